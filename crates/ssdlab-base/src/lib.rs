@@ -1,0 +1,12 @@
+//! What every room of the house stands on: units of time and size with their written form
+//! (`"45us"`, `"16KiB"`), named streams of chance, mathematics that gives the same bits on every
+//! machine, and the one-line error that a user sees.
+
+pub mod fault;
+pub mod math;
+pub mod quantity;
+pub mod rng;
+pub mod units;
+
+pub use fault::{Fault, nearest};
+pub use units::{Bytes, Nanos, SimTime};

@@ -1,0 +1,31 @@
+//! Transcendental functions with the same bits on every machine.
+
+/// The natural logarithm of `x`.
+pub fn ln(x: f64) -> f64 {
+    libm::log(x)
+}
+
+/// The natural logarithm of `1 + x`, exact for small `x`.
+pub fn ln_1p(x: f64) -> f64 {
+    libm::log1p(x)
+}
+
+/// The logarithm of `x` to base two.
+pub fn log2(x: f64) -> f64 {
+    libm::log2(x)
+}
+
+/// e to the power of `x`.
+pub fn exp(x: f64) -> f64 {
+    libm::exp(x)
+}
+
+/// `base` to the power of `exponent`.
+pub fn pow(base: f64, exponent: f64) -> f64 {
+    libm::pow(base, exponent)
+}
+
+/// The standard normal distribution's cumulative probability at `z`.
+pub fn normal_cdf(z: f64) -> f64 {
+    0.5 * libm::erfc(-z / std::f64::consts::SQRT_2)
+}

@@ -1,0 +1,193 @@
+//! Moments, spans and sizes.
+//!
+//! A moment plus a span is a moment, a moment minus a moment is a span; nothing else compiles.
+
+use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+
+/// A moment of simulated time, in nanoseconds since the run began.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct SimTime(u64);
+
+impl SimTime {
+    /// The moment at which a run begins.
+    pub const START: SimTime = SimTime(0);
+    /// A moment that never comes: the time of a timer that is not set.
+    pub const NEVER: SimTime = SimTime(u64::MAX);
+
+    /// The moment `ns` nanoseconds after the start.
+    pub const fn from_ns(ns: u64) -> SimTime {
+        SimTime(ns)
+    }
+
+    /// Nanoseconds since the start.
+    pub const fn as_ns(self) -> u64 {
+        self.0
+    }
+
+    /// The span since `earlier`, zero if `earlier` is later.
+    pub const fn saturating_since(self, earlier: SimTime) -> Nanos {
+        Nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add<Nanos> for SimTime {
+    type Output = SimTime;
+    #[inline]
+    fn add(self, span: Nanos) -> SimTime {
+        SimTime(self.0 + span.0)
+    }
+}
+
+impl Sub for SimTime {
+    type Output = Nanos;
+    #[inline]
+    fn sub(self, earlier: SimTime) -> Nanos {
+        debug_assert!(self.0 >= earlier.0, "time went back: {} before {}", self.0, earlier.0);
+        Nanos(self.0 - earlier.0)
+    }
+}
+
+/// A span of simulated time, in nanoseconds. Written with a unit: `"45us"`, `"3.5ms"`, `"90d"`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Nanos(u64);
+
+impl Nanos {
+    /// No time at all.
+    pub const ZERO: Nanos = Nanos(0);
+
+    /// A span of `ns` nanoseconds.
+    pub const fn from_ns(ns: u64) -> Nanos {
+        Nanos(ns)
+    }
+
+    /// A span of `us` microseconds.
+    pub const fn from_us(us: u64) -> Nanos {
+        Nanos(us * 1_000)
+    }
+
+    /// A span of `ms` milliseconds.
+    pub const fn from_ms(ms: u64) -> Nanos {
+        Nanos(ms * 1_000_000)
+    }
+
+    /// The span in nanoseconds.
+    pub const fn as_ns(self) -> u64 {
+        self.0
+    }
+
+    /// The span in microseconds.
+    pub fn as_us(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+
+    /// The span in seconds.
+    pub fn as_secs(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// The span in days.
+    pub fn as_days(self) -> f64 {
+        self.0 as f64 / 86_400e9
+    }
+
+    /// This span less `other`, zero if `other` is longer.
+    pub const fn saturating_sub(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add for Nanos {
+    type Output = Nanos;
+    #[inline]
+    fn add(self, other: Nanos) -> Nanos {
+        Nanos(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Nanos {
+    #[inline]
+    fn add_assign(&mut self, other: Nanos) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Nanos {
+    type Output = Nanos;
+    #[inline]
+    fn sub(self, other: Nanos) -> Nanos {
+        Nanos(self.0 - other.0)
+    }
+}
+
+impl SubAssign for Nanos {
+    #[inline]
+    fn sub_assign(&mut self, other: Nanos) {
+        self.0 -= other.0;
+    }
+}
+
+impl Mul<u64> for Nanos {
+    type Output = Nanos;
+    #[inline]
+    fn mul(self, times: u64) -> Nanos {
+        Nanos(self.0 * times)
+    }
+}
+
+impl std::iter::Sum for Nanos {
+    fn sum<I: Iterator<Item = Nanos>>(spans: I) -> Nanos {
+        spans.fold(Nanos::ZERO, Add::add)
+    }
+}
+
+/// A number of bytes. Written with a unit: `"16KiB"`, `"128GiB"`, `"50MB"`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Bytes(u64);
+
+impl Bytes {
+    /// A size of `bytes` bytes.
+    pub const fn new(bytes: u64) -> Bytes {
+        Bytes(bytes)
+    }
+
+    /// A size of `kib` times 1024 bytes.
+    pub const fn from_kib(kib: u64) -> Bytes {
+        Bytes(kib << 10)
+    }
+
+    /// A size of `gib` times 1024³ bytes.
+    pub const fn from_gib(gib: u64) -> Bytes {
+        Bytes(gib << 30)
+    }
+
+    /// The size in bytes.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// A rate of transfer in bytes a second. Written with a unit: `"333MB/s"`, `"1.6GB/s"`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct BytesPerSecond(u64);
+
+impl BytesPerSecond {
+    /// A rate of `rate` bytes a second; at least one.
+    pub const fn new(rate: u64) -> BytesPerSecond {
+        BytesPerSecond(if rate == 0 { 1 } else { rate })
+    }
+
+    /// Bytes a second.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// How long `size` takes at this rate, rounded to the nearest nanosecond.
+    pub fn time_for(self, size: Bytes) -> Nanos {
+        let exact = u128::from(size.0) * 1_000_000_000;
+        let rate = u128::from(self.0);
+        Nanos(((exact + rate / 2) / rate) as u64)
+    }
+}
+
+/// Bytes in a sector: the unit in which hosts address a drive.
+pub const SECTOR_BYTES: u64 = 512;

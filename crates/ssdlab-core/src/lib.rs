@@ -1,0 +1,1 @@
+//! The drive: a deterministic state machine of three verbs.

@@ -1,0 +1,282 @@
+//! The shape of the flash, and the only place where addresses are computed.
+//!
+//! The words, from the host inwards:
+//! - *sector*: 512 bytes, the unit of host addresses ([`ssdlab_base::units::SECTOR_BYTES`]);
+//! - *page*: the unit of mapping, of a read and of a program; a logical page has an [`Lpn`], a
+//!   physical one a [`Ppn`];
+//! - *wordline*: the pages (one a bit of the cell) that share their cells;
+//! - *block*: the unit of erase;
+//! - *plane*: the blocks that share one page register; one operation at a time;
+//! - *die*: the planes that share a command decoder;
+//! - *chip*: the dies of a package, which share a channel's pins;
+//! - *channel*: the bus over which pages travel, one at a time.
+//!
+//! Physical pages are numbered plane by plane, in a plane block by block, so that the pages of a
+//! block are neighbours.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::units::{Bytes, SECTOR_BYTES};
+
+use crate::page_order::Cell;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident($inner:ty)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+        pub struct $name(pub $inner);
+
+        impl $name {
+            /// The id as an index into a table.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id!(
+    /// A logical page: the host's address in pages.
+    Lpn(u32)
+);
+id!(
+    /// A physical page of the drive.
+    Ppn(u32)
+);
+id!(
+    /// A block of the drive.
+    BlockId(u32)
+);
+id!(
+    /// A page's place in its block, in the order in which a conventional drive programs them.
+    PageInBlock(u16)
+);
+id!(
+    /// A plane of the drive.
+    PlaneId(u32)
+);
+id!(
+    /// A die of the drive.
+    DieId(u32)
+);
+id!(
+    /// A channel.
+    ChannelId(u16)
+);
+
+/// How many of each part the drive has, and how large a page is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Geometry {
+    /// Channels. Assumed.
+    pub channels: u32,
+    /// Chips on a channel. Assumed.
+    pub chips: u32,
+    /// Dies in a chip. Assumed.
+    pub dies: u32,
+    /// Planes in a die. Assumed.
+    pub planes: u32,
+    /// Blocks in a plane. Assumed.
+    pub blocks: u32,
+    /// Pages in a block. Assumed.
+    pub pages: u32,
+    /// Size of a page without its spare bytes. Assumed.
+    pub page_size: Bytes,
+    /// Bits a cell stores: `slc`, `mlc`, `tlc` or `qlc`. Assumed.
+    pub cell: Cell,
+}
+
+/// The largest number of physical pages: page numbers are 32-bit and one value is kept free.
+pub const PAGES_MAX: u64 = u32::MAX as u64 - 1;
+/// The largest number of pages in a block: page offsets are 16-bit and one value is kept free.
+pub const PAGES_PER_BLOCK_MAX: u32 = u16::MAX as u32 - 1;
+/// The largest page: a sector bitmap of 64 bits must hold it.
+pub const PAGE_BYTES_MAX: u64 = 64 * SECTOR_BYTES;
+
+impl Geometry {
+    /// What is wrong with this shape, by the key that is wrong and what it should be.
+    ///
+    /// # Errors
+    /// `(key, expected)` of the first limit that does not hold.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        let counts = [
+            ("channels", self.channels, 1 << 10),
+            ("chips", self.chips, 1 << 10),
+            ("dies", self.dies, 1 << 6),
+            ("planes", self.planes, 1 << 6),
+            ("blocks", self.blocks, 1 << 24),
+            ("pages", self.pages, PAGES_PER_BLOCK_MAX),
+        ];
+        for (key, count, most) in counts {
+            if count == 0 || count > most {
+                return Err((key, format!("1 to {most}")));
+            }
+        }
+        let bytes = self.page_size.get();
+        if bytes == 0 || !bytes.is_multiple_of(SECTOR_BYTES) || bytes > PAGE_BYTES_MAX {
+            return Err(("page_size", format!("a multiple of 512B up to {PAGE_BYTES_MAX}B")));
+        }
+        if !self.pages.is_multiple_of(self.cell.bits()) {
+            let expected = format!(
+                "a multiple of {}, the pages that share a wordline of {}",
+                self.cell.bits(),
+                self.cell
+            );
+            return Err(("pages", expected));
+        }
+        let pages = [self.channels, self.chips, self.dies, self.planes, self.blocks, self.pages]
+            .iter()
+            .try_fold(1u64, |product, &count| product.checked_mul(u64::from(count)));
+        match pages {
+            Some(pages) if pages <= PAGES_MAX => Ok(()),
+            _ => Err((
+                "blocks",
+                format!("at most {PAGES_MAX} physical pages in all, since page numbers are 32-bit"),
+            )),
+        }
+    }
+
+    /// Chips of the drive.
+    pub const fn chip_count(&self) -> u32 {
+        self.channels * self.chips
+    }
+
+    /// Dies of the drive.
+    pub const fn die_count(&self) -> u32 {
+        self.chip_count() * self.dies
+    }
+
+    /// Planes of the drive.
+    pub const fn plane_count(&self) -> u32 {
+        self.die_count() * self.planes
+    }
+
+    /// Blocks of the drive.
+    pub const fn block_count(&self) -> u32 {
+        self.plane_count() * self.blocks
+    }
+
+    /// Physical pages of the drive.
+    pub const fn page_count(&self) -> u32 {
+        self.block_count() * self.pages
+    }
+
+    /// Sectors in a page.
+    pub const fn sectors_per_page(&self) -> u32 {
+        (self.page_size.get() / SECTOR_BYTES) as u32
+    }
+
+    /// Bytes of all physical pages.
+    pub const fn raw_bytes(&self) -> u64 {
+        self.page_count() as u64 * self.page_size.get()
+    }
+
+    /// The block that holds a page.
+    #[inline]
+    pub const fn block_of(&self, ppn: Ppn) -> BlockId {
+        BlockId(ppn.0 / self.pages)
+    }
+
+    /// A page's place in its block.
+    #[inline]
+    pub const fn page_in_block(&self, ppn: Ppn) -> PageInBlock {
+        PageInBlock((ppn.0 % self.pages) as u16)
+    }
+
+    /// The page at this place of a block.
+    #[inline]
+    pub const fn page(&self, block: BlockId, page: PageInBlock) -> Ppn {
+        Ppn(block.0 * self.pages + page.0 as u32)
+    }
+
+    /// The plane that holds a block.
+    #[inline]
+    pub const fn plane_of(&self, block: BlockId) -> PlaneId {
+        PlaneId(block.0 / self.blocks)
+    }
+
+    /// The plane that holds a page.
+    #[inline]
+    pub const fn plane_of_page(&self, ppn: Ppn) -> PlaneId {
+        PlaneId(ppn.0 / (self.pages * self.blocks))
+    }
+
+    /// The first block of a plane; the others follow it.
+    #[inline]
+    pub const fn first_block(&self, plane: PlaneId) -> BlockId {
+        BlockId(plane.0 * self.blocks)
+    }
+
+    /// The die that holds a plane.
+    #[inline]
+    pub const fn die_of(&self, plane: PlaneId) -> DieId {
+        DieId(plane.0 / self.planes)
+    }
+
+    /// The channel over which a plane is reached.
+    #[inline]
+    pub const fn channel_of(&self, plane: PlaneId) -> ChannelId {
+        ChannelId((plane.0 / (self.planes * self.dies * self.chips)) as u16)
+    }
+
+    /// The plane at these coordinates, each counted from 0 within the part that holds it.
+    pub const fn plane_at(&self, channel: u32, chip: u32, die: u32, plane: u32) -> PlaneId {
+        PlaneId(((channel * self.chips + chip) * self.dies + die) * self.planes + plane)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> Geometry {
+        Geometry {
+            channels: 2,
+            chips: 3,
+            dies: 2,
+            planes: 2,
+            blocks: 5,
+            pages: 12,
+            page_size: Bytes::from_kib(8),
+            cell: Cell::Tlc,
+        }
+    }
+
+    #[test]
+    fn every_page_is_found_again_from_its_parts() {
+        let g = small();
+        for n in 0..g.page_count() {
+            let ppn = Ppn(n);
+            let block = g.block_of(ppn);
+            assert_eq!(g.page(block, g.page_in_block(ppn)), ppn);
+            assert_eq!(g.plane_of(block), g.plane_of_page(ppn));
+            assert!(g.channel_of(g.plane_of(block)).index() < 2);
+        }
+    }
+
+    #[test]
+    fn planes_are_numbered_channel_first() {
+        let g = small();
+        let mut next = 0;
+        for (channel, chip) in (0..2).flat_map(|c| (0..3).map(move |h| (c, h))) {
+            for (die, plane) in (0..2).flat_map(|d| (0..2).map(move |p| (d, p))) {
+                let id = g.plane_at(channel, chip, die, plane);
+                assert_eq!(id, PlaneId(next));
+                assert_eq!(g.channel_of(id), ChannelId(channel as u16));
+                next += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn a_shape_that_does_not_fit_is_refused_with_the_limit_named() {
+        let huge = Geometry { channels: 1 << 9, blocks: 1 << 20, ..small() };
+        assert!(huge.check().unwrap_err().1.contains("32-bit"));
+        assert_eq!(Geometry { pages: 13, ..small() }.check().unwrap_err().0, "pages");
+        assert_eq!(Geometry { dies: 0, ..small() }.check().unwrap_err().0, "dies");
+        let odd = Geometry { page_size: Bytes::new(1000), ..small() };
+        assert_eq!(odd.check().unwrap_err().0, "page_size");
+        assert_eq!(small().check(), Ok(()));
+    }
+}

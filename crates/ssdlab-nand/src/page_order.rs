@@ -1,0 +1,139 @@
+//! Bits per cell, page types, and the conventional order in which a block's pages are programmed.
+//!
+//! The pages of a block are numbered in that order, so that "the next page" is the next number.
+//! Step k programs the lowest page of wordline k, the second of wordline k−1, the third of
+//! wordline k−2 …: neighbours are disturbed as little as possible (PA-SSD, section 2.1).
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::geometry::PageInBlock;
+
+/// How many bits a cell stores.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Cell {
+    /// One bit: every page is alike.
+    Slc,
+    /// Two bits: lower and upper page.
+    Mlc,
+    /// Three bits: lower, centre and upper page.
+    Tlc,
+    /// Four bits.
+    Qlc,
+}
+
+impl Cell {
+    /// Bits in a cell, which is also the pages that share a wordline.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Cell::Slc => 1,
+            Cell::Mlc => 2,
+            Cell::Tlc => 3,
+            Cell::Qlc => 4,
+        }
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cell::Slc => "slc",
+            Cell::Mlc => "mlc",
+            Cell::Tlc => "tlc",
+            Cell::Qlc => "qlc",
+        })
+    }
+}
+
+/// Which of a wordline's pages: 0 is the lowest (LSB), then CSB and MSB (and the top page of QLC).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct PageType(pub u8);
+
+impl PageType {
+    /// The most page types that any cell has.
+    pub const MOST: usize = 4;
+
+    /// The type as an index into a table.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A wordline of a block, counted from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct WordLine(pub u16);
+
+/// The pages of one block in the order in which a conventional drive programs them.
+#[derive(Clone, Debug)]
+pub struct PageOrder {
+    steps: Vec<(WordLine, PageType)>,
+}
+
+impl PageOrder {
+    /// The conventional order of a block with `pages` pages; `pages` is a multiple of `cell`'s bits.
+    pub fn conventional(cell: Cell, pages: u32) -> PageOrder {
+        let bits = cell.bits();
+        let wordlines = pages / bits;
+        let mut steps = Vec::with_capacity(pages as usize);
+        for step in 0..wordlines + bits - 1 {
+            for page_type in 0..bits.min(step + 1) {
+                let wordline = step - page_type;
+                if wordline < wordlines {
+                    steps.push((WordLine(wordline as u16), PageType(page_type as u8)));
+                }
+            }
+        }
+        PageOrder { steps }
+    }
+
+    /// The type of the page at this place.
+    #[inline]
+    pub fn page_type(&self, page: PageInBlock) -> PageType {
+        self.steps[page.index()].1
+    }
+
+    /// The wordline of the page at this place.
+    pub fn wordline(&self, page: PageInBlock) -> WordLine {
+        self.steps[page.index()].0
+    }
+
+    /// Pages in a block.
+    pub fn pages(&self) -> usize {
+        self.steps.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tlc_pages_follow_the_order_of_the_pa_ssd_spec() {
+        let order = PageOrder::conventional(Cell::Tlc, 384);
+        let named = |page: u16| {
+            let letter = ["L", "C", "M"][order.page_type(PageInBlock(page)).index()];
+            format!("{letter}{}", order.wordline(PageInBlock(page)).0)
+        };
+        let first: Vec<String> = (0..6).map(named).collect();
+        assert_eq!(first, ["L0", "L1", "C0", "L2", "C1", "M0"]);
+        let later: Vec<String> = (11..15).map(named).collect();
+        assert_eq!(later, ["M2", "L5", "C4", "M3"]);
+    }
+
+    #[test]
+    fn every_page_of_every_wordline_is_programmed_once() {
+        for (cell, pages) in [(Cell::Slc, 64), (Cell::Mlc, 256), (Cell::Tlc, 576), (Cell::Qlc, 64)] {
+            let order = PageOrder::conventional(cell, pages);
+            let mut seen: Vec<_> = (0..pages as u16)
+                .map(|p| (order.wordline(PageInBlock(p)), order.page_type(PageInBlock(p))))
+                .collect();
+            seen.sort();
+            seen.dedup();
+            assert_eq!((seen.len(), order.pages()), (pages as usize, pages as usize), "{cell}");
+        }
+    }
+}

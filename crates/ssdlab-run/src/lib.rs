@@ -1,0 +1,1 @@
+//! Replay in virtual time, comparison in parallel, results.
