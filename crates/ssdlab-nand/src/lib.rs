@@ -2,10 +2,38 @@
 //! temperature and voltage; no time loop.
 //!
 //! Everybody may know the shape of the flash ([`geometry`], [`page_order`]). What the blocks
-//! really are is for the drive's `flash` room alone: a policy that could ask would be cheating.
+//! really are ([`chip`]) is for the drive's `flash` room alone: a policy that could ask would be
+//! cheating.
+//!
+//! A reading order: [`chip`] says what is asked; [`levels`] and `retry` answer, each one formula;
+//! what the formulas are made of ([`variation`], [`wear`], [`retention`], [`disturb`],
+//! [`temperature`], [`voltage`], [`ldpc`]) stands in a module each, with its coefficients.
 
+pub mod chip;
+mod curve;
+pub mod disturb;
+pub mod each;
 pub mod geometry;
+pub mod ldpc;
+pub mod levels;
 pub mod page_order;
+pub mod refusal;
+pub mod retention;
+mod retry;
+pub mod retry_config;
+pub mod temperature;
+pub mod timing;
+pub mod transfer;
+pub mod variation;
+pub mod voltage;
+pub mod wear;
 
+pub use chip::{Chip, Conditions, PhysicsConfig};
+pub use each::Each;
 pub use geometry::{BlockId, ChannelId, DieId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
+pub use levels::LevelsConfig;
 pub use page_order::{Cell, PageType};
+pub use refusal::Refusal;
+pub use retry_config::RetriesConfig;
+pub use timing::TimingConfig;
+pub use voltage::Voltage;

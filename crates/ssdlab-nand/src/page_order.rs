@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn every_page_of_every_wordline_is_programmed_once() {
-        for (cell, pages) in [(Cell::Slc, 64), (Cell::Mlc, 256), (Cell::Tlc, 576), (Cell::Qlc, 64)] {
+        for (cell, pages) in [(Cell::Slc, 64), (Cell::Mlc, 256), (Cell::Tlc, 576), (Cell::Qlc, 64)]
+        {
             let order = PageOrder::conventional(cell, pages);
             let mut seen: Vec<_> = (0..pages as u16)
                 .map(|p| (order.wordline(PageInBlock(p)), order.page_type(PageInBlock(p))))

@@ -1,0 +1,249 @@
+//! The chips of one drive: what any block takes and errs under any conditions.
+
+use ssdlab_base::Nanos;
+
+use crate::geometry::{BlockId, Geometry, PageInBlock};
+use crate::levels::{Levels, LevelsConfig};
+use crate::page_order::PageType;
+use crate::refusal::Refusal;
+use crate::retry::Retries;
+use crate::retry_config::RetriesConfig;
+use crate::timing::{Climb, Times, TimingConfig};
+use crate::transfer::{TransferConfig, Transfers};
+use crate::voltage::{Voltage, Voltages};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the blocks really are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PhysicsConfig {
+    /// All blocks alike, no bit errors: fixed times.
+    #[default]
+    Flat,
+    /// A read decodes with a number of sensing levels that grows with the raw bit error rate.
+    Levels(Box<LevelsConfig>),
+    /// A read decodes after a number of retries that grows with the raw bit errors of a codeword.
+    Retries(Box<RetriesConfig>),
+}
+
+/// All that decides how well a page reads, besides the block that holds it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Conditions {
+    /// The page's place in its block.
+    pub page: PageInBlock,
+    /// The page's type.
+    pub page_type: PageType,
+    /// How the page was programmed.
+    pub voltage: Voltage,
+    /// Program/erase cycles of the block, each counted by the wear of its voltages.
+    pub pe_cycles: f32,
+    /// Time since the page was programmed, at the drive's temperature.
+    pub retention: Nanos,
+    /// Page reads of the block since it was erased.
+    pub reads: u32,
+    /// Mean time between the block's erases, at the drive's temperature; heeded by
+    /// `physics.retries` alone.
+    pub dwell: Nanos,
+}
+
+impl Conditions {
+    /// A page that has just been programmed in the normal way, never read, in a block of this wear.
+    pub fn fresh(page: PageInBlock, page_type: PageType, pe_cycles: f32) -> Conditions {
+        Conditions {
+            page,
+            page_type,
+            voltage: Voltage::NORMAL,
+            pe_cycles,
+            retention: Nanos::ZERO,
+            reads: 0,
+            dwell: Nanos::ZERO,
+        }
+    }
+}
+
+/// The chips of one drive, resolved to numbers. Holds nothing that changes: every answer depends
+/// on the seed, the block's address and the conditions alone.
+#[derive(Clone, Debug)]
+pub struct Chip {
+    rungs: u8,
+    times: Times,
+    transfers: Transfers,
+    voltages: Voltages,
+    erase: Nanos,
+    model: Model,
+}
+
+#[derive(Clone, Debug)]
+enum Model {
+    Flat,
+    Levels(Box<Levels>),
+    Retries(Box<Retries>),
+}
+
+impl Chip {
+    /// The chips of a drive of this shape; `seed` decides what each block is.
+    ///
+    /// # Errors
+    /// The first declared value that cannot be, by its key.
+    pub fn resolve(
+        geometry: &Geometry,
+        timing: &TimingConfig,
+        physics: &PhysicsConfig,
+        seed: u64,
+    ) -> Result<Chip, Refusal> {
+        let voltages = Voltages::resolve(&timing.voltages)?;
+        let same = TransferConfig::Same;
+        let (model, climb, transfer) = match physics {
+            PhysicsConfig::Flat => {
+                refuse_base_factors(&voltages)?;
+                (Model::Flat, Climb::single(), &same)
+            }
+            PhysicsConfig::Levels(config) => {
+                let model = Levels::resolve(config, geometry, &voltages, seed)?;
+                (Model::Levels(Box::new(model)), config.climb()?, &config.transfer)
+            }
+            PhysicsConfig::Retries(config) => {
+                let model = Retries::resolve(config, geometry, &voltages, seed)?;
+                (Model::Retries(Box::new(model)), config.climb(), &same)
+            }
+        };
+        let rungs = climb.shares.len();
+        timing.check(geometry.cell, rungs)?;
+        Ok(Chip {
+            rungs: rungs as u8,
+            times: Times::resolve(timing, &climb),
+            transfers: Transfers::resolve(transfer, timing, rungs, geometry.page_size.get())?,
+            voltages,
+            erase: timing.erase,
+            model,
+        })
+    }
+
+    /// Whether all blocks are alike and every read decodes at once.
+    #[inline]
+    pub fn is_flat(&self) -> bool {
+        matches!(self.model, Model::Flat)
+    }
+
+    /// Rungs of the ladder that a read climbs: sensing levels, or retries and the first attempt.
+    #[inline]
+    pub fn rungs(&self) -> u8 {
+        self.rungs
+    }
+
+    /// Time of one sensing at this rung, counted from 0. `continuing`: the page has just been
+    /// sensed at the rung below, of which this one may make use.
+    #[inline]
+    pub fn sense_time(
+        &self,
+        page_type: PageType,
+        voltage: Voltage,
+        rung: u8,
+        continuing: bool,
+    ) -> Nanos {
+        self.times.sense(page_type, voltage, rung, continuing)
+    }
+
+    /// Time in which `bytes` of a page sensed at this rung move to the controller; `on_bus` is
+    /// what they take at the bus's own rate.
+    #[inline]
+    pub fn transfer_time(&self, voltage: Voltage, rung: u8, bytes: u64, on_bus: Nanos) -> Nanos {
+        self.transfers.time(voltage, rung, bytes, on_bus)
+    }
+
+    /// Time to decode a page sensed at this rung, whether that succeeds or not.
+    #[inline]
+    pub fn decode_time(&self, rung: u8) -> Nanos {
+        self.times.decode(rung)
+    }
+
+    /// Time to program a page.
+    #[inline]
+    pub fn program_time(&self, page_type: PageType, voltage: Voltage) -> Nanos {
+        self.times.program(page_type, voltage)
+    }
+
+    /// Time to erase a block of this wear.
+    #[inline]
+    pub fn erase_time(&self, block: BlockId, pe_cycles: f32) -> Nanos {
+        match &self.model {
+            Model::Retries(model) => model.erase_time(self.erase, block, pe_cycles),
+            Model::Flat | Model::Levels(_) => self.erase,
+        }
+    }
+
+    /// The rung at which a read decodes; `None` if the last one does not suffice.
+    #[inline]
+    pub fn rung_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
+        match &self.model {
+            Model::Flat => Some(0),
+            Model::Levels(model) => model.rung_needed(block, c),
+            Model::Retries(model) => model.rung_needed(block, c),
+        }
+    }
+
+    /// Raw bit errors of a codeword at the first attempt, as a controller counts them.
+    pub fn errors(&self, block: BlockId, c: &Conditions) -> u32 {
+        match &self.model {
+            Model::Flat => 0,
+            Model::Levels(model) => model.errors(block, c),
+            Model::Retries(model) => model.errors_measured(block, c),
+        }
+    }
+
+    /// Raw bit error rate at the first attempt.
+    pub fn rber(&self, block: BlockId, c: &Conditions) -> f64 {
+        match &self.model {
+            Model::Flat => 0.0,
+            Model::Levels(model) => model.rber(block, c),
+            Model::Retries(model) => model.rber(block, c),
+        }
+    }
+
+    /// Raw bit error rate of a block as it was made: of its worst page, unworn, normally
+    /// programmed, fresh. What tells strong blocks from weak ones.
+    pub fn base_rber(&self, block: BlockId) -> f64 {
+        match &self.model {
+            Model::Flat => 0.0,
+            Model::Levels(model) => model.base_rber(block),
+            Model::Retries(model) => model.base_rber(block),
+        }
+    }
+
+    /// The page that decides how well its block reads. Where pages of a block are alike, the first.
+    pub fn worst_page(&self, block: BlockId) -> PageInBlock {
+        match &self.model {
+            Model::Flat | Model::Levels(_) => PageInBlock(0),
+            Model::Retries(model) => model.worst_page(block),
+        }
+    }
+
+    /// Voltage classes, the normal one first.
+    pub fn voltages(&self) -> impl ExactSizeIterator<Item = Voltage> {
+        (0..self.voltages.names.len() as u8).map(Voltage)
+    }
+
+    /// The voltage class of this name.
+    pub fn voltage(&self, name: &str) -> Option<Voltage> {
+        self.voltages.named(name)
+    }
+
+    /// What a program in this class counts for as wear; 1 in the normal class.
+    #[inline]
+    pub fn wear_weight(&self, voltage: Voltage) -> f64 {
+        self.voltages.wear[voltage.index()]
+    }
+}
+
+fn refuse_base_factors(voltages: &Voltages) -> Result<(), Refusal> {
+    match voltages.base_factor.iter().position(|&factor| factor != 1.0) {
+        None => Ok(()),
+        Some(class) => {
+            let key = format!("timing.voltages[{class}].base_factor");
+            let expected = "none under flat physics, which has no bit errors";
+            Err(Refusal::new(key, voltages.base_factor[class], expected))
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! A config value that is one for all, or a list with one for each.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{F64Deserializer, SeqAccessDeserializer, StrDeserializer};
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+use crate::refusal::Refusal;
+
+/// One value for all, or a list with one for each: `"50us"` or `["40us", "60us", "90us"]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Each<T>(Vec<T>);
+
+impl<T: Copy> Each<T> {
+    /// The same value for all.
+    pub fn same(value: T) -> Each<T> {
+        Each(vec![value])
+    }
+
+    /// One value for each, in order; must not be empty.
+    pub fn list(values: impl IntoIterator<Item = T>) -> Each<T> {
+        Each(values.into_iter().collect())
+    }
+
+    /// The values as they were declared: one, or one for each.
+    pub fn declared(&self) -> &[T] {
+        &self.0
+    }
+
+    /// The value of number `index`; the last one beyond the end of the list.
+    pub fn of(&self, index: usize) -> T {
+        self.0[index.min(self.0.len() - 1)]
+    }
+
+    /// Refuses a list of a length other than 1 and `count`; `whom` says who the `count` are.
+    pub(crate) fn check(&self, key: &str, count: usize, whom: &str) -> Result<(), Refusal> {
+        match self.0.len() == 1 || self.0.len() == count {
+            true => Ok(()),
+            false => {
+                let expected = format!("one value, or {count}: one for each {whom}");
+                Err(Refusal::new(key, format!("{} values", self.0.len()), expected))
+            }
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for Each<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_slice() {
+            [one] => one.serialize(serializer),
+            list => list.serialize(serializer),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Each<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Each<T>, D::Error> {
+        deserializer.deserialize_any(OneOrList(PhantomData))
+    }
+}
+
+/// Told apart by hand: an untagged enum would lose the message that says what was expected.
+struct OneOrList<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrList<T> {
+    type Value = Each<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one value, or a list with one for each")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Each<T>, E> {
+        Ok(Each(vec![T::deserialize(StrDeserializer::new(text))?]))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Each<T>, E> {
+        Ok(Each(vec![T::deserialize(F64Deserializer::new(value))?]))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Each<T>, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Each<T>, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Each<T>, A::Error> {
+        let values = Vec::<T>::deserialize(SeqAccessDeserializer::new(list))?;
+        match values.is_empty() {
+            true => Err(A::Error::invalid_length(0, &self)),
+            false => Ok(Each(values)),
+        }
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Each<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Each_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<T>();
+        json_schema!({"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]})
+    }
+}

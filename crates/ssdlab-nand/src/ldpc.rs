@@ -1,0 +1,100 @@
+//! How many raw bit errors each rung of a ladder of read attempts can bear.
+//!
+//! The rungs of a sensing-level ladder are its levels: the more reference voltages between two
+//! states, the better the decoder's information, the higher the raw bit error rate it corrects.
+
+use std::sync::Arc;
+
+use crate::refusal::{Refusal, positive};
+
+/// Raw bit error rate that 1 to 7 sensing levels can decode: a rate-8/9 LDPC code of 4 KB at a
+/// decode failure of 1e-15.
+///
+/// Source: levels 1 and 7 (0.0044, 0.0132) PV-read, Table III. Levels 2 to 6 assumed until they are
+/// derived: the rates at which DLV's example table (Fig. 8: 28, 42, 56, 70, 85 days) leaves them
+/// under its retention law.
+pub const LDPC_CAPABILITY: [f64; 7] = [0.0044, 0.00644, 0.00809, 0.00953, 0.01082, 0.01209, 0.0132];
+
+/// Raw bit error rate that a BCH code of the same rate corrects. Source: PV-read, Table III.
+pub const BCH_CAPABILITY: f64 = 0.0041;
+
+/// The most rungs a ladder may have.
+pub const RUNGS_MAX: usize = 64;
+
+/// What each rung can bear, ascending.
+#[derive(Clone, Debug)]
+pub(crate) struct Ladder {
+    limits: Arc<[f64]>,
+}
+
+impl Ladder {
+    /// A ladder of these limits; `key` names them if they do not ascend.
+    pub(crate) fn new(key: &str, limits: &[f64]) -> Result<Ladder, Refusal> {
+        if limits.is_empty() || limits.len() > RUNGS_MAX {
+            let expected = format!("1 to {RUNGS_MAX} values");
+            return Err(Refusal::new(key, format!("{} values", limits.len()), expected));
+        }
+        for &limit in limits {
+            positive(key, limit)?;
+        }
+        match limits.windows(2).all(|pair| pair[0] < pair[1]) {
+            true => Ok(Ladder { limits: limits.into() }),
+            false => Err(Refusal::new(key, format!("{limits:?}"), "ascending values")),
+        }
+    }
+
+    /// A ladder whose limits are raw bit error rates.
+    pub(crate) fn of_rates(key: &str, rates: &[f64]) -> Result<Ladder, Refusal> {
+        let ladder = Ladder::new(key, rates)?;
+        match rates[rates.len() - 1] < 0.5 {
+            true => Ok(ladder),
+            false => {
+                let expected = "rates below 0.5, at which a bit says nothing";
+                Err(Refusal::new(key, rates[rates.len() - 1], expected))
+            }
+        }
+    }
+
+    /// The lowest rung that bears `load`; `None` if not even the last does.
+    #[inline]
+    pub(crate) fn rung_for(&self, load: f64) -> Option<u8> {
+        // Counted rather than searched: no branch to guess, and the ladder is short.
+        let passed = self.limits.iter().map(|&limit| u32::from(load > limit)).sum::<u32>();
+        ((passed as usize) < self.limits.len()).then_some(passed as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retention::RetentionConfig;
+
+    #[test]
+    fn a_load_needs_the_lowest_rung_that_bears_it() {
+        let ladder = Ladder::new("capability", &LDPC_CAPABILITY).unwrap();
+        assert_eq!(ladder.rung_for(0.0), Some(0));
+        assert_eq!(ladder.rung_for(0.0044), Some(0));
+        assert_eq!(ladder.rung_for(0.004_400_1), Some(1));
+        assert_eq!(ladder.rung_for(0.0132), Some(6));
+        assert_eq!(ladder.rung_for(0.013_200_1), None);
+    }
+
+    #[test]
+    fn levels_between_are_those_of_dlvs_example_table() {
+        let added = RetentionConfig::default().resolve("retention").unwrap();
+        let starts = [14.0, 28.0, 42.0, 56.0, 70.0, 85.0];
+        for (level, days) in starts.into_iter().enumerate() {
+            let rate = 3.7e-4 + added.at(days);
+            assert!((rate - LDPC_CAPABILITY[level]).abs() < 1e-5, "level {}: {rate}", level + 1);
+        }
+    }
+
+    #[test]
+    fn a_ladder_that_does_not_ascend_is_refused() {
+        assert!(Ladder::new("capability", &[]).is_err());
+        assert!(Ladder::new("capability", &[0.0]).is_err());
+        assert!(Ladder::new("capability", &[f64::NAN]).is_err());
+        let refusal = Ladder::new("capability", &[0.01, 0.01]).unwrap_err();
+        assert_eq!(refusal.expected, "ascending values");
+    }
+}

@@ -1,0 +1,242 @@
+//! Chips whose reads climb by sensing levels: raw bit error rate → least level that decodes it.
+//!
+//! rate = base · wear(cycles) · factors of page type and voltage + retention(age) + disturb(reads)
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::quantity::Share;
+use ssdlab_base::{Bytes, Nanos};
+
+use crate::chip::Conditions;
+use crate::curve::Curve;
+use crate::disturb::DisturbConfig;
+use crate::each::Each;
+use crate::geometry::{BlockId, Geometry};
+use crate::ldpc::{LDPC_CAPABILITY, Ladder};
+use crate::page_order::PageType;
+use crate::refusal::{Refusal, positive};
+use crate::retention::{RetentionConfig, RetentionScale};
+use crate::temperature::TemperatureConfig;
+use crate::timing::Climb;
+use crate::transfer::TransferConfig;
+use crate::variation::{Base, BaseConfig, Draws};
+use crate::voltage::Voltages;
+use crate::wear::WearConfig;
+
+const KEY: &str = "physics.levels";
+
+/// What a sensing costs that follows a failed one at the level below.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SensingConfig {
+    /// The whole sensing of its level. Source: DLV (ruled).
+    #[default]
+    Restart,
+    /// The levels that are added, alone. Source: PV-read's default start (ruled).
+    Incremental,
+}
+
+/// Chips whose reads climb by sensing levels. Source: DLV and PV-read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LevelsConfig {
+    /// Raw bit error rate that n sensing levels can decode, from 1 level up; its length is the
+    /// number of levels. Default: 0.0044 0.00644 0.00809 0.00953 0.01082 0.01209 0.0132. Source:
+    /// first and last PV-read, Table III (BCH: 0.0041 alone); those between assumed (the start
+    /// ages of DLV, Fig. 8, under its retention).
+    pub capability: Vec<f64>,
+    /// Raw bit error rate with which each block is made. Default: the Gaussian of DLV.
+    pub base: BaseConfig,
+    /// Factor on the base rate: one value, or one for each page type from the lowest up. Default:
+    /// 1. Assumed: neither DLV nor PV-read tells page types apart.
+    pub page_types: Each<f64>,
+    /// Growth of the base rate with program/erase cycles. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wear: Option<WearConfig>,
+    /// Raw bit error rate added by the age of the data. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retention: Option<RetentionConfig>,
+    /// Raw bit error rate added by reads of the block. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disturb: Option<DisturbConfig>,
+    /// The drive's temperature, which retention heeds. Default: 30 °C.
+    pub temperature: TemperatureConfig,
+    /// Part of `timing.read` that sensing with n levels takes, from level 1 up. Default: n of N
+    /// levels take n/N. Source: DLV, section II-B and PV-read, equation 1 (in proportion to n).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensing_shares: Option<Vec<Share>>,
+    /// Whether an attempt after a failed one senses in full: `restart` or `incremental`. Default:
+    /// `restart`. Source: DLV (ruled).
+    pub sensing: SensingConfig,
+    /// What moves over the bus at each level: `same`, `bits`, or a `table`. Default: `same`.
+    pub transfer: TransferConfig,
+    /// Size of a codeword, in which a controller counts bit errors. Default: 4KiB. Source: PV-read.
+    pub codeword: Bytes,
+}
+
+impl Default for LevelsConfig {
+    fn default() -> LevelsConfig {
+        LevelsConfig {
+            capability: LDPC_CAPABILITY.to_vec(),
+            base: BaseConfig::default(),
+            page_types: Each::same(1.0),
+            wear: None,
+            retention: None,
+            disturb: None,
+            temperature: TemperatureConfig::default(),
+            sensing_shares: None,
+            sensing: SensingConfig::Restart,
+            transfer: TransferConfig::Same,
+            codeword: Bytes::from_kib(4),
+        }
+    }
+}
+
+impl LevelsConfig {
+    /// How sensing times grow with the level.
+    pub(crate) fn climb(&self) -> Result<Climb, Refusal> {
+        let levels = self.capability.len();
+        let shares: Vec<f64> = match &self.sensing_shares {
+            None => (1..=levels).map(|n| n as f64 / levels as f64).collect(),
+            Some(shares) => shares.iter().map(|share| share.get()).collect(),
+        };
+        let rises = shares.is_sorted() && shares.first().is_some_and(|&share| share > 0.0);
+        match shares.len() == levels && rises {
+            true => Ok(Climb { shares, incremental: self.sensing == SensingConfig::Incremental }),
+            false => {
+                let key = format!("{KEY}.sensing_shares");
+                let expected = format!("{levels} shares above 0, one a level, none falling");
+                Err(Refusal::new(key, format!("{shares:?}"), expected))
+            }
+        }
+    }
+}
+
+/// The model, resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct Levels {
+    draws: Draws,
+    base: Base,
+    /// By voltage class and page type.
+    factors: Vec<f64>,
+    wear: Option<Curve>,
+    retention: Option<Retention>,
+    disturb: Option<Curve>,
+    ladder: Ladder,
+    codeword_bits: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Retention {
+    added: Curve,
+    /// Days at the reference temperature in a nanosecond at the drive's.
+    days: f64,
+    /// One over the mean base rate, if what is added goes with the block's.
+    by_base: Option<f64>,
+}
+
+impl Levels {
+    pub(crate) fn resolve(
+        config: &LevelsConfig,
+        geometry: &Geometry,
+        voltages: &Voltages,
+        seed: u64,
+    ) -> Result<Levels, Refusal> {
+        let key = |field: &str| format!("{KEY}.{field}");
+        let ladder = Ladder::of_rates(&key("capability"), &config.capability)?;
+        let base = Base::resolve(&config.base, &config.capability, &key("base"))?;
+        let acceleration = config.temperature.resolve(&key("temperature"))?;
+        let retention = match &config.retention {
+            None => None,
+            Some(retention) => Some(Retention {
+                added: retention.resolve(&key("retention"))?,
+                days: days_in_a_nano(acceleration),
+                by_base: match retention.scale {
+                    RetentionScale::Common => None,
+                    RetentionScale::Proportional => Some(1.0 / base.mean()),
+                },
+            }),
+        };
+        let wear = config.wear.as_ref().map(|wear| wear.resolve(&key("wear")));
+        let disturb = config.disturb.as_ref().map(|disturb| disturb.resolve(&key("disturb")));
+        Ok(Levels {
+            draws: Draws::new(seed, b"nandbase"),
+            factors: factors(&config.page_types, &key("page_types"), geometry, voltages)?,
+            wear: wear.transpose()?,
+            retention,
+            disturb: disturb.transpose()?,
+            ladder,
+            codeword_bits: bits(config.codeword, &key("codeword"))?,
+            base,
+        })
+    }
+
+    #[inline]
+    pub(crate) fn base_rber(&self, block: BlockId) -> f64 {
+        self.base.draw(self.draws.word(u64::from(block.0)))
+    }
+
+    #[inline]
+    pub(crate) fn rber(&self, block: BlockId, c: &Conditions) -> f64 {
+        let mut base = self.base_rber(block);
+        if let Some(wear) = &self.wear {
+            base *= wear.at(f64::from(c.pe_cycles));
+        }
+        let mut rate = base * self.factors[factor_index(c)];
+        if let Some(retention) = &self.retention {
+            let added = retention.added.at(c.retention.as_ns() as f64 * retention.days);
+            rate += retention.by_base.map_or(added, |by_base| added * (base * by_base));
+        }
+        if let Some(disturb) = &self.disturb {
+            rate += disturb.at(f64::from(c.reads));
+        }
+        rate.min(0.5)
+    }
+
+    #[inline]
+    pub(crate) fn rung_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
+        self.ladder.rung_for(self.rber(block, c))
+    }
+
+    pub(crate) fn errors(&self, block: BlockId, c: &Conditions) -> u32 {
+        (self.rber(block, c) * self.codeword_bits).round() as u32
+    }
+}
+
+/// Days that a nanosecond counts for where time passes faster by `acceleration`.
+pub(crate) fn days_in_a_nano(acceleration: f64) -> f64 {
+    acceleration * Nanos::from_ns(1).as_days()
+}
+
+/// Where the factor of a page's type and voltage stands.
+#[inline]
+pub(crate) fn factor_index(c: &Conditions) -> usize {
+    c.voltage.index() * PageType::MOST + c.page_type.index()
+}
+
+/// Factors on the base term by voltage class and page type.
+pub(crate) fn factors(
+    page_types: &Each<f64>,
+    key: &str,
+    geometry: &Geometry,
+    voltages: &Voltages,
+) -> Result<Vec<f64>, Refusal> {
+    page_types.check(
+        key,
+        geometry.cell.bits() as usize,
+        &format!("page type of {}", geometry.cell),
+    )?;
+    for &factor in page_types.declared() {
+        positive(key, factor)?;
+    }
+    let by_class = |&class: &f64| (0..PageType::MOST).map(move |t| class * page_types.of(t));
+    Ok(voltages.base_factor.iter().flat_map(by_class).collect())
+}
+
+/// Bits of a codeword.
+pub(crate) fn bits(codeword: Bytes, key: &str) -> Result<f64, Refusal> {
+    match (64..=1 << 20).contains(&codeword.get()) {
+        true => Ok((codeword.get() * 8) as f64),
+        false => Err(Refusal::new(key, codeword, "64B to 1MiB")),
+    }
+}

@@ -1,0 +1,255 @@
+//! Chips whose reads climb by retries: raw bit errors of a codeword → retries until it decodes.
+//!
+//! With x the cycles that the block's oxide has felt, in units of `wear.cycles`:
+//!
+//! - x = cycles · the block's rate / (1 + dwell_relief · ln(1 + days between erases));
+//! - errors = quality · page · (fresh · factors + wear · x^p
+//!   + the block's loss · (loss + loss_worn · x^q) · ln(1 + days)
+//!   + the block's disturb · (disturb + disturb_worn · x^q) · (e^(reads / scale) − 1)).
+//!
+//! The form is on purpose not that of ReadGuard's predictor: wear counts by two powers of its own
+//! rate for each block, disturb has an amplitude of its own, and blocks differ in four ways where
+//! the predictor knows one age.
+
+use ssdlab_base::{Nanos, math, rng};
+
+use crate::chip::Conditions;
+use crate::curve::Curve;
+use crate::disturb::read_curve;
+use crate::geometry::{BlockId, Geometry, PageInBlock};
+use crate::ldpc::Ladder;
+use crate::levels::{bits, days_in_a_nano, factor_index, factors};
+use crate::refusal::Refusal;
+use crate::retention::day_curve;
+use crate::retry_config::{KEY, RetriesConfig};
+use crate::variation::{Draws, Gaussian};
+use crate::voltage::Voltages;
+use crate::wear::cycle_curve;
+
+/// The model, resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct Retries {
+    draws: Draws,
+    dies: Draws,
+    noises: Draws,
+    standard: Gaussian,
+    spread: Spread,
+    blocks_per_die: u32,
+    pages: Pages,
+    /// `fresh_errors` times the factors, by voltage class and page type.
+    fresh: Vec<f64>,
+    /// Errors that wear adds, and the part of the worn coefficients that holds, by felt cycles.
+    worn: Curve,
+    worn_part: Curve,
+    loss: (f64, f64),
+    disturb: (f64, f64),
+    /// ln(1 + days), by days at the reference temperature; also part of the relief by dwell.
+    log_days: Curve,
+    days: f64,
+    dwell_relief: f64,
+    exponential: Curve,
+    erase_growth: f64,
+    erase_spread: f64,
+    noise: f64,
+    ladder: Ladder,
+    codeword_bits: f64,
+}
+
+/// Deviations of what differs from block to block.
+#[derive(Clone, Copy, Debug)]
+struct Spread {
+    die: f64,
+    quality: f64,
+    wear: f64,
+    loss: f64,
+    disturb: f64,
+}
+
+/// Where the worst pages lie, and how much better the best page of a block is.
+#[derive(Clone, Copy, Debug)]
+struct Pages {
+    count: u32,
+    /// The drive-wide place of worst pages.
+    centre: u32,
+    /// Places around the centre over which blocks' worst pages are scattered, one side.
+    scatter: u32,
+    spread: f64,
+}
+
+/// What one block is.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    /// The block's own words, one a trait, each mixed from the one before.
+    word: u64,
+    quality: f64,
+}
+
+impl Retries {
+    pub(crate) fn resolve(
+        config: &RetriesConfig,
+        geometry: &Geometry,
+        voltages: &Voltages,
+        seed: u64,
+    ) -> Result<Retries, Refusal> {
+        let key = |field: &str| format!("{KEY}.{field}");
+        config.check()?;
+        let limits: Vec<f64> = (0..=config.retries)
+            .map(|retry| config.correctable + f64::from(retry) * config.errors_per_retry)
+            .collect();
+        let factors = factors(&config.page_types, &key("page_types"), geometry, voltages)?;
+        let wear = config.wear.clone();
+        let (spread, bound) = (&config.spread, config.spread.bound);
+        let draws = Draws::new(seed, b"nandtrue");
+        let scatter = config.pages.scatter.of(u64::from(geometry.pages)) as u32;
+        Ok(Retries {
+            draws,
+            dies: Draws::new(seed, b"nanddies"),
+            noises: Draws::new(seed, b"nandnois"),
+            standard: Gaussian::standard(-bound, bound),
+            spread: Spread {
+                die: spread.die.get(),
+                quality: spread.quality.get(),
+                wear: spread.wear.get(),
+                loss: spread.retention.get(),
+                disturb: spread.disturb.get(),
+            },
+            blocks_per_die: geometry.blocks * geometry.planes,
+            pages: Pages {
+                count: geometry.pages,
+                centre: rng::below(draws.word(u64::MAX), u64::from(geometry.pages)) as u32,
+                scatter,
+                spread: config.pages.spread.get(),
+            },
+            fresh: factors.iter().map(|factor| factor * config.fresh_errors).collect(),
+            worn: cycle_curve(|x| wear.errors * math::pow(x / wear.cycles, wear.exponent)),
+            worn_part: cycle_curve(|x| math::pow(x / wear.cycles, wear.worn_exponent)),
+            loss: (config.retention.errors, config.retention.worn_errors),
+            disturb: (config.disturb.errors, config.disturb.worn_errors),
+            log_days: day_curve(math::ln_1p),
+            days: days_in_a_nano(config.temperature.resolve(&key("temperature"))?),
+            dwell_relief: wear.dwell_relief,
+            exponential: read_curve(1.0, config.disturb.scale),
+            erase_growth: config.erase.growth / wear.cycles,
+            erase_spread: config.erase.spread.get(),
+            noise: config.noise.get(),
+            ladder: Ladder::new(&key("errors_per_retry"), &limits)?,
+            codeword_bits: bits(config.codeword, &key("codeword"))?,
+        })
+    }
+
+    /// Raw bit errors of a codeword at the first attempt, not rounded.
+    #[inline]
+    pub(crate) fn errors(&self, block: BlockId, c: &Conditions) -> f64 {
+        let this = self.block(block);
+        let felt = self.felt(&this, c);
+        let mut errors = self.fresh[factor_index(c)] + self.worn.at(felt);
+        let aged = c.retention != Nanos::ZERO;
+        if aged || c.reads != 0 {
+            let part = self.worn_part.at(felt);
+            if aged {
+                let log = self.log_days.at(c.retention.as_ns() as f64 * self.days);
+                let own = self.own(&this, Trait::Loss, self.spread.loss);
+                errors += own * (self.loss.0 + self.loss.1 * part) * log;
+            }
+            if c.reads != 0 {
+                let grown = self.exponential.at(f64::from(c.reads));
+                let own = self.own(&this, Trait::Disturb, self.spread.disturb);
+                errors += own * (self.disturb.0 + self.disturb.1 * part) * grown;
+            }
+        }
+        let page = self.pages.factor(&this, c.page);
+        (errors * this.quality * page).min(self.codeword_bits / 2.0)
+    }
+
+    #[inline]
+    pub(crate) fn rung_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
+        self.ladder.rung_for(self.errors(block, c))
+    }
+
+    /// What a controller counts: the truth with the noise of one measurement. The same page under
+    /// the same conditions counts the same; each further read is a measurement of its own.
+    pub(crate) fn errors_measured(&self, block: BlockId, c: &Conditions) -> u32 {
+        let when =
+            c.retention.as_ns() ^ (u64::from(c.reads) << 32) ^ u64::from(c.pe_cycles.to_bits());
+        let address = u64::from(block.0) << 16 | u64::from(c.page.0);
+        let noise = self.standard.draw(self.noises.word(address ^ rng::mix(when)));
+        (self.errors(block, c) * (1.0 + self.noise * noise)).round().max(0.0) as u32
+    }
+
+    pub(crate) fn rber(&self, block: BlockId, c: &Conditions) -> f64 {
+        self.errors(block, c) / self.codeword_bits
+    }
+
+    pub(crate) fn base_rber(&self, block: BlockId) -> f64 {
+        self.block(block).quality * self.fresh[0] / self.codeword_bits
+    }
+
+    pub(crate) fn worst_page(&self, block: BlockId) -> PageInBlock {
+        PageInBlock(self.pages.worst(&self.block(block)) as u16)
+    }
+
+    /// Erase takes longer in a block whose oxide has felt more cycles.
+    pub(crate) fn erase_time(&self, new: Nanos, block: BlockId, pe_cycles: f32) -> Nanos {
+        let this = self.block(block);
+        let felt = f64::from(pe_cycles) * self.own(&this, Trait::Wear, self.spread.wear);
+        let own = self.own(&this, Trait::Erase, self.erase_spread);
+        let factor = own * (1.0 + self.erase_growth * felt);
+        Nanos::from_ns((new.as_ns() as f64 * factor).round() as u64)
+    }
+
+    /// Cycles as the oxide felt them: less in a block that wears slowly or rests between erases.
+    #[inline]
+    fn felt(&self, this: &Block, c: &Conditions) -> f64 {
+        let cycles = f64::from(c.pe_cycles) * self.own(this, Trait::Wear, self.spread.wear);
+        if c.dwell == Nanos::ZERO {
+            return cycles;
+        }
+        let log = self.log_days.at(c.dwell.as_ns() as f64 * self.days);
+        cycles / (1.0 + self.dwell_relief * log)
+    }
+
+    #[inline]
+    fn block(&self, block: BlockId) -> Block {
+        let word = self.draws.word(u64::from(block.0));
+        let die = self.dies.word(u64::from(block.0 / self.blocks_per_die));
+        let quality = 1.0
+            + self.spread.die * self.standard.draw(die)
+            + self.spread.quality * self.standard.draw(word);
+        Block { word, quality }
+    }
+
+    /// A trait of the block, about 1 with this deviation.
+    #[inline]
+    fn own(&self, this: &Block, which: Trait, deviation: f64) -> f64 {
+        1.0 + deviation * self.standard.draw(rng::mix(this.word ^ which as u64))
+    }
+}
+
+/// What a block has a draw of its own for, besides its quality.
+#[derive(Clone, Copy)]
+enum Trait {
+    Wear = 1,
+    Loss,
+    Disturb,
+    Erase,
+    WorstPage,
+}
+
+impl Pages {
+    /// The block's worst page: near the drive-wide place, since the same layers are weak in every
+    /// block.
+    #[inline]
+    fn worst(&self, this: &Block) -> u32 {
+        let word = rng::mix(this.word ^ Trait::WorstPage as u64);
+        let aside = rng::below(word, u64::from(2 * self.scatter + 1)) as u32;
+        (self.centre + self.count + aside - self.scatter) % self.count
+    }
+
+    /// 1 at the worst page, less by `spread` at the page furthest from it.
+    #[inline]
+    fn factor(&self, this: &Block, page: PageInBlock) -> f64 {
+        let apart = u32::from(page.0).abs_diff(self.worst(this));
+        let apart = apart.min(self.count - apart);
+        1.0 - self.spread * f64::from(2 * apart) / f64::from(self.count)
+    }
+}

@@ -1,0 +1,168 @@
+//! Fixed times: what the flash takes before any block differs from another.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::Nanos;
+
+use crate::each::Each;
+use crate::page_order::{Cell, PageType};
+use crate::refusal::Refusal;
+use crate::voltage::{Voltage, VoltageConfig, program_time};
+
+/// How long the flash takes for each operation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TimingConfig {
+    /// Time to sense a page into the page register (tR): one value, or one for each page type from
+    /// the lowest up. Under `physics.levels`, the time at the last level. Required. Source: DLV
+    /// Table II 90us, PA-SSD 100us, PV-read Table I 175us, ReadGuard 45us (ruled), HIRE Table 1
+    /// 90us.
+    pub read: Each<Nanos>,
+    /// Time to program a page (tPROG): one value, or one for each page type from the lowest up.
+    /// Required. Source: DLV Table II 600us, PA-SSD 500us/2ms/5.5ms, PV-read 600us (ruled),
+    /// ReadGuard 400us, HIRE Table 1 600us.
+    pub program: Each<Nanos>,
+    /// Time to erase a block (tERASE); of a new block under `physics.retries`. Required. Source:
+    /// DLV Table II 3ms, PA-SSD 15ms, PV-read 3ms (ruled), ReadGuard 3.5ms, HIRE 3ms (ruled).
+    pub erase: Nanos,
+    /// Time to decode a page once it is in the controller: one value, or one for each rung of the
+    /// ladder that reads climb. Default: 0ns. Source: PV-read Table III less sensing and transfer
+    /// (6us BCH, 8us LDPC), ReadGuard 10us (ruled).
+    #[serde(default = "no_time")]
+    pub decode: Each<Nanos>,
+    /// Ways to program a page, the normal one first. Default: the normal one alone, with the
+    /// times above.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub voltages: Vec<VoltageConfig>,
+}
+
+fn no_time() -> Each<Nanos> {
+    Each::same(Nanos::ZERO)
+}
+
+impl TimingConfig {
+    /// The same time for every page type, no decoding, one way to program.
+    pub fn fixed(read: Nanos, program: Nanos, erase: Nanos) -> TimingConfig {
+        TimingConfig {
+            read: Each::same(read),
+            program: Each::same(program),
+            erase,
+            decode: no_time(),
+            voltages: Vec::new(),
+        }
+    }
+
+    /// Refuses times that no flash has.
+    pub(crate) fn check(&self, cell: Cell, rungs: usize) -> Result<(), Refusal> {
+        let types = cell.bits() as usize;
+        let whom = format!("page type of {cell}");
+        self.read.check("timing.read", types, &whom)?;
+        self.program.check("timing.program", types, &whom)?;
+        self.decode.check("timing.decode", rungs, "rung that a read can climb to")?;
+        some_time("timing.read", self.read.declared().iter().copied())?;
+        some_time("timing.program", self.program.declared().iter().copied())?;
+        some_time("timing.erase", [self.erase])?;
+        for (index, class) in self.voltages.iter().enumerate() {
+            some_time(&format!("timing.voltages[{index}].sense"), class.sense)?;
+            some_time(&format!("timing.voltages[{index}].program"), class.program)?;
+            some_time(&format!("timing.voltages[{index}].transfer"), class.transfer)?;
+        }
+        Ok(())
+    }
+
+    /// The voltage classes; one without anything of its own if none is declared.
+    fn classes(&self) -> Vec<VoltageConfig> {
+        match self.voltages.is_empty() {
+            true => vec![VoltageConfig::default()],
+            false => self.voltages.clone(),
+        }
+    }
+}
+
+/// The longest time that one operation on the flash may be declared to take.
+const LONGEST: Nanos = Nanos::from_ms(100_000);
+
+fn some_time(key: &str, times: impl IntoIterator<Item = Nanos>) -> Result<(), Refusal> {
+    for time in times {
+        if time == Nanos::ZERO || time > LONGEST {
+            return Err(Refusal::new(key, time, format!("more than 0ns, at most {LONGEST}")));
+        }
+    }
+    Ok(())
+}
+
+/// How the time of a sensing grows along the ladder.
+pub(crate) struct Climb {
+    /// For each rung, the part of the whole sensing time that a fresh sensing takes.
+    pub(crate) shares: Vec<f64>,
+    /// Whether a sensing that goes on from the rung below takes only what is added.
+    pub(crate) incremental: bool,
+}
+
+/// Times by voltage class, page type and rung, looked up without arithmetic on times.
+#[derive(Clone, Debug)]
+pub(crate) struct Times {
+    rungs: usize,
+    /// By class, page type, fresh or continuing, rung.
+    sense: Arc<[Nanos]>,
+    /// By class and page type.
+    program: Arc<[Nanos]>,
+    decode: Arc<[Nanos]>,
+}
+
+impl Times {
+    pub(crate) fn resolve(timing: &TimingConfig, climb: &Climb) -> Times {
+        let classes = timing.classes();
+        let rungs = climb.shares.len();
+        let (mut sense, mut program) = (Vec::new(), Vec::new());
+        for class in &classes {
+            for page_type in 0..PageType::MOST {
+                let whole = class.sense.unwrap_or(timing.read.of(page_type));
+                sense.extend(climb.times(whole));
+                let normal = timing.program.of(page_type);
+                program.push(program_time(class, &classes[0], normal));
+            }
+        }
+        let decode: Vec<Nanos> = (0..rungs).map(|rung| timing.decode.of(rung)).collect();
+        Times { rungs, sense: sense.into(), program: program.into(), decode: decode.into() }
+    }
+
+    #[inline]
+    pub(crate) fn sense(&self, at: PageType, by: Voltage, rung: u8, continuing: bool) -> Nanos {
+        let row = (by.index() * PageType::MOST + at.index()) * 2 + usize::from(continuing);
+        self.sense[row * self.rungs + usize::from(rung)]
+    }
+
+    #[inline]
+    pub(crate) fn program(&self, at: PageType, by: Voltage) -> Nanos {
+        self.program[by.index() * PageType::MOST + at.index()]
+    }
+
+    #[inline]
+    pub(crate) fn decode(&self, rung: u8) -> Nanos {
+        self.decode[usize::from(rung)]
+    }
+}
+
+impl Climb {
+    /// The ladder of one rung that every read climbs at once.
+    pub(crate) fn single() -> Climb {
+        Climb { shares: vec![1.0], incremental: false }
+    }
+
+    /// Fresh times of all rungs, then continuing ones, where the whole sensing takes `whole`.
+    fn times(&self, whole: Nanos) -> Vec<Nanos> {
+        let at = |share: f64| Nanos::from_ns((whole.as_ns() as f64 * share).round() as u64);
+        let fresh: Vec<Nanos> = self.shares.iter().map(|&share| at(share)).collect();
+        let mut times = fresh.clone();
+        times.push(fresh[0]);
+        // Differences of rounded sums: the steps of a climb add up to the fresh time, to the bit.
+        times.extend(fresh.windows(2).map(|pair| match self.incremental {
+            true => pair[1].saturating_sub(pair[0]),
+            false => pair[1],
+        }));
+        times
+    }
+}

@@ -1,0 +1,109 @@
+//! What moves from the die to the controller when a page is read: more sensing levels, more bits.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::Nanos;
+
+use crate::refusal::Refusal;
+use crate::timing::TimingConfig;
+use crate::voltage::Voltage;
+
+/// How the transfer of a page read with n sensing levels compares with the page alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TransferConfig {
+    /// The page at the bus's rate, at every level.
+    #[default]
+    Same,
+    /// In proportion to the bits that name one of n + 1 intervals, ⌈log2(n + 1)⌉; at the last
+    /// level what the page takes at the bus's rate. Source: DLV, Table II (5 µs at seven levels)
+    /// and PV-read, equation 1.
+    Bits,
+    /// The time of a whole page at each level, from level 1 up. Source: PV-read, Table I (20 30 40
+    /// 40 40 50 50 µs).
+    Table(Vec<Nanos>),
+}
+
+/// The time of one transfer, before it is known how much of the page moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Move {
+    /// The bus's time for the bytes, times this ratio.
+    Bus { times: u64, over: u64 },
+    /// This time for a whole page.
+    Page(Nanos),
+}
+
+/// Transfer times by voltage class and rung; `None` where the bus's own time holds throughout.
+#[derive(Clone, Debug)]
+pub(crate) struct Transfers {
+    page_bytes: u64,
+    rungs: usize,
+    moves: Option<Vec<Move>>,
+}
+
+impl Transfers {
+    pub(crate) fn resolve(
+        config: &TransferConfig,
+        timing: &TimingConfig,
+        rungs: usize,
+        page_bytes: u64,
+    ) -> Result<Transfers, Refusal> {
+        let normal = timing.voltages.first().and_then(|class| class.transfer);
+        let stated = |class: usize| timing.voltages.get(class).and_then(|c| c.transfer).or(normal);
+        let mut moves = Vec::new();
+        for class in 0..timing.voltages.len().max(1) {
+            for rung in 0..rungs {
+                moves.push(match (config, stated(class)) {
+                    (TransferConfig::Same, None) => Move::Bus { times: 1, over: 1 },
+                    (TransferConfig::Same, Some(time)) => Move::Page(time),
+                    (TransferConfig::Bits, None) => {
+                        Move::Bus { times: bits_of_level(rung + 1), over: bits_of_level(rungs) }
+                    }
+                    (TransferConfig::Table(times), None) => {
+                        Move::Page(of_table(times, rung, rungs)?)
+                    }
+                    (_, Some(time)) => {
+                        let key = format!("timing.voltages[{class}].transfer");
+                        let expected = "no time here: physics.levels.transfer states one a level";
+                        return Err(Refusal::new(key, time, expected));
+                    }
+                });
+            }
+        }
+        let plain = moves.iter().all(|each| *each == Move::Bus { times: 1, over: 1 });
+        Ok(Transfers { page_bytes, rungs, moves: (!plain).then_some(moves) })
+    }
+
+    /// The time that `bytes` take at this rung; `on_bus` is their time at the bus's own rate.
+    #[inline]
+    pub(crate) fn time(&self, by: Voltage, rung: u8, bytes: u64, on_bus: Nanos) -> Nanos {
+        match &self.moves {
+            None => on_bus,
+            Some(moves) => match moves[by.index() * self.rungs + usize::from(rung)] {
+                Move::Bus { times, over } => scale(on_bus, times, over),
+                Move::Page(time) => scale(time, bytes, self.page_bytes),
+            },
+        }
+    }
+}
+
+/// ⌈log2(n + 1)⌉: the bits that name one of the n + 1 intervals between n reference voltages.
+const fn bits_of_level(n: usize) -> u64 {
+    (usize::BITS - n.leading_zeros()) as u64
+}
+
+/// `time` · `times` / `over`, to the nearest nanosecond.
+fn scale(time: Nanos, times: u64, over: u64) -> Nanos {
+    Nanos::from_ns((time.as_ns() * times + over / 2) / over)
+}
+
+fn of_table(times: &[Nanos], rung: usize, rungs: usize) -> Result<Nanos, Refusal> {
+    match times.len() == rungs && times.is_sorted() {
+        true => Ok(times[rung]),
+        false => {
+            let got = format!("{} times", times.len());
+            let expected = format!("{rungs} times, one a level, none shorter than the one before");
+            Err(Refusal::new("physics.levels.transfer.table", got, expected))
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! How blocks differ as they are made: draws that depend on the seed and the block alone.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::{math, rng};
+
+use crate::refusal::{Refusal, at_least_zero, positive, within};
+
+/// The raw bit error rate with which each block is made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BaseConfig {
+    /// A Gaussian, cut off on both sides.
+    Gaussian(GaussianConfig),
+    /// A level drawn by the shares of blocks that need it, from level 1 up, then a rate drawn
+    /// evenly from those that the level decodes and the one below does not. Shares are normalised
+    /// to a sum of 1. Source: PV-read, Table I (9 12.5 21.3 19.6 17.6 12.9 7).
+    Shares(Vec<f64>),
+}
+
+impl Default for BaseConfig {
+    fn default() -> BaseConfig {
+        BaseConfig::Gaussian(GaussianConfig::default())
+    }
+}
+
+/// A Gaussian of raw bit error rates, cut off at `bound` standard deviations, at 0 and at the last
+/// level's capability.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GaussianConfig {
+    /// Mean raw bit error rate before the cut. Default: 3.7e-4. Source: DLV, section IV-A; PV-read's
+    /// life stages .004 .006 .008 .010 .012 (ruled).
+    pub mean: f64,
+    /// Standard deviation before the cut. Default: 9e-5. Source: DLV, section IV-A; PV-read's life
+    /// stages .005 .004 .003 .002 .001 (ruled).
+    pub sigma: f64,
+    /// Standard deviations at which the distribution is cut, 0.1 to 8. Default: 3. Source: DLV
+    /// (ruled).
+    pub bound: f64,
+}
+
+impl Default for GaussianConfig {
+    fn default() -> GaussianConfig {
+        GaussianConfig { mean: 3.7e-4, sigma: 9e-5, bound: 3.0 }
+    }
+}
+
+/// Draws for one purpose: a well-mixed word for every address, the same whenever it is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Draws {
+    key: u64,
+}
+
+impl Draws {
+    pub(crate) fn new(seed: u64, purpose: &[u8; 8]) -> Draws {
+        Draws { key: rng::mix(seed ^ rng::mix(u64::from_be_bytes(*purpose))) }
+    }
+
+    /// The draw of one address: `rng::hash` with its first half done once.
+    #[inline]
+    pub(crate) fn word(self, address: u64) -> u64 {
+        rng::mix(self.key ^ address)
+    }
+}
+
+/// Knots of a Gaussian's table, as a power of two.
+const GRID_BITS: u32 = 10;
+
+/// A Gaussian cut off on both sides, tabulated by probability.
+#[derive(Clone, Debug)]
+pub(crate) struct Gaussian {
+    knots: Arc<[f64]>,
+}
+
+impl Gaussian {
+    /// Mean 0 and deviation 1 before it is cut to `least`..`most`.
+    pub(crate) fn standard(least: f64, most: f64) -> Gaussian {
+        Gaussian::new(0.0, 1.0, least, most)
+    }
+
+    /// `mean` and `sigma` hold before the cut; `least` and `most` are in deviations.
+    fn new(mean: f64, sigma: f64, least: f64, most: f64) -> Gaussian {
+        let (low, high) = (math::normal_cdf(least), math::normal_cdf(most));
+        let cells = 1u32 << GRID_BITS;
+        let knots = (0..=cells).map(|knot| {
+            let below = low + (high - low) * f64::from(knot) / f64::from(cells);
+            mean + sigma * quantile(below, least, most)
+        });
+        Gaussian { knots: knots.collect() }
+    }
+
+    /// The value that a well-mixed word stands for; a greater word never means a lesser value.
+    #[inline]
+    pub(crate) fn draw(&self, word: u64) -> f64 {
+        let cell = (word >> (64 - GRID_BITS)) as usize;
+        let rest = rng::unit(word << GRID_BITS);
+        let (below, above) = (self.knots[cell], self.knots[cell + 1]);
+        below + (above - below) * rest
+    }
+
+    fn mean(&self) -> f64 {
+        let cells = self.knots.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0);
+        cells.sum::<f64>() / (self.knots.len() - 1) as f64
+    }
+}
+
+/// The deviations below which a standard Gaussian has the probability `below`, between two bounds.
+fn quantile(below: f64, mut least: f64, mut most: f64) -> f64 {
+    // Halved until the two meet: 64 halvings leave nothing between neighbouring doubles.
+    for _ in 0..64 {
+        let middle = (least + most) / 2.0;
+        match math::normal_cdf(middle) < below {
+            true => least = middle,
+            false => most = middle,
+        }
+    }
+    (least + most) / 2.0
+}
+
+/// Base rates of blocks.
+#[derive(Clone, Debug)]
+pub(crate) enum Base {
+    Gaussian(Gaussian),
+    /// For each level the probability up to its end, and its lowest and highest rate.
+    Levels(Arc<[(f64, f64, f64)]>),
+}
+
+impl Base {
+    pub(crate) fn resolve(
+        config: &BaseConfig,
+        capability: &[f64],
+        key: &str,
+    ) -> Result<Base, Refusal> {
+        match config {
+            BaseConfig::Gaussian(config) => {
+                let most = capability[capability.len() - 1];
+                config.resolve(most, &format!("{key}.gaussian")).map(Base::Gaussian)
+            }
+            BaseConfig::Shares(shares) => levels(shares, capability, &format!("{key}.shares")),
+        }
+    }
+
+    /// The rate that a well-mixed word stands for; a greater word never means a lesser rate.
+    #[inline]
+    pub(crate) fn draw(&self, word: u64) -> f64 {
+        match self {
+            Base::Gaussian(gaussian) => gaussian.draw(word),
+            Base::Levels(levels) => {
+                let p = rng::unit(word);
+                let level = levels.iter().take_while(|level| level.0 <= p).count();
+                let start = if level == 0 { 0.0 } else { levels[level - 1].0 };
+                let (end, low, high) = levels[level.min(levels.len() - 1)];
+                low + (high - low) * ((p - start) / (end - start))
+            }
+        }
+    }
+
+    /// The mean over all blocks.
+    pub(crate) fn mean(&self) -> f64 {
+        match self {
+            Base::Gaussian(gaussian) => gaussian.mean(),
+            Base::Levels(levels) => {
+                let starts = std::iter::once(0.0).chain(levels.iter().map(|level| level.0));
+                let parts = levels.iter().zip(starts);
+                parts.map(|(&(end, low, high), start)| (end - start) * (low + high) / 2.0).sum()
+            }
+        }
+    }
+}
+
+impl GaussianConfig {
+    fn resolve(&self, most: f64, key: &str) -> Result<Gaussian, Refusal> {
+        let mean = within(&format!("{key}.mean"), self.mean, 0.0, most)?;
+        let sigma = at_least_zero(&format!("{key}.sigma"), self.sigma)?;
+        let bound = within(&format!("{key}.bound"), self.bound, 0.1, 8.0)?;
+        if sigma == 0.0 {
+            return Ok(Gaussian::new(mean, 0.0, -bound, bound));
+        }
+        let (least, most) = ((-mean / sigma).max(-bound), ((most - mean) / sigma).min(bound));
+        Ok(Gaussian::new(mean, sigma, least, most))
+    }
+}
+
+/// One interval of rates for each level, of the probability that its share gives it.
+fn levels(shares: &[f64], capability: &[f64], key: &str) -> Result<Base, Refusal> {
+    if shares.len() != capability.len() {
+        let expected = format!("{} shares, one a level", capability.len());
+        return Err(Refusal::new(key, format!("{} shares", shares.len()), expected));
+    }
+    for &share in shares {
+        at_least_zero(key, share)?;
+    }
+    let whole = positive(key, shares.iter().sum())?;
+    let (mut end, mut low, mut levels) = (0.0, 0.0, Vec::new());
+    for (&share, &high) in shares.iter().zip(capability) {
+        if share > 0.0 {
+            end += share / whole;
+            levels.push((end, low, high));
+        }
+        low = high;
+    }
+    // The shares' sum is 1 but for rounding, and a draw lies below 1.
+    if let Some(last) = levels.last_mut() {
+        last.0 = 1.0;
+    }
+    Ok(Base::Levels(levels.into()))
+}
