@@ -20,6 +20,11 @@ pub fn exp(x: f64) -> f64 {
     libm::exp(x)
 }
 
+/// e to the power of `x`, less 1, exact for small `x`.
+pub fn exp_m1(x: f64) -> f64 {
+    libm::expm1(x)
+}
+
 /// `base` to the power of `exponent`.
 pub fn pow(base: f64, exponent: f64) -> f64 {
     libm::pow(base, exponent)

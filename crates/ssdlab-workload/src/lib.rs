@@ -1,1 +1,28 @@
-//! Trace readers and workload generators.
+//! Trace readers and workload generators: everything that turns into a stream of requests.
+//!
+//! A [`Source`] hands out [`Record`]s in batches, in the order of their times. There are two
+//! kinds: a [`Trace`], read from a file in one of the formats of [`Format`], and a [`Generator`],
+//! a workload in closed form described by a [`WorkloadConfig`]. Both stream: memory stays bounded
+//! however long the trace is.
+//!
+//! A reading order: `record.rs` (what a request is), `formats/msr.rs` (one format, whole),
+//! `formats/mod.rs` (the list of formats), `trace/mod.rs` (from a file to records),
+//! `generate/mod.rs` (the list of generators) and `generate/zipf.rs` (one of them).
+
+#![allow(clippy::result_large_err, reason = "a fault is made at most once a run")]
+
+mod formats;
+mod generate;
+mod record;
+mod trace;
+
+pub use formats::Format;
+pub use generate::config::{Arrivals, SizeChoice, WorkloadConfig};
+pub use generate::{
+    BurstyConfig, Generator, HotcoldConfig, Kind, RandomConfig, SequentialConfig, ZipfConfig,
+};
+pub use record::{Op, Record, Source};
+pub use trace::options::{MOST_UNSORTED, TraceOptions, Unsorted};
+pub use trace::recognise::{By, Recognition};
+pub use trace::spec::parse_spec;
+pub use trace::{Counts, Trace, open, open_with, sha256};

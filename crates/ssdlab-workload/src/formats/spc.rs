@@ -1,0 +1,82 @@
+//! SPC trace file format: `ASU,LBA,Size,Opcode,Timestamp[,...]`.
+//!
+//! Source: Storage Performance Council, "SPC Trace File Format Specification", revision 1.0.1, as
+//! used by the UMass trace repository (Financial1-2, WebSearch1-3). LBA counts blocks of 512 bytes
+//! within the ASU (application storage unit, our device), Size is bytes, Opcode is `r` or `w` in
+//! either case, Timestamp is seconds since the first request with a fraction. Columns beyond the
+//! fifth are allowed by the specification and not read. Some carriers drop the first column: a
+//! file whose first request has the opcode in the third is read so throughout.
+
+use ssdlab_base::Nanos;
+
+use super::columns::{Clock, Columns, Separator, Wrong, extent_of_sector_and_bytes};
+use super::{About, Entry, Reader};
+use crate::trace::options::Unsorted;
+
+pub(super) const ABOUT: About = About {
+    columns: "ASU,LBA,Size,Opcode,Timestamp",
+    tick: Nanos::from_ms(1_000),
+    fractions: true,
+    unsorted: Unsorted::Refuse,
+    reader: |clock| Box::new(Spc { clock, layout: Layout::Unknown }),
+};
+
+const NAMES: &[&str] = &["ASU", "LBA", "Size", "Opcode", "Timestamp"];
+const NAMES_BARE: &[&str] = &["LBA", "Size", "Opcode", "Timestamp"];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Unknown,
+    /// As specified.
+    Whole,
+    /// Without the ASU.
+    Bare,
+}
+
+struct Spc {
+    clock: Clock,
+    layout: Layout,
+}
+
+impl Reader for Spc {
+    fn read(&mut self, line: &[u8]) -> Result<Option<Entry>, Box<Wrong>> {
+        let layout = match self.layout {
+            Layout::Unknown => layout_of(line),
+            known => known,
+        };
+        let mut columns = match layout {
+            Layout::Bare => Columns::new(line, Separator::Comma, NAMES_BARE),
+            _ => Columns::new(line, Separator::Comma, NAMES),
+        };
+        if layout != Layout::Bare {
+            columns.next()?.whole()?;
+        }
+        let (extent, widened) = extent_of_sector_and_bytes(columns.next()?, columns.next()?)?;
+        let op = columns.next()?.op(b"r", b"w")?;
+        let stamp = columns.next()?.stamp(self.clock)?;
+        self.layout = layout;
+        Ok(Some(Entry { stamp, extent, op, widened }))
+    }
+
+    fn device(&self, line: &[u8], name: &mut Vec<u8>) {
+        let mut columns = Columns::new(line, Separator::Comma, NAMES);
+        match self.layout {
+            Layout::Bare => name.push(b'0'),
+            _ => name.extend(columns.next().map(|field| field.text).unwrap_or_default()),
+        }
+    }
+
+    fn remark(&self) -> Option<&'static str> {
+        (self.layout == Layout::Bare)
+            .then_some("no ASU column: read as LBA,Size,Opcode,Timestamp of ASU 0")
+    }
+}
+
+/// The layout of a file whose first request is in this line.
+fn layout_of(line: &[u8]) -> Layout {
+    let third = line.split(|byte| *byte == b',').nth(2).unwrap_or_default().trim_ascii();
+    match third.eq_ignore_ascii_case(b"r") || third.eq_ignore_ascii_case(b"w") {
+        true => Layout::Bare,
+        false => Layout::Whole,
+    }
+}

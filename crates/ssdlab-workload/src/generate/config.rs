@@ -1,0 +1,150 @@
+//! The table `[workload]` of a config.
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::ser::{Serialize, Serializer};
+use ssdlab_base::quantity::Share;
+use ssdlab_base::{Bytes, Fault, Nanos, units::SECTOR_BYTES};
+
+use super::Kind;
+
+/// A workload in closed form.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WorkloadConfig {
+    /// Which addresses requests go to, and whether they come in bursts: a name, or a table with
+    /// the name and its settings, as in `kind = { zipf = { theta = 0.9 } }`. Default: `"random"`.
+    pub kind: Kind,
+    /// Size of the part of the drive that requests touch, from address 0 up. Default: 16 GiB,
+    /// assumed.
+    pub footprint: Bytes,
+    /// Share of the requests that are reads; the others are writes. Default: 0.5, assumed.
+    pub read_share: Share,
+    /// Sizes of requests, multiples of 512 B, equally likely unless weighted, as in
+    /// `["4KiB", { size = "64KiB", weight = 3 }]`. Default: 4, 8, 16, 32 and 64 KiB, assumed.
+    pub sizes: Vec<SizeChoice>,
+    /// How times between requests are distributed around `interarrival`. Default: `"poisson"`.
+    pub arrivals: Arrivals,
+    /// Mean time from one request to the next; `"0ns"` issues all at once. Default: 200 us,
+    /// assumed.
+    pub interarrival: Nanos,
+    /// Number of requests. Default: 1,000,000.
+    pub requests: u64,
+    /// The submission queue that requests are issued to, 0 to 255. Default: 0.
+    pub queue: u8,
+    /// The placement hint that requests carry, 0 to 255, where 0 is none. Default: 0.
+    pub hint: u8,
+}
+
+impl Default for WorkloadConfig {
+    fn default() -> WorkloadConfig {
+        WorkloadConfig {
+            kind: Kind::default(),
+            footprint: Bytes::from_gib(16),
+            read_share: Share::new(0.5),
+            sizes: [4, 8, 16, 32, 64].map(|kib| SizeChoice::new(Bytes::from_kib(kib), 1)).into(),
+            arrivals: Arrivals::Poisson,
+            interarrival: Nanos::from_us(200),
+            requests: 1_000_000,
+            queue: 0,
+            hint: 0,
+        }
+    }
+}
+
+impl WorkloadConfig {
+    /// Whole sectors in the footprint.
+    pub(crate) fn sectors(&self) -> u64 {
+        self.footprint.get() / SECTOR_BYTES
+    }
+
+    /// Refuses what no kind can work with; what concerns one key alone is refused where it is used.
+    pub(crate) fn check(&self) -> Result<(), Fault> {
+        match self.requests {
+            0 => Err(Fault::new("", "workload.requests").got(0).expected("at least one")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How times between requests are distributed.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Independent of one another: exponential.
+    #[default]
+    Poisson,
+    /// Always the mean.
+    Fixed,
+}
+
+/// A size of requests and how often it is drawn.
+///
+/// Written as the size alone, or as a table with the weight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SizeChoice {
+    /// Size of a request, a multiple of 512 B.
+    pub size: Bytes,
+    /// How often it is drawn, relative to the weights of the other sizes; default 1.
+    pub weight: u32,
+}
+
+impl SizeChoice {
+    /// Requests of `size` with this weight.
+    pub const fn new(size: Bytes, weight: u32) -> SizeChoice {
+        SizeChoice { size, weight }
+    }
+}
+
+/// The form with a weight.
+#[derive(serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Weighted {
+    size: Bytes,
+    weight: u32,
+}
+
+impl Serialize for SizeChoice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match *self {
+            SizeChoice { size, weight: 1 } => size.serialize(serializer),
+            SizeChoice { size, weight } => Weighted { size, weight }.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SizeChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SizeChoice, D::Error> {
+        struct Forms;
+        impl<'de> Visitor<'de> for Forms {
+            type Value = SizeChoice;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a size such as \"4KiB\", or { size = \"4KiB\", weight = 2 }")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<SizeChoice, E> {
+                text.parse().map(|size| SizeChoice::new(size, 1)).map_err(E::custom)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SizeChoice, A::Error> {
+                let Weighted { size, weight } =
+                    Weighted::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(SizeChoice::new(size, weight))
+            }
+        }
+        deserializer.deserialize_any(Forms)
+    }
+}
+
+impl JsonSchema for SizeChoice {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "SizeChoice".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let plain = generator.subschema_for::<Bytes>();
+        let weighted = generator.subschema_for::<Weighted>();
+        json_schema!({"anyOf": [plain, weighted]})
+    }
+}

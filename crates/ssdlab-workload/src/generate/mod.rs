@@ -1,0 +1,193 @@
+//! Workloads in closed form. A new one is a file in this folder and one line in the list below.
+//!
+//! A kind says where requests go and how they come in bursts, if they do; sizes, operations and
+//! times between requests are the same for all. Each of these draws from a stream of its own, so
+//! that a change of the read share, say, leaves every address where it was.
+
+use rand::Rng;
+use ssdlab_base::rng::{Stream, stream, unit};
+use ssdlab_base::{Fault, Nanos};
+
+mod arrivals;
+pub(crate) mod config;
+mod scatter;
+pub(crate) mod sizes;
+
+use crate::record::{Op, Record, Source};
+use arrivals::Clock;
+use config::WorkloadConfig;
+use sizes::Sizes;
+
+/// What a kind is told when it starts.
+pub(crate) struct Room<'a> {
+    /// Sectors that requests may touch.
+    pub(crate) sectors: u64,
+    pub(crate) sizes: &'a Sizes,
+    pub(crate) seed: u64,
+}
+
+impl Room<'_> {
+    /// Runs of sectors that every size fits into a whole number of times, and how many there are.
+    pub(crate) fn granules(&self) -> Result<(u64, u64), Fault> {
+        let granule = self.sizes.common_multiple();
+        match granule.map(|granule| (granule, self.sectors / granule)) {
+            Some((granule, count)) if count > 0 => Ok((granule, count)),
+            _ => Err(Fault::new("", "workload.sizes")
+                .got("sizes whose least common multiple is larger than the footprint")
+                .expected("sizes that divide one another")),
+        }
+    }
+}
+
+/// Where the requests of a kind go.
+pub(crate) trait Addresses {
+    /// The first sector of the next request, which is `sectors` long.
+    fn next(&mut self, sectors: u32) -> u64;
+}
+
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])* $variant:ident = $module:ident($Config:ident);)*) => {
+        $(mod $module; pub use $module::$Config;)*
+
+        ssdlab_base::choice! {
+            /// Which addresses requests go to, and whether they come in bursts.
+            pub enum Kind {
+                $($(#[doc = $doc])* $module => $variant($Config),)*
+            } default random
+        }
+
+        /// The addresses of each kind.
+        enum Places {
+            $($variant($module::Places),)*
+        }
+
+        impl Places {
+            fn new(kind: &Kind, room: &Room<'_>) -> Result<Places, Fault> {
+                Ok(match kind {
+                    $(Kind::$variant(config) => Places::$variant(config.places(room)?),)*
+                })
+            }
+        }
+
+        impl Generator {
+            /// Appends `count` records; the kind is told apart once, not for every request.
+            fn generate(&mut self, batch: &mut Vec<Record>, count: usize) {
+                match &mut self.places {
+                    $(Places::$variant(places) => self.rest.generate(places, batch, count),)*
+                }
+            }
+        }
+
+        /// The bursts that a kind asks for.
+        fn bursts(kind: &Kind) -> Option<arrivals::Bursts> {
+            match kind {
+                $(Kind::$variant(config) => config.bursts(),)*
+            }
+        }
+    };
+}
+
+kinds! {
+    /// Every address equally likely.
+    Random = random(RandomConfig);
+    /// Each request begins where the one before it ended.
+    Sequential = sequential(SequentialConfig);
+    /// A few addresses very often, most hardly ever: Zipf's law.
+    Zipf = zipf(ZipfConfig);
+    /// A hot part of the footprint and a cold one.
+    Hotcold = hotcold(HotcoldConfig);
+    /// Every address equally likely, in bursts with pauses between.
+    Bursty = bursty(BurstyConfig);
+}
+
+/// A workload in closed form, generated as a stream.
+pub struct Generator {
+    name: &'static str,
+    places: Places,
+    rest: Rest,
+}
+
+/// All of a generator but its addresses.
+struct Rest {
+    requests: u64,
+    done: u64,
+    now: Nanos,
+    clock: Clock,
+    sizes: Sizes,
+    ops: Stream,
+    /// A word from `ops` below this is a read.
+    read_share: f64,
+    queue: u8,
+    hint: u8,
+}
+
+impl Generator {
+    /// The workload that `config` describes. Equal configs and seeds give equal records, on every
+    /// machine.
+    ///
+    /// # Errors
+    /// When a value of the config is out of range, or two of them contradict one another.
+    pub fn new(config: &WorkloadConfig, seed: u64) -> Result<Generator, Fault> {
+        config.check()?;
+        let named = |what: &str| stream(seed, &format!("workload/{}/{what}", config.kind.name()));
+        let sizes = Sizes::new(&config.sizes, config.footprint, named("sizes"))?;
+        let room =
+            Room { sectors: config.sectors(), sizes: &sizes, seed: named("addresses").next_u64() };
+        let places = Places::new(&config.kind, &room)?;
+        let clock = Clock::new(config, bursts(&config.kind), named("arrivals"))?;
+        let rest = Rest {
+            requests: config.requests,
+            done: 0,
+            now: Nanos::ZERO,
+            clock,
+            sizes,
+            ops: named("operations"),
+            read_share: config.read_share.get(),
+            queue: config.queue,
+            hint: config.hint,
+        };
+        Ok(Generator { name: config.kind.name(), places, rest })
+    }
+}
+
+impl Rest {
+    fn generate<A: Addresses>(&mut self, places: &mut A, batch: &mut Vec<Record>, count: usize) {
+        batch.extend((0..count).map(|_| {
+            let at = self.now;
+            self.now += self.clock.next_gap();
+            let sectors = self.sizes.draw();
+            let lba = places.next(sectors);
+            let op = match unit(self.ops.next_u64()) < self.read_share {
+                true => Op::Read,
+                false => Op::Write,
+            };
+            Record { at, lba, sectors, op, queue: self.queue, hint: self.hint }
+        }));
+        self.done += count as u64;
+    }
+}
+
+impl Source for Generator {
+    fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
+        let left = self.rest.requests - self.rest.done;
+        let count = usize::try_from(left).map_or(most, |left| left.min(most));
+        self.generate(batch, count);
+        Ok(count)
+    }
+
+    fn expected(&self) -> Option<u64> {
+        Some(self.rest.requests)
+    }
+
+    fn progress(&self) -> Option<f64> {
+        Some(self.rest.done as f64 / self.rest.requests as f64)
+    }
+
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn line(&self, _: usize) -> Option<u64> {
+        None
+    }
+}

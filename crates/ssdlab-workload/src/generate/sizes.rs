@@ -1,0 +1,78 @@
+//! How long requests are.
+
+use rand::Rng;
+use ssdlab_base::rng::{Stream, below};
+use ssdlab_base::{Bytes, Fault, units::SECTOR_BYTES};
+
+use super::config::SizeChoice;
+
+/// The most sizes that a workload may list.
+const SIZES_MAX: usize = 1024;
+
+/// Draws the sizes of requests.
+#[derive(Debug)]
+pub(crate) struct Sizes {
+    /// Each size in sectors, with the weights up to and including its own.
+    table: Vec<(u32, u64)>,
+    total: u64,
+    stream: Stream,
+}
+
+impl Sizes {
+    pub(crate) fn new(
+        choices: &[SizeChoice],
+        footprint: Bytes,
+        stream: Stream,
+    ) -> Result<Sizes, Fault> {
+        let fault = || Fault::new("", "workload.sizes");
+        if choices.is_empty() || choices.len() > SIZES_MAX {
+            return Err(fault()
+                .got(choices.len())
+                .expected(format!("from 1 to {SIZES_MAX} sizes")));
+        }
+        let mut table = Vec::with_capacity(choices.len());
+        let mut total = 0;
+        for SizeChoice { size, weight } in choices.iter().copied() {
+            let bytes = size.get();
+            let sectors = u32::try_from(bytes / SECTOR_BYTES).ok();
+            let Some(sectors) = sectors.filter(|_| bytes > 0 && bytes.is_multiple_of(SECTOR_BYTES))
+            else {
+                return Err(fault().got(size).expected("multiples of 512 B from 512 B to 2 TiB"));
+            };
+            if bytes > footprint.get() {
+                return Err(fault()
+                    .got(size)
+                    .expected(format!("at most the footprint {footprint}")));
+            }
+            if weight == 0 {
+                return Err(fault().got("a weight of 0").expected("weights of at least 1"));
+            }
+            total += u64::from(weight);
+            table.push((sectors, total));
+        }
+        Ok(Sizes { table, total, stream })
+    }
+
+    /// The size of the next request in sectors.
+    #[inline]
+    pub(crate) fn draw(&mut self) -> u32 {
+        if let [(only, _)] = self.table[..] {
+            return only;
+        }
+        let drawn = below(self.stream.next_u64(), self.total);
+        let place = self.table.partition_point(|(_, upto)| *upto <= drawn);
+        self.table[place].0
+    }
+
+    /// The smallest number of sectors that every size divides, if it is a number at all.
+    pub(crate) fn common_multiple(&self) -> Option<u64> {
+        self.table.iter().try_fold(1u64, |so_far, (sectors, _)| {
+            let sectors = u64::from(*sectors);
+            (so_far / common_divisor(so_far, sectors)).checked_mul(sectors)
+        })
+    }
+}
+
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
+}

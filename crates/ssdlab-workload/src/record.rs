@@ -1,0 +1,68 @@
+//! What a request is, and what hands requests out.
+
+use ssdlab_base::{Fault, Nanos};
+
+/// What a request asks of the drive.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Op {
+    /// Return the data of the sectors.
+    Read,
+    /// Store data in the sectors.
+    Write,
+    /// The data of the sectors is no longer needed.
+    Trim,
+    /// Make everything acknowledged so far durable. Addresses no sectors.
+    Flush,
+}
+
+/// One request of a workload.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Record {
+    /// When it is issued, since the first request of its source.
+    pub at: Nanos,
+    /// The first sector, in units of 512 bytes.
+    pub lba: u64,
+    /// How many sectors.
+    pub sectors: u32,
+    /// What it asks.
+    pub op: Op,
+    /// The submission queue it is issued to.
+    pub queue: u8,
+    /// A placement hint for the drive, 0 for none.
+    pub hint: u8,
+}
+
+// Batches of records are the one thing that every request passes through memory as.
+const _: () = assert!(size_of::<Record>() <= 24);
+
+/// Something that hands out requests in batches, in the order of their times.
+pub trait Source: Send {
+    /// Appends up to `most` records to `batch`; how many were appended, 0 only at the end.
+    ///
+    /// # Errors
+    /// When the input is wrong. All records before the fault are delivered first, by earlier
+    /// calls; after a fault, every further call returns it again.
+    fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault>;
+
+    /// How many requests there are in all, if that is known.
+    fn expected(&self) -> Option<u64>;
+
+    /// How much of the input has been consumed, from 0 to 1, if that is known.
+    fn progress(&self) -> Option<f64>;
+
+    /// What is read or generated, for messages: a file's path, a generator's name.
+    fn name(&self) -> &str;
+
+    /// The line of the input that record `index` of the last call of [`Source::fill`] came from
+    /// (0 is the first record which that call appended), counted from 1. Generators have none.
+    fn line(&self, index: usize) -> Option<u64>;
+
+    /// A fault about record `index` of the last call of [`Source::fill`], naming file and line.
+    fn fault(&self, index: usize, what: &str) -> Fault {
+        let fault = Fault::new(self.name(), what);
+        match self.line(index) {
+            Some(line) => fault.line(line),
+            None => fault,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The stored bytes of a trace: decompressed, counted and hashed on the way.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use sha2::{Digest, Sha256};
+use ssdlab_base::Fault;
+
+/// Bytes taken from the disk at a time.
+const CHUNK: usize = 128 << 10;
+/// The most memory that an xz stream may ask for; `xz -9` asks for 65 MiB.
+const XZ_MEMORY: u64 = 256 << 20;
+
+/// What is known of the stored bytes while a decompressor owns their reader.
+#[derive(Default)]
+pub(crate) struct Meter {
+    consumed: AtomicU64,
+    digest: OnceLock<String>,
+}
+
+impl Meter {
+    /// Stored bytes consumed so far.
+    pub(crate) fn consumed(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
+    }
+
+    /// The SHA-256 of the stored bytes, once all of them have been read.
+    pub(crate) fn digest(&self) -> Option<&str> {
+        self.digest.get().map(String::as_str)
+    }
+}
+
+/// Counts and hashes what passes through.
+struct Metered<R> {
+    inner: R,
+    hasher: Option<Sha256>,
+    meter: Arc<Meter>,
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.inner.read(buffer)?;
+        if got > 0 {
+            self.meter.consumed.fetch_add(got as u64, Ordering::Relaxed);
+            if let Some(hasher) = &mut self.hasher {
+                hasher.update(&buffer[..got]);
+            }
+        } else if !buffer.is_empty()
+            && let Some(hasher) = self.hasher.take()
+        {
+            // The cell is empty: only this branch fills it, and it has taken the hasher.
+            let _ = self.meter.digest.set(hex(hasher));
+        }
+        Ok(got)
+    }
+}
+
+/// A stream of plain bytes, whatever they are compressed with.
+pub(crate) type Plain = Box<dyn Read + Send>;
+
+/// The plain bytes behind `stored`, with the meter of what was stored, and the compression's name.
+pub(crate) fn plain<R: Read + Send + 'static>(
+    mut stored: R,
+) -> io::Result<(Plain, Arc<Meter>, Option<&'static str>)> {
+    let mut magic = Vec::with_capacity(6);
+    stored.by_ref().take(6).read_to_end(&mut magic)?;
+    let compression = recognise(&magic);
+    let meter = Arc::new(Meter::default());
+    let metered = Metered {
+        inner: io::Cursor::new(magic).chain(stored),
+        hasher: Some(Sha256::new()),
+        meter: Arc::clone(&meter),
+    };
+    let plain: Plain = match compression {
+        None => Box::new(metered),
+        Some("gzip") => {
+            Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(CHUNK, metered)))
+        }
+        Some("zstd") => {
+            Box::new(zstd::Decoder::with_buffer(BufReader::with_capacity(CHUNK, metered))?)
+        }
+        Some(_) => {
+            let stream = liblzma::stream::Stream::new_stream_decoder(
+                XZ_MEMORY,
+                liblzma::stream::CONCATENATED,
+            )
+            .map_err(io::Error::other)?;
+            let buffered = BufReader::with_capacity(CHUNK, metered);
+            Box::new(liblzma::bufread::XzDecoder::new_stream(buffered, stream))
+        }
+    };
+    Ok((plain, meter, compression))
+}
+
+/// The compression that these first bytes announce.
+fn recognise(magic: &[u8]) -> Option<&'static str> {
+    const KNOWN: &[(&[u8], &str)] = &[
+        (&[0x1f, 0x8b], "gzip"),
+        (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),
+        (&[0xfd, b'7', b'z', b'X', b'Z', 0x00], "xz"),
+    ];
+    KNOWN.iter().find(|(bytes, _)| magic.starts_with(bytes)).map(|(_, name)| *name)
+}
+
+/// Opens a file for reading; a directory is refused.
+pub(crate) fn open_file(path: &Path) -> Result<File, Fault> {
+    let fault = |what: String| Fault::new(path.display().to_string(), what);
+    let file = File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => fault("no such file".into()),
+        _ => fault(format!("cannot be opened: {error}")),
+    })?;
+    match file.metadata() {
+        Ok(about) if about.is_dir() => Err(fault("is a folder, not a trace file".into())),
+        _ => Ok(file),
+    }
+}
+
+/// The SHA-256 of a file's bytes as stored, in lower-case hexadecimal.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn sha256(path: &Path) -> Result<String, Fault> {
+    let mut file = open_file(path)?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(hex(hasher)),
+            Ok(got) => hasher.update(&buffer[..got]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                let what = format!("cannot be read: {error}");
+                return Err(Fault::new(path.display().to_string(), what));
+            }
+        }
+    }
+}
+
+fn hex(hasher: Sha256) -> String {
+    use std::fmt::Write;
+    hasher.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

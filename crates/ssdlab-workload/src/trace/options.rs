@@ -1,0 +1,55 @@
+//! How a trace is read where its format leaves a choice.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::{Fault, Nanos};
+
+/// The widest window within which time stamps are sorted.
+pub const MOST_UNSORTED: u32 = 1 << 20;
+
+/// What becomes of a request whose time stamp is earlier than that of the line before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unsorted {
+    /// The trace is refused, naming the line.
+    Refuse,
+    /// It is moved to where it belongs, at most so many requests earlier (1 to 1,048,576); a
+    /// stamp that is further out of place is refused. Equal stamps keep the order of the file.
+    Sort(u32),
+}
+
+/// How a trace is read where its format leaves a choice.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TraceOptions {
+    /// Read only the requests of this device: `host_disk` in MSR traces (such as `"hm_0"`), the
+    /// ASU in SPC traces, the device's number in MQSim and SSDSim traces. Default: the requests of
+    /// all devices, at the addresses that the trace says, as if they were one device (what MQSim
+    /// and SSDSim do; assumed for the others).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// How long one unit of the time column lasts. Default: what the format says (100 ns in MSR
+    /// traces, 1 s in SPC traces, 1 ns in MQSim and SSDSim traces).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick: Option<Nanos>,
+    /// What becomes of time stamps that go back. Default: sorted within 1,024 requests in MSR
+    /// traces (assumed), refused in the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unsorted: Option<Unsorted>,
+}
+
+impl TraceOptions {
+    /// Refuses values that no trace can be read with.
+    pub(crate) fn check(&self) -> Result<(), Fault> {
+        if self.tick == Some(Nanos::ZERO) {
+            return Err(Fault::new("", "tick").got("0ns").expected("a time above zero"));
+        }
+        match self.unsorted {
+            Some(Unsorted::Sort(window)) if !(1..=MOST_UNSORTED).contains(&window) => {
+                let expected = format!("from 1 to {MOST_UNSORTED} requests");
+                Err(Fault::new("", "unsorted.sort").got(window).expected(expected))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A trace as it is named on a command line: `FILE` or `FILE:format`.
+
+use std::path::{Path, PathBuf};
+
+use ssdlab_base::Fault;
+
+use crate::formats::Format;
+
+/// Splits `FILE[:format]`.
+///
+/// A path may itself contain colons: if the whole text names an existing file, it is the path. What
+/// follows the last colon is otherwise a format, unless it looks like the rest of a path (it holds
+/// a slash, a backslash or a dot).
+///
+/// # Errors
+/// When what follows the colon is no format's name, or no file is named.
+pub fn parse_spec(spec: &str) -> Result<(PathBuf, Option<Format>), Fault> {
+    let fault = |what: &str| Fault::new("", what).got(format!("{spec:?}"));
+    if spec.is_empty() {
+        return Err(fault("no trace is named").expected("FILE or FILE:format"));
+    }
+    if spec.contains('\0') {
+        return Err(fault("a path cannot hold a NUL").expected("FILE or FILE:format"));
+    }
+    let whole = || Ok((PathBuf::from(spec), None));
+    let Some((path, suffix)) = spec.rsplit_once(':') else {
+        return whole();
+    };
+    if Path::new(spec).exists() || suffix.contains(['/', '\\', '.']) {
+        return whole();
+    }
+    if path.is_empty() {
+        return Err(fault("no trace is named").expected("FILE or FILE:format"));
+    }
+    match suffix.parse() {
+        Ok(format) => Ok((PathBuf::from(path), Some(format))),
+        Err(unknown) => Err(Fault { source: spec.into(), ..unknown }),
+    }
+}
