@@ -168,10 +168,8 @@ pub trait Named: Sized {
     fn bare<E: Error>(name: &'static str) -> Result<Self, E>;
 
     /// The choice `name` with the settings that the map holds next.
-    fn with<'de, A: MapAccess<'de>>(
-        name: &'static str,
-        settings: &mut A,
-    ) -> Result<Self, A::Error>;
+    fn with<'de, A: MapAccess<'de>>(name: &'static str, settings: &mut A)
+    -> Result<Self, A::Error>;
 }
 
 /// A config of which no setting is given: its defaults, or the first key that has none.

@@ -1,0 +1,73 @@
+//! The argument `KEY=VALUE`.
+
+use ssdlab_base::Fault;
+
+use crate::parse::argument;
+use crate::schema::View;
+use crate::tree::{DEPTH_MAX, Entry, Node, Origin, Sources, Step, Table, Value, one_line};
+
+/// An assignment as it was typed.
+#[derive(Clone, Debug)]
+pub(crate) struct Assignment {
+    path: Vec<Step>,
+    value: String,
+    /// What the argument is called in an error message.
+    pub(crate) name: String,
+}
+
+impl Assignment {
+    /// Splits `KEY=VALUE`.
+    ///
+    /// # Errors
+    /// A missing `=`, an empty key or part of a key, a key of very many parts.
+    pub(crate) fn new(argument: &str) -> Result<Assignment, Fault> {
+        let name = format!("--set {}", one_line(argument));
+        let wrong = |what: &str| {
+            Fault::new(name.as_str(), what).expected("KEY=VALUE, such as gc.threshold=5%")
+        };
+        let Some((key, value)) = argument.split_once('=') else {
+            return Err(wrong("no value"));
+        };
+        let unquoted = |part: &str| part.trim().trim_matches(['"', '\'']).to_owned();
+        let key: Vec<String> = key.split('.').map(unquoted).collect();
+        if key.iter().any(String::is_empty) {
+            return Err(wrong("an empty key"));
+        }
+        if key.len() > DEPTH_MAX {
+            return Err(wrong("a key of very many parts"));
+        }
+        let path = key.into_iter().map(Step::Key).collect();
+        Ok(Assignment { path, value: value.trim().to_owned(), name })
+    }
+
+    /// The layer that this assignment is. `schema` says whether a list is wanted: then a single
+    /// value is a list of one, and `4KiB,8KiB` a list of two.
+    ///
+    /// # Errors
+    /// A number that is not finite or needs more than 64 bits.
+    pub(crate) fn layer(
+        &self,
+        origin: Origin,
+        sources: &Sources,
+        schema: View<'_>,
+    ) -> Result<Node, Fault> {
+        let read = |text: &str| argument(text, &self.path, origin, sources);
+        let whole = read(&self.value)?;
+        let list_wanted = schema.at(&self.path).is_some_and(|view| view.items().is_some());
+        let innermost = match &whole.value {
+            Value::List(_) => whole,
+            _ if !list_wanted => whole,
+            Value::String(text) => {
+                let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+                let nodes = words.map(read).collect::<Result<_, Fault>>()?;
+                Node::new(Value::List(nodes), origin)
+            }
+            _ => Node::new(Value::List(vec![whole]), origin),
+        };
+        Ok(self.path.iter().rev().fold(innermost, |node, step| {
+            let Step::Key(key) = step else { return node };
+            let entry = Entry { key: origin, node };
+            Node::new(Value::Table(Table::from([(key.clone(), entry)])), origin)
+        }))
+    }
+}

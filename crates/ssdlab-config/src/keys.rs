@@ -1,0 +1,202 @@
+//! Every key that a config type has, with what its schema and its doc comment say of it.
+
+use schemars::JsonSchema;
+use serde_json::Value as Json;
+
+use crate::effective::inline;
+use crate::schema::{Schema, View};
+
+/// One key of a config.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Key {
+    /// As it is written: `gc.threshold`. An element of a list is `tend[]`, a value of a map with
+    /// free keys `tenants.<name>`, a choice's setting `order.hws.window`.
+    pub path: String,
+    /// The doc comment on one line, without the sentence that names the source.
+    pub doc: String,
+    /// What may stand there, in words: `a whole number from 1`, `one of fifo, read_first`.
+    pub expected: String,
+    /// `time`, `size`, `rate`, `share`, ..: the kind of a quantity, whose value carries its unit.
+    pub quantity: Option<String>,
+    /// The default as it is written in TOML; none for a required and for an optional key.
+    pub default: Option<String>,
+    /// Whether a table without this key is refused.
+    pub required: bool,
+    /// Where the value comes from: what follows `Source:` in the doc comment, or `assumed`.
+    pub source: Option<String>,
+    /// The names and docs of the choices, if this key is a choice or a list of choices.
+    pub choices: Vec<(String, String)>,
+}
+
+/// Every key of `T`, tables in alphabetical order.
+pub fn keys<T: JsonSchema>() -> Vec<Key> {
+    let schema = Schema::of::<T>();
+    let mut keys = Vec::new();
+    visit(schema.view(), &mut |place| {
+        if place.leaf {
+            keys.push(place.key());
+        }
+    });
+    keys
+}
+
+/// The keys of `T` whose doc comment names no source, choices aside: a name is no figure.
+pub fn unsourced<T: JsonSchema>() -> Vec<String> {
+    let figures = keys::<T>().into_iter().filter(|key| key.choices.is_empty());
+    figures.filter(|key| key.source.is_none()).map(|key| key.path).collect()
+}
+
+/// A Markdown section for each table of `T`, each with a table of its keys.
+pub fn markdown<T: JsonSchema>() -> String {
+    let mut text = String::new();
+    let mut section = None;
+    for key in keys::<T>() {
+        let first = key.path.split(['.', '[']).next().unwrap_or_default();
+        let first = if first == key.path { "" } else { first };
+        if section.as_deref() != Some(first) {
+            let title = if first.is_empty() {
+                "Keys without a table".to_owned()
+            } else {
+                format!("`{first}`")
+            };
+            text.push_str(&format!("\n## {title}\n\n"));
+            text.push_str("| key | what | value | default | source |\n|---|---|---|---|---|\n");
+            section = Some(first.to_owned());
+        }
+        text.push_str(&key.row());
+    }
+    text.trim_start().to_owned()
+}
+
+impl Key {
+    fn row(&self) -> String {
+        let mut what = self.doc.clone();
+        for (name, doc) in &self.choices {
+            what.push_str(&format!("<br>`{name}`: {doc}"));
+        }
+        let default = match (&self.default, self.required) {
+            (Some(default), _) => format!("`{default}`"),
+            (None, true) => "required".to_owned(),
+            (None, false) => "none".to_owned(),
+        };
+        let source = self.source.as_deref().unwrap_or("");
+        let cells = [&format!("`{}`", self.path), &what, &self.expected, &default, source];
+        let cells = cells.map(|cell| cell.replace('|', "\\|"));
+        format!("| {} |\n", cells.join(" | "))
+    }
+}
+
+/// The paths of all keys and tables whose last part is `name`.
+pub(crate) fn named(schema: View<'_>, name: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    visit(schema, &mut |place| {
+        if place.path.rsplit('.').next() == Some(name) {
+            found.push(place.path.to_owned());
+        }
+    });
+    found
+}
+
+/// A key or a table of the schema.
+struct Place<'p, 'a> {
+    path: &'p str,
+    schema: View<'a>,
+    required: bool,
+    /// A key, not a table of keys.
+    leaf: bool,
+}
+
+impl Place<'_, '_> {
+    fn key(&self) -> Key {
+        let (doc, source) = sourced(self.schema.doc());
+        let of_list = self.schema.items().filter(|_| self.schema.variants().is_empty());
+        let element = of_list.unwrap_or(self.schema);
+        let mut expected = element.expected().unwrap_or_else(|| "any value".to_owned());
+        if of_list.is_some() {
+            let list = self.schema.expected().unwrap_or_default();
+            expected = format!("{list}, each {expected}");
+        }
+        let choices = element.variants();
+        let choices = choices.iter().map(|one| (one.name.to_owned(), sourced(one.doc).0));
+        Key {
+            path: self.path.to_owned(),
+            doc,
+            expected,
+            quantity: element.quantity().and_then(|q| q.split(' ').nth(1)).map(str::to_owned),
+            default: self.schema.default().map(inline_json),
+            required: self.required,
+            source,
+            choices: choices.collect(),
+        }
+    }
+}
+
+fn inline_json(json: &Json) -> String {
+    toml::Value::try_from(json).map_or_else(|_| json.to_string(), |value| inline(&value))
+}
+
+/// A doc comment on one line, and the source that its last sentence names.
+fn sourced(doc: &str) -> (String, Option<String>) {
+    let doc = doc.split_whitespace().collect::<Vec<_>>().join(" ");
+    let starts_sentence = |at: usize| at == 0 || doc[..at].trim_end().ends_with(['.', ')', ':']);
+    if let Some(at) = doc.rfind("Source:").filter(|at| starts_sentence(*at)) {
+        let source = doc[at + "Source:".len()..].trim().trim_end_matches('.').to_owned();
+        return (doc[..at].trim_end().to_owned(), Some(source).filter(|text| !text.is_empty()));
+    }
+    if let Some(at) = doc.rfind("Assumed").filter(|at| starts_sentence(*at)) {
+        let source = doc[at..].trim().trim_end_matches('.').replacen("Assumed", "assumed", 1);
+        return (doc[..at].trim_end().to_owned(), Some(source));
+    }
+    (doc, None)
+}
+
+fn visit<'a>(root: View<'a>, seen: &mut impl FnMut(&Place<'_, 'a>)) {
+    table("", root, &mut Vec::new(), seen);
+}
+
+/// Visits the keys of a table. `above` holds the tables on the way, since a type may contain
+/// itself.
+fn table<'a>(
+    path: &str,
+    schema: View<'a>,
+    above: &mut Vec<View<'a>>,
+    seen: &mut impl FnMut(&Place<'_, 'a>),
+) {
+    if above.iter().any(|view| view.same(schema)) {
+        return;
+    }
+    above.push(schema);
+    for (name, property) in schema.properties() {
+        let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        position(&path, property, schema.requires(name), above, seen);
+    }
+    if let Some(values) = schema.map_values() {
+        position(&format!("{path}.<name>"), values, false, above, seen);
+    }
+    above.pop();
+}
+
+fn position<'a>(
+    path: &str,
+    schema: View<'a>,
+    required: bool,
+    above: &mut Vec<View<'a>>,
+    seen: &mut impl FnMut(&Place<'_, 'a>),
+) {
+    let (element, below) = match schema.items().filter(|_| schema.variants().is_empty()) {
+        Some(items) => (items, format!("{path}[]")),
+        None => (schema, path.to_owned()),
+    };
+    let variants = element.variants();
+    let holds_keys = element.properties().next().is_some() || element.map_values().is_some();
+    let leaf = below != path || !holds_keys || !variants.is_empty();
+    seen(&Place { path, schema, required, leaf });
+    for variant in &variants {
+        if let Some(settings) = variant.settings {
+            table(&format!("{below}.{}", variant.name), settings, above, seen);
+        }
+    }
+    if variants.is_empty() && holds_keys {
+        table(&below, element, above, seen);
+    }
+}

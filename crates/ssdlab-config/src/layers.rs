@@ -1,0 +1,139 @@
+//! The layers from which a config is made.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use ssdlab_base::Fault;
+
+use crate::assign::Assignment;
+use crate::check::check;
+use crate::effective::Effective;
+use crate::merge::{complete, from_json, merge};
+use crate::parse::document;
+use crate::report::Reporter;
+use crate::schema::Schema;
+use crate::tree::{Node, Origin, Sources, Table, Value};
+
+/// The longest config file: far beyond any, far below what memory holds.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The layers of a config, each winning over those before it, key by key.
+#[derive(Clone, Debug, Default)]
+pub struct Layers(Vec<Layer>);
+
+#[derive(Clone, Debug)]
+enum Layer {
+    Text { name: String, toml: String },
+    Json { name: String, json: serde_json::Value },
+    Set(Assignment),
+}
+
+impl Layers {
+    /// No layer yet: the built-in defaults alone.
+    pub fn new() -> Layers {
+        Layers::default()
+    }
+
+    /// Adds TOML text under the name that error messages call it by. A fault in it is found by
+    /// [`resolve`](Layers::resolve).
+    pub fn text(mut self, name: impl Into<String>, toml: impl Into<String>) -> Layers {
+        self.0.push(Layer::Text { name: name.into(), toml: toml.into() });
+        self
+    }
+
+    /// Adds values that are not written as text, such as a program's own.
+    pub fn json(mut self, name: impl Into<String>, json: serde_json::Value) -> Layers {
+        self.0.push(Layer::Json { name: name.into(), json });
+        self
+    }
+
+    /// Adds a TOML file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is too long, or is not UTF-8.
+    pub fn file(self, path: impl AsRef<Path>) -> Result<Layers, Fault> {
+        let name = path.as_ref().display().to_string();
+        let text = read(path.as_ref(), &name)?;
+        Ok(self.text(name, text))
+    }
+
+    /// Adds one assignment, `gc.threshold=5%`: a dotted key, and a value as TOML has it or as a
+    /// bare word.
+    ///
+    /// # Errors
+    /// A missing `=` or an empty key.
+    pub fn set(mut self, argument: &str) -> Result<Layers, Fault> {
+        self.0.push(Layer::Set(Assignment::new(argument)?));
+        Ok(self)
+    }
+
+    /// The config, and where each part of it came from.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with any layer, at its place in that layer.
+    pub fn resolve<T>(&self) -> Result<(T, Effective), Fault>
+    where
+        T: DeserializeOwned + Serialize + JsonSchema,
+    {
+        let schema = Schema::of::<T>();
+        let mut sources = Sources::new();
+        let mut tree = Node::new(Value::Table(Table::new()), Origin::DEFAULT);
+        for layer in &self.0 {
+            let upper = layer.read(&mut sources, &schema)?;
+            tree = merge(tree, upper, Some(schema.view()));
+        }
+        complete(&mut tree, schema.view());
+        let reporter = Reporter { sources: &sources, schema: &schema };
+        check(&tree, schema.view()).map_err(|refused| reporter.refused(refused))?;
+        let config = T::deserialize(&tree).map_err(|error| reporter.fault(error))?;
+        let effective = Effective::new(&config, tree, sources)?;
+        Ok((config, effective))
+    }
+}
+
+impl Layer {
+    fn read(&self, sources: &mut Sources, schema: &Schema) -> Result<Node, Fault> {
+        match self {
+            Layer::Text { name, toml } => {
+                let layer = sources.add(name.clone());
+                document(toml, layer, sources)
+            }
+            Layer::Json { name, json } => {
+                let origin = Origin::layer(sources.add(name.clone()));
+                from_json(json, origin)
+                    .map_err(|got| sources.fault(origin, "a value").got(got).expected(SCALARS))
+            }
+            Layer::Set(assignment) => {
+                let origin = Origin::layer(sources.add(assignment.name.clone()));
+                assignment.layer(origin, sources, schema.view())
+            }
+        }
+    }
+}
+
+const SCALARS: &str = "what TOML can hold: a text, true or false, a number of 64 bits with sign";
+
+/// The text of the file, which must be UTF-8.
+fn read(path: &Path, name: &str) -> Result<String, Fault> {
+    let unreadable = |error: std::io::Error| Fault::new(name, format!("cannot be read: {error}"));
+    let file = File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        let fault = Fault::new(name, "too long");
+        return Err(fault.got("more than 1 MiB").expected("a config file"));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let bytes = error.into_bytes();
+        let text = String::from_utf8_lossy(&bytes[..good]);
+        let column = text.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let line = text.matches('\n').count() + 1;
+        let fault = Fault::new(name, "not UTF-8").line(line as u64).column(column as u64);
+        fault.got(format!("byte 0x{:02x}", bytes[good]))
+    })
+}

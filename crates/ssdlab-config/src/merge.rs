@@ -1,0 +1,133 @@
+//! Lays one layer over another, and the whole over the declared defaults.
+
+use serde_json::Value as Json;
+
+use crate::schema::View;
+use crate::tree::{Entry, Node, Origin, Table, Value};
+
+/// `upper` over `lower`. Tables merge key by key; anything else replaces. Where the schema has a
+/// choice, its settings merge only as long as both name the same one.
+pub(crate) fn merge(lower: Node, upper: Node, schema: Option<View<'_>>) -> Node {
+    // What has replaced the layers between replaces those below them too: so that it makes no
+    // difference which layers are merged first.
+    if upper.fresh {
+        return upper;
+    }
+    let choice = schema.is_some_and(|view| !view.variants().is_empty());
+    let named = chosen(&lower);
+    let same = !choice || (named.is_some() && named == chosen(&upper));
+    let (fresh, origin) = (lower.fresh, upper.origin);
+    match (same, lower.value, upper.value) {
+        (true, Value::Table(below), Value::Table(above)) => {
+            Node { value: Value::Table(merge_tables(below, above, schema)), origin, fresh }
+        }
+        // The bare name of the choice already made takes none of its settings away.
+        (true, below @ Value::Table(_), Value::String(_)) if choice => {
+            Node { value: below, origin: lower.origin, fresh }
+        }
+        (true, _, value) if choice => Node { value, origin, fresh },
+        (_, _, value) => Node { value, origin, fresh: true },
+    }
+}
+
+fn merge_tables(mut below: Table, above: Table, schema: Option<View<'_>>) -> Table {
+    for (name, entry) in above {
+        let entry = match below.remove(&name) {
+            None => entry,
+            Some(old) => {
+                let schema = schema.and_then(|view| view.below(&name));
+                Entry { key: entry.key, node: merge(old.node, entry.node, schema) }
+            }
+        };
+        below.insert(name, entry);
+    }
+    below
+}
+
+/// The choice that `node` names: its text, or the one key of its table.
+pub(crate) fn chosen(node: &Node) -> Option<&str> {
+    match &node.value {
+        Value::String(name) => Some(name),
+        Value::Table(table) if table.len() == 1 => table.keys().next().map(String::as_str),
+        _ => None,
+    }
+}
+
+/// Fills in what the schema declares as default, and writes the bare name of a choice that has
+/// settings as the table of its settings: every value then has its own place in the tree.
+pub(crate) fn complete(node: &mut Node, schema: View<'_>) {
+    let variant = chosen(node).and_then(|name| schema.variant(name));
+    if let Some((name, settings)) = variant.and_then(|v| Some((v.name, v.settings?))) {
+        if let Value::String(_) = node.value {
+            let empty = Node::new(Value::Table(Table::new()), node.origin);
+            let entry = Entry { key: node.origin, node: empty };
+            node.value = Value::Table(Table::from([(name.to_owned(), entry)]));
+        }
+        if let Value::Table(table) = &mut node.value {
+            table.values_mut().for_each(|entry| complete(&mut entry.node, settings));
+        }
+        return;
+    }
+    match &mut node.value {
+        Value::Table(table) => complete_table(table, schema),
+        Value::List(list) => {
+            if let Some(items) = schema.items() {
+                list.iter_mut().for_each(|node| complete(node, items));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn complete_table(table: &mut Table, schema: View<'_>) {
+    for (name, property) in schema.properties() {
+        let Some(default) = property.default().and_then(declared) else { continue };
+        let entry = match table.remove(name) {
+            None => Entry { key: Origin::DEFAULT, node: default },
+            Some(given) => {
+                Entry { key: given.key, node: merge(default, given.node, Some(property)) }
+            }
+        };
+        table.insert(name.to_owned(), entry);
+    }
+    for (name, entry) in table {
+        if let Some(property) = schema.property(name) {
+            complete(&mut entry.node, property);
+        }
+    }
+}
+
+/// A declared default; nothing for `null`, which a config leaves out.
+fn declared(json: &Json) -> Option<Node> {
+    from_json(json, Origin::DEFAULT).ok()
+}
+
+/// A JSON value as a config value; keys with the value `null` are left out.
+///
+/// # Errors
+/// What a config cannot hold: `null` itself, and a whole number beyond 64 bits with sign.
+pub(crate) fn from_json(json: &Json, origin: Origin) -> Result<Node, String> {
+    let value = match json {
+        Json::Null => return Err("null".to_owned()),
+        Json::Bool(value) => Value::Boolean(*value),
+        Json::String(value) => Value::String(value.clone()),
+        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(value), _) => Value::Integer(value),
+            (None, Some(value)) if number.is_f64() => Value::Float(value),
+            _ => return Err(number.to_string()),
+        },
+        Json::Array(list) => {
+            let nodes = list.iter().map(|json| from_json(json, origin));
+            Value::List(nodes.collect::<Result<_, String>>()?)
+        }
+        Json::Object(object) => {
+            let mut table = Table::new();
+            for (name, json) in object.iter().filter(|(_, json)| !json.is_null()) {
+                let node = from_json(json, origin)?;
+                table.insert(name.clone(), Entry { key: origin, node });
+            }
+            Value::Table(table)
+        }
+    };
+    Ok(Node::new(value, origin))
+}

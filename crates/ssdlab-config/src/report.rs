@@ -1,0 +1,133 @@
+//! Turns what is wrong with a tree into the one line that the user reads.
+
+use ssdlab_base::{Fault, nearest};
+
+use crate::check::Refused;
+use crate::de::{Error, Kind};
+use crate::keys;
+use crate::schema::{Schema, one_of};
+use crate::tree::{Origin, Sources, Step, dotted, one_line};
+
+/// Siblings are listed if there are no more than fit a line.
+const LISTED_MAX: usize = 12;
+
+/// Who knows the names of the layers and the keys.
+pub(crate) struct Reporter<'a> {
+    pub(crate) sources: &'a Sources,
+    pub(crate) schema: &'a Schema,
+}
+
+impl Reporter<'_> {
+    /// The fault for a value that the schema refuses.
+    pub(crate) fn refused(&self, refused: Refused) -> Fault {
+        let fault = self.sources.fault(refused.origin, dotted(&refused.path));
+        fault.got(refused.got).expected(refused.expected)
+    }
+
+    /// The fault for a value that the config type refuses.
+    pub(crate) fn fault(&self, error: Error) -> Fault {
+        let mut path = error.path();
+        let origin = match error.origin {
+            // A whole layer has no line; what it lacks is missing from the last one.
+            None => self.sources.last(),
+            Some(origin) => origin,
+        };
+        match error.kind {
+            Kind::Unfit { got, expected, own } => self.unfit(&path, origin, got, expected, own),
+            Kind::UnknownKey(name) => {
+                path.push(Step::Key(name.clone()));
+                self.unknown_key(&path, origin, &name)
+            }
+            Kind::UnknownVariant { name, names } => {
+                let fault = self.sources.fault(origin, dotted(&path));
+                let fault = fault.got(format!("{name:?}")).expected(one_of(names));
+                match nearest(&name, names.iter().copied()) {
+                    Some(near) => fault.hint(did_you_mean(&[near.to_owned()])),
+                    None => self.elsewhere(fault, &name),
+                }
+            }
+            Kind::Missing(name) => {
+                path.push(Step::Key(name.to_owned()));
+                let fault = self.sources.fault(origin, format!("{}: missing", dotted(&path)));
+                match self.schema.view().at(&path).and_then(|view| view.expected()) {
+                    Some(expected) => fault.expected(expected),
+                    None => fault,
+                }
+            }
+            Kind::GivenTwice(name) => {
+                path.push(Step::Key(name.to_owned()));
+                self.sources.fault(origin, format!("{}: given twice", dotted(&path)))
+            }
+            Kind::Other(message) => {
+                let what = format!("{}: {}", dotted(&path), one_line(&message));
+                self.sources.fault(origin, what)
+            }
+        }
+    }
+
+    fn unfit(
+        &self,
+        path: &[Step],
+        origin: Origin,
+        got: String,
+        expected: String,
+        own: bool,
+    ) -> Fault {
+        let declared = self.schema.view().at(path).and_then(|view| view.expected());
+        let expected = match declared {
+            Some(declared) if !own => declared,
+            _ => plain(&expected),
+        };
+        let part_of_list = expected.starts_with("a list") && got == "a table";
+        let fault = self.sources.fault(origin, dotted(path)).got(got).expected(expected);
+        match part_of_list {
+            true => fault.hint("a list is given as a whole"),
+            false => fault,
+        }
+    }
+
+    fn unknown_key(&self, path: &[Step], origin: Origin, name: &str) -> Fault {
+        let above = &path[..path.len() - 1];
+        let table = self.schema.view().at(above);
+        let siblings: Vec<&str> =
+            table.iter().flat_map(|view| view.properties()).map(|(name, _)| name).collect();
+        let fault = self.sources.fault(origin, format!("{}: unknown key", dotted(path)));
+        if let Some(near) = nearest(name, siblings.iter().copied()) {
+            return fault.hint(did_you_mean(&[near.to_owned()]));
+        }
+        let fault = self.elsewhere(fault, name);
+        match siblings.len() {
+            1..=LISTED_MAX if fault.hint.is_none() => fault.expected(one_of(&siblings)),
+            _ => fault,
+        }
+    }
+
+    /// Says where the schema has a key of this name, if it has one anywhere.
+    fn elsewhere(&self, fault: Fault, name: &str) -> Fault {
+        let found = keys::named(self.schema.view(), name);
+        match found.len() {
+            1..=3 => fault.hint(did_you_mean(&found)),
+            _ => fault,
+        }
+    }
+}
+
+fn did_you_mean(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    format!("did you mean {}?", quoted.join(" or "))
+}
+
+/// Serde's words for a type as a user would say them.
+fn plain(expected: &str) -> String {
+    let word = match expected {
+        "a sequence" => "a list",
+        "a map" => "a table",
+        "a boolean" => "true or false",
+        "f64" | "f32" => "a number",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        _ if expected.starts_with("struct ") => "a table",
+        other => other,
+    };
+    one_line(word)
+}

@@ -1,0 +1,201 @@
+//! A config type with one of everything: tables, choices, lists of choices, maps, quantities.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::choice;
+use ssdlab_base::quantity::{Share, finite};
+use ssdlab_base::units::{Bytes, Nanos};
+
+/// A drive.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Toy {
+    /// Seed of every stream of chance. Assumed.
+    #[serde(default)]
+    pub seed: u64,
+    /// What the run is called. Assumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The shape of the flash.
+    pub geometry: Geometry,
+    /// Garbage collection.
+    #[serde(default)]
+    pub gc: Gc,
+    /// Which request goes next.
+    #[serde(default)]
+    pub order: Order,
+    /// What is done when nothing else is.
+    #[serde(default)]
+    pub tend: Vec<Tender>,
+    /// What the host asks.
+    #[serde(default)]
+    pub workload: Workload,
+    /// Who asks it.
+    #[serde(default)]
+    pub tenants: BTreeMap<String, Tenant>,
+}
+
+/// The shape of the flash.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Geometry {
+    /// Blocks of a plane. Source: datasheet, Table 3.
+    #[schemars(range(min = 1, max = 65536))]
+    pub blocks: u32,
+    /// Bytes of a page. Source: datasheet, Table 3.
+    #[serde(default = "page")]
+    pub page: Bytes,
+    /// Planes of a die. Source: datasheet, Table 3.
+    #[serde(default = "two")]
+    pub planes: u8,
+}
+
+fn page() -> Bytes {
+    Bytes::new(16_384)
+}
+
+fn two() -> u8 {
+    2
+}
+
+/// Garbage collection.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Gc {
+    /// Free blocks below which collection starts. Source: DLV, Table II.
+    pub threshold: Share,
+    /// How long a collection may hold the die. Assumed.
+    pub hold: Nanos,
+    /// How much an old block counts. Assumed.
+    #[serde(deserialize_with = "finite")]
+    pub weight: f64,
+    /// Whether the host waits. Assumed.
+    pub eager: bool,
+}
+
+impl Default for Gc {
+    fn default() -> Gc {
+        Gc {
+            threshold: Share::new(0.07),
+            hold: Nanos::from_ms(3),
+            weight: 1.5,
+            eager: false,
+        }
+    }
+}
+
+/// First come, first served.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fifo {}
+
+/// Heavy writes on strong pages.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Hws {
+    /// Requests looked at. Source: DLV, Section IV.
+    #[schemars(range(min = 1))]
+    pub window: u32,
+    /// How long a request may be passed over. Assumed.
+    pub patience: Nanos,
+}
+
+impl Default for Hws {
+    fn default() -> Hws {
+        Hws { window: 32, patience: Nanos::from_ms(10) }
+    }
+}
+
+/// By class.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Classes {
+    /// Classes told apart. No source here, on purpose.
+    pub classes: u8,
+}
+
+choice! {
+    /// Which request goes next.
+    pub enum Order {
+        /// First come, first served.
+        fifo => Fifo(Fifo),
+        /// Heavy writes
+        /// on strong pages.
+        hws => Hws(Hws),
+        /// By class.
+        priority => Priority(Classes),
+    } default fifo
+}
+
+/// Moves hot pages.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Clock {
+    /// Between two rounds. Assumed.
+    #[serde(default = "minute")]
+    pub period: Nanos,
+}
+
+fn minute() -> Nanos {
+    Nanos::from_ms(60_000)
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock { period: minute() }
+    }
+}
+
+choice! {
+    /// What is done when nothing else is.
+    pub enum Tender {
+        /// Empties the block with the fewest valid pages.
+        greedy => Greedy(Fifo),
+        /// Moves hot pages.
+        clock => Clock(Clock),
+    } default greedy
+}
+
+/// What the host asks.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Workload {
+    /// Sizes of requests, drawn with equal chance. Assumed.
+    pub sizes: Vec<Bytes>,
+    /// The arrival process. Assumed.
+    pub arrival: Arrival,
+    /// Ends the run early. Assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Nanos>,
+    /// Replays this order. Assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<Order>,
+}
+
+/// Serde's own kind of choice.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrival {
+    /// As fast as the queue allows.
+    #[default]
+    Closed,
+    /// At random.
+    Poisson(Poisson),
+}
+
+/// At random.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Poisson {
+    /// Between two requests, on average. Assumed.
+    pub gap: Nanos,
+}
+
+/// One of several hosts.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Tenant {
+    /// What it may use. Assumed.
+    pub share: Share,
+    /// How its requests are ordered. Assumed.
+    #[serde(default)]
+    pub order: Order,
+}
