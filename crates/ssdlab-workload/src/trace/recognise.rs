@@ -121,13 +121,11 @@ pub(crate) fn no_request(name: &str, start: &[u8]) -> Fault {
 }
 
 fn unknown(name: &str, lines: &[(u64, &[u8])]) -> Fault {
-    let known: Vec<String> = Format::ALL.iter().map(|f| format!("{f} ({})", f.columns())).collect();
+    let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
     let fault = Fault::new(name, "trace format not recognised");
     let fault = match lines.first() {
-        Some((number, line)) => {
-            fault.line(*number).got(format!("{:?}", String::from_utf8_lossy(line)))
-        }
+        Some((number, line)) => fault.line(*number).got(String::from_utf8_lossy(line)),
         None => fault.got("no line in the first bytes"),
     };
-    fault.expected(known.join(" or ")).hint("FILE:format names it")
+    fault.expected(format!("one of {}", names.join(", "))).hint("FILE:format names it")
 }

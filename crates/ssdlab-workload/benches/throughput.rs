@@ -1,0 +1,94 @@
+//! Requests a second on one core: `cargo bench -p ssdlab-workload`.
+
+use std::fmt::Write;
+use std::hint::black_box;
+use std::io::{Cursor, Read};
+use std::time::{Duration, Instant};
+
+use ssdlab_workload::{
+    BurstyConfig, Format, Generator, HotcoldConfig, Kind, Op, SequentialConfig, Source, Trace,
+    TraceOptions, WorkloadConfig, ZipfConfig,
+};
+
+const REQUESTS: u64 = 2_000_000;
+const BATCH: usize = 4096;
+
+fn main() {
+    let msr = written(|out, at, offset, size, op| {
+        let (stamp, kind) = (128_166_372_003_061_629 + at / 100, if op { "Read" } else { "Write" });
+        writeln!(out, "{stamp},hm,1,{kind},{offset},{size},{}", 500 + at % 90_000)
+    });
+    let spc = written(|out, at, offset, size, op| {
+        let (lba, kind) = (offset / 512, if op { "r" } else { "w" });
+        writeln!(out, "0,{lba},{size},{kind},{}.{:06}", at / 1_000_000_000, at / 1000 % 1_000_000)
+    });
+    let five = written(|out, at, offset, size, op| {
+        writeln!(out, "{at} 0 {} {} {}", offset / 512, size / 512, u8::from(op))
+    });
+    let zstd = zstd::encode_all(msr.as_slice(), 3).expect("zstd");
+    let mut gzip = Vec::new();
+    flate2::bufread::GzEncoder::new(msr.as_slice(), flate2::Compression::default())
+        .read_to_end(&mut gzip)
+        .expect("gzip");
+    println!("{:<22} {:>12} {:>10}", "", "requests/s", "MB/s");
+    for (name, bytes) in
+        [("msr", &msr), ("spc", &spc), ("mqsim", &five), ("msr.zst", &zstd), ("msr.gz", &gzip)]
+    {
+        measure(name, bytes.len(), || {
+            let format = Format::ALL.iter().find(|format| name.starts_with(format.name())).copied();
+            let stored = Cursor::new(bytes.clone());
+            Box::new(Trace::from_reader(name, stored, format, &TraceOptions::default()).unwrap())
+        });
+    }
+    for kind in [
+        Kind::default(),
+        Kind::Sequential(SequentialConfig {}),
+        Kind::Zipf(ZipfConfig::default()),
+        Kind::Hotcold(HotcoldConfig::default()),
+        Kind::Bursty(BurstyConfig::default()),
+    ] {
+        measure(kind.name(), 0, || {
+            let config =
+                WorkloadConfig { kind: kind.clone(), requests: REQUESTS, ..Default::default() };
+            Box::new(Generator::new(&config, 1).unwrap())
+        });
+    }
+}
+
+/// The lines of a trace whose numbers are as long as those of real ones.
+fn written(mut line: impl FnMut(&mut String, u64, u64, u64, bool) -> std::fmt::Result) -> Vec<u8> {
+    let config = WorkloadConfig { requests: REQUESTS, ..WorkloadConfig::default() };
+    let mut records = Vec::new();
+    Generator::new(&config, 1).unwrap().fill(&mut records, REQUESTS as usize).unwrap();
+    let mut text = String::new();
+    for record in records {
+        let (offset, size) = (record.lba * 512, u64::from(record.sectors) * 512);
+        line(&mut text, record.at.as_ns(), offset, size, record.op == Op::Read).unwrap();
+    }
+    text.into_bytes()
+}
+
+/// The best of five passes over a source.
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures the wall clock")]
+fn measure(name: &str, bytes: usize, source: impl Fn() -> Box<dyn Source>) {
+    let mut best = Duration::MAX;
+    for _ in 0..5 {
+        let mut source = source();
+        let mut batch = Vec::with_capacity(BATCH);
+        let mut requests = 0;
+        let start = Instant::now();
+        loop {
+            batch.clear();
+            match source.fill(&mut batch, BATCH).unwrap() {
+                0 => break,
+                count => requests += count as u64,
+            }
+            black_box(&batch);
+        }
+        best = best.min(start.elapsed());
+        assert_eq!(requests, REQUESTS);
+    }
+    let per_second = |count: f64| count / best.as_secs_f64();
+    let (requests, megabytes) = (per_second(REQUESTS as f64), per_second(bytes as f64 / 1e6));
+    println!("{name:<22} {requests:>12.3e} {megabytes:>10.0}");
+}
