@@ -18,7 +18,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn new(
+    /// A value that cannot be.
+    pub fn new(
         key: impl Into<String>,
         got: impl fmt::Display,
         expected: impl Into<String>,

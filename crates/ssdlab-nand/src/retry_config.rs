@@ -1,4 +1,4 @@
-//! The coefficients of chips whose reads climb by retries ([`crate::retry`] says how they act).
+//! The coefficients of chips whose reads climb by retries (module `retry` says how they act).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ pub struct RetryRetentionConfig {
     /// Raw bit errors for each unit of ln(1 + days) in a new block. Default: 17. Assumed; the
     /// logarithm is ReadGuard's, section 4.2.
     pub errors: f64,
-    /// What `wear.cycles` add to them. Default: 11. Assumed.
+    /// What `wear.cycles` add to them. Default: 10. Assumed.
     pub worn_errors: f64,
 }
 
@@ -104,7 +104,7 @@ pub struct SpreadConfig {
     pub die: Share,
     /// Of the errors of a block, in its die. Default: 6%. Assumed.
     pub quality: Share,
-    /// Of what a cycle does to a block. Default: 8%. Assumed.
+    /// Of what a cycle does to a block. Default: 5%. Assumed.
     pub wear: Share,
     /// Of a block's retention errors. Default: 3%. Assumed.
     pub retention: Share,
@@ -172,7 +172,7 @@ impl Default for RetryWearConfig {
 
 impl Default for RetryRetentionConfig {
     fn default() -> RetryRetentionConfig {
-        RetryRetentionConfig { errors: 17.0, worn_errors: 11.0 }
+        RetryRetentionConfig { errors: 17.0, worn_errors: 10.0 }
     }
 }
 
@@ -187,7 +187,7 @@ impl Default for SpreadConfig {
         SpreadConfig {
             die: Share::new(0.02),
             quality: Share::new(0.06),
-            wear: Share::new(0.08),
+            wear: Share::new(0.05),
             retention: Share::new(0.03),
             disturb: Share::new(0.03),
             bound: 3.0,

@@ -124,8 +124,19 @@ fn quantile(below: f64, mut least: f64, mut most: f64) -> f64 {
 #[derive(Clone, Debug)]
 pub(crate) enum Base {
     Gaussian(Gaussian),
-    /// For each level the probability up to its end, and its lowest and highest rate.
-    Levels(Arc<[(f64, f64, f64)]>),
+    Levels(Arc<[Interval]>),
+}
+
+/// The rates of the blocks that need one level.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Interval {
+    /// Probability of all levels below, and with this one.
+    start: f64,
+    end: f64,
+    /// The rates from the lowest to the highest, and how fast they grow with the probability.
+    low: f64,
+    high: f64,
+    slope: f64,
 }
 
 impl Base {
@@ -150,10 +161,10 @@ impl Base {
             Base::Gaussian(gaussian) => gaussian.draw(word),
             Base::Levels(levels) => {
                 let p = rng::unit(word);
-                let level = levels.iter().take_while(|level| level.0 <= p).count();
-                let start = if level == 0 { 0.0 } else { levels[level - 1].0 };
-                let (end, low, high) = levels[level.min(levels.len() - 1)];
-                low + (high - low) * ((p - start) / (end - start))
+                // Counted rather than searched: no branch to guess.
+                let level = levels.iter().map(|level| usize::from(level.end <= p)).sum::<usize>();
+                let level = &levels[level.min(levels.len() - 1)];
+                (level.low + (p - level.start) * level.slope).min(level.high)
             }
         }
     }
@@ -162,11 +173,11 @@ impl Base {
     pub(crate) fn mean(&self) -> f64 {
         match self {
             Base::Gaussian(gaussian) => gaussian.mean(),
-            Base::Levels(levels) => {
-                let starts = std::iter::once(0.0).chain(levels.iter().map(|level| level.0));
-                let parts = levels.iter().zip(starts);
-                parts.map(|(&(end, low, high), start)| (end - start) * (low + high) / 2.0).sum()
-            }
+            Base::Levels(levels) => levels
+                .iter()
+                .map(|level| (level.end - level.start, level))
+                .map(|(share, level)| share * (level.low + share * level.slope / 2.0))
+                .sum(),
         }
     }
 }
@@ -194,17 +205,16 @@ fn levels(shares: &[f64], capability: &[f64], key: &str) -> Result<Base, Refusal
         at_least_zero(key, share)?;
     }
     let whole = positive(key, shares.iter().sum())?;
-    let (mut end, mut low, mut levels) = (0.0, 0.0, Vec::new());
+    let (mut start, mut low, mut levels) = (0.0, 0.0, Vec::new());
     for (&share, &high) in shares.iter().zip(capability) {
-        if share > 0.0 {
-            end += share / whole;
-            levels.push((end, low, high));
+        let share = share / whole;
+        // A share below the fineness of a draw is never drawn.
+        if share > f64::EPSILON {
+            let slope = (high - low) / share;
+            levels.push(Interval { start, end: start + share, low, high, slope });
+            start += share;
         }
         low = high;
-    }
-    // The shares' sum is 1 but for rounding, and a draw lies below 1.
-    if let Some(last) = levels.last_mut() {
-        last.0 = 1.0;
     }
     Ok(Base::Levels(levels.into()))
 }

@@ -1,0 +1,218 @@
+//! What holds under any coefficients: monotone, pure, without units of its own.
+
+use super::*;
+use proptest::prelude::*;
+use ssdlab_base::quantity::Share;
+use ssdlab_nand::Each;
+use ssdlab_nand::disturb::DisturbConfig;
+use ssdlab_nand::retention::{RetentionConfig, RetentionScale};
+use ssdlab_nand::retry_config::{PagesConfig, SpreadConfig};
+use ssdlab_nand::temperature::TemperatureConfig;
+use ssdlab_nand::variation::GaussianConfig;
+use ssdlab_nand::wear::WearConfig;
+
+fn full(scale: RetentionScale, celsius: f64) -> LevelsConfig {
+    LevelsConfig {
+        wear: Some(WearConfig::default()),
+        retention: Some(RetentionConfig { scale, ..RetentionConfig::default() }),
+        disturb: Some(DisturbConfig::default()),
+        temperature: TemperatureConfig { celsius, ..TemperatureConfig::default() },
+        ..LevelsConfig::default()
+    }
+}
+
+fn hot_retries(celsius: f64) -> RetriesConfig {
+    let temperature = TemperatureConfig { celsius, ..TemperatureConfig::default() };
+    RetriesConfig { temperature, ..RetriesConfig::default() }
+}
+
+/// One chip of each kind at this temperature.
+fn every_kind(celsius: f64) -> Vec<Chip> {
+    let kinds = [
+        PhysicsConfig::Flat,
+        levels(full(RetentionScale::Common, celsius)),
+        levels(full(RetentionScale::Proportional, celsius)),
+        retries(hot_retries(celsius)),
+    ];
+    kinds.iter().map(chip).collect()
+}
+
+/// The rung needed, where "beyond the last" comes after the last.
+fn height(chip: &Chip, block: BlockId, c: &Conditions) -> u8 {
+    chip.rung_needed(block, c).unwrap_or(chip.rungs())
+}
+
+proptest! {
+    #[test]
+    fn more_of_anything_never_needs_a_lower_rung(
+        block in 0u32..16_384,
+        page in 0u16..576,
+        cycles in (0f32..6_000.0, 0f32..2_000.0),
+        age in (0f64..400.0, 0f64..200.0),
+        reads in (0u32..400_000, 0u32..400_000),
+        celsius in 20f64..60.0,
+    ) {
+        let c = Conditions {
+            page: PageInBlock(page),
+            retention: days(age.0),
+            reads: reads.0,
+            dwell: days(2.0),
+            ..fresh(cycles.0)
+        };
+        let worse = [
+            Conditions { pe_cycles: cycles.0 + cycles.1, ..c },
+            Conditions { retention: days(age.0 + age.1), ..c },
+            Conditions { reads: reads.0 + reads.1, ..c },
+            Conditions { dwell: days(1.0), ..c },
+        ];
+        let block = BlockId(block);
+        for (chip, warmer) in every_kind(celsius).iter().zip(every_kind(celsius + 10.0)) {
+            let here = height(chip, block, &c);
+            prop_assert!(here <= chip.rungs());
+            for worse in &worse {
+                prop_assert!(height(chip, block, worse) >= here, "{worse:?} after {c:?}");
+                prop_assert!(chip.rber(block, worse) >= chip.rber(block, &c));
+            }
+            // Dwell is time as well: with none, warmth can only harm.
+            let c = Conditions { dwell: Nanos::ZERO, ..c };
+            prop_assert!(height(&warmer, block, &c) >= height(chip, block, &c));
+        }
+    }
+
+    #[test]
+    fn rates_are_numbers_under_any_conditions(
+        block in any::<u32>(),
+        cycles in 0f32..f32::MAX,
+        age in any::<u64>(),
+        dwell in any::<u64>(),
+        reads in any::<u32>(),
+    ) {
+        let c = Conditions {
+            retention: Nanos::from_ns(age),
+            dwell: Nanos::from_ns(dwell),
+            reads,
+            ..fresh(cycles)
+        };
+        for chip in every_kind(30.0) {
+            let rate = chip.rber(BlockId(block % 16_384), &c);
+            prop_assert!((0.0..=0.5).contains(&rate), "{rate}");
+            chip.erase_time(BlockId(block % 16_384), cycles.min(1e6));
+        }
+    }
+}
+
+#[test]
+fn what_a_block_is_does_not_depend_on_when_it_is_asked() {
+    let c = Conditions { retention: days(40.0), reads: 1_000, ..fresh(700.0) };
+    for chip in every_kind(30.0) {
+        let ask = |block| (chip.rber(block, &c).to_bits(), chip.errors(block, &c));
+        let forwards: Vec<_> = blocks().map(ask).collect();
+        let mut backwards: Vec<_> =
+            (0..forwards.len() as u32).rev().map(BlockId).map(ask).collect();
+        backwards.reverse();
+        assert_eq!(forwards, backwards);
+    }
+}
+
+#[test]
+fn another_seed_is_another_chip_and_the_same_seed_the_same() {
+    for physics in [levels(LevelsConfig::default()), retries(RetriesConfig::default())] {
+        let rates = |seed| -> Vec<f64> {
+            let chip = resolve(&fixed(), &physics, seed).unwrap();
+            blocks().take(100).map(|block| chip.base_rber(block)).collect()
+        };
+        assert_eq!(rates(1), rates(1));
+        assert_ne!(rates(1), rates(2));
+    }
+}
+
+#[test]
+fn without_variation_all_blocks_are_equal() {
+    let none = Share::new(0.0);
+    let gaussian = GaussianConfig { sigma: 0.0, ..GaussianConfig::default() };
+    let alike = levels(LevelsConfig {
+        base: BaseConfig::Gaussian(gaussian),
+        ..full(RetentionScale::Proportional, 30.0)
+    });
+    let spread = SpreadConfig {
+        die: none,
+        quality: none,
+        wear: none,
+        retention: none,
+        disturb: none,
+        bound: 3.0,
+    };
+    let mut config = RetriesConfig { spread, noise: none, ..RetriesConfig::default() };
+    config.pages = PagesConfig { scatter: none, ..PagesConfig::default() };
+    config.erase.spread = none;
+    let c = Conditions { retention: days(40.0), reads: 9_000, ..fresh(1_700.0) };
+    for chip in [chip(&alike), chip(&retries(config))] {
+        let of = |block| (chip.rber(block, &c).to_bits(), chip.erase_time(block, 1_700.0));
+        assert!(blocks().all(|block| of(block) == of(BlockId(0))));
+        assert!(blocks().all(|block| chip.errors(block, &c) == chip.errors(BlockId(0), &c)));
+    }
+}
+
+/// Every declared time, doubled.
+fn doubled(timing: &TimingConfig) -> TimingConfig {
+    let twice = |times: &Each<Nanos>| Each::list(times.declared().iter().map(|&time| time * 2));
+    let mut all = TimingConfig {
+        read: twice(&timing.read),
+        program: twice(&timing.program),
+        erase: timing.erase * 2,
+        decode: twice(&timing.decode),
+        voltages: timing.voltages.clone(),
+    };
+    for class in &mut all.voltages {
+        for time in [&mut class.sense, &mut class.program, &mut class.transfer] {
+            *time = time.map(|time| time * 2);
+        }
+    }
+    all
+}
+
+#[test]
+fn doubling_every_latency_doubles_every_time() {
+    let fast = VoltageConfig {
+        name: "fast".to_owned(),
+        sense: Some(us(30)),
+        step_volts: Some(0.45),
+        transfer: Some(us(8)),
+        ..VoltageConfig::default()
+    };
+    let normal = VoltageConfig {
+        name: "normal".to_owned(),
+        step_volts: Some(0.3),
+        ..VoltageConfig::default()
+    };
+    let timing = TimingConfig {
+        read: Each::list([us(70), us(140), us(210)]),
+        decode: Each::same(us(10)),
+        voltages: vec![normal, fast],
+        ..fixed()
+    };
+    for physics in
+        [PhysicsConfig::Flat, levels(LevelsConfig::default()), retries(hot_retries(30.0))]
+    {
+        let once = resolve(&timing, &physics, 1).unwrap();
+        let twice = resolve(&doubled(&timing), &physics, 1).unwrap();
+        // Each side is rounded to a nanosecond once.
+        let is_double = |a: Nanos, b: Nanos| (a * 2).as_ns().abs_diff(b.as_ns()) <= 1;
+        for voltage in once.voltages() {
+            for page_type in (0..3).map(PageType) {
+                let program = |chip: &Chip| chip.program_time(page_type, voltage);
+                assert!(is_double(program(&once), program(&twice)));
+                for rung in 0..once.rungs() {
+                    let sense = |chip: &Chip| chip.sense_time(page_type, voltage, rung, false);
+                    assert!(is_double(sense(&once), sense(&twice)));
+                    let moved = |chip: &Chip, bus| chip.transfer_time(voltage, rung, 4096, bus);
+                    assert!(is_double(moved(&once, us(5)), moved(&twice, us(10))));
+                    assert!(is_double(once.decode_time(rung), twice.decode_time(rung)));
+                }
+            }
+        }
+        for block in blocks().take(100) {
+            assert!(is_double(once.erase_time(block, 900.0), twice.erase_time(block, 900.0)));
+        }
+    }
+}
