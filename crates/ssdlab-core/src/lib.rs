@@ -1,1 +1,24 @@
 //! The drive: a deterministic state machine of three verbs.
+//!
+//! A request's way through the house: [`host`] → [`buffer`] → ⟨order⟩ → [`ftl`] → ⟨place⟩
+//! ⟨program⟩ → [`flash`] → ⟨preempt⟩ ⟨read⟩ → the truth in `ssdlab-nand`; and back as values.
+//! ⟨tend⟩ enters by the same door. The words in brackets are the slots that a [`policy`] answers.
+
+pub mod account;
+pub mod buffer;
+pub mod config;
+pub mod drive;
+pub mod flash;
+pub mod ftl;
+pub mod host;
+pub mod media;
+pub mod policy;
+pub mod slots;
+pub mod stats;
+pub mod timers;
+mod toggle;
+
+pub use config::{DriveConfig, Resolved};
+pub use drive::Drive;
+pub use host::{Completion, Op, Refused, Request};
+pub use toggle::Toggle;

@@ -1,0 +1,115 @@
+//! Who caused an operation, and where a request's time went.
+
+/// What a flash operation was for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Cause {
+    /// A host request, or a page that the write buffer lets go.
+    Host,
+    /// Garbage collection.
+    Gc,
+    /// Wear levelling.
+    Wl,
+    /// A page that a policy moves to a better place.
+    Migration,
+    /// The mapping table's own pages.
+    Mapping,
+    /// The old content of a page that is written in part.
+    Rmw,
+    /// Data rewritten because it has grown old.
+    Refresh,
+}
+
+impl Cause {
+    /// How many causes there are.
+    pub const COUNT: usize = 7;
+    /// Every cause with the name it has in results.
+    pub const NAMES: [&str; Cause::COUNT] =
+        ["host", "gc", "wl", "migration", "mapping", "rmw", "refresh"];
+}
+
+/// The kinds of flash operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum OpKind {
+    /// Sensing a page, and its transfer to the controller.
+    Read,
+    /// The transfer of a page to the flash, and its programming.
+    Program,
+    /// Erasing a block.
+    Erase,
+}
+
+impl OpKind {
+    /// How many kinds there are.
+    pub const COUNT: usize = 3;
+    /// Every kind with the name it has in results.
+    pub const NAMES: [&str; OpKind::COUNT] = ["read", "program", "erase"];
+}
+
+/// The parts of a request's latency. Each nanosecond belongs to exactly one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Part {
+    /// From arrival until its operation enters a die's queue: the runner's backlog, the device
+    /// queue, and earlier requests for the same page.
+    HostQueue,
+    /// In the write buffer, or waiting for room in it.
+    Buffer,
+    /// Waiting for a mapping entry.
+    Map,
+    /// Waiting for a die that works for the host. The other six causes follow in the order of
+    /// [`Cause`].
+    DieHost,
+    /// … that collects garbage.
+    DieGc,
+    /// … that levels wear.
+    DieWl,
+    /// … that migrates a page.
+    DieMigration,
+    /// … that reads or writes the mapping table.
+    DieMapping,
+    /// … that reads the rest of a page written in part.
+    DieRmw,
+    /// … that refreshes old data.
+    DieRefresh,
+    /// Waiting for the channel.
+    Bus,
+    /// The first attempt's sensing.
+    Sense,
+    /// Everything of a read after its first attempt failed to decode.
+    Retry,
+    /// The first attempt's decoding, the wait for the engine included.
+    Decode,
+    /// The first attempt's transfer over the channel, or the transfer of what is written.
+    Transfer,
+    /// Programming.
+    Program,
+}
+
+impl Part {
+    /// How many parts there are.
+    pub const COUNT: usize = 16;
+    /// Every part with the name it has in results.
+    pub const NAMES: [&str; Part::COUNT] = [
+        "host_queue",
+        "buffer",
+        "map",
+        "die_host",
+        "die_gc",
+        "die_wl",
+        "die_migration",
+        "die_mapping",
+        "die_rmw",
+        "die_refresh",
+        "bus",
+        "sense",
+        "retry",
+        "decode",
+        "transfer",
+        "program",
+    ];
+}
+
+/// How a request's latency divides into its parts, in nanoseconds.
+pub type Blame = [u64; Part::COUNT];

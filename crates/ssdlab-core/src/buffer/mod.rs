@@ -1,0 +1,154 @@
+//! The page buffer in the drive's DRAM: write-back, in pages, with a size.
+//!
+//! It knows which pages it holds and which of their sectors; which of them leaves when it is full
+//! is a choice of ⟨evict⟩. A page that leaves and was written is programmed; whoever took its
+//! place waits for that, which is how a slow flash slows its writers.
+
+use std::collections::VecDeque;
+
+use ssdlab_base::{Nanos, SimTime};
+use ssdlab_nand::Lpn;
+
+use crate::config::Resolved;
+use crate::flash::TxnId;
+
+/// A page in the buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    /// The page.
+    pub lpn: Lpn,
+    /// The sectors of it that are here, a bit each.
+    pub present: u64,
+    /// The sectors that were written and are not on the flash.
+    pub dirty: u64,
+}
+
+/// A flush that waits for pages that were leaving when it came.
+#[derive(Clone, Copy, Debug)]
+struct Barrier {
+    request: u32,
+    /// It waits for departures numbered below this.
+    before: u64,
+    left: u32,
+}
+
+/// The pages in the buffer and those on their way in, out, or to the host.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// The slot of each logical page, plus one; 0 for none.
+    slot_of: Vec<u32>,
+    latency: Nanos,
+    keeps_reads: bool,
+    /// Operations that end with a move into or out of the buffer, in the order of their ends.
+    moving: VecDeque<(SimTime, TxnId)>,
+    departures: u64,
+    leaving: Vec<u64>,
+    barriers: Vec<Barrier>,
+}
+
+impl Buffer {
+    /// The buffer of this drive, if it has one.
+    pub fn new(resolved: &Resolved) -> Option<Buffer> {
+        let pages = resolved.buffer_pages;
+        (pages > 0).then(|| Buffer {
+            slots: vec![Slot { lpn: Lpn(0), present: 0, dirty: 0 }; pages as usize],
+            free: (0..pages).rev().collect(),
+            slot_of: vec![0; resolved.logical_pages as usize],
+            latency: resolved.buffer_latency,
+            keeps_reads: resolved.buffer_reads,
+            moving: VecDeque::new(),
+            departures: 0,
+            leaving: Vec::new(),
+            barriers: Vec::new(),
+        })
+    }
+
+    /// The next moment at which an operation ends here.
+    #[inline]
+    pub fn next_event(&self) -> SimTime {
+        self.moving.front().map_or(SimTime::NEVER, |&(end, _)| end)
+    }
+
+    /// The operation that ends at [`Buffer::next_event`].
+    pub fn take_moved(&mut self) -> TxnId {
+        self.moving.pop_front().expect("a moment was announced").1
+    }
+
+    /// An operation moves its page into or out of the buffer from `now` on.
+    pub fn begin_move(&mut self, now: SimTime, id: TxnId) {
+        self.moving.push_back((now + self.latency, id));
+    }
+
+    /// Whether pages that were read stay.
+    pub fn keeps_reads(&self) -> bool {
+        self.keeps_reads
+    }
+
+    /// The slot that holds a page.
+    #[inline]
+    pub fn find(&self, lpn: Lpn) -> Option<u32> {
+        self.slot_of[lpn.index()].checked_sub(1)
+    }
+
+    /// The page in a slot.
+    pub fn page(&mut self, slot: u32) -> &mut Slot {
+        &mut self.slots[slot as usize]
+    }
+
+    /// Whether every slot is taken.
+    pub fn is_full(&self) -> bool {
+        self.free.is_empty()
+    }
+
+    /// Puts a page into a free slot.
+    pub fn insert(&mut self, page: Slot) -> u32 {
+        let slot = self.free.pop().expect("a free slot");
+        self.slots[slot as usize] = page;
+        self.slot_of[page.lpn.index()] = slot + 1;
+        slot
+    }
+
+    /// Empties a slot.
+    pub fn remove(&mut self, slot: u32) -> Slot {
+        let page = self.slots[slot as usize];
+        self.slot_of[page.lpn.index()] = 0;
+        self.free.push(slot);
+        page
+    }
+
+    /// Every page in the buffer with its slot.
+    pub fn pages(&self) -> impl Iterator<Item = (u32, &Slot)> {
+        let taken = |(slot, page): &(u32, &Slot)| self.find(page.lpn) == Some(*slot);
+        (0..).zip(&self.slots).filter(taken)
+    }
+
+    /// A page begins to leave; the number of its departure.
+    pub fn departs(&mut self) -> u64 {
+        self.departures += 1;
+        self.leaving.push(self.departures);
+        self.departures
+    }
+
+    /// A departure has ended; the flushes that waited for it alone.
+    pub fn departed(&mut self, number: u64) -> Vec<u32> {
+        self.leaving.retain(|&leaving| leaving != number);
+        for barrier in self.barriers.iter_mut().filter(|barrier| number < barrier.before) {
+            barrier.left -= 1;
+        }
+        let over = self.barriers.iter().filter(|barrier| barrier.left == 0);
+        let over = over.map(|barrier| barrier.request).collect();
+        self.barriers.retain(|barrier| barrier.left > 0);
+        over
+    }
+
+    /// A flush waits for all that leaves now; false if nothing does.
+    pub fn wait_for_departures(&mut self, request: u32) -> bool {
+        let left = self.leaving.len() as u32;
+        if left > 0 {
+            self.barriers.push(Barrier { request, before: self.departures + 1, left });
+        }
+        left > 0
+    }
+}

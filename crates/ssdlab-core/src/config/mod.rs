@@ -1,0 +1,289 @@
+//! What a drive is, as declared in a config: every key with its meaning, unit, default and source.
+
+mod resolve;
+
+pub use resolve::{RESERVE_BLOCKS, Resolved};
+pub use ssdlab_nand::refusal::Refusal;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::quantity::Share;
+use ssdlab_base::units::BytesPerSecond;
+use ssdlab_base::{Bytes, Nanos};
+use ssdlab_nand::Geometry;
+use ssdlab_nand::chip::PhysicsConfig;
+use ssdlab_nand::timing::TimingConfig;
+
+use crate::slots::{
+    EvictChoice, OrderChoice, PlaceChoice, PreemptChoice, ProgramChoice, ReadChoice, TendChoice,
+};
+
+/// A drive. Every key of a preset, a scheme, a config file or `--set`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DriveConfig {
+    /// The shape of the flash.
+    pub geometry: Geometry,
+    /// How long the flash takes.
+    pub timing: TimingConfig,
+    /// What the blocks really are.
+    #[serde(default)]
+    pub physics: PhysicsConfig,
+    /// How the flash back end is built.
+    #[serde(default)]
+    pub flash: FlashConfig,
+    /// How the host reaches the drive.
+    #[serde(default)]
+    pub host: HostConfig,
+    /// The page buffer in the drive's DRAM.
+    #[serde(default)]
+    pub buffer: BufferConfig,
+    /// Mapping and allocation.
+    #[serde(default)]
+    pub ftl: FtlConfig,
+    /// Slot 1: which request goes to the flash next.
+    #[serde(default)]
+    pub order: OrderChoice,
+    /// Slot 2: what kind of block and page a write wants; a chain whose first link wins.
+    #[serde(default = "one::<PlaceChoice>")]
+    pub place: Vec<PlaceChoice>,
+    /// Slot 3: with which voltages or step a page is programmed; a chain whose first link wins.
+    #[serde(default = "one::<ProgramChoice>")]
+    pub program: Vec<ProgramChoice>,
+    /// Slot 4: where a read starts on the ladder and how it climbs.
+    #[serde(default)]
+    pub read: ReadChoice,
+    /// Slot 5: who may interrupt whom on a die.
+    #[serde(default)]
+    pub preempt: PreemptChoice,
+    /// Slot 6: which page leaves a full buffer.
+    #[serde(default)]
+    pub evict: EvictChoice,
+    /// Slot 7: what is moved, levelled and erased.
+    #[serde(default)]
+    pub tend: TendChoice,
+    /// What is on the drive when the run begins.
+    #[serde(default)]
+    pub start: StartConfig,
+}
+
+fn one<T: Default>() -> Vec<T> {
+    vec![T::default()]
+}
+
+/// What performs one array operation at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ArrayUnit {
+    /// Each plane on its own.
+    #[default]
+    Plane,
+    /// A die: its planes work together only with the same operation at equal page offsets.
+    Die,
+}
+
+/// What moves over a channel when a request covers a page in part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TransferUnit {
+    /// Whole pages.
+    #[default]
+    Page,
+    /// The sectors asked for.
+    Sectors,
+}
+
+/// How the flash back end is built.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FlashConfig {
+    /// What performs one array operation at a time: `plane` (independent planes) or `die`
+    /// (multi-plane commands). Default: `plane`. Source: DLV, section 2.1.
+    pub array: ArrayUnit,
+    /// Transfer rate of a channel. Default: `800MB/s`. Assumed.
+    pub bus_rate: BytesPerSecond,
+    /// What moves over a channel when a request covers a page in part: `page` or `sectors`.
+    /// Default: `page`. Assumed.
+    pub transfer: TransferUnit,
+    /// Whether a sensed page moves to a cache register, so that the next can be sensed while it is
+    /// transferred. Default: false. Assumed.
+    pub cache_read: bool,
+    /// Whether an array unit holds a page that it has read until it has decoded; only where reads
+    /// may fail to decode. Default: true. Source: ReadGuard, section 2 (tREAD is the sum of its
+    /// parts).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_until_decoded: Option<bool>,
+    /// From the command to suspend until the array unit can read; only with a `preempt` that
+    /// interrupts. Default: `5us`. Assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspend_time: Option<Nanos>,
+    /// From the command to resume until the interrupted operation goes on; only with a `preempt`
+    /// that interrupts. Default: `5us`. Assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume_time: Option<Nanos>,
+}
+
+impl Default for FlashConfig {
+    fn default() -> FlashConfig {
+        FlashConfig {
+            array: ArrayUnit::default(),
+            bus_rate: BytesPerSecond::new(800_000_000),
+            transfer: TransferUnit::default(),
+            cache_read: false,
+            hold_until_decoded: None,
+            suspend_time: None,
+            resume_time: None,
+        }
+    }
+}
+
+/// How the host reaches the drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostConfig {
+    /// Submission queues; the first has the highest priority. Default: 1. Assumed.
+    pub queues: u8,
+    /// Requests of one queue that the drive accepts before the first of them has ended. Default:
+    /// 65535. Source: NVMe's largest queue.
+    pub queue_depth: u32,
+}
+
+impl Default for HostConfig {
+    fn default() -> HostConfig {
+        HostConfig { queues: 1, queue_depth: 65_535 }
+    }
+}
+
+/// The page buffer in the drive's DRAM.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BufferConfig {
+    /// Its size; `0B` for none. Default: `0B`. Assumed.
+    pub size: Bytes,
+    /// Time to move a page into or out of it; only with a buffer. Default: `1us`. Assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Nanos>,
+    /// Whether pages that are read from flash stay in it; only with a buffer. Default: true.
+    /// Source: HIRE, section 3 (reads and writes both cached).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<bool>,
+}
+
+impl Default for BufferConfig {
+    fn default() -> BufferConfig {
+        BufferConfig { size: Bytes::new(0), latency: None, reads: None }
+    }
+}
+
+/// What becomes of a write that covers a page in part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PartialWrites {
+    /// The rest of the page is read first.
+    #[default]
+    ReadModifyWrite,
+    /// The page is written without its rest.
+    Pad,
+    /// The drive knows which sectors of a page were written, and reads first only if some of them
+    /// are not written now.
+    SectorBitmap,
+}
+
+/// Where a page is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Allocation {
+    /// On the plane that the page's number gives in the order of `allocation_order`.
+    #[default]
+    Static,
+    /// On the plane with the least work, the first in the order of `allocation_order` after the
+    /// last one written.
+    Dynamic,
+}
+
+/// Mapping and allocation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FtlConfig {
+    /// Share of the physical pages that the host cannot address. Default: 0.07. Source: DLV,
+    /// Table II.
+    pub overprovisioning: Share,
+    /// `static` or `dynamic` allocation of planes. Default: `static`. Source: DLV, Table II.
+    pub allocation: Allocation,
+    /// The order in which pages are dealt to channels (C), chips or ways (W), dies (D) and planes
+    /// (P), the fastest-changing first: one of the 24. Default: `CWDP`. Source: DLV, Table II.
+    pub allocation_order: String,
+    /// Writes that cover a page in part: `read_modify_write`, `pad` or `sector_bitmap`. Default:
+    /// `read_modify_write`. Source: PA-SSD (ruled).
+    pub partial_writes: PartialWrites,
+    /// Dynamic wear levelling: whether the least worn free block is written next, rather than the
+    /// one that has been free for longest. Default: true. Source: DLV, Table II.
+    pub level_wear: bool,
+    /// Share of blocks that are bad when the drive leaves the factory. Default: 0. Assumed.
+    pub bad_blocks: Share,
+}
+
+impl Default for FtlConfig {
+    fn default() -> FtlConfig {
+        FtlConfig {
+            overprovisioning: Share::new(0.07),
+            allocation: Allocation::default(),
+            allocation_order: "CWDP".into(),
+            partial_writes: PartialWrites::default(),
+            level_wear: true,
+            bad_blocks: Share::new(0.0),
+        }
+    }
+}
+
+/// What becomes of reads of pages that were never written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Preload {
+    /// They count as written before the start: on the plane of static allocation, in a block and
+    /// of an age drawn for each page.
+    #[default]
+    Lazy,
+    /// A first pass over the workload lays them down.
+    Footprint,
+    /// They are answered without the flash.
+    None,
+}
+
+/// What is on the drive when the run begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct StartConfig {
+    /// Reads of pages that were never written: `lazy`, `footprint` or `none`. Default: `lazy`.
+    /// Assumed.
+    pub preload: Preload,
+    /// Share of the host's pages that hold data. Default: 0. Assumed.
+    pub fill: Share,
+    /// Share of the written pages whose data is outdated, by random overwriting; only with `fill`.
+    /// Default: 0. Assumed.
+    pub invalid: Share,
+    /// P/E cycles of each block. Default: 0. Assumed.
+    pub pe_cycles: u32,
+    /// The P/E cycles of each block are drawn from `pe_cycles` ± this. Default: 0. Source:
+    /// ReadGuard (ruled: 15).
+    pub pe_spread: u32,
+    /// Ages of the data on the drive are drawn evenly from this to `age_max`. Default: `0ns`.
+    /// Assumed.
+    pub age_min: Nanos,
+    /// The oldest data on the drive. Default: `0ns`. Source: DLV and ReadGuard (ruled: 90d).
+    pub age_max: Nanos,
+}
+
+impl Default for StartConfig {
+    fn default() -> StartConfig {
+        StartConfig {
+            preload: Preload::default(),
+            fill: Share::new(0.0),
+            invalid: Share::new(0.0),
+            pe_cycles: 0,
+            pe_spread: 0,
+            age_min: Nanos::ZERO,
+            age_max: Nanos::ZERO,
+        }
+    }
+}

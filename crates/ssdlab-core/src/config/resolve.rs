@@ -1,0 +1,236 @@
+//! From what is declared to flat numbers, and what is refused on the way.
+
+use ssdlab_base::units::SECTOR_BYTES;
+use ssdlab_base::{Bytes, Nanos};
+use ssdlab_nand::chip::Chip;
+use ssdlab_nand::geometry::PlaneId;
+use ssdlab_nand::page_order::PageOrder;
+use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::{BlockId, Geometry};
+
+use super::{ArrayUnit, DriveConfig, PartialWrites, TransferUnit};
+use crate::flash::{FlashSetup, HOST_RANKS};
+use crate::media;
+use crate::slots::{OrderChoice, PreemptChoice, ReadChoice};
+
+/// A drive's config in flat numbers.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// As declared.
+    pub config: DriveConfig,
+    /// The chips.
+    pub chip: Chip,
+    /// The order of pages in a block.
+    pub page_order: PageOrder,
+    /// The back end.
+    pub flash: FlashSetup,
+    /// Pages that the host can address.
+    pub logical_pages: u32,
+    /// Pages that the buffer holds.
+    pub buffer_pages: u32,
+    /// Time to move a page into or out of the buffer.
+    pub buffer_latency: Nanos,
+    /// Whether the buffer keeps pages that were read.
+    pub buffer_reads: bool,
+    /// The seed of the drive's chance.
+    pub seed: u64,
+}
+
+/// Free blocks of a plane that only garbage collection may open.
+pub const RESERVE_BLOCKS: usize = 1;
+/// Blocks of a plane that hold no user data for certain: the reserve and the open ones.
+const BLOCKS_UNUSABLE: u32 = RESERVE_BLOCKS as u32 + 2;
+
+impl Resolved {
+    /// Checks a config and resolves it.
+    ///
+    /// # Errors
+    /// The first value that cannot be.
+    pub fn new(config: &DriveConfig, seed: u64) -> Result<Resolved, Refusal> {
+        let geometry = &config.geometry;
+        geometry.check().map_err(|(key, expected)| {
+            let got = match key {
+                "page_size" => geometry.page_size.to_string(),
+                "channels" => geometry.channels.to_string(),
+                "chips" => geometry.chips.to_string(),
+                "dies" => geometry.dies.to_string(),
+                "planes" => geometry.planes.to_string(),
+                "blocks" => geometry.blocks.to_string(),
+                _ => geometry.pages.to_string(),
+            };
+            Refusal::new(format!("geometry.{key}"), got, expected)
+        })?;
+        let chip = Chip::resolve(geometry, &config.timing, &config.physics, seed)?;
+        check_effects(config, &chip)?;
+        check_ranges(config, &chip)?;
+        let logical_pages = logical_pages(config, seed)?;
+        let buffer_pages = (config.buffer.size.get() / geometry.page_size.get()) as u32;
+        if buffer_pages == 0 && config.buffer.size.get() > 0 {
+            let expected = format!("0B or at least a page of {}", geometry.page_size);
+            return Err(Refusal::new("buffer.size", config.buffer.size, expected));
+        }
+        Ok(Resolved {
+            flash: flash_setup(config, &chip),
+            page_order: PageOrder::conventional(geometry.cell, geometry.pages),
+            chip,
+            logical_pages,
+            buffer_pages,
+            buffer_latency: config.buffer.latency.unwrap_or(Nanos::from_us(1)),
+            buffer_reads: config.buffer.reads.unwrap_or(true),
+            seed,
+            config: config.clone(),
+        })
+    }
+
+    /// The shape of the flash.
+    pub fn geometry(&self) -> &Geometry {
+        &self.config.geometry
+    }
+
+    /// Whether the drive remembers which sectors of a page were written.
+    pub fn keeps_sectors(&self) -> bool {
+        self.config.ftl.partial_writes == PartialWrites::SectorBitmap
+    }
+
+    /// Sectors that the host can address.
+    pub fn sectors(&self) -> u64 {
+        u64::from(self.logical_pages) * u64::from(self.geometry().sectors_per_page())
+    }
+}
+
+fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
+    let geometry = &config.geometry;
+    let sectors = geometry.sectors_per_page() as u64;
+    let bytes = |moved: u64| match config.flash.transfer {
+        TransferUnit::Page => geometry.page_size.get(),
+        TransferUnit::Sectors => moved * SECTOR_BYTES,
+    };
+    const SUSPEND: Nanos = Nanos::from_us(5);
+    FlashSetup {
+        planes_per_unit: match config.flash.array {
+            ArrayUnit::Plane => 1,
+            ArrayUnit::Die => geometry.planes,
+        },
+        cache_read: config.flash.cache_read,
+        hold_until_decoded: !chip.is_flat() && config.flash.hold_until_decoded.unwrap_or(true),
+        suspend_time: config.flash.suspend_time.unwrap_or(SUSPEND),
+        resume_time: config.flash.resume_time.unwrap_or(SUSPEND),
+        transfer: (0..=sectors)
+            .map(|moved| config.flash.bus_rate.time_for(Bytes::new(bytes(moved))))
+            .collect(),
+    }
+}
+
+/// Refuses keys that are set where they have no effect.
+fn check_effects(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
+    let none = |key, got: String, when: &str| {
+        Err(Refusal::new(key, got, format!("no such key {when}")))
+    };
+    if let Some(hold) = config.flash.hold_until_decoded {
+        if chip.is_flat() {
+            return none("flash.hold_until_decoded", hold.to_string(), "under flat physics");
+        }
+        if config.flash.cache_read {
+            let when = "with flash.cache_read, which lets every page go";
+            return none("flash.hold_until_decoded", hold.to_string(), when);
+        }
+    }
+    if matches!(config.preempt, PreemptChoice::Nobody(_)) {
+        let when = "with preempt = \"nobody\"";
+        if let Some(time) = config.flash.suspend_time {
+            return none("flash.suspend_time", time.to_string(), when);
+        }
+        if let Some(time) = config.flash.resume_time {
+            return none("flash.resume_time", time.to_string(), when);
+        }
+    }
+    if config.buffer.size.get() == 0 {
+        if let Some(latency) = config.buffer.latency {
+            return none("buffer.latency", latency.to_string(), "without a buffer");
+        }
+        if let Some(reads) = config.buffer.reads {
+            return none("buffer.reads", reads.to_string(), "without a buffer");
+        }
+    }
+    if let Some(gc) = config.tend.gc.get()
+        && let Some(choices) = gc.choices
+        && gc.victim != crate::policy::tend::Victim::DChoices
+    {
+        return none("tend.gc.choices", choices.to_string(), "without victim = \"d_choices\"");
+    }
+    if config.start.fill.get() == 0.0 && config.start.invalid.get() > 0.0 {
+        let got = config.start.invalid.get().to_string();
+        return none("start.invalid", got, "without start.fill");
+    }
+    Ok(())
+}
+
+fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
+    let host = &config.host;
+    if host.queues == 0 {
+        return Err(Refusal::new("host.queues", host.queues, "at least 1"));
+    }
+    if host.queue_depth == 0 {
+        return Err(Refusal::new("host.queue_depth", host.queue_depth, "at least 1"));
+    }
+    if matches!(config.order, OrderChoice::Priority(_)) && host.queues > HOST_RANKS {
+        let expected = format!("at most {HOST_RANKS} with order = \"priority\"");
+        return Err(Refusal::new("host.queues", host.queues, expected));
+    }
+    if let ReadChoice::Climb(climb) = &config.read
+        && !(1..=chip.rungs()).contains(&climb.start)
+    {
+        let expected = format!("1 to {}, the rungs of this drive's ladder", chip.rungs());
+        return Err(Refusal::new("read.climb.start", climb.start, expected));
+    }
+    if config.start.age_min > config.start.age_max {
+        let expected = format!("at most start.age_max, {}", config.start.age_max);
+        return Err(Refusal::new("start.age_min", config.start.age_min, expected));
+    }
+    if config.start.pe_spread > config.start.pe_cycles {
+        let expected = format!("at most start.pe_cycles, {}", config.start.pe_cycles);
+        return Err(Refusal::new("start.pe_spread", config.start.pe_spread, expected));
+    }
+    let letters = &config.ftl.allocation_order;
+    let mut sorted: Vec<char> = letters.chars().collect();
+    sorted.sort_unstable();
+    if sorted != ['C', 'D', 'P', 'W'] {
+        let expected = "each of the letters C, W, D and P once, such as \"CWDP\"";
+        return Err(Refusal::new("ftl.allocation_order", format!("{letters:?}"), expected));
+    }
+    Ok(())
+}
+
+/// How many pages the host may address, if the drive can hold them.
+fn logical_pages(config: &DriveConfig, seed: u64) -> Result<u32, Refusal> {
+    let geometry = &config.geometry;
+    let share = 1.0 - config.ftl.overprovisioning.get();
+    let pages = (f64::from(geometry.page_count()) * share).floor() as u32;
+    let planes = geometry.plane_count();
+    let most_on_a_plane = pages.div_ceil(planes);
+    let bad_share = config.ftl.bad_blocks.get();
+    let worst = match bad_share > 0.0 {
+        false => 0,
+        true => (0..planes)
+            .map(|plane| {
+                let first = geometry.first_block(PlaneId(plane)).0;
+                let blocks = (first..first + geometry.blocks).map(BlockId);
+                blocks.filter(|&block| media::is_bad(seed, block, bad_share)).count() as u32
+            })
+            .max()
+            .unwrap_or(0),
+    };
+    let usable = geometry.blocks.saturating_sub(worst + BLOCKS_UNUSABLE) * geometry.pages;
+    if pages == 0 || most_on_a_plane > usable {
+        let least = 1.0 - f64::from(usable) / f64::from(geometry.blocks * geometry.pages);
+        let expected = format!(
+            "at least {:.4} and less than 1: of a plane's {} blocks {BLOCKS_UNUSABLE} are kept \
+             for writing and collecting and {worst} are bad",
+            (least * 1e4).ceil() / 1e4,
+            geometry.blocks,
+        );
+        let got = config.ftl.overprovisioning.get();
+        return Err(Refusal::new("ftl.overprovisioning", got, expected));
+    }
+    Ok(pages)
+}

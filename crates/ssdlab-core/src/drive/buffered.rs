@@ -1,0 +1,165 @@
+//! The way of a page operation through the page buffer.
+
+use ssdlab_base::SimTime;
+use ssdlab_nand::Lpn;
+
+use super::Drive;
+use crate::account::{Blame, Cause, OpKind, Part};
+use crate::buffer::{Buffer, Slot};
+use crate::flash::{Owner, TxnId};
+use crate::policy::evict::{EvictPolicy, UseView};
+
+/// What the drive does only if it has a buffer.
+const HAS_BUFFER: &str = "a drive with a buffer";
+
+impl Drive {
+    fn the_buffer(&mut self) -> &mut Buffer {
+        self.buffer.as_mut().expect(HAS_BUFFER)
+    }
+
+    /// A page operation of a host request comes to the buffer.
+    pub(super) fn enter_buffer(&mut self, id: TxnId) {
+        match self.flash.txns[id].kind {
+            OpKind::Read => self.read_through_buffer(id),
+            _ => self.write_to_buffer(id),
+        }
+    }
+
+    fn read_through_buffer(&mut self, id: TxnId) {
+        let (lpn, mask) = (self.flash.txns[id].lpn, self.flash.txns[id].mask);
+        self.stats.buffer.1 += 1;
+        let now = SimTime::from_ns(self.now);
+        let buffer = self.the_buffer();
+        match buffer.find(lpn) {
+            Some(slot) if buffer.page(slot).present & mask == mask => {
+                buffer.begin_move(now, id);
+                self.stats.buffer.0 += 1;
+                self.answers.evict.touch(&UseView { slot, write: false });
+            }
+            _ => self.acquire(id),
+        }
+    }
+
+    fn write_to_buffer(&mut self, id: TxnId) {
+        let (lpn, mask) = (self.flash.txns[id].lpn, self.flash.txns[id].mask);
+        self.stats.buffer.1 += 1;
+        let now = SimTime::from_ns(self.now);
+        if let Some(slot) = self.the_buffer().find(lpn) {
+            let page = self.the_buffer().page(slot);
+            page.present |= mask;
+            page.dirty |= mask;
+            self.stats.buffer.0 += 1;
+            self.answers.evict.touch(&UseView { slot, write: true });
+            return self.the_buffer().begin_move(now, id);
+        }
+        let must_wait = self.the_buffer().is_full() && self.make_room(Some(id));
+        let slot = self.the_buffer().insert(Slot { lpn, present: mask, dirty: mask });
+        self.answers.evict.insert(&UseView { slot, write: true });
+        if !must_wait {
+            self.the_buffer().begin_move(now, id);
+        }
+    }
+
+    /// Lets a page leave a full buffer; true if `waiter` is told when it has been programmed.
+    fn make_room(&mut self, waiter: Option<TxnId>) -> bool {
+        let slot = self.answers.evict.victim().expect("a full buffer has a page to give");
+        self.answers.evict.remove(slot);
+        let page = self.the_buffer().remove(slot);
+        if page.dirty == 0 {
+            return false;
+        }
+        let number = self.the_buffer().departs();
+        self.program_page(page, Owner::Buffer { waiter, number });
+        true
+    }
+
+    /// Programs what was written of a page.
+    fn program_page(&mut self, page: Slot, owner: Owner) {
+        let since = match owner {
+            Owner::Request(slot) => self.host[slot].request.arrival.as_ns(),
+            _ => self.now,
+        };
+        let id = self.flash.txns.insert(since);
+        let txn = &mut self.flash.txns[id];
+        txn.charge(Part::HostQueue, self.now);
+        txn.lpn = page.lpn;
+        txn.owner = owner;
+        txn.kind = OpKind::Program;
+        txn.cause = Cause::Host;
+        txn.mask = page.dirty;
+        txn.sectors = page.dirty.count_ones() as u16;
+        self.acquire(id);
+    }
+
+    /// An operation has moved its page into or out of the buffer.
+    pub(super) fn buffer_fires(&mut self) {
+        let id = self.the_buffer().take_moved();
+        self.flash.txns[id].charge(Part::Buffer, self.now);
+        self.end_of_operation(id);
+    }
+
+    /// A page that left the buffer has been programmed.
+    pub(super) fn page_has_left(&mut self, waiter: Option<TxnId>, number: u64) {
+        let now = SimTime::from_ns(self.now);
+        let over = self.the_buffer().departed(number);
+        if let Some(waiter) = waiter {
+            self.the_buffer().begin_move(now, waiter);
+        }
+        for slot in over {
+            self.end_of_flush_wait(slot);
+        }
+    }
+
+    /// A page was read from the flash: it stays in the buffer if such pages do.
+    pub(super) fn buffer_read(&mut self, id: TxnId) {
+        let (lpn, mask) = (self.flash.txns[id].lpn, self.flash.txns[id].mask);
+        // Newer data that waits for its turn must not be hidden by what was read.
+        if !self.the_buffer().keeps_reads() || self.hazards.is_awaited(lpn) {
+            return;
+        }
+        if let Some(slot) = self.the_buffer().find(lpn) {
+            self.the_buffer().page(slot).present |= mask;
+            return;
+        }
+        if self.the_buffer().is_full() {
+            self.make_room(None);
+        }
+        let slot = self.the_buffer().insert(Slot { lpn, present: mask, dirty: 0 });
+        self.answers.evict.insert(&UseView { slot, write: false });
+    }
+
+    /// Forgets what the buffer holds of a page that is trimmed.
+    pub(super) fn drop_buffered(&mut self, lpn: Lpn) {
+        let Some(buffer) = self.buffer.as_mut() else { return };
+        if let Some(slot) = buffer.find(lpn) {
+            buffer.remove(slot);
+            self.answers.evict.remove(slot);
+        }
+    }
+
+    /// Programs everything in the buffer that is not on the flash; the flush ends when that and
+    /// all that was leaving already has ended.
+    pub(super) fn flush(&mut self, slot: u32) {
+        let Some(buffer) = self.buffer.as_mut() else { return };
+        let waits = buffer.wait_for_departures(slot);
+        let dirty: Vec<(u32, Slot)> = buffer
+            .pages()
+            .filter(|(_, page)| page.dirty != 0)
+            .map(|(at, page)| (at, *page))
+            .collect();
+        for &(at, _) in &dirty {
+            buffer.page(at).dirty = 0;
+        }
+        self.host[slot].remaining += dirty.len() as u32 + u32::from(waits);
+        for (_, page) in dirty {
+            self.program_page(page, Owner::Request(slot));
+        }
+    }
+
+    /// All that was leaving when a flush came has been programmed.
+    fn end_of_flush_wait(&mut self, slot: u32) {
+        let mut blame: Blame = [0; Part::COUNT];
+        blame[Part::Buffer as usize] = self.now - self.host[slot].request.arrival.as_ns();
+        self.end_of_part(slot, &blame);
+    }
+}

@@ -1,0 +1,116 @@
+//! A flash operation ended: the books are brought up to date, and whoever asked for it hears.
+
+use ssdlab_nand::PlaneId;
+
+use super::Drive;
+use crate::account::{Cause, OpKind};
+use crate::flash::{Event, Owner, TxnId};
+
+impl Drive {
+    /// Hears what the flash has to tell.
+    #[inline]
+    pub(super) fn hear(&mut self) {
+        let mut events = std::mem::take(&mut self.events);
+        self.flash.take_events(&mut events);
+        for event in events.drain(..) {
+            match event {
+                Event::Done(id) => self.done(id),
+                Event::Failed(unit) => {
+                    let held: Vec<TxnId> = self.flash.held(unit).collect();
+                    held.into_iter().for_each(|id| self.set_rung(id));
+                    self.flash.sense_again(unit, self.now);
+                }
+                Event::Again(id) => self.flash.enqueue_again(id, self.now),
+            }
+        }
+        self.events = events;
+    }
+
+    #[inline]
+    fn done(&mut self, id: TxnId) {
+        let txn = &self.flash.txns[id];
+        match txn.owner {
+            Owner::Job(plane) => self.job_goes_on(id, plane),
+            Owner::Request(_) | Owner::Buffer { .. } => match txn.kind {
+                OpKind::Read if txn.read_first => self.write_after_read(id),
+                OpKind::Read => self.end_of_read(id),
+                OpKind::Program => self.end_of_program(id),
+                OpKind::Erase => unreachable!("the host erases nothing"),
+            },
+        }
+    }
+
+    /// A page was read for the host, or needed no reading.
+    #[inline]
+    pub(super) fn end_of_read(&mut self, id: TxnId) {
+        let txn = &self.flash.txns[id];
+        let (lpn, uncorrectable) = (txn.lpn, txn.uncorrectable);
+        self.stats.uncorrectable += u64::from(uncorrectable);
+        if self.buffer.is_some() {
+            self.buffer_read(id);
+        }
+        self.end_of_operation(id);
+        self.release(lpn, false);
+    }
+
+    /// A page was written for the host.
+    #[inline]
+    fn end_of_program(&mut self, id: TxnId) {
+        let txn = &self.flash.txns[id];
+        let (lpn, ppn, plane, mask) = (txn.lpn, txn.ppn, txn.plane, txn.mask);
+        let old = self.ftl.commit_write(lpn, ppn);
+        self.ftl.map.add_sectors(lpn, mask);
+        self.end_of_operation(id);
+        self.release(lpn, true);
+        self.tend_changed(plane);
+        if let Some(old) = old {
+            self.tend_elsewhere(self.geometry.plane_of(old), plane);
+        }
+    }
+
+    /// A page became invalid on a plane other than the one that was written.
+    #[inline]
+    fn tend_elsewhere(&mut self, plane: PlaneId, written: PlaneId) {
+        if plane != written {
+            self.tend_changed(plane);
+        }
+    }
+
+    /// A trim's turn has come for one page.
+    pub(super) fn unmap(&mut self, id: TxnId) {
+        let lpn = self.flash.txns[id].lpn;
+        let old = self.ftl.trim(lpn);
+        self.end_of_operation(id);
+        self.release(lpn, true);
+        if let Some(old) = old {
+            self.tend_changed(self.geometry.plane_of(old));
+        }
+    }
+
+    /// Tells the owner of a page operation that it has ended.
+    #[inline]
+    pub(super) fn end_of_operation(&mut self, id: TxnId) {
+        let txn = &self.flash.txns[id];
+        debug_assert_eq!(txn.since, self.now, "all of an operation's time is accounted for");
+        match txn.owner {
+            Owner::Request(slot) => {
+                let blame = txn.blame;
+                self.flash.txns.remove(id);
+                self.end_of_part(slot, &blame);
+            }
+            Owner::Buffer { waiter, number } => {
+                self.flash.txns.remove(id);
+                self.page_has_left(waiter, number);
+            }
+            Owner::Job(_) => unreachable!("a job goes on by itself"),
+        }
+    }
+
+    /// Pages programmed for every page that the host wrote: write amplification. `None` before
+    /// the host wrote any.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let programs = self.flash.ops()[OpKind::Program as usize];
+        let host = programs[Cause::Host as usize];
+        (host > 0).then(|| programs.iter().sum::<u64>() as f64 / host as f64)
+    }
+}

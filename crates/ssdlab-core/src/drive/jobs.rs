@@ -1,0 +1,142 @@
+//! What the tenders want done: a block's valid pages move elsewhere on its plane, then it is
+//! erased. One job at a time on a plane, one operation of it at a time.
+
+use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn};
+
+use super::Drive;
+use crate::account::{Cause, OpKind};
+use crate::flash::{Owner, Rank, TxnId};
+use crate::ftl::{BlockState, Stream};
+use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
+
+/// A job under way.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    job: Job,
+    /// The next page of the block to look at.
+    cursor: u16,
+    /// Where the page that is being moved comes from.
+    from: Ppn,
+}
+
+/// The jobs of every plane.
+#[derive(Clone, Debug)]
+pub struct Jobs {
+    running: Box<[Option<Running>]>,
+    /// Free blocks with which no tender has anything to do.
+    contents: u32,
+    /// Free blocks below which jobs go before the host.
+    urgent: u32,
+}
+
+impl Jobs {
+    pub fn new(planes: u32, contents: u32, urgent: u32) -> Jobs {
+        Jobs { running: vec![None; planes as usize].into_boxed_slice(), contents, urgent }
+    }
+
+    /// The stream that takes the pages of a plane's job.
+    #[inline]
+    pub fn stream(&self, plane: PlaneId) -> Stream {
+        self.running[plane.index()].expect("a job under way").job.to
+    }
+
+    /// Whether a job is under way anywhere.
+    pub fn any(&self) -> bool {
+        self.running.iter().any(Option::is_some)
+    }
+}
+
+impl Drive {
+    /// A page of the plane was written or became invalid: the tenders may want something.
+    #[inline]
+    pub(super) fn tend_changed(&mut self, plane: PlaneId) {
+        let free = self.ftl.alloc.free_blocks(plane) as u32;
+        if free < self.jobs.contents && self.jobs.running[plane.index()].is_none() {
+            self.tend(plane, Trigger::Changed);
+        }
+    }
+
+    fn tend(&mut self, plane: PlaneId, trigger: Trigger) {
+        let view = TendView {
+            plane: plane.0,
+            pool: self.ftl.blocks.pool(plane),
+            free_blocks: self.ftl.alloc.free_blocks(plane) as u32,
+            open_pages: self.ftl.alloc.open_pages(plane, Stream::Gc),
+        };
+        let job = self.answers.tend.iter_mut().find_map(|tender| tender.job(trigger, &view));
+        let Some(job) = job else { return };
+        debug_assert_eq!(self.ftl.blocks.state(job.block), BlockState::Closed);
+        self.ftl.blocks.set_state(job.block, BlockState::Victim);
+        self.jobs.running[plane.index()] = Some(Running { job, cursor: 0, from: Ppn(0) });
+        let id = self.flash.txns.insert(self.now);
+        self.next_of_job(id, plane);
+    }
+
+    /// Enqueues the next operation of a plane's job: the read of its next valid page, or the erase
+    /// once there is none.
+    pub(super) fn next_of_job(&mut self, id: TxnId, plane: PlaneId) {
+        let running = self.jobs.running[plane.index()].as_mut().expect("a job under way");
+        let block = running.job.block;
+        let mut kind = OpKind::Erase;
+        let mut page = self.geometry.page(block, PageInBlock(0));
+        if self.ftl.blocks.valid(block) > 0 {
+            for offset in running.cursor..self.geometry.pages as u16 {
+                let ppn = self.geometry.page(block, PageInBlock(offset));
+                if let Some(lpn) = self.ftl.map.valid(ppn) {
+                    running.cursor = offset + 1;
+                    running.from = ppn;
+                    (kind, page) = (OpKind::Read, ppn);
+                    self.flash.txns[id].lpn = lpn;
+                    break;
+                }
+            }
+        }
+        let cause = running.job.cause;
+        let txn = &mut self.flash.txns[id];
+        (txn.kind, txn.ppn, txn.plane, txn.cause) = (kind, page, plane, cause);
+        txn.owner = Owner::Job(plane);
+        txn.sectors = self.sectors_per_page as u16;
+        txn.failed = 0;
+        txn.rung = 0;
+        self.enqueue_job(id, plane);
+    }
+
+    fn enqueue_job(&mut self, id: TxnId, plane: PlaneId) {
+        let free = self.ftl.alloc.free_blocks(plane) as u32;
+        let rank = if free < self.jobs.urgent { Rank::URGENT } else { Rank::BACKGROUND };
+        self.flash.txns[id].since = self.now;
+        self.flash.enqueue(id, rank, self.now);
+    }
+
+    /// An operation of a plane's job ended.
+    pub(super) fn job_goes_on(&mut self, id: TxnId, plane: PlaneId) {
+        match self.flash.txns[id].kind {
+            OpKind::Read => {
+                self.flash.txns[id].kind = OpKind::Program;
+                self.flash.txns[id].failed = 0;
+                self.enqueue_job(id, plane);
+            }
+            OpKind::Program => {
+                let from = self.jobs.running[plane.index()].expect("a job under way").from;
+                let (lpn, to) = (self.flash.txns[id].lpn, self.flash.txns[id].ppn);
+                self.ftl.commit_copy(lpn, from, to);
+                self.stats.gc.1 += 1;
+                self.next_of_job(id, plane);
+            }
+            OpKind::Erase => self.end_of_job(id, plane),
+        }
+    }
+
+    fn end_of_job(&mut self, id: TxnId, plane: PlaneId) {
+        let ended = self.jobs.running[plane.index()].take().expect("a job under way");
+        let block: BlockId = ended.job.block;
+        self.flash.txns.remove(id);
+        self.ftl.commit_erase(block);
+        match ended.job.cause {
+            Cause::Gc => self.stats.gc.0 += 1,
+            _ => self.stats.wear_levelled += 1,
+        }
+        self.flash.block_programs(plane, false);
+        self.tend(plane, Trigger::JobEnded);
+    }
+}

@@ -1,0 +1,231 @@
+//! The drive itself: it wires the rooms together and holds no policy.
+//!
+//! Three verbs: [`Drive::submit`], [`Drive::next_event`], [`Drive::advance`]. What happens between
+//! them is in the files beside this one: `requests` (a request comes in and ends), `serve` (a free
+//! array unit gets work), `commit` (an operation ended), `jobs` (what the tenders want done),
+//! `buffered` (the way through the page buffer).
+
+mod buffered;
+mod commit;
+mod jobs;
+mod requests;
+mod serve;
+mod start;
+
+use std::sync::Arc;
+
+use ssdlab_base::SimTime;
+use ssdlab_nand::Geometry;
+
+use crate::buffer::Buffer;
+use crate::config::{Allocation, Resolved};
+use crate::flash::{Cells, Event, Flash, TxnId};
+use crate::ftl::{Ftl, PlaneOrder};
+use crate::host::{Completion, Hazards, Host, Refused, Request};
+use crate::policy::Setup;
+use crate::policy::tend::TendPolicy;
+use crate::slots::{Evict, Order, Place, Preempt, Program, Read, Tend};
+use crate::stats::Stats;
+use jobs::Jobs;
+
+/// The answers to the seven questions.
+#[derive(Clone, Debug)]
+struct Answers {
+    order: Order,
+    place: Vec<Place>,
+    program: Vec<Program>,
+    read: Read,
+    preempt: Preempt,
+    evict: Evict,
+    tend: Vec<Tend>,
+}
+
+impl Answers {
+    fn new(resolved: &Resolved) -> Answers {
+        let config = &resolved.config;
+        let setup = Setup {
+            geometry: config.geometry.clone(),
+            buffer_pages: resolved.buffer_pages,
+            seed: resolved.seed,
+        };
+        Answers {
+            order: Order::build(&config.order, &setup),
+            place: config.place.iter().map(|link| Place::build(link, &setup)).collect(),
+            program: config.program.iter().map(|link| Program::build(link, &setup)).collect(),
+            read: Read::build(&config.read, &setup),
+            preempt: Preempt::build(&config.preempt, &setup),
+            evict: Evict::build(&config.evict, &setup),
+            tend: Tend::build(&config.tend, &setup),
+        }
+    }
+}
+
+/// A drive.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    resolved: Arc<Resolved>,
+    geometry: Geometry,
+    sectors_per_page: u32,
+    now: u64,
+    host: Host,
+    hazards: Hazards,
+    buffer: Option<Buffer>,
+    ftl: Ftl,
+    order_of_planes: PlaneOrder,
+    /// Where dynamic allocation looks first.
+    cursor: usize,
+    dynamic: bool,
+    flash: Flash,
+    jobs: Jobs,
+    answers: Answers,
+    /// What was measured since the statistics began.
+    stats: Stats,
+    /// Pages that were read and count as written before the start, a bit each.
+    preloaded: Vec<u64>,
+    completions: Vec<Completion>,
+    /// Lists that are empty between two events; kept for their memory.
+    events: Vec<Event>,
+    ready: Vec<TxnId>,
+}
+
+impl Drive {
+    /// A drive as configured, in its start state.
+    pub fn new(resolved: Arc<Resolved>) -> Drive {
+        let geometry = resolved.geometry().clone();
+        let ftl = start::ftl(&resolved);
+        let mut cells =
+            Cells::new(resolved.chip.clone(), resolved.page_order.clone(), &geometry);
+        start::truth(&resolved, &ftl, &mut cells);
+        let answers = Answers::new(&resolved);
+        let contents = answers.tend.iter().map(|tender| tender.content_with()).max().unwrap_or(0);
+        let urgent = answers.tend.iter().map(|tender| tender.urgent_below()).max().unwrap_or(0);
+        let config = &resolved.config;
+        Drive {
+            sectors_per_page: geometry.sectors_per_page(),
+            now: 0,
+            host: Host::new(config.host.queues, config.host.queue_depth),
+            hazards: Hazards::default(),
+            buffer: Buffer::new(&resolved),
+            order_of_planes: PlaneOrder::new(&config.ftl.allocation_order, &geometry),
+            cursor: 0,
+            dynamic: config.ftl.allocation == Allocation::Dynamic,
+            flash: Flash::new(&geometry, resolved.flash.clone(), cells),
+            jobs: Jobs::new(geometry.plane_count(), contents, urgent),
+            answers,
+            stats: Stats::new(config.host.queues as usize, 0),
+            preloaded: Vec::new(),
+            completions: Vec::new(),
+            events: Vec::new(),
+            ready: Vec::new(),
+            ftl,
+            geometry,
+            resolved,
+        }
+    }
+
+    /// Offers a request at `now`, which is not before the last call's time; everything up to
+    /// `now` must have been advanced over.
+    ///
+    /// # Errors
+    /// [`Refused::Full`] when the request's queue is full, [`Refused::OutOfRange`] when it does
+    /// not lie on the drive. The drive is then as if it had not been offered.
+    pub fn submit(&mut self, now: SimTime, request: Request) -> Result<(), Refused> {
+        debug_assert!(now.as_ns() >= self.now && request.arrival <= now);
+        self.now = now.as_ns();
+        self.take_in(request)?;
+        self.serve_idle();
+        Ok(())
+    }
+
+    /// Whether the queue takes a request now.
+    pub fn has_room(&self, queue: u8) -> bool {
+        self.host.has_room(queue)
+    }
+
+    /// The next moment at which the drive does something by itself; `None` when it is idle.
+    #[inline]
+    pub fn next_event(&self) -> Option<SimTime> {
+        if !self.completions.is_empty() {
+            return Some(SimTime::from_ns(self.now));
+        }
+        let buffer = self.buffer.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
+        let next = self.flash.next_event().min(buffer);
+        (next != SimTime::NEVER).then_some(next)
+    }
+
+    /// Lets everything happen up to and including `to`; requests that ended are added to
+    /// `completions` in the order in which they ended.
+    pub fn advance(&mut self, to: SimTime, completions: &mut Vec<Completion>) {
+        while self.step(to) {}
+        self.now = self.now.max(to.as_ns());
+        completions.append(&mut self.completions);
+    }
+
+    /// Lets the events of one moment up to `to` happen; false when there is none.
+    pub fn advance_once(&mut self, to: SimTime, completions: &mut Vec<Completion>) -> bool {
+        let went_on = self.step(to);
+        completions.append(&mut self.completions);
+        went_on
+    }
+
+    #[inline]
+    fn step(&mut self, to: SimTime) -> bool {
+        let flash = self.flash.next_event();
+        let buffer = self.buffer.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
+        let next = flash.min(buffer);
+        if next > to || next == SimTime::NEVER {
+            return false;
+        }
+        self.now = next.as_ns();
+        if flash == next {
+            self.flash.fire();
+            self.hear();
+        } else {
+            self.buffer_fires();
+        }
+        self.serve_idle();
+        true
+    }
+
+    /// The current time of the drive.
+    pub fn now(&self) -> SimTime {
+        SimTime::from_ns(self.now)
+    }
+
+    /// What was measured since the statistics began.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// The flash back end, to look at.
+    pub fn flash(&self) -> &Flash {
+        &self.flash
+    }
+
+    /// The translation layer's books, to look at.
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    /// The drive's config in flat numbers.
+    pub fn resolved(&self) -> &Resolved {
+        &self.resolved
+    }
+
+    /// Unfinished requests.
+    pub fn unfinished(&self) -> u32 {
+        self.host.unfinished()
+    }
+
+    /// Forgets what was measured: statistics begin now, with requests that come from now on.
+    pub fn reset_stats(&mut self) {
+        self.stats = Stats::new(self.host.queues(), self.now);
+        self.flash.reset_counts(self.now);
+        self.host.forget_counted();
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        self.next_event().is_none()
+    }
+}

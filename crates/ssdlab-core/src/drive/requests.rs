@@ -1,0 +1,349 @@
+//! A host request comes in, divides into page operations, and ends.
+
+use ssdlab_base::SimTime;
+use ssdlab_nand::{Lpn, PlaneId};
+
+use super::Drive;
+use crate::account::{Blame, Cause, OpKind, Part};
+use crate::config::{PartialWrites, Preload};
+use crate::flash::{Owner, Rank, TxnId};
+use crate::host::{Active, Completion, Op, Refused, Request};
+use crate::media;
+use crate::policy::Wish;
+use crate::policy::order::{OrderPolicy, OrderView};
+use crate::policy::place::{PlacePolicy, PlaceView};
+use crate::policy::preempt::{PreemptPolicy, PreemptView, Verdict};
+use crate::policy::program::ProgramPolicy;
+
+/// The `count` sectors from `first` on, a bit each.
+#[inline]
+fn sector_mask(first: u32, count: u32) -> u64 {
+    (u64::MAX >> (64 - count)) << first
+}
+
+impl Drive {
+    pub(super) fn take_in(&mut self, request: Request) -> Result<(), Refused> {
+        if request.queue as usize >= self.host.queues() {
+            return Err(Refused::OutOfRange);
+        }
+        let end = request.lba.checked_add(u64::from(request.sectors));
+        let on_drive = end.is_some_and(|end| end <= self.resolved.sectors());
+        if request.op != Op::Flush && (request.sectors == 0 || !on_drive) {
+            return Err(Refused::OutOfRange);
+        }
+        if !self.host.has_room(request.queue) {
+            return Err(Refused::Full);
+        }
+        let spp = u64::from(self.sectors_per_page);
+        let first = request.lba / spp;
+        let last = (request.lba + u64::from(request.sectors.max(1)) - 1) / spp;
+        let pages = if request.op == Op::Flush { 0 } else { (last - first + 1) as u32 };
+        // One more than the pages until all of them have begun: none of them ends the request.
+        let active = Active { request, remaining: pages + 1, pages, counted: true };
+        let slot = self.host.insert(active);
+        match request.op {
+            Op::Read | Op::Write => self.divide(slot, first as u32, pages),
+            Op::Trim => self.trim(slot, first as u32, pages),
+            Op::Flush => self.flush(slot),
+        }
+        let mut blame: Blame = [0; Part::COUNT];
+        blame[Part::HostQueue as usize] = self.now - request.arrival.as_ns();
+        self.end_of_part(slot, &blame);
+        Ok(())
+    }
+
+    /// Makes a page operation of each page that a request covers.
+    fn divide(&mut self, slot: u32, first: u32, pages: u32) {
+        let request = self.host[slot].request;
+        let spp = self.sectors_per_page;
+        let mut offset = (request.lba % u64::from(spp)) as u32;
+        let mut left = request.sectors;
+        for lpn in first..first + pages {
+            let count = left.min(spp - offset);
+            let id = self.flash.txns.insert(request.arrival.as_ns());
+            let txn = &mut self.flash.txns[id];
+            txn.lpn = Lpn(lpn);
+            txn.owner = Owner::Request(slot);
+            txn.kind = if request.op == Op::Read { OpKind::Read } else { OpKind::Program };
+            txn.cause = Cause::Host;
+            txn.sectors = count as u16;
+            txn.mask = sector_mask(offset, count);
+            txn.charge(Part::HostQueue, self.now);
+            match self.buffer.is_some() {
+                true => self.enter_buffer(id),
+                false => self.acquire(id),
+            }
+            left -= count;
+            offset = 0;
+        }
+    }
+
+    /// Sends a page operation on to the flash unless an earlier one to the same page is under way.
+    #[inline]
+    pub(super) fn acquire(&mut self, id: TxnId) {
+        let changes = self.flash.txns[id].changes_page();
+        if self.hazards.acquire(&mut self.flash.txns, id, changes) {
+            self.translate(id);
+        }
+    }
+
+    /// Ends a page operation's hold on its page and sends on those that waited for it.
+    #[inline]
+    pub(super) fn release(&mut self, lpn: Lpn, changes: bool) {
+        let mut ready = std::mem::take(&mut self.ready);
+        self.hazards.release(&mut self.flash.txns, lpn, changes, &mut ready);
+        for id in ready.drain(..) {
+            let part = match self.flash.txns[id].owner {
+                Owner::Buffer { .. } => Part::Buffer,
+                _ => Part::HostQueue,
+            };
+            self.flash.txns[id].charge(part, self.now);
+            self.translate(id);
+        }
+        self.ready = ready;
+    }
+
+    /// Finds the plane of a page operation and enqueues it there.
+    #[inline]
+    pub(super) fn translate(&mut self, id: TxnId) {
+        match self.flash.txns[id].kind {
+            OpKind::Read => self.translate_read(id),
+            OpKind::Program => self.translate_write(id),
+            OpKind::Erase => self.unmap(id),
+        }
+    }
+
+    #[inline]
+    fn translate_read(&mut self, id: TxnId) {
+        match self.locate(id) {
+            Some(plane) => self.enqueue_host(id, plane),
+            None => {
+                self.stats.unmapped_reads += 1;
+                self.end_of_read(id);
+            }
+        }
+    }
+
+    /// Sets where a read's page lies now, and its plane; `None` if it lies nowhere.
+    #[inline]
+    pub(super) fn locate(&mut self, id: TxnId) -> Option<PlaneId> {
+        let lpn = self.flash.txns[id].lpn;
+        if let Some(ppn) = self.ftl.map.get(lpn) {
+            let txn = &mut self.flash.txns[id];
+            (txn.ppn, txn.age) = (ppn, None);
+            return Some(self.geometry.plane_of_page(ppn));
+        }
+        if !self.counts_as_preloaded(lpn) {
+            return None;
+        }
+        let plane = self.order_of_planes.plane_of(lpn);
+        let (ppn, age) = media::preloaded(&self.resolved, lpn, plane);
+        let txn = &mut self.flash.txns[id];
+        (txn.ppn, txn.age) = (ppn, Some(age));
+        self.note_preloaded(lpn);
+        Some(plane)
+    }
+
+    /// Whether a page that is not mapped was written before the start.
+    #[inline]
+    fn counts_as_preloaded(&self, lpn: Lpn) -> bool {
+        self.resolved.config.start.preload == Preload::Lazy && !self.ftl.map.was_trimmed(lpn)
+    }
+
+    /// Counts a page that was written before the start, once.
+    fn note_preloaded(&mut self, lpn: Lpn) {
+        if self.preloaded.is_empty() {
+            self.preloaded = vec![0; self.resolved.logical_pages.div_ceil(64) as usize];
+        }
+        let word = &mut self.preloaded[lpn.index() / 64];
+        let bit = 1 << (lpn.0 % 64);
+        if *word & bit == 0 {
+            *word |= bit;
+            self.stats.preloaded += 1;
+        }
+    }
+
+    #[inline]
+    fn translate_write(&mut self, id: TxnId) {
+        self.make_wish(id);
+        if self.must_read_first(id) {
+            let txn = &mut self.flash.txns[id];
+            txn.read_first = true;
+            txn.kind = OpKind::Read;
+            txn.cause = Cause::Rmw;
+            if let Some(plane) = self.locate(id) {
+                return self.enqueue_host(id, plane);
+            }
+            unreachable!("a page that must be read first lies somewhere");
+        }
+        let plane = self.plane_for_write(self.flash.txns[id].lpn);
+        self.enqueue_host(id, plane);
+    }
+
+    /// Whether a write covers its page in part and must read the rest first.
+    #[inline]
+    fn must_read_first(&self, id: TxnId) -> bool {
+        let txn = &self.flash.txns[id];
+        if u32::from(txn.sectors) == self.sectors_per_page {
+            return false;
+        }
+        let lies = || self.ftl.map.get(txn.lpn).is_some();
+        match self.resolved.config.ftl.partial_writes {
+            PartialWrites::Pad => false,
+            PartialWrites::ReadModifyWrite => lies() || self.counts_as_preloaded(txn.lpn),
+            PartialWrites::SectorBitmap => {
+                let written = self.ftl.map.sectors(txn.lpn).unwrap_or(0);
+                written & !txn.mask != 0 && lies()
+            }
+        }
+    }
+
+    /// A write's page was read: now it is programmed whole.
+    pub(super) fn write_after_read(&mut self, id: TxnId) {
+        let spp = self.sectors_per_page;
+        let txn = &mut self.flash.txns[id];
+        txn.read_first = false;
+        txn.kind = OpKind::Program;
+        txn.cause = Cause::Host;
+        txn.sectors = spp as u16;
+        txn.mask = sector_mask(0, spp);
+        // What failed while reading no longer explains what comes.
+        txn.failed = 0;
+        txn.rung = 0;
+        txn.age = None;
+        let plane = self.plane_for_write(self.flash.txns[id].lpn);
+        self.enqueue_host(id, plane);
+    }
+
+    fn make_wish(&mut self, id: TxnId) {
+        let owner = self.flash.txns[id].owner;
+        let (priority, hint, pages) = self.manners(owner);
+        let cause = self.flash.txns[id].cause;
+        let view = PlaceView { cause, priority, hint, pages };
+        let mut wish = Wish::default();
+        for link in &mut self.answers.place {
+            link.wish(&view, &mut wish);
+        }
+        for link in &mut self.answers.program {
+            link.wish(&view, &mut wish);
+        }
+        self.flash.txns[id].wish = wish;
+    }
+
+    /// Priority, hint and pages of whom a transaction works for.
+    #[inline]
+    fn manners(&self, owner: Owner) -> (u8, u8, u32) {
+        match owner {
+            Owner::Request(slot) => {
+                let active = &self.host[slot];
+                (active.request.queue, active.request.hint, active.pages)
+            }
+            _ => (0, 0, 1),
+        }
+    }
+
+    /// The plane on which a logical page is written.
+    #[inline]
+    fn plane_for_write(&mut self, lpn: Lpn) -> PlaneId {
+        if !self.dynamic {
+            return self.order_of_planes.plane_of(lpn);
+        }
+        let planes = self.order_of_planes.planes();
+        let mut best: Option<(u32, usize)> = None;
+        for step in 0..planes.len() {
+            let at = (self.cursor + step) % planes.len();
+            // A plane that waits for an erase takes no more work while another can.
+            let full = self.ftl.alloc.is_full(planes[at]);
+            let load = self.flash.load(planes[at]) + if full { u32::MAX / 2 } else { 0 };
+            if best.is_none_or(|(least, _)| load < least) {
+                best = Some((load, at));
+            }
+            if load == 0 {
+                break;
+            }
+        }
+        let (_, at) = best.expect("a drive has planes");
+        self.cursor = (at + 1) % planes.len();
+        planes[at]
+    }
+
+    /// Puts an operation for the host into the queue of a plane.
+    #[inline]
+    pub(super) fn enqueue_host(&mut self, id: TxnId, plane: PlaneId) {
+        let txn = &mut self.flash.txns[id];
+        txn.plane = plane;
+        let (kind, owner) = (txn.kind, txn.owner);
+        let (priority, hint, _) = self.manners(owner);
+        let level = self.answers.order.rank(&OrderView { kind, priority, hint });
+        self.flash.enqueue(id, Rank::host(level), self.now);
+        if kind == OpKind::Read {
+            self.ask_to_preempt(plane, priority);
+        }
+    }
+
+    /// Asks whether a read that has come interrupts what its unit does.
+    #[inline]
+    fn ask_to_preempt(&mut self, plane: PlaneId, priority: u8) {
+        let unit = self.flash.unit_of(plane);
+        let running = self.flash.in_service(unit, self.now);
+        if running.aside || !matches!(running.kind, Some(OpKind::Program | OpKind::Erase)) {
+            return;
+        }
+        let view = PreemptView { running, priority };
+        if self.answers.preempt.verdict(&view) == Verdict::Suspend {
+            self.flash.suspend(unit, self.now);
+        }
+    }
+
+    /// A request's page operation has ended; the last one ends the request.
+    #[inline]
+    pub(super) fn end_of_part(&mut self, slot: u32, blame: &Blame) {
+        let active = &mut self.host[slot];
+        active.remaining -= 1;
+        if active.remaining > 0 {
+            return;
+        }
+        let active = self.host.remove(slot);
+        let request = active.request;
+        self.stats.digest(request.tag, self.now);
+        if active.counted {
+            self.stats.record(&request, self.now, blame);
+        }
+        debug_assert_eq!(
+            blame.iter().sum::<u64>(),
+            self.now - request.arrival.as_ns(),
+            "the parts of a latency sum to it"
+        );
+        self.completions.push(Completion {
+            tag: request.tag,
+            arrival: request.arrival,
+            end: SimTime::from_ns(self.now),
+            queue: request.queue,
+            op: request.op,
+        });
+    }
+
+    /// Unmaps the pages that a trim covers whole, each after what came before it.
+    fn trim(&mut self, slot: u32, first: u32, pages: u32) {
+        let request = self.host[slot].request;
+        let spp = u64::from(self.sectors_per_page);
+        let end = request.lba + u64::from(request.sectors);
+        let mut skipped = 0;
+        for lpn in first..first + pages {
+            let begins = u64::from(lpn) * spp;
+            if begins < request.lba || begins + spp > end {
+                skipped += 1;
+                continue;
+            }
+            let id = self.flash.txns.insert(request.arrival.as_ns());
+            let txn = &mut self.flash.txns[id];
+            txn.lpn = Lpn(lpn);
+            txn.owner = Owner::Request(slot);
+            txn.kind = OpKind::Erase;
+            txn.charge(Part::HostQueue, self.now);
+            self.drop_buffered(Lpn(lpn));
+            self.acquire(id);
+        }
+        self.host[slot].remaining -= skipped;
+    }
+}

@@ -1,0 +1,159 @@
+//! A free array unit gets its next work.
+
+use ssdlab_nand::PlaneId;
+
+use super::Drive;
+use crate::account::OpKind;
+use crate::flash::{Next, Owner, TxnId, UnitId};
+use crate::ftl::Stream;
+use crate::policy::read::{ReadPolicy, ReadView};
+
+impl Drive {
+    /// Gives work to every unit that is free and has some.
+    #[inline]
+    pub(super) fn serve_idle(&mut self) {
+        while let Some(unit) = self.flash.take_idle() {
+            self.serve(unit);
+        }
+    }
+
+    fn serve(&mut self, unit: UnitId) {
+        loop {
+            match self.flash.next_of(unit) {
+                Next::Rest => return,
+                Next::Resume => return self.flash.resume(unit, self.now),
+                Next::Serve(plane, lane) => {
+                    let head = self.flash.head(plane, lane);
+                    if !self.prepare(head) {
+                        continue;
+                    }
+                    self.flash.pop(plane, lane);
+                    if self.flash.is_multi_plane() {
+                        self.gather(unit, head, lane);
+                    }
+                    return self.flash.start(unit, head, self.now);
+                }
+            }
+        }
+    }
+
+    /// Gives the first of a lane its physical page; false if it is no longer the first there, or
+    /// must wait, so that the unit has to look again.
+    #[inline]
+    fn prepare(&mut self, id: TxnId) -> bool {
+        match self.flash.txns[id].kind {
+            OpKind::Read => self.prepare_read(id),
+            OpKind::Program => self.prepare_program(id),
+            OpKind::Erase => true,
+        }
+    }
+
+    /// Looks up once more where a page lies: it may have moved while the read waited.
+    #[inline]
+    fn prepare_read(&mut self, id: TxnId) -> bool {
+        let txn = &self.flash.txns[id];
+        let waits_on = txn.plane;
+        if let Owner::Job(_) = txn.owner {
+            if self.ftl.map.valid(txn.ppn) == Some(txn.lpn) {
+                self.set_rung(id);
+                return true;
+            }
+            // The page was overwritten meanwhile; the job goes on with the next one.
+            self.flash.pop(waits_on, self.flash.txns[id].lane);
+            self.next_of_job(id, waits_on);
+            return false;
+        }
+        match self.locate(id) {
+            Some(plane) if plane == waits_on => {
+                self.set_rung(id);
+                true
+            }
+            Some(plane) => {
+                self.flash.pop(waits_on, self.flash.txns[id].lane);
+                self.flash.wait_ends(id, self.now);
+                self.enqueue_host(id, plane);
+                false
+            }
+            None => unreachable!("a page with an operation under way is not unmapped"),
+        }
+    }
+
+    /// Asks at which rung a read starts, or goes on.
+    #[inline]
+    pub(super) fn set_rung(&mut self, id: TxnId) {
+        let txn = &self.flash.txns[id];
+        let block = self.geometry.block_of(txn.ppn);
+        let view = ReadView { block, rungs: self.flash.cells.rungs() };
+        let (failed, rung) = (txn.failed, txn.rung);
+        let rung = match failed {
+            0 => self.answers.read.start(&view),
+            _ => self.answers.read.climb(&view, rung).min(view.rungs - 1),
+        };
+        self.flash.txns[id].rung = rung;
+    }
+
+    #[inline]
+    fn prepare_program(&mut self, id: TxnId) -> bool {
+        let txn = &self.flash.txns[id];
+        let (plane, stream) = (txn.plane, self.stream_of(txn.owner));
+        match self.ftl.prepare_write(plane, stream) {
+            Some(ppn) => {
+                self.flash.txns[id].ppn = ppn;
+                true
+            }
+            None => {
+                debug_assert_eq!(stream, Stream::Host, "the reserve serves every move");
+                self.flash.block_programs(plane, true);
+                self.tend_changed(plane);
+                false
+            }
+        }
+    }
+
+    /// Who writes for this owner.
+    #[inline]
+    fn stream_of(&self, owner: Owner) -> Stream {
+        match owner {
+            Owner::Job(plane) => self.jobs.stream(plane),
+            Owner::Request(_) | Owner::Buffer { .. } => Stream::Host,
+        }
+    }
+
+    /// Joins to `head` what other planes of the die can do at the same time: the same operation at
+    /// the same page offset.
+    fn gather(&mut self, unit: UnitId, head: TxnId, lane: u8) {
+        let first = &self.flash.txns[head];
+        let (kind, own, offset) = (first.kind, first.plane, self.geometry.page_in_block(first.ppn));
+        for plane in self.flash.planes_of(unit) {
+            if plane == own {
+                continue;
+            }
+            let id = self.flash.head(plane, lane);
+            if !id.is_some() || self.flash.txns[id].kind != kind || !self.can_join(id, plane) {
+                continue;
+            }
+            let fits = match kind {
+                OpKind::Read => self.geometry.page_in_block(self.flash.txns[id].ppn) == offset,
+                OpKind::Program => {
+                    let stream = self.stream_of(self.flash.txns[id].owner);
+                    self.ftl.alloc.next_page(plane, stream) == Some(offset)
+                }
+                OpKind::Erase => true,
+            };
+            if fits && self.prepare(id) {
+                self.flash.pop(plane, lane);
+                self.flash.join(head, id);
+            }
+        }
+    }
+
+    /// Whether the first of a plane's lane is still what it was enqueued as.
+    fn can_join(&mut self, id: TxnId, plane: PlaneId) -> bool {
+        let txn = &self.flash.txns[id];
+        match (txn.kind, txn.owner) {
+            (OpKind::Read, Owner::Job(_)) => self.ftl.map.valid(txn.ppn) == Some(txn.lpn),
+            (OpKind::Read, _) => self.locate(id) == Some(plane),
+            _ => true,
+        }
+    }
+}

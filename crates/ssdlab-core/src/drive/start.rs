@@ -1,0 +1,41 @@
+//! The state in which a drive begins.
+
+use ssdlab_nand::BlockId;
+
+use crate::config::{RESERVE_BLOCKS, Resolved};
+use crate::flash::Cells;
+use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map};
+use crate::media;
+
+/// The translation layer's books at the start.
+pub fn ftl(resolved: &Resolved) -> Ftl {
+    let geometry = resolved.geometry();
+    let config = &resolved.config.ftl;
+    let mut blocks = BlockTable::new(geometry);
+    let bad = config.bad_blocks.get();
+    let worn = resolved.config.start.pe_cycles > 0;
+    if bad > 0.0 || worn {
+        for block in (0..geometry.block_count()).map(BlockId) {
+            if media::is_bad(resolved.seed, block, bad) {
+                blocks.set_state(block, BlockState::Bad);
+            } else if worn {
+                blocks.set_erases(block, media::start_wear(resolved, block));
+            }
+        }
+    }
+    let map = Map::new(resolved.logical_pages, geometry.page_count(), resolved.keeps_sectors());
+    let alloc = Allocator::new(geometry, &blocks, RESERVE_BLOCKS, config.level_wear);
+    Ftl::new(geometry, map, blocks, alloc)
+}
+
+/// What the cells hold at the start.
+pub fn truth(resolved: &Resolved, ftl: &Ftl, cells: &mut Cells) {
+    if resolved.chip.is_flat() {
+        return;
+    }
+    for block in (0..resolved.geometry().block_count()).map(BlockId) {
+        let written = ftl.blocks.written(block) > 0;
+        let age = written.then(|| media::start_age(resolved, block));
+        cells.set_start(block, media::start_wear(resolved, block), age);
+    }
+}

@@ -1,0 +1,154 @@
+//! What the cells really hold: the facts about each block that only the physics may use.
+//!
+//! Under `flat` physics nothing is recorded, for nothing is asked.
+
+use ssdlab_base::Nanos;
+use ssdlab_base::units::SECTOR_BYTES;
+use ssdlab_nand::chip::{Chip, Conditions};
+use ssdlab_nand::page_order::PageOrder;
+use ssdlab_nand::voltage::Voltage;
+use ssdlab_nand::{BlockId, Geometry, PageType};
+
+use super::txn::Txn;
+
+/// The truth about every block.
+#[derive(Clone, Debug)]
+pub struct Cells {
+    chip: Chip,
+    order: PageOrder,
+    /// P/E cycles of each block; empty under flat physics, as the following ones.
+    wear: Vec<f32>,
+    /// When the first page since the last erase was programmed, in nanoseconds of the run;
+    /// negative before it began.
+    born: Vec<i64>,
+    /// Page reads since the last erase.
+    reads: Vec<u32>,
+    /// When the block was erased last, and the mean time between its erases.
+    erased: Vec<i64>,
+    dwell: Vec<u64>,
+}
+
+const UNBORN: i64 = i64::MIN;
+
+impl Cells {
+    /// Blocks that were never written.
+    pub fn new(chip: Chip, order: PageOrder, geometry: &Geometry) -> Cells {
+        let blocks = if chip.is_flat() { 0 } else { geometry.block_count() as usize };
+        Cells {
+            chip,
+            order,
+            wear: vec![0.0; blocks],
+            born: vec![UNBORN; blocks],
+            reads: vec![0; blocks],
+            erased: vec![0; blocks],
+            dwell: vec![0; blocks],
+        }
+    }
+
+    /// Rungs of the ladder that reads climb.
+    #[inline]
+    pub fn rungs(&self) -> u8 {
+        self.chip.rungs()
+    }
+
+    /// Gives a block the wear and, if it holds data, the data's age at the start.
+    pub fn set_start(&mut self, block: BlockId, wear: u32, age: Option<Nanos>) {
+        if self.chip.is_flat() {
+            return;
+        }
+        self.wear[block.index()] = wear as f32;
+        if let Some(age) = age {
+            self.born[block.index()] = -(age.as_ns() as i64);
+        }
+    }
+
+    #[inline]
+    fn page_type(&self, txn: &Txn, geometry: &Geometry) -> PageType {
+        self.order.page_type(geometry.page_in_block(txn.ppn))
+    }
+
+    /// Records what a dispatched operation does to its block, and the type of its page.
+    #[inline]
+    pub(super) fn begin(&mut self, txn: &mut Txn, geometry: &Geometry) {
+        txn.page_type = self.page_type(txn, geometry);
+    }
+
+    /// The rung at which a read that is sensed now decodes; counts the read.
+    #[inline]
+    pub(super) fn rung_needed(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> u8 {
+        if self.chip.is_flat() {
+            return 0;
+        }
+        let block = geometry.block_of(txn.ppn);
+        let at = block.index();
+        let born = if self.born[at] == UNBORN { now as i64 } else { self.born[at] };
+        let age = txn.age.map_or((now as i64 - born).max(0) as u64, |age| age.as_ns() + now);
+        let conditions = Conditions {
+            page: geometry.page_in_block(txn.ppn),
+            page_type: txn.page_type,
+            voltage: Voltage::NORMAL,
+            pe_cycles: self.wear[at],
+            retention: Nanos::from_ns(age),
+            reads: self.reads[at],
+            dwell: Nanos::from_ns(self.dwell[at]),
+        };
+        self.reads[at] += 1;
+        self.chip.rung_needed(block, &conditions).unwrap_or(u8::MAX)
+    }
+
+    #[inline]
+    pub(super) fn sense_time(&self, txn: &Txn) -> Nanos {
+        self.chip.sense_time(txn.page_type, Voltage::NORMAL, txn.rung, txn.failed > 0)
+    }
+
+    #[inline]
+    pub(super) fn read_transfer(&self, txn: &Txn, bus: &[Nanos]) -> Nanos {
+        let sectors = txn.sectors as usize;
+        if self.chip.is_flat() {
+            return bus[sectors];
+        }
+        let bytes = sectors as u64 * SECTOR_BYTES;
+        self.chip.transfer_time(Voltage::NORMAL, txn.rung, bytes, bus[sectors])
+    }
+
+    #[inline]
+    pub(super) fn decode_time(&self, txn: &Txn) -> Nanos {
+        self.chip.decode_time(txn.rung)
+    }
+
+    #[inline]
+    pub(super) fn program_time(&self, txn: &Txn) -> Nanos {
+        self.chip.program_time(txn.page_type, Voltage(txn.wish.voltage.unwrap_or(0)))
+    }
+
+    pub(super) fn erase_time(&self, block: BlockId) -> Nanos {
+        let wear = self.wear.get(block.index()).copied().unwrap_or(0.0);
+        self.chip.erase_time(block, wear)
+    }
+
+    /// A page of the block has been programmed.
+    #[inline]
+    pub(super) fn programmed(&mut self, block: BlockId, now: u64) {
+        if let Some(born) = self.born.get_mut(block.index())
+            && *born == UNBORN
+        {
+            *born = now as i64;
+        }
+    }
+
+    /// The block has been erased.
+    pub(super) fn erased(&mut self, block: BlockId, now: u64) {
+        let at = block.index();
+        if self.chip.is_flat() {
+            return;
+        }
+        let cycles = u64::from(self.wear[at] as u32);
+        let span = (now as i64 - self.erased[at]).max(0) as u64;
+        // The mean over all cycles so far, the new one included.
+        self.dwell[at] = (self.dwell[at] * cycles + span) / (cycles + 1);
+        self.erased[at] = now as i64;
+        self.wear[at] += 1.0;
+        self.born[at] = UNBORN;
+        self.reads[at] = 0;
+    }
+}

@@ -1,0 +1,62 @@
+//! A server that takes one transaction at a time in the order in which they ask: a channel's bus,
+//! an ECC engine.
+
+use super::txn::{Fifo, TxnId, Txns};
+
+/// What a [`Link`] serves and who waits for it.
+#[derive(Clone, Debug)]
+pub struct Link {
+    holder: TxnId,
+    waiting: Fifo,
+    since: u64,
+    busy: u64,
+}
+
+impl Default for Link {
+    fn default() -> Link {
+        Link { holder: TxnId::NONE, waiting: Fifo::default(), since: 0, busy: 0 }
+    }
+}
+
+impl Link {
+    /// Asks for the link: true if it was free and now serves `id`, false if `id` waits.
+    #[inline]
+    pub fn request(&mut self, txns: &mut Txns, id: TxnId, now: u64) -> bool {
+        if self.holder.is_some() {
+            self.waiting.push(txns, id);
+            return false;
+        }
+        self.holder = id;
+        self.since = now;
+        true
+    }
+
+    /// Ends the service of the holder: who it was, and who is served next.
+    #[inline]
+    pub fn release(&mut self, txns: &Txns, now: u64) -> (TxnId, Option<TxnId>) {
+        let ended = std::mem::replace(&mut self.holder, TxnId::NONE);
+        debug_assert!(ended.is_some(), "a link ends a service that it never began");
+        self.busy += now - self.since;
+        let next = self.waiting.pop(txns);
+        if let Some(next) = next {
+            self.holder = next;
+            self.since = now;
+        }
+        (ended, next)
+    }
+
+    /// Nanoseconds spent serving until `now`.
+    pub fn busy(&self, now: u64) -> u64 {
+        self.busy + if self.holder.is_some() { now - self.since } else { 0 }
+    }
+
+    /// Whether it serves nobody.
+    pub fn is_free(&self) -> bool {
+        !self.holder.is_some()
+    }
+
+    /// The transaction it serves now.
+    pub fn holder(&self) -> TxnId {
+        self.holder
+    }
+}

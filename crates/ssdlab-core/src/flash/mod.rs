@@ -1,0 +1,448 @@
+//! The flash back end: array units, channel buses and ECC engines, and the transactions in them.
+//!
+//! The drive decides what is enqueued and which waiting transaction a free unit serves next; from
+//! there on this room knows what follows what:
+//!
+//! ```text
+//! read      sense (unit) → transfer (bus) → decode (ECC) → done, or the next attempt
+//! program   transfer (bus) → program (unit) → done
+//! erase     erase (unit) → done
+//! ```
+//!
+//! It is the only room that asks the physics how long an operation takes and whether it decodes.
+
+mod cells;
+mod lanes;
+mod link;
+mod service;
+mod txn;
+mod unit;
+
+pub use cells::Cells;
+pub use lanes::{HOST_RANKS, Rank};
+pub use txn::{Fifo, Owner, Txn, TxnId, Txns};
+pub use unit::State;
+
+use ssdlab_base::{Nanos, SimTime};
+use ssdlab_nand::{Geometry, PlaneId};
+
+use crate::account::{Cause, OpKind, Part};
+use crate::timers::Timers;
+use lanes::Lanes;
+use link::Link;
+use unit::{Aside, Unit};
+
+/// An array unit's number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnitId(pub u32);
+
+/// What the flash tells the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A transaction ended.
+    Done(TxnId),
+    /// The reads that this unit holds did not decode: say at which rung each goes on.
+    Failed(UnitId),
+    /// A read that its unit has let go did not decode: it must be enqueued again.
+    Again(TxnId),
+}
+
+/// How the back end is built, resolved to flat numbers.
+#[derive(Clone, Debug)]
+pub struct FlashSetup {
+    /// Planes that share an array unit: 1, or all of a die.
+    pub planes_per_unit: u32,
+    /// A sensed page moves to a cache register, so that the unit may sense the next one while it
+    /// is transferred.
+    pub cache_read: bool,
+    /// A unit holds its page until it has decoded.
+    pub hold_until_decoded: bool,
+    /// From the command to suspend until the unit can sense.
+    pub suspend_time: Nanos,
+    /// From the command to resume until the interrupted operation goes on.
+    pub resume_time: Nanos,
+    /// How long `n` sectors take on a channel, by n.
+    pub transfer: Box<[Nanos]>,
+}
+
+/// What a policy may know of the operation that a unit performs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InService {
+    /// Its kind; `None` when the unit can start something now or is between two operations.
+    pub kind: Option<OpKind>,
+    /// What it is for.
+    pub cause: Cause,
+    /// Nanoseconds of array time until it ends.
+    pub remaining: u64,
+    /// How often it has been suspended.
+    pub suspended: u8,
+    /// Whether another operation is set aside already.
+    pub aside: bool,
+}
+
+/// What a free unit does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// Serve the first of this plane's lane.
+    Serve(PlaneId, u8),
+    /// Go on with what was set aside.
+    Resume,
+    /// Nothing.
+    Rest,
+}
+
+/// The back end of a drive.
+#[derive(Clone, Debug)]
+pub struct Flash {
+    /// Every transaction of the drive.
+    pub txns: Txns,
+    /// What the cells really hold.
+    pub cells: Cells,
+    setup: FlashSetup,
+    geometry: Geometry,
+    lanes: Box<[Lanes]>,
+    blocked: Box<[bool]>,
+    units: Box<[Unit]>,
+    unit_of: Box<[u32]>,
+    buses: Box<[Link]>,
+    engines: Box<[Link]>,
+    timers: Timers,
+    seq: u64,
+    events: Vec<Event>,
+    idle: Vec<UnitId>,
+    /// Operations done, by kind and cause.
+    ops: [[u64; Cause::COUNT]; OpKind::COUNT],
+    /// Attempts of reads after the first.
+    retries: u64,
+    uncorrectable: u64,
+    suspensions: u64,
+    /// What [`Flash::busy`] was when the counts were last reset.
+    busy_before: (u64, u64),
+}
+
+impl Flash {
+    /// An idle back end.
+    pub fn new(geometry: &Geometry, setup: FlashSetup, cells: Cells) -> Flash {
+        let planes = geometry.plane_count();
+        let units: Box<[Unit]> = (0..planes / setup.planes_per_unit)
+            .map(|unit| {
+                let first = PlaneId(unit * setup.planes_per_unit);
+                Unit::new(first, setup.planes_per_unit, geometry.channel_of(first).0)
+            })
+            .collect();
+        let channels = geometry.channels as usize;
+        Flash {
+            txns: Txns::default(),
+            cells,
+            lanes: vec![Lanes::default(); planes as usize].into_boxed_slice(),
+            blocked: vec![false; planes as usize].into_boxed_slice(),
+            unit_of: (0..planes).map(|plane| plane / setup.planes_per_unit).collect(),
+            buses: vec![Link::default(); channels].into_boxed_slice(),
+            engines: vec![Link::default(); channels].into_boxed_slice(),
+            timers: Timers::new(units.len() + 2 * channels),
+            units,
+            setup,
+            geometry: geometry.clone(),
+            seq: 0,
+            events: Vec::new(),
+            idle: Vec::new(),
+            ops: Default::default(),
+            retries: 0,
+            uncorrectable: 0,
+            suspensions: 0,
+            busy_before: (0, 0),
+        }
+    }
+
+    /// The next moment at which something happens here.
+    #[inline]
+    pub fn next_event(&self) -> SimTime {
+        self.timers.next().map_or(SimTime::NEVER, |(time, _)| time)
+    }
+
+    /// The next thing for the drive to hear, in the order in which it happened.
+    #[inline]
+    pub fn take_events(&mut self, into: &mut Vec<Event>) {
+        std::mem::swap(&mut self.events, into);
+    }
+
+    /// A unit that became free or was given work while free.
+    #[inline]
+    pub fn take_idle(&mut self) -> Option<UnitId> {
+        let unit = self.idle.pop()?;
+        self.units[unit.0 as usize].listed = false;
+        Some(unit)
+    }
+
+    /// The array unit of a plane.
+    #[inline]
+    pub fn unit_of(&self, plane: PlaneId) -> UnitId {
+        UnitId(self.unit_of[plane.index()])
+    }
+
+    /// The planes of a unit.
+    pub fn planes_of(&self, unit: UnitId) -> impl Iterator<Item = PlaneId> + use<> {
+        let unit = &self.units[unit.0 as usize];
+        (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId)
+    }
+
+    /// Whether several planes share a unit.
+    #[inline]
+    pub fn is_multi_plane(&self) -> bool {
+        self.setup.planes_per_unit > 1
+    }
+
+    /// How much a plane has before it: what waits, and what its unit does.
+    #[inline]
+    pub fn load(&self, plane: PlaneId) -> u32 {
+        let unit = &self.units[self.unit_of[plane.index()] as usize];
+        let busy = unit.state != State::Idle || unit.aside.is_some();
+        self.lanes[plane.index()].waiting() + u32::from(busy)
+    }
+
+    /// Adds a transaction at the end of its lane.
+    #[inline]
+    pub fn enqueue(&mut self, id: TxnId, rank: Rank, now: u64) {
+        let txn = &mut self.txns[id];
+        txn.lane = rank.lane(txn.kind);
+        txn.sibling = TxnId::NONE;
+        txn.seq = self.seq;
+        self.seq += 1;
+        let plane = txn.plane;
+        self.note_wait(id, now);
+        self.lanes[plane.index()].push(&mut self.txns, id);
+        self.list(self.unit_of(plane));
+    }
+
+    /// Puts a transaction back at the front of its lane.
+    pub fn enqueue_again(&mut self, id: TxnId, now: u64) {
+        self.txns[id].sibling = TxnId::NONE;
+        let plane = self.txns[id].plane;
+        self.note_wait(id, now);
+        self.lanes[plane.index()].push_front(&mut self.txns, id);
+        self.list(self.unit_of(plane));
+    }
+
+    /// Remembers what the unit had given to each cause when this transaction began to wait.
+    #[inline]
+    fn note_wait(&mut self, id: TxnId, now: u64) {
+        let txn = &mut self.txns[id];
+        debug_assert_eq!(txn.since, now, "a wait begins where the time before it was charged");
+        let unit = &mut self.units[self.unit_of[txn.plane.index()] as usize];
+        unit.settle(now);
+        txn.waited = unit.given;
+    }
+
+    /// Ends the wait of a transaction that leaves its queue for another.
+    pub fn wait_ends(&mut self, id: TxnId, now: u64) {
+        self.charge_wait(id, now);
+    }
+
+    /// Ends a transaction's wait and divides it among the causes that its unit worked for.
+    #[inline]
+    fn charge_wait(&mut self, id: TxnId, now: u64) {
+        let txn = &mut self.txns[id];
+        let total = now - txn.since;
+        if total == 0 {
+            return;
+        }
+        if txn.failed > 0 {
+            return txn.charge(Part::Retry, now);
+        }
+        let unit = &mut self.units[self.unit_of[txn.plane.index()] as usize];
+        unit.settle(now);
+        let mut others = 0;
+        for cause in 1..Cause::COUNT {
+            let given = unit.given[cause] - txn.waited[cause];
+            txn.blame[Part::DieHost as usize + cause] += given;
+            others += given;
+        }
+        txn.blame[Part::DieHost as usize] += total - others;
+        txn.since = now;
+    }
+
+    /// Lists a unit to be served if it is free.
+    #[inline]
+    fn list(&mut self, id: UnitId) {
+        let unit = &mut self.units[id.0 as usize];
+        if unit.state == State::Idle && !unit.listed {
+            unit.listed = true;
+            self.idle.push(id);
+        }
+    }
+
+    /// Keeps the host's programs on a plane waiting, or lets them go on.
+    pub fn block_programs(&mut self, plane: PlaneId, blocked: bool) {
+        self.blocked[plane.index()] = blocked;
+        if !blocked {
+            self.list(self.unit_of(plane));
+        }
+    }
+
+    /// What a free unit does next; [`Next::Rest`] if it is not free.
+    #[inline]
+    pub fn next_of(&self, id: UnitId) -> Next {
+        let unit = &self.units[id.0 as usize];
+        if unit.state != State::Idle {
+            return Next::Rest;
+        }
+        let mut best: Option<(u8, u64, PlaneId, u8)> = None;
+        let first = unit.first_plane.0;
+        for plane in (first..first + unit.planes).map(PlaneId) {
+            let allowed = self.allowed(unit, plane);
+            let Some(lane) = self.lanes[plane.index()].first(&self.txns, allowed) else { continue };
+            let seq = self.txns[self.lanes[plane.index()].head(lane)].seq;
+            let candidate = (lane >> 1, seq, plane, lane);
+            if best.is_none_or(|(rank, first, ..)| (lane >> 1, seq) < (rank, first)) {
+                best = Some(candidate);
+            }
+        }
+        match best {
+            Some((_, _, plane, lane)) => Next::Serve(plane, lane),
+            None if unit.aside.is_some() => Next::Resume,
+            None => Next::Rest,
+        }
+    }
+
+    /// The lanes from which a free unit may start now.
+    #[inline]
+    fn allowed(&self, unit: &Unit, plane: PlaneId) -> u16 {
+        const READS: u16 = 0x5555;
+        let mut allowed = Rank::ALL;
+        if self.blocked[plane.index()] {
+            allowed &= !Rank::HOST_PROGRAMS;
+        }
+        // Around a suspended operation only reads fit, and only the host's are worth it.
+        if unit.aside.is_some() {
+            allowed &= Rank::HOST_READS;
+        }
+        // A page that is still in the cache register leaves no room for one to be programmed.
+        if unit.cached > 0 {
+            allowed &= READS;
+        }
+        allowed
+    }
+
+    /// The first transaction of a plane's lane.
+    #[inline]
+    pub fn head(&self, plane: PlaneId, lane: u8) -> TxnId {
+        self.lanes[plane.index()].head(lane)
+    }
+
+    /// Takes the first transaction of a plane's lane.
+    #[inline]
+    pub fn pop(&mut self, plane: PlaneId, lane: u8) -> TxnId {
+        self.lanes[plane.index()].pop(&self.txns, lane).expect("a lane that has a head")
+    }
+
+    /// Joins `id` to the transactions that will be served together with `head`.
+    pub fn join(&mut self, head: TxnId, id: TxnId) {
+        self.txns[id].sibling = self.txns[head].sibling;
+        self.txns[head].sibling = id;
+    }
+
+    /// What a unit does, as far as a policy may know.
+    pub fn in_service(&self, id: UnitId, now: u64) -> InService {
+        let unit = &self.units[id.0 as usize];
+        let kind = match unit.state {
+            State::Programming => Some(OpKind::Program),
+            State::Erasing => Some(OpKind::Erase),
+            State::Sensing => Some(OpKind::Read),
+            _ => None,
+        };
+        let ends = self.timers.get(id.0 as usize);
+        InService {
+            kind,
+            cause: unit.cause,
+            remaining: ends.saturating_since(SimTime::from_ns(now)).as_ns(),
+            suspended: unit.suspended,
+            aside: unit.aside.is_some(),
+        }
+    }
+
+    /// Interrupts the program or erase that a unit performs.
+    pub fn suspend(&mut self, id: UnitId, now: u64) {
+        let remaining = self.in_service(id, now).remaining;
+        let unit = &mut self.units[id.0 as usize];
+        let kind = match unit.state {
+            State::Programming => OpKind::Program,
+            State::Erasing => OpKind::Erase,
+            state => unreachable!("a unit that is {state:?} cannot be suspended"),
+        };
+        unit.aside = Some(Aside { head: unit.head, kind, cause: unit.cause, remaining });
+        unit.suspended += 1;
+        unit.state = State::Suspending;
+        self.suspensions += 1;
+        self.timers.set(id.0 as usize, SimTime::from_ns(now) + self.setup.suspend_time);
+    }
+
+    /// Goes on with the program or erase that a unit had set aside.
+    pub fn resume(&mut self, id: UnitId, now: u64) {
+        let unit = &mut self.units[id.0 as usize];
+        unit.settle(now);
+        let aside = unit.aside.take().expect("something set aside");
+        unit.state = match aside.kind {
+            OpKind::Program => State::Programming,
+            _ => State::Erasing,
+        };
+        unit.head = aside.head;
+        unit.cause = aside.cause;
+        let ends = SimTime::from_ns(now + aside.remaining) + self.setup.resume_time;
+        self.timers.set(id.0 as usize, ends);
+        self.for_members(aside.head, |flash, member| flash.charge_wait(member, now));
+    }
+
+    /// Calls `act` for `head` and everything served with it.
+    #[inline]
+    fn for_members(&mut self, head: TxnId, mut act: impl FnMut(&mut Flash, TxnId)) {
+        let mut member = head;
+        while member.is_some() {
+            // The act may end the member and give its slot away.
+            let next = self.txns[member].sibling;
+            act(self, member);
+            member = next;
+        }
+    }
+
+    /// Operations done, by kind and cause.
+    pub fn ops(&self) -> &[[u64; Cause::COUNT]; OpKind::COUNT] {
+        &self.ops
+    }
+
+    /// Attempts of reads after the first, reads that no rung decoded, suspensions.
+    pub fn troubles(&self) -> (u64, u64, u64) {
+        (self.retries, self.uncorrectable, self.suspensions)
+    }
+
+    /// Nanoseconds in service until `now`, summed over the array units and over the buses.
+    pub fn busy(&self, now: u64) -> (u64, u64) {
+        let units = self.units.iter().map(|unit| unit.busy(now)).sum();
+        let buses = self.buses.iter().map(|bus| bus.busy(now)).sum();
+        (units, buses)
+    }
+
+    /// [`Flash::busy`] since the counts were last reset.
+    pub fn busy_counted(&self, now: u64) -> (u64, u64) {
+        let (units, buses) = self.busy(now);
+        (units - self.busy_before.0, buses - self.busy_before.1)
+    }
+
+    /// Forgets the operations and the busy times counted so far.
+    pub fn reset_counts(&mut self, now: u64) {
+        self.ops = Default::default();
+        (self.retries, self.uncorrectable, self.suspensions) = (0, 0, 0);
+        let (units, buses) = self.busy(now);
+        self.busy_before = (units, buses);
+    }
+
+    /// How many array units and buses there are.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.units.len(), self.buses.len())
+    }
+
+    /// Whether nothing waits and nothing is in service.
+    pub fn is_idle(&self) -> bool {
+        self.units.iter().all(|unit| unit.state == State::Idle && unit.aside.is_none())
+            && self.lanes.iter().all(|lanes| lanes.waiting() == 0)
+    }
+}

@@ -1,0 +1,345 @@
+//! What follows what once a unit has begun to serve a transaction.
+
+use ssdlab_base::{Nanos, SimTime};
+
+use super::unit::State;
+use super::{Event, Flash, TxnId, UnitId};
+use crate::account::{OpKind, Part};
+
+impl Flash {
+    /// Starts the operation of `head` and of all that were joined to it, all of one kind.
+    ///
+    /// Programs and reads must have their physical page by now, reads their first rung.
+    #[inline]
+    pub fn start(&mut self, id: UnitId, head: TxnId, now: u64) {
+        let unit = &mut self.units[id.0 as usize];
+        debug_assert_eq!(unit.state, State::Idle);
+        unit.settle(now);
+        unit.head = head;
+        unit.cause = self.txns[head].cause;
+        self.for_members(head, |flash, member| {
+            flash.charge_wait(member, now);
+            let txn = &mut flash.txns[member];
+            flash.cells.begin(txn, &flash.geometry);
+            if txn.kind == OpKind::Read {
+                txn.rung_needed = flash.cells.rung_needed(txn, &flash.geometry, now);
+            }
+        });
+        match self.txns[head].kind {
+            OpKind::Read => self.sense(id, now),
+            OpKind::Program => self.take_in(id, head, now),
+            OpKind::Erase => {
+                let block = self.geometry.block_of(self.txns[head].ppn);
+                let span = self.cells.erase_time(block);
+                self.perform(id, State::Erasing, now, span);
+            }
+        }
+    }
+
+    /// Goes on with the reads that a unit holds, each at the rung it was given.
+    pub fn sense_again(&mut self, id: UnitId, now: u64) {
+        self.sense(id, now);
+    }
+
+    /// The reads that a unit holds.
+    pub fn held(&self, id: UnitId) -> impl Iterator<Item = TxnId> + '_ {
+        let first = self.units[id.0 as usize].head;
+        std::iter::successors(first.is_some().then_some(first), |&member| {
+            let next = self.txns[member].sibling;
+            next.is_some().then_some(next)
+        })
+    }
+
+    fn sense(&mut self, id: UnitId, now: u64) {
+        let mut longest = Nanos::ZERO;
+        let head = self.units[id.0 as usize].head;
+        self.for_members(head, |flash, member| {
+            longest = longest.max(flash.cells.sense_time(&flash.txns[member]));
+        });
+        self.perform(id, State::Sensing, now, longest);
+    }
+
+    /// Asks the bus for the pages that a unit will program.
+    fn take_in(&mut self, id: UnitId, head: TxnId, now: u64) {
+        self.units[id.0 as usize].state = State::In;
+        self.units[id.0 as usize].pending = 0;
+        self.for_members(head, |flash, member| {
+            flash.units[id.0 as usize].pending += 1;
+            flash.request_bus(id, member, now);
+        });
+    }
+
+    #[inline]
+    fn perform(&mut self, id: UnitId, state: State, now: u64, span: Nanos) {
+        self.units[id.0 as usize].state = state;
+        self.timers.set(id.0 as usize, SimTime::from_ns(now) + span);
+    }
+
+    /// Lets the earliest thing happen; when that was.
+    #[inline]
+    pub fn fire(&mut self) -> SimTime {
+        let (time, slot) = self.timers.next().expect("a moment was announced");
+        let now = time.as_ns();
+        let (units, buses) = (self.units.len(), self.buses.len());
+        if slot < units {
+            self.timers.set(slot, SimTime::NEVER);
+            self.unit_fires(UnitId(slot as u32), now);
+        } else if slot < units + buses {
+            self.bus_fires(slot - units, now);
+        } else {
+            self.engine_fires(slot - units - buses, now);
+        }
+        time
+    }
+
+    #[inline]
+    fn unit_fires(&mut self, id: UnitId, now: u64) {
+        match self.units[id.0 as usize].state {
+            State::Sensing => self.sensed(id, now),
+            State::Programming => self.array_ends(id, OpKind::Program, now),
+            State::Erasing => self.array_ends(id, OpKind::Erase, now),
+            State::Suspending => self.set_aside(id, now),
+            state => unreachable!("a unit that is {state:?} has no timer"),
+        }
+    }
+
+    fn set_aside(&mut self, id: UnitId, now: u64) {
+        let aside = self.units[id.0 as usize].aside.expect("what is being suspended");
+        self.for_members(aside.head, |flash, member| {
+            // The wait that begins now must not contain the time charged here.
+            let part = if aside.kind == OpKind::Program { Part::Program } else { Part::DieHost };
+            flash.txns[member].charge(part, now);
+            flash.note_wait(member, now);
+        });
+        self.free(id, now);
+    }
+
+    fn array_ends(&mut self, id: UnitId, kind: OpKind, now: u64) {
+        let head = self.units[id.0 as usize].head;
+        self.for_members(head, |flash, member| {
+            let txn = &mut flash.txns[member];
+            txn.charge(Part::Program, now);
+            flash.ops[kind as usize][txn.cause as usize] += 1;
+            let block = flash.geometry.block_of(txn.ppn);
+            match kind {
+                OpKind::Erase => flash.cells.erased(block, now),
+                _ => flash.cells.programmed(block, now),
+            }
+            flash.events.push(Event::Done(member));
+        });
+        self.units[id.0 as usize].suspended = 0;
+        self.free(id, now);
+    }
+
+    /// Makes a unit free and lists it.
+    #[inline]
+    fn free(&mut self, id: UnitId, now: u64) {
+        let unit = &mut self.units[id.0 as usize];
+        unit.settle(now);
+        unit.state = State::Idle;
+        unit.head = TxnId::NONE;
+        self.list(id);
+    }
+
+    fn sensed(&mut self, id: UnitId, now: u64) {
+        let head = self.units[id.0 as usize].head;
+        self.for_members(head, |flash, member| flash.txns[member].charge(Part::Sense, now));
+        if !self.setup.cache_read {
+            self.units[id.0 as usize].state = State::Out;
+            self.units[id.0 as usize].pending = 0;
+            self.for_members(head, |flash, member| {
+                flash.units[id.0 as usize].pending += 1;
+                flash.request_bus(id, member, now);
+            });
+        } else if self.units[id.0 as usize].cached == 0 {
+            self.move_to_cache(id, now);
+        } else {
+            self.units[id.0 as usize].state = State::Sensed;
+        }
+    }
+
+    fn move_to_cache(&mut self, id: UnitId, now: u64) {
+        let head = self.units[id.0 as usize].head;
+        self.for_members(head, |flash, member| {
+            flash.units[id.0 as usize].cached += 1;
+            flash.txns[member].sibling = TxnId::NONE;
+            flash.request_bus(id, member, now);
+        });
+        self.free(id, now);
+    }
+
+    #[inline]
+    fn request_bus(&mut self, id: UnitId, member: TxnId, now: u64) {
+        let channel = self.units[id.0 as usize].channel as usize;
+        if self.buses[channel].request(&mut self.txns, member, now) {
+            self.transfer(channel, member, now);
+        }
+    }
+
+    /// Begins the transfer of the transaction that the bus now serves.
+    #[inline]
+    fn transfer(&mut self, channel: usize, id: TxnId, now: u64) {
+        let txn = &mut self.txns[id];
+        txn.charge(Part::Bus, now);
+        let span = match txn.kind {
+            OpKind::Read => self.cells.read_transfer(txn, &self.setup.transfer),
+            _ => self.setup.transfer[txn.sectors as usize],
+        };
+        self.timers.set(self.units.len() + channel, SimTime::from_ns(now) + span);
+    }
+
+    #[inline]
+    fn bus_fires(&mut self, channel: usize, now: u64) {
+        let (ended, next) = self.buses[channel].release(&self.txns, now);
+        match next {
+            Some(next) => self.transfer(channel, next, now),
+            None => self.timers.set(self.units.len() + channel, SimTime::NEVER),
+        }
+        let txn = &mut self.txns[ended];
+        txn.charge(Part::Transfer, now);
+        match txn.kind {
+            OpKind::Read => self.transferred(ended, now),
+            _ => self.loaded(ended, now),
+        }
+    }
+
+    /// A page that will be programmed has reached the flash.
+    #[inline]
+    fn loaded(&mut self, id: TxnId, now: u64) {
+        let unit_id = self.unit_of(self.txns[id].plane);
+        let unit = &mut self.units[unit_id.0 as usize];
+        unit.pending -= 1;
+        if unit.pending > 0 {
+            return;
+        }
+        let head = unit.head;
+        let mut longest = Nanos::ZERO;
+        self.for_members(head, |flash, member| {
+            // Those that came first waited for the bus to bring the others.
+            flash.txns[member].charge(Part::Bus, now);
+            longest = longest.max(flash.cells.program_time(&flash.txns[member]));
+        });
+        self.perform(unit_id, State::Programming, now, longest);
+    }
+
+    /// A page that was read has reached the controller.
+    #[inline]
+    fn transferred(&mut self, id: TxnId, now: u64) {
+        if !self.holds() {
+            self.let_go(id, now);
+        }
+        let span = self.cells.decode_time(&self.txns[id]);
+        if span == Nanos::ZERO {
+            return self.attempt_ends(id, now);
+        }
+        let unit = self.unit_of(self.txns[id].plane);
+        let channel = self.units[unit.0 as usize].channel as usize;
+        if self.engines[channel].request(&mut self.txns, id, now) {
+            self.decode(channel, span, now);
+        }
+    }
+
+    /// Whether a unit keeps its page until it has decoded.
+    #[inline]
+    fn holds(&self) -> bool {
+        self.setup.hold_until_decoded && !self.setup.cache_read
+    }
+
+    fn decode(&mut self, channel: usize, span: Nanos, now: u64) {
+        let slot = self.units.len() + self.buses.len() + channel;
+        self.timers.set(slot, SimTime::from_ns(now) + span);
+    }
+
+    fn engine_fires(&mut self, channel: usize, now: u64) {
+        let (ended, next) = self.engines[channel].release(&self.txns, now);
+        match next {
+            Some(next) => self.decode(channel, self.cells.decode_time(&self.txns[next]), now),
+            None => self.timers.set(self.units.len() + self.buses.len() + channel, SimTime::NEVER),
+        }
+        self.txns[ended].charge(Part::Decode, now);
+        self.attempt_ends(ended, now);
+    }
+
+    /// A transferred page leaves its register free.
+    #[inline]
+    fn let_go(&mut self, id: TxnId, now: u64) {
+        let unit_id = self.unit_of(self.txns[id].plane);
+        let unit = &mut self.units[unit_id.0 as usize];
+        if !self.setup.cache_read {
+            self.leave(unit_id, id);
+            return self.free_when_empty(unit_id, now);
+        }
+        unit.cached -= 1;
+        if unit.cached > 0 {
+            return;
+        }
+        match unit.state {
+            State::Sensed => self.move_to_cache(unit_id, now),
+            _ => self.list(unit_id),
+        }
+    }
+
+    /// Takes a transaction out of those that its unit holds.
+    #[inline]
+    fn leave(&mut self, unit: UnitId, id: TxnId) {
+        let after = self.txns[id].sibling;
+        let unit = &mut self.units[unit.0 as usize];
+        unit.pending -= 1;
+        if unit.head == id {
+            unit.head = after;
+            return;
+        }
+        let mut before = unit.head;
+        while self.txns[before].sibling != id {
+            before = self.txns[before].sibling;
+        }
+        self.txns[before].sibling = after;
+    }
+
+    #[inline]
+    fn free_when_empty(&mut self, id: UnitId, now: u64) {
+        if self.units[id.0 as usize].pending == 0 {
+            self.free(id, now);
+        }
+    }
+
+    /// An attempt to read was decoded, or could not be.
+    #[inline]
+    fn attempt_ends(&mut self, id: TxnId, now: u64) {
+        let txn = &mut self.txns[id];
+        let decoded = txn.rung >= txn.rung_needed;
+        let last = txn.rung + 1 >= self.cells.rungs();
+        if decoded || last {
+            txn.uncorrectable = !decoded;
+            self.uncorrectable += u64::from(!decoded);
+            self.ops[OpKind::Read as usize][txn.cause as usize] += 1;
+            self.events.push(Event::Done(id));
+            if self.holds() {
+                let unit = self.unit_of(self.txns[id].plane);
+                self.leave(unit, id);
+                self.settle_held(unit, now);
+            }
+            return;
+        }
+        txn.failed += 1;
+        let plane = txn.plane;
+        self.retries += 1;
+        if !self.holds() {
+            return self.events.push(Event::Again(id));
+        }
+        let unit = self.unit_of(plane);
+        self.units[unit.0 as usize].pending -= 1;
+        self.settle_held(unit, now);
+    }
+
+    /// When every attempt that a unit holds has ended: on with those that failed, or free.
+    fn settle_held(&mut self, id: UnitId, now: u64) {
+        if self.units[id.0 as usize].pending > 0 {
+            return;
+        }
+        match self.units[id.0 as usize].head.is_some() {
+            true => self.events.push(Event::Failed(id)),
+            false => self.free(id, now),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Flash transactions: one page read, page program or block erase on its way through the drive.
+//!
+//! They live in a slab and are linked by index, so that a request costs no allocation.
+
+use ssdlab_base::Nanos;
+use ssdlab_nand::{Lpn, PageType, PlaneId, Ppn};
+
+use crate::account::{Blame, Cause, OpKind, Part};
+use crate::policy::Wish;
+
+/// A transaction's place in the slab.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TxnId(pub u32);
+
+impl TxnId {
+    /// No transaction: the end of a list.
+    pub const NONE: TxnId = TxnId(u32::MAX);
+
+    /// Whether this is a transaction at all.
+    #[inline]
+    pub fn is_some(self) -> bool {
+        self != TxnId::NONE
+    }
+}
+
+/// Whom a transaction works for, and so who hears of its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// The host request in this slot.
+    Request(u32),
+    /// The buffer, which lets a page go.
+    Buffer {
+        /// The write that took the page's place and waits for this.
+        waiter: Option<TxnId>,
+        /// The number of the departure.
+        number: u64,
+    },
+    /// The job that runs on this plane.
+    Job(PlaneId),
+}
+
+/// One page read, page program or block erase.
+#[derive(Clone, Debug)]
+pub struct Txn {
+    /// The logical page.
+    pub lpn: Lpn,
+    /// The physical page; of a program, known once it is dispatched; of an erase, the first page
+    /// of the block.
+    pub ppn: Ppn,
+    /// The plane in whose queue it waits.
+    pub plane: PlaneId,
+    /// Whom it works for.
+    pub owner: Owner,
+    /// What it does now. A write that must read first is a read until it has read.
+    pub kind: OpKind,
+    /// What it is for.
+    pub cause: Cause,
+    /// The queue of its plane that it waits in.
+    pub lane: u8,
+    /// The sectors it moves over the channel.
+    pub sectors: u16,
+    /// The sectors of the page that it concerns, a bit each.
+    pub mask: u64,
+    /// The rung of the read ladder that is tried now.
+    pub rung: u8,
+    /// The rung at which this read will decode: truth, for the `flash` room alone.
+    pub(super) rung_needed: u8,
+    /// Attempts that failed to decode.
+    pub failed: u8,
+    /// The type of its physical page.
+    pub(super) page_type: PageType,
+    /// The age at the run's start of data that was written before it and that no table holds.
+    pub age: Option<Nanos>,
+    /// A write whose page must be read first.
+    pub read_first: bool,
+    /// A read that no rung could decode.
+    pub uncorrectable: bool,
+    /// What its page should be like.
+    pub wish: Wish,
+    /// The next in whichever list it is in.
+    pub next: TxnId,
+    /// The next of those that the same array unit serves at the same time.
+    pub(super) sibling: TxnId,
+    /// When it entered its queue, as a number that grows.
+    pub(super) seq: u64,
+    /// Where the part of its time that is being spent now began.
+    pub since: u64,
+    /// Where its time went so far.
+    pub blame: Blame,
+    /// The time its array unit had given to each cause when it began to wait.
+    pub(super) waited: [u64; Cause::COUNT],
+}
+
+impl Txn {
+    fn blank() -> Txn {
+        Txn {
+            lpn: Lpn(0),
+            ppn: Ppn(0),
+            plane: PlaneId(0),
+            owner: Owner::Request(0),
+            kind: OpKind::Read,
+            cause: Cause::Host,
+            lane: 0,
+            sectors: 0,
+            mask: 0,
+            rung: 0,
+            rung_needed: 0,
+            failed: 0,
+            page_type: PageType(0),
+            age: None,
+            read_first: false,
+            uncorrectable: false,
+            wish: Wish::default(),
+            next: TxnId::NONE,
+            sibling: TxnId::NONE,
+            seq: 0,
+            since: 0,
+            blame: [0; Part::COUNT],
+            waited: [0; Cause::COUNT],
+        }
+    }
+
+    /// Gives the time since the last call to `part`; to `Retry` if the read has failed before.
+    #[inline]
+    pub fn charge(&mut self, part: Part, now: u64) {
+        let part = if self.failed > 0 { Part::Retry } else { part };
+        self.blame[part as usize] += now - self.since;
+        self.since = now;
+    }
+}
+
+/// The slab of transactions.
+#[derive(Clone, Debug, Default)]
+pub struct Txns {
+    slots: Vec<Txn>,
+    free: Vec<u32>,
+}
+
+impl Txns {
+    /// A new transaction whose time is counted from `since`.
+    #[inline]
+    pub fn insert(&mut self, since: u64) -> TxnId {
+        let id = match self.free.pop() {
+            Some(id) => id,
+            None => {
+                self.slots.push(Txn::blank());
+                (self.slots.len() - 1) as u32
+            }
+        };
+        let txn = &mut self.slots[id as usize];
+        txn.since = since;
+        txn.blame = [0; Part::COUNT];
+        txn.next = TxnId::NONE;
+        txn.sibling = TxnId::NONE;
+        txn.failed = 0;
+        txn.rung = 0;
+        txn.age = None;
+        txn.read_first = false;
+        txn.uncorrectable = false;
+        txn.wish = Wish::default();
+        TxnId(id)
+    }
+
+    /// Gives a transaction's slot back.
+    #[inline]
+    pub fn remove(&mut self, id: TxnId) {
+        self.free.push(id.0);
+    }
+
+    /// Transactions under way.
+    pub fn live(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
+
+impl std::ops::Index<TxnId> for Txns {
+    type Output = Txn;
+    #[inline]
+    fn index(&self, id: TxnId) -> &Txn {
+        &self.slots[id.0 as usize]
+    }
+}
+
+impl std::ops::IndexMut<TxnId> for Txns {
+    #[inline]
+    fn index_mut(&mut self, id: TxnId) -> &mut Txn {
+        &mut self.slots[id.0 as usize]
+    }
+}
+
+/// A list of transactions in the order in which they came, linked through [`Txn::next`].
+#[derive(Clone, Copy, Debug)]
+pub struct Fifo {
+    head: TxnId,
+    tail: TxnId,
+}
+
+impl Default for Fifo {
+    fn default() -> Fifo {
+        Fifo::EMPTY
+    }
+}
+
+impl Fifo {
+    /// A list of nothing.
+    pub const EMPTY: Fifo = Fifo { head: TxnId::NONE, tail: TxnId::NONE };
+
+    /// The first, or [`TxnId::NONE`].
+    #[inline]
+    pub fn head(&self) -> TxnId {
+        self.head
+    }
+
+    /// Whether nothing waits here.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        !self.head.is_some()
+    }
+
+    /// Adds `id` at the end.
+    #[inline]
+    pub fn push(&mut self, txns: &mut Txns, id: TxnId) {
+        txns[id].next = TxnId::NONE;
+        match self.tail.is_some() {
+            true => txns[self.tail].next = id,
+            false => self.head = id,
+        }
+        self.tail = id;
+    }
+
+    /// Adds `id` at the front.
+    pub fn push_front(&mut self, txns: &mut Txns, id: TxnId) {
+        txns[id].next = self.head;
+        if !self.head.is_some() {
+            self.tail = id;
+        }
+        self.head = id;
+    }
+
+    /// Takes the first.
+    #[inline]
+    pub fn pop(&mut self, txns: &Txns) -> Option<TxnId> {
+        let id = self.head;
+        if !id.is_some() {
+            return None;
+        }
+        self.head = txns[id].next;
+        if !self.head.is_some() {
+            self.tail = TxnId::NONE;
+        }
+        Some(id)
+    }
+}

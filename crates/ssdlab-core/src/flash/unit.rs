@@ -1,0 +1,99 @@
+//! An array unit: what performs one array operation at a time. A plane where planes are
+//! independent, a die where planes share a command decoder.
+
+use ssdlab_nand::PlaneId;
+
+use super::txn::TxnId;
+use crate::account::{Cause, OpKind};
+
+/// What a unit does now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Nothing.
+    Idle,
+    /// Sensing pages into its registers.
+    Sensing,
+    /// Holding sensed pages until they are transferred and, if so configured, decoded.
+    Out,
+    /// Holding sensed pages until the cache register is free.
+    Sensed,
+    /// Taking in the pages that it will program.
+    In,
+    /// Programming.
+    Programming,
+    /// Erasing.
+    Erasing,
+    /// Setting a program or an erase aside.
+    Suspending,
+}
+
+/// A program or an erase that was interrupted.
+#[derive(Clone, Copy, Debug)]
+pub struct Aside {
+    pub head: TxnId,
+    pub kind: OpKind,
+    pub cause: Cause,
+    /// Nanoseconds of array time it still needs.
+    pub remaining: u64,
+}
+
+/// One array unit.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    pub state: State,
+    /// The first of the transactions in service, linked by `sibling`.
+    pub head: TxnId,
+    /// Transactions in service that have still to be transferred or decoded.
+    pub pending: u8,
+    /// Pages in the cache register that have still to be transferred.
+    pub cached: u8,
+    /// How often the operation in service has been suspended.
+    pub suspended: u8,
+    pub aside: Option<Aside>,
+    /// Its first plane, and how many it has.
+    pub first_plane: PlaneId,
+    pub planes: u32,
+    pub channel: u16,
+    /// Whether it is listed as waiting to be served.
+    pub listed: bool,
+    /// What the operation in service is for, and since when it is counted.
+    pub cause: Cause,
+    pub since: u64,
+    /// Nanoseconds given to each cause, up to `since`.
+    pub given: [u64; Cause::COUNT],
+}
+
+impl Unit {
+    pub fn new(first_plane: PlaneId, planes: u32, channel: u16) -> Unit {
+        Unit {
+            state: State::Idle,
+            head: TxnId::NONE,
+            pending: 0,
+            cached: 0,
+            suspended: 0,
+            aside: None,
+            first_plane,
+            planes,
+            channel,
+            listed: false,
+            cause: Cause::Host,
+            since: 0,
+            given: [0; Cause::COUNT],
+        }
+    }
+
+    /// Counts the time of the operation in service up to `now`.
+    #[inline]
+    pub fn settle(&mut self, now: u64) {
+        if self.state != State::Idle {
+            self.given[self.cause as usize] += now - self.since;
+        }
+        self.since = now;
+    }
+
+    /// Nanoseconds in service until `now`.
+    pub fn busy(&self, now: u64) -> u64 {
+        let current = if self.state == State::Idle { 0 } else { now - self.since };
+        self.given.iter().sum::<u64>() + current
+    }
+}

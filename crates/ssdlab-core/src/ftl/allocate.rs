@@ -1,0 +1,224 @@
+//! Where the next page is written: free blocks by plane, and the block that each stream of each
+//! plane is writing.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
+
+use super::blocks::{BlockState, BlockTable};
+
+/// Who writes: each stream fills blocks of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Stream {
+    /// Host data.
+    Host,
+    /// Pages that garbage collection moves.
+    Gc,
+    /// Pages that static wear levelling moves: they go to the most worn free block.
+    Cold,
+}
+
+impl Stream {
+    /// How many streams a plane has.
+    pub const COUNT: usize = 3;
+}
+
+/// The order in which static allocation deals logical pages to channels, chips (ways), dies and
+/// planes: the first letter's part changes fastest.
+#[derive(Clone, Debug)]
+pub struct PlaneOrder {
+    /// The plane of each position of the round.
+    planes: Box<[PlaneId]>,
+}
+
+impl PlaneOrder {
+    /// The order spelled by four letters, one each of `CWDP`.
+    pub fn new(letters: &str, geometry: &Geometry) -> PlaneOrder {
+        let count = |letter| match letter {
+            'C' => geometry.channels,
+            'W' => geometry.chips,
+            'D' => geometry.dies,
+            _ => geometry.planes,
+        };
+        let planes = (0..geometry.plane_count()).map(|position| {
+            let mut rest = position;
+            let (mut channel, mut chip, mut die, mut plane) = (0, 0, 0, 0);
+            for letter in letters.chars() {
+                let digit = rest % count(letter);
+                rest /= count(letter);
+                match letter {
+                    'C' => channel = digit,
+                    'W' => chip = digit,
+                    'D' => die = digit,
+                    _ => plane = digit,
+                }
+            }
+            geometry.plane_at(channel, chip, die, plane)
+        });
+        PlaneOrder { planes: planes.collect() }
+    }
+
+    /// The plane of a logical page under static allocation.
+    #[inline]
+    pub fn plane_of(&self, lpn: Lpn) -> PlaneId {
+        self.planes[lpn.index() % self.planes.len()]
+    }
+
+    /// The planes in the order of the round.
+    pub fn planes(&self) -> &[PlaneId] {
+        &self.planes
+    }
+}
+
+/// The block that a stream is writing, and its next page.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    block: BlockId,
+    next: u16,
+}
+
+const NO_BLOCK: BlockId = BlockId(u32::MAX);
+
+/// Free and open blocks of every plane.
+#[derive(Clone, Debug)]
+pub struct Allocator {
+    /// Free blocks of each plane, by wear or by time since they were freed; the least on top.
+    free: Box<[BinaryHeap<Reverse<(u32, u32)>>]>,
+    open: Box<[Open]>,
+    pages_per_block: u16,
+    /// Free blocks that only garbage collection may open.
+    reserve: usize,
+    level_wear: bool,
+    freed: u32,
+}
+
+impl Allocator {
+    /// Every block of `blocks` that is free, none open. With `level_wear` the least worn free
+    /// block is opened next, without it the one that has been free for longest.
+    pub fn new(geometry: &Geometry, blocks: &BlockTable, reserve: usize, level_wear: bool) -> Self {
+        let planes = geometry.plane_count();
+        let mut allocator = Allocator {
+            free: vec![BinaryHeap::new(); planes as usize].into_boxed_slice(),
+            open: vec![Open { block: NO_BLOCK, next: 0 }; planes as usize * Stream::COUNT]
+                .into_boxed_slice(),
+            pages_per_block: geometry.pages as u16,
+            reserve,
+            level_wear,
+            freed: 0,
+        };
+        for plane in (0..planes).map(PlaneId) {
+            let first = geometry.first_block(plane).0;
+            let free = (first..first + geometry.blocks).map(BlockId);
+            let free = free.filter(|&block| blocks.state(block) == BlockState::Free);
+            allocator.free[plane.index()] =
+                free.map(|block| Reverse((allocator.key(blocks, block), block.0))).collect();
+        }
+        allocator
+    }
+
+    fn key(&self, blocks: &BlockTable, block: BlockId) -> u32 {
+        if self.level_wear { blocks.erases(block) } else { self.freed }
+    }
+
+    /// Free blocks of a plane.
+    #[inline]
+    pub fn free_blocks(&self, plane: PlaneId) -> usize {
+        self.free[plane.index()].len()
+    }
+
+    /// Pages that can still be written in the block that a stream has open.
+    pub fn open_pages(&self, plane: PlaneId, stream: Stream) -> u16 {
+        let open = self.open[slot(plane, stream)];
+        if open.block == NO_BLOCK { 0 } else { self.pages_per_block - open.next }
+    }
+
+    /// The place in its block of the next page that a stream would write, if one is open.
+    #[inline]
+    pub fn next_page(&self, plane: PlaneId, stream: Stream) -> Option<PageInBlock> {
+        let open = self.open[slot(plane, stream)];
+        match open.block {
+            NO_BLOCK => self.may_open(plane, stream).then_some(PageInBlock(0)),
+            _ => Some(PageInBlock(open.next)),
+        }
+    }
+
+    /// Whether the host can write nothing on a plane until a block is erased.
+    #[inline]
+    pub fn is_full(&self, plane: PlaneId) -> bool {
+        self.next_page(plane, Stream::Host).is_none()
+    }
+
+    #[inline]
+    fn may_open(&self, plane: PlaneId, stream: Stream) -> bool {
+        let kept = if stream == Stream::Gc { 0 } else { self.reserve };
+        self.free[plane.index()].len() > kept
+    }
+
+    /// Takes the next page of a stream; `None` if the plane has no block to give it.
+    #[inline]
+    pub fn allocate(
+        &mut self,
+        geometry: &Geometry,
+        blocks: &mut BlockTable,
+        plane: PlaneId,
+        stream: Stream,
+    ) -> Option<Ppn> {
+        let at = slot(plane, stream);
+        if self.open[at].block == NO_BLOCK {
+            if !self.may_open(plane, stream) {
+                return None;
+            }
+            let block = self.take_free(blocks, plane, stream)?;
+            blocks.set_state(block, BlockState::Open);
+            self.open[at] = Open { block, next: 0 };
+        }
+        let open = &mut self.open[at];
+        let ppn = geometry.page(open.block, PageInBlock(open.next));
+        open.next += 1;
+        if open.next == self.pages_per_block {
+            open.block = NO_BLOCK;
+        }
+        Some(ppn)
+    }
+
+    fn take_free(&mut self, blocks: &BlockTable, plane: PlaneId, stream: Stream) -> Option<BlockId> {
+        let heap = &mut self.free[plane.index()];
+        if stream != Stream::Cold {
+            return heap.pop().map(|Reverse((_, block))| BlockId(block));
+        }
+        let mut all = std::mem::take(heap).into_vec();
+        let worn = (0..all.len()).max_by_key(|&at| {
+            let block = all[at].0.1;
+            (blocks.erases(BlockId(block)), Reverse(block))
+        });
+        let taken = worn.map(|at| BlockId(all.swap_remove(at).0.1));
+        *heap = all.into();
+        taken
+    }
+
+    /// Gives an erased block back.
+    pub fn give_back(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId) {
+        self.freed += 1;
+        let key = self.key(blocks, block);
+        self.free[plane.index()].push(Reverse((key, block.0)));
+    }
+
+    /// Takes a particular free block out of its pool, for a start state that is laid down.
+    pub fn remove_free(&mut self, plane: PlaneId, wanted: impl Fn(BlockId) -> bool) {
+        self.free[plane.index()].retain(|Reverse((_, block))| !wanted(BlockId(*block)));
+    }
+
+    /// The blocks that a plane's streams have open.
+    pub fn open_blocks(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
+        let first = plane.index() * Stream::COUNT;
+        let open = &self.open[first..first + Stream::COUNT];
+        open.iter().map(|open| open.block).filter(|&block| block != NO_BLOCK)
+    }
+}
+
+#[inline]
+fn slot(plane: PlaneId, stream: Stream) -> usize {
+    plane.index() * Stream::COUNT + stream as usize
+}

@@ -1,0 +1,102 @@
+//! Which physical page holds a logical page, and which logical page a physical page was written
+//! for.
+//!
+//! Both tables are zero where nothing was ever written, so that the operating system gives memory
+//! only for what is touched. A physical page is valid if the logical page it was written for still
+//! points at it: overwriting therefore touches no second table.
+
+use ssdlab_nand::{Lpn, Ppn};
+
+/// The page map in both directions.
+#[derive(Clone, Debug)]
+pub struct Map {
+    /// The physical page of each logical page, plus one; 0 for none.
+    forward: Vec<u32>,
+    /// The logical page for which each physical page was last written, plus one; 0 for none.
+    reverse: Vec<u32>,
+    /// The sectors of each logical page that were ever written, a bit each; empty if not kept.
+    sectors: Vec<u64>,
+    /// The logical pages that were trimmed since they were last written, a bit each; empty until
+    /// one is.
+    trimmed: Vec<u64>,
+    mapped: u32,
+}
+
+impl Map {
+    /// An empty map of `logical` pages over `physical` ones; with `sectors`, it remembers which
+    /// sectors of a page were written.
+    pub fn new(logical: u32, physical: u32, sectors: bool) -> Map {
+        Map {
+            forward: vec![0; logical as usize],
+            reverse: vec![0; physical as usize],
+            sectors: vec![0; if sectors { logical as usize } else { 0 }],
+            trimmed: Vec::new(),
+            mapped: 0,
+        }
+    }
+
+    /// Logical pages of the drive.
+    pub fn logical_pages(&self) -> u32 {
+        self.forward.len() as u32
+    }
+
+    /// Logical pages that are mapped.
+    pub fn mapped(&self) -> u32 {
+        self.mapped
+    }
+
+    /// The physical page of a logical page.
+    #[inline]
+    pub fn get(&self, lpn: Lpn) -> Option<Ppn> {
+        self.forward[lpn.index()].checked_sub(1).map(Ppn)
+    }
+
+    /// The logical page that this physical page holds, if it still does.
+    #[inline]
+    pub fn valid(&self, ppn: Ppn) -> Option<Lpn> {
+        let lpn = Lpn(self.reverse[ppn.index()].checked_sub(1)?);
+        (self.forward[lpn.index()] == ppn.0 + 1).then_some(lpn)
+    }
+
+    /// Maps a logical page; the physical page that held it before.
+    #[inline]
+    pub fn set(&mut self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
+        let old = std::mem::replace(&mut self.forward[lpn.index()], ppn.0 + 1);
+        self.reverse[ppn.index()] = lpn.0 + 1;
+        self.mapped += u32::from(old == 0);
+        old.checked_sub(1).map(Ppn)
+    }
+
+    /// Unmaps a logical page; the physical page that held it.
+    pub fn clear(&mut self, lpn: Lpn) -> Option<Ppn> {
+        let old = std::mem::replace(&mut self.forward[lpn.index()], 0);
+        self.mapped -= u32::from(old != 0);
+        if self.trimmed.is_empty() {
+            self.trimmed = vec![0; self.forward.len().div_ceil(64)];
+        }
+        self.trimmed[lpn.index() / 64] |= 1 << (lpn.0 % 64);
+        if let Some(sectors) = self.sectors.get_mut(lpn.index()) {
+            *sectors = 0;
+        }
+        old.checked_sub(1).map(Ppn)
+    }
+
+    /// Whether a page that is not mapped is so because it was trimmed.
+    pub fn was_trimmed(&self, lpn: Lpn) -> bool {
+        self.trimmed.get(lpn.index() / 64).is_some_and(|word| word >> (lpn.0 % 64) & 1 == 1)
+    }
+
+    /// The sectors of a logical page that were written; `None` if that is not kept.
+    #[inline]
+    pub fn sectors(&self, lpn: Lpn) -> Option<u64> {
+        self.sectors.get(lpn.index()).copied()
+    }
+
+    /// Remembers that these sectors of a logical page were written.
+    #[inline]
+    pub fn add_sectors(&mut self, lpn: Lpn, mask: u64) {
+        if let Some(sectors) = self.sectors.get_mut(lpn.index()) {
+            *sectors |= mask;
+        }
+    }
+}

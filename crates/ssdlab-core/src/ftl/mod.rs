@@ -1,0 +1,72 @@
+//! Flash translation: the page map, the block table, the allocator. It keeps the books and decides
+//! nothing: what is collected, moved or levelled is a choice of the policies.
+
+mod allocate;
+mod blocks;
+mod map;
+
+pub use allocate::{Allocator, PlaneOrder, Stream};
+pub use blocks::{BlockState, BlockTable, Pool};
+pub use map::Map;
+
+use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId, Ppn};
+
+/// Map, block table and allocator, kept in step.
+#[derive(Clone, Debug)]
+pub struct Ftl {
+    /// The page map.
+    pub map: Map,
+    /// The block table.
+    pub blocks: BlockTable,
+    /// Free and open blocks.
+    pub alloc: Allocator,
+    geometry: Geometry,
+}
+
+impl Ftl {
+    /// Books of a drive whose blocks are as in `blocks` and that maps nothing.
+    pub fn new(geometry: &Geometry, map: Map, blocks: BlockTable, alloc: Allocator) -> Ftl {
+        Ftl { map, blocks, alloc, geometry: geometry.clone() }
+    }
+
+    /// Takes the page that a stream writes next on a plane.
+    #[inline]
+    pub fn prepare_write(&mut self, plane: PlaneId, stream: Stream) -> Option<Ppn> {
+        self.alloc.allocate(&self.geometry, &mut self.blocks, plane, stream)
+    }
+
+    /// A program has ended that wrote new data of a logical page: the block that held it before.
+    #[inline]
+    pub fn commit_write(&mut self, lpn: Lpn, ppn: Ppn) -> Option<BlockId> {
+        let block = self.geometry.block_of(ppn);
+        self.blocks.page_written(block);
+        self.blocks.page_valid(block);
+        let old = self.geometry.block_of(self.map.set(lpn, ppn)?);
+        self.blocks.page_invalid(old);
+        Some(old)
+    }
+
+    /// A program has ended that copied a logical page: true if the copy is still the newest.
+    pub fn commit_copy(&mut self, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
+        if self.map.get(lpn) == Some(from) {
+            self.commit_write(lpn, to);
+            return true;
+        }
+        self.blocks.page_written(self.geometry.block_of(to));
+        false
+    }
+
+    /// A logical page is no longer wanted: the block that held it.
+    pub fn trim(&mut self, lpn: Lpn) -> Option<BlockId> {
+        let old = self.geometry.block_of(self.map.clear(lpn)?);
+        self.blocks.page_invalid(old);
+        Some(old)
+    }
+
+    /// A block has been erased.
+    pub fn commit_erase(&mut self, block: BlockId) {
+        self.blocks.erased(block);
+        let plane = self.geometry.plane_of(block);
+        self.alloc.give_back(&self.blocks, plane, block);
+    }
+}

@@ -1,0 +1,161 @@
+//! Operations on the same logical page, one of them a write, keep the order in which they came.
+//!
+//! A small hash table of the pages that have an operation under way: any number of readers or one
+//! writer, and those that wait for them. It holds no more pages than there are operations, so it
+//! stays in the processor's cache.
+
+use ssdlab_base::rng::mix;
+use ssdlab_nand::Lpn;
+
+use crate::account::OpKind;
+use crate::flash::{Fifo, TxnId, Txns};
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    lpn: u32,
+    readers: u32,
+    writing: bool,
+    waiting: Fifo,
+}
+
+const EMPTY: u32 = u32::MAX;
+
+const VACANT: Entry = Entry { lpn: EMPTY, readers: 0, writing: false, waiting: Fifo::EMPTY };
+
+/// The pages with operations under way.
+#[derive(Clone, Debug)]
+pub struct Hazards {
+    /// Open addressing with linear probing; a power of two, at most half full.
+    table: Box<[Entry]>,
+    used: usize,
+}
+
+impl Default for Hazards {
+    fn default() -> Hazards {
+        Hazards { table: vec![VACANT; 1024].into_boxed_slice(), used: 0 }
+    }
+}
+
+impl Hazards {
+    /// Pages with operations under way.
+    pub fn len(&self) -> usize {
+        self.used
+    }
+
+    /// Whether no page has an operation under way.
+    pub fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
+    /// Whether an operation waits for another on this page.
+    pub fn is_awaited(&self, lpn: Lpn) -> bool {
+        !self.table[self.find(lpn)].waiting.is_empty()
+    }
+
+    /// Begins an operation on its page: true if it may go on, false if it waits here until
+    /// [`Hazards::release`] hands it out.
+    #[inline]
+    pub fn acquire(&mut self, txns: &mut Txns, id: TxnId, write: bool) -> bool {
+        let lpn = txns[id].lpn;
+        let at = self.find(lpn);
+        if self.table[at].lpn == EMPTY {
+            self.table[at] =
+                Entry { lpn: lpn.0, readers: u32::from(!write), writing: write, ..VACANT };
+            self.used += 1;
+            if self.used * 2 > self.table.len() {
+                self.grow();
+            }
+            return true;
+        }
+        let entry = &mut self.table[at];
+        if entry.writing || !entry.waiting.is_empty() || (write && entry.readers > 0) {
+            entry.waiting.push(txns, id);
+            return false;
+        }
+        entry.readers += 1;
+        true
+    }
+
+    /// Ends an operation on a page; those that may go on now are added to `ready`.
+    #[inline]
+    pub fn release(&mut self, txns: &mut Txns, lpn: Lpn, write: bool, ready: &mut Vec<TxnId>) {
+        let at = self.find(lpn);
+        let entry = &mut self.table[at];
+        debug_assert_eq!(entry.lpn, lpn.0, "an operation ends that never began");
+        match write {
+            true => entry.writing = false,
+            false => entry.readers -= 1,
+        }
+        if entry.readers > 0 {
+            return;
+        }
+        while entry.waiting.head().is_some() {
+            let writes = txns[entry.waiting.head()].changes_page();
+            if writes && entry.readers > 0 {
+                return;
+            }
+            ready.extend(entry.waiting.pop(txns));
+            if writes {
+                entry.writing = true;
+                return;
+            }
+            entry.readers += 1;
+        }
+        if entry.readers == 0 {
+            self.remove(at);
+        }
+    }
+
+    #[inline]
+    fn home(&self, lpn: u32) -> usize {
+        mix(u64::from(lpn)) as usize & (self.table.len() - 1)
+    }
+
+    /// The slot of a page, or the vacant one where it would be.
+    #[inline]
+    fn find(&self, lpn: Lpn) -> usize {
+        let mut at = self.home(lpn.0);
+        while self.table[at].lpn != lpn.0 && self.table[at].lpn != EMPTY {
+            at = (at + 1) & (self.table.len() - 1);
+        }
+        at
+    }
+
+    /// Empties a slot and closes the gap, so that no search stops early.
+    #[inline]
+    fn remove(&mut self, mut gap: usize) {
+        let mask = self.table.len() - 1;
+        self.used -= 1;
+        let mut at = gap;
+        loop {
+            at = (at + 1) & mask;
+            if self.table[at].lpn == EMPTY {
+                break;
+            }
+            let home = self.home(self.table[at].lpn);
+            // It may move back if its home is not between the gap and where it is.
+            if (at.wrapping_sub(home) & mask) >= (at.wrapping_sub(gap) & mask) {
+                self.table[gap] = self.table[at];
+                gap = at;
+            }
+        }
+        self.table[gap] = VACANT;
+    }
+
+    fn grow(&mut self) {
+        let larger = vec![VACANT; self.table.len() * 2].into_boxed_slice();
+        let old = std::mem::replace(&mut self.table, larger);
+        for entry in old.iter().filter(|entry| entry.lpn != EMPTY) {
+            let at = self.find(Lpn(entry.lpn));
+            self.table[at] = *entry;
+        }
+    }
+}
+
+impl crate::flash::Txn {
+    /// Whether this transaction, as a whole, changes what its logical page holds.
+    #[inline]
+    pub fn changes_page(&self) -> bool {
+        self.kind != OpKind::Read || self.read_first
+    }
+}

@@ -1,0 +1,29 @@
+//! The seven questions whose answers make a drive's character.
+//!
+//! A policy looks at a `View` and returns a choice. It never acts and holds no reference to the
+//! machine; the drive carries the choice out, once, for all policies.
+
+mod answer;
+pub mod evict;
+pub mod order;
+pub mod place;
+pub mod preempt;
+pub mod program;
+pub mod read;
+pub mod tend;
+
+pub use answer::{Answer, Setup};
+
+/// What a page that is to be written should be like. Each link of the `place` and `program`
+/// chains fills only what is still open; the allocator grants the nearest it has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Wish {
+    /// The page type, 0 for the lowest page of a wordline.
+    pub page_type: Option<u8>,
+    /// The class of block, 0 for the best.
+    pub quality: Option<u8>,
+    /// The voltages or the step with which it is programmed, 0 for the normal ones.
+    pub voltage: Option<u8>,
+    /// The priority whose pool it should come from.
+    pub priority: Option<u8>,
+}

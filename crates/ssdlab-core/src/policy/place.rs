@@ -1,0 +1,48 @@
+//! `place`: what kind of block and page does this write want?
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Setup, Wish};
+use crate::account::Cause;
+
+/// What a placement may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct PlaceView {
+    /// What the page is written for.
+    pub cause: Cause,
+    /// The submission queue's priority, 0 the highest.
+    pub priority: u8,
+    /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
+    pub hint: u8,
+    /// Pages of the request, or of the group that is written together.
+    pub pages: u32,
+}
+
+/// A link of the placement chain.
+pub trait PlacePolicy {
+    /// Fills what is still open in the wish.
+    fn wish(&mut self, view: &PlaceView, wish: &mut Wish);
+}
+
+/// `next_page` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NextPageConfig {}
+
+/// Wishes for nothing: the next page of the plane's open block will do.
+#[derive(Clone, Debug)]
+pub struct NextPage;
+
+impl Answer for NextPage {
+    type Config = NextPageConfig;
+
+    fn build(_: &Self::Config, _: &Setup) -> NextPage {
+        NextPage
+    }
+}
+
+impl PlacePolicy for NextPage {
+    #[inline]
+    fn wish(&mut self, _: &PlaceView, _: &mut Wish) {}
+}

@@ -1,0 +1,109 @@
+//! `preempt`: who may interrupt whom on a die?
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::Nanos;
+
+use super::{Answer, Setup};
+use crate::account::OpKind;
+use crate::flash::InService;
+
+/// What a preemption policy may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct PreemptView {
+    /// What the array unit does now: a program or an erase.
+    pub running: InService,
+    /// The priority of the host read that has come, 0 the highest.
+    pub priority: u8,
+}
+
+/// What becomes of the operation in service.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It goes on; the newcomer waits.
+    Wait,
+    /// It is set aside until no host read waits for its unit.
+    Suspend,
+}
+
+/// Who may interrupt whom.
+pub trait PreemptPolicy {
+    /// Asked when a host read comes to a unit that programs or erases.
+    fn verdict(&mut self, view: &PreemptView) -> Verdict;
+}
+
+/// `nobody` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NobodyConfig {}
+
+/// Every operation runs to its end.
+#[derive(Clone, Debug)]
+pub struct Nobody;
+
+impl Answer for Nobody {
+    type Config = NobodyConfig;
+
+    fn build(_: &NobodyConfig, _: &Setup) -> Nobody {
+        Nobody
+    }
+}
+
+impl PreemptPolicy for Nobody {
+    #[inline]
+    fn verdict(&mut self, _: &PreemptView) -> Verdict {
+        Verdict::Wait
+    }
+}
+
+/// Settings of `read_first`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReadsInterruptConfig {
+    /// Whether a read may interrupt a program. Assumed.
+    pub program: bool,
+    /// Whether a read may interrupt an erase. Assumed.
+    pub erase: bool,
+    /// How often one operation may be interrupted. Assumed.
+    pub most: u8,
+    /// An operation that would end within this time is not interrupted. Assumed.
+    pub least_remaining: Nanos,
+}
+
+impl Default for ReadsInterruptConfig {
+    fn default() -> ReadsInterruptConfig {
+        ReadsInterruptConfig {
+            program: true,
+            erase: true,
+            most: 8,
+            least_remaining: Nanos::from_us(50),
+        }
+    }
+}
+
+/// Host reads interrupt programs and erases.
+#[derive(Clone, Debug)]
+pub struct ReadsInterrupt {
+    config: ReadsInterruptConfig,
+}
+
+impl Answer for ReadsInterrupt {
+    type Config = ReadsInterruptConfig;
+
+    fn build(config: &ReadsInterruptConfig, _: &Setup) -> ReadsInterrupt {
+        ReadsInterrupt { config: config.clone() }
+    }
+}
+
+impl PreemptPolicy for ReadsInterrupt {
+    fn verdict(&mut self, view: &PreemptView) -> Verdict {
+        let allowed = match view.running.kind {
+            Some(OpKind::Program) => self.config.program,
+            Some(OpKind::Erase) => self.config.erase,
+            _ => false,
+        };
+        let worth_it = view.running.remaining > self.config.least_remaining.as_ns()
+            && view.running.suspended < self.config.most;
+        if allowed && worth_it { Verdict::Suspend } else { Verdict::Wait }
+    }
+}

@@ -1,0 +1,37 @@
+//! `program`: with which voltages or step is a page programmed?
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+
+
+use super::place::PlaceView;
+use super::{Answer, Setup, Wish};
+
+/// A link of the programming chain.
+pub trait ProgramPolicy {
+    /// Fills the wish's voltage if it is still open.
+    fn wish(&mut self, view: &PlaceView, wish: &mut Wish);
+}
+
+/// `normal` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NormalConfig {}
+
+/// Every page with the normal voltages.
+#[derive(Clone, Debug)]
+pub struct Normal;
+
+impl Answer for Normal {
+    type Config = NormalConfig;
+
+    fn build(_: &Self::Config, _: &Setup) -> Normal {
+        Normal
+    }
+}
+
+impl ProgramPolicy for Normal {
+    #[inline]
+    fn wish(&mut self, _: &PlaceView, _: &mut Wish) {}
+}

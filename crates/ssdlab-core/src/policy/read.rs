@@ -1,0 +1,86 @@
+//! `read`: where does a read start, and how does it climb?
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::BlockId;
+
+use super::{Answer, Setup};
+
+/// What a reading policy may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadView {
+    /// The block that is read.
+    pub block: BlockId,
+    /// Rungs of the ladder: sensing levels, or retries and the first attempt.
+    pub rungs: u8,
+}
+
+/// How a read starts and climbs.
+pub trait ReadPolicy {
+    /// The rung of the first attempt.
+    fn start(&mut self, view: &ReadView) -> u8;
+
+    /// The rung to try after `failed` did not decode; higher than it.
+    fn climb(&mut self, _: &ReadView, failed: u8) -> u8 {
+        failed + 1
+    }
+}
+
+/// Settings of `climb`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClimbConfig {
+    /// The rung at which every read starts, counted from 1. Assumed.
+    pub start: u8,
+}
+
+impl Default for ClimbConfig {
+    fn default() -> ClimbConfig {
+        ClimbConfig { start: 1 }
+    }
+}
+
+/// Starts at a fixed rung and climbs one at a time.
+#[derive(Clone, Debug)]
+pub struct Climb {
+    start: u8,
+}
+
+impl Answer for Climb {
+    type Config = ClimbConfig;
+
+    fn build(config: &ClimbConfig, _: &Setup) -> Climb {
+        Climb { start: config.start.saturating_sub(1) }
+    }
+}
+
+impl ReadPolicy for Climb {
+    #[inline]
+    fn start(&mut self, view: &ReadView) -> u8 {
+        self.start.min(view.rungs - 1)
+    }
+}
+
+/// `worst` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorstConfig {}
+
+/// Always the last rung: every read costs what the worst one does.
+#[derive(Clone, Debug)]
+pub struct Worst;
+
+impl Answer for Worst {
+    type Config = WorstConfig;
+
+    fn build(_: &WorstConfig, _: &Setup) -> Worst {
+        Worst
+    }
+}
+
+impl ReadPolicy for Worst {
+    #[inline]
+    fn start(&mut self, view: &ReadView) -> u8 {
+        view.rungs - 1
+    }
+}

@@ -1,0 +1,61 @@
+//! `tend`: what is moved, levelled, erased?
+//!
+//! Tenders are independent of one another. Each is asked about a plane when something changed
+//! there, and answers with a job or with nothing; the machine runs one job at a time on a plane,
+//! in the order in which the tenders are listed.
+
+mod gc;
+mod static_wear;
+mod victim;
+
+pub use gc::{Gc, GcConfig, Mode};
+pub use static_wear::{StaticWear, StaticWearConfig};
+pub use victim::Victim;
+
+use ssdlab_nand::BlockId;
+
+use crate::account::Cause;
+use crate::ftl::{Pool, Stream};
+
+/// What a tender may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct TendView<'a> {
+    /// The plane, as a number.
+    pub plane: u32,
+    /// The plane's blocks.
+    pub pool: Pool<'a>,
+    /// Free blocks of the plane.
+    pub free_blocks: u32,
+    /// Pages that can still be written in the block that the collector has open.
+    pub open_pages: u16,
+}
+
+/// Why a tender is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trigger {
+    /// A page of the plane was written or became invalid.
+    Changed,
+    /// A job of this plane ended.
+    JobEnded,
+}
+
+/// Something to be done on a plane: a block's valid pages are moved, then it is erased.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Job {
+    /// The block to be emptied and erased.
+    pub block: BlockId,
+    /// What its operations are counted as.
+    pub cause: Cause,
+    /// The stream that takes its valid pages.
+    pub to: Stream,
+}
+
+/// A tender.
+pub trait TendPolicy {
+    /// The least number of free blocks of a plane with which this tender has nothing to do.
+    fn content_with(&self) -> u32;
+    /// What should be done on this plane now.
+    fn job(&mut self, trigger: Trigger, view: &TendView) -> Option<Job>;
+    /// The number of free blocks below which the host waits for this tender's jobs.
+    fn urgent_below(&self) -> u32;
+}

@@ -1,0 +1,227 @@
+//! The seven slots: every answer that a drive can be given, by name. The only file that names
+//! them all; a new policy is one file and one line here.
+
+use ssdlab_base::choice;
+
+use crate::policy::evict::{EvictPolicy, Lru, UseView};
+use crate::policy::order::{Fifo, OrderPolicy, OrderView, Priority, ReadFirst};
+use crate::policy::place::{NextPage, PlacePolicy, PlaceView};
+use crate::policy::preempt::{Nobody, PreemptPolicy, PreemptView, ReadsInterrupt, Verdict};
+use crate::policy::program::{Normal, ProgramPolicy};
+use crate::policy::read::{Climb, ReadPolicy, ReadView, Worst};
+use crate::policy::tend::{Gc, Job, StaticWear, TendPolicy, TendView, Trigger};
+use crate::policy::{Answer, Setup, Wish};
+use crate::toggle::Toggle;
+
+/// Declares one slot: the names and settings that a config may choose from, the answers
+/// themselves, and a macro that calls a method of whichever answer was chosen.
+macro_rules! slot {
+    (
+        $d:tt $each:ident
+        $(#[doc = $doc:literal])*
+        $Answer:ident from $Choice:ident {
+            $($(#[doc = $note:literal])* $name:ident => $Policy:ident),+ $(,)?
+        } default $default:ident
+    ) => {
+        choice! {
+            $(#[doc = $doc])*
+            pub enum $Choice {
+                $($(#[doc = $note])* $name => $Policy(<$Policy as Answer>::Config)),+
+            } default $default
+        }
+
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug)]
+        pub enum $Answer {
+            $($(#[doc = $note])* $Policy($Policy)),+
+        }
+
+        impl $Answer {
+            /// The chosen answer, set up for this drive.
+            pub fn build(choice: &$Choice, setup: &Setup) -> $Answer {
+                match choice {
+                    $($Choice::$Policy(config) => $Answer::$Policy(Answer::build(config, setup))),+
+                }
+            }
+        }
+
+        macro_rules! $each {
+            ($d answer:expr, $d policy:ident => $d call:expr) => {
+                match $d answer { $($Answer::$Policy($d policy) => $d call),+ }
+            };
+        }
+    };
+}
+
+slot! { $ each_order
+    /// Which request goes to the flash next.
+    Order from OrderChoice {
+        /// First come, first served on each plane.
+        fifo => Fifo,
+        /// Reads before writes on each plane.
+        read_first => ReadFirst,
+        /// By the priority of the submission queue.
+        priority => Priority,
+    } default fifo
+}
+
+slot! { $ each_place
+    /// What kind of block and page a write wants; a link of a chain.
+    Place from PlaceChoice {
+        /// The next page of the plane's open block.
+        next_page => NextPage,
+    } default next_page
+}
+
+slot! { $ each_program
+    /// With which voltages or step a page is programmed; a link of a chain.
+    Program from ProgramChoice {
+        /// The normal voltages.
+        normal => Normal,
+    } default normal
+}
+
+slot! { $ each_read
+    /// Where a read starts on the ladder, and how it climbs.
+    Read from ReadChoice {
+        /// From a fixed rung one at a time.
+        climb => Climb,
+        /// Always the last rung.
+        worst => Worst,
+    } default climb
+}
+
+slot! { $ each_preempt
+    /// Who may interrupt whom on a die.
+    Preempt from PreemptChoice {
+        /// Every operation runs to its end.
+        nobody => Nobody,
+        /// Host reads interrupt programs and erases.
+        reads_interrupt => ReadsInterrupt,
+    } default nobody
+}
+
+slot! { $ each_evict
+    /// Which page leaves a full buffer.
+    Evict from EvictChoice {
+        /// The page that was not used for longest.
+        lru => Lru,
+    } default lru
+}
+
+/// Declares the tenders: a config section for each, and the list of those that are on.
+macro_rules! tenders {
+    ($d:tt $each:ident $($(#[doc = $note:literal])* $name:ident => $Policy:ident $on:ident),+ $(,)?) => {
+        /// What is moved, levelled, erased, and by whom: each tender by its name.
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct TendChoice {
+            $($(#[doc = $note])* pub $name: Toggle<<$Policy as Answer>::Config>),+
+        }
+
+        impl Default for TendChoice {
+            fn default() -> TendChoice {
+                TendChoice { $($name: Toggle::$on()),+ }
+            }
+        }
+
+        /// A tender.
+        #[derive(Clone, Debug)]
+        pub enum Tend { $($(#[doc = $note])* $Policy($Policy)),+ }
+
+        impl Tend {
+            /// The tenders that are on, in the order in which they are asked.
+            pub fn build(choice: &TendChoice, setup: &Setup) -> Vec<Tend> {
+                let mut tenders = Vec::new();
+                $(if let Some(config) = choice.$name.get() {
+                    tenders.push(Tend::$Policy(Answer::build(config, setup)));
+                })+
+                tenders
+            }
+        }
+
+        macro_rules! $each {
+            ($d answer:expr, $d policy:ident => $d call:expr) => {
+                match $d answer { $(Tend::$Policy($d policy) => $d call),+ }
+            };
+        }
+    };
+}
+
+tenders! { $ each_tender
+    /// Garbage collection. On by default.
+    gc => Gc on,
+    /// Static wear levelling. Off by default.
+    static_wear => StaticWear off,
+}
+
+impl OrderPolicy for Order {
+    #[inline]
+    fn rank(&mut self, view: &OrderView) -> u8 {
+        each_order!(self, policy => policy.rank(view))
+    }
+}
+
+impl PlacePolicy for Place {
+    #[inline]
+    fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
+        each_place!(self, policy => policy.wish(view, wish))
+    }
+}
+
+impl ProgramPolicy for Program {
+    #[inline]
+    fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
+        each_program!(self, policy => policy.wish(view, wish))
+    }
+}
+
+impl ReadPolicy for Read {
+    #[inline]
+    fn start(&mut self, view: &ReadView) -> u8 {
+        each_read!(self, policy => policy.start(view))
+    }
+
+    fn climb(&mut self, view: &ReadView, failed: u8) -> u8 {
+        each_read!(self, policy => policy.climb(view, failed))
+    }
+}
+
+impl PreemptPolicy for Preempt {
+    #[inline]
+    fn verdict(&mut self, view: &PreemptView) -> Verdict {
+        each_preempt!(self, policy => policy.verdict(view))
+    }
+}
+
+impl EvictPolicy for Evict {
+    fn insert(&mut self, view: &UseView) {
+        each_evict!(self, policy => policy.insert(view))
+    }
+
+    fn touch(&mut self, view: &UseView) {
+        each_evict!(self, policy => policy.touch(view))
+    }
+
+    fn remove(&mut self, slot: u32) {
+        each_evict!(self, policy => policy.remove(slot))
+    }
+
+    fn victim(&mut self) -> Option<u32> {
+        each_evict!(self, policy => policy.victim())
+    }
+}
+
+impl TendPolicy for Tend {
+    fn content_with(&self) -> u32 {
+        each_tender!(self, policy => policy.content_with())
+    }
+
+    fn job(&mut self, trigger: Trigger, view: &TendView) -> Option<Job> {
+        each_tender!(self, policy => policy.job(trigger, view))
+    }
+
+    fn urgent_below(&self) -> u32 {
+        each_tender!(self, policy => policy.urgent_below())
+    }
+}

@@ -1,0 +1,114 @@
+//! What a run measures: latencies, where the time went, operations by cause.
+
+use hdrhistogram::Histogram;
+
+use crate::account::{Blame, Part};
+use crate::host::{Op, Request};
+
+/// Latencies of one kind of request.
+#[derive(Clone, Debug)]
+pub struct Latencies {
+    /// Latencies in nanoseconds, to three significant digits.
+    pub histogram: Histogram<u64>,
+    /// Sum of the latencies in nanoseconds.
+    pub sum_ns: u128,
+    /// Sum of each part of the latencies in nanoseconds.
+    pub blame_ns: [u128; Part::COUNT],
+    /// The largest latency in nanoseconds.
+    pub max_ns: u64,
+}
+
+/// Digits to which a histogram is exact.
+const DIGITS: u8 = 3;
+
+impl Default for Latencies {
+    fn default() -> Latencies {
+        Latencies {
+            histogram: Histogram::new(DIGITS).expect("a valid number of digits"),
+            sum_ns: 0,
+            blame_ns: [0; Part::COUNT],
+            max_ns: 0,
+        }
+    }
+}
+
+impl Latencies {
+    /// Counts one request.
+    #[inline]
+    pub fn record(&mut self, latency: u64, blame: &Blame) {
+        self.histogram.record(latency).expect("a histogram that grows as needed");
+        self.sum_ns += u128::from(latency);
+        self.max_ns = self.max_ns.max(latency);
+        for (sum, part) in self.blame_ns.iter_mut().zip(blame) {
+            *sum += u128::from(*part);
+        }
+    }
+
+    /// Requests counted.
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+}
+
+/// What a run measures of the host's requests.
+#[derive(Clone, Debug)]
+pub struct Stats {
+    /// By queue, then by kind of request.
+    pub latencies: Vec<[Latencies; Op::COUNT]>,
+    /// Sectors moved, by kind.
+    pub sectors: [u64; Op::COUNT],
+    /// Pages read that no table knew and that count as written before the start.
+    pub preloaded: u64,
+    /// Pages read that were never written, answered without the flash.
+    pub unmapped_reads: u64,
+    /// Requests with a page that could not be decoded.
+    pub uncorrectable: u64,
+    /// Jobs of garbage collection that ended, and pages that they moved.
+    pub gc: (u64, u64),
+    /// Jobs of static wear levelling that ended.
+    pub wear_levelled: u64,
+    /// Requests in the drive, integrated over time (requests · ns), of those counted.
+    pub residence: u128,
+    /// Pages found in the buffer, and looked for.
+    pub buffer: (u64, u64),
+    /// A hash of every completion so far.
+    pub digest: u64,
+    /// Where statistics began.
+    pub since: u64,
+}
+
+impl Stats {
+    /// Nothing measured, from `since` on.
+    pub fn new(queues: usize, since: u64) -> Stats {
+        Stats {
+            latencies: (0..queues).map(|_| Default::default()).collect(),
+            sectors: [0; Op::COUNT],
+            preloaded: 0,
+            unmapped_reads: 0,
+            uncorrectable: 0,
+            gc: (0, 0),
+            wear_levelled: 0,
+            residence: 0,
+            buffer: (0, 0),
+            digest: 0,
+            since,
+        }
+    }
+
+    /// Counts the end of a request.
+    #[inline]
+    pub fn record(&mut self, request: &Request, end: u64, blame: &Blame) {
+        let latency = end - request.arrival.as_ns();
+        self.latencies[request.queue as usize][request.op as usize].record(latency, blame);
+        self.sectors[request.op as usize] += u64::from(request.sectors);
+    }
+
+    /// Adds a completion to the hash of all of them.
+    #[inline]
+    pub fn digest(&mut self, tag: u64, end: u64) {
+        // A multiply and a rotation a word: every completion changes every later state.
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mixed = (self.digest ^ tag).wrapping_mul(ODD).rotate_left(29);
+        self.digest = (mixed ^ end).wrapping_mul(ODD).rotate_left(29);
+    }
+}
