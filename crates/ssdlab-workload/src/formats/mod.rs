@@ -101,7 +101,7 @@ impl Format {
     pub(crate) fn unknown(name: &str) -> Fault {
         let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
         Fault::new("", "unknown trace format")
-            .got(name)
+            .got(if name.is_empty() { "nothing" } else { name })
             .expected(format!("one of {}", names.join(", ")))
             .suggest(name, names)
     }

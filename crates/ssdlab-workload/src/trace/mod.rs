@@ -108,7 +108,7 @@ impl Trace {
         let (start, whole) =
             lines.peek().map_err(|error| unreadable(&name, compression, &error))?;
         let recognised = match format {
-            _ if start.is_empty() => return Err(no_request(&name, start)),
+            _ if start.is_empty() => return Err(no_request(&name, "an empty file")),
             None => recognise(&name, start, whole, options)?,
             Some(format) => Recognition { format, by: By::Named, ambiguous_with: Vec::new() },
         };
@@ -220,7 +220,7 @@ impl Trace {
                     .got(format!("{device:?}"))
                     .expected(format!("one of {}", self.device.seen_names()))
             }
-            _ => no_request(&self.name, b"#"),
+            _ => no_request(&self.name, "a header, blank lines or comments only"),
         }))
     }
 

@@ -60,7 +60,7 @@ pub(crate) fn recognise(
 ) -> Result<Recognition, Fault> {
     let lines = first_lines(start, whole);
     if lines.is_empty() && whole {
-        return Err(no_request(name, start));
+        return Err(no_request(name, "blank lines and comments only"));
     }
     let read = |format: Format| lines_read(&mut *reader(format, options), &lines);
     let scores: Vec<(usize, Format)> = Format::ALL.iter().map(|f| (read(*f), *f)).collect();
@@ -112,11 +112,7 @@ fn lines_read(reader: &mut dyn Reader, lines: &[(u64, &[u8])]) -> usize {
 }
 
 /// The fault of a file without a single request.
-pub(crate) fn no_request(name: &str, start: &[u8]) -> Fault {
-    let got = match start {
-        [] => "an empty file",
-        _ => "blank lines and comments only",
-    };
+pub(crate) fn no_request(name: &str, got: &str) -> Fault {
     Fault::new(name, "holds no request").got(got).expected("at least one")
 }
 
