@@ -40,8 +40,8 @@ impl Assignment {
         Ok(Assignment { path, value: value.trim().to_owned(), name })
     }
 
-    /// The layer that this assignment is. `schema` says whether a list is wanted: then a single
-    /// value is a list of one, and `4KiB,8KiB` a list of two.
+    /// The layer that this assignment is. `schema` says what is wanted: where a list is, a single
+    /// value is a list of one and `4KiB,8KiB` a list of two; where a text is, `5` is one.
     ///
     /// # Errors
     /// A number that is not finite or needs more than 64 bits.
@@ -51,18 +51,25 @@ impl Assignment {
         sources: &Sources,
         schema: View<'_>,
     ) -> Result<Node, Fault> {
-        let read = |text: &str| argument(text, &self.path, origin, sources);
-        let whole = read(&self.value)?;
-        let list_wanted = schema.at(&self.path).is_some_and(|view| view.items().is_some());
+        let wanted = schema.at(&self.path);
+        let items = wanted.and_then(|view| view.items());
+        let read = |text: &str, wanted: Option<View<'_>>| {
+            let quoted = text.starts_with(['"', '\'']);
+            match wanted.is_some_and(|view| view.is_text()) && !quoted {
+                true => Ok(Node::new(Value::String(text.to_owned()), origin)),
+                false => argument(text, &self.path, origin, sources),
+            }
+        };
+        let whole = read(&self.value, wanted)?;
         let innermost = match &whole.value {
-            Value::List(_) => whole,
-            _ if !list_wanted => whole,
-            Value::String(text) => {
+            Value::String(text) if items.is_some() => {
                 let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
-                let nodes = words.map(read).collect::<Result<_, Fault>>()?;
+                let nodes = words.map(|word| read(word, items)).collect::<Result<_, Fault>>()?;
                 Node::new(Value::List(nodes), origin)
             }
-            _ => Node::new(Value::List(vec![whole]), origin),
+            Value::List(_) => whole,
+            _ if items.is_some() => Node::new(Value::List(vec![whole]), origin),
+            _ => whole,
         };
         Ok(self.path.iter().rev().fold(innermost, |node, step| {
             let Step::Key(key) = step else { return node };

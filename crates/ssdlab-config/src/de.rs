@@ -189,6 +189,21 @@ impl<'de> Deserializer<'de> for &'de Node {
         visitor.visit_enum(access).map_err(|error| error.at(self.origin))
     }
 
+    /// A table, and never the list of its values that serde would take for it.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        match &self.value {
+            Value::List(_) => {
+                Err(Error::unfit(self.to_string(), "a table".to_owned()).at(self.origin))
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     /// Only a key that no one knows has a value that no one reads.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
         Err(Error::new(Kind::UnknownKey(String::new())))
@@ -196,7 +211,7 @@ impl<'de> Deserializer<'de> for &'de Node {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct seq tuple tuple_struct map struct identifier
+        unit_struct seq tuple tuple_struct map identifier
     }
 }
 
@@ -293,7 +308,8 @@ impl<'de> VariantAccess<'de> for Named<'de> {
             None => Ok(()),
             Some(node) => {
                 let expected = format!("the bare name {:?}", self.name);
-                Err(Error::unfit(node.to_string(), expected).at(node.origin))
+                let kind = Kind::Unfit { got: node.to_string(), expected, own: true };
+                Err(Error::new(kind).at(node.origin))
             }
         }
     }
@@ -311,6 +327,6 @@ impl<'de> VariantAccess<'de> for Named<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.settings(|node| node.deserialize_any(visitor))
+        self.settings(|node| node.deserialize_struct("", &[], visitor))
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use ssdlab_base::Fault;
 
+use crate::schema::Schema;
 use crate::tree::{Node, Origin, Sources, Step, Value, dotted, steps};
 
 /// The config that a run uses: as TOML, as a hash, and with the origin of each value.
@@ -19,6 +20,7 @@ pub struct Effective {
     /// What the layers said.
     tree: Node,
     sources: Sources,
+    schema: Schema,
 }
 
 /// One value of the effective config.
@@ -39,15 +41,20 @@ impl Effective {
         config: &T,
         tree: Node,
         sources: Sources,
+        schema: Schema,
     ) -> Result<Effective, Fault> {
         let unwritable =
             |error: toml::ser::Error| Fault::new("effective config", error.to_string());
         let values = toml::Value::try_from(config).map_err(unwritable)?;
+        if let Some((path, number)) = not_finite(&values, &mut Vec::new()) {
+            let fault = sources.fault(Origin::DEFAULT, dotted(&path));
+            return Err(fault.got(number).expected("a finite number"));
+        }
         let toml = toml::to_string(config).map_err(unwritable)?;
         let mut canonical = String::new();
         write_canonical(&values, &mut canonical);
         let hash = hex(&Sha256::digest(canonical.as_bytes()));
-        Ok(Effective { toml, hash, values, tree, sources })
+        Ok(Effective { toml, hash, values, tree, sources, schema })
     }
 
     /// The whole config as TOML. Read back as the only layer it gives the same config.
@@ -60,7 +67,8 @@ impl Effective {
         &self.hash
     }
 
-    /// Every value with its origin, in alphabetical order. A list of scalars is one value.
+    /// Every value with its origin, in alphabetical order. A list of scalars is one value; a
+    /// choice with settings is its name, then its settings.
     pub fn leaves(&self) -> Vec<Leaf> {
         let mut leaves = Vec::new();
         self.collect(&self.values, &mut Vec::new(), &mut leaves);
@@ -93,13 +101,14 @@ impl Effective {
     }
 
     fn origin(&self, path: &[Step]) -> Origin {
-        if let Some(node) = self.tree.at(path) {
-            return node.origin;
-        }
-        // A setting of a choice that is itself written as a bare name, or a key that only the
-        // type gives a default.
-        match find(&self.values, path) {
-            Some(_) => Origin::DEFAULT,
+        match self.tree.at(path) {
+            // Of a choice that has settings, the place of its name.
+            Some(Node { value: Value::Table(table), .. }) if self.is_choice(path) => {
+                table.values().next().map_or(Origin::DEFAULT, |entry| entry.key)
+            }
+            Some(node) => node.origin,
+            // What no layer and no schema gave, and is there, is the type's own default.
+            None if find(&self.values, path).is_some() => Origin::DEFAULT,
             None => {
                 let known = (0..path.len()).rev().find_map(|n| self.tree.at(&path[..n]));
                 known.map_or(Origin::DEFAULT, |node| node.origin)
@@ -107,38 +116,64 @@ impl Effective {
         }
     }
 
+    fn is_choice(&self, path: &[Step]) -> bool {
+        self.schema.view().at(path).is_some_and(|view| !view.variants().is_empty())
+    }
+
+    fn leaf(&self, path: &[Step], value: String) -> Leaf {
+        Leaf { path: dotted(path), value, origin: self.sources.label(self.origin(path)) }
+    }
+
     fn collect(&self, value: &toml::Value, path: &mut Vec<Step>, leaves: &mut Vec<Leaf>) {
         match value {
             toml::Value::Table(table) if !table.is_empty() => {
+                if let Some(name) = table.keys().next().filter(|_| self.is_choice(path)) {
+                    leaves.push(self.leaf(path, format!("{name:?}")));
+                }
                 for (key, value) in table {
                     path.push(Step::Key(key.clone()));
                     self.collect(value, path, leaves);
                     path.pop();
                 }
             }
-            toml::Value::Array(list) if list.iter().any(toml::Value::is_table) => {
+            toml::Value::Array(list) if self.listed_apart(list, path) => {
                 for (index, value) in list.iter().enumerate() {
                     path.push(Step::Index(index));
                     self.collect(value, path, leaves);
                     path.pop();
                 }
             }
-            _ => leaves.push(Leaf {
-                path: dotted(path),
-                value: inline(value),
-                origin: self.sources.label(self.leaf_origin(path)),
-            }),
+            _ => leaves.push(self.leaf(path, inline(value))),
         }
     }
 
-    /// A list's origin is that of its brackets, a bare name's that of the name.
-    fn leaf_origin(&self, path: &[Step]) -> Origin {
-        match self.tree.at(path) {
-            Some(Node { value: Value::Table(table), origin, .. }) => {
-                table.values().next().map_or(*origin, |entry| entry.key)
-            }
-            _ => self.origin(path),
+    /// Whether the elements of a list are leaves of their own: choices and tables are.
+    fn listed_apart(&self, list: &[toml::Value], path: &[Step]) -> bool {
+        let mut element = path.to_vec();
+        element.push(Step::Index(0));
+        !list.is_empty() && (list.iter().any(toml::Value::is_table) || self.is_choice(&element))
+    }
+}
+
+/// The first number that TOML has and a config has not: infinity, or none at all.
+fn not_finite(value: &toml::Value, path: &mut Vec<Step>) -> Option<(Vec<Step>, f64)> {
+    let below = |value, step, path: &mut Vec<Step>| {
+        path.push(step);
+        let found = not_finite(value, path);
+        path.pop();
+        found
+    };
+    match value {
+        toml::Value::Float(number) => (!number.is_finite()).then(|| (path.clone(), *number)),
+        toml::Value::Array(list) => {
+            let mut elements = list.iter().enumerate();
+            elements.find_map(|(index, value)| below(value, Step::Index(index), path))
         }
+        toml::Value::Table(table) => {
+            let mut entries = table.iter();
+            entries.find_map(|(key, value)| below(value, Step::Key(key.clone()), path))
+        }
+        _ => None,
     }
 }
 

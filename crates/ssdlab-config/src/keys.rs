@@ -1,5 +1,7 @@
 //! Every key that a config type has, with what its schema and its doc comment say of it.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde_json::Value as Json;
 
@@ -48,22 +50,23 @@ pub fn unsourced<T: JsonSchema>() -> Vec<String> {
 
 /// A Markdown section for each table of `T`, each with a table of its keys.
 pub fn markdown<T: JsonSchema>() -> String {
+    let keys = keys::<T>();
+    let first = |key: &Key| key.path.split(['.', '[']).next().unwrap_or_default().to_owned();
+    let mut sections: BTreeMap<String, Vec<&Key>> = BTreeMap::new();
+    for key in &keys {
+        let alone = keys.iter().filter(|other| first(other) == first(key)).count() == 1;
+        let section = if alone && first(key) == key.path { String::new() } else { first(key) };
+        sections.entry(section).or_default().push(key);
+    }
     let mut text = String::new();
-    let mut section = None;
-    for key in keys::<T>() {
-        let first = key.path.split(['.', '[']).next().unwrap_or_default();
-        let first = if first == key.path { "" } else { first };
-        if section.as_deref() != Some(first) {
-            let title = if first.is_empty() {
-                "Keys without a table".to_owned()
-            } else {
-                format!("`{first}`")
-            };
-            text.push_str(&format!("\n## {title}\n\n"));
-            text.push_str("| key | what | value | default | source |\n|---|---|---|---|---|\n");
-            section = Some(first.to_owned());
-        }
-        text.push_str(&key.row());
+    for (section, keys) in sections {
+        let title = match section.as_str() {
+            "" => "Keys without a table".to_owned(),
+            table => format!("`{table}`"),
+        };
+        text.push_str(&format!("\n## {title}\n\n"));
+        text.push_str("| key | what | value | default | source |\n|---|---|---|---|---|\n");
+        keys.iter().for_each(|key| text.push_str(&key.row()));
     }
     text.trim_start().to_owned()
 }

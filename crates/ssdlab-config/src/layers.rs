@@ -87,10 +87,10 @@ impl Layers {
             tree = merge(tree, upper, Some(schema.view()));
         }
         complete(&mut tree, schema.view());
-        let reporter = Reporter { sources: &sources, schema: &schema };
-        check(&tree, schema.view()).map_err(|refused| reporter.refused(refused))?;
-        let config = T::deserialize(&tree).map_err(|error| reporter.fault(error))?;
-        let effective = Effective::new(&config, tree, sources)?;
+        let report = Reporter { sources: &sources, schema: &schema };
+        check(&tree, schema.view()).map_err(|refused| report.refused(refused))?;
+        let config = T::deserialize(&tree).map_err(|error| report.fault(error))?;
+        let effective = Effective::new(&config, tree, sources, schema)?;
         Ok((config, effective))
     }
 }
@@ -99,7 +99,7 @@ impl Layer {
     fn read(&self, sources: &mut Sources, schema: &Schema) -> Result<Node, Fault> {
         match self {
             Layer::Text { name, toml } => {
-                let layer = sources.add(name.clone());
+                let layer = sources.add_text(name.clone());
                 document(toml, layer, sources)
             }
             Layer::Json { name, json } => {

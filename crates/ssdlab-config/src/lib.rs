@@ -32,7 +32,7 @@
 //! # Ok::<(), ssdlab_base::Fault>(())
 //! ```
 
-#![expect(clippy::result_large_err, reason = "a fault ends the run: no path is hot")]
+#![allow(clippy::result_large_err, reason = "a fault is made at most once a run")]
 
 mod assign;
 mod check;

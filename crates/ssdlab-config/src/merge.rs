@@ -131,3 +131,82 @@ pub(crate) fn from_json(json: &Json, origin: Origin) -> Result<Node, String> {
     };
     Ok(Node::new(value, origin))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+    use crate::schema::Schema;
+
+    /// Tables and choices below one another, in both orders.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Nest {
+        a: Option<Box<Nest>>,
+        choice: Option<Choice>,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Choice {
+        Bare,
+        One(Box<Nest>),
+        Two(Box<Nest>),
+    }
+
+    /// Any tree over the names that the schema knows, whether or not it fits the schema.
+    fn tree(layer: u32) -> impl Strategy<Value = Node> {
+        let names = || select(vec!["a", "choice", "bare", "one", "two"]);
+        let origin = Origin::layer(layer);
+        let leaf = prop_oneof![
+            names().prop_map(|name| Value::String(name.to_owned())),
+            any::<bool>().prop_map(Value::Boolean),
+        ];
+        let leaf = leaf.prop_map(move |value| Node::new(value, origin));
+        leaf.prop_recursive(4, 24, 2, move |below| {
+            let entry = move |node| Entry { key: origin, node };
+            let entries = proptest::collection::btree_map(names(), below.prop_map(entry), 0..3);
+            entries.prop_map(move |entries| {
+                let named = entries.into_iter().map(|(name, entry)| (name.to_owned(), entry));
+                Node::new(Value::Table(named.collect()), origin)
+            })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(5000))]
+
+        #[test]
+        fn it_makes_no_difference_which_layers_are_merged_first(
+            low in tree(1),
+            middle in tree(2),
+            high in tree(3),
+        ) {
+            let schema = Schema::of::<Nest>();
+            let view = Some(schema.view());
+            let from_below = merge(merge(low.clone(), middle.clone(), view), high.clone(), view);
+            let from_above = merge(low, merge(middle, high, view), view);
+            prop_assert_eq!(from_below, from_above);
+        }
+
+        #[test]
+        fn a_layer_over_itself_changes_nothing(one in tree(1)) {
+            let schema = Schema::of::<Nest>();
+            let twice = merge(one.clone(), one.clone(), Some(schema.view()));
+            prop_assert_eq!(plain(&twice), plain(&one));
+        }
+    }
+
+    /// The values alone.
+    fn plain(node: &Node) -> Json {
+        match &node.value {
+            Value::Table(table) => {
+                table.iter().map(|(name, entry)| (name.clone(), plain(&entry.node))).collect()
+            }
+            other => Json::from(format!("{other:?}")),
+        }
+    }
+}

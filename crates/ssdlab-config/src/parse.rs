@@ -47,7 +47,7 @@ pub(crate) fn argument(
     let only = document.as_ref().filter(|document| document.get_ref().len() == 1);
     match only.and_then(|document| document.get_ref().get("value")) {
         None => word(),
-        Some(value) if matches!(value.get_ref(), DeValue::Datetime(_)) => word(),
+        Some(value) if is_word(value.get_ref()) => word(),
         Some(value) => {
             Reader { place: Place::Argument(origin), sources, path: path.to_vec() }.node(value)
         }
@@ -84,20 +84,37 @@ struct Unfit {
     expected: &'static str,
 }
 
+/// Whether an argument means the word that TOML takes for a date, or almost for a number.
+fn is_word(value: &DeValue<'_>) -> bool {
+    let almost = |unfit: Unfit| unfit.expected == BARE;
+    match value {
+        DeValue::Array(_) | DeValue::Table(_) => false,
+        DeValue::Datetime(_) => true,
+        other => scalar(other).is_err_and(almost),
+    }
+}
+
 /// The value of a scalar.
 fn scalar(value: &DeValue<'_>) -> Result<Value, Unfit> {
     let unfit = |got: &dyn ToString, expected| Unfit { got: got.to_string(), expected };
     Ok(match value {
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Boolean(value) => Value::Boolean(*value),
-        DeValue::Integer(digits) => {
-            let value = i64::from_str_radix(digits.as_str(), digits.radix());
-            let expected = "a whole number from -2^63 to 2^63-1";
-            Value::Integer(value.map_err(|_| unfit(digits, expected))?)
+        DeValue::Integer(number) => {
+            let (digits, radix) = (number.as_str(), number.radix());
+            // The TOML reader passes on `5_000us` as a number.
+            if !digits.trim_start_matches(['+', '-']).chars().all(|c| c.is_digit(radix)) {
+                return Err(unfit(number, BARE));
+            }
+            let value = i64::from_str_radix(digits, radix);
+            Value::Integer(value.map_err(|_| unfit(number, "a whole number from -2^63 to 2^63-1"))?)
         }
-        DeValue::Float(digits) => {
-            let value = digits.as_str().parse().ok().filter(|value: &f64| value.is_finite());
-            Value::Float(value.ok_or_else(|| unfit(digits, "a finite number"))?)
+        DeValue::Float(number) => {
+            let value = number.as_str().parse::<f64>().map_err(|_| unfit(number, BARE))?;
+            match value.is_finite() {
+                true => Value::Float(value),
+                false => return Err(unfit(number, "a finite number")),
+            }
         }
         DeValue::Datetime(date) => return Err(unfit(date, NO_DATE)),
         DeValue::Array(_) => return Err(unfit(&"a list", "a scalar")),
@@ -174,7 +191,18 @@ impl Reader<'_> {
             let key = one_line(text.get(span).unwrap_or_default());
             return self.sources.fault(origin, format!("{key}: given twice"));
         }
+        if UNQUOTED.iter().any(|start| message.starts_with(start)) {
+            let rest = text.get(span.start..).unwrap_or_default();
+            let word = rest.split(['\n', ',', ']', '}', '#']).next().unwrap_or_default().trim();
+            let fault = self.sources.fault(origin, "not TOML").expected(BARE);
+            return match word {
+                "" => fault.got("no value"),
+                _ if word.contains(['"', '\\']) => fault.got(word),
+                _ => fault.got(word).hint(one_line(&format!("did you mean {word:?}?"))),
+            };
+        }
         let (what, expected) = match message.split_once(", expected ") {
+            Some((what, "nothing")) => (what, None),
             Some((what, expected)) => (what, Some(expected)),
             None => (message.as_str(), None),
         };
@@ -185,6 +213,10 @@ impl Reader<'_> {
         }
     }
 }
+
+/// What the TOML reader says of a word where a value should be.
+const UNQUOTED: [&str; 2] = ["string values must be quoted", "invalid boolean"];
+const BARE: &str = "a text in quotes, a number, true or false";
 
 /// Where the lines of a text start.
 struct Lines<'a> {

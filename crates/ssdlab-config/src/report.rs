@@ -27,11 +27,7 @@ impl Reporter<'_> {
     /// The fault for a value that the config type refuses.
     pub(crate) fn fault(&self, error: Error) -> Fault {
         let mut path = error.path();
-        let origin = match error.origin {
-            // A whole layer has no line; what it lacks is missing from the last one.
-            None => self.sources.last(),
-            Some(origin) => origin,
-        };
+        let origin = error.origin.unwrap_or(Origin::DEFAULT);
         match error.kind {
             Kind::Unfit { got, expected, own } => self.unfit(&path, origin, got, expected, own),
             Kind::UnknownKey(name) => {
@@ -43,12 +39,16 @@ impl Reporter<'_> {
                 let fault = fault.got(format!("{name:?}")).expected(one_of(names));
                 match nearest(&name, names.iter().copied()) {
                     Some(near) => fault.hint(did_you_mean(&[near.to_owned()])),
-                    None => self.elsewhere(fault, &name),
+                    None => self.elsewhere(fault, &path, &name),
                 }
             }
             Kind::Missing(name) => {
                 path.push(Step::Key(name.to_owned()));
-                let fault = self.sources.fault(origin, format!("{}: missing", dotted(&path)));
+                let what = format!("{}: missing", dotted(&path));
+                let fault = match path.len() {
+                    1 => self.sources.fault_of_whole(what),
+                    _ => self.sources.fault(origin, what),
+                };
                 match self.schema.view().at(&path).and_then(|view| view.expected()) {
                     Some(expected) => fault.expected(expected),
                     None => fault,
@@ -95,16 +95,21 @@ impl Reporter<'_> {
         if let Some(near) = nearest(name, siblings.iter().copied()) {
             return fault.hint(did_you_mean(&[near.to_owned()]));
         }
-        let fault = self.elsewhere(fault, name);
+        let fault = self.elsewhere(fault, above, name);
         match siblings.len() {
             1..=LISTED_MAX if fault.hint.is_none() => fault.expected(one_of(&siblings)),
             _ => fault,
         }
     }
 
-    /// Says where the schema has a key of this name, if it has one anywhere.
-    fn elsewhere(&self, fault: Fault, name: &str) -> Fault {
-        let found = keys::named(self.schema.view(), name);
+    /// Says where the schema has a key of this name, if it has one anywhere: below `here` rather
+    /// than elsewhere.
+    fn elsewhere(&self, fault: Fault, here: &[Step], name: &str) -> Fault {
+        let mut found = keys::named(self.schema.view(), name);
+        let below = format!("{}.", dotted(here));
+        if found.iter().any(|path| path.starts_with(&below)) {
+            found.retain(|path| path.starts_with(&below));
+        }
         match found.len() {
             1..=3 => fault.hint(did_you_mean(&found)),
             _ => fault,

@@ -78,6 +78,12 @@ impl<'a> View<'a> {
         required.is_some_and(|names| names.iter().any(|required| required == name))
     }
 
+    /// Whether any text may stand here, and nothing else.
+    pub(crate) fn is_text(self) -> bool {
+        let free = self.quantity().is_none() && self.variants().is_empty();
+        free && self.kind() == Some("string")
+    }
+
     /// Whether both are the same place in the schema.
     pub(crate) fn same(self, other: View<'_>) -> bool {
         std::ptr::eq(self.here, other.here)
@@ -201,7 +207,10 @@ impl<'a> View<'a> {
     }
 
     fn range(self) -> String {
-        let bound = |key| self.here.get(key).filter(|json| json.is_number());
+        let bound = |key| {
+            let declared = self.here.get(key).filter(|json| json.is_number());
+            declared.map(Json::to_string).or_else(|| self.type_bound(key).map(str::to_owned))
+        };
         let mut words = String::new();
         for (key, word) in [
             ("minimum", "from"),
@@ -215,6 +224,16 @@ impl<'a> View<'a> {
             }
         }
         words
+    }
+
+    /// The bounds of the types whose schema leaves them unsaid.
+    fn type_bound(self, key: &str) -> Option<&'static str> {
+        match (self.here.get("format")?.as_str()?, key) {
+            ("uint32", "maximum") => Some("4294967295"),
+            ("int32", "minimum") => Some("-2147483648"),
+            ("int32", "maximum") => Some("2147483647"),
+            _ => None,
+        }
     }
 
     fn length(self) -> String {

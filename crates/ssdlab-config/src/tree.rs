@@ -30,27 +30,41 @@ impl Origin {
 
 /// What the layers are called: their files, their arguments.
 #[derive(Clone, Debug)]
-pub(crate) struct Sources(Vec<String>);
+pub(crate) struct Sources {
+    names: Vec<String>,
+    /// The last layer that is a whole text: what is in no layer is missing from that.
+    text: Option<u32>,
+}
 
 impl Sources {
     pub(crate) fn new() -> Sources {
-        Sources(vec!["built-in default".to_owned()])
+        Sources { names: vec!["built-in default".to_owned()], text: None }
     }
 
     /// Adds a layer; its number.
     pub(crate) fn add(&mut self, name: String) -> u32 {
-        self.0.push(one_line(&name));
-        self.0.len() as u32 - 1
+        self.names.push(one_line(&name));
+        self.names.len() as u32 - 1
     }
 
-    /// The last layer added.
-    pub(crate) fn last(&self) -> Origin {
-        Origin::layer(self.0.len() as u32 - 1)
+    /// Adds a layer that is a whole text; its number.
+    pub(crate) fn add_text(&mut self, name: String) -> u32 {
+        let layer = self.add(name);
+        self.text = Some(layer);
+        layer
+    }
+
+    /// A fault that no layer has a place for.
+    pub(crate) fn fault_of_whole(&self, what: impl Into<String>) -> Fault {
+        match self.text {
+            Some(layer) => self.fault(Origin::layer(layer), what),
+            None => Fault::new("config", what),
+        }
     }
 
     /// A fault at `origin`.
     pub(crate) fn fault(&self, origin: Origin, what: impl Into<String>) -> Fault {
-        let fault = Fault::new(self.0[origin.layer as usize].as_str(), what);
+        let fault = Fault::new(self.names[origin.layer as usize].as_str(), what);
         match origin.line {
             0 => fault,
             line => fault.line(line.into()).column(origin.column.into()),
@@ -59,7 +73,7 @@ impl Sources {
 
     /// `origin` as a listing names it.
     pub(crate) fn label(&self, origin: Origin) -> String {
-        let name = &self.0[origin.layer as usize];
+        let name = &self.names[origin.layer as usize];
         match origin.line {
             0 => name.clone(),
             line => format!("{name}:{line}:{}", origin.column),

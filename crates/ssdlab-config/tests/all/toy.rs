@@ -76,12 +76,7 @@ pub struct Gc {
 
 impl Default for Gc {
     fn default() -> Gc {
-        Gc {
-            threshold: Share::new(0.07),
-            hold: Nanos::from_ms(3),
-            weight: 1.5,
-            eager: false,
-        }
+        Gc { threshold: Share::new(0.07), hold: Nanos::from_ms(3), weight: 1.5, eager: false }
     }
 }
 

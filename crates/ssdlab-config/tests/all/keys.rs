@@ -1,0 +1,80 @@
+//! What the listing of a config type's keys says, for its docs and for the test of its sources.
+
+use crate::toy::Toy;
+use ssdlab_config::{Key, keys, markdown, unsourced};
+
+fn key(path: &str) -> Key {
+    keys::<Toy>().into_iter().find(|key| key.path == path).expect(path)
+}
+
+#[test]
+fn every_key_is_listed_under_the_path_that_it_is_written_with() {
+    let paths: Vec<String> = keys::<Toy>().into_iter().map(|key| key.path).collect();
+    let of_order = ["", ".hws.patience", ".hws.window", ".priority.classes"];
+    let orders = |path: &str| of_order.map(|setting| format!("{path}{setting}"));
+    let mut expected: Vec<String> = ["gc.eager", "gc.hold", "gc.threshold", "gc.weight"]
+        .into_iter()
+        .chain(["geometry.blocks", "geometry.page", "geometry.planes", "label"])
+        .map(str::to_owned)
+        .collect();
+    expected.extend(orders("order"));
+    expected.push("seed".to_owned());
+    expected.extend(orders("tenants.<name>.order"));
+    expected.extend(["tenants.<name>.share", "tend", "tend[].clock.period"].map(str::to_owned));
+    let workload = ["workload.arrival", "workload.arrival.poisson.gap", "workload.limit"];
+    expected.extend(workload.map(str::to_owned));
+    expected.extend(orders("workload.pinned"));
+    expected.push("workload.sizes".to_owned());
+    assert_eq!(paths, expected);
+}
+
+#[test]
+fn a_key_has_its_doc_its_source_its_default_and_its_unit() {
+    let threshold = Key {
+        path: "gc.threshold".to_owned(),
+        doc: "Free blocks below which collection starts.".to_owned(),
+        expected: "a share from 0 to 1, or a percentage such as \"7%\"".to_owned(),
+        quantity: Some("share".to_owned()),
+        default: Some("0.07".to_owned()),
+        required: false,
+        source: Some("DLV, Table II".to_owned()),
+        choices: Vec::new(),
+    };
+    assert_eq!(key("gc.threshold"), threshold);
+    let blocks = key("geometry.blocks");
+    assert_eq!((blocks.required, blocks.default), (true, None));
+    assert_eq!(blocks.expected, "a whole number from 1 to 65536");
+    assert_eq!(key("gc.hold").default.as_deref(), Some("\"3ms\""));
+    assert_eq!(key("gc.hold").quantity.as_deref(), Some("time"));
+    assert_eq!(key("seed").source.as_deref(), Some("assumed"));
+    let limit = key("workload.limit");
+    assert_eq!((limit.required, limit.default), (false, None));
+}
+
+#[test]
+fn a_choice_has_the_docs_of_its_names() {
+    let order = key("order");
+    let docs: Vec<&str> = order.choices.iter().map(|(_, doc)| doc.as_str()).collect();
+    let expected = ["First come, first served.", "Heavy writes on strong pages.", "By class."];
+    assert_eq!(docs, expected);
+    assert_eq!(key("tend").expected, "a list, each one of greedy, clock");
+}
+
+#[test]
+fn a_figure_without_a_source_is_reported() {
+    let classes = ["order", "tenants.<name>.order", "workload.pinned"];
+    let expected = classes.map(|path| format!("{path}.priority.classes"));
+    assert_eq!(unsourced::<Toy>(), expected);
+}
+
+#[test]
+fn the_page_has_one_row_a_key() {
+    let page = markdown::<Toy>();
+    for key in keys::<Toy>() {
+        let rows = page.lines().filter(|line| line.starts_with(&format!("| `{}` |", key.path)));
+        assert_eq!(rows.count(), 1, "{}", key.path);
+    }
+    let row = "| `gc.threshold` | Free blocks below which collection starts. | a share from 0 to 1, \
+               or a percentage such as \"7%\" | `0.07` | DLV, Table II |";
+    assert!(page.contains(row), "{page}");
+}

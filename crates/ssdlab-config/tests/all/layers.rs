@@ -1,0 +1,181 @@
+//! Which layer wins, and what the effective config says of it.
+
+use crate::toy::{Arrival, Clock, Hws, Order, Tender, Toy};
+use ssdlab_base::Fault;
+use ssdlab_base::quantity::Share;
+use ssdlab_base::units::{Bytes, Nanos};
+use ssdlab_config::{Effective, Layers};
+
+const PRESET: &str = "[geometry]\nblocks = 4\n[gc]\nthreshold = 0.02\nhold = \"5ms\"\n";
+
+fn preset() -> Layers {
+    Layers::new().text("preset small", PRESET)
+}
+
+/// The preset, then each argument.
+fn with(arguments: &[&str]) -> (Toy, Effective) {
+    let add = |layers: Layers, argument: &&str| layers.set(argument);
+    arguments.iter().try_fold(preset(), add).and_then(|layers| layers.resolve()).unwrap()
+}
+
+fn hws(window: u32) -> Order {
+    Order::Hws(Hws { window, ..Hws::default() })
+}
+
+#[test]
+fn a_later_layer_wins_key_by_key() {
+    let layers = preset().text("my.toml", "gc.threshold = \"3%\"");
+    let (toy, _) = layers.resolve::<Toy>().unwrap();
+    assert_eq!(toy.gc.threshold, Share::new(0.03));
+    assert_eq!(toy.gc.hold, Nanos::from_ms(5));
+    assert_eq!(toy.gc.weight, 1.5);
+}
+
+#[test]
+fn naming_another_choice_drops_the_settings_of_the_first() {
+    let layers = preset().text("bundle", "order.hws.window = 8");
+    let fifo = layers.clone().text("my.toml", "order = \"fifo\"");
+    assert_eq!(fifo.resolve::<Toy>().unwrap().0.order, Order::default());
+    let back = fifo.set("order.hws.patience=4ms").unwrap().resolve::<Toy>().unwrap().0;
+    assert_eq!(back.order, Order::Hws(Hws { window: 32, patience: Nanos::from_ms(4) }));
+    let priority = layers.set("order.priority.classes=3").unwrap().resolve::<Toy>().unwrap().0;
+    assert_eq!(priority.order.name(), "priority");
+}
+
+#[test]
+fn naming_the_same_choice_keeps_its_settings() {
+    let bundle = |text| preset().text("bundle", text);
+    for (below, above) in [
+        ("order.hws.window = 8", "order = \"hws\""),
+        ("order = \"hws\"", "order.hws.window = 8"),
+        ("order = { hws = { window = 9 } }", "order.hws = { window = 8 }"),
+    ] {
+        let (toy, _) = bundle(below).text("my.toml", above).resolve::<Toy>().unwrap();
+        assert_eq!(toy.order, hws(8), "{below}, {above}");
+    }
+}
+
+#[test]
+fn a_list_replaces_as_a_whole() {
+    let layers = preset().text("bundle", "tend = [\"greedy\", { clock = { period = \"5s\" } }]");
+    assert_eq!(layers.resolve::<Toy>().unwrap().0.tend.len(), 2);
+    let (toy, _) = layers.set("tend=clock").unwrap().resolve::<Toy>().unwrap();
+    assert_eq!(toy.tend, [Tender::Clock(Clock::default())]);
+}
+
+#[test]
+fn serdes_own_enums_are_choices_too() {
+    assert_eq!(
+        with(&["workload.arrival=poisson"]).0.workload.arrival,
+        Arrival::Poisson(Default::default())
+    );
+    let twice = ["workload.arrival.poisson.gap=4us", "workload.arrival=closed"];
+    assert_eq!(with(&twice).0.workload.arrival, Arrival::Closed);
+    let optional = ["workload.pinned=hws", "workload.pinned.hws.window=3", "workload.pinned=hws"];
+    assert_eq!(with(&optional).0.workload.pinned, Some(hws(3)));
+    let in_map = ["tenants.a.share=40%", "tenants.a.order=hws", "tenants.a.order.hws.window=3"];
+    assert_eq!(with(&in_map).0.tenants["a"].order, hws(3));
+}
+
+#[test]
+fn an_argument_is_toml_or_a_bare_word() {
+    let (toy, _) = with(&["gc.threshold=5%", "gc.hold = 45us", "seed=0x10", "gc.eager=true"]);
+    assert_eq!(toy.gc.threshold, Share::new(0.05));
+    assert_eq!(toy.gc.hold, Nanos::from_us(45));
+    assert_eq!((toy.seed, toy.gc.eager), (16, true));
+    let sizes = [Bytes::from_kib(4), Bytes::from_kib(8)];
+    for list in ["workload.sizes=[\"4KiB\", \"8KiB\"]", "workload.sizes=4KiB,8KiB"] {
+        assert_eq!(with(&[list]).0.workload.sizes, sizes, "{list}");
+    }
+    assert_eq!(with(&["workload.sizes=4KiB"]).0.workload.sizes, sizes[..1]);
+    assert_eq!(with(&["workload.sizes="]).0.workload.sizes, []);
+    for text in ["5", "true", "2024-01-01", "a = b", "99999999999999999999", "#1"] {
+        let label = with(&[&format!("label={text}")]).0.label;
+        assert_eq!(label.as_deref(), Some(text));
+    }
+    assert_eq!(with(&["label=\"5\""]).0.label.as_deref(), Some("5"));
+}
+
+#[test]
+fn a_value_from_a_program_is_a_layer_too() {
+    let json = serde_json::json!({"gc": {"threshold": 0.5, "hold": null}, "tend": ["clock"]});
+    let (toy, effective) = preset().json("argument", json).resolve::<Toy>().unwrap();
+    assert_eq!(toy.gc.threshold, Share::new(0.5));
+    assert_eq!(toy.gc.hold, Nanos::from_ms(5));
+    let fault = effective.fault_at("gc.threshold").expected("less").to_string();
+    assert_eq!(fault, "argument: gc.threshold: got 0.5, expected less");
+}
+
+#[test]
+fn the_listing_says_where_each_value_is_from() {
+    let (_, effective) = with(&["order=hws", "tend=greedy,clock"]);
+    let expected = "\
+gc.eager = false  # built-in default
+gc.hold = \"5ms\"  # preset small:5:8
+gc.threshold = 0.02  # preset small:4:13
+gc.weight = 1.5  # built-in default
+geometry.blocks = 4  # preset small:2:10
+geometry.page = \"16KiB\"  # built-in default
+geometry.planes = 2  # built-in default
+order = \"hws\"  # --set order=hws
+order.hws.patience = \"10ms\"  # built-in default
+order.hws.window = 32  # built-in default
+seed = 0  # built-in default
+tenants = {}  # built-in default
+tend[0] = \"greedy\"  # --set tend=greedy,clock
+tend[1] = \"clock\"  # --set tend=greedy,clock
+tend[1].clock.period = \"1min\"  # built-in default
+workload.arrival = \"closed\"  # built-in default
+workload.sizes = []  # built-in default
+";
+    assert_eq!(effective.listing(), expected);
+}
+
+#[test]
+fn a_check_of_its_own_is_reported_at_the_origin_of_the_value() {
+    let (_, effective) = with(&["order.hws.window=3", "tend=clock"]);
+    let line = |path| effective.fault_at(path).expected("more").to_string();
+    assert_eq!(line("gc.hold"), "preset small:5:8: gc.hold: got \"5ms\", expected more");
+    assert_eq!(line("gc"), "preset small:3:1: gc: expected more");
+    assert_eq!(line("seed"), "built-in default: seed: got 0, expected more");
+    let window = "--set order.hws.window=3: order.hws.window: got 3, expected more";
+    assert_eq!(line("order.hws.window"), window);
+    let patience = "built-in default: order.hws.patience: got \"10ms\", expected more";
+    assert_eq!(line("order.hws.patience"), patience);
+    assert_eq!(line("tend[0]"), "--set tend=clock: tend[0]: expected more");
+    assert_eq!(line("gc.nonsense"), "preset small:3:1: gc.nonsense: expected more");
+    assert!(effective.is_default("seed") && !effective.is_default("gc.hold"));
+}
+
+#[test]
+fn the_hash_is_of_the_values_and_not_of_their_writing() {
+    let hash = |arguments: &[&str]| with(arguments).1.hash().to_owned();
+    assert_eq!(hash(&["gc.threshold=5%"]), hash(&["gc.threshold=0.050"]));
+    assert_eq!(hash(&["gc.hold=5ms"]), hash(&["gc.hold=5_000us", "seed=0"]));
+    assert_eq!(hash(&["gc.weight=2"]), hash(&["gc.weight=2.0"]));
+    assert_ne!(hash(&["seed=1"]), hash(&[]));
+    assert_ne!(hash(&["order=hws"]), hash(&[]));
+    assert_eq!(hash(&[]).len(), 64);
+}
+
+#[test]
+fn files_are_read_and_named() {
+    let directory = std::env::temp_dir().join(format!("ssdlab-config-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let file = directory.join("my.toml");
+    let resolved = |bytes: &[u8]| -> Result<Toy, Fault> {
+        std::fs::write(&file, bytes).unwrap();
+        Ok(Layers::new().file(&file)?.resolve::<Toy>()?.0)
+    };
+    let line = |bytes: &[u8]| resolved(bytes).unwrap_err().to_string();
+    let name = file.display().to_string();
+    // As an editor of another system saves it.
+    assert_eq!(resolved(b"\xef\xbb\xbf[geometry]\r\nblocks = 4\r\n").unwrap().geometry.blocks, 4);
+    assert_eq!(line(b"a = 1\n\"\xff\" = 2"), format!("{name}:2:2: not UTF-8: got byte 0xff"));
+    let long = vec![b'#'; (1 << 20) + 1];
+    let too_long = format!("{name}: too long: got more than 1 MiB, expected a config file");
+    assert_eq!(line(&long), too_long);
+    std::fs::remove_dir_all(&directory).unwrap();
+    let gone = Layers::new().file(&file).unwrap_err().to_string();
+    assert!(gone.starts_with(&format!("{name}: cannot be read: ")), "{gone}");
+}

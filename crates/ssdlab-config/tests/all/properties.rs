@@ -1,0 +1,144 @@
+//! What holds for every config, and for every text that is none.
+
+use crate::toy::Toy;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use ssdlab_config::Layers;
+
+/// Keys, values as TOML has them, and the same values as they are typed in an argument.
+const VALID: &[(&str, &str, &str)] = &[
+    ("seed", "7", "7"),
+    ("label", "\"a b\"", "a b"),
+    ("label", "'5'", "5"),
+    ("geometry.blocks", "0x20", "0x20"),
+    ("geometry.page", "\"8KiB\"", "8KiB"),
+    ("gc.threshold", "\"5%\"", "5%"),
+    ("gc.threshold", "0.25", "0.25"),
+    ("gc", "{ weight = 2, hold = \"1ms\" }", "{ weight = 2, hold = \"1ms\" }"),
+    ("gc.weight", "-1e-3", "-1e-3"),
+    ("gc.eager", "true", "true"),
+    ("order", "\"fifo\"", "fifo"),
+    ("order", "\"hws\"", "hws"),
+    ("order", "{ hws = { window = 3 } }", "{ hws = { window = 3 } }"),
+    ("order.hws.window", "8", "8"),
+    ("order.hws.patience", "\"90us\"", "90us"),
+    ("order.priority.classes", "4", "4"),
+    ("tend", "[\"greedy\", \"clock\"]", "greedy,clock"),
+    ("tend", "[{ clock = { period = \"5s\" } }]", "{ clock = { period = \"5s\" } }"),
+    ("workload.sizes", "[\"4KiB\", \"8KiB\"]", "4KiB, 8KiB"),
+    ("workload.sizes", "[]", ""),
+    ("workload.arrival", "\"closed\"", "closed"),
+    ("workload.arrival.poisson.gap", "\"3us\"", "3us"),
+    ("workload.limit", "\"1h\"", "1h"),
+    ("workload.pinned", "\"hws\"", "hws"),
+    ("workload.pinned.hws.window", "5", "5"),
+    ("tenants.a", "{ share = 1, order = \"hws\" }", "{ share = 1, order = \"hws\" }"),
+    ("tenants.a.share", "0.5", "0.5"),
+];
+
+/// Pieces of which broken configs are made.
+const PIECES: &[&str] = &[
+    "geometry",
+    "gc",
+    "order",
+    "hws",
+    "tend",
+    "clock",
+    "tenants",
+    "workload",
+    "blocks",
+    "a",
+    "7",
+    "-",
+    "+",
+    ".",
+    "=",
+    "[",
+    "]",
+    "[[",
+    "]]",
+    "{",
+    "}",
+    ",",
+    "\n",
+    " ",
+    "\"",
+    "'",
+    "\"\"\"",
+    "#",
+    "5%",
+    "45us",
+    "_",
+    "e",
+    "nan",
+    "inf",
+    "0x",
+    "true",
+    "1979-05-27",
+    "\\",
+    "\u{feff}",
+    "\u{0}",
+    "é",
+    "\r",
+    "99999999999999999999",
+];
+
+fn base() -> Layers {
+    Layers::new().text("preset", "geometry.blocks = 4\ntenants.a.share = 0.1")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn an_argument_is_the_same_as_a_file(given in vec((select(VALID), any::<bool>()), 0..8)) {
+        let mut files = base();
+        let mut mixed = base();
+        for ((key, toml, word), as_argument) in given {
+            let text = format!("{key} = {toml}");
+            files = files.text("my.toml", text.as_str());
+            mixed = match as_argument {
+                true => mixed.set(&format!("{key}={word}")).unwrap(),
+                false => mixed.text("my.toml", text),
+            };
+        }
+        let (one, first) = files.resolve::<Toy>().unwrap();
+        let (other, second) = mixed.resolve::<Toy>().unwrap();
+        prop_assert_eq!(one, other);
+        prop_assert_eq!(first.hash(), second.hash());
+    }
+
+    #[test]
+    fn what_is_effective_reads_back_the_same(given in vec(select(VALID), 0..8)) {
+        let add = |layers: Layers, (key, toml, _): &(&str, &str, &str)| {
+            layers.text("my.toml", format!("{key} = {toml}"))
+        };
+        let (toy, effective) = given.iter().fold(base(), add).resolve::<Toy>().unwrap();
+        let read = Layers::new().text("effective", effective.toml()).resolve::<Toy>();
+        let (again, repeated) = read.unwrap();
+        prop_assert_eq!(toy, again);
+        prop_assert_eq!(effective.hash(), repeated.hash());
+        prop_assert_eq!(effective.toml(), repeated.toml());
+    }
+
+    #[test]
+    fn no_text_does_more_than_fail_in_one_line(pieces in vec(select(PIECES), 0..40)) {
+        one_line_at_most(&pieces.concat());
+    }
+
+    #[test]
+    fn no_string_does_more_than_fail_in_one_line(text in any::<String>()) {
+        one_line_at_most(&text);
+    }
+}
+
+fn one_line_at_most(text: &str) {
+    let as_file = base().text(text, text).resolve::<Toy>();
+    let as_argument = base().set(text).and_then(|layers| layers.resolve::<Toy>());
+    for fault in [as_file.err(), as_argument.err()].into_iter().flatten() {
+        let line = fault.to_string();
+        assert!(!line.contains(|c: char| c.is_control()), "{line:?}");
+        assert!(line.chars().count() < 1500, "{line}");
+    }
+}
