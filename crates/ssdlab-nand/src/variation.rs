@@ -218,3 +218,40 @@ fn levels(shares: &[f64], capability: &[f64], key: &str) -> Result<Base, Refusal
     }
     Ok(Base::Levels(levels.into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draw_is_the_shared_hash_of_seed_purpose_and_address() {
+        let purpose = u64::from_be_bytes(*b"nandbase");
+        let draws = Draws::new(42, b"nandbase");
+        assert!((0..1_000).all(|block| draws.word(block) == rng::hash(42, purpose, block)));
+    }
+
+    #[test]
+    fn the_tabulated_gaussian_has_the_probabilities_of_the_cut_one() {
+        let gaussian = Gaussian::standard(-3.0, 3.0);
+        assert!(gaussian.mean().abs() < 1e-12);
+        assert!((gaussian.draw(0) + 3.0).abs() < 1e-9);
+        assert!((gaussian.draw(u64::MAX) - 3.0).abs() < 1e-6);
+        let (least, whole) = (math::normal_cdf(-3.0), 1.0 - 2.0 * math::normal_cdf(-3.0));
+        for step in 0..4_000u64 {
+            let p = (step as f64 + 0.5) / 4_000.0;
+            let value = gaussian.draw((p * 2f64.powi(64)) as u64);
+            let met = (math::normal_cdf(value) - least) / whole;
+            assert!((met - p).abs() < 1e-4, "{met} for {p}");
+        }
+    }
+
+    #[test]
+    fn the_mean_of_intervals_is_that_of_their_draws() {
+        let shares = BaseConfig::Shares(vec![1.0, 0.0, 3.0]);
+        let base = Base::resolve(&shares, &[0.004, 0.008, 0.010], "base").unwrap();
+        // A quarter at 0.002, three quarters at 0.009.
+        assert!((base.mean() - (0.25 * 0.002 + 0.75 * 0.009)).abs() < 1e-12);
+        let steps = (0..1u64 << 12).map(|step| base.draw(step << 52));
+        assert!((steps.sum::<f64>() / 4096.0 - base.mean()).abs() < 1e-5);
+    }
+}

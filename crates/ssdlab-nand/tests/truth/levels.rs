@@ -224,3 +224,14 @@ fn a_controller_counts_the_errors_of_a_codeword() {
     let expected = chip.rber(BlockId(5), &old) * 4096.0 * 8.0;
     assert_eq!(chip.errors(BlockId(5), &old), expected.round() as u32);
 }
+
+#[test]
+fn page_types_weigh_on_the_base() {
+    let config = LevelsConfig { page_types: Each::list([1.0, 1.25, 2.0]), ..dlv() };
+    let chip = chip(&levels(config));
+    for (page_type, factor) in [(0, 1.0), (1, 1.25), (2, 2.0)] {
+        let c = Conditions { page_type: PageType(page_type), ..fresh(0.0) };
+        let ratio = chip.rber(BlockId(6), &c) / chip.base_rber(BlockId(6));
+        assert!((ratio - factor).abs() < 1e-9);
+    }
+}

@@ -130,3 +130,27 @@ fn blocks_of_a_die_are_more_alike_than_blocks_of_the_drive() {
     assert!((deviation(&dies) / whole - 0.02).abs() < 0.008, "{}", deviation(&dies) / whole);
     assert!((deviation(&rates) / whole - 0.063).abs() < 0.005, "{}", deviation(&rates) / whole);
 }
+
+#[test]
+fn page_types_and_steps_weigh_on_fresh_errors_alone() {
+    let row = |name: &str, base_factor| VoltageConfig {
+        name: name.to_owned(),
+        base_factor,
+        ..VoltageConfig::default()
+    };
+    let voltages = vec![row("normal", None), row("coarse", Some(2.0))];
+    let timing = TimingConfig { voltages, ..fixed() };
+    let config = RetriesConfig { page_types: Each::list([1.0, 1.5, 3.0]), ..Default::default() };
+    let chip = resolve(&timing, &retries(config), 1).unwrap();
+    let rate = |page_type, voltage, cycles| {
+        let c = Conditions { page_type: PageType(page_type), voltage, ..fresh(cycles) };
+        chip.rber(BlockId(4), &c)
+    };
+    let (normal, coarse) = (Voltage::NORMAL, chip.voltage("coarse").unwrap());
+    for (page_type, voltage, factor) in [(1, normal, 1.5), (2, normal, 3.0), (1, coarse, 3.0)] {
+        let plain = rate(0, normal, 0.0);
+        assert!((rate(page_type, voltage, 0.0) / plain - factor).abs() < 1e-9);
+        let added = rate(page_type, voltage, 2_000.0) - rate(page_type, voltage, 0.0);
+        assert!((added / (rate(0, normal, 2_000.0) - plain) - 1.0).abs() < 1e-9);
+    }
+}
