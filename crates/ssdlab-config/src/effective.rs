@@ -62,6 +62,11 @@ impl Effective {
         &self.toml
     }
 
+    /// The whole config as JSON.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::to_value(&self.values).expect("TOML's values can all be written as JSON")
+    }
+
     /// The SHA-256 of the config's values in hexadecimal, the same for every way of writing them.
     pub fn hash(&self) -> &str {
         &self.hash

@@ -1,1 +1,18 @@
-//! Replay in virtual time, comparison in parallel, results.
+//! Replay in virtual time: a plan says what to run, a result says what came of it.
+//!
+//! A reading order: [`plan`] (what is asked), [`replay`] (how requests meet the drive), [`result`]
+//! (what is measured), [`run`] (several plans at once).
+
+#![allow(clippy::result_large_err, reason = "a fault ends the run: no path is hot")]
+
+pub mod plan;
+pub mod precondition;
+pub mod replay;
+pub mod result;
+pub mod run;
+mod source;
+
+pub use plan::{Plan, RunConfig, effective, keys_markdown, preset_text, schema, scheme_text};
+pub use result::RunResult;
+pub use run::{Control, run_all};
+pub use ssdlab_core::config::catalogue::{PRESETS, SCHEMES};

@@ -1,5 +1,6 @@
 //! What a drive is, as declared in a config: every key with its meaning, unit, default and source.
 
+pub mod catalogue;
 mod resolve;
 
 pub use resolve::{RESERVE_BLOCKS, Resolved};
@@ -18,10 +19,12 @@ use crate::slots::{
     EvictChoice, OrderChoice, PlaceChoice, PreemptChoice, ProgramChoice, ReadChoice, TendChoice,
 };
 
-/// A drive. Every key of a preset, a scheme, a config file or `--set`.
+/// A drive and what it is given to do. Every key of a preset, a scheme, a config file or `--set`.
+///
+/// The drive never looks at its workload: `W` belongs to whoever runs it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct DriveConfig {
+pub struct DriveConfig<W: Default + Serialize = NoWorkload> {
     /// The shape of the flash.
     pub geometry: Geometry,
     /// How long the flash takes.
@@ -65,6 +68,39 @@ pub struct DriveConfig {
     /// What is on the drive when the run begins.
     #[serde(default)]
     pub start: StartConfig,
+    /// What the host asks, if it is not a trace.
+    #[serde(default)]
+    pub workload: W,
+}
+
+/// The workload of a drive that is not told of any.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoWorkload {}
+
+impl<W: Default + Serialize> DriveConfig<W> {
+    /// The drive alone, and its workload.
+    pub fn split(self) -> (DriveConfig, W) {
+        let drive = DriveConfig {
+            geometry: self.geometry,
+            timing: self.timing,
+            physics: self.physics,
+            flash: self.flash,
+            host: self.host,
+            buffer: self.buffer,
+            ftl: self.ftl,
+            order: self.order,
+            place: self.place,
+            program: self.program,
+            read: self.read,
+            preempt: self.preempt,
+            evict: self.evict,
+            tend: self.tend,
+            start: self.start,
+            workload: NoWorkload {},
+        };
+        (drive, self.workload)
+    }
 }
 
 fn one<T: Default>() -> Vec<T> {

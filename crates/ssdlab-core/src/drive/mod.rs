@@ -15,12 +15,13 @@ mod start;
 use std::sync::Arc;
 
 use ssdlab_base::SimTime;
-use ssdlab_nand::Geometry;
+use ssdlab_nand::{Geometry, Lpn};
 
 use crate::buffer::Buffer;
 use crate::config::{Allocation, Resolved};
 use crate::flash::{Cells, Event, Flash, TxnId};
-use crate::ftl::{Ftl, PlaneOrder};
+use crate::ftl::{Ftl, PlaneOrder, Stream};
+use crate::media;
 use crate::host::{Completion, Hazards, Host, Refused, Request};
 use crate::policy::Setup;
 use crate::policy::tend::TendPolicy;
@@ -215,6 +216,24 @@ impl Drive {
     /// Unfinished requests.
     pub fn unfinished(&self) -> u32 {
         self.host.unfinished()
+    }
+
+    /// Lays a page down as if it had been written before the start, on the plane of static
+    /// allocation; false if the plane has no room. Only before the first request.
+    pub fn lay_down(&mut self, page: u32) -> bool {
+        let lpn = Lpn(page);
+        if self.ftl.map.get(lpn).is_some() {
+            return true;
+        }
+        let plane = self.order_of_planes.plane_of(lpn);
+        let Some(ppn) = self.ftl.prepare_write(plane, Stream::Host) else { return false };
+        self.ftl.commit_write(lpn, ppn);
+        self.ftl.map.add_sectors(lpn, u64::MAX);
+        let block = self.geometry.block_of(ppn);
+        let age = media::start_age(&self.resolved, block);
+        self.flash.cells.set_start(block, self.ftl.blocks.erases(block), Some(age));
+        self.stats.preloaded += 1;
+        true
     }
 
     /// Forgets what was measured: statistics begin now, with requests that come from now on.

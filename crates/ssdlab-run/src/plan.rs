@@ -1,0 +1,252 @@
+//! What is to be run: a device, a scheme, settings, a workload or a trace.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use ssdlab_base::{Fault, Nanos};
+use ssdlab_config::{Effective, Layers};
+use ssdlab_core::config::catalogue::{Entry, PRESETS, SCHEMES};
+use ssdlab_core::{DriveConfig, Resolved};
+use ssdlab_workload::{Generator, Kind, WorkloadConfig, parse_spec};
+
+/// A drive and its closed-form workload.
+pub type RunConfig = DriveConfig<WorkloadConfig>;
+
+/// One run, as asked for.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plan {
+    /// The preset.
+    pub device: String,
+    /// Config files, later ones before earlier ones.
+    pub config: Vec<PathBuf>,
+    /// Assignments `key=value`, later ones before earlier ones.
+    pub set: Vec<String>,
+    /// The scheme; empty for `conventional`.
+    pub scheme: String,
+    /// A trace, `FILE` or `FILE:format`.
+    pub trace: Option<String>,
+    /// A closed-form workload, by name; not beside a trace.
+    pub workload: Option<String>,
+    /// The seed of all chance.
+    pub seed: u64,
+    /// Requests after which the workload ends.
+    pub limit: Option<u64>,
+    /// What is left out of the statistics: a number of requests, or a time with its unit.
+    pub warmup: Option<String>,
+    /// `steady`: random overwriting until write amplification settles.
+    pub precondition: Option<String>,
+    /// Factor on the times between arrivals; absent for 1.
+    pub time_scale: Option<f64>,
+    /// Requests kept outstanding, in place of arrival times.
+    pub closed: Option<u32>,
+    /// Whether addresses beyond the drive are folded into it.
+    pub fit: bool,
+    /// Whether invariants are checked after every event.
+    pub paranoid: bool,
+    /// A name for the result.
+    pub label: Option<String>,
+}
+
+/// What is left out of the statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Warmup {
+    /// The first requests.
+    Requests(u64),
+    /// What arrives before this time.
+    Time(Nanos),
+}
+
+/// A plan whose every part has been checked.
+#[derive(Debug)]
+pub struct Prepared {
+    /// As asked for.
+    pub plan: Plan,
+    /// The drive in flat numbers.
+    pub resolved: Arc<Resolved>,
+    /// The whole config and the origin of each value.
+    pub effective: Effective,
+    /// The closed-form workload.
+    pub workload: WorkloadConfig,
+    /// What is left out of the statistics.
+    pub warmup: Warmup,
+    /// Factor on the times between arrivals.
+    pub time_scale: f64,
+    /// Whether the drive is overwritten until it is steady.
+    pub steady: bool,
+}
+
+impl Plan {
+    /// Checks everything that can be checked before the run.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn prepare(&self) -> Result<Prepared, Fault> {
+        let (config, effective) = self.resolve()?;
+        let (drive, mut workload) = config.split();
+        let leaves = effective.leaves();
+        let mut set = leaves.iter().filter(|leaf| leaf.path.starts_with("workload."));
+        if self.trace.is_some()
+            && let Some(leaf) = set.find(|leaf| !effective.is_default(&leaf.path))
+        {
+            let expected = "no workload settings beside a trace";
+            return Err(effective.fault_at(&leaf.path).expected(expected));
+        }
+        if let Some(limit) = self.limit {
+            workload.requests = workload.requests.min(limit);
+        }
+        let resolved = Resolved::new(&drive, self.seed)
+            .map_err(|refusal| effective.fault_at(&refusal.key).expected(refusal.expected))?;
+        if self.trace.is_none() {
+            Generator::new(&workload, self.seed).map_err(|fault| at_origin(&effective, fault))?;
+        }
+        if let Some(spec) = &self.trace {
+            parse_spec(spec)?;
+        }
+        if u32::from(workload.queue) >= u32::from(drive.host.queues) {
+            let most = drive.host.queues - 1;
+            let expected = format!("0 to {most}, since host.queues is {}", drive.host.queues);
+            return Err(effective.fault_at("workload.queue").expected(expected));
+        }
+        Ok(Prepared {
+            warmup: self.parse_warmup()?,
+            time_scale: self.parse_time_scale()?,
+            steady: self.parse_precondition()?,
+            plan: self.clone(),
+            resolved: Arc::new(resolved),
+            effective,
+            workload,
+        })
+    }
+
+    /// The layers of this plan, merged.
+    fn resolve(&self) -> Result<(RunConfig, Effective), Fault> {
+        let preset = find(PRESETS, "--device", "a device", &self.device)?;
+        let scheme = match self.scheme.as_str() {
+            "" => "conventional",
+            name => name,
+        };
+        let scheme = find(SCHEMES, "--scheme", "a scheme", scheme)?;
+        let mut layers = Layers::new()
+            .text(format!("preset {}", preset.name), preset.toml)
+            .text(format!("scheme {}", scheme.name), scheme.toml);
+        for file in &self.config {
+            layers = layers.file(file)?;
+        }
+        if let Some(workload) = &self.workload {
+            if self.trace.is_some() {
+                return Err(Fault::new("--workload", "a workload beside --trace")
+                    .expected("one or the other"));
+            }
+            if !Kind::NAMES.contains(&workload.as_str()) {
+                let known = Kind::NAMES.join(", ");
+                return Err(Fault::new("--workload", "unknown workload")
+                    .got(format!("{workload:?}"))
+                    .expected(known)
+                    .suggest(workload, Kind::NAMES.iter().copied()));
+            }
+            layers = layers.set(&format!("workload.kind={workload}"))?;
+        }
+        for argument in &self.set {
+            layers = layers.set(argument)?;
+        }
+        layers.resolve::<RunConfig>()
+    }
+
+    fn parse_warmup(&self) -> Result<Warmup, Fault> {
+        let Some(text) = &self.warmup else { return Ok(Warmup::Requests(0)) };
+        if let Ok(requests) = text.parse() {
+            return Ok(Warmup::Requests(requests));
+        }
+        text.parse().map(Warmup::Time).map_err(|_: String| {
+            Fault::new("--warmup", "invalid value")
+                .got(format!("{text:?}"))
+                .expected("a number of requests, or a time with its unit such as \"10s\"")
+        })
+    }
+
+    fn parse_time_scale(&self) -> Result<f64, Fault> {
+        let scale = self.time_scale.unwrap_or(1.0);
+        if self.closed.is_some() && self.time_scale.is_some() {
+            return Err(Fault::new("--time-scale", "a time scale beside --closed")
+                .expected("one or the other: a closed loop has no arrival times"));
+        }
+        match scale.is_finite() && scale > 0.0 {
+            true => Ok(scale),
+            false => Err(Fault::new("--time-scale", "invalid value")
+                .got(scale)
+                .expected("a number above 0")),
+        }
+    }
+
+    fn parse_precondition(&self) -> Result<bool, Fault> {
+        if self.closed == Some(0) {
+            return Err(Fault::new("--closed", "invalid value").got(0).expected("at least 1"));
+        }
+        match self.precondition.as_deref() {
+            None => Ok(false),
+            Some("steady") => Ok(true),
+            Some(other) => Err(Fault::new("--precondition", "unknown way to precondition")
+                .got(format!("{other:?}"))
+                .expected("steady")
+                .suggest(other, ["steady"])),
+        }
+    }
+}
+
+/// A fault that names a key, at the origin of that key.
+fn at_origin(effective: &Effective, fault: Fault) -> Fault {
+    let placed = effective.fault_at(&fault.what);
+    Fault { got: fault.got.or(placed.got.clone()), expected: fault.expected, ..placed }
+}
+
+fn find(
+    entries: &'static [Entry],
+    option: &str,
+    what: &str,
+    name: &str,
+) -> Result<&'static Entry, Fault> {
+    let names = || entries.iter().map(|entry| entry.name);
+    entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
+        Fault::new(option, format!("not {what}"))
+            .got(format!("{name:?}"))
+            .expected(names().collect::<Vec<_>>().join(", "))
+            .suggest(name, names())
+    })
+}
+
+/// The text of a preset.
+///
+/// # Errors
+/// When there is no such preset.
+pub fn preset_text(name: &str) -> Result<&'static str, Fault> {
+    find(PRESETS, "preset", "a device", name).map(|entry| entry.toml)
+}
+
+/// The text of a scheme.
+///
+/// # Errors
+/// When there is no such scheme.
+pub fn scheme_text(name: &str) -> Result<&'static str, Fault> {
+    find(SCHEMES, "scheme", "a scheme", name).map(|entry| entry.toml)
+}
+
+/// The whole config of a plan: as TOML, as a listing with origins, and its hash.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn effective(plan: &Plan) -> Result<(String, String, String), Fault> {
+    let effective = plan.prepare()?.effective;
+    Ok((effective.toml().into(), effective.listing(), effective.hash().into()))
+}
+
+/// The JSON Schema of a config.
+pub fn schema() -> serde_json::Value {
+    ssdlab_config::json_schema::<RunConfig>()
+}
+
+/// Every key of a config, as a table in Markdown.
+pub fn keys_markdown() -> String {
+    ssdlab_config::markdown::<RunConfig>()
+}

@@ -1,0 +1,85 @@
+//! Bringing a drive into a steady state by writing it, before the run begins.
+
+use rand::RngExt;
+use ssdlab_base::rng;
+use ssdlab_core::{Drive, Op, Request};
+
+use crate::run::{Control, Progress};
+
+/// Capacities written at most: a drive that has not settled by then is used as it is.
+const CAPACITIES_MOST: u32 = 20;
+/// The change of write amplification from one capacity to the next that counts as settled.
+const SETTLED: f64 = 0.02;
+/// Writes kept outstanding for each plane.
+const OUTSTANDING_A_PLANE: u32 = 2;
+/// Writes between two looks at whether to stop.
+const LOOK: u64 = 1 << 14;
+
+/// How a drive became steady.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settled {
+    /// Capacities that were written, the first sequential one included.
+    pub capacities: u32,
+    /// Write amplification of the last.
+    pub waf: f64,
+    /// Whether it had settled by then.
+    pub settled: bool,
+}
+
+/// Writes every page once in order, then pages at random, until the write amplification of
+/// successive capacities differs by less than 2 %.
+pub fn steady(drive: &mut Drive, seed: u64, control: &Control, progress: &Progress) -> Settled {
+    let mut random = rng::stream(seed, "precondition");
+    let pages = u64::from(drive.resolved().logical_pages);
+    write(drive, pages, |n| n, control, progress);
+    let mut before = f64::INFINITY;
+    for capacity in 2..=CAPACITIES_MOST {
+        drive.reset_stats();
+        if !write(drive, pages, |_| random.random_range(0..pages), control, progress) {
+            return Settled { capacities: capacity, waf: before, settled: false };
+        }
+        let waf = drive.write_amplification().unwrap_or(1.0);
+        if (waf / before - 1.0).abs() < SETTLED {
+            return Settled { capacities: capacity, waf, settled: true };
+        }
+        before = waf;
+    }
+    Settled { capacities: CAPACITIES_MOST, waf: before, settled: false }
+}
+
+/// Writes `count` whole pages, several at a time; false if it was stopped.
+fn write(
+    drive: &mut Drive,
+    count: u64,
+    mut page: impl FnMut(u64) -> u64,
+    control: &Control,
+    progress: &Progress,
+) -> bool {
+    let geometry = drive.resolved().geometry();
+    let sectors = geometry.sectors_per_page();
+    let outstanding = (geometry.plane_count() * OUTSTANDING_A_PLANE)
+        .min(drive.resolved().config.host.queue_depth);
+    let mut done = Vec::new();
+    for n in 0..count {
+        while drive.unfinished() >= outstanding {
+            let next = drive.next_event().expect("a write under way ends");
+            drive.advance_once(next, &mut done);
+        }
+        done.clear();
+        let now = drive.now();
+        let lba = page(n) * u64::from(sectors);
+        let request = Request { tag: n, arrival: now, op: Op::Write, lba, sectors, queue: 0, hint: 0 };
+        drive.submit(now, request).expect("a queue with room");
+        if n.is_multiple_of(LOOK) {
+            progress.preparing(n as f64 / count as f64);
+            if control.stop.load(std::sync::atomic::Ordering::Relaxed) {
+                return false;
+            }
+        }
+    }
+    while let Some(next) = drive.next_event() {
+        drive.advance(next, &mut done);
+        done.clear();
+    }
+    true
+}

@@ -1,0 +1,271 @@
+//! How requests meet the drive in virtual time.
+//!
+//! Open loop: each request arrives when its record says. What a full queue does not take waits
+//! here, in the order of arrival, and is offered again whenever a request ends; its latency counts
+//! from its arrival. Closed loop: a number of requests is kept outstanding, and each arrives when
+//! it is submitted.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+
+use ssdlab_base::{Fault, Nanos, SimTime};
+use ssdlab_core::{Completion, Drive, Op, Refused, Request};
+use ssdlab_workload::Record;
+
+use crate::plan::{Prepared, Warmup};
+use crate::run::{Control, Progress};
+use crate::source::Feed;
+
+/// What the replay itself measures.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Course {
+    /// Requests that ended, warm-up included.
+    pub completed: u64,
+    /// When the last request arrived and when the last one ended, and where time began.
+    pub last_arrival: SimTime,
+    /// The end of the last request.
+    pub last_end: SimTime,
+    /// The drive's time when the replay began.
+    pub began: SimTime,
+    /// Requests that had arrived and not ended when the last one arrived.
+    pub backlog: u64,
+    /// Whether it was stopped before the end.
+    pub partial: bool,
+    /// Sum of all latencies (ns), and requests in the system integrated over time (requests · ns):
+    /// equal, by Little's law, when every request has ended.
+    pub latency_sum: u128,
+    /// See `latency_sum`.
+    pub residence: u128,
+}
+
+/// A replay under way.
+pub struct Replay<'a> {
+    drive: &'a mut Drive,
+    progress: &'a Progress,
+    control: &'a Control,
+    done: Vec<Completion>,
+    waiting: Vec<VecDeque<Request>>,
+    /// Requests that wait here.
+    backlogged: usize,
+    /// Requests that have arrived and not ended, and since when there are that many.
+    in_system: u64,
+    since: SimTime,
+    warm: bool,
+    warmup: Warmup,
+    course: Course,
+}
+
+/// Requests between two looks at whether the run is to stop.
+const LOOK: u64 = 1 << 12;
+
+impl<'a> Replay<'a> {
+    /// A replay on this drive, from its present time on.
+    pub fn new(
+        drive: &'a mut Drive,
+        warmup: Warmup,
+        control: &'a Control,
+        progress: &'a Progress,
+    ) -> Replay<'a> {
+        let began = drive.now();
+        let queues = drive.resolved().config.host.queues as usize;
+        Replay {
+            drive,
+            progress,
+            control,
+            done: Vec::new(),
+            waiting: vec![VecDeque::new(); queues],
+            backlogged: 0,
+            in_system: 0,
+            since: began,
+            warm: warmup == Warmup::Requests(0) || warmup == Warmup::Time(Nanos::ZERO),
+            warmup,
+            course: Course { began, last_arrival: began, last_end: began, ..Course::default() },
+        }
+    }
+
+    /// Replays everything that the feed gives, as the plan says.
+    ///
+    /// # Errors
+    /// When the feed's input is wrong.
+    pub fn run(mut self, prepared: &Prepared, feed: &mut Feed) -> Result<Course, Fault> {
+        match prepared.plan.closed {
+            None => self.open_loop(prepared.time_scale, feed)?,
+            Some(outstanding) => self.closed_loop(outstanding, feed)?,
+        }
+        self.course.backlog = self.in_system;
+        if !self.course.partial {
+            self.drain();
+        }
+        self.course.residence += u128::from(self.in_system)
+            * u128::from((self.drive.now().max(self.since) - self.since).as_ns());
+        Ok(self.course)
+    }
+
+    fn open_loop(&mut self, scale: f64, feed: &mut Feed) -> Result<(), Fault> {
+        while let Some(record) = feed.next()? {
+            let at = match scale == 1.0 {
+                true => record.at,
+                false => Nanos::from_ns((record.at.as_ns() as f64 * scale).round() as u64),
+            };
+            let arrival = self.course.began + at;
+            self.run_to(arrival);
+            self.warm_up(feed.given() - 1, arrival);
+            self.arrive(request(feed.given() - 1, arrival, &record));
+            if self.must_stop(feed) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn closed_loop(&mut self, outstanding: u32, feed: &mut Feed) -> Result<(), Fault> {
+        while let Some(record) = feed.next()? {
+            while self.in_system >= u64::from(outstanding) && self.step() {}
+            let now = self.drive.now();
+            self.warm_up(feed.given() - 1, now);
+            self.arrive(request(feed.given() - 1, now, &record));
+            if self.must_stop(feed) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the statistics when what is left out of them is over.
+    #[inline]
+    fn warm_up(&mut self, given: u64, now: SimTime) {
+        if self.warm {
+            return;
+        }
+        self.warm = match self.warmup {
+            Warmup::Requests(requests) => given >= requests,
+            Warmup::Time(span) => now >= self.course.began + span,
+        };
+        if self.warm {
+            self.drive.reset_stats();
+        }
+    }
+
+    fn must_stop(&mut self, feed: &Feed) -> bool {
+        if !feed.given().is_multiple_of(LOOK) {
+            return false;
+        }
+        self.progress.note(feed.progress(), feed.given());
+        self.course.partial = self.control.stop.load(Ordering::Relaxed);
+        self.course.partial
+    }
+
+    /// Counts the time since the number of requests in the system last changed.
+    #[inline]
+    fn count_residence(&mut self, now: SimTime) {
+        let span = u128::from((now - self.since).as_ns());
+        self.course.residence += u128::from(self.in_system) * span;
+        self.since = now;
+    }
+
+    #[inline]
+    fn arrive(&mut self, request: Request) {
+        self.count_residence(request.arrival);
+        self.in_system += 1;
+        self.course.last_arrival = request.arrival;
+        let queue = request.queue as usize;
+        if self.waiting[queue].is_empty() && self.offer(request) {
+            return;
+        }
+        self.waiting[queue].push_back(request);
+        self.backlogged += 1;
+    }
+
+    /// Submits a request now; false if its queue is full.
+    #[inline]
+    fn offer(&mut self, request: Request) -> bool {
+        match self.drive.submit(self.drive.now().max(request.arrival), request) {
+            Ok(()) => true,
+            Err(Refused::Full) => false,
+            Err(Refused::OutOfRange) => unreachable!("the feed gives what lies on the drive"),
+        }
+    }
+
+    /// Lets everything up to `to` happen.
+    #[inline]
+    fn run_to(&mut self, to: SimTime) {
+        while self.backlogged > 0 {
+            if !self.drive.advance_once(to, &mut self.done) {
+                break;
+            }
+            self.hear();
+        }
+        self.drive.advance(to, &mut self.done);
+        self.hear();
+    }
+
+    /// Lets the next thing happen; false if there is none.
+    fn step(&mut self) -> bool {
+        let Some(next) = self.drive.next_event() else { return false };
+        self.drive.advance_once(next, &mut self.done);
+        self.hear();
+        true
+    }
+
+    fn drain(&mut self) {
+        let mut steps = 0u64;
+        while self.in_system > 0 && self.step() {
+            steps += 1;
+            if steps.is_multiple_of(LOOK) && self.control.stop.load(Ordering::Relaxed) {
+                self.course.partial = true;
+                return;
+            }
+        }
+    }
+
+    /// Counts what ended and offers what waited for it.
+    #[inline]
+    fn hear(&mut self) {
+        for at in 0..self.done.len() {
+            let completion = self.done[at];
+            self.count_residence(completion.end);
+            self.in_system -= 1;
+            self.course.completed += 1;
+            self.course.last_end = completion.end;
+            self.course.latency_sum += u128::from((completion.end - completion.arrival).as_ns());
+        }
+        if self.backlogged > 0 && !self.done.is_empty() {
+            self.offer_waiting();
+        }
+        self.done.clear();
+    }
+
+    fn offer_waiting(&mut self) {
+        for queue in 0..self.waiting.len() {
+            while let Some(&request) = self.waiting[queue].front() {
+                if !self.offer(request) {
+                    break;
+                }
+                self.waiting[queue].pop_front();
+                self.backlogged -= 1;
+            }
+        }
+    }
+}
+
+fn request(tag: u64, arrival: SimTime, record: &Record) -> Request {
+    Request {
+        tag,
+        arrival,
+        op: op(record.op),
+        lba: record.lba,
+        sectors: record.sectors,
+        queue: record.queue,
+        hint: record.hint,
+    }
+}
+
+#[inline]
+pub(crate) fn op(op: ssdlab_workload::Op) -> Op {
+    match op {
+        ssdlab_workload::Op::Read => Op::Read,
+        ssdlab_workload::Op::Write => Op::Write,
+        ssdlab_workload::Op::Trim => Op::Trim,
+        ssdlab_workload::Op::Flush => Op::Flush,
+    }
+}

@@ -1,0 +1,434 @@
+//! What came of a run, as it is written to JSON.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use ssdlab_base::Fault;
+use ssdlab_core::account::{Cause, OpKind, Part};
+use ssdlab_core::stats::{Latencies, Stats};
+use ssdlab_core::{Drive, Op};
+
+use crate::plan::Prepared;
+use crate::precondition::Settled;
+use crate::replay::Course;
+use crate::source::Feed;
+
+/// The version of the layout of results.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A wall clock, for the figures about the simulation itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch(Instant);
+
+impl Watch {
+    /// Starts now.
+    #[expect(clippy::disallowed_methods, reason = "the wall-clock figures are what it is for")]
+    pub fn start() -> Watch {
+        Watch(Instant::now())
+    }
+
+    /// Time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Latency in microseconds, from arrival.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct LatencyUs {
+    /// Mean, exact.
+    pub mean: f64,
+    /// Median; this and the following to three significant digits.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// Maximum, exact.
+    pub max: f64,
+}
+
+/// Requests of one kind.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct KindResult {
+    /// Requests that ended.
+    pub requests: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Their latency.
+    pub latency_us: LatencyUs,
+    /// Where their mean latency went, in microseconds: the parts sum to the mean.
+    pub blame_us: BTreeMap<&'static str, f64>,
+}
+
+/// Requests of one submission queue.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct QueueResult {
+    /// Its reads.
+    pub read: KindResult,
+    /// Its writes.
+    pub write: KindResult,
+}
+
+/// Garbage collection.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct GcResult {
+    /// Blocks collected.
+    pub count: u64,
+    /// Valid pages moved.
+    pub moved_pages: u64,
+}
+
+/// Mean share of the time in which a part was in service.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Utilisation {
+    /// Array units: planes or dies, as `flash.array` says.
+    pub die: f64,
+    /// Channel buses.
+    pub bus: f64,
+}
+
+/// The page buffer.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct BufferResult {
+    /// Pages found in it.
+    pub hits: u64,
+    /// Pages looked for.
+    pub lookups: u64,
+}
+
+/// How the drive was brought into a steady state.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PreconditionResult {
+    /// Capacities written.
+    pub capacities: u32,
+    /// Write amplification of the last.
+    pub waf: f64,
+    /// Whether it differed by less than 2 % from the one before.
+    pub settled: bool,
+}
+
+/// The simulation itself. Not part of the digest.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Sim {
+    /// Wall time of the whole run in seconds.
+    pub wall_s: f64,
+    /// Wall time until the first request could be submitted.
+    pub ready_s: f64,
+    /// Requests a second of the event loop.
+    pub requests_per_s: f64,
+    /// Page reads and programs of any cause, retries not counted, a second of the event loop.
+    pub page_ops_per_s: f64,
+    /// The largest resident memory of the process so far, all its runs together; absent where the
+    /// system does not tell.
+    pub peak_rss_mb: Option<f64>,
+}
+
+/// What made the result.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Provenance {
+    /// Version of ssdlab.
+    pub version: &'static str,
+    /// The whole config.
+    pub config: serde_json::Value,
+    /// SHA-256 of the config's values.
+    pub config_hash: String,
+    /// The seed.
+    pub seed: u64,
+    /// The plan as asked for.
+    pub plan: serde_json::Value,
+    /// SHA-256 of the trace's bytes as stored; absent for a closed-form workload.
+    pub trace_sha256: Option<String>,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RunResult {
+    /// The label that the plan gave, if any.
+    pub label: Option<String>,
+    /// The device.
+    pub device: String,
+    /// The scheme, as typed.
+    pub scheme: String,
+    /// The trace or the workload.
+    pub workload: String,
+    /// Whether the run was stopped before its end.
+    pub partial: bool,
+    /// Requests that ended and are counted.
+    pub requests: u64,
+    /// Reads.
+    pub read: KindResult,
+    /// Writes.
+    pub write: KindResult,
+    /// Trims that ended.
+    pub trims: u64,
+    /// Flushes that ended.
+    pub flushes: u64,
+    /// By submission queue, the first of which has the highest priority; only if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueueResult>,
+    /// Simulated time that is counted, in seconds.
+    pub duration_s: f64,
+    /// Requests a second of simulated time.
+    pub iops: f64,
+    /// Reads' and writes' bytes a second of simulated time, in MB (10⁶).
+    pub bandwidth_mb_s: f64,
+    /// Pages programmed for every page programmed for the host; absent if there was none.
+    pub waf: Option<f64>,
+    /// Flash operations by kind and cause.
+    pub ops: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
+    /// Attempts of reads after the first.
+    pub retries: u64,
+    /// Pages that could not be decoded.
+    pub uncorrectable: u64,
+    /// Programs and erases that a read interrupted.
+    pub suspensions: u64,
+    /// Garbage collection.
+    pub gc: GcResult,
+    /// Blocks moved by static wear levelling.
+    pub wear_levelled: u64,
+    /// Busy shares.
+    pub utilisation: Utilisation,
+    /// The page buffer; only with one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<BufferResult>,
+    /// Requests that reached over the drive's end and were moved to end there.
+    pub clamped: u64,
+    /// Requests whose address was folded into the drive.
+    pub folded: u64,
+    /// Pages that were read without having been written and count as written before the start.
+    pub preloaded: u64,
+    /// Pages that were read without having been written, answered without the flash.
+    pub unmapped_reads: u64,
+    /// Whether the drive could not keep up with the arrivals.
+    pub saturated: bool,
+    /// Requests that had arrived and not ended when the last one arrived.
+    pub backlog: u64,
+    /// How the drive was preconditioned; only if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precondition: Option<PreconditionResult>,
+    /// SHA-256 of all figures but `sim`, and of every completion.
+    pub results_digest: String,
+    /// What the user should know of how the input was read.
+    pub remarks: Vec<String>,
+    /// The simulation itself.
+    pub sim: Sim,
+    /// What made the result.
+    pub provenance: Provenance,
+}
+
+/// A drive is saturated if, when the last request arrives, more than this many requests …
+const BACKLOG_LEAST: u64 = 64;
+/// … and more than this share of all of them are unfinished, …
+const BACKLOG_SHARE: f64 = 0.01;
+/// … and ending them takes more than this share of the time over which they arrived.
+const DRAIN_SHARE: f64 = 0.01;
+
+fn is_saturated(course: &Course, closed: bool) -> bool {
+    let arrivals = (course.last_arrival - course.began).as_ns() as f64;
+    let drain = course.last_end.saturating_since(course.last_arrival).as_ns() as f64;
+    let total = (course.completed + if course.partial { course.backlog } else { 0 }) as f64;
+    let behind = course.backlog > BACKLOG_LEAST && course.backlog as f64 > BACKLOG_SHARE * total;
+    !closed && behind && (course.partial || drain > DRAIN_SHARE * arrivals)
+}
+
+impl RunResult {
+    pub(crate) fn new(
+        prepared: &Prepared,
+        drive: &Drive,
+        course: &Course,
+        feed: &Feed,
+        settled: Option<Settled>,
+        remarks: Vec<String>,
+        (ready, looped): (Duration, Duration),
+    ) -> Result<RunResult, Fault> {
+        let stats = drive.stats();
+        let end = course.last_end.as_ns().max(stats.since);
+        let seconds = (end - stats.since) as f64 / 1e9;
+        let total = |op: Op| -> u64 {
+            stats.latencies.iter().map(|kinds| kinds[op as usize].count()).sum()
+        };
+        let requests = (0..Op::COUNT).map(|op| total(OPS[op])).sum();
+        let (read, write) = (kind(stats, Op::Read, 0..), kind(stats, Op::Write, 0..));
+        let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+        let (retries, uncorrectable, suspensions) = drive.flash().troubles();
+        let plan = &prepared.plan;
+        let mut result = RunResult {
+            label: plan.label.clone(),
+            device: plan.device.clone(),
+            scheme: if plan.scheme.is_empty() { "conventional" } else { &plan.scheme }.into(),
+            workload: plan
+                .trace
+                .clone()
+                .unwrap_or_else(|| prepared.workload.kind.name().to_string()),
+            partial: course.partial,
+            requests,
+            iops: per_second(requests as f64),
+            bandwidth_mb_s: per_second((read.bytes + write.bytes) as f64 / 1e6),
+            read,
+            write,
+            trims: total(Op::Trim),
+            flushes: total(Op::Flush),
+            queues: queues(stats),
+            duration_s: seconds,
+            waf: drive.write_amplification(),
+            ops: ops(drive),
+            retries,
+            uncorrectable,
+            suspensions,
+            gc: GcResult { count: stats.gc.0, moved_pages: stats.gc.1 },
+            wear_levelled: stats.wear_levelled,
+            utilisation: utilisation(drive, end),
+            buffer: (prepared.resolved.buffer_pages > 0)
+                .then_some(BufferResult { hits: stats.buffer.0, lookups: stats.buffer.1 }),
+            clamped: feed.clamped,
+            folded: feed.folded,
+            preloaded: stats.preloaded,
+            unmapped_reads: stats.unmapped_reads,
+            saturated: is_saturated(course, plan.closed.is_some()),
+            backlog: course.backlog,
+            precondition: settled.map(|settled| PreconditionResult {
+                capacities: settled.capacities,
+                waf: settled.waf,
+                settled: settled.settled,
+            }),
+            results_digest: String::new(),
+            remarks,
+            sim: Sim::default(),
+            provenance: provenance(prepared, feed)?,
+        };
+        result.results_digest = result.digest(stats.digest);
+        result.sim = sim(drive, course, ready, looped);
+        Ok(result)
+    }
+
+    /// The hash of every figure here and of the completions behind them.
+    fn digest(&self, completions: u64) -> String {
+        let mut figures = serde_json::to_value(self).expect("a result can be written");
+        let entries = figures.as_object_mut().expect("a result is an object");
+        for key in ["label", "results_digest", "remarks", "sim", "provenance"] {
+            entries.remove(key);
+        }
+        let mut hash = Sha256::new();
+        hash.update(figures.to_string());
+        hash.update(self.provenance.config_hash.as_bytes());
+        hash.update(completions.to_le_bytes());
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+const OPS: [Op; Op::COUNT] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
+
+/// Requests of a kind over these queues.
+fn kind(stats: &Stats, op: Op, queues: std::ops::RangeFrom<usize>) -> KindResult {
+    let mut all = Latencies::default();
+    for queue in &stats.latencies[queues] {
+        let one = &queue[op as usize];
+        all.histogram.add(&one.histogram).expect("a histogram that grows as needed");
+        all.sum_ns += one.sum_ns;
+        all.max_ns = all.max_ns.max(one.max_ns);
+        for (sum, part) in all.blame_ns.iter_mut().zip(one.blame_ns) {
+            *sum += part;
+        }
+    }
+    kind_of(&all, stats.sectors[op as usize] * ssdlab_base::units::SECTOR_BYTES)
+}
+
+fn kind_of(all: &Latencies, bytes: u64) -> KindResult {
+    let requests = all.count();
+    if requests == 0 {
+        return KindResult { blame_us: blame(all), ..KindResult::default() };
+    }
+    // Percentiles are the upper ends of their buckets, which may lie beyond the true maximum.
+    let at = |share: f64| all.histogram.value_at_quantile(share).min(all.max_ns) as f64 / 1e3;
+    KindResult {
+        requests,
+        bytes,
+        latency_us: LatencyUs {
+            mean: all.sum_ns as f64 / requests as f64 / 1e3,
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: all.max_ns as f64 / 1e3,
+        },
+        blame_us: blame(all),
+    }
+}
+
+fn blame(all: &Latencies) -> BTreeMap<&'static str, f64> {
+    let requests = all.count().max(1) as f64;
+    Part::NAMES.iter().zip(all.blame_ns).map(|(&name, ns)| (name, ns as f64 / requests / 1e3)).collect()
+}
+
+fn queues(stats: &Stats) -> Vec<QueueResult> {
+    if stats.latencies.len() < 2 {
+        return Vec::new();
+    }
+    let of = |queue: &[Latencies; Op::COUNT], op: Op| kind_of(&queue[op as usize], 0);
+    let both = stats.latencies.iter().map(|queue| QueueResult {
+        read: of(queue, Op::Read),
+        write: of(queue, Op::Write),
+    });
+    both.collect()
+}
+
+fn ops(drive: &Drive) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
+    let by_cause = |counts: &[u64; Cause::COUNT]| {
+        Cause::NAMES.iter().copied().zip(counts.iter().copied()).collect()
+    };
+    OpKind::NAMES.iter().copied().zip(drive.flash().ops().iter().map(by_cause)).collect()
+}
+
+fn utilisation(drive: &Drive, end: u64) -> Utilisation {
+    let span = (end - drive.stats().since) as f64;
+    if span == 0.0 {
+        return Utilisation::default();
+    }
+    let (units, buses) = drive.flash().counts();
+    let (unit_busy, bus_busy) = drive.flash().busy_counted(end.max(drive.now().as_ns()));
+    Utilisation {
+        die: (unit_busy as f64 / span / units as f64).min(1.0),
+        bus: (bus_busy as f64 / span / buses as f64).min(1.0),
+    }
+}
+
+fn provenance(prepared: &Prepared, feed: &Feed) -> Result<Provenance, Fault> {
+    Ok(Provenance {
+        version: env!("CARGO_PKG_VERSION"),
+        config: prepared.effective.json(),
+        config_hash: prepared.effective.hash().into(),
+        seed: prepared.plan.seed,
+        plan: serde_json::to_value(&prepared.plan).expect("a plan can be written"),
+        trace_sha256: feed.sha256(prepared)?,
+    })
+}
+
+fn sim(drive: &Drive, course: &Course, ready: Duration, looped: Duration) -> Sim {
+    let per_second = |count: u64| count as f64 / looped.as_secs_f64().max(1e-9);
+    let pages = drive.flash().ops();
+    let page_ops: u64 = [OpKind::Read, OpKind::Program]
+        .iter()
+        .flat_map(|&kind| pages[kind as usize].iter())
+        .sum();
+    Sim {
+        wall_s: (ready + looped).as_secs_f64(),
+        ready_s: ready.as_secs_f64(),
+        requests_per_s: per_second(course.completed),
+        page_ops_per_s: per_second(page_ops),
+        peak_rss_mb: peak_rss_mb(),
+    }
+}
+
+/// The largest resident memory of this process so far, where Linux tells it.
+fn peak_rss_mb() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1024.0 / 1e6)
+}

@@ -1,0 +1,152 @@
+//! Several plans at once, each in a thread of its own.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use ssdlab_base::Fault;
+use ssdlab_core::config::Preload;
+use ssdlab_core::{Drive, Op};
+
+use crate::plan::{Plan, Prepared};
+use crate::precondition;
+use crate::replay::Replay;
+use crate::result::{RunResult, Watch};
+use crate::source::Feed;
+
+/// How far a plan has come, to be read from another thread.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Parts per million of the requests; of the preparation with the top bit set.
+    share: AtomicU64,
+    requests: AtomicU64,
+    finished: AtomicBool,
+}
+
+const PREPARING: u64 = 1 << 63;
+
+impl Progress {
+    /// The replay has come this far.
+    pub fn note(&self, share: Option<f64>, requests: u64) {
+        self.share.store((share.unwrap_or(0.0) * 1e6) as u64, Ordering::Relaxed);
+        self.requests.store(requests, Ordering::Relaxed);
+    }
+
+    /// The drive is being written before the run, and this share of a capacity is done.
+    pub fn preparing(&self, share: f64) {
+        self.share.store((share * 1e6) as u64 | PREPARING, Ordering::Relaxed);
+    }
+
+    /// `(share done, requests done, still preparing, finished)`.
+    pub fn read(&self) -> (f64, u64, bool, bool) {
+        let share = self.share.load(Ordering::Relaxed);
+        let requests = self.requests.load(Ordering::Relaxed);
+        let finished = self.finished.load(Ordering::Relaxed);
+        ((share & !PREPARING) as f64 / 1e6, requests, share & PREPARING != 0, finished)
+    }
+}
+
+/// The reins of a run that is under way in other threads.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Set to stop: what was measured until then is returned, marked partial.
+    pub stop: AtomicBool,
+    /// How far each plan has come.
+    pub progress: Vec<Progress>,
+}
+
+impl Control {
+    /// Reins for this many plans.
+    pub fn new(plans: usize) -> Control {
+        let progress = (0..plans).map(|_| Progress::default()).collect();
+        Control { stop: AtomicBool::new(false), progress }
+    }
+}
+
+/// Runs every plan, `jobs` at a time; the results are in the order of the plans, whatever the
+/// number of jobs. `control` must have been made for as many plans.
+///
+/// # Errors
+/// The first fault of any plan. All plans are checked before the first one runs.
+pub fn run_all(plans: &[Plan], jobs: usize, control: &Control) -> Result<Vec<RunResult>, Fault> {
+    let prepared: Vec<Prepared> = plans.iter().map(Plan::prepare).collect::<Result<_, _>>()?;
+    // A trace that cannot be read is found before another plan has run for an hour.
+    for plan in &prepared {
+        Feed::open(plan, &mut Vec::new())?;
+    }
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Result<RunResult, Fault>>>> =
+        prepared.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, prepared.len().max(1)) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(plan) = prepared.get(at) else { return };
+                    let result = run_one(plan, control, &control.progress[at]);
+                    if result.is_err() {
+                        control.stop.store(true, Ordering::Relaxed);
+                    }
+                    control.progress[at].finished.store(true, Ordering::Relaxed);
+                    *results[at].lock().expect("no thread panics while it holds a result") =
+                        Some(result);
+                }
+            });
+        }
+    });
+    let taken = results.into_iter().map(|result| {
+        let result = result.into_inner().expect("no thread panics while it holds a result");
+        result.expect("every plan was run")
+    });
+    taken.collect()
+}
+
+fn run_one(prepared: &Prepared, control: &Control, progress: &Progress) -> Result<RunResult, Fault> {
+    let watch = Watch::start();
+    let mut remarks = Vec::new();
+    let mut drive = Drive::new(prepared.resolved.clone());
+    let settled = prepared
+        .steady
+        .then(|| precondition::steady(&mut drive, prepared.plan.seed, control, progress));
+    if prepared.resolved.config.start.preload == Preload::Footprint {
+        lay_down_footprint(prepared, &mut drive)?;
+    }
+    if settled.is_some() {
+        drive.reset_stats();
+    }
+    let mut feed = Feed::open(prepared, &mut remarks)?;
+    let ready = watch.elapsed();
+    let course =
+        Replay::new(&mut drive, prepared.warmup, control, progress).run(prepared, &mut feed)?;
+    let looped = watch.elapsed() - ready;
+    RunResult::new(prepared, &drive, &course, &feed, settled, remarks, (ready, looped))
+}
+
+/// Lays down every page that the workload reads before it writes it.
+fn lay_down_footprint(prepared: &Prepared, drive: &mut Drive) -> Result<(), Fault> {
+    let mut feed = Feed::open(prepared, &mut Vec::new())?;
+    let pages = drive.resolved().logical_pages as usize;
+    let sectors = u64::from(drive.resolved().geometry().sectors_per_page());
+    let mut seen = vec![0u64; pages.div_ceil(64)];
+    while let Some(record) = feed.next()? {
+        if !matches!(op_of(&record), Op::Read | Op::Write) {
+            continue;
+        }
+        let first = record.lba / sectors;
+        let last = (record.lba + u64::from(record.sectors) - 1) / sectors;
+        for page in first..=last {
+            let (word, bit) = (page as usize / 64, 1 << (page % 64));
+            if seen[word] & bit != 0 {
+                continue;
+            }
+            seen[word] |= bit;
+            if op_of(&record) == Op::Read && !drive.lay_down(page as u32) {
+                return Err(feed.fault("a footprint that the drive cannot hold"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn op_of(record: &ssdlab_workload::Record) -> Op {
+    crate::replay::op(record.op)
+}

@@ -1,0 +1,137 @@
+//! Where requests come from: a trace or a generator, fitted to the drive.
+
+use ssdlab_base::Fault;
+use ssdlab_workload::{Generator, Op, Record, Source, TraceOptions, open_with, parse_spec};
+
+use crate::plan::Prepared;
+
+/// Requests in batches, each of them on the drive.
+pub struct Feed {
+    source: Box<dyn Source>,
+    batch: Vec<Record>,
+    next: usize,
+    given: u64,
+    limit: u64,
+    sectors: u64,
+    queues: u8,
+    fit: bool,
+    /// Requests whose address was folded into the drive.
+    pub folded: u64,
+    /// Requests that reached over the drive's end and were moved to end there.
+    pub clamped: u64,
+}
+
+/// Records read at a time.
+const BATCH: usize = 4096;
+
+impl Feed {
+    /// The requests of a plan, from the first; what the user should know of how they are read is
+    /// added to `remarks`.
+    ///
+    /// # Errors
+    /// When the trace cannot be read.
+    pub fn open(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Feed, Fault> {
+        let source: Box<dyn Source> = match &prepared.plan.trace {
+            None => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
+            Some(spec) => {
+                let (path, format) = parse_spec(spec)?;
+                let trace = open_with(&path, format, &TraceOptions::default())?;
+                remarks.extend(trace.remarks());
+                Box::new(trace)
+            }
+        };
+        Ok(Feed {
+            source,
+            batch: Vec::with_capacity(BATCH),
+            next: 0,
+            given: 0,
+            limit: prepared.plan.limit.unwrap_or(u64::MAX),
+            sectors: prepared.resolved.sectors(),
+            queues: prepared.resolved.config.host.queues,
+            fit: prepared.plan.fit,
+            folded: 0,
+            clamped: 0,
+        })
+    }
+
+    /// The next request; `None` at the end.
+    ///
+    /// # Errors
+    /// When the trace is wrong, or a request does not lie on the drive and is not to be folded.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Record>, Fault> {
+        if self.given == self.limit {
+            return Ok(None);
+        }
+        if self.next == self.batch.len() {
+            self.batch.clear();
+            self.next = 0;
+            if self.source.fill(&mut self.batch, BATCH)? == 0 {
+                return Ok(None);
+            }
+        }
+        let mut record = self.batch[self.next];
+        let end = record.lba.saturating_add(u64::from(record.sectors));
+        if end > self.sectors && record.op != Op::Flush {
+            self.fold(&mut record)?;
+        }
+        if record.queue >= self.queues {
+            let fault = self.source.fault(self.next, "a submission queue that the drive lacks");
+            let expected = format!("a queue below host.queues, {}", self.queues);
+            return Err(fault.got(record.queue).expected(expected));
+        }
+        self.next += 1;
+        self.given += 1;
+        Ok(Some(record))
+    }
+
+    /// Brings a request that reaches beyond the drive onto it.
+    fn fold(&mut self, record: &mut Record) -> Result<(), Fault> {
+        let length = u64::from(record.sectors);
+        if !self.fit || length > self.sectors {
+            let fault = self.source.fault(self.next, "a request beyond the drive's end");
+            let got = format!("sectors {} to {}", record.lba, record.lba.saturating_add(length));
+            let hint = "--fit folds such addresses into the drive";
+            let fault = fault.got(got).expected(format!("below {}", self.sectors));
+            return Err(if length > self.sectors { fault } else { fault.hint(hint) });
+        }
+        if record.lba >= self.sectors {
+            record.lba %= self.sectors;
+            self.folded += 1;
+        }
+        if record.lba + length > self.sectors {
+            record.lba = self.sectors - length;
+            self.clamped += 1;
+        }
+        Ok(())
+    }
+
+    /// A fault about the last request given.
+    pub fn fault(&self, what: &str) -> Fault {
+        self.source.fault(self.next.saturating_sub(1), what)
+    }
+
+    /// Requests given so far.
+    pub fn given(&self) -> u64 {
+        self.given
+    }
+
+    /// The hash of the trace that is read, once it has been read.
+    ///
+    /// # Errors
+    /// When the trace cannot be read again.
+    pub fn sha256(&self, prepared: &Prepared) -> Result<Option<String>, Fault> {
+        let Some(spec) = &prepared.plan.trace else { return Ok(None) };
+        ssdlab_workload::sha256(&parse_spec(spec)?.0).map(Some)
+    }
+
+    /// The share of the requests that was given, if that is known.
+    pub fn progress(&self) -> Option<f64> {
+        let of_limit = self.given as f64 / self.limit as f64;
+        let of_source = match self.source.expected() {
+            Some(total) if total > 0 => Some(self.given as f64 / total as f64),
+            _ => self.source.progress(),
+        };
+        of_source.map(|share| share.max(of_limit))
+    }
+}
