@@ -105,9 +105,15 @@ fn recognise(magic: &[u8]) -> Option<&'static str> {
     KNOWN.iter().find(|(bytes, _)| magic.starts_with(bytes)).map(|(_, name)| *name)
 }
 
+/// A path as messages show it, on one line: file names may hold line ends and worse.
+pub(crate) fn shown(path: &Path) -> String {
+    let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    path.to_string_lossy().chars().map(plain).collect()
+}
+
 /// Opens a file for reading; a directory is refused.
 pub(crate) fn open_file(path: &Path) -> Result<File, Fault> {
-    let fault = |what: String| Fault::new(path.display().to_string(), what);
+    let fault = |what: String| Fault::new(shown(path), what);
     let file = File::open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => fault("no such file".into()),
         _ => fault(format!("cannot be opened: {error}")),
@@ -133,7 +139,7 @@ pub fn sha256(path: &Path) -> Result<String, Fault> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
                 let what = format!("cannot be read: {error}");
-                return Err(Fault::new(path.display().to_string(), what));
+                return Err(Fault::new(shown(path), what));
             }
         }
     }

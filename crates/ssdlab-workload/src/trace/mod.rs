@@ -16,7 +16,7 @@ pub(crate) mod spec;
 use crate::formats::{Entry, Format, Reader};
 use crate::record::{Record, Source};
 pub use input::sha256;
-use input::{Meter, open_file, plain};
+use input::{Meter, open_file, plain, shown};
 use lines::{Broken, LONGEST, Lines, is_idle};
 use options::{TraceOptions, Unsorted};
 use order::{Order, Waiting};
@@ -41,7 +41,7 @@ pub fn open_with(
 ) -> Result<Trace, Fault> {
     let file = open_file(path)?;
     let stored = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|about| about.len());
-    let mut trace = Trace::from_reader(path.display().to_string(), file, format, options)?;
+    let mut trace = Trace::from_reader(shown(path), file, format, options)?;
     trace.stored = stored;
     trace.path = Some(path.into());
     Ok(trace)
@@ -196,9 +196,10 @@ impl Trace {
                 self.counts.other_devices += 1;
                 continue;
             }
+            self.enqueue(entry, number)?;
             self.counts.requests += 1;
             self.counts.widened += u64::from(entry.widened);
-            return self.enqueue(entry, number);
+            return Ok(());
         }
     }
 

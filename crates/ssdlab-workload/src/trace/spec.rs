@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ssdlab_base::Fault;
 
+use super::input::shown;
 use crate::formats::Format;
 
 /// Splits `FILE[:format]`.
@@ -34,6 +35,6 @@ pub fn parse_spec(spec: &str) -> Result<(PathBuf, Option<Format>), Fault> {
     }
     match suffix.parse() {
         Ok(format) => Ok((PathBuf::from(path), Some(format))),
-        Err(unknown) => Err(Fault { source: spec.into(), ..unknown }),
+        Err(unknown) => Err(Fault { source: shown(Path::new(spec)), ..unknown }),
     }
 }

@@ -1,5 +1,7 @@
 //! What the crate promises, seen from outside.
 
+#![allow(clippy::result_large_err, reason = "a fault is made at most once a run")]
+
 mod broken;
 mod compressed;
 mod config;
