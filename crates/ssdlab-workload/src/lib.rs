@@ -5,6 +5,20 @@
 //! a workload in closed form described by a [`WorkloadConfig`]. Both stream: memory stays bounded
 //! however long the trace is.
 //!
+//! ```
+//! use ssdlab_workload::{Generator, Source, WorkloadConfig};
+//!
+//! let config = WorkloadConfig { requests: 10_000, ..WorkloadConfig::default() };
+//! let mut source = Generator::new(&config, 42)?;
+//! let mut batch = Vec::with_capacity(4096);
+//! let mut requests = 0;
+//! while source.fill(&mut batch, 4096)? > 0 {
+//!     requests += batch.drain(..).count();
+//! }
+//! assert_eq!(requests, 10_000);
+//! # Ok::<(), ssdlab_base::Fault>(())
+//! ```
+//!
 //! A reading order: `record.rs` (what a request is), `formats/msr.rs` (one format, whole),
 //! `formats/mod.rs` (the list of formats), `trace/mod.rs` (from a file to records),
 //! `generate/mod.rs` (the list of generators) and `generate/zipf.rs` (one of them).

@@ -102,6 +102,10 @@ fn recognise(magic: &[u8]) -> Option<&'static str> {
         (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),
         (&[0xfd, b'7', b'z', b'X', b'Z', 0x00], "xz"),
     ];
+    // pzstd puts a frame to be skipped first: 0x184d2a5?, least significant byte first.
+    if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] = magic {
+        return Some("zstd");
+    }
     KNOWN.iter().find(|(bytes, _)| magic.starts_with(bytes)).map(|(_, name)| *name)
 }
 

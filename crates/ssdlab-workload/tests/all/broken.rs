@@ -3,7 +3,7 @@
 use ssdlab_base::Nanos;
 use ssdlab_workload::{Format, Format::*, TraceOptions, Unsorted};
 
-use crate::{drain, drain_by, fault, trace};
+use crate::{drain, drain_by, fault, names, trace};
 
 #[test]
 fn an_empty_file() {
@@ -199,8 +199,11 @@ fn a_binary_file() {
     let fault = trace(bytes, None, &TraceOptions::default()).err().unwrap();
     assert_eq!(
         fault.to_string(),
-        "t:1: trace format not recognised: got \u{fffd}PNG\u{fffd}\u{fffd}\u{fffd}, \
-         expected one of msr, spc, mqsim, ssdsim (FILE:format names it)"
+        format!(
+            "t:1: trace format not recognised: got \u{fffd}PNG\u{fffd}\u{fffd}\u{fffd}, \
+         expected one of {} (FILE:format names it)",
+            names()
+        )
     );
 }
 

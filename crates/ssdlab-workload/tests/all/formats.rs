@@ -3,7 +3,7 @@
 use ssdlab_base::Nanos;
 use ssdlab_workload::{By, Format, Op::*, Source, TraceOptions};
 
-use crate::{drain, read, record, trace};
+use crate::{drain, names, read, record, trace};
 
 const MSR: &str = "\
 128166372003061629,usr,0,Read,7014609920,24576,41286
@@ -179,6 +179,6 @@ fn every_format_has_a_name_that_reads_back() {
     }
     assert_eq!(
         "MQSIMM".parse::<Format>().unwrap_err().to_string(),
-        "unknown trace format: got MQSIMM, expected one of msr, spc, mqsim, ssdsim"
+        format!("unknown trace format: got MQSIMM, expected one of {}", names())
     );
 }

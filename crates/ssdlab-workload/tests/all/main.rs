@@ -64,6 +64,12 @@ fn fault(text: &str, format: Format) -> String {
     read(text, format).expect_err("a fault").to_string()
 }
 
+/// The names of all formats, as messages list them: so that a new format changes no test.
+fn names() -> String {
+    let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+    names.join(", ")
+}
+
 /// A record as the readers make it.
 fn record(at_ns: u64, lba: u64, sectors: u32, op: Op) -> Record {
     Record { at: Nanos::from_ns(at_ns), lba, sectors, op, queue: 0, hint: 0 }

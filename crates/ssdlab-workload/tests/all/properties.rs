@@ -46,7 +46,7 @@ proptest! {
     fn what_a_format_writes_reads_back(
         records in records(), first in 0u64..1 << 56, most in 1usize..50, crlf in any::<bool>(),
     ) {
-        for format in Format::ALL.iter().copied() {
+        for format in [Format::Msr, Format::Spc, Format::Mqsim, Format::Ssdsim] {
             let end = if crlf { "\r\n" } else { "\n" };
             let lines: Vec<String> =
                 records.iter().map(|record| line(format, record, first * 100)).collect();
@@ -63,7 +63,7 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_never_panic(
-        bytes in prop::collection::vec(any::<u8>(), 0..300), which in 0usize..5, window in 1u32..4,
+        bytes in prop::collection::vec(any::<u8>(), 0..300), which in 0..=Format::ALL.len(), window in 1u32..4,
     ) {
         let options = TraceOptions {
             device: bytes.first().is_some_and(|byte| byte % 2 == 0).then(|| "0".into()),
@@ -83,7 +83,7 @@ proptest! {
     fn nearly_lines_never_panic(
         text in "([0-9]{0,21}[, .][0-9]{0,21}[, ](hm|[0-9]{1,3})[, ](Read|w|1|0|-1)[, ][0-9.]{0,9}\
                  ([, ][0-9]{1,20}){0,3}[\r\n]{0,2}){1,6}",
-        which in 0usize..5,
+        which in 0..=Format::ALL.len(),
     ) {
         let format = Format::ALL.get(which).copied();
         if let Ok(mut t) = trace(text, format, &TraceOptions::default()) {

@@ -2,7 +2,7 @@
 
 use ssdlab_workload::{Format, TraceOptions, parse_spec};
 
-use crate::{drain_by, trace};
+use crate::{drain_by, names, trace};
 
 #[test]
 fn a_request_refused_for_its_stamp_is_not_counted_as_read() {
@@ -17,8 +17,11 @@ fn a_request_refused_for_its_stamp_is_not_counted_as_read() {
 fn a_control_character_in_a_path_does_not_reach_the_message() {
     assert_eq!(
         parse_spec("a\n\u{2}b:sXc").unwrap_err().to_string(),
-        "a\u{fffd}\u{fffd}b:sXc: unknown trace format: got sXc, \
-         expected one of msr, spc, mqsim, ssdsim (did you mean \"spc\"?)"
+        format!(
+            "a\u{fffd}\u{fffd}b:sXc: unknown trace format: got sXc, \
+         expected one of {} (did you mean \"spc\"?)",
+            names()
+        )
     );
     let fault = ssdlab_workload::open("no\nsuch".as_ref(), None).err().unwrap();
     assert_eq!(fault.to_string(), "no\u{fffd}such: no such file");

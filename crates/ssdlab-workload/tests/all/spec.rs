@@ -1,5 +1,6 @@
 //! `FILE` and `FILE:format`.
 
+use crate::names;
 use ssdlab_workload::{Format, parse_spec};
 
 #[test]
@@ -33,12 +34,15 @@ fn a_file_that_exists_is_the_file() {
 fn a_format_that_is_none_is_refused_with_the_nearest() {
     assert_eq!(
         parse_spec("a.csv:mrs").unwrap_err().to_string(),
-        "a.csv:mrs: unknown trace format: got mrs, expected one of msr, spc, mqsim, ssdsim \
-         (did you mean \"msr\"?)"
+        format!(
+            "a.csv:mrs: unknown trace format: got mrs, expected one of {} \
+         (did you mean \"msr\"?)",
+            names()
+        )
     );
     assert_eq!(
         parse_spec("a.csv:").unwrap_err().to_string(),
-        "a.csv:: unknown trace format: got nothing, expected one of msr, spc, mqsim, ssdsim"
+        format!("a.csv:: unknown trace format: got nothing, expected one of {}", names())
     );
 }
 
