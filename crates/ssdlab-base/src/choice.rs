@@ -2,7 +2,7 @@
 //! the bare name (`order = "fifo"`) or as a table with that one name (`order = { hws = { .. } }`).
 //!
 //! Serde's derive refuses the bare name for a variant that has settings, and its untagged and
-//! internally tagged enums lose the position of what is wrong. [`choice!`](crate::choice) accepts
+//! internally tagged enums lose the position of what is wrong. [`choice!`](crate::choice!) accepts
 //! both forms for every variant, reads the settings in place, and tells the schema the names.
 
 use std::collections::BTreeSet;
@@ -158,7 +158,7 @@ macro_rules! choice {
     };
 }
 
-/// What [`choice!`](crate::choice) implements: making a choice from its name.
+/// What [`choice!`](crate::choice!) implements: making a choice from its name.
 #[doc(hidden)]
 pub trait Named: Sized {
     /// The names of all choices.

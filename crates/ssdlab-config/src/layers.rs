@@ -16,7 +16,7 @@ use crate::merge::{complete, from_json, merge};
 use crate::parse::document;
 use crate::report::Reporter;
 use crate::schema::Schema;
-use crate::tree::{Node, Origin, Sources, Table, Value};
+use crate::tree::{Node, Origin, Sources, Table, Value, steps};
 
 /// The longest config file: far beyond any, far below what memory holds.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -71,6 +71,27 @@ impl Layers {
         Ok(self)
     }
 
+    /// These layers, and those of `upper` over them.
+    pub fn then(mut self, upper: Layers) -> Layers {
+        self.0.extend(upper.0);
+        self
+    }
+
+    /// The text that stands at `key` before any default, with a fault at its place: for a key
+    /// such as `preset` that names layers to be put below these.
+    ///
+    /// # Errors
+    /// A layer that is no TOML.
+    pub fn peek(&self, key: &str) -> Result<Option<(String, Fault)>, Fault> {
+        let schema = Schema::any();
+        let mut sources = Sources::new();
+        let tree = self.merged(&mut sources, &schema)?;
+        Ok(tree.at(&steps(key)).and_then(|node| match &node.value {
+            Value::String(text) => Some((text.clone(), sources.fault(node.origin, key).got(node))),
+            _ => None,
+        }))
+    }
+
     /// The config, and where each part of it came from.
     ///
     /// # Errors
@@ -81,17 +102,21 @@ impl Layers {
     {
         let schema = Schema::of::<T>();
         let mut sources = Sources::new();
-        let mut tree = Node::new(Value::Table(Table::new()), Origin::DEFAULT);
-        for layer in &self.0 {
-            let upper = layer.read(&mut sources, &schema)?;
-            tree = merge(tree, upper, Some(schema.view()));
-        }
+        let mut tree = self.merged(&mut sources, &schema)?;
         complete(&mut tree, schema.view());
         let report = Reporter { sources: &sources, schema: &schema };
         check(&tree, schema.view()).map_err(|refused| report.refused(refused))?;
         let config = T::deserialize(&tree).map_err(|error| report.fault(error))?;
         let effective = Effective::new(&config, tree, sources, schema)?;
         Ok((config, effective))
+    }
+
+    fn merged(&self, sources: &mut Sources, schema: &Schema) -> Result<Node, Fault> {
+        let nothing = Node::new(Value::Table(Table::new()), Origin::DEFAULT);
+        self.0.iter().try_fold(nothing, |lower, layer| {
+            let upper = layer.read(sources, schema)?;
+            Ok(merge(lower, upper, Some(schema.view())))
+        })
     }
 }
 

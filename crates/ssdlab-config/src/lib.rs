@@ -31,6 +31,18 @@
 //! assert_eq!(line, "my.toml:2:1: gc.treshold: unknown key (did you mean \"threshold\"?)");
 //! # Ok::<(), ssdlab_base::Fault>(())
 //! ```
+//!
+//! A choice among named ways of doing something, each with settings of its own, is an enum that
+//! [`choice!`](ssdlab_base::choice!) declares; serde's externally tagged enums serve too.
+//!
+//! What a config type has to keep to:
+//! - Every default is one that the schema shows: `#[serde(default)]` on the field or on the
+//!   struct. It is laid under the layers, so that a table given in part keeps the rest of it.
+//! - No `flatten`, `alias`, `untagged` or internally tagged enum: a value that serde has buffered,
+//!   or that goes by two names, has lost its place.
+//! - Numbers are finite and fit 64 bits with sign. Ranges are `#[schemars(range(min = 1))]`, and
+//!   are enforced.
+//! - The last sentence of a key's doc comment is `Source: ..` or `Assumed.`.
 
 #![allow(clippy::result_large_err, reason = "a fault is made at most once a run")]
 

@@ -11,6 +11,9 @@ use crate::tree::{Origin, Sources, Step, dotted, one_line};
 /// Siblings are listed if there are no more than fit a line.
 const LISTED_MAX: usize = 12;
 
+/// A name that more tables have is no hint.
+const ELSEWHERE_MAX: usize = 3;
+
 /// Who knows the names of the layers and the keys.
 pub(crate) struct Reporter<'a> {
     pub(crate) sources: &'a Sources,
@@ -37,9 +40,13 @@ impl Reporter<'_> {
             Kind::UnknownVariant { name, names } => {
                 let fault = self.sources.fault(origin, dotted(&path));
                 let fault = fault.got(format!("{name:?}")).expected(one_of(names));
-                match nearest(&name, names.iter().copied()) {
-                    Some(near) => fault.hint(did_you_mean(&[near.to_owned()])),
-                    None => self.elsewhere(fault, &path, &name),
+                let meant = match nearest(&name, names.iter().copied()) {
+                    Some(near) => vec![near.to_owned()],
+                    None => self.elsewhere(&path, &name),
+                };
+                match meant.is_empty() {
+                    true => fault,
+                    false => fault.hint(did_you_mean(&meant)),
                 }
             }
             Kind::Missing(name) => {
@@ -92,28 +99,29 @@ impl Reporter<'_> {
         let siblings: Vec<&str> =
             table.iter().flat_map(|view| view.properties()).map(|(name, _)| name).collect();
         let fault = self.sources.fault(origin, format!("{}: unknown key", dotted(path)));
+        let mut meant: Vec<String> = self.elsewhere(above, name);
         if let Some(near) = nearest(name, siblings.iter().copied()) {
-            return fault.hint(did_you_mean(&[near.to_owned()]));
+            meant.insert(0, near.to_owned());
         }
-        let fault = self.elsewhere(fault, above, name);
-        match siblings.len() {
-            1..=LISTED_MAX if fault.hint.is_none() => fault.expected(one_of(&siblings)),
+        match (meant.len(), siblings.len()) {
+            (1.., _) => fault.hint(did_you_mean(&meant)),
+            (0, 1..=LISTED_MAX) => fault.expected(one_of(&siblings)),
             _ => fault,
         }
     }
 
-    /// Says where the schema has a key of this name, if it has one anywhere: below `here` rather
-    /// than elsewhere.
-    fn elsewhere(&self, fault: Fault, here: &[Step], name: &str) -> Fault {
+    /// Where the schema has a key of this name: below `here` rather than elsewhere, and nothing
+    /// if it is too common to be a hint.
+    fn elsewhere(&self, here: &[Step], name: &str) -> Vec<String> {
         let mut found = keys::named(self.schema.view(), name);
         let below = format!("{}.", dotted(here));
         if found.iter().any(|path| path.starts_with(&below)) {
             found.retain(|path| path.starts_with(&below));
         }
-        match found.len() {
-            1..=3 => fault.hint(did_you_mean(&found)),
-            _ => fault,
+        if found.len() > ELSEWHERE_MAX {
+            found.clear();
         }
+        found
     }
 }
 

@@ -33,6 +33,11 @@ impl Schema {
         Schema(schemars::schema_for!(T).to_value())
     }
 
+    /// The schema of anything.
+    pub(crate) fn any() -> Schema {
+        Schema(Json::Bool(true))
+    }
+
     pub(crate) fn json(&self) -> &Json {
         &self.0
     }

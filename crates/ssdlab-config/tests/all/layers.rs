@@ -1,6 +1,8 @@
 //! Which layer wins, and what the effective config says of it.
 
-use crate::toy::{Arrival, Clock, Hws, Order, Tender, Toy};
+use crate::toy::{Arrival, Clock, Gc, Hws, Order, Tender, Toy};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use ssdlab_base::Fault;
 use ssdlab_base::quantity::Share;
 use ssdlab_base::units::{Bytes, Nanos};
@@ -75,6 +77,48 @@ fn serdes_own_enums_are_choices_too() {
     assert_eq!(with(&optional).0.workload.pinned, Some(hws(3)));
     let in_map = ["tenants.a.share=40%", "tenants.a.order=hws", "tenants.a.order.hws.window=3"];
     assert_eq!(with(&in_map).0.tenants["a"].order, hws(3));
+}
+
+/// Defaults of fields that are not those of their types.
+#[derive(PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+struct Night {
+    #[serde(default = "strict")]
+    gc: Gc,
+    #[serde(default = "wide")]
+    order: Order,
+}
+
+fn strict() -> Gc {
+    Gc { eager: true, ..Gc::default() }
+}
+
+fn wide() -> Order {
+    hws(64)
+}
+
+#[test]
+fn a_table_given_in_part_keeps_the_rest_of_its_own_default() {
+    let night = |text| Layers::new().text("my.toml", text).resolve::<Night>().unwrap().0;
+    assert_eq!(night("gc.weight = 2").gc, Gc { weight: 2.0, ..strict() });
+    let patient = |window| Order::Hws(Hws { window, patience: Nanos::from_ms(4) });
+    assert_eq!(night("order.hws.patience = \"4ms\"").order, patient(64));
+    assert_eq!(night("order = \"hws\"").order, wide());
+    // Not if another choice was made in between.
+    let between = Layers::new().text("bundle", "order = \"fifo\"");
+    let layers = between.set("order.hws.patience=4ms").unwrap();
+    assert_eq!(layers.resolve::<Night>().unwrap().0.order, patient(32));
+}
+
+#[test]
+fn a_key_can_name_the_layers_below() {
+    let user = Layers::new().text("my.toml", "label = \"smal\"").set("seed=3").unwrap();
+    let (label, fault) = user.peek("label").unwrap().unwrap();
+    assert_eq!(label, "smal");
+    let line = fault.suggest(&label, ["small"]).to_string();
+    assert_eq!(line, "my.toml:1:9: label: got \"smal\" (did you mean \"small\"?)");
+    assert!(user.peek("gc.hold").unwrap().is_none());
+    let (toy, _) = preset().set("seed=2").unwrap().then(user).resolve::<Toy>().unwrap();
+    assert_eq!((toy.seed, toy.geometry.blocks), (3, 4));
 }
 
 #[test]
