@@ -68,7 +68,8 @@ fn write(
         done.clear();
         let now = drive.now();
         let lba = page(n) * u64::from(sectors);
-        let request = Request { tag: n, arrival: now, op: Op::Write, lba, sectors, queue: 0, hint: 0 };
+        let request =
+            Request { tag: n, arrival: now, op: Op::Write, lba, sectors, queue: 0, hint: 0 };
         drive.submit(now, request).expect("a queue with room");
         if n.is_multiple_of(LOOK) {
             progress.preparing(n as f64 / count as f64);

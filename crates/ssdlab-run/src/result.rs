@@ -363,7 +363,11 @@ fn kind_of(all: &Latencies, bytes: u64) -> KindResult {
 
 fn blame(all: &Latencies) -> BTreeMap<&'static str, f64> {
     let requests = all.count().max(1) as f64;
-    Part::NAMES.iter().zip(all.blame_ns).map(|(&name, ns)| (name, ns as f64 / requests / 1e3)).collect()
+    Part::NAMES
+        .iter()
+        .zip(all.blame_ns)
+        .map(|(&name, ns)| (name, ns as f64 / requests / 1e3))
+        .collect()
 }
 
 fn queues(stats: &Stats) -> Vec<QueueResult> {
@@ -371,10 +375,10 @@ fn queues(stats: &Stats) -> Vec<QueueResult> {
         return Vec::new();
     }
     let of = |queue: &[Latencies; Op::COUNT], op: Op| kind_of(&queue[op as usize], 0);
-    let both = stats.latencies.iter().map(|queue| QueueResult {
-        read: of(queue, Op::Read),
-        write: of(queue, Op::Write),
-    });
+    let both = stats
+        .latencies
+        .iter()
+        .map(|queue| QueueResult { read: of(queue, Op::Read), write: of(queue, Op::Write) });
     both.collect()
 }
 
@@ -412,10 +416,8 @@ fn provenance(prepared: &Prepared, feed: &Feed) -> Result<Provenance, Fault> {
 fn sim(drive: &Drive, course: &Course, ready: Duration, looped: Duration) -> Sim {
     let per_second = |count: u64| count as f64 / looped.as_secs_f64().max(1e-9);
     let pages = drive.flash().ops();
-    let page_ops: u64 = [OpKind::Read, OpKind::Program]
-        .iter()
-        .flat_map(|&kind| pages[kind as usize].iter())
-        .sum();
+    let page_ops: u64 =
+        [OpKind::Read, OpKind::Program].iter().flat_map(|&kind| pages[kind as usize].iter()).sum();
     Sim {
         wall_s: (ready + looped).as_secs_f64(),
         ready_s: ready.as_secs_f64(),

@@ -100,7 +100,11 @@ pub fn run_all(plans: &[Plan], jobs: usize, control: &Control) -> Result<Vec<Run
     taken.collect()
 }
 
-fn run_one(prepared: &Prepared, control: &Control, progress: &Progress) -> Result<RunResult, Fault> {
+fn run_one(
+    prepared: &Prepared,
+    control: &Control,
+    progress: &Progress,
+) -> Result<RunResult, Fault> {
     let watch = Watch::start();
     let mut remarks = Vec::new();
     let mut drive = Drive::new(prepared.resolved.clone());

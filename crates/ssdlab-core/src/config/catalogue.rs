@@ -29,8 +29,5 @@ pub const PRESETS: &[Entry] = presets![
 ];
 
 /// The schemes.
-pub const SCHEMES: &[Entry] = &[Entry {
-    name: "conventional",
-    summary: "every slot as the device declares it",
-    toml: "",
-}];
+pub const SCHEMES: &[Entry] =
+    &[Entry { name: "conventional", summary: "every slot as the device declares it", toml: "" }];

@@ -116,6 +116,8 @@ pub enum ArrayUnit {
     Plane,
     /// A die: its planes work together only with the same operation at equal page offsets.
     Die,
+    /// A chip: one of its dies at a time, as the scheduler of MQSim has it in effect.
+    Chip,
 }
 
 /// What moves over a channel when a request covers a page in part.
@@ -133,8 +135,9 @@ pub enum TransferUnit {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FlashConfig {
-    /// What performs one array operation at a time: `plane` (independent planes) or `die`
-    /// (multi-plane commands). Default: `plane`. Source: DLV, section 2.1.
+    /// What performs one array operation at a time: `plane` (independent planes), `die`
+    /// (multi-plane commands) or `chip` (one die at a time). Default:
+    /// `plane`. Source: DLV, section 2.1; MQSim for `chip`.
     pub array: ArrayUnit,
     /// Transfer rate of a channel. Default: `800MB/s`. Assumed.
     pub bus_rate: BytesPerSecond,

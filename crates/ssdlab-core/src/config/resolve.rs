@@ -110,6 +110,7 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
         planes_per_unit: match config.flash.array {
             ArrayUnit::Plane => 1,
             ArrayUnit::Die => geometry.planes,
+            ArrayUnit::Chip => geometry.planes * geometry.dies,
         },
         cache_read: config.flash.cache_read,
         hold_until_decoded: !chip.is_flat() && config.flash.hold_until_decoded.unwrap_or(true),
@@ -123,9 +124,8 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
 
 /// Refuses keys that are set where they have no effect.
 fn check_effects(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
-    let none = |key, got: String, when: &str| {
-        Err(Refusal::new(key, got, format!("no such key {when}")))
-    };
+    let none =
+        |key, got: String, when: &str| Err(Refusal::new(key, got, format!("no such key {when}")));
     if let Some(hold) = config.flash.hold_until_decoded {
         if chip.is_flat() {
             return none("flash.hold_until_decoded", hold.to_string(), "under flat physics");

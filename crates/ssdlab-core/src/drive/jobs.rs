@@ -39,11 +39,6 @@ impl Jobs {
     pub fn stream(&self, plane: PlaneId) -> Stream {
         self.running[plane.index()].expect("a job under way").job.to
     }
-
-    /// Whether a job is under way anywhere.
-    pub fn any(&self) -> bool {
-        self.running.iter().any(Option::is_some)
-    }
 }
 
 impl Drive {

@@ -21,8 +21,8 @@ use crate::buffer::Buffer;
 use crate::config::{Allocation, Resolved};
 use crate::flash::{Cells, Event, Flash, TxnId};
 use crate::ftl::{Ftl, PlaneOrder, Stream};
-use crate::media;
 use crate::host::{Completion, Hazards, Host, Refused, Request};
+use crate::media;
 use crate::policy::Setup;
 use crate::policy::tend::TendPolicy;
 use crate::slots::{Evict, Order, Place, Preempt, Program, Read, Tend};
@@ -94,8 +94,7 @@ impl Drive {
     pub fn new(resolved: Arc<Resolved>) -> Drive {
         let geometry = resolved.geometry().clone();
         let ftl = start::ftl(&resolved);
-        let mut cells =
-            Cells::new(resolved.chip.clone(), resolved.page_order.clone(), &geometry);
+        let mut cells = Cells::new(resolved.chip.clone(), resolved.page_order.clone(), &geometry);
         start::truth(&resolved, &ftl, &mut cells);
         let answers = Answers::new(&resolved);
         let contents = answers.tend.iter().map(|tender| tender.content_with()).max().unwrap_or(0);

@@ -1,6 +1,6 @@
 //! A free array unit gets its next work.
 
-use ssdlab_nand::PlaneId;
+use ssdlab_nand::{PageInBlock, PlaneId};
 
 use super::Drive;
 use crate::account::OpKind;
@@ -29,7 +29,7 @@ impl Drive {
                     }
                     self.flash.pop(plane, lane);
                     if self.flash.is_multi_plane() {
-                        self.gather(unit, head, lane);
+                        self.gather(head, lane);
                     }
                     return self.flash.start(unit, head, self.now);
                 }
@@ -119,31 +119,35 @@ impl Drive {
         }
     }
 
-    /// Joins to `head` what other planes of the die can do at the same time: the same operation at
-    /// the same page offset.
-    fn gather(&mut self, unit: UnitId, head: TxnId, lane: u8) {
+    /// Joins to `head` what the other planes of its die can do at the same time: the same operation
+    /// at the same page offset.
+    fn gather(&mut self, head: TxnId, lane: u8) {
         let first = &self.flash.txns[head];
         let (kind, own, offset) = (first.kind, first.plane, self.geometry.page_in_block(first.ppn));
-        for plane in self.flash.planes_of(unit) {
-            if plane == own {
-                continue;
-            }
+        let die = self.geometry.die_of(own).0;
+        for plane in (die * self.geometry.planes..(die + 1) * self.geometry.planes).map(PlaneId) {
             let id = self.flash.head(plane, lane);
-            if !id.is_some() || self.flash.txns[id].kind != kind || !self.can_join(id, plane) {
+            if plane == own
+                || !id.is_some()
+                || self.flash.txns[id].kind != kind
+                || !self.can_join(id, plane)
+            {
                 continue;
             }
-            let fits = match kind {
-                OpKind::Read => self.geometry.page_in_block(self.flash.txns[id].ppn) == offset,
-                OpKind::Program => {
-                    let stream = self.stream_of(self.flash.txns[id].owner);
-                    self.ftl.alloc.next_page(plane, stream) == Some(offset)
-                }
-                OpKind::Erase => true,
-            };
+            let fits = kind == OpKind::Erase || self.offset_of(id, plane) == Some(offset);
             if fits && self.prepare(id) {
                 self.flash.pop(plane, lane);
                 self.flash.join(head, id);
             }
+        }
+    }
+
+    /// The place in its block of the page that a transaction reads or would program.
+    fn offset_of(&self, id: TxnId, plane: PlaneId) -> Option<PageInBlock> {
+        let txn = &self.flash.txns[id];
+        match txn.kind {
+            OpKind::Program => self.ftl.alloc.next_page(plane, self.stream_of(txn.owner)),
+            _ => Some(self.geometry.page_in_block(txn.ppn)),
         }
     }
 

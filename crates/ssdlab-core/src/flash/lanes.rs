@@ -76,12 +76,6 @@ impl Lanes {
         self.waiting += 1;
     }
 
-    /// The lanes in which something waits, a bit each.
-    #[inline]
-    pub fn occupied(&self) -> u16 {
-        self.occupied
-    }
-
     /// Transactions that wait here.
     #[inline]
     pub fn waiting(&self) -> u32 {

@@ -49,14 +49,4 @@ impl Link {
     pub fn busy(&self, now: u64) -> u64 {
         self.busy + if self.holder.is_some() { now - self.since } else { 0 }
     }
-
-    /// Whether it serves nobody.
-    pub fn is_free(&self) -> bool {
-        !self.holder.is_some()
-    }
-
-    /// The transaction it serves now.
-    pub fn holder(&self) -> TxnId {
-        self.holder
-    }
 }

@@ -180,12 +180,6 @@ impl Flash {
         UnitId(self.unit_of[plane.index()])
     }
 
-    /// The planes of a unit.
-    pub fn planes_of(&self, unit: UnitId) -> impl Iterator<Item = PlaneId> + use<> {
-        let unit = &self.units[unit.0 as usize];
-        (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId)
-    }
-
     /// Whether several planes share a unit.
     #[inline]
     pub fn is_multi_plane(&self) -> bool {

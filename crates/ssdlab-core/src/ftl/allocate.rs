@@ -81,11 +81,14 @@ struct Open {
 
 const NO_BLOCK: BlockId = BlockId(u32::MAX);
 
+/// Free blocks of a plane, (key, block), the least key on top.
+type FreeBlocks = BinaryHeap<Reverse<(u32, u32)>>;
+
 /// Free and open blocks of every plane.
 #[derive(Clone, Debug)]
 pub struct Allocator {
     /// Free blocks of each plane, by wear or by time since they were freed; the least on top.
-    free: Box<[BinaryHeap<Reverse<(u32, u32)>>]>,
+    free: Box<[FreeBlocks]>,
     open: Box<[Open]>,
     pages_per_block: u16,
     /// Free blocks that only garbage collection may open.
@@ -100,7 +103,7 @@ impl Allocator {
     pub fn new(geometry: &Geometry, blocks: &BlockTable, reserve: usize, level_wear: bool) -> Self {
         let planes = geometry.plane_count();
         let mut allocator = Allocator {
-            free: vec![BinaryHeap::new(); planes as usize].into_boxed_slice(),
+            free: vec![FreeBlocks::new(); planes as usize].into_boxed_slice(),
             open: vec![Open { block: NO_BLOCK, next: 0 }; planes as usize * Stream::COUNT]
                 .into_boxed_slice(),
             pages_per_block: geometry.pages as u16,
@@ -183,7 +186,12 @@ impl Allocator {
         Some(ppn)
     }
 
-    fn take_free(&mut self, blocks: &BlockTable, plane: PlaneId, stream: Stream) -> Option<BlockId> {
+    fn take_free(
+        &mut self,
+        blocks: &BlockTable,
+        plane: PlaneId,
+        stream: Stream,
+    ) -> Option<BlockId> {
         let heap = &mut self.free[plane.index()];
         if stream != Stream::Cold {
             return heap.pop().map(|Reverse((_, block))| BlockId(block));

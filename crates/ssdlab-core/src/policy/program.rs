@@ -3,8 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-
-
 use super::place::PlaceView;
 use super::{Answer, Setup, Wish};
 

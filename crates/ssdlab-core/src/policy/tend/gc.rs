@@ -95,7 +95,8 @@ impl Answer for Gc {
             choices: config.choices.unwrap_or(CHOICES_DEFAULT),
             start_below,
             urgent_below: if config.mode == Mode::Foreground { u32::MAX } else { hard },
-            planes: vec![Plane::default(); setup.geometry.plane_count() as usize].into_boxed_slice(),
+            planes: vec![Plane::default(); setup.geometry.plane_count() as usize]
+                .into_boxed_slice(),
             random: rng::stream(setup.seed, "gc.victim"),
         }
     }
