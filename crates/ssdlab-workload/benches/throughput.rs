@@ -1,4 +1,4 @@
-//! Requests a second on one core: `cargo bench -p ssdlab-workload`.
+//! Requests a second on one core: `cargo bench -p ssdlab-workload [-- NAME]`.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -71,6 +71,10 @@ fn written(mut line: impl FnMut(&mut String, u64, u64, u64, bool) -> std::fmt::R
 /// The best of five passes over a source.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures the wall clock")]
 fn measure(name: &str, bytes: usize, source: impl Fn() -> Box<dyn Source>) {
+    let asked_for = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    if asked_for.is_some_and(|asked_for| asked_for != name) {
+        return;
+    }
     let mut best = Duration::MAX;
     for _ in 0..5 {
         let mut source = source();
