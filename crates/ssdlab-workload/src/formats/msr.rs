@@ -1,10 +1,11 @@
 //! MSR Cambridge: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`.
 //!
-//! Source: SNIA IOTTA repository, "MSR Cambridge Traces" (Narayanan et al., FAST '08). Timestamp
-//! is a Windows file time (100 ns since 1601), Offset and Size are bytes, ResponseTime is in
-//! 100 ns and not used: how long a request takes is what we simulate. Some carriers rebase the
-//! stamps or put a header line first. A device is `Hostname_DiskNumber`, as volumes are called
-//! (`hm_0`). Stamps are taken near completion and may go back a little: sorted in a window.
+//! Source: the README of the "MSR Cambridge Traces" (SNIA IOTTA; Narayanan et al., FAST '08).
+//! Timestamp is when the request was issued, as a Windows file time (100 ns since 1601); Offset
+//! and Size are bytes; ResponseTime is in the same units and not used: how long a request takes is
+//! what we simulate. Some carriers rebase the stamps or put a header line first. A device is
+//! `Hostname_DiskNumber`, as volumes are called (`hm_0`). Should stamps go back a little, since
+//! servers log what completes, they are sorted in a window.
 
 use ssdlab_base::Nanos;
 
