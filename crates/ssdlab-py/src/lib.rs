@@ -1,1 +1,149 @@
-//! The Python binding.
+//! The Python binding: `ssdlab._native`. Thin: plans come in and results go out as JSON text.
+//!
+//! Two rules hold for every function. Whatever may take long goes through [`door`], which lets
+//! other Python threads run meanwhile, hears Ctrl-C and reports progress; and errors become
+//! exceptions in [`errors`] alone, a panic among them.
+
+#![allow(clippy::result_large_err, reason = "a fault ends the call: no path is hot")]
+
+mod door;
+mod errors;
+mod state;
+
+#[pyo3::pymodule]
+mod _native {
+    use std::path::PathBuf;
+
+    use pyo3::prelude::*;
+    use ssdlab_base::Fault;
+    use ssdlab_run::result::SCHEMA_VERSION;
+    use ssdlab_run::{Control, PRESETS, Plan, RunResult, SCHEMES};
+    use ssdlab_workload::{Format, Kind};
+
+    use crate::door;
+    use crate::errors::{from_json, guarded, keep_panics_quiet, to_json};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        keep_panics_quiet();
+        module.add("SCHEMA_VERSION", SCHEMA_VERSION)?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+
+    /// Runs every plan of a JSON list, at most `jobs` at a time.
+    ///
+    /// Returns the results as a JSON list, and whether Ctrl-C cut them short. `progress` is called
+    /// about ten times a second with a list of (share done, requests done, whether the drive is
+    /// still being prepared, whether it has finished), one a plan.
+    #[pyfunction]
+    #[pyo3(signature = (plans, jobs, progress=None))]
+    fn run(
+        py: Python<'_>,
+        plans: &str,
+        jobs: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(String, bool)> {
+        let plans: Vec<Plan> = from_json("plans", plans)?;
+        let control = Control::new(plans.len());
+        let (results, interrupted) = door::work(py, control, progress, move |control| {
+            ssdlab_run::run_all(&plans, jobs, control)
+        })?;
+        Ok((to_json(&results)?, interrupted))
+    }
+
+    /// Ages a drive as a plan says and saves its state; whether Ctrl-C kept it from being saved.
+    #[pyfunction]
+    #[pyo3(signature = (plan, path, progress=None))]
+    fn save_state(
+        py: Python<'_>,
+        plan: &str,
+        path: PathBuf,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<bool> {
+        let plan: Plan = from_json("plan", plan)?;
+        let work = move |control: &Control| crate::state::save_state(&plan, &path, control);
+        let ((), interrupted) = door::work(py, Control::new(1), progress, work)?;
+        Ok(interrupted)
+    }
+
+    /// Reads a saved state and says what it holds, as JSON.
+    #[pyfunction]
+    fn load_state(path: PathBuf) -> PyResult<String> {
+        to_json(&guarded(|| crate::state::describe_state(&path))?)
+    }
+
+    /// Every preset: name and summary.
+    #[pyfunction]
+    fn presets() -> Vec<(&'static str, &'static str)> {
+        PRESETS.iter().map(|entry| (entry.name, entry.summary)).collect()
+    }
+
+    /// The text of a preset, in TOML.
+    #[pyfunction]
+    fn preset_text(name: &str) -> PyResult<&'static str> {
+        Ok(guarded(|| ssdlab_run::preset_text(name))?)
+    }
+
+    /// Every scheme: name and summary.
+    #[pyfunction]
+    fn schemes() -> Vec<(&'static str, &'static str)> {
+        SCHEMES.iter().map(|entry| (entry.name, entry.summary)).collect()
+    }
+
+    /// The text of a scheme, in TOML.
+    #[pyfunction]
+    fn scheme_text(name: &str) -> PyResult<&'static str> {
+        Ok(guarded(|| ssdlab_run::scheme_text(name))?)
+    }
+
+    /// The names of the closed-form workloads.
+    #[pyfunction]
+    fn workloads() -> Vec<&'static str> {
+        Kind::NAMES.to_vec()
+    }
+
+    /// The names of the trace formats.
+    #[pyfunction]
+    fn formats() -> Vec<&'static str> {
+        Format::ALL.iter().map(|format| format.name()).collect()
+    }
+
+    /// The config of a plan: as TOML, as a listing with origins, and its hash.
+    #[pyfunction]
+    fn effective(plan: &str) -> PyResult<(String, String, String)> {
+        let plan: Plan = from_json("plan", plan)?;
+        Ok(guarded(|| ssdlab_run::effective(&plan))?)
+    }
+
+    /// The JSON Schema of a result.
+    #[pyfunction]
+    fn result_schema() -> PyResult<String> {
+        to_json(&guarded(|| Ok(schemars::schema_for!(RunResult)))?)
+    }
+
+    /// The JSON Schema of a config.
+    #[pyfunction]
+    fn schema() -> PyResult<String> {
+        to_json(&guarded(|| Ok(ssdlab_run::schema()))?)
+    }
+
+    /// Every config key, in Markdown.
+    #[pyfunction]
+    fn keys_markdown() -> PyResult<String> {
+        Ok(guarded(|| Ok(ssdlab_run::keys_markdown()))?)
+    }
+
+    /// The candidate nearest in spelling, if one is near enough to be meant.
+    #[pyfunction]
+    fn nearest(typed: &str, candidates: Vec<String>) -> Option<String> {
+        let candidates = candidates.iter().map(String::as_str);
+        ssdlab_base::nearest(typed, candidates).map(str::to_owned)
+    }
+
+    /// Panics with `message`, for the test that a panic never reaches the user as a traceback.
+    #[pyfunction]
+    fn panic_for_test(py: Python<'_>, message: String) -> PyResult<()> {
+        let work = move |_: &Control| -> Result<(), Fault> { panic!("{message}") };
+        door::work(py, Control::new(0), None, work).map(drop)
+    }
+}

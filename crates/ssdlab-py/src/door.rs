@@ -1,0 +1,88 @@
+//! The one door through which long work goes: other Python threads run meanwhile, Ctrl-C is
+//! heard, progress is reported.
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use ssdlab_base::Fault;
+use ssdlab_run::Control;
+use ssdlab_run::run::Progress;
+
+use crate::errors::{Wrong, guarded};
+
+/// Time between two looks at signals and progress.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Does `work` in a thread of its own, and returns what came of it and whether Ctrl-C stopped it.
+///
+/// # Errors
+/// What the work is refused for; what `progress` raised, once the work has stopped; the second
+/// Ctrl-C at once, whatever the work still does.
+pub fn work<T: Send + 'static>(
+    py: Python<'_>,
+    control: Control,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&Control) -> Result<T, Fault> + Send + 'static,
+) -> PyResult<(T, bool)> {
+    let control = Arc::new(control);
+    let (sender, receiver) = sync_channel(1);
+    let shared = Arc::clone(&control);
+    thread::spawn(move || {
+        // Nobody listens only after a second Ctrl-C.
+        let _ = sender.send(guarded(|| work(&shared)));
+    });
+    let receiver = Mutex::new(receiver);
+    let mut stopped: Option<PyErr> = None;
+    loop {
+        let next = py.detach(|| {
+            let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
+            receiver.recv_timeout(LOOK)
+        });
+        match next {
+            Ok(outcome) => return finish(py, outcome, stopped),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Wrong::Internal("the work ended without an answer".into()).into());
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(error) = look(py, &control, progress.as_ref()) {
+                    control.stop.store(true, Ordering::Relaxed);
+                    if stopped.replace(error).is_some() {
+                        return Err(PyKeyboardInterrupt::new_err(()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Hears signals and reports progress.
+fn look(py: Python<'_>, control: &Control, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+    py.check_signals()?;
+    match progress {
+        Some(report) => {
+            let plans: Vec<_> = control.progress.iter().map(Progress::read).collect();
+            report.call1(py, (plans,)).map(drop)
+        }
+        None => Ok(()),
+    }
+}
+
+fn finish<T>(
+    py: Python<'_>,
+    outcome: Result<T, Wrong>,
+    stopped: Option<PyErr>,
+) -> PyResult<(T, bool)> {
+    match (outcome, stopped) {
+        (Err(wrong), _) => Err(wrong.into()),
+        (Ok(value), None) => Ok((value, false)),
+        (Ok(value), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
+            Ok((value, true))
+        }
+        (Ok(_), Some(error)) => Err(error),
+    }
+}

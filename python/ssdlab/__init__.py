@@ -1,0 +1,30 @@
+"""ssdlab simulates solid-state drives: fast, deterministic, and open about what it models.
+
+>>> import ssdlab
+>>> ssdlab.run(workload="zipf", limit=1000, set={"order": "fifo"}).requests
+1000
+"""
+
+from ssdlab._native import __version__
+from ssdlab.api import compare, presets, run, schemes
+from ssdlab.errors import InputError, InternalError, Interrupted
+from ssdlab.intervals import Interval
+from ssdlab.plans import Plan, sweep
+from ssdlab.results import Aggregate, Comparison, Result
+
+__all__ = [
+    "Aggregate",
+    "Comparison",
+    "InputError",
+    "InternalError",
+    "Interrupted",
+    "Interval",
+    "Plan",
+    "Result",
+    "__version__",
+    "compare",
+    "presets",
+    "run",
+    "schemes",
+    "sweep",
+]

@@ -1,0 +1,80 @@
+"""Runs and comparisons, as ``import ssdlab`` offers them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from ssdlab import _native
+from ssdlab.errors import InputError, Interrupted
+from ssdlab.plans import Plan, differ_in_seed_alone, to_json
+from ssdlab.results import Comparison, Result, aggregate
+
+Progress = Callable[[list[tuple[float, int, bool, bool]]], object]
+"""Called about ten times a second with, for each run, the share done from 0 to 1, the requests
+done, whether its drive is still being prepared, and whether it has finished."""
+
+
+def run(plan: Plan | None = None, /, *, progress: Progress | None = None, **options: Any) -> Result:
+    """Run one simulation: a plan, or its fields as options, which win over those of the plan.
+
+    >>> import ssdlab
+    >>> result = ssdlab.run(workload="random", limit=1000)
+    >>> result.requests
+    1000
+
+    Raises :class:`InputError` if an input is wrong, and :class:`Interrupted`, which holds the
+    partial result, on Ctrl-C.
+    """
+    return compare([replace(plan or Plan(), **options)], jobs=1, progress=progress)[0]
+
+
+def compare(
+    plans: Iterable[Plan], *, jobs: int | None = None, progress: Progress | None = None
+) -> Comparison:
+    """Run several plans, ``jobs`` at a time (all cores if not given); results in their order.
+
+    All plans are checked before the first one runs. Plans that differ in their seed alone are
+    also summed up, with 95 % intervals. Raises as :func:`run` does.
+    """
+    plans = list(plans)
+    if not plans:
+        raise InputError("nothing to run: got no plan, expected at least one")
+    jobs = cores() if jobs is None else jobs
+    if jobs < 1:
+        raise InputError.at("--jobs", f"got {jobs}, expected a whole number from 1")
+    wire = "[" + ",".join(to_json(plan) for plan in plans) + "]"
+    text, interrupted = _native.run(wire, jobs, progress)
+    comparison = _comparison(plans, json.loads(text))
+    if interrupted:
+        raise Interrupted(comparison)
+    return comparison
+
+
+def _comparison(plans: list[Plan], results: list[dict[str, Any]]) -> Comparison:
+    pairs = zip(plans, results, strict=True)
+    typed = [Result.from_dict({**data, "vary": dict(plan.vary)}) for plan, data in pairs]
+    groups = differ_in_seed_alone(plans)
+    if len(groups) == len(plans):
+        return Comparison(typed)
+    labels = [plans[group[0]].label or plans[group[0]].scheme for group in groups]
+    summed = [aggregate(label, group, typed) for label, group in zip(labels, groups, strict=True)]
+    return Comparison(typed, summed)
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def presets() -> dict[str, str]:
+    """Return the devices by name, with a line on each."""
+    return dict(_native.presets())
+
+
+def schemes() -> dict[str, str]:
+    """Return the schemes by name, with a line on each."""
+    return dict(_native.schemes())

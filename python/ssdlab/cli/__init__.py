@@ -1,0 +1,75 @@
+"""The command ``ssdlab``."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from ssdlab import __version__
+from ssdlab.cli import catalogue, config, run, state
+from ssdlab.cli.lines import Group, line_of
+from ssdlab.errors import InputError, InternalError
+
+EXIT_INPUT = 2
+EXIT_INTERNAL = 70
+EXIT_INTERRUPTED = 130
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="ssdlab %(version)s")
+def ssdlab() -> None:
+    r"""Simulate solid-state drives: replay traces, compare schemes and settings.
+
+    \b
+    A first run:      ssdlab run --workload zipf --limit 100000
+    A trace:          ssdlab run --trace hm_0.csv.gz --fit
+    A comparison:     ssdlab compare --trace hm_0.csv.gz --vary order=fifo,read_first
+    """
+
+
+for command in (run.run, run.compare, state.state, catalogue.preset, catalogue.scheme):
+    ssdlab.add_command(command)
+ssdlab.add_command(config.config)
+
+
+def main() -> None:
+    """Run the command line and exit: 0 well, 2 a wrong input, 70 our own fault, 130 Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a sign gets a question mark in its place.
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    sys.exit(status())
+
+
+def status() -> int:
+    """Run the command line; the exit code. What is wrong is told in one line on stderr."""
+    try:
+        code = ssdlab.main(standalone_mode=False, prog_name="ssdlab")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output has had enough; what Python would still flush goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (Exception, KeyboardInterrupt) as error:
+        message, code = _verdict(error)
+        click.echo(message, err=True)
+        return code
+    return code if isinstance(code, int) else 0
+
+
+def _verdict(error: BaseException) -> tuple[str, int]:
+    """Return what to say of an error, and the exit code."""
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            return error.format_message(), EXIT_INPUT
+        case click.ClickException():
+            return line_of(error), EXIT_INPUT
+        case InputError():
+            return str(error), EXIT_INPUT
+        case KeyboardInterrupt() | click.Abort():
+            return "interrupted", EXIT_INTERRUPTED
+        case InternalError():
+            return f"ssdlab {__version__}: internal error, please report: {error}", EXIT_INTERNAL
+        case _:
+            raise error

@@ -1,0 +1,48 @@
+"""``ssdlab config``: settings, checked and explained."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from ssdlab import _native
+from ssdlab.cli import options
+from ssdlab.cli.lines import Group
+from ssdlab.plans import to_json
+
+
+@click.group(cls=Group)
+def config() -> None:
+    """Check settings, and say which there are."""
+
+
+@config.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option("--show", is_flag=True, help="List every setting and where its value comes from.")
+@click.option("--toml", is_flag=True, help="Print the whole config as one TOML file.")
+@options.add(options.DRIVE)
+def validate(files: tuple[str, ...], **given: Any) -> None:
+    """Check config FILEs, and what --set says, over a device and a scheme."""
+    given["config"] = (*given["config"], *files)
+    toml, listing, digest = _native.effective(to_json(options.plan_of(given)))
+    if given["toml"]:
+        click.echo(toml.rstrip())
+        return
+    if given["show"]:
+        click.echo(listing.rstrip())
+        click.echo()
+    click.echo(f"valid: {given['device']}, {given['scheme']}, config {digest}")
+
+
+@config.command()
+def schema() -> None:
+    """Print the JSON Schema of a config."""
+    click.echo(json.dumps(json.loads(_native.schema()), indent=2, ensure_ascii=False))
+
+
+@config.command()
+def keys() -> None:
+    """Print every key with its meaning, unit, default and source, in Markdown."""
+    click.echo(_native.keys_markdown().rstrip())

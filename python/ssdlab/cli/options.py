@@ -1,0 +1,141 @@
+"""The options that say what to run, shared by all commands that do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+from ssdlab import _native
+from ssdlab.cli.lines import Number, Whole
+from ssdlab.errors import InputError
+from ssdlab.plans import DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_WORKLOADS = ", ".join(_native.workloads())
+_FORMATS = ", ".join(_native.formats())
+
+DRIVE = [
+    click.option(
+        "--device", default=DEFAULT_DEVICE, metavar="NAME", show_default=True, help="The drive."
+    ),
+    click.option(
+        "--config", multiple=True, metavar="FILE", help="A TOML file over the preset's settings."
+    ),
+    click.option(
+        "--set", multiple=True, metavar="KEY=VALUE", help="A setting over all files; repeatable."
+    ),
+    click.option(
+        "--scheme", default=DEFAULT_SCHEME, metavar="NAME", show_default=True, help="The scheme."
+    ),
+    click.option(
+        "--seed", type=Whole(0), default=DEFAULT_SEED, show_default=True, help="Of all chance."
+    ),
+]
+
+LOAD = [
+    click.option(
+        "--trace",
+        multiple=True,
+        metavar="FILE[:FORMAT]",
+        help=f"A trace, plain or gz, zst, xz; its format, if not recognised: {_FORMATS}.",
+    ),
+    click.option("--workload", metavar="NAME", help=f"A workload in closed form: {_WORKLOADS}."),
+    click.option("--limit", type=Whole(1), help="End after so many requests."),
+    click.option(
+        "--warmup", metavar="N|TIME", help="Requests, or a time, left out of the figures."
+    ),
+    click.option("--time-scale", type=Number(), help="Stretch the times between arrivals."),
+    click.option("--closed", type=Whole(1), help="Keep N requests outstanding; arrivals are moot."),
+    click.option("--fit", is_flag=True, help="Fold addresses beyond the drive into it."),
+]
+
+START = [
+    click.option("--precondition", metavar="steady", help="Overwrite until WAF settles, first."),
+]
+
+SAVED = [
+    click.option("--state", metavar="FILE", help="Start from a drive saved by `state save`."),
+]
+
+SWEEP = [
+    click.option(
+        "--vary",
+        multiple=True,
+        metavar="KEY=A,B,C",
+        help="Values that a setting takes in turn; repeatable, all combinations.",
+    ),
+    click.option("--seeds", type=Whole(1), default=1, help="So many seeds; mean and 95% interval."),
+]
+
+OUTPUT = [
+    click.option("--jobs", type=Whole(1), help="Runs at a time; as many as cores if not given."),
+    click.option("--paranoid", is_flag=True, help="Check the drive's invariants at every event."),
+    click.option("--json", metavar="FILE", help="Write the results as JSON, - for stdout."),
+]
+
+
+def add(*groups: Iterable[Callable[[Command], Command]]) -> Callable[[Command], Command]:
+    """Return a decorator that adds these groups of options to a command."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed([option for group in groups for option in group]):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def plan_of(options: dict[str, Any]) -> Plan:
+    """Return the plan that the options name, but for those that may name several."""
+    names = ("limit", "warmup", "precondition", "time_scale", "closed", "fit", "state", "paranoid")
+    given = {name: options[name] for name in names if name in options}
+    if options.get("trace") and options.get("workload") is not None:
+        raise InputError.at("--workload", "a workload beside --trace: expected one or the other")
+    return Plan(
+        device=options["device"],
+        scheme=options["scheme"],
+        config=options["config"],
+        set=options["set"],
+        seed=options["seed"],
+        workload=options.get("workload"),
+        **given,
+    )
+
+
+def listed(option: str, text: str) -> list[str]:
+    """Split ``a,b,c`` at the commas that are in no bracket, brace or quotes."""
+    items, depth, quote = [""], 0, ""
+    for sign in text:
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "\"'":
+            quote = sign
+        depth += (sign in "[{") - (sign in "]}") if not quote else 0
+        if sign == "," and depth == 0 and not quote:
+            items.append("")
+        else:
+            items[-1] += sign
+    items = [item.strip() for item in items]
+    if not all(items):
+        raise InputError.at(option, f"got {text!r}, expected values with commas between them")
+    if len(set(items)) < len(items):
+        raise InputError.at(option, f"got {text!r}, expected each value once")
+    return items
+
+
+def varied(arguments: Iterable[str]) -> dict[str, list[str]]:
+    """Read every ``--vary KEY=A,B,C``."""
+    settings: dict[str, list[str]] = {}
+    for argument in arguments:
+        key, equals, values = argument.partition("=")
+        key = key.strip()
+        if not key or not equals:
+            expected = "KEY=A,B,C, such as tend.gc.threshold=2%,5%"
+            raise InputError.at("--vary", f"got {argument!r}, expected {expected}")
+        if key in settings:
+            raise InputError.at("--vary", f"got {key!r} twice, expected each key once")
+        settings[key] = listed(f"--vary {key}", values)
+    return settings

@@ -1,0 +1,91 @@
+"""``ssdlab run`` and ``ssdlab compare``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from ssdlab import api, report
+from ssdlab.cli import options
+from ssdlab.errors import InputError, Interrupted
+from ssdlab.files import Target
+from ssdlab.plans import Plan, sweep
+from ssdlab.progress import Line
+from ssdlab.results import Comparison
+
+EXIT_INTERRUPTED = 130
+_STDOUT = "-"
+
+
+@click.command()
+@options.add(
+    options.DRIVE, options.LOAD, options.START, options.SAVED, options.SWEEP, options.OUTPUT
+)
+def run(**given: Any) -> int:
+    """Run one drive on one trace or workload."""
+    plans = _plans(given)
+    one = {plan.label for plan in plans if plan.trace == plans[0].trace}
+    if len(plans) != given["seeds"] or len(one) > 1:
+        count = len(plans) // given["seeds"]
+        raise InputError(f"ssdlab run: got {count} configurations, expected one (use compare)")
+    return _execute(plans, given, _report)
+
+
+@click.command()
+@options.add(
+    options.DRIVE, options.LOAD, options.START, options.SAVED, options.SWEEP, options.OUTPUT
+)
+def compare(**given: Any) -> int:
+    """Run several schemes or settings on the same trace, side by side.
+
+    --device and --scheme take several names with commas between them, --trace may be given several
+    times, and --vary gives a setting several values; all combinations are run.
+    """
+    return _execute(_plans(given), given, report.of_comparison)
+
+
+def _plans(given: dict[str, Any]) -> list[Plan]:
+    return sweep(
+        options.plan_of(given),
+        devices=options.listed("--device", given["device"]),
+        schemes=options.listed("--scheme", given["scheme"]),
+        traces=given["trace"],
+        vary=options.varied(given["vary"]),
+        seeds=given["seeds"],
+    )
+
+
+def _report(comparison: Comparison) -> str:
+    """Return the report of one run, or the table of one run over several seeds."""
+    return str(comparison if comparison.aggregates else comparison[0])
+
+
+def _execute(
+    plans: Sequence[Plan], given: dict[str, Any], show: Callable[[Comparison], str]
+) -> int:
+    """Run the plans, show the results, write them; the exit code."""
+    path, code = given["json"], 0
+    target = Target("--json", path) if path not in {None, _STDOUT} else None
+    try:
+        with Line() as line:
+            comparison = api.compare(plans, jobs=given["jobs"], progress=line)
+    except Interrupted as interrupted:
+        comparison, code = interrupted.partial, EXIT_INTERRUPTED
+    if target is not None:
+        target.write(comparison.to_json() + "\n")
+    if path == _STDOUT:
+        click.echo(comparison.to_json())
+        _tell_notes(comparison)
+    else:
+        click.echo(show(comparison))
+    return code
+
+
+def _tell_notes(comparison: Comparison) -> None:
+    """Put on stderr what must not be missed while stdout is for a program to read."""
+    lines = [note for result in comparison for note in report.notes(result)]
+    for line in dict.fromkeys(lines):
+        click.echo(line, file=sys.stderr)

@@ -1,0 +1,168 @@
+"""What to run: one plan a run, and sweeps, which are lists of plans."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ssdlab.errors import InputError
+
+DEFAULT_DEVICE = "generic-mlc-512g"
+DEFAULT_SCHEME = "conventional"
+DEFAULT_SEED = 1
+
+Path = str | os.PathLike[str]
+Settings = Mapping[str, object] | Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One run, as asked for. Whatever is left out is at its default.
+
+    ``set`` holds config keys and their values, as a mapping (``{"tend.gc.threshold": "5%"}``) or
+    as lines (``["tend.gc.threshold=5%"]``); ``config`` the files below them, later ones before
+    earlier ones. ``trace`` is ``FILE`` or ``FILE:format``; ``workload`` the name of one in closed
+    form, ``random`` if there is neither. ``warmup`` is a number of requests or a time such as
+    ``"10s"``. ``vary`` says which of all this a sweep varies, for the record.
+    """
+
+    device: str = DEFAULT_DEVICE
+    scheme: str = DEFAULT_SCHEME
+    config: Sequence[Path] = ()
+    set: Settings = ()
+    trace: Path | None = None
+    workload: str | None = None
+    seed: int = DEFAULT_SEED
+    limit: int | None = None
+    warmup: str | int | None = None
+    precondition: str | None = None
+    time_scale: float | None = None
+    closed: int | None = None
+    fit: bool = False
+    state: Path | None = None
+    paranoid: bool = False
+    label: str | None = None
+    vary: Mapping[str, str] = field(default_factory=dict)
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the plan as the Rust side reads it; what is not given is left out."""
+        config = self.config if not isinstance(self.config, str | os.PathLike) else [self.config]
+        wire = {
+            "device": self.device,
+            "scheme": self.scheme,
+            "config": [os.fspath(file) for file in config],
+            "set": assignments(self.set),
+            "trace": None if self.trace is None else os.fspath(self.trace),
+            "workload": self.workload,
+            "seed": _whole("--seed", self.seed, 0),
+            "limit": _optional_whole("--limit", self.limit),
+            "warmup": None if self.warmup is None else str(self.warmup),
+            "precondition": self.precondition,
+            "time_scale": self.time_scale,
+            "closed": _optional_whole("--closed", self.closed),
+            "fit": self.fit or None,
+            "state": None if self.state is None else os.fspath(self.state),
+            "paranoid": self.paranoid or None,
+            "label": self.label,
+        }
+        return {key: value for key, value in wire.items() if value is not None}
+
+
+def to_json(plan: Plan) -> str:
+    """Return a plan as the Rust side reads it."""
+    return json.dumps(plan.to_wire(), allow_nan=False)
+
+
+def assignments(settings: Settings) -> list[str]:
+    """Return settings as ``key=value`` lines."""
+    if isinstance(settings, str):
+        raise InputError.at("--set", f"got the text {settings!r}, expected a mapping or a list")
+    if isinstance(settings, Mapping):
+        return [f"{key}={toml(value)}" for key, value in settings.items()]
+    return list(settings)
+
+
+def toml(value: object) -> str:
+    """Return a value as it is typed after ``key=``."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_quoted(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(_quoted(item) for item in value) + "]"
+    return str(value)
+
+
+def _quoted(value: object) -> str:
+    """Return a value as it stands inside a list, where texts have quotes."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else toml(value)
+
+
+def _whole(name: str, value: int, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1 << 63:
+        expected = f"a whole number from {least}"
+        raise InputError.at(name, f"got {value!r}, expected {expected}")
+    return value
+
+
+def _optional_whole(name: str, value: int | None) -> int | None:
+    return None if value is None else _whole(name, value, 1)
+
+
+def sweep(
+    base: Plan,
+    *,
+    devices: Sequence[str] = (),
+    schemes: Sequence[str] = (),
+    traces: Sequence[Path] = (),
+    vary: Mapping[str, Sequence[object]] | None = None,
+    seeds: int = 1,
+) -> list[Plan]:
+    """Return a plan for every combination of what is given, each of them ``seeds`` times.
+
+    A list that is empty varies nothing. ``vary`` holds config keys and the values they take.
+    """
+    settings = {key: [toml(value) for value in values] for key, values in (vary or {}).items()}
+    for key, values in settings.items():
+        if not values:
+            raise InputError.at(f"--vary {key}", "got no value, expected at least one")
+    _whole("--seeds", seeds, 1)
+    plans = []
+    for trace in traces or [base.trace]:
+        for device, scheme, *chosen in itertools.product(
+            devices or [base.device], schemes or [base.scheme], *settings.values()
+        ):
+            varied = dict(zip(settings, chosen, strict=True))
+            plan = _varied(replace(base, device=device, scheme=scheme, trace=trace), varied)
+            names = [device] * (len(devices) > 1) + [scheme] * (len(schemes) > 1)
+            label = ", ".join([*names, *_short(varied)])
+            plan = replace(plan, label=label or base.label or scheme)
+            plans += [replace(plan, seed=base.seed + nth) for nth in range(seeds)]
+    return plans
+
+
+def _varied(plan: Plan, varied: Mapping[str, str]) -> Plan:
+    lines = [f"{key}={value}" for key, value in varied.items()]
+    return replace(plan, set=[*assignments(plan.set), *lines], vary=varied)
+
+
+def _short(varied: Mapping[str, str]) -> Iterable[str]:
+    """Return ``key=value`` with as little of each key as tells it from the others."""
+    for key, value in varied.items():
+        parts = key.split(".")
+        tails = (".".join(parts[start:]) for start in range(len(parts) - 1, -1, -1))
+        others = [other for other in varied if other != key]
+        unique = (tail for tail in tails if not any(f".{o}".endswith(f".{tail}") for o in others))
+        yield f"{next(unique, key)}={value}"
+
+
+def differ_in_seed_alone(plans: Sequence[Plan]) -> list[list[int]]:
+    """Return the indices of the plans in groups whose plans differ in nothing but the seed."""
+    groups: dict[str, list[int]] = {}
+    for index, plan in enumerate(plans):
+        groups.setdefault(to_json(replace(plan, seed=0)), []).append(index)
+    return list(groups.values())

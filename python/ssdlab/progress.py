@@ -1,0 +1,55 @@
+"""The line on a terminal that says how far the runs have come."""
+
+from __future__ import annotations
+
+import sys
+from typing import Self, TextIO
+
+from ssdlab.text import amount
+
+_WIDTH = 30
+
+
+class Line:
+    """A line on stderr that is drawn over and over; nothing if that is no terminal."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        """Draw on ``stream``, stderr if none is given."""
+        self._stream = sys.stderr if stream is None else stream
+        self._live = self._stream.isatty()
+        self._drawn = False
+
+    def __call__(self, runs: list[tuple[float, int, bool, bool]]) -> None:
+        """Draw how far the runs have come."""
+        if self._live and runs:
+            self._stream.write(f"\r{text(runs)}\x1b[K")
+            self._stream.flush()
+            self._drawn = True
+
+    def __enter__(self) -> Self:
+        """Return the line itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Wipe the line."""
+        if self._drawn:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def text(runs: list[tuple[float, int, bool, bool]]) -> str:
+    """Return the line: a bar, the share of all runs that is done, and the requests so far."""
+    begun = [
+        1.0 if finished else 0.0 if preparing else done for done, _, preparing, finished in runs
+    ]
+    done = sum(begun) / len(begun)
+    finished = sum(run[3] for run in runs)
+    requests = sum(run[1] for run in runs)
+    filled = "█" * round(done * _WIDTH)
+    parts = [f"{filled:·<{_WIDTH}} {done:4.0%}"]
+    if len(runs) > 1:
+        parts.append(f"{finished} of {len(runs)} runs")
+    preparing = [run[0] for run in runs if run[2] and not run[3]]
+    parts.append(f"preparing the drive, {preparing[0]:.0%} of a capacity" if preparing else "")
+    parts.append(f"{amount(requests)} requests" if requests else "")
+    return "  ".join(part for part in parts if part)

@@ -1,0 +1,219 @@
+"""What a user sees of results: one run at length, or several side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.text import NONE, Column, amount, bar, digits, ratio, share, span, table
+
+if TYPE_CHECKING:
+    from ssdlab.intervals import Interval
+    from ssdlab.results import Aggregate, Comparison, KindResult, Result
+
+_LEAST_SHARE = 0.005
+"""Parts of the latency smaller than this in reads and in writes are not shown."""
+
+
+def of_run(result: Result) -> str:
+    """Return the report of one run."""
+    blocks = [
+        heading(result),
+        _latencies(result),
+        "\n".join(_figures(result)),
+        _blame(result),
+        "\n".join(notes(result)),
+    ]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def heading(result: Result) -> str:
+    """Say what ran, and on what."""
+    parts = [result.device, result.scheme, result.workload, f"seed {result.provenance.seed}"]
+    return " · ".join(parts)
+
+
+def _latencies(result: Result) -> str:
+    kinds = [("read", result.read), ("write", result.write)]
+    shown = [(name, kind) for name, kind in kinds if kind.requests]
+    if not shown:
+        return "no reads and no writes"
+    columns = [Column("requests", [f"{kind.requests:,}" for _, kind in shown])]
+    for head, name in [("mean",) * 2, ("p50",) * 2, ("p99",) * 2, ("p99.9", "p999"), ("max",) * 2]:
+        cells = [span(getattr(kind.latency_us, name)) for _, kind in shown]
+        columns.append(Column(head, cells))
+    return table(Column("latency", [name for name, _ in shown]), columns, gap="   ")
+
+
+def _figures(result: Result) -> Iterator[str]:
+    """List the figures of the run as a whole, a line each."""
+    yield f"IOPS       {digits(result.iops, 4)}"
+    yield f"bandwidth  {digits(result.bandwidth_mb_s, 4)} MB/s"
+    yield f"WAF        {NONE if result.waf is None else f'{result.waf:.3f}'}"
+    gc = result.gc
+    yield f"GC         {gc.count:,} blocks, {gc.moved_pages:,} pages moved"
+    busy = result.utilisation
+    yield f"busy       dies {share(busy.die)}, buses {share(busy.bus)}"
+    if result.buffer is not None and result.buffer.lookups:
+        yield f"buffer     {share(result.buffer.hits / result.buffer.lookups)} of pages found in it"
+    if result.precondition is not None:
+        done = result.precondition
+        state = "steady" if done.settled else "NOT steady"
+        yield f"start      {state} after {done.capacities} capacities, WAF {done.waf:.3f}"
+    simulated = f"{digits(result.duration_s, 4)} s"
+    speed = f"{amount(result.sim.requests_per_s)} requests/s"
+    yield f"simulated  {simulated} in {digits(result.sim.wall_s)} s ({speed})"
+
+
+def _blame(result: Result) -> str:
+    """Show where the time of reads and writes went."""
+    reads, writes = _shares(result.read), _shares(result.write)
+    names = [name for name in reads if max(reads[name], writes[name]) >= _LEAST_SHARE]
+    kinds = [("read", result.read, reads), ("write", result.write, writes)]
+    kinds = [kind for kind in kinds if kind[1].requests]
+    if not names or not kinds:
+        return ""
+    width = max(len(name) for name in names)
+    half = 26
+    heads = "  ".join(f"{name + ' time':<{half}}" for name, _, _ in kinds)
+    lines = [f"{'where':<{width}}  {heads}".rstrip()]
+    for name in names:
+        bars = (f"{_percent(part[name]):>4} {bar(part[name], half - 6)}" for _, _, part in kinds)
+        lines.append(f"{name:<{width}}  {'  '.join(f'{b:<{half}}' for b in bars)}".rstrip())
+    return "\n".join(lines)
+
+
+def _shares(kind: KindResult) -> dict[str, float]:
+    whole = kind.latency_us.mean or 1.0
+    return {name: part / whole for name, part in kind.blame_us.items()}
+
+
+def _percent(value: float) -> str:
+    return f"{value * 100:.0f}%" if value >= _LEAST_SHARE else NONE
+
+
+def notes(result: Result) -> Iterator[str]:
+    """List what the user should know beyond the figures, a line each."""
+    yield from warnings(result)
+    for name, what in _COUNTS.items():
+        count = getattr(result, name)
+        if count:
+            yield f"{name.replace('_', ' ')}: {count:,} {what}"
+
+
+def warnings(result: Result) -> Iterator[str]:
+    """List what casts doubt on the figures, or says how the input was understood."""
+    if result.partial:
+        yield f"PARTIAL: stopped after {result.requests:,} requests"
+    if result.saturated:
+        yield (
+            "SATURATED: the drive cannot keep up;"
+            f" {result.backlog:,} requests unfinished when the last one arrived"
+        )
+    if result.uncorrectable:
+        yield f"uncorrectable: {result.uncorrectable:,} requests with a page that never decoded"
+    yield from (f"note: {remark}" for remark in result.remarks)
+
+
+_COUNTS = {
+    "preloaded": "pages read that were written before the start (start.preload)",
+    "unmapped_reads": "pages read that were never written",
+    "folded": "requests beyond the drive, folded into it",
+    "clamped": "requests over the drive's end, moved to end there",
+}
+
+# Several runs.
+
+_Write = Callable[[float], str]
+_Row = tuple[str, "Result", "Aggregate | None"]
+_METRICS: Sequence[tuple[str, str, _Write]] = (
+    ("read mean", "read.latency_us.mean", span),
+    ("read p99", "read.latency_us.p99", span),
+    ("read p99.9", "read.latency_us.p999", span),
+    ("write mean", "write.latency_us.mean", span),
+    ("write p99", "write.latency_us.p99", span),
+    ("write p99.9", "write.latency_us.p999", span),
+    ("IOPS", "iops", lambda value: digits(value, 4)),
+    ("MB/s", "bandwidth_mb_s", lambda value: digits(value, 4)),
+    ("WAF", "waf", lambda value: f"{value:.3f}"),
+    ("GC blocks", "gc.count", lambda value: digits(value, 4)),
+    *((name.replace("_", " "), name, lambda value: digits(value, 4)) for name in _COUNTS),
+)
+
+
+def of_comparison(comparison: Comparison) -> str:
+    """Return a table a workload: a row a run, or a row a group of seeds, ratios to the first."""
+    groups: dict[str, list[_Row]] = {}
+    for row in _rows(comparison):
+        groups.setdefault(row[1].workload, []).append(row)
+    return "\n\n".join(_of_workload(workload, rows) for workload, rows in groups.items())
+
+
+def _rows(comparison: Comparison) -> Iterator[_Row]:
+    if comparison.aggregates:
+        for summed in comparison.aggregates:
+            yield summed.label, comparison[summed.runs[0]], summed
+        return
+    for result in comparison:
+        yield result.label or result.scheme, result, None
+
+
+def _of_workload(workload: str, rows: Sequence[_Row]) -> str:
+    _, first, summed = rows[0]
+    alike = {result.device for _, result, _ in rows} == {first.device}
+    parts = [first.device] * alike + [workload, f"{first.requests:,} requests"]
+    seeds = 1 if summed is None else len(summed.seeds)
+    many = f"{seeds} seeds from {first.provenance.seed}, ± 95% interval"
+    parts.append(many if seeds > 1 else f"seed {first.provenance.seed}")
+    columns = [_column(head, metric, write, rows) for head, metric, write in _METRICS]
+    body = table(
+        Column("", [label for label, _, _ in rows]),
+        [column for column in columns if column is not None],
+    )
+    told = "\n".join(_told([(label, list(warnings(result))) for label, result, _ in rows]))
+    return "\n\n".join(part for part in (" · ".join(parts), body, told) if part)
+
+
+def _told(notes: Sequence[tuple[str, list[str]]]) -> Iterator[str]:
+    """List the notes of all runs; those that all have in common once, without a label."""
+    common = [note for note in notes[0][1] if all(note in own for _, own in notes)]
+    yield from common
+    for label, own in notes:
+        yield from (f"{label}: {note}" for note in own if note not in common)
+
+
+def _column(head: str, metric: str, write: _Write, rows: Sequence[_Row]) -> Column | None:
+    """Return a metric's column, each cell with its ratio to the first; None if all are nothing."""
+    found = [_figure(result, summed, metric) for _, result, summed in rows]
+    values = [value for value, _ in found]
+    if not any(values):
+        return None
+    texts = [_with_interval(value, half, write) for value, half in found]
+    base = values[0]
+    if base is None or len(set(values)) == 1:
+        return Column(head, texts)
+    width = max(len(text) for text in texts)
+    ratios = ["", *("" if value is None else ratio(value, base) for value in values[1:])]
+    cells = [f"{text:>{width}} {times}" for text, times in zip(texts, ratios, strict=True)]
+    whole = max(map(len, cells))
+    return Column(f"{head:>{width}}".ljust(whole), [cell.ljust(whole) for cell in cells])
+
+
+def _figure(
+    result: Result, summed: Aggregate | None, metric: str
+) -> tuple[float | None, float | None]:
+    if summed is not None:
+        interval: Interval | None = summed.metrics.get(metric)
+        return (None, None) if interval is None else (interval.mean, interval.half_width_95)
+    value: Any = result
+    for part in metric.split("."):
+        value = getattr(value, part)
+    return value, None
+
+
+def _with_interval(value: float | None, half: float | None, write: _Write) -> str:
+    if value is None:
+        return NONE
+    if half is None:
+        return write(value)
+    return f"{write(value)} ±{digits(100 * half / value, 2) if value else 0}%"

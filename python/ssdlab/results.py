@@ -1,0 +1,266 @@
+"""What came of a run, with typed attributes: ``result.read.latency_us.p99``.
+
+The Rust side declares these figures (``ssdlab_run::RunResult``); docs/results.md says what each one
+means. Here are the types that give them attributes; a test holds the two against one another.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from typing import Any, TypeVar
+
+from ssdlab import _native, report
+from ssdlab.intervals import Interval, intervals
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyUs:
+    """Latency in microseconds, from arrival to completion."""
+
+    mean: float
+    p50: float
+    p90: float
+    p99: float
+    p999: float
+    max: float
+
+
+@dataclass(frozen=True, slots=True)
+class KindResult:
+    """The reads, or the writes. ``blame_us`` are the parts that sum to the mean latency."""
+
+    requests: int
+    bytes: int
+    latency_us: LatencyUs
+    blame_us: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueResult:
+    """The requests of one submission queue."""
+
+    read: KindResult
+    write: KindResult
+
+
+@dataclass(frozen=True, slots=True)
+class GcResult:
+    """Garbage collection: blocks collected and valid pages moved for it."""
+
+    count: int
+    moved_pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Utilisation:
+    """Mean busy shares, from 0 to 1, of the array units and of the channels."""
+
+    die: float
+    bus: float
+
+
+@dataclass(frozen=True, slots=True)
+class BufferResult:
+    """Pages looked for in the page buffer, and found there."""
+
+    hits: int
+    lookups: int
+
+
+@dataclass(frozen=True, slots=True)
+class PreconditionResult:
+    """How the drive was brought into a steady state before the run."""
+
+    capacities: int
+    waf: float
+    settled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sim:
+    """The simulation itself: wall time in seconds, and its speed. No part of the digest."""
+
+    wall_s: float
+    ready_s: float
+    requests_per_s: float
+    page_ops_per_s: float
+    peak_rss_mb: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What made the result: enough to make it again."""
+
+    version: str
+    config: Mapping[str, Any]
+    config_hash: str
+    seed: int
+    plan: Mapping[str, Any]
+    trace_sha256: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of one run."""
+
+    label: str | None
+    device: str
+    scheme: str
+    workload: str
+    partial: bool
+    requests: int
+    read: KindResult
+    write: KindResult
+    trims: int
+    flushes: int
+    duration_s: float
+    iops: float
+    bandwidth_mb_s: float
+    waf: float | None
+    ops: Mapping[str, Mapping[str, int]]
+    retries: int
+    uncorrectable: int
+    suspensions: int
+    gc: GcResult
+    wear_levelled: int
+    utilisation: Utilisation
+    clamped: int
+    folded: int
+    preloaded: int
+    unmapped_reads: int
+    saturated: bool
+    backlog: int
+    results_digest: str
+    remarks: Sequence[str]
+    sim: Sim
+    provenance: Provenance
+    queues: Sequence[QueueResult] = ()
+    buffer: BufferResult | None = None
+    precondition: PreconditionResult | None = None
+    vary: Mapping[str, str] = field(default_factory=dict)
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Result:
+        """Give attributes to a result as it stands in JSON."""
+        return build(cls, {**data, "raw": data})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as it stands in JSON."""
+        return dict(self.raw)
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return the result as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        """Return the report that ``ssdlab run`` prints."""
+        return report.of_run(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """Runs that differ in their seed alone, summed up: every figure with its 95 % interval."""
+
+    label: str
+    runs: Sequence[int]
+    seeds: Sequence[int]
+    metrics: Mapping[str, Interval]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as it stands in JSON."""
+        metrics = {name: interval.to_dict() for name, interval in self.metrics.items()}
+        seeds, runs = list(self.seeds), list(self.runs)
+        return {"label": self.label, "runs": runs, "seeds": seeds, "metrics": metrics}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Sequence[Result]):
+    """The results of several runs, in the order in which the runs were asked for."""
+
+    results: Sequence[Result]
+    aggregates: Sequence[Aggregate] = ()
+
+    @typing.overload
+    def __getitem__(self, index: int) -> Result: ...
+    @typing.overload
+    def __getitem__(self, index: slice) -> Sequence[Result]: ...
+    def __getitem__(self, index: int | slice) -> Result | Sequence[Result]:
+        """Return one result, or some."""
+        return self.results[index]
+
+    def __len__(self) -> int:
+        """Count the results."""
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[Result]:
+        """Go through the results."""
+        return iter(self.results)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--json`` writes."""
+        whole: dict[str, Any] = {"schema_version": _native.SCHEMA_VERSION}
+        whole["results"] = [result.to_dict() for result in self.results]
+        if self.aggregates:
+            whole["aggregates"] = [aggregate.to_dict() for aggregate in self.aggregates]
+        return whole
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return what ``--json`` writes, as text."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        """Return the tables that ``ssdlab compare`` prints."""
+        return report.of_comparison(self)
+
+
+def aggregate(label: str, runs: Sequence[int], results: Sequence[Result]) -> Aggregate:
+    """Sum up the runs of these indices, which differ in their seed alone."""
+    figures = [figures_of(results[run].raw) for run in runs]
+    seeds = [results[run].provenance.seed for run in runs]
+    return Aggregate(label, runs, seeds, intervals(figures))
+
+
+def figures_of(data: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
+    """Return every number of a result by its dotted name, but for how and how fast it was made."""
+    figures: dict[str, float] = {}
+    for key, value in data.items():
+        if key in {"provenance", "sim"} and not prefix:
+            continue
+        if isinstance(value, Mapping):
+            figures |= figures_of(value, f"{prefix}{key}.")
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            figures[prefix + key] = value
+    return figures
+
+
+def build(kind: type[T], data: Mapping[str, Any]) -> T:
+    """Make a dataclass of plain data; what it does not declare stays in the plain data alone."""
+    hints = typing.get_type_hints(kind)
+    given = {}
+    for slot in fields(typing.cast(Any, kind)):
+        if slot.name in data:
+            given[slot.name] = _value(hints[slot.name], data[slot.name])
+        elif slot.default is MISSING and slot.default_factory is MISSING:
+            raise KeyError(f"a result without {slot.name!r}")
+    return kind(**given)
+
+
+def _value(hint: Any, value: Any) -> Any:
+    """Make what the type hint says of a plain value."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if value is None:
+        return None
+    if origin in {types.UnionType, typing.Union}:
+        return _value(arguments[0], value)
+    if origin is Sequence:
+        return [_value(arguments[0], item) for item in value]
+    if is_dataclass(hint) and isinstance(hint, type):
+        return build(hint, value)
+    return value

@@ -1,0 +1,90 @@
+"""Figures and tables as text: for eyes, for pasting, and for 80 columns without a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+WIDTH = 80
+NONE = "–"
+
+_TIMES = (("ns", 1e-3), ("µs", 1.0), ("ms", 1e3), ("s", 1e6))
+_AMOUNTS = (("", 1.0), (" k", 1e3), (" M", 1e6), (" G", 1e9))
+
+
+def digits(value: float, significant: int = 3) -> str:
+    """Write a number with so many significant digits, without an exponent."""
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.{significant - 1}e}")
+    exponent = int(f"{abs(rounded):e}".partition("e")[2])
+    return f"{rounded:,.{max(0, significant - 1 - exponent)}f}"
+
+
+def span(us: float) -> str:
+    """Write a time given in microseconds: ``842 µs``, ``1.20 ms``."""
+    return _scaled(us, _TIMES, first=1) if us else "0 µs"
+
+
+def amount(value: float) -> str:
+    """Write a large number: ``1.21 M``."""
+    return _scaled(value, _AMOUNTS)
+
+
+def _scaled(value: float, units: Sequence[tuple[str, float]], first: int = 0) -> str:
+    """Write a value in the largest unit in which it is at least one."""
+    rounded = float(f"{value:.2e}")
+    fitting = [unit for unit in units if abs(rounded) >= unit[1]]
+    name, factor = fitting[-1] if fitting else units[0]
+    gap = " " if first else ""
+    return f"{digits(value / factor)}{gap}{name}"
+
+
+def share(value: float) -> str:
+    """Write a share from 0 to 1 in percent."""
+    percent = value * 100
+    return f"{percent:.0f} %" if percent >= 10 or percent == 0 else f"{percent:.1f} %"
+
+
+def ratio(value: float, base: float) -> str:
+    """Write a value as a multiple of another: ``×0.58``."""
+    return f"×{value / base:.2f}" if base else ""
+
+
+def bar(value: float, width: int = 24) -> str:
+    """Draw a share from 0 to 1 as a bar of at most ``width`` columns, in eighths of one."""
+    eighths = round(value * width * 8)
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: its head and its cells."""
+
+    head: str
+    cells: Sequence[str]
+
+    def width(self) -> int:
+        """Return the columns of text that it takes."""
+        return max(len(self.head), *(len(cell) for cell in self.cells))
+
+    def lines(self, align: Callable[[str, int], str]) -> list[str]:
+        """Return head and cells, each filled up to the same width."""
+        return [align(text, self.width()) for text in (self.head, *self.cells)]
+
+
+def table(labels: Column, columns: Sequence[Column], gap: str = "  ") -> str:
+    """Lay columns out beside their labels; in several blocks if they are too wide for one."""
+    blocks: list[list[Column]] = [[]]
+    room = WIDTH - labels.width()
+    for column in columns:
+        taken = sum(len(gap) + other.width() for other in blocks[-1])
+        if blocks[-1] and taken + len(gap) + column.width() > room:
+            blocks.append([])
+        blocks[-1].append(column)
+    return "\n\n".join(_block(labels, block, gap) for block in blocks)
+
+
+def _block(labels: Column, columns: Sequence[Column], gap: str) -> str:
+    sides = [labels.lines(str.ljust), *(column.lines(str.rjust) for column in columns)]
+    return "\n".join(gap.join(row).rstrip() for row in zip(*sides, strict=True))
