@@ -3,7 +3,7 @@
 pub mod catalogue;
 mod resolve;
 
-pub use resolve::{RESERVE_BLOCKS, Resolved};
+pub use resolve::{RESERVE_BLOCKS, Resolved, usable_blocks};
 pub use ssdlab_nand::refusal::Refusal;
 
 use schemars::JsonSchema;
@@ -301,6 +301,9 @@ pub struct StartConfig {
     /// Share of the written pages whose data is outdated, by random overwriting; only with `fill`.
     /// Default: 0. Assumed.
     pub invalid: Share,
+    /// Whether the data was overwritten at random, under the drive's own garbage collection, until
+    /// the drive was steady; only with `fill`, not beside `invalid`. Default: false. Assumed.
+    pub steady: bool,
     /// P/E cycles of each block. Default: 0. Assumed.
     pub pe_cycles: u32,
     /// The P/E cycles of each block are drawn from `pe_cycles` ± this. Default: 0. Source:
@@ -319,6 +322,7 @@ impl Default for StartConfig {
             preload: Preload::default(),
             fill: Share::new(0.0),
             invalid: Share::new(0.0),
+            steady: false,
             pe_cycles: 0,
             pe_spread: 0,
             age_min: Nanos::ZERO,

@@ -64,6 +64,7 @@ impl Resolved {
         check_effects(config, &chip)?;
         check_ranges(config, &chip)?;
         let logical_pages = logical_pages(config, seed)?;
+        check_start(config, logical_pages)?;
         let buffer_pages = (config.buffer.size.get() / geometry.page_size.get()) as u32;
         if buffer_pages == 0 && config.buffer.size.get() > 0 {
             let expected = format!("0B or at least a page of {}", geometry.page_size);
@@ -162,6 +163,13 @@ fn check_effects(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
         let got = config.start.invalid.get().to_string();
         return none("start.invalid", got, "without start.fill");
     }
+    if config.start.steady && config.start.fill.get() == 0.0 {
+        return none("start.steady", "true".into(), "without start.fill");
+    }
+    if config.start.steady && config.start.invalid.get() > 0.0 {
+        let got = config.start.invalid.get().to_string();
+        return none("start.invalid", got, "with start.steady, which decides it");
+    }
     Ok(())
 }
 
@@ -199,6 +207,32 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
         return Err(Refusal::new("ftl.allocation_order", format!("{letters:?}"), expected));
     }
     Ok(())
+}
+
+/// Refuses more outdated data than garbage collection leaves on a plane.
+fn check_start(config: &DriveConfig, logical_pages: u32) -> Result<(), Refusal> {
+    let geometry = &config.geometry;
+    let usable = usable_blocks(config);
+    let kept = config.tend.gc.get().map_or(BLOCKS_UNUSABLE, |gc| gc.limits(usable).0);
+    let data = config.start.fill.get() * f64::from(logical_pages);
+    let data = data / f64::from(geometry.plane_count());
+    let room = f64::from(usable.saturating_sub(kept)) * f64::from(geometry.pages);
+    let most = ((1.0 - data / room.max(1.0)) * 1e4).floor().max(0.0) / 1e4;
+    if config.start.invalid.get() <= most {
+        return Ok(());
+    }
+    let expected = format!(
+        "at most {most} with start.fill = {}: garbage collection starts with fewer than {kept} \
+         free blocks on a plane",
+        config.start.fill.get()
+    );
+    Err(Refusal::new("start.invalid", config.start.invalid.get(), expected))
+}
+
+/// Blocks of a plane that are not bad, on average.
+pub fn usable_blocks(config: &DriveConfig) -> u32 {
+    let good = 1.0 - config.ftl.bad_blocks.get();
+    (f64::from(config.geometry.blocks) * good).round() as u32
 }
 
 /// How many pages the host may address, if the drive can hold them.

@@ -93,7 +93,9 @@ impl Drive {
     /// A drive as configured, in its start state.
     pub fn new(resolved: Arc<Resolved>) -> Drive {
         let geometry = resolved.geometry().clone();
-        let ftl = start::ftl(&resolved);
+        let order_of_planes =
+            PlaneOrder::new(&resolved.config.ftl.allocation_order, &geometry);
+        let ftl = start::ftl(&resolved, &order_of_planes);
         let mut cells = Cells::new(resolved.chip.clone(), resolved.page_order.clone(), &geometry);
         start::truth(&resolved, &ftl, &mut cells);
         let answers = Answers::new(&resolved);
@@ -106,7 +108,7 @@ impl Drive {
             host: Host::new(config.host.queues, config.host.queue_depth),
             hazards: Hazards::default(),
             buffer: Buffer::new(&resolved),
-            order_of_planes: PlaneOrder::new(&config.ftl.allocation_order, &geometry),
+            order_of_planes,
             cursor: 0,
             dynamic: config.ftl.allocation == Allocation::Dynamic,
             flash: Flash::new(&geometry, resolved.flash.clone(), cells),

@@ -213,9 +213,15 @@ impl Allocator {
         self.free[plane.index()].push(Reverse((key, block.0)));
     }
 
-    /// Takes a particular free block out of its pool, for a start state that is laid down.
-    pub fn remove_free(&mut self, plane: PlaneId, wanted: impl Fn(BlockId) -> bool) {
-        self.free[plane.index()].retain(|Reverse((_, block))| !wanted(BlockId(*block)));
+    /// Lets a stream go on with a block whose first `written` pages are written.
+    pub fn open_at(&mut self, plane: PlaneId, stream: Stream, block: BlockId, written: u16) {
+        self.open[slot(plane, stream)] = Open { block, next: written };
+    }
+
+    /// The block that a stream has open.
+    pub fn open_block(&self, plane: PlaneId, stream: Stream) -> Option<BlockId> {
+        let open = self.open[slot(plane, stream)];
+        (open.block != NO_BLOCK).then_some(open.block)
     }
 
     /// The blocks that a plane's streams have open.

@@ -112,6 +112,19 @@ impl BlockTable {
         self.state[block.index()] = BlockState::Free;
     }
 
+    /// Gives a block the pages with which the drive starts; a full one counts as closed now.
+    pub fn lay(&mut self, block: BlockId, written: u16, valid: u16) {
+        self.written[block.index()] = written;
+        self.valid[block.index()] = valid;
+        if written == self.pages_per_block {
+            self.clock += 1;
+            self.closed[block.index()] = self.clock;
+            self.state[block.index()] = BlockState::Closed;
+        } else {
+            self.state[block.index()] = BlockState::Open;
+        }
+    }
+
     /// Gives a block the wear with which the drive starts.
     pub fn set_erases(&mut self, block: BlockId, erases: u32) {
         self.erases[block.index()] = erases;

@@ -52,6 +52,16 @@ impl Default for GcConfig {
     }
 }
 
+impl GcConfig {
+    /// The free blocks of a plane of `blocks` blocks below which collection starts, and below
+    /// which it goes before the host.
+    pub fn limits(&self, blocks: u32) -> (u32, u32) {
+        let of = |share: Share| (share.get() * f64::from(blocks)).ceil() as u32;
+        let hard = of(self.hard).max(HARD_LEAST);
+        (of(self.threshold).max(hard), hard)
+    }
+}
+
 /// What `d_choices` draws if `choices` is not set.
 const CHOICES_DEFAULT: u32 = 10;
 
@@ -86,10 +96,7 @@ impl Answer for Gc {
     type Config = GcConfig;
 
     fn build(config: &GcConfig, setup: &Setup) -> Gc {
-        let blocks = f64::from(setup.geometry.blocks);
-        let of = |share: Share| (share.get() * blocks).ceil() as u32;
-        let hard = of(config.hard).max(HARD_LEAST);
-        let start_below = of(config.threshold).max(hard);
+        let (start_below, hard) = config.limits(setup.geometry.blocks);
         Gc {
             victim: config.victim,
             choices: config.choices.unwrap_or(CHOICES_DEFAULT),

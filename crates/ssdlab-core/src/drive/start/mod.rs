@@ -1,14 +1,21 @@
-//! The state in which a drive begins.
+//! The state in which a drive begins: fresh, or drawn as if it had been written.
+//!
+//! Nothing is written page by page. The books of one plane are run without time, under the drive's
+//! own tenders, until they are as full, as outdated or as steady as asked ([`pool`]); every plane
+//! of the drive is then drawn after that one ([`draw`]).
+
+mod draw;
+mod pool;
 
 use ssdlab_nand::BlockId;
 
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::Cells;
-use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map};
+use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, PlaneOrder};
 use crate::media;
 
 /// The translation layer's books at the start.
-pub fn ftl(resolved: &Resolved) -> Ftl {
+pub fn ftl(resolved: &Resolved, order: &PlaneOrder) -> Ftl {
     let geometry = resolved.geometry();
     let config = &resolved.config.ftl;
     let mut blocks = BlockTable::new(geometry);
@@ -24,8 +31,12 @@ pub fn ftl(resolved: &Resolved) -> Ftl {
         }
     }
     let map = Map::new(resolved.logical_pages, geometry.page_count(), resolved.keeps_sectors());
-    let alloc = Allocator::new(geometry, &blocks, RESERVE_BLOCKS, config.level_wear);
-    Ftl::new(geometry, map, blocks, alloc)
+    let filled = resolved.config.start.fill.of(u64::from(resolved.logical_pages)) as u32;
+    if filled == 0 {
+        let alloc = Allocator::new(geometry, &blocks, RESERVE_BLOCKS, config.level_wear);
+        return Ftl::new(geometry, map, blocks, alloc);
+    }
+    draw::filled(resolved, order, filled, map, blocks)
 }
 
 /// What the cells hold at the start.

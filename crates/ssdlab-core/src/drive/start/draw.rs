@@ -1,0 +1,204 @@
+//! Every plane of a drive, drawn after one that was written.
+
+use rand::Rng;
+use rand::seq::SliceRandom;
+use ssdlab_base::rng;
+use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId};
+
+use super::pool::{Filling, Pool, Snapshot, blocks_of};
+use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
+use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, PlaneOrder, Stream};
+
+/// Snapshots of a steady plane after which the planes are drawn in turn.
+const SNAPSHOTS_MOST: u32 = 8;
+
+/// Books of a drive whose first `filled` pages hold data.
+pub fn filled(
+    resolved: &Resolved,
+    order: &PlaneOrder,
+    filled: u32,
+    mut map: Map,
+    mut blocks: BlockTable,
+) -> Ftl {
+    let geometry = resolved.geometry();
+    let planes = order.planes().len() as u32;
+    let snapshots = snapshots(resolved, filled.div_ceil(planes));
+    let mut random = rng::stream(resolved.seed, "start.draw");
+    let mut open = Vec::new();
+    for (position, &plane) in order.planes().iter().enumerate() {
+        // The pages of a plane are those whose number leaves this remainder.
+        let pages = (filled.saturating_sub(position as u32)).div_ceil(planes);
+        let snapshot = &snapshots[position % snapshots.len()];
+        let layout = Layout::draw(geometry, &blocks, plane, snapshot, pages, &mut random);
+        let mut data = Shuffled::new(pages, rng::hash(resolved.seed, 0xda7a, plane.0.into()));
+        for (block, filling) in layout.used() {
+            blocks.lay(block, filling.written, filling.valid);
+            let mut left = filling;
+            for page in 0..filling.written {
+                // Selection sampling: each page is as likely to be among the valid ones.
+                let draw = rng::below(random.next_u64(), u64::from(left.written)) as u16;
+                left.written -= 1;
+                if draw < left.valid {
+                    left.valid -= 1;
+                    let lpn = Lpn(data.next() * planes + position as u32);
+                    map.set(lpn, geometry.page(block, PageInBlock(page)));
+                    map.add_sectors(lpn, u64::MAX);
+                }
+            }
+        }
+        open.extend(layout.open.iter().map(|&(stream, block, at)| (plane, stream, block, at)));
+    }
+    let level_wear = resolved.config.ftl.level_wear;
+    let mut alloc = Allocator::new(geometry, &blocks, RESERVE_BLOCKS, level_wear);
+    for (plane, stream, block, filling) in open {
+        blocks.set_state(block, BlockState::Open);
+        alloc.open_at(plane, stream, block, filling.written);
+    }
+    Ftl::new(geometry, map, blocks, alloc)
+}
+
+/// Planes to draw after, with this many pages of data on a plane of the drive.
+fn snapshots(resolved: &Resolved, pages: u32) -> Vec<Snapshot> {
+    let start = &resolved.config.start;
+    let share = f64::from(blocks_of(resolved)) / f64::from(usable_blocks(&resolved.config));
+    let mut pool = Pool::filled(resolved, ((f64::from(pages) * share) as u32).max(1));
+    if !start.steady {
+        pool.overwrite_until(start.invalid.get());
+        return vec![pool.snapshot()];
+    }
+    pool.overwrite_until_steady();
+    let count = SNAPSHOTS_MOST.min(resolved.geometry().plane_count());
+    let snapshots = (0..count).map(|_| {
+        pool.move_on();
+        pool.snapshot()
+    });
+    snapshots.collect()
+}
+
+/// What each block of a plane is to hold.
+struct Layout {
+    closed: Vec<(BlockId, Filling)>,
+    open: Vec<(Stream, BlockId, Filling)>,
+}
+
+impl Layout {
+    /// A plane after `snapshot`, with exactly `pages` pages of data.
+    fn draw(
+        geometry: &Geometry,
+        blocks: &BlockTable,
+        plane: PlaneId,
+        snapshot: &Snapshot,
+        pages: u32,
+        random: &mut rng::Stream,
+    ) -> Layout {
+        let first = geometry.first_block(plane).0;
+        let mut usable: Vec<BlockId> = (first..first + geometry.blocks)
+            .map(BlockId)
+            .filter(|&block| blocks.state(block) == BlockState::Free)
+            .collect();
+        usable.shuffle(random);
+        let scale = usable.len() as f64 / snapshot.blocks() as f64;
+        let mut usable = usable.into_iter();
+        let open: Vec<_> = snapshot
+            .open
+            .iter()
+            .filter_map(|&(stream, filling)| Some((stream, usable.next()?, filling)))
+            .collect();
+        let wanted = (snapshot.closed.len() as f64 * scale).round() as usize;
+        let least = least_blocks(pages, &open, geometry.pages);
+        let count = wanted.max(least).min(usable.len().saturating_sub(RESERVE_BLOCKS));
+        let closed: Vec<_> = (0..count)
+            .map(|at| {
+                // In the order in which they were closed, each as often as the scale asks.
+                let like = snapshot.closed.get(at * snapshot.closed.len() / count.max(1));
+                let blank = Filling { written: geometry.pages as u16, valid: 0 };
+                (usable.next().expect("fewer than the usable"), *like.unwrap_or(&blank))
+            })
+            .collect();
+        let mut layout = Layout { closed, open };
+        layout.settle(pages, random);
+        layout
+    }
+
+    fn used(&self) -> impl Iterator<Item = (BlockId, Filling)> + '_ {
+        let open = self.open.iter().map(|&(_, block, filling)| (block, filling));
+        self.closed.iter().copied().chain(open)
+    }
+
+    /// Adds or takes valid pages here and there until there are `pages` of them.
+    fn settle(&mut self, pages: u32, random: &mut rng::Stream) {
+        let mut fillings: Vec<&mut Filling> = self.closed.iter_mut().map(|(_, f)| f).collect();
+        fillings.extend(self.open.iter_mut().map(|(_, _, filling)| filling));
+        let mut have: u32 = fillings.iter().map(|filling| u32::from(filling.valid)).sum();
+        let room: u32 = fillings.iter().map(|filling| u32::from(filling.written)).sum();
+        assert!(room >= pages, "a plane has room for its data");
+        while have != pages {
+            let at = rng::below(random.next_u64(), fillings.len() as u64) as usize;
+            let filling = &mut fillings[at];
+            if have < pages && filling.valid < filling.written {
+                filling.valid += 1;
+                have += 1;
+            } else if have > pages && filling.valid > 0 {
+                filling.valid -= 1;
+                have -= 1;
+            }
+        }
+    }
+}
+
+/// Full blocks that are needed at the least for this much data beside the open blocks.
+fn least_blocks(pages: u32, open: &[(Stream, BlockId, Filling)], per_block: u32) -> usize {
+    let in_open: u32 = open.iter().map(|(_, _, filling)| u32::from(filling.written)).sum();
+    pages.saturating_sub(in_open).div_ceil(per_block) as usize
+}
+
+/// The numbers below `count`, each once, in an order that looks random: a four-round Feistel
+/// network over the next power of four, walked until it lands inside.
+struct Shuffled {
+    next: u32,
+    count: u32,
+    half: u32,
+    key: u64,
+}
+
+impl Shuffled {
+    fn new(count: u32, key: u64) -> Shuffled {
+        let bits = 32 - count.max(2).leading_zeros();
+        Shuffled { next: 0, count, half: bits.div_ceil(2), key }
+    }
+
+    fn scramble(&self, number: u32) -> u32 {
+        let mask = (1u32 << self.half) - 1;
+        let (mut left, mut right) = (number >> self.half, number & mask);
+        for round in 0..4 {
+            let word = self.key ^ (u64::from(right) << 8) ^ round;
+            (left, right) = (right, left ^ (rng::mix(word) as u32 & mask));
+        }
+        left << self.half | right
+    }
+
+    fn next(&mut self) -> u32 {
+        debug_assert!(self.next < self.count, "as many numbers as were asked for");
+        let mut number = self.scramble(self.next);
+        while number >= self.count {
+            number = self.scramble(number);
+        }
+        self.next += 1;
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shuffle_gives_every_number_once() {
+        for count in [1, 2, 3, 100, 4096, 5000] {
+            let mut shuffled = Shuffled::new(count, 7);
+            let mut numbers: Vec<u32> = (0..count).map(|_| shuffled.next()).collect();
+            numbers.sort_unstable();
+            assert!(numbers.into_iter().eq(0..count), "{count}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! One plane's books, written without time: first in order, then at random, while the drive's own
+//! tenders collect.
+//!
+//! A page is as likely to be overwritten as any other, so which pages a block still holds does not
+//! matter, only how many: that is what is handed on.
+
+use rand::RngExt;
+use ssdlab_base::rng;
+use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
+
+use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
+use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, Stream};
+use crate::policy::Setup;
+use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
+use crate::slots::Tend;
+
+/// Blocks of the plane that is written: enough that one more changes nothing.
+const BLOCKS_MOST: u32 = 1024;
+/// Capacities overwritten before the plane counts as steady.
+const STEADY_CAPACITIES: f64 = 5.0;
+/// How far apart two snapshots of a steady plane are, in capacities.
+const APART: f64 = 0.25;
+
+/// A block's pages: how many are written and how many of them hold the newest copy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Filling {
+    pub written: u16,
+    pub valid: u16,
+}
+
+/// The blocks of a plane in use.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Full blocks, the first closed first.
+    pub closed: Vec<Filling>,
+    /// The blocks that streams have open.
+    pub open: Vec<(Stream, Filling)>,
+    /// Free blocks.
+    pub free: usize,
+}
+
+impl Snapshot {
+    /// Blocks of the plane.
+    pub fn blocks(&self) -> usize {
+        self.closed.len() + self.open.len() + self.free
+    }
+}
+
+/// A plane that is written without time.
+pub struct Pool {
+    ftl: Ftl,
+    tenders: Vec<Tend>,
+    random: rng::Stream,
+    pages: u32,
+    geometry: Geometry,
+}
+
+/// Blocks of the plane that stands for all planes of this drive.
+pub fn blocks_of(resolved: &Resolved) -> u32 {
+    usable_blocks(&resolved.config).min(BLOCKS_MOST)
+}
+
+impl Pool {
+    /// A plane with `pages` pages of data, written once in order.
+    pub fn filled(resolved: &Resolved, pages: u32) -> Pool {
+        let blocks = blocks_of(resolved);
+        let geometry = Geometry {
+            channels: 1,
+            chips: 1,
+            dies: 1,
+            planes: 1,
+            blocks,
+            ..resolved.geometry().clone()
+        };
+        let table = BlockTable::new(&geometry);
+        let alloc = Allocator::new(&geometry, &table, RESERVE_BLOCKS, false);
+        let map = Map::new(pages, geometry.page_count(), false);
+        let setup = Setup { geometry: geometry.clone(), buffer_pages: 0, seed: resolved.seed };
+        let mut pool = Pool {
+            ftl: Ftl::new(&geometry, map, table, alloc),
+            tenders: Tend::build(&resolved.config.tend, &setup),
+            random: rng::stream(resolved.seed, "start.overwrite"),
+            pages,
+            geometry,
+        };
+        for page in 0..pages {
+            pool.write(Lpn(page));
+        }
+        pool
+    }
+
+    /// Overwrites at random until this share of the written pages is outdated; false if garbage
+    /// collection keeps it from getting there.
+    pub fn overwrite_until(&mut self, invalid: f64) -> bool {
+        let most = u64::from(self.geometry.page_count()) * 2;
+        for _ in 0..most {
+            if self.invalid_share() >= invalid {
+                return true;
+            }
+            self.overwrite();
+        }
+        false
+    }
+
+    /// Overwrites at random until the plane is steady.
+    pub fn overwrite_until_steady(&mut self) {
+        self.overwrite_capacities(STEADY_CAPACITIES);
+    }
+
+    /// Moves a steady plane on until it looks like another one.
+    pub fn move_on(&mut self) {
+        self.overwrite_capacities(APART);
+    }
+
+    fn overwrite_capacities(&mut self, capacities: f64) {
+        for _ in 0..(f64::from(self.pages) * capacities) as u64 {
+            self.overwrite();
+        }
+    }
+
+    fn overwrite(&mut self) {
+        let page = self.random.random_range(0..self.pages);
+        self.write(Lpn(page));
+    }
+
+    fn written_pages(&self) -> u64 {
+        let blocks = (0..self.geometry.blocks).map(BlockId);
+        blocks.map(|block| u64::from(self.ftl.blocks.written(block))).sum()
+    }
+
+    fn invalid_share(&self) -> f64 {
+        // Counting is not needed at every page: free blocks tell within a block.
+        let free = self.ftl.alloc.free_blocks(PLANE) as u32 * self.geometry.pages;
+        let open: u32 = [Stream::Host, Stream::Gc, Stream::Cold]
+            .iter()
+            .map(|&stream| u32::from(self.ftl.alloc.open_pages(PLANE, stream)))
+            .sum();
+        let written = self.geometry.page_count() - free - open;
+        debug_assert_eq!(u64::from(written), self.written_pages());
+        1.0 - f64::from(self.ftl.map.mapped()) / f64::from(written.max(1))
+    }
+
+    fn write(&mut self, lpn: Lpn) {
+        let ppn = loop {
+            match self.ftl.prepare_write(PLANE, Stream::Host) {
+                Some(ppn) => break ppn,
+                None => assert!(self.tend(Trigger::Changed), "a plane with spare blocks has room"),
+            }
+        };
+        self.ftl.commit_write(lpn, ppn);
+        if self.tend(Trigger::Changed) {
+            while self.tend(Trigger::JobEnded) {}
+        }
+    }
+
+    /// Does what a tender wants done; false if none wants anything.
+    fn tend(&mut self, trigger: Trigger) -> bool {
+        let free = self.ftl.alloc.free_blocks(PLANE) as u32;
+        let view = TendView {
+            plane: PLANE.0,
+            pool: self.ftl.blocks.pool(PLANE),
+            free_blocks: free,
+            open_pages: self.ftl.alloc.open_pages(PLANE, Stream::Gc),
+        };
+        let mut asked = self
+            .tenders
+            .iter_mut()
+            .filter(|tender| trigger == Trigger::JobEnded || free < tender.content_with());
+        let Some(job) = asked.find_map(|tender| tender.job(trigger, &view)) else { return false };
+        self.carry_out(job);
+        true
+    }
+
+    fn carry_out(&mut self, job: Job) {
+        self.ftl.blocks.set_state(job.block, BlockState::Victim);
+        for page in 0..self.geometry.pages as u16 {
+            let from = self.geometry.page(job.block, ssdlab_nand::PageInBlock(page));
+            if let Some(lpn) = self.ftl.map.valid(from) {
+                let to = self.ftl.prepare_write(PLANE, job.to).expect("the reserve serves a move");
+                self.ftl.commit_copy(lpn, from, to);
+            }
+        }
+        self.ftl.commit_erase(job.block);
+    }
+
+    /// The blocks as they are now.
+    pub fn snapshot(&self) -> Snapshot {
+        let filling = |block: BlockId| Filling {
+            written: self.ftl.blocks.written(block),
+            valid: self.ftl.blocks.valid(block),
+        };
+        let view = self.ftl.blocks.pool(PLANE);
+        let mut closed: Vec<usize> =
+            (0..view.len()).filter(|&at| view.state[at] == BlockState::Closed).collect();
+        closed.sort_by_key(|&at| view.closed[at]);
+        let streams = [Stream::Host, Stream::Gc, Stream::Cold];
+        let open = streams.iter().filter_map(|&stream| {
+            Some((stream, filling(self.ftl.alloc.open_block(PLANE, stream)?)))
+        });
+        Snapshot {
+            closed: closed.into_iter().map(|at| filling(view.block(at))).collect(),
+            open: open.collect(),
+            free: self.ftl.alloc.free_blocks(PLANE),
+        }
+    }
+}
+
+const PLANE: PlaneId = PlaneId(0);
