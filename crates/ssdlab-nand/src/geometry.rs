@@ -23,7 +23,19 @@ use crate::page_order::Cell;
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident($inner:ty)) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+        #[derive(
+            Clone,
+            Copy,
+            PartialEq,
+            Eq,
+            PartialOrd,
+            Ord,
+            Hash,
+            Debug,
+            Default,
+            Serialize,
+            Deserialize,
+        )]
         pub struct $name(pub $inner);
 
         impl $name {

@@ -11,8 +11,10 @@ pub mod replay;
 pub mod result;
 pub mod run;
 mod source;
+pub mod state;
 
 pub use plan::{Plan, RunConfig, effective, keys_markdown, preset_text, schema, scheme_text};
 pub use result::RunResult;
 pub use run::{Control, run_all};
 pub use ssdlab_core::config::catalogue::{PRESETS, SCHEMES};
+pub use state::{load_state, save_state};

@@ -43,6 +43,8 @@ pub struct Plan {
     pub closed: Option<u32>,
     /// Whether addresses beyond the drive are folded into it.
     pub fit: bool,
+    /// A file with the state in which the drive begins, as `ssdlab state save` wrote it.
+    pub state: Option<PathBuf>,
     /// Whether invariants are checked after every event.
     pub paranoid: bool,
     /// A name for the result.
@@ -120,14 +122,15 @@ impl Plan {
         })
     }
 
+    /// The scheme's name.
+    pub fn scheme_name(&self) -> &str {
+        if self.scheme.is_empty() { "conventional" } else { &self.scheme }
+    }
+
     /// The layers of this plan, merged.
     fn resolve(&self) -> Result<(RunConfig, Effective), Fault> {
         let preset = find(PRESETS, "--device", "a device", &self.device)?;
-        let scheme = match self.scheme.as_str() {
-            "" => "conventional",
-            name => name,
-        };
-        let scheme = find(SCHEMES, "--scheme", "a scheme", scheme)?;
+        let scheme = find(SCHEMES, "--scheme", "a scheme", self.scheme_name())?;
         let mut layers = Layers::new()
             .text(format!("preset {}", preset.name), preset.toml)
             .text(format!("scheme {}", scheme.name), scheme.toml);

@@ -15,6 +15,7 @@ use crate::plan::Prepared;
 use crate::precondition::Settled;
 use crate::replay::Course;
 use crate::source::Feed;
+use crate::state::contents_sha256;
 
 /// The version of the layout of results.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -144,6 +145,8 @@ pub struct Provenance {
     pub plan: serde_json::Value,
     /// SHA-256 of the trace's bytes as stored; absent for a closed-form workload.
     pub trace_sha256: Option<String>,
+    /// SHA-256 of the contents of the state that the run began with; absent without one.
+    pub state_sha256: Option<String>,
 }
 
 /// What came of a run.
@@ -261,7 +264,7 @@ impl RunResult {
         let mut result = RunResult {
             label: plan.label.clone(),
             device: plan.device.clone(),
-            scheme: if plan.scheme.is_empty() { "conventional" } else { &plan.scheme }.into(),
+            scheme: plan.scheme_name().into(),
             workload: plan
                 .trace
                 .clone()
@@ -410,6 +413,10 @@ fn provenance(prepared: &Prepared, feed: &Feed) -> Result<Provenance, Fault> {
         seed: prepared.plan.seed,
         plan: serde_json::to_value(&prepared.plan).expect("a plan can be written"),
         trace_sha256: feed.sha256(prepared)?,
+        state_sha256: match &prepared.plan.state {
+            Some(path) => Some(contents_sha256(path)?),
+            None => None,
+        },
     })
 }
 

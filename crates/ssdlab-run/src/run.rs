@@ -8,10 +8,11 @@ use ssdlab_core::config::Preload;
 use ssdlab_core::{Drive, Op};
 
 use crate::plan::{Plan, Prepared};
-use crate::precondition;
+use crate::precondition::{self, Settled};
 use crate::replay::Replay;
 use crate::result::{RunResult, Watch};
 use crate::source::Feed;
+use crate::state;
 
 /// How far a plan has come, to be read from another thread.
 #[derive(Debug, Default)]
@@ -107,22 +108,35 @@ fn run_one(
 ) -> Result<RunResult, Fault> {
     let watch = Watch::start();
     let mut remarks = Vec::new();
-    let mut drive = Drive::new(prepared.resolved.clone());
-    let settled = prepared
-        .steady
-        .then(|| precondition::steady(&mut drive, prepared.plan.seed, control, progress));
-    if prepared.resolved.config.start.preload == Preload::Footprint {
-        lay_down_footprint(prepared, &mut drive)?;
-    }
-    if settled.is_some() {
-        drive.reset_stats();
-    }
+    let (mut drive, settled) = set_up(prepared, control, progress)?;
     let mut feed = Feed::open(prepared, &mut remarks)?;
     let ready = watch.elapsed();
     let course =
         Replay::new(&mut drive, prepared.warmup, control, progress).run(prepared, &mut feed)?;
     let looped = watch.elapsed() - ready;
     RunResult::new(prepared, &drive, &course, &feed, settled, remarks, (ready, looped))
+}
+
+/// The drive of a plan as it is when the run begins, and how it became steady if it was to.
+pub(crate) fn set_up(
+    prepared: &Prepared,
+    control: &Control,
+    progress: &Progress,
+) -> Result<(Drive, Option<Settled>), Fault> {
+    let mut drive = match &prepared.plan.state {
+        Some(path) => state::drive_from(prepared, path)?,
+        None => Drive::new(prepared.resolved.clone()),
+    };
+    let seed = prepared.plan.seed;
+    let settled =
+        prepared.steady.then(|| precondition::steady(&mut drive, seed, control, progress));
+    if settled.is_some() {
+        drive.reset_stats();
+    }
+    if prepared.resolved.config.start.preload == Preload::Footprint {
+        lay_down_footprint(prepared, &mut drive)?;
+    }
+    Ok((drive, settled))
 }
 
 /// Lays down every page that the workload reads before it writes it.

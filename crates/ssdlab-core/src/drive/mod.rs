@@ -11,6 +11,9 @@ mod jobs;
 mod requests;
 mod serve;
 mod start;
+mod state;
+
+pub use state::Media;
 
 use std::sync::Arc;
 
@@ -93,8 +96,7 @@ impl Drive {
     /// A drive as configured, in its start state.
     pub fn new(resolved: Arc<Resolved>) -> Drive {
         let geometry = resolved.geometry().clone();
-        let order_of_planes =
-            PlaneOrder::new(&resolved.config.ftl.allocation_order, &geometry);
+        let order_of_planes = PlaneOrder::new(&resolved.config.ftl.allocation_order, &geometry);
         let ftl = start::ftl(&resolved, &order_of_planes);
         let mut cells = Cells::new(resolved.chip.clone(), resolved.page_order.clone(), &geometry);
         start::truth(&resolved, &ftl, &mut cells);

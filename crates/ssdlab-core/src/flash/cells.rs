@@ -2,6 +2,7 @@
 //!
 //! Under `flat` physics nothing is recorded, for nothing is asked.
 
+use serde::{Deserialize, Serialize};
 use ssdlab_base::Nanos;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_nand::chip::{Chip, Conditions};
@@ -16,7 +17,13 @@ use super::txn::Txn;
 pub struct Cells {
     chip: Chip,
     order: PageOrder,
-    /// P/E cycles of each block; empty under flat physics, as the following ones.
+    facts: Facts,
+}
+
+/// What happened to each block; every column is empty under flat physics.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Facts {
+    /// P/E cycles.
     wear: Vec<f32>,
     /// When the first page since the last erase was programmed, in nanoseconds of the run;
     /// negative before it began.
@@ -37,12 +44,31 @@ impl Cells {
         Cells {
             chip,
             order,
-            wear: vec![0.0; blocks],
-            born: vec![UNBORN; blocks],
-            reads: vec![0; blocks],
-            erased: vec![0; blocks],
-            dwell: vec![0; blocks],
+            facts: Facts {
+                wear: vec![0.0; blocks],
+                born: vec![UNBORN; blocks],
+                reads: vec![0; blocks],
+                erased: vec![0; blocks],
+                dwell: vec![0; blocks],
+            },
         }
+    }
+
+    /// What happened to each block, in a time that begins `now`.
+    pub fn save(&self, now: u64) -> Facts {
+        let mut facts = self.facts.clone();
+        let moments = facts.born.iter_mut().chain(&mut facts.erased);
+        moments.filter(|moment| **moment != UNBORN).for_each(|moment| *moment -= now as i64);
+        facts
+    }
+
+    /// Takes over what happened to each block; false if it happened to another drive.
+    pub fn restore(&mut self, facts: Facts) -> bool {
+        let fits = facts.wear.len() == self.facts.wear.len();
+        if fits {
+            self.facts = facts;
+        }
+        fits
     }
 
     /// Rungs of the ladder that reads climb.
@@ -56,9 +82,9 @@ impl Cells {
         if self.chip.is_flat() {
             return;
         }
-        self.wear[block.index()] = wear as f32;
+        self.facts.wear[block.index()] = wear as f32;
         if let Some(age) = age {
-            self.born[block.index()] = -(age.as_ns() as i64);
+            self.facts.born[block.index()] = -(age.as_ns() as i64);
         }
     }
 
@@ -81,18 +107,18 @@ impl Cells {
         }
         let block = geometry.block_of(txn.ppn);
         let at = block.index();
-        let born = if self.born[at] == UNBORN { now as i64 } else { self.born[at] };
+        let born = if self.facts.born[at] == UNBORN { now as i64 } else { self.facts.born[at] };
         let age = txn.age.map_or((now as i64 - born).max(0) as u64, |age| age.as_ns() + now);
         let conditions = Conditions {
             page: geometry.page_in_block(txn.ppn),
             page_type: txn.page_type,
             voltage: Voltage::NORMAL,
-            pe_cycles: self.wear[at],
+            pe_cycles: self.facts.wear[at],
             retention: Nanos::from_ns(age),
-            reads: self.reads[at],
-            dwell: Nanos::from_ns(self.dwell[at]),
+            reads: self.facts.reads[at],
+            dwell: Nanos::from_ns(self.facts.dwell[at]),
         };
-        self.reads[at] += 1;
+        self.facts.reads[at] += 1;
         self.chip.rung_needed(block, &conditions).unwrap_or(u8::MAX)
     }
 
@@ -122,14 +148,14 @@ impl Cells {
     }
 
     pub(super) fn erase_time(&self, block: BlockId) -> Nanos {
-        let wear = self.wear.get(block.index()).copied().unwrap_or(0.0);
+        let wear = self.facts.wear.get(block.index()).copied().unwrap_or(0.0);
         self.chip.erase_time(block, wear)
     }
 
     /// A page of the block has been programmed.
     #[inline]
     pub(super) fn programmed(&mut self, block: BlockId, now: u64) {
-        if let Some(born) = self.born.get_mut(block.index())
+        if let Some(born) = self.facts.born.get_mut(block.index())
             && *born == UNBORN
         {
             *born = now as i64;
@@ -142,13 +168,13 @@ impl Cells {
         if self.chip.is_flat() {
             return;
         }
-        let cycles = u64::from(self.wear[at] as u32);
-        let span = (now as i64 - self.erased[at]).max(0) as u64;
+        let cycles = u64::from(self.facts.wear[at] as u32);
+        let span = (now as i64 - self.facts.erased[at]).max(0) as u64;
         // The mean over all cycles so far, the new one included.
-        self.dwell[at] = (self.dwell[at] * cycles + span) / (cycles + 1);
-        self.erased[at] = now as i64;
-        self.wear[at] += 1.0;
-        self.born[at] = UNBORN;
-        self.reads[at] = 0;
+        self.facts.dwell[at] = (self.facts.dwell[at] * cycles + span) / (cycles + 1);
+        self.facts.erased[at] = now as i64;
+        self.facts.wear[at] += 1.0;
+        self.facts.born[at] = UNBORN;
+        self.facts.reads[at] = 0;
     }
 }

@@ -18,7 +18,7 @@ mod service;
 mod txn;
 mod unit;
 
-pub use cells::Cells;
+pub use cells::{Cells, Facts};
 pub use lanes::{HOST_RANKS, Rank};
 pub use txn::{Fifo, Owner, Txn, TxnId, Txns};
 pub use unit::State;

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use super::blocks::{BlockState, BlockTable};
@@ -73,7 +74,7 @@ impl PlaneOrder {
 }
 
 /// The block that a stream is writing, and its next page.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Open {
     block: BlockId,
     next: u16,
@@ -85,7 +86,7 @@ const NO_BLOCK: BlockId = BlockId(u32::MAX);
 type FreeBlocks = BinaryHeap<Reverse<(u32, u32)>>;
 
 /// Free and open blocks of every plane.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Allocator {
     /// Free blocks of each plane, by wear or by time since they were freed; the least on top.
     free: Box<[FreeBlocks]>,

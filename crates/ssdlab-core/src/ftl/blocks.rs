@@ -1,9 +1,10 @@
 //! What the controller knows of each block.
 
+use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 /// What a block is used for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum BlockState {
     /// Erased, ready to be written.
@@ -19,7 +20,7 @@ pub enum BlockState {
 }
 
 /// The block table, a column for each fact.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BlockTable {
     state: Vec<BlockState>,
     /// Pages whose program has ended.
@@ -48,6 +49,21 @@ impl BlockTable {
             blocks_per_plane: geometry.blocks,
             pages_per_block: geometry.pages as u16,
         }
+    }
+
+    /// Blocks of the drive.
+    pub fn len(&self) -> usize {
+        self.state.len()
+    }
+
+    /// Whether the drive has no blocks.
+    pub fn is_empty(&self) -> bool {
+        self.state.is_empty()
+    }
+
+    /// Whether any block is used for this.
+    pub fn any(&self, state: BlockState) -> bool {
+        self.state.contains(&state)
     }
 
     /// What a block is used for.

@@ -5,6 +5,7 @@
 //! only for what is touched. A physical page is valid if the logical page it was written for still
 //! points at it: overwriting therefore touches no second table.
 
+use serde::{Deserialize, Serialize};
 use ssdlab_nand::{Lpn, Ppn};
 
 /// The page map in both directions.
@@ -22,7 +23,41 @@ pub struct Map {
     mapped: u32,
 }
 
+/// What of a [`Map`] cannot be worked out from the rest.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SavedMap {
+    forward: Vec<u32>,
+    sectors: Vec<u64>,
+    trimmed: Vec<u64>,
+}
+
 impl Map {
+    /// What must be kept of it.
+    pub fn save(&self) -> SavedMap {
+        SavedMap {
+            forward: self.forward.clone(),
+            sectors: self.sectors.clone(),
+            trimmed: self.trimmed.clone(),
+        }
+    }
+
+    /// The map that was saved, over `physical` pages; `None` if it cannot have been one.
+    pub fn restore(saved: SavedMap, physical: u32) -> Option<Map> {
+        let mut reverse = vec![0; physical as usize];
+        let mut mapped = 0;
+        for (lpn, &entry) in (1..).zip(&saved.forward) {
+            let Some(ppn) = entry.checked_sub(1) else { continue };
+            let back = reverse.get_mut(ppn as usize)?;
+            if *back != 0 {
+                return None;
+            }
+            *back = lpn;
+            mapped += 1;
+        }
+        let SavedMap { forward, sectors, trimmed } = saved;
+        Some(Map { forward, reverse, sectors, trimmed, mapped })
+    }
+
     /// An empty map of `logical` pages over `physical` ones; with `sectors`, it remembers which
     /// sectors of a page were written.
     pub fn new(logical: u32, physical: u32, sectors: bool) -> Map {
@@ -38,6 +73,11 @@ impl Map {
     /// Logical pages of the drive.
     pub fn logical_pages(&self) -> u32 {
         self.forward.len() as u32
+    }
+
+    /// Whether it remembers which sectors of a page were written.
+    pub fn keeps_sectors(&self) -> bool {
+        !self.sectors.is_empty()
     }
 
     /// Logical pages that are mapped.

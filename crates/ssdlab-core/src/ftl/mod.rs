@@ -7,7 +7,7 @@ mod map;
 
 pub use allocate::{Allocator, PlaneOrder, Stream};
 pub use blocks::{BlockState, BlockTable, Pool};
-pub use map::Map;
+pub use map::{Map, SavedMap};
 
 use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId, Ppn};
 

@@ -1,0 +1,49 @@
+//! What a drive holds, without its policies: to be kept, and to be given to other drives.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Drive;
+use crate::config::Resolved;
+use crate::flash::Facts;
+use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, SavedMap};
+
+/// The contents of an idle drive: map, block table, open blocks, and what happened to the cells.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Media {
+    map: SavedMap,
+    blocks: BlockTable,
+    alloc: Allocator,
+    facts: Facts,
+}
+
+impl Drive {
+    /// What the drive holds; `None` while something is under way.
+    pub fn media(&self) -> Option<Media> {
+        let buffered = self.buffer.as_ref().is_some_and(|buffer| buffer.pages().next().is_some());
+        (self.is_idle() && !buffered).then(|| Media {
+            map: self.ftl.map.save(),
+            blocks: self.ftl.blocks.clone(),
+            alloc: self.ftl.alloc.clone(),
+            facts: self.flash.cells.save(self.now),
+        })
+    }
+
+    /// A drive as configured that holds this; `None` if the contents are those of a drive of
+    /// another shape.
+    pub fn with_media(resolved: Arc<Resolved>, media: Media) -> Option<Drive> {
+        let mut drive = Drive::new(resolved);
+        let geometry = drive.geometry.clone();
+        let same_blocks = media.blocks.len() == geometry.block_count() as usize;
+        let map = Map::restore(media.map, geometry.page_count())?;
+        let same_pages = map.logical_pages() == drive.resolved.logical_pages
+            && map.keeps_sectors() == drive.resolved.keeps_sectors();
+        let idle = !media.blocks.any(BlockState::Victim);
+        if !(same_blocks && same_pages && idle && drive.flash.cells.restore(media.facts)) {
+            return None;
+        }
+        drive.ftl = Ftl::new(&geometry, map, media.blocks, media.alloc);
+        Some(drive)
+    }
+}

@@ -1,0 +1,180 @@
+//! Aged drives in files: what a drive holds, with the config and the seed that made it.
+//!
+//! A file is a zstd stream: a line of JSON that says what it is and how its contents hash, then
+//! the contents.
+
+use std::io::{BufReader, Read, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use ssdlab_base::Fault;
+use ssdlab_core::Drive;
+use ssdlab_core::drive::Media;
+
+use crate::plan::{Plan, Prepared};
+use crate::run::{Control, Progress, set_up};
+
+/// What a state file says of itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// `ssdlab state`.
+    pub what: String,
+    /// The version of the layout.
+    pub layout: u32,
+    /// Version of ssdlab that wrote it.
+    pub version: String,
+    /// The device.
+    pub device: String,
+    /// The scheme under which the drive was aged.
+    pub scheme: String,
+    /// The seed; what each block is depends on it.
+    pub seed: u64,
+    /// The whole config.
+    pub config: serde_json::Value,
+    /// SHA-256 of the config's values.
+    pub config_hash: String,
+    /// Pages that hold data.
+    pub mapped_pages: u64,
+    /// Pages that the host can address.
+    pub logical_pages: u64,
+    /// SHA-256 of the contents.
+    pub contents_sha256: String,
+}
+
+const WHAT: &str = "ssdlab state";
+const LAYOUT: u32 = 1;
+/// Sections of the config that decide what the contents mean.
+const BINDING: [&str; 2] = ["geometry", "physics"];
+/// A header is shorter than this.
+const HEADER_MOST: usize = 1 << 20;
+/// zstd's fastest ordinary level: maps are large and compress well.
+const LEVEL: i32 = 1;
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Makes the drive of a plan in its start state, preconditioned if the plan says so, and keeps it
+/// in a file, which appears whole or not at all.
+///
+/// # Errors
+/// When the plan is wrong or the file cannot be written.
+pub fn save_state(plan: &Plan, path: &Path) -> Result<Header, Fault> {
+    let unwritable = |error: &dyn std::fmt::Display| {
+        Fault::new(path.display().to_string(), "cannot be written").got(error)
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let file = tempfile::NamedTempFile::new_in(folder).map_err(|error| unwritable(&error))?;
+    let prepared = plan.prepare()?;
+    let control = Control::new(1);
+    let (drive, _) = set_up(&prepared, &control, &Progress::default())?;
+    let media = drive.media().ok_or_else(|| Fault::new("state", "the drive is not idle"))?;
+    let contents = postcard::to_stdvec(&media).map_err(|error| unwritable(&error))?;
+    let header = Header {
+        what: WHAT.into(),
+        layout: LAYOUT,
+        version: env!("CARGO_PKG_VERSION").into(),
+        device: plan.device.clone(),
+        scheme: plan.scheme_name().into(),
+        seed: plan.seed,
+        config: prepared.effective.json(),
+        config_hash: prepared.effective.hash().into(),
+        mapped_pages: drive.ftl().map.mapped().into(),
+        logical_pages: prepared.resolved.logical_pages.into(),
+        contents_sha256: sha256(&contents),
+    };
+    let mut line = serde_json::to_vec(&header).expect("a header can be written");
+    line.push(b'\n');
+    let write = || -> std::io::Result<()> {
+        let mut stream = zstd::Encoder::new(file.as_file(), LEVEL)?;
+        stream.write_all(&line)?;
+        stream.write_all(&contents)?;
+        stream.finish()?;
+        Ok(())
+    };
+    write().map_err(|error| unwritable(&error))?;
+    file.persist(path).map_err(|error| unwritable(&error.error))?;
+    Ok(header)
+}
+
+/// Reads a state file: what it says of itself, and what the drive held.
+///
+/// # Errors
+/// When it cannot be read, is no state file, or is damaged.
+pub fn load_state(path: &Path) -> Result<(Header, Media), Fault> {
+    let fault = |what: &str| Fault::new(path.display().to_string(), what);
+    let unreadable = |error: &dyn std::fmt::Display| fault("cannot be read").got(error);
+    let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
+    let none = || fault("is no state file").expected("a file written by `ssdlab state save`");
+    let stream = zstd::Decoder::new(file).map_err(|_| none())?;
+    let mut stream = BufReader::new(stream);
+    let mut line = Vec::new();
+    let mut byte = [0];
+    while line.last() != Some(&b'\n') {
+        if line.len() > HEADER_MOST || stream.read_exact(&mut byte).is_err() {
+            return Err(none());
+        }
+        line.push(byte[0]);
+    }
+    let header: Header = serde_json::from_slice(&line).map_err(|_| none())?;
+    if header.what != WHAT || header.layout != LAYOUT {
+        return Err(none().got(format!("{} of layout {}", header.what, header.layout)));
+    }
+    let mut contents = Vec::new();
+    stream.read_to_end(&mut contents).map_err(|error| fault("is damaged").got(error))?;
+    if sha256(&contents) != header.contents_sha256 {
+        return Err(fault("is damaged: its contents are not those that were written"));
+    }
+    let media = postcard::from_bytes(&contents)
+        .map_err(|_| fault("is damaged").expected("the contents of a drive"))?;
+    Ok((header, media))
+}
+
+/// The hash of what a state file holds.
+///
+/// # Errors
+/// As [`load_state`].
+pub(crate) fn contents_sha256(path: &Path) -> Result<String, Fault> {
+    load_state(path).map(|(header, _)| header.contents_sha256)
+}
+
+/// The drive of a plan, holding what a state file says.
+///
+/// # Errors
+/// When the file is damaged, or belongs to another drive.
+pub(crate) fn drive_from(prepared: &Prepared, path: &Path) -> Result<Drive, Fault> {
+    let (header, media) = load_state(path)?;
+    let name = path.display().to_string();
+    if header.seed != prepared.plan.seed {
+        return Err(Fault::new(name, "the seed of the state")
+            .got(header.seed)
+            .expected(format!("the seed of the run, {}", prepared.plan.seed))
+            .hint(format!("--seed {}", header.seed)));
+    }
+    let config = prepared.effective.json();
+    for section in BINDING {
+        if header.config[section] != config[section] {
+            return Err(Fault::new(name, format!("the state of a drive with another {section}"))
+                .got(&header.config[section])
+                .expected(&config[section]));
+        }
+    }
+    for leaf in prepared.effective.leaves() {
+        let Some(key) = leaf.path.strip_prefix("start.") else { continue };
+        let aged = key != "preload" && !prepared.effective.is_default(&leaf.path);
+        if aged && header.config["start"][key] != config["start"][key] {
+            return Err(prepared.effective.fault_at(&leaf.path).expected(format!(
+                "{} as in {name}, or nothing: the state decides it",
+                header.config["start"][key]
+            )));
+        }
+    }
+    Drive::with_media(prepared.resolved.clone(), media).ok_or_else(|| {
+        Fault::new(name, "the state of another drive")
+            .got(format!("{} with {} logical pages", header.device, header.logical_pages))
+            .expected(format!("{} logical pages", prepared.resolved.logical_pages))
+    })
+}

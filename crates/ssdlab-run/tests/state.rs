@@ -1,0 +1,103 @@
+//! A drive from a state file is the drive that was saved, to the bit.
+
+use std::path::Path;
+
+use ssdlab_run::{Control, Plan, RunResult, load_state, run_all, save_state};
+
+const SMALL: [&str; 6] = [
+    "geometry.channels=2",
+    "geometry.chips=1",
+    "geometry.blocks=64",
+    "ftl.overprovisioning=0.2",
+    "start.fill=0.8",
+    "start.invalid=0.1",
+];
+
+fn plan(more: &[&str]) -> Plan {
+    let set = SMALL.iter().chain(more).map(|s| s.to_string()).collect();
+    let workload = ["workload.footprint=64MiB", "workload.requests=20000"];
+    Plan {
+        device: "dlv-mlc-128g".into(),
+        set: [set, workload.map(String::from).to_vec()].concat(),
+        seed: 7,
+        ..Plan::default()
+    }
+}
+
+fn run(plan: Plan) -> Result<RunResult, String> {
+    let results = run_all(&[plan], 1, &Control::new(1)).map_err(|fault| fault.to_string())?;
+    Ok(results.into_iter().next().expect("one result"))
+}
+
+fn saved(folder: &Path) -> std::path::PathBuf {
+    let path = folder.join("aged.state");
+    let header = save_state(&plan(&[]), &path).unwrap();
+    assert!(header.mapped_pages > header.logical_pages * 7 / 10);
+    path
+}
+
+#[test]
+fn a_run_from_a_state_equals_one_that_ages_afresh() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = Some(saved(folder.path()));
+    let fresh = run(plan(&[])).unwrap();
+    let loaded = run(Plan { state, ..plan(&[]) }).unwrap();
+    assert!(fresh.gc.count + fresh.write.requests > 0);
+    assert_eq!(fresh.results_digest, loaded.results_digest);
+    assert!(loaded.provenance.state_sha256.is_some());
+}
+
+#[test]
+fn a_state_with_physics_keeps_wear_and_ages() {
+    let physics = [
+        "physics.levels.base.gaussian.mean=3.7e-4",
+        "physics.levels.base.gaussian.sigma=9e-5",
+        "physics.levels.retention.rate=8.448e-4",
+        "physics.levels.retention.exponent=0.592",
+        "start.age_max=90d",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("aged.state");
+    save_state(&plan(&physics), &path).unwrap();
+    let fresh = run(plan(&physics)).unwrap();
+    let loaded = run(Plan { state: Some(path), ..plan(&physics) }).unwrap();
+    assert!(fresh.retries > 0, "old data needs more than one attempt");
+    assert_eq!(fresh.results_digest, loaded.results_digest);
+}
+
+#[test]
+fn a_state_of_another_drive_seed_or_file_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = saved(folder.path());
+    let name = path.display().to_string();
+    let with = |plan: Plan| run(Plan { state: Some(path.clone()), ..plan }).err().unwrap();
+    assert_eq!(
+        with(Plan { seed: 8, ..plan(&[]) }),
+        format!("{name}: the seed of the state: got 7, expected the seed of the run, 8 (--seed 7)")
+    );
+    let line = with(plan(&["geometry.blocks=65"]));
+    assert!(line.starts_with(&format!("{name}: the state of a drive with another geometry")));
+    let line = with(plan(&["start.fill=0.7"]));
+    assert!(line.starts_with("--set start.fill=0.7: start.fill: got 0.7, expected 0.8 as in"));
+    let damaged = folder.path().join("damaged.state");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+    std::fs::write(&damaged, bytes).unwrap();
+    let line = load_state(&damaged).err().unwrap().to_string();
+    assert!(line.contains("damaged"), "{line}");
+    std::fs::write(&damaged, "not a state").unwrap();
+    let line = load_state(&damaged).err().unwrap().to_string();
+    assert!(line.ends_with("is no state file: expected a file written by `ssdlab state save`"));
+}
+
+#[test]
+fn a_state_that_cannot_be_written_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("no/such/folder/aged.state");
+    assert!(save_state(&plan(&[]), &path).is_err());
+    assert!(
+        save_state(&Plan { device: "x".into(), ..plan(&[]) }, &folder.path().join("s")).is_err()
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
