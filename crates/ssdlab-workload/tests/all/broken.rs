@@ -65,6 +65,23 @@ fn too_many_columns() {
 }
 
 #[test]
+fn a_comma_at_the_end_is_one_more_column() {
+    assert_eq!(
+        fault("1,h,0,Read,0,512,0,\n", Msr),
+        "t:1:20: columns: got 8, expected 7 \
+         (Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime)"
+    );
+}
+
+#[test]
+fn a_decimal_point_without_digits_on_both_sides() {
+    for stamp in [".5", "5.", ".", "x.5", "5.x", "1.2.3", "5.-1", "+5"] {
+        let line = format!("t:1:11: Timestamp: got {stamp}, expected a number, zero or more");
+        assert_eq!(fault(&format!("0,1,512,r,{stamp}\n"), Spc), line);
+    }
+}
+
+#[test]
 fn a_truncated_last_line() {
     assert_eq!(
         fault("1 0 0 8 1\n2 0 0 8 ", Mqsim),

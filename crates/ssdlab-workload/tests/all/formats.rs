@@ -38,13 +38,22 @@ fn header_comments_blank_lines_carriage_returns_and_a_missing_last_end_change_no
 
 #[test]
 fn a_request_that_begins_or_ends_within_a_sector_is_widened_outward() {
-    let text =
-        "1,h,0,Read,511,1,0\n2,h,0,Read,511,2,0\n3,h,0,Write,512,512,0\n4,h,0,Read,1000,1024,0\n";
-    let mut t = trace(text, Some(Format::Msr), &TraceOptions::default()).unwrap();
-    let got = drain(&mut t).unwrap();
-    let extents: Vec<_> = got.iter().map(|record| (record.lba, record.sectors)).collect();
-    assert_eq!(extents, [(0, 1), (0, 2), (1, 1), (1, 3)]);
-    assert_eq!(t.counts().widened, 3);
+    // Offset and size in bytes; the first sector and how many; whether that is wider.
+    let cases = [
+        (511, 1, (0, 1), true),
+        (512, 511, (1, 1), true),
+        (511, 2, (0, 2), true),
+        (1000, 1024, (1, 3), true),
+        (512, 512, (1, 1), false),
+        (0, 1024, (0, 2), false),
+    ];
+    for (offset, size, extent, wider) in cases {
+        let text = format!("1,h,0,Read,{offset},{size},0");
+        let mut t = trace(text, Some(Format::Msr), &TraceOptions::default()).unwrap();
+        let got = drain(&mut t).unwrap()[0];
+        assert_eq!((got.lba, got.sectors), extent, "{offset}+{size}");
+        assert_eq!(t.counts().widened, u64::from(wider), "{offset}+{size}");
+    }
 }
 
 #[test]
