@@ -62,7 +62,7 @@ class Plan:
             "limit": _optional_whole("--limit", self.limit),
             "warmup": None if self.warmup is None else str(self.warmup),
             "precondition": self.precondition,
-            "time_scale": self.time_scale,
+            "time_scale": _above_zero("--time-scale", self.time_scale),
             "closed": _optional_whole("--closed", self.closed),
             "fit": self.fit or None,
             "state": None if self.state is None else os.fspath(self.state),
@@ -109,6 +109,12 @@ def _whole(name: str, value: int, least: int) -> int:
     return value
 
 
+def _above_zero(name: str, value: float | None) -> float | None:
+    if value is not None and not 0 < value < float("inf"):
+        raise InputError.at(name, f"got {value}, expected a number above 0")
+    return value
+
+
 def _optional_whole(name: str, value: int | None) -> int | None:
     return None if value is None else _whole(name, value, 1)
 
@@ -132,7 +138,8 @@ def sweep(
             raise InputError.at(f"--vary {key}", "got no value, expected at least one")
     _whole("--seeds", seeds, 1)
     plans = []
-    for trace in traces or [base.trace]:
+    every_trace: Sequence[Path | None] = traces or [base.trace]
+    for trace in every_trace:
         for device, scheme, *chosen in itertools.product(
             devices or [base.device], schemes or [base.scheme], *settings.values()
         ):

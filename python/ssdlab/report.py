@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _LEAST_SHARE = 0.005
 """Parts of the latency smaller than this in reads and in writes are not shown."""
 
+_LONG_S = 0.5
+"""A set-up that takes longer than this is told, in seconds."""
+
 
 def of_run(result: Result) -> str:
     """Return the report of one run."""
@@ -60,9 +63,10 @@ def _figures(result: Result) -> Iterator[str]:
         done = result.precondition
         state = "steady" if done.settled else "NOT steady"
         yield f"start      {state} after {done.capacities} capacities, WAF {done.waf:.3f}"
-    simulated = f"{digits(result.duration_s, 4)} s"
-    speed = f"{amount(result.sim.requests_per_s)} requests/s"
-    yield f"simulated  {simulated} in {digits(result.sim.wall_s)} s ({speed})"
+    sim, simulated = result.sim, f"{digits(result.duration_s, 4)} s"
+    speed = f"{amount(sim.requests_per_s)} requests/s"
+    ready = f", {digits(sim.ready_s)} s of it to set up" if sim.ready_s > _LONG_S else ""
+    yield f"simulated  {simulated} in {digits(sim.wall_s)} s{ready} ({speed})"
 
 
 def _blame(result: Result) -> str:
@@ -136,8 +140,8 @@ _METRICS: Sequence[tuple[str, str, _Write]] = (
     ("IOPS", "iops", lambda value: digits(value, 4)),
     ("MB/s", "bandwidth_mb_s", lambda value: digits(value, 4)),
     ("WAF", "waf", lambda value: f"{value:.3f}"),
-    ("GC blocks", "gc.count", lambda value: digits(value, 4)),
-    *((name.replace("_", " "), name, lambda value: digits(value, 4)) for name in _COUNTS),
+    ("GC blocks", "gc.count", lambda value: f"{value:,.0f}"),
+    *((name.replace("_", " "), name, lambda value: f"{value:,.0f}") for name in _COUNTS),
 )
 
 
@@ -190,7 +194,7 @@ def _column(head: str, metric: str, write: _Write, rows: Sequence[_Row]) -> Colu
         return None
     texts = [_with_interval(value, half, write) for value, half in found]
     base = values[0]
-    if base is None or len(set(values)) == 1:
+    if base is None or metric in _COUNTS or len(set(values)) == 1:
         return Column(head, texts)
     width = max(len(text) for text in texts)
     ratios = ["", *("" if value is None else ratio(value, base) for value in values[1:])]

@@ -103,6 +103,7 @@ class Provenance:
     seed: int
     plan: Mapping[str, Any]
     trace_sha256: str | None
+    state_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

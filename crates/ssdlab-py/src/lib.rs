@@ -8,13 +8,13 @@
 
 mod door;
 mod errors;
-mod state;
 
 #[pyo3::pymodule]
 mod _native {
     use std::path::PathBuf;
 
     use pyo3::prelude::*;
+    use schemars::generate::SchemaSettings;
     use ssdlab_base::Fault;
     use ssdlab_run::result::SCHEMA_VERSION;
     use ssdlab_run::{Control, PRESETS, Plan, RunResult, SCHEMES};
@@ -51,7 +51,8 @@ mod _native {
         Ok((to_json(&results)?, interrupted))
     }
 
-    /// Ages a drive as a plan says and saves its state; whether Ctrl-C kept it from being saved.
+    /// Ages a drive as a plan says and saves its state; what the file says of itself, as JSON, and
+    /// whether Ctrl-C was heard meanwhile.
     #[pyfunction]
     #[pyo3(signature = (plan, path, progress=None))]
     fn save_state(
@@ -59,17 +60,18 @@ mod _native {
         plan: &str,
         path: PathBuf,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<bool> {
+    ) -> PyResult<(String, bool)> {
         let plan: Plan = from_json("plan", plan)?;
-        let work = move |control: &Control| crate::state::save_state(&plan, &path, control);
-        let ((), interrupted) = door::work(py, Control::new(1), progress, work)?;
-        Ok(interrupted)
+        let work = move |_: &Control| ssdlab_run::save_state(&plan, &path);
+        let (header, interrupted) = door::work(py, Control::new(1), progress, work)?;
+        Ok((to_json(&header)?, interrupted))
     }
 
-    /// Reads a saved state and says what it holds, as JSON.
+    /// Reads a saved state and checks it; what the file says of itself, as JSON.
     #[pyfunction]
     fn load_state(path: PathBuf) -> PyResult<String> {
-        to_json(&guarded(|| crate::state::describe_state(&path))?)
+        let (header, _) = guarded(|| ssdlab_run::load_state(&path))?;
+        to_json(&header)
     }
 
     /// Every preset: name and summary.
@@ -118,7 +120,8 @@ mod _native {
     /// The JSON Schema of a result.
     #[pyfunction]
     fn result_schema() -> PyResult<String> {
-        to_json(&guarded(|| Ok(schemars::schema_for!(RunResult)))?)
+        let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        to_json(&guarded(|| Ok(generator.into_root_schema_for::<RunResult>()))?)
     }
 
     /// The JSON Schema of a config.

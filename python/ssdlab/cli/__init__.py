@@ -51,7 +51,10 @@ def status() -> int:
         # The reader of our output has had enough; what Python would still flush goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (Exception, KeyboardInterrupt) as error:
+    except (
+        *(click.ClickException, click.Abort),
+        *(InputError, InternalError, KeyboardInterrupt),
+    ) as error:
         message, code = _verdict(error)
         click.echo(message, err=True)
         return code
@@ -67,9 +70,7 @@ def _verdict(error: BaseException) -> tuple[str, int]:
             return line_of(error), EXIT_INPUT
         case InputError():
             return str(error), EXIT_INPUT
-        case KeyboardInterrupt() | click.Abort():
-            return "interrupted", EXIT_INTERRUPTED
         case InternalError():
             return f"ssdlab {__version__}: internal error, please report: {error}", EXIT_INTERNAL
         case _:
-            raise error
+            return "interrupted", EXIT_INTERRUPTED

@@ -78,14 +78,14 @@ def _execute(
         target.write(comparison.to_json() + "\n")
     if path == _STDOUT:
         click.echo(comparison.to_json())
-        _tell_notes(comparison)
+        _tell_warnings(comparison)
     else:
         click.echo(show(comparison))
     return code
 
 
-def _tell_notes(comparison: Comparison) -> None:
+def _tell_warnings(comparison: Comparison) -> None:
     """Put on stderr what must not be missed while stdout is for a program to read."""
-    lines = [note for result in comparison for note in report.notes(result)]
+    lines = [note for result in comparison for note in report.warnings(result)]
     for line in dict.fromkeys(lines):
         click.echo(line, file=sys.stderr)

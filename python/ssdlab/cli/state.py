@@ -13,6 +13,7 @@ from ssdlab.cli.lines import Group
 from ssdlab.files import Target
 from ssdlab.plans import to_json
 from ssdlab.progress import Line
+from ssdlab.text import share
 
 
 @click.group(cls=Group)
@@ -23,21 +24,27 @@ def state() -> None:
 @state.command()
 @click.argument("file")
 @options.add(options.DRIVE, options.START)
-def save(file: str, **given: Any) -> int:
+def save(file: str, **given: Any) -> None:
     """Age a drive as the options say and save it to FILE."""
     Target("FILE", file)
     with Line() as line:
-        interrupted = _native.save_state(to_json(options.plan_of(given)), file, line)
+        header, interrupted = _native.save_state(to_json(options.plan_of(given)), file, line)
     if interrupted:
         raise KeyboardInterrupt
-    click.echo(f"saved {file}")
-    return 0
+    _tell(file, json.loads(header))
 
 
 @state.command()
 @click.argument("file")
-def load(file: str) -> int:
+def load(file: str) -> None:
     """Check a saved drive and say what it holds."""
-    for name, value in json.loads(_native.load_state(file)).items():
-        click.echo(f"{name:<16} {value}")
-    return 0
+    _tell(file, json.loads(_native.load_state(file)))
+
+
+def _tell(file: str, header: dict[str, Any]) -> None:
+    """Say what a state file holds, and how a run begins from it."""
+    filled = header["mapped_pages"] / header["logical_pages"]
+    click.echo(f"{file}: {header['device']}, aged under {header['scheme']}, seed {header['seed']}")
+    click.echo(f"pages   {header['mapped_pages']:,} hold data, {share(filled)} of the drive")
+    click.echo(f"config  {header['config_hash']}")
+    click.echo(f"saved by ssdlab {header['version']}, contents {header['contents_sha256']}")

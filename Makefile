@@ -1,0 +1,94 @@
+# What is needed: Python 3.11 or later with venv, Rust, a C compiler, and the package registries.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+
+# One Python for everything that is built against it, so that nothing is built twice.
+export PYO3_PYTHON := $(abspath $(BIN)/python)
+
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name target -prune -o \
+	\( -name '*.rs' -o -name '*.toml' \) -print)
+PYTHON_SOURCES := pyproject.toml README.md LICENSE $(shell find python -name '*.py*' \
+	-not -path '*/__pycache__/*')
+
+OFFICE := examples/office.csv.xz
+
+.PHONY: help install dev demo test test-rust test-python lint format bench fuzz mutants docs clean
+
+help:
+	@echo "make demo      set up, run a drive on a small trace, compare four settings"
+	@echo "make test      set up, run all tests"
+	@echo "make install   make .venv with the command ssdlab in it"
+	@echo "make lint      formatting and lints of Rust and Python"
+	@echo "make bench     the speed of the simulator"
+	@echo "make docs      generate docs/config.md and docs/results.md again"
+	@echo "make fuzz      fuzz the readers and the config, a minute each"
+	@echo "make mutants   mutation tests of the drive's core (hours)"
+
+# The environment itself, made anew only if it is gone.
+$(STAMPS)/venv:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	@mkdir -p $(STAMPS) && touch $@
+
+# The package with the command, built anew whenever a source has changed.
+$(STAMPS)/package: $(STAMPS)/venv $(RUST_SOURCES) $(PYTHON_SOURCES)
+	$(BIN)/python -m pip install --quiet .
+	@touch $@
+
+# What tests and lints need besides.
+$(STAMPS)/dev: $(STAMPS)/venv pyproject.toml
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+install: $(STAMPS)/package
+
+dev: $(STAMPS)/package $(STAMPS)/dev
+
+demo: $(STAMPS)/package
+	$(BIN)/ssdlab run --trace $(OFFICE)
+	@echo
+	$(BIN)/ssdlab compare --trace $(OFFICE) \
+		--vary order=fifo,read_first --vary preempt=nobody,reads_interrupt
+
+test: test-rust test-python
+
+test-rust: $(STAMPS)/venv
+	cargo test --quiet --workspace --locked
+
+test-python: dev
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest ssdlab._native --mypy-config-file pyproject.toml
+	$(BIN)/pytest
+
+lint: $(STAMPS)/dev
+	cargo fmt --all --check
+	cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+format: $(STAMPS)/dev
+	cargo fmt --all
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(STAMPS)/package
+	$(BIN)/python benches/speed.py
+
+docs: dev
+	$(BIN)/python docs/generate.py
+
+# cargo install cargo-fuzz, and a nightly toolchain.
+FUZZ_SECONDS ?= 60
+fuzz:
+	for target in $$(cargo +nightly fuzz list); do \
+		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
+	done
+
+# cargo install cargo-mutants.
+mutants:
+	cargo mutants --package ssdlab-core
+
+clean:
+	rm -rf $(VENV) target

@@ -1,0 +1,62 @@
+"""What the tests share: the command as a user calls it, and small traces."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+OFFICE = ROOT / "examples" / "office.csv.xz"
+COMMAND = [str(Path(sys.executable).with_name("ssdlab"))]
+
+
+@dataclass
+class Done:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Ssdlab = Callable[..., Done]
+
+
+@pytest.fixture
+def ssdlab(tmp_path: Path) -> Ssdlab:
+    """Runs the command in an empty folder."""
+
+    def call(*arguments: object, **environment: str) -> Done:
+        done = subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return call
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """A trace of three requests in MSR format."""
+    lines = [
+        "128166372000000000,hm,1,Write,4096,8192,0",
+        "128166372000010000,hm,1,Read,4096,4096,0",
+        "128166372000020000,hm,1,Read,1048576,16384,0",
+    ]
+    path = tmp_path / "three.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path

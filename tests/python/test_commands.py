@@ -1,0 +1,133 @@
+"""The commands that run nothing: state, preset, scheme, config."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+from conftest import COMMAND, Ssdlab
+
+# A drive small enough to be saved in no time.
+SMALL = (
+    *("--set", "geometry.channels=2", "--set", "geometry.chips=1", "--set", "geometry.dies=1"),
+    *("--set", "geometry.blocks=64", "--set", "ftl.overprovisioning=20%"),
+)
+LITTLE = ("--set", "workload.footprint=64MiB", "--limit", 2000)
+DEVICES = ["generic-mlc-512g", "generic-tlc-2t", "dlv-mlc-128g"]
+
+
+def test_list_presets(ssdlab: Ssdlab) -> None:
+    done = ssdlab("preset", "list")
+    assert done.code == 0
+    assert [line.split()[0] for line in done.out.splitlines()] == DEVICES
+    assert all(len(line.split()) > 3 for line in done.out.splitlines())
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_a_preset_that_is_shown_can_be_read_back(ssdlab: Ssdlab, tmp_path: Path, name: str) -> None:
+    shown = ssdlab("preset", "show", name)
+    assert "geometry" in tomllib.loads(shown.out)
+    (tmp_path / "same.toml").write_text(shown.out)
+    plain = ssdlab("config", "validate", "--device", name)
+    assert ssdlab("config", "validate", "--device", name, "same.toml").out == plain.out
+
+
+def test_list_and_show_schemes(ssdlab: Ssdlab) -> None:
+    done = ssdlab("scheme", "list")
+    assert [line.split()[0] for line in done.out.splitlines()] == ["conventional"]
+    shown = ssdlab("scheme", "show", "conventional")
+    assert (shown.code, shown.err) == (0, "")
+    assert tomllib.loads(shown.out) == {}
+    assert shown.out.startswith("# ")
+
+
+def test_validate_names_the_hash(ssdlab: Ssdlab) -> None:
+    plain, fifo = ssdlab("config", "validate"), ssdlab("config", "validate", "--set", "order=fifo")
+    assert plain.out.startswith("valid: generic-mlc-512g, conventional, config ")
+    assert len(plain.out.split()[-1]) == 64
+    assert plain.out != fifo.out
+
+
+def test_validate_shows_every_value_and_its_origin(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "my.toml").write_text('[timing]\nread = "50us"\n')
+    done = ssdlab("config", "validate", "--show", "my.toml", "--set", "order=fifo")
+    lines = done.out.splitlines()
+    assert 'timing.read = "50us"  # my.toml:2:8' in lines
+    assert 'order = "fifo"  # --set order=fifo' in lines
+    assert any(line.startswith('timing.program = "750us"  # preset ') for line in lines)
+    assert any(line.endswith("# built-in default") for line in lines)
+
+
+def test_the_config_as_toml_gives_the_same_config(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    done = ssdlab("config", "validate", "--toml", "--set", "buffer.size=64MiB")
+    (tmp_path / "all.toml").write_text(done.out)
+    again = ssdlab("config", "validate", "all.toml", "--device", "dlv-mlc-128g")
+    whole = ssdlab("config", "validate", "--set", "buffer.size=64MiB")
+    assert again.out.split()[-1] == whole.out.split()[-1]
+
+
+def test_the_schema_accepts_every_preset(ssdlab: Ssdlab) -> None:
+    schema = ssdlab("config", "schema").json()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for name in DEVICES:
+        preset = tomllib.loads(ssdlab("preset", "show", name).out)
+        jsonschema.validate(preset, schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**preset, "ordr": "fifo"}, schema)
+
+
+def test_keys_names_those_of_drive_and_workload(ssdlab: Ssdlab) -> None:
+    done = ssdlab("config", "keys")
+    for key in ("geometry.channels", "timing.read", "ftl.overprovisioning", "workload.footprint"):
+        assert f"| `{key}` |" in done.out, key
+
+
+def test_a_drive_is_saved_looked_at_and_run(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    aged = (*SMALL, "--set", "start.fill=90%", "--set", "start.invalid=20%")
+    saved = ssdlab("state", "save", "aged.state", *aged)
+    assert (saved.code, saved.err) == (0, "")
+    assert "generic-mlc-512g, aged under conventional, seed 1" in saved.out
+    assert ssdlab("state", "load", "aged.state").out == saved.out
+    assert [path.name for path in tmp_path.iterdir()] == ["aged.state"]
+    runs = {
+        name: ssdlab("run", *options, *LITTLE, "--json", "-").json()["results"][0]
+        for name, options in {
+            "saved": (*SMALL, "--state", "aged.state"),
+            "aged": aged,
+            "fresh": SMALL,
+        }.items()
+    }
+    for figure in ("read", "write", "ops", "gc", "waf", "preloaded"):
+        assert runs["saved"][figure] == runs["aged"][figure], figure
+    assert runs["fresh"]["preloaded"] > runs["aged"]["preloaded"]
+
+
+def test_precondition_and_state_save_go_together(ssdlab: Ssdlab) -> None:
+    saved = ssdlab("state", "save", "steady.state", *SMALL, "--precondition", "steady")
+    assert saved.code == 0
+    assert "100 % of the drive" in saved.out
+    done = ssdlab("run", *SMALL, "--precondition", "steady", *LITTLE)
+    assert "steady after" in done.out
+
+
+def test_what_is_no_state_is_refused(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "no.state").write_text("not one")
+    done = ssdlab("state", "load", "no.state")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "no.state: is no state file: expected a file written by `ssdlab state save`\n"
+    )
+
+
+def test_the_state_of_another_drive_is_refused(ssdlab: Ssdlab) -> None:
+    ssdlab("state", "save", "small.state", *SMALL)
+    for other in (("--device", "dlv-mlc-128g"), (*SMALL, "--seed", 2)):
+        done = ssdlab("run", *other, "--state", "small.state")
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert done.err.startswith("small.state: ")
+
+
+def test_the_module_is_the_command(ssdlab: Ssdlab) -> None:
+    assert Path(COMMAND[0]).exists()
+    assert json.loads(ssdlab("config", "schema").out)["type"] == "object"

@@ -1,0 +1,66 @@
+"""Ctrl-C ends a run well: what was measured by then is shown and written, marked partial."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import COMMAND
+
+import ssdlab
+
+FOREVER = ("--limit", "4000000000", "--set", "workload.requests=4000000000")
+
+
+def interrupted(tmp_path: Path, *arguments: str) -> tuple[int, str, str]:
+    """Runs the command, sends it SIGINT when it is well under way, and waits for its end."""
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    return process.returncode, out, err
+
+
+def test_one_run(tmp_path: Path) -> None:
+    code, out, err = interrupted(tmp_path, "run", *FOREVER, "--json", "out.json")
+    assert (code, err) == (130, "")
+    assert "PARTIAL: stopped after " in out
+    (result,) = json.loads((tmp_path / "out.json").read_text())["results"]
+    assert result["partial"] is True
+    assert result["requests"] > 0
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_a_comparison_on_stdout(tmp_path: Path) -> None:
+    vary = ("--vary", "order=fifo,read_first", "--jobs", "1")
+    code, out, err = interrupted(tmp_path, "compare", *vary, *FOREVER, "--json", "-")
+    assert code == 130
+    assert "Traceback" not in err
+    results = json.loads(out)["results"]
+    assert len(results) == 2
+    assert results[0]["partial"] is True
+
+
+def test_a_preparation(tmp_path: Path) -> None:
+    code, out, _ = interrupted(tmp_path, "run", "--precondition", "steady", "--json", "-")
+    assert code == 130
+    assert json.loads(out)["results"][0]["partial"] is True
+
+
+def test_in_a_program() -> None:
+    def press(_: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(ssdlab.Interrupted) as caught:
+        ssdlab.run(limit=4_000_000_000, set={"workload.requests": 4_000_000_000}, progress=press)
+    assert caught.value.partial[0].partial
+    assert isinstance(caught.value, KeyboardInterrupt)

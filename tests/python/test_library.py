@@ -1,0 +1,192 @@
+"""`import ssdlab`."""
+
+import json
+import pickle
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from conftest import OFFICE
+
+import ssdlab
+from ssdlab import _native, results, schema
+
+LITTLE: dict[str, Any] = {"limit": 2000}
+
+
+def test_a_run_has_typed_figures() -> None:
+    result = ssdlab.run(trace=OFFICE, **LITTLE)
+    assert result.requests == result.read.requests + result.write.requests == 2000
+    assert 0 < result.read.latency_us.p50 <= result.read.latency_us.p99
+    assert result.read.latency_us.p99 <= result.read.latency_us.max
+    assert result.ops["program"]["host"] > 0
+    assert result.provenance.seed == 1
+    assert len(result.results_digest) == 64
+    assert str(result).startswith("generic-mlc-512g · conventional · ")
+
+
+def test_a_plan_and_options_that_win_over_it() -> None:
+    plan = ssdlab.Plan(workload="zipf", limit=500)
+    assert ssdlab.run(plan).workload == "zipf"
+    assert ssdlab.run(plan, workload="hotcold").workload == "hotcold"
+
+
+def test_settings_as_a_mapping_and_as_lines() -> None:
+    settings: Mapping[str, object] = {
+        "order": "fifo",
+        "ftl.level_wear": True,
+        "ftl.overprovisioning": 0.1,
+        "place": ["next_page"],
+        "workload.sizes": ["4KiB", {"size": "64KiB", "weight": 3}],
+    }
+    lines = [
+        "order=fifo",
+        "ftl.level_wear=true",
+        "ftl.overprovisioning=10%",
+        'place=["next_page"]',
+        'workload.sizes=["4KiB", { size = "64KiB", weight = 3 }]',
+    ]
+    one, other = ssdlab.run(set=settings, **LITTLE), ssdlab.run(set=lines, **LITTLE)
+    assert one.results_digest == other.results_digest
+    assert one.provenance.config_hash == other.provenance.config_hash
+
+
+def test_a_comparison_is_a_sequence_of_results() -> None:
+    plans = ssdlab.sweep(ssdlab.Plan(**LITTLE), vary={"order": ["fifo", "read_first"]})
+    comparison = ssdlab.compare(plans, jobs=2)
+    assert len(comparison) == len(list(comparison)) == 2
+    assert [result.vary["order"] for result in comparison] == ["fifo", "read_first"]
+    assert [result.label for result in comparison[:]] == ["order=fifo", "order=read_first"]
+    assert not comparison.aggregates
+    assert "order=read_first" in str(comparison)
+
+
+def test_seeds_are_summed_up() -> None:
+    comparison = ssdlab.compare(ssdlab.sweep(ssdlab.Plan(**LITTLE), seeds=3))
+    (summed,) = comparison.aggregates
+    means = [result.read.latency_us.mean for result in comparison]
+    interval = summed.metrics["read.latency_us.mean"]
+    assert interval.mean == pytest.approx(sum(means) / 3)
+    assert interval.half_width_95 is not None
+    assert summed.seeds == [1, 2, 3]
+
+
+def test_any_number_of_jobs_gives_the_same_bits() -> None:
+    plans = ssdlab.sweep(
+        ssdlab.Plan(trace=OFFICE, **LITTLE),
+        vary={"order": ["fifo", "read_first"], "ftl.allocation": ["static", "dynamic"]},
+    )
+    digests = [
+        [result.results_digest for result in ssdlab.compare(plans, jobs=jobs)] for jobs in (1, 2, 4)
+    ]
+    assert digests[0] == digests[1] == digests[2]
+    assert len(set(digests[0])) == 4
+
+
+def test_a_wrong_input_says_where(tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text("128166372000000000,hm,1,Write,4096,0,0\n")
+    with pytest.raises(ssdlab.InputError) as caught:
+        ssdlab.run(trace=f"{path}:msr")
+    error = caught.value
+    assert (error.file, error.line, error.column) == (str(path), 1, 36)
+    assert error.message == "Size: got 0, expected at least one byte"
+    assert str(error) == f"{path}:1:36: {error.message}"
+    assert isinstance(error, ValueError)
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.line) == (str(error), 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"seed": -1}, "--seed: got -1, expected a whole number from 0"),
+        ({"seed": 1.5}, "--seed: got 1.5, expected a whole number from 0"),
+        ({"limit": 0}, "--limit: got 0, expected a whole number from 1"),
+        ({"closed": True}, "--closed: got True, expected a whole number from 1"),
+        ({"set": "order=fifo"}, "--set: got the text 'order=fifo', expected a mapping or a list"),
+        ({"time_scale": float("inf")}, "--time-scale: got inf, expected a number above 0"),
+        ({"set": {"order": "fif"}}, None),
+        ({"trace": Path("no.csv")}, "no.csv: no such file"),
+    ],
+)
+def test_a_wrong_option(options: dict[str, Any], line: str | None) -> None:
+    with pytest.raises(ssdlab.InputError) as caught:
+        ssdlab.run(**options)
+    assert line is None or str(caught.value) == line
+
+
+def test_nothing_to_compare_and_no_jobs() -> None:
+    with pytest.raises(ssdlab.InputError, match="nothing to run"):
+        ssdlab.compare([])
+    with pytest.raises(ssdlab.InputError, match="--jobs: got 0"):
+        ssdlab.compare([ssdlab.Plan(**LITTLE)], jobs=0)
+
+
+def test_progress_is_reported_and_may_stop_the_run() -> None:
+    seen: list[tuple[float, int, bool, bool]] = []
+
+    def watch(runs: list[tuple[float, int, bool, bool]]) -> None:
+        seen.extend(runs)
+        if len(seen) > 2:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        ssdlab.run(limit=50_000_000, set={"workload.requests": 50_000_000}, progress=watch)
+    assert all(0 <= share <= 1 for share, _, _, _ in seen)
+    assert seen[-1][1] > 0
+
+
+def test_a_panic_becomes_an_internal_error(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ssdlab.InternalError, match=r"^lost a page \(crates/.*\.rs:\d+\)$"):
+        _native.panic_for_test("lost a page")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_is_written_fits_the_schema() -> None:
+    plans = ssdlab.sweep(
+        ssdlab.Plan(limit=500, set={"buffer.size": "64MiB", "host.queues": 2}),
+        schemes=["conventional"],
+        vary={"order": ["fifo", "priority"]},
+        seeds=2,
+    )
+    for comparison in (
+        ssdlab.compare(plans),
+        ssdlab.compare([ssdlab.Plan(trace=OFFICE, limit=50)]),
+    ):
+        whole = json.loads(comparison.to_json())
+        jsonschema.Draft202012Validator.check_schema(schema.results())
+        jsonschema.validate(whole, schema.results())
+        del whole["results"][0]["read"]["latency_us"]["p99"]
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(whole, schema.results())
+
+
+def test_the_types_have_every_field_that_the_schema_has() -> None:
+    parts = {**schema.results()["$defs"], "Result": schema.results()["$defs"]["RunResult"]}
+    names = set(schema.results()["$defs"]) - {"RunResult"} | {"Result"}
+    for name in names:
+        kind = getattr(results, name)
+        assert is_dataclass(kind)
+        declared = {slot.name for slot in fields(kind)} - {"raw"}
+        assert declared == set(parts[name]["properties"]), name
+        assert declared == set(typing.get_type_hints(kind)) - {"raw"}
+
+
+def test_a_result_keeps_what_its_types_do_not_know() -> None:
+    plain = ssdlab.run(limit=10).to_dict()
+    plain["strong_share"] = 0.5
+    result = ssdlab.Result.from_dict(plain)
+    assert result.to_dict()["strong_share"] == 0.5
+    assert json.loads(result.to_json()) == plain
+
+
+def test_what_there_is_to_choose_from() -> None:
+    assert "generic-tlc-2t" in ssdlab.presets()
+    assert list(ssdlab.schemes()) == ["conventional"]
+    assert isinstance(ssdlab.__version__, str)
+    assert isinstance(ssdlab.compare([ssdlab.Plan(limit=10)]), Sequence)

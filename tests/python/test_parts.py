@@ -1,0 +1,193 @@
+"""The parts of the package that need no drive."""
+
+import io
+import math
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from ssdlab import InputError, Plan, report, results, sweep
+from ssdlab.cli.options import listed, varied
+from ssdlab.files import Target
+from ssdlab.intervals import interval, t_975
+from ssdlab.plans import differ_in_seed_alone, toml
+from ssdlab.progress import Line, text
+from ssdlab.text import WIDTH, Column, amount, bar, digits, share, span, table
+
+
+@pytest.mark.parametrize(
+    ("us", "expected"),
+    [
+        (0, "0 µs"),
+        (0.0409, "40.9 ns"),
+        (1, "1.00 µs"),
+        (99.96, "100 µs"),
+        (842.4, "842 µs"),
+        (999.6, "1.00 ms"),
+        (12_345, "12.3 ms"),
+        (999_999, "1.00 s"),
+        (98_765_432, "98.8 s"),
+        (123_456_789_000, "123,000 s"),
+    ],
+)
+def test_a_span_has_three_digits_and_a_unit(us: float, expected: str) -> None:
+    assert span(us) == expected
+
+
+@given(some.floats(1e-3, 1e12))
+def test_digits_are_right_to_half_of_the_last(value: float) -> None:
+    written = float(digits(value).replace(",", ""))
+    assert math.isclose(written, value, rel_tol=0.0051)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(999, "999"), (999.6, "1.00 k"), (1_090_000, "1.09 M"), (5e9, "5.00 G")]
+)
+def test_an_amount(value: float, expected: str) -> None:
+    assert amount(value) == expected
+
+
+def test_shares_and_bars() -> None:
+    assert [share(value) for value in (0, 0.044, 0.5, 1)] == ["0 %", "4.4 %", "50 %", "100 %"]
+    assert (bar(0), bar(1, 4), bar(0.5, 4), bar(1 / 32, 4)) == ("", "████", "██", "▏")
+
+
+@given(some.lists(some.integers(1, 60), min_size=1, max_size=9), some.integers(1, 30))
+def test_a_table_is_no_wider_than_80_unless_a_column_is(widths: list[int], label: int) -> None:
+    columns = [Column("h", ["x" * width]) for width in widths]
+    lines = table(Column("", ["l" * label]), columns).splitlines()
+    assert max(map(len, lines)) <= max(WIDTH, label + 2 + max(widths))
+    assert sum(line.count("h") for line in lines) == len(widths)
+
+
+def test_student_t_against_its_published_values() -> None:
+    # NIST/SEMATECH e-Handbook, table 1.3.6.7.2, column 0.975.
+    published = {1: 12.706, 4: 2.776, 9: 2.262, 30: 2.042, 40: 2.021, 60: 2.000, 100: 1.984}
+    for freedom, value in published.items():
+        assert round(t_975(freedom), 3) == pytest.approx(value, abs=1e-3), freedom
+
+
+def test_an_interval_worked_out_by_hand() -> None:
+    # Mean 3, deviation √(10/4), error of the mean √(2.5/5), t for 4 degrees of freedom.
+    found = interval([1, 2, 3, 4, 5])
+    assert found.mean == 3
+    assert found.half_width_95 == pytest.approx(2.776 * math.sqrt(0.5))
+    assert interval([7]).half_width_95 is None
+
+
+def test_a_sweep_is_every_combination_in_order() -> None:
+    plans = sweep(
+        Plan(seed=5),
+        schemes=["conventional", "dlv"],
+        vary={"timing.read": ["1us", "2us"], "tend.gc.hard": [0.1]},
+        seeds=2,
+    )
+    assert [plan.label for plan in plans[::2]] == [
+        "conventional, read=1us, hard=0.1",
+        "conventional, read=2us, hard=0.1",
+        "dlv, read=1us, hard=0.1",
+        "dlv, read=2us, hard=0.1",
+    ]
+    assert [plan.seed for plan in plans] == [5, 6] * 4
+    assert plans[0].set == ["timing.read=1us", "tend.gc.hard=0.1"]
+    assert differ_in_seed_alone(plans) == [[0, 1], [2, 3], [4, 5], [6, 7]]
+
+
+def test_a_label_tells_keys_of_the_same_name_apart() -> None:
+    plans = sweep(Plan(), vary={"tend.gc.share": ["1", "2"], "start.share": ["3"]})
+    assert plans[0].label == "gc.share=1, start.share=3"
+
+
+def test_lists_and_settings_of_the_command_line() -> None:
+    assert listed("--x", 'a, [1, 2],"b,c",{ d = 1, e = 2 }') == [
+        "a",
+        "[1, 2]",
+        '"b,c"',
+        "{ d = 1, e = 2 }",
+    ]
+    assert varied(["a.b=1,2", "c=3"]) == {"a.b": ["1", "2"], "c": ["3"]}
+    assert [toml(value) for value in (True, 0.5, "5%", ["a", 1])] == [
+        "true",
+        "0.5",
+        "5%",
+        '["a", 1]',
+    ]
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    path.write_text("old")
+    path.chmod(0o640)
+    Target("--json", str(path)).write("new")
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_new_file_has_the_mode_that_the_umask_gives(tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        Target("--json", str(tmp_path / "out.json")).write("new")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "out.json").stat().st_mode) == 0o640
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("out.json")
+    Target("--json", str(tmp_path / "link")).write("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "out.json").read_text() == "new"
+
+
+def test_a_write_that_fails_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "out.json"
+    path.write_text("old")
+    target = Target("--json", str(path))
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match="No space left on device"):
+        target.write("new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_device_is_written_in_place() -> None:
+    Target("--json", "/dev/null").write("gone")
+    assert Path("/dev/null").is_char_device()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_drawn_on_a_terminal_alone() -> None:
+    runs = [(0.5, 1_200_000, False, False), (1.0, 800_000, False, True)]
+    terminal, pipe = Terminal(), io.StringIO()
+    for stream in (terminal, pipe):
+        with Line(stream) as line:
+            line(runs)
+    assert pipe.getvalue() == ""
+    assert terminal.getvalue().startswith("\r█")
+    assert terminal.getvalue().endswith("\r\x1b[K")
+    assert text(runs).endswith("75%  1 of 2 runs  2.00 M requests")
+    assert "preparing the drive, 30% of a capacity" in text([(0.3, 0, True, False)])
+
+
+def test_notes_are_told_once_if_all_runs_share_them() -> None:
+    told = list(report._told([("a", ["both", "one"]), ("b", ["both"])]))
+    assert told == ["both", "a: one"]
+
+
+def test_figures_of_a_result_leave_out_how_it_was_made() -> None:
+    data = {"read": {"x": 1.5}, "partial": True, "sim": {"wall_s": 1}, "waf": None, "gc": 3}
+    assert results.figures_of(data) == {"read.x": 1.5, "gc": 3}

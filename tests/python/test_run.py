@@ -1,0 +1,226 @@
+"""`ssdlab run` and `ssdlab compare`: every option does what it says."""
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import OFFICE, Ssdlab
+
+QUICK = ("--limit", 2000)
+
+
+def figures(ssdlab: Ssdlab, *arguments: object) -> dict[str, object]:
+    """The one result of a run, without what differs from run to run."""
+    done = ssdlab("run", *arguments, "--json", "-")
+    assert (done.code, done.err.count("Traceback")) == (0, 0), done.err
+    (result,) = done.json()["results"]
+    del result["sim"]
+    return dict(result)
+
+
+def test_the_version(ssdlab: Ssdlab) -> None:
+    done = ssdlab("--version")
+    assert done.code == 0
+    assert done.out.startswith("ssdlab ")
+    assert done.out.count("\n") == 1
+
+
+def test_help_names_every_option_at_80_columns(ssdlab: Ssdlab) -> None:
+    for command in ("run", "compare"):
+        done = ssdlab(command, "--help")
+        assert done.code == 0
+        names = (
+            *("device", "config", "set", "vary", "trace", "workload", "scheme", "seed", "seeds"),
+            *("limit", "warmup", "precondition", "time-scale", "closed", "fit", "jobs", "state"),
+            *("paranoid", "json"),
+        )
+        for name in names:
+            assert f"--{name} " in done.out, name
+        assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_a_report_of_one_run(ssdlab: Ssdlab) -> None:
+    done = ssdlab("run", "--trace", OFFICE, *QUICK)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("generic-mlc-512g · conventional · ")
+    for word in ("latency", "read", "write", "p99.9", "IOPS", "WAF", "GC", "where", "sense"):
+        assert word in done.out, word
+    assert "\x1b" not in done.out
+    body = done.out.splitlines()[1:]
+    assert max(map(len, body)) <= 80
+
+
+def test_without_a_trace_the_workload_is_random(ssdlab: Ssdlab) -> None:
+    assert figures(ssdlab, *QUICK)["workload"] == "random"
+
+
+@pytest.mark.parametrize("name", ["random", "sequential", "zipf", "hotcold", "bursty"])
+def test_every_workload(ssdlab: Ssdlab, name: str) -> None:
+    result = figures(ssdlab, "--workload", name, *QUICK)
+    assert (result["workload"], result["requests"]) == (name, 2000)
+
+
+@pytest.mark.parametrize("name", ["generic-mlc-512g", "generic-tlc-2t", "dlv-mlc-128g"])
+def test_every_device(ssdlab: Ssdlab, name: str) -> None:
+    result = figures(ssdlab, "--device", name, *QUICK)
+    assert (result["device"], result["requests"]) == (name, 2000)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--set", "order=fifo", "--set", "workload.interarrival=1us"),
+        ("--seed", 2),
+        ("--scheme", "conventional", "--set", "timing.read=50us"),
+        ("--warmup", 1000),
+        ("--warmup", "50ms"),
+        ("--time-scale", 0.5),
+        ("--closed", 4),
+        ("--device", "dlv-mlc-128g"),
+        ("--workload", "zipf"),
+        ("--limit", 1500),
+        ("--vary", "order=fifo", "--time-scale", 0.01),
+    ],
+    ids=str,
+)
+def test_an_option_changes_the_result(ssdlab: Ssdlab, option: tuple[object, ...]) -> None:
+    plain = figures(ssdlab, *QUICK)
+    assert figures(ssdlab, *QUICK, *option)["results_digest"] != plain["results_digest"]
+
+
+def test_the_options_that_must_not_change_the_result(ssdlab: Ssdlab) -> None:
+    plain = figures(ssdlab, *QUICK)["results_digest"]
+    for option in (("--paranoid",), ("--jobs", 1), ("--fit",), ("--seed", 1), ("--seeds", 1)):
+        assert figures(ssdlab, *QUICK, *option)["results_digest"] == plain, option
+
+
+def test_config_files_lie_below_settings_and_above_the_device(
+    ssdlab: Ssdlab, tmp_path: Path
+) -> None:
+    (tmp_path / "slow.toml").write_text('[timing]\nread = "1ms"\nprogram = "5ms"\n')
+    (tmp_path / "slower.toml").write_text('[timing]\nprogram = "9ms"\n')
+    files = ("--config", "slow.toml", "--config", "slower.toml")
+    result = figures(ssdlab, *files, "--set", "timing.read=2ms", *QUICK)
+    config = json.loads(json.dumps(result["provenance"]))["config"]
+    assert config["timing"]["read"] == "2ms"
+    assert config["timing"]["program"] == "9ms"
+
+
+def test_fit_folds_addresses_beyond_the_drive(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    line = f"128166372000000000,hm,1,Read,{1 << 50},4096,0\n"
+    (tmp_path / "far.csv").write_text(line)
+    done = ssdlab("run", "--trace", "far.csv", "--fit")
+    assert done.code == 0
+    assert "folded: 1 requests beyond the drive" in done.out
+
+
+def test_a_trace_with_its_format_named(ssdlab: Ssdlab, trace: Path) -> None:
+    assert figures(ssdlab, "--trace", f"{trace.name}:msr")["requests"] == 3
+
+
+def test_a_trace_that_may_be_two_formats_says_so(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "five.txt").write_text("0 0 0 8 1\n1000 0 8 8 0\n")
+    done = ssdlab("run", "--trace", "five.txt")
+    remark = "note: five.txt: read as mqsim, though it could be ssdsim (FILE:format says which)"
+    assert remark in done.out.splitlines()
+    piped = ssdlab("run", "--trace", "five.txt", "--json", "-")
+    assert remark in piped.err.splitlines()
+
+
+def test_a_drive_that_cannot_keep_up_is_said_to_be_saturated(ssdlab: Ssdlab) -> None:
+    done = ssdlab("run", "--limit", 20_000, "--set", "workload.interarrival=1us", "--json", "a")
+    assert done.code == 0
+    (line,) = [line for line in done.out.splitlines() if line.startswith("SATURATED")]
+    assert "requests unfinished when the last one arrived" in line
+
+
+def test_json_on_stdout_is_nothing_else(ssdlab: Ssdlab) -> None:
+    done = ssdlab("compare", "--vary", "order=fifo,read_first", *QUICK, "--json", "-")
+    whole = done.json()
+    assert (done.code, done.err) == (0, "")
+    assert whole["schema_version"] == 1
+    assert [result["vary"] for result in whole["results"]] == [
+        {"order": "fifo"},
+        {"order": "read_first"},
+    ]
+
+
+def test_json_in_a_file_comes_beside_the_table(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "out.json").write_text("what was there before")
+    done = ssdlab("run", *QUICK, "--json", "out.json")
+    assert "latency" in done.out
+    assert json.loads((tmp_path / "out.json").read_text())["results"][0]["requests"] == 2000
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_blame_sums_to_the_mean(ssdlab: Ssdlab) -> None:
+    done = ssdlab("run", "--trace", OFFICE, "--json", "-")
+    for kind in ("read", "write"):
+        part = done.json()["results"][0][kind]
+        assert sum(part["blame_us"].values()) == pytest.approx(part["latency_us"]["mean"], 1e-9)
+
+
+def test_a_comparison_has_a_row_a_run_with_ratios(ssdlab: Ssdlab) -> None:
+    vary = ("--vary", "order=fifo,read_first", "--vary", "timing.read=50us,75us")
+    done = ssdlab("compare", *vary, *QUICK)
+    assert done.code == 0
+    for label in (
+        "order=fifo, read=50us",
+        "order=fifo, read=75us",
+        "order=read_first, read=50us",
+        "order=read_first, read=75us",
+    ):
+        assert any(line.startswith(label) for line in done.out.splitlines()), label
+    assert "×" in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_a_comparison_of_devices_and_of_traces(ssdlab: Ssdlab, trace: Path) -> None:
+    devices = "generic-mlc-512g,dlv-mlc-128g"
+    traces = ("--trace", trace.name, "--trace", OFFICE)
+    done = ssdlab("compare", "--device", devices, *traces, *QUICK)
+    lines = done.out.splitlines()
+    # Two tables, each of several blocks, in which each device has a row.
+    assert [line.split(" · ")[0] for line in lines if " · " in line] == [trace.name, str(OFFICE)]
+    for name in devices.split(","):
+        assert sum(line.startswith(name) for line in lines) >= 2
+
+
+def test_seeds_give_a_mean_and_an_interval(ssdlab: Ssdlab) -> None:
+    options = ("--vary", "order=fifo,read_first", "--seeds", 3, *QUICK)
+    table = ssdlab("compare", *options)
+    assert "3 seeds from 1, ± 95% interval" in table.out
+    assert "±" in table.out.splitlines()[4]
+    whole = ssdlab("compare", *options, "--json", "-").json()
+    assert [result["provenance"]["seed"] for result in whole["results"]] == [1, 2, 3] * 2
+    assert [part["seeds"] for part in whole["aggregates"]] == [[1, 2, 3]] * 2
+    assert [part["runs"] for part in whole["aggregates"]] == [[0, 1, 2], [3, 4, 5]]
+    means = [result["read"]["latency_us"]["mean"] for result in whole["results"][:3]]
+    interval = whole["aggregates"][0]["metrics"]["read.latency_us.mean"]
+    assert interval["mean"] == pytest.approx(sum(means) / 3)
+    assert interval["half_width_95"] > 0
+
+
+def test_run_takes_seeds_too(ssdlab: Ssdlab) -> None:
+    done = ssdlab("run", "--seeds", 2, *QUICK)
+    assert done.code == 0
+    assert "2 seeds from 1" in done.out
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_digest_is_the_same_for_any_number_of_jobs(ssdlab: Ssdlab, jobs: int) -> None:
+    vary = ("--vary", "order=fifo,read_first", "--vary", "ftl.allocation=static,dynamic")
+    done = ssdlab("compare", *vary, "--trace", OFFICE, "--jobs", jobs, "--json", "-")
+    alone = ssdlab(
+        *("run", "--set", "order=read_first", "--set", "ftl.allocation=static"),
+        *("--trace", OFFICE, "--json", "-"),
+    )
+    assert (
+        done.json()["results"][2]["results_digest"] == alone.json()["results"][0]["results_digest"]
+    )
+
+
+def test_output_without_unicode_and_into_a_closed_pipe(ssdlab: Ssdlab) -> None:
+    done = ssdlab("run", *QUICK, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert (done.code, done.err) == (0, "")
+    assert "latency" in done.out

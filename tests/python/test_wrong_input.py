@@ -1,0 +1,253 @@
+"""Everything that can be wrong with an input is told in one line, and the exit code is 2."""
+
+from pathlib import Path
+
+import pytest
+from conftest import OFFICE, Ssdlab
+
+COLUMNS = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"
+GOOD = "128166372000000000,hm,1,Write,4096,8192,0\n"
+DEVICES = "generic-mlc-512g, generic-tlc-2t, dlv-mlc-128g"
+FORMATS = "one of msr, spc, mqsim, ssdsim"
+
+# Arguments after `ssdlab`, and the line.
+ARGUMENTS = [
+    ("rum", "ssdlab: no such command 'rum' (did you mean \"run\"?)"),
+    ("preset sho", "ssdlab preset: no such command 'sho' (did you mean \"show\"?)"),
+    ("preset show", "ssdlab preset show: missing NAME"),
+    (
+        "preset show dlv-mlc-128",
+        (
+            'preset: not a device: got "dlv-mlc-128", '
+            f'expected {DEVICES} (did you mean "dlv-mlc-128g"?)'
+        ),
+    ),
+    (
+        "scheme show conventionl",
+        (
+            'scheme: not a scheme: got "conventionl", '
+            'expected conventional (did you mean "conventional"?)'
+        ),
+    ),
+    ("run --devise x", 'ssdlab run: no such option --devise (did you mean "--device"?)'),
+    ("run --xyzzy", "ssdlab run: no such option --xyzzy"),
+    ("run --limit", "option '--limit' requires an argument"),
+    ("run trace.csv", "ssdlab run: got unexpected extra argument (trace.csv)"),
+    ("run --seeds 0", "--seeds: got '0', expected a whole number from 1"),
+    ("run --jobs many", "--jobs: got 'many', expected a whole number from 1"),
+    ("run --seed -1", "--seed: got '-1', expected a whole number from 0"),
+    ("run --time-scale nan", "--time-scale: got 'nan', expected a number above 0"),
+    (
+        "run --device generic-mlc-512",
+        (
+            '--device: not a device: got "generic-mlc-512", '
+            f'expected {DEVICES} (did you mean "generic-mlc-512g"?)'
+        ),
+    ),
+    (
+        "run --scheme convential",
+        (
+            '--scheme: not a scheme: got "convential", '
+            'expected conventional (did you mean "conventional"?)'
+        ),
+    ),
+    (
+        "run --workload randon",
+        (
+            '--workload: unknown workload: got "randon", '
+            'expected random, sequential, zipf, hotcold, bursty (did you mean "random"?)'
+        ),
+    ),
+    (
+        "run --warmup 5parsecs",
+        (
+            '--warmup: invalid value: got "5parsecs", '
+            'expected a number of requests, or a time with its unit such as "10s"'
+        ),
+    ),
+    (
+        "run --precondition stead",
+        (
+            '--precondition: unknown way to precondition: got "stead", '
+            'expected steady (did you mean "steady"?)'
+        ),
+    ),
+    (
+        "run --closed 4 --time-scale 2",
+        (
+            "--time-scale: a time scale beside --closed: "
+            "expected one or the other: a closed loop has no arrival times"
+        ),
+    ),
+    (
+        "run --trace a --workload zipf",
+        "--workload: a workload beside --trace: expected one or the other",
+    ),
+    ("run --set order", "--set order: no value: expected KEY=VALUE, such as gc.threshold=5%"),
+    (
+        "run --set ordr=fifo",
+        '--set ordr=fifo: ordr: unknown key (did you mean "order"?)',
+    ),
+    (
+        "run --set timing.read=75u",
+        (
+            '--set timing.read=75u: timing.read: got "75u", '
+            'expected a time with its unit, such as "45us", "3.5ms" or "90d"'
+        ),
+    ),
+    (
+        "run --set order=fif",
+        (
+            '--set order=fif: order: got "fif", '
+            'expected one of fifo, read_first, priority (did you mean "fifo"?)'
+        ),
+    ),
+    (
+        "run --set buffer.latency=2us",
+        (
+            '--set buffer.latency=2us: buffer.latency: got "2us", '
+            "expected no such key without a buffer"
+        ),
+    ),
+    (
+        "run --vary order",
+        "--vary: got 'order', expected KEY=A,B,C, such as tend.gc.threshold=2%,5%",
+    ),
+    (
+        "run --vary order=fifo,",
+        "--vary order: got 'fifo,', expected values with commas between them",
+    ),
+    ("run --vary order=fifo,fifo", "--vary order: got 'fifo,fifo', expected each value once"),
+    (
+        "run --vary order=fifo --vary order=read_first",
+        "--vary: got 'order' twice, expected each key once",
+    ),
+    (
+        "compare --vary ordr=fifo,read_first",
+        '--set ordr=fifo: ordr: unknown key (did you mean "order"?)',
+    ),
+    (
+        "run --vary order=fifo,read_first",
+        "ssdlab run: got 2 configurations, expected one (use compare)",
+    ),
+    (
+        "run --scheme conventional,conventional",
+        "--scheme: got 'conventional,conventional', expected each value once",
+    ),
+    (
+        "run --json no/such/folder.json",
+        "--json: cannot write 'no/such/folder.json': No such file or directory",
+    ),
+    ("run --json /", "--json: cannot write '/': is a folder"),
+    ("run --config no.toml", "no.toml: cannot be read: No such file or directory (os error 2)"),
+    ("run --trace no.csv", "no.csv: no such file"),
+    (
+        "run --trace no.csv:mrs",
+        f'no.csv:mrs: unknown trace format: got mrs, expected {FORMATS} (did you mean "msr"?)',
+    ),
+    (
+        f"run --trace {OFFICE} --set workload.requests=3",
+        (
+            "--set workload.requests=3: workload.requests: got 3, "
+            "expected no workload settings beside a trace"
+        ),
+    ),
+    ("state load no.state", "no.state: cannot be read: got No such file or directory (os error 2)"),
+    ("config validate no.toml", "no.toml: cannot be read: No such file or directory (os error 2)"),
+]
+
+# A trace's content, and the line.
+TRACES = [
+    ("", "t.csv: holds no request: got an empty file, expected at least one"),
+    (
+        "# nothing\n",
+        "t.csv: holds no request: got blank lines and comments only, expected at least one",
+    ),
+    (
+        GOOD + "128166372000010000,hm,1,Read,4096",
+        f"t.csv:2:34: columns: got 5, expected 7 ({COLUMNS})",
+    ),
+    (
+        GOOD + "128166372000010000,hm,1,Read,4096,0,0\n",
+        "t.csv:2:35: Size: got 0, expected at least one byte",
+    ),
+    (
+        GOOD + "128166372000010000,hm,1,Read,NaN,512,0\n",
+        "t.csv:2:30: Offset: got NaN, expected a whole number, zero or more",
+    ),
+    (
+        GOOD + "128166372000010000,hm,1,Read,1099511627776,512,0\n",
+        (
+            "t.csv:2: a request beyond the drive's end: got sectors 2147483648 to 2147483649, "
+            "expected below 998579888 (--fit folds such addresses into the drive)"
+        ),
+    ),
+    (
+        GOOD + "128166372000010000,hm,1,Read,99999999999999999999,512,0\n",
+        "t.csv:2:30: Offset: got 99999999999999999999, expected a number below 2^64",
+    ),
+    (
+        "\x00\x01\x02binary\n",
+        (
+            "t.csv:1: trace format not recognised: got \ufffd\ufffd\ufffdbinary, "
+            f"expected {FORMATS} (FILE:format names it)"
+        ),
+    ),
+]
+
+# A config file's content, and the line.
+CONFIGS = [
+    (
+        '[ftl]\noverprovisionin = "5%"\n',
+        'c.toml:2:1: ftl.overprovisionin: unknown key (did you mean "overprovisioning"?)',
+    ),
+    (
+        "[buffer]\nsize = 4096\n",
+        (
+            "c.toml:2:8: buffer.size: got 4096, "
+            'expected a size with its unit, such as "16KiB", "128GiB" or "50MB"'
+        ),
+    ),
+    (
+        "[geometry]\nblocks = 0\n",
+        "c.toml:2:10: geometry.blocks: got 0, expected 1 to 16777216",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "line"), ARGUMENTS, ids=[case[0] for case in ARGUMENTS])
+def test_an_argument(ssdlab: Ssdlab, tmp_path: Path, arguments: str, line: str) -> None:
+    done = ssdlab(*arguments.split(" "))
+    assert (done.err, done.out, done.code) == (line + "\n", "", 2)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("content", "line"), TRACES, ids=[case[1] for case in TRACES])
+def test_a_trace(ssdlab: Ssdlab, tmp_path: Path, content: str, line: str) -> None:
+    (tmp_path / "t.csv").write_text(content)
+    done = ssdlab("compare", "--trace", "t.csv", "--seeds", 2, "--json", "out.json")
+    assert (done.err, done.out, done.code) == (line + "\n", "", 2)
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+@pytest.mark.parametrize(("content", "line"), CONFIGS, ids=[case[1] for case in CONFIGS])
+@pytest.mark.parametrize("command", ["run --config", "config validate"])
+def test_a_config(ssdlab: Ssdlab, tmp_path: Path, command: str, content: str, line: str) -> None:
+    (tmp_path / "c.toml").write_text(content)
+    done = ssdlab(*command.split(), "c.toml")
+    assert (done.err, done.out, done.code) == (line + "\n", "", 2)
+
+
+def test_a_file_that_must_not_be_written_is_left_alone(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    target = tmp_path / "kept.json"
+    target.write_text("kept")
+    done = ssdlab("run", "--trace", "no.csv", "--json", "kept.json")
+    assert done.code == 2
+    assert target.read_text() == "kept"
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.json"]
+
+
+def test_without_a_command_there_is_help(ssdlab: Ssdlab) -> None:
+    done = ssdlab()
+    assert (done.code, done.out) == (2, "")
+    assert "Usage: ssdlab" in done.err
