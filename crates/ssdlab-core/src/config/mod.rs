@@ -131,6 +131,17 @@ pub enum TransferUnit {
     Sectors,
 }
 
+/// Who goes first when several need a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BusOrder {
+    /// Who asked first.
+    #[default]
+    Fifo,
+    /// Pages that were read, before commands and pages to be programmed.
+    DataOutFirst,
+}
+
 /// How the flash back end is built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -144,6 +155,14 @@ pub struct FlashConfig {
     /// What moves over a channel when a request covers a page in part: `page` or `sectors`.
     /// Default: `page`. Assumed.
     pub transfer: TransferUnit,
+    /// Time of a command on its channel: a read or an erase begins once its command went over it, a
+    /// program's command goes before its page. With `0ns` commands need no channel. Default: `0ns`.
+    /// Source: ONFI (some 0.3 us, which few models count).
+    pub command_time: Nanos,
+    /// Who goes first when several need a channel: `fifo` or `data_out_first` (pages that were read,
+    /// before commands and pages to be programmed). Default: `fifo`. Source: MQSim for
+    /// `data_out_first`.
+    pub bus_order: BusOrder,
     /// Whether a sensed page moves to a cache register, so that the next can be sensed while it is
     /// transferred. Default: false. Assumed.
     pub cache_read: bool,
@@ -168,6 +187,8 @@ impl Default for FlashConfig {
             array: ArrayUnit::default(),
             bus_rate: BytesPerSecond::new(800_000_000),
             transfer: TransferUnit::default(),
+            command_time: Nanos::ZERO,
+            bus_order: BusOrder::default(),
             cache_read: false,
             hold_until_decoded: None,
             suspend_time: None,

@@ -117,6 +117,8 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
         hold_until_decoded: !chip.is_flat() && config.flash.hold_until_decoded.unwrap_or(true),
         suspend_time: config.flash.suspend_time.unwrap_or(SUSPEND),
         resume_time: config.flash.resume_time.unwrap_or(SUSPEND),
+        command_time: config.flash.command_time,
+        data_out_first: config.flash.bus_order == super::BusOrder::DataOutFirst,
         transfer: (0..=sectors)
             .map(|moved| config.flash.bus_rate.time_for(Bytes::new(bytes(moved))))
             .collect(),

@@ -1,5 +1,5 @@
-//! A server that takes one transaction at a time in the order in which they ask: a channel's bus,
-//! an ECC engine.
+//! A server that takes one transaction at a time in the order in which they ask, the urgent ones
+//! first: a channel's bus, an ECC engine.
 
 use super::txn::{Fifo, TxnId, Txns};
 
@@ -7,6 +7,7 @@ use super::txn::{Fifo, TxnId, Txns};
 #[derive(Clone, Debug)]
 pub struct Link {
     holder: TxnId,
+    urgent: Fifo,
     waiting: Fifo,
     since: u64,
     busy: u64,
@@ -14,16 +15,17 @@ pub struct Link {
 
 impl Default for Link {
     fn default() -> Link {
-        Link { holder: TxnId::NONE, waiting: Fifo::default(), since: 0, busy: 0 }
+        Link { holder: TxnId::NONE, urgent: Fifo::EMPTY, waiting: Fifo::EMPTY, since: 0, busy: 0 }
     }
 }
 
 impl Link {
     /// Asks for the link: true if it was free and now serves `id`, false if `id` waits.
     #[inline]
-    pub fn request(&mut self, txns: &mut Txns, id: TxnId, now: u64) -> bool {
+    pub fn request(&mut self, txns: &mut Txns, id: TxnId, urgent: bool, now: u64) -> bool {
         if self.holder.is_some() {
-            self.waiting.push(txns, id);
+            let queue = if urgent { &mut self.urgent } else { &mut self.waiting };
+            queue.push(txns, id);
             return false;
         }
         self.holder = id;
@@ -37,7 +39,7 @@ impl Link {
         let ended = std::mem::replace(&mut self.holder, TxnId::NONE);
         debug_assert!(ended.is_some(), "a link ends a service that it never began");
         self.busy += now - self.since;
-        let next = self.waiting.pop(txns);
+        let next = self.urgent.pop(txns).or_else(|| self.waiting.pop(txns));
         if let Some(next) = next {
             self.holder = next;
             self.since = now;

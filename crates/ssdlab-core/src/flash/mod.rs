@@ -4,10 +4,12 @@
 //! there on this room knows what follows what:
 //!
 //! ```text
-//! read      sense (unit) → transfer (bus) → decode (ECC) → done, or the next attempt
-//! program   transfer (bus) → program (unit) → done
-//! erase     erase (unit) → done
+//! read      command (bus) → sense (unit) → transfer (bus) → decode (ECC) → done, or once more
+//! program   command and transfer (bus) → program (unit) → done
+//! erase     command (bus) → erase (unit) → done
 //! ```
+//!
+//! Where commands are so short that they are not modelled, reads and erases begin at once.
 //!
 //! It is the only room that asks the physics how long an operation takes and whether it decodes.
 
@@ -61,6 +63,10 @@ pub struct FlashSetup {
     pub suspend_time: Nanos,
     /// From the command to resume until the interrupted operation goes on.
     pub resume_time: Nanos,
+    /// Time of a command on the channel; zero if commands need no channel.
+    pub command_time: Nanos,
+    /// Pages that were read go over a channel before commands and before pages to be programmed.
+    pub data_out_first: bool,
     /// How long `n` sectors take on a channel, by n.
     pub transfer: Box<[Nanos]>,
 }

@@ -26,24 +26,56 @@ impl Flash {
             }
         });
         match self.txns[head].kind {
-            OpKind::Read => self.sense(id, now),
             OpKind::Program => self.take_in(id, head, now),
-            OpKind::Erase => {
-                let block = self.geometry.block_of(self.txns[head].ppn);
-                let span = self.cells.erase_time(block);
-                self.perform(id, State::Erasing, now, span);
-            }
+            _ => self.command(id, now),
         }
     }
 
     /// Goes on with the reads that a unit holds, each at the rung it was given.
     pub fn sense_again(&mut self, id: UnitId, now: u64) {
-        self.sense(id, now);
+        self.command(id, now);
+    }
+
+    /// Sends a unit the command for what it holds, a read or an erase.
+    #[inline]
+    fn command(&mut self, id: UnitId, now: u64) {
+        if self.setup.command_time == Nanos::ZERO {
+            return self.obey(id, now);
+        }
+        let unit = &mut self.units[id.0 as usize];
+        unit.state = State::Commanded;
+        let head = unit.head;
+        self.txns[head].commanded = true;
+        self.request_bus(id, head, now);
+    }
+
+    /// Performs the read or the erase that a unit was commanded.
+    #[inline]
+    fn obey(&mut self, id: UnitId, now: u64) {
+        let head = self.units[id.0 as usize].head;
+        if self.txns[head].kind == OpKind::Read {
+            return self.sense(id, now);
+        }
+        let block = self.geometry.block_of(self.txns[head].ppn);
+        let span = self.cells.erase_time(block);
+        self.perform(id, State::Erasing, now, span);
+    }
+
+    /// The command for `head` and what is served with it has reached the flash.
+    fn commanded(&mut self, head: TxnId, now: u64) {
+        let id = self.unit_of(self.txns[head].plane);
+        self.txns[head].commanded = false;
+        let others = self.txns[head].sibling;
+        self.for_members(others, |flash, member| flash.txns[member].charge(Part::Bus, now));
+        self.obey(id, now);
     }
 
     /// The reads that a unit holds.
     pub fn held(&self, id: UnitId) -> impl Iterator<Item = TxnId> + '_ {
-        let first = self.units[id.0 as usize].head;
+        self.held_from(self.units[id.0 as usize].head)
+    }
+
+    fn held_from(&self, first: TxnId) -> impl Iterator<Item = TxnId> + '_ {
         std::iter::successors(first.is_some().then_some(first), |&member| {
             let next = self.txns[member].sibling;
             next.is_some().then_some(next)
@@ -171,19 +203,23 @@ impl Flash {
     #[inline]
     fn request_bus(&mut self, id: UnitId, member: TxnId, now: u64) {
         let channel = self.units[id.0 as usize].channel as usize;
-        if self.buses[channel].request(&mut self.txns, member, now) {
+        let txn = &self.txns[member];
+        let brings_out = txn.kind == OpKind::Read && !txn.commanded;
+        let urgent = brings_out && self.setup.data_out_first;
+        if self.buses[channel].request(&mut self.txns, member, urgent, now) {
             self.transfer(channel, member, now);
         }
     }
 
-    /// Begins the transfer of the transaction that the bus now serves.
+    /// Begins the transfer of the transaction that the bus now serves, or its command.
     #[inline]
     fn transfer(&mut self, channel: usize, id: TxnId, now: u64) {
         let txn = &mut self.txns[id];
         txn.charge(Part::Bus, now);
         let span = match txn.kind {
+            _ if txn.commanded => self.setup.command_time * self.held_from(id).count() as u64,
             OpKind::Read => self.cells.read_transfer(txn, &self.setup.transfer),
-            _ => self.setup.transfer[txn.sectors as usize],
+            _ => self.setup.transfer[txn.sectors as usize] + self.setup.command_time,
         };
         self.timers.set(self.units.len() + channel, SimTime::from_ns(now) + span);
     }
@@ -198,6 +234,7 @@ impl Flash {
         let txn = &mut self.txns[ended];
         txn.charge(Part::Transfer, now);
         match txn.kind {
+            _ if txn.commanded => self.commanded(ended, now),
             OpKind::Read => self.transferred(ended, now),
             _ => self.loaded(ended, now),
         }
@@ -234,7 +271,7 @@ impl Flash {
         }
         let unit = self.unit_of(self.txns[id].plane);
         let channel = self.units[unit.0 as usize].channel as usize;
-        if self.engines[channel].request(&mut self.txns, id, now) {
+        if self.engines[channel].request(&mut self.txns, id, false, now) {
             self.decode(channel, span, now);
         }
     }

@@ -73,6 +73,8 @@ pub struct Txn {
     pub age: Option<Nanos>,
     /// A write whose page must be read first.
     pub read_first: bool,
+    /// What it needs the bus for is its command, not its data.
+    pub(super) commanded: bool,
     /// A read that no rung could decode.
     pub uncorrectable: bool,
     /// What its page should be like.
@@ -109,6 +111,7 @@ impl Txn {
             page_type: PageType(0),
             age: None,
             read_first: false,
+            commanded: false,
             uncorrectable: false,
             wish: Wish::default(),
             next: TxnId::NONE,

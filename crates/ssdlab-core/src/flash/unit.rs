@@ -11,6 +11,8 @@ use crate::account::{Cause, OpKind};
 pub enum State {
     /// Nothing.
     Idle,
+    /// Waiting for the command to read or to erase, or taking it in.
+    Commanded,
     /// Sensing pages into its registers.
     Sensing,
     /// Holding sensed pages until they are transferred and, if so configured, decoded.
