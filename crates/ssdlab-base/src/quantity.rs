@@ -183,6 +183,12 @@ impl Share {
     }
 }
 
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
 impl FromStr for Share {
     type Err = String;
     fn from_str(text: &str) -> Result<Share, String> {

@@ -192,6 +192,9 @@ impl<'a> View<'a> {
 
     /// What may stand here, in the words of an error message.
     pub(crate) fn expected(self) -> Option<String> {
+        if self.declared.get("x-toggle").is_some() {
+            return Some("true, false or a table".to_owned());
+        }
         if let Some(quantity) = self.quantity() {
             return Some(quantity.to_owned());
         }
@@ -270,10 +273,16 @@ fn refers_to<'a>(root: &'a Json, here: &Json) -> Option<&'a Json> {
     root.pointer(pointer)
 }
 
-/// The alternatives of a schema, `null` aside.
+/// The alternatives of a schema, `null` aside; of settings that can be switched off (`x-toggle`)
+/// the settings alone.
 fn alternatives(here: &Json) -> Option<impl Iterator<Item = &Json>> {
     let all = here.get("oneOf").or_else(|| here.get("anyOf"))?.as_array()?;
-    Some(all.iter().filter(|form| form.get("type").is_none_or(|kind| kind != "null")))
+    let toggle = here.get("x-toggle").is_some();
+    Some(all.iter().filter(move |form| match form.get("type").and_then(Json::as_str) {
+        Some("null") => false,
+        Some("boolean") => !toggle,
+        _ => true,
+    }))
 }
 
 /// What an optional value is, or the sole part of an `allOf`.

@@ -167,6 +167,10 @@ impl PlacePolicy for Place {
     fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
         each_place!(self, policy => policy.wish(view, wish))
     }
+
+    fn heeds_hints(&self) -> bool {
+        each_place!(self, policy => policy.heeds_hints())
+    }
 }
 
 impl ProgramPolicy for Program {

@@ -74,6 +74,6 @@ impl<T: JsonSchema> JsonSchema for Toggle<T> {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let settings = generator.subschema_for::<T>();
-        json_schema!({"anyOf": [{"type": "boolean"}, settings]})
+        json_schema!({"anyOf": [{"type": "boolean"}, settings], "x-toggle": true})
     }
 }

@@ -33,7 +33,7 @@ pub struct TimingConfig {
     #[serde(default = "no_time")]
     pub decode: Each<Nanos>,
     /// Ways to program a page, the normal one first. Default: the normal one alone, with the
-    /// times above.
+    /// times above. Source: HIRE, Table 1; DLV, Table I.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub voltages: Vec<VoltageConfig>,
 }

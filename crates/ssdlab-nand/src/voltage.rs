@@ -32,7 +32,7 @@ pub const VOLTAGES_MAX: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VoltageConfig {
-    /// What the class is called; the first is called `normal`.
+    /// What the class is called; the first is called `normal`. Source: HIRE, Table 1.
     pub name: String,
     /// Threshold voltages of the cell's states, in volts, ascending. Their mean ratio to the normal
     /// ones is the wear that a program counts for. Default: as the normal ones, a wear of 1.
@@ -151,9 +151,12 @@ fn check(index: usize, class: &VoltageConfig, normal: &VoltageConfig) -> Result<
             expected,
         ));
     }
-    if index == 0 && (class.sense.is_some() || class.program.is_some()) {
-        let expected = "no time here: timing.read and timing.program are those of the normal class";
-        return Err(Refusal::new(key("sense"), "a time for the normal class", expected));
+    for (field, time) in [("sense", class.sense), ("program", class.program)] {
+        if let Some(time) = time.filter(|_| index == 0) {
+            let expected =
+                "no time here: timing.read and timing.program are those of the normal class";
+            return Err(Refusal::new(key(field), time, expected));
+        }
     }
     if index > 0 && class.step_volts.is_some() && class.program.is_some() {
         let expected = "no step beside a program time: the step would have no effect";

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::{Fault, Nanos};
 use ssdlab_config::{Effective, Layers};
 use ssdlab_core::config::catalogue::{Entry, PRESETS, SCHEMES};
-use ssdlab_core::{DriveConfig, Resolved};
-use ssdlab_workload::{Generator, Kind, WorkloadConfig, parse_spec};
+use ssdlab_core::{Drive, DriveConfig, Resolved};
+use ssdlab_workload::{Generator, Kind, TraceOptions, WorkloadConfig, parse_spec};
 
 /// A drive and its closed-form workload.
 pub type RunConfig = DriveConfig<WorkloadConfig>;
@@ -27,6 +27,8 @@ pub struct Plan {
     pub scheme: String,
     /// A trace, `FILE` or `FILE:format`.
     pub trace: Option<String>,
+    /// How the trace is read: one device of it, the unit of its stamps, stamps that go back.
+    pub trace_options: TraceOptions,
     /// A closed-form workload, by name; not beside a trace.
     pub workload: Option<String>,
     /// The seed of all chance.
@@ -103,13 +105,22 @@ impl Plan {
         if self.trace.is_none() {
             Generator::new(&workload, self.seed).map_err(|fault| at_origin(&effective, fault))?;
         }
-        if let Some(spec) = &self.trace {
-            parse_spec(spec)?;
+        match &self.trace {
+            Some(spec) => drop(parse_spec(spec)?),
+            None if self.trace_options != TraceOptions::default() => {
+                return Err(Fault::new("--trace", "missing")
+                    .expected("a trace beside options of how it is read"));
+            }
+            None => {}
         }
         if u32::from(workload.queue) >= u32::from(drive.host.queues) {
             let most = drive.host.queues - 1;
             let expected = format!("0 to {most}, since host.queues is {}", drive.host.queues);
             return Err(effective.fault_at("workload.queue").expected(expected));
+        }
+        if workload.hint != 0 && !Drive::heeds_hints(&resolved) {
+            let expected = "no hint: nothing in this drive heeds it";
+            return Err(effective.fault_at("workload.hint").expected(expected));
         }
         Ok(Prepared {
             warmup: self.parse_warmup()?,

@@ -95,6 +95,9 @@ impl<'a> Replay<'a> {
         self.course.backlog = self.in_system;
         if !self.course.partial {
             self.drain();
+            if self.in_system > 0 && !self.course.partial {
+                return Err(self.stalled());
+            }
         }
         self.course.residence += u128::from(self.in_system)
             * u128::from((self.drive.now().max(self.since) - self.since).as_ns());
@@ -120,7 +123,11 @@ impl<'a> Replay<'a> {
 
     fn closed_loop(&mut self, outstanding: u32, feed: &mut Feed) -> Result<(), Fault> {
         while let Some(record) = feed.next()? {
-            while self.in_system >= u64::from(outstanding) && self.step() {}
+            while self.in_system >= u64::from(outstanding) {
+                if !self.step() {
+                    return Err(self.stalled());
+                }
+            }
             let now = self.drive.now();
             self.warm_up(feed.given() - 1, now);
             self.arrive(request(feed.given() - 1, now, &record));
@@ -216,6 +223,16 @@ impl<'a> Replay<'a> {
                 return;
             }
         }
+    }
+
+    /// What is wrong with a drive that does nothing while requests wait for it.
+    fn stalled(&self) -> Fault {
+        Fault::new(
+            "drive",
+            "it came to a stand: a plane has no free block left and none is collected",
+        )
+        .got(format!("{} unfinished requests", self.in_system))
+        .expected("garbage collection, or more over-provisioning")
     }
 
     /// Counts what ended and offers what waited for it.

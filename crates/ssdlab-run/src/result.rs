@@ -85,6 +85,26 @@ pub struct GcResult {
     pub moved_pages: u64,
 }
 
+/// Raw bit errors, the mean of one flash read in sixteen.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct BitErrors {
+    /// In a codeword, as the controller counts them.
+    pub per_codeword: f64,
+    /// The true rate.
+    pub rber: f64,
+}
+
+/// How worn the blocks are at the end, in P/E cycles.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct WearResult {
+    /// Mean over the blocks that are not bad.
+    pub mean: f64,
+    /// The least worn.
+    pub min: u32,
+    /// The most worn.
+    pub max: u32,
+}
+
 /// Mean share of the time in which a part was in service.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Utilisation {
@@ -195,6 +215,11 @@ pub struct RunResult {
     pub gc: GcResult,
     /// Blocks moved by static wear levelling.
     pub wear_levelled: u64,
+    /// Wear of the blocks.
+    pub wear: WearResult,
+    /// Raw bit errors; absent under flat physics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bit_errors: Option<BitErrors>,
     /// Busy shares.
     pub utilisation: Utilisation,
     /// The page buffer; only with one.
@@ -286,6 +311,12 @@ impl RunResult {
             suspensions,
             gc: GcResult { count: stats.gc.0, moved_pages: stats.gc.1 },
             wear_levelled: stats.wear_levelled,
+            wear: wear(drive),
+            bit_errors: drive
+                .flash()
+                .cells
+                .errors()
+                .map(|(per_codeword, rber)| BitErrors { per_codeword, rber }),
             utilisation: utilisation(drive, end),
             buffer: (prepared.resolved.buffer_pages > 0)
                 .then_some(BufferResult { hits: stats.buffer.0, lookups: stats.buffer.1 }),
@@ -390,6 +421,17 @@ fn ops(drive: &Drive) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
         Cause::NAMES.iter().copied().zip(counts.iter().copied()).collect()
     };
     OpKind::NAMES.iter().copied().zip(drive.flash().ops().iter().map(by_cause)).collect()
+}
+
+fn wear(drive: &Drive) -> WearResult {
+    let blocks = &drive.ftl().blocks;
+    let (mut count, mut sum, mut min, mut max) = (0u64, 0u64, u32::MAX, 0);
+    for erases in blocks.usable_erases() {
+        count += 1;
+        sum += u64::from(erases);
+        (min, max) = (min.min(erases), max.max(erases));
+    }
+    WearResult { mean: sum as f64 / count.max(1) as f64, min: min.min(max), max }
 }
 
 fn utilisation(drive: &Drive, end: u64) -> Utilisation {

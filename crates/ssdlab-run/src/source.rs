@@ -1,7 +1,7 @@
 //! Where requests come from: a trace or a generator, fitted to the drive.
 
 use ssdlab_base::Fault;
-use ssdlab_workload::{Generator, Op, Record, Source, TraceOptions, open_with, parse_spec};
+use ssdlab_workload::{Generator, Op, Record, Source, open_with, parse_spec};
 
 use crate::plan::Prepared;
 
@@ -35,7 +35,7 @@ impl Feed {
             None => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
             Some(spec) => {
                 let (path, format) = parse_spec(spec)?;
-                let trace = open_with(&path, format, &TraceOptions::default())?;
+                let trace = open_with(&path, format, &prepared.plan.trace_options)?;
                 remarks.extend(trace.remarks());
                 Box::new(trace)
             }

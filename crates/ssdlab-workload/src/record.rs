@@ -28,7 +28,7 @@ pub struct Record {
     pub op: Op,
     /// The submission queue it is issued to.
     pub queue: u8,
-    /// A placement hint for the drive, 0 for none.
+    /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
     pub hint: u8,
 }
 

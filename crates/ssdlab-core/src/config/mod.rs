@@ -330,6 +330,9 @@ pub struct StartConfig {
     /// The P/E cycles of each block are drawn from `pe_cycles` ± this. Default: 0. Source:
     /// ReadGuard (ruled: 15).
     pub pe_spread: u32,
+    /// Mean time between a block's erases before the start; only with `physics.retries`. Default:
+    /// `0ns`. Assumed.
+    pub dwell: Nanos,
     /// Ages of the data on the drive are drawn evenly from this to `age_max`. Default: `0ns`.
     /// Assumed.
     pub age_min: Nanos,
@@ -346,6 +349,7 @@ impl Default for StartConfig {
             steady: false,
             pe_cycles: 0,
             pe_spread: 0,
+            dwell: Nanos::ZERO,
             age_min: Nanos::ZERO,
             age_max: Nanos::ZERO,
         }

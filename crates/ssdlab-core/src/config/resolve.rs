@@ -1,8 +1,9 @@
 //! From what is declared to flat numbers, and what is refused on the way.
 
+use ssdlab_base::quantity::Share;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Nanos};
-use ssdlab_nand::chip::Chip;
+use ssdlab_nand::chip::{Chip, PhysicsConfig};
 use ssdlab_nand::geometry::PlaneId;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::refusal::Refusal;
@@ -11,6 +12,7 @@ use ssdlab_nand::{BlockId, Geometry};
 use super::{ArrayUnit, DriveConfig, PartialWrites, TransferUnit};
 use crate::flash::{FlashSetup, HOST_RANKS};
 use crate::media;
+use crate::policy::tend::Victim;
 use crate::slots::{OrderChoice, PreemptChoice, ReadChoice};
 
 /// A drive's config in flat numbers.
@@ -127,52 +129,69 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
 
 /// Refuses keys that are set where they have no effect.
 fn check_effects(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
-    let none =
-        |key, got: String, when: &str| Err(Refusal::new(key, got, format!("no such key {when}")));
-    if let Some(hold) = config.flash.hold_until_decoded {
-        if chip.is_flat() {
-            return none("flash.hold_until_decoded", hold.to_string(), "under flat physics");
+    let flat = chip.is_flat();
+    let flash = &config.flash;
+    let nobody = matches!(config.preempt, PreemptChoice::Nobody(_));
+    let buffer = &config.buffer;
+    let no_buffer = buffer.size.get() == 0;
+    let start = &config.start;
+    let empty = start.fill.get() == 0.0;
+    let gc = config.tend.gc.get();
+    let draws = gc.is_some_and(|gc| gc.victim == Victim::DChoices);
+    let choices = gc.and_then(|gc| gc.choices);
+    const FLAT: &str = "under flat physics";
+    const NOBODY: &str = "with preempt = \"nobody\"";
+    // A key, its value if it is set, whether it would have no effect, and when.
+    let idle = [
+        ("flash.hold_until_decoded", shown(flash.hold_until_decoded), flat, FLAT),
+        (
+            "flash.hold_until_decoded",
+            shown(flash.hold_until_decoded),
+            flash.cache_read,
+            "with flash.cache_read, which lets every page go",
+        ),
+        ("flash.suspend_time", shown(flash.suspend_time), nobody, NOBODY),
+        ("flash.resume_time", shown(flash.resume_time), nobody, NOBODY),
+        ("buffer.latency", shown(buffer.latency), no_buffer, "without a buffer"),
+        ("buffer.reads", shown(buffer.reads), no_buffer, "without a buffer"),
+        ("tend.gc.choices", shown(choices), !draws, "without victim = \"d_choices\""),
+        ("read", Some("worst".into()), flat && matches!(config.read, ReadChoice::Worst(_)), FLAT),
+        ("start.age_max", set(start.age_max, Nanos::ZERO), flat, FLAT),
+        (
+            "start.dwell",
+            set(start.dwell, Nanos::ZERO),
+            !matches!(config.physics, PhysicsConfig::Retries(_)),
+            "without physics.retries",
+        ),
+        ("start.invalid", set(start.invalid, Share::new(0.0)), empty, "without start.fill"),
+        ("start.steady", set(start.steady, false), empty, "without start.fill"),
+        (
+            "start.invalid",
+            set(start.invalid, Share::new(0.0)),
+            start.steady,
+            "with start.steady, which decides it",
+        ),
+        (
+            "timing.voltages",
+            shown(config.timing.voltages.get(1).map(|class| class.name.clone())),
+            true,
+            "as long as no link of `program` chooses another voltage than the normal one",
+        ),
+    ];
+    for (key, value, without_effect, when) in idle {
+        if let Some(value) = value.filter(|_| without_effect) {
+            return Err(Refusal::new(key, value, format!("no such setting {when}")));
         }
-        if config.flash.cache_read {
-            let when = "with flash.cache_read, which lets every page go";
-            return none("flash.hold_until_decoded", hold.to_string(), when);
-        }
-    }
-    if matches!(config.preempt, PreemptChoice::Nobody(_)) {
-        let when = "with preempt = \"nobody\"";
-        if let Some(time) = config.flash.suspend_time {
-            return none("flash.suspend_time", time.to_string(), when);
-        }
-        if let Some(time) = config.flash.resume_time {
-            return none("flash.resume_time", time.to_string(), when);
-        }
-    }
-    if config.buffer.size.get() == 0 {
-        if let Some(latency) = config.buffer.latency {
-            return none("buffer.latency", latency.to_string(), "without a buffer");
-        }
-        if let Some(reads) = config.buffer.reads {
-            return none("buffer.reads", reads.to_string(), "without a buffer");
-        }
-    }
-    if let Some(gc) = config.tend.gc.get()
-        && let Some(choices) = gc.choices
-        && gc.victim != crate::policy::tend::Victim::DChoices
-    {
-        return none("tend.gc.choices", choices.to_string(), "without victim = \"d_choices\"");
-    }
-    if config.start.fill.get() == 0.0 && config.start.invalid.get() > 0.0 {
-        let got = config.start.invalid.get().to_string();
-        return none("start.invalid", got, "without start.fill");
-    }
-    if config.start.steady && config.start.fill.get() == 0.0 {
-        return none("start.steady", "true".into(), "without start.fill");
-    }
-    if config.start.steady && config.start.invalid.get() > 0.0 {
-        let got = config.start.invalid.get().to_string();
-        return none("start.invalid", got, "with start.steady, which decides it");
     }
     Ok(())
+}
+
+fn shown<T: ToString>(value: Option<T>) -> Option<String> {
+    value.map(|value| value.to_string())
+}
+
+fn set<T: PartialEq + ToString>(value: T, unset: T) -> Option<String> {
+    (value != unset).then(|| value.to_string())
 }
 
 fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
@@ -183,9 +202,15 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
     if host.queue_depth == 0 {
         return Err(Refusal::new("host.queue_depth", host.queue_depth, "at least 1"));
     }
-    if matches!(config.order, OrderChoice::Priority(_)) && host.queues > HOST_RANKS {
-        let expected = format!("at most {HOST_RANKS} with order = \"priority\"");
+    if matches!(config.order, OrderChoice::Priority(_)) && !(2..=HOST_RANKS).contains(&host.queues)
+    {
+        let expected = format!("2 to {HOST_RANKS} with order = \"priority\"");
         return Err(Refusal::new("host.queues", host.queues, expected));
+    }
+    for (key, links) in [("place", config.place.len()), ("program", config.program.len())] {
+        if links == 0 {
+            return Err(Refusal::new(key, "none", "at least one link"));
+        }
     }
     if let ReadChoice::Climb(climb) = &config.read
         && !(1..=chip.rungs()).contains(&climb.start)

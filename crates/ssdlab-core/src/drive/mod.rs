@@ -27,6 +27,7 @@ use crate::ftl::{Ftl, PlaneOrder, Stream};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
 use crate::media;
 use crate::policy::Setup;
+use crate::policy::place::PlacePolicy;
 use crate::policy::tend::TendPolicy;
 use crate::slots::{Evict, Order, Place, Preempt, Program, Read, Tend};
 use crate::stats::Stats;
@@ -211,6 +212,11 @@ impl Drive {
         &self.ftl
     }
 
+    /// Whether anything in the drive heeds the host's latency hints.
+    pub fn heeds_hints(resolved: &Resolved) -> bool {
+        Answers::new(resolved).place.iter().any(|link| link.heeds_hints())
+    }
+
     /// The drive's config in flat numbers.
     pub fn resolved(&self) -> &Resolved {
         &self.resolved
@@ -234,7 +240,8 @@ impl Drive {
         self.ftl.map.add_sectors(lpn, u64::MAX);
         let block = self.geometry.block_of(ppn);
         let age = media::start_age(&self.resolved, block);
-        self.flash.cells.set_start(block, self.ftl.blocks.erases(block), Some(age));
+        let (wear, dwell) = (self.ftl.blocks.erases(block), self.resolved.config.start.dwell);
+        self.flash.cells.set_start(block, wear, dwell, Some(age));
         self.stats.preloaded += 1;
         true
     }

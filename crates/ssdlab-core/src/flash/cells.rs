@@ -18,7 +18,16 @@ pub struct Cells {
     chip: Chip,
     order: PageOrder,
     facts: Facts,
+    /// Flash reads under physics that is not flat.
+    looked: u64,
+    /// Raw bit errors of a codeword, summed over the reads whose errors were counted.
+    errors: u64,
+    /// Their raw bit error rates, summed.
+    rber: f64,
 }
+
+/// One read in this many has its bit errors counted for the statistics.
+const COUNTED: u64 = 16;
 
 /// What happened to each block; every column is empty under flat physics.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -44,6 +53,9 @@ impl Cells {
         Cells {
             chip,
             order,
+            looked: 0,
+            errors: 0,
+            rber: 0.0,
             facts: Facts {
                 wear: vec![0.0; blocks],
                 born: vec![UNBORN; blocks],
@@ -77,12 +89,26 @@ impl Cells {
         self.chip.rungs()
     }
 
-    /// Gives a block the wear and, if it holds data, the data's age at the start.
-    pub fn set_start(&mut self, block: BlockId, wear: u32, age: Option<Nanos>) {
+    /// Means over the reads whose errors were counted: raw bit errors of a codeword as the
+    /// controller counts them, and the true raw bit error rate. `None` before the first.
+    pub fn errors(&self) -> Option<(f64, f64)> {
+        let counted = self.looked.div_ceil(COUNTED) as f64;
+        (self.looked > 0).then(|| (self.errors as f64 / counted, self.rber / counted))
+    }
+
+    /// Forgets the errors counted so far.
+    pub(super) fn reset_counts(&mut self) {
+        (self.looked, self.errors, self.rber) = (0, 0, 0.0);
+    }
+
+    /// Gives a block the wear, the mean time between its erases and, if it holds data, the data's
+    /// age at the start.
+    pub fn set_start(&mut self, block: BlockId, wear: u32, dwell: Nanos, age: Option<Nanos>) {
         if self.chip.is_flat() {
             return;
         }
         self.facts.wear[block.index()] = wear as f32;
+        self.facts.dwell[block.index()] = dwell.as_ns();
         if let Some(age) = age {
             self.facts.born[block.index()] = -(age.as_ns() as i64);
         }
@@ -119,6 +145,11 @@ impl Cells {
             dwell: Nanos::from_ns(self.facts.dwell[at]),
         };
         self.facts.reads[at] += 1;
+        if self.looked.is_multiple_of(COUNTED) {
+            self.errors += u64::from(self.chip.errors(block, &conditions));
+            self.rber += self.chip.rber(block, &conditions);
+        }
+        self.looked += 1;
         self.chip.rung_needed(block, &conditions).unwrap_or(u8::MAX)
     }
 
@@ -130,9 +161,6 @@ impl Cells {
     #[inline]
     pub(super) fn read_transfer(&self, txn: &Txn, bus: &[Nanos]) -> Nanos {
         let sectors = txn.sectors as usize;
-        if self.chip.is_flat() {
-            return bus[sectors];
-        }
         let bytes = sectors as u64 * SECTOR_BYTES;
         self.chip.transfer_time(Voltage::NORMAL, txn.rung, bytes, bus[sectors])
     }

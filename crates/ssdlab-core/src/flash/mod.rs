@@ -430,6 +430,7 @@ impl Flash {
     /// Forgets the operations and the busy times counted so far.
     pub fn reset_counts(&mut self, now: u64) {
         self.ops = Default::default();
+        self.cells.reset_counts();
         (self.retries, self.uncorrectable, self.suspensions) = (0, 0, 0);
         let (units, buses) = self.busy(now);
         self.busy_before = (units, buses);

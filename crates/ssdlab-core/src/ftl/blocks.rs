@@ -96,6 +96,12 @@ impl BlockTable {
         self.erases[block.index()]
     }
 
+    /// How often each block that is not bad was erased.
+    pub fn usable_erases(&self) -> impl Iterator<Item = u32> + '_ {
+        let usable = |(_, state): &(&u32, &BlockState)| **state != BlockState::Bad;
+        self.erases.iter().zip(&self.state).filter(usable).map(|(&erases, _)| erases)
+    }
+
     /// Counts the end of a page's program; a full block is closed.
     #[inline]
     pub fn page_written(&mut self, block: BlockId) {

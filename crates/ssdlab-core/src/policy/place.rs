@@ -23,6 +23,11 @@ pub struct PlaceView {
 pub trait PlacePolicy {
     /// Fills what is still open in the wish.
     fn wish(&mut self, view: &PlaceView, wish: &mut Wish);
+
+    /// Whether it heeds the host's latency hints.
+    fn heeds_hints(&self) -> bool {
+        false
+    }
 }
 
 /// `next_page` has no settings.

@@ -15,10 +15,10 @@ pub(super) use super::random::Places;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BurstyConfig {
-    /// Requests in a burst. Default: 64, assumed.
+    /// Requests in a burst. Default: 64. Assumed.
     pub length: NonZeroU64,
-    /// Mean time from the last request of a burst to the first of the next. Default: 100 ms,
-    /// assumed.
+    /// Mean time from the last request of a burst to the first of the next. Default: 100 ms.
+    /// Assumed.
     pub pause: Nanos,
 }
 

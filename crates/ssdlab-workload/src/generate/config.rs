@@ -17,24 +17,25 @@ pub struct WorkloadConfig {
     /// Which addresses requests go to, and whether they come in bursts: a name, or a table with
     /// the name and its settings, as in `kind = { zipf = { theta = 0.9 } }`. Default: `"random"`.
     pub kind: Kind,
-    /// Size of the part of the drive that requests touch, from address 0 up. Default: 16 GiB,
-    /// assumed.
+    /// Size of the part of the drive that requests touch, from address 0 up. Default: 16 GiB.
+    /// Assumed.
     pub footprint: Bytes,
-    /// Share of the requests that are reads; the others are writes. Default: 0.5, assumed.
+    /// Share of the requests that are reads; the others are writes. Default: 0.5. Assumed.
     pub read_share: Share,
     /// Sizes of requests, multiples of 512 B, equally likely unless weighted, as in
-    /// `["4KiB", { size = "64KiB", weight = 3 }]`. Default: 4, 8, 16, 32 and 64 KiB, assumed.
+    /// `["4KiB", { size = "64KiB", weight = 3 }]`. Default: 4, 8, 16, 32 and 64 KiB. Assumed.
     pub sizes: Vec<SizeChoice>,
     /// How times between requests are distributed around `interarrival`. Default: `"poisson"`.
     pub arrivals: Arrivals,
-    /// Mean time from one request to the next; `"0ns"` issues all at once. Default: 200 us,
-    /// assumed.
+    /// Mean time from one request to the next; `"0ns"` issues all at once. Default: 200 us.
+    /// Assumed.
     pub interarrival: Nanos,
-    /// Number of requests. Default: 1,000,000.
+    /// Number of requests. Default: 1,000,000. Assumed.
     pub requests: u64,
-    /// The submission queue that requests are issued to, 0 to 255. Default: 0.
+    /// The submission queue that requests are issued to, 0 to 255. Default: 0. Assumed.
     pub queue: u8,
-    /// The placement hint that requests carry, 0 to 255, where 0 is none. Default: 0.
+    /// The latency hint that requests carry: 0 none, 1 short, 2 medium, 3 long. Default: 0.
+    /// Assumed.
     pub hint: u8,
 }
 

@@ -16,9 +16,9 @@ use super::{Addresses, Room};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HotcoldConfig {
-    /// Share of the footprint that is hot. Default: 0.2, the usual 80/20 rule.
+    /// Share of the footprint that is hot. Default: 0.2. Source: the usual 80/20 rule.
     pub hot_share: Share,
-    /// Share of the requests that go to the hot part. Default: 0.8, the usual 80/20 rule.
+    /// Share of the requests that go to the hot part. Default: 0.8. Source: the usual 80/20 rule.
     pub hot_access_share: Share,
 }
 

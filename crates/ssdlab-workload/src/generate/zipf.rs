@@ -17,8 +17,8 @@ use super::{Addresses, Room};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ZipfConfig {
-    /// The exponent of Zipf's law, 0 (all equally popular) to 10. Default: 0.99, as in YCSB
-    /// (Cooper et al., SoCC '10).
+    /// The exponent of Zipf's law, 0 (all equally popular) to 10. Default: 0.99.
+    /// Source: YCSB (Cooper et al., SoCC '10).
     #[serde(deserialize_with = "finite")]
     pub theta: f64,
 }

@@ -47,6 +47,11 @@ pub fn truth(resolved: &Resolved, ftl: &Ftl, cells: &mut Cells) {
     for block in (0..resolved.geometry().block_count()).map(BlockId) {
         let written = ftl.blocks.written(block) > 0;
         let age = written.then(|| media::start_age(resolved, block));
-        cells.set_start(block, media::start_wear(resolved, block), age);
+        cells.set_start(
+            block,
+            media::start_wear(resolved, block),
+            resolved.config.start.dwell,
+            age,
+        );
     }
 }

@@ -1,0 +1,325 @@
+//! A config cannot lie: every key changes some result, or is refused where it has no effect.
+
+use std::collections::BTreeSet;
+
+use ssdlab_run::{Control, Plan, RunConfig, run_all};
+
+/// A drive small enough that garbage collection runs within a few thousand requests.
+const BASE: &[&str] = &[
+    "geometry.channels=2",
+    "geometry.chips=2",
+    "geometry.dies=2",
+    "geometry.planes=2",
+    "geometry.blocks=32",
+    "geometry.pages=32",
+    "ftl.overprovisioning=0.25",
+    "start.fill=0.9",
+    "start.invalid=0.02",
+    "workload.footprint=16MiB",
+    "workload.requests=3000",
+    "workload.interarrival=150us",
+    "workload.sizes=[\"2KiB\",\"4KiB\",\"16KiB\"]",
+];
+const LEVELS: &[&str] = &[
+    "start.age_max=90d",
+    "start.pe_cycles=1000",
+    "physics.levels.retention.rate=8.448e-4",
+    "timing.decode=5us",
+];
+const RETRIES: &[&str] =
+    &["start.age_max=90d", "start.pe_cycles=3000", "start.dwell=1d", "physics=retries"];
+/// Writes enough that blocks are erased several times.
+const WRITES: &[&str] =
+    &["workload.requests=20000", "workload.read_share=0.1", "workload.interarrival=600us"];
+const EMPTY: &[&str] = &["start.fill=0.1", "start.invalid=0"];
+const SUSPEND: &[&str] = &["preempt=reads_interrupt"];
+const BUFFER: &[&str] = &["buffer.size=1MiB"];
+const WEARING: &[&str] = &[
+    "tend.static_wear.threshold=4",
+    "workload.requests=20000",
+    "workload.read_share=0.1",
+    "workload.interarrival=600us",
+];
+const DRAWS: &[&str] = &[
+    "tend.gc.victim=d_choices",
+    "workload.requests=20000",
+    "workload.read_share=0.1",
+    "workload.interarrival=600us",
+];
+
+/// A key, settings that it needs beside the base, a value that is not its default, and whether the
+/// value changes results or is refused.
+type Row = (&'static str, &'static [&'static str], &'static str);
+
+const CHANGES: &[Row] = &[
+    ("buffer.latency", BUFFER, "9us"),
+    ("buffer.reads", BUFFER, "false"),
+    ("buffer.size", &[], "2MiB"),
+    ("flash.array", &[], "die"),
+    ("flash.bus_order", &[], "data_out_first"),
+    ("flash.bus_rate", &[], "100MB/s"),
+    ("flash.cache_read", &[], "true"),
+    ("flash.command_time", &[], "1us"),
+    ("flash.hold_until_decoded", LEVELS, "false"),
+    ("flash.resume_time", SUSPEND, "50us"),
+    ("flash.suspend_time", SUSPEND, "50us"),
+    ("flash.transfer", &[], "sectors"),
+    ("ftl.allocation", &[], "dynamic"),
+    ("ftl.allocation_order", &[], "PDWC"),
+    ("ftl.bad_blocks", &[], "2%"),
+    ("ftl.level_wear", WRITES, "false"),
+    ("ftl.overprovisioning", &[], "0.3"),
+    ("ftl.partial_writes", &[], "pad"),
+    ("geometry.blocks", &[], "40"),
+    ("geometry.channels", &[], "4"),
+    ("geometry.chips", &[], "3"),
+    ("geometry.dies", &[], "4"),
+    ("geometry.page_size", &[], "8KiB"),
+    ("geometry.pages", &[], "64"),
+    ("geometry.planes", &[], "4"),
+    ("host.queue_depth", &[], "2"),
+    ("host.queues", &[], "2"),
+    ("order", &[], "read_first"),
+    ("physics", &[], "retries"),
+    ("preempt", &[], "reads_interrupt"),
+    ("preempt.reads_interrupt.erase", SUSPEND, "false"),
+    ("preempt.reads_interrupt.least_remaining", SUSPEND, "400us"),
+    ("preempt.reads_interrupt.most", SUSPEND, "1"),
+    ("preempt.reads_interrupt.program", SUSPEND, "false"),
+    ("read", LEVELS, "worst"),
+    ("read.climb.start", LEVELS, "3"),
+    ("start.age_max", LEVELS, "10d"),
+    ("start.age_min", LEVELS, "60d"),
+    ("start.fill", &[], "0.5"),
+    ("start.invalid", &[], "0.05"),
+    ("start.pe_cycles", &[], "100"),
+    ("start.pe_spread", LEVELS, "500"),
+    ("start.preload", EMPTY, "none"),
+    ("start.steady", &["start.invalid=0"], "true"),
+    ("start.dwell", RETRIES, "30d"),
+    ("tend.gc.choices", DRAWS, "2"),
+    ("tend.gc.hard", &[], "20%"),
+    ("tend.gc.mode", &[], "foreground"),
+    ("tend.gc.threshold", &[], "15%"),
+    ("tend.gc.victim", &[], "fifo"),
+    ("tend.static_wear.threshold", WEARING, "1"),
+    ("timing.decode", &[], "10us"),
+    ("timing.erase", &[], "9ms"),
+    ("timing.program", &[], "[\"500us\",\"900us\"]"),
+    ("timing.read", &[], "[\"50us\",\"80us\"]"),
+    ("timing.voltages", &[], "[{name=\"normal\",transfer=\"30us\"}]"),
+    ("workload.arrivals", &[], "fixed"),
+    ("workload.footprint", &[], "8MiB"),
+    ("workload.interarrival", &[], "900us"),
+    ("workload.kind", &[], "sequential"),
+    ("workload.kind.bursty.length", &["workload.kind=bursty"], "9"),
+    ("workload.kind.bursty.pause", &["workload.kind=bursty"], "9ms"),
+    ("workload.kind.hotcold.hot_access_share", &["workload.kind=hotcold"], "0.5"),
+    ("workload.kind.hotcold.hot_share", &["workload.kind=hotcold"], "0.5"),
+    ("workload.kind.zipf.theta", &["workload.kind=zipf"], "0.5"),
+    ("workload.queue", &["host.queues=2"], "1"),
+    ("workload.read_share", &[], "0.1"),
+    ("workload.requests", &[], "2000"),
+    ("workload.sizes", &[], "[\"4KiB\"]"),
+];
+
+/// Keys of the truth, by the name of the model under which they count.
+const PHYSICS: &[(&str, &str)] = &[
+    ("levels.base", "{shares=[0.1,0.1,0.2,0.2,0.2,0.1,0.1]}"),
+    ("levels.base.gaussian.bound", "1"),
+    ("levels.base.gaussian.mean", "3e-3"),
+    ("levels.base.gaussian.sigma", "3e-4"),
+    ("levels.capability", "[0.003,0.005,0.006,0.008,0.009,0.01,0.02]"),
+    ("levels.codeword", "2KiB"),
+    ("levels.disturb.rate", "0.5"),
+    ("levels.disturb.scale", "10.0"),
+    ("levels.page_types", "[0.8,1.2]"),
+    ("levels.retention.exponent", "0.7"),
+    ("levels.retention.rate", "2e-3"),
+    ("levels.retention.scale", "proportional"),
+    ("levels.sensing", "incremental"),
+    ("levels.sensing_shares", "[0.1,0.2,0.3,0.4,0.5,0.7,1.0]"),
+    ("levels.temperature.activation_ev", "0.7"),
+    ("levels.temperature.celsius", "45.0"),
+    ("levels.temperature.reference_celsius", "45.0"),
+    ("levels.transfer", "bits"),
+    ("levels.wear.exponent", "0.9"),
+    ("levels.wear.reference_cycles", "400.0"),
+    ("retries.codeword", "2KiB"),
+    ("retries.correctable", "60.0"),
+    ("retries.disturb.errors", "80.0"),
+    ("retries.disturb.scale", "50.0"),
+    ("retries.disturb.worn_errors", "200.0"),
+    ("retries.erase.growth", "0.9"),
+    ("retries.erase.spread", "0.2"),
+    ("retries.errors_per_retry", "6.0"),
+    ("retries.fresh_errors", "60.0"),
+    ("retries.noise", "0.2"),
+    ("retries.page_types", "[0.8,1.2]"),
+    ("retries.pages.scatter", "0.5"),
+    ("retries.pages.spread", "0.4"),
+    ("retries.retention.errors", "40.0"),
+    ("retries.retention.worn_errors", "40.0"),
+    ("retries.retries", "5"),
+    ("retries.spread.bound", "1.0"),
+    ("retries.spread.die", "0.1"),
+    ("retries.spread.disturb", "0.2"),
+    ("retries.spread.quality", "0.3"),
+    ("retries.spread.retention", "0.3"),
+    ("retries.spread.wear", "0.3"),
+    ("retries.temperature.activation_ev", "0.7"),
+    ("retries.temperature.celsius", "45.0"),
+    ("retries.temperature.reference_celsius", "45.0"),
+    ("retries.wear.cycles", "1000.0"),
+    ("retries.wear.dwell_relief", "0.5"),
+    ("retries.wear.errors", "20.0"),
+    ("retries.wear.exponent", "0.9"),
+    ("retries.wear.worn_exponent", "2.0"),
+];
+
+/// Keys that need more beside them than their model before they count.
+fn beside(key: &str) -> Vec<&'static str> {
+    let warm = ["physics.levels.temperature.celsius=50.0"];
+    let hot = ["physics.retries.temperature.celsius=50.0"];
+    match key {
+        "levels.temperature.activation_ev" => warm.to_vec(),
+        "retries.temperature.activation_ev" => hot.to_vec(),
+        "levels.disturb.rate" | "levels.disturb.scale" => {
+            vec!["physics.levels.disturb.rate=0.01", "physics.levels.disturb.scale=100.0"]
+        }
+        "levels.wear.exponent" | "levels.wear.reference_cycles" => {
+            vec!["physics.levels.wear.exponent=0.66"]
+        }
+        key if key.starts_with("retries.disturb") || key == "retries.spread.disturb" => {
+            vec!["physics.retries.disturb.scale=100.0"]
+        }
+        key if key.starts_with("retries.erase") => WRITES.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+const REFUSED: &[Row] = &[
+    ("buffer.latency", &[], "1us"),
+    ("buffer.reads", &[], "true"),
+    ("flash.hold_until_decoded", &[], "true"),
+    ("flash.resume_time", &[], "5us"),
+    ("flash.suspend_time", &[], "5us"),
+    ("host.queues", &["order=priority"], "1"),
+    ("place", &[], "[]"),
+    ("program", &[], "[]"),
+    ("read", &[], "worst"),
+    ("read.climb.start", &[], "2"),
+    ("start.age_max", &[], "90d"),
+    ("start.invalid", &["start.fill=0"], "0.1"),
+    ("start.steady", &["start.fill=0", "start.invalid=0"], "true"),
+    ("tend.gc.choices", &[], "3"),
+    ("timing.voltages", &[], "[{name=\"normal\"},{name=\"boosted\"}]"),
+    ("timing.voltages[].base_factor", &[], "base_factor=1.4"),
+    ("timing.voltages[].program", &[], "program=\"500us\""),
+    ("timing.voltages[].sense", &[], "sense=\"50us\""),
+    ("workload.hint", &[], "1"),
+    ("workload.queue", &[], "1"),
+];
+
+/// Keys with nothing to choose between yet, or that are a name; the cell counts through the times
+/// by page type, below.
+const ALONE: &[&str] = &["evict", "timing.voltages[].name", "geometry.cell"];
+
+/// Keys of a voltage class that count only beside another class, and a second class is refused.
+const OF_SECOND_CLASSES: &[&str] = &["timing.voltages[].step_volts", "timing.voltages[].volts"];
+
+fn run(settings: &[String]) -> Result<serde_json::Value, String> {
+    let base = BASE.iter().map(|setting| setting.to_string());
+    let set = base.chain(settings.iter().cloned()).collect();
+    let plan = Plan { device: "dlv-mlc-128g".into(), set, seed: 3, ..Plan::default() };
+    let results = run_all(&[plan], 1, &Control::new(1)).map_err(|fault| fault.to_string())?;
+    let mut figures = serde_json::to_value(&results[0]).expect("a result can be written");
+    let entries = figures.as_object_mut().expect("an object");
+    for key in ["results_digest", "sim", "provenance", "workload"] {
+        entries.remove(key);
+    }
+    Ok(figures)
+}
+
+fn rows() -> Vec<(String, Vec<String>, String)> {
+    let plain = CHANGES.iter().map(|(key, beside, value)| {
+        (key.to_string(), beside.iter().map(|s| s.to_string()).collect(), value.to_string())
+    });
+    let physics = PHYSICS.iter().map(|(key, value)| {
+        let model = if key.starts_with("levels") { LEVELS } else { RETRIES };
+        let settings = model.iter().copied().chain(beside(key)).map(str::to_string);
+        (format!("physics.{key}"), settings.collect(), value.to_string())
+    });
+    plain.chain(physics).collect()
+}
+
+#[test]
+fn every_key_changes_a_result() {
+    let mut without = Vec::new();
+    for (key, beside, value) in rows() {
+        let before = run(&beside);
+        let mut settings = beside;
+        settings.push(format!("{key}={value}"));
+        let after = run(&settings);
+        match (before, after) {
+            (Ok(before), Ok(after)) if before != after => {}
+            (Ok(_), Ok(_)) => without.push(key),
+            (before, after) => {
+                let lines: Vec<_> = [before.err(), after.err()].into_iter().flatten().collect();
+                without.push(format!("{key}: {}", lines.join("; ")));
+            }
+        }
+    }
+    assert!(without.is_empty(), "keys that change no result: {without:#?}");
+}
+
+#[test]
+fn keys_without_effect_are_refused_by_name() {
+    for (key, beside, value) in REFUSED {
+        let mut settings: Vec<String> = beside.iter().map(|s| s.to_string()).collect();
+        settings.push(match key.strip_prefix("timing.voltages[].") {
+            Some(_) => format!("timing.voltages=[{{name=\"normal\",{value}}}]"),
+            None => format!("{key}={value}"),
+        });
+        let line = run(&settings).err().unwrap_or_else(|| panic!("{key} was accepted"));
+        let named = key.replace("[]", "[0]");
+        assert!(line.contains(&named), "{key}: {line}");
+        assert!(!line.contains('\n'), "{line}");
+    }
+}
+
+#[test]
+fn the_cell_decides_how_many_times_there_are_and_which_page_has_which() {
+    let of = |cell: &str, times: &str| {
+        run(&[
+            format!("geometry.cell={cell}"),
+            "geometry.pages=36".into(),
+            format!("timing.program={times}"),
+        ])
+    };
+    let mlc = of("mlc", "[\"500us\",\"900us\"]").unwrap();
+    let tlc = of("tlc", "[\"500us\",\"700us\",\"900us\"]").unwrap();
+    assert_ne!(mlc, tlc);
+    let line = of("tlc", "[\"500us\",\"900us\"]").unwrap_err();
+    assert!(line.contains("timing.program") && line.contains("tlc"), "{line}");
+}
+
+#[test]
+fn no_key_is_left_out() {
+    let mut shown: BTreeSet<String> = rows().into_iter().map(|(key, ..)| key).collect();
+    shown.extend(REFUSED.iter().map(|(key, ..)| key.to_string()));
+    shown.extend(ALONE.iter().chain(OF_SECOND_CLASSES).map(|key| key.to_string()));
+    // What moves a whole page is shown by the class as a whole.
+    shown.insert("timing.voltages[].transfer".into());
+    let keys: BTreeSet<String> =
+        ssdlab_config::keys::<RunConfig>().into_iter().map(|key| key.path).collect();
+    let missing: Vec<_> = keys.difference(&shown).collect();
+    let unknown: Vec<_> = shown.difference(&keys).collect();
+    assert!(missing.is_empty() && unknown.is_empty(), "missing {missing:?}, unknown {unknown:?}");
+}
+
+#[test]
+fn every_number_has_a_source_or_says_that_it_is_assumed() {
+    let unsourced = ssdlab_config::unsourced::<RunConfig>();
+    assert!(unsourced.is_empty(), "{unsourced:?}");
+}
