@@ -43,7 +43,7 @@ def _scaled(value: float, units: Sequence[tuple[str, float]], first: int = 0) ->
 def share(value: float) -> str:
     """Write a share from 0 to 1 in percent."""
     percent = value * 100
-    return f"{percent:.0f} %" if percent >= 10 or percent == 0 else f"{percent:.1f} %"
+    return f"{percent:.0f} %" if percent >= 10 else f"{digits(percent, 2)} %"
 
 
 def ratio(value: float, base: float) -> str:
