@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ssdlab.errors import InputError
+from ssdlab.names import shortest
 
 DEFAULT_DEVICE = "generic-mlc-512g"
 DEFAULT_SCHEME = "conventional"
@@ -146,7 +147,8 @@ def sweep(
             varied = dict(zip(settings, chosen, strict=True))
             plan = _varied(replace(base, device=device, scheme=scheme, trace=trace), varied)
             names = [device] * (len(devices) > 1) + [scheme] * (len(schemes) > 1)
-            label = ", ".join([*names, *_short(varied)])
+            short = zip(shortest(list(varied)), chosen, strict=True)
+            label = ", ".join([*names, *(f"{key}={value}" for key, value in short)])
             plan = replace(plan, label=label or base.label or scheme)
             plans += [replace(plan, seed=base.seed + nth) for nth in range(seeds)]
     return plans
@@ -155,16 +157,6 @@ def sweep(
 def _varied(plan: Plan, varied: Mapping[str, str]) -> Plan:
     lines = [f"{key}={value}" for key, value in varied.items()]
     return replace(plan, set=[*assignments(plan.set), *lines], vary=varied)
-
-
-def _short(varied: Mapping[str, str]) -> Iterable[str]:
-    """Return ``key=value`` with as little of each key as tells it from the others."""
-    for key, value in varied.items():
-        parts = key.split(".")
-        tails = (".".join(parts[start:]) for start in range(len(parts) - 1, -1, -1))
-        others = [other for other in varied if other != key]
-        unique = (tail for tail in tails if not any(f".{o}".endswith(f".{tail}") for o in others))
-        yield f"{next(unique, key)}={value}"
 
 
 def differ_in_seed_alone(plans: Sequence[Plan]) -> list[list[int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.names import shortest
 from ssdlab.text import NONE, Column, amount, bar, digits, ratio, share, span, table
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ def _figures(result: Result) -> Iterator[str]:
     yield f"busy       dies {share(busy.die)}, buses {share(busy.bus)}"
     if result.buffer is not None and result.buffer.lookups:
         yield f"buffer     {share(result.buffer.hits / result.buffer.lookups)} of pages found in it"
+    if result.bit_errors is not None:
+        errors = f"{digits(result.bit_errors.per_codeword)} in a codeword"
+        yield f"bit errors {errors}, {result.retries:,} retries"
+    if result.suspensions:
+        yield f"suspended  {result.suspensions:,} programs and erases"
     if result.precondition is not None:
         done = result.precondition
         state = "steady" if done.settled else "NOT steady"
@@ -170,12 +176,30 @@ def _of_workload(workload: str, rows: Sequence[_Row]) -> str:
     many = f"{seeds} seeds from {first.provenance.seed}, ± 95% interval"
     parts.append(many if seeds > 1 else f"seed {first.provenance.seed}")
     columns = [_column(head, metric, write, rows) for head, metric, write in _METRICS]
-    body = table(
-        Column("", [label for label, _, _ in rows]),
-        [column for column in columns if column is not None],
-    )
-    told = "\n".join(_told([(label, list(warnings(result))) for label, result, _ in rows]))
+    labels = _labels(rows)
+    body = table(labels, [column for column in columns if column is not None])
+    pairs = zip(labels.cells, rows, strict=True)
+    told = "\n".join(_told([(label, list(warnings(row[1]))) for label, row in pairs]))
     return "\n\n".join(part for part in (" · ".join(parts), body, told) if part)
+
+
+def _labels(rows: Sequence[_Row]) -> Column:
+    """Name the rows: by what varies, if it is the same keys in all of them, else by their label."""
+    keys = list(rows[0][1].vary)
+    if not keys or any(list(result.vary) != keys for _, result, _ in rows):
+        return Column("", [label for label, _, _ in rows])
+    varying: list[tuple[str, list[str]]] = []
+    for name in ("device", "scheme"):
+        values = [getattr(result, name) for _, result, _ in rows]
+        if len(set(values)) > 1:
+            varying.append((name, values))
+    varying += [
+        (short, [result.vary[key] for _, result, _ in rows])
+        for key, short in zip(keys, shortest(keys), strict=True)
+    ]
+    head = ", ".join(name for name, _ in varying)
+    cells = zip(*(values for _, values in varying), strict=True)
+    return Column(head, [", ".join(cell) for cell in cells])
 
 
 def _told(notes: Sequence[tuple[str, list[str]]]) -> Iterator[str]:

@@ -58,6 +58,23 @@ class GcResult:
 
 
 @dataclass(frozen=True, slots=True)
+class BitErrors:
+    """Raw bit errors: the mean in a codeword, and the true rate."""
+
+    per_codeword: float
+    rber: float
+
+
+@dataclass(frozen=True, slots=True)
+class WearResult:
+    """P/E cycles of the blocks at the end."""
+
+    mean: float
+    min: int
+    max: int
+
+
+@dataclass(frozen=True, slots=True)
 class Utilisation:
     """Mean busy shares, from 0 to 1, of the array units and of the channels."""
 
@@ -130,6 +147,7 @@ class Result:
     suspensions: int
     gc: GcResult
     wear_levelled: int
+    wear: WearResult
     utilisation: Utilisation
     clamped: int
     folded: int
@@ -143,6 +161,7 @@ class Result:
     provenance: Provenance
     queues: Sequence[QueueResult] = ()
     buffer: BufferResult | None = None
+    bit_errors: BitErrors | None = None
     precondition: PreconditionResult | None = None
     vary: Mapping[str, str] = field(default_factory=dict)
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)

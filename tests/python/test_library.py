@@ -62,7 +62,10 @@ def test_a_comparison_is_a_sequence_of_results() -> None:
     assert [result.vary["order"] for result in comparison] == ["fifo", "read_first"]
     assert [result.label for result in comparison[:]] == ["order=fifo", "order=read_first"]
     assert not comparison.aggregates
-    assert "order=read_first" in str(comparison)
+    assert "\nread_first " in str(comparison)
+    unlike = ssdlab.compare([ssdlab.Plan(label="mine", limit=10), ssdlab.Plan(limit=20)])
+    assert "\nmine " in str(unlike)
+    assert "\nconventional " in str(unlike)
 
 
 def test_seeds_are_summed_up() -> None:

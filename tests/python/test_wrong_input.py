@@ -106,7 +106,7 @@ ARGUMENTS = [
         "run --set buffer.latency=2us",
         (
             '--set buffer.latency=2us: buffer.latency: got "2us", '
-            "expected no such key without a buffer"
+            "expected no such setting without a buffer"
         ),
     ),
     (
