@@ -10,6 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# The same examples every time, however busy the machine is.
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.load_profile("same")
 
 ROOT = Path(__file__).parents[2]
 OFFICE = ROOT / "examples" / "office.csv.xz"

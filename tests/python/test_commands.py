@@ -1,12 +1,13 @@
 """The commands that run nothing: state, preset, scheme, config."""
 
-import json
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import jsonschema
 import pytest
-from conftest import COMMAND, Ssdlab
+from conftest import Ssdlab
 
 # A drive small enough to be saved in no time.
 SMALL = (
@@ -128,6 +129,13 @@ def test_the_state_of_another_drive_is_refused(ssdlab: Ssdlab) -> None:
         assert done.err.startswith("small.state: ")
 
 
+def test_a_state_that_cannot_be_written_is_refused_at_once(ssdlab: Ssdlab) -> None:
+    done = ssdlab("state", "save", "no/such/aged.state")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "FILE: cannot write 'no/such/aged.state': No such file or directory\n"
+
+
 def test_the_module_is_the_command(ssdlab: Ssdlab) -> None:
-    assert Path(COMMAND[0]).exists()
-    assert json.loads(ssdlab("config", "schema").out)["type"] == "object"
+    command = [sys.executable, "-m", "ssdlab", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == ssdlab("--version").out

@@ -1,10 +1,12 @@
 """`ssdlab run` and `ssdlab compare`: every option does what it says."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import OFFICE, Ssdlab
+from conftest import COMMAND, OFFICE, Ssdlab
 
 QUICK = ("--limit", 2000)
 
@@ -216,7 +218,34 @@ def test_the_digest_is_the_same_for_any_number_of_jobs(ssdlab: Ssdlab, jobs: int
     )
 
 
-def test_output_without_unicode_and_into_a_closed_pipe(ssdlab: Ssdlab) -> None:
+def test_output_that_cannot_show_every_sign(ssdlab: Ssdlab) -> None:
     done = ssdlab("run", *QUICK, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (done.code, done.err) == (0, "")
     assert "latency" in done.out
+
+
+def test_a_reader_that_has_had_enough() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*COMMAND, "config", "schema"], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert done.stderr == b""
+    assert done.returncode in {0, 1}
+
+
+def test_progress_goes_to_a_terminal_on_stderr_and_json_to_stdout() -> None:
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "run", "--limit", "900000", "--json", "-"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    out, _ = process.communicate(timeout=60)
+    drawn = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert json.loads(out)["results"][0]["requests"] == 900_000
+    assert drawn.startswith("\r")
+    assert "%" in drawn
