@@ -80,7 +80,7 @@ def test_the_schema_accepts_every_preset(ssdlab: Ssdlab) -> None:
 
 def test_keys_names_those_of_drive_and_workload(ssdlab: Ssdlab) -> None:
     done = ssdlab("config", "keys")
-    for key in ("geometry.channels", "timing.read", "ftl.overprovisioning", "workload.footprint"):
+    for key in ("geometry.channels", "timing.read", "tend.gc.threshold", "workload.footprint"):
         assert f"| `{key}` |" in done.out, key
 
 

@@ -19,19 +19,34 @@ _FORMATS = ", ".join(_native.formats())
 
 DRIVE = [
     click.option(
-        "--device", default=DEFAULT_DEVICE, metavar="NAME", show_default=True, help="The drive."
+        "--device",
+        default=DEFAULT_DEVICE,
+        metavar="NAME",
+        show_default=True,
+        help="The drive (ssdlab preset list).",
     ),
     click.option(
-        "--config", multiple=True, metavar="FILE", help="A TOML file over the preset's settings."
+        "--config",
+        multiple=True,
+        metavar="FILE",
+        help="Settings in TOML, over those of the drive; repeatable.",
     ),
     click.option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="A setting over all files; repeatable."
+        "--set", multiple=True, metavar="KEY=VALUE", help="A setting, over all files; repeatable."
     ),
     click.option(
-        "--scheme", default=DEFAULT_SCHEME, metavar="NAME", show_default=True, help="The scheme."
+        "--scheme",
+        default=DEFAULT_SCHEME,
+        metavar="NAME",
+        show_default=True,
+        help="Its policies (ssdlab scheme list).",
     ),
     click.option(
-        "--seed", type=Whole(0), default=DEFAULT_SEED, show_default=True, help="Of all chance."
+        "--seed",
+        type=Whole(0),
+        default=DEFAULT_SEED,
+        show_default=True,
+        help="The seed of all chance.",
     ),
 ]
 
@@ -53,7 +68,9 @@ LOAD = [
 ]
 
 START = [
-    click.option("--precondition", metavar="steady", help="Overwrite until WAF settles, first."),
+    click.option(
+        "--precondition", metavar="steady", help="First overwrite the drive until its WAF settles."
+    ),
 ]
 
 SAVED = [
@@ -67,7 +84,9 @@ SWEEP = [
         metavar="KEY=A,B,C",
         help="Values that a setting takes in turn; repeatable, all combinations.",
     ),
-    click.option("--seeds", type=Whole(1), default=1, help="So many seeds; mean and 95% interval."),
+    click.option(
+        "--seeds", type=Whole(1), default=1, help="Run with N seeds; means, 95% intervals."
+    ),
 ]
 
 OUTPUT = [
