@@ -19,7 +19,7 @@ if [ "$files" -gt 2 ]; then
     exit 1
 fi
 
-export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}/newcomer"
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}"
 cargo test --quiet --locked -p ssdlab-core --lib write_first
 ask() {
     cargo run --quiet --locked -p ssdlab-run --example plan -- "{\"device\":\"dlv-mlc-128g\",
