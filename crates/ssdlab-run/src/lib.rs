@@ -5,6 +5,8 @@
 
 #![allow(clippy::result_large_err, reason = "a fault ends the run: no path is hot")]
 
+#[cfg(test)]
+mod little;
 pub mod plan;
 pub mod precondition;
 pub mod replay;

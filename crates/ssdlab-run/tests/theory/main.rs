@@ -1,0 +1,14 @@
+//! What is measured against formulas worked out here from the same timings.
+//!
+//! The long sweep of write amplification is left out unless asked for:
+//! `cargo test --release -p ssdlab-run --test theory -- --ignored --nocapture`.
+
+mod amplification;
+mod bus;
+mod formulas;
+mod page_types;
+mod peak;
+mod queueing;
+mod rig;
+mod saturation;
+mod unloaded;

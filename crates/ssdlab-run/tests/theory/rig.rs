@@ -1,0 +1,61 @@
+//! Drives made to measure, and runs on them.
+
+use ssdlab_run::{Control, Plan, RunResult, run_all};
+
+/// A drive of one plane: sensing 75 us, programming 750 us, a page of 4 KiB in 20 us on the bus.
+pub const ONE_PLANE: &[&str] = &[
+    "geometry.channels=1",
+    "geometry.chips=1",
+    "geometry.dies=1",
+    "geometry.planes=1",
+    "geometry.blocks=4096",
+    "geometry.pages=256",
+    "geometry.page_size=4KiB",
+    "geometry.cell=slc",
+    "timing.read=75us",
+    "timing.program=750us",
+    "timing.erase=3ms",
+    "flash.array=plane",
+    "flash.bus_rate=204.8MB/s",
+    "order=fifo",
+];
+
+/// Nanoseconds of a page of 4 KiB on that bus.
+pub const TRANSFER: f64 = 20_000.0;
+/// Nanoseconds of sensing on that drive.
+pub const SENSE: f64 = 75_000.0;
+/// Nanoseconds of programming on that drive.
+pub const PROGRAM: f64 = 750_000.0;
+
+/// A plan of these settings over `base`, with single-page requests of the workload `kind`.
+pub fn plan<S: AsRef<str>>(base: &[&str], kind: &str, settings: &[S]) -> Plan {
+    let set = base.iter().map(|line| line.to_string());
+    let sizes = ["workload.sizes=[\"4KiB\"]".to_string()];
+    Plan {
+        device: "generic-mlc-512g".into(),
+        workload: Some(kind.into()),
+        set: set
+            .chain(sizes)
+            .chain(settings.iter().map(|line| line.as_ref().to_string()))
+            .collect(),
+        seed: 1,
+        ..Plan::default()
+    }
+}
+
+/// Runs the plans, two at a time.
+pub fn run(plans: &[Plan]) -> Vec<RunResult> {
+    run_all(plans, 2, &Control::new(plans.len())).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+/// The same plan with each of these seeds.
+pub fn seeded(plan: &Plan, seeds: std::ops::RangeInclusive<u64>) -> Vec<Plan> {
+    seeds.map(|seed| Plan { seed, ..plan.clone() }).collect()
+}
+
+/// Fails unless `measured` lies within `share` of `expected`.
+pub fn assert_near(what: &str, measured: f64, expected: f64, share: f64) {
+    let off = measured / expected - 1.0;
+    println!("{what}: measured {measured:.4}, theory {expected:.4}, {:+.2} %", off * 100.0);
+    assert!(off.abs() <= share, "{what}: {measured} is {off:+.4} off {expected}");
+}
