@@ -3,7 +3,7 @@
 use rand::Rng;
 use rand::seq::SliceRandom;
 use ssdlab_base::rng;
-use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId};
+use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use super::pool::{Filling, Pool, Snapshot, blocks_of};
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
@@ -25,6 +25,7 @@ pub fn filled(
     let snapshots = snapshots(resolved, filled.div_ceil(planes));
     let mut random = rng::stream(resolved.seed, "start.draw");
     let mut open = Vec::new();
+    let mut places = vec![Ppn(0); filled.div_ceil(planes) as usize];
     for (position, &plane) in order.planes().iter().enumerate() {
         // The pages of a plane are those whose number leaves this remainder.
         let pages = (filled.saturating_sub(position as u32)).div_ceil(planes);
@@ -40,11 +41,15 @@ pub fn filled(
                 left.written -= 1;
                 if draw < left.valid {
                     left.valid -= 1;
-                    let lpn = Lpn(data.next() * planes + position as u32);
-                    map.set(lpn, geometry.page(block, PageInBlock(page)));
-                    map.add_sectors(lpn, u64::MAX);
+                    places[data.next() as usize] = geometry.page(block, PageInBlock(page));
                 }
             }
+        }
+        // The map is written in its own order: a plane's pages lie all over it.
+        for (number, &place) in (0..pages).zip(&places) {
+            let lpn = Lpn(number * planes + position as u32);
+            map.set(lpn, place);
+            map.add_sectors(lpn, u64::MAX);
         }
         open.extend(layout.open.iter().map(|&(stream, block, at)| (plane, stream, block, at)));
     }
