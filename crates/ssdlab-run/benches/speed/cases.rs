@@ -1,0 +1,273 @@
+//! What is measured, each case in a process of its own.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ssdlab_base::{Bytes, Nanos};
+use ssdlab_core::{Drive, Op, Request};
+use ssdlab_run::{Control, Plan, RunResult, run_all};
+use ssdlab_workload::{Generator, Kind, SizeChoice, Source, WorkloadConfig, ZipfConfig};
+
+use crate::bare::Bare;
+use crate::machine::{Clock, memory_mb};
+
+/// Figures by name; the unit is in the name.
+pub type Figures = BTreeMap<String, f64>;
+
+/// One thing to measure.
+pub struct Case {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub device: &'static str,
+    pub set: &'static [&'static str],
+    pub what: What,
+}
+
+/// What of a case's drive is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// The event loop under the config's own workload.
+    Workload,
+    /// The event loop under an MSR trace, its reading included.
+    Trace,
+    /// From the plan to a drive that takes requests, and the memory that it has by then.
+    Start,
+    /// Memory for each page that is written, pages in order.
+    InOrder,
+    /// Memory for each page that is written, pages all over the drive.
+    Scattered,
+}
+
+pub const CASES: &[Case] = &[
+    Case {
+        name: "random",
+        about: "generic-mlc-512g under `random`: the figure to quote",
+        device: "generic-mlc-512g",
+        set: &[],
+        what: What::Workload,
+    },
+    Case {
+        name: "gc",
+        about: "the same drive with 64 blocks a plane, full and steady, 70 % writes",
+        device: "generic-mlc-512g",
+        set: &[
+            "geometry.blocks=64",
+            "ftl.overprovisioning=0.12",
+            "start.fill=1",
+            "start.steady=true",
+            "workload.footprint=14GiB",
+            "workload.read_share=0.3",
+            "workload.interarrival=1ms",
+            "workload.requests=200000",
+        ],
+        what: What::Workload,
+    },
+    Case {
+        name: "msr-4k",
+        about: "an MSR trace of 500,000 requests, read as it runs; pages of 4 KiB",
+        device: "generic-mlc-512g",
+        set: &["geometry.page_size=4KiB"],
+        what: What::Trace,
+    },
+    Case {
+        name: "msr-16k",
+        about: "the same trace; pages of 16 KiB",
+        device: "generic-mlc-512g",
+        set: &["geometry.page_size=16KiB"],
+        what: What::Trace,
+    },
+    Case {
+        name: "levels",
+        about: "`random` with sensing levels, data up to 90 days old",
+        device: "generic-mlc-512g",
+        set: &["physics=levels", "physics.levels.retention.rate=8.448e-4", "start.age_max=90d"],
+        what: What::Workload,
+    },
+    Case {
+        name: "retries",
+        about: "generic-tlc-2t under `random` with read retries, worn and up to 90 days old",
+        device: "generic-tlc-2t",
+        set: &["physics=retries", "start.pe_cycles=3000", "start.age_max=90d"],
+        what: What::Workload,
+    },
+    Case {
+        name: "start-2t",
+        about: "generic-tlc-2t, new",
+        device: "generic-tlc-2t",
+        set: &[],
+        what: What::Start,
+    },
+    Case {
+        name: "start-2t-aged",
+        about: "generic-tlc-2t, 70 % full, 20 % of what was written outdated",
+        device: "generic-tlc-2t",
+        set: &["start.fill=0.7", "start.invalid=0.2"],
+        what: What::Start,
+    },
+    Case {
+        name: "memory-in-order",
+        about: "generic-tlc-2t, a million pages written in order",
+        device: "generic-tlc-2t",
+        set: &[],
+        what: What::InOrder,
+    },
+    Case {
+        name: "memory-scattered",
+        about: "generic-tlc-2t, a million pages written all over the drive",
+        device: "generic-tlc-2t",
+        set: &[],
+        what: What::Scattered,
+    },
+];
+
+/// Bare operations before and after what is measured.
+const BARE: u64 = 4_000_000;
+/// Pages written where memory is measured.
+const PAGES: u32 = 1_000_000;
+/// Requests of the trace.
+const TRACED: usize = 500_000;
+
+impl Case {
+    /// Whether it is about the event loop.
+    pub fn loops(&self) -> bool {
+        matches!(self.what, What::Workload | What::Trace)
+    }
+
+    fn plan(&self, trace: Option<&str>, limit: Option<u64>) -> Plan {
+        let trace = trace.filter(|_| self.what == What::Trace);
+        Plan {
+            device: self.device.into(),
+            set: self.set.iter().map(|&set| set.into()).collect(),
+            trace: trace.map(|path| format!("{path}:msr")),
+            seed: 1,
+            limit,
+            ..Plan::default()
+        }
+    }
+
+    /// Measures once, between two halves of the bare loop.
+    pub fn measure(&self, trace: Option<&str>) -> Figures {
+        let before = bare_ns();
+        let mut figures = match self.what {
+            What::Workload | What::Trace => self.measure_loop(trace),
+            What::Start => self.measure_start(),
+            What::InOrder => self.measure_memory(|n, _| n),
+            // A stride without a common divisor with any power of two or three.
+            What::Scattered => {
+                self.measure_memory(|n, pages| (u64::from(n) * 94_906_267 % pages) as u32)
+            }
+        };
+        let bare = (before + bare_ns()) / 2.0;
+        if let Some(page_op) = figures.get("page_op_ns") {
+            figures.insert("page_op_in_bare_ops".into(), page_op / bare);
+        }
+        if let Some(ready) = figures.get("ready_processor_s") {
+            figures.insert("ready_in_million_bare_ops".into(), ready * 1e3 / bare);
+        }
+        figures.insert("bare_op_ns".into(), bare);
+        figures
+    }
+
+    /// Runs so many requests and nothing else; the page operations that they took.
+    pub fn page_ops(&self, trace: Option<&str>, requests: u64) -> u64 {
+        page_ops(&run(self.plan(trace, Some(requests))))
+    }
+
+    fn measure_loop(&self, trace: Option<&str>) -> Figures {
+        let clock = Clock::start();
+        let result = run(self.plan(trace, None));
+        let (_, share) = clock.read();
+        let share = share.unwrap_or(1.0);
+        let per_s = result.sim.page_ops_per_s;
+        Figures::from([
+            ("page_ops_per_s".into(), per_s),
+            ("requests_per_s".into(), result.sim.requests_per_s),
+            ("page_ops_per_processor_s".into(), per_s / share),
+            ("page_op_ns".into(), share / per_s * 1e9),
+            ("processor_share".into(), share),
+            ("peak_rss_mb".into(), result.sim.peak_rss_mb.unwrap_or(0.0)),
+        ])
+    }
+
+    fn measure_start(&self) -> Figures {
+        let rss = memory_mb("VmRSS").unwrap_or(0.0);
+        let clock = Clock::start();
+        let drive = self.drive();
+        let (wall, share) = clock.read();
+        let grown = memory_mb("VmRSS").unwrap_or(0.0) - rss;
+        assert!(drive.is_idle());
+        Figures::from([
+            ("ready_s".into(), wall),
+            ("ready_processor_s".into(), wall * share.unwrap_or(1.0)),
+            ("memory_mb".into(), grown),
+        ])
+    }
+
+    fn measure_memory(&self, page: impl Fn(u32, u64) -> u32) -> Figures {
+        let mut drive = self.drive();
+        let pages = u64::from(drive.resolved().logical_pages);
+        let sectors = drive.resolved().geometry().sectors_per_page();
+        let before = memory_mb("VmRSS").unwrap_or(0.0);
+        let mut done = Vec::new();
+        for n in 0..PAGES {
+            while drive.unfinished() >= 256 {
+                let next = drive.next_event().expect("a write under way ends");
+                drive.advance(next, &mut done);
+                done.clear();
+            }
+            let (arrival, lba) = (drive.now(), u64::from(page(n, pages)) * u64::from(sectors));
+            let tag = n.into();
+            let request = Request { tag, arrival, op: Op::Write, lba, sectors, queue: 0, hint: 0 };
+            drive.submit(arrival, request).expect("a queue with room");
+        }
+        let grown = memory_mb("VmRSS").unwrap_or(0.0) - before;
+        Figures::from([("bytes_per_page".into(), grown * 1e6 / f64::from(PAGES))])
+    }
+
+    fn drive(&self) -> Drive {
+        let prepared = self.plan(None, None).prepare().unwrap_or_else(|fault| panic!("{fault}"));
+        Drive::new(prepared.resolved)
+    }
+}
+
+fn run(plan: Plan) -> RunResult {
+    let results = run_all(&[plan], 1, &Control::new(1));
+    results.unwrap_or_else(|fault| panic!("{fault}")).remove(0)
+}
+
+fn page_ops(result: &RunResult) -> u64 {
+    ["read", "program"].iter().flat_map(|&kind| result.ops[kind].values()).sum()
+}
+
+/// Processor time of a bare operation in nanoseconds.
+fn bare_ns() -> f64 {
+    let mut bare = Bare::new();
+    let clock = Clock::start();
+    bare.run(BARE);
+    let (wall, share) = clock.read();
+    wall * share.unwrap_or(1.0) * 1e9 / BARE as f64
+}
+
+/// Writes a trace as the MSR Cambridge ones are: mostly small writes, some pages very often.
+pub fn write_trace(path: &Path) -> std::io::Result<()> {
+    let kib = |size: u64, weight: u32| SizeChoice::new(Bytes::from_kib(size), weight);
+    let config = WorkloadConfig {
+        kind: Kind::Zipf(ZipfConfig::default()),
+        footprint: Bytes::from_gib(8),
+        read_share: ssdlab_base::quantity::Share::new(0.4),
+        sizes: vec![kib(4, 5), kib(8, 2), kib(16, 1), kib(32, 1), kib(64, 1)],
+        interarrival: Nanos::from_us(500),
+        requests: TRACED as u64,
+        ..WorkloadConfig::default()
+    };
+    let mut records = Vec::new();
+    let mut source = Generator::new(&config, 1).expect("a workload");
+    source.fill(&mut records, TRACED).expect("a generator reads nothing");
+    let lines = records.iter().map(|record| {
+        let stamp = 128_166_372_003_061_629 + record.at.as_ns() / 100;
+        let kind = if record.op == ssdlab_workload::Op::Read { "Read" } else { "Write" };
+        let (offset, size) = (record.lba * 512, u64::from(record.sectors) * 512);
+        format!("{stamp},hm,0,{kind},{offset},{size},{}\n", 500 + stamp % 90_000)
+    });
+    std::fs::write(path, lines.collect::<String>())
+}

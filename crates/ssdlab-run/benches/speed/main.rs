@@ -1,0 +1,157 @@
+//! How fast the simulator is: `cargo bench -p ssdlab-run --bench speed [-- NAME ...]`.
+//!
+//! Each case runs several times, each time in a process of its own, with the bare loop ([`bare`])
+//! before and after it. Printed are the least, the median and the greatest of each figure.
+//! docs/performance.md explains them.
+//!
+//! ```text
+//! --runs N            runs of each case (5)
+//! --no-instructions   do not count instructions
+//! --save DIR          keep the table and the raw figures there
+//! ```
+
+mod bare;
+mod cases;
+mod instructions;
+mod machine;
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cases::{CASES, Case, Figures};
+
+/// What the command line asks for.
+struct Asked {
+    runs: usize,
+    count: bool,
+    save: Option<PathBuf>,
+    names: Vec<String>,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, name, trace, rest @ ..] = &arguments[..]
+        && first == "--child"
+    {
+        return be_child(name, trace, rest.first().map(|n| n.parse().expect("a number")));
+    }
+    let asked = match ask(&arguments) {
+        Ok(asked) => asked,
+        Err(wrong) => {
+            eprintln!("speed: {wrong}");
+            std::process::exit(2);
+        }
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let trace = folder.path().join("msr.csv");
+    cases::write_trace(&trace).expect("a trace can be written");
+    let mut text = format!("{}\nload {:?}\n", machine::processor(), machine::load());
+    print!("{text}");
+    let mut raw = serde_json::Map::new();
+    let wanted =
+        |case: &&Case| asked.names.is_empty() || asked.names.iter().any(|n| n == case.name);
+    for case in CASES.iter().filter(wanted) {
+        let runs: Vec<Figures> = (0..asked.runs).map(|_| spawn(case.name, &trace)).collect();
+        let counted =
+            (asked.count && case.loops()).then(|| instructions::per_page_op(case.name, &trace));
+        let part = describe(case, &runs, counted.as_ref());
+        print!("{part}");
+        text += &part;
+        let instructions = counted.and_then(Result::ok);
+        let entry = serde_json::json!({"about": case.about, "device": case.device, "set": case.set,
+            "instructions_per_page_op": instructions, "runs": runs});
+        raw.insert(case.name.into(), entry);
+    }
+    let document = serde_json::json!({"version": env!("CARGO_PKG_VERSION"),
+        "processor": machine::processor(), "cases": raw});
+    if let Some(folder) = &asked.save {
+        let pretty = serde_json::to_string_pretty(&document).expect("figures can be written");
+        std::fs::create_dir_all(folder).expect("a folder to save in");
+        std::fs::write(folder.join("table.txt"), text).expect("a file to save in");
+        std::fs::write(folder.join("raw.json"), pretty + "\n").expect("a file to save in");
+    }
+}
+
+fn ask(arguments: &[String]) -> Result<Asked, String> {
+    let mut asked = Asked { runs: 5, count: true, save: None, names: Vec::new() };
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let mut value = || rest.next().ok_or(format!("{argument}: expected a value"));
+        match argument.as_str() {
+            // What cargo adds.
+            "--bench" => {}
+            "--runs" => match value()?.parse() {
+                Ok(runs) if runs > 0 => asked.runs = runs,
+                _ => return Err("--runs: expected a number from 1 up".into()),
+            },
+            "--no-instructions" => asked.count = false,
+            "--save" => asked.save = Some(value()?.into()),
+            name if CASES.iter().any(|case| case.name == name) => asked.names.push(name.into()),
+            other => {
+                let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+                return Err(format!("unknown case {other:?}, expected {}", names.join(", ")));
+            }
+        }
+    }
+    Ok(asked)
+}
+
+/// The arguments with which this program runs one case once; with `requests`, to be counted.
+fn child(name: &str, trace: &Path, requests: Option<u64>) -> Vec<String> {
+    let mut arguments = vec!["--child".into(), name.into(), trace.display().to_string()];
+    arguments.extend(requests.map(|requests| requests.to_string()));
+    arguments
+}
+
+fn be_child(name: &str, trace: &str, requests: Option<u64>) {
+    let case = CASES.iter().find(|case| case.name == name).expect("a case");
+    let figures = match requests {
+        None => case.measure(Some(trace)),
+        Some(requests) => {
+            Figures::from([("page_ops".into(), case.page_ops(Some(trace), requests) as f64)])
+        }
+    };
+    println!("{}", serde_json::to_string(&figures).expect("figures can be written"));
+}
+
+fn spawn(name: &str, trace: &Path) -> Figures {
+    let executable = std::env::current_exe().expect("this program");
+    let output = Command::new(executable).args(child(name, trace, None)).output();
+    let output = output.expect("this program runs");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| {
+        panic!("{name}: {}", String::from_utf8_lossy(&output.stderr));
+    })
+}
+
+/// A case as it is printed.
+fn describe(case: &Case, runs: &[Figures], counted: Option<&Result<f64, String>>) -> String {
+    let mut text = format!("\n{}: {}\n", case.name, case.about);
+    for name in runs[0].keys() {
+        let mut values: Vec<f64> = runs.iter().map(|run| run[name]).collect();
+        values.sort_by(f64::total_cmp);
+        let (least, most) = (values[0], values[values.len() - 1]);
+        let median = values[values.len() / 2];
+        let [least, median, most] = [least, median, most].map(shown);
+        writeln!(text, "  {name:<28} {least:>12} {median:>12} {most:>12}").expect("a string");
+    }
+    match counted {
+        Some(Ok(count)) => {
+            writeln!(text, "  {:<28} {:>25}", "instructions_per_page_op", shown(*count))
+        }
+        Some(Err(why)) => writeln!(text, "  instructions are not counted: {why}"),
+        None => Ok(()),
+    }
+    .expect("a string");
+    text
+}
+
+/// Three or more digits of a figure.
+fn shown(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1e6 => format!("{:.2} M", value / 1e6),
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.4}"),
+    }
+}
