@@ -110,7 +110,8 @@ impl Geometry {
     /// What is wrong with this shape, by the key that is wrong and what it should be.
     ///
     /// # Errors
-    /// `(key, expected)` of the first limit that does not hold.
+    /// `(key, expected)` of the first limit that does not hold; the key is empty if it is a limit
+    /// on the product of all.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let counts = [
             ("channels", self.channels, 1 << 10),
@@ -143,7 +144,7 @@ impl Geometry {
         match pages {
             Some(pages) if pages <= PAGES_MAX => Ok(()),
             _ => Err((
-                "blocks",
+                "",
                 format!("at most {PAGES_MAX} physical pages in all, since page numbers are 32-bit"),
             )),
         }

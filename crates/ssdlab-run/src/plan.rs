@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{Fault, Nanos};
 use ssdlab_config::{Effective, Layers};
+use ssdlab_core::config::Refusal;
 use ssdlab_core::config::catalogue::{Entry, PRESETS, SCHEMES};
 use ssdlab_core::{Drive, DriveConfig, Resolved};
 use ssdlab_workload::{Generator, Kind, TraceOptions, WorkloadConfig, parse_spec};
@@ -100,8 +101,8 @@ impl Plan {
         if let Some(limit) = self.limit {
             workload.requests = workload.requests.min(limit);
         }
-        let resolved = Resolved::new(&drive, self.seed)
-            .map_err(|refusal| effective.fault_at(&refusal.key).expected(refusal.expected))?;
+        let resolved =
+            Resolved::new(&drive, self.seed).map_err(|refusal| refused(&effective, refusal))?;
         if self.trace.is_none() {
             Generator::new(&workload, self.seed).map_err(|fault| at_origin(&effective, fault))?;
         }
@@ -206,6 +207,16 @@ impl Plan {
                 .expected("steady")
                 .suggest(other, ["steady"])),
         }
+    }
+}
+
+/// A refused value, at its origin and as it is written there; of a whole table, as the drive
+/// words it.
+fn refused(effective: &Effective, refusal: Refusal) -> Fault {
+    let fault = effective.fault_at(&refusal.key).expected(refusal.expected);
+    match effective.leaves().iter().any(|leaf| leaf.path == refusal.key) {
+        true => fault,
+        false => fault.got(refusal.got),
     }
 }
 

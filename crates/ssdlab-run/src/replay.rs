@@ -55,6 +55,9 @@ pub struct Replay<'a> {
     course: Course,
 }
 
+/// The latest arrival: as much time again is left for what it waits for.
+const LATEST: Nanos = Nanos::from_ns(1 << 61);
+
 /// Requests between two looks at whether the run is to stop.
 const LOOK: u64 = 1 << 12;
 
@@ -93,6 +96,12 @@ impl<'a> Replay<'a> {
             Some(outstanding) => self.closed_loop(outstanding, feed)?,
         }
         self.course.backlog = self.in_system;
+        if !self.warm {
+            if !self.course.partial {
+                return Err(self.never_warm(prepared, feed));
+            }
+            self.drive.reset_stats();
+        }
         if !self.course.partial {
             self.drain();
             if self.in_system > 0 && !self.course.partial {
@@ -110,6 +119,10 @@ impl<'a> Replay<'a> {
                 true => record.at,
                 false => Nanos::from_ns((record.at.as_ns() as f64 * scale).round() as u64),
             };
+            if at > LATEST {
+                let fault = feed.fault("an arrival too late to simulate");
+                return Err(fault.got(at).expected(format!("at most {LATEST} after the first")));
+            }
             let arrival = self.course.began + at;
             self.run_to(arrival);
             self.warm_up(feed.given() - 1, arrival);
@@ -223,6 +236,15 @@ impl<'a> Replay<'a> {
                 return;
             }
         }
+    }
+
+    /// What is wrong with a warm-up that is longer than the run.
+    fn never_warm(&self, prepared: &Prepared, feed: &Feed) -> Fault {
+        let got = prepared.plan.warmup.clone().unwrap_or_default();
+        let span = (self.course.last_arrival - self.course.began).as_secs();
+        Fault::new("--warmup", "longer than the run")
+            .got(got)
+            .expected(format!("less than the run's {} requests over {span:.3} s", feed.given()))
     }
 
     /// What is wrong with a drive that does nothing while requests wait for it.

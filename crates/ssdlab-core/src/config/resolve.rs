@@ -52,6 +52,7 @@ impl Resolved {
         let geometry = &config.geometry;
         geometry.check().map_err(|(key, expected)| {
             let got = match key {
+                "" => return Refusal::new("geometry", "more physical pages", expected),
                 "page_size" => geometry.page_size.to_string(),
                 "channels" => geometry.channels.to_string(),
                 "chips" => geometry.chips.to_string(),
@@ -218,6 +219,11 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
         let expected = format!("1 to {}, the rungs of this drive's ladder", chip.rungs());
         return Err(Refusal::new("read.climb.start", climb.start, expected));
     }
+    check_times(config)?;
+    if config.buffer.size.get() > config.geometry.raw_bytes() {
+        let expected = format!("at most the size of the flash, {}B", config.geometry.raw_bytes());
+        return Err(Refusal::new("buffer.size", config.buffer.size, expected));
+    }
     if config.start.age_min > config.start.age_max {
         let expected = format!("at most start.age_max, {}", config.start.age_max);
         return Err(Refusal::new("start.age_min", config.start.age_min, expected));
@@ -232,6 +238,32 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
     if sorted != ['C', 'D', 'P', 'W'] {
         let expected = "each of the letters C, W, D and P once, such as \"CWDP\"";
         return Err(Refusal::new("ftl.allocation_order", format!("{letters:?}"), expected));
+    }
+    Ok(())
+}
+
+/// Refuses times with which sums over a run could overflow.
+fn check_times(config: &DriveConfig) -> Result<(), Refusal> {
+    const STEP_MOST: Nanos = Nanos::from_ms(100_000);
+    const AGE_MOST: Nanos = Nanos::from_ms(100 * 365 * 86_400_000);
+    let (flash, start) = (&config.flash, &config.start);
+    let times = [
+        ("flash.command_time", Some(flash.command_time), STEP_MOST),
+        ("flash.suspend_time", flash.suspend_time, STEP_MOST),
+        ("flash.resume_time", flash.resume_time, STEP_MOST),
+        ("buffer.latency", config.buffer.latency, STEP_MOST),
+        ("start.dwell", Some(start.dwell), AGE_MOST),
+        ("start.age_max", Some(start.age_max), AGE_MOST),
+    ];
+    for (key, time, most) in times {
+        if let Some(time) = time.filter(|&time| time > most) {
+            return Err(Refusal::new(key, time, format!("at most {most}")));
+        }
+    }
+    let page = flash.bus_rate.time_for(config.geometry.page_size);
+    if page > STEP_MOST {
+        let expected = format!("a rate that moves a page within {STEP_MOST}");
+        return Err(Refusal::new("flash.bus_rate", flash.bus_rate, expected));
     }
     Ok(())
 }
@@ -282,6 +314,14 @@ fn logical_pages(config: &DriveConfig, seed: u64) -> Result<u32, Refusal> {
             .unwrap_or(0),
     };
     let usable = geometry.blocks.saturating_sub(worst + BLOCKS_UNUSABLE) * geometry.pages;
+    if usable == 0 {
+        let expected = format!(
+            "more than {}: of a plane's blocks {BLOCKS_UNUSABLE} are kept for writing and \
+             collecting and {worst} are bad",
+            worst + BLOCKS_UNUSABLE
+        );
+        return Err(Refusal::new("geometry.blocks", geometry.blocks, expected));
+    }
     if pages == 0 || most_on_a_plane > usable {
         let least = 1.0 - f64::from(usable) / f64::from(geometry.blocks * geometry.pages);
         let expected = format!(

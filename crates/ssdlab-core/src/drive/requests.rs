@@ -230,7 +230,8 @@ impl Drive {
         self.flash.txns[id].wish = wish;
     }
 
-    /// Priority, hint and pages of whom a transaction works for.
+    /// Priority, hint and pages of whom a transaction works for. A page that leaves the buffer has
+    /// those of the write that waits for its place; if none does, it can wait for everybody.
     #[inline]
     fn manners(&self, owner: Owner) -> (u8, u8, u32) {
         match owner {
@@ -238,7 +239,10 @@ impl Drive {
                 let active = &self.host[slot];
                 (active.request.queue, active.request.hint, active.pages)
             }
-            _ => (0, 0, 1),
+            Owner::Buffer { waiter: Some(waiter), .. } => {
+                self.manners(self.flash.txns[waiter].owner)
+            }
+            _ => (self.host.queues() as u8 - 1, 0, 1),
         }
     }
 

@@ -1,0 +1,80 @@
+//! What cannot be run is refused before it runs, in one line that says why.
+
+use ssdlab_run::{Control, Plan, run_all};
+
+fn line(plan: Plan) -> String {
+    let mut plan = Plan { device: "dlv-mlc-128g".into(), ..plan };
+    plan.set.insert(0, "workload.requests=1000".into());
+    let line = run_all(&[plan], 1, &Control::new(1)).err().expect("a refusal").to_string();
+    assert!(!line.contains('\n'), "{line}");
+    line
+}
+
+fn set(settings: &[&str]) -> String {
+    line(Plan { set: settings.iter().map(|s| s.to_string()).collect(), ..Plan::default() })
+}
+
+#[test]
+fn a_drive_of_more_pages_than_numbers_is_refused_with_the_limit_named() {
+    let line = set(&["geometry.channels=1024"]);
+    assert!(line.contains("geometry: got more physical pages, expected at most 4294967294"));
+}
+
+#[test]
+fn a_plane_needs_blocks_beside_those_that_are_kept() {
+    let expected = "more than 3: of a plane's blocks 3 are kept for writing and collecting";
+    assert!(set(&["geometry.blocks=3"]).contains(expected));
+    let line = set(&["ftl.overprovisioning=0"]);
+    assert!(line.contains("expected at least 0.0030 and less than 1"), "{line}");
+}
+
+#[test]
+fn times_that_could_overflow_are_refused() {
+    assert!(set(&["timing.program=9000000000s"]).contains("at most 100s"));
+    assert!(set(&["flash.bus_rate=1B/s"]).contains("a rate that moves a page within"));
+    assert!(set(&["flash.command_time=1h"]).contains("at most 100s"));
+    let old = set(&["physics=levels", "start.age_max=100000d"]);
+    assert!(old.contains("start.age_max: got \"100000d\", expected at most 36500d"), "{old}");
+    let late = line(Plan { time_scale: Some(1e300), ..Plan::default() });
+    assert!(late.contains("an arrival too late to simulate"), "{late}");
+}
+
+#[test]
+fn a_buffer_larger_than_the_flash_is_refused() {
+    assert!(set(&["buffer.size=8TiB"]).contains("at most the size of the flash"));
+}
+
+#[test]
+fn a_warm_up_longer_than_the_run_is_refused() {
+    let warmup = |text: &str| line(Plan { warmup: Some(text.into()), ..Plan::default() });
+    let expected = "--warmup: longer than the run: got 5000, expected less than the run's 1000";
+    assert!(warmup("5000").starts_with(expected), "{}", warmup("5000"));
+    assert!(warmup("90d").starts_with("--warmup: longer than the run: got 90d"));
+    assert!(warmup("soon").contains("a number of requests, or a time with its unit"));
+}
+
+#[test]
+fn a_drive_that_cannot_go_on_says_so() {
+    let small = ["geometry.channels=1", "geometry.chips=1", "geometry.dies=1", "geometry.planes=1"];
+    let rest = [
+        "geometry.blocks=16",
+        "geometry.pages=16",
+        "ftl.overprovisioning=0.3",
+        "tend.gc=false",
+        "workload.footprint=512KiB",
+        "workload.read_share=0",
+        "workload.sizes=4KiB",
+    ];
+    let line = set(&[&small[..], &rest[..]].concat());
+    assert!(line.starts_with("drive: it came to a stand"), "{line}");
+}
+
+#[test]
+fn every_plan_is_checked_before_the_first_one_runs() {
+    let good = Plan { device: "dlv-mlc-128g".into(), ..Plan::default() };
+    let bad = Plan { device: "dlv-mlc-129g".into(), ..Plan::default() };
+    let control = Control::new(2);
+    let line = run_all(&[good, bad], 2, &control).err().expect("a refusal").to_string();
+    assert!(line.contains("did you mean \"dlv-mlc-128g\"?"), "{line}");
+    assert_eq!(control.progress[0].read().1, 0);
+}
