@@ -14,7 +14,7 @@ PYTHON_SOURCES := pyproject.toml README.md LICENSE $(shell find python -name '*.
 
 OFFICE := examples/office.csv.xz
 
-.PHONY: help install dev demo test test-rust test-python lint format bench fuzz mutants docs clean
+.PHONY: help install dev demo test test-rust test-python test-newcomer lint format bench fuzz mutants docs clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -62,6 +62,10 @@ test-python: dev
 	$(BIN)/python -m mypy.stubtest ssdlab._native --mypy-config-file pyproject.toml
 	$(BIN)/pytest
 
+# That a new policy is as little work as CONTRIBUTING.md says.
+test-newcomer:
+	tests/newcomer/check.sh
+
 lint: $(STAMPS)/dev
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
@@ -73,8 +77,8 @@ format: $(STAMPS)/dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: $(STAMPS)/package
-	$(BIN)/python benches/speed.py
+bench:
+	cargo bench --quiet --locked --package ssdlab-run --bench speed
 
 docs: dev
 	$(BIN)/python docs/generate.py
