@@ -14,7 +14,7 @@ PYTHON_SOURCES := pyproject.toml README.md LICENSE $(shell find python -name '*.
 
 OFFICE := examples/office.csv.xz
 
-.PHONY: help install dev demo test test-rust test-python test-newcomer lint format bench fuzz mutants docs clean
+.PHONY: help install dev demo test test-rust test-python test-newcomer theory lint format bench fuzz mutants docs clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -22,6 +22,7 @@ help:
 	@echo "make install   make .venv with the command ssdlab in it"
 	@echo "make lint      formatting and lints of Rust and Python"
 	@echo "make bench     the speed of the simulator"
+	@echo "make theory    what is measured against theory, the long tests included (half an hour)"
 	@echo "make docs      generate docs/config.md and docs/results.md again"
 	@echo "make fuzz      fuzz the readers and the config, a minute each"
 	@echo "make mutants   mutation tests of the drive's core (hours)"
@@ -56,6 +57,10 @@ test: test-rust test-python
 
 test-rust: $(STAMPS)/venv
 	cargo test --quiet --workspace --locked
+
+# The whole range of write amplification: docs/validation.md holds the last result.
+theory:
+	cargo test --release -p ssdlab-run --test theory --locked -- --include-ignored --nocapture
 
 test-python: dev
 	$(BIN)/mypy

@@ -135,17 +135,27 @@ fn fifo_random_greedy_and_the_best_of_some_are_as_theory_has_them() {
     }
 }
 
-/// The whole range: some minutes on two cores in a release build.
+/// The range over which theory and drive are compared.
+const SPARE: [f64; 7] = [0.07, 0.10, 0.15, 0.20, 0.28, 0.40, 0.50];
+
 #[test]
-#[ignore = "takes minutes; make theory runs it"]
+#[ignore = "takes a quarter of an hour; make theory runs it"]
 fn the_whole_range_of_over_provisioning() {
-    use Victim::{Choices, Fifo, Greedy, PureRandom, Random};
-    let point = |spare, pages, victim| Point { spare, pages, victim, measured: 3 };
-    for spare in [0.07, 0.10, 0.15, 0.20, 0.28, 0.40, 0.50] {
+    use Victim::{Choices, Fifo, Greedy, Random};
+    for spare in SPARE.into_iter().rev() {
         for victim in [Fifo, Greedy, Random, Choices(2), Choices(4), Choices(10)] {
-            point(spare, 64, victim).check(1..=3);
+            Point { spare, pages: 64, victim, measured: 3 }.check(1..=3);
         }
+    }
+}
+
+/// With many pages in a block hardly any is without an invalid one, so that leaving those out
+/// makes no difference: the formula for any block holds.
+#[test]
+#[ignore = "takes a quarter of an hour; make theory runs it"]
+fn random_collection_of_large_blocks_over_the_whole_range() {
+    for spare in SPARE.into_iter().rev() {
         let pages = if spare < 0.15 { 1024 } else { 256 };
-        Point { measured: 1, ..point(spare, pages, PureRandom) }.check(1..=3);
+        Point { spare, pages, victim: Victim::PureRandom, measured: 1 }.check(1..=3);
     }
 }
