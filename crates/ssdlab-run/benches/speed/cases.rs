@@ -128,11 +128,6 @@ const PAGES: u32 = 1_000_000;
 const TRACED: usize = 500_000;
 
 impl Case {
-    /// Whether it is about the event loop.
-    pub fn loops(&self) -> bool {
-        matches!(self.what, What::Workload | What::Trace)
-    }
-
     fn plan(&self, trace: Option<&str>, limit: Option<u64>) -> Plan {
         let trace = trace.filter(|_| self.what == What::Trace);
         Plan {

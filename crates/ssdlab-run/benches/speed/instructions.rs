@@ -1,6 +1,7 @@
 //! Instructions of a page operation: of two runs of different length the difference, so that
 //! setting up does not count. Counted by `perf` where the processor's counters can be read, else
-//! by valgrind's callgrind; where there is neither, not at all.
+//! by valgrind's callgrind; where there is neither, not at all. Not of traces: under valgrind the
+//! hash of what is read takes other instructions than on the machine.
 
 use std::path::Path;
 use std::process::Command;

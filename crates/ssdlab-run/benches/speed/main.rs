@@ -19,7 +19,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cases::{CASES, Case, Figures};
+use cases::{CASES, Case, Figures, What};
 
 /// What the command line asks for.
 struct Asked {
@@ -53,8 +53,8 @@ fn main() {
         |case: &&Case| asked.names.is_empty() || asked.names.iter().any(|n| n == case.name);
     for case in CASES.iter().filter(wanted) {
         let runs: Vec<Figures> = (0..asked.runs).map(|_| spawn(case.name, &trace)).collect();
-        let counted =
-            (asked.count && case.loops()).then(|| instructions::per_page_op(case.name, &trace));
+        let counted = (asked.count && case.what == What::Workload)
+            .then(|| instructions::per_page_op(case.name, &trace));
         let part = describe(case, &runs, counted.as_ref());
         print!("{part}");
         text += &part;
