@@ -125,6 +125,7 @@ def warnings(result: Result) -> Iterator[str]:
     yield from (f"note: {remark}" for remark in result.remarks)
 
 
+_SAME = ratio(1, 1)
 _COUNTS = {
     "preloaded": "pages read that were written before the start (start.preload)",
     "unmapped_reads": "pages read that were never written",
@@ -179,8 +180,15 @@ def _of_workload(workload: str, rows: Sequence[_Row]) -> str:
     labels = _labels(rows)
     body = table(labels, [column for column in columns if column is not None])
     pairs = zip(labels.cells, rows, strict=True)
-    told = "\n".join(_told([(label, list(warnings(row[1]))) for label, row in pairs]))
+    told = "\n".join(_told([(label, list(_doubts(*row[1:]))) for label, row in pairs]))
     return "\n\n".join(part for part in (" · ".join(parts), body, told) if part)
+
+
+def _doubts(result: Result, summed: Aggregate | None) -> Iterator[str]:
+    """List what casts doubt on a row."""
+    yield from warnings(result)
+    if summed is not None and len(summed.seeds) > 1 and summed.alike:
+        yield "note: nothing here is left to chance; all seeds give the same figures"
 
 
 def _labels(rows: Sequence[_Row]) -> Column:
@@ -220,8 +228,10 @@ def _column(head: str, metric: str, write: _Write, rows: Sequence[_Row]) -> Colu
     base = values[0]
     if base is None or metric in _COUNTS or len(set(values)) == 1:
         return Column(head, texts)
-    width = max(len(text) for text in texts)
     ratios = ["", *("" if value is None else ratio(value, base) for value in values[1:])]
+    if set(ratios) <= {"", _SAME}:
+        return Column(head, texts)
+    width = max(len(text) for text in texts)
     cells = [f"{text:>{width}} {times}" for text, times in zip(texts, ratios, strict=True)]
     whole = max(map(len, cells))
     return Column(f"{head:>{width}}".ljust(whole), [cell.ljust(whole) for cell in cells])

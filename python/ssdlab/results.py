@@ -193,6 +193,11 @@ class Aggregate:
     seeds: Sequence[int]
     metrics: Mapping[str, Interval]
 
+    @property
+    def alike(self) -> bool:
+        """Tell whether every seed gave the same figures."""
+        return not any(interval.half_width_95 for interval in self.metrics.values())
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as it stands in JSON."""
         metrics = {name: interval.to_dict() for name, interval in self.metrics.items()}

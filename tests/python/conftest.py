@@ -1,39 +1,16 @@
-"""What the tests share: the command as a user calls it, and small traces."""
+"""What the tests share: the command as a user calls it, and a small trace."""
 
-import json
 import os
 import subprocess
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+from calling import COMMAND, Done, Ssdlab
 from hypothesis import settings
 
 # The same examples every time, however busy the machine is.
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.load_profile("same")
-
-ROOT = Path(__file__).parents[2]
-OFFICE = ROOT / "examples" / "office.csv.xz"
-COMMAND = [str(Path(sys.executable).with_name("ssdlab"))]
-
-
-@dataclass
-class Done:
-    """A command that has ended."""
-
-    code: int
-    out: str
-    err: str
-
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-Ssdlab = Callable[..., Done]
 
 
 @pytest.fixture

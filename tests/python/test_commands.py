@@ -7,7 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from conftest import Ssdlab
+from calling import Ssdlab
 
 # A drive small enough to be saved in no time.
 SMALL = (

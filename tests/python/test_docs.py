@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from conftest import OFFICE, ROOT
+from calling import OFFICE, ROOT
 
 import ssdlab
 from ssdlab import api

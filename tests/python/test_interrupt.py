@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND
+from calling import COMMAND
 
 import ssdlab
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from conftest import OFFICE
+from calling import OFFICE
 
 import ssdlab
 from ssdlab import _native, results, schema

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND, OFFICE, Ssdlab
+from calling import COMMAND, OFFICE, Ssdlab
 
 QUICK = ("--limit", 2000)
 
@@ -197,6 +197,11 @@ def test_seeds_give_a_mean_and_an_interval(ssdlab: Ssdlab) -> None:
     interval = whole["aggregates"][0]["metrics"]["read.latency_us.mean"]
     assert interval["mean"] == pytest.approx(sum(means) / 3)
     assert interval["half_width_95"] > 0
+
+
+def test_seeds_that_change_nothing_are_said_to(ssdlab: Ssdlab, trace: Path) -> None:
+    done = ssdlab("run", "--seeds", 2, "--trace", trace.name)
+    assert "nothing here is left to chance; all seeds give the same figures" in done.out
 
 
 def test_run_takes_seeds_too(ssdlab: Ssdlab) -> None:
