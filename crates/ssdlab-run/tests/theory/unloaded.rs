@@ -60,3 +60,17 @@ fn a_command_takes_its_time_before_the_rest() {
     all_take(&settings, true, 300.0 + SENSE + TRANSFER);
     all_take(&settings, false, 300.0 + TRANSFER + PROGRAM);
 }
+
+#[test]
+fn planes_of_a_die_are_commanded_one_after_another_and_work_together() {
+    let settings = [
+        "geometry.planes=2",
+        "flash.array=die",
+        "flash.command_time=300ns",
+        "start.preload=footprint",
+        "workload.sizes=[\"8KiB\"]",
+        "workload.footprint=1GiB",
+    ];
+    all_take(&settings, true, 2.0 * (300.0 + TRANSFER) + SENSE);
+    all_take(&settings, false, 2.0 * (300.0 + TRANSFER) + PROGRAM);
+}
