@@ -5,6 +5,7 @@
 //! ⟨tend⟩ enters by the same door. The words in brackets are the slots that a [`policy`] answers.
 
 pub mod account;
+pub mod audit;
 pub mod buffer;
 pub mod config;
 pub mod drive;

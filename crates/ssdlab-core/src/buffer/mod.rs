@@ -124,6 +124,32 @@ impl Buffer {
         (0..).zip(&self.slots).filter(taken)
     }
 
+    /// Operations that end with a move, each with its end.
+    pub fn moving(&self) -> impl Iterator<Item = (SimTime, TxnId)> + '_ {
+        self.moving.iter().copied()
+    }
+
+    /// The flushes that wait for pages that were leaving when they came.
+    pub fn flushes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.barriers.iter().map(|barrier| barrier.request)
+    }
+
+    /// Checks that every page is in the one slot that is marked as its own.
+    ///
+    /// # Errors
+    /// The first thing that is not as it must be.
+    pub fn audit(&self) -> Result<(), String> {
+        let taken = self.pages().count();
+        let marked = self.slot_of.iter().filter(|slot| **slot != 0).count();
+        if taken + self.free.len() != self.slots.len() || taken != marked {
+            return Err(format!("the buffer holds {taken} pages, of which {marked} are marked"));
+        }
+        match self.pages().find(|(_, page)| page.dirty & !page.present != 0) {
+            Some((_, page)) => Err(format!("{:?} is dirty in sectors that are not here", page.lpn)),
+            None => Ok(()),
+        }
+    }
+
     /// A page begins to leave; the number of its departure.
     pub fn departs(&mut self) -> u64 {
         self.departures += 1;

@@ -38,9 +38,10 @@ pub struct Resolved {
     pub seed: u64,
 }
 
-/// Free blocks of a plane that only garbage collection may open.
+/// Free blocks of a plane that only garbage collection and wear levelling may open.
 pub const RESERVE_BLOCKS: usize = 1;
-/// Blocks of a plane that hold no user data for certain: the reserve and the open ones.
+/// Blocks of a plane that hold no user data for certain: the reserve, and the open ones of the
+/// host and the collector.
 const BLOCKS_UNUSABLE: u32 = RESERVE_BLOCKS as u32 + 2;
 
 impl Resolved {
@@ -313,19 +314,21 @@ fn logical_pages(config: &DriveConfig, seed: u64) -> Result<u32, Refusal> {
             .max()
             .unwrap_or(0),
     };
-    let usable = geometry.blocks.saturating_sub(worst + BLOCKS_UNUSABLE) * geometry.pages;
+    // Static wear levelling has a block open of its own.
+    let unusable = BLOCKS_UNUSABLE + u32::from(config.tend.static_wear.get().is_some());
+    let usable = geometry.blocks.saturating_sub(worst + unusable) * geometry.pages;
     if usable == 0 {
         let expected = format!(
-            "more than {}: of a plane's blocks {BLOCKS_UNUSABLE} are kept for writing and \
+            "more than {}: of a plane's blocks {unusable} are kept for writing and \
              collecting and {worst} are bad",
-            worst + BLOCKS_UNUSABLE
+            worst + unusable
         );
         return Err(Refusal::new("geometry.blocks", geometry.blocks, expected));
     }
     if pages == 0 || most_on_a_plane > usable {
         let least = 1.0 - f64::from(usable) / f64::from(geometry.blocks * geometry.pages);
         let expected = format!(
-            "at least {:.4} and less than 1: of a plane's {} blocks {BLOCKS_UNUSABLE} are kept \
+            "at least {:.4} and less than 1: of a plane's {} blocks {unusable} are kept \
              for writing and collecting and {worst} are bad",
             (least * 1e4).ceil() / 1e4,
             geometry.blocks,

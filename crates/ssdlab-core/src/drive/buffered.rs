@@ -4,6 +4,7 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::Lpn;
 
 use super::Drive;
+use super::watch::watch;
 use crate::account::{Blame, Cause, OpKind, Part};
 use crate::buffer::{Buffer, Slot};
 use crate::flash::{Owner, TxnId};
@@ -33,16 +34,23 @@ impl Drive {
         match buffer.find(lpn) {
             Some(slot) if buffer.page(slot).present & mask == mask => {
                 buffer.begin_move(now, id);
+                watch!(self, hits(id, &self.flash.txns[id]));
                 self.stats.buffer.0 += 1;
                 self.answers.evict.touch(&UseView { slot, write: false });
             }
-            _ => self.acquire(id),
+            Some(slot) => {
+                let present = buffer.page(slot).present;
+                watch!(self, overlaid(id, &self.flash.txns[id], present));
+                self.acquire(id);
+            }
+            None => self.acquire(id),
         }
     }
 
     fn write_to_buffer(&mut self, id: TxnId) {
         let (lpn, mask) = (self.flash.txns[id].lpn, self.flash.txns[id].mask);
         self.stats.buffer.1 += 1;
+        watch!(self, buffered(id, &self.flash.txns[id]));
         let now = SimTime::from_ns(self.now);
         if let Some(slot) = self.the_buffer().find(lpn) {
             let page = self.the_buffer().page(slot);
@@ -66,28 +74,26 @@ impl Drive {
         self.answers.evict.remove(slot);
         let page = self.the_buffer().remove(slot);
         if page.dirty == 0 {
+            watch!(self, forgets(page.lpn));
             return false;
         }
         let number = self.the_buffer().departs();
-        self.program_page(page, Owner::Buffer { waiter, number });
+        self.program_page(page, waiter, number);
+        watch!(self, forgets(page.lpn));
         true
     }
 
-    /// Programs what was written of a page.
-    fn program_page(&mut self, page: Slot, owner: Owner) {
-        let since = match owner {
-            Owner::Request(slot) => self.host[slot].request.arrival.as_ns(),
-            _ => self.now,
-        };
-        let id = self.flash.txns.insert(since);
+    /// Programs what was written of a page: its departure of this number.
+    fn program_page(&mut self, page: Slot, waiter: Option<TxnId>, number: u64) {
+        let id = self.flash.txns.insert(self.now);
         let txn = &mut self.flash.txns[id];
-        txn.charge(Part::HostQueue, self.now);
         txn.lpn = page.lpn;
-        txn.owner = owner;
+        txn.owner = Owner::Buffer { waiter, number };
         txn.kind = OpKind::Program;
         txn.cause = Cause::Host;
         txn.mask = page.dirty;
         txn.sectors = page.dirty.count_ones() as u16;
+        watch!(self, leaves(id, &self.flash.txns[id]));
         self.acquire(id);
     }
 
@@ -118,12 +124,16 @@ impl Drive {
             return;
         }
         if let Some(slot) = self.the_buffer().find(lpn) {
-            self.the_buffer().page(slot).present |= mask;
+            let page = self.the_buffer().page(slot);
+            let new = mask & !page.present;
+            page.present |= mask;
+            watch!(self, keeps(id, &self.flash.txns[id], new));
             return;
         }
         if self.the_buffer().is_full() {
             self.make_room(None);
         }
+        watch!(self, keeps(id, &self.flash.txns[id], mask));
         let slot = self.the_buffer().insert(Slot { lpn, present: mask, dirty: 0 });
         self.answers.evict.insert(&UseView { slot, write: false });
     }
@@ -134,6 +144,7 @@ impl Drive {
         if let Some(slot) = buffer.find(lpn) {
             buffer.remove(slot);
             self.answers.evict.remove(slot);
+            watch!(self, forgets(lpn));
         }
     }
 
@@ -141,19 +152,16 @@ impl Drive {
     /// all that was leaving already has ended.
     pub(super) fn flush(&mut self, slot: u32) {
         let Some(buffer) = self.buffer.as_mut() else { return };
-        let waits = buffer.wait_for_departures(slot);
-        let dirty: Vec<(u32, Slot)> = buffer
-            .pages()
-            .filter(|(_, page)| page.dirty != 0)
-            .map(|(at, page)| (at, *page))
-            .collect();
-        for &(at, _) in &dirty {
+        let dirty = buffer.pages().filter(|(_, page)| page.dirty != 0);
+        let dirty: Vec<(u32, Slot)> = dirty.map(|(at, page)| (at, *page)).collect();
+        for (at, page) in dirty {
+            let buffer = self.the_buffer();
             buffer.page(at).dirty = 0;
+            let number = buffer.departs();
+            self.program_page(page, None, number);
         }
-        self.host[slot].remaining += dirty.len() as u32 + u32::from(waits);
-        for (_, page) in dirty {
-            self.program_page(page, Owner::Request(slot));
-        }
+        let waits = self.the_buffer().wait_for_departures(slot);
+        self.host[slot].remaining += u32::from(waits);
     }
 
     /// All that was leaving when a flush came has been programmed.

@@ -3,6 +3,7 @@
 use ssdlab_nand::PlaneId;
 
 use super::Drive;
+use super::watch::watch;
 use crate::account::{Cause, OpKind};
 use crate::flash::{Event, Owner, TxnId};
 
@@ -43,6 +44,7 @@ impl Drive {
     /// A page was read for the host, or needed no reading.
     #[inline]
     pub(super) fn end_of_read(&mut self, id: TxnId) {
+        watch!(self, read_ended(id, &self.flash.txns[id]));
         let txn = &self.flash.txns[id];
         let (lpn, uncorrectable) = (txn.lpn, txn.uncorrectable);
         self.stats.uncorrectable += u64::from(uncorrectable);
@@ -56,6 +58,7 @@ impl Drive {
     /// A page was written for the host.
     #[inline]
     fn end_of_program(&mut self, id: TxnId) {
+        watch!(self, programmed(id, &self.flash.txns[id], &self.ftl));
         let txn = &self.flash.txns[id];
         let (lpn, ppn, plane, mask) = (txn.lpn, txn.ppn, txn.plane, txn.mask);
         let old = self.ftl.commit_write(lpn, ppn);
@@ -92,6 +95,7 @@ impl Drive {
     pub(super) fn end_of_operation(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
         debug_assert_eq!(txn.since, self.now, "all of an operation's time is accounted for");
+        watch!(self, gone(id));
         match txn.owner {
             Owner::Request(slot) => {
                 let blame = txn.blame;

@@ -4,6 +4,7 @@
 use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn};
 
 use super::Drive;
+use super::watch::watch;
 use crate::account::{Cause, OpKind};
 use crate::flash::{Owner, Rank, TxnId};
 use crate::ftl::{BlockState, Stream};
@@ -32,6 +33,11 @@ pub struct Jobs {
 impl Jobs {
     pub fn new(planes: u32, contents: u32, urgent: u32) -> Jobs {
         Jobs { running: vec![None; planes as usize].into_boxed_slice(), contents, urgent }
+    }
+
+    /// The block that is being emptied on a plane.
+    pub fn block(&self, plane: PlaneId) -> Option<BlockId> {
+        self.running[plane.index()].map(|running| running.job.block)
     }
 
     /// The stream that takes the pages of a plane's job.
@@ -114,6 +120,7 @@ impl Drive {
             OpKind::Program => {
                 let from = self.jobs.running[plane.index()].expect("a job under way").from;
                 let (lpn, to) = (self.flash.txns[id].lpn, self.flash.txns[id].ppn);
+                watch!(self, programmed(id, &self.flash.txns[id], &self.ftl));
                 self.ftl.commit_copy(lpn, from, to);
                 self.stats.gc.1 += 1;
                 self.next_of_job(id, plane);
@@ -126,12 +133,18 @@ impl Drive {
         let ended = self.jobs.running[plane.index()].take().expect("a job under way");
         let block: BlockId = ended.job.block;
         self.flash.txns.remove(id);
+        watch!(self, gone(id));
+        watch!(self, erased(block));
         self.ftl.commit_erase(block);
         match ended.job.cause {
             Cause::Gc => self.stats.gc.0 += 1,
             _ => self.stats.wear_levelled += 1,
         }
-        self.flash.block_programs(plane, false);
+        match self.dynamic {
+            // What waits on a full plane may now go to this one.
+            true => self.flash.unblock_all(),
+            false => self.flash.block_programs(plane, false),
+        }
         self.tend(plane, Trigger::JobEnded);
     }
 }

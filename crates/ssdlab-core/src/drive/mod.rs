@@ -3,7 +3,7 @@
 //! Three verbs: [`Drive::submit`], [`Drive::next_event`], [`Drive::advance`]. What happens between
 //! them is in the files beside this one: `requests` (a request comes in and ends), `serve` (a free
 //! array unit gets work), `commit` (an operation ended), `jobs` (what the tenders want done),
-//! `buffered` (the way through the page buffer).
+//! `buffered` (the way through the page buffer), `watch` (paranoid mode).
 
 mod buffered;
 mod commit;
@@ -12,6 +12,7 @@ mod requests;
 mod serve;
 mod start;
 mod state;
+mod watch;
 
 pub use state::Media;
 
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use ssdlab_base::SimTime;
 use ssdlab_nand::{Geometry, Lpn};
 
+use crate::audit::Auditor;
 use crate::buffer::Buffer;
 use crate::config::{Allocation, Resolved};
 use crate::flash::{Cells, Event, Flash, TxnId};
@@ -32,6 +34,7 @@ use crate::policy::tend::TendPolicy;
 use crate::slots::{Evict, Order, Place, Preempt, Program, Read, Tend};
 use crate::stats::Stats;
 use jobs::Jobs;
+use watch::watch;
 
 /// The answers to the seven questions.
 #[derive(Clone, Debug)]
@@ -91,6 +94,8 @@ pub struct Drive {
     /// Lists that are empty between two events; kept for their memory.
     events: Vec<Event>,
     ready: Vec<TxnId>,
+    /// Who watches, in paranoid mode.
+    auditor: Option<Box<Auditor>>,
 }
 
 impl Drive {
@@ -122,6 +127,7 @@ impl Drive {
             completions: Vec::new(),
             events: Vec::new(),
             ready: Vec::new(),
+            auditor: None,
             ftl,
             geometry,
             resolved,
@@ -139,6 +145,7 @@ impl Drive {
         self.now = now.as_ns();
         self.take_in(request)?;
         self.serve_idle();
+        self.look();
         Ok(())
     }
 
@@ -189,6 +196,7 @@ impl Drive {
             self.buffer_fires();
         }
         self.serve_idle();
+        self.look();
         true
     }
 
@@ -236,6 +244,7 @@ impl Drive {
         }
         let plane = self.order_of_planes.plane_of(lpn);
         let Some(ppn) = self.ftl.prepare_write(plane, Stream::Host) else { return false };
+        watch!(self, laid_down(lpn, ppn));
         self.ftl.commit_write(lpn, ppn);
         self.ftl.map.add_sectors(lpn, u64::MAX);
         let block = self.geometry.block_of(ppn);

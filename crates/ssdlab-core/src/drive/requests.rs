@@ -4,6 +4,7 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::{Lpn, PlaneId};
 
 use super::Drive;
+use super::watch::watch;
 use crate::account::{Blame, Cause, OpKind, Part};
 use crate::config::{PartialWrites, Preload};
 use crate::flash::{Owner, Rank, TxnId};
@@ -41,6 +42,7 @@ impl Drive {
         // One more than the pages until all of them have begun: none of them ends the request.
         let active = Active { request, remaining: pages + 1, pages, counted: true };
         let slot = self.host.insert(active);
+        watch!(self, accepted(slot, &request));
         match request.op {
             Op::Read | Op::Write => self.divide(slot, first as u32, pages),
             Op::Trim => self.trim(slot, first as u32, pages),
@@ -69,6 +71,7 @@ impl Drive {
             txn.sectors = count as u16;
             txn.mask = sector_mask(offset, count);
             txn.charge(Part::HostQueue, self.now);
+            watch!(self, begins(id, &self.flash.txns[id], request.op));
             match self.buffer.is_some() {
                 true => self.enter_buffer(id),
                 false => self.acquire(id),
@@ -90,9 +93,15 @@ impl Drive {
     /// Ends a page operation's hold on its page and sends on those that waited for it.
     #[inline]
     pub(super) fn release(&mut self, lpn: Lpn, changes: bool) {
-        let mut ready = std::mem::take(&mut self.ready);
-        self.hazards.release(&mut self.flash.txns, lpn, changes, &mut ready);
-        for id in ready.drain(..) {
+        let outermost = self.ready.is_empty();
+        self.hazards.release(&mut self.flash.txns, lpn, changes, &mut self.ready);
+        if !outermost {
+            // One that was sent on has ended at once; the loop below, further out, sees to these.
+            return;
+        }
+        let mut next = 0;
+        while let Some(&id) = self.ready.get(next) {
+            next += 1;
             let part = match self.flash.txns[id].owner {
                 Owner::Buffer { .. } => Part::Buffer,
                 _ => Part::HostQueue,
@@ -100,7 +109,7 @@ impl Drive {
             self.flash.txns[id].charge(part, self.now);
             self.translate(id);
         }
-        self.ready = ready;
+        self.ready.clear();
     }
 
     /// Finds the plane of a page operation and enqueues it there.
@@ -166,8 +175,10 @@ impl Drive {
     #[inline]
     fn translate_write(&mut self, id: TxnId) {
         self.make_wish(id);
-        if self.must_read_first(id) {
+        let rest = self.rest_to_read(id);
+        if rest != 0 {
             let txn = &mut self.flash.txns[id];
+            txn.sectors = rest.count_ones() as u16;
             txn.read_first = true;
             txn.kind = OpKind::Read;
             txn.cause = Cause::Rmw;
@@ -180,33 +191,34 @@ impl Drive {
         self.enqueue_host(id, plane);
     }
 
-    /// Whether a write covers its page in part and must read the rest first.
+    /// The sectors that a write in part must read before it programs its page.
     #[inline]
-    fn must_read_first(&self, id: TxnId) -> bool {
+    fn rest_to_read(&self, id: TxnId) -> u64 {
         let txn = &self.flash.txns[id];
-        if u32::from(txn.sectors) == self.sectors_per_page {
-            return false;
+        let rest = sector_mask(0, self.sectors_per_page) & !txn.mask;
+        if rest == 0 {
+            return 0;
         }
         let lies = || self.ftl.map.get(txn.lpn).is_some();
         match self.resolved.config.ftl.partial_writes {
-            PartialWrites::Pad => false,
-            PartialWrites::ReadModifyWrite => lies() || self.counts_as_preloaded(txn.lpn),
-            PartialWrites::SectorBitmap => {
-                let written = self.ftl.map.sectors(txn.lpn).unwrap_or(0);
-                written & !txn.mask != 0 && lies()
+            PartialWrites::ReadModifyWrite if lies() || self.counts_as_preloaded(txn.lpn) => rest,
+            PartialWrites::SectorBitmap if lies() => {
+                rest & self.ftl.map.sectors(txn.lpn).unwrap_or(0)
             }
+            _ => 0,
         }
     }
 
-    /// A write's page was read: now it is programmed whole.
+    /// A write's page was read: now it is programmed with what it already held.
     pub(super) fn write_after_read(&mut self, id: TxnId) {
-        let spp = self.sectors_per_page;
+        let whole = sector_mask(0, self.sectors_per_page);
         let txn = &mut self.flash.txns[id];
+        watch!(self, merges(id, txn.mask));
         txn.read_first = false;
         txn.kind = OpKind::Program;
         txn.cause = Cause::Host;
-        txn.sectors = spp as u16;
-        txn.mask = sector_mask(0, spp);
+        txn.mask |= self.ftl.map.sectors(txn.lpn).map_or(whole, |written| written & whole);
+        txn.sectors = txn.mask.count_ones() as u16;
         // What failed while reading no longer explains what comes.
         txn.failed = 0;
         txn.rung = 0;
@@ -248,7 +260,7 @@ impl Drive {
 
     /// The plane on which a logical page is written.
     #[inline]
-    fn plane_for_write(&mut self, lpn: Lpn) -> PlaneId {
+    pub(super) fn plane_for_write(&mut self, lpn: Lpn) -> PlaneId {
         if !self.dynamic {
             return self.order_of_planes.plane_of(lpn);
         }
@@ -313,6 +325,7 @@ impl Drive {
         if active.counted {
             self.stats.record(&request, self.now, blame);
         }
+        watch!(self, ended(slot, &request, self.now, blame));
         debug_assert_eq!(
             blame.iter().sum::<u64>(),
             self.now - request.arrival.as_ns(),
@@ -345,6 +358,7 @@ impl Drive {
             txn.owner = Owner::Request(slot);
             txn.kind = OpKind::Erase;
             txn.charge(Part::HostQueue, self.now);
+            watch!(self, begins(id, &self.flash.txns[id], request.op));
             self.drop_buffered(Lpn(lpn));
             self.acquire(id);
         }

@@ -3,6 +3,7 @@
 use ssdlab_nand::{PageInBlock, PlaneId};
 
 use super::Drive;
+use super::watch::watch;
 use crate::account::OpKind;
 use crate::flash::{Next, Owner, TxnId, UnitId};
 use crate::ftl::Stream;
@@ -41,11 +42,15 @@ impl Drive {
     /// must wait, so that the unit has to look again.
     #[inline]
     fn prepare(&mut self, id: TxnId) -> bool {
-        match self.flash.txns[id].kind {
+        let prepared = match self.flash.txns[id].kind {
             OpKind::Read => self.prepare_read(id),
             OpKind::Program => self.prepare_program(id),
             OpKind::Erase => true,
+        };
+        if prepared {
+            watch!(self, prepared(id, &self.flash.txns[id]));
         }
+        prepared
     }
 
     /// Looks up once more where a page lies: it may have moved while the read waited.
@@ -103,11 +108,31 @@ impl Drive {
             }
             None => {
                 debug_assert_eq!(stream, Stream::Host, "the reserve serves every move");
+                if self.goes_elsewhere(id) {
+                    return false;
+                }
                 self.flash.block_programs(plane, true);
                 self.tend_changed(plane);
                 false
             }
         }
+    }
+
+    /// Under dynamic allocation a write, the first of its lane, leaves a plane that has filled up
+    /// since it was chosen; false if no other has room either.
+    fn goes_elsewhere(&mut self, id: TxnId) -> bool {
+        if !self.dynamic {
+            return false;
+        }
+        let other = self.plane_for_write(self.flash.txns[id].lpn);
+        if self.ftl.alloc.is_full(other) {
+            return false;
+        }
+        let txn = &self.flash.txns[id];
+        self.flash.pop(txn.plane, txn.lane);
+        self.flash.wait_ends(id, self.now);
+        self.enqueue_host(id, other);
+        true
     }
 
     /// Who writes for this owner.

@@ -68,10 +68,10 @@ impl Lanes {
         self.waiting += 1;
     }
 
-    /// Adds a transaction at the front of its lane.
-    pub fn push_front(&mut self, txns: &mut Txns, id: TxnId) {
+    /// Puts a transaction back into its lane, before all that came later.
+    pub fn put_back(&mut self, txns: &mut Txns, id: TxnId) {
         let lane = txns[id].lane;
-        self.fifos[lane as usize].push_front(txns, id);
+        self.fifos[lane as usize].put_back(txns, id);
         self.occupied |= 1 << lane;
         self.waiting += 1;
     }
@@ -80,6 +80,17 @@ impl Lanes {
     #[inline]
     pub fn waiting(&self) -> u32 {
         self.waiting
+    }
+
+    /// Those that wait here, lane by lane, each with its lane.
+    pub fn ids<'a>(&'a self, txns: &'a Txns) -> impl Iterator<Item = (u8, TxnId)> + 'a {
+        let lanes = (0..).zip(&self.fifos);
+        lanes.flat_map(|(lane, fifo)| fifo.ids(txns).map(move |id| (lane, id)))
+    }
+
+    /// Whether a lane is marked as holding something.
+    pub fn is_marked(&self, lane: u8) -> bool {
+        self.occupied & (1 << lane) != 0
     }
 
     /// The lane, among those `allowed`, whose first transaction goes next.

@@ -47,6 +47,16 @@ impl Link {
         (ended, next)
     }
 
+    /// Whom it serves.
+    pub fn holder(&self) -> Option<TxnId> {
+        self.holder.is_some().then_some(self.holder)
+    }
+
+    /// Those that wait for it.
+    pub fn waiting<'a>(&self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
+        self.urgent.ids(txns).chain(self.waiting.ids(txns))
+    }
+
     /// Nanoseconds spent serving until `now`.
     pub fn busy(&self, now: u64) -> u64 {
         self.busy + if self.holder.is_some() { now - self.since } else { 0 }

@@ -13,6 +13,7 @@
 //!
 //! It is the only room that asks the physics how long an operation takes and whether it decodes.
 
+mod audit;
 mod cells;
 mod lanes;
 mod link;
@@ -20,6 +21,7 @@ mod service;
 mod txn;
 mod unit;
 
+pub use audit::Census;
 pub use cells::{Cells, Facts};
 pub use lanes::{HOST_RANKS, Rank};
 pub use txn::{Fifo, Owner, Txn, TxnId, Txns};
@@ -214,12 +216,12 @@ impl Flash {
         self.list(self.unit_of(plane));
     }
 
-    /// Puts a transaction back at the front of its lane.
+    /// Puts a transaction back into its lane, before all that came later.
     pub fn enqueue_again(&mut self, id: TxnId, now: u64) {
         self.txns[id].sibling = TxnId::NONE;
         let plane = self.txns[id].plane;
         self.note_wait(id, now);
-        self.lanes[plane.index()].push_front(&mut self.txns, id);
+        self.lanes[plane.index()].put_back(&mut self.txns, id);
         self.list(self.unit_of(plane));
     }
 
@@ -276,6 +278,15 @@ impl Flash {
         self.blocked[plane.index()] = blocked;
         if !blocked {
             self.list(self.unit_of(plane));
+        }
+    }
+
+    /// Lets the host's programs go on wherever they were kept waiting.
+    pub fn unblock_all(&mut self) {
+        for plane in (0..self.geometry.plane_count()).map(PlaneId) {
+            if self.blocked[plane.index()] {
+                self.block_programs(plane, false);
+            }
         }
     }
 
@@ -354,7 +365,7 @@ impl Flash {
         InService {
             kind,
             cause: unit.cause,
-            remaining: ends.saturating_since(SimTime::from_ns(now)).as_ns(),
+            remaining: ends.saturating_since(SimTime::from_ns(now)).as_ns().min(unit.left),
             suspended: unit.suspended,
             aside: unit.aside.is_some(),
         }
@@ -387,6 +398,7 @@ impl Flash {
         };
         unit.head = aside.head;
         unit.cause = aside.cause;
+        unit.left = aside.remaining;
         let ends = SimTime::from_ns(now + aside.remaining) + self.setup.resume_time;
         self.timers.set(id.0 as usize, ends);
         self.for_members(aside.head, |flash, member| flash.charge_wait(member, now));

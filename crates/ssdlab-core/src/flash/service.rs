@@ -17,6 +17,7 @@ impl Flash {
         unit.settle(now);
         unit.head = head;
         unit.cause = self.txns[head].cause;
+        unit.left = u64::MAX;
         self.for_members(head, |flash, member| {
             flash.charge_wait(member, now);
             let txn = &mut flash.txns[member];
@@ -53,12 +54,10 @@ impl Flash {
     #[inline]
     fn obey(&mut self, id: UnitId, now: u64) {
         let head = self.units[id.0 as usize].head;
-        if self.txns[head].kind == OpKind::Read {
-            return self.sense(id, now);
+        match self.txns[head].kind {
+            OpKind::Read => self.sense(id, now),
+            _ => self.erase(id, head, now),
         }
-        let block = self.geometry.block_of(self.txns[head].ppn);
-        let span = self.cells.erase_time(block);
-        self.perform(id, State::Erasing, now, span);
     }
 
     /// The command for `head` and what is served with it has reached the flash.
@@ -89,6 +88,15 @@ impl Flash {
             longest = longest.max(flash.cells.sense_time(&flash.txns[member]));
         });
         self.perform(id, State::Sensing, now, longest);
+    }
+
+    fn erase(&mut self, id: UnitId, head: TxnId, now: u64) {
+        let mut longest = Nanos::ZERO;
+        self.for_members(head, |flash, member| {
+            let block = flash.geometry.block_of(flash.txns[member].ppn);
+            longest = longest.max(flash.cells.erase_time(block));
+        });
+        self.perform(id, State::Erasing, now, longest);
     }
 
     /// Asks the bus for the pages that a unit will program.

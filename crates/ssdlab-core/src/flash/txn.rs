@@ -174,6 +174,13 @@ impl Txns {
     pub fn live(&self) -> usize {
         self.slots.len() - self.free.len()
     }
+
+    /// For each slot, whether its transaction is under way.
+    pub fn under_way(&self) -> Vec<bool> {
+        let mut live = vec![true; self.slots.len()];
+        self.free.iter().for_each(|&id| live[id as usize] = false);
+        live
+    }
 }
 
 impl std::ops::Index<TxnId> for Txns {
@@ -220,6 +227,14 @@ impl Fifo {
         !self.head.is_some()
     }
 
+    /// Those in the list, in its order.
+    pub fn ids<'a>(&self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
+        let first = self.head.is_some().then_some(self.head);
+        let next = |&id: &TxnId| txns[id].next.is_some().then_some(txns[id].next);
+        // A list that bites its own tail is cut off, for an audit to find.
+        std::iter::successors(first, next).take(txns.slots.len() + 1)
+    }
+
     /// Adds `id` at the end.
     #[inline]
     pub fn push(&mut self, txns: &mut Txns, id: TxnId) {
@@ -231,13 +246,20 @@ impl Fifo {
         self.tail = id;
     }
 
-    /// Adds `id` at the front.
-    pub fn push_front(&mut self, txns: &mut Txns, id: TxnId) {
-        txns[id].next = self.head;
-        if !self.head.is_some() {
+    /// Puts `id` back before all that entered their queue later.
+    pub(super) fn put_back(&mut self, txns: &mut Txns, id: TxnId) {
+        let (mut before, mut after) = (TxnId::NONE, self.head);
+        while after.is_some() && txns[after].seq < txns[id].seq {
+            (before, after) = (after, txns[after].next);
+        }
+        txns[id].next = after;
+        match before.is_some() {
+            true => txns[before].next = id,
+            false => self.head = id,
+        }
+        if !after.is_some() {
             self.tail = id;
         }
-        self.head = id;
     }
 
     /// Takes the first.

@@ -51,6 +51,9 @@ pub struct Unit {
     pub cached: u8,
     /// How often the operation in service has been suspended.
     pub suspended: u8,
+    /// Nanoseconds of array time that it still needed when it was last suspended; resuming it
+    /// takes time but does not add to these.
+    pub left: u64,
     pub aside: Option<Aside>,
     /// Its first plane, and how many it has.
     pub first_plane: PlaneId,
@@ -73,6 +76,7 @@ impl Unit {
             pending: 0,
             cached: 0,
             suspended: 0,
+            left: u64::MAX,
             aside: None,
             first_plane,
             planes,

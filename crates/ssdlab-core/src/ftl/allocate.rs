@@ -92,7 +92,7 @@ pub struct Allocator {
     free: Box<[FreeBlocks]>,
     open: Box<[Open]>,
     pages_per_block: u16,
-    /// Free blocks that only garbage collection may open.
+    /// Free blocks that only a job may open: it gives one back when it ends.
     reserve: usize,
     level_wear: bool,
     freed: u32,
@@ -156,7 +156,7 @@ impl Allocator {
 
     #[inline]
     fn may_open(&self, plane: PlaneId, stream: Stream) -> bool {
-        let kept = if stream == Stream::Gc { 0 } else { self.reserve };
+        let kept = if stream == Stream::Host { self.reserve } else { 0 };
         self.free[plane.index()].len() > kept
     }
 
@@ -223,6 +223,18 @@ impl Allocator {
     pub fn open_block(&self, plane: PlaneId, stream: Stream) -> Option<BlockId> {
         let open = self.open[slot(plane, stream)];
         (open.block != NO_BLOCK).then_some(open.block)
+    }
+
+    /// The free blocks of a plane, in no order.
+    pub fn free_list(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
+        self.free[plane.index()].iter().map(|Reverse((_, block))| BlockId(*block))
+    }
+
+    /// The blocks that a plane's streams have open, each with the pages given out of it.
+    pub fn open_list(&self, plane: PlaneId) -> impl Iterator<Item = (BlockId, u16)> + '_ {
+        let first = plane.index() * Stream::COUNT;
+        let open = self.open[first..first + Stream::COUNT].iter();
+        open.filter(|open| open.block != NO_BLOCK).map(|open| (open.block, open.next))
     }
 
     /// The blocks that a plane's streams have open.

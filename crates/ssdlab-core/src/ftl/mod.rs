@@ -2,6 +2,7 @@
 //! nothing: what is collected, moved or levelled is a choice of the policies.
 
 mod allocate;
+mod audit;
 mod blocks;
 mod map;
 

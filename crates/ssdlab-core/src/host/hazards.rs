@@ -47,6 +47,17 @@ impl Hazards {
         self.used == 0
     }
 
+    /// Every page with operations under way: how many read it, and whether one changes it.
+    pub fn entries(&self) -> impl Iterator<Item = (Lpn, u32, bool)> + '_ {
+        let taken = self.table.iter().filter(|entry| entry.lpn != EMPTY);
+        taken.map(|entry| (Lpn(entry.lpn), entry.readers, entry.writing))
+    }
+
+    /// The operations that wait for their turn.
+    pub fn waiting<'a>(&'a self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
+        self.table.iter().flat_map(|entry| entry.waiting.ids(txns))
+    }
+
     /// Whether an operation waits for another on this page.
     pub fn is_awaited(&self, lpn: Lpn) -> bool {
         !self.table[self.find(lpn)].waiting.is_empty()

@@ -120,6 +120,13 @@ impl Host {
         self.unfinished.iter().sum()
     }
 
+    /// The requests under way, each with its slot.
+    pub fn under_way(&self) -> impl Iterator<Item = (u32, &Active)> {
+        let mut live = vec![true; self.slots.len()];
+        self.free.iter().for_each(|&slot| live[slot as usize] = false);
+        (0..).zip(&self.slots).filter(move |(slot, _)| live[*slot as usize])
+    }
+
     /// Takes a request in; its slot.
     #[inline]
     pub fn insert(&mut self, active: Active) -> u32 {

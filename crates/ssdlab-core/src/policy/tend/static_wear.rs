@@ -37,8 +37,8 @@ impl Answer for StaticWear {
     }
 }
 
-/// Free blocks that must be left for the collector when a move begins.
-const FREE_LEAST: u32 = 3;
+/// Free blocks of a plane without which no move begins: one for the move and one for the host.
+const FREE_LEAST: u32 = 2;
 
 impl TendPolicy for StaticWear {
     fn content_with(&self) -> u32 {

@@ -1,0 +1,323 @@
+//! Paranoia: invariants that are checked after every event.
+//!
+//! Each room checks its own books; here is what no room can see alone: that time goes on, that
+//! every request ends once and all of its time is accounted for, that every transaction is in one
+//! place, and that every read returns what was written last ([`data`]).
+
+mod data;
+
+use std::collections::BTreeMap;
+
+use ssdlab_base::SimTime;
+use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId, Ppn};
+
+use crate::account::{Blame, OpKind, Part};
+use crate::buffer::Buffer;
+use crate::config::{PartialWrites, Preload, RESERVE_BLOCKS, Resolved};
+use crate::flash::{Census, Flash, Owner, Txn, TxnId};
+use crate::ftl::Ftl;
+use crate::host::{Hazards, Host, Op, Request};
+use data::Data;
+
+/// The rooms of a drive, to be looked at.
+#[derive(Clone, Copy)]
+pub struct Rooms<'a> {
+    /// The present moment.
+    pub now: u64,
+    /// Requests under way.
+    pub host: &'a Host,
+    /// Operations on the same page.
+    pub hazards: &'a Hazards,
+    /// The page buffer.
+    pub buffer: Option<&'a Buffer>,
+    /// The translation layer.
+    pub ftl: &'a Ftl,
+    /// The back end.
+    pub flash: &'a Flash,
+    /// For each plane, the block that is being emptied.
+    pub jobs: &'a [Option<BlockId>],
+    /// The shape of the flash.
+    pub geometry: &'a Geometry,
+}
+
+/// What is remembered of a drive in order to check it.
+#[derive(Clone, Debug)]
+pub struct Auditor {
+    data: Data,
+    last: u64,
+    /// Requests under way: their tags, by slot.
+    requests: BTreeMap<u32, u64>,
+    /// Events between two recounts of the translation layer's books.
+    every: u64,
+    events: u64,
+    violation: Option<String>,
+}
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+impl Auditor {
+    /// Begins to watch an idle drive whose buffer is empty. The translation layer's books, whose
+    /// recount takes a time proportional to the drive, are recounted every so many events.
+    pub fn new(resolved: &Resolved, rooms: &Rooms<'_>, every: u64) -> Auditor {
+        let lossy = resolved.config.ftl.partial_writes == PartialWrites::Pad;
+        let lazy = resolved.config.start.preload == Preload::Lazy;
+        Auditor {
+            data: Data::new(rooms.geometry, rooms.ftl, lossy, lazy),
+            last: rooms.now,
+            requests: BTreeMap::new(),
+            every,
+            events: 0,
+            violation: None,
+        }
+    }
+
+    /// The first violation, if there was one.
+    pub fn violation(&self) -> Option<&str> {
+        self.violation.as_deref()
+    }
+
+    /// Remembers the first violation.
+    fn check(&mut self, result: Result<(), String>) {
+        if let (Err(what), None) = (result, &self.violation) {
+            self.violation = Some(format!("at {} ns: {what}", self.last));
+        }
+    }
+
+    /// Everything at one moment has happened.
+    pub fn look(&mut self, rooms: &Rooms<'_>) {
+        self.events += 1;
+        let back = rooms.now < self.last;
+        let before = self.last;
+        self.check(ensure(!back, || format!("time went back from {before}")));
+        self.last = rooms.now;
+        self.check(everything(rooms, self.events.is_multiple_of(self.every)));
+        if rooms.hazards.is_empty() && self.events.is_multiple_of(self.every) {
+            let result = self.data.at_rest(rooms.ftl);
+            self.check(result);
+        }
+    }
+
+    /// A request has been accepted.
+    pub fn accepted(&mut self, slot: u32, request: &Request) {
+        let other = self.requests.insert(slot, request.tag);
+        self.check(ensure(other.is_none(), || format!("request {other:?} lost its slot")));
+    }
+
+    /// A request has ended.
+    pub fn ended(&mut self, slot: u32, request: &Request, now: u64, blame: &Blame) {
+        let tag = self.requests.remove(&slot);
+        let once = tag == Some(request.tag);
+        self.check(ensure(once, || format!("request {} ended, not under way", request.tag)));
+        let latency = now.checked_sub(request.arrival.as_ns());
+        let sum = blame.iter().sum::<u64>();
+        self.check(ensure(latency == Some(sum), || {
+            let parts = Part::NAMES.iter().zip(blame).filter(|(_, ns)| **ns > 0);
+            let parts: Vec<_> = parts.collect();
+            format!("request {} took {latency:?} ns and accounts for {parts:?}", request.tag)
+        }));
+    }
+
+    /// A host request's page operation begins.
+    pub fn begins(&mut self, id: TxnId, txn: &Txn, op: Op) {
+        match op {
+            Op::Trim => self.data.trims(txn.lpn),
+            _ => self.data.begins(id, txn, op == Op::Write),
+        }
+    }
+
+    /// A write has put its sectors into the buffer.
+    pub fn buffered(&mut self, id: TxnId, txn: &Txn) {
+        self.data.buffered(id, txn);
+    }
+
+    /// A read finds all of its sectors in the buffer.
+    pub fn hits(&mut self, id: TxnId, txn: &Txn) {
+        let result = self.data.hits(id, txn);
+        self.check(result);
+    }
+
+    /// A read finds these of its sectors in the buffer, and not all.
+    pub fn overlaid(&mut self, id: TxnId, txn: &Txn, present: u64) {
+        self.data.overlaid(id, txn, present);
+    }
+
+    /// A transaction will program what is dirty of a buffered page.
+    pub fn leaves(&mut self, id: TxnId, txn: &Txn) {
+        self.data.leaves(id, txn);
+    }
+
+    /// These sectors of a page that was read stay in the buffer.
+    pub fn keeps(&mut self, id: TxnId, txn: &Txn, sectors: u64) {
+        self.data.keeps(id, txn, sectors);
+    }
+
+    /// The buffer no longer holds a page.
+    pub fn forgets(&mut self, lpn: Lpn) {
+        self.data.forgets(lpn);
+    }
+
+    /// An array unit is about to begin an operation, whose page is now known.
+    pub fn prepared(&mut self, id: TxnId, txn: &Txn) {
+        let result = match txn.kind {
+            OpKind::Read => self.data.senses(id, txn),
+            OpKind::Program => self.data.programs(txn),
+            OpKind::Erase => Ok(()),
+        };
+        self.check(result);
+    }
+
+    /// A host's read has ended, or found no page to read.
+    pub fn read_ended(&mut self, id: TxnId, txn: &Txn) {
+        let result = self.data.read_ended(id, txn);
+        self.check(result);
+    }
+
+    /// A write has read what it does not write.
+    pub fn merges(&mut self, id: TxnId, own: u64) {
+        self.data.merges(id, own);
+    }
+
+    /// A program has ended, before the map learns of it.
+    pub fn programmed(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl) {
+        let result = self.data.programmed(id, txn, ftl);
+        self.check(result);
+    }
+
+    /// A page is laid down as if it had been written before.
+    pub fn laid_down(&mut self, lpn: Lpn, ppn: Ppn) {
+        self.data.laid_down(lpn, ppn);
+    }
+
+    /// A block has been erased.
+    pub fn erased(&mut self, block: BlockId) {
+        self.data.erased(block);
+    }
+
+    /// A transaction is no more.
+    pub fn gone(&mut self, id: TxnId) {
+        self.data.gone(id);
+    }
+}
+
+/// Checks the books of every room, and with `recount` those that take long.
+///
+/// # Errors
+/// The first thing that is not as it must be.
+pub fn everything(rooms: &Rooms<'_>, recount: bool) -> Result<(), String> {
+    let mut census = Census::new(&rooms.flash.txns);
+    rooms.flash.audit(rooms.now, &mut census)?;
+    for id in rooms.hazards.waiting(&rooms.flash.txns) {
+        census.found(id, "the wait for its page")?;
+    }
+    if let Some(buffer) = rooms.buffer {
+        let moving = buffer.moving().try_fold(SimTime::START, |last, (end, id)| {
+            census.found(id, "a move into or out of the buffer")?;
+            let in_order = end >= last && end.as_ns() >= rooms.now;
+            ensure(in_order, || "the buffer's moves are out of order".into())?;
+            Ok(end)
+        });
+        moving.and_then(|_: SimTime| buffer.audit())?;
+    }
+    let waiters = census.ids().filter_map(|id| match rooms.flash.txns[id].owner {
+        Owner::Buffer { waiter, .. } => waiter,
+        _ => None,
+    });
+    let waiters: Vec<TxnId> = waiters.collect();
+    waiters.into_iter().try_for_each(|id| census.found(id, "the wait for room in the buffer"))?;
+    census.close()?;
+    owners(rooms, &census)?;
+    pages_held(rooms, &census)?;
+    if recount { blocks(rooms, &census) } else { Ok(()) }
+}
+
+/// Each request has as many operations as it waits for, each job one.
+fn owners(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
+    let mut parts: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut jobs = vec![0u32; rooms.jobs.len()];
+    for id in census.ids() {
+        match rooms.flash.txns[id].owner {
+            Owner::Request(slot) => *parts.entry(slot).or_default() += 1,
+            Owner::Job(plane) => jobs[plane.index()] += 1,
+            Owner::Buffer { .. } => {}
+        }
+    }
+    for slot in rooms.buffer.into_iter().flat_map(Buffer::flushes) {
+        *parts.entry(slot).or_default() += 1;
+    }
+    let mut unfinished = 0;
+    for (slot, active) in rooms.host.under_way() {
+        let left = parts.remove(&slot).unwrap_or(0);
+        let tag = active.request.tag;
+        ensure(left == active.remaining && left > 0, || {
+            format!("request {tag} waits for {} operations and has {left}", active.remaining)
+        })?;
+        unfinished += 1;
+    }
+    ensure(parts.is_empty(), || "an operation works for a request that ended".into())?;
+    let counted = unfinished == rooms.host.unfinished();
+    ensure(counted, || format!("{unfinished} requests are under way, not as counted"))?;
+    for (plane, (&ops, job)) in jobs.iter().zip(rooms.jobs).enumerate() {
+        let one = ops == u32::from(job.is_some());
+        ensure(one, || format!("the job of plane {plane} ({job:?}) has {ops} operations"))?;
+    }
+    Ok(())
+}
+
+/// On each logical page any number of readers or one writer is at work.
+fn pages_held(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
+    let mut held: BTreeMap<u32, (u32, bool)> = BTreeMap::new();
+    for id in census.ids().filter(|&id| census.holds_page(id)) {
+        let txn = &rooms.flash.txns[id];
+        if let Owner::Job(_) = txn.owner {
+            continue;
+        }
+        let (readers, writing) = held.entry(txn.lpn.0).or_default();
+        let alone = !*writing && (!txn.changes_page() || *readers == 0);
+        ensure(alone, || format!("two operations at a time change {:?}", txn.lpn))?;
+        match txn.changes_page() {
+            true => *writing = true,
+            false => *readers += 1,
+        }
+    }
+    let mut entries = 0;
+    for (lpn, readers, writing) in rooms.hazards.entries() {
+        let is = held.get(&lpn.0).copied().unwrap_or_default();
+        ensure(is == (readers, writing), || {
+            format!("{lpn:?} has {is:?} readers and a writer, counted as {readers}, {writing}")
+        })?;
+        entries += 1;
+    }
+    let all = entries == held.len() && entries == rooms.hazards.len();
+    ensure(all, || "an operation is under way on a page that is not marked".into())
+}
+
+/// The translation layer's books, and what the flash is writing of each block.
+fn blocks(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
+    let mut given = rooms.ftl.audit()?;
+    for id in census.ids().filter(|&id| census.is_served(id)) {
+        let txn = &rooms.flash.txns[id];
+        if txn.kind != OpKind::Program {
+            continue;
+        }
+        let block = rooms.geometry.block_of(txn.ppn);
+        let left = given[block.index()].checked_sub(1);
+        given[block.index()] =
+            left.ok_or_else(|| format!("{block:?} is programmed beyond what was given out"))?;
+    }
+    let lost = given.iter().position(|&left| left > 0);
+    ensure(lost.is_none(), || format!("block {lost:?} gave out a page that nobody programs"))?;
+    for (plane, job) in (0..).map(PlaneId).zip(rooms.jobs) {
+        let pool = rooms.ftl.blocks.pool(plane);
+        let victims = (0..pool.len())
+            .filter(|&at| pool.state[at] == crate::ftl::BlockState::Victim)
+            .map(|at| pool.block(at));
+        let is: Vec<BlockId> = victims.collect();
+        ensure(is.iter().eq(job), || format!("{plane:?} empties {is:?}, its job is {job:?}"))?;
+        let free = rooms.ftl.alloc.free_blocks(plane);
+        let kept = job.is_some() || free >= RESERVE_BLOCKS;
+        ensure(kept, || format!("{plane:?} has given its reserve away: {free} free blocks"))?;
+    }
+    Ok(())
+}

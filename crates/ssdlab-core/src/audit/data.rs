@@ -1,0 +1,317 @@
+//! What each read must return: a shadow of every place where data can be.
+//!
+//! Each write has a version. The shadow knows, for every sector, which version the host wrote
+//! last, and which one lies in each physical page, in the buffer, and on its way between them. A
+//! read must return what was written last when it came.
+
+use std::collections::BTreeMap;
+
+use ssdlab_nand::{BlockId, Geometry, Lpn, Ppn};
+
+use crate::flash::{Owner, Txn, TxnId};
+use crate::ftl::Ftl;
+
+/// What each sector of a page holds.
+type Content = Box<[u64]>;
+
+/// Nothing: never written, or trimmed.
+const NOTHING: u64 = 0;
+/// What was there before the drive was watched.
+const BEFORE: u64 = 1;
+/// What was there was not written again with the page that took its place.
+const LOST: u64 = u64::MAX;
+
+/// The data of an operation under way.
+#[derive(Clone, Debug)]
+struct Held {
+    /// What it writes, or has read.
+    data: Content,
+    /// What a read of the host must return.
+    expected: Content,
+    /// The sectors that a read found in the buffer, a bit each.
+    overlay: u64,
+    /// What it sensed.
+    sensed: Option<Content>,
+}
+
+/// The shadow of a drive's data.
+#[derive(Clone, Debug)]
+pub struct Data {
+    sectors: usize,
+    geometry: Geometry,
+    /// Whether a write in part may lose the rest of its page.
+    lossy: bool,
+    /// What an unmapped page holds that was never trimmed.
+    unmapped: u64,
+    /// The version of the last write.
+    version: u64,
+    newest: BTreeMap<u32, Content>,
+    /// What lies in each physical page that was written while watched, and of which logical page.
+    flash: BTreeMap<u32, (u32, Content)>,
+    /// Pages programmed of each block since it was erased, if that was watched.
+    begun: BTreeMap<u32, u16>,
+    buffer: BTreeMap<u32, Content>,
+    held: BTreeMap<u32, Held>,
+}
+
+fn bits(mask: u64) -> impl Iterator<Item = usize> {
+    (0..64).filter(move |bit| mask >> bit & 1 == 1)
+}
+
+impl Data {
+    pub fn new(geometry: &Geometry, ftl: &Ftl, lossy: bool, lazy: bool) -> Data {
+        let sectors = geometry.sectors_per_page() as usize;
+        let before = || vec![BEFORE; sectors].into_boxed_slice();
+        let mut data = Data {
+            sectors,
+            geometry: geometry.clone(),
+            lossy,
+            unmapped: if lazy { BEFORE } else { NOTHING },
+            version: BEFORE,
+            newest: BTreeMap::new(),
+            flash: BTreeMap::new(),
+            begun: BTreeMap::new(),
+            buffer: BTreeMap::new(),
+            held: BTreeMap::new(),
+        };
+        for lpn in (0..ftl.map.logical_pages()).map(Lpn) {
+            if let Some(ppn) = ftl.map.get(lpn) {
+                data.flash.insert(ppn.0, (lpn.0, before()));
+                data.newest.insert(lpn.0, before());
+            } else if ftl.map.was_trimmed(lpn) {
+                data.newest.insert(lpn.0, vec![NOTHING; sectors].into_boxed_slice());
+            }
+        }
+        for block in (0..geometry.block_count()).map(BlockId) {
+            if ftl.blocks.written(block) > 0 {
+                data.begun.insert(block.0, ftl.blocks.written(block));
+            }
+        }
+        data
+    }
+
+    fn full_of(&self, what: u64) -> Content {
+        vec![what; self.sectors].into_boxed_slice()
+    }
+
+    fn newest(&self, lpn: Lpn) -> Content {
+        self.newest.get(&lpn.0).cloned().unwrap_or_else(|| self.full_of(self.unmapped))
+    }
+
+    fn held(&mut self, id: TxnId) -> &mut Held {
+        let blank = Held {
+            data: self.full_of(LOST),
+            expected: self.full_of(NOTHING),
+            overlay: 0,
+            sensed: None,
+        };
+        self.held.entry(id.0).or_insert(blank)
+    }
+
+    pub fn begins(&mut self, id: TxnId, txn: &Txn, write: bool) {
+        let mut newest = self.newest(txn.lpn);
+        self.held.remove(&id.0);
+        if !write {
+            self.held(id).expected = newest;
+            return;
+        }
+        self.version += 1;
+        let version = self.version;
+        let held = self.held(id);
+        for sector in bits(txn.mask) {
+            held.data[sector] = version;
+            newest[sector] = version;
+        }
+        self.newest.insert(txn.lpn.0, newest);
+    }
+
+    pub fn trims(&mut self, lpn: Lpn) {
+        let nothing = self.full_of(NOTHING);
+        self.newest.insert(lpn.0, nothing);
+    }
+
+    pub fn buffered(&mut self, id: TxnId, txn: &Txn) {
+        let data = self.held(id).data.clone();
+        let lost = self.full_of(LOST);
+        let page = self.buffer.entry(txn.lpn.0).or_insert(lost);
+        bits(txn.mask).for_each(|sector| page[sector] = data[sector]);
+    }
+
+    pub fn hits(&mut self, id: TxnId, txn: &Txn) -> Result<(), String> {
+        let lost = self.full_of(LOST);
+        let page = self.buffer.get(&txn.lpn.0).cloned().unwrap_or(lost);
+        let lossy = self.lossy;
+        let held = self.held(id);
+        held.data = page;
+        Data::compare(held, txn, "the buffer", lossy)
+    }
+
+    pub fn overlaid(&mut self, id: TxnId, txn: &Txn, present: u64) {
+        let Some(page) = self.buffer.get(&txn.lpn.0).cloned() else { return };
+        let held = self.held(id);
+        held.data = page;
+        held.overlay = present;
+    }
+
+    pub fn leaves(&mut self, id: TxnId, txn: &Txn) {
+        self.held.remove(&id.0);
+        let lost = self.full_of(LOST);
+        let page = self.buffer.get(&txn.lpn.0).cloned().unwrap_or(lost);
+        let held = self.held(id);
+        bits(txn.mask).for_each(|sector| held.data[sector] = page[sector]);
+    }
+
+    pub fn keeps(&mut self, id: TxnId, txn: &Txn, sectors: u64) {
+        let data = self.held(id).data.clone();
+        let lost = self.full_of(LOST);
+        let page = self.buffer.entry(txn.lpn.0).or_insert(lost);
+        bits(sectors).for_each(|sector| page[sector] = data[sector]);
+    }
+
+    pub fn forgets(&mut self, lpn: Lpn) {
+        self.buffer.remove(&lpn.0);
+    }
+
+    /// A read is about to be sensed: what lies there, and whether it may be read at all.
+    pub fn senses(&mut self, id: TxnId, txn: &Txn) -> Result<(), String> {
+        let sensed = match (self.flash.get(&txn.ppn.0), txn.age) {
+            // Written before the start, where no table says: it lies where chance puts it.
+            (_, Some(_)) => self.full_of(BEFORE),
+            (Some((lpn, content)), None) if *lpn == txn.lpn.0 => content.clone(),
+            (other, None) => {
+                let holds = other.map(|(lpn, _)| Lpn(*lpn));
+                let (lpn, ppn) = (txn.lpn, txn.ppn);
+                return Err(format!("{lpn:?} is read from {ppn:?}, which holds {holds:?}"));
+            }
+        };
+        self.held(id).sensed = Some(sensed);
+        Ok(())
+    }
+
+    /// A program has been given its page: the next one of its block, once between two erases.
+    pub fn programs(&mut self, txn: &Txn) -> Result<(), String> {
+        let block = self.geometry.block_of(txn.ppn);
+        let offset = self.geometry.page_in_block(txn.ppn).0;
+        let begun = self.begun.entry(block.0).or_default();
+        let next = std::mem::replace(begun, offset + 1);
+        if next == offset {
+            return Ok(());
+        }
+        Err(format!("page {offset} of {block:?} is programmed where {next} comes next"))
+    }
+
+    pub fn read_ended(&mut self, id: TxnId, txn: &Txn) -> Result<(), String> {
+        let nothing = self.full_of(NOTHING);
+        let lossy = self.lossy;
+        let held = self.held(id);
+        let sensed = held.sensed.take().unwrap_or(nothing);
+        for (sector, content) in sensed.iter().enumerate() {
+            if held.overlay >> sector & 1 == 0 {
+                held.data[sector] = *content;
+            }
+        }
+        Data::compare(held, txn, "the flash", lossy)
+    }
+
+    fn compare(held: &Held, txn: &Txn, whence: &str, lossy: bool) -> Result<(), String> {
+        for sector in bits(txn.mask) {
+            let (is, must) = (held.data[sector], held.expected[sector]);
+            // A drive that knows which sectors it wrote forgets those from before its time.
+            let forgotten = is == LOST && (lossy || must == BEFORE);
+            if is != must && !forgotten {
+                let lpn = txn.lpn;
+                return Err(format!(
+                    "sector {sector} of {lpn:?} is version {is} in {whence}, not {must}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// A write has read its page: `own` are the sectors that it writes itself.
+    pub fn merges(&mut self, id: TxnId, own: u64) {
+        let held = self.held(id);
+        let Some(sensed) = held.sensed.take() else { return };
+        for (sector, content) in sensed.iter().enumerate() {
+            if own >> sector & 1 == 0 {
+                held.data[sector] = *content;
+            }
+        }
+    }
+
+    pub fn programmed(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl) -> Result<(), String> {
+        let nothing = self.full_of(NOTHING);
+        let was = match ftl.map.get(txn.lpn) {
+            Some(Ppn(old)) => self.flash.get(&old).map_or(nothing, |(_, content)| content.clone()),
+            None if ftl.map.was_trimmed(txn.lpn) => nothing,
+            None => self.full_of(self.unmapped),
+        };
+        let lossy = self.lossy;
+        let held = self.held(id);
+        if let Owner::Job(_) = txn.owner {
+            held.data = held.sensed.take().ok_or("a copy of a page that was not read")?;
+        }
+        let mut content = held.data.clone();
+        let mut lost = None;
+        if !matches!(txn.owner, Owner::Job(_)) {
+            for sector in (0..self.sectors).filter(|sector| txn.mask >> sector & 1 == 0) {
+                content[sector] = if was[sector] == NOTHING { NOTHING } else { LOST };
+                let written = was[sector] != LOST && was[sector] > BEFORE;
+                lost = lost.or(written.then_some(sector));
+            }
+        }
+        self.flash.insert(txn.ppn.0, (txn.lpn.0, content));
+        match lost {
+            Some(sector) if !lossy => {
+                Err(format!("sector {sector} of {:?} is overwritten unread", txn.lpn))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub fn laid_down(&mut self, lpn: Lpn, ppn: Ppn) {
+        let before = self.full_of(BEFORE);
+        self.flash.insert(ppn.0, (lpn.0, before.clone()));
+        self.newest.insert(lpn.0, before);
+        *self.begun.entry(self.geometry.block_of(ppn).0).or_default() += 1;
+    }
+
+    pub fn erased(&mut self, block: BlockId) {
+        let first = block.0 * self.geometry.pages;
+        let pages = first..first + self.geometry.pages;
+        for ppn in self.flash.range(pages).map(|(&ppn, _)| ppn).collect::<Vec<_>>() {
+            self.flash.remove(&ppn);
+        }
+        self.begun.remove(&block.0);
+    }
+
+    pub fn gone(&mut self, id: TxnId) {
+        self.held.remove(&id.0);
+    }
+
+    /// Nothing is under way: what was written last is in the buffer or on the flash.
+    pub fn at_rest(&self, ftl: &Ftl) -> Result<(), String> {
+        for (&page, newest) in &self.newest {
+            let lpn = Lpn(page);
+            let nothing =
+                self.full_of(if ftl.map.was_trimmed(lpn) { NOTHING } else { self.unmapped });
+            let on_flash = match ftl.map.get(lpn) {
+                Some(ppn) => self.flash.get(&ppn.0).map_or(&nothing, |(_, content)| content),
+                None => &nothing,
+            };
+            let buffered = self.buffer.get(&page);
+            for (sector, &must) in newest.iter().enumerate() {
+                let is = match buffered.map(|content| content[sector]) {
+                    Some(content) if content != LOST => content,
+                    _ => on_flash[sector],
+                };
+                if is != must && !(is == LOST && (self.lossy || must == BEFORE)) {
+                    return Err(format!(
+                        "at rest sector {sector} of {lpn:?} is version {is}, not {must}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,259 @@
+//! Whether the back end's books agree with one another: every transaction in one place, every
+//! unit, bus and engine at one thing.
+
+use ssdlab_base::SimTime;
+use ssdlab_nand::PlaneId;
+
+use super::link::Link;
+use super::unit::{State, Unit};
+use super::{Flash, Next, TxnId, Txns, UnitId};
+use crate::account::OpKind;
+
+/// Where every transaction under way was found.
+#[derive(Clone, Debug)]
+pub struct Census {
+    live: Vec<bool>,
+    place: Vec<Option<&'static str>>,
+    linked: Vec<bool>,
+}
+
+/// The place of what an array unit serves; it may wait for a bus or an engine besides.
+const UNIT: &str = "a unit";
+
+impl Census {
+    /// Nobody found yet.
+    pub fn new(txns: &Txns) -> Census {
+        let live = txns.under_way();
+        Census { place: vec![None; live.len()], linked: vec![false; live.len()], live }
+    }
+
+    /// A transaction is in this place.
+    ///
+    /// # Errors
+    /// When it is not under way or was found elsewhere.
+    pub fn found(&mut self, id: TxnId, place: &'static str) -> Result<(), String> {
+        let at = id.0 as usize;
+        match self.live.get(at) {
+            Some(true) => {}
+            _ => return Err(format!("{place} holds transaction {at}, which is not under way")),
+        }
+        match self.place[at].replace(place) {
+            None => Ok(()),
+            Some(other) => Err(format!("transaction {at} is in {other} and in {place}")),
+        }
+    }
+
+    /// A transaction is served by a bus or an engine, or waits for one.
+    fn linked(&mut self, id: TxnId, place: &'static str) -> Result<(), String> {
+        let at = id.0 as usize;
+        if std::mem::replace(&mut self.linked[at], true) {
+            return Err(format!("transaction {at} is at two buses or engines"));
+        }
+        match self.place[at] {
+            Some(UNIT) => Ok(()),
+            _ => self.found(id, place),
+        }
+    }
+
+    /// Whether a transaction holds its logical page: it has gone on from wherever it waited for
+    /// its turn.
+    pub fn holds_page(&self, id: TxnId) -> bool {
+        self.place[id.0 as usize].is_some_and(|place| FLASH.contains(&place))
+    }
+
+    /// Whether an array unit has a transaction in service, or has set it aside.
+    pub fn is_served(&self, id: TxnId) -> bool {
+        matches!(self.place[id.0 as usize], Some(UNIT | "what is set aside"))
+    }
+
+    /// The transactions under way.
+    pub fn ids(&self) -> impl Iterator<Item = TxnId> + '_ {
+        let ids = (0..).map(TxnId).zip(&self.live);
+        ids.filter(|(_, live)| **live).map(|(id, _)| id)
+    }
+
+    /// Whether everybody was found.
+    ///
+    /// # Errors
+    /// When a transaction under way is nowhere.
+    pub fn close(&self) -> Result<(), String> {
+        match self.ids().find(|id| self.place[id.0 as usize].is_none()) {
+            None => Ok(()),
+            Some(id) => Err(format!("transaction {} is nowhere", id.0)),
+        }
+    }
+}
+
+/// The places of this room.
+const FLASH: [&str; 5] = [UNIT, "a queue", "what is set aside", "a bus", "an ECC engine"];
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+impl Flash {
+    /// Checks every book of the back end, between two events.
+    ///
+    /// # Errors
+    /// The first thing that is not as it must be.
+    pub fn audit(&self, now: u64, census: &mut Census) -> Result<(), String> {
+        ensure(self.events.is_empty(), || "the flash has told what nobody heard".into())?;
+        ensure(self.idle.is_empty(), || "a free unit was not served".into())?;
+        let mut seq_last = 0;
+        for (plane, lanes) in (0..).map(PlaneId).zip(&self.lanes) {
+            let mut waiting = 0;
+            let mut before: Option<u8> = None;
+            for (lane, id) in lanes.ids(&self.txns) {
+                census.found(id, "a queue")?;
+                let txn = &self.txns[id];
+                let at_home = txn.plane == plane && txn.lane == lane && lanes.is_marked(lane);
+                ensure(at_home, || format!("transaction {} is in a foreign queue", id.0))?;
+                let in_order = before != Some(lane) || txn.seq > seq_last;
+                ensure(in_order, || format!("queue of {plane:?} is out of order"))?;
+                (before, seq_last) = (Some(lane), txn.seq);
+                waiting += 1;
+            }
+            let counted = waiting == lanes.waiting();
+            ensure(counted, || format!("{plane:?} counts its waiting operations wrongly"))?;
+        }
+        for (id, unit) in (0..).map(UnitId).zip(&self.units) {
+            self.audit_unit(id, unit, now, census)
+                .map_err(|what| format!("unit {} ({:?}): {what}", id.0, unit.state))?;
+        }
+        let first = self.units.len();
+        for (channel, bus) in self.buses.iter().enumerate() {
+            self.audit_link(bus, first + channel, channel, "a bus", now, census)?;
+        }
+        let first = first + self.buses.len();
+        for (channel, engine) in self.engines.iter().enumerate() {
+            self.audit_link(engine, first + channel, channel, "an ECC engine", now, census)?;
+        }
+        (0..).zip(&self.units).try_for_each(|(id, unit)| self.audit_registers(id, unit, census))
+    }
+
+    fn members(&self, head: TxnId) -> impl Iterator<Item = TxnId> + '_ {
+        let first = head.is_some().then_some(head);
+        let next = |&id: &TxnId| self.txns[id].sibling;
+        std::iter::successors(first, move |id| Some(next(id)).filter(|id| id.is_some()))
+            .take(self.geometry.plane_count() as usize + 1)
+    }
+
+    fn audit_unit(
+        &self,
+        id: UnitId,
+        unit: &Unit,
+        now: u64,
+        census: &mut Census,
+    ) -> Result<(), String> {
+        let timed = matches!(
+            unit.state,
+            State::Sensing | State::Programming | State::Erasing | State::Suspending
+        );
+        let timer = self.timers.get(id.0 as usize);
+        ensure(timed == (timer != SimTime::NEVER), || "its timer does not fit".into())?;
+        ensure(timer.as_ns() >= now, || "it should have ended something".into())?;
+        let kind = match unit.state {
+            State::Idle | State::Suspending => None,
+            // A read or an erase: whatever its first is.
+            State::Commanded => Some(self.txns[unit.head].kind),
+            State::Sensing | State::Out | State::Sensed => Some(OpKind::Read),
+            State::In | State::Programming => Some(OpKind::Program),
+            State::Erasing => Some(OpKind::Erase),
+        };
+        if unit.state == State::Idle {
+            ensure(!unit.head.is_some(), || "it is free and serves something".into())?;
+            ensure(self.next_of(id) == Next::Rest, || "it rests and could work".into())?;
+        }
+        if let Some(aside) = &unit.aside {
+            let possible = !matches!(unit.state, State::In | State::Programming | State::Erasing);
+            ensure(possible, || "it writes while something is set aside".into())?;
+            ensure(unit.suspended > 0, || "what is set aside was never suspended".into())?;
+            self.audit_members(unit, aside.head, aside.kind)?;
+            for member in self.members(aside.head) {
+                census.found(member, "what is set aside")?;
+            }
+        } else {
+            ensure(unit.state != State::Suspending, || "it suspends nothing".into())?;
+        }
+        if let Some(kind) = kind {
+            ensure(unit.head.is_some(), || "it serves nobody".into())?;
+            self.audit_members(unit, unit.head, kind)?;
+            for member in self.members(unit.head) {
+                census.found(member, UNIT)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks those that are served together: one kind, a plane each, one die, equal offsets.
+    fn audit_members(&self, unit: &Unit, head: TxnId, kind: OpKind) -> Result<(), String> {
+        let first = &self.txns[head];
+        let mut planes = Vec::new();
+        for member in self.members(head) {
+            let txn = &self.txns[member];
+            let own = unit.first_plane.0..unit.first_plane.0 + unit.planes;
+            ensure(own.contains(&txn.plane.0), || format!("it serves {:?}", txn.plane))?;
+            ensure(txn.kind == kind, || format!("it has a {:?}", txn.kind))?;
+            let there = self.geometry.plane_of_page(txn.ppn) == txn.plane;
+            ensure(there, || format!("{:?} is not on {:?}", txn.ppn, txn.plane))?;
+            let die = self.geometry.die_of(txn.plane) == self.geometry.die_of(first.plane);
+            ensure(die, || "two dies at a time".into())?;
+            let offset = |ppn| self.geometry.page_in_block(ppn);
+            let level = kind == OpKind::Erase || offset(txn.ppn) == offset(first.ppn);
+            ensure(level, || "planes at unequal page offsets".into())?;
+            ensure(!planes.contains(&txn.plane), || "one plane does two things".into())?;
+            planes.push(txn.plane);
+        }
+        Ok(())
+    }
+
+    fn audit_link(
+        &self,
+        link: &Link,
+        timer: usize,
+        channel: usize,
+        place: &'static str,
+        now: u64,
+        census: &mut Census,
+    ) -> Result<(), String> {
+        let ends = self.timers.get(timer);
+        let timed = link.holder().is_some() == (ends != SimTime::NEVER);
+        ensure(timed && ends.as_ns() >= now, || format!("{place}'s timer does not fit"))?;
+        let mut waiting = link.waiting(&self.txns).peekable();
+        let served = link.holder().is_some() || waiting.peek().is_none();
+        ensure(served, || format!("{place} rests while somebody waits"))?;
+        for id in link.holder().into_iter().chain(waiting) {
+            census.linked(id, place)?;
+            let plane = self.txns[id].plane;
+            let here = self.geometry.channel_of(plane).index() == channel;
+            ensure(here, || format!("{place} serves another channel's {plane:?}"))?;
+        }
+        Ok(())
+    }
+
+    /// Checks the counts of pages in a unit's registers against who is at the buses and engines.
+    fn audit_registers(&self, id: u32, unit: &Unit, census: &Census) -> Result<(), String> {
+        let linked = |id: &TxnId| census.linked[id.0 as usize];
+        if unit.state == State::Commanded {
+            let commands: Vec<TxnId> = self.members(unit.head).filter(linked).collect();
+            let one = commands == [unit.head] && self.txns[unit.head].commanded;
+            ensure(one, || format!("unit {id} waits for more than one command"))?;
+        }
+        if matches!(unit.state, State::In | State::Out) {
+            let moving = self.members(unit.head).filter(linked).count();
+            let counted = moving == unit.pending as usize && moving > 0;
+            ensure(counted, || format!("unit {id} counts its pending pages wrongly"))?;
+        }
+        let bus = &self.buses[unit.channel as usize];
+        let on_bus = bus.holder().into_iter().chain(bus.waiting(&self.txns));
+        let own = unit.first_plane.0..unit.first_plane.0 + unit.planes;
+        let cached = on_bus.filter(|id| {
+            let member = census.place[id.0 as usize] == Some(UNIT);
+            !member && own.contains(&self.txns[*id].plane.0)
+        });
+        let counted = cached.count() == unit.cached as usize;
+        ensure(counted, || format!("unit {id} counts its cached pages wrongly"))?;
+        let full = unit.state != State::Sensed || unit.cached > 0;
+        ensure(full, || format!("unit {id} waits for a free cache register"))
+    }
+}

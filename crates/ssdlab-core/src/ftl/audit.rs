@@ -1,0 +1,86 @@
+//! Whether the books agree with one another: recounted from the map.
+
+use ssdlab_nand::{BlockId, Lpn, PlaneId};
+
+use super::{BlockState, Ftl};
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+impl Ftl {
+    /// Recounts map, block table and allocator; the pages of each block that were given out and
+    /// whose program has not ended.
+    ///
+    /// # Errors
+    /// The first thing that is not as it must be.
+    pub fn audit(&self) -> Result<Vec<u16>, String> {
+        self.audit_map()?;
+        let mut given = vec![None; self.geometry.block_count() as usize];
+        let mut free = vec![false; given.len()];
+        for plane in (0..self.geometry.plane_count()).map(PlaneId) {
+            for block in self.alloc.free_list(plane) {
+                let once = !std::mem::replace(&mut free[block.index()], true);
+                ensure(once, || format!("{block:?} is in a free list twice"))?;
+                let own = self.geometry.plane_of(block) == plane;
+                ensure(own, || format!("{block:?} is in the free list of {plane:?}"))?;
+            }
+            for (block, next) in self.alloc.open_list(plane) {
+                let once = given[block.index()].replace(next).is_none();
+                ensure(once, || format!("{block:?} is open twice"))?;
+                let own = self.geometry.plane_of(block) == plane;
+                ensure(own, || format!("{block:?} is open on {plane:?}"))?;
+            }
+        }
+        let blocks = (0..self.geometry.block_count()).map(BlockId);
+        blocks
+            .map(|block| self.audit_block(block, free[block.index()], given[block.index()]))
+            .collect()
+    }
+
+    /// Map and valid counts: each mapped page on a written page of its own.
+    fn audit_map(&self) -> Result<(), String> {
+        let mut valid = vec![0u16; self.geometry.block_count() as usize];
+        let mut mapped = 0;
+        for lpn in (0..self.map.logical_pages()).map(Lpn) {
+            let Some(ppn) = self.map.get(lpn) else { continue };
+            mapped += 1;
+            let back = self.map.valid(ppn);
+            ensure(back == Some(lpn), || format!("{lpn:?} is on {ppn:?}, which holds {back:?}"))?;
+            let block = self.geometry.block_of(ppn);
+            valid[block.index()] += 1;
+            let written = self.geometry.page_in_block(ppn).0 < self.blocks.written(block);
+            ensure(written, || format!("{lpn:?} is on {ppn:?}, which is not written"))?;
+        }
+        ensure(mapped == self.map.mapped(), || {
+            format!("{mapped} pages are mapped, not as counted")
+        })?;
+        for (block, &count) in (0..).map(BlockId).zip(&valid) {
+            let counted = self.blocks.valid(block);
+            ensure(count == counted, || {
+                format!("{block:?} has {count} valid pages and counts {counted}")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Checks that a block is in the one place where its state belongs.
+    fn audit_block(&self, block: BlockId, free: bool, open: Option<u16>) -> Result<u16, String> {
+        let (state, written) = (self.blocks.state(block), self.blocks.written(block));
+        let pages = self.geometry.pages as u16;
+        let fits = match state {
+            BlockState::Free | BlockState::Bad => written == 0,
+            BlockState::Open => written < pages && written <= open.unwrap_or(pages),
+            BlockState::Closed | BlockState::Victim => written == pages,
+        };
+        ensure(fits, || format!("{block:?} is {state:?} with {written} written pages"))?;
+        let listed = free == (state == BlockState::Free);
+        ensure(listed, || format!("{block:?} is {state:?}, and free: {free}"))?;
+        let open_so = open.is_none() || state == BlockState::Open;
+        ensure(open_so, || format!("{block:?} is {state:?} and open"))?;
+        Ok(match state {
+            BlockState::Open => open.unwrap_or(pages) - written,
+            _ => 0,
+        })
+    }
+}

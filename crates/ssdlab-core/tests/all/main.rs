@@ -1,0 +1,11 @@
+//! The drive under test, a question each: see the modules.
+
+mod determinism;
+mod edges;
+mod house;
+mod metamorphic;
+mod model;
+mod probes;
+mod regressions;
+mod sequences;
+mod support;

@@ -1,0 +1,180 @@
+//! Does every read return what was written last, whatever the drive does meanwhile?
+//!
+//! The auditor that watches the drive keeps a shadow of every place where data can be, and checks
+//! every invariant after every event.
+
+use proptest::prelude::*;
+
+use ssdlab_core::Op;
+
+use crate::support::{BUS, PROGRAM, READ, Rig, play, step};
+
+fn one_of(choices: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
+    prop::sample::select(choices)
+}
+
+/// A shape, with little more over-provisioning than it needs.
+fn shape() -> impl Strategy<Value = Vec<String>> {
+    (
+        (1..=2u32, 1..=2u32, 1..=2u32, 1..=2u32),
+        7..16u32,
+        (prop::sample::select(vec![("slc", 1), ("mlc", 2), ("tlc", 3), ("qlc", 4)]), 1..5u32),
+        one_of(&["512B", "4KiB", "16KiB", "32KiB"]),
+        prop::sample::select(vec![0u32, 1, 4]),
+        one_of(&["0", "0.1"]),
+        0..3u32,
+    )
+        .prop_map(|(parts, blocks, (cell, wordlines), page, wear, bad, slack)| {
+            let (channels, chips, dies, planes) = parts;
+            let ((cell, bits), wordlines) = (cell, wordlines);
+            let unusable = 3 + u32::from(wear > 0) + slack + if bad == "0" { 0 } else { 2 };
+            let share = (f64::from(unusable) / f64::from(blocks) + 1e-6).min(0.95);
+            let mut sets = vec![
+                format!("geometry = {{ channels = {channels}, chips = {chips}, dies = {dies} }}"),
+                format!("geometry = {{ planes = {planes}, blocks = {blocks}, cell = \"{cell}\" }}"),
+                format!("geometry = {{ pages = {}, page_size = \"{page}\" }}", bits * wordlines),
+                format!("ftl = {{ overprovisioning = {share}, bad_blocks = {bad} }}"),
+            ];
+            if wear > 0 {
+                sets.push(format!("tend.static_wear = {{ threshold = {wear} }}"));
+            }
+            sets
+        })
+}
+
+fn back_end() -> impl Strategy<Value = Vec<String>> {
+    let physics = prop::sample::select(vec![
+        "physics = \"flat\"",
+        "physics = { levels = {} }",
+        "physics = { retries = {} }",
+        "physics = { retries = {} }\nstart = { pe_cycles = 3000, age_max = \"90d\" }",
+    ]);
+    let array = one_of(&["plane", "die", "chip"]);
+    let transfer = one_of(&["page", "sectors"]);
+    let decode = one_of(&["0us", "10us"]);
+    let command = one_of(&[
+        "command_time = \"0us\"",
+        "command_time = \"1us\", bus_order = \"data_out_first\"",
+    ]);
+    let interrupt = one_of(&["\"nobody\"", "{ reads_interrupt = { least_remaining = \"1us\" } }"]);
+    (array, any::<bool>(), transfer, physics, decode, interrupt, command).prop_map(
+        |(array, cache_read, transfer, physics, decode, interrupt, command)| {
+            vec![
+                format!("flash = {{ array = \"{array}\", cache_read = {cache_read} }}"),
+                format!("flash = {{ transfer = \"{transfer}\", {command} }}"),
+                format!("timing.decode = \"{decode}\""),
+                format!("preempt = {interrupt}"),
+                physics.into(),
+            ]
+        },
+    )
+}
+
+fn front_end() -> impl Strategy<Value = Vec<String>> {
+    let partial = one_of(&["read_modify_write", "pad", "sector_bitmap"]);
+    let allocation = one_of(&["static", "dynamic"]);
+    let planes = one_of(&["CWDP", "PDWC", "DPCW"]);
+    let order = one_of(&["fifo", "read_first", "priority"]);
+    let buffer = one_of(&["0B", "32KiB", "128KiB"]);
+    let preload = one_of(&["none", "lazy"]);
+    (partial, allocation, planes, order, (buffer, any::<bool>()), preload).prop_map(
+        |(partial, allocation, planes, order, (buffer, keeps), preload)| {
+            let mut sets = vec![
+                format!(
+                    "ftl = {{ partial_writes = \"{partial}\", allocation = \"{allocation}\" }}"
+                ),
+                format!("ftl.allocation_order = \"{planes}\""),
+                format!("start.preload = \"{preload}\""),
+                format!("order = \"{order}\""),
+                "host = { queues = 2, queue_depth = 8 }".into(),
+            ];
+            if buffer != "0B" {
+                sets.push(format!("buffer = {{ size = \"{buffer}\", reads = {keeps} }}"));
+            }
+            sets
+        },
+    )
+}
+
+fn collector() -> impl Strategy<Value = Vec<String>> {
+    let victim = one_of(&["greedy", "random", "d_choices", "cost_benefit", "fifo"]);
+    let threshold = one_of(&["0.05", "0.3", "0.8"]);
+    let mode = one_of(&["background", "foreground"]);
+    (victim, threshold, mode, any::<bool>()).prop_map(|(victim, threshold, mode, level_wear)| {
+        vec![
+            format!("tend.gc = {{ victim = \"{victim}\", threshold = {threshold} }}"),
+            format!("tend.gc.mode = \"{mode}\""),
+            format!("ftl.level_wear = {level_wear}"),
+        ]
+    })
+}
+
+/// A random small drive, as assignments.
+fn drive() -> impl Strategy<Value = Vec<String>> {
+    (shape(), back_end(), front_end(), collector())
+        .prop_map(|(shape, back, front, collector)| [shape, back, front, collector].concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_read_returns_what_was_written_last(
+        sets in drive(),
+        seed in 0..1000u64,
+        depth in prop::sample::select(vec![1u32, 3, 16]),
+        steps in prop::collection::vec(step(), 1..400),
+    ) {
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let Ok(mut rig) = Rig::seeded(&sets, seed) else { return Err(TestCaseError::reject("no such drive")) };
+        play(&mut rig, &steps, depth).map_err(TestCaseError::fail)?;
+    }
+}
+
+/// The drive as simply as it can be told: a moment for each plane at which it is free.
+struct Naive {
+    free_at: Vec<u64>,
+}
+
+impl Naive {
+    /// When an operation on a plane ends that comes at `at`.
+    fn serve(&mut self, plane: usize, at: u64, span: u64) -> u64 {
+        let begin = self.free_at[plane].max(at);
+        self.free_at[plane] = begin + span;
+        begin + span
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 64, failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    /// A plane a channel, first come first served, nothing collected: no two things meet but on
+    /// the plane.
+    #[test]
+    fn a_drive_without_policies_is_a_row_of_single_servers(
+        requests in prop::collection::vec((0..400_000u64, any::<bool>(), 0..60u64, 1..5u64), 1..60),
+    ) {
+        let mut rig = Rig::new(&["geometry = { channels = 4, blocks = 64 }"]);
+        rig.pages(Op::Write, 0, 600);
+        rig.finish();
+        let mut naive = Naive { free_at: vec![rig.now(); 4] };
+        let (mut at, mut expected) = (rig.now(), Vec::new());
+        for (number, &(gap, read, place, pages)) in requests.iter().enumerate() {
+            at += gap;
+            // Each request has pages of its own, so that none waits for another's page.
+            let first = (number as u64 * 10 + place % 6) % 590;
+            rig.until(at);
+            let tag = rig.pages(if read { Op::Read } else { Op::Write }, first, pages);
+            let span = if read { READ + BUS } else { BUS + PROGRAM };
+            let ends = (first..first + pages).map(|page| naive.serve(page as usize % 4, at, span));
+            expected.push((tag, ends.max().unwrap()));
+        }
+        rig.finish();
+        for (tag, end) in expected {
+            prop_assert_eq!(rig.end_of(tag), Some(end), "request {}", tag);
+        }
+        prop_assert_eq!(rig.drive.stats().gc.0, 0);
+    }
+}

@@ -1,0 +1,267 @@
+//! Is a gate tight? Blocked one nanosecond before, open at the moment.
+
+use ssdlab_core::Op;
+use ssdlab_core::account::Part;
+
+use crate::support::{BUS, ERASE, PROGRAM, READ, Rig};
+
+const US: u64 = 1000;
+
+/// What reads spent in a part, in nanoseconds.
+fn blame(rig: &Rig, op: Op, part: Part) -> u128 {
+    rig.drive.stats().latencies[0][op as usize].blame_ns[part as usize]
+}
+
+/// A drive whose pages are all written, at a time that is then called 0.
+fn written(sets: &[&str], pages: u64) -> (Rig, u64) {
+    let mut rig = Rig::new(sets);
+    for page in 0..pages {
+        rig.write(page);
+    }
+    rig.finish();
+    rig.drive.reset_stats();
+    let zero = rig.now() + 1000 * US;
+    rig.until(zero);
+    (rig, zero)
+}
+
+/// When a read ends that comes `after` another; and what it waited for `part`.
+fn second_read(sets: &[&str], after: u64, part: Part) -> (u64, u128) {
+    let (mut rig, zero) = written(sets, 2);
+    rig.read(0);
+    let tag = rig.until(zero + after).read(1);
+    rig.finish();
+    (rig.end_of(tag).unwrap() - zero, blame(&rig, Op::Read, part))
+}
+
+#[test]
+fn a_plane_takes_its_next_read_when_the_last_page_has_left_it() {
+    let gate = READ + BUS;
+    for (after, waited) in [(gate - 1, 1), (gate, 0), (gate + 1, 0), (0, gate)] {
+        let (end, blamed) = second_read(&[], after, Part::DieHost);
+        assert_eq!(end, after + waited + READ + BUS, "after {after}");
+        assert_eq!(blamed, u128::from(waited), "after {after}");
+    }
+}
+
+#[test]
+fn a_bus_takes_its_next_page_when_the_last_has_gone() {
+    let two = ["geometry.planes = 2"];
+    for (after, waited) in [(BUS - 1, 1), (BUS, 0), (BUS + 1, 0), (0, BUS)] {
+        let (end, blamed) = second_read(&two, after, Part::Bus);
+        assert_eq!(end, after + READ + waited + BUS, "after {after}");
+        assert_eq!(blamed, u128::from(waited), "after {after}");
+    }
+}
+
+#[test]
+fn two_channels_have_a_bus_each() {
+    let (end, _) = second_read(&["geometry.channels = 2"], 0, Part::Bus);
+    assert_eq!(end, READ + BUS);
+}
+
+#[test]
+fn an_ecc_engine_decodes_one_page_at_a_time() {
+    let decode = 10 * US;
+    let two = ["geometry.planes = 2", "timing.decode = \"10us\""];
+    // The first page is being decoded from READ + BUS to READ + BUS + decode.
+    let gate = decode;
+    for (after, waited) in [(gate - 1, 1), (gate, 0), (gate + 1, 0)] {
+        let (end, blamed) = second_read(&two, after, Part::Decode);
+        assert_eq!(end, after + READ + BUS + waited + decode, "after {after}");
+        assert_eq!(blamed, u128::from(2 * decode + waited), "after {after}");
+    }
+    let apart = ["geometry.channels = 2", "timing.decode = \"10us\""];
+    assert_eq!(second_read(&apart, 0, Part::Decode).0, READ + BUS + decode);
+}
+
+/// Transfers take 100 us, twice as long as sensing.
+const SLOW_BUS: &str = "flash = { bus_rate = \"40.96MB/s\", cache_read = true }";
+const SLOW: u64 = 100 * US;
+
+#[test]
+fn a_sensed_page_waits_for_the_cache_register() {
+    let (mut rig, zero) = written(&[SLOW_BUS], 3);
+    let tags: Vec<u64> = (0..3).map(|page| rig.read(page)).collect();
+    rig.finish();
+    let ends: Vec<u64> = tags.iter().map(|&tag| rig.end_of(tag).unwrap() - zero).collect();
+    // The second is sensed during the first one's transfer; the third only once the second has
+    // moved on to the register that the first leaves.
+    assert_eq!(ends, [READ + SLOW, READ + 2 * SLOW, READ + 3 * SLOW]);
+    assert_eq!(blame(&rig, Op::Read, Part::DieHost), u128::from(READ + READ + SLOW));
+}
+
+#[test]
+fn the_cache_register_opens_when_its_page_has_gone() {
+    for (after, end) in [(SLOW - 1, READ + 2 * SLOW), (SLOW, READ + 2 * SLOW), (SLOW + 1, 0)] {
+        let (mut rig, zero) = written(&[SLOW_BUS], 2);
+        rig.read(0);
+        let tag = rig.until(zero + after).read(1);
+        rig.finish();
+        let end = if end == 0 { after + READ + SLOW } else { end };
+        assert_eq!(rig.end_of(tag).unwrap() - zero, end, "after {after}");
+    }
+}
+
+#[test]
+fn a_program_waits_for_the_page_in_the_cache_register() {
+    let gate = READ + SLOW;
+    for after in [READ, gate - 1, gate, gate + 1] {
+        let (mut rig, zero) = written(&[SLOW_BUS], 2);
+        rig.read(0);
+        let tag = rig.until(zero + after).write(1);
+        rig.finish();
+        let begin = after.max(gate);
+        assert_eq!(rig.end_of(tag).unwrap() - zero, begin + SLOW + PROGRAM, "after {after}");
+    }
+}
+
+const INTERRUPT: &str = "preempt = { reads_interrupt = { least_remaining = \"50us\", most = 2 } }";
+
+#[test]
+fn a_read_interrupts_a_program_until_too_little_of_it_is_left() {
+    // The program takes its page from 0 to BUS and is programmed from then to BUS + PROGRAM.
+    let gate = BUS + PROGRAM - 50 * US;
+    for (after, suspends) in [(BUS - 1, false), (BUS, true), (gate - 1, true), (gate, false)] {
+        let (mut rig, zero) = written(&[INTERRUPT], 2);
+        let write = rig.write(1);
+        let read = rig.until(zero + after).read(0);
+        rig.finish();
+        let (_, _, suspensions) = rig.drive.flash().troubles();
+        assert_eq!(suspensions > 0, suspends, "after {after}");
+        let read = rig.end_of(read).unwrap() - zero;
+        let write = rig.end_of(write).unwrap() - zero;
+        if suspends {
+            // Suspending and resuming take 5 us each; the unit is the read's until its page left.
+            let left = BUS + PROGRAM - after;
+            assert_eq!(read, after + 5 * US + READ + BUS, "after {after}");
+            assert_eq!(write, read + 5 * US + left, "after {after}");
+        } else {
+            assert_eq!((write, read), (BUS + PROGRAM, BUS + PROGRAM + READ + BUS), "{after}");
+        }
+    }
+}
+
+#[test]
+fn an_operation_is_interrupted_no_more_than_so_often() {
+    let (mut rig, zero) = written(&[INTERRUPT], 2);
+    let write = rig.write(1);
+    rig.until(zero + BUS);
+    let mut ends = Vec::new();
+    for _ in 0..3 {
+        let tag = rig.read(0);
+        while rig.end_of(tag).is_none() {
+            let next = rig.drive.next_event().unwrap();
+            rig.drive.advance_once(next, &mut rig.done);
+        }
+        ends.push(rig.end_of(tag).unwrap() - zero);
+        // The read that comes next finds the program resumed.
+        let now = rig.now();
+        rig.until(now + 6 * US);
+    }
+    rig.finish();
+    assert_eq!(rig.drive.flash().troubles().2, 2);
+    assert!(rig.end_of(write).unwrap() - zero < ends[2]);
+}
+
+#[test]
+fn an_operation_interrupted_while_it_resumes_has_no_more_left_than_before() {
+    let often = "preempt = { reads_interrupt = { least_remaining = \"1us\", most = 9 } }";
+    let (mut rig, zero) = written(&[often], 2);
+    let write = rig.write(1);
+    rig.until(zero + BUS);
+    for round in 0..3u64 {
+        let read = rig.read(0);
+        let end = BUS + (round + 1) * (5 * US + READ + BUS);
+        rig.until(zero + end);
+        assert_eq!(rig.end_of(read).map(|end| end - zero), Some(end), "round {round}");
+    }
+    rig.finish();
+    // Nothing of the program was done between the reads.
+    let resumed = BUS + 3 * (5 * US + READ + BUS);
+    assert_eq!(rig.end_of(write).unwrap() - zero, resumed + 5 * US + PROGRAM);
+}
+
+#[test]
+fn what_may_not_be_interrupted_is_not() {
+    let erase_only = "preempt = { reads_interrupt = { program = false } }";
+    let (mut rig, zero) = written(&[erase_only], 2);
+    rig.write(1);
+    rig.until(zero + BUS).read(0);
+    rig.finish();
+    assert_eq!(rig.drive.flash().troubles().2, 0);
+    for (erase, expected) in [("true", true), ("false", false)] {
+        let set =
+            format!("preempt = {{ reads_interrupt = {{ program = false, erase = {erase} }} }}");
+        let mut rig = Rig::new(&[&set]);
+        let interrupted = read_into_an_erase(&mut rig);
+        assert_eq!(interrupted, expected, "erase = {erase}");
+    }
+}
+
+/// Overwrites until a block is being erased, then reads; whether that interrupted the erase.
+fn read_into_an_erase(rig: &mut Rig) -> bool {
+    let pages = u64::from(rig.drive.resolved().logical_pages);
+    for n in 0..pages * 4 {
+        rig.write(n % pages);
+        while rig.drive.unfinished() > 0 {
+            let next = rig.drive.next_event().unwrap();
+            // Nothing else takes as long as an erase.
+            let wait = (next - rig.drive.now()).as_ns();
+            if wait == ERASE {
+                rig.read((n + 1) % pages);
+                let suspended = rig.drive.flash().troubles().2 > 0;
+                rig.finish();
+                return suspended;
+            }
+            rig.drive.advance_once(next, &mut rig.done);
+        }
+    }
+    panic!("nothing was erased");
+}
+
+#[test]
+fn a_write_waits_for_room_until_the_page_that_leaves_is_programmed() {
+    let sets = ["buffer = { size = \"8KiB\", latency = \"1us\" }"];
+    let mut rig = Rig::new(&sets);
+    let tags: Vec<u64> = (0..4).map(|page| rig.write(page)).collect();
+    rig.finish();
+    let ends: Vec<u64> = tags.iter().map(|&tag| rig.end_of(tag).unwrap()).collect();
+    // The first two find room; each of the others waits for a program on the one plane.
+    let one = BUS + PROGRAM;
+    assert_eq!(ends, [US, US, one + US, 2 * one + US]);
+}
+
+#[test]
+fn planes_of_a_die_work_together_only_at_equal_offsets() {
+    for level in [true, false] {
+        let (mut rig, _) = written(&["geometry.planes = 2", "flash.array = \"die\""], 0);
+        for page in if level { vec![0, 1] } else { vec![0, 1, 4] } {
+            rig.write(page);
+            rig.finish();
+        }
+        let zero = rig.now();
+        // A read keeps the die until both writes wait for it.
+        rig.read(0);
+        let tags = [rig.write(2), rig.write(3)];
+        rig.finish();
+        let ends = tags.map(|tag| rig.end_of(tag).unwrap() - zero - (READ + BUS));
+        let one = BUS + PROGRAM;
+        assert_eq!(ends, if level { [one + BUS; 2] } else { [one, 2 * one] }, "level: {level}");
+    }
+}
+
+#[test]
+fn pages_of_a_block_are_written_in_order() {
+    let mut rig = Rig::new(&[]);
+    for page in [5, 3, 9, 1] {
+        rig.write(page);
+    }
+    rig.finish();
+    let geometry = rig.drive.resolved().geometry().clone();
+    let places = [5, 3, 9, 1].map(|page| {
+        let ppn = rig.drive.ftl().map.get(ssdlab_nand::Lpn(page)).unwrap();
+        (geometry.block_of(ppn).0, geometry.page_in_block(ppn).0)
+    });
+    assert_eq!(places, [(0, 0), (0, 1), (0, 2), (0, 3)]);
+}

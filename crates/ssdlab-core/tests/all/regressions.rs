@@ -1,0 +1,96 @@
+//! What was once wrong, each as a fact.
+
+use ssdlab_core::Op;
+
+use crate::support::{BUS, PROGRAM, Rig, Step, play};
+
+const TINY: [&str; 5] = [
+    "geometry = { chips = 2, blocks = 10, cell = \"slc\", pages = 2, page_size = \"512B\" }",
+    "ftl = { overprovisioning = 0.3, allocation = \"dynamic\", level_wear = false }",
+    "ftl.allocation_order = \"CWDP\"",
+    "tend.gc = { victim = \"d_choices\", threshold = 0.3 }",
+    "physics = { retries = {} }",
+];
+
+#[test]
+fn a_write_leaves_a_plane_that_has_filled_up_since_it_was_chosen() {
+    let mut rig = Rig::seeded(&TINY, 0).unwrap();
+    let write =
+        |gap, place, sectors| Step { gap, op: Op::Write, place, sectors, whole: false, queue: 0 };
+    let steps = [
+        write(0, 12137, 15),
+        write(0, 4855, 8),
+        write(0, 46118, 7),
+        write(0, 2428, 5),
+        write(1_448_327, 0, 8),
+    ];
+    assert_eq!(play(&mut rig, &steps, 1), Ok(()));
+}
+
+#[test]
+fn operations_that_end_at_once_do_not_pile_up_on_the_stack() {
+    let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(|| {
+        let mut rig = Rig::unwatched(&[], 1).unwrap();
+        rig.write(0);
+        for _ in 0..20_000 {
+            rig.pages(Op::Trim, 0, 1);
+            rig.pages(Op::Read, 0, 1);
+        }
+        rig.finish();
+        rig.done.len()
+    });
+    assert_eq!(thread.unwrap().join().unwrap(), 40_001);
+}
+
+#[test]
+fn a_flush_waits_for_what_an_earlier_one_is_still_writing() {
+    let mut rig = Rig::new(&["buffer.size = \"64KiB\""]);
+    rig.pages(Op::Write, 0, 3);
+    rig.finish();
+    let zero = rig.now();
+    let flushes = [rig.offer(Op::Flush, 0, 0, 0).unwrap(), rig.offer(Op::Flush, 0, 0, 0).unwrap()];
+    rig.finish();
+    let end = zero + 3 * (BUS + PROGRAM);
+    assert_eq!(flushes.map(|tag| rig.end_of(tag).unwrap()), [end, end]);
+}
+
+#[test]
+fn wear_levelling_has_a_page_to_write_when_the_host_takes_all_it_may() {
+    let sets = [
+        "geometry = { blocks = 12, pages = 8 }",
+        "ftl.overprovisioning = 0.4",
+        "tend.static_wear = { threshold = 1 }",
+        "tend.gc.threshold = 0.5",
+    ];
+    let mut rig = Rig::new(&sets);
+    rig.drive.watch(Some(16));
+    let pages = u64::from(rig.drive.resolved().logical_pages);
+    for n in 0..pages * 40 {
+        // Most pages are written once; few of them are hot.
+        rig.wait_below(12).unwrap();
+        rig.write(if n < pages { n } else { n * 7 % (pages / 4) });
+    }
+    rig.finish();
+    assert!(rig.drive.stats().wear_levelled > 0);
+}
+
+#[test]
+fn reads_that_fail_go_back_in_the_order_in_which_they_came() {
+    // Every read fails at first, and a cache register lets the next one be sensed meanwhile.
+    let sets = [
+        "geometry.cell = \"slc\"",
+        "physics = { retries = { fresh_errors = 300.0 } }",
+        "flash.cache_read = true",
+        "timing.decode = \"200us\"",
+    ];
+    let mut rig = Rig::new(&sets);
+    rig.pages(Op::Write, 0, 8);
+    rig.finish();
+    for _ in 0..20 {
+        for page in 0..8 {
+            rig.read(page);
+        }
+        rig.finish();
+    }
+    assert!(rig.drive.flash().troubles().0 > 0, "reads are tried again");
+}

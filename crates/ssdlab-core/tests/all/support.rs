@@ -1,0 +1,260 @@
+//! A small drive on a bench: requests in, completions out, an auditor watching.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use ssdlab_base::SimTime;
+use ssdlab_core::{Completion, Drive, DriveConfig, Op, Refused, Request, Resolved};
+
+/// A plane of 16 blocks of 8 pages of 4 KiB; a page takes 5 us on the bus.
+pub const BASE: &str = r#"
+    [geometry]
+    channels = 1
+    chips = 1
+    dies = 1
+    planes = 1
+    blocks = 16
+    pages = 8
+    page_size = "4KiB"
+    cell = "mlc"
+    [timing]
+    read = "50us"
+    program = "200us"
+    erase = "1ms"
+    [flash]
+    bus_rate = "819.2MB/s"
+    [ftl]
+    overprovisioning = 0.3
+    [start]
+    preload = "none"
+"#;
+
+/// Times of [`BASE`] in nanoseconds.
+pub const READ: u64 = 50_000;
+pub const PROGRAM: u64 = 200_000;
+pub const ERASE: u64 = 1_000_000;
+pub const BUS: u64 = 5_000;
+/// Sectors of its page.
+pub const SPP: u64 = 8;
+
+/// [`BASE`] with these assignments over it.
+pub fn config(sets: &[&str]) -> DriveConfig {
+    let mut table: toml::Table = BASE.parse().expect("a config");
+    for set in sets {
+        merge(&mut table, set.parse().unwrap_or_else(|error| panic!("{set}: {error}")));
+    }
+    toml::Value::Table(table).try_into().unwrap_or_else(|error| panic!("{sets:?}: {error}"))
+}
+
+fn merge(under: &mut toml::Table, over: toml::Table) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(toml::Value::Table(under)), toml::Value::Table(over)) => merge(under, over),
+            (_, value) => drop(under.insert(key, value)),
+        }
+    }
+}
+
+/// A drive, what it has completed, and the number of the next request.
+#[derive(Clone)]
+pub struct Rig {
+    pub drive: Drive,
+    pub done: Vec<Completion>,
+    pub tag: u64,
+}
+
+/// What a run may take before it counts as hung.
+const EVENTS_MOST: u64 = 20_000_000;
+
+impl Rig {
+    /// The drive of [`BASE`] with these assignments over it, watched.
+    pub fn new(sets: &[&str]) -> Rig {
+        Rig::seeded(sets, 1).expect("a valid drive")
+    }
+
+    /// As [`Rig::new`]; what is wrong if there is no such drive.
+    pub fn seeded(sets: &[&str], seed: u64) -> Result<Rig, String> {
+        let mut rig = Rig::unwatched(sets, seed)?;
+        assert!(rig.drive.watch(Some(1)));
+        Ok(rig)
+    }
+
+    /// As [`Rig::seeded`] without an auditor: for many requests at once, or many events.
+    pub fn unwatched(sets: &[&str], seed: u64) -> Result<Rig, String> {
+        let resolved = Resolved::new(&config(sets), seed)
+            .map_err(|refusal| format!("{}: {}", refusal.key, refusal.expected))?;
+        Ok(Rig { drive: Drive::new(Arc::new(resolved)), done: Vec::new(), tag: 0 })
+    }
+
+    pub fn now(&self) -> u64 {
+        self.drive.now().as_ns()
+    }
+
+    /// Lets everything up to `ns` happen.
+    pub fn until(&mut self, ns: u64) -> &mut Rig {
+        self.drive.advance(SimTime::from_ns(ns), &mut self.done);
+        self
+    }
+
+    /// Offers a request now.
+    pub fn offer(&mut self, op: Op, lba: u64, sectors: u64, queue: u8) -> Result<u64, Refused> {
+        let arrival = self.drive.now();
+        let (tag, sectors) = (self.tag, sectors as u32);
+        let request = Request { tag, arrival, op, lba, sectors, queue, hint: 0 };
+        self.drive.submit(arrival, request)?;
+        self.tag += 1;
+        Ok(tag)
+    }
+
+    /// Reads a whole page; the request's number.
+    pub fn read(&mut self, page: u64) -> u64 {
+        self.pages(Op::Read, page, 1)
+    }
+
+    /// Writes a whole page; the request's number.
+    pub fn write(&mut self, page: u64) -> u64 {
+        self.pages(Op::Write, page, 1)
+    }
+
+    /// A request for whole pages; its number.
+    pub fn pages(&mut self, op: Op, first: u64, count: u64) -> u64 {
+        let spp = u64::from(self.drive.resolved().geometry().sectors_per_page());
+        self.offer(op, first * spp, count * spp, 0).expect("room for a request")
+    }
+
+    /// Lets everything happen that has begun; that every request has ended.
+    pub fn finish(&mut self) -> &mut Rig {
+        self.try_finish().unwrap_or_else(|what| panic!("{what}"));
+        self
+    }
+
+    /// As [`Rig::finish`]; what went wrong.
+    pub fn try_finish(&mut self) -> Result<(), String> {
+        for _ in 0..EVENTS_MOST {
+            let Some(next) = self.drive.next_event() else { return self.ended() };
+            self.drive.advance_once(next, &mut self.done);
+            if let Some(what) = self.drive.violation() {
+                return Err(what.into());
+            }
+        }
+        Err(format!("gave up after {EVENTS_MOST} events"))
+    }
+
+    fn ended(&self) -> Result<(), String> {
+        if let Some(what) = self.drive.violation() {
+            return Err(what.into());
+        }
+        self.drive.audit()?;
+        match self.drive.unfinished() {
+            0 => Ok(()),
+            left => Err(format!("{left} requests are stuck at {}", self.now())),
+        }
+    }
+
+    /// Waits until fewer than `most` requests are under way.
+    pub fn wait_below(&mut self, most: u32) -> Result<(), String> {
+        for _ in 0..EVENTS_MOST {
+            if self.drive.unfinished() < most {
+                return Ok(());
+            }
+            let next = self.drive.next_event().ok_or("requests are stuck")?;
+            self.drive.advance_once(next, &mut self.done);
+            if let Some(what) = self.drive.violation() {
+                return Err(what.into());
+            }
+        }
+        Err(format!("gave up after {EVENTS_MOST} events"))
+    }
+
+    /// When a request ended.
+    pub fn end_of(&self, tag: u64) -> Option<u64> {
+        let completion = self.done.iter().find(|completion| completion.tag == tag);
+        completion.map(|completion| completion.end.as_ns())
+    }
+
+    /// Operations of a kind for a cause.
+    pub fn ops(
+        &self,
+        kind: ssdlab_core::account::OpKind,
+        cause: ssdlab_core::account::Cause,
+    ) -> u64 {
+        self.drive.flash().ops()[kind as usize][cause as usize]
+    }
+}
+
+/// One step of a random stream of requests.
+#[derive(Clone)]
+pub struct Step {
+    /// The time after the step before, in nanoseconds.
+    pub gap: u64,
+    pub op: Op,
+    /// Where, as a share of the drive in parts of 2^16.
+    pub place: u64,
+    /// Sectors, at least one.
+    pub sectors: u64,
+    /// Moved to the borders of pages.
+    pub whole: bool,
+    pub queue: u8,
+}
+
+impl std::fmt::Debug for Step {
+    /// In a line, to be read in a failing case.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Step { gap, op, place, sectors, whole, queue } = self;
+        write!(f, "+{gap} {op:?} {place:#x}/{sectors} whole={whole} q{queue}")
+    }
+}
+
+pub fn step() -> impl Strategy<Value = Step> {
+    let op = prop_oneof![
+        4 => Just(Op::Read),
+        8 => Just(Op::Write),
+        1 => Just(Op::Trim),
+        1 => Just(Op::Flush),
+    ];
+    let gap = prop_oneof![2 => Just(0u64), 2 => 0..300_000u64, 1 => 0..3_000_000u64];
+    let place = prop_oneof![0..0x1_0000u64, 0..0x1000u64];
+    let whole = prop::bool::weighted(0.6);
+    (op, gap, place, 1..40u64, whole, 0..2u8).prop_map(|(op, gap, place, sectors, whole, queue)| {
+        Step { gap, op, place, sectors, whole, queue }
+    })
+}
+
+/// Carries a stream of requests out, at most `depth` at a time.
+pub fn play(rig: &mut Rig, steps: &[Step], depth: u32) -> Result<(), String> {
+    let total = rig.drive.resolved().sectors();
+    let spp = u64::from(rig.drive.resolved().geometry().sectors_per_page());
+    let queues = rig.drive.resolved().config.host.queues;
+    let mut at = rig.now();
+    for step in steps {
+        at = rig.now().max(at + step.gap);
+        rig.until(at);
+        rig.wait_below(depth)?;
+        at = rig.now();
+        let mut lba = (step.place * total) >> 16;
+        let mut sectors = step.sectors.min(total - lba);
+        if step.whole {
+            lba -= lba % spp;
+            sectors = sectors.div_ceil(spp) * spp;
+            sectors = sectors.min(total - lba);
+        }
+        if step.op == Op::Flush {
+            (lba, sectors) = (0, 0);
+        }
+        let queue = step.queue % queues;
+        loop {
+            match rig.offer(step.op, lba, sectors, queue) {
+                Ok(_) => break,
+                Err(Refused::Full) => {
+                    let unfinished = rig.drive.unfinished();
+                    rig.wait_below(unfinished)?;
+                }
+                Err(Refused::OutOfRange) => return Err(format!("{step:?} is out of range")),
+            }
+        }
+        if let Some(what) = rig.drive.violation() {
+            return Err(what.into());
+        }
+    }
+    rig.try_finish()
+}
