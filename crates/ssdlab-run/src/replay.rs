@@ -110,7 +110,31 @@ impl<'a> Replay<'a> {
         }
         self.course.residence += u128::from(self.in_system)
             * u128::from((self.drive.now().max(self.since) - self.since).as_ns());
+        if prepared.plan.paranoid {
+            self.check()?;
+            self.check_the_end()?;
+        }
         Ok(self.course)
+    }
+
+    /// What the drive's auditor found, if the drive is watched.
+    #[inline]
+    fn check(&self) -> Result<(), Fault> {
+        match self.drive.violation() {
+            None => Ok(()),
+            Some(what) => Err(internal(what)),
+        }
+    }
+
+    /// The books of a drive that has nothing left to do; and Little's law, which is exact here.
+    fn check_the_end(&self) -> Result<(), Fault> {
+        self.drive.audit().map_err(|what| internal(&what))?;
+        let Course { latency_sum, residence, partial, .. } = self.course;
+        if partial || latency_sum == residence {
+            return Ok(());
+        }
+        let what = format!("latencies sum to {latency_sum} ns, requests were there {residence} ns");
+        Err(internal(&what))
     }
 
     fn open_loop(&mut self, scale: f64, feed: &mut Feed) -> Result<(), Fault> {
@@ -127,6 +151,7 @@ impl<'a> Replay<'a> {
             self.run_to(arrival);
             self.warm_up(feed.given() - 1, arrival);
             self.arrive(request(feed.given() - 1, arrival, &record));
+            self.check()?;
             if self.must_stop(feed) {
                 return Ok(());
             }
@@ -144,6 +169,7 @@ impl<'a> Replay<'a> {
             let now = self.drive.now();
             self.warm_up(feed.given() - 1, now);
             self.arrive(request(feed.given() - 1, now, &record));
+            self.check()?;
             if self.must_stop(feed) {
                 return Ok(());
             }
@@ -285,6 +311,11 @@ impl<'a> Replay<'a> {
             }
         }
     }
+}
+
+/// A fault of ssdlab itself.
+fn internal(what: &str) -> Fault {
+    Fault::new("", "internal: the drive contradicts itself").got(what)
 }
 
 fn request(tag: u64, arrival: SimTime, record: &Record) -> Request {

@@ -312,11 +312,7 @@ impl RunResult {
             gc: GcResult { count: stats.gc.0, moved_pages: stats.gc.1 },
             wear_levelled: stats.wear_levelled,
             wear: wear(drive),
-            bit_errors: drive
-                .flash()
-                .cells
-                .errors()
-                .map(|(per_codeword, rber)| BitErrors { per_codeword, rber }),
+            bit_errors: bit_errors(drive),
             utilisation: utilisation(drive, end),
             buffer: (prepared.resolved.buffer_pages > 0)
                 .then_some(BufferResult { hits: stats.buffer.0, lookups: stats.buffer.1 }),
@@ -326,11 +322,7 @@ impl RunResult {
             unmapped_reads: stats.unmapped_reads,
             saturated: is_saturated(course, plan.closed.is_some()),
             backlog: course.backlog,
-            precondition: settled.map(|settled| PreconditionResult {
-                capacities: settled.capacities,
-                waf: settled.waf,
-                settled: settled.settled,
-            }),
+            precondition: settled.map(precondition),
             results_digest: String::new(),
             remarks,
             sim: Sim::default(),
@@ -354,6 +346,16 @@ impl RunResult {
         hash.update(completions.to_le_bytes());
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+fn precondition(settled: Settled) -> PreconditionResult {
+    let Settled { capacities, waf, settled } = settled;
+    PreconditionResult { capacities, waf, settled }
+}
+
+fn bit_errors(drive: &Drive) -> Option<BitErrors> {
+    let (per_codeword, rber) = drive.flash().cells.errors()?;
+    Some(BitErrors { per_codeword, rber })
 }
 
 const OPS: [Op; Op::COUNT] = [Op::Read, Op::Write, Op::Trim, Op::Flush];

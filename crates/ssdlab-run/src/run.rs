@@ -127,6 +127,9 @@ pub(crate) fn set_up(
         Some(path) => state::drive_from(prepared, path)?,
         None => Drive::new(prepared.resolved.clone()),
     };
+    if prepared.plan.paranoid {
+        drive.watch(None);
+    }
     let seed = prepared.plan.seed;
     let settled =
         prepared.steady.then(|| precondition::steady(&mut drive, seed, control, progress));
