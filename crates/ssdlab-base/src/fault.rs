@@ -98,10 +98,7 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 /// The candidate nearest in spelling to `typed`, if one is near enough to be meant.
-pub fn nearest<'a>(
-    typed: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let far = typed.chars().count().max(3) / 3 + 1;
     candidates
         .into_iter()

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use ssdlab_base::{Fault, Nanos};
+use ssdlab_base::units::SECTOR_BYTES;
+use ssdlab_base::{Bytes, Fault, Nanos};
 use ssdlab_config::{Effective, Layers};
 use ssdlab_core::config::Refusal;
 use ssdlab_core::config::catalogue::{Entry, PRESETS, SCHEMES};
 use ssdlab_core::{Drive, DriveConfig, Resolved};
-use ssdlab_workload::{Generator, Kind, TraceOptions, WorkloadConfig, parse_spec};
+use ssdlab_workload::{Generator, Kind, WorkloadConfig, parse_spec};
 
 /// A drive and its closed-form workload.
 pub type RunConfig = DriveConfig<WorkloadConfig>;
@@ -28,8 +29,6 @@ pub struct Plan {
     pub scheme: String,
     /// A trace, `FILE` or `FILE:format`.
     pub trace: Option<String>,
-    /// How the trace is read: one device of it, the unit of its stamps, stamps that go back.
-    pub trace_options: TraceOptions,
     /// A closed-form workload, by name; not beside a trace.
     pub workload: Option<String>,
     /// The seed of all chance.
@@ -90,14 +89,7 @@ impl Plan {
     pub fn prepare(&self) -> Result<Prepared, Fault> {
         let (config, effective) = self.resolve()?;
         let (drive, mut workload) = config.split();
-        let leaves = effective.leaves();
-        let mut set = leaves.iter().filter(|leaf| leaf.path.starts_with("workload."));
-        if self.trace.is_some()
-            && let Some(leaf) = set.find(|leaf| !effective.is_default(&leaf.path))
-        {
-            let expected = "no workload settings beside a trace";
-            return Err(effective.fault_at(&leaf.path).expected(expected));
-        }
+        self.check_workload_keys(&effective)?;
         if let Some(limit) = self.limit {
             workload.requests = workload.requests.min(limit);
         }
@@ -106,13 +98,13 @@ impl Plan {
         if self.trace.is_none() {
             Generator::new(&workload, self.seed).map_err(|fault| at_origin(&effective, fault))?;
         }
-        match &self.trace {
-            Some(spec) => drop(parse_spec(spec)?),
-            None if self.trace_options != TraceOptions::default() => {
-                return Err(Fault::new("--trace", "missing")
-                    .expected("a trace beside options of how it is read"));
-            }
-            None => {}
+        if let Some(spec) = &self.trace {
+            parse_spec(spec)?;
+        } else if workload.footprint.get() > resolved.sectors() * SECTOR_BYTES && !self.fit {
+            let most = Bytes::new(resolved.sectors() * SECTOR_BYTES);
+            let fault = effective.fault_at("workload.footprint");
+            let fault = fault.expected(format!("at most what the host can address, {most}"));
+            return Err(fault.hint("--fit folds such addresses into the drive"));
         }
         if u32::from(workload.queue) >= u32::from(drive.host.queues) {
             let most = drive.host.queues - 1;
@@ -137,6 +129,23 @@ impl Plan {
     /// The scheme's name.
     pub fn scheme_name(&self) -> &str {
         if self.scheme.is_empty() { "conventional" } else { &self.scheme }
+    }
+
+    /// Refuses settings of a closed-form workload beside a trace, and of a trace without one.
+    fn check_workload_keys(&self, effective: &Effective) -> Result<(), Fault> {
+        for leaf in effective.leaves() {
+            let Some(key) = leaf.path.strip_prefix("workload.") else { continue };
+            if effective.is_default(&leaf.path) || key.starts_with("trace.") == self.trace.is_some()
+            {
+                continue;
+            }
+            let expected = match self.trace {
+                Some(_) => "no settings of a closed-form workload beside a trace",
+                None => "no such setting without a trace",
+            };
+            return Err(effective.fault_at(&leaf.path).expected(expected));
+        }
+        Ok(())
     }
 
     /// The layers of this plan, merged.

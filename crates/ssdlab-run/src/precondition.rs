@@ -60,6 +60,7 @@ fn write(
     let outstanding = (geometry.plane_count() * OUTSTANDING_A_PLANE)
         .min(drive.resolved().config.host.queue_depth);
     let mut done = Vec::new();
+    let mut stopped = false;
     for n in 0..count {
         while drive.unfinished() >= outstanding {
             let next = drive.next_event().expect("a write under way ends");
@@ -73,14 +74,16 @@ fn write(
         drive.submit(now, request).expect("a queue with room");
         if n.is_multiple_of(LOOK) {
             progress.preparing(n as f64 / count as f64);
-            if control.stop.load(std::sync::atomic::Ordering::Relaxed) {
-                return false;
+            stopped = control.stop.load(std::sync::atomic::Ordering::Relaxed);
+            if stopped {
+                break;
             }
         }
     }
+    // Nothing of this may still be under way when the run begins, stopped or not.
     while let Some(next) = drive.next_event() {
         drive.advance(next, &mut done);
         done.clear();
     }
-    true
+    !stopped
 }

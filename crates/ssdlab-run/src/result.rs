@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use ssdlab_base::Fault;
+use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::stats::{Latencies, Stats};
 use ssdlab_core::{Drive, Op};
@@ -368,11 +369,12 @@ fn kind(stats: &Stats, op: Op, queues: std::ops::RangeFrom<usize>) -> KindResult
         all.histogram.add(&one.histogram).expect("a histogram that grows as needed");
         all.sum_ns += one.sum_ns;
         all.max_ns = all.max_ns.max(one.max_ns);
+        all.sectors += one.sectors;
         for (sum, part) in all.blame_ns.iter_mut().zip(one.blame_ns) {
             *sum += part;
         }
     }
-    kind_of(&all, stats.sectors[op as usize] * ssdlab_base::units::SECTOR_BYTES)
+    kind_of(&all, all.sectors * SECTOR_BYTES)
 }
 
 fn kind_of(all: &Latencies, bytes: u64) -> KindResult {
@@ -410,7 +412,9 @@ fn queues(stats: &Stats) -> Vec<QueueResult> {
     if stats.latencies.len() < 2 {
         return Vec::new();
     }
-    let of = |queue: &[Latencies; Op::COUNT], op: Op| kind_of(&queue[op as usize], 0);
+    let of = |queue: &[Latencies; Op::COUNT], op: Op| {
+        kind_of(&queue[op as usize], queue[op as usize].sectors * SECTOR_BYTES)
+    };
     let both = stats
         .latencies
         .iter()

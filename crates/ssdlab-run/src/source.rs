@@ -35,7 +35,7 @@ impl Feed {
             None => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
             Some(spec) => {
                 let (path, format) = parse_spec(spec)?;
-                let trace = open_with(&path, format, &prepared.plan.trace_options)?;
+                let trace = open_with(&path, format, &prepared.workload.trace)?;
                 remarks.extend(trace.remarks());
                 Box::new(trace)
             }

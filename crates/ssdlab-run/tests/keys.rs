@@ -218,6 +218,9 @@ const REFUSED: &[Row] = &[
     ("timing.voltages[].program", &[], "program=\"500us\""),
     ("timing.voltages[].sense", &[], "sense=\"50us\""),
     ("workload.hint", &[], "1"),
+    ("workload.trace.device", &[], "hm_0"),
+    ("workload.trace.tick", &[], "1us"),
+    ("workload.trace.unsorted", &[], "refuse"),
     ("workload.queue", &[], "1"),
 ];
 

@@ -5,7 +5,7 @@ use ssdlab_run::{Control, Plan, run_all};
 fn line(plan: Plan) -> String {
     let mut plan = Plan { device: "dlv-mlc-128g".into(), ..plan };
     plan.set.insert(0, "workload.requests=1000".into());
-    let line = run_all(&[plan], 1, &Control::new(1)).err().expect("a refusal").to_string();
+    let line = run_all(&[plan], 1, &Control::new(1)).expect_err("a refusal").to_string();
     assert!(!line.contains('\n'), "{line}");
     line
 }
@@ -54,6 +54,39 @@ fn a_warm_up_longer_than_the_run_is_refused() {
 }
 
 #[test]
+fn a_footprint_beyond_the_drive_is_refused_by_its_key_unless_it_is_folded() {
+    let line = set(&["workload.footprint=1TiB"]);
+    assert!(line.starts_with("--set workload.footprint=1TiB: workload.footprint: got \"1TiB\""));
+    assert!(line.ends_with("(--fit folds such addresses into the drive)"), "{line}");
+    let plan = Plan {
+        device: "dlv-mlc-128g".into(),
+        set: vec!["workload.footprint=1TiB".into(), "workload.requests=1000".into()],
+        fit: true,
+        ..Plan::default()
+    };
+    let results = run_all(&[plan], 1, &Control::new(1)).expect("a run");
+    assert!(results[0].folded > 500, "{} folded", results[0].folded);
+}
+
+#[test]
+fn a_trace_is_read_as_its_settings_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("t.trace");
+    std::fs::write(&file, "0 0 0 8 1\n5 1 8 8 1\n9 0 16 8 1\n").expect("a file");
+    let run = |settings: &[&str]| {
+        let set = settings.iter().map(|s| s.to_string()).collect();
+        let trace = Some(format!("{}:mqsim", file.display()));
+        let plan = Plan { device: "dlv-mlc-128g".into(), trace, set, ..Plan::default() };
+        run_all(&[plan], 1, &Control::new(1)).map(|results| results[0].clone())
+    };
+    let of_one = run(&["workload.trace.device=0", "workload.trace.tick=1ms"]).expect("a run");
+    assert_eq!(of_one.requests, 2);
+    assert!(of_one.duration_s > 9e-3, "{}", of_one.duration_s);
+    let line = run(&["workload.read_share=0.1"]).expect_err("a refusal").to_string();
+    assert!(line.contains("no settings of a closed-form workload beside a trace"), "{line}");
+}
+
+#[test]
 fn a_drive_that_cannot_go_on_says_so() {
     let small = ["geometry.channels=1", "geometry.chips=1", "geometry.dies=1", "geometry.planes=1"];
     let rest = [
@@ -74,7 +107,7 @@ fn every_plan_is_checked_before_the_first_one_runs() {
     let good = Plan { device: "dlv-mlc-128g".into(), ..Plan::default() };
     let bad = Plan { device: "dlv-mlc-129g".into(), ..Plan::default() };
     let control = Control::new(2);
-    let line = run_all(&[good, bad], 2, &control).err().expect("a refusal").to_string();
+    let line = run_all(&[good, bad], 2, &control).expect_err("a refusal").to_string();
     assert!(line.contains("did you mean \"dlv-mlc-128g\"?"), "{line}");
     assert_eq!(control.progress[0].read().1, 0);
 }

@@ -16,6 +16,8 @@ pub struct Latencies {
     pub blame_ns: [u128; Part::COUNT],
     /// The largest latency in nanoseconds.
     pub max_ns: u64,
+    /// Sectors moved.
+    pub sectors: u64,
 }
 
 /// Digits to which a histogram is exact.
@@ -28,6 +30,7 @@ impl Default for Latencies {
             sum_ns: 0,
             blame_ns: [0; Part::COUNT],
             max_ns: 0,
+            sectors: 0,
         }
     }
 }
@@ -35,7 +38,8 @@ impl Default for Latencies {
 impl Latencies {
     /// Counts one request.
     #[inline]
-    pub fn record(&mut self, latency: u64, blame: &Blame) {
+    pub fn record(&mut self, latency: u64, sectors: u32, blame: &Blame) {
+        self.sectors += u64::from(sectors);
         self.histogram.record(latency).expect("a histogram that grows as needed");
         self.sum_ns += u128::from(latency);
         self.max_ns = self.max_ns.max(latency);
@@ -55,8 +59,6 @@ impl Latencies {
 pub struct Stats {
     /// By queue, then by kind of request.
     pub latencies: Vec<[Latencies; Op::COUNT]>,
-    /// Sectors moved, by kind.
-    pub sectors: [u64; Op::COUNT],
     /// Pages read that no table knew and that count as written before the start.
     pub preloaded: u64,
     /// Pages read that were never written, answered without the flash.
@@ -82,7 +84,6 @@ impl Stats {
     pub fn new(queues: usize, since: u64) -> Stats {
         Stats {
             latencies: (0..queues).map(|_| Default::default()).collect(),
-            sectors: [0; Op::COUNT],
             preloaded: 0,
             unmapped_reads: 0,
             uncorrectable: 0,
@@ -99,8 +100,8 @@ impl Stats {
     #[inline]
     pub fn record(&mut self, request: &Request, end: u64, blame: &Blame) {
         let latency = end - request.arrival.as_ns();
-        self.latencies[request.queue as usize][request.op as usize].record(latency, blame);
-        self.sectors[request.op as usize] += u64::from(request.sectors);
+        let latencies = &mut self.latencies[request.queue as usize][request.op as usize];
+        latencies.record(latency, request.sectors, blame);
     }
 
     /// Adds a completion to the hash of all of them.

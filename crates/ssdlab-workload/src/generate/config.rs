@@ -9,6 +9,7 @@ use ssdlab_base::quantity::Share;
 use ssdlab_base::{Bytes, Fault, Nanos, units::SECTOR_BYTES};
 
 use super::Kind;
+use crate::trace::options::TraceOptions;
 
 /// A workload in closed form.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
@@ -37,6 +38,8 @@ pub struct WorkloadConfig {
     /// The latency hint that requests carry: 0 none, 1 short, 2 medium, 3 long. Default: 0.
     /// Assumed.
     pub hint: u8,
+    /// How a trace file is read, in place of all the above; only with a trace.
+    pub trace: TraceOptions,
 }
 
 impl Default for WorkloadConfig {
@@ -51,6 +54,7 @@ impl Default for WorkloadConfig {
             requests: 1_000_000,
             queue: 0,
             hint: 0,
+            trace: TraceOptions::default(),
         }
     }
 }

@@ -25,15 +25,15 @@ pub struct TraceOptions {
     /// Read only the requests of this device: `host_disk` in MSR traces (such as `"hm_0"`), the
     /// ASU in SPC traces, the device's number in MQSim and SSDSim traces. Default: the requests of
     /// all devices, at the addresses that the trace says, as if they were one device (what MQSim
-    /// and SSDSim do; assumed for the others).
+    /// and SSDSim do). Assumed for the other formats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// How long one unit of the time column lasts. Default: what the format says (100 ns in MSR
-    /// traces, 1 s in SPC traces, 1 ns in MQSim and SSDSim traces).
+    /// traces, 1 s in SPC traces, 1 ns in MQSim and SSDSim traces). Source: each format's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Nanos>,
     /// What becomes of time stamps that go back. Default: sorted within 1,024 requests in MSR
-    /// traces (assumed), refused in the others.
+    /// traces, refused in the others. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsorted: Option<Unsorted>,
 }
@@ -42,12 +42,14 @@ impl TraceOptions {
     /// Refuses values that no trace can be read with.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.tick == Some(Nanos::ZERO) {
-            return Err(Fault::new("", "tick").got("0ns").expected("a time above zero"));
+            return Err(Fault::new("", "workload.trace.tick")
+                .got("0ns")
+                .expected("a time above zero"));
         }
         match self.unsorted {
             Some(Unsorted::Sort(window)) if !(1..=MOST_UNSORTED).contains(&window) => {
                 let expected = format!("from 1 to {MOST_UNSORTED} requests");
-                Err(Fault::new("", "unsorted.sort").got(window).expected(expected))
+                Err(Fault::new("", "workload.trace.unsorted.sort").got(window).expected(expected))
             }
             _ => Ok(()),
         }
