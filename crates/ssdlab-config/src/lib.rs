@@ -44,8 +44,6 @@
 //!   are enforced.
 //! - The last sentence of a key's doc comment is `Source: ..` or `Assumed.`.
 
-#![allow(clippy::result_large_err, reason = "a fault is made at most once a run")]
-
 mod assign;
 mod check;
 mod de;

@@ -4,8 +4,6 @@
 //! other Python threads run meanwhile, hears Ctrl-C and reports progress; and errors become
 //! exceptions in [`errors`] alone, a panic among them.
 
-#![allow(clippy::result_large_err, reason = "a fault ends the call: no path is hot")]
-
 mod door;
 mod errors;
 

@@ -3,8 +3,6 @@
 //! A reading order: [`plan`] (what is asked), [`replay`] (how requests meet the drive), [`result`]
 //! (what is measured), [`run`] (several plans at once).
 
-#![allow(clippy::result_large_err, reason = "a fault ends the run: no path is hot")]
-
 #[cfg(test)]
 mod little;
 pub mod plan;

@@ -23,8 +23,6 @@
 //! `formats/mod.rs` (the list of formats), `trace/mod.rs` (from a file to records),
 //! `generate/mod.rs` (the list of generators) and `generate/zipf.rs` (one of them).
 
-#![allow(clippy::result_large_err, reason = "a fault is made at most once a run")]
-
 mod formats;
 mod generate;
 mod record;

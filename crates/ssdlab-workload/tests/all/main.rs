@@ -1,7 +1,5 @@
 //! What the crate promises, seen from outside.
 
-#![allow(clippy::result_large_err, reason = "a fault is made at most once a run")]
-
 mod broken;
 mod compressed;
 mod config;
