@@ -20,6 +20,7 @@ fn tlc() -> Drive {
         "geometry.cell=tlc",
         "geometry.pages=192",
         "geometry.blocks=1024",
+        "workload.footprint=1GiB",
         "timing.program=[\"500us\",\"2000us\",\"5500us\"]",
     ];
     let prepared = plan(ONE_PLANE, "random", &settings).prepare();
