@@ -87,6 +87,20 @@ fn a_trace_is_read_as_its_settings_say() {
 }
 
 #[test]
+fn a_warm_up_leaves_out_what_arrived_in_it_even_if_it_had_to_wait_outside() {
+    let settings = ["workload.requests=1000", "workload.interarrival=1us", "host.queue_depth=2"];
+    let plan = Plan {
+        device: "dlv-mlc-128g".into(),
+        set: settings.map(String::from).to_vec(),
+        warmup: Some("400".into()),
+        ..Plan::default()
+    };
+    let results = run_all(&[plan], 1, &Control::new(1)).expect("a run");
+    assert!(results[0].saturated && results[0].backlog > 900);
+    assert_eq!(results[0].requests, 600);
+}
+
+#[test]
 fn a_drive_that_cannot_go_on_says_so() {
     let small = ["geometry.channels=1", "geometry.chips=1", "geometry.dies=1", "geometry.planes=1"];
     let rest = [

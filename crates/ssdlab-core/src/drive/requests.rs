@@ -40,7 +40,9 @@ impl Drive {
         let last = (request.lba + u64::from(request.sectors.max(1)) - 1) / spp;
         let pages = if request.op == Op::Flush { 0 } else { (last - first + 1) as u32 };
         // One more than the pages until all of them have begun: none of them ends the request.
-        let active = Active { request, remaining: pages + 1, pages, counted: true };
+        // What arrived before the statistics began and had to wait outside is left out of them.
+        let counted = request.arrival.as_ns() >= self.stats.since;
+        let active = Active { request, remaining: pages + 1, pages, counted };
         let slot = self.host.insert(active);
         watch!(self, accepted(slot, &request));
         match request.op {

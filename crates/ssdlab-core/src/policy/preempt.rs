@@ -56,7 +56,7 @@ impl PreemptPolicy for Nobody {
     }
 }
 
-/// Settings of `read_first`.
+/// Settings of `reads_interrupt`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadsInterruptConfig {
