@@ -127,3 +127,74 @@ impl Lanes {
         Some(id)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The one to go next: the least rank, then the least number; of each lane only its first.
+    fn next(waiting: &[(u8, u64)], allowed: u16) -> Option<(u8, u64)> {
+        let open = waiting.iter().filter(|(lane, _)| allowed & (1 << lane) != 0);
+        open.min_by_key(|(lane, seq)| (lane >> 1, *seq)).copied()
+    }
+
+    proptest! {
+        #[test]
+        fn the_next_is_that_of_a_search_through_all(
+            acts in prop::collection::vec((0u8..LANES as u8, 0u8..3, any::<u16>()), 1..300),
+        ) {
+            let (mut txns, mut lanes) = (Txns::default(), Lanes::default());
+            let mut waiting: Vec<(u8, u64)> = Vec::new();
+            let mut taken: Vec<TxnId> = Vec::new();
+            for (number, (lane, act, mask)) in (1u64..).zip(acts) {
+                let allowed = mask & Rank::ALL;
+                match act {
+                    0 => {
+                        let id = txns.insert(0);
+                        (txns[id].lane, txns[id].seq) = (lane, number);
+                        lanes.push(&mut txns, id);
+                        waiting.push((lane, number));
+                    }
+                    // One that failed goes back to where it was.
+                    1 if !taken.is_empty() => {
+                        let id = taken.swap_remove(number as usize % taken.len());
+                        lanes.put_back(&mut txns, id);
+                        waiting.push((txns[id].lane, txns[id].seq));
+                    }
+                    _ => {
+                        let first = lanes.first(&txns, allowed);
+                        let expected = next(&waiting, allowed);
+                        prop_assert_eq!(first, expected.map(|(lane, _)| lane));
+                        let Some(lane) = first else { continue };
+                        prop_assert_eq!(txns[lanes.head(lane)].seq, expected.unwrap().1);
+                        taken.extend(lanes.pop(&txns, lane));
+                        waiting.retain(|entry| Some(*entry) != expected);
+                    }
+                }
+                prop_assert_eq!(lanes.waiting() as usize, waiting.len());
+                let listed = lanes.ids(&txns).map(|(lane, id)| (lane, txns[id].seq));
+                let mut sorted = waiting.clone();
+                sorted.sort_unstable();
+                prop_assert_eq!(listed.collect::<Vec<_>>(), sorted);
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_host_waits_for_goes_before_the_host_and_the_rest_after() {
+        let lanes = |rank: Rank| [rank.lane(OpKind::Read), rank.lane(OpKind::Program)];
+        let order: Vec<u8> = [Rank::URGENT, Rank::host(0), Rank::host(4), Rank::BACKGROUND]
+            .into_iter()
+            .flat_map(lanes)
+            .collect();
+        assert!(order.is_sorted());
+        assert_eq!(lanes(Rank::host(9)), lanes(Rank::host(HOST_RANKS - 1)));
+        assert_eq!(Rank::URGENT.lane(OpKind::Erase), Rank::URGENT.lane(OpKind::Program));
+        let host = (0..HOST_RANKS).map(Rank::host);
+        let reads: u16 = host.clone().map(|rank| 1 << rank.lane(OpKind::Read)).sum();
+        let programs: u16 = host.map(|rank| 1 << rank.lane(OpKind::Program)).sum();
+        assert_eq!((Rank::HOST_READS, Rank::HOST_PROGRAMS), (reads, programs));
+    }
+}

@@ -62,3 +62,33 @@ impl Link {
         self.busy + if self.holder.is_some() { now - self.since } else { 0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_serves_one_at_a_time_the_urgent_first_then_as_they_came() {
+        let (mut txns, mut link) = (Txns::default(), Link::default());
+        let ids: Vec<TxnId> = (0..5).map(|_| txns.insert(0)).collect();
+        let urgent = [false, false, true, false, true];
+        let free: Vec<bool> =
+            (0..5).map(|at| link.request(&mut txns, ids[at], urgent[at], 10)).collect();
+        assert_eq!(free, [true, false, false, false, false]);
+        assert_eq!(link.holder(), Some(ids[0]));
+        assert_eq!(link.waiting(&txns).collect::<Vec<_>>(), [ids[2], ids[4], ids[1], ids[3]]);
+        assert_eq!(link.busy(25), 15);
+        let mut served = Vec::new();
+        let mut now = 30;
+        while link.holder().is_some() {
+            let (ended, next) = link.release(&txns, now);
+            assert_eq!(next, link.holder());
+            served.push(ended);
+            now += 10;
+        }
+        assert_eq!(served, [ids[0], ids[2], ids[4], ids[1], ids[3]]);
+        assert_eq!(link.busy(1000), 60, "from 10 to 70");
+        assert!(link.request(&mut txns, ids[1], false, 100));
+        assert_eq!(link.busy(130), 90);
+    }
+}

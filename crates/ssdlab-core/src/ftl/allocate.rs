@@ -249,3 +249,90 @@ impl Allocator {
 fn slot(plane: PlaneId, stream: Stream) -> usize {
     plane.index() * Stream::COUNT + stream as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_base::Bytes;
+    use ssdlab_nand::Cell;
+
+    use super::*;
+
+    /// A plane of six blocks of two pages, with this wear; the fourth is bad.
+    fn plane(level_wear: bool) -> (Geometry, BlockTable, Allocator) {
+        let geometry = Geometry {
+            channels: 1,
+            chips: 1,
+            dies: 1,
+            planes: 1,
+            blocks: 6,
+            pages: 2,
+            page_size: Bytes::from_kib(4),
+            cell: Cell::Slc,
+        };
+        let mut blocks = BlockTable::new(&geometry);
+        for (block, wear) in (0..).map(BlockId).zip([5, 2, 9, 0, 7, 2]) {
+            blocks.set_erases(block, wear);
+        }
+        blocks.set_state(BlockId(3), BlockState::Bad);
+        let allocator = Allocator::new(&geometry, &blocks, 1, level_wear);
+        (geometry, blocks, allocator)
+    }
+
+    const PLANE: PlaneId = PlaneId(0);
+
+    /// The blocks that a stream gets until it gets no more.
+    fn drain(level_wear: bool, stream: Stream) -> Vec<u32> {
+        let (geometry, mut blocks, mut allocator) = plane(level_wear);
+        let pages =
+            std::iter::from_fn(|| allocator.allocate(&geometry, &mut blocks, PLANE, stream));
+        let pages: Vec<u32> = pages.map(|ppn| ppn.0).collect();
+        assert!(pages.chunks(2).all(|pair| pair[0] % 2 == 0 && pair[1] == pair[0] + 1));
+        pages.iter().step_by(2).map(|page| page / 2).collect()
+    }
+
+    #[test]
+    fn the_least_worn_block_is_opened_first_and_the_reserve_is_kept_from_the_host() {
+        assert_eq!(drain(true, Stream::Host), [1, 5, 0, 4]);
+        assert_eq!(drain(true, Stream::Gc), [1, 5, 0, 4, 2]);
+        assert_eq!(drain(true, Stream::Cold), [2, 4, 0, 1, 5]);
+        assert_eq!(drain(false, Stream::Host), [0, 1, 2, 4]);
+    }
+
+    #[test]
+    fn without_levelling_the_block_freed_first_is_opened_first() {
+        let (geometry, mut blocks, mut allocator) = plane(false);
+        let write = |blocks: &mut BlockTable, allocator: &mut Allocator| {
+            allocator.allocate(&geometry, blocks, PLANE, Stream::Gc).map(|ppn| ppn.0 / 2)
+        };
+        (0..10).for_each(|_| assert!(write(&mut blocks, &mut allocator).is_some()));
+        assert_eq!(write(&mut blocks, &mut allocator), None);
+        for block in [4, 0, 2] {
+            allocator.give_back(&blocks, PLANE, BlockId(block));
+        }
+        let again = [0, 0, 1, 1, 2, 2].map(|_| write(&mut blocks, &mut allocator));
+        assert_eq!(again, [4, 4, 0, 0, 2, 2].map(Some));
+    }
+
+    #[test]
+    fn each_stream_has_an_open_block_of_its_own() {
+        let (geometry, mut blocks, mut allocator) = plane(true);
+        for (stream, block) in [(Stream::Host, 1), (Stream::Gc, 5), (Stream::Cold, 2)] {
+            assert_eq!(allocator.open_pages(PLANE, stream), 0);
+            assert_eq!(allocator.next_page(PLANE, stream), Some(PageInBlock(0)));
+            let page = allocator.allocate(&geometry, &mut blocks, PLANE, stream).unwrap();
+            assert_eq!(page.0, 2 * block);
+            assert_eq!(blocks.state(BlockId(block)), BlockState::Open);
+            assert_eq!(allocator.open_pages(PLANE, stream), 1);
+            assert_eq!(allocator.next_page(PLANE, stream), Some(PageInBlock(1)));
+        }
+        assert_eq!(allocator.free_blocks(PLANE), 2);
+        assert!(!allocator.is_full(PLANE));
+        // The open block's last page, then a whole block: then only the reserve is left.
+        for _ in 0..3 {
+            allocator.allocate(&geometry, &mut blocks, PLANE, Stream::Host).unwrap();
+        }
+        assert!(allocator.is_full(PLANE));
+        assert_eq!(allocator.next_page(PLANE, Stream::Host), None);
+        assert_eq!(allocator.free_list(PLANE).collect::<Vec<_>>(), [BlockId(4)]);
+    }
+}

@@ -140,3 +140,53 @@ impl Map {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_map_is_that_of_two_plain_tables(
+            acts in prop::collection::vec((0u32..100, 0u32..300, 0u8..4), 0..400),
+        ) {
+            let mut map = Map::new(100, 300, true);
+            let mut pages: BTreeMap<u32, u32> = BTreeMap::new();
+            let (mut sectors, mut trimmed) = (BTreeMap::new(), BTreeSet::new());
+            for (lpn, ppn, act) in acts {
+                if act == 0 {
+                    prop_assert_eq!(map.clear(Lpn(lpn)), pages.remove(&lpn).map(Ppn));
+                    sectors.remove(&lpn);
+                    trimmed.insert(lpn);
+                } else if !pages.values().any(|&taken| taken == ppn) {
+                    prop_assert_eq!(map.set(Lpn(lpn), Ppn(ppn)), pages.insert(lpn, ppn).map(Ppn));
+                    map.add_sectors(Lpn(lpn), 1 << act);
+                    *sectors.entry(lpn).or_default() |= 1u64 << act;
+                }
+                prop_assert_eq!(map.get(Lpn(lpn)), pages.get(&lpn).copied().map(Ppn));
+                prop_assert_eq!(map.mapped() as usize, pages.len());
+                prop_assert_eq!(map.sectors(Lpn(lpn)), Some(*sectors.get(&lpn).unwrap_or(&0)));
+                prop_assert_eq!(map.was_trimmed(Lpn(lpn)), trimmed.contains(&lpn));
+                let holder = pages.iter().find(|entry| *entry.1 == ppn).map(|entry| Lpn(*entry.0));
+                prop_assert_eq!(map.valid(Ppn(ppn)), holder);
+            }
+            let again = Map::restore(map.save(), 300).unwrap();
+            for ppn in (0..300).map(Ppn) {
+                prop_assert_eq!(map.valid(ppn), again.valid(ppn));
+            }
+        }
+    }
+
+    #[test]
+    fn a_map_that_cannot_be_is_not_restored() {
+        let two_on_one = SavedMap { forward: vec![3, 3], sectors: vec![], trimmed: vec![] };
+        assert!(Map::restore(two_on_one, 10).is_none());
+        let beyond = SavedMap { forward: vec![11], sectors: vec![], trimmed: vec![] };
+        assert!(Map::restore(beyond.clone(), 10).is_none());
+        assert!(Map::restore(beyond, 11).is_some());
+    }
+}

@@ -170,3 +170,97 @@ impl crate::flash::Txn {
         self.kind != OpKind::Read || self.read_first
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, VecDeque};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The same rules with a queue for each page.
+    #[derive(Default)]
+    struct Naive {
+        readers: u32,
+        writing: bool,
+        waiting: VecDeque<(TxnId, bool)>,
+    }
+
+    impl Naive {
+        fn may_begin(&self, write: bool) -> bool {
+            !self.writing && (!write || self.readers == 0)
+        }
+
+        fn begin(&mut self, write: bool) {
+            match write {
+                true => self.writing = true,
+                false => self.readers += 1,
+            }
+        }
+
+        fn release(&mut self, write: bool) -> Vec<TxnId> {
+            match write {
+                true => self.writing = false,
+                false => self.readers -= 1,
+            }
+            let mut ready = Vec::new();
+            while let Some(&(id, write)) = self.waiting.front()
+                && self.may_begin(write)
+            {
+                self.waiting.pop_front();
+                self.begin(write);
+                ready.push(id);
+            }
+            ready
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pages_are_handed_on_as_by_a_queue_for_each(
+            // More pages than half the table holds at first, so that it grows.
+            acts in prop::collection::vec((0u32..1500, any::<bool>(), 0u8..5), 1..4000),
+            few in any::<bool>(),
+        ) {
+            let (mut txns, mut hazards) = (Txns::default(), Hazards::default());
+            let mut naive: BTreeMap<u32, Naive> = BTreeMap::new();
+            let mut running: Vec<(TxnId, u32, bool)> = Vec::new();
+            let mut kinds: BTreeMap<u32, (u32, bool)> = BTreeMap::new();
+            for (number, (lpn, write, act)) in acts.into_iter().enumerate() {
+                let lpn = if few { lpn % 5 } else { lpn };
+                if act > 0 || running.is_empty() {
+                    let id = txns.insert(0);
+                    txns[id].lpn = Lpn(lpn);
+                    txns[id].kind = if write { OpKind::Program } else { OpKind::Read };
+                    kinds.insert(id.0, (lpn, write));
+                    let page = naive.entry(lpn).or_default();
+                    let free = page.waiting.is_empty() && page.may_begin(write);
+                    prop_assert_eq!(hazards.acquire(&mut txns, id, write), free);
+                    match free {
+                        true => {
+                            page.begin(write);
+                            running.push((id, lpn, write));
+                        }
+                        false => page.waiting.push_back((id, write)),
+                    }
+                } else {
+                    let (id, lpn, write) = running.swap_remove(number % running.len());
+                    txns.remove(id);
+                    let mut ready = Vec::new();
+                    hazards.release(&mut txns, Lpn(lpn), write, &mut ready);
+                    let page = naive.get_mut(&lpn).unwrap();
+                    prop_assert_eq!(&ready, &page.release(write));
+                    if page.readers == 0 && !page.writing {
+                        naive.remove(&lpn);
+                    }
+                    running.extend(ready.iter().map(|id| (*id, kinds[&id.0].0, kinds[&id.0].1)));
+                }
+                prop_assert_eq!(hazards.len(), naive.len());
+                prop_assert_eq!(hazards.is_empty(), naive.is_empty());
+                let waits = naive.get(&lpn).is_some_and(|page| !page.waiting.is_empty());
+                prop_assert_eq!(hazards.is_awaited(Lpn(lpn)), waits);
+            }
+        }
+    }
+}

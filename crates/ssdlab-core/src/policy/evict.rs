@@ -112,3 +112,36 @@ impl Links {
         (last != self.end()).then_some(last)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_page_that_leaves_was_not_used_for_longest(
+            acts in prop::collection::vec((0u32..8, 0u8..4), 0..200),
+        ) {
+            let mut lru = Lru { links: Links::new(8) };
+            let mut plain: VecDeque<u32> = VecDeque::new();
+            for (slot, act) in acts {
+                let view = UseView { slot, write: false };
+                let held = plain.contains(&slot);
+                plain.retain(|&other| other != slot);
+                match (held, act) {
+                    (_, 0) => lru.remove(slot),
+                    (true, _) => lru.touch(&view),
+                    (false, _) => lru.insert(&view),
+                }
+                if act > 0 {
+                    plain.push_front(slot);
+                }
+                prop_assert_eq!(lru.victim(), plain.back().copied());
+            }
+        }
+    }
+}

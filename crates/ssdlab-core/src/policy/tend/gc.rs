@@ -134,6 +134,7 @@ impl TendPolicy for Gc {
         } else if plane.collected as usize >= view.pool.len() {
             plane.collected = 0;
             plane.asleep = free <= plane.free_at_start;
+            plane.free_at_start = free;
             if plane.asleep {
                 return None;
             }
@@ -147,5 +148,128 @@ impl TendPolicy for Gc {
         plane.cursor = (at as u32 + 1) % view.pool.len() as u32;
         plane.collected += 1;
         Some(Job { block: view.pool.block(at), cause: Cause::Gc, to: Stream::Gc })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_base::Bytes;
+    use ssdlab_nand::{BlockId, Cell, Geometry};
+
+    use super::*;
+    use crate::ftl::{BlockState, BlockTable};
+
+    const BLOCKS: u32 = 8;
+
+    fn setup() -> Setup {
+        let geometry = Geometry {
+            channels: 1,
+            chips: 1,
+            dies: 1,
+            planes: 1,
+            blocks: BLOCKS,
+            pages: 4,
+            page_size: Bytes::from_kib(4),
+            cell: Cell::Slc,
+        };
+        Setup { geometry, buffer_pages: 0, seed: 1 }
+    }
+
+    fn collector(victim: Victim) -> Gc {
+        let config = GcConfig { victim, threshold: Share::new(0.5), ..GcConfig::default() };
+        Gc::build(&config, &setup())
+    }
+
+    /// Closed blocks with these numbers of valid pages, closed in this order.
+    fn table(valid: &[u16]) -> BlockTable {
+        let mut table = BlockTable::new(&setup().geometry);
+        for (block, &valid) in (0..).map(BlockId).zip(valid) {
+            (0..4).for_each(|_| table.page_written(block));
+            (0..valid).for_each(|_| table.page_valid(block));
+        }
+        table
+    }
+
+    fn ask(gc: &mut Gc, table: &BlockTable, trigger: Trigger, free_blocks: u32) -> Option<u32> {
+        let pool = table.pool(ssdlab_nand::PlaneId(0));
+        let view = TendView { plane: 0, pool, free_blocks, open_pages: 1 };
+        gc.job(trigger, &view).map(|job| job.block.0)
+    }
+
+    #[test]
+    fn it_begins_below_the_threshold_and_never_takes_a_block_that_frees_nothing() {
+        let mut gc = collector(Victim::Greedy);
+        let some = table(&[4, 3, 1, 4, 2]);
+        assert_eq!((gc.content_with(), gc.urgent_below()), (4, 2));
+        assert_eq!(ask(&mut gc, &some, Trigger::Changed, 4), None);
+        assert_eq!(ask(&mut gc, &some, Trigger::Changed, 3), Some(2));
+        for victim in [Victim::Random, Victim::DChoices, Victim::CostBenefit, Victim::Fifo] {
+            let taken = ask(&mut collector(victim), &some, Trigger::Changed, 3).unwrap();
+            assert!([1, 2, 4].contains(&taken), "{victim:?} takes {taken}");
+        }
+        assert_eq!(ask(&mut gc, &table(&[4, 4, 4]), Trigger::Changed, 3), None);
+    }
+
+    #[test]
+    fn it_sleeps_without_a_victim_until_something_changes() {
+        let mut gc = collector(Victim::Greedy);
+        assert_eq!(ask(&mut gc, &table(&[4, 4]), Trigger::Changed, 1), None);
+        let some = table(&[4, 3]);
+        assert_eq!(ask(&mut gc, &some, Trigger::JobEnded, 1), None, "asleep");
+        assert_eq!(ask(&mut gc, &some, Trigger::Changed, 1), Some(1));
+    }
+
+    #[test]
+    fn it_sleeps_when_a_whole_pass_has_gained_nothing() {
+        let some = table(&[3, 3, 3]);
+        let mut gc = collector(Victim::Greedy);
+        assert!(ask(&mut gc, &some, Trigger::Changed, 1).is_some());
+        for _ in 1..BLOCKS {
+            assert!(ask(&mut gc, &some, Trigger::JobEnded, 1).is_some());
+        }
+        assert_eq!(ask(&mut gc, &some, Trigger::JobEnded, 1), None, "nothing gained");
+        assert_eq!(ask(&mut gc, &some, Trigger::JobEnded, 1), None, "asleep");
+        assert!(ask(&mut gc, &some, Trigger::Changed, 1).is_some());
+        // A pass that has gained a block is followed by another.
+        for _ in 1..BLOCKS {
+            assert!(ask(&mut gc, &some, Trigger::JobEnded, 1).is_some());
+        }
+        for _ in 0..BLOCKS {
+            assert!(ask(&mut gc, &some, Trigger::JobEnded, 2).is_some());
+        }
+        assert_eq!(ask(&mut gc, &some, Trigger::JobEnded, 2), None);
+    }
+
+    #[test]
+    fn equal_blocks_are_taken_in_turn() {
+        let mut gc = collector(Victim::Greedy);
+        let same = table(&[2, 2, 2]);
+        let taken = [0; 4].map(|_| ask(&mut gc, &same, Trigger::Changed, 1).unwrap());
+        assert_eq!(taken, [0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn the_first_closed_goes_first_and_benefit_weighs_age() {
+        // Closed in the order 0 to 4. (1 − u) · age / 2u: of block 1, four closings old and half
+        // valid, it is 2; of block 4, one old and a quarter valid, 1.5.
+        let some = table(&[4, 2, 4, 4, 1]);
+        assert_eq!(ask(&mut collector(Victim::Fifo), &some, Trigger::Changed, 1), Some(1));
+        assert_eq!(ask(&mut collector(Victim::CostBenefit), &some, Trigger::Changed, 1), Some(1));
+        assert_eq!(ask(&mut collector(Victim::Greedy), &some, Trigger::Changed, 1), Some(4));
+        let younger = table(&[4, 4, 4, 2, 1]);
+        let best = ask(&mut collector(Victim::CostBenefit), &younger, Trigger::Changed, 1);
+        assert_eq!(best, Some(4), "1 against 1.5");
+        // A block without a valid page costs nothing.
+        let empty = table(&[1, 1, 0]);
+        assert_eq!(ask(&mut collector(Victim::CostBenefit), &empty, Trigger::Changed, 1), Some(2));
+    }
+
+    #[test]
+    fn a_block_that_is_being_emptied_is_not_taken_again() {
+        let mut some = table(&[1, 3]);
+        some.set_state(BlockId(0), BlockState::Victim);
+        for victim in [Victim::Greedy, Victim::Random, Victim::DChoices, Victim::Fifo] {
+            assert_eq!(ask(&mut collector(victim), &some, Trigger::Changed, 1), Some(1));
+        }
     }
 }
