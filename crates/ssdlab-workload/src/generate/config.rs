@@ -38,7 +38,8 @@ pub struct WorkloadConfig {
     /// The latency hint that requests carry: 0 none, 1 short, 2 medium, 3 long. Default: 0.
     /// Assumed.
     pub hint: u8,
-    /// How a trace file is read, in place of all the above; only with a trace.
+    /// How a trace file is read, in place of all the above; only with a trace. Default: as
+    /// its format says.
     pub trace: TraceOptions,
 }
 

@@ -288,9 +288,12 @@ fn a_device_that_is_not_there() {
 fn options_out_of_range() {
     let zero = TraceOptions { tick: Some(Nanos::ZERO), ..Default::default() };
     let line = |options| trace("1 0 0 8 1", None, options).err().unwrap().to_string();
-    assert_eq!(line(&zero), "tick: got 0ns, expected a time above zero");
+    assert_eq!(line(&zero), "workload.trace.tick: got 0ns, expected a time above zero");
     let wide = TraceOptions { unsorted: Some(Unsorted::Sort(0)), ..Default::default() };
-    assert_eq!(line(&wide), "unsorted.sort: got 0, expected from 1 to 1048576 requests");
+    assert_eq!(
+        line(&wide),
+        "workload.trace.unsorted.sort: got 0, expected from 1 to 1048576 requests"
+    );
 }
 
 #[test]
