@@ -159,7 +159,11 @@ impl Auditor {
     }
 
     /// An array unit is about to begin an operation, whose page is now known.
-    pub fn prepared(&mut self, id: TxnId, txn: &Txn) {
+    pub fn prepared(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl) {
+        if let (OpKind::Read, Owner::Job(_)) = (txn.kind, txn.owner) {
+            let valid = ftl.map.valid(txn.ppn) == Some(txn.lpn);
+            self.check(ensure(valid, || format!("a job reads {:?}, which is outdated", txn.ppn)));
+        }
         let result = match txn.kind {
             OpKind::Read => self.data.senses(id, txn),
             OpKind::Program => self.data.programs(txn),

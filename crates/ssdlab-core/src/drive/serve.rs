@@ -48,7 +48,7 @@ impl Drive {
             OpKind::Erase => true,
         };
         if prepared {
-            watch!(self, prepared(id, &self.flash.txns[id]));
+            watch!(self, prepared(id, &self.flash.txns[id], &self.ftl));
         }
         prepared
     }

@@ -253,6 +253,9 @@ impl Flash {
         });
         let counted = cached.count() == unit.cached as usize;
         ensure(counted, || format!("unit {id} counts its cached pages wrongly"))?;
+        let writes = matches!(unit.state, State::In | State::Programming | State::Erasing);
+        let alone = !writes || unit.cached == 0;
+        ensure(alone, || format!("unit {id} writes beside a page in its cache register"))?;
         let full = unit.state != State::Sensed || unit.cached > 0;
         ensure(full, || format!("unit {id} waits for a free cache register"))
     }

@@ -310,7 +310,8 @@ impl Flash {
         }
         match best {
             Some((_, _, plane, lane)) => Next::Serve(plane, lane),
-            None if unit.aside.is_some() => Next::Resume,
+            // Nor does what was set aside go on beside a page in the cache register.
+            None if unit.aside.is_some() && unit.cached == 0 => Next::Resume,
             None => Next::Rest,
         }
     }

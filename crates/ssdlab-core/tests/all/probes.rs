@@ -1,9 +1,11 @@
 //! Is a gate tight? Blocked one nanosecond before, open at the moment.
 
-use ssdlab_core::Op;
-use ssdlab_core::account::Part;
+use ssdlab_core::account::{OpKind, Part};
+use ssdlab_core::flash::{Cells, Flash, Rank};
+use ssdlab_core::{Op, Resolved};
+use ssdlab_nand::{BlockId, PageInBlock, PlaneId};
 
-use crate::support::{BUS, ERASE, PROGRAM, READ, Rig};
+use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, config};
 
 const US: u64 = 1000;
 
@@ -116,6 +118,18 @@ fn a_program_waits_for_the_page_in_the_cache_register() {
     }
 }
 
+#[test]
+fn a_read_passes_a_program_that_waits_for_the_cache_register() {
+    let (mut rig, zero) = written(&[SLOW_BUS], 3);
+    rig.read(0);
+    let write = rig.until(zero + READ).write(1);
+    let read = rig.until(zero + READ + 10 * US).read(2);
+    rig.finish();
+    let gone = READ + 2 * SLOW;
+    let ends = [read, write].map(|tag| rig.end_of(tag).unwrap() - zero);
+    assert_eq!(ends, [gone, gone + SLOW + PROGRAM]);
+}
+
 const INTERRUPT: &str = "preempt = { reads_interrupt = { least_remaining = \"50us\", most = 2 } }";
 
 #[test]
@@ -140,6 +154,17 @@ fn a_read_interrupts_a_program_until_too_little_of_it_is_left() {
             assert_eq!((write, read), (BUS + PROGRAM, BUS + PROGRAM + READ + BUS), "{after}");
         }
     }
+}
+
+#[test]
+fn what_was_interrupted_goes_on_when_the_cache_register_is_free() {
+    let (mut rig, zero) = written(&[INTERRUPT, SLOW_BUS], 2);
+    let write = rig.write(1);
+    let read = rig.until(zero + SLOW + 20 * US).read(0);
+    rig.finish();
+    let gone = SLOW + 20 * US + 5 * US + READ + SLOW;
+    let ends = [read, write].map(|tag| rig.end_of(tag).unwrap() - zero);
+    assert_eq!(ends, [gone, gone + 5 * US + PROGRAM - 20 * US]);
 }
 
 #[test]
@@ -264,4 +289,31 @@ fn pages_of_a_block_are_written_in_order() {
         (geometry.block_of(ppn).0, geometry.page_in_block(ppn).0)
     });
     assert_eq!(places, [(0, 0), (0, 1), (0, 2), (0, 3)]);
+}
+
+#[test]
+fn planes_erased_together_take_as_long_as_the_slowest() {
+    let sets = ["geometry.planes = 2", "flash.array = \"die\"", "physics = { retries = {} }"];
+    let resolved = Resolved::new(&config(&sets), 1).unwrap();
+    let (geometry, chip) = (resolved.geometry(), &resolved.chip);
+    for (first, second) in (0..16).flat_map(|first| (16..32).map(move |second| (first, second))) {
+        let blocks = [BlockId(first), BlockId(second)];
+        let cells = Cells::new(chip.clone(), resolved.page_order.clone(), geometry);
+        let mut flash = Flash::new(geometry, resolved.flash.clone(), cells);
+        for block in blocks {
+            let id = flash.txns.insert(0);
+            let txn = &mut flash.txns[id];
+            (txn.kind, txn.ppn) = (OpKind::Erase, geometry.page(block, PageInBlock(0)));
+            txn.plane = geometry.plane_of(block);
+            flash.enqueue(id, Rank::URGENT, 0);
+        }
+        let unit = flash.take_idle().unwrap();
+        let lane = Rank::URGENT.lane(OpKind::Erase);
+        let [head, other] = [0, 1].map(|plane| flash.pop(PlaneId(plane), lane));
+        flash.join(head, other);
+        flash.start(unit, head, 0);
+        let times = blocks.map(|block| chip.erase_time(block, 0.0).as_ns());
+        assert_ne!(times[0], times[1]);
+        assert_eq!(flash.next_event().as_ns(), times[0].max(times[1]));
+    }
 }

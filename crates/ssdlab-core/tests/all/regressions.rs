@@ -28,6 +28,19 @@ fn a_write_leaves_a_plane_that_has_filled_up_since_it_was_chosen() {
 }
 
 #[test]
+fn a_write_on_a_full_plane_goes_where_room_appears() {
+    for seed in 0..400 {
+        let mut rig = Rig::unwatched(&TINY, seed).unwrap();
+        let pages = u64::from(rig.drive.resolved().logical_pages);
+        for n in 0..pages * 12 {
+            rig.wait_below(1 + (seed % 5) as u32).unwrap_or_else(|what| panic!("{seed}: {what}"));
+            rig.write(ssdlab_base::rng::hash(seed, 1, n) % pages);
+        }
+        rig.finish();
+    }
+}
+
+#[test]
 fn operations_that_end_at_once_do_not_pile_up_on_the_stack() {
     let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(|| {
         let mut rig = Rig::unwatched(&[], 1).unwrap();
