@@ -100,11 +100,6 @@ impl Plan {
         }
         if let Some(spec) = &self.trace {
             parse_spec(spec)?;
-        } else if workload.footprint.get() > resolved.sectors() * SECTOR_BYTES && !self.fit {
-            let most = Bytes::new(resolved.sectors() * SECTOR_BYTES);
-            let fault = effective.fault_at("workload.footprint");
-            let fault = fault.expected(format!("at most what the host can address, {most}"));
-            return Err(fault.hint("--fit folds such addresses into the drive"));
         }
         if u32::from(workload.queue) >= u32::from(drive.host.queues) {
             let most = drive.host.queues - 1;
@@ -140,7 +135,7 @@ impl Plan {
                 continue;
             }
             let expected = match self.trace {
-                Some(_) => "no settings of a closed-form workload beside a trace",
+                Some(_) => "no workload settings beside a trace",
                 None => "no such setting without a trace",
             };
             return Err(effective.fault_at(&leaf.path).expected(expected));
@@ -216,6 +211,22 @@ impl Plan {
                 .expected("steady")
                 .suggest(other, ["steady"])),
         }
+    }
+}
+
+impl Prepared {
+    /// Refuses a closed-form workload that reaches beyond the drive, unless it is folded.
+    ///
+    /// # Errors
+    /// When it does.
+    pub(crate) fn check_footprint(&self) -> Result<(), Fault> {
+        let most = Bytes::new(self.resolved.sectors() * SECTOR_BYTES);
+        if self.plan.trace.is_some() || self.plan.fit || self.workload.footprint <= most {
+            return Ok(());
+        }
+        let fault = self.effective.fault_at("workload.footprint");
+        let fault = fault.expected(format!("at most what the host can address, {most}"));
+        Err(fault.hint("--fit folds such addresses into the drive"))
     }
 }
 

@@ -109,6 +109,7 @@ fn run_one(
     let watch = Watch::start();
     let mut remarks = Vec::new();
     let (mut drive, settled) = set_up(prepared, control, progress)?;
+    prepared.check_footprint()?;
     let mut feed = Feed::open(prepared, &mut remarks)?;
     let ready = watch.elapsed();
     let course =
