@@ -29,12 +29,12 @@ SCHEMA_VERSION: Final[int]
 def run(
     plans: str,
     jobs: int,
-    progress: Callable[[list[tuple[float, int, bool, bool]]], object] | None = None,
+    progress: Callable[[list[tuple[float | None, int, bool, bool]]], object] | None = None,
 ) -> tuple[str, bool]: ...
 def save_state(
     plan: str,
     path: str | os.PathLike[str],
-    progress: Callable[[list[tuple[float, int, bool, bool]]], object] | None = None,
+    progress: Callable[[list[tuple[float | None, int, bool, bool]]], object] | None = None,
 ) -> tuple[str, bool]: ...
 def load_state(path: str | os.PathLike[str]) -> str: ...
 def presets() -> list[tuple[str, str]]: ...

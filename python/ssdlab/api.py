@@ -13,9 +13,10 @@ from ssdlab.errors import InputError, Interrupted
 from ssdlab.plans import Plan, differ_in_seed_alone, to_json
 from ssdlab.results import Comparison, Result, aggregate
 
-Progress = Callable[[list[tuple[float, int, bool, bool]]], object]
-"""Called about ten times a second with, for each run, the share done from 0 to 1, the requests
-done, whether its drive is still being prepared, and whether it has finished."""
+Progress = Callable[[list[tuple[float | None, int, bool, bool]]], object]
+"""Called about ten times a second with, for each run, the share done from 0 to 1 (None if it is not
+known), the requests done, whether its drive is still being prepared, and whether it has
+finished."""
 
 
 def run(plan: Plan | None = None, /, *, progress: Progress | None = None, **options: Any) -> Result:
@@ -27,7 +28,7 @@ def run(plan: Plan | None = None, /, *, progress: Progress | None = None, **opti
     1000
 
     Raises :class:`InputError` if an input is wrong, and :class:`Interrupted`, which holds the
-    partial result, on Ctrl-C.
+    partial result if anything was measured, on Ctrl-C.
     """
     return compare([replace(plan or Plan(), **options)], jobs=1, progress=progress)[0]
 
@@ -54,9 +55,11 @@ def compare(
     return comparison
 
 
-def _comparison(plans: list[Plan], results: list[dict[str, Any]]) -> Comparison:
-    pairs = zip(plans, results, strict=True)
-    typed = [Result.from_dict({**data, "vary": dict(plan.vary)}) for plan, data in pairs]
+def _comparison(plans: list[Plan], results: list[dict[str, Any] | None]) -> Comparison:
+    """Return what was measured: a plan that was stopped before its run began has no result."""
+    begun = [(plan, data) for plan, data in zip(plans, results, strict=True) if data is not None]
+    plans = [plan for plan, _ in begun]
+    typed = [Result.from_dict({**data, "vary": dict(plan.vary)}) for plan, data in begun]
     groups = differ_in_seed_alone(plans)
     if len(groups) == len(plans):
         return Comparison(typed)

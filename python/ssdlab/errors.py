@@ -50,7 +50,10 @@ class InternalError(RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended the runs; ``partial`` holds what they had measured by then."""
+    """Ctrl-C ended the runs; ``partial`` holds what they had measured by then, which may be nothing.
+
+    A run that was stopped before it began has no result in it.
+    """
 
     partial: Comparison
 

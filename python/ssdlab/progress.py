@@ -19,7 +19,7 @@ class Line:
         self._live = self._stream.isatty()
         self._drawn = False
 
-    def __call__(self, runs: list[tuple[float, int, bool, bool]]) -> None:
+    def __call__(self, runs: list[tuple[float | None, int, bool, bool]]) -> None:
         """Draw how far the runs have come."""
         if self._live and runs:
             self._stream.write(f"\r{text(runs)}\x1b[K")
@@ -37,19 +37,23 @@ class Line:
             self._stream.flush()
 
 
-def text(runs: list[tuple[float, int, bool, bool]]) -> str:
-    """Return the line: a bar, the share of all runs that is done, and the requests so far."""
-    begun = [
-        1.0 if finished else 0.0 if preparing else done for done, _, preparing, finished in runs
-    ]
-    done = sum(begun) / len(begun)
+def text(runs: list[tuple[float | None, int, bool, bool]]) -> str:
+    """Return the line: a bar, the share of all runs that is done, and the requests so far.
+
+    There is no bar while nobody knows how much is to come.
+    """
+    begun = [1.0 if run[3] else 0.0 if run[2] else run[0] for run in runs]
+    known = [done for done in begun if done is not None]
     finished = sum(run[3] for run in runs)
     requests = sum(run[1] for run in runs)
-    filled = "█" * round(done * _WIDTH)
-    parts = [f"{filled:·<{_WIDTH}} {done:4.0%}"]
+    parts = []
+    if len(known) == len(begun):
+        done = sum(known) / len(known)
+        filled = "█" * round(done * _WIDTH)
+        parts.append(f"{filled:·<{_WIDTH}} {done:4.0%}")
     if len(runs) > 1:
         parts.append(f"{finished} of {len(runs)} runs")
-    preparing = [run[0] for run in runs if run[2] and not run[3]]
+    preparing = [run[0] or 0.0 for run in runs if run[2] and not run[3]]
     parts.append(f"preparing the drive, {preparing[0]:.0%} of a capacity" if preparing else "")
     parts.append(f"{amount(requests)} requests" if requests else "")
     return "  ".join(part for part in parts if part)

@@ -10,7 +10,7 @@ from ssdlab.text import NONE, Column, amount, bar, digits, ratio, share, span, t
 
 if TYPE_CHECKING:
     from ssdlab.intervals import Interval
-    from ssdlab.results import Aggregate, Comparison, KindResult, Result
+    from ssdlab.results import Aggregate, Comparison, KindResult, PreconditionResult, Result
 
 _LEAST_SHARE = 0.005
 """Parts of the latency smaller than this in reads and in writes are not shown."""
@@ -66,13 +66,17 @@ def _figures(result: Result) -> Iterator[str]:
     if result.suspensions:
         yield f"suspended  {result.suspensions:,} programs and erases"
     if result.precondition is not None:
-        done = result.precondition
-        state = "steady" if done.settled else "NOT steady"
-        yield f"start      {state} after {done.capacities} capacities, WAF {done.waf:.3f}"
+        yield f"start      {steadiness(result.precondition)}"
     sim, simulated = result.sim, f"{digits(result.duration_s, 4)} s"
     speed = f"{amount(sim.requests_per_s)} requests/s"
     ready = f", {digits(sim.ready_s)} s of it to set up" if sim.ready_s > _LONG_S else ""
     yield f"simulated  {simulated} in {digits(sim.wall_s)} s{ready} ({speed})"
+
+
+def steadiness(done: PreconditionResult) -> str:
+    """Say how steady a drive became by being overwritten."""
+    state = "steady" if done.settled else "NOT steady"
+    return f"{state} after {done.capacities} capacities, WAF {done.waf:.3f}"
 
 
 def _blame(result: Result) -> str:

@@ -45,15 +45,23 @@ def test_a_comparison_on_stdout(tmp_path: Path) -> None:
     code, out, err = interrupted(tmp_path, "compare", *vary, *FOREVER, "--json", "-")
     assert code == 130
     assert "Traceback" not in err
-    results = json.loads(out)["results"]
-    assert len(results) == 2
-    assert results[0]["partial"] is True
+    (result,) = json.loads(out)["results"]
+    assert (result["label"], result["partial"]) == ("order=fifo", True)
 
 
-def test_a_preparation(tmp_path: Path) -> None:
-    code, out, _ = interrupted(tmp_path, "run", "--precondition", "steady", "--json", "-")
-    assert code == 130
-    assert json.loads(out)["results"][0]["partial"] is True
+@pytest.mark.parametrize("output", [(), ("--json", "-"), ("--json", "out.json")])
+def test_a_preparation(tmp_path: Path, output: tuple[str, ...]) -> None:
+    code, out, err = interrupted(tmp_path, "run", "--precondition", "steady", *output)
+    assert (code, out, err) == (130, "", "interrupted before anything was measured\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_preparation_that_is_to_be_saved(tmp_path: Path) -> None:
+    began = time.monotonic()
+    code, out, err = interrupted(tmp_path, "state", "save", "--precondition", "steady", "aged")
+    assert (code, out, err) == (130, "", "interrupted\n")
+    assert time.monotonic() - began < 20
+    assert not list(tmp_path.iterdir())
 
 
 def test_in_a_program() -> None:

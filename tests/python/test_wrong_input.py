@@ -83,7 +83,7 @@ ARGUMENTS = [
         "run --trace a --workload zipf",
         "--workload: a workload beside --trace: expected one or the other",
     ),
-    ("run --set order", "--set order: no value: expected KEY=VALUE, such as gc.threshold=5%"),
+    ("run --set order", "--set order: no value: expected KEY=VALUE, such as tend.gc.threshold=5%"),
     (
         "run --set ordr=fifo",
         '--set ordr=fifo: ordr: unknown key (did you mean "order"?)',

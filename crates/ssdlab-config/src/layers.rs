@@ -11,6 +11,7 @@ use ssdlab_base::Fault;
 
 use crate::assign::Assignment;
 use crate::check::check;
+use crate::contradict::contradiction;
 use crate::effective::Effective;
 use crate::merge::{complete, from_json, merge};
 use crate::parse::document;
@@ -65,7 +66,8 @@ impl Layers {
     /// bare word.
     ///
     /// # Errors
-    /// A missing `=` or an empty key.
+    /// A missing `=` or an empty key. That it takes back what another assignment set within a choice
+    /// is found by [`resolve`](Layers::resolve).
     pub fn set(mut self, argument: &str) -> Result<Layers, Fault> {
         self.0.push(Layer::Set(Assignment::new(argument)?));
         Ok(self)
@@ -113,8 +115,20 @@ impl Layers {
 
     fn merged(&self, sources: &mut Sources, schema: &Schema) -> Result<Node, Fault> {
         let nothing = Node::new(Value::Table(Table::new()), Origin::DEFAULT);
+        let mut arguments = Vec::new();
         self.0.iter().try_fold(nothing, |lower, layer| {
             let upper = layer.read(sources, schema)?;
+            if let Layer::Set(_) = layer {
+                let is_argument = |origin: Origin| arguments.contains(&origin.layer);
+                if let Some((other, choice)) =
+                    contradiction(&lower, &upper, schema.view(), &is_argument)
+                {
+                    let fault = sources.fault(upper.origin, "takes back another argument");
+                    let expected = format!("nothing beside \"{choice}\"");
+                    return Err(fault.got(sources.label(other)).expected(expected));
+                }
+                arguments.push(upper.origin.layer);
+            }
             Ok(merge(lower, upper, Some(schema.view())))
         })
     }

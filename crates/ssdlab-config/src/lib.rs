@@ -46,6 +46,7 @@
 
 mod assign;
 mod check;
+mod contradict;
 mod de;
 mod effective;
 mod keys;

@@ -1,4 +1,4 @@
-//! Paranoia: invariants that are checked after every event.
+//! Paranoia: invariants that are checked while the drive works.
 //!
 //! Each room checks its own books; here is what no room can see alone: that time goes on, that
 //! every request ends once and all of its time is accounted for, that every transaction is in one
@@ -14,7 +14,7 @@ use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId, Ppn};
 use crate::account::{Blame, OpKind, Part};
 use crate::buffer::Buffer;
 use crate::config::{PartialWrites, Preload, RESERVE_BLOCKS, Resolved};
-use crate::flash::{Census, Flash, Owner, Txn, TxnId};
+use crate::flash::{Census, Flash, Owner, Room, Txn, TxnId};
 use crate::ftl::Ftl;
 use crate::host::{Hazards, Host, Op, Request};
 use data::Data;
@@ -47,10 +47,39 @@ pub struct Auditor {
     last: u64,
     /// Requests under way: their tags, by slot.
     requests: BTreeMap<u32, u64>,
-    /// Events between two recounts of the translation layer's books.
-    every: u64,
+    pace: Pace,
     events: u64,
+    census: Since,
+    recount: Since,
     violation: Option<String>,
+}
+
+/// How often the books are gone through.
+#[derive(Clone, Copy, Debug)]
+pub enum Pace {
+    /// All transactions at every event, the translation layer's books every so many.
+    Every(u64),
+    /// As often as keeps the work at an event, on average, at [`ENTRIES_AN_EVENT`].
+    Affordable,
+}
+
+/// Transactions, units and pages that are gone through for each event, on average.
+const ENTRIES_AN_EVENT: u64 = 256;
+
+/// Counts the events since something was last gone through.
+#[derive(Clone, Copy, Debug, Default)]
+struct Since(u64);
+
+impl Since {
+    /// One more event; whether `entries` are due to be gone through.
+    fn is_due(&mut self, entries: u64) -> bool {
+        self.0 += 1;
+        let due = self.0 * ENTRIES_AN_EVENT >= entries;
+        if due {
+            self.0 = 0;
+        }
+        due
+    }
 }
 
 fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
@@ -58,17 +87,18 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 }
 
 impl Auditor {
-    /// Begins to watch an idle drive whose buffer is empty. The translation layer's books, whose
-    /// recount takes a time proportional to the drive, are recounted every so many events.
-    pub fn new(resolved: &Resolved, rooms: &Rooms<'_>, every: u64) -> Auditor {
+    /// Begins to watch an idle drive whose buffer is empty.
+    pub fn new(resolved: &Resolved, rooms: &Rooms<'_>, pace: Pace) -> Auditor {
         let lossy = resolved.config.ftl.partial_writes == PartialWrites::Pad;
         let lazy = resolved.config.start.preload == Preload::Lazy;
         Auditor {
             data: Data::new(rooms.geometry, rooms.ftl, lossy, lazy),
             last: rooms.now,
             requests: BTreeMap::new(),
-            every,
+            pace,
             events: 0,
+            census: Since::default(),
+            recount: Since::default(),
             violation: None,
         }
     }
@@ -87,15 +117,30 @@ impl Auditor {
 
     /// Everything at one moment has happened.
     pub fn look(&mut self, rooms: &Rooms<'_>) {
-        self.events += 1;
         let back = rooms.now < self.last;
         let before = self.last;
         self.check(ensure(!back, || format!("time went back from {before}")));
         self.last = rooms.now;
-        self.check(everything(rooms, self.events.is_multiple_of(self.every)));
-        if rooms.hazards.is_empty() && self.events.is_multiple_of(self.every) {
+        let (census, recount) = self.due(rooms);
+        if census || recount {
+            self.check(everything(rooms, recount));
+        }
+        if recount && rooms.hazards.is_empty() {
             let result = self.data.at_rest(rooms.ftl);
             self.check(result);
+        }
+    }
+
+    /// Whether transactions, and the translation layer's books, are gone through at this event.
+    fn due(&mut self, rooms: &Rooms<'_>) -> (bool, bool) {
+        self.events += 1;
+        match self.pace {
+            Pace::Every(events) => (true, self.events.is_multiple_of(events)),
+            Pace::Affordable => {
+                let planes = u64::from(rooms.geometry.plane_count());
+                let census = self.census.is_due(rooms.flash.txns.slots() as u64 + planes);
+                (census, self.recount.is_due(u64::from(rooms.geometry.page_count())))
+            }
         }
     }
 
@@ -225,10 +270,11 @@ pub fn everything(rooms: &Rooms<'_>, recount: bool) -> Result<(), String> {
         moving.and_then(|_: SimTime| buffer.audit())?;
     }
     let waiters = census.ids().filter_map(|id| match rooms.flash.txns[id].owner {
-        Owner::Buffer { waiter, .. } => waiter,
+        Owner::Buffer { room: Room::For(write), .. } => Some(write),
         _ => None,
     });
-    let waiters: Vec<TxnId> = waiters.collect();
+    let promised = rooms.buffer.into_iter().flat_map(Buffer::promised);
+    let waiters: Vec<TxnId> = waiters.chain(promised).collect();
     waiters.into_iter().try_for_each(|id| census.found(id, "the wait for room in the buffer"))?;
     census.close()?;
     owners(rooms, &census)?;

@@ -127,6 +127,15 @@ impl Chip {
         matches!(self.model, Model::Flat)
     }
 
+    /// Whether a page reads worse with the time since it was programmed.
+    pub fn heeds_age(&self) -> bool {
+        match &self.model {
+            Model::Flat => false,
+            Model::Levels(model) => model.heeds_age(),
+            Model::Retries(_) => true,
+        }
+    }
+
     /// Rungs of the ladder that a read climbs: sensing levels, or retries and the first attempt.
     #[inline]
     pub fn rungs(&self) -> u8 {

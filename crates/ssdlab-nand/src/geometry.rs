@@ -138,16 +138,19 @@ impl Geometry {
             );
             return Err(("pages", expected));
         }
-        let pages = [self.channels, self.chips, self.dies, self.planes, self.blocks, self.pages]
-            .iter()
-            .try_fold(1u64, |product, &count| product.checked_mul(u64::from(count)));
-        match pages {
-            Some(pages) if pages <= PAGES_MAX => Ok(()),
-            _ => Err((
+        match self.pages_declared() <= u128::from(PAGES_MAX) {
+            true => Ok(()),
+            false => Err((
                 "",
                 format!("at most {PAGES_MAX} physical pages in all, since page numbers are 32-bit"),
             )),
         }
+    }
+
+    /// The product of all counts, which may be more than a drive can have.
+    pub fn pages_declared(&self) -> u128 {
+        let counts = [self.channels, self.chips, self.dies, self.planes, self.blocks, self.pages];
+        counts.iter().map(|&count| u128::from(count)).product()
     }
 
     /// Chips of the drive.

@@ -50,16 +50,16 @@ pub struct LevelsConfig {
     /// Factor on the base rate: one value, or one for each page type from the lowest up. Default:
     /// 1. Assumed: neither DLV nor PV-read tells page types apart.
     pub page_types: Each<f64>,
-    /// Growth of the base rate with program/erase cycles. Default: none.
+    /// Growth of the base rate with program/erase cycles. Default: none, cycles add no errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearConfig>,
-    /// Raw bit error rate added by the age of the data. Default: none.
+    /// Raw bit error rate added by the age of the data. Default: none, data keeps as it was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention: Option<RetentionConfig>,
-    /// Raw bit error rate added by reads of the block. Default: none.
+    /// Raw bit error rate added by reads of the block. Default: none, reads add no errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disturb: Option<DisturbConfig>,
-    /// The drive's temperature, which retention heeds. Default: 30 °C.
+    /// The drive's temperature; only with `retention`, which heeds it. Default: 30 °C.
     pub temperature: TemperatureConfig,
     /// Part of `timing.read` that sensing with n levels takes, from level 1 up. Default: n of N
     /// levels take n/N. Source: DLV, section II-B and PV-read, equation 1 (in proportion to n).
@@ -147,6 +147,10 @@ impl Levels {
         let base = Base::resolve(&config.base, &config.capability, &key("base"))?;
         let acceleration = config.temperature.resolve(&key("temperature"))?;
         let retention = match &config.retention {
+            None if config.temperature != TemperatureConfig::default() => {
+                let expected = "no such setting without physics.levels.retention, which heeds it";
+                return Err(Refusal::new(key("temperature"), "a temperature", expected));
+            }
             None => None,
             Some(retention) => Some(Retention {
                 added: retention.resolve(&key("retention"))?,
@@ -169,6 +173,10 @@ impl Levels {
             codeword_bits: bits(config.codeword, &key("codeword"))?,
             base,
         })
+    }
+
+    pub(crate) fn heeds_age(&self) -> bool {
+        self.retention.is_some()
     }
 
     #[inline]

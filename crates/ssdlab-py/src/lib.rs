@@ -30,7 +30,8 @@ mod _native {
 
     /// Runs every plan of a JSON list, at most `jobs` at a time.
     ///
-    /// Returns the results as a JSON list, and whether Ctrl-C cut them short. `progress` is called
+    /// Returns the results as a JSON list, null for a plan that was stopped before its run began, and
+    /// whether Ctrl-C cut them short. `progress` is called
     /// about ten times a second with a list of (share done, requests done, whether the drive is
     /// still being prepared, whether it has finished), one a plan.
     #[pyfunction]
@@ -49,8 +50,8 @@ mod _native {
         Ok((to_json(&results)?, interrupted))
     }
 
-    /// Ages a drive as a plan says and saves its state; what the file says of itself, as JSON, and
-    /// whether Ctrl-C was heard meanwhile.
+    /// Ages a drive as a plan says and saves its state; what the file says of itself, as JSON (null
+    /// if Ctrl-C came before it was written), and whether Ctrl-C was heard.
     #[pyfunction]
     #[pyo3(signature = (plan, path, progress=None))]
     fn save_state(
@@ -60,7 +61,7 @@ mod _native {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(String, bool)> {
         let plan: Plan = from_json("plan", plan)?;
-        let work = move |_: &Control| ssdlab_run::save_state(&plan, &path);
+        let work = move |control: &Control| ssdlab_run::save_state(&plan, &path, control);
         let (header, interrupted) = door::work(py, Control::new(1), progress, work)?;
         Ok((to_json(&header)?, interrupted))
     }

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p ssdlab-run --example plan -- '{"device": "generic-mlc-512g"}'`
 
-use ssdlab_run::{Control, Plan, run_all};
+use ssdlab_run::{Plan, run_uninterrupted};
 
 fn main() {
     let text = std::env::args().nth(1).unwrap_or_else(|| r#"{"device":"generic-mlc-512g"}"#.into());
@@ -10,7 +10,7 @@ fn main() {
         Ok(plan) => plan,
         Err(error) => return eprintln!("not a plan: {error}"),
     };
-    match run_all(&[plan], 1, &Control::new(1)) {
+    match run_uninterrupted(&[plan], 1) {
         Ok(results) => println!("{}", serde_json::to_string_pretty(&results).expect("results")),
         Err(fault) => eprintln!("{fault}"),
     }

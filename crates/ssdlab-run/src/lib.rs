@@ -15,6 +15,6 @@ pub mod state;
 
 pub use plan::{Plan, RunConfig, effective, keys_markdown, preset_text, schema, scheme_text};
 pub use result::RunResult;
-pub use run::{Control, run_all};
+pub use run::{Control, run_all, run_uninterrupted};
 pub use ssdlab_core::config::catalogue::{PRESETS, SCHEMES};
 pub use state::{load_state, save_state};

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault, Nanos};
 use ssdlab_config::{Effective, Layers};
-use ssdlab_core::config::Refusal;
 use ssdlab_core::config::catalogue::{Entry, PRESETS, SCHEMES};
+use ssdlab_core::config::{Refusal, StartConfig};
 use ssdlab_core::{Drive, DriveConfig, Resolved};
 use ssdlab_workload::{Generator, Kind, WorkloadConfig, parse_spec};
 
@@ -90,6 +90,7 @@ impl Plan {
         let (config, effective) = self.resolve()?;
         let (drive, mut workload) = config.split();
         self.check_workload_keys(&effective)?;
+        self.check_options(&effective, &drive, &workload)?;
         if let Some(limit) = self.limit {
             workload.requests = workload.requests.min(limit);
         }
@@ -143,6 +144,38 @@ impl Plan {
         Ok(())
     }
 
+    /// Refuses settings that an option of the run leaves without effect.
+    fn check_options(
+        &self,
+        effective: &Effective,
+        drive: &DriveConfig,
+        workload: &WorkloadConfig,
+    ) -> Result<(), Fault> {
+        if self.state.is_some() && self.precondition.is_some() {
+            return Err(Fault::new("--precondition", "a way to precondition beside --state")
+                .expected("one or the other: a saved drive is as steady as it was saved"));
+        }
+        let (began, unset) = (&drive.start, StartConfig::default());
+        let (asks, default) = (workload, WorkloadConfig::default());
+        // What says when requests arrive, which a closed loop does not; and what is on a drive
+        // that is then overwritten.
+        let closed = ("--closed", self.closed.is_some());
+        let steady = ("--precondition", self.precondition.is_some());
+        let idle = [
+            (closed, "workload.interarrival", asks.interarrival != default.interarrival),
+            (closed, "workload.arrivals", asks.arrivals != default.arrivals),
+            (steady, "start.fill", began.fill != unset.fill),
+            (steady, "start.preload", began.preload != unset.preload),
+            (steady, "start.age_max", began.age_max != unset.age_max),
+        ];
+        if let Some(((option, _), key, _)) = idle.iter().find(|((_, given), _, set)| *given && *set)
+        {
+            let expected = format!("no such setting beside {option}");
+            return Err(effective.fault_at(key).expected(expected));
+        }
+        Ok(())
+    }
+
     /// The layers of this plan, merged.
     fn resolve(&self) -> Result<(RunConfig, Effective), Fault> {
         let preset = find(PRESETS, "--device", "a device", &self.device)?;
@@ -168,6 +201,11 @@ impl Plan {
             layers = layers.set(&format!("workload.kind={workload}"))?;
         }
         for argument in &self.set {
+            let key = argument.split('=').next().unwrap_or_default().trim();
+            if self.workload.is_some() && key == "workload.kind" {
+                return Err(Fault::new(format!("--set {argument}"), "a kind beside --workload")
+                    .expected("one or the other"));
+            }
             layers = layers.set(argument)?;
         }
         layers.resolve::<RunConfig>()

@@ -1,6 +1,8 @@
 //! Bringing a drive into a steady state by writing it, before the run begins.
 
 use rand::RngExt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use ssdlab_base::rng;
 use ssdlab_core::{Drive, Op, Request};
 
@@ -15,36 +17,43 @@ const OUTSTANDING_A_PLANE: u32 = 2;
 /// Writes between two looks at whether to stop.
 const LOOK: u64 = 1 << 14;
 
-/// How a drive became steady.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How the drive was brought into a steady state.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Settled {
-    /// Capacities that were written, the first sequential one included.
+    /// Capacities written, the first sequential one included.
     pub capacities: u32,
     /// Write amplification of the last.
     pub waf: f64,
-    /// Whether it had settled by then.
+    /// Whether it differed by less than 2 % from the one before.
     pub settled: bool,
 }
 
 /// Writes every page once in order, then pages at random, until the write amplification of
-/// successive capacities differs by less than 2 %.
-pub fn steady(drive: &mut Drive, seed: u64, control: &Control, progress: &Progress) -> Settled {
+/// successive capacities differs by less than 2 %; `None` if it was stopped.
+pub fn steady(
+    drive: &mut Drive,
+    seed: u64,
+    control: &Control,
+    progress: &Progress,
+) -> Option<Settled> {
     let mut random = rng::stream(seed, "precondition");
     let pages = u64::from(drive.resolved().logical_pages);
-    write(drive, pages, |n| n, control, progress);
     let mut before = f64::INFINITY;
+    if !write(drive, pages, |n| n, control, progress) {
+        return None;
+    }
     for capacity in 2..=CAPACITIES_MOST {
         drive.reset_stats();
         if !write(drive, pages, |_| random.random_range(0..pages), control, progress) {
-            return Settled { capacities: capacity, waf: before, settled: false };
+            return None;
         }
         let waf = drive.write_amplification().unwrap_or(1.0);
         if (waf / before - 1.0).abs() < SETTLED {
-            return Settled { capacities: capacity, waf, settled: true };
+            return Some(Settled { capacities: capacity, waf, settled: true });
         }
         before = waf;
     }
-    Settled { capacities: CAPACITIES_MOST, waf: before, settled: false }
+    Some(Settled { capacities: CAPACITIES_MOST, waf: before, settled: false })
 }
 
 /// Writes `count` whole pages, several at a time; false if it was stopped.

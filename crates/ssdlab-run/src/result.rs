@@ -124,17 +124,6 @@ pub struct BufferResult {
     pub lookups: u64,
 }
 
-/// How the drive was brought into a steady state.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct PreconditionResult {
-    /// Capacities written.
-    pub capacities: u32,
-    /// Write amplification of the last.
-    pub waf: f64,
-    /// Whether it differed by less than 2 % from the one before.
-    pub settled: bool,
-}
-
 /// The simulation itself. Not part of the digest.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Sim {
@@ -240,7 +229,7 @@ pub struct RunResult {
     pub backlog: u64,
     /// How the drive was preconditioned; only if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub precondition: Option<PreconditionResult>,
+    pub precondition: Option<Settled>,
     /// SHA-256 of all figures but `sim`, and of every completion.
     pub results_digest: String,
     /// What the user should know of how the input was read.
@@ -323,7 +312,7 @@ impl RunResult {
             unmapped_reads: stats.unmapped_reads,
             saturated: is_saturated(course, plan.closed.is_some()),
             backlog: course.backlog,
-            precondition: settled.map(precondition),
+            precondition: settled,
             results_digest: String::new(),
             remarks,
             sim: Sim::default(),
@@ -347,11 +336,6 @@ impl RunResult {
         hash.update(completions.to_le_bytes());
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
-}
-
-fn precondition(settled: Settled) -> PreconditionResult {
-    let Settled { capacities, waf, settled } = settled;
-    PreconditionResult { capacities, waf, settled }
 }
 
 fn bit_errors(drive: &Drive) -> Option<BitErrors> {
@@ -460,7 +444,7 @@ fn provenance(prepared: &Prepared, feed: &Feed) -> Result<Provenance, Fault> {
         config_hash: prepared.effective.hash().into(),
         seed: prepared.plan.seed,
         plan: serde_json::to_value(&prepared.plan).expect("a plan can be written"),
-        trace_sha256: feed.sha256(prepared)?,
+        trace_sha256: feed.sha256()?,
         state_sha256: match &prepared.plan.state {
             Some(path) => Some(contents_sha256(path)?),
             None => None,

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use ssdlab_base::Fault;
+use ssdlab_core::audit::Pace;
 use ssdlab_core::config::Preload;
 use ssdlab_core::{Drive, Op};
 
@@ -17,18 +18,20 @@ use crate::state;
 /// How far a plan has come, to be read from another thread.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Parts per million of the requests; of the preparation with the top bit set.
+    /// Parts per million of the requests, of the preparation with the top bit set; or unknown.
     share: AtomicU64,
     requests: AtomicU64,
     finished: AtomicBool,
 }
 
 const PREPARING: u64 = 1 << 63;
+const UNKNOWN: u64 = PREPARING - 1;
 
 impl Progress {
     /// The replay has come this far.
     pub fn note(&self, share: Option<f64>, requests: u64) {
-        self.share.store((share.unwrap_or(0.0) * 1e6) as u64, Ordering::Relaxed);
+        let share = share.map_or(UNKNOWN, |share| (share * 1e6) as u64);
+        self.share.store(share, Ordering::Relaxed);
         self.requests.store(requests, Ordering::Relaxed);
     }
 
@@ -37,12 +40,13 @@ impl Progress {
         self.share.store((share * 1e6) as u64 | PREPARING, Ordering::Relaxed);
     }
 
-    /// `(share done, requests done, still preparing, finished)`.
-    pub fn read(&self) -> (f64, u64, bool, bool) {
+    /// `(share done if that is known, requests done, still preparing, finished)`.
+    pub fn read(&self) -> (Option<f64>, u64, bool, bool) {
         let share = self.share.load(Ordering::Relaxed);
         let requests = self.requests.load(Ordering::Relaxed);
         let finished = self.finished.load(Ordering::Relaxed);
-        ((share & !PREPARING) as f64 / 1e6, requests, share & PREPARING != 0, finished)
+        let done = (share != UNKNOWN).then_some((share & !PREPARING) as f64 / 1e6);
+        (done, requests, share & PREPARING != 0, finished)
     }
 }
 
@@ -64,19 +68,24 @@ impl Control {
 }
 
 /// Runs every plan, `jobs` at a time; the results are in the order of the plans, whatever the
-/// number of jobs. `control` must have been made for as many plans.
+/// number of jobs, and `None` for a plan that was stopped before its run began. `control` must
+/// have been made for as many plans.
 ///
 /// # Errors
 /// The first fault of any plan. All plans are checked before the first one runs.
-pub fn run_all(plans: &[Plan], jobs: usize, control: &Control) -> Result<Vec<RunResult>, Fault> {
+pub fn run_all(
+    plans: &[Plan],
+    jobs: usize,
+    control: &Control,
+) -> Result<Vec<Option<RunResult>>, Fault> {
     let prepared: Vec<Prepared> = plans.iter().map(Plan::prepare).collect::<Result<_, _>>()?;
     // A trace that cannot be read is found before another plan has run for an hour.
     for plan in &prepared {
         Feed::open(plan, &mut Vec::new())?;
     }
     let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Result<RunResult, Fault>>>> =
-        prepared.iter().map(|_| Mutex::new(None)).collect();
+    let results: Vec<Mutex<Result<Option<RunResult>, Fault>>> =
+        prepared.iter().map(|_| Mutex::new(Ok(None))).collect();
     std::thread::scope(|scope| {
         for _ in 0..jobs.clamp(1, prepared.len().max(1)) {
             scope.spawn(|| {
@@ -88,59 +97,66 @@ pub fn run_all(plans: &[Plan], jobs: usize, control: &Control) -> Result<Vec<Run
                         control.stop.store(true, Ordering::Relaxed);
                     }
                     control.progress[at].finished.store(true, Ordering::Relaxed);
-                    *results[at].lock().expect("no thread panics while it holds a result") =
-                        Some(result);
+                    *results[at].lock().expect("no thread panics while it holds a result") = result;
                 }
             });
         }
     });
-    let taken = results.into_iter().map(|result| {
-        let result = result.into_inner().expect("no thread panics while it holds a result");
-        result.expect("every plan was run")
-    });
-    taken.collect()
+    let results = results.into_iter();
+    results.map(|result| result.into_inner().expect("no thread panics with it")).collect()
+}
+
+/// Runs every plan as [`run_all`] does, with nobody at the reins.
+///
+/// # Errors
+/// As [`run_all`].
+pub fn run_uninterrupted(plans: &[Plan], jobs: usize) -> Result<Vec<RunResult>, Fault> {
+    let results = run_all(plans, jobs, &Control::new(plans.len()))?;
+    Ok(results.into_iter().flatten().collect())
 }
 
 fn run_one(
     prepared: &Prepared,
     control: &Control,
     progress: &Progress,
-) -> Result<RunResult, Fault> {
+) -> Result<Option<RunResult>, Fault> {
     let watch = Watch::start();
     let mut remarks = Vec::new();
-    let (mut drive, settled) = set_up(prepared, control, progress)?;
+    let Some((mut drive, settled)) = set_up(prepared, control, progress)? else { return Ok(None) };
     prepared.check_footprint()?;
     let mut feed = Feed::open(prepared, &mut remarks)?;
     let ready = watch.elapsed();
     let course =
         Replay::new(&mut drive, prepared.warmup, control, progress).run(prepared, &mut feed)?;
     let looped = watch.elapsed() - ready;
-    RunResult::new(prepared, &drive, &course, &feed, settled, remarks, (ready, looped))
+    RunResult::new(prepared, &drive, &course, &feed, settled, remarks, (ready, looped)).map(Some)
 }
 
-/// The drive of a plan as it is when the run begins, and how it became steady if it was to.
+/// The drive of a plan as it is when the run begins, and how it became steady if it was to; `None`
+/// if it was stopped before that.
 pub(crate) fn set_up(
     prepared: &Prepared,
     control: &Control,
     progress: &Progress,
-) -> Result<(Drive, Option<Settled>), Fault> {
+) -> Result<Option<(Drive, Option<Settled>)>, Fault> {
     let mut drive = match &prepared.plan.state {
         Some(path) => state::drive_from(prepared, path)?,
         None => Drive::new(prepared.resolved.clone()),
     };
     if prepared.plan.paranoid {
-        drive.watch(None);
+        drive.watch(Pace::Affordable);
     }
     let seed = prepared.plan.seed;
-    let settled =
-        prepared.steady.then(|| precondition::steady(&mut drive, seed, control, progress));
-    if settled.is_some() {
+    let mut settled = None;
+    if prepared.steady {
+        settled = precondition::steady(&mut drive, seed, control, progress);
         drive.reset_stats();
     }
     if prepared.resolved.config.start.preload == Preload::Footprint {
         lay_down_footprint(prepared, &mut drive)?;
     }
-    Ok((drive, settled))
+    let stopped = control.stop.load(Ordering::Relaxed);
+    Ok((!stopped).then_some((drive, settled)))
 }
 
 /// Lays down every page that the workload reads before it writes it.

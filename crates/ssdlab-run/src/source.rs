@@ -116,13 +116,12 @@ impl Feed {
         self.given
     }
 
-    /// The hash of the trace that is read, once it has been read.
+    /// The hash of the trace that is read, if it is one.
     ///
     /// # Errors
-    /// When the trace cannot be read again.
-    pub fn sha256(&self, prepared: &Prepared) -> Result<Option<String>, Fault> {
-        let Some(spec) = &prepared.plan.trace else { return Ok(None) };
-        ssdlab_workload::sha256(&parse_spec(spec)?.0).map(Some)
+    /// When its rest cannot be read.
+    pub fn sha256(&self) -> Result<Option<String>, Fault> {
+        self.source.sha256()
     }
 
     /// The share of the requests that was given, if that is known.

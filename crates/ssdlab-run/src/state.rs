@@ -3,6 +3,7 @@
 //! A file is a zstd stream: a line of JSON that says what it is and how its contents hash, then
 //! the contents.
 
+use std::io::ErrorKind::UnexpectedEof;
 use std::io::{BufReader, Read, Write};
 use std::path::Path;
 
@@ -13,7 +14,8 @@ use ssdlab_core::Drive;
 use ssdlab_core::drive::Media;
 
 use crate::plan::{Plan, Prepared};
-use crate::run::{Control, Progress, set_up};
+use crate::precondition::Settled;
+use crate::run::{Control, set_up};
 
 /// What a state file says of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,12 +41,14 @@ pub struct Header {
     pub mapped_pages: u64,
     /// Pages that the host can address.
     pub logical_pages: u64,
+    /// How the drive became steady, if it was overwritten until it was.
+    pub steady: Option<Settled>,
     /// SHA-256 of the contents.
     pub contents_sha256: String,
 }
 
 const WHAT: &str = "ssdlab state";
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 /// Sections of the config that decide what the contents mean.
 const BINDING: [&str; 2] = ["geometry", "physics"];
 /// A header is shorter than this.
@@ -57,20 +61,22 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 /// Makes the drive of a plan in its start state, preconditioned if the plan says so, and keeps it
-/// in a file, which appears whole or not at all.
+/// in a file, which appears whole or not at all; `None` if it was stopped. `control` must have been
+/// made for one plan.
 ///
 /// # Errors
 /// When the plan is wrong or the file cannot be written.
-pub fn save_state(plan: &Plan, path: &Path) -> Result<Header, Fault> {
+pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<Header>, Fault> {
     let unwritable = |error: &dyn std::fmt::Display| {
         Fault::new(path.display().to_string(), "cannot be written").got(error)
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(|error| unwritable(&error))?;
+    let file = new_file(folder).map_err(|error| unwritable(&error))?;
     let prepared = plan.prepare()?;
-    let control = Control::new(1);
-    let (drive, _) = set_up(&prepared, &control, &Progress::default())?;
+    let Some((drive, steady)) = set_up(&prepared, control, &control.progress[0])? else {
+        return Ok(None);
+    };
     let media = drive.media().ok_or_else(|| Fault::new("state", "the drive is not idle"))?;
     let contents = postcard::to_stdvec(&media).map_err(|error| unwritable(&error))?;
     let header = Header {
@@ -84,6 +90,7 @@ pub fn save_state(plan: &Plan, path: &Path) -> Result<Header, Fault> {
         config_hash: prepared.effective.hash().into(),
         mapped_pages: drive.ftl().map.mapped().into(),
         logical_pages: prepared.resolved.logical_pages.into(),
+        steady,
         contents_sha256: sha256(&contents),
     };
     let mut line = serde_json::to_vec(&header).expect("a header can be written");
@@ -97,7 +104,15 @@ pub fn save_state(plan: &Plan, path: &Path) -> Result<Header, Fault> {
     };
     write().map_err(|error| unwritable(&error))?;
     file.persist(path).map_err(|error| unwritable(&error.error))?;
-    Ok(header)
+    Ok(Some(header))
+}
+
+/// A file without a name in this folder, with the rights that any new file has.
+fn new_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 /// Reads a state file: what it says of itself, and what the drive held.
@@ -114,10 +129,15 @@ pub fn load_state(path: &Path) -> Result<(Header, Media), Fault> {
     let mut line = Vec::new();
     let mut byte = [0];
     while line.last() != Some(&b'\n') {
-        if line.len() > HEADER_MOST || stream.read_exact(&mut byte).is_err() {
-            return Err(none());
+        match stream.read(&mut byte) {
+            Ok(1) if line.len() < HEADER_MOST => line.push(byte[0]),
+            Ok(_) => return Err(none()),
+            // Something was packed, and ends early.
+            Err(error) if error.kind() == UnexpectedEof => {
+                return Err(fault("is damaged").got(error));
+            }
+            Err(_) => return Err(none()),
         }
-        line.push(byte[0]);
     }
     let header: Header = serde_json::from_slice(&line).map_err(|_| none())?;
     if header.what != WHAT || header.layout != LAYOUT {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ssdlab_run::{Control, Plan, RunConfig, run_all};
+use ssdlab_run::{Plan, RunConfig, run_uninterrupted};
 
 /// A drive small enough that garbage collection runs within a few thousand requests.
 const BASE: &[&str] = &[
@@ -52,6 +52,7 @@ const DRAWS: &[&str] = &[
 type Row = (&'static str, &'static [&'static str], &'static str);
 
 const CHANGES: &[Row] = &[
+    ("buffer.keep_free", BUFFER, "25%"),
     ("buffer.latency", BUFFER, "9us"),
     ("buffer.reads", BUFFER, "false"),
     ("buffer.size", &[], "2MiB"),
@@ -199,6 +200,7 @@ fn beside(key: &str) -> Vec<&'static str> {
 }
 
 const REFUSED: &[Row] = &[
+    ("buffer.keep_free", &[], "10%"),
     ("buffer.latency", &[], "1us"),
     ("buffer.reads", &[], "true"),
     ("flash.hold_until_decoded", &[], "true"),
@@ -210,6 +212,8 @@ const REFUSED: &[Row] = &[
     ("read", &[], "worst"),
     ("read.climb.start", &[], "2"),
     ("start.age_max", &[], "90d"),
+    ("start.age_max", &["physics=levels"], "90d"),
+    ("physics.levels.temperature.celsius", &["physics=levels"], "45.0"),
     ("start.invalid", &["start.fill=0"], "0.1"),
     ("start.steady", &["start.fill=0", "start.invalid=0"], "true"),
     ("tend.gc.choices", &[], "3"),
@@ -235,7 +239,7 @@ fn run(settings: &[String]) -> Result<serde_json::Value, String> {
     let base = BASE.iter().map(|setting| setting.to_string());
     let set = base.chain(settings.iter().cloned()).collect();
     let plan = Plan { device: "dlv-mlc-128g".into(), set, seed: 3, ..Plan::default() };
-    let results = run_all(&[plan], 1, &Control::new(1)).map_err(|fault| fault.to_string())?;
+    let results = run_uninterrupted(&[plan], 1).map_err(|fault| fault.to_string())?;
     let mut figures = serde_json::to_value(&results[0]).expect("a result can be written");
     let entries = figures.as_object_mut().expect("an object");
     for key in ["results_digest", "sim", "provenance", "workload"] {

@@ -1,11 +1,11 @@
 //! What cannot be run is refused before it runs, in one line that says why.
 
-use ssdlab_run::{Control, Plan, run_all};
+use ssdlab_run::{Control, Plan, run_all, run_uninterrupted};
 
 fn line(plan: Plan) -> String {
     let mut plan = Plan { device: "dlv-mlc-128g".into(), ..plan };
     plan.set.insert(0, "workload.requests=1000".into());
-    let line = run_all(&[plan], 1, &Control::new(1)).expect_err("a refusal").to_string();
+    let line = run_uninterrupted(&[plan], 1).expect_err("a refusal").to_string();
     assert!(!line.contains('\n'), "{line}");
     line
 }
@@ -17,7 +17,7 @@ fn set(settings: &[&str]) -> String {
 #[test]
 fn a_drive_of_more_pages_than_numbers_is_refused_with_the_limit_named() {
     let line = set(&["geometry.channels=1024"]);
-    assert!(line.contains("geometry: got more physical pages, expected at most 4294967294"));
+    assert!(line.contains("geometry: got 8589934592 physical pages, expected at most 4294967294"));
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn times_that_could_overflow_are_refused() {
     assert!(set(&["timing.program=9000000000s"]).contains("at most 100s"));
     assert!(set(&["flash.bus_rate=1B/s"]).contains("a rate that moves a page within"));
     assert!(set(&["flash.command_time=1h"]).contains("at most 100s"));
-    let old = set(&["physics=levels", "start.age_max=100000d"]);
+    let old = set(&["physics=retries", "start.age_max=100000d"]);
     assert!(old.contains("start.age_max: got \"100000d\", expected at most 36500d"), "{old}");
     let late = line(Plan { time_scale: Some(1e300), ..Plan::default() });
     assert!(late.contains("an arrival too late to simulate"), "{late}");
@@ -54,6 +54,44 @@ fn a_warm_up_longer_than_the_run_is_refused() {
 }
 
 #[test]
+fn what_an_option_leaves_without_effect_is_refused() {
+    let closed = |setting: &str| {
+        line(Plan { closed: Some(4), set: vec![setting.into()], ..Plan::default() })
+    };
+    let expected = "--set workload.interarrival=9us: workload.interarrival: got \"9us\", \
+                    expected no such setting beside --closed";
+    assert_eq!(closed("workload.interarrival=9us"), expected);
+    assert!(closed("workload.arrivals=fixed").ends_with("beside --closed"));
+    let steady = |set: &[&str], state: Option<&str>| {
+        line(Plan {
+            precondition: Some("steady".into()),
+            set: set.iter().map(|setting| setting.to_string()).collect(),
+            state: state.map(Into::into),
+            ..Plan::default()
+        })
+    };
+    for setting in ["start.fill=0.5", "start.preload=none"] {
+        assert!(steady(&[setting], None).ends_with("beside --precondition"), "{setting}");
+    }
+    assert!(steady(&[], Some("aged")).starts_with("--precondition: a way to precondition beside"));
+}
+
+#[test]
+fn arguments_that_take_each_other_back_are_refused() {
+    let named = |workload: &str, setting: &str| {
+        let workload = Some(workload.into());
+        line(Plan { workload, set: vec![setting.into()], ..Plan::default() })
+    };
+    let expected = "--set workload.kind.zipf.theta=0.9: takes back another argument: got --set \
+                    workload.kind=bursty, expected nothing beside \"bursty\"";
+    assert_eq!(named("bursty", "workload.kind.zipf.theta=0.9"), expected);
+    let twice = named("sequential", "workload.kind=random");
+    assert!(twice.starts_with("--set workload.kind=random: a kind beside --workload"), "{twice}");
+    let physics = set(&["physics=retries", "physics.levels.codeword=1KiB"]);
+    assert!(physics.contains("takes back another argument"), "{physics}");
+}
+
+#[test]
 fn a_footprint_beyond_the_drive_is_refused_by_its_key_unless_it_is_folded() {
     let line = set(&["workload.footprint=1TiB"]);
     assert!(line.starts_with("--set workload.footprint=1TiB: workload.footprint: got \"1TiB\""));
@@ -64,7 +102,7 @@ fn a_footprint_beyond_the_drive_is_refused_by_its_key_unless_it_is_folded() {
         fit: true,
         ..Plan::default()
     };
-    let results = run_all(&[plan], 1, &Control::new(1)).expect("a run");
+    let results = run_uninterrupted(&[plan], 1).expect("a run");
     assert!(results[0].folded > 500, "{} folded", results[0].folded);
 }
 
@@ -77,7 +115,7 @@ fn a_trace_is_read_as_its_settings_say() {
         let set = settings.iter().map(|s| s.to_string()).collect();
         let trace = Some(format!("{}:mqsim", file.display()));
         let plan = Plan { device: "dlv-mlc-128g".into(), trace, set, ..Plan::default() };
-        run_all(&[plan], 1, &Control::new(1)).map(|results| results[0].clone())
+        run_uninterrupted(&[plan], 1).map(|results| results[0].clone())
     };
     let of_one = run(&["workload.trace.device=0", "workload.trace.tick=1ms"]).expect("a run");
     assert_eq!(of_one.requests, 2);
@@ -95,7 +133,7 @@ fn a_warm_up_leaves_out_what_arrived_in_it_even_if_it_had_to_wait_outside() {
         warmup: Some("400".into()),
         ..Plan::default()
     };
-    let results = run_all(&[plan], 1, &Control::new(1)).expect("a run");
+    let results = run_uninterrupted(&[plan], 1).expect("a run");
     assert!(results[0].saturated && results[0].backlog > 900);
     assert_eq!(results[0].requests, 600);
 }

@@ -1,6 +1,6 @@
 //! Runs under the eyes of the auditor, and runs in several threads.
 
-use ssdlab_run::{Control, Plan, RunResult, run_all};
+use ssdlab_run::{Plan, RunResult, run_uninterrupted};
 
 /// A small drive of the fast preset, and a workload.
 fn plan(sets: &[&str]) -> Plan {
@@ -24,7 +24,7 @@ fn plan(sets: &[&str]) -> Plan {
 }
 
 fn run(plans: &[Plan], jobs: usize) -> Vec<RunResult> {
-    run_all(plans, jobs, &Control::new(plans.len())).unwrap_or_else(|fault| panic!("{fault}"))
+    run_uninterrupted(plans, jobs).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
 fn digests(plans: &[Plan], jobs: usize) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ssdlab_run::{Control, Plan, RunResult, load_state, run_all, save_state};
+use ssdlab_run::{Control, Plan, RunResult, load_state, run_uninterrupted, save_state};
 
 const SMALL: [&str; 6] = [
     "geometry.channels=2",
@@ -25,13 +25,13 @@ fn plan(more: &[&str]) -> Plan {
 }
 
 fn run(plan: Plan) -> Result<RunResult, String> {
-    let results = run_all(&[plan], 1, &Control::new(1)).map_err(|fault| fault.to_string())?;
+    let results = run_uninterrupted(&[plan], 1).map_err(|fault| fault.to_string())?;
     Ok(results.into_iter().next().expect("one result"))
 }
 
 fn saved(folder: &Path) -> std::path::PathBuf {
     let path = folder.join("aged.state");
-    let header = save_state(&plan(&[]), &path).unwrap();
+    let header = save_state(&plan(&[]), &path, &Control::new(1)).unwrap().unwrap();
     assert!(header.mapped_pages > header.logical_pages * 7 / 10);
     path
 }
@@ -58,7 +58,7 @@ fn a_state_with_physics_keeps_wear_and_ages() {
     ];
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("aged.state");
-    save_state(&plan(&physics), &path).unwrap();
+    save_state(&plan(&physics), &path, &Control::new(1)).unwrap();
     let fresh = run(plan(&physics)).unwrap();
     let loaded = run(Plan { state: Some(path), ..plan(&physics) }).unwrap();
     assert!(fresh.retries > 0, "old data needs more than one attempt");
@@ -86,6 +86,12 @@ fn a_state_of_another_drive_seed_or_file_is_refused_in_one_line() {
     std::fs::write(&damaged, bytes).unwrap();
     let line = load_state(&damaged).err().unwrap().to_string();
     assert!(line.contains("damaged"), "{line}");
+    let bytes = std::fs::read(&path).unwrap();
+    for left in [4, 16, bytes.len() / 2, bytes.len() - 1] {
+        std::fs::write(&damaged, &bytes[..left]).unwrap();
+        let line = load_state(&damaged).err().unwrap().to_string();
+        assert!(line.contains("damaged"), "{left} bytes left: {line}");
+    }
     std::fs::write(&damaged, "not a state").unwrap();
     let line = load_state(&damaged).err().unwrap().to_string();
     assert!(line.ends_with("is no state file: expected a file written by `ssdlab state save`"));
@@ -95,9 +101,14 @@ fn a_state_of_another_drive_seed_or_file_is_refused_in_one_line() {
 fn a_state_that_cannot_be_written_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("no/such/folder/aged.state");
-    assert!(save_state(&plan(&[]), &path).is_err());
+    assert!(save_state(&plan(&[]), &path, &Control::new(1)).is_err());
     assert!(
-        save_state(&Plan { device: "x".into(), ..plan(&[]) }, &folder.path().join("s")).is_err()
+        save_state(
+            &Plan { device: "x".into(), ..plan(&[]) },
+            &folder.path().join("s"),
+            &Control::new(1)
+        )
+        .is_err()
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -53,6 +53,14 @@ pub trait Source: Send {
     /// What is read or generated, for messages: a file's path, a generator's name.
     fn name(&self) -> &str;
 
+    /// The SHA-256 of the file that is read; `None` of a generator.
+    ///
+    /// # Errors
+    /// When the file cannot be read to its end.
+    fn sha256(&self) -> Result<Option<String>, Fault> {
+        Ok(None)
+    }
+
     /// The line of the input that record `index` of the last call of [`Source::fill`] came from
     /// (0 is the first record which that call appended), counted from 1. Generators have none.
     fn line(&self, index: usize) -> Option<u64>;

@@ -74,6 +74,9 @@ def _execute(
             comparison = api.compare(plans, jobs=given["jobs"], progress=line)
     except Interrupted as interrupted:
         comparison, code = interrupted.partial, EXIT_INTERRUPTED
+        if not comparison:
+            click.echo("interrupted before anything was measured", file=sys.stderr)
+            return code
     if target is not None:
         target.write(comparison.to_json() + "\n")
     if path == _STDOUT:

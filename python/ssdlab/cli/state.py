@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
-from ssdlab import _native
+from ssdlab import _native, report
 from ssdlab.cli import options
 from ssdlab.cli.lines import Group
 from ssdlab.files import Target
 from ssdlab.plans import to_json
 from ssdlab.progress import Line
+from ssdlab.results import PreconditionResult
 from ssdlab.text import share
 
 
@@ -29,9 +30,11 @@ def save(file: str, **given: Any) -> None:
     Target("FILE", file)
     with Line() as line:
         header, interrupted = _native.save_state(to_json(options.plan_of(given)), file, line)
+    saved = json.loads(header)
+    if saved is not None:
+        _tell(file, saved)
     if interrupted:
         raise KeyboardInterrupt
-    _tell(file, json.loads(header))
 
 
 @state.command()
@@ -46,5 +49,7 @@ def _tell(file: str, header: dict[str, Any]) -> None:
     filled = header["mapped_pages"] / header["logical_pages"]
     click.echo(f"{file}: {header['device']}, aged under {header['scheme']}, seed {header['seed']}")
     click.echo(f"pages   {header['mapped_pages']:,} hold data, {share(filled)} of the drive")
+    if header["steady"]:
+        click.echo(f"start   {report.steadiness(PreconditionResult(**header['steady']))}")
     click.echo(f"config  {header['config_hash']}")
     click.echo(f"saved by ssdlab {header['version']}, contents {header['contents_sha256']}")

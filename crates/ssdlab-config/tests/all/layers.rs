@@ -58,6 +58,32 @@ fn naming_the_same_choice_keeps_its_settings() {
 }
 
 #[test]
+fn no_argument_takes_back_what_another_one_set() {
+    let line = |arguments: &[&str]| {
+        let add = |layers: Layers, argument: &&str| layers.set(argument);
+        let layers = arguments.iter().try_fold(preset().text("b", "order.hws.window = 8"), add);
+        layers.and_then(|layers| layers.resolve::<Toy>()).err().map(|fault| fault.to_string())
+    };
+    let expected = "--set order.priority.classes=3: takes back another argument: got --set \
+                    order.hws.window=9, expected nothing beside \"hws\"";
+    let refused = line(&["order.hws.window=9", "seed=2", "order.priority.classes=3"]);
+    assert_eq!(refused.as_deref(), Some(expected));
+    assert!(line(&["order=fifo", "order.hws.window=9"]).is_some());
+    assert!(line(&["order.hws.window=9", "order=fifo"]).is_some());
+    assert!(line(&["order.hws={window=9}", "order=fifo"]).is_some());
+    assert!(
+        line(&["tenants.a.share=1", "tenants.a.order=fifo", "tenants.a.order.hws.window=9"])
+            .is_some()
+    );
+    // The later of two bare names wins, and an argument may overrule a file.
+    assert_eq!(line(&["order=hws", "order=fifo"]), None);
+    assert_eq!(line(&["order=fifo"]), None);
+    assert_eq!(line(&["order.priority.classes=3", "order=priority"]), None);
+    let tenants = ["tenants.a.share=1", "tenants.b.share=0", "tenants.a.order.hws.window=9"];
+    assert_eq!(line(&[&tenants[..], &["tenants.b.order=fifo"]].concat()), None);
+}
+
+#[test]
 fn a_list_replaces_as_a_whole() {
     let layers = preset().text("bundle", "tend = [\"greedy\", { clock = { period = \"5s\" } }]");
     assert_eq!(layers.resolve::<Toy>().unwrap().0.tend.len(), 2);
@@ -71,7 +97,7 @@ fn serdes_own_enums_are_choices_too() {
         with(&["workload.arrival=poisson"]).0.workload.arrival,
         Arrival::Poisson(Default::default())
     );
-    let twice = ["workload.arrival.poisson.gap=4us", "workload.arrival=closed"];
+    let twice = ["workload.arrival=poisson", "workload.arrival=closed"];
     assert_eq!(with(&twice).0.workload.arrival, Arrival::Closed);
     let optional = ["workload.pinned=hws", "workload.pinned.hws.window=3", "workload.pinned=hws"];
     assert_eq!(with(&optional).0.workload.pinned, Some(hws(3)));

@@ -2,7 +2,8 @@
 //!
 //! It knows which pages it holds and which of their sectors; which of them leaves when it is full
 //! is a choice of ⟨evict⟩. A page that leaves and was written is programmed; whoever took its
-//! place waits for that, which is how a slow flash slows its writers.
+//! place waits for that, which is how a slow flash slows its writers. A buffer that keeps slots
+//! free lets pages leave ahead of need, so that only writes that outrun the flash wait.
 
 use std::collections::VecDeque;
 
@@ -23,6 +24,17 @@ pub struct Slot {
     pub dirty: u64,
 }
 
+/// Whether there is room for one page more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Vacancy {
+    /// A slot is free.
+    Now,
+    /// A page that leaves ahead of need still takes its slot.
+    Coming,
+    /// No slot is free, and none will be.
+    None,
+}
+
 /// A flush that waits for pages that were leaving when it came.
 #[derive(Clone, Copy, Debug)]
 struct Barrier {
@@ -41,6 +53,12 @@ pub struct Buffer {
     slot_of: Vec<u32>,
     latency: Nanos,
     keeps_reads: bool,
+    /// Slots that are to be free, or about to be.
+    keep_free: u32,
+    /// Free slots that are still taken by pages that leave ahead of need, and are promised to none.
+    ahead: u32,
+    /// Writes that were promised room, in the order in which they get it.
+    promised: VecDeque<TxnId>,
     /// Operations that end with a move into or out of the buffer, in the order of their ends.
     moving: VecDeque<(SimTime, TxnId)>,
     departures: u64,
@@ -58,6 +76,9 @@ impl Buffer {
             slot_of: vec![0; resolved.logical_pages as usize],
             latency: resolved.buffer_latency,
             keeps_reads: resolved.buffer_reads,
+            keep_free: resolved.buffer_keep_free,
+            ahead: 0,
+            promised: VecDeque::new(),
             moving: VecDeque::new(),
             departures: 0,
             leaving: Vec::new(),
@@ -97,9 +118,41 @@ impl Buffer {
         &mut self.slots[slot as usize]
     }
 
-    /// Whether every slot is taken.
-    pub fn is_full(&self) -> bool {
-        self.free.is_empty()
+    /// Whether one page more has room.
+    pub fn room(&self) -> Vacancy {
+        match (self.free.len() as u32, self.ahead) {
+            (free, ahead) if free > ahead => Vacancy::Now,
+            (0, _) => Vacancy::None,
+            _ => Vacancy::Coming,
+        }
+    }
+
+    /// Whether fewer slots are free, or about to be, than the buffer keeps free.
+    pub fn is_short_of_room(&self) -> bool {
+        (self.free.len() as u32) < self.keep_free
+    }
+
+    /// A page that was removed ahead of need takes its slot until it has been programmed.
+    pub fn leaves_ahead(&mut self) {
+        self.ahead += 1;
+    }
+
+    /// A write gets the room of a page that leaves ahead of need.
+    pub fn promise_room(&mut self, write: TxnId) {
+        self.ahead -= 1;
+        self.promised.push_back(write);
+    }
+
+    /// A page that left ahead of need has been programmed; the write that was promised its room.
+    pub fn left_ahead(&mut self) -> Option<TxnId> {
+        let write = self.promised.pop_front();
+        self.ahead -= u32::from(write.is_none());
+        write
+    }
+
+    /// Writes that wait for room that they were promised.
+    pub fn promised(&self) -> impl Iterator<Item = TxnId> + '_ {
+        self.promised.iter().copied()
     }
 
     /// Puts a page into a free slot.
@@ -143,6 +196,10 @@ impl Buffer {
         let marked = self.slot_of.iter().filter(|slot| **slot != 0).count();
         if taken + self.free.len() != self.slots.len() || taken != marked {
             return Err(format!("the buffer holds {taken} pages, of which {marked} are marked"));
+        }
+        if self.ahead as usize > self.free.len() {
+            let free = self.free.len();
+            return Err(format!("{} pages leave ahead of need from {free} free slots", self.ahead));
         }
         match self.pages().find(|(_, page)| page.dirty & !page.present != 0) {
             Some((_, page)) => Err(format!("{:?} is dirty in sectors that are not here", page.lpn)),

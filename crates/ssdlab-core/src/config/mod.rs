@@ -1,6 +1,7 @@
 //! What a drive is, as declared in a config: every key with its meaning, unit, default and source.
 
 pub mod catalogue;
+mod effects;
 mod resolve;
 
 pub use resolve::{RESERVE_BLOCKS, Resolved, usable_blocks};
@@ -227,11 +228,16 @@ pub struct BufferConfig {
     /// Source: HIRE, section 3 (reads and writes both cached).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<bool>,
+    /// Share of its pages that are kept free: as long as fewer are, the next to leave are programmed
+    /// ahead of need, and writes wait only if they outrun that. With 0 a page leaves when another
+    /// needs its place; only with a buffer. Default: 0. Assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_free: Option<Share>,
 }
 
 impl Default for BufferConfig {
     fn default() -> BufferConfig {
-        BufferConfig { size: Bytes::new(0), latency: None, reads: None }
+        BufferConfig { size: Bytes::new(0), latency: None, reads: None, keep_free: None }
     }
 }
 
@@ -325,7 +331,8 @@ pub struct StartConfig {
     /// Whether the data was overwritten at random, under the drive's own garbage collection, until
     /// the drive was steady; only with `fill`, not beside `invalid`. Default: false. Assumed.
     pub steady: bool,
-    /// P/E cycles of each block. Default: 0. Assumed.
+    /// P/E cycles of each block; they add bit errors with `physics.levels.wear` or
+    /// `physics.retries`. Default: 0. Assumed.
     pub pe_cycles: u32,
     /// The P/E cycles of each block are drawn from `pe_cycles` ± this. Default: 0. Source:
     /// ReadGuard (ruled: 15).
@@ -336,7 +343,8 @@ pub struct StartConfig {
     /// Ages of the data on the drive are drawn evenly from this to `age_max`. Default: `0ns`.
     /// Assumed.
     pub age_min: Nanos,
-    /// The oldest data on the drive. Default: `0ns`. Source: DLV and ReadGuard (ruled: 90d).
+    /// The oldest data on the drive; only with `physics.levels.retention` or `physics.retries`.
+    /// Default: `0ns`. Source: DLV and ReadGuard (ruled: 90d).
     pub age_max: Nanos,
 }
 

@@ -3,17 +3,17 @@
 use ssdlab_base::quantity::Share;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Nanos};
-use ssdlab_nand::chip::{Chip, PhysicsConfig};
+use ssdlab_nand::chip::Chip;
 use ssdlab_nand::geometry::PlaneId;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, Geometry};
 
+use super::effects::check_effects;
 use super::{ArrayUnit, DriveConfig, PartialWrites, TransferUnit};
 use crate::flash::{FlashSetup, HOST_RANKS};
 use crate::media;
-use crate::policy::tend::Victim;
-use crate::slots::{OrderChoice, PreemptChoice, ReadChoice};
+use crate::slots::{OrderChoice, ReadChoice};
 
 /// A drive's config in flat numbers.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub struct Resolved {
     pub buffer_latency: Nanos,
     /// Whether the buffer keeps pages that were read.
     pub buffer_reads: bool,
+    /// Pages of the buffer that are kept free.
+    pub buffer_keep_free: u32,
     /// The seed of the drive's chance.
     pub seed: u64,
 }
@@ -53,7 +55,10 @@ impl Resolved {
         let geometry = &config.geometry;
         geometry.check().map_err(|(key, expected)| {
             let got = match key {
-                "" => return Refusal::new("geometry", "more physical pages", expected),
+                "" => {
+                    let pages = format!("{} physical pages", geometry.pages_declared());
+                    return Refusal::new("geometry", pages, expected);
+                }
                 "page_size" => geometry.page_size.to_string(),
                 "channels" => geometry.channels.to_string(),
                 "chips" => geometry.chips.to_string(),
@@ -82,6 +87,7 @@ impl Resolved {
             buffer_pages,
             buffer_latency: config.buffer.latency.unwrap_or(Nanos::from_us(1)),
             buffer_reads: config.buffer.reads.unwrap_or(true),
+            buffer_keep_free: keep_free(config, buffer_pages),
             seed,
             config: config.clone(),
         })
@@ -101,6 +107,12 @@ impl Resolved {
     pub fn sectors(&self) -> u64 {
         u64::from(self.logical_pages) * u64::from(self.geometry().sectors_per_page())
     }
+}
+
+/// Pages of the buffer that are kept free; one at least is there to be used.
+fn keep_free(config: &DriveConfig, buffer_pages: u32) -> u32 {
+    let share = config.buffer.keep_free.map_or(0.0, Share::get);
+    ((f64::from(buffer_pages) * share) as u32).min(buffer_pages.saturating_sub(1))
 }
 
 fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
@@ -127,73 +139,6 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
             .map(|moved| config.flash.bus_rate.time_for(Bytes::new(bytes(moved))))
             .collect(),
     }
-}
-
-/// Refuses keys that are set where they have no effect.
-fn check_effects(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
-    let flat = chip.is_flat();
-    let flash = &config.flash;
-    let nobody = matches!(config.preempt, PreemptChoice::Nobody(_));
-    let buffer = &config.buffer;
-    let no_buffer = buffer.size.get() == 0;
-    let start = &config.start;
-    let empty = start.fill.get() == 0.0;
-    let gc = config.tend.gc.get();
-    let draws = gc.is_some_and(|gc| gc.victim == Victim::DChoices);
-    let choices = gc.and_then(|gc| gc.choices);
-    const FLAT: &str = "under flat physics";
-    const NOBODY: &str = "with preempt = \"nobody\"";
-    // A key, its value if it is set, whether it would have no effect, and when.
-    let idle = [
-        ("flash.hold_until_decoded", shown(flash.hold_until_decoded), flat, FLAT),
-        (
-            "flash.hold_until_decoded",
-            shown(flash.hold_until_decoded),
-            flash.cache_read,
-            "with flash.cache_read, which lets every page go",
-        ),
-        ("flash.suspend_time", shown(flash.suspend_time), nobody, NOBODY),
-        ("flash.resume_time", shown(flash.resume_time), nobody, NOBODY),
-        ("buffer.latency", shown(buffer.latency), no_buffer, "without a buffer"),
-        ("buffer.reads", shown(buffer.reads), no_buffer, "without a buffer"),
-        ("tend.gc.choices", shown(choices), !draws, "without victim = \"d_choices\""),
-        ("read", Some("worst".into()), flat && matches!(config.read, ReadChoice::Worst(_)), FLAT),
-        ("start.age_max", set(start.age_max, Nanos::ZERO), flat, FLAT),
-        (
-            "start.dwell",
-            set(start.dwell, Nanos::ZERO),
-            !matches!(config.physics, PhysicsConfig::Retries(_)),
-            "without physics.retries",
-        ),
-        ("start.invalid", set(start.invalid, Share::new(0.0)), empty, "without start.fill"),
-        ("start.steady", set(start.steady, false), empty, "without start.fill"),
-        (
-            "start.invalid",
-            set(start.invalid, Share::new(0.0)),
-            start.steady,
-            "with start.steady, which decides it",
-        ),
-        (
-            "timing.voltages",
-            shown(config.timing.voltages.get(1).map(|class| class.name.clone())),
-            true,
-            "as long as no link of `program` chooses another voltage than the normal one",
-        ),
-    ];
-    for (key, value, without_effect, when) in idle {
-        if let Some(value) = value.filter(|_| without_effect) {
-            return Err(Refusal::new(key, value, format!("no such setting {when}")));
-        }
-    }
-    Ok(())
-}
-
-fn shown<T: ToString>(value: Option<T>) -> Option<String> {
-    value.map(|value| value.to_string())
-}
-
-fn set<T: PartialEq + ToString>(value: T, unset: T) -> Option<String> {
-    (value != unset).then(|| value.to_string())
 }
 
 fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {

@@ -6,8 +6,8 @@ use ssdlab_nand::Lpn;
 use super::Drive;
 use super::watch::watch;
 use crate::account::{Blame, Cause, OpKind, Part};
-use crate::buffer::{Buffer, Slot};
-use crate::flash::{Owner, TxnId};
+use crate::buffer::{Buffer, Slot, Vacancy};
+use crate::flash::{Owner, Room, TxnId};
 use crate::policy::evict::{EvictPolicy, UseView};
 
 /// What the drive does only if it has a buffer.
@@ -60,17 +60,34 @@ impl Drive {
             self.answers.evict.touch(&UseView { slot, write: true });
             return self.the_buffer().begin_move(now, id);
         }
-        let must_wait = self.the_buffer().is_full() && self.make_room(Some(id));
+        let must_wait = match self.the_buffer().room() {
+            Vacancy::Now => false,
+            Vacancy::Coming => {
+                self.the_buffer().promise_room(id);
+                true
+            }
+            Vacancy::None => self.make_room(Room::For(id)),
+        };
         let slot = self.the_buffer().insert(Slot { lpn, present: mask, dirty: mask });
         self.answers.evict.insert(&UseView { slot, write: true });
         if !must_wait {
             self.the_buffer().begin_move(now, id);
         }
+        self.make_room_ahead();
     }
 
-    /// Lets a page leave a full buffer; true if `waiter` is told when it has been programmed.
-    fn make_room(&mut self, waiter: Option<TxnId>) -> bool {
-        let slot = self.answers.evict.victim().expect("a full buffer has a page to give");
+    /// Lets pages leave until as many slots are free, or will be, as the buffer keeps free.
+    fn make_room_ahead(&mut self) {
+        while self.the_buffer().is_short_of_room() {
+            if self.make_room(Room::Ahead) {
+                self.the_buffer().leaves_ahead();
+            }
+        }
+    }
+
+    /// Lets the page leave whose turn it is; true if it must be programmed for that.
+    fn make_room(&mut self, room: Room) -> bool {
+        let slot = self.answers.evict.victim().expect("a buffer without room has a page to give");
         self.answers.evict.remove(slot);
         let page = self.the_buffer().remove(slot);
         if page.dirty == 0 {
@@ -78,17 +95,17 @@ impl Drive {
             return false;
         }
         let number = self.the_buffer().departs();
-        self.program_page(page, waiter, number);
+        self.program_page(page, room, number);
         watch!(self, forgets(page.lpn));
         true
     }
 
     /// Programs what was written of a page: its departure of this number.
-    fn program_page(&mut self, page: Slot, waiter: Option<TxnId>, number: u64) {
+    fn program_page(&mut self, page: Slot, room: Room, number: u64) {
         let id = self.flash.txns.insert(self.now);
         let txn = &mut self.flash.txns[id];
         txn.lpn = page.lpn;
-        txn.owner = Owner::Buffer { waiter, number };
+        txn.owner = Owner::Buffer { room, number };
         txn.kind = OpKind::Program;
         txn.cause = Cause::Host;
         txn.mask = page.dirty;
@@ -105,11 +122,16 @@ impl Drive {
     }
 
     /// A page that left the buffer has been programmed.
-    pub(super) fn page_has_left(&mut self, waiter: Option<TxnId>, number: u64) {
+    pub(super) fn page_has_left(&mut self, room: Room, number: u64) {
         let now = SimTime::from_ns(self.now);
         let over = self.the_buffer().departed(number);
-        if let Some(waiter) = waiter {
-            self.the_buffer().begin_move(now, waiter);
+        let writes = match room {
+            Room::None => None,
+            Room::Ahead => self.the_buffer().left_ahead(),
+            Room::For(write) => Some(write),
+        };
+        if let Some(write) = writes {
+            self.the_buffer().begin_move(now, write);
         }
         for slot in over {
             self.end_of_flush_wait(slot);
@@ -130,12 +152,18 @@ impl Drive {
             watch!(self, keeps(id, &self.flash.txns[id], new));
             return;
         }
-        if self.the_buffer().is_full() {
-            self.make_room(None);
+        match self.the_buffer().room() {
+            Vacancy::Now => {}
+            // Writes have a claim to what is being cleared.
+            Vacancy::Coming => return,
+            Vacancy::None => {
+                self.make_room(Room::None);
+            }
         }
         watch!(self, keeps(id, &self.flash.txns[id], mask));
         let slot = self.the_buffer().insert(Slot { lpn, present: mask, dirty: 0 });
         self.answers.evict.insert(&UseView { slot, write: false });
+        self.make_room_ahead();
     }
 
     /// Forgets what the buffer holds of a page that is trimmed.
@@ -158,7 +186,7 @@ impl Drive {
             let buffer = self.the_buffer();
             buffer.page(at).dirty = 0;
             let number = buffer.departs();
-            self.program_page(page, None, number);
+            self.program_page(page, Room::None, number);
         }
         let waits = self.the_buffer().wait_for_departures(slot);
         self.host[slot].remaining += u32::from(waits);

@@ -102,9 +102,9 @@ impl Drive {
                 self.flash.txns.remove(id);
                 self.end_of_part(slot, &blame);
             }
-            Owner::Buffer { waiter, number } => {
+            Owner::Buffer { room, number } => {
                 self.flash.txns.remove(id);
-                self.page_has_left(waiter, number);
+                self.page_has_left(room, number);
             }
             Owner::Job(_) => unreachable!("a job goes on by itself"),
         }

@@ -7,7 +7,7 @@ use super::Drive;
 use super::watch::watch;
 use crate::account::{Blame, Cause, OpKind, Part};
 use crate::config::{PartialWrites, Preload};
-use crate::flash::{Owner, Rank, TxnId};
+use crate::flash::{Owner, Rank, Room, TxnId};
 use crate::host::{Active, Completion, Op, Refused, Request};
 use crate::media;
 use crate::policy::Wish;
@@ -253,8 +253,8 @@ impl Drive {
                 let active = &self.host[slot];
                 (active.request.queue, active.request.hint, active.pages)
             }
-            Owner::Buffer { waiter: Some(waiter), .. } => {
-                self.manners(self.flash.txns[waiter].owner)
+            Owner::Buffer { room: Room::For(write), .. } => {
+                self.manners(self.flash.txns[write].owner)
             }
             _ => (self.host.queues() as u8 - 1, 0, 1),
         }

@@ -3,7 +3,7 @@
 use ssdlab_nand::{BlockId, PlaneId};
 
 use super::Drive;
-use crate::audit::{Auditor, Rooms, everything};
+use crate::audit::{Auditor, Pace, Rooms, everything};
 
 /// Tells the auditor, if there is one.
 macro_rules! watch {
@@ -15,23 +15,17 @@ macro_rules! watch {
 }
 pub(super) use watch;
 
-/// Physical pages that are recounted for each event, on average, if nothing else is asked for.
-const PAGES_AN_EVENT: u64 = 4096;
-
 impl Drive {
-    /// Checks from now on, after every event, that the drive's books agree with one another and
-    /// that every read returns what was written last; false if something is under way, so that
-    /// it is too late. What takes a time proportional to the drive is recounted every `every`
-    /// events; `None` for as often as keeps that cheap: at every event of a small drive.
-    pub fn watch(&mut self, every: Option<u64>) -> bool {
+    /// Checks from now on that every read returns what was written last, that time goes on and is
+    /// accounted for, and at this pace that the drive's books agree with one another; false if
+    /// something is under way, so that it is too late.
+    pub fn watch(&mut self, pace: Pace) -> bool {
         let buffered = self.buffer.as_ref().is_some_and(|buffer| buffer.pages().next().is_some());
         if !self.is_idle() || buffered || self.unfinished() > 0 {
             return false;
         }
-        let affordable = u64::from(self.geometry.page_count()) / PAGES_AN_EVENT;
-        let every = every.unwrap_or(affordable).max(1);
         let jobs = self.jobs_of_planes();
-        self.auditor = Some(Box::new(Auditor::new(&self.resolved, &self.rooms(&jobs), every)));
+        self.auditor = Some(Box::new(Auditor::new(&self.resolved, &self.rooms(&jobs), pace)));
         true
     }
 

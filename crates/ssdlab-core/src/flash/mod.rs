@@ -24,7 +24,7 @@ mod unit;
 pub use audit::Census;
 pub use cells::{Cells, Facts};
 pub use lanes::{HOST_RANKS, Rank};
-pub use txn::{Fifo, Owner, Txn, TxnId, Txns};
+pub use txn::{Fifo, Owner, Room, Txn, TxnId, Txns};
 pub use unit::State;
 
 use ssdlab_base::{Nanos, SimTime};

@@ -23,6 +23,17 @@ impl TxnId {
     }
 }
 
+/// Whom a page makes room for that leaves the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Room {
+    /// Nobody: it stays, or it left for what was read.
+    None,
+    /// Whoever comes: it leaves ahead of need.
+    Ahead,
+    /// The write that took its place and waits for this.
+    For(TxnId),
+}
+
 /// Whom a transaction works for, and so who hears of its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {
@@ -30,8 +41,8 @@ pub enum Owner {
     Request(u32),
     /// The buffer, which lets a page go.
     Buffer {
-        /// The write that took the page's place and waits for this.
-        waiter: Option<TxnId>,
+        /// Whom the page makes room for.
+        room: Room,
         /// The number of the departure.
         number: u64,
     },
@@ -168,6 +179,11 @@ impl Txns {
     #[inline]
     pub fn remove(&mut self, id: TxnId) {
         self.free.push(id.0);
+    }
+
+    /// Slots of transactions, free ones included.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
     }
 
     /// Transactions under way.

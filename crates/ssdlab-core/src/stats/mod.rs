@@ -69,8 +69,6 @@ pub struct Stats {
     pub gc: (u64, u64),
     /// Jobs of static wear levelling that ended.
     pub wear_levelled: u64,
-    /// Requests in the drive, integrated over time (requests · ns), of those counted.
-    pub residence: u128,
     /// Pages found in the buffer, and looked for.
     pub buffer: (u64, u64),
     /// A hash of every completion so far.
@@ -89,7 +87,6 @@ impl Stats {
             uncorrectable: 0,
             gc: (0, 0),
             wear_levelled: 0,
-            residence: 0,
             buffer: (0, 0),
             digest: 0,
             since,

@@ -77,8 +77,9 @@ fn front_end() -> impl Strategy<Value = Vec<String>> {
     let order = one_of(&["fifo", "read_first", "priority"]);
     let buffer = one_of(&["0B", "32KiB", "128KiB"]);
     let preload = one_of(&["none", "lazy"]);
-    (partial, allocation, planes, order, (buffer, any::<bool>()), preload).prop_map(
-        |(partial, allocation, planes, order, (buffer, keeps), preload)| {
+    let ahead = one_of(&["0.0", "0.3", "1.0"]);
+    (partial, allocation, planes, order, (buffer, any::<bool>(), ahead), preload).prop_map(
+        |(partial, allocation, planes, order, (buffer, keeps, ahead), preload)| {
             let mut sets = vec![
                 format!(
                     "ftl = {{ partial_writes = \"{partial}\", allocation = \"{allocation}\" }}"
@@ -89,7 +90,9 @@ fn front_end() -> impl Strategy<Value = Vec<String>> {
                 "host = { queues = 2, queue_depth = 8 }".into(),
             ];
             if buffer != "0B" {
-                sets.push(format!("buffer = {{ size = \"{buffer}\", reads = {keeps} }}"));
+                sets.push(format!(
+                    "buffer = {{ size = \"{buffer}\", reads = {keeps}, keep_free = {ahead} }}"
+                ));
             }
             sets
         },

@@ -258,6 +258,24 @@ fn a_write_waits_for_room_until_the_page_that_leaves_is_programmed() {
 }
 
 #[test]
+fn a_write_finds_room_that_was_made_ahead_of_it_and_waits_if_it_outruns_that() {
+    let one = BUS + PROGRAM;
+    // A buffer of four pages of which two are kept free.
+    let sets = ["buffer = { size = \"16KiB\", latency = \"1us\", keep_free = 0.5 }"];
+    let mut rig = Rig::new(&sets);
+    let tags: Vec<u64> = (0..7).map(|page| rig.write(page)).collect();
+    rig.finish();
+    let ends: Vec<u64> = tags.iter().map(|&tag| rig.end_of(tag).unwrap()).collect();
+    // Two pages stay, the first to be written after them sends the oldest away; the fifth write is
+    // the first to find no room left, and waits for the first program on the one plane.
+    assert_eq!(ends, [US, US, US, US, one + US, 2 * one + US, 3 * one + US]);
+    let now = rig.now();
+    let tag = rig.write(7);
+    rig.finish();
+    assert_eq!(rig.end_of(tag), Some(now + US), "there is room again");
+}
+
+#[test]
 fn planes_of_a_die_work_together_only_at_equal_offsets() {
     for level in [true, false] {
         let (mut rig, _) = written(&["geometry.planes = 2", "flash.array = \"die\""], 0);

@@ -1,6 +1,7 @@
 //! What was once wrong, each as a fact.
 
 use ssdlab_core::Op;
+use ssdlab_core::audit::Pace;
 
 use crate::support::{BUS, PROGRAM, Rig, Step, play};
 
@@ -76,7 +77,7 @@ fn wear_levelling_has_a_page_to_write_when_the_host_takes_all_it_may() {
         "tend.gc.threshold = 0.5",
     ];
     let mut rig = Rig::new(&sets);
-    rig.drive.watch(Some(16));
+    rig.drive.watch(Pace::Every(16));
     let pages = u64::from(rig.drive.resolved().logical_pages);
     for n in 0..pages * 40 {
         // Most pages are written once; few of them are hot.

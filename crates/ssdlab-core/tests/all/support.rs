@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use ssdlab_base::SimTime;
+use ssdlab_core::audit::Pace;
 use ssdlab_core::{Completion, Drive, DriveConfig, Op, Refused, Request, Resolved};
 
 /// A plane of 16 blocks of 8 pages of 4 KiB; a page takes 5 us on the bus.
@@ -75,7 +76,7 @@ impl Rig {
     /// As [`Rig::new`]; what is wrong if there is no such drive.
     pub fn seeded(sets: &[&str], seed: u64) -> Result<Rig, String> {
         let mut rig = Rig::unwatched(sets, seed)?;
-        assert!(rig.drive.watch(Some(1)));
+        assert!(rig.drive.watch(Pace::Every(1)));
         Ok(rig)
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ssdlab_base::{Bytes, Nanos};
 use ssdlab_core::{Drive, Op, Request};
-use ssdlab_run::{Control, Plan, RunResult, run_all};
+use ssdlab_run::{Plan, RunResult, run_uninterrupted};
 use ssdlab_workload::{Generator, Kind, SizeChoice, Source, WorkloadConfig, ZipfConfig};
 
 use crate::bare::Bare;
@@ -228,7 +228,7 @@ impl Case {
 }
 
 fn run(plan: Plan) -> RunResult {
-    let results = run_all(&[plan], 1, &Control::new(1));
+    let results = run_uninterrupted(&[plan], 1);
     results.unwrap_or_else(|fault| panic!("{fault}")).remove(0)
 }
 

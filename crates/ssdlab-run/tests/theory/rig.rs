@@ -1,6 +1,6 @@
 //! Drives made to measure, and runs on them.
 
-use ssdlab_run::{Control, Plan, RunResult, run_all};
+use ssdlab_run::{Plan, RunResult, run_uninterrupted};
 
 /// A drive of one plane: sensing 75 us, programming 750 us, a page of 4 KiB in 20 us on the bus.
 pub const ONE_PLANE: &[&str] = &[
@@ -45,7 +45,7 @@ pub fn plan<S: AsRef<str>>(base: &[&str], kind: &str, settings: &[S]) -> Plan {
 
 /// Runs the plans, two at a time.
 pub fn run(plans: &[Plan]) -> Vec<RunResult> {
-    run_all(plans, 2, &Control::new(plans.len())).unwrap_or_else(|fault| panic!("{fault}"))
+    run_uninterrupted(plans, 2).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
 /// The same plan with each of these seeds.

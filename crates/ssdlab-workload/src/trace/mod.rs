@@ -289,6 +289,10 @@ impl Source for Trace {
         Some((self.meter.consumed() as f64 / stored as f64).min(1.0))
     }
 
+    fn sha256(&self) -> Result<Option<String>, Fault> {
+        Trace::sha256(self).map(Some)
+    }
+
     fn name(&self) -> &str {
         &self.name
     }

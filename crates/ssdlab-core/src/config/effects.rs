@@ -1,0 +1,103 @@
+//! Keys that are set where they have no effect.
+
+use ssdlab_base::Nanos;
+use ssdlab_base::quantity::Share;
+use ssdlab_nand::chip::{Chip, PhysicsConfig};
+use ssdlab_nand::refusal::Refusal;
+
+use super::DriveConfig;
+use crate::policy::tend::Victim;
+use crate::slots::{EvictChoice, PreemptChoice, ReadChoice};
+
+/// A key, its value if it is set, whether it has no effect, and when that is so.
+type Idle = (&'static str, Option<String>, bool, &'static str);
+
+const FLAT: &str = "under flat physics";
+const NOBODY: &str = "with preempt = \"nobody\"";
+const NO_BUFFER: &str = "without a buffer";
+
+/// Refuses keys that are set where they have no effect.
+pub(super) fn check_effects(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
+    let sections = [
+        of_flash(config, chip),
+        of_buffer(config),
+        of_policies(config, chip),
+        of_start(config, chip),
+    ];
+    for (key, value, without_effect, when) in sections.into_iter().flatten() {
+        if let Some(value) = value.filter(|_| without_effect) {
+            return Err(Refusal::new(key, value, format!("no such setting {when}")));
+        }
+    }
+    Ok(())
+}
+
+fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
+    let flash = &config.flash;
+    let nobody = matches!(config.preempt, PreemptChoice::Nobody(_));
+    let hold = shown(flash.hold_until_decoded);
+    let second_class = config.timing.voltages.get(1).map(|class| class.name.clone());
+    vec![
+        ("flash.hold_until_decoded", hold.clone(), chip.is_flat(), FLAT),
+        (
+            "flash.hold_until_decoded",
+            hold,
+            flash.cache_read,
+            "with flash.cache_read, which lets every page go",
+        ),
+        ("flash.suspend_time", shown(flash.suspend_time), nobody, NOBODY),
+        ("flash.resume_time", shown(flash.resume_time), nobody, NOBODY),
+        (
+            "timing.voltages",
+            second_class,
+            true,
+            "as long as no link of `program` chooses another voltage than the normal one",
+        ),
+    ]
+}
+
+fn of_buffer(config: &DriveConfig) -> Vec<Idle> {
+    let buffer = &config.buffer;
+    let none = buffer.size.get() == 0;
+    let evict = (config.evict != EvictChoice::default()).then(|| config.evict.name().to_owned());
+    vec![
+        ("buffer.latency", shown(buffer.latency), none, NO_BUFFER),
+        ("buffer.reads", shown(buffer.reads), none, NO_BUFFER),
+        ("buffer.keep_free", shown(buffer.keep_free.map(Share::get)), none, NO_BUFFER),
+        ("evict", evict, none, NO_BUFFER),
+    ]
+}
+
+fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
+    let gc = config.tend.gc.get();
+    let draws = gc.is_some_and(|gc| gc.victim == Victim::DChoices);
+    let choices = gc.and_then(|gc| gc.choices);
+    let worst = matches!(config.read, ReadChoice::Worst(_)).then(|| "worst".to_owned());
+    vec![
+        ("tend.gc.choices", shown(choices), !draws, "without victim = \"d_choices\""),
+        ("read", worst, chip.is_flat(), FLAT),
+    ]
+}
+
+fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
+    let start = &config.start;
+    let empty = start.fill.get() == 0.0;
+    let ageless = if chip.is_flat() { FLAT } else { "without physics.levels.retention" };
+    let retries = matches!(config.physics, PhysicsConfig::Retries(_));
+    let invalid = set(start.invalid, Share::new(0.0));
+    vec![
+        ("start.age_max", set(start.age_max, Nanos::ZERO), !chip.heeds_age(), ageless),
+        ("start.dwell", set(start.dwell, Nanos::ZERO), !retries, "without physics.retries"),
+        ("start.invalid", invalid.clone(), empty, "without start.fill"),
+        ("start.steady", set(start.steady, false), empty, "without start.fill"),
+        ("start.invalid", invalid, start.steady, "with start.steady, which decides it"),
+    ]
+}
+
+fn shown<T: ToString>(value: Option<T>) -> Option<String> {
+    value.map(|value| value.to_string())
+}
+
+fn set<T: PartialEq + ToString>(value: T, unset: T) -> Option<String> {
+    (value != unset).then(|| value.to_string())
+}
