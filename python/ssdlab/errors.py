@@ -50,7 +50,7 @@ class InternalError(RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended the runs; ``partial`` holds what they had measured by then, which may be nothing.
+    """Ctrl-C ended the runs; ``partial`` holds what they had measured by then: maybe nothing.
 
     A run that was stopped before it began has no result in it.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Self, TextIO
 
 from ssdlab.text import amount
@@ -19,7 +20,7 @@ class Line:
         self._live = self._stream.isatty()
         self._drawn = False
 
-    def __call__(self, runs: list[tuple[float | None, int, bool, bool]]) -> None:
+    def __call__(self, runs: Sequence[tuple[float | None, int, bool, bool]]) -> None:
         """Draw how far the runs have come."""
         if self._live and runs:
             self._stream.write(f"\r{text(runs)}\x1b[K")
@@ -37,7 +38,7 @@ class Line:
             self._stream.flush()
 
 
-def text(runs: list[tuple[float | None, int, bool, bool]]) -> str:
+def text(runs: Sequence[tuple[float | None, int, bool, bool]]) -> str:
     """Return the line: a bar, the share of all runs that is done, and the requests so far.
 
     There is no bar while nobody knows how much is to come.

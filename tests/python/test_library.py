@@ -131,16 +131,16 @@ def test_nothing_to_compare_and_no_jobs() -> None:
 
 
 def test_progress_is_reported_and_may_stop_the_run() -> None:
-    seen: list[tuple[float, int, bool, bool]] = []
+    seen: list[tuple[float | None, int, bool, bool]] = []
 
-    def watch(runs: list[tuple[float, int, bool, bool]]) -> None:
+    def watch(runs: list[tuple[float | None, int, bool, bool]]) -> None:
         seen.extend(runs)
         if len(seen) > 2:
             raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
         ssdlab.run(limit=50_000_000, set={"workload.requests": 50_000_000}, progress=watch)
-    assert all(0 <= share <= 1 for share, _, _, _ in seen)
+    assert all(share is not None and 0 <= share <= 1 for share, _, _, _ in seen)
     assert seen[-1][1] > 0
 
 

@@ -19,6 +19,7 @@ const LOOK: u64 = 1 << 14;
 
 /// How the drive was brought into a steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "PreconditionResult")]
 pub struct Settled {
     /// Capacities written, the first sequential one included.
     pub capacities: u32,

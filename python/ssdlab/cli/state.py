@@ -10,6 +10,7 @@ import click
 from ssdlab import _native, report
 from ssdlab.cli import options
 from ssdlab.cli.lines import Group
+from ssdlab.cli.run import EXIT_INTERRUPTED
 from ssdlab.files import Target
 from ssdlab.plans import to_json
 from ssdlab.progress import Line
@@ -25,7 +26,7 @@ def state() -> None:
 @state.command()
 @click.argument("file")
 @options.add(options.DRIVE, options.START)
-def save(file: str, **given: Any) -> None:
+def save(file: str, **given: Any) -> int:
     """Age a drive as the options say and save it to FILE."""
     Target("FILE", file)
     with Line() as line:
@@ -34,7 +35,9 @@ def save(file: str, **given: Any) -> None:
     if saved is not None:
         _tell(file, saved)
     if interrupted:
-        raise KeyboardInterrupt
+        click.echo("interrupted", err=True)
+        return EXIT_INTERRUPTED
+    return 0
 
 
 @state.command()
