@@ -8,13 +8,9 @@ import sys
 import click
 
 from ssdlab import __version__
-from ssdlab.cli import catalogue, config, run, state
+from ssdlab.cli import catalogue, config, exits, run, state
 from ssdlab.cli.lines import Group, line_of
 from ssdlab.errors import InputError, InternalError
-
-EXIT_INPUT = 2
-EXIT_INTERNAL = 70
-EXIT_INTERRUPTED = 130
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -65,12 +61,12 @@ def _verdict(error: BaseException) -> tuple[str, int]:
     """Return what to say of an error, and the exit code."""
     match error:
         case click.exceptions.NoArgsIsHelpError():
-            return error.format_message(), EXIT_INPUT
+            return error.format_message(), exits.INPUT
         case click.ClickException():
-            return line_of(error), EXIT_INPUT
+            return line_of(error), exits.INPUT
         case InputError():
-            return str(error), EXIT_INPUT
+            return str(error), exits.INPUT
         case InternalError():
-            return f"ssdlab {__version__}: internal error, please report: {error}", EXIT_INTERNAL
+            return f"ssdlab {__version__}: internal error, please report: {error}", exits.INTERNAL
         case _:
-            return "interrupted", EXIT_INTERRUPTED
+            return "interrupted", exits.INTERRUPTED

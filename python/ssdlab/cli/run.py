@@ -9,14 +9,13 @@ from typing import Any
 import click
 
 from ssdlab import api, report
-from ssdlab.cli import options
+from ssdlab.cli import exits, options
 from ssdlab.errors import InputError, Interrupted
 from ssdlab.files import Target
 from ssdlab.plans import Plan, sweep
 from ssdlab.progress import Line
 from ssdlab.results import Comparison
 
-EXIT_INTERRUPTED = 130
 _STDOUT = "-"
 
 
@@ -73,7 +72,7 @@ def _execute(
         with Line() as line:
             comparison = api.compare(plans, jobs=given["jobs"], progress=line)
     except Interrupted as interrupted:
-        comparison, code = interrupted.partial, EXIT_INTERRUPTED
+        comparison, code = interrupted.partial, exits.INTERRUPTED
         if not comparison:
             click.echo("interrupted before anything was measured", file=sys.stderr)
             return code

@@ -8,9 +8,8 @@ from typing import Any
 import click
 
 from ssdlab import _native, report
-from ssdlab.cli import options
+from ssdlab.cli import exits, options
 from ssdlab.cli.lines import Group
-from ssdlab.cli.run import EXIT_INTERRUPTED
 from ssdlab.files import Target
 from ssdlab.plans import to_json
 from ssdlab.progress import Line
@@ -36,7 +35,7 @@ def save(file: str, **given: Any) -> int:
         _tell(file, saved)
     if interrupted:
         click.echo("interrupted", err=True)
-        return EXIT_INTERRUPTED
+        return exits.INTERRUPTED
     return 0
 
 
