@@ -11,7 +11,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use ssdlab_base::Fault;
 use ssdlab_run::Control;
-use ssdlab_run::run::Progress;
+use ssdlab_run::control::Progress;
 
 use crate::errors::{Wrong, guarded};
 

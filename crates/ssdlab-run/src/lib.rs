@@ -1,8 +1,9 @@
 //! Replay in virtual time: a plan says what to run, a result says what came of it.
 //!
-//! A reading order: [`plan`] (what is asked), [`replay`] (how requests meet the drive), [`result`]
-//! (what is measured), [`run`] (several plans at once).
+//! A reading order: [`plan`] (what is asked), [`setup`] (the drive as the run begins), [`replay`]
+//! (how requests meet it), [`result`] (what is measured), [`run`] (several plans at once).
 
+pub mod control;
 #[cfg(test)]
 mod little;
 pub mod plan;
@@ -10,11 +11,14 @@ pub mod precondition;
 pub mod replay;
 pub mod result;
 pub mod run;
+pub mod setup;
 mod source;
 pub mod state;
 
+pub use control::Control;
 pub use plan::{Plan, RunConfig, effective, keys_markdown, preset_text, schema, scheme_text};
 pub use result::RunResult;
-pub use run::{Control, run_all, run_uninterrupted};
+pub use run::{run_all, run_uninterrupted};
+pub use setup::save_state;
 pub use ssdlab_core::config::catalogue::{PRESETS, SCHEMES};
-pub use state::{load_state, save_state};
+pub use state::load_state;

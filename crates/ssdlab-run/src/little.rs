@@ -1,8 +1,9 @@
 //! Little's law: requests in the system integrated over time are the sum of all latencies.
 
+use crate::control::Control;
 use crate::plan::Plan;
 use crate::replay::{Course, Replay};
-use crate::run::{Control, set_up};
+use crate::setup::set_up;
 use crate::source::Feed;
 
 const SMALL: &[&str] = &[

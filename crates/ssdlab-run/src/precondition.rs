@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::rng;
 use ssdlab_core::{Drive, Op, Request};
 
-use crate::run::{Control, Progress};
+use crate::control::{Control, Progress};
 
 /// Capacities written at most: a drive that has not settled by then is used as it is.
 const CAPACITIES_MOST: u32 = 20;

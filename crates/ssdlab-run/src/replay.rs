@@ -9,12 +9,12 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 use ssdlab_base::{Fault, Nanos, SimTime};
-use ssdlab_core::{Completion, Drive, Op, Refused, Request};
+use ssdlab_core::{Completion, Drive, Refused, Request};
 use ssdlab_workload::Record;
 
+use crate::control::{Control, Progress};
 use crate::plan::{Prepared, Warmup};
-use crate::run::{Control, Progress};
-use crate::source::Feed;
+use crate::source::{Feed, op};
 
 /// What the replay itself measures.
 #[derive(Clone, Copy, Debug, Default)]
@@ -327,15 +327,5 @@ fn request(tag: u64, arrival: SimTime, record: &Record) -> Request {
         sectors: record.sectors,
         queue: record.queue,
         hint: record.hint,
-    }
-}
-
-#[inline]
-pub(crate) fn op(op: ssdlab_workload::Op) -> Op {
-    match op {
-        ssdlab_workload::Op::Read => Op::Read,
-        ssdlab_workload::Op::Write => Op::Write,
-        ssdlab_workload::Op::Trim => Op::Trim,
-        ssdlab_workload::Op::Flush => Op::Flush,
     }
 }

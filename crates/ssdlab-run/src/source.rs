@@ -134,3 +134,14 @@ impl Feed {
         of_source.map(|share| share.max(of_limit))
     }
 }
+
+/// What a record asks, as the drive calls it.
+#[inline]
+pub fn op(op: Op) -> ssdlab_core::Op {
+    match op {
+        Op::Read => ssdlab_core::Op::Read,
+        Op::Write => ssdlab_core::Op::Write,
+        Op::Trim => ssdlab_core::Op::Trim,
+        Op::Flush => ssdlab_core::Op::Flush,
+    }
+}

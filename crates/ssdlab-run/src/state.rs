@@ -12,10 +12,10 @@ use sha2::{Digest, Sha256};
 use ssdlab_base::Fault;
 use ssdlab_core::Drive;
 use ssdlab_core::drive::Media;
+use tempfile::NamedTempFile;
 
-use crate::plan::{Plan, Prepared};
+use crate::plan::Prepared;
 use crate::precondition::Settled;
-use crate::run::{Control, set_up};
 
 /// What a state file says of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -60,59 +60,71 @@ fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Makes the drive of a plan in its start state, preconditioned if the plan says so, and keeps it
-/// in a file, which appears whole or not at all; `None` if it was stopped. `control` must have been
-/// made for one plan.
-///
-/// # Errors
-/// When the plan is wrong or the file cannot be written.
-pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<Header>, Fault> {
-    let unwritable = |error: &dyn std::fmt::Display| {
-        Fault::new(path.display().to_string(), "cannot be written").got(error)
-    };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let file = new_file(folder).map_err(|error| unwritable(&error))?;
-    let prepared = plan.prepare()?;
-    let Some((drive, steady)) = set_up(&prepared, control, &control.progress[0])? else {
-        return Ok(None);
-    };
-    let media = drive.media().ok_or_else(|| Fault::new("state", "the drive is not idle"))?;
-    let contents = postcard::to_stdvec(&media).map_err(|error| unwritable(&error))?;
-    let header = Header {
-        what: WHAT.into(),
-        layout: LAYOUT,
-        version: env!("CARGO_PKG_VERSION").into(),
-        device: plan.device.clone(),
-        scheme: plan.scheme_name().into(),
-        seed: plan.seed,
-        config: prepared.effective.json(),
-        config_hash: prepared.effective.hash().into(),
-        mapped_pages: drive.ftl().map.mapped().into(),
-        logical_pages: prepared.resolved.logical_pages.into(),
-        steady,
-        contents_sha256: sha256(&contents),
-    };
-    let mut line = serde_json::to_vec(&header).expect("a header can be written");
-    line.push(b'\n');
-    let write = || -> std::io::Result<()> {
-        let mut stream = zstd::Encoder::new(file.as_file(), LEVEL)?;
-        stream.write_all(&line)?;
-        stream.write_all(&contents)?;
-        stream.finish()?;
-        Ok(())
-    };
-    write().map_err(|error| unwritable(&error))?;
-    file.persist(path).map_err(|error| unwritable(&error.error))?;
-    Ok(Some(header))
+/// A state file to be: it appears whole, or not at all.
+pub(crate) struct NewFile<'a> {
+    path: &'a Path,
+    file: NamedTempFile,
 }
 
-/// A file without a name in this folder, with the rights that any new file has.
-fn new_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+impl NewFile<'_> {
+    /// A file that will be at `path`.
+    ///
+    /// # Errors
+    /// When nothing can be written there.
+    pub(crate) fn new(path: &Path) -> Result<NewFile<'_>, Fault> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        // The rights that any new file has.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
+        Ok(NewFile { path, file: file.map_err(|error| unwritable(path, error))? })
+    }
+
+    /// Writes what an idle drive holds; what the file says of itself.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn fill(
+        self,
+        prepared: &Prepared,
+        drive: &Drive,
+        steady: Option<Settled>,
+    ) -> Result<Header, Fault> {
+        let media = drive.media().ok_or_else(|| Fault::new("state", "the drive is not idle"))?;
+        let unwritable = |error: &dyn std::fmt::Display| unwritable(self.path, error);
+        let contents = postcard::to_stdvec(&media).map_err(|error| unwritable(&error))?;
+        let header = Header {
+            what: WHAT.into(),
+            layout: LAYOUT,
+            version: env!("CARGO_PKG_VERSION").into(),
+            device: prepared.plan.device.clone(),
+            scheme: prepared.plan.scheme_name().into(),
+            seed: prepared.plan.seed,
+            config: prepared.effective.json(),
+            config_hash: prepared.effective.hash().into(),
+            mapped_pages: drive.ftl().map.mapped().into(),
+            logical_pages: prepared.resolved.logical_pages.into(),
+            steady,
+            contents_sha256: sha256(&contents),
+        };
+        write(&self.file, &header, &contents).map_err(|error| unwritable(&error))?;
+        self.file.persist(self.path).map_err(|error| unwritable(&error.error))?;
+        Ok(header)
+    }
+}
+
+fn write(file: &NamedTempFile, header: &Header, contents: &[u8]) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(header).expect("a header can be written");
+    line.push(b'\n');
+    let mut stream = zstd::Encoder::new(file.as_file(), LEVEL)?;
+    stream.write_all(&line)?;
+    stream.write_all(contents)?;
+    stream.finish().map(drop)
+}
+
+fn unwritable(path: &Path, error: impl std::fmt::Display) -> Fault {
+    Fault::new(path.display().to_string(), "cannot be written").got(error)
 }
 
 /// Reads a state file: what it says of itself, and what the drive held.

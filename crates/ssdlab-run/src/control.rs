@@ -1,0 +1,60 @@
+//! The reins of runs that are under way in other threads.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// How far a plan has come, to be read from another thread.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Parts per million of the requests, of the preparation with the top bit set; or unknown.
+    share: AtomicU64,
+    requests: AtomicU64,
+    finished: AtomicBool,
+}
+
+const PREPARING: u64 = 1 << 63;
+const UNKNOWN: u64 = PREPARING - 1;
+
+impl Progress {
+    /// The replay has come this far.
+    pub fn note(&self, share: Option<f64>, requests: u64) {
+        let share = share.map_or(UNKNOWN, |share| (share * 1e6) as u64);
+        self.share.store(share, Ordering::Relaxed);
+        self.requests.store(requests, Ordering::Relaxed);
+    }
+
+    /// The drive is being written before the run, and this share of a capacity is done.
+    pub fn preparing(&self, share: f64) {
+        self.share.store((share * 1e6) as u64 | PREPARING, Ordering::Relaxed);
+    }
+
+    /// The plan has been run, or stopped.
+    pub fn finish(&self) {
+        self.finished.store(true, Ordering::Relaxed);
+    }
+
+    /// `(share done if that is known, requests done, still preparing, finished)`.
+    pub fn read(&self) -> (Option<f64>, u64, bool, bool) {
+        let share = self.share.load(Ordering::Relaxed);
+        let requests = self.requests.load(Ordering::Relaxed);
+        let finished = self.finished.load(Ordering::Relaxed);
+        let done = (share != UNKNOWN).then_some((share & !PREPARING) as f64 / 1e6);
+        (done, requests, share & PREPARING != 0, finished)
+    }
+}
+
+/// The reins of a run that is under way in other threads.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Set to stop: what was measured until then is returned, marked partial.
+    pub stop: AtomicBool,
+    /// How far each plan has come.
+    pub progress: Vec<Progress>,
+}
+
+impl Control {
+    /// Reins for this many plans.
+    pub fn new(plans: usize) -> Control {
+        let progress = (0..plans).map(|_| Progress::default()).collect();
+        Control { stop: AtomicBool::new(false), progress }
+    }
+}

@@ -1,0 +1,84 @@
+//! The drive of a plan, as it is when the run begins.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use ssdlab_base::Fault;
+use ssdlab_core::Drive;
+use ssdlab_core::audit::Pace;
+use ssdlab_core::config::Preload;
+use ssdlab_workload::Op;
+
+use crate::control::{Control, Progress};
+use crate::plan::{Plan, Prepared};
+use crate::precondition::{self, Settled};
+use crate::source::Feed;
+use crate::state::{self, Header, NewFile};
+
+/// Makes the drive of a plan in its start state, preconditioned if the plan says so, and keeps it
+/// in a file, which appears whole or not at all; `None` if it was stopped. `control` must have been
+/// made for one plan.
+///
+/// # Errors
+/// When the plan is wrong or the file cannot be written.
+pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<Header>, Fault> {
+    let file = NewFile::new(path)?;
+    let prepared = plan.prepare()?;
+    match set_up(&prepared, control, &control.progress[0])? {
+        None => Ok(None),
+        Some((drive, steady)) => file.fill(&prepared, &drive, steady).map(Some),
+    }
+}
+
+/// The drive of a plan as it is when the run begins, and how it became steady if it was to; `None`
+/// if it was stopped before that.
+pub(crate) fn set_up(
+    prepared: &Prepared,
+    control: &Control,
+    progress: &Progress,
+) -> Result<Option<(Drive, Option<Settled>)>, Fault> {
+    let mut drive = match &prepared.plan.state {
+        Some(path) => state::drive_from(prepared, path)?,
+        None => Drive::new(prepared.resolved.clone()),
+    };
+    if prepared.plan.paranoid {
+        drive.watch(Pace::Affordable);
+    }
+    let seed = prepared.plan.seed;
+    let mut settled = None;
+    if prepared.steady {
+        settled = precondition::steady(&mut drive, seed, control, progress);
+        drive.reset_stats();
+    }
+    if prepared.resolved.config.start.preload == Preload::Footprint {
+        lay_down_footprint(prepared, &mut drive)?;
+    }
+    let stopped = control.stop.load(Ordering::Relaxed);
+    Ok((!stopped).then_some((drive, settled)))
+}
+
+/// Lays down every page that the workload reads before it writes it.
+fn lay_down_footprint(prepared: &Prepared, drive: &mut Drive) -> Result<(), Fault> {
+    let mut feed = Feed::open(prepared, &mut Vec::new())?;
+    let pages = drive.resolved().logical_pages as usize;
+    let sectors = u64::from(drive.resolved().geometry().sectors_per_page());
+    let mut seen = vec![0u64; pages.div_ceil(64)];
+    while let Some(record) = feed.next()? {
+        if !matches!(record.op, Op::Read | Op::Write) {
+            continue;
+        }
+        let first = record.lba / sectors;
+        let last = (record.lba + u64::from(record.sectors) - 1) / sectors;
+        for page in first..=last {
+            let (word, bit) = (page as usize / 64, 1 << (page % 64));
+            if seen[word] & bit != 0 {
+                continue;
+            }
+            seen[word] |= bit;
+            if record.op == Op::Read && !drive.lay_down(page as u32) {
+                return Err(feed.fault("a footprint that the drive cannot hold"));
+            }
+        }
+    }
+    Ok(())
+}
