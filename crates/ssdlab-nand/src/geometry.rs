@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{Bytes, SECTOR_BYTES};
 
-use crate::page_order::Cell;
+use crate::cell::Cell;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident($inner:ty)) => {

@@ -4,18 +4,18 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_base::Bytes;
 use ssdlab_base::quantity::Share;
-use ssdlab_base::{Bytes, Nanos};
 
-use crate::chip::Conditions;
+use crate::conditions::Conditions;
 use crate::curve::Curve;
 use crate::disturb::DisturbConfig;
 use crate::each::Each;
+use crate::factors::{bits, factor_index, factors};
 use crate::geometry::{BlockId, Geometry};
 use crate::ldpc::{LDPC_CAPABILITY, Ladder};
-use crate::page_order::PageType;
-use crate::refusal::{Refusal, positive};
-use crate::retention::{RetentionConfig, RetentionScale};
+use crate::refusal::Refusal;
+use crate::retention::{RetentionConfig, RetentionScale, days_in_a_nano};
 use crate::temperature::TemperatureConfig;
 use crate::timing::Climb;
 use crate::transfer::TransferConfig;
@@ -208,43 +208,5 @@ impl Levels {
 
     pub(crate) fn errors(&self, block: BlockId, c: &Conditions) -> u32 {
         (self.rber(block, c) * self.codeword_bits).round() as u32
-    }
-}
-
-/// Days that a nanosecond counts for where time passes faster by `acceleration`.
-pub(crate) fn days_in_a_nano(acceleration: f64) -> f64 {
-    acceleration * Nanos::from_ns(1).as_days()
-}
-
-/// Where the factor of a page's type and voltage stands.
-#[inline]
-pub(crate) fn factor_index(c: &Conditions) -> usize {
-    c.voltage.index() * PageType::MOST + c.page_type.index()
-}
-
-/// Factors on the base term by voltage class and page type.
-pub(crate) fn factors(
-    page_types: &Each<f64>,
-    key: &str,
-    geometry: &Geometry,
-    voltages: &Voltages,
-) -> Result<Vec<f64>, Refusal> {
-    page_types.check(
-        key,
-        geometry.cell.bits() as usize,
-        &format!("page type of {}", geometry.cell),
-    )?;
-    for &factor in page_types.declared() {
-        positive(key, factor)?;
-    }
-    let by_class = |&class: &f64| (0..PageType::MOST).map(move |t| class * page_types.of(t));
-    Ok(voltages.base_factor.iter().flat_map(by_class).collect())
-}
-
-/// Bits of a codeword.
-pub(crate) fn bits(codeword: Bytes, key: &str) -> Result<f64, Refusal> {
-    match (64..=1 << 20).contains(&codeword.get()) {
-        true => Ok((codeword.get() * 8) as f64),
-        false => Err(Refusal::new(key, codeword, "64B to 1MiB")),
     }
 }

@@ -9,10 +9,13 @@
 //! what the formulas are made of ([`variation`], [`wear`], [`retention`], [`disturb`],
 //! [`temperature`], [`voltage`], [`ldpc`]) stands in a module each, with its coefficients.
 
+pub mod cell;
 pub mod chip;
+mod conditions;
 mod curve;
 pub mod disturb;
 pub mod each;
+mod factors;
 pub mod geometry;
 pub mod ldpc;
 pub mod levels;
@@ -28,11 +31,13 @@ pub mod variation;
 pub mod voltage;
 pub mod wear;
 
-pub use chip::{Chip, Conditions, PhysicsConfig};
+pub use cell::Cell;
+pub use chip::{Chip, PhysicsConfig};
+pub use conditions::Conditions;
 pub use each::Each;
 pub use geometry::{BlockId, ChannelId, DieId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 pub use levels::LevelsConfig;
-pub use page_order::{Cell, PageType};
+pub use page_order::PageType;
 pub use refusal::Refusal;
 pub use retry_config::RetriesConfig;
 pub use timing::TimingConfig;

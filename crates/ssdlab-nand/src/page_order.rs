@@ -1,52 +1,11 @@
-//! Bits per cell, page types, and the conventional order in which a block's pages are programmed.
+//! Page types, and the conventional order in which a block's pages are programmed.
 //!
 //! The pages of a block are numbered in that order, so that "the next page" is the next number.
 //! Step k programs the lowest page of wordline k, the second of wordline k−1, the third of
 //! wordline k−2 …: neighbours are disturbed as little as possible (PA-SSD, section 2.1).
 
-use std::fmt;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::cell::Cell;
 use crate::geometry::PageInBlock;
-
-/// How many bits a cell stores.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Cell {
-    /// One bit: every page is alike.
-    Slc,
-    /// Two bits: lower and upper page.
-    Mlc,
-    /// Three bits: lower, centre and upper page.
-    Tlc,
-    /// Four bits.
-    Qlc,
-}
-
-impl Cell {
-    /// Bits in a cell, which is also the pages that share a wordline.
-    pub const fn bits(self) -> u32 {
-        match self {
-            Cell::Slc => 1,
-            Cell::Mlc => 2,
-            Cell::Tlc => 3,
-            Cell::Qlc => 4,
-        }
-    }
-}
-
-impl fmt::Display for Cell {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Cell::Slc => "slc",
-            Cell::Mlc => "mlc",
-            Cell::Tlc => "tlc",
-            Cell::Qlc => "qlc",
-        })
-    }
-}
 
 /// Which of a wordline's pages: 0 is the lowest (LSB), then CSB and MSB (and the top page of QLC).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::math;
+use ssdlab_base::{Nanos, math};
 
 use crate::curve::Curve;
 use crate::refusal::{Refusal, at_least_zero, positive};
@@ -51,6 +51,11 @@ impl RetentionConfig {
 /// A curve over days: from a tenth of a second, below which it is straight, to ninety years.
 pub(crate) fn day_curve(function: impl Fn(f64) -> f64) -> Curve {
     Curve::new(-20, 15, function)
+}
+
+/// Days that a nanosecond counts for where time passes faster by `acceleration`.
+pub(crate) fn days_in_a_nano(acceleration: f64) -> f64 {
+    acceleration * Nanos::from_ns(1).as_days()
 }
 
 #[cfg(test)]

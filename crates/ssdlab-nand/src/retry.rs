@@ -13,14 +13,14 @@
 
 use ssdlab_base::{Nanos, math, rng};
 
-use crate::chip::Conditions;
+use crate::conditions::Conditions;
 use crate::curve::Curve;
 use crate::disturb::read_curve;
+use crate::factors::{bits, factor_index, factors};
 use crate::geometry::{BlockId, Geometry, PageInBlock};
 use crate::ldpc::Ladder;
-use crate::levels::{bits, days_in_a_nano, factor_index, factors};
 use crate::refusal::Refusal;
-use crate::retention::day_curve;
+use crate::retention::{day_curve, days_in_a_nano};
 use crate::retry_config::{KEY, RetriesConfig};
 use crate::variation::{Draws, Gaussian};
 use crate::voltage::Voltages;

@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Nanos;
 
+use crate::cell::Cell;
 use crate::each::Each;
-use crate::page_order::{Cell, PageType};
+use crate::page_order::PageType;
 use crate::refusal::Refusal;
 use crate::voltage::{Voltage, VoltageConfig, program_time};
 

@@ -1,0 +1,43 @@
+//! What both models share: factors of page types and voltages, and the size of a codeword.
+
+use ssdlab_base::Bytes;
+
+use crate::conditions::Conditions;
+use crate::each::Each;
+use crate::geometry::Geometry;
+use crate::page_order::PageType;
+use crate::refusal::{Refusal, positive};
+use crate::voltage::Voltages;
+
+/// Where the factor of a page's type and voltage stands.
+#[inline]
+pub(crate) fn factor_index(c: &Conditions) -> usize {
+    c.voltage.index() * PageType::MOST + c.page_type.index()
+}
+
+/// Factors on the base term by voltage class and page type.
+pub(crate) fn factors(
+    page_types: &Each<f64>,
+    key: &str,
+    geometry: &Geometry,
+    voltages: &Voltages,
+) -> Result<Vec<f64>, Refusal> {
+    page_types.check(
+        key,
+        geometry.cell.bits() as usize,
+        &format!("page type of {}", geometry.cell),
+    )?;
+    for &factor in page_types.declared() {
+        positive(key, factor)?;
+    }
+    let by_class = |&class: &f64| (0..PageType::MOST).map(move |t| class * page_types.of(t));
+    Ok(voltages.base_factor.iter().flat_map(by_class).collect())
+}
+
+/// Bits of a codeword.
+pub(crate) fn bits(codeword: Bytes, key: &str) -> Result<f64, Refusal> {
+    match (64..=1 << 20).contains(&codeword.get()) {
+        true => Ok((codeword.get() * 8) as f64),
+        false => Err(Refusal::new(key, codeword, "64B to 1MiB")),
+    }
+}
