@@ -429,12 +429,9 @@ fn utilisation(drive: &Drive, end: u64) -> Utilisation {
     if span == 0.0 {
         return Utilisation::default();
     }
-    let (units, buses) = drive.flash().counts();
-    let (unit_busy, bus_busy) = drive.flash().busy_counted(end.max(drive.now().as_ns()));
-    Utilisation {
-        die: (unit_busy as f64 / span / units as f64).min(1.0),
-        bus: (bus_busy as f64 / span / buses as f64).min(1.0),
-    }
+    let (units, buses) = drive.flash().busy_counted(end.max(drive.now().as_ns()));
+    let mean = |busy: &[u64]| busy.iter().sum::<u64>() as f64 / span / busy.len() as f64;
+    Utilisation { die: mean(&units).min(1.0), bus: mean(&buses).min(1.0) }
 }
 
 fn provenance(prepared: &Prepared, feed: &Feed) -> Result<Provenance, Fault> {

@@ -32,7 +32,7 @@ use crate::policy::Setup;
 use crate::policy::place::PlacePolicy;
 use crate::policy::tend::TendPolicy;
 use crate::slots::{Evict, Order, Place, Preempt, Program, Read, Tend};
-use crate::stats::Stats;
+use crate::stats::{Ended, Stats};
 use jobs::Jobs;
 use watch::watch;
 
@@ -257,9 +257,28 @@ impl Drive {
 
     /// Forgets what was measured: statistics begin now, with requests that come from now on.
     pub fn reset_stats(&mut self) {
-        self.stats = Stats::new(self.host.queues(), self.now);
+        let log = self.stats.log.take().map(|_| Vec::new());
+        self.stats = Stats { log, ..Stats::new(self.host.queues(), self.now) };
         self.flash.reset_counts(self.now);
         self.host.forget_counted();
+    }
+
+    /// Keeps every request that ends from now on until it is taken.
+    pub fn keep_log(&mut self) {
+        self.stats.log = Some(Vec::new());
+    }
+
+    /// Moves the requests that ended since the last call to `rows`.
+    pub fn take_log(&mut self, rows: &mut Vec<Ended>) {
+        if let Some(log) = &mut self.stats.log {
+            rows.append(log);
+        }
+    }
+
+    /// Records from now on what every part of the back end does, as long as it begins before
+    /// `until`; [`Flash::timeline`] tells.
+    pub fn record(&mut self, until: SimTime) {
+        self.flash.record(until.as_ns());
     }
 
     /// Whether nothing is under way.

@@ -96,6 +96,26 @@ impl Cells {
         (self.looked > 0).then(|| (self.errors as f64 / counted, self.rber / counted))
     }
 
+    /// True raw bit error rate of a block's worst page as it is now: with its wear, the age of its
+    /// oldest data and the reads since its erase. `None` under flat physics. For whoever looks at
+    /// the drive from outside.
+    pub fn rber_of(&self, block: BlockId, now: u64) -> Option<f64> {
+        let at = block.index();
+        let born = *self.facts.born.get(at)?;
+        let age = if born == UNBORN { 0 } else { (now as i64 - born).max(0) as u64 };
+        let page = self.chip.worst_page(block);
+        let conditions = Conditions {
+            page,
+            page_type: self.order.page_type(page),
+            voltage: Voltage::NORMAL,
+            pe_cycles: self.facts.wear[at],
+            retention: Nanos::from_ns(age),
+            reads: self.facts.reads[at],
+            dwell: Nanos::from_ns(self.facts.dwell[at]),
+        };
+        Some(self.chip.rber(block, &conditions))
+    }
+
     /// Forgets the errors counted so far.
     pub(super) fn reset_counts(&mut self) {
         (self.looked, self.errors, self.rber) = (0, 0, 0.0);

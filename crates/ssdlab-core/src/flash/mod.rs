@@ -18,12 +18,15 @@ mod cells;
 mod lanes;
 mod link;
 mod service;
+mod timeline;
 mod txn;
 mod unit;
 
 pub use audit::Census;
 pub use cells::{Cells, Facts};
 pub use lanes::{HOST_RANKS, Rank};
+use timeline::Timeline;
+pub use timeline::{Act, Span};
 pub use txn::{Fifo, Owner, Room, Txn, TxnId, Txns};
 pub use unit::State;
 
@@ -125,7 +128,9 @@ pub struct Flash {
     uncorrectable: u64,
     suspensions: u64,
     /// What [`Flash::busy`] was when the counts were last reset.
-    busy_before: (u64, u64),
+    busy_before: (Vec<u64>, Vec<u64>),
+    /// What is recorded of every part, if anything is.
+    timeline: Option<Box<Timeline>>,
 }
 
 impl Flash {
@@ -158,7 +163,8 @@ impl Flash {
             retries: 0,
             uncorrectable: 0,
             suspensions: 0,
-            busy_before: (0, 0),
+            busy_before: Default::default(),
+            timeline: None,
         }
     }
 
@@ -384,7 +390,10 @@ impl Flash {
         unit.aside = Some(Aside { head: unit.head, kind, cause: unit.cause, remaining });
         unit.suspended += 1;
         unit.state = State::Suspending;
+        let head = unit.head;
         self.suspensions += 1;
+        self.ends(id.0 as usize, now);
+        self.begins(id.0 as usize, Act::Suspend, head, now);
         self.timers.set(id.0 as usize, SimTime::from_ns(now) + self.setup.suspend_time);
     }
 
@@ -402,6 +411,8 @@ impl Flash {
         unit.left = aside.remaining;
         let ends = SimTime::from_ns(now + aside.remaining) + self.setup.resume_time;
         self.timers.set(id.0 as usize, ends);
+        let act = if aside.kind == OpKind::Program { Act::Program } else { Act::Erase };
+        self.begins(id.0 as usize, act, aside.head, now);
         self.for_members(aside.head, |flash, member| flash.charge_wait(member, now));
     }
 
@@ -427,17 +438,21 @@ impl Flash {
         (self.retries, self.uncorrectable, self.suspensions)
     }
 
-    /// Nanoseconds in service until `now`, summed over the array units and over the buses.
-    pub fn busy(&self, now: u64) -> (u64, u64) {
-        let units = self.units.iter().map(|unit| unit.busy(now)).sum();
-        let buses = self.buses.iter().map(|bus| bus.busy(now)).sum();
+    /// Nanoseconds in service until `now` of every array unit and of every bus.
+    pub fn busy(&self, now: u64) -> (Vec<u64>, Vec<u64>) {
+        let units = self.units.iter().map(|unit| unit.busy(now)).collect();
+        let buses = self.buses.iter().map(|bus| bus.busy(now)).collect();
         (units, buses)
     }
 
     /// [`Flash::busy`] since the counts were last reset.
-    pub fn busy_counted(&self, now: u64) -> (u64, u64) {
-        let (units, buses) = self.busy(now);
-        (units - self.busy_before.0, buses - self.busy_before.1)
+    pub fn busy_counted(&self, now: u64) -> (Vec<u64>, Vec<u64>) {
+        let (mut units, mut buses) = self.busy(now);
+        for (busy, before) in [(&mut units, &self.busy_before.0), (&mut buses, &self.busy_before.1)]
+        {
+            busy.iter_mut().zip(before).for_each(|(busy, before)| *busy -= before);
+        }
+        (units, buses)
     }
 
     /// Forgets the operations and the busy times counted so far.
@@ -445,13 +460,12 @@ impl Flash {
         self.ops = Default::default();
         self.cells.reset_counts();
         (self.retries, self.uncorrectable, self.suspensions) = (0, 0, 0);
-        let (units, buses) = self.busy(now);
-        self.busy_before = (units, buses);
+        self.busy_before = self.busy(now);
     }
 
-    /// How many array units and buses there are.
-    pub fn counts(&self) -> (usize, usize) {
-        (self.units.len(), self.buses.len())
+    /// The planes of every array unit and its channel.
+    pub fn planes_of_units(&self) -> impl Iterator<Item = (PlaneId, u32, u16)> + '_ {
+        self.units.iter().map(|unit| (unit.first_plane, unit.planes, unit.channel))
     }
 
     /// Whether nothing waits and nothing is in service.

@@ -3,7 +3,7 @@
 use ssdlab_base::{Nanos, SimTime};
 
 use super::unit::State;
-use super::{Event, Flash, TxnId, UnitId};
+use super::{Act, Event, Flash, TxnId, UnitId};
 use crate::account::{OpKind, Part};
 
 impl Flash {
@@ -113,6 +113,12 @@ impl Flash {
     fn perform(&mut self, id: UnitId, state: State, now: u64, span: Nanos) {
         self.units[id.0 as usize].state = state;
         self.timers.set(id.0 as usize, SimTime::from_ns(now) + span);
+        let act = match state {
+            State::Sensing => Act::Sense,
+            State::Programming => Act::Program,
+            _ => Act::Erase,
+        };
+        self.begins(id.0 as usize, act, self.units[id.0 as usize].head, now);
     }
 
     /// Lets the earliest thing happen; when that was.
@@ -134,6 +140,7 @@ impl Flash {
 
     #[inline]
     fn unit_fires(&mut self, id: UnitId, now: u64) {
+        self.ends(id.0 as usize, now);
         match self.units[id.0 as usize].state {
             State::Sensing => self.sensed(id, now),
             State::Programming => self.array_ends(id, OpKind::Program, now),
@@ -224,16 +231,23 @@ impl Flash {
     fn transfer(&mut self, channel: usize, id: TxnId, now: u64) {
         let txn = &mut self.txns[id];
         txn.charge(Part::Bus, now);
-        let span = match txn.kind {
-            _ if txn.commanded => self.setup.command_time * self.held_from(id).count() as u64,
-            OpKind::Read => self.cells.read_transfer(txn, &self.setup.transfer),
-            _ => self.setup.transfer[txn.sectors as usize] + self.setup.command_time,
+        let (act, span) = match txn.kind {
+            _ if txn.commanded => {
+                (Act::Command, self.setup.command_time * self.held_from(id).count() as u64)
+            }
+            OpKind::Read => (Act::DataOut, self.cells.read_transfer(txn, &self.setup.transfer)),
+            _ => {
+                let page = self.setup.transfer[txn.sectors as usize];
+                (Act::DataIn, page + self.setup.command_time)
+            }
         };
         self.timers.set(self.units.len() + channel, SimTime::from_ns(now) + span);
+        self.begins(self.units.len() + channel, act, id, now);
     }
 
     #[inline]
     fn bus_fires(&mut self, channel: usize, now: u64) {
+        self.ends(self.units.len() + channel, now);
         let (ended, next) = self.buses[channel].release(&self.txns, now);
         match next {
             Some(next) => self.transfer(channel, next, now),
@@ -280,7 +294,7 @@ impl Flash {
         let unit = self.unit_of(self.txns[id].plane);
         let channel = self.units[unit.0 as usize].channel as usize;
         if self.engines[channel].request(&mut self.txns, id, false, now) {
-            self.decode(channel, span, now);
+            self.decode(channel, id, span, now);
         }
     }
 
@@ -290,15 +304,20 @@ impl Flash {
         self.setup.hold_until_decoded && !self.setup.cache_read
     }
 
-    fn decode(&mut self, channel: usize, span: Nanos, now: u64) {
+    fn decode(&mut self, channel: usize, id: TxnId, span: Nanos, now: u64) {
         let slot = self.units.len() + self.buses.len() + channel;
         self.timers.set(slot, SimTime::from_ns(now) + span);
+        self.begins(slot, Act::Decode, id, now);
     }
 
     fn engine_fires(&mut self, channel: usize, now: u64) {
+        self.ends(self.units.len() + self.buses.len() + channel, now);
         let (ended, next) = self.engines[channel].release(&self.txns, now);
         match next {
-            Some(next) => self.decode(channel, self.cells.decode_time(&self.txns[next]), now),
+            Some(next) => {
+                let span = self.cells.decode_time(&self.txns[next]);
+                self.decode(channel, next, span, now);
+            }
             None => self.timers.set(self.units.len() + self.buses.len() + channel, SimTime::NEVER),
         }
         self.txns[ended].charge(Part::Decode, now);

@@ -54,6 +54,17 @@ impl Latencies {
     }
 }
 
+/// A request that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// What was asked.
+    pub request: Request,
+    /// When it ended, in nanoseconds.
+    pub end: u64,
+    /// Where its time went.
+    pub blame: Blame,
+}
+
 /// What a run measures of the host's requests.
 #[derive(Clone, Debug)]
 pub struct Stats {
@@ -71,6 +82,8 @@ pub struct Stats {
     pub wear_levelled: u64,
     /// Pages found in the buffer, and looked for.
     pub buffer: (u64, u64),
+    /// Every request that ended since this was last emptied; only if that is asked for.
+    pub log: Option<Vec<Ended>>,
     /// A hash of every completion so far.
     pub digest: u64,
     /// Where statistics began.
@@ -88,6 +101,7 @@ impl Stats {
             gc: (0, 0),
             wear_levelled: 0,
             buffer: (0, 0),
+            log: None,
             digest: 0,
             since,
         }
@@ -99,6 +113,9 @@ impl Stats {
         let latency = end - request.arrival.as_ns();
         let latencies = &mut self.latencies[request.queue as usize][request.op as usize];
         latencies.record(latency, request.sectors, blame);
+        if let Some(log) = &mut self.log {
+            log.push(Ended { request: *request, end, blame: *blame });
+        }
     }
 
     /// Adds a completion to the hash of all of them.
