@@ -29,6 +29,11 @@ class Plan:
     earlier ones. ``trace`` is ``FILE`` or ``FILE:format``; ``workload`` the name of one in closed
     form, ``random`` if there is neither. ``warmup`` is a number of requests or a time such as
     ``"10s"``. ``vary`` says which of all this a sweep varies, for the record.
+
+    ``detail`` has the result hold what a report draws. ``log`` and ``series`` are Parquet files for a
+    row a request and a row an interval, of ``interval`` such as ``"1s"`` (as fine as some hundred rows
+    are if it is not given); ``timeline`` is a file for the Perfetto viewer with what every part of the
+    drive does in the first ``timeline_span``, 10 ms if it is not given.
     """
 
     device: str = DEFAULT_DEVICE
@@ -46,6 +51,12 @@ class Plan:
     fit: bool = False
     state: Path | None = None
     paranoid: bool = False
+    detail: bool = False
+    log: Path | None = None
+    series: Path | None = None
+    interval: str | None = None
+    timeline: Path | None = None
+    timeline_span: str | None = None
     label: str | None = None
     vary: Mapping[str, str] = field(default_factory=dict)
 
@@ -57,7 +68,7 @@ class Plan:
             "scheme": self.scheme,
             "config": [os.fspath(file) for file in config],
             "set": assignments(self.set),
-            "trace": None if self.trace is None else os.fspath(self.trace),
+            "trace": _path(self.trace),
             "workload": self.workload,
             "seed": _whole("--seed", self.seed, 0),
             "limit": _optional_whole("--limit", self.limit),
@@ -66,8 +77,14 @@ class Plan:
             "time_scale": _above_zero("--time-scale", self.time_scale),
             "closed": _optional_whole("--closed", self.closed),
             "fit": self.fit or None,
-            "state": None if self.state is None else os.fspath(self.state),
+            "state": _path(self.state),
             "paranoid": self.paranoid or None,
+            "detail": self.detail or None,
+            "log": _path(self.log),
+            "series": _path(self.series),
+            "interval": self.interval,
+            "timeline": _path(self.timeline),
+            "timeline_span": self.timeline_span,
             "label": self.label,
         }
         return {key: value for key, value in wire.items() if value is not None}
@@ -101,6 +118,10 @@ def toml(value: object) -> str:
 def _quoted(value: object) -> str:
     """Return a value as it stands inside a list, where texts have quotes."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else toml(value)
+
+
+def _path(path: Path | None) -> str | None:
+    return None if path is None else os.fspath(path)
 
 
 def _whole(name: str, value: int, least: int) -> int:

@@ -4,8 +4,10 @@
 //! (how requests meet it), [`result`] (what is measured), [`run`] (several plans at once).
 
 pub mod control;
+mod files;
 #[cfg(test)]
 mod little;
+pub mod observe;
 pub mod plan;
 pub mod precondition;
 pub mod replay;

@@ -1,6 +1,7 @@
 //! Little's law: requests in the system integrated over time are the sum of all latencies.
 
 use crate::control::Control;
+use crate::observe::Observer;
 use crate::plan::Plan;
 use crate::replay::{Course, Replay};
 use crate::setup::set_up;
@@ -28,8 +29,9 @@ fn course(mut plan: Plan, settings: &[&str]) -> Course {
     let progress = &control.progress[0];
     let (mut drive, _) = set_up(&prepared, &control, progress).expect("a drive").expect("no stop");
     let mut feed = Feed::open(&prepared, &mut Vec::new()).expect("a workload");
-    let replay = Replay::new(&mut drive, prepared.warmup, &control, progress);
-    replay.run(&prepared, &mut feed).expect("a run that ends")
+    let observer = Observer::new(&prepared).expect("an observer");
+    let replay = Replay::new(&mut drive, prepared.warmup, &control, progress, observer);
+    replay.run(&prepared, &mut feed).expect("a run that ends").0
 }
 
 fn holds(what: &str, plan: Plan, settings: &[&str]) {

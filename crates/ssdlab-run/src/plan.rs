@@ -49,6 +49,18 @@ pub struct Plan {
     pub state: Option<PathBuf>,
     /// Whether invariants are checked after every event.
     pub paranoid: bool,
+    /// Whether the result holds what a report draws.
+    pub detail: bool,
+    /// A Parquet file for a row a request.
+    pub log: Option<PathBuf>,
+    /// A Parquet file for a row an interval.
+    pub series: Option<PathBuf>,
+    /// Length of these intervals and of those of a report; absent for as fine as some hundred are.
+    pub interval: Option<String>,
+    /// A file for what every part of the drive does, in the format of the Perfetto viewer.
+    pub timeline: Option<PathBuf>,
+    /// How long the timeline is; absent for 10 ms.
+    pub timeline_span: Option<String>,
     /// A name for the result.
     pub label: Option<String>,
 }
@@ -79,6 +91,8 @@ pub struct Prepared {
     pub time_scale: f64,
     /// Whether the drive is overwritten until it is steady.
     pub steady: bool,
+    /// What is kept of the run besides its figures.
+    pub wanted: Wanted,
 }
 
 impl Plan {
@@ -115,6 +129,7 @@ impl Plan {
             warmup: self.parse_warmup()?,
             time_scale: self.parse_time_scale()?,
             steady: self.parse_precondition()?,
+            wanted: self.parse_wanted()?,
             plan: self.clone(),
             resolved: Arc::new(resolved),
             effective,
@@ -220,6 +235,34 @@ impl Plan {
             Fault::new("--warmup", "invalid value")
                 .got(format!("{text:?}"))
                 .expected("a number of requests, or a time with its unit such as \"10s\"")
+        })
+    }
+
+    fn parse_wanted(&self) -> Result<Wanted, Fault> {
+        let time = |option: &str, text: &Option<String>| match text {
+            None => Ok(None),
+            Some(text) => match text.parse() {
+                Ok(time) if time > Nanos::ZERO => Ok(Some(time)),
+                _ => Err(Fault::new(option, "invalid value")
+                    .got(format!("{text:?}"))
+                    .expected("a time above 0 with its unit, such as \"10ms\"")),
+            },
+        };
+        let idle = [
+            ("--interval", self.interval.is_some(), self.series.is_some() || self.detail),
+            ("--timeline-span", self.timeline_span.is_some(), self.timeline.is_some()),
+        ];
+        if let Some((option, ..)) = idle.iter().find(|(_, given, used)| *given && !used) {
+            let expected = match *option {
+                "--interval" => "--series or --report beside it",
+                _ => "--timeline beside it",
+            };
+            return Err(Fault::new(*option, "an option without effect").expected(expected));
+        }
+        let span = time("--timeline-span", &self.timeline_span)?;
+        Ok(Wanted {
+            interval: time("--interval", &self.interval)?,
+            timeline_span: span.unwrap_or(Nanos::from_ms(10)),
         })
     }
 

@@ -13,6 +13,7 @@ use ssdlab_core::{Completion, Drive, Refused, Request};
 use ssdlab_workload::Record;
 
 use crate::control::{Control, Progress};
+use crate::observe::Observer;
 use crate::plan::{Prepared, Warmup};
 use crate::source::{Feed, op};
 
@@ -53,6 +54,7 @@ pub struct Replay<'a> {
     warm: bool,
     warmup: Warmup,
     course: Course,
+    observer: Observer,
 }
 
 /// The latest arrival: as much time again is left for what it waits for.
@@ -68,8 +70,13 @@ impl<'a> Replay<'a> {
         warmup: Warmup,
         control: &'a Control,
         progress: &'a Progress,
+        mut observer: Observer,
     ) -> Replay<'a> {
         let began = drive.now();
+        let warm = warmup == Warmup::Requests(0) || warmup == Warmup::Time(Nanos::ZERO);
+        if warm {
+            observer.begin(drive);
+        }
         let queues = drive.resolved().config.host.queues as usize;
         Replay {
             drive,
@@ -80,9 +87,10 @@ impl<'a> Replay<'a> {
             backlogged: 0,
             in_system: 0,
             since: began,
-            warm: warmup == Warmup::Requests(0) || warmup == Warmup::Time(Nanos::ZERO),
+            warm,
             warmup,
             course: Course { began, last_arrival: began, last_end: began, ..Course::default() },
+            observer,
         }
     }
 
@@ -90,7 +98,11 @@ impl<'a> Replay<'a> {
     ///
     /// # Errors
     /// When the feed's input is wrong.
-    pub fn run(mut self, prepared: &Prepared, feed: &mut Feed) -> Result<Course, Fault> {
+    pub fn run(
+        mut self,
+        prepared: &Prepared,
+        feed: &mut Feed,
+    ) -> Result<(Course, Observer), Fault> {
         match prepared.plan.closed {
             None => self.open_loop(prepared.time_scale, feed)?,
             Some(outstanding) => self.closed_loop(outstanding, feed)?,
@@ -100,7 +112,7 @@ impl<'a> Replay<'a> {
             if !self.course.partial {
                 return Err(self.never_warm(prepared, feed));
             }
-            self.drive.reset_stats();
+            self.begin_statistics();
         }
         if !self.course.partial {
             self.drain();
@@ -114,7 +126,8 @@ impl<'a> Replay<'a> {
             self.check()?;
             self.check_the_end()?;
         }
-        Ok(self.course)
+        self.observer.check()?;
+        Ok((self.course, self.observer))
     }
 
     /// What the drive's auditor found, if the drive is watched.
@@ -152,7 +165,7 @@ impl<'a> Replay<'a> {
             self.warm_up(feed.given() - 1, arrival);
             self.arrive(request(feed.given() - 1, arrival, &record));
             self.check()?;
-            if self.must_stop(feed) {
+            if self.must_stop(feed)? {
                 return Ok(());
             }
         }
@@ -170,7 +183,7 @@ impl<'a> Replay<'a> {
             self.warm_up(feed.given() - 1, now);
             self.arrive(request(feed.given() - 1, now, &record));
             self.check()?;
-            if self.must_stop(feed) {
+            if self.must_stop(feed)? {
                 return Ok(());
             }
         }
@@ -188,17 +201,24 @@ impl<'a> Replay<'a> {
             Warmup::Time(span) => now >= self.course.began + span,
         };
         if self.warm {
-            self.drive.reset_stats();
+            self.begin_statistics();
         }
     }
 
-    fn must_stop(&mut self, feed: &Feed) -> bool {
+    fn begin_statistics(&mut self) {
+        self.drive.reset_stats();
+        self.observer.begin(self.drive);
+    }
+
+    fn must_stop(&mut self, feed: &Feed) -> Result<bool, Fault> {
         if !feed.given().is_multiple_of(LOOK) {
-            return false;
+            return Ok(false);
         }
+        self.observer.hear(self.drive);
+        self.observer.check()?;
         self.progress.note(feed.progress(), feed.given());
         self.course.partial = self.control.stop.load(Ordering::Relaxed);
-        self.course.partial
+        Ok(self.course.partial)
     }
 
     /// Counts the time since the number of requests in the system last changed.
@@ -235,6 +255,15 @@ impl<'a> Replay<'a> {
     /// Lets everything up to `to` happen.
     #[inline]
     fn run_to(&mut self, to: SimTime) {
+        while self.observer.due() <= to {
+            self.go_on(SimTime::from_ns(self.observer.due().as_ns() - 1));
+            self.observer.close(self.drive, self.in_system);
+        }
+        self.go_on(to);
+    }
+
+    #[inline]
+    fn go_on(&mut self, to: SimTime) {
         while self.backlogged > 0 {
             if !self.drive.advance_once(to, &mut self.done) {
                 break;
@@ -248,6 +277,9 @@ impl<'a> Replay<'a> {
     /// Lets the next thing happen; false if there is none.
     fn step(&mut self) -> bool {
         let Some(next) = self.drive.next_event() else { return false };
+        while self.observer.due() <= next {
+            self.observer.close(self.drive, self.in_system);
+        }
         self.drive.advance_once(next, &mut self.done);
         self.hear();
         true

@@ -12,6 +12,7 @@ use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::stats::{Latencies, Stats};
 use ssdlab_core::{Drive, Op};
 
+use crate::observe::Detail;
 use crate::plan::Prepared;
 use crate::precondition::Settled;
 use crate::replay::Course;
@@ -159,6 +160,22 @@ pub struct Provenance {
     pub state_sha256: Option<String>,
 }
 
+impl Provenance {
+    /// What a file of this run says of itself, by name.
+    pub(crate) fn about(&self) -> Vec<(&'static str, String)> {
+        let mut about = vec![
+            ("version", self.version.to_owned()),
+            ("config", self.config.to_string()),
+            ("config_hash", self.config_hash.clone()),
+            ("seed", self.seed.to_string()),
+            ("plan", self.plan.to_string()),
+        ];
+        about.extend(self.trace_sha256.clone().map(|hash| ("trace_sha256", hash)));
+        about.extend(self.state_sha256.clone().map(|hash| ("state_sha256", hash)));
+        about
+    }
+}
+
 /// What came of a run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunResult {
@@ -230,7 +247,10 @@ pub struct RunResult {
     /// How the drive was preconditioned; only if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precondition: Option<Settled>,
-    /// SHA-256 of all figures but `sim`, and of every completion.
+    /// What a report draws; only if that is asked for. Not part of the digest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
+    /// SHA-256 of all figures but `sim` and `detail`, and of every completion.
     pub results_digest: String,
     /// What the user should know of how the input was read.
     pub remarks: Vec<String>,
@@ -313,6 +333,7 @@ impl RunResult {
             saturated: is_saturated(course, plan.closed.is_some()),
             backlog: course.backlog,
             precondition: settled,
+            detail: None,
             results_digest: String::new(),
             remarks,
             sim: Sim::default(),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ssdlab_base::Fault;
 
 use crate::control::{Control, Progress};
+use crate::observe::Observer;
 use crate::plan::{Plan, Prepared};
 use crate::replay::Replay;
 use crate::result::{RunResult, Watch};
@@ -71,8 +72,13 @@ fn run_one(
     prepared.check_footprint()?;
     let mut feed = Feed::open(prepared, &mut remarks)?;
     let ready = watch.elapsed();
-    let course =
-        Replay::new(&mut drive, prepared.warmup, control, progress).run(prepared, &mut feed)?;
+    let observer = Observer::new(prepared)?;
+    let replay = Replay::new(&mut drive, prepared.warmup, control, progress, observer);
+    let (course, observer) = replay.run(prepared, &mut feed)?;
     let looped = watch.elapsed() - ready;
-    RunResult::new(prepared, &drive, &course, &feed, settled, remarks, (ready, looped)).map(Some)
+    let mut result =
+        RunResult::new(prepared, &drive, &course, &feed, settled, remarks, (ready, looped))?;
+    let about = result.provenance.about();
+    result.detail = observer.finish(&mut drive, course.backlog, &about)?;
+    Ok(Some(result))
 }

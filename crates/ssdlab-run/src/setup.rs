@@ -10,10 +10,11 @@ use ssdlab_core::config::Preload;
 use ssdlab_workload::Op;
 
 use crate::control::{Control, Progress};
+use crate::files::NewFile;
 use crate::plan::{Plan, Prepared};
 use crate::precondition::{self, Settled};
 use crate::source::Feed;
-use crate::state::{self, Header, NewFile};
+use crate::state::{self, Header};
 
 /// Makes the drive of a plan in its start state, preconditioned if the plan says so, and keeps it
 /// in a file, which appears whole or not at all; `None` if it was stopped. `control` must have been
@@ -26,7 +27,7 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
     let prepared = plan.prepare()?;
     match set_up(&prepared, control, &control.progress[0])? {
         None => Ok(None),
-        Some((drive, steady)) => file.fill(&prepared, &drive, steady).map(Some),
+        Some((drive, steady)) => state::save(&prepared, &drive, steady, file).map(Some),
     }
 }
 

@@ -3,6 +3,7 @@
 //! A file is a zstd stream: a line of JSON that says what it is and how its contents hash, then
 //! the contents.
 
+use std::fs::File;
 use std::io::ErrorKind::UnexpectedEof;
 use std::io::{BufReader, Read, Write};
 use std::path::Path;
@@ -12,8 +13,8 @@ use sha2::{Digest, Sha256};
 use ssdlab_base::Fault;
 use ssdlab_core::Drive;
 use ssdlab_core::drive::Media;
-use tempfile::NamedTempFile;
 
+use crate::files::NewFile;
 use crate::plan::Prepared;
 use crate::precondition::Settled;
 
@@ -60,71 +61,44 @@ fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A state file to be: it appears whole, or not at all.
-pub(crate) struct NewFile<'a> {
-    path: &'a Path,
-    file: NamedTempFile,
+/// Writes what an idle drive holds to a new file; what the file says of itself.
+///
+/// # Errors
+/// When the file cannot be written.
+pub(crate) fn save(
+    prepared: &Prepared,
+    drive: &Drive,
+    steady: Option<Settled>,
+    to: NewFile,
+) -> Result<Header, Fault> {
+    let media = drive.media().ok_or_else(|| Fault::new("state", "the drive is not idle"))?;
+    let contents = postcard::to_stdvec(&media).map_err(|error| to.unwritable(error))?;
+    let header = Header {
+        what: WHAT.into(),
+        layout: LAYOUT,
+        version: env!("CARGO_PKG_VERSION").into(),
+        device: prepared.plan.device.clone(),
+        scheme: prepared.plan.scheme_name().into(),
+        seed: prepared.plan.seed,
+        config: prepared.effective.json(),
+        config_hash: prepared.effective.hash().into(),
+        mapped_pages: drive.ftl().map.mapped().into(),
+        logical_pages: prepared.resolved.logical_pages.into(),
+        steady,
+        contents_sha256: sha256(&contents),
+    };
+    write(to.file(), &header, &contents).map_err(|error| to.unwritable(error))?;
+    to.persist()?;
+    Ok(header)
 }
 
-impl NewFile<'_> {
-    /// A file that will be at `path`.
-    ///
-    /// # Errors
-    /// When nothing can be written there.
-    pub(crate) fn new(path: &Path) -> Result<NewFile<'_>, Fault> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut builder = tempfile::Builder::new();
-        // The rights that any new file has.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
-        Ok(NewFile { path, file: file.map_err(|error| unwritable(path, error))? })
-    }
-
-    /// Writes what an idle drive holds; what the file says of itself.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub(crate) fn fill(
-        self,
-        prepared: &Prepared,
-        drive: &Drive,
-        steady: Option<Settled>,
-    ) -> Result<Header, Fault> {
-        let media = drive.media().ok_or_else(|| Fault::new("state", "the drive is not idle"))?;
-        let unwritable = |error: &dyn std::fmt::Display| unwritable(self.path, error);
-        let contents = postcard::to_stdvec(&media).map_err(|error| unwritable(&error))?;
-        let header = Header {
-            what: WHAT.into(),
-            layout: LAYOUT,
-            version: env!("CARGO_PKG_VERSION").into(),
-            device: prepared.plan.device.clone(),
-            scheme: prepared.plan.scheme_name().into(),
-            seed: prepared.plan.seed,
-            config: prepared.effective.json(),
-            config_hash: prepared.effective.hash().into(),
-            mapped_pages: drive.ftl().map.mapped().into(),
-            logical_pages: prepared.resolved.logical_pages.into(),
-            steady,
-            contents_sha256: sha256(&contents),
-        };
-        write(&self.file, &header, &contents).map_err(|error| unwritable(&error))?;
-        self.file.persist(self.path).map_err(|error| unwritable(&error.error))?;
-        Ok(header)
-    }
-}
-
-fn write(file: &NamedTempFile, header: &Header, contents: &[u8]) -> std::io::Result<()> {
+fn write(file: &File, header: &Header, contents: &[u8]) -> std::io::Result<()> {
     let mut line = serde_json::to_vec(header).expect("a header can be written");
     line.push(b'\n');
-    let mut stream = zstd::Encoder::new(file.as_file(), LEVEL)?;
+    let mut stream = zstd::Encoder::new(file, LEVEL)?;
     stream.write_all(&line)?;
     stream.write_all(contents)?;
     stream.finish().map(drop)
-}
-
-fn unwritable(path: &Path, error: impl std::fmt::Display) -> Fault {
-    Fault::new(path.display().to_string(), "cannot be written").got(error)
 }
 
 /// Reads a state file: what it says of itself, and what the drive held.
@@ -134,7 +108,7 @@ fn unwritable(path: &Path, error: impl std::fmt::Display) -> Fault {
 pub fn load_state(path: &Path) -> Result<(Header, Media), Fault> {
     let fault = |what: &str| Fault::new(path.display().to_string(), what);
     let unreadable = |error: &dyn std::fmt::Display| fault("cannot be read").got(error);
-    let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
+    let file = File::open(path).map_err(|error| unreadable(&error))?;
     let none = || fault("is no state file").expected("a file written by `ssdlab state save`");
     let stream = zstd::Decoder::new(file).map_err(|_| none())?;
     let mut stream = BufReader::new(stream);

@@ -19,13 +19,13 @@ pub use state::Media;
 use std::sync::Arc;
 
 use ssdlab_base::SimTime;
-use ssdlab_nand::{Geometry, Lpn};
+use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
 
 use crate::audit::Auditor;
 use crate::buffer::Buffer;
 use crate::config::{Allocation, Resolved};
 use crate::flash::{Cells, Event, Flash, TxnId};
-use crate::ftl::{Ftl, PlaneOrder, Stream};
+use crate::ftl::{BlockState, Ftl, PlaneOrder, Stream};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
 use crate::media;
 use crate::policy::Setup;
@@ -66,6 +66,17 @@ impl Answers {
             tend: Tend::build(&config.tend, &setup),
         }
     }
+}
+
+/// A block as it is seen from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockSight {
+    /// P/E cycles.
+    pub erases: u32,
+    /// Pages that hold valid data.
+    pub valid: u16,
+    /// True raw bit error rate of its worst page; `None` under flat physics.
+    pub rber: Option<f64>,
 }
 
 /// A drive.
@@ -279,6 +290,17 @@ impl Drive {
     /// `until`; [`Flash::timeline`] tells.
     pub fn record(&mut self, until: SimTime) {
         self.flash.record(until.as_ns());
+    }
+
+    /// How a block is at `now`, counted within its plane; `None` if it is bad.
+    pub fn block(&self, plane: u32, block: u32, now: SimTime) -> Option<BlockSight> {
+        let id = BlockId(self.geometry.first_block(PlaneId(plane)).0 + block);
+        let table = &self.ftl.blocks;
+        (table.state(id) != BlockState::Bad).then(|| BlockSight {
+            erases: table.erases(id),
+            valid: table.valid(id),
+            rber: self.flash.cells.rber_of(id, now.as_ns()),
+        })
     }
 
     /// Whether nothing is under way.

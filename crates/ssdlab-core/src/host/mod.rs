@@ -25,6 +25,11 @@ impl Op {
     pub const COUNT: usize = 4;
     /// Each with the name it has in results.
     pub const NAMES: [&str; Op::COUNT] = ["read", "write", "trim", "flush"];
+
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        Op::NAMES[self as usize]
+    }
 }
 
 /// A request as the host submits it.

@@ -1,0 +1,54 @@
+//! Files that appear whole, or not at all.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use ssdlab_base::Fault;
+use tempfile::NamedTempFile;
+
+/// A file that is being written, beside where it will be.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    path: PathBuf,
+    file: NamedTempFile,
+}
+
+impl NewFile {
+    /// A file that will be at `path`.
+    ///
+    /// # Errors
+    /// When nothing can be written there.
+    pub(crate) fn new(path: &Path) -> Result<NewFile, Fault> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        // The rights that any new file has.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
+        let file = file.map_err(|error| unwritable(path, error))?;
+        Ok(NewFile { path: path.to_owned(), file })
+    }
+
+    /// What is written to.
+    pub(crate) fn file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// The fault of a write that failed.
+    pub(crate) fn unwritable(&self, error: impl std::fmt::Display) -> Fault {
+        unwritable(&self.path, error)
+    }
+
+    /// Puts the file where it belongs.
+    ///
+    /// # Errors
+    /// When it cannot be there.
+    pub(crate) fn persist(self) -> Result<(), Fault> {
+        let NewFile { path, file } = self;
+        file.persist(&path).map(drop).map_err(|error| unwritable(&path, error.error))
+    }
+}
+
+fn unwritable(path: &Path, error: impl std::fmt::Display) -> Fault {
+    Fault::new(path.display().to_string(), "cannot be written").got(error)
+}

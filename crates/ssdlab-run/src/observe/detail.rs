@@ -1,0 +1,234 @@
+//! What a report draws, beyond the figures of every result.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_base::SimTime;
+use ssdlab_core::account::Part;
+use ssdlab_core::drive::BlockSight;
+use ssdlab_core::stats::{Ended, Latencies};
+use ssdlab_core::{Drive, Op};
+
+use super::series::Interval;
+
+/// What a report draws.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Detail {
+    /// How latencies are distributed, by kind and submission queue; only kinds that occurred.
+    pub distributions: Vec<Distribution>,
+    /// The requests that took longest, the slowest first.
+    pub slowest: Vec<Slow>,
+    /// The run in intervals.
+    pub series: Vec<Interval>,
+    /// Share of the time in which each array unit was in service.
+    pub die_busy: Vec<f64>,
+    /// Share of the time in which each bus was in service.
+    pub bus_busy: Vec<f64>,
+    /// The blocks at the end.
+    pub blocks: BlockMap,
+}
+
+/// Latencies of one kind of request of one submission queue.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Distribution {
+    /// `read` or `write`.
+    pub kind: &'static str,
+    /// The submission queue.
+    pub queue: u8,
+    /// Requests.
+    pub requests: u64,
+    /// `[latency in microseconds, share of the requests that took no longer]`, rising.
+    pub points: Vec<[f64; 2]>,
+}
+
+/// A request that took long.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Slow {
+    /// Its place among the requests of the workload, from 0.
+    pub number: u64,
+    /// When it arrived, in seconds of the run.
+    pub arrival_s: f64,
+    /// What it asked.
+    pub kind: &'static str,
+    /// Its submission queue.
+    pub queue: u8,
+    /// Its first sector.
+    pub lba: u64,
+    /// Its sectors.
+    pub sectors: u32,
+    /// Its latency in microseconds.
+    pub latency_us: f64,
+    /// Where its time went, in microseconds; parts of zero are left out.
+    pub blame_us: BTreeMap<&'static str, f64>,
+}
+
+/// The blocks of a drive in a grid: planes from top to bottom, the blocks of a plane from left to
+/// right, so many of both to a cell that the grid stays small.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct BlockMap {
+    /// Planes of the drive, and blocks of a plane.
+    pub planes: u32,
+    /// See `planes`.
+    pub blocks: u32,
+    /// Mean P/E cycles of a cell's blocks, row by row; absent where all of them are bad.
+    pub erases: Vec<Vec<Option<f64>>>,
+    /// Mean share of a cell's pages that hold valid data.
+    pub valid: Vec<Vec<Option<f64>>>,
+    /// Mean true raw bit error rate of the blocks' worst pages; absent under flat physics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rber: Option<Vec<Vec<Option<f64>>>>,
+}
+
+/// Slow requests that are told.
+const SLOWEST: usize = 20;
+/// Rows and columns of a block map at most.
+const GRID: u32 = 48;
+
+/// The slowest requests so far.
+#[derive(Debug, Default)]
+pub(super) struct Slowest {
+    /// By latency; of equal ones the earlier is kept.
+    heap: BinaryHeap<Reverse<Ranked>>,
+}
+
+#[derive(Debug)]
+struct Ranked(u64, Ended);
+
+impl Ranked {
+    fn rank(&self) -> (u64, Reverse<u64>) {
+        (self.0, Reverse(self.1.request.tag))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Ranked) -> bool {
+        self.rank() == other.rank()
+    }
+}
+
+impl Eq for Ranked {}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Ranked) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Ranked) -> std::cmp::Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+
+impl Slowest {
+    /// A request has ended.
+    pub(super) fn count(&mut self, ended: &Ended) {
+        let latency = ended.end - ended.request.arrival.as_ns();
+        let least = self.heap.peek().map_or(0, |Reverse(least)| least.0);
+        if self.heap.len() < SLOWEST || latency >= least {
+            self.heap.push(Reverse(Ranked(latency, *ended)));
+        }
+        if self.heap.len() > SLOWEST {
+            self.heap.pop();
+        }
+    }
+
+    /// The slowest first.
+    pub(super) fn told(self, began: u64) -> Vec<Slow> {
+        let ranked = self.heap.into_sorted_vec().into_iter();
+        ranked.map(|Reverse(Ranked(latency, ended))| slow(latency, &ended, began)).collect()
+    }
+}
+
+fn slow(latency: u64, ended: &Ended, began: u64) -> Slow {
+    let request = &ended.request;
+    let parts = Part::NAMES.into_iter().zip(ended.blame).filter(|(_, ns)| *ns > 0);
+    Slow {
+        number: request.tag,
+        arrival_s: (request.arrival.as_ns() - began) as f64 / 1e9,
+        kind: request.op.name(),
+        queue: request.queue,
+        lba: request.lba,
+        sectors: request.sectors,
+        latency_us: latency as f64 / 1e3,
+        blame_us: parts.map(|(name, ns)| (name, ns as f64 / 1e3)).collect(),
+    }
+}
+
+/// How the latencies of every queue's reads and writes are distributed.
+pub(super) fn distributions(drive: &Drive) -> Vec<Distribution> {
+    let queues = (0..).zip(&drive.stats().latencies);
+    let kinds = queues.flat_map(|(queue, kinds)| {
+        [Op::Read, Op::Write].map(|op| (queue, op, &kinds[op as usize]))
+    });
+    kinds
+        .filter(|(_, _, latencies)| latencies.count() > 0)
+        .map(|(queue, op, latencies)| Distribution {
+            kind: op.name(),
+            queue,
+            requests: latencies.count(),
+            points: points(latencies),
+        })
+        .collect()
+}
+
+/// A hundred quantiles, and ever closer ones towards the end of the tail.
+fn points(latencies: &Latencies) -> Vec<[f64; 2]> {
+    let body = (0..100).map(|percent| f64::from(percent) / 100.0);
+    let tail = (3..=7).flat_map(|digits| {
+        (0..9).map(move |nine| 1.0 - f64::from(10 - nine) * 0.1_f64.powi(digits))
+    });
+    let quantiles = body.chain(tail).chain([1.0]);
+    let mut points: Vec<[f64; 2]> = Vec::new();
+    for share in quantiles {
+        let value = latencies.histogram.value_at_quantile(share).min(latencies.max_ns);
+        let latency = value as f64 / 1e3;
+        match points.last_mut() {
+            // Of the shares that take no longer the largest says most.
+            Some(last) if last[0] == latency => last[1] = share,
+            _ => points.push([latency, share]),
+        }
+    }
+    points
+}
+
+/// The blocks of a drive at `now`.
+pub(super) fn block_map(drive: &Drive, now: SimTime) -> BlockMap {
+    let geometry = drive.resolved().geometry();
+    let (planes, blocks) = (geometry.plane_count(), geometry.blocks);
+    let grid = |figure: &dyn Fn(BlockSight) -> f64| -> Vec<Vec<Option<f64>>> {
+        let row = |planes: Range<u32>| {
+            let cell = |blocks: Range<u32>| {
+                let all = planes.clone().flat_map(|plane| blocks.clone().map(move |b| (plane, b)));
+                let seen = all.filter_map(|(plane, block)| drive.block(plane, block, now));
+                mean(seen.map(figure))
+            };
+            parts(blocks).map(cell).collect()
+        };
+        parts(planes).map(row).collect()
+    };
+    let pages = f64::from(geometry.pages);
+    let physical = !drive.resolved().chip.is_flat();
+    BlockMap {
+        planes,
+        blocks,
+        erases: grid(&|block| f64::from(block.erases)),
+        valid: grid(&|block| f64::from(block.valid) / pages),
+        rber: physical.then(|| grid(&|block| block.rber.unwrap_or(0.0))),
+    }
+}
+
+/// `count` things in at most [`GRID`] runs of nearly equal length.
+fn parts(count: u32) -> impl Iterator<Item = Range<u32>> {
+    let runs = count.min(GRID);
+    let at = move |run: u32| (u64::from(count) * u64::from(run) / u64::from(runs)) as u32;
+    (0..runs).map(move |run| at(run)..at(run + 1))
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = values.fold((0u64, 0.0), |(count, sum), value| (count + 1, sum + value));
+    (count > 0).then(|| sum / count as f64)
+}

@@ -1,0 +1,33 @@
+//! A row for every request.
+
+use ssdlab_core::account::Part;
+use ssdlab_core::stats::Ended;
+
+use super::table::{Cell, Kind};
+
+/// The columns: what was asked, when, how long it took, and where that time went.
+pub(super) fn columns() -> Vec<(String, Kind)> {
+    let whole = |name: &str| (name.to_owned(), Kind::Whole);
+    let asked = ["number", "arrival_ns", "end_ns", "latency_ns", "queue", "lba", "sectors"];
+    let mut columns: Vec<_> = asked.into_iter().map(whole).collect();
+    columns.insert(4, ("op".to_owned(), Kind::Text));
+    columns.extend(Part::NAMES.iter().map(|part| (format!("{part}_ns"), Kind::Whole)));
+    columns
+}
+
+/// The row of one request; times count from the beginning of the run.
+pub(super) fn row(ended: &Ended, began: u64) -> impl Iterator<Item = Cell> {
+    let request = &ended.request;
+    let arrival = request.arrival.as_ns();
+    let head = [
+        Cell::Whole(request.tag as i64),
+        Cell::Whole((arrival - began) as i64),
+        Cell::Whole((ended.end - began) as i64),
+        Cell::Whole((ended.end - arrival) as i64),
+        Cell::Text(request.op.name()),
+        Cell::Whole(request.queue.into()),
+        Cell::Whole(request.lba as i64),
+        Cell::Whole(request.sectors.into()),
+    ];
+    head.into_iter().chain(ended.blame.map(|ns| Cell::Whole(ns as i64)))
+}

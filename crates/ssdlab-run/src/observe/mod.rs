@@ -1,0 +1,177 @@
+//! What is kept of a run besides its figures: a row a request, a row an interval, the timeline of
+//! the drive's parts, and what a report draws. It looks, and changes nothing.
+
+mod detail;
+mod log;
+mod series;
+mod table;
+mod timeline;
+
+pub use detail::{BlockMap, Detail, Distribution, Slow};
+pub use series::Interval;
+
+use std::path::Path;
+
+use ssdlab_base::{Fault, Nanos, SimTime};
+use ssdlab_core::Drive;
+use ssdlab_core::stats::Ended;
+
+use crate::files::NewFile;
+use crate::plan::Prepared;
+use detail::Slowest;
+use series::Series;
+use table::Table;
+
+/// What is to be kept of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Length of an interval; as fine as some hundred rows are if it is not given.
+    pub interval: Option<Nanos>,
+    /// How long the timeline is.
+    pub timeline_span: Nanos,
+}
+
+/// Watches a run.
+pub struct Observer {
+    detail: bool,
+    wanted: Wanted,
+    log: Option<Table>,
+    series_file: Option<NewFile>,
+    timeline: Option<NewFile>,
+    series: Option<Series>,
+    slowest: Slowest,
+    rows: Vec<Ended>,
+    began: SimTime,
+    /// The end of the open interval.
+    due: SimTime,
+    fault: Option<Fault>,
+}
+
+impl Observer {
+    /// Prepares what the plan asks for; files are there from now on, under other names.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn new(prepared: &Prepared) -> Result<Observer, Fault> {
+        let plan = &prepared.plan;
+        let new = |path: &Option<std::path::PathBuf>| -> Result<Option<NewFile>, Fault> {
+            path.as_deref().map(|path: &Path| NewFile::new(path)).transpose()
+        };
+        let log = new(&plan.log)?.map(|file| Table::new(file, &log::columns())).transpose()?;
+        Ok(Observer {
+            detail: plan.detail,
+            wanted: prepared.wanted.clone(),
+            log,
+            series_file: new(&plan.series)?,
+            timeline: new(&plan.timeline)?,
+            series: None,
+            slowest: Slowest::default(),
+            rows: Vec::new(),
+            began: SimTime::NEVER,
+            due: SimTime::NEVER,
+            fault: None,
+        })
+    }
+
+    /// The statistics begin.
+    pub fn begin(&mut self, drive: &mut Drive) {
+        let now = drive.now();
+        self.began = now;
+        if self.timeline.is_some() {
+            drive.record(now + self.wanted.timeline_span);
+        }
+        if self.detail || self.series_file.is_some() {
+            let series = Series::new(self.wanted.interval, drive, now);
+            self.due = series.due();
+            self.series = Some(series);
+        }
+        if self.detail || self.series_file.is_some() || self.log.is_some() {
+            drive.keep_log();
+        }
+    }
+
+    /// When the open interval ends: before anything happens then, [`Observer::close`] is called.
+    #[inline]
+    pub fn due(&self) -> SimTime {
+        self.due
+    }
+
+    /// The open interval ends; so many requests are in the system.
+    pub fn close(&mut self, drive: &mut Drive, in_system: u64) {
+        self.hear(drive);
+        if let Some(series) = &mut self.series {
+            series.close(drive, self.due, in_system);
+            self.due = series.due();
+        }
+    }
+
+    /// Takes in the requests that ended.
+    pub fn hear(&mut self, drive: &mut Drive) {
+        drive.take_log(&mut self.rows);
+        for ended in self.rows.drain(..) {
+            if let Some(series) = &mut self.series {
+                series.count(&ended);
+            }
+            if self.detail {
+                self.slowest.count(&ended);
+            }
+            if let (Some(log), None) = (&mut self.log, &self.fault) {
+                self.fault = log.push(log::row(&ended, self.began.as_ns())).err();
+            }
+        }
+    }
+
+    /// What went wrong with a file.
+    ///
+    /// # Errors
+    /// That.
+    pub fn check(&mut self) -> Result<(), Fault> {
+        self.fault.take().map_or(Ok(()), Err)
+    }
+
+    /// The run has ended: puts the files where they belong, and tells what a report draws, if that
+    /// was asked for. `about` says what made all this.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn finish(
+        mut self,
+        drive: &mut Drive,
+        in_system: u64,
+        about: &[(&str, String)],
+    ) -> Result<Option<Detail>, Fault> {
+        self.hear(drive);
+        self.check()?;
+        let (now, began) = (drive.now(), self.began.as_ns());
+        if let Some(log) = self.log {
+            log.close(about)?;
+        }
+        if let Some(to) = self.timeline {
+            timeline::write(to, drive, began, about)?;
+        }
+        let series = self.series.map(|series| series.finish(drive, now, in_system));
+        if let (Some(to), Some(series)) = (self.series_file, &series) {
+            let mut table = Table::new(to, &series::columns())?;
+            for interval in series {
+                table.push(interval.cells().into_iter().map(|(_, cell)| cell))?;
+            }
+            table.close(about)?;
+        }
+        if !self.detail {
+            return Ok(None);
+        }
+        let span = (now.as_ns() - began).max(1) as f64;
+        let shares = |busy: Vec<u64>| -> Vec<f64> {
+            busy.into_iter().map(|ns| (ns as f64 / span).min(1.0)).collect()
+        };
+        let (units, buses) = drive.flash().busy_counted(now.as_ns());
+        Ok(Some(Detail {
+            distributions: detail::distributions(drive),
+            slowest: self.slowest.told(began),
+            series: series.unwrap_or_default(),
+            die_busy: shares(units),
+            bus_busy: shares(buses),
+            blocks: detail::block_map(drive, now),
+        }))
+    }
+}

@@ -1,0 +1,300 @@
+//! A row for every interval of a run.
+
+use hdrhistogram::Histogram;
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_base::{Nanos, SimTime};
+use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::stats::Ended;
+use ssdlab_core::{Drive, Op};
+
+use super::table::{Cell, Kind};
+
+/// What happened in one interval. A request belongs to the interval in which it ended.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Interval {
+    /// When it begins, in seconds of the run after its warm-up.
+    pub start_s: f64,
+    /// When it ends.
+    pub end_s: f64,
+    /// Reads that ended.
+    pub reads: u64,
+    /// Writes that ended.
+    pub writes: u64,
+    /// Megabytes (10⁶) read and written by them.
+    pub mb: f64,
+    /// Mean latency of the reads in microseconds; absent if there was none, as the others below.
+    pub read_mean_us: Option<f64>,
+    /// 99th percentile of the reads' latencies, to two significant digits.
+    pub read_p99_us: Option<f64>,
+    /// Largest latency of a read, to two significant digits.
+    pub read_max_us: Option<f64>,
+    /// Mean latency of the writes.
+    pub write_mean_us: Option<f64>,
+    /// 99th percentile of the writes' latencies, to two significant digits.
+    pub write_p99_us: Option<f64>,
+    /// Largest latency of a write, to two significant digits.
+    pub write_max_us: Option<f64>,
+    /// Pages programmed for the host.
+    pub host_pages: u64,
+    /// Pages programmed in all.
+    pub pages: u64,
+    /// The second by the first: write amplification.
+    pub waf: Option<f64>,
+    /// Blocks that garbage collection emptied.
+    pub gc_blocks: u64,
+    /// Pages that it moved.
+    pub gc_pages: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Attempts of reads after the first.
+    pub retries: u64,
+    /// Mean share of the time in which array units were in service.
+    pub die_busy: f64,
+    /// Mean share of the time in which buses were in service.
+    pub bus_busy: f64,
+    /// Requests that have arrived and not ended, at the end.
+    pub in_system: u64,
+}
+
+/// The latencies of one kind in one interval.
+#[derive(Clone, Debug)]
+struct Latencies {
+    sum_ns: u128,
+    histogram: Histogram<u32>,
+}
+
+impl Default for Latencies {
+    fn default() -> Latencies {
+        // Two digits keep a report's hundreds of intervals within a few megabytes.
+        Latencies { sum_ns: 0, histogram: Histogram::new(2).expect("a number of digits") }
+    }
+}
+
+impl Latencies {
+    fn add(&mut self, other: &Latencies) {
+        self.sum_ns += other.sum_ns;
+        self.histogram.add(&other.histogram).expect("a histogram that grows as needed");
+    }
+
+    fn of(&self, figure: impl Fn(&Histogram<u32>) -> u64) -> Option<f64> {
+        (!self.histogram.is_empty()).then(|| figure(&self.histogram) as f64 / 1e3)
+    }
+
+    fn mean(&self) -> Option<f64> {
+        let count = self.histogram.len();
+        (count > 0).then(|| self.sum_ns as f64 / count as f64 / 1e3)
+    }
+}
+
+/// The drive's counters, each growing from the beginning of the statistics on: host pages, pages,
+/// blocks and pages of garbage collection, erases, retries, mean nanoseconds in service of an array
+/// unit and of a bus.
+type Counters = [u64; 8];
+
+fn counters(drive: &Drive, now: SimTime) -> Counters {
+    let ops = drive.flash().ops();
+    let (units, buses) = drive.flash().busy_counted(now.as_ns());
+    let mean = |busy: &[u64]| busy.iter().sum::<u64>() / busy.len() as u64;
+    let programs = ops[OpKind::Program as usize];
+    let (gc_blocks, gc_pages) = drive.stats().gc;
+    [
+        programs[Cause::Host as usize],
+        programs.iter().sum(),
+        gc_blocks,
+        gc_pages,
+        ops[OpKind::Erase as usize].iter().sum(),
+        drive.flash().troubles().0,
+        mean(&units),
+        mean(&buses),
+    ]
+}
+
+/// One interval, open or closed.
+#[derive(Clone, Debug, Default)]
+struct Row {
+    start: u64,
+    end: u64,
+    read: Latencies,
+    write: Latencies,
+    sectors: u64,
+    counters: Counters,
+    in_system: u64,
+}
+
+impl Row {
+    fn join(&mut self, next: &Row) {
+        self.end = next.end;
+        self.read.add(&next.read);
+        self.write.add(&next.write);
+        self.sectors += next.sectors;
+        self.counters.iter_mut().zip(next.counters).for_each(|(sum, more)| *sum += more);
+        self.in_system = next.in_system;
+    }
+
+    fn told(&self) -> Interval {
+        let (read, write) = (&self.read, &self.write);
+        let [host_pages, pages, gc_blocks, gc_pages, erases, retries, die_ns, bus_ns] =
+            self.counters;
+        let span = (self.end - self.start).max(1) as f64;
+        let p99 = |h: &Histogram<u32>| h.value_at_quantile(0.99);
+        Interval {
+            start_s: self.start as f64 / 1e9,
+            end_s: self.end as f64 / 1e9,
+            reads: read.histogram.len(),
+            writes: write.histogram.len(),
+            mb: (self.sectors * ssdlab_base::units::SECTOR_BYTES) as f64 / 1e6,
+            read_mean_us: read.mean(),
+            read_p99_us: read.of(p99),
+            read_max_us: read.of(Histogram::max),
+            write_mean_us: write.mean(),
+            write_p99_us: write.of(p99),
+            write_max_us: write.of(Histogram::max),
+            host_pages,
+            pages,
+            waf: (host_pages > 0).then(|| pages as f64 / host_pages as f64),
+            gc_blocks,
+            gc_pages,
+            erases,
+            retries,
+            die_busy: (die_ns as f64 / span).min(1.0),
+            bus_busy: (bus_ns as f64 / span).min(1.0),
+            in_system: self.in_system,
+        }
+    }
+}
+
+/// A series that is as fine as keeps it within this many rows begins with this interval.
+const FIRST: Nanos = Nanos::from_us(100);
+/// The most rows of such a series.
+const ROWS_MOST: usize = 400;
+
+/// The intervals of a run, of a fixed length or of one that doubles as the run goes on.
+#[derive(Debug)]
+pub(super) struct Series {
+    span: Nanos,
+    fixed: bool,
+    rows: Vec<Row>,
+    told: Vec<Interval>,
+    open: Row,
+    before: Counters,
+    began: SimTime,
+}
+
+impl Series {
+    /// A series with intervals of this length; without one, as fine as some hundred rows are.
+    pub(super) fn new(interval: Option<Nanos>, drive: &Drive, began: SimTime) -> Series {
+        Series {
+            span: interval.unwrap_or(FIRST),
+            fixed: interval.is_some(),
+            rows: Vec::new(),
+            told: Vec::new(),
+            open: Row::default(),
+            before: counters(drive, began),
+            began,
+        }
+    }
+
+    /// When the open interval ends.
+    pub(super) fn due(&self) -> SimTime {
+        self.began + Nanos::from_ns(self.open.start) + self.span
+    }
+
+    /// A request has ended in the open interval.
+    pub(super) fn count(&mut self, ended: &Ended) {
+        let latencies = match ended.request.op {
+            Op::Read => &mut self.open.read,
+            Op::Write => &mut self.open.write,
+            Op::Trim | Op::Flush => return,
+        };
+        let latency = ended.end - ended.request.arrival.as_ns();
+        latencies.sum_ns += u128::from(latency);
+        latencies.histogram.record(latency).expect("a histogram that grows as needed");
+        self.open.sectors += u64::from(ended.request.sectors);
+    }
+
+    /// Closes the open interval at `now`; the next one begins.
+    pub(super) fn close(&mut self, drive: &Drive, now: SimTime, in_system: u64) {
+        let counted = counters(drive, now);
+        let end = (now - self.began).as_ns();
+        let mut row = std::mem::take(&mut self.open);
+        row.end = end;
+        row.in_system = in_system;
+        row.counters = std::array::from_fn(|at| counted[at] - self.before[at]);
+        (self.before, self.open.start) = (counted, end);
+        if self.fixed {
+            return self.told.push(row.told());
+        }
+        self.rows.push(row);
+        if self.rows.len() == ROWS_MOST {
+            self.halve();
+        }
+    }
+
+    /// Joins every two neighbours, and doubles the interval.
+    fn halve(&mut self) {
+        let joined = self.rows.chunks(2).map(|pair| {
+            let mut row = pair[0].clone();
+            pair[1..].iter().for_each(|next| row.join(next));
+            row
+        });
+        self.rows = joined.collect();
+        self.span = self.span * 2;
+    }
+
+    /// Every interval, the open one included if anything can have happened in it.
+    pub(super) fn finish(mut self, drive: &Drive, now: SimTime, in_system: u64) -> Vec<Interval> {
+        if (now - self.began).as_ns() > self.open.start {
+            self.close(drive, now, in_system);
+        }
+        match self.fixed {
+            true => self.told,
+            false => self.rows.iter().map(Row::told).collect(),
+        }
+    }
+}
+
+/// The columns of a series in a file.
+pub(super) fn columns() -> Vec<(String, Kind)> {
+    let named = Interval::default().cells();
+    named.into_iter().map(|(name, cell)| (name.to_owned(), kind(cell))).collect()
+}
+
+fn kind(cell: Cell) -> Kind {
+    match cell {
+        Cell::Whole(_) => Kind::Whole,
+        Cell::Real(_) => Kind::Real,
+        Cell::Text(_) => Kind::Text,
+    }
+}
+
+impl Interval {
+    /// The row in a file.
+    pub(super) fn cells(&self) -> Vec<(&'static str, Cell)> {
+        let whole = |count: u64| Cell::Whole(count as i64);
+        let maybe = |value: Option<f64>| Cell::Real(value.unwrap_or(f64::NAN));
+        vec![
+            ("start_s", Cell::Real(self.start_s)),
+            ("end_s", Cell::Real(self.end_s)),
+            ("reads", whole(self.reads)),
+            ("writes", whole(self.writes)),
+            ("mb", Cell::Real(self.mb)),
+            ("read_mean_us", maybe(self.read_mean_us)),
+            ("read_p99_us", maybe(self.read_p99_us)),
+            ("read_max_us", maybe(self.read_max_us)),
+            ("write_mean_us", maybe(self.write_mean_us)),
+            ("write_p99_us", maybe(self.write_p99_us)),
+            ("write_max_us", maybe(self.write_max_us)),
+            ("host_pages", whole(self.host_pages)),
+            ("pages", whole(self.pages)),
+            ("waf", maybe(self.waf)),
+            ("gc_blocks", whole(self.gc_blocks)),
+            ("gc_pages", whole(self.gc_pages)),
+            ("erases", whole(self.erases)),
+            ("retries", whole(self.retries)),
+            ("die_busy", Cell::Real(self.die_busy)),
+            ("bus_busy", Cell::Real(self.bus_busy)),
+            ("in_system", whole(self.in_system)),
+        ]
+    }
+}
