@@ -12,6 +12,8 @@ use ssdlab_core::config::{Refusal, StartConfig};
 use ssdlab_core::{Drive, DriveConfig, Resolved};
 use ssdlab_workload::{Generator, Kind, WorkloadConfig, parse_spec};
 
+use crate::observe::Wanted;
+
 /// A drive and its closed-form workload.
 pub type RunConfig = DriveConfig<WorkloadConfig>;
 
