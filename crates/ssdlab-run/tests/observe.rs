@@ -1,0 +1,229 @@
+//! What is kept of a run agrees with its figures, and keeping it changes none.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use ssdlab_run::{Plan, RunResult, run_uninterrupted};
+
+/// A small drive that collects garbage, suspends programs, and climbs.
+const SETTINGS: &[&str] = &[
+    "geometry.channels=2",
+    "geometry.chips=1",
+    "geometry.dies=2",
+    "geometry.planes=2",
+    "geometry.blocks=32",
+    "geometry.pages=32",
+    "ftl.overprovisioning=0.25",
+    "start.fill=0.9",
+    "start.age_max=90d",
+    "start.pe_cycles=2000",
+    "physics=retries",
+    "timing.decode=5us",
+    "preempt=reads_interrupt",
+    "workload.footprint=24MiB",
+    "workload.requests=4000",
+    "workload.interarrival=700us",
+    "workload.sizes=[\"2KiB\",\"4KiB\",\"16KiB\"]",
+];
+
+fn plan() -> Plan {
+    let set = SETTINGS.iter().map(|line| line.to_string()).collect();
+    Plan { device: "dlv-mlc-128g".into(), set, seed: 5, ..Plan::default() }
+}
+
+fn run(plan: Plan) -> RunResult {
+    run_uninterrupted(&[plan], 1).unwrap_or_else(|fault| panic!("{fault}")).remove(0)
+}
+
+/// The rows of a Parquet file, and what it says of itself.
+fn table(path: &Path) -> (Vec<BTreeMap<String, Field>>, BTreeMap<String, String>) {
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    let about = reader.metadata().file_metadata().key_value_metadata().unwrap();
+    let about = about.iter().map(|pair| (pair.key.clone(), pair.value.clone().unwrap()));
+    let rows = reader.get_row_iter(None).unwrap().map(|row| {
+        let row = row.unwrap();
+        row.get_column_iter().map(|(name, field)| (name.clone(), field.clone())).collect()
+    });
+    (rows.collect(), about.collect())
+}
+
+fn whole(row: &BTreeMap<String, Field>, name: &str) -> i64 {
+    match row[name] {
+        Field::Long(value) => value,
+        ref other => panic!("{name} is {other}"),
+    }
+}
+
+fn text<'a>(row: &'a BTreeMap<String, Field>, name: &str) -> &'a str {
+    match &row[name] {
+        Field::Str(value) => value,
+        other => panic!("{name} is {other}"),
+    }
+}
+
+#[test]
+fn a_run_that_is_watched_is_the_same_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| Some(folder.path().join(name));
+    for closed in [None, Some(8)] {
+        let mut plain = Plan { closed, ..plan() };
+        if closed.is_some() {
+            plain.set.retain(|line| !line.starts_with("workload.interarrival"));
+        }
+        let watched = Plan {
+            detail: true,
+            log: path("log"),
+            series: path("series"),
+            timeline: path("timeline"),
+            interval: Some("3ms".into()),
+            ..plain.clone()
+        };
+        assert_eq!(run(plain).results_digest, run(watched).results_digest);
+    }
+}
+
+#[test]
+fn the_log_has_every_request_and_all_of_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.parquet");
+    let late = Plan { log: Some(path.clone()), warmup: Some("500".into()), ..plan() };
+    let result = run(late);
+    let (rows, about) = table(&path);
+    assert_eq!(rows.len() as u64, result.requests);
+    assert_eq!(about["ssdlab.config_hash"], result.provenance.config_hash);
+    let mut sums: BTreeMap<&str, (u64, i64)> = BTreeMap::new();
+    for row in &rows {
+        let latency = whole(row, "latency_ns");
+        assert_eq!(latency, whole(row, "end_ns") - whole(row, "arrival_ns"));
+        let parts = row.keys().filter(|name| name.ends_with("_ns"));
+        let times = ["latency_ns", "end_ns", "arrival_ns"];
+        let parts = parts.filter(|name| !times.contains(&name.as_str()));
+        assert_eq!(latency, parts.map(|name| whole(row, name)).sum::<i64>());
+        assert!(whole(row, "number") >= 500 && whole(row, "arrival_ns") >= 0);
+        let sum = sums.entry(text(row, "op")).or_default();
+        *sum = (sum.0 + 1, sum.1 + latency);
+    }
+    for (name, kind) in [("read", &result.read), ("write", &result.write)] {
+        let (count, sum) = sums[name];
+        assert_eq!(count, kind.requests);
+        let mean = sum as f64 / count as f64 / 1e3;
+        assert!((mean - kind.latency_us.mean).abs() < 1e-6, "{name}: {mean}");
+    }
+}
+
+#[test]
+fn the_intervals_add_up_to_the_whole() {
+    for interval in [None, Some("5ms".to_owned()), Some("10s".to_owned())] {
+        let result = run(Plan { detail: true, interval, ..plan() });
+        let series = result.detail.unwrap().series;
+        assert!((1..=700).contains(&series.len()), "{} rows", series.len());
+        let sum = |figure: fn(&ssdlab_run::observe::Interval) -> u64| -> u64 {
+            series.iter().map(figure).sum()
+        };
+        assert_eq!(sum(|row| row.reads), result.read.requests);
+        assert_eq!(sum(|row| row.writes), result.write.requests);
+        assert_eq!(sum(|row| row.gc_pages), result.gc.moved_pages);
+        assert_eq!(sum(|row| row.retries), result.retries);
+        assert_eq!(sum(|row| row.pages), result.ops["program"].values().sum::<u64>());
+        assert!(result.gc.count > 10, "collection runs");
+        let waf = sum(|row| row.pages) as f64 / sum(|row| row.host_pages) as f64;
+        assert!((waf - result.waf.unwrap()).abs() < 1e-9);
+        let time: f64 = series.iter().map(|row| row.end_s - row.start_s).sum();
+        assert!((time - result.duration_s).abs() < 1e-9, "{time} of {}", result.duration_s);
+        let busy: f64 = series.iter().map(|row| row.die_busy * (row.end_s - row.start_s)).sum();
+        assert!((busy / time - result.utilisation.die).abs() < 1e-6);
+        for pair in series.windows(2) {
+            assert_eq!(pair[0].end_s, pair[1].start_s);
+        }
+        let reads: f64 =
+            series.iter().map(|row| row.read_mean_us.unwrap_or(0.0) * row.reads as f64).sum();
+        let mean = reads / result.read.requests as f64;
+        assert!((mean - result.read.latency_us.mean).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn a_report_has_what_it_draws() {
+    let result = run(Plan { detail: true, ..plan() });
+    let detail = result.detail.unwrap();
+    assert_eq!(detail.distributions.len(), 2);
+    for distribution in &detail.distributions {
+        let kind = if distribution.kind == "read" { &result.read } else { &result.write };
+        assert_eq!(distribution.requests, kind.requests);
+        assert_eq!(*distribution.points.last().unwrap(), [kind.latency_us.max, 1.0]);
+        assert!(distribution.points.is_sorted_by(|a, b| a[0] < b[0] && a[1] < b[1]));
+        let upto = |share: f64| distribution.points.iter().find(|point| point[1] >= share);
+        assert_eq!(upto(0.5).unwrap()[0], kind.latency_us.p50);
+        assert_eq!(upto(0.99).unwrap()[0], kind.latency_us.p99);
+    }
+    assert_eq!(detail.slowest.len(), 20);
+    let slowest = &detail.slowest[0];
+    assert_eq!(slowest.latency_us, result.read.latency_us.max.max(result.write.latency_us.max));
+    assert!((slowest.blame_us.values().sum::<f64>() - slowest.latency_us).abs() < 1e-6);
+    assert!(detail.slowest.is_sorted_by(|a, b| a.latency_us >= b.latency_us));
+    let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len() as f64;
+    assert_eq!((detail.die_busy.len(), detail.bus_busy.len()), (8, 2));
+    assert!((mean(&detail.die_busy) - result.utilisation.die).abs() < 1e-9);
+    assert!((mean(&detail.bus_busy) - result.utilisation.bus).abs() < 1e-9);
+    let erases = detail.blocks.erases.concat();
+    assert_eq!((detail.blocks.erases.len(), erases.len()), (8, 8 * 32));
+    let worn = erases.iter().flatten().sum::<f64>() / erases.len() as f64;
+    assert!((worn - result.wear.mean).abs() < 1e-9);
+    let rber = detail.blocks.rber.expect("a rate under this physics").concat();
+    assert!(rber.iter().flatten().all(|rate| (1e-5..0.1).contains(rate)));
+}
+
+#[test]
+fn a_timeline_has_one_thing_at_a_time_on_every_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("timeline.json");
+    let span = Some("2s".into());
+    run(Plan { timeline: Some(path.clone()), timeline_span: span, ..plan() });
+    let timeline: serde_json::Value = serde_json::from_reader(File::open(&path).unwrap()).unwrap();
+    assert!(timeline["otherData"]["config_hash"].is_string());
+    let events = timeline["traceEvents"].as_array().unwrap();
+    let mut by_part: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
+    let mut names = BTreeMap::new();
+    for event in events.iter().filter(|event| event["ph"] == "X") {
+        let part = (event["pid"].as_u64().unwrap(), event["tid"].as_u64().unwrap());
+        let (start, length) = (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());
+        assert!((0.0..2_000_000.0).contains(&start), "{event}");
+        by_part.entry(part).or_default().push((start, start + length));
+        *names.entry(event["name"].as_str().unwrap().to_owned()).or_insert(0) += 1;
+    }
+    for spans in by_part.values() {
+        assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0 + 1e-6), "{spans:?}");
+    }
+    for name in ["sense", "program", "erase", "suspend", "data out", "data in", "decode"] {
+        assert!(names.get(name).is_some_and(|&count| count > 0), "no {name} among {names:?}");
+    }
+    assert_eq!(by_part.len(), 2 * (4 + 1 + 1), "units, buses and engines of two channels");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_refused_before_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = Some(folder.path().join("no/such/folder/file"));
+    let plans = [
+        Plan { log: nowhere.clone(), ..plan() },
+        Plan { series: nowhere.clone(), ..plan() },
+        Plan { timeline: nowhere, ..plan() },
+    ];
+    for plan in plans {
+        let line = run_uninterrupted(&[plan], 1).unwrap_err().to_string();
+        assert!(line.contains("cannot be written"), "{line}");
+    }
+    let options = [
+        (Plan { interval: Some("1s".into()), ..plan() }, "--interval: an option without effect"),
+        (Plan { timeline_span: Some("1s".into()), ..plan() }, "--timeline-span: an option without"),
+        (Plan { detail: true, interval: Some("0s".into()), ..plan() }, "a time above 0"),
+    ];
+    for (plan, expected) in options {
+        let line = run_uninterrupted(&[plan], 1).unwrap_err().to_string();
+        assert!(line.contains(expected), "{line}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
