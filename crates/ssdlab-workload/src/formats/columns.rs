@@ -1,7 +1,7 @@
 //! The columns of a line of text, and what is said when one of them is wrong.
 
-use atoi::FromRadix10Checked;
-use ssdlab_base::{Fault, Nanos};
+use atoi::{FromRadix10Checked, FromRadix16Checked};
+use ssdlab_base::{Fault, Nanos, nearest};
 
 use crate::record::Op;
 
@@ -10,12 +10,24 @@ use crate::record::Op;
 pub(crate) struct Wrong {
     /// Where in the line, in bytes from its start.
     offset: usize,
-    fault: Fault,
+    /// How many columns before it were as they should be.
+    pub(crate) before: usize,
+    pub(crate) fault: Fault,
 }
 
 impl Wrong {
-    pub(crate) fn new(offset: usize, fault: Fault) -> Box<Wrong> {
-        Box::new(Wrong { offset, fault })
+    pub(crate) fn new(offset: usize, before: usize, fault: Fault) -> Box<Wrong> {
+        Box::new(Wrong { offset, before, fault })
+    }
+
+    /// What is wrong with a whole record of a binary file.
+    pub(crate) fn record(fault: Fault) -> Box<Wrong> {
+        Wrong::new(0, 0, fault)
+    }
+
+    /// The fault in a binary file, which has records in place of lines and no columns.
+    pub(crate) fn in_record(self, name: &str, number: u64) -> Fault {
+        Fault { source: name.into(), ..self.fault.line(number) }
     }
 
     /// The fault as the user sees it.
@@ -31,16 +43,35 @@ impl Wrong {
 pub(crate) enum Separator {
     /// One comma; spaces around a column are dropped.
     Comma,
+    /// One semicolon; spaces around a column are dropped.
+    Semicolon,
+    /// One tab; spaces around a column are dropped.
+    Tab,
     /// Any number of spaces and tabs.
     Space,
+}
+
+impl Separator {
+    /// The separator as it is written between the names of columns.
+    pub(crate) fn byte(self) -> u8 {
+        match self {
+            Separator::Comma => b',',
+            Separator::Semicolon => b';',
+            Separator::Tab => b'\t',
+            Separator::Space => b' ',
+        }
+    }
 }
 
 /// One column of a line.
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'a> {
     pub(crate) text: &'a [u8],
-    name: &'static str,
-    offset: usize,
+    pub(crate) name: &'static str,
+    /// Where it begins in its line.
+    pub(crate) offset: usize,
+    /// How many columns are before it.
+    pub(crate) index: usize,
 }
 
 /// The columns of a line, taken one after the other.
@@ -66,6 +97,28 @@ impl<'a> Columns<'a> {
         columns
     }
 
+    /// The columns from a place in the line on, so many of which have been taken.
+    pub(crate) fn resume(
+        line: &'a [u8],
+        separator: Separator,
+        names: &'static [&'static str],
+        at: usize,
+        taken: usize,
+    ) -> Columns<'a> {
+        Columns { line, names, separator, at, taken }
+    }
+
+    /// The text of one column, counted from 0; nothing if there are not so many.
+    pub(crate) fn nth(line: &'a [u8], separator: Separator, index: usize) -> &'a [u8] {
+        let mut columns = Columns::new(line, separator, &[]);
+        for _ in 0..index {
+            if columns.is_empty() || columns.next().is_err() {
+                return b"";
+            }
+        }
+        if columns.is_empty() { b"" } else { columns.next().map_or(b"", |field| field.text) }
+    }
+
     fn skip_spaces(&mut self) {
         while matches!(self.line.get(self.at), Some(b' ' | b'\t')) {
             self.at += 1;
@@ -76,33 +129,34 @@ impl<'a> Columns<'a> {
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Field<'a>, Box<Wrong>> {
         let rest = match self.line.get(self.at..) {
-            Some(rest) if self.separator == Separator::Comma || !rest.is_empty() => rest,
+            Some(rest) if self.separator != Separator::Space || !rest.is_empty() => rest,
             _ => return Err(self.too_few()),
         };
         let start = self.at;
         let length = match self.separator {
-            Separator::Comma => rest.iter().position(|byte| *byte == b','),
             Separator::Space => rest.iter().position(|byte| matches!(byte, b' ' | b'\t')),
+            one => rest.iter().position(|byte| *byte == one.byte()),
         }
         .unwrap_or(rest.len());
         let text = &rest[..length];
         self.at = start + length;
-        let name = self.names.get(self.taken).copied().unwrap_or("column");
+        let index = self.taken;
+        let name = self.names.get(index).copied().unwrap_or("column");
         self.taken += 1;
         if self.separator == Separator::Space {
             self.skip_spaces();
-            return Ok(Field { text, name, offset: start });
+            return Ok(Field { text, name, offset: start, index });
         }
         self.at += 1;
         let left = text.len() - text.trim_ascii_start().len();
-        Ok(Field { text: text.trim_ascii(), name, offset: start + left })
+        Ok(Field { text: text.trim_ascii(), name, offset: start + left, index })
     }
 
     /// Whether all columns have been taken.
     pub(crate) fn is_empty(&self) -> bool {
         match self.separator {
-            Separator::Comma => self.at > self.line.len(),
             Separator::Space => self.at >= self.line.len(),
+            _ => self.at > self.line.len(),
         }
     }
 
@@ -119,14 +173,26 @@ impl<'a> Columns<'a> {
         Err(self.wrong_count(offset))
     }
 
+    /// Refuses columns beyond those taken, where a line has fewer than others of its format.
+    pub(crate) fn end_early(self) -> Result<(), Box<Wrong>> {
+        match self.is_empty() {
+            true => Ok(()),
+            false => {
+                let fault = Fault::new("", "columns").got("more than expected");
+                Err(Wrong::new(self.at, self.taken, fault.expected(self.taken)))
+            }
+        }
+    }
+
     fn too_few(&self) -> Box<Wrong> {
         self.wrong_count(self.line.len())
     }
 
     fn wrong_count(&self, offset: usize) -> Box<Wrong> {
-        let between = if self.separator == Separator::Comma { "," } else { " " };
-        let expected = format!("{} ({})", self.names.len(), self.names.join(between));
-        Wrong::new(offset, Fault::new("", "columns").got(self.taken).expected(expected))
+        let between = char::from(self.separator.byte()).to_string();
+        let expected = format!("{} ({})", self.names.len(), self.names.join(&between));
+        let before = self.taken.min(self.names.len());
+        Wrong::new(offset, before, Fault::new("", "columns").got(self.taken).expected(expected))
     }
 }
 
@@ -137,7 +203,8 @@ impl Field<'_> {
             [] => "nothing".into(),
             text => String::from_utf8_lossy(text),
         };
-        Wrong::new(self.offset, Fault::new("", self.name).got(got).expected(expected))
+        let fault = Fault::new("", self.name).got(got).expected(expected);
+        Wrong::new(self.offset, self.index, fault)
     }
 
     /// The same fault with a hint at what would mend it.
@@ -167,11 +234,35 @@ impl Field<'_> {
         }
     }
 
+    /// The name of this column, in a header.
+    pub(crate) fn is_named(&self, name: &'static str) -> Result<(), Box<Wrong>> {
+        match self.text.eq_ignore_ascii_case(name.as_bytes()) {
+            true => Ok(()),
+            false => Err(self.wrong(name)),
+        }
+    }
+
     /// A name: printable and not empty.
     pub(crate) fn name(&self) -> Result<(), Box<Wrong>> {
         match !self.text.is_empty() && self.text.iter().all(u8::is_ascii_graphic) {
             true => Ok(()),
             false => Err(self.wrong("a name in printable ASCII")),
+        }
+    }
+
+    /// One of these words.
+    pub(crate) fn one_of(&self, words: &[&str]) -> Result<(), Box<Wrong>> {
+        match words.iter().any(|word| self.text == word.as_bytes()) {
+            true => Ok(()),
+            false => Err(self.wrong_near(&format!("one of {}", words.join(", ")), words)),
+        }
+    }
+
+    /// A hash, or several without a gap, in hexadecimal digits.
+    pub(crate) fn hash(&self) -> Result<(), Box<Wrong>> {
+        match self.text.len() >= 16 && self.text.iter().all(u8::is_ascii_hexdigit) {
+            true => Ok(()),
+            false => Err(self.wrong("a hash in hexadecimal")),
         }
     }
 
@@ -200,18 +291,54 @@ impl Field<'_> {
             let hint = "the option tick says how long a unit of this column lasts, such as \"1s\"";
             return Err(self.wrong_hint(expected, hint));
         }
-        // Eighteen digits of a tick are finer than a nanosecond whatever the tick.
-        let kept = &fraction[..fraction.len().min(18)];
-        let scale = 10u128.pow(kept.len() as u32);
-        let part = u128::from(digits(kept).unwrap_or(0)) * u128::from(clock.tick);
-        let part = ((part + scale / 2) / scale) as u64;
+        let part = part_of_a_tick(fraction, clock.tick);
         digits(whole)
             .and_then(|ticks| ticks.checked_mul(clock.tick)?.checked_add(part))
             .ok_or_else(|| self.late())
     }
 
-    fn late(&self) -> Box<Wrong> {
+    pub(crate) fn late(&self) -> Box<Wrong> {
         self.wrong("a time below 2^64 ns (584 years)")
+    }
+
+    /// A whole number in hexadecimal, with or without `0x`.
+    pub(crate) fn hexadecimal(&self) -> Result<u64, Box<Wrong>> {
+        let digits = self.text.strip_prefix(b"0x").unwrap_or(self.text);
+        match u64::from_radix_16_checked(digits) {
+            (Some(value), used) if used == digits.len() && used > 0 => Ok(value),
+            _ => Err(self.wrong("a hexadecimal number below 2^64")),
+        }
+    }
+
+    /// An operation in one of the words that people use.
+    #[inline]
+    pub(crate) fn op_word(&self) -> Result<Op, Box<Wrong>> {
+        let is = |word: &&[u8]| self.text.eq_ignore_ascii_case(word);
+        let words: [(&[&[u8]], Op); 4] = [
+            (&[b"R", b"Read", b"RS", b"RA"], Op::Read),
+            (&[b"W", b"Write", b"WS"], Op::Write),
+            (&[b"T", b"Trim", b"D", b"Discard", b"Unmap"], Op::Trim),
+            (&[b"F", b"Flush", b"Sync"], Op::Flush),
+        ];
+        let found = words.iter().find(|(words, _)| words.iter().any(|word| is(word)));
+        found.map(|(_, op)| *op).ok_or_else(|| {
+            self.wrong_near("R, W, T or F", &["read", "write", "trim", "discard", "flush"])
+        })
+    }
+
+    /// The same fault with the nearest of these spellings, if one is near.
+    pub(crate) fn wrong_near(&self, expected: &str, spellings: &[&str]) -> Box<Wrong> {
+        let typed = String::from_utf8_lossy(self.text).to_lowercase();
+        let lower: Vec<String> = spellings.iter().map(|word| word.to_lowercase()).collect();
+        let near = nearest(&typed, lower.iter().map(String::as_str));
+        // Of single letters every one is near every other.
+        let place = lower.iter().position(|word| Some(word.as_str()) == near && word.len() > 1);
+        match place {
+            Some(place) => {
+                self.wrong_hint(expected, &format!("did you mean {:?}?", spellings[place]))
+            }
+            None => self.wrong(expected),
+        }
     }
 
     /// One of these spellings, upper or lower case.
@@ -223,7 +350,8 @@ impl Field<'_> {
             Ok(Op::Write)
         } else {
             let show = String::from_utf8_lossy;
-            Err(self.wrong(format!("{} (read) or {} (write)", show(read), show(write))))
+            let (read, write) = (show(read), show(write));
+            Err(self.wrong_near(&format!("{read} (read) or {write} (write)"), &[&read, &write]))
         }
     }
 }
@@ -232,9 +360,9 @@ impl Field<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
     /// Nanoseconds in one unit of the column.
-    tick: u64,
+    pub(crate) tick: u64,
     /// Whether the column may have a fraction.
-    fractions: bool,
+    pub(crate) fractions: bool,
     /// Whether the unit is the user's word, not the format's.
     pub(crate) is_said: bool,
 }
@@ -247,64 +375,6 @@ impl Clock {
     }
 }
 
-/// The first sector and the number of sectors of a request.
-pub(crate) type Extent = (u64, u32);
-
-/// Sectors whose byte addresses fit 64 bits.
-const SECTORS_MAX: u64 = 1 << 55;
-const SECTOR: u64 = ssdlab_base::units::SECTOR_BYTES;
-
-/// The extent of a request given in bytes, widened outward to whole sectors; whether it was.
-#[inline]
-pub(crate) fn extent_of_bytes(
-    offset: Field<'_>,
-    size: Field<'_>,
-) -> Result<(Extent, bool), Box<Wrong>> {
-    let (start, length) = (offset.whole()?, size.whole()?);
-    if length == 0 {
-        return Err(size.wrong("at least one byte"));
-    }
-    let end = start.checked_add(length).ok_or_else(|| offset.wrong("an end below 2^64 bytes"))?;
-    let (first, last) = (start / SECTOR, end.div_ceil(SECTOR));
-    let widened = !start.is_multiple_of(SECTOR) || !end.is_multiple_of(SECTOR);
-    Ok(((first, count(last - first, size)?), widened))
-}
-
-/// The extent of a request that begins at a sector and is so many bytes long.
-#[inline]
-pub(crate) fn extent_of_sector_and_bytes(
-    lba: Field<'_>,
-    size: Field<'_>,
-) -> Result<(Extent, bool), Box<Wrong>> {
-    let (first, length) = (lba.whole()?, size.whole()?);
-    if length == 0 {
-        return Err(size.wrong("at least one byte"));
-    }
-    let sectors = count(length.div_ceil(SECTOR), size)?;
-    Ok((within(first, sectors, lba)?, !length.is_multiple_of(SECTOR)))
-}
-
-/// The extent of a request given in sectors.
-#[inline]
-pub(crate) fn extent_of_sectors(lba: Field<'_>, size: Field<'_>) -> Result<Extent, Box<Wrong>> {
-    let (first, length) = (lba.whole()?, size.whole()?);
-    if length == 0 {
-        return Err(size.wrong("at least one sector"));
-    }
-    within(first, count(length, size)?, lba)
-}
-
-fn within(first: u64, sectors: u32, lba: Field<'_>) -> Result<Extent, Box<Wrong>> {
-    match first.checked_add(u64::from(sectors)) {
-        Some(end) if end <= SECTORS_MAX => Ok((first, sectors)),
-        _ => Err(lba.wrong("an end below 2^55 sectors")),
-    }
-}
-
-fn count(sectors: u64, size: Field<'_>) -> Result<u32, Box<Wrong>> {
-    u32::try_from(sectors).map_err(|_| size.wrong("less than 2 TiB (2^32 sectors)"))
-}
-
 /// The number that these digits spell, if they are digits and it fits.
 #[inline]
 fn digits(text: &[u8]) -> Option<u64> {
@@ -314,7 +384,7 @@ fn digits(text: &[u8]) -> Option<u64> {
     }
 }
 
-fn is_digits(text: &[u8]) -> bool {
+pub(crate) fn is_digits(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
 
@@ -324,4 +394,19 @@ fn split_decimal(text: &[u8]) -> (&[u8], Option<&[u8]>) {
         Some(point) => (&text[..point], Some(&text[point + 1..])),
         None => (text, None),
     }
+}
+
+/// The nanoseconds of a fraction of a tick, to the nearest.
+fn part_of_a_tick(fraction: &[u8], tick: u64) -> u64 {
+    const SECOND: u64 = 1_000_000_000;
+    if fraction.len() <= 9 && tick <= SECOND {
+        // Both factors are at most 10^9.
+        let scale = 10u64.pow(fraction.len() as u32);
+        return (digits(fraction).unwrap_or(0) * tick + scale / 2) / scale;
+    }
+    // Eighteen digits of a tick are finer than a nanosecond whatever the tick.
+    let kept = &fraction[..fraction.len().min(18)];
+    let scale = 10u128.pow(kept.len() as u32);
+    let part = u128::from(digits(kept).unwrap_or(0)) * u128::from(tick);
+    ((part + scale / 2) / scale) as u64
 }

@@ -58,6 +58,7 @@ fn what_is_written_reads_back() {
         device: Some("hm_0".into()),
         tick: Some(Nanos::from_us(1)),
         unsorted: Some(Unsorted::Sort(7)),
+        columns: None,
     };
     let text = toml::to_string(&options).unwrap();
     assert_eq!(text, "device = \"hm_0\"\ntick = \"1us\"\n\n[unsorted]\nsort = 7\n");

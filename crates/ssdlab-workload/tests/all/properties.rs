@@ -69,6 +69,7 @@ proptest! {
             device: bytes.first().is_some_and(|byte| byte % 2 == 0).then(|| "0".into()),
             tick: bytes.get(1).map(|byte| Nanos::from_ns(u64::from(*byte) + 1)),
             unsorted: Some(Unsorted::Sort(window)),
+            columns: None,
         };
         let format = Format::ALL.get(which).copied();
         if let Ok(mut t) = trace(bytes, format, &options)
@@ -88,7 +89,7 @@ proptest! {
         let format = Format::ALL.get(which).copied();
         if let Ok(mut t) = trace(text, format, &TraceOptions::default()) {
             let (records, lines, fault) = drain_by(&mut t, 3);
-            prop_assert!(records.iter().all(|record| record.sectors > 0));
+            prop_assert!(records.iter().all(|record| record.sectors > 0 || record.op == Op::Flush));
             prop_assert_eq!(records.len(), lines.len());
             prop_assert!(fault.is_none_or(|fault| !fault.to_string().contains('\n')));
         }
