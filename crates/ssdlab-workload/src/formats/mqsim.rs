@@ -6,7 +6,7 @@
 
 use ssdlab_base::Nanos;
 
-use super::columns::{Clock, Columns, Separator, Wrong};
+use super::columns::{Clock, Columns, Field, Separator, Wrong};
 use super::extent::extent_of_sectors;
 use super::{About, Entry, Reader};
 
@@ -34,7 +34,8 @@ impl Reader for FiveNumbers {
         let extent = extent_of_sectors(columns.next()?, columns.next()?)?;
         let op = columns.next()?.op(b"1", b"0")?;
         if self.hashes && !columns.is_empty() {
-            columns.next()?.hash()?;
+            let hash = columns.next()?;
+            Field { name: "Hash", ..hash }.hash()?;
         }
         columns.end()?;
         Ok(Some(Entry::of_sectors(stamp, extent, op)))

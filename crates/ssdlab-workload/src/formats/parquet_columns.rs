@@ -113,9 +113,9 @@ impl Binding {
         let field = Field { text, name: "op", offset: 0, index: 0 };
         match &self.spelling {
             None => field.op_word().map_err(|wrong| wrong.fault),
-            Some(spelling) => spelling
-                .op(text)
-                .ok_or_else(|| field.wrong(spelling.expected()).fault),
+            Some(spelling) => {
+                spelling.op(text).ok_or_else(|| field.wrong(spelling.expected()).fault)
+            }
         }
     }
 

@@ -160,7 +160,11 @@ impl Trace {
         };
         let reader = reader(format, &choice);
         let pieces = Pieces { lines, reader, compression, binary };
-        Ok(Trace { meter, compression, ..Trace::new(name, Input::Pieces(pieces), recognised, options) })
+        Ok(Trace {
+            meter,
+            compression,
+            ..Trace::new(name, Input::Pieces(pieces), recognised, options)
+        })
     }
 
     /// A trace from a table, which is read from its end and so needs a file that allows seeking.

@@ -70,10 +70,12 @@ impl Pieces {
                 .line(number)
                 .got(format!("more than {LONGEST} bytes"))
                 .expected("a line of text"),
-            Broken::Cut { got, length } => Fault::new(name, format!("record {number} is cut short"))
-                .line(number)
-                .got(format!("{got} bytes"))
-                .expected(format!("{length}")),
+            Broken::Cut { got, length } => {
+                Fault::new(name, format!("record {number} is cut short"))
+                    .line(number)
+                    .got(format!("{got} bytes"))
+                    .expected(format!("{length}"))
+            }
             Broken::Stream(error) => unreadable(name, self.compression, &error),
         })
     }

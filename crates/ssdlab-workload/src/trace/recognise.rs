@@ -167,7 +167,8 @@ fn unknown(name: &str, lines: &[(u64, &[u8])], mut ranked: Vec<Trial<'_>>) -> Fa
     const HINT: &str = "FILE:format names it";
     ranked.sort_by_key(|trial| Reverse(trial.nearness()));
     if ranked[0].nearness() >= Trial::NEAR
-        && let Trial { format, first_wrong: Some((number, line, wrong)), .. } = ranked.swap_remove(0)
+        && let Trial { format, first_wrong: Some((number, line, wrong)), .. } =
+            ranked.swap_remove(0)
     {
         let fault = wrong.in_file(name, number, line);
         let what = format!("trace format not recognised, nearly {format}: {}", fault.what);

@@ -3,13 +3,17 @@
 mod broken;
 mod compressed;
 mod config;
+mod fixtures;
 mod formats;
 mod generators;
 mod order;
 mod properties;
+mod readers;
 mod real_traces;
+mod recognition;
 mod regressions;
 mod spec;
+mod tables;
 
 use std::io::Cursor;
 

@@ -19,16 +19,12 @@ struct Case {
     original: &'static str,
     normalised: &'static str,
     format: &'static str,
-    /// Why the format is named rather than recognised.
-    named: bool,
     device: Option<&'static str>,
     tick: Option<Nanos>,
     slack_ns: u64,
     /// Requests of the original that the normalised form leaves out, counted.
     trims: u64,
     flushes: u64,
-    /// Where every request of the normalised form has this device in place of the original's.
-    one_device: bool,
 }
 
 const fn case(normalised: &'static str, original: &'static str, format: &'static str) -> Case {
@@ -36,13 +32,11 @@ const fn case(normalised: &'static str, original: &'static str, format: &'static
         original,
         normalised,
         format,
-        named: false,
         device: None,
         tick: None,
         slack_ns: 0,
         trims: 0,
         flushes: 0,
-        one_device: false,
     }
 }
 
@@ -69,10 +63,7 @@ const CASES: &[Case] = &[
     case("hfplayer_small_tpch", "orig_small-tpch.csv", "hfplayer"),
     case("mqsim_tpcc_small", "orig_tpcc-small.trace", "mqsim"),
     // The carrier's stamps are microseconds, as the manifest says: no line can tell.
-    Case {
-        tick: Some(Nanos::from_us(1)),
-        ..case("msps_dtrs_5min", "orig_DTRS1K.trace", "mqsim")
-    },
+    Case { tick: Some(Nanos::from_us(1)), ..case("msps_dtrs_5min", "orig_DTRS1K.trace", "mqsim") },
     case("msr_cut10k_most_thpt_rand_iops_1006", "orig_trace", "heimdall"),
     case("msr_cut10k_rw_20_80_105", "orig_trace", "heimdall"),
     msr("msr_hm_0_7k", "orig_hm_0.csv"),
@@ -94,7 +85,7 @@ const CASES: &[Case] = &[
     case("spc_sub_websearch1", "orig_trace4", "spc"),
     case("spc_sub_websearch3", "orig_trace6", "spc"),
     case("spc_websearch1_24k", "orig_wsrch-small.trace", "mqsim"),
-    Case { trims: 0, ..case("wiscsee_sqlitewal_reqscale", "orig_events.txt", "wiscsee") },
+    case("wiscsee_sqlitewal_reqscale", "orig_events.txt", "wiscsee"),
     Case { trims: 1, ..case("wiscsee_sqlitewal_update", "orig_events.txt", "wiscsee") },
     case("ycsb_rocksdb_ssdtrace_head", "orig_sample.blkparse", "blkparse"),
 ];
@@ -134,13 +125,12 @@ fn path_of(folder: &Path, case: &Case) -> PathBuf {
 
 /// The original's reads and writes, which must be of the format; what it warns of is printed.
 fn original(folder: &Path, case: &Case, device: Option<&str>) -> Vec<Record> {
-    let named = case.named.then(|| case.format.parse::<Format>().unwrap());
     let options = TraceOptions {
         device: device.or(case.device).map(str::to_owned),
         tick: case.tick,
         ..TraceOptions::default()
     };
-    let mut trace = open_with(&path_of(folder, case), named, &options).unwrap();
+    let mut trace = open_with(&path_of(folder, case), None, &options).unwrap();
     let mut got = drain(&mut trace).unwrap_or_else(|fault| panic!("{fault}"));
     got.retain(|record| matches!(record.op, Op::Read | Op::Write));
     let (format, counts) = (trace.recognised().format.name(), trace.counts());
@@ -185,7 +175,7 @@ fn every_original_reads_as_its_normalised_form() {
 #[test]
 fn each_device_of_an_original_has_the_requests_of_its_normalised_form() {
     let Some(folder) = folder() else { return };
-    for case in CASES.iter().filter(|case| !case.one_device) {
+    for case in CASES {
         let want = normalised(&folder.join(case.normalised).join("trace.csv.zst"));
         let mut devices: Vec<&str> = want.iter().map(|(device, _)| device.as_str()).collect();
         devices.sort_unstable();
