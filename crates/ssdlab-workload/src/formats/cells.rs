@@ -42,7 +42,7 @@ impl Cells {
             };
             let rest = &line[at + close..];
             let length = match self.separator {
-                Separator::Space => rest.iter().position(|byte| is_space(byte)),
+                Separator::Space => rest.iter().position(is_space),
                 one => memchr::memchr(one.byte(), rest),
             };
             let end = length.map_or(line.len(), |length| at + close + length);
@@ -87,7 +87,7 @@ impl Cells {
                 whole.eq_ignore_ascii_case(name.as_bytes())
                     || bare.eq_ignore_ascii_case(name.as_bytes())
             };
-            names.iter().any(|name| is(&name))
+            names.iter().any(is)
         })
     }
 }

@@ -8,6 +8,7 @@ use ssdlab_base::{Fault, Nanos};
 pub(crate) mod cells;
 pub(crate) mod columns;
 pub(crate) mod extent;
+pub(crate) mod field;
 pub(crate) mod mapping;
 pub(crate) mod parquet_columns;
 

@@ -84,7 +84,7 @@ impl Binding {
 
     /// A stamp in nanoseconds.
     pub(crate) fn stamp(&self, cell: Cell<'_>) -> Result<u64, Fault> {
-        let wrong = || Fault::new("", "time").got(&cell).expected("a time from 0 to 2^64 ns");
+        let wrong = || Fault::new("", "time").got(cell).expected("a time from 0 to 2^64 ns");
         match cell {
             Cell::Whole(ticks) => {
                 let ticks = u64::try_from(ticks).map_err(|_| wrong())?;
@@ -108,7 +108,7 @@ impl Binding {
                 digits = number.to_string();
                 digits.as_bytes()
             }
-            Cell::Real(_) => return Err(Fault::new("", "op").got(&cell).expected("R or W")),
+            Cell::Real(_) => return Err(Fault::new("", "op").got(cell).expected("R or W")),
         };
         let field = Field { text, name: "op", offset: 0, index: 0 };
         match &self.spelling {
@@ -121,7 +121,7 @@ impl Binding {
 
     /// An offset or a size in bytes.
     pub(crate) fn length(&self, bound: &Bound, cell: Cell<'_>) -> Result<u64, Fault> {
-        let wrong = || Fault::new("", bound.what).got(&cell).expected("from 0 to 2^64 bytes");
+        let wrong = || Fault::new("", bound.what).got(cell).expected("from 0 to 2^64 bytes");
         match cell {
             Cell::Whole(value) => {
                 let value = u64::try_from(value).map_err(|_| wrong())?;
