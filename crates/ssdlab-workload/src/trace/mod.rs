@@ -16,6 +16,7 @@ pub(crate) mod pieces;
 pub(crate) mod recognise;
 pub(crate) mod spec;
 pub(crate) mod trial;
+pub(crate) mod write;
 
 use crate::formats::parquet::Table;
 use crate::formats::{Entry, Format, Framing};

@@ -14,6 +14,7 @@ mod recognition;
 mod regressions;
 mod spec;
 mod tables;
+mod written;
 
 use std::io::Cursor;
 
