@@ -21,6 +21,7 @@ pub(super) const ABOUT: About = About {
     tick: Nanos::from_ms(1_000),
     fractions: true,
     unsorted: IN_FLIGHT,
+    events: true,
     reader: |setup| Box::new(Blkparse { clock: setup.clock, begun: false }),
     ..About::LINES
 };

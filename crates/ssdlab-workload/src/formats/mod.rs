@@ -30,6 +30,8 @@ pub(crate) struct About {
     pub(crate) unsorted: Unsorted,
     /// What the file is made of.
     pub(crate) framing: Framing,
+    /// Whether lines without a request are of so strict a form that they tell the format too.
+    pub(crate) events: bool,
     /// What a file of this format and no other begins with.
     pub(crate) signature: Option<&'static [u8]>,
     /// A reader at the start of a file.
@@ -44,6 +46,7 @@ impl About {
         fractions: false,
         unsorted: Unsorted::Refuse,
         framing: Framing::Lines,
+        events: false,
         signature: None,
         reader: |_| Box::new(Unread),
     };
@@ -129,7 +132,9 @@ impl Reader for Unread {
         Err(Wrong::record(Fault::new("", "piece").expected("a file that allows seeking")))
     }
 
-    fn device(&self, _: &[u8], _: &mut Vec<u8>) {}
+    fn device(&self, _: &[u8], name: &mut Vec<u8>) {
+        name.push(b'0');
+    }
 }
 
 macro_rules! formats {

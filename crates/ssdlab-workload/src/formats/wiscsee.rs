@@ -16,6 +16,7 @@ pub(super) const ABOUT: About = About {
     tick: Nanos::from_ms(1_000),
     fractions: true,
     unsorted: IN_FLIGHT,
+    events: true,
     reader: |setup| Box::new(Wiscsee { clock: setup.clock }),
     ..About::LINES
 };

@@ -95,7 +95,7 @@ impl<'a> Trial<'a> {
     /// Requests in bytes are of whole sectors as a rule; where all requests in sectors are
     /// multiples of 512, they are bytes taken for sectors.
     pub(crate) fn score(&self) -> (usize, usize) {
-        if self.requests == 0 || self.tried == 0 {
+        if !self.tells() {
             return (0, 0);
         }
         let bytes_for_sectors = self.requests > 1 && self.coarse == self.requests;
@@ -103,9 +103,15 @@ impl<'a> Trial<'a> {
         ((self.read - doubtful) * 1000 / self.tried, self.read * 1000 / self.tried)
     }
 
-    /// Whether at least half of the lines can be read so, and some hold a request.
+    /// Whether the lines say anything of the format: some hold a request, or an event in the
+    /// format's own form.
+    fn tells(&self) -> bool {
+        self.requests > 0 || (self.format.about().events && self.read > 0)
+    }
+
+    /// Whether at least half of the lines can be read so.
     pub(crate) fn fits(&self) -> bool {
-        self.requests > 0 && self.read * 2 >= self.tried
+        self.tells() && self.read * 2 >= self.tried
     }
 
     /// How near the format comes, in hundredths: the share of the columns before the first wrong

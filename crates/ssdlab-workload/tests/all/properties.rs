@@ -95,6 +95,35 @@ proptest! {
         }
     }
 
+    /// Real lines with a few bytes changed and the end cut off reach deepest.
+    #[test]
+    fn fixtures_damaged_never_panic(
+        which in any::<prop::sample::Index>(), named in any::<bool>(), cut in 0usize..40,
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+    ) {
+        let fixtures = crate::fixtures::all();
+        let fixture = which.get(&fixtures);
+        let mut bytes = fixture.bytes.clone();
+        bytes.truncate(bytes.len().saturating_sub(cut).max(1));
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let format = named.then_some(fixture.format);
+        let device = named.then(|| "0".to_owned());
+        let options = TraceOptions { device, ..TraceOptions::default() };
+        match trace(bytes, format, &options) {
+            Err(fault) => prop_assert!(!fault.to_string().contains(char::is_control)),
+            Ok(mut t) => {
+                let (records, lines, fault) = drain_by(&mut t, 3);
+                prop_assert_eq!(records.len() as u64, t.counts().all());
+                prop_assert_eq!(records.len(), lines.len());
+                let line = fault.map_or(String::new(), |fault| fault.to_string());
+                prop_assert!(!line.contains(char::is_control), "{}", line);
+            }
+        }
+    }
+
     #[test]
     fn specs_never_panic(spec in "\\PC{0,40}") {
         let _ = parse_spec(&spec);

@@ -104,6 +104,26 @@ fn a_file_that_is_nearly_of_a_format_says_which_and_what_is_wrong() {
 }
 
 #[test]
+fn a_log_whose_first_events_are_no_requests_is_recognised() {
+    let queued = "259,2 0 5 0.000005462 4020 Q RS 282624 + 8 [java]\n".repeat(300);
+    let issued = "259,2 0 5 0.000005462 4020 D RS 282624 + 8 [java]\n";
+    let mut t = trace(format!("{queued}{issued}"), None, &TraceOptions::default()).unwrap();
+    assert_eq!(drain(&mut t).unwrap().len(), 1);
+    let mut t = trace(queued, None, &TraceOptions::default()).unwrap();
+    assert_eq!(
+        drain(&mut t).unwrap_err().to_string(),
+        "t: holds no request: got no issue (D) event of a read, a write, a discard or a flush, \
+         expected at least one"
+    );
+}
+
+#[test]
+fn prose_is_no_trace() {
+    let line = refused("Dear reader,\nhere, at last, is the trace\n\nYours\n");
+    assert!(line.starts_with("t:1: trace format not recognised: got Dear reader,"), "{line}");
+}
+
+#[test]
 fn five_whole_numbers_are_ambiguous_and_the_reading_taken_is_named() {
     let five = "1000 0 1302 16 1\n2000 0 7 1 0\n";
     let of = |names: &str| {
