@@ -64,7 +64,8 @@ impl Cells {
     ) -> Result<Field<'a>, Box<Wrong>> {
         match self.places.get(index) {
             Some((start, end)) => {
-                Ok(Field { text: &line[*start..*end], name, offset: *start, index })
+                let (offset, index) = (*start as u32, index as u32);
+                Ok(Field { text: &line[*start..*end], name, offset, index })
             }
             None => {
                 let fault = Fault::new("", "columns").got(self.places.len());

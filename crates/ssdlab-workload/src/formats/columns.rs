@@ -73,6 +73,7 @@ pub(crate) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
+    #[inline]
     pub(crate) fn new(
         line: &'a [u8],
         separator: Separator,
@@ -123,21 +124,22 @@ impl<'a> Columns<'a> {
         let start = self.at;
         let length = match self.separator {
             Separator::Space => rest.iter().position(|byte| matches!(byte, b' ' | b'\t')),
+            Separator::Comma => rest.iter().position(|byte| *byte == b','),
             one => rest.iter().position(|byte| *byte == one.byte()),
         }
         .unwrap_or(rest.len());
         let text = &rest[..length];
         self.at = start + length;
-        let index = self.taken;
-        let name = self.names.get(index).copied().unwrap_or("column");
+        let index = self.taken as u32;
+        let name = self.names.get(self.taken).copied().unwrap_or("column");
         self.taken += 1;
         if self.separator == Separator::Space {
             self.skip_spaces();
-            return Ok(Field { text, name, offset: start, index });
+            return Ok(Field { text, name, offset: start as u32, index });
         }
         self.at += 1;
         let left = text.len() - text.trim_ascii_start().len();
-        Ok(Field { text: text.trim_ascii(), name, offset: start + left, index })
+        Ok(Field { text: text.trim_ascii(), name, offset: (start + left) as u32, index })
     }
 
     /// Whether all columns have been taken.

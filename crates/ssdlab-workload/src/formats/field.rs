@@ -12,9 +12,9 @@ pub(crate) struct Field<'a> {
     pub(crate) text: &'a [u8],
     pub(crate) name: &'static str,
     /// Where it begins in its line.
-    pub(crate) offset: usize,
+    pub(crate) offset: u32,
     /// How many columns are before it.
-    pub(crate) index: usize,
+    pub(crate) index: u32,
 }
 
 impl Field<'_> {
@@ -25,7 +25,7 @@ impl Field<'_> {
             text => String::from_utf8_lossy(text),
         };
         let fault = Fault::new("", self.name).got(got).expected(expected);
-        Wrong::new(self.offset, self.index, fault)
+        Wrong::new(self.offset as usize, self.index as usize, fault)
     }
 
     /// The same fault with a hint at what would mend it.
