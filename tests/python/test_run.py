@@ -123,7 +123,10 @@ def test_a_trace_with_its_format_named(ssdlab: Ssdlab, trace: Path) -> None:
 def test_a_trace_that_may_be_two_formats_says_so(ssdlab: Ssdlab, tmp_path: Path) -> None:
     (tmp_path / "five.txt").write_text("0 0 0 8 1\n1000 0 8 8 0\n")
     done = ssdlab("run", "--trace", "five.txt")
-    remark = "note: five.txt: read as mqsim, though it could be ssdsim (FILE:format says which)"
+    remark = (
+        "note: five.txt: read as mqsim, though it could be ssdsim or disksim "
+        "(FILE:format says which)"
+    )
     assert remark in done.out.splitlines()
     piped = ssdlab("run", "--trace", "five.txt", "--json", "-")
     assert remark in piped.err.splitlines()

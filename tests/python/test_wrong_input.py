@@ -8,7 +8,10 @@ from calling import OFFICE, Ssdlab
 COLUMNS = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"
 GOOD = "128166372000000000,hm,1,Write,4096,8192,0\n"
 DEVICES = "generic-mlc-512g, generic-tlc-2t, dlv-mlc-128g"
-FORMATS = "one of msr, spc, mqsim, ssdsim"
+FORMATS = (
+    "one of msr, spc, mqsim, ssdsim, disksim, heimdall, alicloud, tencent, systor, fiu, blkparse, "
+    "fio, vscsi, etw, wpa, diskmon, hfplayer, wiscsee, ssdlab, csv, parquet"
+)
 
 # Arguments after `ssdlab`, and the line.
 ARGUMENTS = [

@@ -125,6 +125,24 @@ fn a_trace_is_read_as_its_settings_say() {
 }
 
 #[test]
+fn the_columns_of_any_table_are_set_on_the_command_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("t.csv");
+    std::fs::write(&file, "ts,kind,lba,len\n0,0,0,8\n5,1,8,8\n9,0,16,8\n").expect("a file");
+    for mapping in [
+        "time:0:ms,op:1:0/1,offset:2:sectors,size:3:sectors",
+        "time:ts:ms,op:kind:0/1,offset:lba:sectors,size:len:sectors",
+    ] {
+        let set = vec![format!("workload.trace.columns={mapping}")];
+        let trace = Some(format!("{}:csv", file.display()));
+        let plan = Plan { device: "dlv-mlc-128g".into(), trace, set, ..Plan::default() };
+        let results = run_uninterrupted(&[plan], 1).unwrap_or_else(|fault| panic!("{fault}"));
+        assert_eq!(results[0].requests, 3);
+        assert!(results[0].duration_s > 9e-3, "{}", results[0].duration_s);
+    }
+}
+
+#[test]
 fn a_warm_up_leaves_out_what_arrived_in_it_even_if_it_had_to_wait_outside() {
     let settings = ["workload.requests=1000", "workload.interarrival=1us", "host.queue_depth=2"];
     let plan = Plan {

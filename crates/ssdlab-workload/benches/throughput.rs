@@ -25,19 +25,46 @@ fn main() {
     let five = written(|out, at, offset, size, op| {
         writeln!(out, "{at} 0 {} {} {}", offset / 512, size / 512, u8::from(op))
     });
+    let alicloud = written(|out, at, offset, size, op| {
+        let kind = if op { "R" } else { "W" };
+        writeln!(out, "419,{kind},{offset},{size},{}", 1_577_808_144_360_767 + at / 1000)
+    });
+    let own = written(|out, at, offset, size, op| {
+        let kind = if op { "R" } else { "W" };
+        writeln!(out, "{}.{:03},0,{kind},{offset},{size}", at / 1000, at % 1000)
+    });
+    let blkparse = written(|out, at, offset, size, op| {
+        let (seconds, rest, kind) =
+            (at / 1_000_000_000, at % 1_000_000_000, if op { "R" } else { "W" });
+        let (lba, sectors) = (offset / 512, size / 512);
+        writeln!(
+            out,
+            "259,2    0        5 {seconds:5}.{rest:09}  4020  D  {kind}S {lba} + {sectors} [java]"
+        )
+    });
     let zstd = zstd::encode_all(msr.as_slice(), 3).expect("zstd");
     let mut gzip = Vec::new();
     flate2::bufread::GzEncoder::new(msr.as_slice(), flate2::Compression::default())
         .read_to_end(&mut gzip)
         .expect("gzip");
     println!("{:<22} {:>12} {:>10}", "", "requests/s", "MB/s");
-    for (name, bytes) in
-        [("msr", &msr), ("spc", &spc), ("mqsim", &five), ("msr.zst", &zstd), ("msr.gz", &gzip)]
-    {
+    for (name, bytes) in [
+        ("msr", &msr),
+        ("spc", &spc),
+        ("mqsim", &five),
+        ("alicloud", &alicloud),
+        ("ssdlab", &own),
+        ("csv", &own),
+        ("blkparse", &blkparse),
+        ("msr.zst", &zstd),
+        ("msr.gz", &gzip),
+    ] {
         measure(name, bytes.len(), || {
             let format = Format::ALL.iter().find(|format| name.starts_with(format.name())).copied();
             let stored = Cursor::new(bytes.clone());
-            Box::new(Trace::from_reader(name, stored, format, &TraceOptions::default()).unwrap())
+            let columns = (name == "csv").then(|| "time:0,op:2,offset:3,size:4".into());
+            let options = TraceOptions { columns, ..TraceOptions::default() };
+            Box::new(Trace::from_reader(name, stored, format, &options).unwrap())
         });
     }
     for kind in [

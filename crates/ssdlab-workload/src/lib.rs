@@ -37,4 +37,5 @@ pub use record::{Op, Record, Source};
 pub use trace::options::{MOST_UNSORTED, TraceOptions, Unsorted};
 pub use trace::recognise::{By, Recognition};
 pub use trace::spec::parse_spec;
+pub use trace::write::{WRITABLE, Written, write_trace};
 pub use trace::{Counts, Trace, open, open_with, sha256};

@@ -62,7 +62,8 @@ pub trait Source: Send {
     }
 
     /// The line of the input that record `index` of the last call of [`Source::fill`] came from
-    /// (0 is the first record which that call appended), counted from 1. Generators have none.
+    /// (0 is the first record which that call appended), counted from 1; the record of a binary
+    /// file, the row of a table. Generators have none.
     fn line(&self, index: usize) -> Option<u64>;
 
     /// A fault about record `index` of the last call of [`Source::fill`], naming file and line.

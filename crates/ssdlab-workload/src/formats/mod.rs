@@ -5,11 +5,18 @@ use std::str::FromStr;
 
 use ssdlab_base::{Fault, Nanos};
 
+pub(crate) mod cells;
 pub(crate) mod columns;
+pub(crate) mod extent;
+pub(crate) mod field;
+pub(crate) mod mapping;
+pub(crate) mod parquet_columns;
 
 use crate::record::Op;
 use crate::trace::options::Unsorted;
-use columns::{Clock, Extent, Wrong};
+use columns::{Clock, Wrong};
+use extent::{Extent, NOTHING};
+use mapping::Mapping;
 
 /// What a format's file says about it.
 pub(crate) struct About {
@@ -21,8 +28,50 @@ pub(crate) struct About {
     pub(crate) fractions: bool,
     /// What becomes of stamps that go back, unless the user says otherwise.
     pub(crate) unsorted: Unsorted,
+    /// What the file is made of.
+    pub(crate) framing: Framing,
+    /// Whether lines without a request are of so strict a form that they tell the format too.
+    pub(crate) events: bool,
+    /// What a file of this format and no other begins with.
+    pub(crate) signature: Option<&'static [u8]>,
     /// A reader at the start of a file.
-    pub(crate) reader: fn(Clock) -> Box<dyn Reader>,
+    pub(crate) reader: fn(&Setup) -> Box<dyn Reader>,
+}
+
+impl About {
+    /// Lines of text in nanoseconds, sorted: what most formats change a little of.
+    const LINES: About = About {
+        columns: "",
+        tick: Nanos::from_ns(1),
+        fractions: false,
+        unsorted: Unsorted::Refuse,
+        framing: Framing::Lines,
+        events: false,
+        signature: None,
+        reader: |_| Box::new(Unread),
+    };
+}
+
+/// How far stamps may go back in a log that several processors, queues or servers write to.
+/// Assumed: wide enough for the requests that a drive or an array has in flight at once.
+const IN_FLIGHT: Unsorted = Unsorted::Sort(1024);
+
+/// What a file is made of.
+#[derive(Clone, Copy)]
+pub(crate) enum Framing {
+    /// Lines of text.
+    Lines,
+    /// Records of equal length, which these first bytes say.
+    Records(fn(&[u8]) -> usize),
+    /// A table with a directory at its end: only files that allow seeking hold one.
+    Table,
+}
+
+/// What a reader is told before the first line.
+pub(crate) struct Setup<'a> {
+    pub(crate) clock: Clock,
+    /// Where the columns are, if the user says so.
+    pub(crate) mapping: Option<&'a Mapping>,
 }
 
 /// What a line says.
@@ -36,25 +85,61 @@ pub(crate) struct Entry {
     pub(crate) widened: bool,
 }
 
-/// Reads the lines of one file in one format; may remember what earlier lines said.
+impl Entry {
+    /// A request of whole sectors.
+    pub(crate) fn of_sectors(stamp: u64, extent: Extent, op: Op) -> Entry {
+        Entry { stamp, extent, op, widened: false }
+    }
+
+    /// A request as widened to whole sectors, if it had to be.
+    pub(crate) fn of_bytes(stamp: u64, (extent, widened): (Extent, bool), op: Op) -> Entry {
+        Entry { stamp, extent, op, widened }
+    }
+
+    /// A flush.
+    pub(crate) fn flush(stamp: u64) -> Entry {
+        Entry::of_sectors(stamp, NOTHING, Op::Flush)
+    }
+}
+
+/// Reads the pieces of one file in one format: lines, or records of a binary file. It may remember
+/// what earlier pieces said, and holds none of them.
 ///
 /// Lines that are blank or a comment (`#`) are never shown to it.
 pub(crate) trait Reader: Send {
-    /// The request in this line; `None` if the line holds none (a header).
-    fn read(&mut self, line: &[u8]) -> Result<Option<Entry>, Box<Wrong>>;
+    /// The request in this piece; `None` if it holds none (a header, an event of another kind).
+    fn read(&mut self, piece: &[u8]) -> Result<Option<Entry>, Box<Wrong>>;
 
-    /// Writes the name of the line's device to `name`. Only called for lines that could be read.
-    fn device(&self, line: &[u8], name: &mut Vec<u8>);
+    /// Writes the name of the piece's device to `name`. Only called for pieces just read.
+    fn device(&self, piece: &[u8], name: &mut Vec<u8>);
 
-    /// Anything that the user should know about how the lines read so far are understood.
+    /// Anything that the user should know about how the pieces read so far are understood.
     fn remark(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Why a file that was read to its end held no request, if the format has a usual reason.
+    fn why_empty(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// The reader of a format that is not made of pieces.
+struct Unread;
+
+impl Reader for Unread {
+    fn read(&mut self, _: &[u8]) -> Result<Option<Entry>, Box<Wrong>> {
+        Err(Wrong::record(Fault::new("", "piece").expected("a file that allows seeking")))
+    }
+
+    fn device(&self, _: &[u8], name: &mut Vec<u8>) {
+        name.push(b'0');
     }
 }
 
 macro_rules! formats {
     ($($(#[$doc:meta])* $variant:ident = $module:ident;)*) => {
-        $(mod $module;)*
+        $(pub(crate) mod $module;)*
 
         /// A format of trace files.
         ///
@@ -87,8 +172,42 @@ formats! {
     Spc = spc;
     /// MQSim's ASCII traces: five whole numbers, in nanoseconds.
     Mqsim = mqsim;
-    /// SSDSim's ASCII traces: the same five whole numbers as MQSim's.
+    /// SSDSim's ASCII traces: the same five whole numbers as MQSim's, and perhaps content hashes.
     Ssdsim = ssdsim;
+    /// DiskSim's ASCII traces: five numbers, in milliseconds with a fraction.
+    Disksim = disksim;
+    /// The trace replayer of Heimdall, FlashNet and IODA: five numbers, in milliseconds and bytes.
+    Heimdall = heimdall;
+    /// AliCloud's block traces, comma-separated, in microseconds and bytes.
+    Alicloud = alicloud;
+    /// Tencent's block storage traces, comma-separated, in seconds and sectors.
+    Tencent = tencent;
+    /// SYSTOR '17 enterprise VDI traces, comma-separated, in seconds and bytes.
+    Systor = systor;
+    /// FIU's traces with content hashes: nine columns, in nanoseconds and sectors.
+    Fiu = fiu;
+    /// What `blkparse` prints of a Linux block trace; a request is an issue (D) event.
+    Blkparse = blkparse;
+    /// fio's I/O logs, versions 2 and 3.
+    Fio = fio;
+    /// VMware vscsiStats traces as CloudPhysics publishes them: binary records, versions 1 and 2.
+    Vscsi = vscsi;
+    /// Windows event traces as `xperf -a dumper` prints them: DiskRead, DiskWrite and DiskFlush.
+    Etw = etw;
+    /// The disk usage table of Windows Performance Analyzer, exported.
+    Wpa = wpa;
+    /// Sysinternals DiskMon logs: seven columns, in seconds and sectors.
+    Diskmon = diskmon;
+    /// hfplayer's dumps of array traces, comma-separated, sixteen columns.
+    Hfplayer = hfplayer;
+    /// WiscSee's block events; a request is an issue (D) event.
+    Wiscsee = wiscsee;
+    /// Our own CSV: `time_us,dev,op,offset_bytes,size_bytes[,...]`.
+    Ssdlab = ssdlab;
+    /// Any text in columns, which the setting `workload.trace.columns` maps.
+    Csv = csv;
+    /// Parquet tables with our own CSV's columns, or those that `workload.trace.columns` maps.
+    Parquet = parquet;
 }
 
 impl Format {

@@ -6,16 +6,15 @@
 
 use ssdlab_base::Nanos;
 
-use super::columns::{Clock, Columns, Separator, Wrong, extent_of_sectors};
+use super::columns::{Clock, Columns, Field, Separator, Wrong};
+use super::extent::extent_of_sectors;
 use super::{About, Entry, Reader};
-use crate::trace::options::Unsorted;
 
 pub(super) const ABOUT: About = About {
     columns: "Time Device LBA Sectors Op",
     tick: Nanos::from_ns(1),
-    fractions: false,
-    unsorted: Unsorted::Refuse,
-    reader: |clock| Box::new(FiveNumbers { clock }),
+    reader: |setup| Box::new(FiveNumbers { clock: setup.clock, hashes: false }),
+    ..About::LINES
 };
 
 const NAMES: &[&str] = &["Time", "Device", "LBA", "Sectors", "Op"];
@@ -23,6 +22,8 @@ const NAMES: &[&str] = &["Time", "Device", "LBA", "Sectors", "Op"];
 /// What MQSim and SSDSim have in common.
 pub(super) struct FiveNumbers {
     pub(super) clock: Clock,
+    /// Whether a sixth column with the hashes of the content may follow.
+    pub(super) hashes: bool,
 }
 
 impl Reader for FiveNumbers {
@@ -32,13 +33,15 @@ impl Reader for FiveNumbers {
         columns.next()?.whole()?;
         let extent = extent_of_sectors(columns.next()?, columns.next()?)?;
         let op = columns.next()?.op(b"1", b"0")?;
+        if self.hashes && !columns.is_empty() {
+            let hash = columns.next()?;
+            Field { name: "Hash", ..hash }.hash()?;
+        }
         columns.end()?;
-        Ok(Some(Entry { stamp, extent, op, widened: false }))
+        Ok(Some(Entry::of_sectors(stamp, extent, op)))
     }
 
     fn device(&self, line: &[u8], name: &mut Vec<u8>) {
-        let mut columns = Columns::new(line, Separator::Space, NAMES);
-        let device = columns.next().and_then(|_| columns.next());
-        name.extend(device.map(|field| field.text).unwrap_or_default());
+        name.extend_from_slice(Columns::nth(line, Separator::Space, 1));
     }
 }

@@ -9,17 +9,16 @@
 
 use ssdlab_base::Nanos;
 
-use super::columns::{Clock, Columns, Separator, Wrong, extent_of_bytes};
-use super::{About, Entry, Reader};
-use crate::trace::options::Unsorted;
+use super::columns::{Clock, Columns, Separator, Wrong};
+use super::extent::extent_of_bytes;
+use super::{About, Entry, IN_FLIGHT, Reader};
 
 pub(super) const ABOUT: About = About {
     columns: "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
     tick: Nanos::from_ns(100),
-    fractions: false,
-    // Assumed: wide enough for the requests that an array has in flight at once.
-    unsorted: Unsorted::Sort(1024),
-    reader: |clock| Box::new(Msr { clock, begun: false, rebased: false }),
+    unsorted: IN_FLIGHT,
+    reader: |setup| Box::new(Msr { clock: setup.clock, begun: false, rebased: false }),
+    ..About::LINES
 };
 
 const NAMES: &[&str] =
@@ -47,14 +46,14 @@ impl Reader for Msr {
         columns.next()?.name()?;
         columns.next()?.whole()?;
         let op = columns.next()?.op(b"Read", b"Write")?;
-        let (extent, widened) = extent_of_bytes(columns.next()?, columns.next()?)?;
+        let extent = extent_of_bytes(columns.next()?, columns.next()?)?;
         columns.next()?.any_number()?;
         columns.end()?;
         if !self.begun {
             self.begun = true;
             self.rebased = stamp < EARLIEST_FILE_TIME;
         }
-        Ok(Some(Entry { stamp, extent, op, widened }))
+        Ok(Some(Entry::of_bytes(stamp, extent, op)))
     }
 
     fn device(&self, line: &[u8], name: &mut Vec<u8>) {

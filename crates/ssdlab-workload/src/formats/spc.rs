@@ -9,16 +9,16 @@
 
 use ssdlab_base::Nanos;
 
-use super::columns::{Clock, Columns, Separator, Wrong, extent_of_sector_and_bytes};
+use super::columns::{Clock, Columns, Separator, Wrong};
+use super::extent::extent_of_sector_and_bytes;
 use super::{About, Entry, Reader};
-use crate::trace::options::Unsorted;
 
 pub(super) const ABOUT: About = About {
     columns: "ASU,LBA,Size,Opcode,Timestamp",
     tick: Nanos::from_ms(1_000),
     fractions: true,
-    unsorted: Unsorted::Refuse,
-    reader: |clock| Box::new(Spc { clock, layout: Layout::Unknown }),
+    reader: |setup| Box::new(Spc { clock: setup.clock, layout: Layout::Unknown }),
+    ..About::LINES
 };
 
 const NAMES: &[&str] = &["ASU", "LBA", "Size", "Opcode", "Timestamp"];
@@ -51,18 +51,20 @@ impl Reader for Spc {
         if layout != Layout::Bare {
             columns.next()?.whole()?;
         }
-        let (extent, widened) = extent_of_sector_and_bytes(columns.next()?, columns.next()?)?;
+        let extent = extent_of_sector_and_bytes(columns.next()?, columns.next()?)?;
         let op = columns.next()?.op(b"r", b"w")?;
         let stamp = columns.next()?.stamp(self.clock)?;
+        if layout == Layout::Bare {
+            columns.end()?;
+        }
         self.layout = layout;
-        Ok(Some(Entry { stamp, extent, op, widened }))
+        Ok(Some(Entry::of_bytes(stamp, extent, op)))
     }
 
     fn device(&self, line: &[u8], name: &mut Vec<u8>) {
-        let mut columns = Columns::new(line, Separator::Comma, NAMES);
         match self.layout {
             Layout::Bare => name.push(b'0'),
-            _ => name.extend(columns.next().map(|field| field.text).unwrap_or_default()),
+            _ => name.extend_from_slice(Columns::nth(line, Separator::Comma, 0)),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Lines out of a stream of bytes, in one buffer of bounded size.
+//! Lines or records out of a stream of bytes, in one buffer of bounded size.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -14,6 +14,13 @@ pub(crate) const LONGEST: usize = 64 << 10;
 pub(crate) enum Broken {
     /// The line is longer than [`LONGEST`].
     TooLong,
+    /// The file ends within a record.
+    Cut {
+        /// Bytes left.
+        got: usize,
+        /// Bytes of a record.
+        length: usize,
+    },
     /// The stream cannot be read or decompressed.
     Stream(io::Error),
 }
@@ -74,6 +81,23 @@ impl Lines {
         let start = self.unread.start;
         self.unread.start = (start + length + 1).min(self.unread.end);
         Ok(Some((self.number, trim(&self.buffer[start..start + length], self.number))))
+    }
+
+    /// The next so many bytes and which record they are; `None` at the end.
+    pub(crate) fn next_record(&mut self, length: usize) -> Result<Option<(u64, &[u8])>, Broken> {
+        while self.unread.len() < length && !self.ended {
+            self.read_more().map_err(Broken::Stream)?;
+        }
+        if self.unread.is_empty() {
+            return Ok(None);
+        }
+        self.number += 1;
+        if self.unread.len() < length {
+            return Err(Broken::Cut { got: self.unread.len(), length });
+        }
+        let start = self.unread.start;
+        self.unread.start += length;
+        Ok(Some((self.number, &self.buffer[start..start + length])))
     }
 
     /// Reads once more into the room behind what is unread.

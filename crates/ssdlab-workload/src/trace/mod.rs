@@ -1,26 +1,34 @@
 //! From a file to records.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ssdlab_base::{Fault, Nanos};
 
+pub(crate) mod device;
 pub(crate) mod input;
 pub(crate) mod lines;
 pub(crate) mod options;
 pub(crate) mod order;
+pub(crate) mod pieces;
 pub(crate) mod recognise;
 pub(crate) mod spec;
+pub(crate) mod trial;
+pub(crate) mod write;
 
-use crate::formats::{Entry, Format, Reader};
-use crate::record::{Record, Source};
+use crate::formats::parquet::Table;
+use crate::formats::{Entry, Format, Framing};
+use crate::record::{Op, Record, Source};
+use device::DeviceFilter;
 pub use input::sha256;
 use input::{Meter, open_file, plain, shown};
-use lines::{Broken, LONGEST, Lines, is_idle};
+use lines::Lines;
 use options::{TraceOptions, Unsorted};
 use order::{Order, Waiting};
-use recognise::{By, Recognition, no_request, reader, recognise};
+use pieces::{Next, Pieces};
+use recognise::{By, Choice, Recognition, no_request, reader, recognise};
 
 /// Opens a trace file, compressed or not, and recognises its format unless it is named.
 ///
@@ -39,9 +47,16 @@ pub fn open_with(
     format: Option<Format>,
     options: &TraceOptions,
 ) -> Result<Trace, Fault> {
-    let file = open_file(path)?;
+    let mut file = open_file(path)?;
     let stored = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|about| about.len());
-    let mut trace = Trace::from_reader(shown(path), file, format, options)?;
+    let by = if format.is_some() { By::Named } else { By::Content };
+    let is_table = stored.is_some() && Table::announces(&mut file);
+    let mut trace = match format {
+        None | Some(Format::Parquet) if is_table => {
+            Trace::from_table(shown(path), file, by, options)?
+        }
+        _ => Trace::from_reader(shown(path), file, format, options)?,
+    };
     trace.stored = stored;
     trace.path = Some(path.into());
     Ok(trace)
@@ -50,14 +65,35 @@ pub fn open_with(
 /// What was done to a trace's requests while they were read.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
-    /// Requests read.
+    /// Reads and writes read.
     pub requests: u64,
+    /// Trims read.
+    pub trims: u64,
+    /// Flushes read.
+    pub flushes: u64,
     /// Requests moved to an earlier place since their time stamps went back.
     pub reordered: u64,
     /// Requests widened to whole sectors.
     pub widened: u64,
     /// Requests left out since another device was asked for.
     pub other_devices: u64,
+}
+
+impl Counts {
+    /// Reads, writes, trims and flushes.
+    pub fn all(&self) -> u64 {
+        self.requests + self.trims + self.flushes
+    }
+
+    #[inline]
+    fn count(&mut self, entry: &Entry) {
+        self.widened += u64::from(entry.widened);
+        match entry.op {
+            Op::Read | Op::Write => self.requests += 1,
+            Op::Trim => self.trims += 1,
+            Op::Flush => self.flushes += 1,
+        }
+    }
 }
 
 /// A trace file, read as a stream.
@@ -69,8 +105,7 @@ pub struct Trace {
     meter: Arc<Meter>,
     compression: Option<&'static str>,
     recognised: Recognition,
-    lines: Lines,
-    reader: Box<dyn Reader>,
+    input: Input,
     device: DeviceFilter,
     order: Order,
     unsorted: Unsorted,
@@ -82,7 +117,13 @@ pub struct Trace {
     end: End,
 }
 
-/// Whether more lines are to come.
+/// Where requests come from.
+enum Input {
+    Pieces(Pieces),
+    Table(Box<Table>),
+}
+
+/// Whether more requests are to come.
 enum End {
     NotYet,
     Reached,
@@ -100,33 +141,60 @@ impl Trace {
         format: Option<Format>,
         options: &TraceOptions,
     ) -> Result<Trace, Fault> {
-        options.check()?;
+        let mapping = options.check()?;
         let name = name.into();
         let (plain, meter, compression) =
             plain(stored).map_err(|error| unreadable(&name, None, &error))?;
         let mut lines = Lines::new(plain);
         let (start, whole) =
             lines.peek().map_err(|error| unreadable(&name, compression, &error))?;
-        let recognised = match format {
-            _ if start.is_empty() => return Err(no_request(&name, "an empty file")),
-            None => recognise(&name, start, whole, options)?,
-            Some(format) => Recognition { format, by: By::Named, ambiguous_with: Vec::new() },
-        };
+        if start.is_empty() {
+            return Err(no_request(&name, "an empty file"));
+        }
+        let choice = Choice { options, mapping: mapping.as_ref() };
+        let recognised = recognise(&name, format, start, whole, &choice)?;
         let format = recognised.format;
-        let unsorted = options.unsorted.unwrap_or(format.about().unsorted);
+        let binary = match format.about().framing {
+            Framing::Lines => None,
+            Framing::Records(length) => Some(length(start)),
+            Framing::Table => return Err(no_table(&name, start, compression)),
+        };
+        let reader = reader(format, &choice);
+        let pieces = Pieces { lines, reader, compression, binary };
+        Ok(Trace {
+            meter,
+            compression,
+            ..Trace::new(name, Input::Pieces(pieces), recognised, options)
+        })
+    }
+
+    /// A trace from a table, which is read from its end and so needs a file that allows seeking.
+    fn from_table(
+        name: String,
+        file: File,
+        by: By,
+        options: &TraceOptions,
+    ) -> Result<Trace, Fault> {
+        let mapping = options.check()?;
+        let table = Table::open(&name, file, options.tick, mapping.as_ref())?;
+        let recognised = Recognition { by, ..Recognition::certain(Format::Parquet) };
+        Ok(Trace::new(name, Input::Table(Box::new(table)), recognised, options))
+    }
+
+    fn new(name: String, input: Input, recognised: Recognition, options: &TraceOptions) -> Trace {
+        let unsorted = options.unsorted.unwrap_or(recognised.format.about().unsorted);
         let window = match unsorted {
             Unsorted::Refuse => 0,
             Unsorted::Sort(window) => window as usize,
         };
-        Ok(Trace {
+        Trace {
             name,
             path: None,
             stored: None,
-            meter,
-            compression,
+            meter: Arc::default(),
+            compression: None,
             recognised,
-            lines,
-            reader: reader(format, options),
+            input,
             device: DeviceFilter::new(options.device.as_deref()),
             order: Order::new(window),
             unsorted,
@@ -134,7 +202,7 @@ impl Trace {
             counts: Counts::default(),
             batch_lines: Vec::new(),
             end: End::NotYet,
-        })
+        }
     }
 
     /// What the file was recognised as.
@@ -152,11 +220,10 @@ impl Trace {
         Counts { reordered: self.order.moved, ..self.counts }
     }
 
-    /// What the user should know about how the file is understood; complete once the first batch
-    /// is filled.
+    /// What the user should know about how the file is understood, from its first lines.
     pub fn remarks(&self) -> Vec<String> {
-        let format = self.reader.remark().map(str::to_owned);
-        let remarks = self.recognised.remark().into_iter().chain(format);
+        let remarks = self.recognised.remark().into_iter();
+        let remarks = remarks.chain(self.recognised.remarks.iter().cloned());
         remarks.map(|remark| format!("{}: {remark}", self.name)).collect()
     }
 
@@ -173,33 +240,25 @@ impl Trace {
         }
     }
 
-    /// Reads lines until one holds a request to deliver or the end is reached.
+    /// Reads until there is a request to deliver or the end is reached.
     fn read_on(&mut self) -> Result<(), Box<Fault>> {
         loop {
-            let (number, line) = match self.lines.next() {
-                Ok(Some(next)) => next,
-                Ok(None) => {
+            let next = match &mut self.input {
+                Input::Pieces(pieces) => pieces.next(&self.name, &mut self.device)?,
+                Input::Table(table) => table.next(&self.name, &mut self.device)?,
+            };
+            match next {
+                Next::OtherDevice => self.counts.other_devices += 1,
+                Next::Request(line, entry) => {
+                    self.enqueue(entry, line)?;
+                    self.counts.count(&entry);
+                    return Ok(());
+                }
+                Next::End => {
                     self.end = End::Reached;
                     return self.check_not_empty();
                 }
-                Err(broken) => return Err(self.broken(broken)),
-            };
-            if is_idle(line) {
-                continue;
             }
-            let entry = match self.reader.read(line) {
-                Ok(entry) => entry,
-                Err(wrong) => return Err(Box::new(wrong.in_file(&self.name, number, line))),
-            };
-            let Some(entry) = entry else { continue };
-            if !self.device.wants(&*self.reader, line) {
-                self.counts.other_devices += 1;
-                continue;
-            }
-            self.enqueue(entry, number)?;
-            self.counts.requests += 1;
-            self.counts.widened += u64::from(entry.widened);
-            return Ok(());
         }
     }
 
@@ -212,27 +271,24 @@ impl Trace {
     }
 
     fn check_not_empty(&self) -> Result<(), Box<Fault>> {
-        if self.counts.requests > 0 {
+        if self.counts.all() > 0 {
             return Ok(());
         }
+        let usual = match &self.input {
+            Input::Pieces(pieces) => pieces.reader.why_empty(),
+            Input::Table(_) => Some("a table without rows"),
+        };
         Err(Box::new(match &self.device.wanted {
             Some(device) if self.counts.other_devices > 0 => {
                 Fault::new(&self.name, "holds no request of the device asked for")
                     .got(format!("{device:?}"))
                     .expected(format!("one of {}", self.device.seen_names()))
             }
-            _ => no_request(&self.name, "a header, blank lines or comments only"),
+            _ => {
+                let usual = usual.unwrap_or("a header, blank lines or comments only");
+                no_request(&self.name, usual)
+            }
         }))
-    }
-
-    fn broken(&self, broken: Broken) -> Box<Fault> {
-        Box::new(match broken {
-            Broken::TooLong => Fault::new(&self.name, "line")
-                .line(self.lines.number())
-                .got(format!("more than {LONGEST} bytes"))
-                .expected("a line of text"),
-            Broken::Stream(error) => unreadable(&self.name, self.compression, &error),
-        })
     }
 
     fn unsorted(&self, line: u64, back: u64) -> Box<Fault> {
@@ -279,12 +335,15 @@ impl Source for Trace {
 
     fn expected(&self) -> Option<u64> {
         match self.end {
-            End::Reached => Some(self.counts.requests),
+            End::Reached => Some(self.counts.all()),
             _ => None,
         }
     }
 
     fn progress(&self) -> Option<f64> {
+        if let Input::Table(table) = &self.input {
+            return Some(table.progress());
+        }
         let stored = self.stored.filter(|stored| *stored > 0)?;
         Some((self.meter.consumed() as f64 / stored as f64).min(1.0))
     }
@@ -302,48 +361,19 @@ impl Source for Trace {
     }
 }
 
-/// Leaves out the requests of devices that were not asked for.
-struct DeviceFilter {
-    wanted: Option<String>,
-    name: Vec<u8>,
-    /// Devices that were seen before the first that is wanted, for the message if none is.
-    seen: Vec<Vec<u8>>,
-    found: bool,
-}
-
-impl DeviceFilter {
-    const MOST_NAMED: usize = 8;
-
-    fn new(wanted: Option<&str>) -> DeviceFilter {
-        let wanted = wanted.map(str::to_owned);
-        DeviceFilter { wanted, name: Vec::new(), seen: Vec::new(), found: false }
-    }
-
-    #[inline]
-    fn wants(&mut self, reader: &dyn Reader, line: &[u8]) -> bool {
-        let Some(wanted) = &self.wanted else { return true };
-        self.name.clear();
-        reader.device(line, &mut self.name);
-        let wants = self.name == wanted.as_bytes();
-        self.found |= wants;
-        let new = !self.found && !self.seen.contains(&self.name);
-        if new && self.seen.len() <= Self::MOST_NAMED {
-            self.seen.push(self.name.clone());
+/// The fault of a table, or of what is called one, that comes as a stream.
+fn no_table(name: &str, start: &[u8], compression: Option<&str>) -> Fault {
+    let fault = Fault::new(name, "Parquet is read from its end");
+    match compression {
+        _ if !Table::is_announced_by(start) => {
+            Fault::new(name, "no Parquet file").expected("PAR1 as its first four bytes")
         }
-        wants
-    }
-
-    fn seen_names(&self) -> String {
-        let named = self.seen.iter().take(Self::MOST_NAMED);
-        let mut names: Vec<_> = named.map(|name| String::from_utf8_lossy(name)).collect();
-        if self.seen.len() > Self::MOST_NAMED {
-            names.push("…".into());
-        }
-        names.join(", ")
+        Some(kind) => fault.got(format!("a {kind} stream")).expected("the file decompressed"),
+        None => fault.got("a stream").expected("a file on a disk"),
     }
 }
 
-fn unreadable(name: &str, compression: Option<&str>, error: &io::Error) -> Fault {
+pub(crate) fn unreadable(name: &str, compression: Option<&str>, error: &io::Error) -> Fault {
     Fault::new(
         name,
         match compression {

@@ -2,15 +2,13 @@
 
 use std::cmp::Reverse;
 
-use ssdlab_base::Fault;
+use ssdlab_base::{Fault, Nanos};
 
-use super::lines::{is_idle, trim};
+use super::trial::{Trial, first_lines};
 use crate::formats::columns::Clock;
-use crate::formats::{Format, Reader};
+use crate::formats::mapping::{KEY, Mapping};
+use crate::formats::{Format, Reader, Setup};
 use crate::trace::options::TraceOptions;
-
-/// Lines that each format is tried on.
-const LINES_TRIED: usize = 64;
 
 /// How a trace's format is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,9 +28,16 @@ pub struct Recognition {
     pub by: By,
     /// The formats that its first lines fit just as well.
     pub ambiguous_with: Vec<Format>,
+    /// What the user should know of how the first lines are understood.
+    pub remarks: Vec<String>,
 }
 
 impl Recognition {
+    /// Of this format without doubt.
+    pub(crate) fn certain(format: Format) -> Recognition {
+        Recognition { format, by: By::Content, ambiguous_with: Vec::new(), remarks: Vec::new() }
+    }
+
     /// What the user should be told, if the content left a choice.
     pub fn remark(&self) -> Option<String> {
         let others: Vec<&str> = self.ambiguous_with.iter().map(|format| format.name()).collect();
@@ -43,72 +48,113 @@ impl Recognition {
     }
 }
 
-/// A reader of `format` under these options.
-pub(crate) fn reader(format: Format, options: &TraceOptions) -> Box<dyn Reader> {
-    let about = format.about();
-    (about.reader)(Clock::new(about.tick, about.fractions, options.tick))
+/// What the user says of how a trace is read.
+pub(crate) struct Choice<'a> {
+    pub(crate) options: &'a TraceOptions,
+    pub(crate) mapping: Option<&'a Mapping>,
 }
 
-/// The format whose reader reads most of the first lines; of several, the one listed first.
+/// The unit of stamps in a format, unless the user says another.
+fn clock(format: Format, options: &TraceOptions) -> Clock {
+    let about = format.about();
+    Clock::new(about.tick, about.fractions, options.tick)
+}
+
+/// A reader of `format` under these options.
+pub(crate) fn reader(format: Format, choice: &Choice<'_>) -> Box<dyn Reader> {
+    let clock = clock(format, choice.options);
+    (format.about().reader)(&Setup { clock, mapping: choice.mapping })
+}
+
+/// The format of a file that begins so: the one named, or the one whose reader makes most of the
+/// first lines; of several, the one listed first.
 ///
 /// `start` is the beginning of the plain bytes; `whole` says that it is also all of them.
 pub(crate) fn recognise(
     name: &str,
+    named: Option<Format>,
     start: &[u8],
     whole: bool,
-    options: &TraceOptions,
+    choice: &Choice<'_>,
+) -> Result<Recognition, Fault> {
+    let known = named.or_else(|| by_signature(start)).or(choice.mapping.map(|_| Format::Csv));
+    let by = if named.is_some() { By::Named } else { By::Content };
+    let mut found = match known {
+        Some(format) => Recognition { by, ..Recognition::certain(format) },
+        None => by_content(name, start, whole, choice)?,
+    };
+    check_mapping(name, found.format, choice)?;
+    let trial = Trial::of(found.format, start, whole, choice);
+    found.remarks.extend(trial.remark.map(str::to_owned));
+    found.remarks.extend(unit_remark(&trial, clock(found.format, choice.options)));
+    Ok(found)
+}
+
+/// The format that alone begins so.
+fn by_signature(start: &[u8]) -> Option<Format> {
+    let start = super::lines::trim(start, 1);
+    let begins = |format: &&Format| format.about().signature.is_some_and(|s| start.starts_with(s));
+    Format::ALL.iter().find(begins).copied()
+}
+
+fn by_content(
+    name: &str,
+    start: &[u8],
+    whole: bool,
+    choice: &Choice<'_>,
 ) -> Result<Recognition, Fault> {
     let lines = first_lines(start, whole);
     if lines.is_empty() && whole {
         return Err(no_request(name, "blank lines and comments only"));
     }
-    let read = |format: Format| lines_read(&mut *reader(format, options), &lines);
-    let scores: Vec<(usize, Format)> = Format::ALL.iter().map(|f| (read(*f), *f)).collect();
+    let trial = |format: &Format| Trial::of(*format, start, whole, choice);
+    let mut ranked: Vec<Trial<'_>> = Format::ALL.iter().map(trial).collect();
     // A stable sort: formats of equal score stay in the order of the list.
-    let mut ranked = scores;
-    ranked.sort_by_key(|(score, _)| Reverse(*score));
-    let best = ranked[0];
-    if best.0 == 0 {
-        return Err(unknown(name, &lines));
+    ranked.sort_by_key(|trial| Reverse(trial.score()));
+    let best = &ranked[0];
+    if !best.fits() {
+        return Err(unknown(name, &lines, ranked));
     }
-    let equals = ranked[1..].iter().take_while(|(score, _)| *score == best.0);
-    let ambiguous_with = equals.map(|(_, format)| *format).collect();
-    Ok(Recognition { format: best.1, by: By::Content, ambiguous_with })
+    let equals = ranked[1..].iter().take_while(|trial| trial.score() == best.score());
+    let ambiguous_with = equals.map(|trial| trial.format).collect();
+    Ok(Recognition { ambiguous_with, ..Recognition::certain(best.format) })
 }
 
-/// The first complete lines that are not idle, with their numbers.
-fn first_lines(start: &[u8], whole: bool) -> Vec<(u64, &[u8])> {
-    let mut pieces = start.split(|byte| *byte == b'\n').peekable();
-    let mut lines = Vec::new();
-    let mut number = 0;
-    while let Some(piece) = pieces.next() {
-        number += 1;
-        // What follows the last line end is a line only if nothing more can come.
-        let cut_off = pieces.peek().is_none() && (!whole || piece.is_empty());
-        let line = trim(piece, number);
-        if lines.len() == LINES_TRIED || cut_off {
-            break;
+/// Refuses a mapping of columns beside a format that has its own, and `csv` without one.
+fn check_mapping(name: &str, format: Format, choice: &Choice<'_>) -> Result<(), Fault> {
+    match (format, &choice.options.columns) {
+        (Format::Csv, None) => {
+            let fault = Fault::new(name, format!("read as csv without {KEY}"));
+            let hint = "for example time:0:us,op:2,offset:3,size:4";
+            Err(fault.expected("which column holds what").hint(hint))
         }
-        if !is_idle(line) {
-            lines.push((number, line));
+        (Format::Csv | Format::Parquet, _) | (_, None) => Ok(()),
+        (_, Some(columns)) => {
+            let expected = format!("none beside a trace read as {format}");
+            Err(Fault::new("", KEY).got(columns).expected(expected).hint("FILE:csv heeds it"))
         }
     }
-    lines
 }
 
-/// How many of the first lines a reader reads before the first that it cannot; 0 if none of them
-/// holds a request.
-fn lines_read(reader: &mut dyn Reader, lines: &[(u64, &[u8])]) -> usize {
-    let mut requests = 0;
-    let read = lines.iter().take_while(|(_, line)| match reader.read(line) {
-        Ok(entry) => {
-            requests += usize::from(entry.is_some());
-            true
-        }
-        Err(_) => false,
-    });
-    let read = read.count();
-    if requests == 0 { 0 } else { read }
+/// Requests a second beyond which no drive is asked; a day between two of them is as unlikely.
+const FASTEST: f64 = 5e7;
+const SLOWEST: f64 = 1.0 / 86_400.0;
+/// Requests that a rate is taken from.
+const ENOUGH: usize = 8;
+
+/// A question about the unit of time, if the first requests come too fast or too slow.
+fn unit_remark(trial: &Trial<'_>, clock: Clock) -> Option<String> {
+    let span = trial.latest.checked_sub(trial.earliest).filter(|span| *span > 0)?;
+    let rate = (trial.requests - 1) as f64 / (span as f64 / 1e9);
+    let fine = (SLOWEST..FASTEST).contains(&rate) || trial.requests < ENOUGH;
+    (!fine).then(|| {
+        format!(
+            "mean arrival {rate:.0e}/s over the first {} requests: is the time unit {}? \
+             (the option tick says another)",
+            trial.requests,
+            Nanos::from_ns(clock.tick)
+        )
+    })
 }
 
 /// The fault of a file without a single request.
@@ -116,12 +162,23 @@ pub(crate) fn no_request(name: &str, got: &str) -> Fault {
     Fault::new(name, "holds no request").got(got).expected("at least one")
 }
 
-fn unknown(name: &str, lines: &[(u64, &[u8])]) -> Fault {
+/// The fault of a file that no format fits: of which it is nearly, and what is wrong.
+fn unknown(name: &str, lines: &[(u64, &[u8])], mut ranked: Vec<Trial<'_>>) -> Fault {
+    const HINT: &str = "FILE:format names it";
+    ranked.sort_by_key(|trial| Reverse(trial.nearness()));
+    if ranked[0].nearness() >= Trial::NEAR
+        && let Trial { format, first_wrong: Some((number, line, wrong)), .. } =
+            ranked.swap_remove(0)
+    {
+        let fault = wrong.in_file(name, number, line);
+        let what = format!("trace format not recognised, nearly {format}: {}", fault.what);
+        return Fault { what, hint: fault.hint.or(Some(HINT.into())), ..fault };
+    }
     let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
     let fault = Fault::new(name, "trace format not recognised");
     let fault = match lines.first() {
         Some((number, line)) => fault.line(*number).got(String::from_utf8_lossy(line)),
         None => fault.got("no line in the first bytes"),
     };
-    fault.expected(format!("one of {}", names.join(", "))).hint("FILE:format names it")
+    fault.expected(format!("one of {}", names.join(", "))).hint(HINT)
 }

@@ -60,7 +60,7 @@ fn too_many_columns() {
     );
     assert_eq!(
         fault("1 0 0 8 1 77\n", Ssdsim),
-        "t:1:11: columns: got 6, expected 5 (Time Device LBA Sectors Op)"
+        "t:1:11: Hash: got 77, expected a hash in hexadecimal"
     );
 }
 
@@ -180,7 +180,8 @@ fn a_size_of_nothing() {
 fn a_wrong_operation() {
     assert_eq!(
         fault("1,h,0,Rewrite,0,512,0\n", Msr),
-        "t:1:7: Type: got Rewrite, expected Read (read) or Write (write)"
+        "t:1:7: Type: got Rewrite, expected Read (read) or Write (write) \
+         (did you mean \"Write\"?)"
     );
     assert_eq!(fault("0,1,512,x,0\n", Spc), "t:1:9: Opcode: got x, expected r (read) or w (write)");
     assert_eq!(fault("1 0 0 8 2\n", Mqsim), "t:1:9: Op: got 2, expected 1 (read) or 0 (write)");

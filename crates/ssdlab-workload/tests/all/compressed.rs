@@ -2,9 +2,9 @@
 
 use std::io::{Read, Write};
 
-use ssdlab_workload::{Format, Source, TraceOptions, open, sha256};
+use ssdlab_workload::{Format, Source, TraceOptions, Unsorted, open, sha256};
 
-use crate::{drain, drain_by, read, trace};
+use crate::{drain, drain_by, fixtures, read, trace};
 
 fn lines(count: u64) -> String {
     (0..count).map(|n| format!("{} 0 {} 8 {}\n", n * 1000, n * 8 % 4096, n % 2)).collect()
@@ -52,6 +52,23 @@ fn compressed_files_read_as_plain_ones() {
             assert_eq!(t.compression(), Some(name));
             assert!(drain(&mut t).unwrap() == want, "{name}");
         }
+    }
+}
+
+#[test]
+fn compressed_binary_records_read_as_plain_ones() {
+    let records = fixtures::vscsi(fixtures::vscsi_2);
+    // More than one buffer of records, of a length that divides none.
+    let many = records.repeat(3_000);
+    let plain = trace(records.clone(), None, &TraceOptions::default());
+    assert_eq!(drain(&mut plain.unwrap()).unwrap().len(), 4);
+    let options = TraceOptions { unsorted: Some(Unsorted::Sort(1 << 20)), ..Default::default() };
+    for (compress, name) in COMPRESSORS {
+        let mut t = trace(compress(&many), None, &options).unwrap();
+        assert_eq!((t.recognised().format, t.compression()), (Format::Vscsi, Some(name)));
+        let (records, lines, fault) = drain_by(&mut t, 1000);
+        assert_eq!((records.len(), lines.len(), fault), (12_000, 12_000, None));
+        assert_eq!((t.counts().requests, t.counts().flushes), (9_000, 3_000));
     }
 }
 

@@ -58,9 +58,13 @@ fn what_is_written_reads_back() {
         device: Some("hm_0".into()),
         tick: Some(Nanos::from_us(1)),
         unsorted: Some(Unsorted::Sort(7)),
+        columns: Some("time:0,op:1,offset:2,size:3".into()),
     };
     let text = toml::to_string(&options).unwrap();
-    assert_eq!(text, "device = \"hm_0\"\ntick = \"1us\"\n\n[unsorted]\nsort = 7\n");
+    assert_eq!(
+        text,
+        "device = \"hm_0\"\ntick = \"1us\"\ncolumns = \"time:0,op:1,offset:2,size:3\"\n\n[unsorted]\nsort = 7\n"
+    );
     assert_eq!(toml::from_str::<TraceOptions>(&text).unwrap(), options);
     assert_eq!(
         toml::from_str::<TraceOptions>("unsorted = 'refuse'").unwrap().unsorted,

@@ -5,7 +5,7 @@ use ssdlab_workload::{By, Format, Op::*, Source, TraceOptions};
 
 use crate::{drain, names, read, record, trace};
 
-const MSR: &str = "\
+pub(crate) const MSR: &str = "\
 128166372003061629,usr,0,Read,7014609920,24576,41286
 128166372016382155,usr,0,Write,1317441536,8192,1963
 128166372026382245,usr,0,Write,2436440064,4096,1835
@@ -118,7 +118,7 @@ fn each_format_is_recognised_by_content() {
     let cases = [
         (MSR, Format::Msr, vec![]),
         ("0,20941264,8192,W,0.551706\n", Format::Spc, vec![]),
-        ("48513000 0 1302 16 1\n", Format::Mqsim, vec![Format::Ssdsim]),
+        ("48513000 0 1302 16 1\n", Format::Mqsim, vec![Format::Ssdsim, Format::Disksim]),
     ];
     for (text, format, ambiguous_with) in cases {
         let t = trace(text, None, &TraceOptions::default()).unwrap();
@@ -134,7 +134,7 @@ fn an_ambiguous_content_is_never_guessed_in_silence() {
     let t = trace("1 0 2 3 1", None, &TraceOptions::default()).unwrap();
     assert_eq!(
         t.remarks(),
-        ["t: read as mqsim, though it could be ssdsim (FILE:format says which)"]
+        ["t: read as mqsim, though it could be ssdsim or disksim (FILE:format says which)"]
     );
 }
 
@@ -147,7 +147,8 @@ fn a_file_broken_further_down_is_still_recognised_and_its_line_named() {
     assert_eq!(records.len(), 3);
     assert_eq!(
         fault.unwrap().to_string(),
-        "t:4:26: Type: got Wri, expected Read (read) or Write (write)"
+        "t:4:26: Type: got Wri, expected Read (read) or Write (write) \
+         (did you mean \"Write\"?)"
     );
 }
 

@@ -3,13 +3,18 @@
 mod broken;
 mod compressed;
 mod config;
+mod fixtures;
 mod formats;
 mod generators;
 mod order;
 mod properties;
+mod readers;
 mod real_traces;
+mod recognition;
 mod regressions;
 mod spec;
+mod tables;
+mod written;
 
 use std::io::Cursor;
 

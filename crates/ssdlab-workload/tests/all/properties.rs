@@ -69,6 +69,7 @@ proptest! {
             device: bytes.first().is_some_and(|byte| byte % 2 == 0).then(|| "0".into()),
             tick: bytes.get(1).map(|byte| Nanos::from_ns(u64::from(*byte) + 1)),
             unsorted: Some(Unsorted::Sort(window)),
+            columns: None,
         };
         let format = Format::ALL.get(which).copied();
         if let Ok(mut t) = trace(bytes, format, &options)
@@ -88,9 +89,38 @@ proptest! {
         let format = Format::ALL.get(which).copied();
         if let Ok(mut t) = trace(text, format, &TraceOptions::default()) {
             let (records, lines, fault) = drain_by(&mut t, 3);
-            prop_assert!(records.iter().all(|record| record.sectors > 0));
+            prop_assert!(records.iter().all(|record| record.sectors > 0 || record.op == Op::Flush));
             prop_assert_eq!(records.len(), lines.len());
             prop_assert!(fault.is_none_or(|fault| !fault.to_string().contains('\n')));
+        }
+    }
+
+    /// Real lines with a few bytes changed and the end cut off reach deepest.
+    #[test]
+    fn fixtures_damaged_never_panic(
+        which in any::<prop::sample::Index>(), named in any::<bool>(), cut in 0usize..40,
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+    ) {
+        let fixtures = crate::fixtures::all();
+        let fixture = which.get(&fixtures);
+        let mut bytes = fixture.bytes.clone();
+        bytes.truncate(bytes.len().saturating_sub(cut).max(1));
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let format = named.then_some(fixture.format);
+        let device = named.then(|| "0".to_owned());
+        let options = TraceOptions { device, ..TraceOptions::default() };
+        match trace(bytes, format, &options) {
+            Err(fault) => prop_assert!(!fault.to_string().contains(char::is_control)),
+            Ok(mut t) => {
+                let (records, lines, fault) = drain_by(&mut t, 3);
+                prop_assert_eq!(records.len() as u64, t.counts().all());
+                prop_assert_eq!(records.len(), lines.len());
+                let line = fault.map_or(String::new(), |fault| fault.to_string());
+                prop_assert!(!line.contains(char::is_control), "{}", line);
+            }
         }
     }
 

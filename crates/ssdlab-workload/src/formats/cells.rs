@@ -1,0 +1,106 @@
+//! The columns of a line by their place, where a header or the user says which is which.
+
+use ssdlab_base::Fault;
+
+use super::columns::{Field, Separator, Wrong};
+
+/// Where the columns of the line split last begin and end; quotes around a column are left out,
+/// and separators between quotes are part of it.
+pub(crate) struct Cells {
+    pub(crate) separator: Separator,
+    places: Vec<(usize, usize)>,
+}
+
+impl Cells {
+    pub(crate) fn new(separator: Separator) -> Cells {
+        Cells { separator, places: Vec::new() }
+    }
+
+    /// The separator of a line: whichever of semicolon, tab and comma it holds, or spaces.
+    pub(crate) fn separator_of(line: &[u8]) -> Separator {
+        let several = [Separator::Semicolon, Separator::Tab, Separator::Comma];
+        let found = several.into_iter().find(|separator| line.contains(&separator.byte()));
+        found.unwrap_or(Separator::Space)
+    }
+
+    /// Finds the columns of a line.
+    pub(crate) fn split(&mut self, line: &[u8]) {
+        self.places.clear();
+        let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let mut at = 0;
+        loop {
+            if self.separator == Separator::Space {
+                at += line[at..].iter().take_while(|byte| is_space(byte)).count();
+                if at == line.len() {
+                    return;
+                }
+            }
+            let quoted = line[at..].first() == Some(&b'"');
+            let close = match quoted {
+                true => memchr::memchr(b'"', &line[at + 1..]).map_or(0, |length| length + 1),
+                false => 0,
+            };
+            let rest = &line[at + close..];
+            let length = match self.separator {
+                Separator::Space => rest.iter().position(is_space),
+                one => memchr::memchr(one.byte(), rest),
+            };
+            let end = length.map_or(line.len(), |length| at + close + length);
+            self.places.push(trimmed(line, at, end));
+            at = end + 1;
+            if length.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// The column at a place, counted from 0; `name` stands for it in messages.
+    #[inline]
+    pub(crate) fn get<'a>(
+        &self,
+        line: &'a [u8],
+        index: usize,
+        name: &'static str,
+    ) -> Result<Field<'a>, Box<Wrong>> {
+        match self.places.get(index) {
+            Some((start, end)) => {
+                let (offset, index) = (*start as u32, index as u32);
+                Ok(Field { text: &line[*start..*end], name, offset, index })
+            }
+            None => {
+                let fault = Fault::new("", "columns").got(self.places.len());
+                let expected = format!("at least {}, for {name}", index + 1);
+                Err(Wrong::new(line.len(), self.places.len(), fault.expected(expected)))
+            }
+        }
+    }
+
+    /// The place of the column with one of these names, upper or lower case; text in parentheses
+    /// after a name does not count.
+    pub(crate) fn find(&self, line: &[u8], names: &[&str]) -> Option<usize> {
+        let bare = |(start, end): &(usize, usize)| {
+            let text = &line[*start..*end];
+            let length = memchr::memchr(b'(', text).unwrap_or(text.len());
+            (text.trim_ascii(), text[..length].trim_ascii())
+        };
+        self.places.iter().map(bare).position(|(whole, bare)| {
+            let is = |name: &&str| {
+                whole.eq_ignore_ascii_case(name.as_bytes())
+                    || bare.eq_ignore_ascii_case(name.as_bytes())
+            };
+            names.iter().any(is)
+        })
+    }
+}
+
+/// A place without the spaces around it, and without quotes.
+fn trimmed(line: &[u8], start: usize, end: usize) -> (usize, usize) {
+    let text = &line[start..end];
+    let left = text.len() - text.trim_ascii_start().len();
+    let text = text.trim_ascii();
+    let (start, end) = (start + left, start + left + text.len());
+    match text {
+        [b'"', .., b'"'] => (start + 1, end - 1),
+        _ => (start, end),
+    }
+}

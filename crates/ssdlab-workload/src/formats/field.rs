@@ -1,0 +1,233 @@
+//! One column of a line: what it may hold, and what is said when it holds something else.
+
+use atoi::{FromRadix10Checked, FromRadix16Checked};
+use ssdlab_base::{Fault, Nanos, nearest};
+
+use super::columns::Wrong;
+use crate::record::Op;
+
+/// One column of a line.
+#[derive(Clone, Copy)]
+pub(crate) struct Field<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) name: &'static str,
+    /// Where it begins in its line.
+    pub(crate) offset: u32,
+    /// How many columns are before it.
+    pub(crate) index: u32,
+}
+
+impl Field<'_> {
+    /// A fault about this column.
+    pub(crate) fn wrong(&self, expected: impl std::fmt::Display) -> Box<Wrong> {
+        let got = match self.text {
+            [] => "nothing".into(),
+            text => String::from_utf8_lossy(text),
+        };
+        let fault = Fault::new("", self.name).got(got).expected(expected);
+        Wrong::new(self.offset as usize, self.index as usize, fault)
+    }
+
+    /// The same fault with a hint at what would mend it.
+    pub(crate) fn wrong_hint(&self, expected: &str, hint: &str) -> Box<Wrong> {
+        let mut wrong = self.wrong(expected);
+        wrong.fault.hint = Some(hint.into());
+        wrong
+    }
+
+    /// A whole number.
+    #[inline]
+    pub(crate) fn whole(&self) -> Result<u64, Box<Wrong>> {
+        match digits(self.text) {
+            Some(value) => Ok(value),
+            None if is_digits(self.text) => Err(self.wrong("a number below 2^64")),
+            None => Err(self.wrong("a whole number, zero or more")),
+        }
+    }
+
+    /// A number whose value is of no concern to us, but that must be one.
+    pub(crate) fn any_number(&self) -> Result<(), Box<Wrong>> {
+        let text = self.text.strip_prefix(b"-").unwrap_or(self.text);
+        let (whole, fraction) = split_decimal(text);
+        match is_digits(whole) && fraction.is_none_or(is_digits) {
+            true => Ok(()),
+            false => Err(self.wrong("a number")),
+        }
+    }
+
+    /// The name of this column, in a header.
+    pub(crate) fn is_named(&self, name: &'static str) -> Result<(), Box<Wrong>> {
+        match self.text.eq_ignore_ascii_case(name.as_bytes()) {
+            true => Ok(()),
+            false => Err(self.wrong(name)),
+        }
+    }
+
+    /// A name: printable and not empty.
+    pub(crate) fn name(&self) -> Result<(), Box<Wrong>> {
+        match !self.text.is_empty() && self.text.iter().all(u8::is_ascii_graphic) {
+            true => Ok(()),
+            false => Err(self.wrong("a name in printable ASCII")),
+        }
+    }
+
+    /// One of these words.
+    pub(crate) fn one_of(&self, words: &[&str]) -> Result<(), Box<Wrong>> {
+        match words.iter().any(|word| self.text == word.as_bytes()) {
+            true => Ok(()),
+            false => Err(self.wrong_near(&format!("one of {}", words.join(", ")), words)),
+        }
+    }
+
+    /// A hash, or several without a gap, in hexadecimal digits.
+    pub(crate) fn hash(&self) -> Result<(), Box<Wrong>> {
+        match self.text.len() >= 16 && self.text.iter().all(u8::is_ascii_hexdigit) {
+            true => Ok(()),
+            false => Err(self.wrong("a hash in hexadecimal")),
+        }
+    }
+
+    /// A moment, in nanoseconds since whatever the file counts from.
+    #[inline]
+    pub(crate) fn stamp(&self, clock: Clock) -> Result<u64, Box<Wrong>> {
+        if let Some(ticks) = digits(self.text) {
+            return ticks.checked_mul(clock.tick).ok_or_else(|| self.late());
+        }
+        self.stamp_with_fraction(clock)
+    }
+
+    fn stamp_with_fraction(&self, clock: Clock) -> Result<u64, Box<Wrong>> {
+        let expected = if clock.fractions { "a number, zero or more" } else { "a whole number" };
+        if self.text.starts_with(b"-") {
+            return Err(self.wrong(expected));
+        }
+        let (whole, fraction) = split_decimal(self.text);
+        let Some(fraction) = fraction.filter(|text| is_digits(text) && is_digits(whole)) else {
+            return match is_digits(self.text) {
+                true => Err(self.late()),
+                false => Err(self.wrong(expected)),
+            };
+        };
+        if !clock.fractions {
+            let hint = "the option tick says how long a unit of this column lasts, such as \"1s\"";
+            return Err(self.wrong_hint(expected, hint));
+        }
+        let part = part_of_a_tick(fraction, clock.tick);
+        digits(whole)
+            .and_then(|ticks| ticks.checked_mul(clock.tick)?.checked_add(part))
+            .ok_or_else(|| self.late())
+    }
+
+    pub(crate) fn late(&self) -> Box<Wrong> {
+        self.wrong("a time below 2^64 ns (584 years)")
+    }
+
+    /// A whole number in hexadecimal, with or without `0x`.
+    pub(crate) fn hexadecimal(&self) -> Result<u64, Box<Wrong>> {
+        let digits = self.text.strip_prefix(b"0x").unwrap_or(self.text);
+        match u64::from_radix_16_checked(digits) {
+            (Some(value), used) if used == digits.len() && used > 0 => Ok(value),
+            _ => Err(self.wrong("a hexadecimal number below 2^64")),
+        }
+    }
+
+    /// An operation in one of the words that people use.
+    #[inline]
+    pub(crate) fn op_word(&self) -> Result<Op, Box<Wrong>> {
+        let is = |word: &&[u8]| self.text.eq_ignore_ascii_case(word);
+        let words: [(&[&[u8]], Op); 4] = [
+            (&[b"R", b"Read", b"RS", b"RA"], Op::Read),
+            (&[b"W", b"Write", b"WS"], Op::Write),
+            (&[b"T", b"Trim", b"D", b"Discard", b"Unmap"], Op::Trim),
+            (&[b"F", b"Flush", b"Sync"], Op::Flush),
+        ];
+        let found = words.iter().find(|(words, _)| words.iter().any(is));
+        found.map(|(_, op)| *op).ok_or_else(|| {
+            self.wrong_near("R, W, T or F", &["read", "write", "trim", "discard", "flush"])
+        })
+    }
+
+    /// The same fault with the nearest of these spellings, if one is near.
+    pub(crate) fn wrong_near(&self, expected: &str, spellings: &[&str]) -> Box<Wrong> {
+        let typed = String::from_utf8_lossy(self.text).to_lowercase();
+        let lower: Vec<String> = spellings.iter().map(|word| word.to_lowercase()).collect();
+        let near = nearest(&typed, lower.iter().map(String::as_str));
+        // Of single letters every one is near every other.
+        let place = lower.iter().position(|word| Some(word.as_str()) == near && word.len() > 1);
+        match place {
+            Some(place) => {
+                self.wrong_hint(expected, &format!("did you mean {:?}?", spellings[place]))
+            }
+            None => self.wrong(expected),
+        }
+    }
+
+    /// One of these spellings, upper or lower case.
+    #[inline]
+    pub(crate) fn op(&self, read: &[u8], write: &[u8]) -> Result<Op, Box<Wrong>> {
+        if self.text.eq_ignore_ascii_case(read) {
+            Ok(Op::Read)
+        } else if self.text.eq_ignore_ascii_case(write) {
+            Ok(Op::Write)
+        } else {
+            let show = String::from_utf8_lossy;
+            let (read, write) = (show(read), show(write));
+            Err(self.wrong_near(&format!("{read} (read) or {write} (write)"), &[&read, &write]))
+        }
+    }
+}
+
+/// How the stamps of a file are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Clock {
+    /// Nanoseconds in one unit of the column.
+    pub(crate) tick: u64,
+    /// Whether the column may have a fraction.
+    pub(crate) fractions: bool,
+    /// Whether the unit is the user's word, not the format's.
+    pub(crate) is_said: bool,
+}
+
+impl Clock {
+    /// The format's own unit, unless the user says another; who says one may use fractions of it.
+    pub(crate) fn new(own: Nanos, fractions: bool, said: Option<Nanos>) -> Clock {
+        let tick = said.unwrap_or(own).as_ns();
+        Clock { tick, fractions: fractions || said.is_some(), is_said: said.is_some() }
+    }
+}
+
+/// The number that these digits spell, if they are digits and it fits.
+#[inline]
+fn digits(text: &[u8]) -> Option<u64> {
+    match u64::from_radix_10_checked(text) {
+        (value, used) if used == text.len() && used > 0 => value,
+        _ => None,
+    }
+}
+
+pub(crate) fn is_digits(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
+}
+
+/// What stands before and after the decimal point.
+fn split_decimal(text: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match text.iter().position(|byte| *byte == b'.') {
+        Some(point) => (&text[..point], Some(&text[point + 1..])),
+        None => (text, None),
+    }
+}
+
+/// The nanoseconds of a fraction of a tick, to the nearest.
+fn part_of_a_tick(fraction: &[u8], tick: u64) -> u64 {
+    const SECOND: u64 = 1_000_000_000;
+    if fraction.len() <= 9 && tick <= SECOND {
+        // Both factors are at most 10^9.
+        let scale = 10u64.pow(fraction.len() as u32);
+        return (digits(fraction).unwrap_or(0) * tick + scale / 2) / scale;
+    }
+    // Eighteen digits of a tick are finer than a nanosecond whatever the tick.
+    let kept = &fraction[..fraction.len().min(18)];
+    let scale = 10u128.pow(kept.len() as u32);
+    let part = u128::from(digits(kept).unwrap_or(0)) * u128::from(tick);
+    ((part + scale / 2) / scale) as u64
+}

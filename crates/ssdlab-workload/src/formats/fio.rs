@@ -1,0 +1,127 @@
+//! fio's I/O logs, version 2 (`file action offset length`) and 3 (`time file action offset
+//! length`), with `fio version N iolog` as the first line.
+//!
+//! Source: fio's HOWTO, "Trace file format v2" and "v3", and `iolog.c`. Offset and length are bytes. In
+//! version 3 time is microseconds since the start of the job. Version 2 has no times: a request is
+//! due when the waits before it have passed, each of so many microseconds as its offset says (the
+//! HOWTO's reading; `iolog.c` takes it as milliseconds since the start, and writes none itself).
+//! `sync` and `datasync` are flushes, `trim` is a trim; `add`, `open` and `close` are skipped. A
+//! device is a file's name.
+
+use ssdlab_base::{Fault, Nanos};
+
+use super::columns::{Clock, Columns, Field, Separator, Wrong};
+use super::extent::extent_of_bytes;
+use super::{About, Entry, IN_FLIGHT, Reader};
+use crate::record::Op;
+
+pub(super) const ABOUT: About = About {
+    columns: "[time] file action offset length",
+    tick: Nanos::from_us(1),
+    // Several jobs may write to one log.
+    unsorted: IN_FLIGHT,
+    signature: Some(b"fio version "),
+    reader: |setup| Box::new(Fio { clock: setup.clock, version: Version::Unknown, now: 0 }),
+    ..About::LINES
+};
+
+const NAMES_2: &[&str] = &["file", "action", "offset", "length"];
+const NAMES_3: &[&str] = &["time", "file", "action", "offset", "length"];
+const ACTIONS: &[&str] =
+    &["read", "write", "trim", "sync", "datasync", "wait", "add", "open", "close"];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Unknown,
+    Two,
+    Three,
+}
+
+struct Fio {
+    clock: Clock,
+    version: Version,
+    /// In version 2, the waits so far, in nanoseconds.
+    now: u64,
+}
+
+impl Fio {
+    fn read_action(
+        &mut self,
+        stamp: Option<u64>,
+        action: Field<'_>,
+        mut columns: Columns<'_>,
+    ) -> Result<Option<Entry>, Box<Wrong>> {
+        let op = match action.text {
+            b"add" | b"open" | b"close" => return columns.end_early().map(|()| None),
+            b"read" => Op::Read,
+            b"write" => Op::Write,
+            b"trim" => Op::Trim,
+            b"sync" | b"datasync" => Op::Flush,
+            b"wait" if stamp.is_none() => return self.wait(columns),
+            _ => return Err(action.wrong_near(&format!("one of {}", ACTIONS.join(", ")), ACTIONS)),
+        };
+        let (offset, length) = (columns.next()?, columns.next()?);
+        let stamp = stamp.unwrap_or(self.now);
+        let entry = match op {
+            Op::Flush => Entry::flush(stamp),
+            _ => Entry::of_bytes(stamp, extent_of_bytes(offset, length)?, op),
+        };
+        columns.end()?;
+        Ok(Some(entry))
+    }
+
+    fn wait(&mut self, mut columns: Columns<'_>) -> Result<Option<Entry>, Box<Wrong>> {
+        let field = columns.next()?;
+        let wait = field.stamp(self.clock)?;
+        self.now = self.now.checked_add(wait).ok_or_else(|| field.late())?;
+        if !columns.is_empty() {
+            columns.next()?.whole()?;
+        }
+        columns.end_early().map(|()| None)
+    }
+}
+
+impl Reader for Fio {
+    fn read(&mut self, line: &[u8]) -> Result<Option<Entry>, Box<Wrong>> {
+        match self.version {
+            Version::Unknown => {
+                self.version = version(line)?;
+                Ok(None)
+            }
+            Version::Two => {
+                let mut columns = Columns::new(line, Separator::Space, NAMES_2);
+                columns.next()?;
+                let action = columns.next()?;
+                self.read_action(None, action, columns)
+            }
+            Version::Three => {
+                let mut columns = Columns::new(line, Separator::Space, NAMES_3);
+                let stamp = columns.next()?.stamp(self.clock)?;
+                columns.next()?;
+                let action = columns.next()?;
+                self.read_action(Some(stamp), action, columns)
+            }
+        }
+    }
+
+    fn device(&self, line: &[u8], name: &mut Vec<u8>) {
+        let index = if self.version == Version::Two { 0 } else { 1 };
+        name.extend_from_slice(Columns::nth(line, Separator::Space, index));
+    }
+
+    fn why_empty(&self) -> Option<&'static str> {
+        Some("no read, write, trim or sync")
+    }
+}
+
+fn version(line: &[u8]) -> Result<Version, Box<Wrong>> {
+    match line.trim_ascii() {
+        b"fio version 2 iolog" => Ok(Version::Two),
+        b"fio version 3 iolog" => Ok(Version::Three),
+        other => {
+            let fault = Fault::new("", "first line").got(String::from_utf8_lossy(other));
+            let expected = "\"fio version 2 iolog\" or \"fio version 3 iolog\"";
+            Err(Wrong::new(0, 0, fault.expected(expected)))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Replayer traces of Heimdall: `Time Device Offset Size Op`, five numbers between spaces.
+//!
+//! Source: the README and `replay.c` of the replayer of FlashNet, Heimdall (Kurniawan et al.,
+//! EuroSys '25, `ucare-uchicago/Heimdall`) and IODA (SOSP '21), which share it. Time is
+//! milliseconds with a fraction, Offset and Size are bytes, Op is 1 for a read and 0 for a write;
+//! the device is not used. What the replayer itself writes is read as well: seven columns between
+//! commas, `ts_record,latency,io_type,size,offset,ts_submit,size_after_replay`, of which
+//! `ts_record` is when the request was due, and the latency is not used.
+
+use ssdlab_base::Nanos;
+
+use super::columns::{Clock, Columns, Separator, Wrong};
+use super::extent::extent_of_bytes;
+use super::{About, Entry, IN_FLIGHT, Reader};
+
+pub(super) const ABOUT: About = About {
+    columns: "Time Device Offset Size Op",
+    tick: Nanos::from_ms(1),
+    fractions: true,
+    // A log of what was replayed is in the order of completion.
+    unsorted: IN_FLIGHT,
+    reader: |setup| Box::new(Heimdall { clock: setup.clock }),
+    ..About::LINES
+};
+
+const NAMES: &[&str] = &["Time", "Device", "Offset", "Size", "Op"];
+const NAMES_LOG: &[&str] =
+    &["ts_record", "latency", "io_type", "size", "offset", "ts_submit", "size_after_replay"];
+
+struct Heimdall {
+    clock: Clock,
+}
+
+impl Heimdall {
+    fn read_log(&self, line: &[u8]) -> Result<Option<Entry>, Box<Wrong>> {
+        let mut columns = Columns::new(line, Separator::Comma, NAMES_LOG);
+        let stamp = columns.next()?;
+        if stamp.text == b"ts_record" {
+            return Ok(None);
+        }
+        let stamp = stamp.stamp(self.clock)?;
+        columns.next()?.any_number()?;
+        let op = columns.next()?.op(b"1", b"0")?;
+        let size = columns.next()?;
+        let extent = extent_of_bytes(columns.next()?, size)?;
+        columns.next()?.any_number()?;
+        columns.next()?.any_number()?;
+        columns.end()?;
+        Ok(Some(Entry::of_bytes(stamp, extent, op)))
+    }
+}
+
+impl Reader for Heimdall {
+    fn read(&mut self, line: &[u8]) -> Result<Option<Entry>, Box<Wrong>> {
+        if line.contains(&b',') {
+            return self.read_log(line);
+        }
+        let mut columns = Columns::new(line, Separator::Space, NAMES);
+        let stamp = columns.next()?.stamp(self.clock)?;
+        columns.next()?.whole()?;
+        let extent = extent_of_bytes(columns.next()?, columns.next()?)?;
+        let op = columns.next()?.op(b"1", b"0")?;
+        columns.end()?;
+        Ok(Some(Entry::of_bytes(stamp, extent, op)))
+    }
+
+    fn device(&self, line: &[u8], name: &mut Vec<u8>) {
+        match line.contains(&b',') {
+            true => name.push(b'0'),
+            false => name.extend_from_slice(Columns::nth(line, Separator::Space, 1)),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Parquet: a table whose columns are found by name.
+//!
+//! Source: the Apache Parquet format; the columns are our own CSV's (`time_us`, `dev`, `op`,
+//! `offset_bytes`, `size_bytes`), a few names that others use for the same, or those that
+//! `workload.trace.columns` maps. A time column that says its unit (a timestamp) needs none in its
+//! name. Rows are read a row group and a few thousand rows at a time, with Snappy, zstd or no
+//! compression. The directory is at the file's end: a stream, or a file that is compressed as a
+//! whole, cannot be read.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ::parquet::errors::ParquetError;
+use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use ssdlab_base::{Fault, Nanos};
+
+use super::columns::Field;
+use super::extent;
+use super::mapping::Mapping;
+use super::parquet_columns::{Binding, Bound, Column};
+use super::{About, Entry, Framing};
+use crate::record::Op;
+use crate::trace::device::DeviceFilter;
+use crate::trace::pieces::Next;
+
+pub(super) const ABOUT: About = About {
+    columns: "time_us,dev,op,offset_bytes,size_bytes",
+    tick: Nanos::from_us(1),
+    fractions: true,
+    framing: Framing::Table,
+    signature: Some(MAGIC),
+    ..About::LINES
+};
+
+const MAGIC: &[u8] = b"PAR1";
+/// Rows read at a time.
+const BATCH: usize = 4096;
+
+/// A Parquet file, read row by row.
+pub(crate) struct Table {
+    file: SerializedFileReader<File>,
+    binding: Binding,
+    /// The row group that is read next.
+    group: usize,
+    columns: Vec<Column>,
+    /// Rows in `columns`, and which of them is next.
+    held: usize,
+    next: usize,
+    rows: u64,
+    total: u64,
+}
+
+impl Table {
+    /// Whether a file begins as a Parquet file does.
+    pub(crate) fn announces(file: &mut File) -> bool {
+        let mut magic = [0; 4];
+        let read = file.read_exact(&mut magic);
+        let back = file.seek(SeekFrom::Start(0));
+        read.is_ok() && back.is_ok() && Table::is_announced_by(&magic)
+    }
+
+    /// Whether a file that begins so is a Parquet file.
+    pub(crate) fn is_announced_by(start: &[u8]) -> bool {
+        start.starts_with(MAGIC)
+    }
+
+    /// Opens a file and finds its columns.
+    pub(crate) fn open(
+        name: &str,
+        file: File,
+        tick: Option<Nanos>,
+        mapping: Option<&Mapping>,
+    ) -> Result<Table, Fault> {
+        let file = guarded(|| SerializedFileReader::new(file)).map_err(|what| *broken(name, &what))?;
+        let about = file.metadata().file_metadata();
+        let total = u64::try_from(about.num_rows()).unwrap_or(0);
+        let binding = Binding::new(about.schema_descr(), tick, mapping)
+            .map_err(|fault| Fault { source: name.into(), ..fault })?;
+        let columns = Vec::new();
+        Ok(Table { file, binding, group: 0, columns, held: 0, next: 0, rows: 0, total })
+    }
+
+    /// The share of the rows that have been read.
+    pub(crate) fn progress(&self) -> f64 {
+        if self.total == 0 { 1.0 } else { (self.rows as f64 / self.total as f64).min(1.0) }
+    }
+
+    /// The next request, in the file called `name`.
+    pub(crate) fn next(
+        &mut self,
+        name: &str,
+        device: &mut DeviceFilter,
+    ) -> Result<Next, Box<Fault>> {
+        if self.next == self.held && !self.fill().map_err(|what| broken(name, &what))? {
+            return Ok(Next::End);
+        }
+        let row = self.next;
+        self.next += 1;
+        self.rows += 1;
+        let number = self.rows;
+        let entry = self.entry(row).map_err(|fault| {
+            Box::new(Fault { source: name.into(), ..fault.line(number) })
+        })?;
+        let cell = self.binding.device.as_ref().map(|bound| self.columns[bound.slot].get(row));
+        let wants = device.wants(|name| match cell {
+            Some(Some(cell)) => cell.write(name),
+            _ => name.push(b'0'),
+        });
+        Ok(if wants { Next::Request(number, entry) } else { Next::OtherDevice })
+    }
+
+    /// Reads the next rows; whether there are any.
+    fn fill(&mut self) -> Result<bool, String> {
+        (self.held, self.next) = (0, 0);
+        loop {
+            let read = guarded(|| read_batch(&mut self.columns))?;
+            if read > 0 {
+                self.held = read;
+                return Ok(true);
+            }
+            if self.group == self.file.num_row_groups() {
+                return Ok(false);
+            }
+            let (file, group, places) = (&self.file, self.group, &self.binding.places);
+            self.columns = guarded(|| open_group(&*file.get_row_group(group)?, places))?;
+            self.group += 1;
+        }
+    }
+
+    fn entry(&self, row: usize) -> Result<Entry, Fault> {
+        let binding = &self.binding;
+        let cell = |bound: &Bound| self.columns[bound.slot].get(row).ok_or_else(|| bound.absent());
+        let stamp = binding.stamp(cell(&binding.time)?)?;
+        let op = binding.op(cell(&binding.op)?)?;
+        if op == Op::Flush {
+            return Ok(Entry::flush(stamp));
+        }
+        let offset = binding.length(&binding.offset, cell(&binding.offset)?)?;
+        let size = binding.length(&binding.size, cell(&binding.size)?)?;
+        if let Some(extent) = extent::whole_bytes(offset, size) {
+            return Ok(Entry::of_bytes(stamp, extent, op));
+        }
+        // What is wrong is said as of a line's columns.
+        let [start, length] = [offset.to_string(), size.to_string()];
+        let field = |text, name| Field { text, name, offset: 0, index: 0 };
+        let (offset_field, size_field) =
+            (field(start.as_bytes(), "offset"), field(length.as_bytes(), "size"));
+        let extent = extent::bytes(offset_field, offset, size_field, size);
+        extent.map(|extent| Entry::of_bytes(stamp, extent, op)).map_err(|wrong| wrong.fault)
+    }
+}
+
+fn open_group(
+    group: &dyn RowGroupReader,
+    places: &[usize],
+) -> Result<Vec<Column>, ParquetError> {
+    let column = |place: &usize| {
+        let about = group.metadata().column(*place).column_descr();
+        Column::new(group.get_column_reader(*place)?, about)
+    };
+    places.iter().map(column).collect()
+}
+
+/// Reads as many rows into each of the columns; how many.
+fn read_batch(columns: &mut [Column]) -> Result<usize, ParquetError> {
+    let mut rows = None;
+    for column in columns {
+        let read = column.fill(BATCH)?;
+        if rows.is_some_and(|rows| rows != read) {
+            return Err(ParquetError::General("columns of different length".into()));
+        }
+        rows = Some(read);
+    }
+    Ok(rows.unwrap_or(0))
+}
+
+/// Calls the decoder, which panics on some files that are broken.
+fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("its pages contradict its directory".into()),
+    }
+}
+
+fn broken(name: &str, what: &str) -> Box<Fault> {
+    let plain: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    Box::new(Fault::new(name, format!("the Parquet file is broken or cut short: {plain}")))
+}

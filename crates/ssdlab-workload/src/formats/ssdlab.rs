@@ -1,0 +1,54 @@
+//! Our own CSV: `time_us,dev,op,offset_bytes,size_bytes[,...]`.
+//!
+//! Source: here. Time is microseconds since any moment, with a fraction of up to three digits that
+//! count; op is `R`, `W`, `T` (trim) or `F` (flush, whose offset and size are not looked at), also
+//! as a word; offset and size are bytes. A header is skipped, as are columns beyond the fifth,
+//! where carriers put the response time.
+
+use ssdlab_base::Nanos;
+
+use super::columns::{Clock, Columns, Separator, Wrong};
+use super::extent::extent_of_bytes;
+use super::{About, Entry, Reader};
+use crate::record::Op;
+
+pub(super) const ABOUT: About = About {
+    columns: "time_us,dev,op,offset_bytes,size_bytes",
+    tick: Nanos::from_us(1),
+    fractions: true,
+    reader: |setup| Box::new(Ssdlab { clock: setup.clock, begun: false }),
+    ..About::LINES
+};
+
+/// The names of the columns.
+pub(crate) const NAMES: &[&str] = &["time_us", "dev", "op", "offset_bytes", "size_bytes"];
+
+struct Ssdlab {
+    clock: Clock,
+    /// Whether a request has been read, so that no header can follow.
+    begun: bool,
+}
+
+impl Reader for Ssdlab {
+    fn read(&mut self, line: &[u8]) -> Result<Option<Entry>, Box<Wrong>> {
+        let mut columns = Columns::new(line, Separator::Comma, NAMES);
+        let stamp = columns.next()?;
+        if !self.begun && stamp.text == NAMES[0].as_bytes() {
+            return Ok(None);
+        }
+        let stamp = stamp.stamp(self.clock)?;
+        columns.next()?.name()?;
+        let op = columns.next()?.op_word()?;
+        let (offset, size) = (columns.next()?, columns.next()?);
+        let entry = match op {
+            Op::Flush => Entry::flush(stamp),
+            _ => Entry::of_bytes(stamp, extent_of_bytes(offset, size)?, op),
+        };
+        self.begun = true;
+        Ok(Some(entry))
+    }
+
+    fn device(&self, line: &[u8], name: &mut Vec<u8>) {
+        name.extend_from_slice(Columns::nth(line, Separator::Comma, 1));
+    }
+}

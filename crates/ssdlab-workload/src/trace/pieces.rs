@@ -1,0 +1,82 @@
+//! Lines of text, or records of a binary file, read one after the other.
+
+use ssdlab_base::Fault;
+
+use super::device::DeviceFilter;
+use super::lines::{Broken, LONGEST, Lines, is_idle};
+use super::unreadable;
+use crate::formats::{Entry, Reader};
+
+/// What a file says next.
+pub(crate) enum Next {
+    /// A request, and the number of its line, record or row, counted from 1.
+    Request(u64, Entry),
+    /// A request of a device that was not asked for.
+    OtherDevice,
+    /// Nothing more.
+    End,
+}
+
+/// The pieces of a file, with the reader that understands them.
+pub(crate) struct Pieces {
+    pub(crate) lines: Lines,
+    pub(crate) reader: Box<dyn Reader>,
+    pub(crate) compression: Option<&'static str>,
+    /// The bytes of a record, if the file is binary.
+    pub(crate) binary: Option<usize>,
+}
+
+impl Pieces {
+    /// The next request, in the file called `name`.
+    #[inline]
+    pub(crate) fn next(
+        &mut self,
+        name: &str,
+        device: &mut DeviceFilter,
+    ) -> Result<Next, Box<Fault>> {
+        loop {
+            let next = match self.binary {
+                None => self.lines.next(),
+                Some(length) => self.lines.next_record(length),
+            };
+            let (number, piece) = match next {
+                Ok(Some(next)) => next,
+                Ok(None) => return Ok(Next::End),
+                Err(broken) => return Err(self.broken(name, broken)),
+            };
+            if self.binary.is_none() && is_idle(piece) {
+                continue;
+            }
+            let entry = match self.reader.read(piece) {
+                Ok(entry) => entry,
+                Err(wrong) if self.binary.is_some() => {
+                    return Err(Box::new(wrong.in_record(name, number)));
+                }
+                Err(wrong) => return Err(Box::new(wrong.in_file(name, number, piece))),
+            };
+            let Some(entry) = entry else { continue };
+            let reader = &self.reader;
+            return Ok(match device.wants(|name| reader.device(piece, name)) {
+                true => Next::Request(number, entry),
+                false => Next::OtherDevice,
+            });
+        }
+    }
+
+    fn broken(&self, name: &str, broken: Broken) -> Box<Fault> {
+        let number = self.lines.number();
+        Box::new(match broken {
+            Broken::TooLong => Fault::new(name, "line")
+                .line(number)
+                .got(format!("more than {LONGEST} bytes"))
+                .expected("a line of text"),
+            Broken::Cut { got, length } => {
+                Fault::new(name, format!("record {number} is cut short"))
+                    .line(number)
+                    .got(format!("{got} bytes"))
+                    .expected(format!("{length}"))
+            }
+            Broken::Stream(error) => unreadable(name, self.compression, &error),
+        })
+    }
+}

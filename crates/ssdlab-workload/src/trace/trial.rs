@@ -1,0 +1,148 @@
+//! A format tried on a file's first lines.
+
+use super::lines::{is_idle, trim};
+use super::recognise::{Choice, reader};
+use crate::formats::columns::Wrong;
+use crate::formats::{Format, Framing};
+use crate::record::Op;
+
+/// Lines that each format is tried on, and requests among them after which it is enough.
+const LINES_TRIED: usize = 256;
+const REQUESTS_TRIED: usize = 64;
+
+/// What a format's reader makes of a file's first lines or records.
+pub(crate) struct Trial<'a> {
+    pub(crate) format: Format,
+    /// Lines tried.
+    tried: usize,
+    /// Lines that could be read, whether or not they hold a request.
+    read: usize,
+    /// Lines that hold a request.
+    pub(crate) requests: usize,
+    /// Requests that had to be widened to whole sectors.
+    widened: usize,
+    /// Requests that begin at and are multiples of 512 sectors.
+    coarse: usize,
+    /// The stamps of the requests, in nanoseconds.
+    pub(crate) earliest: u64,
+    pub(crate) latest: u64,
+    /// The first line that could not be read.
+    pub(crate) first_wrong: Option<(u64, &'a [u8], Box<Wrong>)>,
+    pub(crate) remark: Option<&'static str>,
+}
+
+impl<'a> Trial<'a> {
+    /// From here on a file is nearly of a format: half the columns of its first line that is wrong
+    /// are right.
+    pub(crate) const NEAR: usize = 50;
+
+    /// Tries a format on the beginning of a file, which may be all of it.
+    pub(crate) fn of(format: Format, start: &'a [u8], whole: bool, choice: &Choice<'_>) -> Self {
+        let mut trial = Trial {
+            format,
+            tried: 0,
+            read: 0,
+            requests: 0,
+            widened: 0,
+            coarse: 0,
+            earliest: u64::MAX,
+            latest: 0,
+            first_wrong: None,
+            remark: None,
+        };
+        let pieces: Vec<(u64, &[u8])> = match format.about().framing {
+            Framing::Lines => first_lines(start, whole),
+            Framing::Records(length) => {
+                let records = start.chunks_exact(length(start)).take(REQUESTS_TRIED);
+                (1..).zip(records).collect()
+            }
+            Framing::Table => return trial,
+        };
+        let mut reader = reader(format, choice);
+        for (number, piece) in pieces {
+            trial.tried += 1;
+            match reader.read(piece) {
+                Ok(entry) => {
+                    trial.read += 1;
+                    entry.into_iter().for_each(|entry| trial.note(&entry));
+                }
+                Err(wrong) if trial.first_wrong.is_none() => {
+                    trial.first_wrong = Some((number, piece, wrong));
+                }
+                Err(_) => {}
+            }
+            if trial.requests == REQUESTS_TRIED {
+                break;
+            }
+        }
+        trial.remark = reader.remark();
+        trial
+    }
+
+    fn note(&mut self, entry: &crate::formats::Entry) {
+        self.requests += 1;
+        self.widened += usize::from(entry.widened);
+        let (lba, sectors) = entry.extent;
+        let coarse = lba.is_multiple_of(512) && sectors.is_multiple_of(512);
+        self.coarse += usize::from(coarse && entry.op != Op::Flush);
+        self.earliest = self.earliest.min(entry.stamp);
+        self.latest = self.latest.max(entry.stamp);
+    }
+
+    /// How well the format fits: first the share of lines that are plausible, then of those that
+    /// could be read, in thousandths.
+    ///
+    /// Requests in bytes are of whole sectors as a rule; where all requests in sectors are
+    /// multiples of 512, they are bytes taken for sectors.
+    pub(crate) fn score(&self) -> (usize, usize) {
+        if !self.tells() {
+            return (0, 0);
+        }
+        let bytes_for_sectors = self.requests > 1 && self.coarse == self.requests;
+        let doubtful = if bytes_for_sectors { self.requests } else { self.widened };
+        ((self.read - doubtful) * 1000 / self.tried, self.read * 1000 / self.tried)
+    }
+
+    /// Whether the lines say anything of the format: some hold a request, or an event in the
+    /// format's own form.
+    fn tells(&self) -> bool {
+        self.requests > 0 || (self.format.about().events && self.read > 0)
+    }
+
+    /// Whether at least half of the lines can be read so.
+    pub(crate) fn fits(&self) -> bool {
+        self.tells() && self.read * 2 >= self.tried
+    }
+
+    /// How near the format comes, in hundredths: the share of the columns before the first wrong
+    /// one in the first wrong line.
+    pub(crate) fn nearness(&self) -> usize {
+        let between = |c: char| matches!(c, ',' | ';' | ' ');
+        let columns = self.format.columns().split(between).count();
+        let of_text = matches!(self.format.about().framing, Framing::Lines);
+        match &self.first_wrong {
+            Some((_, _, wrong)) if of_text => (wrong.before.min(columns) * 100) / columns,
+            _ => 0,
+        }
+    }
+}
+
+/// The first complete lines that are not idle, with their numbers.
+pub(crate) fn first_lines(start: &[u8], whole: bool) -> Vec<(u64, &[u8])> {
+    let mut pieces = start.split(|byte| *byte == b'\n').peekable();
+    let mut lines = Vec::new();
+    let mut number = 0;
+    while let Some(piece) = pieces.next() {
+        number += 1;
+        // What follows the last line end is a line only if nothing more can come.
+        let cut_off = pieces.peek().is_none() && (!whole || piece.is_empty());
+        let line = trim(piece, number);
+        if lines.len() == LINES_TRIED || cut_off {
+            break;
+        }
+        if !is_idle(line) {
+            lines.push((number, line));
+        }
+    }
+    lines
+}

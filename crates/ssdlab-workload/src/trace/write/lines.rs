@@ -1,0 +1,82 @@
+//! Requests as lines of text.
+
+use std::io::{self, BufWriter, Write};
+
+use super::Sink;
+use crate::formats::{Format, extent::SECTOR, ssdlab};
+use crate::record::{Op, Record};
+
+/// The file time at which MSR traces that we write begin, in units of 100 ns: 22 February 2007,
+/// as the published ones, so that readers know it for a file time.
+const MSR_EPOCH: u64 = 128_166_372_000_000_000;
+
+/// Writes lines in a text format.
+pub(super) struct Lines<W: Write> {
+    format: Format,
+    to: BufWriter<W>,
+}
+
+impl<W: Write> Lines<W> {
+    /// Begins a file, with the lines that come first in it.
+    pub(super) fn new(format: Format, to: W) -> io::Result<Lines<W>> {
+        let mut to = BufWriter::new(to);
+        match format {
+            Format::Ssdlab => writeln!(to, "{}", ssdlab::NAMES.join(","))?,
+            Format::Fio => writeln!(to, "fio version 3 iolog\n0 /dev/ssd add\n0 /dev/ssd open")?,
+            _ => {}
+        }
+        Ok(Lines { format, to })
+    }
+}
+
+impl<W: Write + Send> Sink for Lines<W> {
+    fn put(&mut self, record: &Record) -> io::Result<()> {
+        let (at, lba, sectors) = (record.at.as_ns(), record.lba, u64::from(record.sectors));
+        let (offset, size) = (lba * SECTOR, sectors * SECTOR);
+        let read = record.op == Op::Read;
+        let to = &mut self.to;
+        match self.format {
+            Format::Msr => {
+                let (stamp, op) = (MSR_EPOCH + at / 100, if read { "Read" } else { "Write" });
+                writeln!(to, "{stamp},ssd,0,{op},{offset},{size},0")
+            }
+            Format::Spc => {
+                let (seconds, rest, op) =
+                    (at / 1_000_000_000, at % 1_000_000_000, if read { "r" } else { "w" });
+                writeln!(to, "0,{lba},{size},{op},{seconds}.{rest:09}")
+            }
+            Format::Mqsim => writeln!(to, "{at} 0 {lba} {sectors} {}", u8::from(read)),
+            Format::Disksim => {
+                let (ms, rest) = (at / 1_000_000, at % 1_000_000);
+                writeln!(to, "{ms}.{rest:06} 0 {lba} {sectors} {}", u8::from(read))
+            }
+            Format::Fio => {
+                let action = match record.op {
+                    Op::Read => "read",
+                    Op::Write => "write",
+                    Op::Trim => "trim",
+                    Op::Flush => "sync",
+                };
+                writeln!(to, "{} /dev/ssd {action} {offset} {size}", at / 1_000)
+            }
+            _ => {
+                let (us, rest) = (at / 1_000, at % 1_000);
+                writeln!(to, "{us}.{rest:03},0,{},{offset},{size}", letter(record.op))
+            }
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// An operation as our own CSV and Parquet files write it.
+pub(super) fn letter(op: Op) -> &'static str {
+    match op {
+        Op::Read => "R",
+        Op::Write => "W",
+        Op::Trim => "T",
+        Op::Flush => "F",
+    }
+}

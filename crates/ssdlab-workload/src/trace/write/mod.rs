@@ -1,0 +1,101 @@
+//! Writes requests in the simple formats, so that what is read in one can be kept in another.
+
+use std::io::{self, Write};
+
+use ssdlab_base::Fault;
+
+use crate::formats::Format;
+use crate::record::{Op, Record, Source};
+
+mod lines;
+mod table;
+
+use lines::Lines;
+use table::Rows;
+
+/// The formats that can be written.
+pub const WRITABLE: [Format; 7] = [
+    Format::Ssdlab,
+    Format::Msr,
+    Format::Spc,
+    Format::Mqsim,
+    Format::Disksim,
+    Format::Fio,
+    Format::Parquet,
+];
+
+/// What became of the requests that were to be written.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Written {
+    /// Requests written, trims and flushes among them.
+    pub requests: u64,
+    /// Trims and flushes left out, since the format has none.
+    pub left_out: u64,
+    /// Requests whose time was rounded down, since the format's unit is coarser.
+    pub rounded: u64,
+}
+
+/// Requests read at a time.
+const BATCH: usize = 4096;
+
+/// Writes all that a source hands out to `to`, which messages call `name`.
+///
+/// A format without devices and response times takes none, and one that has them gets a device
+/// `0` and a response time of 0: a source has neither.
+///
+/// # Errors
+/// When the source is wrong, the format cannot be written, or `to` cannot be written to.
+pub fn write_trace(
+    source: &mut dyn Source,
+    format: Format,
+    name: &str,
+    to: impl Write + Send,
+) -> Result<Written, Fault> {
+    if !WRITABLE.contains(&format) {
+        let names = WRITABLE.map(Format::name);
+        let fault = Fault::new(name, "a format that is not written").got(format);
+        return Err(fault.expected(format!("one of {}", names.join(", "))));
+    }
+    let failed = |error: io::Error| Fault::new(name, format!("cannot be written: {error}"));
+    let mut sink: Box<dyn Sink> = match format {
+        Format::Parquet => Box::new(Rows::new(to).map_err(failed)?),
+        text => Box::new(Lines::new(text, to).map_err(failed)?),
+    };
+    let (tick, all_ops) = (tick_ns(format), has_all_ops(format));
+    let mut written = Written::default();
+    let mut batch: Vec<Record> = Vec::with_capacity(BATCH);
+    while source.fill(&mut batch, BATCH)? > 0 {
+        for record in batch.drain(..) {
+            if !all_ops && !matches!(record.op, Op::Read | Op::Write) {
+                written.left_out += 1;
+                continue;
+            }
+            written.requests += 1;
+            written.rounded += u64::from(!record.at.as_ns().is_multiple_of(tick));
+            sink.put(&record).map_err(failed)?;
+        }
+    }
+    sink.finish().map_err(failed)?;
+    Ok(written)
+}
+
+/// Takes requests in one format.
+trait Sink {
+    fn put(&mut self, record: &Record) -> io::Result<()>;
+    /// Writes what is still held.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// The finest time that a format is written with, in nanoseconds.
+fn tick_ns(format: Format) -> u64 {
+    match format {
+        Format::Msr => 100,
+        Format::Fio => 1_000,
+        _ => 1,
+    }
+}
+
+/// Whether a format has trims and flushes.
+fn has_all_ops(format: Format) -> bool {
+    matches!(format, Format::Ssdlab | Format::Fio | Format::Parquet)
+}

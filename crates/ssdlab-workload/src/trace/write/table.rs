@@ -1,0 +1,90 @@
+//! Requests as the rows of a Parquet table.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use parquet::basic::Compression;
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+
+use super::Sink;
+use super::lines::letter;
+use crate::formats::extent::SECTOR;
+use crate::record::Record;
+
+const SCHEMA: &str = "message trace {
+    required int64 time_ns;
+    required binary op (UTF8);
+    required int64 offset_bytes;
+    required int64 size_bytes;
+}";
+
+/// Rows of a row group, which are held until it is written.
+const GROUP: usize = 1 << 16;
+
+/// Writes rows.
+pub(super) struct Rows<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    time: Vec<i64>,
+    op: Vec<ByteArray>,
+    offset: Vec<i64>,
+    size: Vec<i64>,
+}
+
+impl<W: Write + Send> Rows<W> {
+    /// Begins a file.
+    pub(super) fn new(to: W) -> io::Result<Rows<W>> {
+        let schema = parse_message_type(SCHEMA).map_err(io::Error::other)?;
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let file = SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties))
+            .map_err(io::Error::other)?;
+        Ok(Rows { file, time: Vec::new(), op: Vec::new(), offset: Vec::new(), size: Vec::new() })
+    }
+
+    fn write_group(&mut self) -> Result<(), ParquetError> {
+        if self.time.is_empty() {
+            return Ok(());
+        }
+        let mut group = self.file.next_row_group()?;
+        column::<Int64Type, W>(&mut group, &mut self.time)?;
+        column::<ByteArrayType, W>(&mut group, &mut self.op)?;
+        column::<Int64Type, W>(&mut group, &mut self.offset)?;
+        column::<Int64Type, W>(&mut group, &mut self.size)?;
+        group.close().map(drop)
+    }
+}
+
+impl<W: Write + Send> Sink for Rows<W> {
+    fn put(&mut self, record: &Record) -> io::Result<()> {
+        let number =
+            |value: u64| i64::try_from(value).map_err(|_| io::Error::other("a number of 2^63"));
+        self.time.push(number(record.at.as_ns())?);
+        self.op.push(ByteArray::from(letter(record.op)));
+        self.offset.push(number(record.lba * SECTOR)?);
+        self.size.push(number(u64::from(record.sectors) * SECTOR)?);
+        match self.time.len() {
+            GROUP => self.write_group().map_err(io::Error::other),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.write_group().map_err(io::Error::other)?;
+        self.file.close().map(drop).map_err(io::Error::other)
+    }
+}
+
+/// Writes the next column of a row group, and empties it.
+fn column<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &mut Vec<T::T>,
+) -> Result<(), ParquetError> {
+    let missing = || ParquetError::General("fewer columns than the schema has".into());
+    let mut column = group.next_column()?.ok_or_else(missing)?;
+    column.typed::<T>().write_batch(values, None, None)?;
+    values.clear();
+    column.close()
+}

@@ -1,0 +1,203 @@
+//! What the requests of each format's hand-written lines are.
+
+use ssdlab_workload::{Format, Op::*, Record, Source, TraceOptions};
+
+use crate::fixtures::*;
+use crate::{drain, read, record, trace};
+
+/// Requests as (nanoseconds, first sector, sectors, operation).
+fn records(of: &[(u64, u64, u32, ssdlab_workload::Op)]) -> Vec<Record> {
+    of.iter().map(|(at, lba, sectors, op)| record(*at, *lba, *sectors, *op)).collect()
+}
+
+#[test]
+fn disksim_stamps_are_milliseconds_and_the_lowest_flag_a_read() {
+    let want = [(0, 18399, 40, Write), (200_986, 223, 8, Read), (74_045_956, 223, 8, Read)];
+    assert_eq!(read(DISKSIM, Format::Disksim).unwrap(), records(&want));
+}
+
+#[test]
+fn heimdall_stamps_are_milliseconds_and_addresses_bytes() {
+    let want =
+        [(0, 22_583_600, 8, Read), (125_000, 22_583_968, 16, Write), (7_500_000, 1, 1, Read)];
+    assert_eq!(read(HEIMDALL, Format::Heimdall).unwrap(), records(&want));
+    let want = [(0, 2, 8, Read), (250_000, 16, 1, Write)];
+    assert_eq!(read(HEIMDALL_LOG, Format::Heimdall).unwrap(), records(&want));
+}
+
+#[test]
+fn alicloud_stamps_are_microseconds_with_or_without_a_header() {
+    let want = [
+        (0, 17_173_304, 32, Write),
+        (46_000, 115_449_856, 704, Read),
+        (85_000, 685_289_968, 16, Read),
+    ];
+    assert_eq!(read(ALICLOUD, Format::Alicloud).unwrap(), records(&want));
+    let headed = format!("device_id,opcode,offset,length,timestamp\n{ALICLOUD}");
+    assert_eq!(read(&headed, Format::Alicloud).unwrap(), records(&want));
+}
+
+#[test]
+fn tencent_stamps_are_seconds_and_addresses_sectors() {
+    let want = [
+        (0, 12_910_952, 128, Read),
+        (0, 6_338_688, 8, Write),
+        (1_000_000_000, 1_904_106_400, 384, Read),
+    ];
+    assert_eq!(read(TENCENT, Format::Tencent).unwrap(), records(&want));
+    let headed = format!("Timestamp,Offset,Size,IOType,VolumeID\n{TENCENT}");
+    assert_eq!(read(&headed, Format::Tencent).unwrap(), records(&want));
+}
+
+#[test]
+fn systor_stamps_are_seconds_and_a_response_may_be_missing() {
+    let want = [(0, 20_296, 8, Read), (546_932, 20_304, 1, Write), (891_089_916, 1, 2, Read)];
+    assert_eq!(read(SYSTOR, Format::Systor).unwrap(), records(&want));
+}
+
+#[test]
+fn fiu_processes_may_have_spaces_in_their_names() {
+    let want = [(0, 509_455_344, 8, Write), (100, 509_455_352, 16, Read), (1000, 8, 8, Write)];
+    assert_eq!(read(FIU, Format::Fiu).unwrap(), records(&want));
+}
+
+#[test]
+fn ssdsim_lines_may_end_in_hashes() {
+    let want = [(0, 160_806_224, 8, Write), (1851, 73_397_240, 8, Read), (3440, 8, 8, Write)];
+    assert_eq!(read(SSDSIM_HASHED, Format::Ssdsim).unwrap(), records(&want));
+}
+
+#[test]
+fn blkparse_requests_are_issue_events_and_flushes_and_discards_are_counted_apart() {
+    let want = [
+        (0, 282_624, 8, Read),
+        (7_538, 0, 0, Flush),
+        (9_538, 100, 16, Write),
+        (10_538, 0, 0, Flush),
+        (11_038, 8, 8, Write),
+        (11_538, 4096, 2048, Trim),
+    ];
+    let mut t = trace(BLKPARSE, Some(Format::Blkparse), &TraceOptions::default()).unwrap();
+    assert_eq!(drain(&mut t).unwrap(), records(&want));
+    let counts = t.counts();
+    assert_eq!((counts.requests, counts.trims, counts.flushes, counts.reordered), (3, 1, 2, 1));
+    assert_eq!((counts.all(), t.expected()), (6, Some(6)));
+}
+
+#[test]
+fn fio_logs_of_version_2_have_waits_and_of_version_3_times() {
+    let want = [
+        (0, 8, 16, Read),
+        (150_000, 0, 1, Write),
+        (150_000, 0, 0, Flush),
+        (200_000, 2048, 8, Trim),
+    ];
+    assert_eq!(read(FIO_2, Format::Fio).unwrap(), records(&want));
+    let want = [
+        (0, 8, 16, Read),
+        (250_000, 0, 1, Write),
+        (250_000, 0, 0, Flush),
+        (500_000, 2048, 8, Trim),
+    ];
+    assert_eq!(read(FIO_3, Format::Fio).unwrap(), records(&want));
+}
+
+#[test]
+fn vscsi_records_of_both_versions_say_the_same() {
+    let want = [
+        (0, 42_932_745, 1, Write),
+        (13_000, 10, 8, Read),
+        (20_000, 1 << 40, 2, Read),
+        (30_000, 0, 0, Flush),
+    ];
+    for bytes in [vscsi(vscsi_1), vscsi(vscsi_2)] {
+        let mut t = trace(bytes, None, &TraceOptions::default()).unwrap();
+        assert_eq!(t.recognised().format, Format::Vscsi);
+        assert_eq!(drain(&mut t).unwrap(), records(&want));
+        assert_eq!((t.counts().requests, t.counts().flushes, t.counts().widened), (3, 1, 1));
+    }
+}
+
+#[test]
+fn etw_requests_were_issued_before_their_rows_were_written() {
+    // 8800 - 500, 8612 - 283, 9000 - 100: sorted.
+    let want = [(0, 1, 2, Write), (29_000, 13_075_904, 8, Read), (600_000, 0, 0, Flush)];
+    let mut t = trace(ETW, None, &TraceOptions::default()).unwrap();
+    assert_eq!(drain(&mut t).unwrap(), records(&want));
+    assert_eq!(t.counts().reordered, 1);
+    let want = [(0, 103_724_472, 8, Read), (186_000, 103_724_480, 16, Write)];
+    assert_eq!(read(ETW_BARE, Format::Etw).unwrap(), records(&want));
+}
+
+#[test]
+fn wpa_numbers_are_read_in_either_spelling() {
+    let want = [(0, 2, 32, Read), (200, 0, 0, Flush), (1_000_000_090_700, 1, 1, Write)];
+    assert_eq!(read(WPA_COMMA, Format::Wpa).unwrap(), records(&want));
+    let want = [(0, 2, 32, Read), (250_000, 1, 1, Write)];
+    assert_eq!(read(WPA_POINT, Format::Wpa).unwrap(), records(&want));
+}
+
+#[test]
+fn diskmon_stamps_are_seconds_and_addresses_sectors() {
+    let want = [(0, 6_194_591, 32, Write), (0, 6_164_511, 8, Read), (343_750_000, 0, 1, Write)];
+    assert_eq!(read(DISKMON, Format::Diskmon).unwrap(), records(&want));
+}
+
+#[test]
+fn hfplayer_stamps_are_microseconds_and_addresses_sectors() {
+    let want = [(0, 1_170_210_688, 8, Read), (145_714, 1_170_210_800, 16, Write)];
+    assert_eq!(read(HFPLAYER, Format::Hfplayer).unwrap(), records(&want));
+}
+
+#[test]
+fn wiscsee_completions_are_skipped() {
+    let want = [(0, 266_248, 8, Read), (200_000, 8, 16, Write), (300_000, 0, 2048, Trim)];
+    assert_eq!(read(WISCSEE, Format::Wiscsee).unwrap(), records(&want));
+}
+
+#[test]
+fn our_own_csv_has_trims_and_flushes() {
+    let want = [(0, 8, 16, Read), (1250, 0, 1, Write), (1250, 0, 0, Flush), (2000, 2048, 8, Trim)];
+    assert_eq!(read(SSDLAB, Format::Ssdlab).unwrap(), records(&want));
+}
+
+#[test]
+fn a_last_line_without_an_end_counts() {
+    for fixture in all().into_iter().filter(|fixture| fixture.format != Format::Vscsi) {
+        let whole = std::str::from_utf8(&fixture.bytes).unwrap();
+        let cut = whole.trim_end_matches(['\r', '\n']);
+        let of = |text| read(text, fixture.format).unwrap();
+        assert_eq!(of(cut), of(whole), "{}", fixture.format);
+    }
+}
+
+#[test]
+fn each_device_is_read_alone_by_the_name_that_its_format_gives_it() {
+    let cases: &[(&str, Format, &str, u64)] = &[
+        (DISKSIM, Format::Disksim, "1", 1),
+        (HEIMDALL, Format::Heimdall, "1", 1),
+        (HEIMDALL_LOG, Format::Heimdall, "0", 2),
+        (ALICLOUD, Format::Alicloud, "725", 1),
+        (TENCENT, Format::Tencent, "1627", 1),
+        (SYSTOR, Format::Systor, "6", 2),
+        (FIU, Format::Fiu, "6:1", 1),
+        (SSDSIM_HASHED, Format::Ssdsim, "0", 3),
+        (BLKPARSE, Format::Blkparse, "259:2", 6),
+        (FIO_2, Format::Fio, "/dev/nvme0n1", 4),
+        (FIO_3, Format::Fio, "/b", 1),
+        (ETW, Format::Etw, "1", 1),
+        (ETW_BARE, Format::Etw, "0", 2),
+        (WPA_COMMA, Format::Wpa, "2", 1),
+        (WPA_POINT, Format::Wpa, "1", 2),
+        (DISKMON, Format::Diskmon, "1", 1),
+        (HFPLAYER, Format::Hfplayer, "5", 2),
+        (WISCSEE, Format::Wiscsee, "0", 3),
+        (SSDLAB, Format::Ssdlab, "8:16", 2),
+    ];
+    for (text, format, device, count) in cases {
+        let options = TraceOptions { device: Some((*device).into()), ..Default::default() };
+        let mut t = trace(*text, Some(*format), &options).unwrap();
+        drain(&mut t).unwrap_or_else(|fault| panic!("{fault}"));
+        assert_eq!(t.counts().all(), *count, "{format} {device}");
+    }
+}
