@@ -1,5 +1,6 @@
 //! The drive under test, a question each: see the modules.
 
+mod counts;
 mod determinism;
 mod edges;
 mod house;
@@ -9,3 +10,4 @@ mod probes;
 mod regressions;
 mod sequences;
 mod support;
+mod turns;
