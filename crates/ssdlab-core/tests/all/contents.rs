@@ -17,11 +17,12 @@ fn used(sets: &[&str]) -> Rig {
     for n in 0..300 {
         let page = ssdlab_base::rng::hash(1, 2, n) % 80;
         rig.wait_below(4).unwrap();
-        match n % 10 {
-            0 => drop(rig.pages(Op::Trim, page, 1)),
-            1 => drop(rig.offer(Op::Write, page * SPP + 2, 3, 0)),
-            _ => drop(rig.write(page)),
-        }
+        let (op, first, sectors) = match n % 10 {
+            0 => (Op::Trim, 0, SPP),
+            1 => (Op::Write, 2, 3),
+            _ => (Op::Write, 0, SPP),
+        };
+        rig.offer(op, page * SPP + first, sectors, 0).unwrap();
     }
     rig.finish();
     rig
