@@ -8,6 +8,7 @@ mod house;
 mod metamorphic;
 mod model;
 mod probes;
+mod refusals;
 mod regressions;
 mod sequences;
 mod support;
