@@ -11,5 +11,6 @@ mod probes;
 mod refusals;
 mod regressions;
 mod sequences;
+mod starts;
 mod support;
 mod turns;

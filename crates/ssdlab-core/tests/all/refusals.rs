@@ -83,6 +83,8 @@ fn what_can_be_outdated_at_the_start() {
         ("tend.gc.threshold = 0.25", 1.0, 0.0729),
         // 179 of 256 pages.
         ("geometry.planes = 2", 1.0, 0.2008),
+        // 400 of 800 pages; 90 blocks are good, of which five are kept free.
+        ("geometry.blocks = 100\nftl = { bad_blocks = 0.1, overprovisioning = 0.5 }", 1.0, 0.4117),
     ] {
         let start = |invalid: f64| format!("start = {{ fill = {fill}, invalid = {invalid} }}");
         gate("start.invalid", &[more], &start(most), &start(most + 1e-4));
