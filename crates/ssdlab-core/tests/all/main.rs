@@ -12,5 +12,6 @@ mod refusals;
 mod regressions;
 mod sequences;
 mod starts;
+mod steps;
 mod support;
 mod turns;
