@@ -161,3 +161,20 @@ fn a_drive_is_idle_when_nothing_is_under_way() {
     rig.offer(Op::Flush, 0, 0, 0).unwrap();
     assert!(!rig.drive.is_idle());
 }
+
+#[test]
+fn pages_from_before_the_start_are_counted_once() {
+    let mut rig = Rig::new(&["start.preload = \"lazy\""]);
+    let pages = u64::from(rig.drive.resolved().logical_pages);
+    assert!(pages > 64);
+    for (first, count, counted) in [(3, 1, 1), (60, 9, 10), (3, 65, 66), (0, pages, pages)] {
+        rig.pages(Op::Read, first, count);
+        rig.finish();
+        assert_eq!(rig.drive.stats().preloaded, counted, "{count} from {first} on");
+    }
+    // What was trimmed is not there any more.
+    rig.pages(Op::Trim, 7, 2);
+    rig.pages(Op::Read, 6, 4);
+    rig.finish();
+    assert_eq!((rig.drive.stats().unmapped_reads, rig.drive.stats().preloaded), (2, pages));
+}

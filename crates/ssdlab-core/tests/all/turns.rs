@@ -120,3 +120,40 @@ fn a_write_that_waits_on_a_full_plane_goes_where_a_block_is_erased() {
         assert!(rig.drive.ftl().alloc.is_full(other), "plane {}", other.0);
     }
 }
+
+/// The planes on which pages were written last.
+fn planes_of(rig: &Rig, pages: std::ops::Range<u32>) -> Vec<u32> {
+    let geometry = rig.drive.resolved().geometry();
+    let plane = |page| geometry.plane_of_page(rig.drive.ftl().map.get(Lpn(page)).unwrap()).0;
+    pages.map(plane).collect()
+}
+
+#[test]
+fn under_dynamic_allocation_writes_go_round_and_to_the_plane_with_least_to_do() {
+    let sets = ["geometry = { channels = 4 }", "ftl.allocation = \"dynamic\""];
+    let (mut rig, _) = written(&sets, 6);
+    assert_eq!(planes_of(&rig, 0..6), [0, 1, 2, 3, 0, 1]);
+    // Plane 2 is next, but reads; plane 3 and 0 are free; then 1; then 2, which has least to do.
+    rig.read(2);
+    for page in 6..9 {
+        rig.write(page);
+    }
+    rig.until(rig.now() + LOOK);
+    rig.write(9);
+    rig.finish();
+    assert_eq!(planes_of(&rig, 6..10), [3, 0, 1, 2]);
+    // Where all have as much to do, it is plane 3's turn again.
+    for page in 10..18 {
+        rig.write(page);
+    }
+    rig.finish();
+    assert_eq!(planes_of(&rig, 10..18), [3, 0, 1, 2, 3, 0, 1, 2]);
+    // A plane that has twice as much to do as the others is left out.
+    rig.read(10);
+    rig.read(14);
+    for page in 18..24 {
+        rig.write(page);
+    }
+    rig.finish();
+    assert_eq!(planes_of(&rig, 18..24), [0, 1, 2, 0, 1, 2]);
+}
