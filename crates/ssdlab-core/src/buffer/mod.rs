@@ -263,18 +263,38 @@ mod tests {
     fn pages_are_found_until_they_are_taken_out() {
         let mut buffer = buffer();
         let slots = [7, 0, 9].map(|lpn| {
-            assert!(!buffer.is_full());
+            assert_eq!(buffer.room(), Vacancy::Now);
             assert_eq!(buffer.find(Lpn(lpn)), None);
             buffer.insert(page(lpn))
         });
-        assert!(buffer.is_full());
+        assert_eq!(buffer.room(), Vacancy::None);
         assert_eq!([7, 0, 9].map(|lpn| buffer.find(Lpn(lpn)).unwrap()), slots);
         assert_eq!(buffer.page(slots[1]).lpn, Lpn(0));
         assert_eq!(held(&buffer), [7, 0, 9]);
         assert_eq!(buffer.remove(slots[0]).lpn, Lpn(7));
-        assert_eq!((buffer.find(Lpn(7)), buffer.is_full()), (None, false));
+        assert_eq!((buffer.find(Lpn(7)), buffer.room()), (None, Vacancy::Now));
         assert_eq!(held(&buffer), [0, 9]);
         assert_eq!(buffer.insert(page(8)), slots[0]);
+        assert_eq!(buffer.audit(), Ok(()));
+    }
+
+    #[test]
+    fn a_slot_that_is_given_up_ahead_of_need_is_free_once_its_page_is_programmed() {
+        let mut buffer = buffer();
+        let slots = [7, 0, 9].map(|lpn| buffer.insert(page(lpn)));
+        for slot in &slots[..2] {
+            buffer.remove(*slot);
+            buffer.leaves_ahead();
+            assert_eq!(buffer.room(), Vacancy::Coming);
+        }
+        // A write takes the first to come, and the other is free for anyone.
+        buffer.promise_room(TxnId(5));
+        buffer.insert(page(8));
+        assert_eq!((buffer.room(), buffer.promised().collect()), (Vacancy::Coming, vec![TxnId(5)]));
+        assert_eq!(buffer.left_ahead(), Some(TxnId(5)));
+        assert_eq!((buffer.room(), buffer.promised().count()), (Vacancy::Coming, 0));
+        assert_eq!(buffer.left_ahead(), None);
+        assert_eq!(buffer.room(), Vacancy::Now);
         assert_eq!(buffer.audit(), Ok(()));
     }
 

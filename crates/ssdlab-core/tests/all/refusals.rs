@@ -168,7 +168,7 @@ fn settings_without_effect() {
         ("buffer.reads", "false", "buffer.size = \"8KiB\"", ""),
         ("tend.gc.choices", "3", "tend.gc.victim = \"d_choices\"", "tend.gc.victim = \"random\""),
         ("read", "\"worst\"", levels, ""),
-        ("start.age_max", "\"1d\"", levels, ""),
+        ("start.age_max", "\"1d\"", retries, levels),
         ("start.dwell", "\"1d\"", retries, levels),
         ("start.invalid", "0.1", "start.fill = 0.5", ""),
         ("start.invalid", "0.1", "start.fill = 0.5", "start = { fill = 0.5, steady = true }"),
