@@ -10,24 +10,27 @@ fn count(rig: &Rig, op: Op) -> u64 {
     rig.drive.stats().latencies[0][op as usize].count()
 }
 
+/// How long each unit and each bus was busy, in nanoseconds.
+fn busy(rig: &Rig) -> (Vec<u64>, Vec<u64>) {
+    rig.drive.flash().busy_counted(rig.now())
+}
+
 #[test]
 fn units_and_buses_are_busy_while_they_serve() {
     let mut rig = Rig::new(&["geometry.channels = 2"]);
-    assert_eq!(rig.drive.flash().counts(), (2, 2));
     rig.write(0);
-    let busy =
-        |rig: &mut Rig, at| rig.until(at).drive.flash().busy_counted(SimTime::from_ns(at).as_ns());
-    assert_eq!(busy(&mut rig, BUS - 1), (BUS - 1, BUS - 1));
-    assert_eq!(busy(&mut rig, BUS + 7), (BUS + 7, BUS));
-    let end = BUS + PROGRAM;
-    assert_eq!(busy(&mut rig, end + 50), (end, BUS));
+    rig.until(BUS - 1);
+    assert_eq!(busy(&rig), (vec![BUS - 1, 0], vec![BUS - 1, 0]));
+    rig.until(BUS + 7);
+    assert_eq!(busy(&rig), (vec![BUS + 7, 0], vec![BUS, 0]));
+    let one = BUS + PROGRAM;
+    rig.until(one + 50);
+    assert_eq!(busy(&rig), (vec![one, 0], vec![BUS, 0]));
+    rig.write(1);
     rig.pages(Op::Read, 0, 2);
     rig.finish();
-    assert_eq!(
-        busy(&mut rig, 2 * end),
-        (end + READ + BUS, 2 * BUS),
-        "the second was never written"
-    );
+    let both = one + READ + BUS;
+    assert_eq!(busy(&rig), (vec![both, both], vec![2 * BUS, 2 * BUS]));
 }
 
 #[test]
@@ -46,16 +49,16 @@ fn statistics_begin_anew_when_they_are_told_to() {
     assert_eq!((count(&rig, Op::Read), count(&rig, Op::Write)), (0, 0));
     assert_eq!(rig.ops(OpKind::Program, Cause::Host), 0);
     assert_eq!(rig.drive.write_amplification(), None);
-    assert_eq!(rig.drive.flash().busy_counted(rig.now()), (0, 0));
+    assert_eq!(busy(&rig), (vec![0], vec![0]));
     rig.finish();
     // The write was under way: its operation counts, the request does not.
     assert_eq!(rig.ops(OpKind::Program, Cause::Host), 1);
     assert_eq!(count(&rig, Op::Write), 0);
-    assert_eq!(rig.drive.flash().busy_counted(rig.now()), (PROGRAM - 60, 0));
+    assert_eq!(busy(&rig), (vec![PROGRAM - 60], vec![0]));
     rig.read(0);
     rig.finish();
     assert_eq!(count(&rig, Op::Read), 1);
-    assert_eq!(rig.drive.flash().busy_counted(rig.now()), (PROGRAM - 60 + READ + BUS, BUS));
+    assert_eq!(busy(&rig), (vec![PROGRAM - 60 + READ + BUS], vec![BUS]));
 }
 
 #[test]
