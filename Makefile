@@ -95,9 +95,10 @@ fuzz:
 		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
-# cargo install cargo-mutants.
+# cargo install cargo-mutants. Some hours; MUTANTS="--shard 0/20 --sharding round-robin" tries a sample.
+MUTANTS ?=
 mutants:
-	cargo mutants --package ssdlab-core
+	PROPTEST_CASES=48 cargo mutants --package ssdlab-core $(MUTANTS)
 
 clean:
 	rm -rf $(VENV) target

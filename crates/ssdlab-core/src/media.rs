@@ -47,3 +47,67 @@ pub fn preloaded(resolved: &Resolved, lpn: Lpn, plane: PlaneId) -> (Ppn, Nanos) 
     let age = draw_age(resolved, rng::hash(resolved.seed, PAGE_AGE, u64::from(block.0)));
     (geometry.page(block, PageInBlock(page)), age)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn resolved(start: &str) -> Resolved {
+        let config = format!(
+            "geometry = {{ channels = 2, chips = 1, dies = 1, planes = 1, blocks = 500, pages = 6, \
+             page_size = \"4KiB\", cell = \"tlc\" }}\n\
+             timing = {{ read = \"50us\", program = \"200us\", erase = \"1ms\" }}\n\
+             physics = {{ retries = {{}} }}\n\
+             [start]\n{start}"
+        );
+        Resolved::new(&toml::from_str(&config).unwrap(), 5).unwrap()
+    }
+
+    /// How often each value comes.
+    fn count<T: Ord>(values: impl Iterator<Item = T>) -> BTreeMap<T, u32> {
+        let mut counts = BTreeMap::new();
+        values.for_each(|value| *counts.entry(value).or_default() += 1);
+        counts
+    }
+
+    /// That the values from `least` to `most` come, no others, and each about as often.
+    fn even<T: Ord + Copy + std::fmt::Debug>(counts: &BTreeMap<T, u32>, least: T, most: T, n: u32) {
+        assert_eq!((counts.first_key_value().unwrap().0, counts.len()), (&least, n as usize));
+        assert_eq!(counts.last_key_value().unwrap().0, &most);
+        let mean = counts.values().sum::<u32>() / n;
+        assert!(counts.values().all(|&count| count.abs_diff(mean) < mean / 2), "{counts:?}");
+    }
+
+    #[test]
+    fn wear_and_age_of_blocks_are_drawn_evenly_between_their_bounds() {
+        let resolved =
+            resolved("pe_cycles = 1000\npe_spread = 2\nage_min = \"90ns\"\nage_max = \"92ns\"");
+        let blocks = || (0..1000).map(BlockId);
+        even(&count(blocks().map(|block| start_wear(&resolved, block))), 998, 1002, 5);
+        let age = |ns| Nanos::from_ns(ns);
+        even(&count(blocks().map(|block| start_age(&resolved, block))), age(90), age(92), 3);
+        let bad = blocks().filter(|&block| is_bad(5, block, 0.2)).count();
+        assert!((150..250).contains(&bad), "{bad}");
+        assert!(!blocks().any(|block| is_bad(5, block, 0.0)));
+    }
+
+    #[test]
+    fn pages_from_before_the_start_lie_anywhere_on_their_plane_each_block_of_one_age() {
+        let resolved = resolved("age_min = \"90ns\"\nage_max = \"92ns\"");
+        let geometry = resolved.geometry();
+        let mut ages: BTreeMap<u32, Nanos> = BTreeMap::new();
+        let mut pages = Vec::new();
+        for lpn in (0..3000).map(Lpn) {
+            let plane = PlaneId(lpn.0 % 2);
+            let (ppn, age) = preloaded(&resolved, lpn, plane);
+            assert_eq!(geometry.plane_of_page(ppn), plane);
+            assert_eq!(*ages.entry(geometry.block_of(ppn).0).or_insert(age), age);
+            pages.push(geometry.page_in_block(ppn).0);
+        }
+        even(&count(pages.into_iter()), 0, 5, 6);
+        assert!(ages.len() > 900, "of 1000 blocks, {}", ages.len());
+        even(&count(ages.into_values()), Nanos::from_ns(90), Nanos::from_ns(92), 3);
+    }
+}

@@ -235,3 +235,118 @@ impl Buffer {
         left > 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A buffer of three pages.
+    fn buffer() -> Buffer {
+        let config = "buffer = { size = \"12KiB\", latency = \"2us\" }\n\
+            geometry = { channels = 1, chips = 1, dies = 1, planes = 1, blocks = 16, pages = 8, \
+            page_size = \"4KiB\", cell = \"mlc\" }\n\
+            timing = { read = \"50us\", program = \"200us\", erase = \"1ms\" }\n\
+            ftl.overprovisioning = 0.3\n";
+        let resolved = Resolved::new(&toml::from_str(config).unwrap(), 1).unwrap();
+        Buffer::new(&resolved).unwrap()
+    }
+
+    fn page(lpn: u32) -> Slot {
+        Slot { lpn: Lpn(lpn), present: 0b11, dirty: 0b01 }
+    }
+
+    fn held(buffer: &Buffer) -> Vec<u32> {
+        buffer.pages().map(|(_, page)| page.lpn.0).collect()
+    }
+
+    #[test]
+    fn pages_are_found_until_they_are_taken_out() {
+        let mut buffer = buffer();
+        let slots = [7, 0, 9].map(|lpn| {
+            assert_eq!(buffer.room(), Vacancy::Now);
+            assert_eq!(buffer.find(Lpn(lpn)), None);
+            buffer.insert(page(lpn))
+        });
+        assert_eq!(buffer.room(), Vacancy::None);
+        assert_eq!([7, 0, 9].map(|lpn| buffer.find(Lpn(lpn)).unwrap()), slots);
+        assert_eq!(buffer.page(slots[1]).lpn, Lpn(0));
+        assert_eq!(held(&buffer), [7, 0, 9]);
+        assert_eq!(buffer.remove(slots[0]).lpn, Lpn(7));
+        assert_eq!((buffer.find(Lpn(7)), buffer.room()), (None, Vacancy::Now));
+        assert_eq!(held(&buffer), [0, 9]);
+        assert_eq!(buffer.insert(page(8)), slots[0]);
+        assert_eq!(buffer.audit(), Ok(()));
+    }
+
+    #[test]
+    fn a_slot_that_is_given_up_ahead_of_need_is_free_once_its_page_is_programmed() {
+        let mut buffer = buffer();
+        let slots = [7, 0, 9].map(|lpn| buffer.insert(page(lpn)));
+        for slot in &slots[..2] {
+            buffer.remove(*slot);
+            buffer.leaves_ahead();
+            assert_eq!(buffer.room(), Vacancy::Coming);
+        }
+        // A write takes the first to come, and the other is free for anyone.
+        buffer.promise_room(TxnId(5));
+        buffer.insert(page(8));
+        assert_eq!((buffer.room(), buffer.promised().collect()), (Vacancy::Coming, vec![TxnId(5)]));
+        assert_eq!(buffer.left_ahead(), Some(TxnId(5)));
+        assert_eq!((buffer.room(), buffer.promised().count()), (Vacancy::Coming, 0));
+        assert_eq!(buffer.left_ahead(), None);
+        assert_eq!(buffer.room(), Vacancy::Now);
+        assert_eq!(buffer.audit(), Ok(()));
+    }
+
+    #[test]
+    fn operations_that_move_end_after_the_latency_in_the_order_in_which_they_began() {
+        let (mut buffer, at) = (buffer(), SimTime::from_ns);
+        assert_eq!(buffer.next_event(), SimTime::NEVER);
+        buffer.begin_move(at(10), TxnId(4));
+        buffer.begin_move(at(15), TxnId(3));
+        let moving: Vec<_> = buffer.moving().collect();
+        assert_eq!(moving, [(at(2010), TxnId(4)), (at(2015), TxnId(3))]);
+        for (end, id) in moving {
+            assert_eq!((buffer.next_event(), buffer.take_moved()), (end, id));
+        }
+        assert_eq!(buffer.next_event(), SimTime::NEVER);
+    }
+
+    #[test]
+    fn a_flush_waits_for_what_was_leaving_when_it_came_and_for_no_more() {
+        let mut buffer = buffer();
+        assert!(!buffer.wait_for_departures(50), "nothing leaves");
+        let early = [buffer.departs(), buffer.departs()];
+        assert!(buffer.wait_for_departures(51));
+        let late = buffer.departs();
+        assert!(buffer.wait_for_departures(52));
+        assert_eq!(buffer.flushes().collect::<Vec<_>>(), [51, 52]);
+        assert!(buffer.departed(early[1]).is_empty());
+        assert!(buffer.departed(late).is_empty());
+        assert_eq!(buffer.departed(early[0]), [51, 52]);
+        assert_eq!(buffer.flushes().count(), 0);
+        let alone = buffer.departs();
+        assert!(buffer.wait_for_departures(53));
+        assert_eq!(buffer.departed(alone), [53]);
+    }
+
+    #[test]
+    fn an_audit_finds_pages_out_of_place_and_sectors_that_are_not_there() {
+        let full = || {
+            let mut buffer = buffer();
+            buffer.insert(page(3));
+            buffer.insert(page(4));
+            buffer
+        };
+        assert_eq!(full().audit(), Ok(()));
+        let wrong = |change: &dyn Fn(&mut Buffer)| {
+            let mut buffer = full();
+            change(&mut buffer);
+            buffer.audit().is_err()
+        };
+        assert!(wrong(&|buffer| buffer.free.clear()), "a slot is lost");
+        assert!(wrong(&|buffer| buffer.slot_of[3] = 0), "a page is lost");
+        assert!(wrong(&|buffer| buffer.slot_of[9] = 1), "a slot is marked twice");
+        assert!(wrong(&|buffer| buffer.slots[1].dirty = 0b100), "dirty and not there");
+    }
+}

@@ -201,13 +201,12 @@ impl Drive {
         if rest == 0 {
             return 0;
         }
-        let lies = || self.ftl.map.get(txn.lpn).is_some();
+        let lies = || self.ftl.map.get(txn.lpn).is_some() || self.counts_as_preloaded(txn.lpn);
         match self.resolved.config.ftl.partial_writes {
-            PartialWrites::ReadModifyWrite if lies() || self.counts_as_preloaded(txn.lpn) => rest,
-            PartialWrites::SectorBitmap if lies() => {
-                rest & self.ftl.map.sectors(txn.lpn).unwrap_or(0)
-            }
-            _ => 0,
+            PartialWrites::ReadModifyWrite if lies() => rest,
+            // A page that lies nowhere has no sectors.
+            PartialWrites::SectorBitmap => rest & self.ftl.map.sectors(txn.lpn).unwrap_or(0),
+            PartialWrites::ReadModifyWrite | PartialWrites::Pad => 0,
         }
     }
 

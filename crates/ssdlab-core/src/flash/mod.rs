@@ -467,10 +467,4 @@ impl Flash {
     pub fn planes_of_units(&self) -> impl Iterator<Item = (PlaneId, u32, u16)> + '_ {
         self.units.iter().map(|unit| (unit.first_plane, unit.planes, unit.channel))
     }
-
-    /// Whether nothing waits and nothing is in service.
-    pub fn is_idle(&self) -> bool {
-        self.units.iter().all(|unit| unit.state == State::Idle && unit.aside.is_none())
-            && self.lanes.iter().all(|lanes| lanes.waiting() == 0)
-    }
 }

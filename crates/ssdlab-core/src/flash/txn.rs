@@ -186,11 +186,6 @@ impl Txns {
         self.slots.len()
     }
 
-    /// Transactions under way.
-    pub fn live(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
-
     /// For each slot, whether its transaction is under way.
     pub fn under_way(&self) -> Vec<bool> {
         let mut live = vec![true; self.slots.len()];

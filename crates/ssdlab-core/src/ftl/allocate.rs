@@ -236,13 +236,6 @@ impl Allocator {
         let open = self.open[first..first + Stream::COUNT].iter();
         open.filter(|open| open.block != NO_BLOCK).map(|open| (open.block, open.next))
     }
-
-    /// The blocks that a plane's streams have open.
-    pub fn open_blocks(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
-        let first = plane.index() * Stream::COUNT;
-        let open = &self.open[first..first + Stream::COUNT];
-        open.iter().map(|open| open.block).filter(|&block| block != NO_BLOCK)
-    }
 }
 
 #[inline]

@@ -211,3 +211,89 @@ impl Pool<'_> {
         BlockId(self.first.0 + index as u32)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_base::Bytes;
+    use ssdlab_nand::Cell;
+
+    use super::*;
+
+    /// Two planes of three blocks of four pages.
+    fn table() -> BlockTable {
+        BlockTable::new(&Geometry {
+            channels: 2,
+            chips: 1,
+            dies: 1,
+            planes: 1,
+            blocks: 3,
+            pages: 4,
+            page_size: Bytes::from_kib(4),
+            cell: Cell::Mlc,
+        })
+    }
+
+    #[test]
+    fn a_block_is_closed_by_its_last_page_and_free_once_it_is_erased() {
+        let (mut table, block) = (table(), BlockId(4));
+        table.set_state(block, BlockState::Open);
+        for written in 1..=3 {
+            table.page_written(block);
+            assert_eq!((table.written(block), table.state(block)), (written, BlockState::Open));
+        }
+        assert!(!table.any(BlockState::Closed));
+        table.page_written(block);
+        assert_eq!(table.state(block), BlockState::Closed);
+        assert!(table.any(BlockState::Closed));
+        table.set_state(block, BlockState::Victim);
+        table.erased(block);
+        let facts = (table.written(block), table.erases(block), table.state(block));
+        assert_eq!(facts, (0, 1, BlockState::Free));
+        assert_eq!(table.erases(BlockId(1)), 0);
+    }
+
+    #[test]
+    fn blocks_are_numbered_as_they_are_closed() {
+        let mut table = table();
+        table.lay(BlockId(5), 4, 3);
+        table.lay(BlockId(3), 2, 1);
+        (0..4).for_each(|_| table.page_written(BlockId(4)));
+        (0..2).for_each(|_| table.page_written(BlockId(3)));
+        let pool = table.pool(PlaneId(1));
+        assert_eq!((pool.closed, pool.clock), (&[3, 2, 1][..], 3));
+        assert_eq!((pool.first, pool.len(), pool.pages_per_block), (BlockId(3), 3, 4));
+        assert_eq!(pool.valid, [1, 0, 3]);
+        assert_eq!([0, 1, 2].map(|at| pool.block(at).0), [3, 4, 5]);
+        assert_eq!(table.pool(PlaneId(0)).closed, [0; 3]);
+    }
+
+    #[test]
+    fn a_block_laid_in_part_is_open_and_a_full_one_can_be_reclaimed_if_a_page_is_outdated() {
+        let mut table = table();
+        table.lay(BlockId(0), 3, 2);
+        table.lay(BlockId(1), 4, 4);
+        table.lay(BlockId(2), 4, 4);
+        assert_eq!(table.state(BlockId(0)), BlockState::Open);
+        table.page_invalid(BlockId(2));
+        let pool = table.pool(PlaneId(0));
+        assert_eq!([0, 1, 2].map(|at| pool.reclaimable(at)), [false, false, true]);
+        table.page_valid(BlockId(2));
+        assert_eq!(table.valid(BlockId(2)), 4);
+    }
+
+    #[test]
+    fn bad_blocks_do_not_count_among_those_that_wear() {
+        let mut table = table();
+        for (block, erases) in (0..6).map(BlockId).zip([7, 5, 9, 2, 4, 8]) {
+            table.set_erases(block, erases);
+        }
+        for bad in [1, 4] {
+            table.set_state(BlockId(bad), BlockState::Bad);
+        }
+        assert_eq!(table.usable_erases().collect::<Vec<_>>(), [7, 9, 2, 8]);
+        assert_eq!(
+            (table.len(), table.is_empty(), table.pool(PlaneId(0)).is_empty()),
+            (6, false, false)
+        );
+    }
+}

@@ -84,3 +84,25 @@ impl ReadPolicy for Worst {
         view.rungs - 1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VIEW: ReadView = ReadView { block: BlockId(0), rungs: 5 };
+
+    #[test]
+    fn the_worst_is_the_last_rung_at_once() {
+        assert_eq!(Worst.start(&VIEW), 4);
+        assert_eq!(Worst.start(&ReadView { rungs: 1, ..VIEW }), 0);
+    }
+
+    #[test]
+    fn a_climb_starts_at_the_rung_that_is_set_and_goes_up_by_one() {
+        let climb = |start| {
+            let mut climb = Climb { start };
+            [climb.start(&VIEW), climb.climb(&VIEW, 2)]
+        };
+        assert_eq!([climb(0), climb(2), climb(4), climb(9)], [[0, 3], [2, 3], [4, 3], [4, 3]]);
+    }
+}

@@ -127,3 +127,51 @@ impl Stats {
         self.digest = (mixed ^ end).wrapping_mul(ODD).rotate_left(29);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_base::rng;
+
+    use super::*;
+
+    fn digest(completions: &[(u64, u64)]) -> u64 {
+        let mut stats = Stats::new(1, 0);
+        completions.iter().for_each(|&(tag, end)| stats.digest(tag, end));
+        stats.digest
+    }
+
+    #[test]
+    fn a_digest_tells_any_bit_of_any_completion_and_their_order() {
+        for seed in 0..50 {
+            let draw = |n| (rng::hash(seed, 1, n), rng::hash(seed, 2, n));
+            let history: Vec<(u64, u64)> = (0..4).map(draw).collect();
+            let plain = digest(&history);
+            for (at, bit) in (0..4).flat_map(|at| (0..64).map(move |bit| (at, bit))) {
+                let mut other = history.clone();
+                other[at].0 ^= 1 << bit;
+                assert_ne!(digest(&other), plain, "tag {at}, bit {bit}");
+                other[at] = (history[at].0, history[at].1 ^ 1 << bit);
+                assert_ne!(digest(&other), plain, "end {at}, bit {bit}");
+            }
+            let swapped = [history[1], history[0], history[2], history[3]];
+            assert_ne!(digest(&swapped), plain);
+            assert_ne!(digest(&history[..3]), plain);
+        }
+    }
+
+    #[test]
+    fn latencies_are_summed_up_with_their_parts() {
+        let mut latencies = Latencies::default();
+        let mut blame = [0; Part::COUNT];
+        blame[Part::Sense as usize] = 30;
+        blame[Part::Transfer as usize] = 12;
+        latencies.record(42, 8, &blame);
+        latencies.record(42, 5, &blame);
+        latencies.record(7, 1, &[1; Part::COUNT]);
+        assert_eq!((latencies.count(), latencies.sum_ns, latencies.max_ns), (3, 91, 42));
+        assert_eq!(latencies.sectors, 14);
+        let sense = latencies.blame_ns[Part::Sense as usize];
+        assert_eq!((sense, latencies.blame_ns[Part::Transfer as usize]), (61, 25));
+        assert_eq!(latencies.histogram.value_at_quantile(0.5), 42);
+    }
+}

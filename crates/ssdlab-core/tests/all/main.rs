@@ -1,11 +1,17 @@
 //! The drive under test, a question each: see the modules.
 
+mod contents;
+mod counts;
 mod determinism;
 mod edges;
 mod house;
 mod metamorphic;
 mod model;
 mod probes;
+mod refusals;
 mod regressions;
 mod sequences;
+mod starts;
+mod steps;
 mod support;
+mod turns;

@@ -5,26 +5,13 @@ use ssdlab_core::flash::{Cells, Flash, Rank};
 use ssdlab_core::{Op, Resolved};
 use ssdlab_nand::{BlockId, PageInBlock, PlaneId};
 
-use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, config};
+use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, config, written};
 
 const US: u64 = 1000;
 
 /// What reads spent in a part, in nanoseconds.
 fn blame(rig: &Rig, op: Op, part: Part) -> u128 {
     rig.drive.stats().latencies[0][op as usize].blame_ns[part as usize]
-}
-
-/// A drive whose pages are all written, at a time that is then called 0.
-fn written(sets: &[&str], pages: u64) -> (Rig, u64) {
-    let mut rig = Rig::new(sets);
-    for page in 0..pages {
-        rig.write(page);
-    }
-    rig.finish();
-    rig.drive.reset_stats();
-    let zero = rig.now() + 1000 * US;
-    rig.until(zero);
-    (rig, zero)
 }
 
 /// When a read ends that comes `after` another; and what it waited for `part`.

@@ -183,6 +183,19 @@ impl Rig {
     }
 }
 
+/// A drive whose first pages are written, one after another, at a time that is then called 0.
+pub fn written(sets: &[&str], pages: u64) -> (Rig, u64) {
+    let mut rig = Rig::new(sets);
+    for page in 0..pages {
+        rig.write(page);
+    }
+    rig.finish();
+    rig.drive.reset_stats();
+    let zero = rig.now() + 1_000_000;
+    rig.until(zero);
+    (rig, zero)
+}
+
 /// One step of a random stream of requests.
 #[derive(Clone)]
 pub struct Step {

@@ -89,17 +89,16 @@ impl Pool {
         pool
     }
 
-    /// Overwrites at random until this share of the written pages is outdated; false if garbage
-    /// collection keeps it from getting there.
-    pub fn overwrite_until(&mut self, invalid: f64) -> bool {
+    /// Overwrites at random until this share of the written pages is outdated, or as long as it
+    /// takes to see that garbage collection keeps it from getting there.
+    pub fn overwrite_until(&mut self, invalid: f64) {
         let most = u64::from(self.geometry.page_count()) * 2;
         for _ in 0..most {
             if self.invalid_share() >= invalid {
-                return true;
+                return;
             }
             self.overwrite();
         }
-        false
     }
 
     /// Overwrites at random until the plane is steady.

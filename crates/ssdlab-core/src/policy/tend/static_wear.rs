@@ -64,3 +64,60 @@ impl TendPolicy for StaticWear {
         Some(Job { block: view.pool.block(cold), cause: Cause::Wl, to: Stream::Cold })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_base::Bytes;
+    use ssdlab_nand::{BlockId, Cell, Geometry, PlaneId};
+
+    use super::*;
+    use crate::ftl::BlockTable;
+
+    /// Blocks of two planes of five, those of the second with this wear and use.
+    fn table(blocks: [(u32, BlockState); 5]) -> BlockTable {
+        let mut table = BlockTable::new(&Geometry {
+            channels: 1,
+            chips: 1,
+            dies: 1,
+            planes: 2,
+            blocks: 5,
+            pages: 4,
+            page_size: Bytes::from_kib(4),
+            cell: Cell::Slc,
+        });
+        for (block, (erases, state)) in (5..).map(BlockId).zip(blocks) {
+            table.set_erases(block, erases);
+            table.set_state(block, state);
+        }
+        table
+    }
+
+    fn ask(threshold: u32, table: &BlockTable, trigger: Trigger, free_blocks: u32) -> Option<u32> {
+        let view = TendView { plane: 1, pool: table.pool(PlaneId(1)), free_blocks, open_pages: 0 };
+        let job = StaticWear { threshold }.job(trigger, &view)?;
+        assert_eq!((job.cause, job.to), (Cause::Wl, Stream::Cold));
+        Some(job.block.0)
+    }
+
+    use BlockState::{Bad, Closed, Free, Open, Victim};
+
+    #[test]
+    fn the_least_worn_full_block_moves_once_the_spread_exceeds_the_threshold() {
+        // The most worn that counts is free, the least worn that is full is the third.
+        let some = table([(2, Open), (9, Closed), (4, Closed), (12, Free), (90, Bad)]);
+        let ended = |threshold| ask(threshold, &some, Trigger::JobEnded, 2);
+        assert_eq!([ended(7), ended(8), ended(9)], [Some(7), None, None]);
+        let emptied = table([(2, Open), (9, Closed), (4, Victim), (12, Free), (90, Bad)]);
+        assert_eq!(ask(2, &emptied, Trigger::JobEnded, 2), Some(6));
+    }
+
+    #[test]
+    fn it_is_asked_after_a_job_and_needs_two_free_blocks() {
+        let some = table([(9, Free), (1, Closed), (9, Free), (9, Free), (9, Free)]);
+        assert_eq!(ask(3, &some, Trigger::JobEnded, 2), Some(6));
+        assert_eq!(ask(3, &some, Trigger::JobEnded, 1), None);
+        assert_eq!(ask(3, &some, Trigger::Changed, 2), None);
+        let leveller = StaticWear { threshold: 3 };
+        assert_eq!((leveller.content_with(), leveller.urgent_below()), (0, 0));
+    }
+}

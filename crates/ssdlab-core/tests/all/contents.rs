@@ -1,0 +1,95 @@
+//! Is a drive that is given what another held as that other?
+
+use std::sync::Arc;
+
+use ssdlab_core::drive::Media;
+use ssdlab_core::{Drive, Op, Resolved};
+use ssdlab_nand::{BlockId, Lpn};
+
+use crate::support::{Rig, SPP, config};
+
+const AGEING: &str = "physics = { retries = {} }";
+const SECTORS: &str = "ftl.partial_writes = \"sector_bitmap\"";
+
+/// A drive of random pages, some of them overwritten, in part, or trimmed; at rest.
+fn used(sets: &[&str]) -> Rig {
+    let mut rig = Rig::new(sets);
+    for n in 0..300 {
+        let page = ssdlab_base::rng::hash(1, 2, n) % 80;
+        rig.wait_below(4).unwrap();
+        let (op, first, sectors) = match n % 10 {
+            0 => (Op::Trim, 0, SPP),
+            1 => (Op::Write, 2, 3),
+            _ => (Op::Write, 0, SPP),
+        };
+        rig.offer(op, page * SPP + first, sectors, 0).unwrap();
+    }
+    rig.finish();
+    rig
+}
+
+/// The drive of these assignments, holding this, at its start.
+fn holding(sets: &[&str], media: Media) -> Option<Rig> {
+    let resolved = Resolved::new(&config(sets), 1).unwrap();
+    let drive = Drive::with_media(Arc::new(resolved), media)?;
+    Some(Rig { drive, done: Vec::new(), tag: 0 })
+}
+
+#[test]
+fn a_drive_goes_on_with_what_another_held() {
+    let sets = [AGEING, SECTORS];
+    let mut before = used(&sets);
+    let mut after = holding(&sets, before.drive.media().unwrap()).unwrap();
+    assert_eq!(after.now(), 0);
+    assert_eq!(after.drive.audit(), Ok(()));
+    let (old, new) = (before.drive.ftl(), after.drive.ftl());
+    for lpn in (0..old.map.logical_pages()).map(Lpn) {
+        assert_eq!(old.map.get(lpn), new.map.get(lpn));
+        assert_eq!(old.map.sectors(lpn), new.map.sectors(lpn));
+        assert_eq!(old.map.was_trimmed(lpn), new.map.was_trimmed(lpn));
+    }
+    for block in (0..16).map(BlockId) {
+        assert_eq!(old.blocks.state(block), new.blocks.state(block));
+        assert_eq!(old.blocks.erases(block), new.blocks.erases(block));
+    }
+    // What comes now takes as long on both.
+    let zero = before.now();
+    for rig in [&mut before, &mut after] {
+        rig.done.clear();
+        for page in 0..60 {
+            rig.pages(if page % 3 == 0 { Op::Write } else { Op::Read }, page, 1);
+        }
+        rig.finish();
+    }
+    let ends = |rig: &Rig, zero| -> Vec<u64> {
+        rig.done.iter().map(|completion| completion.end.as_ns() - zero).collect()
+    };
+    assert_eq!(ends(&before, zero), ends(&after, 0));
+}
+
+#[test]
+fn what_a_drive_of_another_shape_held_is_refused() {
+    let media = used(&[AGEING]).drive.media().unwrap();
+    assert!(holding(&[AGEING], media.clone()).is_some());
+    for other in [
+        "geometry.blocks = 17",
+        "geometry.pages = 10",
+        "ftl.overprovisioning = 0.35",
+        SECTORS,
+        "physics = \"flat\"",
+    ] {
+        let sets = if other.starts_with("physics") { vec![other] } else { vec![AGEING, other] };
+        assert!(holding(&sets, media.clone()).is_none(), "{other}");
+    }
+}
+
+#[test]
+fn what_was_kept_in_the_middle_of_a_job_is_refused() {
+    let media = used(&[]).drive.media().unwrap();
+    let mut table = toml::Table::try_from(&media).unwrap();
+    assert!(holding(&[], table.clone().try_into().unwrap()).is_some());
+    let state = table["blocks"]["state"].as_array_mut().unwrap();
+    state[0] = "Victim".into();
+    let forged: Media = table.try_into().unwrap();
+    assert!(holding(&[], forged).is_none());
+}

@@ -1,0 +1,183 @@
+//! Where does a config stop being accepted? The last value that is, and the first that is not.
+
+use ssdlab_core::Resolved;
+
+use crate::support::{Rig, config};
+
+/// What these assignments over the small drive resolve to, or the key that is refused.
+fn resolve(sets: &[&str]) -> Result<Resolved, String> {
+    Resolved::new(&config(sets), 1).map_err(|refusal| refusal.key.to_string())
+}
+
+/// That `good` is accepted and `bad` is refused at this key, both over `sets`.
+fn gate(key: &str, sets: &[&str], good: &str, bad: &str) {
+    let with = |last| resolve(&[sets, &[last]].concat()).map(|_| ());
+    assert_eq!(with(good), Ok(()), "{good}");
+    assert_eq!(with(bad), Err(key.to_string()), "{bad}");
+}
+
+#[test]
+fn numbers_of_queues_and_their_depth() {
+    let by_priority = ["order = \"priority\""];
+    gate("host.queues", &[], "host.queues = 1", "host.queues = 0");
+    gate("host.queues", &by_priority, "host.queues = 2", "host.queues = 1");
+    gate("host.queues", &by_priority, "host.queues = 5", "host.queues = 6");
+    gate("host.queues", &by_priority, "host.queues = 2", "host.queues = 0");
+    gate("host.queue_depth", &[], "host.queue_depth = 1", "host.queue_depth = 0");
+    assert!(resolve(&["host.queues = 6"]).is_ok());
+}
+
+#[test]
+fn chains_have_a_link_and_climbs_a_rung() {
+    gate("place", &[], "place = [\"next_page\"]", "place = []");
+    gate("program", &[], "program = [\"normal\"]", "program = []");
+    let climb = |start: u32| format!("read = {{ climb = {{ start = {start} }} }}");
+    let levels = ["physics = { levels = {} }"];
+    gate("read.climb.start", &levels, &climb(1), &climb(0));
+    gate("read.climb.start", &levels, &climb(7), &climb(8));
+    gate("read.climb.start", &[], &climb(1), &climb(2));
+}
+
+#[test]
+fn times_that_a_run_can_sum_up() {
+    for key in ["flash.command_time", "flash.suspend_time", "flash.resume_time", "buffer.latency"] {
+        let sets = ["preempt = \"reads_interrupt\"", "buffer.size = \"8KiB\""];
+        gate(key, &sets, &format!("{key} = \"100s\""), &format!("{key} = \"100000000001ns\""));
+    }
+    let years = ["physics = { retries = {} }"];
+    for key in ["start.dwell", "start.age_max"] {
+        gate(key, &years, &format!("{key} = \"36500d\""), &format!("{key} = \"36501d\""));
+    }
+    // A page of 4 KiB in 100 s is 40.96 bytes a second.
+    gate("flash.bus_rate", &[], "flash.bus_rate = \"41B/s\"", "flash.bus_rate = \"40B/s\"");
+}
+
+#[test]
+fn sizes_of_the_buffer() {
+    let size = |bytes: u64| format!("buffer.size = \"{bytes}B\"");
+    gate("buffer.size", &[], &size(16 * 8 * 4096), &size(16 * 8 * 4096 + 1));
+    gate("buffer.size", &[], &size(4096), &size(4095));
+    let pages = |bytes| resolve(&[&size(bytes)]).unwrap().buffer_pages;
+    assert_eq!([pages(0), pages(4096), pages(8191), pages(8192)], [0, 1, 1, 2]);
+}
+
+#[test]
+fn ages_and_wear_at_the_start() {
+    let sets = ["physics = { retries = {} }", "start = { age_max = \"9d\", pe_cycles = 7 }"];
+    gate("start.age_min", &sets, "start.age_min = \"9d\"", "start.age_min = \"10d\"");
+    gate("start.pe_spread", &sets, "start.pe_spread = 7", "start.pe_spread = 8");
+    let letters = |order: &str| format!("ftl.allocation_order = \"{order}\"");
+    for bad in ["CWD", "CWDD", "CWDPP", "cwdp"] {
+        gate("ftl.allocation_order", &[], &letters("PDWC"), &letters(bad));
+    }
+}
+
+#[test]
+fn what_can_be_outdated_at_the_start() {
+    // 89 of 128 pages are the host's. Collection begins with fewer than two of sixteen blocks
+    // free: of 14 blocks the rest may be outdated. Without it, three blocks hold nothing.
+    for (more, fill, most) in [
+        ("", 1.0, 0.2053),
+        ("", 0.5, 0.6026),
+        ("tend.gc = false", 1.0, 0.1442),
+        ("tend.gc.threshold = 0.25", 1.0, 0.0729),
+        // 179 of 256 pages.
+        ("geometry.planes = 2", 1.0, 0.2008),
+        // 400 of 800 pages; 90 blocks are good, of which five are kept free.
+        ("geometry.blocks = 100\nftl = { bad_blocks = 0.1, overprovisioning = 0.5 }", 1.0, 0.4117),
+    ] {
+        let start = |invalid: f64| format!("start = {{ fill = {fill}, invalid = {invalid} }}");
+        gate("start.invalid", &[more], &start(most), &start(most + 1e-4));
+    }
+}
+
+#[test]
+fn space_that_is_kept() {
+    // Three of sixteen blocks, one more with wear levelling, two more that are bad.
+    let op = |share: f64| format!("ftl.overprovisioning = {share}");
+    let (key, level) = ("ftl.overprovisioning", "tend.static_wear = {}");
+    gate(key, &[], &op(3.0 / 16.0), &op(3.0 / 16.0 - 1e-2));
+    gate(key, &[level], &op(4.0 / 16.0), &op(4.0 / 16.0 - 1e-2));
+    gate(key, &["geometry = { channels = 3, planes = 2 }"], &op(3.0 / 16.0), &op(0.18));
+    gate(key, &[], &op(0.99), &op(0.9999));
+    gate("geometry.blocks", &[&op(0.9)], "geometry.blocks = 4", "geometry.blocks = 3");
+    let pages = |share| resolve(&[&op(share)]).unwrap().logical_pages;
+    assert_eq!([pages(0.25), pages(0.5), pages(0.99)], [96, 64, 1]);
+    assert_eq!(resolve(&[&op(0.25)]).unwrap().sectors(), 96 * 8);
+}
+
+#[test]
+fn the_plane_with_most_bad_blocks_decides_how_much_is_kept() {
+    let sets = ["geometry = { channels = 4, blocks = 40 }", "ftl.bad_blocks = 0.1"];
+    for seed in 0..20 {
+        let drive = Rig::seeded(&[sets[0], sets[1], "ftl.overprovisioning = 0.9"], seed).unwrap();
+        let blocks = &drive.drive.ftl().blocks;
+        let is_bad = |block: &u32| {
+            let state = blocks.state(ssdlab_nand::BlockId(*block));
+            state == ssdlab_core::ftl::BlockState::Bad
+        };
+        let on = |plane: u32| (plane * 40..(plane + 1) * 40).filter(is_bad).count() as u32;
+        let worst = (0..4).map(on).max().unwrap();
+        assert!(worst > 0);
+        let tried = |kept: f64| {
+            let set = format!("ftl.overprovisioning = {}", kept / 40.0);
+            Resolved::new(&config(&[sets[0], sets[1], &set]), seed).is_ok()
+        };
+        let kept = f64::from(worst + 3);
+        assert_eq!((tried(kept), tried(kept - 0.1)), (true, false), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_back_end_is_built_as_the_config_says() {
+    let planes = |array: &str| {
+        let array = format!("flash.array = \"{array}\"");
+        let sets = ["geometry = { dies = 3, planes = 2 }", &array];
+        resolve(&sets).unwrap().flash.planes_per_unit
+    };
+    assert_eq!([planes("plane"), planes("die"), planes("chip")], [1, 2, 6]);
+    let holds = |sets: &[&str]| resolve(sets).unwrap().flash.hold_until_decoded;
+    let levels = "physics = { levels = {} }";
+    assert!(!holds(&[]), "flat pages decode at once");
+    assert!(holds(&[levels]));
+    assert!(holds(&[levels, "flash.hold_until_decoded = true"]));
+    assert!(!holds(&[levels, "flash.hold_until_decoded = false"]));
+    let transfer = |unit: &str| {
+        let unit = format!("flash.transfer = \"{unit}\"");
+        let times = resolve(&[&unit]).unwrap().flash.transfer;
+        times.iter().map(|time| time.as_ns()).collect::<Vec<_>>()
+    };
+    assert_eq!(transfer("page"), [5000; 9]);
+    assert!(transfer("sectors").into_iter().eq((0..9).map(|moved| moved * 625)));
+}
+
+#[test]
+fn settings_without_effect() {
+    let (levels, retries) = ("physics = { levels = {} }", "physics = { retries = {} }");
+    for (key, value, with, without) in [
+        ("flash.hold_until_decoded", "true", levels, ""),
+        (
+            "flash.hold_until_decoded",
+            "true",
+            levels,
+            "flash.cache_read = true\nphysics = { levels = {} }",
+        ),
+        ("flash.suspend_time", "\"1us\"", "preempt = \"reads_interrupt\"", ""),
+        ("flash.resume_time", "\"1us\"", "preempt = \"reads_interrupt\"", ""),
+        ("buffer.latency", "\"1us\"", "buffer.size = \"8KiB\"", ""),
+        ("buffer.reads", "false", "buffer.size = \"8KiB\"", ""),
+        ("tend.gc.choices", "3", "tend.gc.victim = \"d_choices\"", "tend.gc.victim = \"random\""),
+        ("read", "\"worst\"", levels, ""),
+        ("start.age_max", "\"1d\"", retries, levels),
+        ("start.dwell", "\"1d\"", retries, levels),
+        ("start.invalid", "0.1", "start.fill = 0.5", ""),
+        ("start.invalid", "0.1", "start.fill = 0.5", "start = { fill = 0.5, steady = true }"),
+        ("start.steady", "true", "start.fill = 0.5", ""),
+    ] {
+        let set = format!("{key} = {value}");
+        assert_eq!(resolve(&[with, &set]).map(|_| ()), Ok(()), "{set} with {with:?}");
+        let refused = resolve(&[without, &set]).err();
+        assert_eq!(refused.as_deref(), Some(key), "{set} with {without:?}");
+        assert!(resolve(&[without]).is_ok());
+    }
+}

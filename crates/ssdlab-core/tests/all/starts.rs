@@ -1,0 +1,133 @@
+//! Does a drive begin as full, as outdated and as worn as it is told to, with books that agree?
+
+use proptest::prelude::*;
+use ssdlab_core::ftl::{BlockState, PlaneOrder};
+use ssdlab_nand::{BlockId, Lpn, PlaneId};
+
+use crate::support::{Rig, play, step};
+
+/// Every block of a drive.
+fn blocks(rig: &Rig) -> impl Iterator<Item = BlockId> {
+    (0..rig.drive.resolved().geometry().block_count()).map(BlockId)
+}
+
+fn shape() -> impl Strategy<Value = Vec<String>> {
+    (
+        (1..=3u32, 1..=2u32, 1..=2u32),
+        (24..60u32, 2..12u32),
+        prop::sample::select(vec!["0", "0.05"]),
+        prop::sample::select(vec!["CWDP", "PDWC"]),
+        prop::sample::select(vec!["read_modify_write", "sector_bitmap"]),
+        prop::sample::select(vec!["", "tend.static_wear = { threshold = 4 }"]),
+        any::<bool>(),
+    )
+        .prop_map(
+            |((channels, dies, planes), (blocks, pages), bad, order, partial, wear, level)| {
+                vec![
+                    format!(
+                        "geometry = {{ channels = {channels}, dies = {dies}, planes = {planes} }}"
+                    ),
+                    format!("geometry = {{ blocks = {blocks}, pages = {pages}, cell = \"slc\" }}"),
+                    format!("ftl = {{ bad_blocks = {bad}, overprovisioning = 0.5 }}"),
+                    format!("ftl = {{ allocation_order = \"{order}\", level_wear = {level} }}"),
+                    format!("ftl.partial_writes = \"{partial}\""),
+                    "tend.gc.threshold = 0.1".into(),
+                    "start = { pe_cycles = 50, pe_spread = 5 }".into(),
+                    wear.into(),
+                ]
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 48, failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_books_of_a_drawn_drive_agree_and_it_can_be_used(
+        sets in shape(),
+        fill in prop::sample::select(vec![0.01, 0.3, 0.77, 1.0]),
+        used in prop::sample::select(vec!["invalid = 0", "invalid = 0.2", "steady = true"]),
+        seed in 0..100u64,
+        steps in prop::collection::vec(step(), 0..60),
+    ) {
+        let start = format!("start = {{ fill = {fill}, {used} }}");
+        let mut sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        sets.push(&start);
+        let Ok(mut rig) = Rig::seeded(&sets, seed) else { return Err(TestCaseError::reject("no such drive")) };
+        prop_assert_eq!(rig.drive.audit(), Ok(()));
+        let resolved = rig.drive.resolved().clone();
+        let (geometry, ftl) = (resolved.geometry(), rig.drive.ftl());
+        let filled = (f64::from(resolved.logical_pages) * fill).round() as u32;
+        prop_assert_eq!(ftl.map.mapped(), filled);
+        let order = PlaneOrder::new(&resolved.config.ftl.allocation_order, geometry);
+        for lpn in (0..resolved.logical_pages).map(Lpn) {
+            let plane = ftl.map.get(lpn).map(|ppn| geometry.plane_of_page(ppn));
+            prop_assert_eq!(plane, (lpn.0 < filled).then(|| order.plane_of(lpn)));
+            let sectors = if lpn.0 < filled { u64::MAX } else { 0 };
+            prop_assert_eq!(ftl.map.sectors(lpn), resolved.keeps_sectors().then_some(sectors));
+        }
+        for block in blocks(&rig) {
+            let (wear, bad) = (ftl.blocks.erases(block), ftl.blocks.state(block) == BlockState::Bad);
+            prop_assert!(if bad { wear == 0 } else { (45..=55).contains(&wear) }, "{:?}", block);
+        }
+        for plane in (0..geometry.plane_count()).map(PlaneId) {
+            prop_assert!(ftl.alloc.free_blocks(plane) >= 1, "the reserve");
+        }
+        play(&mut rig, &steps, 4).map_err(TestCaseError::fail)?;
+    }
+}
+
+/// Valid and written pages of a plane's full blocks, in the order in which they were closed.
+fn fillings(rig: &Rig, plane: u32) -> Vec<u16> {
+    let pool = rig.drive.ftl().blocks.pool(PlaneId(plane));
+    let closed = |at: &usize| pool.state[*at] == BlockState::Closed;
+    let mut full: Vec<usize> = (0..pool.len()).filter(closed).collect();
+    full.sort_by_key(|&at| pool.closed[at]);
+    full.into_iter().map(|at| pool.valid[at]).collect()
+}
+
+const LARGE: [&str; 2] =
+    ["geometry = { channels = 4, blocks = 400, pages = 16 }", "ftl.overprovisioning = 0.25"];
+
+#[test]
+fn of_a_drive_written_once_no_page_is_outdated() {
+    let rig = Rig::unwatched(&[LARGE[0], LARGE[1], "start.fill = 0.5"], 1).unwrap();
+    for plane in 0..4 {
+        // 4800 of 6400 pages of a plane are the host's.
+        let full = fillings(&rig, plane);
+        assert_eq!(full, vec![16; 150]);
+        assert_eq!(rig.drive.ftl().alloc.free_blocks(PlaneId(plane)), 250);
+    }
+}
+
+#[test]
+fn of_a_drive_overwritten_at_random_older_blocks_hold_less() {
+    let start = "start = { fill = 0.5, invalid = 0.3 }";
+    let rig = Rig::unwatched(&[LARGE[0], LARGE[1], start], 1).unwrap();
+    for plane in 0..4 {
+        let full = fillings(&rig, plane);
+        let sum = |part: &[u16]| part.iter().map(|&valid| f64::from(valid)).sum::<f64>();
+        let share = sum(&full) / (16 * full.len()) as f64;
+        assert!((share - 0.7).abs() < 0.01, "plane {plane}: {share} of the pages are valid");
+        let (old, new) = full.split_at(full.len() / 2);
+        let (old, new) = (sum(old) / old.len() as f64, sum(new) / new.len() as f64);
+        assert!(old < new - 1.0, "plane {plane}: {old} in old blocks, {new} in new ones");
+    }
+    let other = Rig::unwatched(&[LARGE[0], LARGE[1], start], 2).unwrap();
+    assert_ne!(fillings(&rig, 0), fillings(&other, 0));
+}
+
+#[test]
+fn planes_of_a_steady_drive_are_like_one_another_and_not_the_same() {
+    let rig =
+        Rig::unwatched(&[LARGE[0], LARGE[1], "start = { fill = 1.0, steady = true }"], 1).unwrap();
+    let planes: Vec<Vec<u16>> = (0..4).map(|plane| fillings(&rig, plane)).collect();
+    for plane in 0..4u32 {
+        let free = rig.drive.ftl().alloc.free_blocks(PlaneId(plane));
+        // Collection begins below a twentieth of the blocks.
+        assert!((15..=25).contains(&free), "plane {plane} has {free} free blocks");
+        assert_ne!(planes[plane as usize], planes[(plane as usize + 1) % 4]);
+    }
+}

@@ -1,0 +1,133 @@
+//! What an operation passes through, step by step: commands, transfers, decoding, further attempts.
+
+use ssdlab_core::account::{Cause, OpKind, Part};
+use ssdlab_core::{Drive, Op};
+
+use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, written};
+
+const US: u64 = 1000;
+const COMMAND: &str = "flash.command_time = \"1us\"";
+
+/// Ends of requests, counted from `zero`.
+fn ends(rig: &mut Rig, zero: u64, tags: &[u64]) -> Vec<u64> {
+    rig.finish();
+    tags.iter().map(|&tag| rig.end_of(tag).unwrap() - zero).collect()
+}
+
+/// What requests of a kind spent in a part.
+fn spent(rig: &Rig, op: Op, part: Part) -> u128 {
+    rig.drive.stats().latencies[0][op as usize].blame_ns[part as usize]
+}
+
+#[test]
+fn a_command_goes_over_the_bus_before_a_read_and_with_the_page_of_a_write() {
+    let (mut rig, zero) = written(&[COMMAND], 1);
+    let read = rig.read(0);
+    assert_eq!(ends(&mut rig, zero, &[read]), [US + READ + BUS]);
+    assert_eq!(spent(&rig, Op::Read, Part::Transfer), u128::from(US + BUS));
+    let (mut rig, zero) = written(&[COMMAND], 1);
+    let write = rig.write(0);
+    assert_eq!(ends(&mut rig, zero, &[write]), [BUS + US + PROGRAM]);
+}
+
+#[test]
+fn planes_read_together_have_a_command_each() {
+    let sets = [COMMAND, "geometry.planes = 2", "flash.array = \"die\""];
+    let (mut rig, zero) = written(&sets, 4);
+    // The first is read alone; the others wait for it and go together.
+    let tags = [0, 2, 3].map(|page| rig.read(page));
+    let first = US + READ + BUS;
+    let both = first + 2 * US + READ;
+    assert_eq!(ends(&mut rig, zero, &tags), [first, both + BUS, both + 2 * BUS]);
+    // The second of the two waits while the first one's command and page are on the bus: counted
+    // as waiting for the bus are its share of the commands and the first one's page.
+    let die = u128::from(2 * first);
+    assert_eq!(spent(&rig, Op::Read, Part::DieHost), die);
+    assert_eq!(spent(&rig, Op::Read, Part::Bus), u128::from(2 * US + BUS));
+}
+
+#[test]
+fn an_erase_is_commanded_too() {
+    for (command, more) in [("flash.command_time = \"0us\"", 0), (COMMAND, US)] {
+        let sets = ["geometry = { blocks = 8, pages = 4 }", "ftl.overprovisioning = 0.5", command];
+        let mut rig = Rig::new(&sets);
+        let mut write = 0;
+        while rig.ops(OpKind::Erase, Cause::Gc) == 0 {
+            write = rig.write(0);
+            rig.finish();
+        }
+        // Nothing of the block was valid.
+        assert_eq!(rig.now() - rig.end_of(write).unwrap(), ERASE + more);
+    }
+}
+
+#[test]
+fn pages_that_were_read_may_go_before_pages_to_be_programmed() {
+    // The bus takes a write's page when the page that was read is sensed; another's waits.
+    let busy = READ - 2 * US;
+    for (order, read, write) in [("fifo", 3, 2), ("data_out_first", 2, 3)] {
+        let order = format!("flash.bus_order = \"{order}\"");
+        let (mut rig, zero) = written(&["geometry.planes = 3", &order], 3);
+        let out = rig.read(0);
+        rig.until(zero + busy);
+        let tags = [out, rig.write(1), rig.write(2)];
+        let expected = [read * BUS, BUS + PROGRAM, write * BUS + PROGRAM].map(|span| busy + span);
+        assert_eq!(ends(&mut rig, zero, &tags), expected, "{order}");
+    }
+}
+
+/// Reads that fail four times: no codeword has so few errors.
+const FAILING: &str =
+    "physics = { retries = { retries = 3, fresh_errors = 900.0, correctable = 1.0 } }";
+
+#[test]
+fn a_unit_that_holds_its_page_until_it_is_decoded_senses_again_at_once() {
+    let sets = ["geometry.cell = \"slc\"", FAILING, "timing.decode = \"10us\""];
+    let (mut rig, zero) = written(&sets, 2);
+    let tags = [rig.read(0), rig.read(1)];
+    let once = READ + BUS + 10 * US;
+    assert_eq!(ends(&mut rig, zero, &tags), [4 * once, 8 * once]);
+    assert_eq!(rig.drive.flash().troubles(), (6, 2, 0));
+    assert_eq!(spent(&rig, Op::Read, Part::Retry), u128::from(2 * 3 * once));
+    assert_eq!(spent(&rig, Op::Read, Part::Sense), u128::from(2 * READ));
+    assert_eq!(spent(&rig, Op::Read, Part::Decode), u128::from(2 * 10 * US));
+}
+
+#[test]
+fn a_unit_that_lets_its_page_go_serves_another_while_it_is_decoded() {
+    let let_go = "flash.hold_until_decoded = false";
+    let sets = ["geometry.cell = \"slc\"", FAILING, "timing.decode = \"10us\"", let_go];
+    let (mut rig, zero) = written(&sets, 2);
+    let tags = [rig.read(0), rig.read(1)];
+    // In turn, a sensing and a transfer each; a failed one has come back before its turn.
+    let once = READ + BUS;
+    assert_eq!(ends(&mut rig, zero, &tags), [7 * once + 10 * US, 8 * once + 10 * US]);
+    assert_eq!(rig.drive.flash().troubles(), (6, 2, 0));
+}
+
+#[test]
+fn an_engine_decodes_pages_in_the_order_in_which_they_come() {
+    // Decoding takes longer than sensing and transfer: pages queue before the engine.
+    let sets = ["geometry.planes = 4", "timing.decode = \"100us\""];
+    let (mut rig, zero) = written(&sets, 4);
+    let tags = [0, 1, 2, 3].map(|page| rig.read(page));
+    let first = READ + BUS;
+    let expected = [1, 2, 3, 4].map(|place| first + place * 100 * US);
+    assert_eq!(ends(&mut rig, zero, &tags), expected);
+}
+
+#[test]
+fn with_a_cache_register_a_unit_senses_while_pages_are_transferred_and_decoded() {
+    // The unit senses the second page while the first is transferred and decoded.
+    let sets = ["flash.cache_read = true", "timing.decode = \"30us\""];
+    let (mut rig, zero) = written(&sets, 3);
+    let tags = [0, 1, 2].map(|page| rig.read(page));
+    let expected = [1, 2, 3].map(|place| place * READ + BUS + 30 * US);
+    assert_eq!(ends(&mut rig, zero, &tags), expected);
+}
+
+#[test]
+fn nothing_so_far_heeds_hints() {
+    let rig = Rig::new(&[]);
+    assert!(!Drive::heeds_hints(rig.drive.resolved()));
+}
