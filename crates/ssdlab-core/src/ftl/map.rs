@@ -55,6 +55,11 @@ impl Map {
             mapped += 1;
         }
         let SavedMap { forward, sectors, trimmed } = saved;
+        // Nobody wrote sectors of a page that is nowhere.
+        let fits = sectors.is_empty() || sectors.len() == forward.len();
+        if !fits || forward.iter().zip(&sectors).any(|(&at, &written)| at == 0 && written != 0) {
+            return None;
+        }
         Some(Map { forward, reverse, sectors, trimmed, mapped })
     }
 
@@ -188,5 +193,9 @@ mod tests {
         let beyond = SavedMap { forward: vec![11], sectors: vec![], trimmed: vec![] };
         assert!(Map::restore(beyond.clone(), 10).is_none());
         assert!(Map::restore(beyond, 11).is_some());
+        let mut nowhere = Map::new(4, 10, true).save();
+        assert!(Map::restore(nowhere.clone(), 10).is_some());
+        nowhere.sectors[2] = 1;
+        assert!(Map::restore(nowhere, 10).is_none());
     }
 }
