@@ -45,6 +45,13 @@ impl Drive {
     /// Everything at one moment has happened.
     #[inline]
     pub(super) fn look(&mut self) {
+        if self.auditor.is_some() {
+            self.look_closely();
+        }
+    }
+
+    #[cold]
+    fn look_closely(&mut self) {
         if let Some(mut auditor) = self.auditor.take() {
             auditor.look(&self.rooms(&self.jobs_of_planes()));
             self.auditor = Some(auditor);

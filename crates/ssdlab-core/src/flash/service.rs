@@ -113,12 +113,14 @@ impl Flash {
     fn perform(&mut self, id: UnitId, state: State, now: u64, span: Nanos) {
         self.units[id.0 as usize].state = state;
         self.timers.set(id.0 as usize, SimTime::from_ns(now) + span);
-        let act = match state {
-            State::Sensing => Act::Sense,
-            State::Programming => Act::Program,
-            _ => Act::Erase,
-        };
-        self.begins(id.0 as usize, act, self.units[id.0 as usize].head, now);
+        if self.timeline.is_some() {
+            let act = match state {
+                State::Sensing => Act::Sense,
+                State::Programming => Act::Program,
+                _ => Act::Erase,
+            };
+            self.begins(id.0 as usize, act, self.units[id.0 as usize].head, now);
+        }
     }
 
     /// Lets the earliest thing happen; when that was.

@@ -81,6 +81,7 @@ impl Timeline {
     }
 
     /// A part ends what it does.
+    #[cold]
     pub fn end(&mut self, part: usize, end: u64) {
         if let Some(span) = self.open[part].take() {
             self.spans.push(Span { end, ..span });
@@ -108,6 +109,13 @@ impl Flash {
     /// Records that a part begins something for a transaction.
     #[inline]
     pub(super) fn begins(&mut self, part: usize, act: Act, id: TxnId, now: u64) {
+        if self.timeline.is_some() {
+            self.note(part, act, id, now);
+        }
+    }
+
+    #[cold]
+    fn note(&mut self, part: usize, act: Act, id: TxnId, now: u64) {
         if let Some(timeline) = self.timeline.as_mut() {
             let txn = &self.txns[id];
             let lpn = (txn.kind != OpKind::Erase).then_some(txn.lpn.0);
