@@ -14,7 +14,34 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar
 
 from ssdlab import _native, report
+from ssdlab.details import BlockMap, Detail, Distribution, SeriesInterval, Slow
 from ssdlab.intervals import Interval, intervals
+
+__all__ = [
+    "Aggregate",
+    "BitErrors",
+    "BlockMap",
+    "BufferResult",
+    "Comparison",
+    "Detail",
+    "Distribution",
+    "GcResult",
+    "Interval",
+    "KindResult",
+    "LatencyUs",
+    "PreconditionResult",
+    "Provenance",
+    "QueueResult",
+    "Result",
+    "SeriesInterval",
+    "Sim",
+    "Slow",
+    "Utilisation",
+    "WearResult",
+    "aggregate",
+    "build",
+    "figures_of",
+]
 
 T = TypeVar("T")
 
@@ -163,6 +190,7 @@ class Result:
     buffer: BufferResult | None = None
     bit_errors: BitErrors | None = None
     precondition: PreconditionResult | None = None
+    detail: Detail | None = None
     vary: Mapping[str, str] = field(default_factory=dict)
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -253,10 +281,13 @@ def aggregate(label: str, runs: Sequence[int], results: Sequence[Result]) -> Agg
 
 
 def figures_of(data: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
-    """Return every number of a result by its dotted name, but for how and how fast it was made."""
+    """Return every number of a result by its dotted name.
+
+    How and how fast it was made is left out, and so is what a report draws.
+    """
     figures: dict[str, float] = {}
     for key, value in data.items():
-        if key in {"provenance", "sim"} and not prefix:
+        if key in {"detail", "provenance", "sim"} and not prefix:
             continue
         if isinstance(value, Mapping):
             figures |= figures_of(value, f"{prefix}{key}.")
@@ -277,6 +308,10 @@ def build(kind: type[T], data: Mapping[str, Any]) -> T:
     return kind(**given)
 
 
+_PLAIN = (float, int, str, Sequence[float], Sequence[float | None])
+"""What stands in a list just as it does in JSON."""
+
+
 def _value(hint: Any, value: Any) -> Any:
     """Make what the type hint says of a plain value."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
@@ -284,6 +319,8 @@ def _value(hint: Any, value: Any) -> Any:
         return None
     if origin in {types.UnionType, typing.Union}:
         return _value(arguments[0], value)
+    if origin is Sequence and arguments[0] in _PLAIN:
+        return value
     if origin is Sequence:
         return [_value(arguments[0], item) for item in value]
     if is_dataclass(hint) and isinstance(hint, type):

@@ -53,8 +53,11 @@ _AGGREGATE = {
 
 def results() -> dict[str, Any]:
     """Return the JSON Schema of the whole document."""
-    result = json.loads(_native.result_schema())
+    # An interval of time, not one of confidence.
+    text = _native.result_schema().replace("#/$defs/Interval", "#/$defs/SeriesInterval")
+    result = json.loads(text)
     parts = result.pop("$defs")
+    parts["SeriesInterval"] = parts.pop("Interval")
     dialect = result.pop("$schema")
     result["properties"]["vary"] = _VARY
     result["required"].append("vary")

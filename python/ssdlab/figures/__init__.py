@@ -1,0 +1,32 @@
+"""The figures of a report: one function each, from typed results to an Altair chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ssdlab.figures import blame, course, drive, latency
+from ssdlab.figures.base import Figure, Run, runs_of
+from ssdlab.results import Comparison
+
+__all__ = ["Figure", "Run", "all_of", "figures", "runs_of"]
+
+
+def figures(comparison: Comparison) -> list[Figure]:
+    """Return every figure that there is something to see in, in the order of a report.
+
+    The runs must have been made with ``detail=True``.
+    """
+    return all_of(runs_of(comparison))
+
+
+def all_of(runs: Sequence[Run]) -> list[Figure]:
+    """Return every figure of these runs."""
+    return [
+        *latency.distributions(runs),
+        *blame.blame(runs),
+        *blame.slowest(runs),
+        *course.course(runs),
+        *drive.programs(runs),
+        *drive.utilisation(runs),
+        *drive.blocks(runs),
+    ]

@@ -1,0 +1,156 @@
+"""Where the time went: stacked bars whose parts sum to the mean, and the slowest requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from ssdlab.figures.base import KINDS, Figure, Key, Run, short, table, unit_of
+from ssdlab.results import KindResult
+
+SECTION = "Where the time went"
+
+# In the order of a request's way. Parts that rarely matter share tones with their neighbours.
+PARTS = {
+    "host_queue": ("waiting for the host queue", "#7f7f7f"),
+    "buffer": ("page buffer", "#b3a2c7"),
+    "map": ("looking up the page map", "#8c6d31"),
+    "die_host": ("waiting for a die: other requests", "#e69f00"),
+    "die_gc": ("waiting for a die: garbage collection", "#d55e00"),
+    "die_wl": ("waiting for a die: wear levelling", "#a33b00"),
+    "die_migration": ("waiting for a die: migration", "#f4a582"),
+    "die_mapping": ("waiting for a die: map pages", "#c9a66b"),
+    "die_rmw": ("waiting for a die: read-modify-write", "#f0c75e"),
+    "die_refresh": ("waiting for a die: refresh", "#ffb38a"),
+    "bus": ("waiting for the bus", "#56b4e9"),
+    "sense": ("sensing", "#009e73"),
+    "retry": ("read retries", "#cc79a7"),
+    "decode": ("decoding", "#7a3e9d"),
+    "transfer": ("transfer", "#0072b2"),
+    "program": ("programming", "#8fce8a"),
+}
+OTHER = "other"
+_OTHER = ("the rest", "#c7c7c7")
+_LEAST = 0.01
+"""A part that is smaller than this in every bar is put with the rest."""
+
+Bars = Sequence[tuple[str, Mapping[str, float]]]
+
+
+def describe(part: str) -> str:
+    """Say in words what a part of a latency is."""
+    return PARTS.get(part, _OTHER if part == OTHER else (part.replace("_", " "), ""))[0]
+
+
+def blame(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw a bar a run and queue for the reads, and for the writes."""
+    for kind in KINDS:
+        bars = [bar for run in runs for bar in _bars(run, kind, len(runs) > 1)]
+        if not bars:
+            continue
+        chart, keys = _stacked(bars, f"Mean {kind} latency", "")
+        what = f"Parts of the mean {kind} latency; they sum to it."
+        title = f"{kind.capitalize()}s"
+        yield Figure(f"blame-{kind}", SECTION, title, what, chart, keys, len(bars))
+
+
+def slowest(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw where the time of each run's slowest requests went."""
+    for run in runs:
+        if not run.detail.slowest:
+            continue
+        bars = [(str(at + 1), slow.blame_us) for at, slow in enumerate(run.detail.slowest)]
+        chart, keys = _stacked(bars, "Latency", "Slowest requests, by rank")
+        whose = f": {run.label}" if len(runs) > 1 else ""
+        yield Figure(
+            f"slowest{run.slug(runs)}",
+            "The slowest requests",
+            f"The slowest requests{whose}",
+            "Where the time of each went.",
+            chart,
+            keys,
+            len(bars),
+        )
+
+
+def _bars(run: Run, kind: str, several: bool) -> Iterator[tuple[str, Mapping[str, float]]]:
+    parts: Sequence[Any] = run.result.queues or [run.result]
+    used = [(at, part) for at, part in enumerate(parts) if getattr(part, kind).requests]
+    for at, part in used:
+        found: KindResult = getattr(part, kind)
+        names = [run.label] * several + [f"queue {at}"] * (len(used) > 1)
+        yield ", ".join(names) or f"{kind}s", found.blame_us
+
+
+def rows_of(bars: Bars) -> list[dict[str, Any]]:
+    """Return a row a bar and part; small parts are one, so that all still sum to the whole."""
+    wholes = [sum(parts.values()) or 1.0 for _, parts in bars]
+    names = [*PARTS, *sorted({name for _, parts in bars for name in parts} - set(PARTS))]
+    shown = [
+        name
+        for name in names
+        if any(
+            parts.get(name, 0) >= _LEAST * whole
+            for (_, parts), whole in zip(bars, wholes, strict=True)
+        )
+    ]
+    rows = []
+    for bar, parts in bars:
+        for order, name in enumerate(shown):
+            rows.append({"bar": bar, "part": name, "us": parts.get(name, 0.0), "order": order})
+        rest = sum(us for name, us in parts.items() if name not in shown)
+        if rest > 0:
+            rows.append({"bar": bar, "part": OTHER, "us": rest, "order": len(shown)})
+    return rows
+
+
+def _stacked(bars: Bars, title: str, axis: str) -> tuple[alt.Chart, list[Key]]:
+    rows = rows_of(bars)
+    wholes = {bar: sum(parts.values()) or 1.0 for bar, parts in bars}
+    unit, length = unit_of(max(wholes.values()))
+    order = {row["part"]: row["order"] for row in rows}
+    parts = sorted(order, key=lambda part: order[part])
+    tones = [PARTS.get(part, _OTHER)[1] for part in parts]
+    data = [
+        {
+            "bar": row["bar"],
+            "part": row["part"],
+            "at": row["order"],
+            "t": short(row["us"] / length),
+            "of": short(row["us"] / wholes[row["bar"]], 3),
+        }
+        for row in rows
+        if row["us"] > 0
+    ]
+    chart = (
+        alt.Chart(table(data))
+        .mark_bar(stroke=None)
+        .encode(
+            x=alt.X(
+                "t:Q",
+                stack="zero",
+                scale=alt.Scale(nice=False),
+                axis=alt.Axis(title=f"{title} ({unit})", tickCount=6, format="~g"),
+            ),
+            y=alt.Y(
+                "bar:N",
+                sort=[bar for bar, _ in bars],
+                axis=alt.Axis(title=axis or None, labelExpr="split(datum.label, ', ')"),
+            ),
+            color=alt.Color(
+                "part:N",
+                scale=alt.Scale(domain=parts, range=tones),
+                legend=alt.Legend(title=None, columns=4),
+            ),
+            order=alt.Order("at:Q"),
+            tooltip=[
+                alt.Tooltip("part:N"),
+                alt.Tooltip("t:Q", title=unit, format=",.4~g"),
+                alt.Tooltip("of:Q", title="share", format=".1%"),
+            ],
+        )
+    )
+    keys = [Key(f"{part}: {describe(part)}", tone) for part, tone in zip(parts, tones, strict=True)]
+    return chart, keys

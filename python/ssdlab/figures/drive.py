@@ -1,0 +1,193 @@
+"""The drive itself: what its dies and buses did, what was programmed why, and its blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import altair as alt
+
+from ssdlab.figures.base import Figure, Key, Run, colour, run_keys, short, table
+
+_CAUSES = {
+    "host": ("host", "#0072b2"),
+    "gc": ("garbage collection", "#d55e00"),
+    "wl": ("wear levelling", "#009e73"),
+    "migration": ("migration", "#cc79a7"),
+    "mapping": ("page map", "#e69f00"),
+    "rmw": ("read-modify-write", "#56b4e9"),
+    "refresh": ("refresh", "#7f7f7f"),
+}
+
+
+def programs(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw what the pages were programmed for, if it was not for the host alone."""
+    bars = []
+    for run in runs:
+        counts = run.result.ops.get("program", {})
+        host = counts.get("host", 0)
+        if host:
+            bars += [(run.label, cause, count / host) for cause, count in counts.items() if count]
+    causes = [cause for cause in _CAUSES if any(cause == found for _, found, _ in bars)]
+    if len(causes) < 2:
+        return
+    tones = [_CAUSES[cause][1] for cause in causes]
+    data = [
+        {"bar": bar, "cause": cause, "at": causes.index(cause), "pages": short(pages)}
+        for bar, cause, pages in bars
+    ]
+    one = len(runs) == 1
+    chart = (
+        alt.Chart(table(data))
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "pages:Q",
+                stack="zero",
+                scale=alt.Scale(nice=False),
+                axis=alt.Axis(title="Pages programmed a page of the host", tickCount=6),
+            ),
+            y=alt.Y(
+                "bar:N",
+                sort=[run.label for run in runs],
+                axis=None if one else alt.Axis(title=None, labelExpr="split(datum.label, ', ')"),
+            ),
+            color=alt.Color(
+                "cause:N",
+                scale=alt.Scale(domain=causes, range=tones),
+                legend=alt.Legend(title=None),
+            ),
+            order=alt.Order("at:Q"),
+            tooltip=[alt.Tooltip("cause:N"), alt.Tooltip("pages:Q", format=",.4~g")],
+        )
+    )
+    keys = [Key(_CAUSES[cause][0], tone) for cause, tone in zip(causes, tones, strict=True)]
+    yield Figure(
+        "programs",
+        "Write amplification and garbage collection",
+        "What was programmed",
+        "Pages programmed by cause, for each one of the host; the bar's length is the WAF.",
+        chart,
+        keys,
+        len(runs),
+    )
+
+
+def utilisation(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw the shares of the time in which each die and each bus was in service."""
+    yield _ranked(runs, "dies", "Dies", "Die, the busiest first", "die_busy")
+    yield _ranked(runs, "buses", "Buses", "Bus, the busiest first", "bus_busy")
+
+
+def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -> Figure:
+    rows: list[dict[str, Any]] = []
+    most = 1
+    for run in runs:
+        shares = sorted(getattr(run.detail, field), reverse=True)
+        most = max(most, len(shares))
+        for at, share in enumerate(shares):
+            rows.append({"label": run.label, "rank": at, "busy": short(share, 4)})
+        # The last step is as wide as the others.
+        rows += [{**rows[-1], "rank": len(shares)}] if shares else []
+    chart = (
+        alt.Chart(table(rows))
+        .mark_line(interpolate="step-after")
+        .encode(
+            x=alt.X(
+                "rank:Q",
+                scale=alt.Scale(domain=[0, most], nice=False),
+                axis=alt.Axis(title=axis, tickCount=min(most, 6), grid=False, format="d"),
+            ),
+            y=alt.Y(
+                "busy:Q",
+                scale=alt.Scale(zero=True),
+                axis=alt.Axis(title="Time in service", tickCount=5, format="~%"),
+            ),
+            color=colour(runs),
+        )
+    )
+    what = f"Share of the time in which each was in service: {title.lower()} sorted by it."
+    return Figure(f"busy-{name}", "Utilisation", title, what, chart, run_keys(runs))
+
+
+_MAPS = (
+    ("erases", "P/E cycles", "Mean P/E cycles of the blocks of a cell.", ",.3~g"),
+    ("valid", "Valid pages", "Mean share of the pages of a cell that hold valid data.", "~%"),
+    ("rber", "Raw bit error rate", "Mean true RBER of the blocks' worst pages.", ".1e"),
+)
+SECTION = "Blocks at the end"
+
+
+def blocks(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw the blocks as maps, on the same scale for all runs; none where all blocks are alike."""
+    for name, title, what, shape in _MAPS:
+        grids = [(run, grid) for run in runs if (grid := getattr(run.detail.blocks, name))]
+        values = [v for _, grid in grids for row in grid for v in row if v is not None]
+        if not values or min(values) == max(values):
+            continue
+        domain = [short(min(values)), short(max(values))]
+        for run, grid in grids:
+            whose = f": {run.label}" if len(runs) > 1 else ""
+            chart = _map(run, grid, domain, title, shape)
+            named = f"blocks-{name}{run.slug(runs)}"
+            yield Figure(named, SECTION, title + whose, what, chart, many=True)
+
+
+def alike(runs: Sequence[Run]) -> Iterator[str]:
+    """Say in words what maps would not show: figures that all blocks have in common."""
+    for name, title, _, _ in _MAPS:
+        grids = [grid for run in runs if (grid := getattr(run.detail.blocks, name))]
+        values = {v for grid in grids for row in grid for v in row if v is not None}
+        if len(values) == 1:
+            yield f"{title}: {values.pop():g} everywhere."
+
+
+def _axis(title: str) -> alt.Axis:
+    return alt.Axis(title=title, grid=False, tickCount=5, format="d")
+
+
+def _map(
+    run: Run,
+    grid: Sequence[Sequence[float | None]],
+    domain: list[float | None],
+    title: str,
+    shape: str,
+) -> alt.Chart:
+    planes, many = run.detail.blocks.planes, run.detail.blocks.blocks
+    across = len(grid[0])
+    cells = [{"v": short(value, 4)} for row in grid for value in row]
+    at = alt.Scale(domain=[0, many], nice=False)
+    down = alt.Scale(domain=[0, planes], nice=False, reverse=True)
+    scale = alt.Scale(domain=domain, scheme="viridis")
+    tone = alt.Color(
+        "v:Q",
+        scale=scale,
+        legend=alt.Legend(
+            title=title, orient="top", direction="horizontal", format=shape, tickCount=4
+        ),
+    )
+    return (
+        alt.Chart(table(cells))
+        .transform_window(row="row_number()")
+        .transform_calculate(
+            x=f"floor((datum.row - 1) % {across} * {many} / {across})",
+            x2=f"floor(((datum.row - 1) % {across} + 1) * {many} / {across})",
+            y=f"floor(floor((datum.row - 1) / {across}) * {planes} / {len(grid)})",
+            y2=f"floor((floor((datum.row - 1) / {across}) + 1) * {planes} / {len(grid)})",
+        )
+        .transform_filter("isValid(datum.v)")
+        .mark_rect(strokeWidth=0.5)
+        .encode(
+            x=alt.X("x:Q", scale=at, axis=_axis("Block of a plane")),
+            x2="x2:Q",
+            y=alt.Y("y:Q", scale=down, axis=_axis("Plane")),
+            y2="y2:Q",
+            color=tone,
+            stroke=alt.Stroke("v:Q", scale=scale, legend=None),
+            tooltip=[
+                alt.Tooltip("y:Q", title="from plane"),
+                alt.Tooltip("x:Q", title="from block"),
+                alt.Tooltip("v:Q", title=title, format=shape),
+            ],
+        )
+    )

@@ -1,0 +1,178 @@
+"""How latencies are distributed: CDFs, their tails, and percentiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import altair as alt
+
+from ssdlab.details import Distribution
+from ssdlab.figures.base import (
+    KINDS,
+    Figure,
+    Key,
+    Run,
+    colour,
+    dash,
+    latency_axis,
+    log_axis,
+    run_keys,
+    short,
+    table,
+)
+from ssdlab.results import KindResult
+
+SECTION = "Latency"
+PERCENTILES = (("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99.9", "p999"), ("max", "max"))
+
+
+def distributions(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw the CDF, the tail and the percentiles of the reads' and of the writes' latencies."""
+    for kind in KINDS:
+        found = _of_kind(runs, kind)
+        if found:
+            yield cdf(runs, kind)
+            yield tail(runs, kind)
+            yield percentiles(runs, kind)
+
+
+def _of_kind(runs: Sequence[Run], kind: str) -> list[tuple[Run, Distribution]]:
+    each = [(run, one) for run in runs for one in run.detail.distributions]
+    return [(run, one) for run, one in each if one.kind == kind and one.points]
+
+
+def _queues(found: Sequence[tuple[Run, Distribution]]) -> list[str]:
+    return [_queue(number) for number in sorted({one.queue for _, one in found})]
+
+
+def _queue(number: int) -> str:
+    return f"queue {number}"
+
+
+def _keys(runs: Sequence[Run], queues: Sequence[str]) -> list[Key]:
+    dashes = [Key(name, dash=at) for at, name in enumerate(queues)] if len(queues) > 1 else []
+    return [*run_keys(runs), *dashes]
+
+
+def _axis(kind: str, found: Sequence[tuple[Run, Distribution]]) -> dict[str, Any]:
+    least = min(one.points[0][0] for _, one in found)
+    most = max(one.points[-1][0] for _, one in found)
+    return latency_axis(f"{kind.capitalize()} latency", least, most)
+
+
+def cdf(runs: Sequence[Run], kind: str) -> Figure:
+    """Draw which share of the requests took no longer than how long."""
+    found = _of_kind(runs, kind)
+    queues = _queues(found)
+    rows = [
+        {"label": run.label, "queue": _queue(one.queue), "us": short(us), "share": short(share, 9)}
+        for run, one in found
+        for us, share in one.points
+    ]
+    chart = (
+        alt.Chart(table(rows))
+        .mark_line(interpolate="step-after", clip=True)
+        .encode(
+            x=alt.X("us:Q", **_axis(kind, found)),
+            y=alt.Y(
+                "share:Q",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(title=f"Share of {kind}s", format="%", tickCount=5),
+            ),
+            color=colour(runs),
+            strokeDash=dash(queues, "queue"),
+        )
+    )
+    what = f"Share of the {kind}s that took no longer."
+    title = f"{kind.capitalize()} latency, CDF"
+    return Figure(f"latency-cdf-{kind}", SECTION, title, what, chart, _keys(runs, queues))
+
+
+def tail(runs: Sequence[Run], kind: str) -> Figure:
+    """Draw which share of the requests took longer than how long, down to a single one."""
+    found = _of_kind(runs, kind)
+    queues = _queues(found)
+    rows = [
+        {
+            "label": run.label,
+            "queue": _queue(one.queue),
+            "us": short(us),
+            "share": short(max(1 - share, 1 / one.requests)),
+        }
+        for run, one in found
+        for us, share in one.points
+    ]
+    least = min(1 / one.requests for _, one in found)
+    chart = (
+        alt.Chart(table(rows))
+        .mark_line(interpolate="step-after", clip=True)
+        .encode(
+            x=alt.X("us:Q", **_axis(kind, found)),
+            y=alt.Y("share:Q", **log_axis(f"Share of slower {kind}s", least, 1.0, _PERCENT)),
+            color=colour(runs),
+            strokeDash=dash(queues, "queue"),
+        )
+    )
+    what = f"Share of the {kind}s that took longer; both axes are logarithmic."
+    title = f"{kind.capitalize()} latency, tail"
+    return Figure(f"latency-tail-{kind}", SECTION, title, what, chart, _keys(runs, queues))
+
+
+_PERCENT = "format(datum.value * 100, '~g') + '%'"
+
+
+def percentiles(runs: Sequence[Run], kind: str) -> Figure:
+    """Draw the percentiles as dots: a bar would need a zero, which this axis does not have."""
+    rows: list[dict[str, Any]] = []
+    queues = _queues(_of_kind(runs, kind))
+    for run in runs:
+        for queue, part in _parts(run, kind):
+            for name, attribute in PERCENTILES:
+                us = short(getattr(part.latency_us, attribute))
+                rows.append({"label": run.label, "queue": queue, "what": name, "us": us})
+    values = [row["us"] for row in rows]
+    title = f"{kind.capitalize()} latency"
+    lanes = [run.label for run in runs]
+    given: dict[str, Any] = {}
+    if len(runs) > 1:
+        given["yOffset"] = alt.YOffset("label:N", scale=alt.Scale(domain=lanes, paddingOuter=0.35))
+    if len(queues) > 1:
+        shapes = ("circle", "diamond", "square", "triangle-up", "cross")
+        ranged = [shapes[at % len(shapes)] for at in range(len(queues))]
+        scale = alt.Scale(domain=queues, range=ranged)
+        given["shape"] = alt.Shape("queue:N", scale=scale, legend=alt.Legend(title=None))
+    chart = (
+        alt.Chart(table(rows))
+        .mark_point(filled=True, size=45, opacity=1)
+        .encode(
+            x=alt.X("us:Q", **latency_axis(title, min(values), max(values))),
+            y=alt.Y(
+                "what:N",
+                sort=[name for name, _ in PERCENTILES],
+                axis=alt.Axis(title=None, grid=True),
+            ),
+            color=colour(runs),
+            tooltip=[
+                alt.Tooltip("label:N", title="run"),
+                alt.Tooltip("queue:N", title="queue"),
+                alt.Tooltip("what:N", title="percentile"),
+                alt.Tooltip("us:Q", title="latency in µs", format=",.4~g"),
+            ],
+            **given,
+        )
+    )
+    names = f"{kind.capitalize()} latency, percentiles"
+    shown = [Key(name, dash=-1 - at) for at, name in enumerate(queues)] if len(queues) > 1 else []
+    keys = [*run_keys(runs), *shown]
+    what = f"Percentiles of the {kind}s' latencies, and the slowest {kind}."
+    return Figure(f"percentiles-{kind}", SECTION, names, what, chart, keys)
+
+
+def _parts(run: Run, kind: str) -> Iterator[tuple[str, KindResult]]:
+    """Go through the requests of a kind by queue."""
+    parts: Sequence[Any] = run.result.queues or [run.result]
+    for number, part in enumerate(parts):
+        found: KindResult = getattr(part, kind)
+        if found.requests:
+            yield _queue(number), found

@@ -1,0 +1,102 @@
+"""Figures as files: PDF, SVG and PNG at the width of a paper's column."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from ssdlab.figures.base import LIGHT, Figure
+
+COLUMN_IN = 3.3
+"""The width of a column of a paper in two columns."""
+_POINTS = 72
+_PNG_PPI = 300
+_HEIGHT, _MAP_HEIGHT, _LANE = 145, 165, 17
+
+LITE = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+"""The version of Vega-Lite that Altair writes."""
+
+_TEXT, _FAINT = "#1a1a1a", "#dddddd"
+PAPER: dict[str, Any] = {
+    "background": "white",
+    "font": "Liberation Sans, Arial, Helvetica, sans-serif",
+    "padding": 2,
+    "range": {"category": list(LIGHT)},
+    "view": {"stroke": None},
+    "line": {"strokeWidth": 1.1},
+    "point": {"size": 22},
+    "axis": {
+        "labelFontSize": 7,
+        "titleFontSize": 7.5,
+        "titleFontWeight": "normal",
+        "labelColor": _TEXT,
+        "titleColor": _TEXT,
+        "domainColor": "#555555",
+        "tickColor": "#555555",
+        "gridColor": _FAINT,
+        "gridWidth": 0.5,
+        "tickSize": 3,
+        "titlePadding": 4,
+        "labelPadding": 2,
+        "labelLimit": 110,
+        "domainWidth": 0.6,
+        "tickWidth": 0.6,
+    },
+    "legend": {
+        "orient": "top",
+        "labelFontSize": 7,
+        "titleFontSize": 7,
+        "titleFontWeight": "normal",
+        "labelColor": _TEXT,
+        "titleColor": _TEXT,
+        "symbolSize": 30,
+        "symbolStrokeWidth": 1.2,
+        "columnPadding": 8,
+        "rowPadding": 1,
+        "padding": 0,
+        "offset": 4,
+        "labelLimit": 200,
+        "gradientThickness": 6,
+        "gradientLength": 120,
+        "titlePadding": 2,
+    },
+}
+
+
+def spec_of(figure: Figure) -> dict[str, Any]:
+    """Return a figure as Vega-Lite, as it stands in a paper."""
+    spec: dict[str, Any] = json.loads(figure.chart.to_json(indent=None))
+    spec["config"] = PAPER
+    spec["width"] = round(COLUMN_IN * _POINTS, 1)
+    spec["autosize"] = {"type": "fit", "contains": "padding"}
+    spec["height"] = _MAP_HEIGHT if figure.many else _HEIGHT
+    if figure.lanes:
+        lane = 9 if figure.lanes > 8 else _LANE
+        # The bars, an axis, and a legend of some lines.
+        spec["height"] = figure.lanes * lane + 34 + 9 * (-(-len(figure.keys) // 4))
+    return spec
+
+
+def render(figure: Figure) -> dict[str, bytes]:
+    """Draw a figure; the contents of its files by their endings."""
+    svg = vl_convert.vegalite_to_svg(spec_of(figure), vl_version=LITE)
+    png = vl_convert.svg_to_png(svg, scale=1, ppi=_PNG_PPI)
+    return {
+        "pdf": vl_convert.svg_to_pdf(svg),
+        "svg": _in_inches(svg).encode(),
+        "png": png,
+    }
+
+
+def _in_inches(svg: str) -> str:
+    """Say how large a drawing is in inches: a pixel would be a point here and 1/96 inch there."""
+    head, gap, rest = svg.partition(">")
+
+    def inches(match: re.Match[str]) -> str:
+        return f'{match[1]}="{float(match[2]) / _POINTS:.4g}in"'
+
+    return re.sub(r'\b(width|height)="([0-9.]+)"', inches, head) + gap + rest
