@@ -30,10 +30,10 @@ class Plan:
     form, ``random`` if there is neither. ``warmup`` is a number of requests or a time such as
     ``"10s"``. ``vary`` says which of all this a sweep varies, for the record.
 
-    ``detail`` has the result hold what a report draws. ``log`` and ``series`` are Parquet files for a
-    row a request and a row an interval, of ``interval`` such as ``"1s"`` (as fine as some hundred rows
-    are if it is not given); ``timeline`` is a file for the Perfetto viewer with what every part of the
-    drive does in the first ``timeline_span``, 10 ms if it is not given.
+    ``detail`` has the result hold what a report draws. ``log`` and ``series`` are Parquet files
+    for a row a request and a row an interval, of ``interval`` such as ``"1s"`` (as fine as some
+    hundred rows are if it is not given); ``timeline`` is a file for the Perfetto viewer with what
+    every part of the drive does in the first ``timeline_span``, 10 ms if it is not given.
     """
 
     device: str = DEFAULT_DEVICE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.names import shortest
@@ -156,12 +157,32 @@ _METRICS: Sequence[tuple[str, str, _Write]] = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The runs on one workload side by side: a row each, ratios to the first, and what to know."""
+
+    title: str
+    labels: Column
+    columns: Sequence[Column]
+    notes: Sequence[str]
+
+    def __str__(self) -> str:
+        """Return it as text."""
+        body = table(self.labels, self.columns)
+        return "\n\n".join(part for part in (self.title, body, "\n".join(self.notes)) if part)
+
+
 def of_comparison(comparison: Comparison) -> str:
     """Return a table a workload: a row a run, or a row a group of seeds, ratios to the first."""
+    return "\n\n".join(str(summary) for summary in summaries(comparison))
+
+
+def summaries(comparison: Comparison) -> list[Summary]:
+    """Return what there is to tell, a part a workload."""
     groups: dict[str, list[_Row]] = {}
     for row in _rows(comparison):
         groups.setdefault(row[1].workload, []).append(row)
-    return "\n\n".join(_of_workload(workload, rows) for workload, rows in groups.items())
+    return [_of_workload(workload, rows) for workload, rows in groups.items()]
 
 
 def _rows(comparison: Comparison) -> Iterator[_Row]:
@@ -173,7 +194,7 @@ def _rows(comparison: Comparison) -> Iterator[_Row]:
         yield result.label or result.scheme, result, None
 
 
-def _of_workload(workload: str, rows: Sequence[_Row]) -> str:
+def _of_workload(workload: str, rows: Sequence[_Row]) -> Summary:
     _, first, summed = rows[0]
     alike = {result.device for _, result, _ in rows} == {first.device}
     parts = [first.device] * alike + [workload, f"{first.requests:,} requests"]
@@ -182,10 +203,10 @@ def _of_workload(workload: str, rows: Sequence[_Row]) -> str:
     parts.append(many if seeds > 1 else f"seed {first.provenance.seed}")
     columns = [_column(head, metric, write, rows) for head, metric, write in _METRICS]
     labels = _labels(rows)
-    body = table(labels, [column for column in columns if column is not None])
+    shown = [column for column in columns if column is not None]
     pairs = zip(labels.cells, rows, strict=True)
-    told = "\n".join(_told([(label, list(_doubts(*row[1:]))) for label, row in pairs]))
-    return "\n\n".join(part for part in (" · ".join(parts), body, told) if part)
+    told = list(_told([(label, list(_doubts(*row[1:]))) for label, row in pairs]))
+    return Summary(" · ".join(parts), labels, shown, told)
 
 
 def _doubts(result: Result, summed: Aggregate | None) -> Iterator[str]:

@@ -44,11 +44,11 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An entry of a legend: a colour (a number is one of the runs'), or a dash, and what it is."""
+    """An entry of a legend: a colour (a number is one of the runs'), the mark, and what it is."""
 
     label: str
     colour: str | int | None = None
-    dash: int = 0
+    mark: str = "box"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +138,17 @@ def dash(names: Sequence[str], fieldname: str) -> alt.StrokeDash:
     return alt.StrokeDash(f"{fieldname}:N", scale=scale, legend=legend)
 
 
+def weight(names: Sequence[str], fieldname: str) -> alt.StrokeWidth:
+    """Draw the first of two noisy lines thick, the second thin: noise would hide dashes."""
+    scale = alt.Scale(domain=list(names), range=[1.5, 0.6])
+    return alt.StrokeWidth(f"{fieldname}:N", scale=scale, legend=alt.Legend(title=None))
+
+
+def weight_keys(names: Sequence[str]) -> list[Key]:
+    """Return the legend of thick and thin lines."""
+    return [Key(name, mark=mark) for name, mark in zip(names, ("thick", "thin"), strict=True)]
+
+
 # Numbers and axes.
 
 
@@ -174,8 +185,8 @@ def log_axis(title: str, least: float, most: float, label: str = "datum.label") 
     steps = (1, 2, 5) if decades <= 2.2 else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [float(f"{step}e{power}") for power in powers for step in steps]
-    every = 1 + (len(ticks) - 1) // 9
-    ticks = [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001][::every]
+    ticks = [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
+    ticks = ticks[:: 1 + (len(ticks) - 1) // 9]
     return {
         "scale": alt.Scale(type="log", domain=[low, high], nice=False),
         "axis": alt.Axis(title=title, values=ticks, labelExpr=label),
@@ -194,7 +205,7 @@ def _round(value: float, *, up: bool) -> float:
 def unit_of(most_us: float) -> tuple[str, float]:
     """Return the unit in which a time in microseconds is best drawn, and its length in µs."""
     units = (("µs", 1.0), ("ms", 1e3), ("s", 1e6))
-    fitting = [unit for unit in units if most_us >= 2 * unit[1]]
+    fitting = [unit for unit in units if most_us >= unit[1]]
     return fitting[-1] if fitting else ("ns", 1e-3)
 
 

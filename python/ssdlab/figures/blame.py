@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 
@@ -12,36 +12,48 @@ from ssdlab.results import KindResult
 
 SECTION = "Where the time went"
 
+
+class Part(NamedTuple):
+    """A part of a latency: its name in figures, what it is, and its colour."""
+
+    name: str
+    what: str
+    colour: str
+
+
 # In the order of a request's way. Parts that rarely matter share tones with their neighbours.
 PARTS = {
-    "host_queue": ("waiting for the host queue", "#7f7f7f"),
-    "buffer": ("page buffer", "#b3a2c7"),
-    "map": ("looking up the page map", "#8c6d31"),
-    "die_host": ("waiting for a die: other requests", "#e69f00"),
-    "die_gc": ("waiting for a die: garbage collection", "#d55e00"),
-    "die_wl": ("waiting for a die: wear levelling", "#a33b00"),
-    "die_migration": ("waiting for a die: migration", "#f4a582"),
-    "die_mapping": ("waiting for a die: map pages", "#c9a66b"),
-    "die_rmw": ("waiting for a die: read-modify-write", "#f0c75e"),
-    "die_refresh": ("waiting for a die: refresh", "#ffb38a"),
-    "bus": ("waiting for the bus", "#56b4e9"),
-    "sense": ("sensing", "#009e73"),
-    "retry": ("read retries", "#cc79a7"),
-    "decode": ("decoding", "#7a3e9d"),
-    "transfer": ("transfer", "#0072b2"),
-    "program": ("programming", "#8fce8a"),
+    "host_queue": Part(
+        "host queue", "queued at the host, or behind a request for the same page", "#7f7f7f"
+    ),
+    "buffer": Part("buffer", "the page buffer", "#b3a2c7"),
+    "map": Part("map", "looking up the page map", "#8c6d31"),
+    "die_host": Part("die (host)", "waiting for a die busy with other requests", "#e69f00"),
+    "die_gc": Part("die (GC)", "waiting for a die that collected garbage", "#d55e00"),
+    "die_wl": Part("die (wear)", "waiting for a die that levelled wear", "#a33b00"),
+    "die_migration": Part("die (moves)", "waiting for a die that moved data", "#f4a582"),
+    "die_mapping": Part("die (map)", "waiting for a die busy with map pages", "#c9a66b"),
+    "die_rmw": Part("die (RMW)", "waiting for a die that read what a write changes", "#f0c75e"),
+    "die_refresh": Part("die (refresh)", "waiting for a die that refreshed data", "#ffb38a"),
+    "bus": Part("bus", "waiting for the bus", "#56b4e9"),
+    "sense": Part("sense", "reading the cells", "#009e73"),
+    "retry": Part("retries", "reading them again because of bit errors", "#cc79a7"),
+    "decode": Part("decode", "decoding, and waiting for it", "#7a3e9d"),
+    "transfer": Part("transfer", "moving data over the bus", "#0072b2"),
+    "program": Part("program", "programming the cells", "#8fce8a"),
 }
 OTHER = "other"
-_OTHER = ("the rest", "#c7c7c7")
+_OTHER = Part("other", "parts too small to be drawn", "#c7c7c7")
 _LEAST = 0.01
-"""A part that is smaller than this in every bar is put with the rest."""
+"""A part that is smaller than this in every bar is put with the others."""
 
 Bars = Sequence[tuple[str, Mapping[str, float]]]
 
 
-def describe(part: str) -> str:
-    """Say in words what a part of a latency is."""
-    return PARTS.get(part, _OTHER if part == OTHER else (part.replace("_", " "), ""))[0]
+def part_of(name: str) -> Part:
+    """Return how a part of a latency is drawn."""
+    known = PARTS | {OTHER: _OTHER}
+    return known.get(name, Part(name.replace("_", " "), "", _OTHER.colour))
 
 
 def blame(runs: Sequence[Run]) -> Iterator[Figure]:
@@ -112,11 +124,11 @@ def _stacked(bars: Bars, title: str, axis: str) -> tuple[alt.Chart, list[Key]]:
     unit, length = unit_of(max(wholes.values()))
     order = {row["part"]: row["order"] for row in rows}
     parts = sorted(order, key=lambda part: order[part])
-    tones = [PARTS.get(part, _OTHER)[1] for part in parts]
+    drawn = [part_of(part) for part in parts]
     data = [
         {
             "bar": row["bar"],
-            "part": row["part"],
+            "part": part_of(row["part"]).name,
             "at": row["order"],
             "t": short(row["us"] / length),
             "of": short(row["us"] / wholes[row["bar"]], 3),
@@ -132,7 +144,7 @@ def _stacked(bars: Bars, title: str, axis: str) -> tuple[alt.Chart, list[Key]]:
                 "t:Q",
                 stack="zero",
                 scale=alt.Scale(nice=False),
-                axis=alt.Axis(title=f"{title} ({unit})", tickCount=6, format="~g"),
+                axis=alt.Axis(title=f"{title} ({unit})", tickCount=6),
             ),
             y=alt.Y(
                 "bar:N",
@@ -141,7 +153,9 @@ def _stacked(bars: Bars, title: str, axis: str) -> tuple[alt.Chart, list[Key]]:
             ),
             color=alt.Color(
                 "part:N",
-                scale=alt.Scale(domain=parts, range=tones),
+                scale=alt.Scale(
+                    domain=[part.name for part in drawn], range=[part.colour for part in drawn]
+                ),
                 legend=alt.Legend(title=None, columns=4),
             ),
             order=alt.Order("at:Q"),
@@ -152,5 +166,4 @@ def _stacked(bars: Bars, title: str, axis: str) -> tuple[alt.Chart, list[Key]]:
             ],
         )
     )
-    keys = [Key(f"{part}: {describe(part)}", tone) for part, tone in zip(parts, tones, strict=True)]
-    return chart, keys
+    return chart, [Key(part.name, part.colour) for part in drawn]

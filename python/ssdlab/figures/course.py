@@ -12,16 +12,16 @@ from ssdlab.details import SeriesInterval
 from ssdlab.figures.base import (
     KINDS,
     Figure,
-    Key,
     Run,
     clock_of,
     colour,
-    dash,
     latency_axis,
     log_axis,
     run_keys,
     short,
     table,
+    weight,
+    weight_keys,
 )
 
 ROWS_MOST = 500
@@ -165,7 +165,7 @@ def clock(runs: Sequence[Run]) -> tuple[str, float]:
 def _time(runs: Sequence[Run]) -> alt.X:
     unit, length = clock(runs)
     end = max(one.end_s for run in runs for one in run.detail.series)
-    axis = alt.Axis(title=f"Time ({unit})", tickCount=6, grid=False, format="~g")
+    axis = alt.Axis(title=f"Time ({unit})", tickCount=6, grid=False)
     scale = alt.Scale(domain=[0, short(end / length)], nice=False)
     return alt.X("t:Q", scale=scale, axis=axis)
 
@@ -179,17 +179,17 @@ def _latency(runs: Sequence[Run], rows: list[dict[str, Any]], kind: str) -> Figu
         .transform_fold([f"{kind}_mean", f"{kind}_p99"], as_=["field", "us"])
         .transform_filter("isValid(datum.us) && datum.us > 0")
         .transform_calculate(what=f"datum.field == '{kind}_p99' ? 'p99' : 'mean'")
-        .mark_line(strokeWidth=1)
+        .mark_line()
         .encode(
             x=_time(runs),
             y=alt.Y("us:Q", **latency_axis(f"{kind.capitalize()} latency", min(known), max(known))),
             color=colour(runs),
-            strokeDash=dash(names, "what"),
+            strokeWidth=weight(names, "what"),
         )
     )
     title = f"{kind.capitalize()} latency over time"
     what = f"Mean and 99th percentile of the {kind}s that ended in an interval."
-    keys = [*run_keys(runs), *(Key(name, dash=at) for at, name in enumerate(names))]
+    keys = [*run_keys(runs), *weight_keys(names)]
     return Figure(f"time-latency-{kind}", "Latency over time", title, what, chart, keys)
 
 
@@ -202,7 +202,7 @@ def _line(runs: Sequence[Run], rows: list[dict[str, Any]], line: _Line) -> Figur
             y=alt.Y(
                 f"{line.field}:Q",
                 scale=alt.Scale(zero=True),
-                axis=alt.Axis(title=line.axis, tickCount=5, format="~s"),
+                axis=alt.Axis(title=line.axis, tickCount=5),
             ),
             color=colour(runs),
         )
@@ -216,7 +216,7 @@ def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
     known = [row["waf"] for row in rows if row["waf"]]
     if not known or max(known) <= 1:
         return
-    wide = max(known) > 20
+    wide = max(known) > 10 * min(known)
     y: dict[str, Any] = {
         "scale": alt.Scale(zero=False, domainMin=1),
         "axis": alt.Axis(title="WAF", tickCount=5),
@@ -238,7 +238,7 @@ def _busy(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Figure:
     chart = (
         alt.Chart(table(rows))
         .transform_fold(names, as_=["what", "busy"])
-        .mark_line(strokeWidth=1)
+        .mark_line()
         .encode(
             x=_time(runs),
             y=alt.Y(
@@ -247,9 +247,9 @@ def _busy(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Figure:
                 axis=alt.Axis(title="Time in service", tickCount=5, format="~%"),
             ),
             color=colour(runs),
-            strokeDash=dash(names, "what"),
+            strokeWidth=weight(names, "what"),
         )
     )
-    keys = [*run_keys(runs), *(Key(name, dash=at) for at, name in enumerate(names))]
+    keys = [*run_keys(runs), *weight_keys(names)]
     what = "Mean share of the time in which dies and buses were in service."
     return Figure("time-utilisation", "Utilisation", "Utilisation over time", what, chart, keys)

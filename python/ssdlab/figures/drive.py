@@ -163,7 +163,12 @@ def _map(
         "v:Q",
         scale=scale,
         legend=alt.Legend(
-            title=title, orient="top", direction="horizontal", format=shape, tickCount=4
+            title=title,
+            orient="top",
+            direction="horizontal",
+            type="gradient",
+            format=shape,
+            tickCount=4,
         ),
     )
     return (

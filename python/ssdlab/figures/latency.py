@@ -51,7 +51,9 @@ def _queue(number: int) -> str:
 
 
 def _keys(runs: Sequence[Run], queues: Sequence[str]) -> list[Key]:
-    dashes = [Key(name, dash=at) for at, name in enumerate(queues)] if len(queues) > 1 else []
+    dashes = (
+        [Key(name, mark=f"dash{at}") for at, name in enumerate(queues)] if len(queues) > 1 else []
+    )
     return [*run_keys(runs), *dashes]
 
 
@@ -127,7 +129,7 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
     rows: list[dict[str, Any]] = []
     queues = _queues(_of_kind(runs, kind))
     for run in runs:
-        for queue, part in _parts(run, kind):
+        for queue, part in parts_of(run, kind):
             for name, attribute in PERCENTILES:
                 us = short(getattr(part.latency_us, attribute))
                 rows.append({"label": run.label, "queue": queue, "what": name, "us": us})
@@ -163,13 +165,15 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
         )
     )
     names = f"{kind.capitalize()} latency, percentiles"
-    shown = [Key(name, dash=-1 - at) for at, name in enumerate(queues)] if len(queues) > 1 else []
+    shown = (
+        [Key(name, mark=f"shape{at}") for at, name in enumerate(queues)] if len(queues) > 1 else []
+    )
     keys = [*run_keys(runs), *shown]
     what = f"Percentiles of the {kind}s' latencies, and the slowest {kind}."
     return Figure(f"percentiles-{kind}", SECTION, names, what, chart, keys)
 
 
-def _parts(run: Run, kind: str) -> Iterator[tuple[str, KindResult]]:
+def parts_of(run: Run, kind: str) -> Iterator[tuple[str, KindResult]]:
     """Go through the requests of a kind by queue."""
     parts: Sequence[Any] = run.result.queues or [run.result]
     for number, part in enumerate(parts):

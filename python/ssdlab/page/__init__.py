@@ -1,0 +1,109 @@
+"""The report as one HTML file that needs nothing but a browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+import vl_convert
+
+from ssdlab import __version__, report
+from ssdlab.figures import Figure, Run, all_of, drive, runs_of
+from ssdlab.figures.base import DARK, LIGHT
+from ssdlab.figures.blame import PARTS
+from ssdlab.figures.render import LITE
+from ssdlab.page import tables
+from ssdlab.results import Comparison
+
+_HEIGHT, _MAP_HEIGHT, _LANE = 240, 300, 30
+_BESIDE = 10
+"""More bars than this are drawn thinner."""
+
+
+def html(comparison: Comparison) -> str:
+    """Return the page of these results, which must have been made with ``detail=True``."""
+    runs = runs_of(comparison)
+    drawn = all_of(runs)
+    folder = files("ssdlab.page")
+    loader = jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8"))
+    page = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    page.filters["key"] = _colour
+    return page.get_template("page.html").render(
+        title=_title(comparison, runs),
+        version=__version__,
+        style=(folder / "page.css").read_text(encoding="utf-8"),
+        light=LIGHT,
+        dark=DARK,
+        script=vl_convert.javascript_bundle(
+            (folder / "page.js").read_text(encoding="utf-8"), vl_version=LITE
+        ),
+        data=_data(drawn),
+        sections=_sections(drawn),
+        notes=tables.notes(comparison),
+        summary=tables.summary(comparison),
+        heading=report.heading(comparison[0]) if len(comparison) == 1 else "",
+        seeds=_seeds(comparison),
+        percentiles=tables.percentiles(runs),
+        blame=tables.blame(runs),
+        parts=PARTS,
+        slowest=[tables.slowest(run, len(runs) > 1) for run in runs if run.detail.slowest],
+        alike=list(drive.alike(runs)),
+        origins=list(tables.origins(comparison)),
+    )
+
+
+def _title(comparison: Comparison, runs: Sequence[Run]) -> str:
+    first = comparison[0]
+    if len(runs) == 1:
+        return f"{first.device}, {runs[0].label}: {first.workload}"
+    return " / ".join(run.label for run in runs)
+
+
+def _seeds(comparison: Comparison) -> int:
+    return max((len(group.seeds) for group in comparison.aggregates), default=1)
+
+
+def _sections(drawn: Sequence[Figure]) -> dict[str, list[Figure]]:
+    """Group figures under their headings."""
+    sections: dict[str, list[Figure]] = {}
+    for figure in drawn:
+        sections.setdefault(figure.section, []).append(figure)
+    return sections
+
+
+def _colour(given: str | int | None) -> str:
+    """Return a colour as CSS: those of the runs depend on whether the page is light or dark."""
+    return f"var(--run-{given})" if isinstance(given, int) else given or "currentColor"
+
+
+def _data(drawn: Sequence[Figure]) -> str:
+    """Return all figures for the page's script, what several of them draw written down once."""
+    shared: dict[str, Any] = {}
+    specs = []
+    for figure in drawn:
+        spec = json.loads(figure.chart.to_json(indent=None))
+        # Altair names data by its contents.
+        shared |= spec.pop("datasets")
+        name = spec.pop("data")["name"]
+        del spec["config"], spec["$schema"]
+        specs.append(
+            {
+                "id": figure.name,
+                "data": name,
+                "canvas": figure.many,
+                "legend": not figure.keys,
+                "spec": {**spec, "height": _height(figure)},
+            }
+        )
+    text = json.dumps({"data": shared, "figures": specs}, ensure_ascii=False, separators=(",", ":"))
+    # No text of a label may end the script element that holds it.
+    return text.replace("<", "\\u003c")
+
+
+def _height(figure: Figure) -> int:
+    if figure.lanes:
+        return figure.lanes * (18 if figure.lanes > _BESIDE else _LANE) + 50
+    return _MAP_HEIGHT if figure.many else _HEIGHT

@@ -1,0 +1,61 @@
+const { data, figures } = JSON.parse(document.getElementById("data").textContent);
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const style = getComputedStyle(document.documentElement);
+
+function colours() {
+  const named = (name) => style.getPropertyValue(name).trim();
+  const runs = [];
+  while (named(`--run-${runs.length}`)) runs.push(named(`--run-${runs.length}`));
+  return { text: named("--text"), faint: named("--faint"), grid: named("--grid"), runs };
+}
+
+function theme(legend) {
+  const { text, faint, grid, runs } = colours();
+  const font = { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
+  return {
+    aria: false,
+    background: "transparent",
+    font: getComputedStyle(document.body).fontFamily,
+    padding: 4,
+    range: { category: runs },
+    view: { stroke: null },
+    line: { strokeWidth: 1.75 },
+    axis: {
+      ...font,
+      labelColor: text,
+      titleColor: text,
+      domainColor: faint,
+      tickColor: faint,
+      gridColor: grid,
+      labelLimit: 150,
+    },
+    legend: { ...font, disable: !legend, labelColor: text, titleColor: text, gradientLength: 200 },
+  };
+}
+
+async function draw({ id, data: name, canvas, legend, spec }) {
+  const whole = {
+    ...spec,
+    data: { values: data[name] },
+    width: "container",
+    autosize: { type: "fit", contains: "padding", resize: true },
+  };
+  await vegaEmbed(document.getElementById(id), whole, {
+    mode: "vega-lite",
+    actions: false,
+    renderer: canvas ? "canvas" : "svg",
+    config: theme(legend),
+    tooltip: { theme: dark.matches ? "dark" : "light" },
+  });
+}
+
+async function drawAll() {
+  document.documentElement.dataset.drawn = "";
+  for (const figure of figures) await draw(figure);
+  document.documentElement.dataset.drawn = dark.matches ? "dark" : "light";
+}
+
+let drawing = drawAll();
+dark.addEventListener("change", () => {
+  drawing = drawing.then(drawAll);
+});

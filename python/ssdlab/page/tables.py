@@ -1,0 +1,156 @@
+"""The tables of a page: plain text in, nothing marked up yet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ssdlab import report
+from ssdlab.details import Slow
+from ssdlab.figures.base import KINDS, Run
+from ssdlab.figures.blame import PARTS, part_of
+from ssdlab.figures.latency import PERCENTILES, parts_of
+from ssdlab.results import Comparison, Result
+from ssdlab.text import digits, share, span
+
+_REASONS = 3
+"""Of a slow request so many parts are named."""
+_REASON_LEAST = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with a caption; the first cell of a row names it."""
+
+    caption: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    words: frozenset[int] = field(default_factory=frozenset)
+    """The columns that hold words, which are set from the left, not figures."""
+
+
+def summary(comparison: Comparison) -> list[Table]:
+    """Return what `ssdlab compare` prints."""
+    tables = []
+    for part in report.summaries(comparison):
+        heads = [part.labels.head or "run", *(column.head.strip() for column in part.columns)]
+        cells = zip(part.labels.cells, *(column.cells for column in part.columns), strict=True)
+        rows = [[" ".join(cell.split()) for cell in row] for row in cells]
+        tables.append(Table(part.title, heads, rows))
+    return tables
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """Return what must not be missed about the figures."""
+    if len(comparison) == 1:
+        return list(report.notes(comparison[0]))
+    several = report.summaries(comparison)
+    return list(dict.fromkeys(note for part in several for note in part.notes))
+
+
+def percentiles(runs: Sequence[Run]) -> Table:
+    """Return the latencies as figures."""
+    heads = ["requests of", "count", "mean", *(name for name, _ in PERCENTILES)]
+    rows = []
+    for kind in KINDS:
+        for run in runs:
+            for queue, part in parts_of(run, kind):
+                names = [run.label] * (len(runs) > 1) + [queue] * bool(run.result.queues)
+                latency = part.latency_us
+                figures = [latency.mean, *(getattr(latency, name) for _, name in PERCENTILES)]
+                label = ": ".join([f"{kind}s", *filter(None, [", ".join(names)])])
+                rows.append([label, f"{part.requests:,}", *map(span, figures)])
+    return Table("Latencies by kind and queue", heads, rows)
+
+
+def blame(runs: Sequence[Run]) -> Table:
+    """Return the parts of the mean latencies as figures, those of zero left out."""
+    columns = []
+    for kind in KINDS:
+        for run in runs:
+            part = getattr(run.result, kind)
+            if part.requests:
+                columns.append((f"{kind}s" + f": {run.label}" * (len(runs) > 1), part))
+    names = {name for _, part in columns for name in part.blame_us}
+    rows = []
+    for name in [*PARTS, *sorted(names - set(PARTS))]:
+        values = [(part.blame_us.get(name, 0.0), part.latency_us.mean) for _, part in columns]
+        if any(value for value, _ in values):
+            cells = [f"{span(value)} ({share(value / whole)})" for value, whole in values]
+            rows.append([part_of(name).name, *cells, part_of(name).what])
+    rows.append(["sum: the mean", *(span(part.latency_us.mean) for _, part in columns), ""])
+    heads = ["part", *(head for head, _ in columns), "what"]
+    words = frozenset({len(heads) - 1})
+    return Table("Parts of the mean latency", heads, rows, words)
+
+
+def slowest(run: Run, several: bool) -> Table:
+    """Return the slowest requests, and why they were."""
+    heads = ["rank", "latency", "why", "kind", "arrived at", "number", "first sector", "sectors"]
+    queues = bool(run.result.queues)
+    rows = [
+        [
+            str(rank),
+            span(slow.latency_us),
+            why(slow),
+            slow.kind,
+            f"{digits(slow.arrival_s, 6)} s",
+            f"{slow.number:,}",
+            f"{slow.lba:,}",
+            f"{slow.sectors:,}",
+            *([str(slow.queue)] * queues),
+        ]
+        for rank, slow in enumerate(run.detail.slowest, start=1)
+    ]
+    whose = f": {run.label}" if several else ""
+    heads += ["queue"] * queues
+    return Table(f"The slowest requests{whose}", heads, rows, frozenset({2, 3}))
+
+
+def why(slow: Slow) -> str:
+    """Name the largest parts of a request's latency."""
+    ranked = sorted(slow.blame_us.items(), key=lambda part: -part[1])[:_REASONS]
+    whole = slow.latency_us or 1.0
+    large = [(name, us) for name, us in ranked if us >= _REASON_LEAST * whole]
+    return ", ".join(f"{part_of(name).name} {span(us)} ({share(us / whole)})" for name, us in large)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How a result was made."""
+
+    label: str
+    facts: Sequence[tuple[str, str]]
+    plan: str
+    config: str
+
+
+def origins(comparison: Comparison) -> Iterator[Origin]:
+    """Say of every result how it was made."""
+    for result in comparison:
+        made = result.provenance
+        seed = f"seed {made.seed}"
+        label = ", ".join([result.label or result.scheme, seed])
+        config = json.dumps(made.config, indent=2, ensure_ascii=False)
+        plan = {key: value for key, value in made.plan.items() if value not in (None, [], False)}
+        told = json.dumps(plan, indent=2, ensure_ascii=False)
+        yield Origin(label, list(_facts(result)), told, config)
+
+
+def _facts(result: Result) -> Iterator[tuple[str, str]]:
+    made = result.provenance
+    yield "ssdlab", made.version
+    yield "device", result.device
+    yield "scheme", result.scheme
+    yield "workload", result.workload
+    yield "seed", str(made.seed)
+    yield "config SHA-256", made.config_hash
+    if made.trace_sha256:
+        yield "trace SHA-256", made.trace_sha256
+    if made.state_sha256:
+        yield "state SHA-256", made.state_sha256
+    yield "results digest", result.results_digest
+    yield "requests", f"{result.requests:,}"
+    yield "simulated time", f"{digits(result.duration_s, 6)} s"
+    yield "wall time", f"{digits(result.sim.wall_s)} s"
