@@ -7,6 +7,7 @@
 
 from ssdlab._native import __version__
 from ssdlab.api import compare, presets, run, schemes
+from ssdlab.drive import Drive
 from ssdlab.errors import InputError, InternalError, Interrupted
 from ssdlab.intervals import Interval
 from ssdlab.plans import Plan, sweep
@@ -15,6 +16,7 @@ from ssdlab.results import Aggregate, Comparison, Result
 __all__ = [
     "Aggregate",
     "Comparison",
+    "Drive",
     "InputError",
     "InternalError",
     "Interrupted",

@@ -14,6 +14,7 @@ mod _native {
     use pyo3::prelude::*;
     use schemars::generate::SchemaSettings;
     use ssdlab_base::Fault;
+    use ssdlab_run::hand::Ask;
     use ssdlab_run::result::SCHEMA_VERSION;
     use ssdlab_run::{Control, PRESETS, Plan, RunResult, SCHEMES};
     use ssdlab_workload::{Format, Kind};
@@ -71,6 +72,64 @@ mod _native {
     fn load_state(path: PathBuf) -> PyResult<String> {
         let (header, _) = guarded(|| ssdlab_run::load_state(&path))?;
         to_json(&header)
+    }
+
+    /// A drive that is stepped by hand (`ssdlab.Drive` makes it pleasant). Times are nanoseconds.
+    #[pyclass]
+    struct Hand(ssdlab_run::Hand);
+
+    #[pymethods]
+    impl Hand {
+        /// The drive of a plan, as JSON, in its start state.
+        #[new]
+        fn new(plan: &str) -> PyResult<Hand> {
+            let plan: Plan = from_json("plan", plan)?;
+            Ok(Hand(guarded(|| ssdlab_run::Hand::new(&plan))?))
+        }
+
+        /// Sectors that the host can address.
+        #[getter]
+        fn sectors(&self) -> u64 {
+            self.0.sectors()
+        }
+
+        /// The present moment.
+        #[getter]
+        fn now_ns(&self) -> u64 {
+            self.0.now_ns()
+        }
+
+        /// The next moment at which the drive does something by itself; None when it is idle.
+        #[getter]
+        fn next_event_ns(&self) -> Option<u64> {
+            self.0.next_event_ns()
+        }
+
+        /// Submits a request; its number, or None if its queue is full.
+        #[pyo3(signature = (op, lba, sectors, at_ns, queue, hint))]
+        fn submit(
+            &mut self,
+            op: &str,
+            lba: u64,
+            sectors: u32,
+            at_ns: Option<u64>,
+            queue: u8,
+            hint: u8,
+        ) -> PyResult<Option<u64>> {
+            let ask = Ask { op, lba, sectors, at_ns, queue, hint };
+            Ok(guarded(|| self.0.submit(ask))?)
+        }
+
+        /// Lets everything happen up to and including a moment, or all there is; the requests that
+        /// have ended, as a JSON list.
+        fn advance(&mut self, until_ns: Option<u64>) -> PyResult<String> {
+            to_json(&guarded(|| self.0.advance(until_ns))?)
+        }
+
+        /// What the drive has done so far, as JSON.
+        fn sums(&self) -> PyResult<String> {
+            to_json(&self.0.sums())
+        }
     }
 
     /// Every preset: name and summary.

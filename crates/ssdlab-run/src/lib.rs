@@ -5,6 +5,7 @@
 
 pub mod control;
 mod files;
+pub mod hand;
 #[cfg(test)]
 mod little;
 pub mod observe;
@@ -18,6 +19,7 @@ mod source;
 pub mod state;
 
 pub use control::Control;
+pub use hand::Hand;
 pub use plan::{Plan, RunConfig, effective, keys_markdown, preset_text, schema, scheme_text};
 pub use result::RunResult;
 pub use run::{run_all, run_uninterrupted};

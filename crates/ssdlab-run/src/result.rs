@@ -291,7 +291,7 @@ impl RunResult {
         let total = |op: Op| -> u64 {
             stats.latencies.iter().map(|kinds| kinds[op as usize].count()).sum()
         };
-        let requests = (0..Op::COUNT).map(|op| total(OPS[op])).sum();
+        let requests = Op::ALL.into_iter().map(total).sum();
         let (read, write) = (kind(stats, Op::Read, 0..), kind(stats, Op::Write, 0..));
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         let (retries, uncorrectable, suspensions) = drive.flash().troubles();
@@ -364,8 +364,6 @@ fn bit_errors(drive: &Drive) -> Option<BitErrors> {
     Some(BitErrors { per_codeword, rber })
 }
 
-const OPS: [Op; Op::COUNT] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
-
 /// Requests of a kind over these queues.
 fn kind(stats: &Stats, op: Op, queues: std::ops::RangeFrom<usize>) -> KindResult {
     let mut all = Latencies::default();
@@ -427,7 +425,8 @@ fn queues(stats: &Stats) -> Vec<QueueResult> {
     both.collect()
 }
 
-fn ops(drive: &Drive) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
+/// Flash operations by kind and cause.
+pub(crate) fn ops(drive: &Drive) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
     let by_cause = |counts: &[u64; Cause::COUNT]| {
         Cause::NAMES.iter().copied().zip(counts.iter().copied()).collect()
     };

@@ -23,6 +23,8 @@ pub enum Op {
 impl Op {
     /// How many there are.
     pub const COUNT: usize = 4;
+    /// All of them.
+    pub const ALL: [Op; Op::COUNT] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
     /// Each with the name it has in results.
     pub const NAMES: [&str; Op::COUNT] = ["read", "write", "trim", "flush"];
 

@@ -1,0 +1,228 @@
+//! A drive that is stepped by hand: requests go in one by one, and time goes on when it is told to.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use ssdlab_base::{Fault, SimTime};
+use ssdlab_core::account::Part;
+use ssdlab_core::stats::Ended;
+use ssdlab_core::{Drive, Op, Refused, Request};
+
+use crate::control::Control;
+use crate::plan::Plan;
+use crate::result::ops;
+use crate::setup::set_up;
+
+/// A drive under somebody's hands. Times are nanoseconds of the drive.
+pub struct Hand {
+    drive: Drive,
+    next: u64,
+    rows: Vec<Ended>,
+}
+
+/// A request that has ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct Done {
+    /// Its number, as it was given when it was submitted.
+    pub number: u64,
+    /// What it asked.
+    pub op: &'static str,
+    /// Its submission queue.
+    pub queue: u8,
+    /// Its first sector.
+    pub lba: u64,
+    /// Its sectors.
+    pub sectors: u32,
+    /// When it arrived.
+    pub arrival_ns: u64,
+    /// When it ended.
+    pub end_ns: u64,
+    /// Where its time went; parts of zero are left out.
+    pub blame_ns: BTreeMap<&'static str, u64>,
+}
+
+/// What a drive has done so far.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sums {
+    /// Requests that have not ended.
+    pub unfinished: u32,
+    /// Pages programmed for every page programmed for the host; absent if there was none.
+    pub waf: Option<f64>,
+    /// Flash operations by kind and cause.
+    pub ops: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
+    /// Attempts of reads after the first.
+    pub retries: u64,
+    /// Blocks that garbage collection emptied, and pages that it moved.
+    pub gc_blocks: u64,
+    /// See `gc_blocks`.
+    pub gc_pages: u64,
+    /// Logical pages that hold data.
+    pub mapped_pages: u32,
+}
+
+/// What a request by hand asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// `read`, `write`, `trim` or `flush`.
+    pub op: &'a str,
+    /// The first sector; of a flush, ignored.
+    pub lba: u64,
+    /// Sectors; of a flush, ignored.
+    pub sectors: u32,
+    /// When it arrives; now if that is not given.
+    pub at_ns: Option<u64>,
+    /// The submission queue.
+    pub queue: u8,
+    /// The latency hint.
+    pub hint: u8,
+}
+
+impl Hand {
+    /// The drive of a plan in its start state.
+    ///
+    /// # Errors
+    /// When the plan is wrong, or says what only a run has: a workload and what is kept of it.
+    pub fn new(plan: &Plan) -> Result<Hand, Fault> {
+        let of_runs = [
+            ("trace", plan.trace.is_some()),
+            ("workload", plan.workload.is_some()),
+            ("limit", plan.limit.is_some()),
+            ("warmup", plan.warmup.is_some()),
+            ("time_scale", plan.time_scale.is_some()),
+            ("closed", plan.closed.is_some()),
+            ("fit", plan.fit),
+            ("detail", plan.detail),
+            ("log", plan.log.is_some()),
+            ("series", plan.series.is_some()),
+            ("timeline", plan.timeline.is_some()),
+        ];
+        if let Some((name, _)) = of_runs.into_iter().find(|(_, given)| *given) {
+            return Err(Fault::new(name, "a part of a run")
+                .expected("nothing of a workload: the requests of this drive come by hand"));
+        }
+        let prepared = plan.prepare()?;
+        let control = Control::new(1);
+        let ready = set_up(&prepared, &control, &control.progress[0])?;
+        let (mut drive, _) = ready.expect("nobody stops it");
+        drive.keep_log();
+        Ok(Hand { drive, next: 0, rows: Vec::new() })
+    }
+
+    /// Sectors that the host can address.
+    pub fn sectors(&self) -> u64 {
+        self.drive.resolved().sectors()
+    }
+
+    /// The present moment.
+    pub fn now_ns(&self) -> u64 {
+        self.drive.now().as_ns()
+    }
+
+    /// The next moment at which the drive does something by itself; `None` when it is idle.
+    pub fn next_event_ns(&self) -> Option<u64> {
+        self.drive.next_event().map(SimTime::as_ns)
+    }
+
+    /// Submits a request, and lets everything happen that happens before it arrives; its number,
+    /// or `None` if its queue is full.
+    ///
+    /// # Errors
+    /// When the request does not lie on the drive, or arrives in the past.
+    pub fn submit(&mut self, ask: Ask<'_>) -> Result<Option<u64>, Fault> {
+        let op = Op::ALL.into_iter().find(|op| op.name() == ask.op).ok_or_else(|| {
+            Fault::new("op", "unknown operation")
+                .got(format!("{:?}", ask.op))
+                .expected(Op::NAMES.join(", "))
+                .suggest(ask.op, Op::NAMES)
+        })?;
+        let now = self.now_ns();
+        let at = ask.at_ns.unwrap_or(now);
+        if at < now {
+            return Err(Fault::new("at_ns", "an arrival in the past")
+                .got(at)
+                .expected(format!("at least the drive's time, {now}")));
+        }
+        self.go_on(SimTime::from_ns(at));
+        let request = Request {
+            tag: self.next,
+            arrival: SimTime::from_ns(at),
+            op,
+            lba: if op == Op::Flush { 0 } else { ask.lba },
+            sectors: if op == Op::Flush { 0 } else { ask.sectors },
+            queue: ask.queue,
+            hint: ask.hint,
+        };
+        match self.drive.submit(request.arrival, request) {
+            Ok(()) => {
+                self.next += 1;
+                Ok(Some(request.tag))
+            }
+            Err(Refused::Full) => Ok(None),
+            Err(Refused::OutOfRange) => Err(Fault::new("request", "does not lie on the drive")
+                .got(format!("{} sectors from {} in queue {}", ask.sectors, ask.lba, ask.queue))
+                .expected(format!(
+                    "at least 1 sector, all below {}, in a queue below {}",
+                    self.sectors(),
+                    self.drive.resolved().config.host.queues
+                ))),
+        }
+    }
+
+    /// Lets everything happen up to and including a moment, or all there is; what has ended since
+    /// the last call, in the order in which it ended.
+    ///
+    /// # Errors
+    /// When the moment has passed.
+    pub fn advance(&mut self, to_ns: Option<u64>) -> Result<Vec<Done>, Fault> {
+        let now = self.now_ns();
+        match to_ns {
+            Some(to) if to < now => {
+                return Err(Fault::new("until_ns", "a moment in the past")
+                    .got(to)
+                    .expected(format!("at least the drive's time, {now}")));
+            }
+            Some(to) => self.go_on(SimTime::from_ns(to)),
+            None => {
+                while let Some(next) = self.drive.next_event() {
+                    self.go_on(next);
+                }
+            }
+        }
+        self.drive.take_log(&mut self.rows);
+        Ok(self.rows.drain(..).map(|ended| done(&ended)).collect())
+    }
+
+    fn go_on(&mut self, to: SimTime) {
+        // The log has them, with all that there is to tell.
+        self.drive.advance(to, &mut Vec::new());
+    }
+
+    /// What the drive has done so far.
+    pub fn sums(&self) -> Sums {
+        let stats = self.drive.stats();
+        Sums {
+            unfinished: self.drive.unfinished(),
+            waf: self.drive.write_amplification(),
+            ops: ops(&self.drive),
+            retries: self.drive.flash().troubles().0,
+            gc_blocks: stats.gc.0,
+            gc_pages: stats.gc.1,
+            mapped_pages: self.drive.ftl().map.mapped(),
+        }
+    }
+}
+
+fn done(ended: &Ended) -> Done {
+    let request = &ended.request;
+    let parts = Part::NAMES.into_iter().zip(ended.blame).filter(|(_, ns)| *ns > 0);
+    Done {
+        number: request.tag,
+        op: request.op.name(),
+        queue: request.queue,
+        lba: request.lba,
+        sectors: request.sectors,
+        arrival_ns: request.arrival.as_ns(),
+        end_ns: ended.end,
+        blame_ns: parts.collect(),
+    }
+}

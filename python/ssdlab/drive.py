@@ -1,0 +1,114 @@
+"""A drive to step by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ssdlab import _native
+from ssdlab.plans import Plan, to_json
+
+Op = Literal["read", "write", "trim", "flush"]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A request that has ended. Times are nanoseconds of the drive, sectors have 512 bytes.
+
+    ``number`` is what :meth:`Drive.submit` returned; the parts of ``blame_ns`` say where the time
+    went (docs/results.md) and sum to the latency; those of zero are left out.
+    """
+
+    number: int
+    op: Op
+    queue: int
+    lba: int
+    sectors: int
+    arrival_ns: int
+    end_ns: int
+    blame_ns: Mapping[str, int]
+
+    @property
+    def latency_ns(self) -> int:
+        """Time from arrival to end."""
+        return self.end_ns - self.arrival_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What a drive has done so far: ``ops`` by kind and cause, ``waf`` None before any write."""
+
+    unfinished: int
+    waf: float | None
+    ops: Mapping[str, Mapping[str, int]]
+    retries: int
+    gc_blocks: int
+    gc_pages: int
+    mapped_pages: int
+
+
+class Drive:
+    """A drive that does nothing until it is told: requests by hand, time step by step.
+
+    >>> import ssdlab
+    >>> drive = ssdlab.Drive(device="generic-mlc-512g")
+    >>> number = drive.submit("write", lba=0, sectors=16)
+    >>> [done] = drive.advance()
+    >>> done.number == number, done.latency_ns == drive.now_ns
+    (True, True)
+    >>> drive.sums().ops["program"]["host"]
+    1
+
+    It takes the options of :class:`ssdlab.Plan` that say what a drive is and how it starts. What
+    happens is decided by the requests and their times alone: the same calls give the same bits.
+    Raises :class:`ssdlab.InputError` for what cannot be.
+    """
+
+    def __init__(self, plan: Plan | None = None, /, **options: Any) -> None:
+        """Make the drive of a plan, or of its fields as options, which win over the plan's."""
+        self._hand = _native.Hand(to_json(replace(plan or Plan(), **options)))
+
+    @property
+    def sectors(self) -> int:
+        """Sectors of 512 bytes that the host can address."""
+        return self._hand.sectors
+
+    @property
+    def now_ns(self) -> int:
+        """The drive's time."""
+        return self._hand.now_ns
+
+    @property
+    def next_event_ns(self) -> int | None:
+        """The next moment at which the drive does something by itself; None when it is idle."""
+        return self._hand.next_event_ns
+
+    def submit(
+        self,
+        op: Op,
+        *,
+        lba: int = 0,
+        sectors: int = 0,
+        at_ns: int | None = None,
+        queue: int = 0,
+        hint: int = 0,
+    ) -> int | None:
+        """Submit a request; return its number, or None if its queue is full.
+
+        It arrives at ``at_ns``, now if that is not given; what happens before then happens first.
+        ``lba`` and ``sectors`` count sectors of 512 bytes; a flush needs neither.
+        """
+        return self._hand.submit(op, lba, sectors, at_ns, queue, hint)
+
+    def advance(self, *, until_ns: int | None = None) -> list[Done]:
+        """Let everything happen up to and including a moment, or until the drive is idle.
+
+        Returns the requests that have ended since the last call, in the order of their ends.
+        """
+        return [Done(**row) for row in json.loads(self._hand.advance(until_ns))]
+
+    def sums(self) -> Sums:
+        """Return what the drive has done so far."""
+        return Sums(**json.loads(self._hand.sums()))
