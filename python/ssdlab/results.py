@@ -10,10 +10,10 @@ import json
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar
 
-from ssdlab import _native, report
+from ssdlab import _native, arrow, report
 from ssdlab.details import BlockMap, Detail, Distribution, SeriesInterval, Slow
 from ssdlab.intervals import Interval, intervals
 
@@ -42,6 +42,9 @@ __all__ = [
     "build",
     "figures_of",
 ]
+
+if typing.TYPE_CHECKING:
+    import pyarrow as pa
 
 T = TypeVar("T")
 
@@ -203,6 +206,16 @@ class Result:
         """Return the result as it stands in JSON."""
         return dict(self.raw)
 
+    def series_to_arrow(self) -> pa.Table:
+        """Return the run in intervals as an Arrow table; it must have been run for its details.
+
+        The columns are those of :class:`SeriesInterval` and of a ``series`` file: times in seconds
+        of the run, latencies in microseconds (null where nothing ended), shares from 0 to 1.
+        """
+        if self.detail is None:
+            raise ValueError("a result without details: run it with detail=True")
+        return arrow.table([asdict(interval) for interval in self.detail.series])
+
     def to_json(self, indent: int | None = 2) -> str:
         """Return the result as JSON text."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
@@ -264,6 +277,15 @@ class Comparison(Sequence[Result]):
             whole["aggregates"] = [aggregate.to_dict() for aggregate in self.aggregates]
         return whole
 
+    def to_arrow(self) -> pa.Table:
+        """Return the results as an Arrow table, a row each, for polars or pandas.
+
+        Columns are the names of what ran, its seed, a column ``vary.KEY`` for each setting that was
+        varied, and every figure by its dotted name in the JSON, such as ``read.latency_us.p99``, in
+        the unit of docs/results.md. What a result does not have is null.
+        """
+        return arrow.table([_row(result) for result in self.results])
+
     def to_json(self, indent: int | None = 2) -> str:
         """Return what ``--json`` writes, as text."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
@@ -271,6 +293,15 @@ class Comparison(Sequence[Result]):
     def __str__(self) -> str:
         """Return the tables that ``ssdlab compare`` prints."""
         return report.of_comparison(self)
+
+
+def _row(result: Result) -> dict[str, Any]:
+    names = ("label", "device", "scheme", "workload", "partial", "results_digest")
+    row: dict[str, Any] = {name: getattr(result, name) for name in names}
+    made = result.provenance
+    row |= {"seed": made.seed, "version": made.version, "config_hash": made.config_hash}
+    row |= {f"vary.{key}": value for key, value in result.vary.items()}
+    return row | figures_of(result.raw)
 
 
 def aggregate(label: str, runs: Sequence[int], results: Sequence[Result]) -> Aggregate:

@@ -1,0 +1,20 @@
+"""Plain rows as Arrow tables, which polars, pandas and others take over without copying.
+
+It needs ``pyarrow`` (``pip install "ssdlab[arrow]"``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Make a table of rows that may differ in their columns; what a row does not have is null."""
+    import pyarrow as pa  # noqa: PLC0415 - an optional dependency
+
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return pa.table({name: [row.get(name) for row in rows] for name in names})

@@ -1,0 +1,51 @@
+"""Results and files as other libraries read them."""
+
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+import ssdlab
+
+LITTLE = ssdlab.Plan(workload="random", limit=500, set={"workload.footprint": "64MiB"})
+
+
+def test_a_comparison_is_a_table_with_a_row_a_result() -> None:
+    comparison = ssdlab.compare(ssdlab.sweep(LITTLE, vary={"order": ["fifo", "read_first"]}))
+    table = comparison.to_arrow()
+    polars, pandas = pl.DataFrame(table), table.to_pandas()
+    assert polars["vary.order"].to_list() == ["fifo", "read_first"]
+    means = [result.read.latency_us.mean for result in comparison]
+    assert polars["read.latency_us.mean"].to_list() == means
+    assert isinstance(pandas, pd.DataFrame)
+    assert list(pandas["seed"]) == [1, 1]
+    assert pandas["requests"].sum() == 1000
+    # What only one of two results has is null in the other.
+    both = ssdlab.compare(
+        [LITTLE, ssdlab.Plan(workload="random", limit=500, set={"buffer.size": "1MiB"})]
+    )
+    assert both.to_arrow()["buffer.lookups"].null_count == 1
+
+
+def test_a_series_is_a_table_with_a_row_an_interval() -> None:
+    result = ssdlab.run(LITTLE, detail=True, interval="10ms")
+    series = pl.DataFrame(result.series_to_arrow())
+    assert series["reads"].sum() == result.read.requests
+    assert (series["end_s"] - series["start_s"]).max() == pytest.approx(0.01)
+    with pytest.raises(ValueError, match="detail=True"):
+        ssdlab.run(LITTLE).series_to_arrow()
+
+
+def test_files_of_a_run_are_read_by_others(tmp_path: Path) -> None:
+    files = {"log": tmp_path / "log.parquet", "series": tmp_path / "series.parquet"}
+    result = ssdlab.run(LITTLE, log=files["log"], series=files["series"], interval="10ms")
+    log = pl.read_parquet(files["log"])
+    assert len(log) == result.requests
+    reads = log.filter(pl.col("op") == "read")["latency_ns"]
+    assert reads.max() == pytest.approx(result.read.latency_us.max * 1000)
+    assert pd.read_parquet(files["series"])["writes"].sum() == result.write.requests
+    about = pq.read_metadata(files["log"]).metadata
+    assert about[b"ssdlab.config_hash"].decode() == result.provenance.config_hash
+    assert about[b"ssdlab.seed"] == b"1"
