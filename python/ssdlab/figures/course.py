@@ -17,11 +17,11 @@ from ssdlab.figures.base import (
     colour,
     latency_axis,
     log_axis,
+    paleness,
+    paleness_keys,
     run_keys,
     short,
     table,
-    paleness,
-    paleness_keys,
 )
 
 ROWS_MOST = 500
@@ -177,7 +177,7 @@ def _time(runs: Sequence[Run]) -> alt.X:
 def _latency(runs: Sequence[Run], rows: list[dict[str, Any]], kind: str) -> Figure:
     values = [row[f"{kind}_{what}"] for row in rows for what in ("mean", "p99")]
     known = [value for value in values if value]
-    names = ["mean", "p99"]
+    names = ("mean", "p99")
     chart = (
         alt.Chart(table(rows))
         .transform_fold([f"{kind}_mean", f"{kind}_p99"], as_=["field", "us"])
@@ -236,10 +236,10 @@ def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
 
 
 def _busy(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Figure:
-    names = ["dies", "buses"]
+    names = ("dies", "buses")
     chart = (
         alt.Chart(table(rows))
-        .transform_fold(names, as_=["what", "busy"])
+        .transform_fold(list(names), as_=["what", "busy"])
         .mark_line(strokeWidth=1.2)
         .encode(
             x=_time(runs),

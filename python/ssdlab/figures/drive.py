@@ -173,7 +173,7 @@ def _map(
         ),
     )
     # A cell lies over the end of the one before: edge beside edge would let the background through.
-    return (
+    chart: alt.Chart = (
         alt.Chart(table(cells))
         .transform_window(row="row_number()")
         .transform_calculate(
@@ -198,3 +198,4 @@ def _map(
             ],
         )
     )
+    return chart
