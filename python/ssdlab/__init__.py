@@ -6,7 +6,7 @@
 """
 
 from ssdlab._native import __version__
-from ssdlab.api import compare, presets, run, schemes
+from ssdlab.api import compare, presets, report_html, run, save_figures, schemes
 from ssdlab.drive import Drive
 from ssdlab.errors import InputError, InternalError, Interrupted
 from ssdlab.intervals import Interval
@@ -26,7 +26,9 @@ __all__ = [
     "__version__",
     "compare",
     "presets",
+    "report_html",
     "run",
+    "save_figures",
     "schemes",
     "sweep",
 ]

@@ -10,6 +10,7 @@ from typing import Any
 
 from ssdlab import _native
 from ssdlab.errors import InputError, Interrupted
+from ssdlab.files import Folder, Target
 from ssdlab.plans import Plan, differ_in_seed_alone, to_json
 from ssdlab.results import Comparison, Result, aggregate
 
@@ -66,6 +67,39 @@ def _comparison(plans: list[Plan], results: list[dict[str, Any] | None]) -> Comp
     labels = [plans[group[0]].label or plans[group[0]].scheme for group in groups]
     summed = [aggregate(label, group, typed) for label, group in zip(labels, groups, strict=True)]
     return Comparison(typed, summed)
+
+
+def report_html(results: Result | Iterable[Result], path: str | os.PathLike[str]) -> None:
+    """Write a report to ``path``: one HTML file with figures and tables, which needs no network.
+
+    ``results`` is a comparison, a result, or several; they were made with ``detail=True``. Several
+    are drawn side by side. docs/report.md says what there is to see. Raises :class:`InputError` if
+    the file cannot be written or a result has no detail.
+    """
+    from ssdlab import page  # noqa: PLC0415  drawing is loaded when something is to be drawn
+
+    target = Target("report", os.fspath(path))
+    target.write(page.html(_compared(results)))
+
+
+def save_figures(results: Result | Iterable[Result], folder: str | os.PathLike[str]) -> list[str]:
+    """Write a report's figures to ``folder`` as PDF, SVG and PNG, and return the files' names.
+
+    They are as wide as a column of a paper, 3.3 inches. ``results`` is as for :func:`report_html`,
+    and so is what is raised.
+    """
+    from ssdlab.figures import render  # noqa: PLC0415  as above
+
+    target = Folder("figures", os.fspath(folder))
+    files = render.files(_compared(results))
+    target.write(files)
+    return list(files)
+
+
+def _compared(results: Result | Iterable[Result]) -> Comparison:
+    if isinstance(results, Comparison):
+        return results
+    return Comparison([results] if isinstance(results, Result) else list(results))
 
 
 def cores() -> int:

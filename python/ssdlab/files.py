@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -70,5 +72,59 @@ class Target:
             raise
 
     def _refusal(self, error: OSError) -> InputError:
-        reason = error.strerror or str(error)
-        return InputError.at(self._option, f"cannot write {self._shown!r}: {reason}")
+        return _refusal(self._option, self._shown, error)
+
+
+class Folder:
+    """A folder for files to be written at the end of a long run, tried out before it begins."""
+
+    def __init__(self, option: str, path: str) -> None:
+        """Raise an :class:`InputError` that names the option if nothing can be written there."""
+        self._option = option
+        self._path = Path(path).resolve()
+        self._shown = path
+        try:
+            self._aside().rmdir()
+        except OSError as error:
+            raise _refusal(option, path, error) from None
+
+    def write(self, contents: Mapping[str, bytes]) -> None:
+        """Put all files, by name, into the folder, or none; other files in it stay."""
+        try:
+            aside = self._aside()
+            try:
+                for name, content in contents.items():
+                    with (aside / name).open("wb") as file:
+                        file.write(content)
+                        file.flush()
+                        os.fsync(file.fileno())
+                self._path.mkdir(exist_ok=True)
+                for name in contents:
+                    (aside / name).replace(self._path / name)
+            finally:
+                shutil.rmtree(aside, ignore_errors=True)
+        except OSError as error:
+            raise _refusal(self._option, self._shown, error) from None
+
+    def _aside(self) -> Path:
+        """Make an empty folder on the same disk: in the folder, or beside it if there is none."""
+        if self._path.exists() and not self._path.is_dir():
+            raise NotADirectoryError(0, "is no folder")
+        home = self._path if self._path.is_dir() else self._path.parent
+        aside = home / f".{self._path.name}.{os.getpid()}.part"
+        aside.mkdir()
+        return aside
+
+
+def check_distinct(paths: Iterable[tuple[str, str]]) -> None:
+    """Raise an :class:`InputError` if two of these options name the same file."""
+    seen: dict[Path, str] = {}
+    for option, path in paths:
+        other = seen.setdefault(Path(path).resolve(), option)
+        if other != option:
+            raise InputError.at(option, f"got {path!r}, expected another file than {other}")
+
+
+def _refusal(option: str, shown: str, error: OSError) -> InputError:
+    reason = error.strerror or str(error)
+    return InputError.at(option, f"cannot write {shown!r}: {reason}")

@@ -95,6 +95,25 @@ OUTPUT = [
     click.option("--json", metavar="FILE", help="Write the results as JSON, - for stdout."),
 ]
 
+DRAWN = [
+    click.option("--report", metavar="FILE", help="Write a report with figures: one HTML file."),
+    click.option("--figures", metavar="DIR", help="Write the figures as PDF, SVG and PNG."),
+]
+
+KEPT = [
+    click.option("--log", metavar="FILE", help="Write a row a request, in Parquet."),
+    click.option("--series", metavar="FILE", help="Write a row an interval, in Parquet."),
+    click.option(
+        "--interval", metavar="TIME", help="Its length; as suits the run if it is not given."
+    ),
+    click.option("--timeline", metavar="FILE", help="Write what every part did, for Perfetto."),
+    click.option(
+        "--timeline-span", metavar="TIME", help="The timeline's length, 10ms if it is not given."
+    ),
+]
+
+RUN = [DRIVE, LOAD, START, SAVED, SWEEP, OUTPUT, DRAWN, KEPT]
+
 
 def add(*groups: Iterable[Callable[[Command], Command]]) -> Callable[[Command], Command]:
     """Return a decorator that adds these groups of options to a command."""
@@ -109,7 +128,10 @@ def add(*groups: Iterable[Callable[[Command], Command]]) -> Callable[[Command], 
 
 def plan_of(options: dict[str, Any]) -> Plan:
     """Return the plan that the options name, but for those that may name several."""
-    names = ("limit", "warmup", "precondition", "time_scale", "closed", "fit", "state", "paranoid")
+    names = (
+        *("limit", "warmup", "precondition", "time_scale", "closed", "fit", "state", "paranoid"),
+        *("log", "series", "interval", "timeline", "timeline_span"),
+    )
     given = {name: options[name] for name in names if name in options}
     if options.get("trace") and options.get("workload") is not None:
         raise InputError.at("--workload", "a workload beside --trace: expected one or the other")

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from ssdlab import api, report
 from ssdlab.cli import exits, options
+from ssdlab.cli.outputs import Outputs
 from ssdlab.errors import InputError, Interrupted
-from ssdlab.files import Target
 from ssdlab.plans import Plan, sweep
 from ssdlab.progress import Line
 from ssdlab.results import Comparison
 
-_STDOUT = "-"
-
 
 @click.command()
-@options.add(
-    options.DRIVE, options.LOAD, options.START, options.SAVED, options.SWEEP, options.OUTPUT
-)
+@options.add(*options.RUN)
 def run(**given: Any) -> int:
     """Run one drive on one trace or workload."""
     plans = _plans(given)
@@ -34,9 +31,7 @@ def run(**given: Any) -> int:
 
 
 @click.command()
-@options.add(
-    options.DRIVE, options.LOAD, options.START, options.SAVED, options.SWEEP, options.OUTPUT
-)
+@options.add(*options.RUN)
 def compare(**given: Any) -> int:
     """Run several schemes or settings on the same trace, side by side.
 
@@ -66,8 +61,9 @@ def _execute(
     plans: Sequence[Plan], given: dict[str, Any], show: Callable[[Comparison], str]
 ) -> int:
     """Run the plans, show the results, write them; the exit code."""
-    path, code = given["json"], 0
-    target = Target("--json", path) if path not in {None, _STDOUT} else None
+    outputs, code = Outputs(given, len(plans)), 0
+    if outputs.drawn:
+        plans = [replace(plan, detail=True) for plan in plans]
     try:
         with Line() as line:
             comparison = api.compare(plans, jobs=given["jobs"], progress=line)
@@ -76,13 +72,14 @@ def _execute(
         if not comparison:
             click.echo("interrupted before anything was measured", file=sys.stderr)
             return code
-    if target is not None:
-        target.write(comparison.to_json() + "\n")
-    if path == _STDOUT:
+    outputs.write_json(comparison)
+    if given["json"] == outputs.STDOUT:
         click.echo(comparison.to_json())
         _tell_warnings(comparison)
     else:
         click.echo(show(comparison))
+    sys.stdout.flush()
+    outputs.draw(comparison)
     return code
 
 

@@ -138,15 +138,15 @@ def dash(names: Sequence[str], fieldname: str) -> alt.StrokeDash:
     return alt.StrokeDash(f"{fieldname}:N", scale=scale, legend=legend)
 
 
-def weight(names: Sequence[str], fieldname: str) -> alt.StrokeWidth:
-    """Draw the first of two noisy lines thick, the second thin: noise would hide dashes."""
-    scale = alt.Scale(domain=list(names), range=[1.5, 0.6])
-    return alt.StrokeWidth(f"{fieldname}:N", scale=scale, legend=alt.Legend(title=None))
+def paleness(names: Sequence[str], fieldname: str) -> alt.Opacity:
+    """Draw the first of two noisy lines strong, the second pale: noise would hide dashes."""
+    scale = alt.Scale(domain=list(names), range=[1, 0.45])
+    return alt.Opacity(f"{fieldname}:O", scale=scale, legend=alt.Legend(title=None))
 
 
-def weight_keys(names: Sequence[str]) -> list[Key]:
-    """Return the legend of thick and thin lines."""
-    return [Key(name, mark=mark) for name, mark in zip(names, ("thick", "thin"), strict=True)]
+def paleness_keys(names: Sequence[str]) -> list[Key]:
+    """Return the legend of strong and pale lines."""
+    return [Key(name, mark=mark) for name, mark in zip(names, ("strong", "pale"), strict=True)]
 
 
 # Numbers and axes.
@@ -189,7 +189,7 @@ def log_axis(title: str, least: float, most: float, label: str = "datum.label") 
     ticks = ticks[:: 1 + (len(ticks) - 1) // 9]
     return {
         "scale": alt.Scale(type="log", domain=[low, high], nice=False),
-        "axis": alt.Axis(title=title, values=ticks, labelExpr=label),
+        "axis": alt.Axis(title=title, values=ticks, labelExpr=label, labelOverlap="greedy"),
     }
 
 
@@ -212,5 +212,5 @@ def unit_of(most_us: float) -> tuple[str, float]:
 def clock_of(most_s: float) -> tuple[str, float]:
     """Return the unit in which a time since the beginning is best drawn, and its length in s."""
     units = (("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86400.0))
-    fitting = [unit for unit in units if most_s >= 3 * unit[1]]
+    fitting = [unit for unit in units if most_s >= 1.5 * unit[1]]
     return fitting[-1] if fitting else units[0]

@@ -17,11 +17,11 @@ from ssdlab.figures.base import (
     colour,
     latency_axis,
     log_axis,
+    paleness,
+    paleness_keys,
     run_keys,
     short,
     table,
-    weight,
-    weight_keys,
 )
 
 ROWS_MOST = 500
@@ -156,6 +156,10 @@ def _row(one: SeriesInterval, unit: float) -> dict[str, Any]:
     }
 
 
+# Where nothing ended in an interval, the line breaks; what stands alone is still to be seen.
+_DOT = alt.OverlayMarkDef(size=3, filled=True)
+
+
 def clock(runs: Sequence[Run]) -> tuple[str, float]:
     """Return the unit of the axes of time, and its length in seconds."""
     ends = (one.end_s for run in runs for one in run.detail.series)
@@ -173,30 +177,29 @@ def _time(runs: Sequence[Run]) -> alt.X:
 def _latency(runs: Sequence[Run], rows: list[dict[str, Any]], kind: str) -> Figure:
     values = [row[f"{kind}_{what}"] for row in rows for what in ("mean", "p99")]
     known = [value for value in values if value]
-    names = ["mean", "p99"]
+    names = ("mean", "p99")
     chart = (
         alt.Chart(table(rows))
         .transform_fold([f"{kind}_mean", f"{kind}_p99"], as_=["field", "us"])
-        .transform_filter("isValid(datum.us) && datum.us > 0")
         .transform_calculate(what=f"datum.field == '{kind}_p99' ? 'p99' : 'mean'")
-        .mark_line()
+        .mark_line(strokeWidth=1.2, point=_DOT)
         .encode(
             x=_time(runs),
             y=alt.Y("us:Q", **latency_axis(f"{kind.capitalize()} latency", min(known), max(known))),
             color=colour(runs),
-            strokeWidth=weight(names, "what"),
+            opacity=paleness(names, "what"),
         )
     )
     title = f"{kind.capitalize()} latency over time"
     what = f"Mean and 99th percentile of the {kind}s that ended in an interval."
-    keys = [*run_keys(runs), *weight_keys(names)]
+    keys = [*run_keys(runs), *paleness_keys(names)]
     return Figure(f"time-latency-{kind}", "Latency over time", title, what, chart, keys)
 
 
 def _line(runs: Sequence[Run], rows: list[dict[str, Any]], line: _Line) -> Figure:
     chart = (
         alt.Chart(table(rows))
-        .mark_line(strokeWidth=1)
+        .mark_line(strokeWidth=1.2)
         .encode(
             x=_time(runs),
             y=alt.Y(
@@ -225,8 +228,7 @@ def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
         y = log_axis("WAF", max(1, min(known)), max(known), "format(datum.value, '~g')")
     chart = (
         alt.Chart(table(rows))
-        .transform_filter("isValid(datum.waf)")
-        .mark_line(strokeWidth=1)
+        .mark_line(strokeWidth=1.2, point=_DOT)
         .encode(x=_time(runs), y=alt.Y("waf:Q", **y), color=colour(runs))
     )
     what = "Pages programmed for each page programmed for the host."
@@ -234,11 +236,11 @@ def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
 
 
 def _busy(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Figure:
-    names = ["dies", "buses"]
+    names = ("dies", "buses")
     chart = (
         alt.Chart(table(rows))
-        .transform_fold(names, as_=["what", "busy"])
-        .mark_line()
+        .transform_fold(list(names), as_=["what", "busy"])
+        .mark_line(strokeWidth=1.2)
         .encode(
             x=_time(runs),
             y=alt.Y(
@@ -247,9 +249,9 @@ def _busy(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Figure:
                 axis=alt.Axis(title="Time in service", tickCount=5, format="~%"),
             ),
             color=colour(runs),
-            strokeWidth=weight(names, "what"),
+            opacity=paleness(names, "what"),
         )
     )
-    keys = [*run_keys(runs), *weight_keys(names)]
+    keys = [*run_keys(runs), *paleness_keys(names)]
     what = "Mean share of the time in which dies and buses were in service."
     return Figure("time-utilisation", "Utilisation", "Utilisation over time", what, chart, keys)

@@ -31,9 +31,10 @@ def programs(runs: Sequence[Run]) -> Iterator[Figure]:
     causes = [cause for cause in _CAUSES if any(cause == found for _, found, _ in bars)]
     if len(causes) < 2:
         return
+    names = [_CAUSES[cause][0] for cause in causes]
     tones = [_CAUSES[cause][1] for cause in causes]
     data = [
-        {"bar": bar, "cause": cause, "at": causes.index(cause), "pages": short(pages)}
+        {"bar": bar, "cause": _CAUSES[cause][0], "at": causes.index(cause), "pages": short(pages)}
         for bar, cause, pages in bars
     ]
     one = len(runs) == 1
@@ -54,14 +55,14 @@ def programs(runs: Sequence[Run]) -> Iterator[Figure]:
             ),
             color=alt.Color(
                 "cause:N",
-                scale=alt.Scale(domain=causes, range=tones),
+                scale=alt.Scale(domain=names, range=tones),
                 legend=alt.Legend(title=None),
             ),
             order=alt.Order("at:Q"),
             tooltip=[alt.Tooltip("cause:N"), alt.Tooltip("pages:Q", format=",.4~g")],
         )
     )
-    keys = [Key(_CAUSES[cause][0], tone) for cause, tone in zip(causes, tones, strict=True)]
+    keys = [Key(name, tone) for name, tone in zip(names, tones, strict=True)]
     yield Figure(
         "programs",
         "Write amplification and garbage collection",
@@ -111,7 +112,7 @@ def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -
 
 
 _MAPS = (
-    ("erases", "P/E cycles", "Mean P/E cycles of the blocks of a cell.", ",.3~g"),
+    ("erases", "P/E cycles", "Mean P/E cycles of the blocks of a cell.", ",.3~r"),
     ("valid", "Valid pages", "Mean share of the pages of a cell that hold valid data.", "~%"),
     ("rber", "Raw bit error rate", "Mean true RBER of the blocks' worst pages.", ".1e"),
 )
@@ -154,10 +155,10 @@ def _map(
     shape: str,
 ) -> alt.Chart:
     planes, many = run.detail.blocks.planes, run.detail.blocks.blocks
-    across = len(grid[0])
+    across, down = len(grid[0]), len(grid)
     cells = [{"v": short(value, 4)} for row in grid for value in row]
-    at = alt.Scale(domain=[0, many], nice=False)
-    down = alt.Scale(domain=[0, planes], nice=False, reverse=True)
+    x_scale = alt.Scale(domain=[0, many], nice=False)
+    y_scale = alt.Scale(domain=[0, planes], nice=False, reverse=True)
     scale = alt.Scale(domain=domain, scheme="viridis")
     tone = alt.Color(
         "v:Q",
@@ -171,24 +172,25 @@ def _map(
             tickCount=4,
         ),
     )
-    return (
+    # A cell lies over the end of the one before: edge beside edge would let the background through.
+    chart: alt.Chart = (
         alt.Chart(table(cells))
         .transform_window(row="row_number()")
         .transform_calculate(
             x=f"floor((datum.row - 1) % {across} * {many} / {across})",
-            x2=f"floor(((datum.row - 1) % {across} + 1) * {many} / {across})",
-            y=f"floor(floor((datum.row - 1) / {across}) * {planes} / {len(grid)})",
-            y2=f"floor((floor((datum.row - 1) / {across}) + 1) * {planes} / {len(grid)})",
+            x2=f"floor(((datum.row - 1) % {across} + 1) * {many} / {across}) + {many / across / 5}",
+            y=f"floor(floor((datum.row - 1) / {across}) * {planes} / {down})",
+            y2=f"floor((floor((datum.row - 1) / {across}) + 1) * {planes} / {down})"
+            f" + {planes / down / 5}",
         )
         .transform_filter("isValid(datum.v)")
-        .mark_rect(strokeWidth=0.5)
+        .mark_rect(clip=True)
         .encode(
-            x=alt.X("x:Q", scale=at, axis=_axis("Block of a plane")),
+            x=alt.X("x:Q", scale=x_scale, axis=_axis("Block of a plane")),
             x2="x2:Q",
-            y=alt.Y("y:Q", scale=down, axis=_axis("Plane")),
+            y=alt.Y("y:Q", scale=y_scale, axis=_axis("Plane")),
             y2="y2:Q",
             color=tone,
-            stroke=alt.Stroke("v:Q", scale=scale, legend=None),
             tooltip=[
                 alt.Tooltip("y:Q", title="from plane"),
                 alt.Tooltip("x:Q", title="from block"),
@@ -196,3 +198,4 @@ def _map(
             ],
         )
     )
+    return chart

@@ -9,7 +9,9 @@ from typing import Any
 import altair as alt
 import vl_convert
 
+from ssdlab.figures import figures
 from ssdlab.figures.base import LIGHT, Figure
+from ssdlab.results import Comparison
 
 COLUMN_IN = 3.3
 """The width of a column of a paper in two columns."""
@@ -22,6 +24,7 @@ LITE = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 
 _TEXT, _FAINT = "#1a1a1a", "#dddddd"
 PAPER: dict[str, Any] = {
+    "aria": False,
     "background": "white",
     "font": "Liberation Sans, Arial, Helvetica, sans-serif",
     "padding": 2,
@@ -89,6 +92,15 @@ def render(figure: Figure) -> dict[str, bytes]:
         "pdf": vl_convert.svg_to_pdf(svg),
         "svg": _in_inches(svg).encode(),
         "png": png,
+    }
+
+
+def files(comparison: Comparison) -> dict[str, bytes]:
+    """Return every figure's files by name."""
+    return {
+        f"{figure.name}.{ending}": content
+        for figure in figures(comparison)
+        for ending, content in render(figure).items()
     }
 
 

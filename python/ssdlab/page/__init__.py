@@ -89,18 +89,26 @@ def _data(drawn: Sequence[Figure]) -> str:
         shared |= spec.pop("datasets")
         name = spec.pop("data")["name"]
         del spec["config"], spec["$schema"]
+        if figure.keys:
+            _without_legends(spec)
         specs.append(
             {
                 "id": figure.name,
                 "data": name,
                 "canvas": figure.many,
-                "legend": not figure.keys,
                 "spec": {**spec, "height": _height(figure)},
             }
         )
     text = json.dumps({"data": shared, "figures": specs}, ensure_ascii=False, separators=(",", ":"))
     # No text of a label may end the script element that holds it.
     return text.replace("<", "\\u003c")
+
+
+def _without_legends(spec: dict[str, Any]) -> None:
+    """Take the legends out of a drawing: the page has its own, which wraps on a narrow screen."""
+    for channel in ("color", "shape", "strokeDash", "opacity"):
+        if channel in spec["encoding"]:
+            spec["encoding"][channel]["legend"] = None
 
 
 def _height(figure: Figure) -> int:

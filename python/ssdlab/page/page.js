@@ -9,7 +9,7 @@ function colours() {
   return { text: named("--text"), faint: named("--faint"), grid: named("--grid"), runs };
 }
 
-function theme(legend) {
+function theme() {
   const { text, faint, grid, runs } = colours();
   const font = { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
   return {
@@ -29,11 +29,11 @@ function theme(legend) {
       gridColor: grid,
       labelLimit: 150,
     },
-    legend: { ...font, disable: !legend, labelColor: text, titleColor: text, gradientLength: 200 },
+    legend: { ...font, labelColor: text, titleColor: text, gradientLength: 200 },
   };
 }
 
-async function draw({ id, data: name, canvas, legend, spec }) {
+async function draw({ id, data: name, canvas, spec }) {
   const whole = {
     ...spec,
     data: { values: data[name] },
@@ -44,7 +44,7 @@ async function draw({ id, data: name, canvas, legend, spec }) {
     mode: "vega-lite",
     actions: false,
     renderer: canvas ? "canvas" : "svg",
-    config: theme(legend),
+    config: theme(),
     tooltip: { theme: dark.matches ? "dark" : "light" },
   });
 }
