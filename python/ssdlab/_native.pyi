@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, final
 
 __all__ = [
-    "Hand",
     "SCHEMA_VERSION",
+    "Hand",
     "__version__",
     "effective",
     "formats",

@@ -1,0 +1,37 @@
+"""The tutorial runs, and shows what it says."""
+
+import ast
+import json
+from typing import Any
+
+import pytest
+from calling import ROOT
+
+NOTEBOOK = json.loads((ROOT / "docs" / "tutorial.ipynb").read_text(encoding="utf-8"))
+
+
+def value_of(code: str, names: dict[str, Any]) -> Any:
+    """Runs a cell; the value of its last expression, if it ends in one."""
+    cell = ast.parse(code)
+    last = cell.body.pop() if isinstance(cell.body[-1], ast.Expr) else None
+    exec(compile(cell, "tutorial", "exec"), names)
+    if not isinstance(last, ast.Expr):
+        return None
+    return eval(compile(ast.Expression(last.value), "tutorial", "eval"), names)
+
+
+def test_every_cell_runs_and_shows_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    names: dict[str, Any] = {}
+    compared = 0
+    for cell in NOTEBOOK["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        value = value_of("".join(cell["source"]), names)
+        outputs = [output for output in cell["outputs"] if "data" in output]
+        shown = ["".join(output["data"]["text/plain"]) for output in outputs]
+        # A table says its shape first, and is written alike everywhere.
+        if shown and shown[-1].startswith("shape:"):
+            assert repr(value) == shown[-1]
+            compared += 1
+    assert compared == 4
