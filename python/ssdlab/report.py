@@ -179,10 +179,25 @@ def of_comparison(comparison: Comparison) -> str:
 
 def summaries(comparison: Comparison) -> list[Summary]:
     """Return what there is to tell, a part a workload."""
+    return [_of_workload(workload, rows) for workload, rows in _groups(comparison).items()]
+
+
+def named(comparison: Comparison) -> list[tuple[str, Result]]:
+    """Return the runs with the names that the tables give them; of several seeds the first."""
+    groups = _groups(comparison).values()
+    return [
+        (label, result)
+        for rows in groups
+        for label, (_, result, _) in zip(_labels(rows).cells, rows, strict=True)
+    ]
+
+
+def _groups(comparison: Comparison) -> dict[str, list[_Row]]:
+    """Return the rows of each workload's table."""
     groups: dict[str, list[_Row]] = {}
     for row in _rows(comparison):
         groups.setdefault(row[1].workload, []).append(row)
-    return [_of_workload(workload, rows) for workload, rows in groups.items()]
+    return groups
 
 
 def _rows(comparison: Comparison) -> Iterator[_Row]:

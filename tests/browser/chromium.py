@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import shutil
@@ -22,6 +23,15 @@ def executable() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
+def _pipe() -> tuple[int, int]:
+    """A pipe whose ends are in nobody's way."""
+    ends = os.pipe()
+    moved = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 20) for end in ends]
+    for end in ends:
+        os.close(end)
+    return moved[0], moved[1]
+
+
 class Chromium:
     """A browser that cannot reach any network."""
 
@@ -29,8 +39,8 @@ class Chromium:
         binary = executable()
         assert binary is not None, "no Chromium: apt-get install chromium"
         self._home = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
-        from_us, self._write = os.pipe()
-        self._read, to_us = os.pipe()
+        from_us, self._write = _pipe()
+        self._read, to_us = _pipe()
         arguments = [
             *(binary, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
             *("--disable-dev-shm-usage", "--no-first-run", "--disable-extensions"),
@@ -38,17 +48,11 @@ class Chromium:
             *(f"--user-data-dir={self._home.name}", "--remote-debugging-pipe", "about:blank"),
         ]
 
-        def place() -> None:
-            # The protocol is spoken over the descriptors 3 and 4, whichever ours happen to be.
-            ours = os.dup(from_us), os.dup(to_us)
-            high = [os.dup2(each, 100 + at) for at, each in enumerate(ours)]
-            os.dup2(high[0], 3)
-            os.dup2(high[1], 4)
-
+        # The protocol is spoken over the descriptors 3 and 4.
+        command = f'exec "$@" 3<&{from_us} 4>&{to_us}'
         self._process = subprocess.Popen(
-            arguments,
-            preexec_fn=place,
-            pass_fds=(3, 4),
+            ["/bin/sh", "-c", command, "sh", *arguments],
+            pass_fds=(from_us, to_us),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -152,7 +156,9 @@ class Page:
 
     def press_tab(self) -> None:
         for kind in ("rawKeyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
+            self.call(
+                "Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9
+            )
 
     def complaints(self) -> list[str]:
         """What the page has written to the console, and exceptions that nobody caught."""

@@ -40,6 +40,15 @@ def test_one_run(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
 
 
+def test_a_report(tmp_path: Path) -> None:
+    code, out, err = interrupted(tmp_path, "run", *FOREVER, "--report", "r.html", "--log", "l")
+    assert (code, err) == (130, "")
+    assert "PARTIAL: stopped after " in out
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "PARTIAL: stopped after " in text[: text.index("<main")]
+    assert (tmp_path / "l").read_bytes()[-4:] == b"PAR1"
+
+
 def test_a_comparison_on_stdout(tmp_path: Path) -> None:
     vary = ("--vary", "order=fifo,read_first", "--jobs", "1")
     code, out, err = interrupted(tmp_path, "compare", *vary, *FOREVER, "--json", "-")

@@ -160,6 +160,7 @@ def test_what_is_written_fits_the_schema() -> None:
     for comparison in (
         ssdlab.compare(plans),
         ssdlab.compare([ssdlab.Plan(trace=OFFICE, limit=50)]),
+        ssdlab.compare([ssdlab.Plan(limit=500, detail=True, set={"physics": "retries"})]),
     ):
         whole = json.loads(comparison.to_json())
         jsonschema.Draft202012Validator.check_schema(schema.results())

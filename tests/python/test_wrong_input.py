@@ -142,6 +142,33 @@ ARGUMENTS = [
         "--json: cannot write 'no/such/folder.json': No such file or directory",
     ),
     ("run --json /", "--json: cannot write '/': is a folder"),
+    ("run --report no/r.html", "--report: cannot write 'no/r.html': No such file or directory"),
+    ("run --report /", "--report: cannot write '/': is a folder"),
+    ("run --figures no/such", "--figures: cannot write 'no/such': No such file or directory"),
+    ("run --figures /dev/null", "--figures: cannot write '/dev/null': is no folder"),
+    ("run --log no/l.parquet", "--log: cannot write 'no/l.parquet': No such file or directory"),
+    ("run --series no/s", "--series: cannot write 'no/s': No such file or directory"),
+    ("run --timeline no/t", "--timeline: cannot write 'no/t': No such file or directory"),
+    ("run --json a --report a", "--report: got 'a', expected another file than --json"),
+    ("run --log a --timeline ./a", "--timeline: got './a', expected another file than --log"),
+    ("run --seeds 2 --log l", "--log: a file of one run: got 2 runs"),
+    ("compare --vary order=fifo,read_first --series s", "--series: a file of one run: got 2 runs"),
+    ("compare --seeds 3 --timeline t", "--timeline: a file of one run: got 3 runs"),
+    (
+        "run --interval 1ms",
+        "--interval: an option without effect: expected --series or --report beside it",
+    ),
+    (
+        "run --timeline-span 1ms",
+        "--timeline-span: an option without effect: expected --timeline beside it",
+    ),
+    (
+        "run --series s --interval 1",
+        (
+            '--interval: invalid value: got "1", '
+            'expected a time above 0 with its unit, such as "10ms"'
+        ),
+    ),
     ("run --config no.toml", "no.toml: cannot be read: No such file or directory (os error 2)"),
     ("run --trace no.csv", "no.csv: no such file"),
     (

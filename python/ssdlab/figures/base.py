@@ -12,6 +12,7 @@ from typing import Any
 
 import altair as alt
 
+from ssdlab import report
 from ssdlab.details import Detail
 from ssdlab.errors import InputError
 from ssdlab.results import Comparison, Result
@@ -55,9 +56,9 @@ class Key:
 class Figure:
     """A figure: what a file of it is called, where it belongs, what it shows, and the drawing.
 
-    ``keys`` is its legend, where that can stand outside the drawing; ``lanes`` counts its bars, if
-    it has any, which make it as high as it must be; ``many`` says that it holds so many marks that
-    pixels draw it better than outlines.
+    ``keys`` is its legend, where that can stand outside the drawing; ``lanes`` counts its bars and
+    ``lines`` those of their labels, which make it as high as it must be; ``many`` says that it has
+    so many marks that pixels draw it better than outlines.
     """
 
     name: str
@@ -67,15 +68,13 @@ class Figure:
     chart: alt.Chart | alt.LayerChart
     keys: Sequence[Key] = field(default_factory=tuple)
     lanes: int = 0
+    lines: int = 1
     many: bool = False
 
 
 def runs_of(comparison: Comparison) -> list[Run]:
     """Return the runs to be drawn, each with a name of its own; of several seeds the first."""
-    if comparison.aggregates:
-        named = [(group.label, comparison[group.runs[0]]) for group in comparison.aggregates]
-    else:
-        named = [(result.label or result.scheme, result) for result in comparison]
+    named = report.named(comparison)
     if len({result.workload for _, result in named}) > 1:
         named = [(f"{label}, {PurePath(run.workload).name}", run) for label, run in named]
     runs = []
@@ -138,18 +137,16 @@ def dash(names: Sequence[str], fieldname: str) -> alt.StrokeDash:
     return alt.StrokeDash(f"{fieldname}:N", scale=scale, legend=legend)
 
 
-def paleness(names: Sequence[str], fieldname: str) -> alt.Opacity:
-    """Draw the first of two noisy lines strong, the second pale: noise would hide dashes."""
-    scale = alt.Scale(domain=list(names), range=[1, 0.45])
-    return alt.Opacity(f"{fieldname}:O", scale=scale, legend=alt.Legend(title=None))
+# Numbers, words and axes.
 
 
-def paleness_keys(names: Sequence[str]) -> list[Key]:
-    """Return the legend of strong and pale lines."""
-    return [Key(name, mark=mark) for name, mark in zip(names, ("strong", "pale"), strict=True)]
+def lines_of(labels: Iterable[str]) -> int:
+    """Return how many lines the labels of bars take, which are broken at commas."""
+    return max((label.count(", ") + 1 for label in labels), default=1)
 
 
-# Numbers and axes.
+BROKEN = "split(datum.label, ', ')"
+"""A label of several lines."""
 
 
 def short(value: float | None, digits: int = 6) -> float | None:
@@ -189,7 +186,9 @@ def log_axis(title: str, least: float, most: float, label: str = "datum.label") 
     ticks = ticks[:: 1 + (len(ticks) - 1) // 9]
     return {
         "scale": alt.Scale(type="log", domain=[low, high], nice=False),
-        "axis": alt.Axis(title=title, values=ticks, labelExpr=label, labelOverlap="greedy"),
+        "axis": alt.Axis(
+            title=title, values=ticks, labelExpr=label, labelOverlap="greedy", labelSeparation=6
+        ),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from ssdlab.figures.base import KINDS, Figure, Key, Run, short, table, unit_of
+from ssdlab.figures.base import BROKEN, KINDS, Figure, Key, Run, lines_of, short, table, unit_of
 from ssdlab.results import KindResult
 
 SECTION = "Where the time went"
@@ -65,7 +65,8 @@ def blame(runs: Sequence[Run]) -> Iterator[Figure]:
         chart, keys = _stacked(bars, f"Mean {kind} latency", "")
         what = f"Parts of the mean {kind} latency; they sum to it."
         title = f"{kind.capitalize()}s"
-        yield Figure(f"blame-{kind}", SECTION, title, what, chart, keys, len(bars))
+        lines = lines_of(bar for bar, _ in bars)
+        yield Figure(f"blame-{kind}", SECTION, title, what, chart, keys, len(bars), lines)
 
 
 def slowest(runs: Sequence[Run]) -> Iterator[Figure]:
@@ -149,14 +150,14 @@ def _stacked(bars: Bars, title: str, axis: str) -> tuple[alt.Chart, list[Key]]:
             y=alt.Y(
                 "bar:N",
                 sort=[bar for bar, _ in bars],
-                axis=alt.Axis(title=axis or None, labelExpr="split(datum.label, ', ')"),
+                axis=alt.Axis(title=axis or None, labelExpr=BROKEN),
             ),
             color=alt.Color(
                 "part:N",
                 scale=alt.Scale(
                     domain=[part.name for part in drawn], range=[part.colour for part in drawn]
                 ),
-                legend=alt.Legend(title=None, columns=4),
+                legend=alt.Legend(title=None),
             ),
             order=alt.Order("at:Q"),
             tooltip=[

@@ -17,15 +17,18 @@ from ssdlab.figures.base import (
     colour,
     latency_axis,
     log_axis,
-    paleness,
-    paleness_keys,
     run_keys,
     short,
     table,
 )
 
-ROWS_MOST = 500
-"""A run in more intervals than this is drawn in fewer, each of several."""
+ROWS_MOST = (500, 200)
+"""One run in more intervals than this is drawn in fewer; several runs in more than that."""
+
+
+def rows_most(runs: Sequence[Run]) -> int:
+    """Return how many intervals of each run are drawn at most."""
+    return ROWS_MOST[len(runs) > 1]
 
 
 def course(runs: Sequence[Run]) -> Iterator[Figure]:
@@ -34,18 +37,18 @@ def course(runs: Sequence[Run]) -> Iterator[Figure]:
     if len({row["t"] for row in rows}) < 2:
         return
     for kind in KINDS:
-        if any(row[f"{kind}_mean"] for row in rows):
-            yield _latency(runs, rows, kind)
+        for figure in _FIGURES:
+            yield from _latency(runs, rows, kind, figure)
     yield from _waf(runs, rows)
     for line in _LINES:
         if any(row[line.field] for row in rows):
             yield _line(runs, rows, line)
-    yield _busy(runs, rows)
 
 
 _LOAD = "Load"
 _GC = "Write amplification and garbage collection"
 _RETRIES = "Read retries"
+_BUSY = "Utilisation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,12 @@ class _Line:
     what: str
     field: str
     axis: str
+    percent: bool = False
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """Return how the numbers of its axis are written."""
+        return {"format": "~%"} if self.percent else {}
 
 
 _LINES = (
@@ -85,10 +94,20 @@ _LINES = (
         *("retries", _RETRIES, "Read retries", "Attempts of reads after the first."),
         *("retries", "Retries a second"),
     ),
+    _Line(
+        *("dies", _BUSY, "Dies over time", "Mean share of the time in service."),
+        *("dies", "Time in service"),
+        percent=True,
+    ),
+    _Line(
+        *("buses", _BUSY, "Buses over time", "Mean share of the time in service."),
+        *("buses", "Time in service"),
+        percent=True,
+    ),
 )
 
 
-def joined(series: Sequence[SeriesInterval], most: int = ROWS_MOST) -> list[SeriesInterval]:
+def joined(series: Sequence[SeriesInterval], most: int) -> list[SeriesInterval]:
     """Return a run in at most so many intervals: neighbours are joined.
 
     Counts add up, means weigh by their counts; a percentile of several is the largest of theirs.
@@ -131,7 +150,7 @@ def rows_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
     return [
         {"label": run.label, **_row(one, unit)}
         for run in runs
-        for one in joined(run.detail.series)
+        for one in joined(run.detail.series, rows_most(runs))
         if one.end_s > one.start_s
     ]
 
@@ -174,26 +193,33 @@ def _time(runs: Sequence[Run]) -> alt.X:
     return alt.X("t:Q", scale=scale, axis=axis)
 
 
-def _latency(runs: Sequence[Run], rows: list[dict[str, Any]], kind: str) -> Figure:
-    values = [row[f"{kind}_{what}"] for row in rows for what in ("mean", "p99")]
-    known = [value for value in values if value]
-    names = ("mean", "p99")
+def _latency(
+    runs: Sequence[Run], rows: list[dict[str, Any]], kind: str, figure: str
+) -> Iterator[Figure]:
+    known = [row[f"{kind}_{figure}"] for row in rows if row[f"{kind}_{figure}"]]
+    if not known:
+        return
+    title = f"{kind.capitalize()} latency, {figure}"
     chart = (
         alt.Chart(table(rows))
-        .transform_fold([f"{kind}_mean", f"{kind}_p99"], as_=["field", "us"])
-        .transform_calculate(what=f"datum.field == '{kind}_p99' ? 'p99' : 'mean'")
         .mark_line(strokeWidth=1.2, point=_DOT)
         .encode(
             x=_time(runs),
-            y=alt.Y("us:Q", **latency_axis(f"{kind.capitalize()} latency", min(known), max(known))),
+            y=alt.Y(f"{kind}_{figure}:Q", **latency_axis(title, min(known), max(known))),
             color=colour(runs),
-            opacity=paleness(names, "what"),
         )
     )
-    title = f"{kind.capitalize()} latency over time"
-    what = f"Mean and 99th percentile of the {kind}s that ended in an interval."
-    keys = [*run_keys(runs), *paleness_keys(names)]
-    return Figure(f"time-latency-{kind}", "Latency over time", title, what, chart, keys)
+    what = _FIGURES[figure].format(kind)
+    if figure == "p99" and any(len(run.detail.series) > rows_most(runs) for run in runs):
+        what += " Several intervals are drawn as one, by the largest of theirs."
+    name = f"time-{figure}-{kind}"
+    yield Figure(name, "Latency over time", title, what, chart, run_keys(runs))
+
+
+_FIGURES = {
+    "mean": "Mean of the {}s that ended in an interval.",
+    "p99": "99th percentile of the {}s that ended in an interval.",
+}
 
 
 def _line(runs: Sequence[Run], rows: list[dict[str, Any]], line: _Line) -> Figure:
@@ -205,7 +231,7 @@ def _line(runs: Sequence[Run], rows: list[dict[str, Any]], line: _Line) -> Figur
             y=alt.Y(
                 f"{line.field}:Q",
                 scale=alt.Scale(zero=True),
-                axis=alt.Axis(title=line.axis, tickCount=5),
+                axis=alt.Axis(title=line.axis, tickCount=5, **line.shape),
             ),
             color=colour(runs),
         )
@@ -233,25 +259,3 @@ def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
     )
     what = "Pages programmed for each page programmed for the host."
     yield Figure("time-waf", _GC, "Write amplification", what, chart, run_keys(runs))
-
-
-def _busy(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Figure:
-    names = ("dies", "buses")
-    chart = (
-        alt.Chart(table(rows))
-        .transform_fold(list(names), as_=["what", "busy"])
-        .mark_line(strokeWidth=1.2)
-        .encode(
-            x=_time(runs),
-            y=alt.Y(
-                "busy:Q",
-                scale=alt.Scale(zero=True),
-                axis=alt.Axis(title="Time in service", tickCount=5, format="~%"),
-            ),
-            color=colour(runs),
-            opacity=paleness(names, "what"),
-        )
-    )
-    keys = [*run_keys(runs), *paleness_keys(names)]
-    what = "Mean share of the time in which dies and buses were in service."
-    return Figure("time-utilisation", "Utilisation", "Utilisation over time", what, chart, keys)

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from ssdlab.figures.base import Figure, Key, Run, colour, run_keys, short, table
+from ssdlab.figures.base import BROKEN, Figure, Key, Run, colour, lines_of, run_keys, short, table
 
 _CAUSES = {
     "host": ("host", "#0072b2"),
@@ -51,7 +51,7 @@ def programs(runs: Sequence[Run]) -> Iterator[Figure]:
             y=alt.Y(
                 "bar:N",
                 sort=[run.label for run in runs],
-                axis=None if one else alt.Axis(title=None, labelExpr="split(datum.label, ', ')"),
+                axis=None if one else alt.Axis(title=None, labelExpr=BROKEN),
             ),
             color=alt.Color(
                 "cause:N",
@@ -71,6 +71,7 @@ def programs(runs: Sequence[Run]) -> Iterator[Figure]:
         chart,
         keys,
         len(runs),
+        1 if one else lines_of(run.label for run in runs),
     )
 
 

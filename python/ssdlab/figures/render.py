@@ -17,7 +17,10 @@ COLUMN_IN = 3.3
 """The width of a column of a paper in two columns."""
 _POINTS = 72
 _PNG_PPI = 300
-_HEIGHT, _MAP_HEIGHT, _LANE = 145, 165, 17
+_HEIGHT, _MAP_HEIGHT, _LANE = 130, 165, 17
+_LEGEND_LINE = 10
+_FEW = 12
+"""More bars than this are drawn thinner."""
 
 LITE = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 """The version of Vega-Lite that Altair writes."""
@@ -51,6 +54,7 @@ PAPER: dict[str, Any] = {
     },
     "legend": {
         "orient": "top",
+        "layout": {"top": {"direction": "vertical", "anchor": "start"}},
         "labelFontSize": 7,
         "titleFontSize": 7,
         "titleFontWeight": "normal",
@@ -73,15 +77,27 @@ PAPER: dict[str, Any] = {
 def spec_of(figure: Figure) -> dict[str, Any]:
     """Return a figure as Vega-Lite, as it stands in a paper."""
     spec: dict[str, Any] = json.loads(figure.chart.to_json(indent=None))
-    spec["config"] = PAPER
+    columns, rows = _legend(figure)
+    spec["config"] = {**PAPER, "legend": {**PAPER["legend"], "columns": columns}}
     spec["width"] = round(COLUMN_IN * _POINTS, 1)
     spec["autosize"] = {"type": "fit", "contains": "padding"}
     spec["height"] = _MAP_HEIGHT if figure.many else _HEIGHT
     if figure.lanes:
-        lane = 9 if figure.lanes > 8 else _LANE
-        # The bars, an axis, and a legend of some lines.
-        spec["height"] = figure.lanes * lane + 34 + 9 * (-(-len(figure.keys) // 4))
+        lane = 9 if figure.lanes > _FEW else max(_LANE, 8 * figure.lines + 5)
+        spec["height"] = figure.lanes * lane + 30
+    spec["height"] += rows * _LEGEND_LINE
     return spec
+
+
+def _legend(figure: Figure) -> tuple[int, int]:
+    """Return how many columns the legend has, so that it fits the width, and how many rows."""
+    if not figure.keys:
+        return 1, 0
+    # A sign is about half as wide as it is high; each label has a symbol, and the axis is beside.
+    entry = max(len(key.label) for key in figure.keys) * 3.7 + 18
+    room = COLUMN_IN * _POINTS - (75 if 1 < figure.lanes <= _FEW else 40)
+    columns = max(1, min(len(figure.keys), int(room / entry)))
+    return columns, -(-len(figure.keys) // columns)
 
 
 def render(figure: Figure) -> dict[str, bytes]:

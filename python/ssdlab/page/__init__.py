@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from importlib.resources import files
+from pathlib import PurePath
 from typing import Any
 
 import jinja2
@@ -19,7 +20,8 @@ from ssdlab.page import tables
 from ssdlab.results import Comparison
 
 _HEIGHT, _MAP_HEIGHT, _LANE = 240, 300, 30
-_BESIDE = 10
+_TITLE = 60
+_FEW = 12
 """More bars than this are drawn thinner."""
 
 
@@ -42,7 +44,7 @@ def html(comparison: Comparison) -> str:
         ),
         data=_data(drawn),
         sections=_sections(drawn),
-        notes=tables.notes(comparison),
+        notes=tables.notes(comparison, runs),
         summary=tables.summary(comparison),
         heading=report.heading(comparison[0]) if len(comparison) == 1 else "",
         seeds=_seeds(comparison),
@@ -59,7 +61,11 @@ def _title(comparison: Comparison, runs: Sequence[Run]) -> str:
     first = comparison[0]
     if len(runs) == 1:
         return f"{first.device}, {runs[0].label}: {first.workload}"
-    return " / ".join(run.label for run in runs)
+    several = " / ".join(run.label for run in runs)
+    if len(several) > _TITLE:
+        several = f"{len(runs)} runs side by side"
+    workloads = {PurePath(run.result.workload).name for run in runs}
+    return f"{several}: {workloads.pop()}" if len(workloads) == 1 else several
 
 
 def _seeds(comparison: Comparison) -> int:
@@ -106,12 +112,13 @@ def _data(drawn: Sequence[Figure]) -> str:
 
 def _without_legends(spec: dict[str, Any]) -> None:
     """Take the legends out of a drawing: the page has its own, which wraps on a narrow screen."""
-    for channel in ("color", "shape", "strokeDash", "opacity"):
+    for channel in ("color", "shape", "strokeDash"):
         if channel in spec["encoding"]:
             spec["encoding"][channel]["legend"] = None
 
 
 def _height(figure: Figure) -> int:
     if figure.lanes:
-        return figure.lanes * (18 if figure.lanes > _BESIDE else _LANE) + 50
+        lane = 18 if figure.lanes > _FEW else max(_LANE, 15 * figure.lines + 6)
+        return figure.lanes * lane + 50
     return _MAP_HEIGHT if figure.many else _HEIGHT

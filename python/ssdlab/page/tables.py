@@ -41,8 +41,23 @@ def summary(comparison: Comparison) -> list[Table]:
     return tables
 
 
-def notes(comparison: Comparison) -> list[str]:
+def notes(comparison: Comparison, runs: Sequence[Run]) -> list[str]:
     """Return what must not be missed about the figures."""
+    return [*_notes(comparison), *_alike(runs)]
+
+
+def _alike(runs: Sequence[Run]) -> Iterator[str]:
+    """Name the runs of which only the last is to be seen, as all are drawn in the same place."""
+    left = list(runs)
+    while left:
+        latencies = left[0].detail.distributions
+        same = [run.label for run in left if run.detail.distributions == latencies]
+        left = [run for run in left if run.detail.distributions != latencies]
+        if len(same) > 1:
+            yield f"the same latencies, so that their lines cover one another: {'; '.join(same)}"
+
+
+def _notes(comparison: Comparison) -> list[str]:
     if len(comparison) == 1:
         return list(report.notes(comparison[0]))
     several = report.summaries(comparison)

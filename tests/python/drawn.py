@@ -1,0 +1,65 @@
+"""Results to be drawn, made once for all tests of a process."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from calling import OFFICE
+
+import ssdlab
+from ssdlab import page
+from ssdlab.results import Comparison, Result
+
+BUSY = {
+    "start.fill": "90%",
+    "start.invalid": "20%",
+    "start.pe_cycles": 5000,
+    "start.age_max": "365d",
+    "host.queues": 2,
+    "physics": "retries",
+}
+SMALL = {"geometry.channels": 2, "geometry.chips": 1, "geometry.dies": 2, "geometry.blocks": 64}
+SHARP = '</script><script>alert("1")</script>'
+"""A label that would leave the place where it belongs, were it not escaped."""
+
+
+@cache
+def one() -> Result:
+    """A run on a small trace."""
+    return ssdlab.run(trace=OFFICE, limit=3000, detail=True)
+
+
+@cache
+def busy() -> Result:
+    """A small drive that collects garbage, has bit errors, and two queues."""
+    settings = {**BUSY, **SMALL, "workload.footprint": "200MiB", "ftl.overprovisioning": "20%"}
+    return ssdlab.run(workload="random", limit=20_000, detail=True, set=settings, label="busy")
+
+
+@cache
+def two() -> Comparison:
+    """Two runs side by side, one with a label that means mischief."""
+    plans = ssdlab.sweep(
+        ssdlab.Plan(trace=OFFICE, limit=3000, detail=True), vary={"order": ["fifo", "read_first"]}
+    )
+    fifo, other = ssdlab.compare(plans)
+    plain = {**other.to_dict(), "label": SHARP, "vary": {}}
+    return Comparison([fifo, Result.from_dict(plain)])
+
+
+def partial() -> Result:
+    """A run that says that it was stopped."""
+    return Result.from_dict({**one().to_dict(), "partial": True})
+
+
+@cache
+def page_of_two() -> str:
+    return page.html(two())
+
+
+def write(folder: Path, name: str, results: Result | Comparison) -> Path:
+    """A report in a file."""
+    path = folder / name
+    ssdlab.report_html(results, path)
+    return path

@@ -1,0 +1,242 @@
+"""The figures of a report: they draw what the results say."""
+
+import json
+import math
+import xml.etree.ElementTree as ET
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import drawn
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+import ssdlab
+from ssdlab import figures, results
+from ssdlab.details import SeriesInterval
+from ssdlab.figures import Figure, base, blame, course, render
+from ssdlab.results import Comparison, Result
+
+KINDS = ("read", "write")
+
+
+def of(*all_results: Result) -> dict[str, Figure]:
+    return {figure.name: figure for figure in figures.figures(Comparison(all_results))}
+
+
+def rows(figure: Figure) -> list[dict[str, Any]]:
+    (values,) = json.loads(figure.chart.to_json())["datasets"].values()
+    return list(values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cdf_rises_to_one_and_a_tail_falls_to_a_single_request(kind: str) -> None:
+    found = of(drawn.one())
+    cdf, tail = rows(found[f"latency-cdf-{kind}"]), rows(found[f"latency-tail-{kind}"])
+    shares = [row["share"] for row in cdf]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 1)
+    part = getattr(drawn.one(), kind)
+    assert cdf[-1]["us"] == pytest.approx(part.latency_us.max, 1e-5)
+    assert min(row["share"] for row in tail) == pytest.approx(1 / part.requests, 1e-5)
+
+
+def test_percentiles_are_those_of_the_result() -> None:
+    found = {row["what"]: row["us"] for row in rows(of(drawn.one())["percentiles-read"])}
+    latency = drawn.one().read.latency_us
+    assert found["p99.9"] == pytest.approx(latency.p999, 1e-5)
+    assert found["max"] == pytest.approx(latency.max, 1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("result", [drawn.one, drawn.busy])
+def test_blame_sums_to_the_mean(result: Any, kind: str) -> None:
+    part = getattr(result(), kind)
+    parts = blame.rows_of([("all", part.blame_us)])
+    assert sum(row["us"] for row in parts) == pytest.approx(part.latency_us.mean, 1e-9)
+    assert {row["part"] for row in parts} <= {*blame.PARTS, blame.OTHER}
+
+
+def test_every_part_of_the_blame_is_known() -> None:
+    assert set(drawn.one().read.blame_us) == set(blame.PARTS)
+
+
+def test_what_there_is_nothing_to_see_of_is_not_drawn() -> None:
+    quiet, busy = of(drawn.one()), of(drawn.busy())
+    for name in ("time-waf", "time-gc-blocks", "time-retries", "programs", "blocks-erases"):
+        assert name not in quiet, name
+        assert name in busy, name
+    assert "blocks-rber" in busy
+
+
+def test_programs_sum_to_the_write_amplification() -> None:
+    assert sum(row["pages"] for row in rows(of(drawn.busy())["programs"])) == pytest.approx(
+        drawn.busy().waf, 1e-4
+    )
+
+
+def test_dies_are_sorted_by_how_busy_they_were() -> None:
+    shares = [row["busy"] for row in rows(of(drawn.one())["busy-dies"])]
+    assert shares == sorted(shares, reverse=True)
+    assert len(shares) == 64 + 1
+
+
+def test_runs_side_by_side_have_a_colour_each_and_maps_of_their_own() -> None:
+    found = of(drawn.one(), drawn.busy())
+    names = ["conventional, office.csv.xz", "busy, random"]
+    assert {row["label"] for row in rows(found["time-mean-read"])} == set(names)
+    assert {"slowest-1-conventional-office-csv-xz", "slowest-2-busy-random"} <= set(found)
+    for figure in found.values():
+        spec = figure.chart.to_dict()
+        domain = spec["encoding"].get("color", {}).get("scale", {}).get("domain", [])
+        if domain and isinstance(domain[0], str) and spec["encoding"]["color"]["field"] == "label":
+            assert domain == names, figure.name
+
+
+def test_runs_of_the_same_name_are_told_apart() -> None:
+    runs = base.runs_of(Comparison([drawn.one(), drawn.one()]))
+    assert [run.label for run in runs] == ["conventional (1)", "conventional (2)"]
+    unlike = base.runs_of(Comparison([drawn.one(), drawn.busy()]))
+    assert [run.label for run in unlike] == ["conventional, office.csv.xz", "busy, random"]
+
+
+def test_of_several_seeds_the_first_is_drawn() -> None:
+    plans = ssdlab.sweep(ssdlab.Plan(limit=500, detail=True), seeds=2)
+    comparison = ssdlab.compare(plans)
+    (run,) = base.runs_of(comparison)
+    assert run.result.provenance.seed == 1
+    assert not any(name.startswith("detail") for name in comparison.aggregates[0].metrics)
+
+
+def test_many_runs_have_colours_too() -> None:
+    colours = base.palette(20)
+    assert colours is not None
+    assert len(set(colours)) == 20
+    assert base.palette(len(base.LIGHT)) is None
+
+
+def test_a_result_without_detail_is_refused() -> None:
+    with pytest.raises(ssdlab.InputError, match="detail=True"):
+        figures.figures(Comparison([ssdlab.run(limit=10)]))
+
+
+def test_a_run_of_one_request_can_be_drawn() -> None:
+    assert of(ssdlab.run(limit=1, detail=True))
+
+
+def interval(at: int, reads: int, writes: int, busy: float) -> SeriesInterval:
+    return SeriesInterval(
+        start_s=at,
+        end_s=at + 1,
+        reads=reads,
+        writes=writes,
+        mb=1.5,
+        read_mean_us=10.0 * at if reads else None,
+        read_p99_us=20.0 * at if reads else None,
+        read_max_us=30.0 * at if reads else None,
+        write_mean_us=5.0 if writes else None,
+        write_p99_us=6.0 if writes else None,
+        write_max_us=7.0 if writes else None,
+        host_pages=writes,
+        pages=2 * writes,
+        waf=2.0 if writes else None,
+        gc_blocks=1,
+        gc_pages=writes,
+        erases=1,
+        retries=reads,
+        die_busy=busy,
+        bus_busy=busy / 2,
+        in_system=at,
+    )
+
+
+PART = some.tuples(some.integers(0, 50), some.integers(0, 50), some.floats(0, 1))
+
+
+@given(some.lists(PART, min_size=1, max_size=60), some.integers(1, 20))
+def test_intervals_that_are_joined_keep_their_sums_and_means(
+    parts: list[tuple[int, int, float]], most: int
+) -> None:
+    series = [interval(at, *part) for at, part in enumerate(parts)]
+    found = course.joined(series, most)
+    assert len(found) <= most
+    assert (found[0].start_s, found[-1].end_s) == (0, len(parts))
+    assert found[-1].in_system == series[-1].in_system
+    for name in ("reads", "writes", "gc_blocks", "gc_pages", "retries", "erases", "pages"):
+        assert sum(getattr(one, name) for one in found) == sum(getattr(one, name) for one in series)
+    total = sum((one.read_mean_us or 0) * one.reads for one in series)
+    assert sum((one.read_mean_us or 0) * one.reads for one in found) == pytest.approx(total)
+    busy = sum(one.die_busy * (one.end_s - one.start_s) for one in found)
+    assert busy == pytest.approx(sum(one.die_busy for one in series))
+    worst = max((one.read_p99_us or 0 for one in series), default=0)
+    assert max(one.read_p99_us or 0 for one in found) == worst
+
+
+@given(some.floats(1e-3, 1e9), some.floats(1, 1e7))
+def test_a_logarithmic_axis_has_its_data_between_its_ends_and_some_ticks(
+    least: float, times: float
+) -> None:
+    axis = base.latency_axis("Latency", least, least * times)
+    low, high = axis["scale"].domain
+    assert low <= least * 1.001
+    assert high >= least * times * 0.999
+    ticks = axis["axis"]["values"]
+    assert 1 <= len(ticks) <= 10
+    assert ticks == sorted(set(ticks))
+    assert all(low * 0.99 <= tick <= high * 1.01 for tick in ticks)
+
+
+def test_units_of_time() -> None:
+    assert [base.unit_of(us)[0] for us in (0.5, 40, 4e3, 4e6)] == ["ns", "µs", "ms", "s"]
+    seconds = (1e-5, 0.02, 30, 900, 90_000, 1e6)
+    assert [base.clock_of(s)[0] for s in seconds] == ["µs", "ms", "s", "min", "h", "d"]
+
+
+def test_numbers_that_cannot_be_drawn_are_left_out() -> None:
+    assert base.short(None) is None
+    assert base.short(math.nan) is None
+    assert base.short(1234567.8) == 1234570
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("figures") / "drawn"
+    ssdlab.save_figures(drawn.busy(), path)
+    return path
+
+
+def test_every_figure_is_there_in_three_formats(folder: Path) -> None:
+    magic = {".pdf": b"%PDF-", ".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<svg "}
+    by_name: dict[str, set[str]] = defaultdict(set)
+    for path in folder.iterdir():
+        assert path.read_bytes().startswith(magic[path.suffix]), path.name
+        by_name[path.stem].add(path.suffix)
+    assert set(by_name) == set(of(drawn.busy()))
+    assert all(endings == set(magic) for endings in by_name.values())
+    assert [path.name for path in folder.parent.iterdir()] == ["drawn"]
+
+
+def test_figures_are_as_wide_as_a_column(folder: Path) -> None:
+    for path in folder.glob("*.svg"):
+        root = ET.fromstring(path.read_text(encoding="utf-8"))
+        assert root.attrib["width"] == f"{render.COLUMN_IN}in", path.name
+        assert float(root.attrib["height"].removesuffix("in")) < 4, path.name
+
+
+def test_figures_take_their_place_beside_other_files(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("kept")
+    names = ssdlab.save_figures(drawn.one(), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {*names, "mine.txt"}
+
+
+def test_the_types_know_every_part_of_the_detail() -> None:
+    detail = drawn.busy().detail
+    assert isinstance(detail, results.Detail)
+    assert isinstance(detail.series[0], results.SeriesInterval)
+    assert isinstance(detail.distributions[0], results.Distribution)
+    assert isinstance(detail.slowest[0], results.Slow)
+    assert detail.blocks.rber is not None
+    assert len(detail.slowest) == 20
+    assert drawn.one().detail is not None
+    assert ssdlab.run(limit=10).detail is None
