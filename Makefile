@@ -9,16 +9,17 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name target -prune -o \
 	\( -name '*.rs' -o -name '*.toml' \) -print)
-PYTHON_SOURCES := pyproject.toml README.md LICENSE $(shell find python -name '*.py*' \
+PYTHON_SOURCES := pyproject.toml README.md LICENSE $(shell find python -type f \
 	-not -path '*/__pycache__/*')
 
 OFFICE := examples/office.csv.xz
 
-.PHONY: help install dev demo test test-rust test-python test-newcomer theory lint format bench fuzz mutants docs clean
+.PHONY: help install dev demo test test-rust test-python test-browser test-newcomer theory lint format bench fuzz mutants docs clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
 	@echo "make test      set up, run all tests"
+	@echo "make test-browser   the report in a real browser (Debian: apt-get install chromium)"
 	@echo "make install   make .venv with the command ssdlab in it"
 	@echo "make lint      formatting and lints of Rust and Python"
 	@echo "make bench     the speed of the simulator"
@@ -66,6 +67,10 @@ test-python: dev
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest ssdlab._native --mypy-config-file pyproject.toml
 	$(BIN)/pytest
+
+# The report as a browser shows it: needs Chromium, and nothing else does.
+test-browser: dev
+	$(BIN)/pytest tests/browser
 
 # That a new policy is as little work as CONTRIBUTING.md says.
 test-newcomer:

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -16,6 +17,14 @@ from typing import Any, Self
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 60.0
+
+# The protocol is spoken over the descriptors 3 and 4.
+_PLACE = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.dup2(int(sys.argv[2]), 4)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
 
 
 def executable() -> str | None:
@@ -48,10 +57,8 @@ class Chromium:
             *(f"--user-data-dir={self._home.name}", "--remote-debugging-pipe", "about:blank"),
         ]
 
-        # The protocol is spoken over the descriptors 3 and 4.
-        command = f'exec "$@" 3<&{from_us} 4>&{to_us}'
         self._process = subprocess.Popen(
-            ["/bin/sh", "-c", command, "sh", *arguments],
+            [sys.executable, "-c", _PLACE, str(from_us), str(to_us), *arguments],
             pass_fds=(from_us, to_us),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -1,0 +1,186 @@
+"""The report in a real browser, which reaches no network."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import drawn
+import pytest
+from chromium import Chromium, Page
+
+from ssdlab.results import Comparison, Result
+
+NAMES = ("one", "busy", "two")
+WIDTHS = (360, 1280)
+DRAWN = "document.documentElement?.dataset.drawn"
+
+# For each chart: its name, how many drawings it holds, how many marks of data, and its size.
+CHARTS = """
+[...document.querySelectorAll('.chart')].map(chart => {
+  const drawing = chart.querySelector('svg, canvas');
+  const box = drawing?.getBoundingClientRect();
+  return {
+    name: chart.id,
+    drawings: chart.querySelectorAll('svg, canvas').length,
+    width: box?.width ?? 0,
+    height: box?.height ?? 0,
+    room: chart.getBoundingClientRect().width,
+    inked: drawing?.tagName === 'CANVAS'
+      ? new Set(drawing.getContext('2d').getImageData(
+          0, 0, drawing.width, drawing.height).data).size > 8
+      : (chart.querySelectorAll('.mark-line path, .mark-rect path, .mark-symbol path').length > 0),
+  };
+})
+"""
+# What sticks out to the right of the window, though no box scrolls it.
+OUTSIDE = """
+[...document.body.querySelectorAll('*')]
+  .filter(each => !each.closest('.box, pre, .skip, .chart, details:not([open])'))
+  .filter(each => each.getBoundingClientRect().right > innerWidth + 0.5)
+  .map(each => each.tagName + '.' + each.className)
+"""
+FOCUSED = """
+(() => {
+  const at = document.activeElement;
+  const ring = getComputedStyle(at);
+  return [at.tagName, at.textContent.trim().slice(0, 30), ring.outlineStyle];
+})()
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Chromium]:
+    with Chromium() as chromium:
+        yield chromium
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Reports of one run, of a busy one, and of two side by side."""
+    folder = tmp_path_factory.mktemp("reports")
+    results: dict[str, Result | Comparison] = {
+        "one": drawn.one(),
+        "busy": drawn.busy(),
+        "two": drawn.two(),
+    }
+    return {name: drawn.write(folder, f"{name}.html", each) for name, each in results.items()}
+
+
+def opened(
+    browser: Chromium, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False
+) -> Page:
+    page = browser.page(width, height, dark)
+    page.open(path)
+    page.wait(DRAWN)
+    return page
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_chart_is_drawn_and_fits(
+    browser: Chromium, reports: dict[str, Path], name: str, width: int
+) -> None:
+    page = opened(browser, reports[name], width=width)
+    charts = page.value(CHARTS)
+    assert len(charts) > 12
+    for chart in charts:
+        assert chart["drawings"] == 1, chart
+        assert chart["inked"], chart
+        assert chart["height"] > 50, chart
+        assert 200 < chart["width"] <= chart["room"] + 1, chart
+    assert page.complaints() == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_fetched(browser: Chromium, reports: dict[str, Path], name: str) -> None:
+    page = opened(browser, reports[name])
+    assert page.requested() == [reports[name].resolve().as_uri()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_phone_scrolls_down_alone(browser: Chromium, reports: dict[str, Path], name: str) -> None:
+    page = opened(browser, reports[name], width=360, height=640)
+    page.value("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    assert page.value("document.documentElement.scrollWidth") <= 360
+    assert page.value(OUTSIDE) == []
+
+
+def test_light_and_dark_and_a_change_while_open(
+    browser: Chromium, reports: dict[str, Path]
+) -> None:
+    back = "getComputedStyle(document.body).backgroundColor"
+    text = "document.querySelector('.chart svg text').getAttribute('fill')"
+    line = "document.querySelector('#latency-cdf-read .mark-line path').getAttribute('stroke')"
+    page = opened(browser, reports["one"])
+    light = [page.value(what) for what in (back, text, line)]
+    page.dark(True)
+    page.wait(DRAWN, lambda drawn: drawn == "dark")
+    dark = [page.value(what) for what in (back, text, line)]
+    assert all(one != other for one, other in zip(light, dark, strict=True))
+    assert [page.value(what) for what in (back, text, line)] == dark
+    page.dark(False)
+    page.wait(DRAWN, lambda drawn: drawn == "light")
+    assert [page.value(what) for what in (back, text, line)] == light
+    begun = opened(browser, reports["one"], dark=True)
+    assert [begun.value(what) for what in (back, text, line)] == dark
+    assert all(chart["drawings"] == 1 for chart in page.value(CHARTS))
+    assert page.complaints() == []
+
+
+def test_text_stands_out_in_light_and_dark(browser: Chromium, reports: dict[str, Path]) -> None:
+    # WCAG 2 asks for a contrast of at least 4.5.
+    contrast = """
+    (() => {
+      const light = name => {
+        const tone = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+        const parts = [1, 3, 5].map(at => parseInt(tone.slice(at, at + 2), 16) / 255)
+          .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+      };
+      return ['--text --back', '--faint --back', '--link --back', '--text --warn']
+        .map(pair => pair.split(' ').map(light).sort((a, b) => b - a))
+        .map(([high, low]) => (high + 0.05) / (low + 0.05));
+    })()
+    """
+    for dark in (False, True):
+        page = opened(browser, reports["one"], dark=dark)
+        assert min(page.value(contrast)) >= 4.5
+
+
+def test_the_keyboard_reaches_everything(browser: Chromium, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["two"])
+    page.value("document.querySelectorAll('details').forEach(each => { each.open = false })")
+    seen = []
+    for _ in range(80):
+        page.press_tab()
+        focused = page.value(FOCUSED)
+        if focused[0] == "BODY":
+            break
+        seen.append(focused)
+    assert seen[0][:2] == ["A", "Skip to the figures"]
+    assert all(outline == "solid" for _, _, outline in seen), seen
+    summaries = page.value("document.querySelectorAll('summary').length")
+    assert sum(tag == "SUMMARY" for tag, _, _ in seen) == summaries > 4
+    links = page.value("document.querySelectorAll('a').length")
+    assert sum(tag == "A" for tag, _, _ in seen) == links
+
+
+def test_a_label_is_shown_and_not_run(browser: Chromium, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["two"])
+    assert "alert(" in page.value("document.querySelector('.legend').textContent")
+    assert page.value("document.querySelectorAll('script').length") == 2
+
+
+def test_without_scripts_the_tables_are_there(browser: Chromium, reports: dict[str, Path]) -> None:
+    page = browser.page()
+    page.call("Emulation.setScriptExecutionDisabled", value=True)
+    page.open(reports["one"])
+    rows = "document.querySelectorAll('tbody tr').length"
+    assert page.wait(rows) > 20
+    assert "does not run" in page.value("document.querySelector('noscript').textContent")
+
+
+def test_the_page_is_drawn_within_seconds(browser: Chromium, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["two"])
+    timing = json.loads(page.value("JSON.stringify(performance.getEntriesByType('navigation')[0])"))
+    assert timing["loadEventEnd"] < 30_000
