@@ -127,7 +127,7 @@ def blocks(runs: Sequence[Run]) -> Iterator[Figure]:
         values = [v for _, grid in grids for row in grid for v in row if v is not None]
         if not values or min(values) == max(values):
             continue
-        domain = [short(min(values)), short(max(values))]
+        domain = [float(f"{edge:.6g}") for edge in (min(values), max(values))]
         for run, grid in grids:
             whose = f": {run.label}" if len(runs) > 1 else ""
             chart = _map(run, grid, domain, title, shape)
@@ -151,7 +151,7 @@ def _axis(title: str) -> alt.Axis:
 def _map(
     run: Run,
     grid: Sequence[Sequence[float | None]],
-    domain: list[float | None],
+    domain: list[float],
     title: str,
     shape: str,
 ) -> alt.Chart:
@@ -170,7 +170,7 @@ def _map(
             direction="horizontal",
             type="gradient",
             format=shape,
-            tickCount=4,
+            values=[domain[0], sum(domain) / 2, domain[1]],
         ),
     )
     # A cell lies over the end of the one before: edge beside edge would let the background through.
