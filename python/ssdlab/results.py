@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import types
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 from ssdlab import _native, arrow, report
@@ -329,31 +330,41 @@ def figures_of(data: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
 
 def build(kind: type[T], data: Mapping[str, Any]) -> T:
     """Make a dataclass of plain data; what it does not declare stays in the plain data alone."""
-    hints = typing.get_type_hints(kind)
     given = {}
-    for slot in fields(typing.cast(Any, kind)):
-        if slot.name in data:
-            given[slot.name] = _value(hints[slot.name], data[slot.name])
-        elif slot.default is MISSING and slot.default_factory is MISSING:
-            raise KeyError(f"a result without {slot.name!r}")
+    for name, make, needed in _slots(kind):
+        if name in data:
+            value = data[name]
+            given[name] = value if make is None or value is None else make(value)
+        elif needed:
+            raise KeyError(f"a result without {name!r}")
     return kind(**given)
 
 
-_PLAIN = (float, int, str, Sequence[float], Sequence[float | None])
-"""What stands in a list just as it does in JSON."""
+_Make = Callable[[Any], Any]
 
 
-def _value(hint: Any, value: Any) -> Any:
-    """Make what the type hint says of a plain value."""
+@cache
+def _slots(kind: type) -> list[tuple[str, _Make | None, bool]]:
+    """Return the fields of a dataclass: how each is made, and whether it must be there."""
+    hints = typing.get_type_hints(kind)
+    return [
+        (
+            slot.name,
+            _maker(hints[slot.name]),
+            slot.default is MISSING and slot.default_factory is MISSING,
+        )
+        for slot in fields(kind)
+    ]
+
+
+def _maker(hint: Any) -> _Make | None:
+    """Return what makes a value of this type of a plain one; None if that stays as it is."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if value is None:
-        return None
     if origin in {types.UnionType, typing.Union}:
-        return _value(arguments[0], value)
-    if origin is Sequence and arguments[0] in _PLAIN:
-        return value
+        return _maker(arguments[0])
     if origin is Sequence:
-        return [_value(arguments[0], item) for item in value]
+        make = _maker(arguments[0])
+        return None if make is None else lambda values: [make(value) for value in values]
     if is_dataclass(hint) and isinstance(hint, type):
-        return build(hint, value)
-    return value
+        return lambda data: build(hint, data)
+    return None

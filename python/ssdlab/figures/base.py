@@ -23,7 +23,8 @@ KINDS = ("read", "write")
 # stand out against the background.
 LIGHT = ("#0072b2", "#d55e00", "#009e73", "#b65d91", "#c98600", "#3a9bd9", "#6f6f6f", "#857a00")
 DARK = ("#4da3db", "#ff8c42", "#2cc79b", "#e59cc4", "#f2b632", "#8ccbf2", "#b0b0b0", "#c9be4a")
-_VIRIDIS = ("#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#d2c71f")
+# From dark to light, yet to be seen on black and on white.
+_RAMP = ("#7a4fb5", "#4f6fc4", "#2a8fb0", "#22a884", "#7cbf3f", "#d0b020")
 DASHES: tuple[list[int], ...] = ([1, 0], [5, 3], [2, 2], [7, 2, 2, 2], [1, 3])
 
 
@@ -109,7 +110,7 @@ def palette(count: int) -> list[str] | None:
     """Return colours for so many runs, if they are more than the theme has."""
     if count <= len(LIGHT):
         return None
-    return [_between(_VIRIDIS, at / (count - 1)) for at in range(count)]
+    return [_between(_RAMP, at / (count - 1)) for at in range(count)]
 
 
 def _between(stops: Sequence[str], at: float) -> str:

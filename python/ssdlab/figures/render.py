@@ -95,7 +95,7 @@ def _legend(figure: Figure) -> tuple[int, int]:
         return 1, 0
     # A sign is about half as wide as it is high; each label has a symbol, and the axis is beside.
     entry = max(len(key.label) for key in figure.keys) * 3.7 + 18
-    room = COLUMN_IN * _POINTS - (75 if 1 < figure.lanes <= _FEW else 40)
+    room = COLUMN_IN * _POINTS - (70 if 1 < figure.lanes <= _FEW else 40)
     columns = max(1, min(len(figure.keys), int(room / entry)))
     return columns, -(-len(figure.keys) // columns)
 

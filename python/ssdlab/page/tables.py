@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from ssdlab import report
 from ssdlab.details import Slow
@@ -143,10 +144,11 @@ class Origin:
 
 def origins(comparison: Comparison) -> Iterator[Origin]:
     """Say of every result how it was made."""
+    several = len({result.workload for result in comparison}) > 1
     for result in comparison:
         made = result.provenance
-        seed = f"seed {made.seed}"
-        label = ", ".join([result.label or result.scheme, seed])
+        workload = [PurePath(result.workload).name] * several
+        label = ", ".join([result.label or result.scheme, *workload, f"seed {made.seed}"])
         config = json.dumps(made.config, indent=2, ensure_ascii=False)
         plan = {key: value for key, value in made.plan.items() if value not in (None, [], False)}
         told = json.dumps(plan, indent=2, ensure_ascii=False)
