@@ -25,6 +25,7 @@
 
 mod formats;
 mod generate;
+pub mod measure;
 mod record;
 mod trace;
 
