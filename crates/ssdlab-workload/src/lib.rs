@@ -26,7 +26,9 @@
 mod formats;
 mod generate;
 pub mod measure;
+mod merge;
 mod record;
+mod select;
 mod trace;
 
 pub use formats::Format;
@@ -34,9 +36,11 @@ pub use generate::config::{Arrivals, SizeChoice, WorkloadConfig};
 pub use generate::{
     BurstyConfig, Generator, HotcoldConfig, Kind, RandomConfig, SequentialConfig, ZipfConfig,
 };
+pub use merge::{App, Merge, Offset, Placing, Reach, lay_out};
 pub use record::{Op, Record, Source};
+pub use select::{Select, Selection};
 pub use trace::options::{MOST_UNSORTED, TraceOptions, Unsorted};
 pub use trace::recognise::{By, Recognition};
 pub use trace::spec::parse_spec;
-pub use trace::write::{WRITABLE, Written, write_trace};
+pub use trace::write::{Packed, Packing, WRITABLE, Written, write_trace};
 pub use trace::{Counts, Trace, open, open_with, sha256};

@@ -20,7 +20,7 @@ pub(super) struct Gaps {
 const FINE: u32 = 5;
 
 /// The bucket of a gap: its octave and the bits after the leading one.
-fn bucket(gap: u64) -> usize {
+pub(super) fn bucket(gap: u64) -> usize {
     if gap < 1 << FINE {
         return gap as usize;
     }
@@ -29,7 +29,7 @@ fn bucket(gap: u64) -> usize {
 }
 
 /// The middle of a bucket.
-fn middle(bucket: usize) -> f64 {
+pub(super) fn middle(bucket: usize) -> f64 {
     let (octave, fine) = (bucket >> FINE, (bucket & ((1 << FINE) - 1)) as u64);
     match octave {
         0 => fine as f64,

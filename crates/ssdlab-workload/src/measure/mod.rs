@@ -5,8 +5,11 @@
 
 mod gaps;
 mod ks;
+mod load;
 mod pages;
+mod profile;
 mod reuse;
+mod sizes;
 mod table;
 
 use serde::Serialize;
@@ -15,8 +18,11 @@ use ssdlab_base::{Fault, units::SECTOR_BYTES};
 use crate::record::{Op, Record, Source};
 use gaps::Gaps;
 pub use ks::kolmogorov_smirnov;
+pub use load::Load;
 use pages::Pages;
+pub use profile::{DeviceCount, Profile, Profiler, ReuseFigures};
 pub use reuse::Reuse;
+pub use sizes::{SizeCount, SizeFigures};
 
 /// Sectors of a page in all figures: 4 KiB.
 const PAGE: u64 = 4096 / SECTOR_BYTES;

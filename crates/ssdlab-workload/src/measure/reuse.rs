@@ -71,6 +71,28 @@ impl Reuse {
         mix(page) & ((1 << self.sample) - 1) == 0
     }
 
+    /// Pages that are followed.
+    pub fn pages(&self) -> usize {
+        self.last.len()
+    }
+
+    /// One page in 2^`sample` is followed.
+    pub fn sample(&self) -> u32 {
+        self.sample
+    }
+
+    /// Follows half as many pages from now on: those of the next smaller sample.
+    pub fn thin(&mut self) {
+        let mut pages = vec![0; self.last.len()];
+        for (page, number) in self.numbers.entries() {
+            pages[number as usize] = page;
+        }
+        let before = std::mem::replace(self, Reuse::new(self.sample + 1));
+        for number in before.user.into_iter().filter(|number| *number != NONE) {
+            self.take(pages[number as usize]);
+        }
+    }
+
     fn add(&mut self, position: usize, by: i32) {
         let mut at = position + 1;
         while at < self.tree.len() {

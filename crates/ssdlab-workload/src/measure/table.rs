@@ -33,6 +33,11 @@ impl Numbers {
         (number, true)
     }
 
+    /// The keys with their numbers, in no order.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.slots.iter().copied().filter(|(key, _)| *key != FREE)
+    }
+
     /// Where `key` is or would be.
     #[inline]
     fn slot(&self, key: u64) -> usize {

@@ -75,7 +75,7 @@ proptest! {
             let mut want = records.clone();
             want.retain(|record| all || matches!(record.op, Op::Read | Op::Write));
             let left_out = (records.len() - want.len()) as u64;
-            let counted = Written { requests: want.len() as u64, left_out, rounded: 0 };
+            let counted = Written { requests: want.len() as u64, left_out, ..Written::default() };
             prop_assert_eq!(counts, counted);
             let mut t = trace(bytes, Some(format), &TraceOptions::default()).unwrap();
             prop_assert_eq!(drain(&mut t).unwrap(), want, "{}", format);
