@@ -121,8 +121,8 @@ impl AppOrder {
             let expected = "auto, or a size of whole sectors below 2^62 bytes, such as \"64GiB\"";
             fault.got(format!("{text:?}")).expected(expected)
         };
-        let bytes = if text == "0" { Ok(Bytes::ZERO) } else { text.parse::<Bytes>() };
-        let bytes = bytes.map_err(|_| wrong())?.as_u64();
+        let bytes = if text == "0" { Ok(Bytes::new(0)) } else { text.parse::<Bytes>() };
+        let bytes = bytes.map_err(|_| wrong())?.get();
         let fits = bytes.is_multiple_of(SECTOR_BYTES) && bytes < 1 << 62;
         if fits { Ok(Offset::By(bytes / SECTOR_BYTES)) } else { Err(wrong()) }
     }
