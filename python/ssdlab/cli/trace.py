@@ -175,11 +175,10 @@ def check(folder: str, **given: Any) -> int:
         found = f"got {given['files']!r}, expected a file's name, which may hold *"
         raise InputError.at("--files", found)
     target = _target(given["json"])
-    reading = traces.Reading()
     with Line() as line:
         lines = traces.check(
             folder,
-            lambda names: traces.info(names, reading, reuse=False, progress=line),
+            lambda name, reading: traces.info([name], reading, reuse=False, progress=line)[0],
             given["files"],
         )
     well = sum(line.is_well for line in lines)
@@ -218,9 +217,11 @@ def list_formats(**given: Any) -> None:
         return
     name = max(len(entry["name"]) for entry in found) + 1
     unit = max(len(entry["time_unit"]) for entry in found)
+    click.echo(f"{'format':<{name}}  {'time unit':<{unit}}  columns of a request")
     for entry in found:
         mark = entry["name"] + "*" * entry["is_written"]
-        click.echo(f"{mark:<{name}}  {entry['time_unit']:<{unit}}  {entry['columns'] or '–'}")
+        click.echo(f"{mark:<{name}}  {entry['time_unit']:<{unit}}  {entry['columns']}")
+    click.echo("* is written by trace convert and trace mix, too; docs/traces.md says more")
 
 
 def _reading(given: dict[str, Any]) -> traces.Reading:

@@ -62,15 +62,16 @@ def mix(
     """Merge the traces of several applications into one file and return what was written.
 
     The addresses of each application lie behind those of the ones before it, unless it says
-    otherwise or ``share_addresses`` leaves them as they are. ``reading`` is how all traces are read; its
-    limit is on the mix. Raises as :func:`info` does.
+    otherwise or ``share_addresses`` leaves them as they are. ``reading`` is how all traces are
+    read; its limit is on the mix. Raises as :func:`info` does.
     """
     order = {
         "apps": [app.to_wire() for app in apps],
         "share_addresses": share_addresses,
         "reading": (reading or Reading()).to_wire(),
     }
-    written: dict[str, Any] = _done(_native.trace_mix(json.dumps(order), os.fspath(out), progress))
+    answer = _native.trace_mix(json.dumps(order), os.fspath(out), progress)
+    written: dict[str, Any] = _done(answer)
     return written
 
 

@@ -15,9 +15,9 @@ class Reading:
     """How traces are read, and which part of them; without arguments all, as the format says.
 
     ``set`` holds lines ``workload.trace.KEY=VALUE``. ``start`` and ``end`` are times such as
-    ``"10s"`` since the first request: requests from the one on and before the other are read. ``one_page_in``
-    samples addresses: the requests that begin in one page of 4 KiB in so many, chosen by ``seed``.
-    ``limit`` is how many requests are read at most.
+    ``"10s"`` since the first request: requests from the one on and before the other are read.
+    ``one_page_in`` samples addresses: the requests that begin in one page of 4 KiB in so many,
+    chosen by ``seed``. ``limit`` is how many requests are read at most.
     """
 
     set: Sequence[str] = ()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ _LABEL = 11
 _LEVELS = "▁▂▃▄▅▆▇█"
 _SIZES = (("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40))
 _MOST_DEVICES = 8
+_SPARKS = 64
 
 
 def size(count: float) -> str:
@@ -35,12 +37,16 @@ def seconds(value: float) -> str:
     return NONE
 
 
-def spark(counts: Sequence[float], width: int = 60) -> str:
+def spark(counts: Sequence[int]) -> str:
     """Draw counts as columns of eight heights, the highest the largest; nothing is a dot."""
-    step = -(-len(counts) // width) if counts else 1
-    columns = [sum(counts[at : at + step]) for at in range(0, len(counts), step)]
-    top = max(columns, default=0)
-    return "".join(_LEVELS[min(7, int(8 * count / top))] if count else "·" for count in columns)
+    top = max(counts, default=0)
+    return "".join(_LEVELS[min(7, 8 * count // top)] if count else "·" for count in counts)
+
+
+def _columns(counts: Sequence[int]) -> list[int]:
+    """Return the counts added up to as many columns as are drawn."""
+    step = -(-len(counts) // _SPARKS)
+    return [sum(counts[at : at + step]) for at in range(0, len(counts), step)]
 
 
 def taken_for(info: Info) -> str:
@@ -54,13 +60,23 @@ def taken_for(info: Info) -> str:
 def of(info: Info) -> str:
     """Return all there is to say of one trace."""
     lines = [info["trace"], _line("format", taken_for(info))]
-    lines += [_line("", remark) for remark in info["remarks"]]
+    lines += [line for remark in info["remarks"] for line in _wrapped("", _placeless(remark))]
     lines += [*_counts(info), *_sizes(info), *_space(info), *_time(info), *_reuse(info)]
     return "\n".join([*lines, "", _histogram(info)] if _kinds(info) else lines)
 
 
 def _line(label: str, text: str) -> str:
     return f"{label:<{_LABEL}} {text}".rstrip()
+
+
+def _wrapped(label: str, text: str) -> list[str]:
+    parts = textwrap.wrap(text, WIDTH - _LABEL - 1, break_long_words=False) or [""]
+    return [_line(label if at == 0 else "", part) for at, part in enumerate(parts)]
+
+
+def _placeless(remark: str) -> str:
+    """Return a remark without the file that it is about, which is named already."""
+    return remark.partition(": ")[2]
 
 
 def _kinds(info: Info) -> list[str]:
@@ -109,13 +125,15 @@ def _sizes(info: Info) -> Iterable[str]:
         sizes = info[f"{kind}_size"]
         text = f"mean {size(sizes['mean_bytes'])}, median {size(sizes['median_bytes'])}"
         whole = size(info[f"{kind}_bytes"])
-        yield _line(f"{kind} size", f"{text}, largest {size(sizes['max_bytes'])}; {whole} in all")
+        yield from _wrapped(
+            f"{kind} size", f"{text}, largest {size(sizes['max_bytes'])}; {whole} in all"
+        )
 
 
 def _space(info: Info) -> Iterable[str]:
     pages = [info[name] * 4096 for name in ("footprint_pages", "read_pages", "written_pages")]
     touched, read, written = (size(count) for count in pages)
-    yield _line(
+    yield from _wrapped(
         "footprint",
         f"{touched} in {info['footprint_pages']:,} pages of 4 KiB; {read} read, {written} written",
     )
@@ -125,7 +143,7 @@ def _space(info: Info) -> Iterable[str]:
     )
     if info["reads"]:
         hot = f"{share(info['hottest_20'])} of the page reads go to the hottest 20 % of read pages"
-        yield _line("read-hot", f"{hot}, {share(info['hottest_1'])} to 1 %")
+        yield from _wrapped("read-hot", f"{hot}, {share(info['hottest_1'])} to the hottest 1 %")
 
 
 def _time(info: Info) -> Iterable[str]:
@@ -135,14 +153,15 @@ def _time(info: Info) -> Iterable[str]:
     gaps = [f"{name} {span(info[f'gap_{key}_us'])}" for name, key in _GAPS]
     yield _line("gaps", f"{', '.join(gaps)} between requests")
     load = info["load"]
-    spread = f"gaps' variation {digits(info['gap_variation'])} (standard deviation / mean)"
-    yield _line("burstiness", f"{spread};")
-    peak = f"busiest second {load['peak_per_s']:,} requests, {digits(load['peak_to_mean'])} × mean"
-    yield _line("", f"{peak}; dispersion {digits(info['dispersion'])}")
-    counts = load["requests"]
-    step = -(-len(counts) // 60) * load["interval_s"]
+    spread = f"coefficient of variation of the gaps {digits(info['gap_variation'])}"
+    dispersion = f"index of dispersion {digits(info['dispersion'])} (per second)"
+    peak = f"{load['peak_per_s']:,} requests in the busiest second"
+    mean = f"{digits(load['peak_to_mean'])} × the mean"
+    yield from _wrapped("burstiness", f"{spread}, {dispersion}; {peak}, {mean}")
+    counts = _columns(load["requests"])
+    step = -(-len(load["requests"]) // _SPARKS) * load["interval_s"]
     yield _line("load", spark(counts))
-    yield _line("", f"a column is {seconds(step)}")
+    yield _line("", f"a column is {seconds(step)}, the highest {max(counts):,} requests")
 
 
 _GAPS = (("mean", "mean"), ("median", "median"), ("p99", "p99"))
@@ -157,9 +176,9 @@ def _reuse(info: Info) -> Iterable[str]:
         yield _line("reuse", "no page is used twice")
         return
     text = f"median {_pages(median)}, p90 {_pages(p90)} used in between"
-    yield _line("reuse", f"{text}; {share(reuse['first_uses'])} of page uses are the first")
-    if reuse["one_page_in"] > 1:
-        yield _line("", f"(followed on one page in {reuse['one_page_in']})")
+    first = f"{share(reuse['first_uses'])} of the page uses are the first of their page"
+    of = f" (followed on one page in {reuse['one_page_in']})" if reuse["one_page_in"] > 1 else ""
+    yield from _wrapped("reuse", f"{text}; {first}{of}")
 
 
 def _pages(count: float) -> str:
@@ -218,7 +237,7 @@ def _median(info: Info) -> str:
     return NONE if median is None else size(round(median) * 4096)
 
 
-_COLUMNS = {
+_COLUMNS: Mapping[str, Callable[[Info], str]] = {
     "format": lambda info: info["format"] + "?" * (info["certainty"] == "ambiguous"),
     "requests": lambda info: f"{info['requests']:,}",
     "reads": lambda info: share(info["read_ratio"]),

@@ -163,6 +163,11 @@ impl Profiler {
     /// What was found.
     pub fn finish(self) -> Profile {
         let [reads, writes] = self.sizes;
+        // The mean of the two in the middle, if there are two.
+        let gaps = (self.measure.out.reads + self.measure.out.writes).saturating_sub(1).max(1);
+        let median = |share| self.measure.gaps.quantile(share);
+        let upper = ((gaps / 2) as f64 + 0.75) / gaps as f64;
+        let gap_median_us = 0.5 * (median(0.5) + median(upper)) / 1e3;
         let found = self.measure.finish();
         let devices = self.devices.into_iter();
         let mut devices: Vec<DeviceCount> =
@@ -188,7 +193,7 @@ impl Profiler {
             end_byte: found.end_sector * SECTOR_BYTES,
             rate_per_s: (found.span_s > 0.0).then(|| requests as f64 / found.span_s),
             gap_mean_us: found.gap_mean_us,
-            gap_median_us: found.gap_p50_us,
+            gap_median_us,
             gap_p99_us: found.gap_p99_us,
             gap_variation: found.gap_variation,
             dispersion: if requests == 0 { 0.0 } else { found.dispersion },
