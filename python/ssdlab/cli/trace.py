@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import click
 
 from ssdlab import traces
+from ssdlab.cli import exits
 from ssdlab.cli.lines import Group, Whole
 from ssdlab.cli.options import add
 from ssdlab.errors import InputError
@@ -46,6 +48,20 @@ _PART = [
 _JSON = click.option("--json", metavar="FILE", help="Write it as JSON, - for stdout.")
 
 
+def _heeding_ctrl_c(command: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Return the command with an answer to Ctrl-C: nothing is left behind then."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **given: Any) -> int | None:
+        try:
+            return command(*arguments, **given)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            return exits.INTERRUPTED
+
+    return run
+
+
 @click.group(cls=Group)
 def trace() -> None:
     """Look at traces, write them in other formats, merge them, check them."""
@@ -56,6 +72,7 @@ def trace() -> None:
 @add(_PART)
 @click.option("--no-reuse", is_flag=True, help="Leave out reuse distances, which take longest.")
 @_JSON
+@_heeding_ctrl_c
 def info(files: tuple[str, ...], **given: Any) -> None:
     """Say what traces are like: sizes, load, footprint, locality; a table of several.
 
@@ -80,6 +97,7 @@ def info(files: tuple[str, ...], **given: Any) -> None:
 @click.argument("out", metavar="OUT[:FORMAT]")
 @add(_PART)
 @_JSON
+@_heeding_ctrl_c
 def convert(source: str, out: str, **given: Any) -> None:
     """Write a trace, or a part of it, in another format.
 
@@ -106,6 +124,7 @@ def convert(source: str, out: str, **given: Any) -> None:
 )
 @add([_SET, _LIMIT])
 @_JSON
+@_heeding_ctrl_c
 def mix(apps: tuple[str, ...], **given: Any) -> None:
     r"""Merge the traces of several applications into one, by arrival.
 
@@ -165,6 +184,7 @@ def _moved(shift: int) -> str:
     help="Which file of a trace's folder is read.",
 )
 @_JSON
+@_heeding_ctrl_c
 def check(folder: str, **given: Any) -> int:
     """Hold the traces in DIR against its MANIFEST.tsv; exit code 1 if something differs.
 

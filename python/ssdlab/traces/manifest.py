@@ -25,12 +25,14 @@ _GIB = 1 << 30
 class Figure:
     """A column of the manifest: what it is of a trace as read, and how far it may be off.
 
-    A figure agrees if it is off by no more than one unit of the last digit that the manifest gives,
-    or by ``tolerance``, a share of it.
+    ``of`` may give two figures: what the manifest says may lie anywhere between them. A figure
+    agrees if it is off by no more than one unit of the last digit that the manifest gives, or by
+    ``slack`` and ``tolerance``, a share of it.
     """
 
-    of: Callable[[Info], float | None]
+    of: Callable[[Info], float | tuple[float, float] | None]
     tolerance: float = 0.0
+    slack: float = 0.0
 
 
 def _mean(kind: str) -> Callable[[Info], float | None]:
@@ -52,9 +54,9 @@ FIGURES: Mapping[str, Figure] = {
     "max_addr_GB": Figure(lambda info: info["end_byte"] / _GIB),
     "R_MB": Figure(lambda info: info["read_bytes"] / _MIB),
     "W_MB": Figure(lambda info: info["write_bytes"] / _MIB),
-    "iat_mean_us": Figure(lambda info: info["gap_mean_us"], 1e-6),
-    "iat_p50_us": Figure(lambda info: info["gap_median_us"], 0.02),
-    "iat_p99_us": Figure(lambda info: info["gap_p99_us"], 0.02),
+    "iat_mean_us": Figure(lambda info: info["gap_mean_us"], 1e-6, 0.1),
+    "iat_p50_us": Figure(lambda info: tuple(info["gap_middle_us"]), 0.02, 1.0),
+    "iat_p99_us": Figure(lambda info: info["gap_p99_us"], 0.02, 1.0),
     "ndev": Figure(lambda info: len(info["devices"])),
 }
 """Every column that is compared."""
@@ -176,18 +178,20 @@ def _compare(folder: Path, row: dict[str, str], line: int, read: Read, pattern: 
                 )
                 for device in info["devices"]
             )
-        return sum(figure.of(device) or 0.0 for device in devices) if devices else None
+        return sum(_plain(figure.of(device)) for device in devices) if devices else None
 
     for column, figure in FIGURES.items():
         if column not in row:
             continue
         value = figure.of(info)
-        if agrees(row[column], value, figure.tolerance) or (
-            column in _FOOTPRINTS and agrees(row[column], apart(figure), figure.tolerance)
+        if agrees(row[column], value, figure) or (
+            column in _FOOTPRINTS and agrees(row[column], apart(figure), figure)
         ):
             result.agree.append(column)
         else:
-            result.differ.append(Difference(column, row[column], value))
+            result.differ.append(
+                Difference(column, row[column], None if value is None else _plain(value))
+            )
     return result
 
 
@@ -202,16 +206,23 @@ def _files(folder: Path, name: str, pattern: str) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.name.startswith(f"{name}."))
 
 
-def agrees(manifest: str, value: float | None, tolerance: float) -> bool:
+def agrees(manifest: str, value: float | tuple[float, float] | None, figure: Figure) -> bool:
     """Tell whether a figure is what the manifest says, as far as that says it."""
     if manifest == "NA" or value is None:
         return manifest == "NA" and value is None
     said = float(manifest)
     decimals = len(manifest.partition(".")[2])
     last = 10.0**-decimals if decimals else 0.0
-    return abs(said - value) <= max(last, tolerance * abs(said)) * (1 + 1e-9)
+    off = max(last, figure.slack + figure.tolerance * abs(said)) * (1 + 1e-9)
+    least, most = value if isinstance(value, tuple) else (value, value)
+    return least - off <= said <= most + off
 
 
 def _quoted(name: str) -> str:
     """Return a device's name as a setting's value: a text, even if it is a number."""
     return json.dumps(name, ensure_ascii=False)
+
+
+def _plain(value: float | tuple[float, float] | None) -> float:
+    """Return one figure: the mean of two."""
+    return sum(value) / 2 if isinstance(value, tuple) else value or 0.0

@@ -37,6 +37,8 @@ class App:
         return {key: value for key, value in wire.items() if value is not None}
 
 
+# A name that every format can hold, and what is called so.
+_NAMED = re.compile(r"([A-Za-z0-9_.+-]+)=(.*)", re.DOTALL)
 _KEYS = ("queue", "scale", "start", "offset")
 
 
@@ -62,7 +64,7 @@ def _one(text: str) -> App:
     if not at or "=" not in settings or Path(settings).exists():
         trace, settings = text, ""
     name = ""
-    if not Path(trace).exists() and (found := re.fullmatch(r"([\w.+-]+)=(.*)", trace, re.DOTALL)):
+    if not Path(trace).exists() and (found := re.fullmatch(_NAMED, trace)):
         name, trace = found.groups()
     if not trace:
         raise InputError.at("APP", f"got {text!r}, expected {FORM}")
@@ -106,4 +108,4 @@ def _value(text: str, key: str, value: str) -> object:
 def _stem(trace: str) -> str:
     """Return the file's name without its endings."""
     name = Path(trace).name.split(":")[0]
-    return re.sub(r'[,"\s]', "_", name.split(".")[0] or name)
+    return re.sub(r"[^A-Za-z0-9_.+-]", "_", name.split(".")[0] or name)

@@ -100,6 +100,17 @@ impl AppOrder {
         format!("{}@{key}", self.name)
     }
 
+    /// Refuses a trace that cannot be read twice: for its addresses, and for its requests.
+    fn check_twice(&self) -> Result<(), Fault> {
+        let path = file_of(&self.trace)?;
+        if path.is_file() || !path.exists() {
+            return Ok(());
+        }
+        Err(Fault::new(path.display().to_string(), "is no file, and would be read twice")
+            .expected("a file")
+            .hint("with --share-addresses it is read once"))
+    }
+
     fn placing(&self) -> Result<Placing, Fault> {
         let scale = self.scale.unwrap_or(1.0);
         if !(scale.is_finite() && scale > 0.0) {
@@ -144,14 +155,18 @@ pub struct OpenMix {
 /// # Errors
 /// When a trace cannot be read or is wrong, or an application is placed where it cannot be.
 pub fn open_mix(order: &MixOrder, control: &Control) -> Result<Option<OpenMix>, Fault> {
-    let traces = order.apps.iter().map(|app| order.reading.open(&app.trace));
-    let traces: Vec<Trace> = traces.collect::<Result<_, _>>()?;
     let mut placings: Vec<Placing> =
         order.apps.iter().map(AppOrder::placing).collect::<Result<_, _>>()?;
     let offsets = order.apps.iter().map(|app| app.offset(order.share_addresses));
     let offsets: Vec<Offset> = offsets.collect::<Result<_, _>>()?;
+    let is_laid_out = offsets.contains(&Offset::Behind);
+    if is_laid_out {
+        order.apps.iter().try_for_each(AppOrder::check_twice)?;
+    }
+    let traces = order.apps.iter().map(|app| order.reading.open(&app.trace));
+    let traces: Vec<Trace> = traces.collect::<Result<_, _>>()?;
     let mut reaches = vec![Reach::default(); offsets.len()];
-    if offsets.contains(&Offset::Behind) {
+    if is_laid_out {
         for (index, app) in order.apps.iter().enumerate() {
             let count = order.apps.len() as f64;
             let part = (0.5 * index as f64 / count, 0.5 * (index + 1) as f64 / count);

@@ -54,6 +54,9 @@ pub struct Profile {
     pub gap_mean_us: f64,
     /// Median of the times between requests, microseconds, to 1.6 %.
     pub gap_median_us: f64,
+    /// The two in the middle that the median is the mean of; the same but for rounding if there is
+    /// one, microseconds.
+    pub gap_middle_us: [f64; 2],
     /// 99th percentile of the times between requests, microseconds, to 1.6 %.
     pub gap_p99_us: f64,
     /// Coefficient of variation (standard deviation over mean) of the times between requests: 1 for
@@ -167,7 +170,7 @@ impl Profiler {
         let gaps = (self.measure.out.reads + self.measure.out.writes).saturating_sub(1).max(1);
         let median = |share| self.measure.gaps.quantile(share);
         let upper = ((gaps / 2) as f64 + 0.75) / gaps as f64;
-        let gap_median_us = 0.5 * (median(0.5) + median(upper)) / 1e3;
+        let middle = [median(0.5) / 1e3, median(upper) / 1e3];
         let found = self.measure.finish();
         let devices = self.devices.into_iter();
         let mut devices: Vec<DeviceCount> =
@@ -193,7 +196,8 @@ impl Profiler {
             end_byte: found.end_sector * SECTOR_BYTES,
             rate_per_s: (found.span_s > 0.0).then(|| requests as f64 / found.span_s),
             gap_mean_us: found.gap_mean_us,
-            gap_median_us,
+            gap_median_us: 0.5 * (middle[0] + middle[1]),
+            gap_middle_us: middle,
             gap_p99_us: found.gap_p99_us,
             gap_variation: found.gap_variation,
             dispersion: if requests == 0 { 0.0 } else { found.dispersion },

@@ -122,7 +122,9 @@ const NO_DEVICE: &str = "0";
 /// Whether a format can say that a request is of this device.
 fn names_device(format: Format, device: &str) -> bool {
     match format {
-        Format::Ssdlab | Format::Msr => !device.contains(|c: char| ",\"\r\n".contains(c)),
+        Format::Ssdlab | Format::Msr => {
+            !device.is_empty() && device.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',')
+        }
         Format::Parquet => true,
         _ => device == NO_DEVICE || (format != Format::Fio && is_small_number(device)),
     }
