@@ -60,8 +60,8 @@ def test_info_says_it_in_words(ssdlab: Ssdlab, few: Path) -> None:
     assert (done.code, done.err) == (0, "")
     for said in (
         "format      ssdlab (recognised)",
-        "requests    4: 3 reads (75 %), 1 writes",
-        "besides     1 trims, 1 flushes",
+        "requests    4: 3 reads (75 %), 1 write",
+        "besides     1 trim, 1 flush",
         "2 devices   a 2, b 2",
         "footprint   16 KiB in 4 pages of 4 KiB; 12 KiB read, 12 KiB written",
         "addresses   from 2 KiB to 16 KiB",
@@ -128,7 +128,7 @@ def test_convert_says_what_a_format_cannot_hold(ssdlab: Ssdlab, few: Path, tmp_p
     assert done.out.splitlines() == [
         "out:msr (msr): 4 requests of few.csv (ssdlab)",
         "2 trims and flushes left out: msr has none",
-        "1 times rounded down to the unit of msr",
+        "1 time rounded down to the unit of msr",
     ]
     said = json.loads((tmp_path / "said.json").read_text())
     assert (said["requests"], said["left_out"], said["rounded"]) == (4, 2, 1)
@@ -206,7 +206,7 @@ def test_mix_keeps_queues_where_the_format_can(ssdlab: Ssdlab, tmp_path: Path) -
     assert ssdlab("trace", "convert", "mix.parquet", "back.csv").code == 0
     assert [row[-1] for row in rows(tmp_path / "back.csv")] == ["3", "0", "0", "3", "0"]
     done = ssdlab(*order, "mix:disksim")
-    assert "2 requests whose submission queue disksim cannot say" in done.out
+    assert "2 requests with a submission queue that disksim cannot say" in done.out
     run = ssdlab("run", "--trace", "mix.parquet", "--set", "host.queues=4", "--json", "-")
     assert run.json()["results"][0]["requests"] == 5
 

@@ -111,7 +111,7 @@ def convert(source: str, out: str, **given: Any) -> None:
     _hand_out(written, target, given["json"])
     if given["json"] != _STDOUT:
         took = f"{source} ({written['from_format']})"
-        requests = f"{written['requests']:,} requests"
+        requests = text.many(written["requests"], "request")
         click.echo(f"{out} ({written['format']}): {requests} of {took}")
         _tell_losses(written)
 
@@ -156,7 +156,7 @@ def mix(apps: tuple[str, ...], **given: Any) -> None:
 
 
 def _tell_mix(mixed: dict[str, Any]) -> None:
-    click.echo(f"{mixed['out']} ({mixed['format']}): {mixed['requests']:,} requests")
+    click.echo(f"{mixed['out']} ({mixed['format']}): {text.many(mixed['requests'], 'request')}")
     apps = mixed["apps"]
     columns = [
         Column("trace", text.labels([app["trace"] for app in apps])),
@@ -278,12 +278,15 @@ def _tell_losses(written: dict[str, Any]) -> None:
     """Say what the format could not hold."""
     name = written["format"]
     losses = {
-        "left_out": f"trims and flushes left out: {name} has none",
-        "rounded": f"times rounded down to the unit of {name}",
-        "devices_left_out": f"requests written as of device 0: {name} cannot name theirs",
-        "queues_left_out": f"requests whose submission queue {name} cannot say",
-        "widened": "requests widened to whole sectors of 512 B",
+        "left_out": ("trims and flushes", f"left out: {name} has none"),
+        "rounded": ("times", f"rounded down to the unit of {name}"),
+        "devices_left_out": ("requests", f"written as of device 0: {name} cannot name theirs"),
+        "queues_left_out": ("requests", f"with a submission queue that {name} cannot say"),
+        "widened": ("requests", "widened to whole sectors of 512 B"),
     }
-    for key, meaning in losses.items():
-        if written.get(key):
-            click.echo(f"{written[key]:,} {meaning}")
+    for key, (what, meaning) in losses.items():
+        if count := written.get(key, 0):
+            what = (
+                what if count > 1 else {"trims and flushes": "trim or flush"}.get(what, what[:-1])
+            )
+            click.echo(f"{count:,} {what} {meaning}")

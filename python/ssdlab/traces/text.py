@@ -26,6 +26,11 @@ def size(count: float) -> str:
     return f"{scaled:.0f} {name}" if scaled == round(scaled) else f"{digits(scaled)} {name}"
 
 
+def many(count: int, one: str, several: str = "") -> str:
+    """Write how many there are of something: ``1 read``, ``2 reads``."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
 def seconds(value: float) -> str:
     """Write a time given in seconds: ``148 s``, ``2.0 h``, ``6.67 d``."""
     if value < 600:
@@ -84,21 +89,17 @@ def _kinds(info: Info) -> list[str]:
 
 
 def _counts(info: Info) -> Iterable[str]:
-    reads, writes = f"{info['reads']:,} reads", f"{info['writes']:,} writes"
+    reads, writes = many(info["reads"], "read"), many(info["writes"], "write")
     yield _line(
         "requests", f"{info['requests']:,}: {reads} ({share(info['read_ratio'])}), {writes}"
     )
-    others = {
-        "trims": info["trims"],
-        "flushes": info["flushes"],
-        "requests of other devices, left out": info["other_devices"],
-    }
-    if told := [f"{count:,} {name}" for name, count in others.items() if count]:
-        yield _line("besides", ", ".join(told))
-    done = {"moved to where their stamps say": info["reordered"]}
-    done["widened to whole sectors of 512 B"] = info["widened"]
-    if told := [f"{count:,} {name}" for name, count in done.items() if count]:
-        yield _line("mended", ", ".join(told))
+    others = [many(info["trims"], "trim"), many(info["flushes"], "flush", "flushes")]
+    others.append(many(info["other_devices"], "request") + " of other devices, left out")
+    done = [f"{info['reordered']:,} moved to where their stamps say"]
+    done.append(f"{info['widened']:,} widened to whole sectors of 512 B")
+    for label, parts in (("besides", others), ("mended", done)):
+        if told := [part for part in parts if not part.startswith("0 ")]:
+            yield from _wrapped(label, ", ".join(told))
     if info["sample_one_page_in"] > 1:
         yield _line("sample", f"one page of 4 KiB in {info['sample_one_page_in']}")
     yield from _devices(info)
