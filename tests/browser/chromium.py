@@ -152,9 +152,7 @@ class Page:
 
     def press_tab(self) -> None:
         for kind in ("rawKeyDown", "keyUp"):
-            self.call(
-                "Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9
-            )
+            self.call("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
 
     def complaints(self) -> list[str]:
         """What the page has written to the console, and exceptions that nobody caught."""

@@ -278,15 +278,15 @@ def _tell_losses(written: dict[str, Any]) -> None:
     """Say what the format could not hold."""
     name = written["format"]
     losses = {
-        "left_out": ("trims and flushes", f"left out: {name} has none"),
-        "rounded": ("times", f"rounded down to the unit of {name}"),
-        "devices_left_out": ("requests", f"written as of device 0: {name} cannot name theirs"),
-        "queues_left_out": ("requests", f"with a submission queue that {name} cannot say"),
-        "widened": ("requests", "widened to whole sectors of 512 B"),
+        "left_out": ("trim or flush", "trims and flushes", f"left out: {name} has none"),
+        "rounded": ("time", "times", f"rounded down to the unit of {name}"),
+        "devices_left_out": (*_REQUESTS, f"written as of device 0: {name} cannot name theirs"),
+        "queues_left_out": (*_REQUESTS, f"with a submission queue that {name} cannot say"),
+        "widened": (*_REQUESTS, "widened to whole sectors of 512 B"),
     }
-    for key, (what, meaning) in losses.items():
+    for key, (one, several, meaning) in losses.items():
         if count := written.get(key, 0):
-            what = (
-                what if count > 1 else {"trims and flushes": "trim or flush"}.get(what, what[:-1])
-            )
-            click.echo(f"{count:,} {what} {meaning}")
+            click.echo(f"{text.many(count, one, several)} {meaning}")
+
+
+_REQUESTS = ("request", "requests")
