@@ -19,6 +19,9 @@
 //! # Ok::<(), ssdlab_base::Fault>(())
 //! ```
 //!
+//! A part of a source is a source ([`Select`]), and so are several merged ([`Merge`]); what any of
+//! them is like is measured ([`measure`]).
+//!
 //! A reading order: `record.rs` (what a request is), `formats/msr.rs` (one format, whole),
 //! `formats/mod.rs` (the list of formats), `trace/mod.rs` (from a file to records),
 //! `generate/mod.rs` (the list of generators) and `generate/zipf.rs` (one of them).

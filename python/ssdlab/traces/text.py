@@ -50,7 +50,7 @@ def spark(counts: Sequence[int]) -> str:
 
 def _columns(counts: Sequence[int]) -> list[int]:
     """Return the counts added up to as many columns as are drawn."""
-    step = -(-len(counts) // _SPARKS)
+    step = max(1, -(-len(counts) // _SPARKS))
     return [sum(counts[at : at + step]) for at in range(0, len(counts), step)]
 
 
@@ -66,7 +66,9 @@ def of(info: Info) -> str:
     """Return all there is to say of one trace."""
     lines = [info["trace"], _line("format", taken_for(info))]
     lines += [line for remark in info["remarks"] for line in _wrapped("", _placeless(remark))]
-    lines += [*_counts(info), *_sizes(info), *_space(info), *_time(info), *_reuse(info)]
+    lines += [*_counts(info), *_sizes(info)]
+    if info["requests"]:
+        lines += [*_space(info), *_time(info), *_reuse(info)]
     return "\n".join([*lines, "", _histogram(info)] if _kinds(info) else lines)
 
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ssdlab_base::{Fault, Nanos};
 
+pub(crate) mod counts;
 pub(crate) mod device;
 pub(crate) mod input;
 pub(crate) mod lines;
@@ -20,7 +21,8 @@ pub(crate) mod write;
 
 use crate::formats::parquet::Table;
 use crate::formats::{Entry, Format, Framing};
-use crate::record::{Op, Record, Source};
+use crate::record::{Record, Source};
+pub use counts::Counts;
 use device::DeviceFilter;
 pub use input::sha256;
 use input::{Meter, open_file, plain, shown};
@@ -60,40 +62,6 @@ pub fn open_with(
     trace.stored = stored;
     trace.path = Some(path.into());
     Ok(trace)
-}
-
-/// What was done to a trace's requests while they were read.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Counts {
-    /// Reads and writes read.
-    pub requests: u64,
-    /// Trims read.
-    pub trims: u64,
-    /// Flushes read.
-    pub flushes: u64,
-    /// Requests moved to an earlier place since their time stamps went back.
-    pub reordered: u64,
-    /// Requests widened to whole sectors.
-    pub widened: u64,
-    /// Requests left out since another device was asked for.
-    pub other_devices: u64,
-}
-
-impl Counts {
-    /// Reads, writes, trims and flushes.
-    pub fn all(&self) -> u64 {
-        self.requests + self.trims + self.flushes
-    }
-
-    #[inline]
-    fn count(&mut self, entry: &Entry) {
-        self.widened += u64::from(entry.widened);
-        match entry.op {
-            Op::Read | Op::Write => self.requests += 1,
-            Op::Trim => self.trims += 1,
-            Op::Flush => self.flushes += 1,
-        }
-    }
 }
 
 /// A trace file, read as a stream.
