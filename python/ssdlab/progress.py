@@ -14,16 +14,17 @@ _WIDTH = 30
 class Line:
     """A line on stderr that is drawn over and over; nothing if that is no terminal."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        """Draw on ``stream``, stderr if none is given."""
+    def __init__(self, stream: TextIO | None = None, what: str = "runs") -> None:
+        """Draw on ``stream``, stderr if none is given; ``what`` is what several are called."""
         self._stream = sys.stderr if stream is None else stream
         self._live = self._stream.isatty()
+        self._what = what
         self._drawn = False
 
     def __call__(self, runs: Sequence[tuple[float | None, int, bool, bool]]) -> None:
         """Draw how far the runs have come."""
         if self._live and runs:
-            self._stream.write(f"\r{text(runs)}\x1b[K")
+            self._stream.write(f"\r{text(runs, self._what)}\x1b[K")
             self._stream.flush()
             self._drawn = True
 
@@ -38,7 +39,7 @@ class Line:
             self._stream.flush()
 
 
-def text(runs: Sequence[tuple[float | None, int, bool, bool]]) -> str:
+def text(runs: Sequence[tuple[float | None, int, bool, bool]], what: str = "runs") -> str:
     """Return the line: a bar, the share of all runs that is done, and the requests so far.
 
     There is no bar while nobody knows how much is to come.
@@ -53,7 +54,7 @@ def text(runs: Sequence[tuple[float | None, int, bool, bool]]) -> str:
         filled = "█" * round(done * _WIDTH)
         parts.append(f"{filled:·<{_WIDTH}} {done:4.0%}")
     if len(runs) > 1:
-        parts.append(f"{finished} of {len(runs)} runs")
+        parts.append(f"{finished} of {len(runs)} {what}")
     preparing = [run[0] or 0.0 for run in runs if run[2] and not run[3]]
     parts.append(f"preparing the drive, {preparing[0]:.0%} of a capacity" if preparing else "")
     parts.append(f"{amount(requests)} requests" if requests else "")

@@ -16,6 +16,7 @@ mod _native {
     use ssdlab_base::Fault;
     use ssdlab_run::hand::Ask;
     use ssdlab_run::result::SCHEMA_VERSION;
+    use ssdlab_run::traces::{self, MixOrder, Reading};
     use ssdlab_run::{Control, PRESETS, Plan, RunResult, SCHEMES};
     use ssdlab_workload::{Format, Kind};
 
@@ -160,6 +161,63 @@ mod _native {
     #[pyfunction]
     fn workloads() -> Vec<&'static str> {
         Kind::NAMES.to_vec()
+    }
+
+    /// What traces are like, as a JSON list (null if Ctrl-C came first), and whether Ctrl-C was
+    /// heard. `reading` says, in JSON, how they are read and which part of them.
+    #[pyfunction]
+    #[pyo3(signature = (traces, reading, reuse, progress=None))]
+    fn trace_info(
+        py: Python<'_>,
+        traces: Vec<String>,
+        reading: &str,
+        reuse: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(String, bool)> {
+        let reading: Reading = from_json("reading", reading)?;
+        let control = Control::new(traces.len());
+        let work = move |control: &Control| traces::info(&traces, &reading, reuse, control);
+        let (found, interrupted) = door::work(py, control, progress, work)?;
+        Ok((to_json(&found)?, interrupted))
+    }
+
+    /// Writes a trace in another format; what was written, as JSON (null if Ctrl-C came first), and
+    /// whether Ctrl-C was heard.
+    #[pyfunction]
+    #[pyo3(signature = (trace, out, reading, progress=None))]
+    fn trace_convert(
+        py: Python<'_>,
+        trace: String,
+        out: String,
+        reading: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(String, bool)> {
+        let reading: Reading = from_json("reading", reading)?;
+        let work = move |control: &Control| traces::convert(&trace, &out, &reading, control);
+        let (written, interrupted) = door::work(py, Control::new(1), progress, work)?;
+        Ok((to_json(&written)?, interrupted))
+    }
+
+    /// Merges traces into one as `order` says, in JSON; what was written, as JSON (null if Ctrl-C
+    /// came first), and whether Ctrl-C was heard.
+    #[pyfunction]
+    #[pyo3(signature = (order, out, progress=None))]
+    fn trace_mix(
+        py: Python<'_>,
+        order: &str,
+        out: String,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(String, bool)> {
+        let order: MixOrder = from_json("order", order)?;
+        let work = move |control: &Control| traces::mix(&order, &out, control);
+        let (written, interrupted) = door::work(py, Control::new(1), progress, work)?;
+        Ok((to_json(&written)?, interrupted))
+    }
+
+    /// Every trace format, with its columns and its unit of time, as a JSON list.
+    #[pyfunction]
+    fn trace_formats() -> PyResult<String> {
+        to_json(&traces::formats())
     }
 
     /// The names of the trace formats.

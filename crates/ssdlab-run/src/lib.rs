@@ -17,6 +17,7 @@ pub mod run;
 pub mod setup;
 mod source;
 pub mod state;
+pub mod traces;
 
 pub use control::Control;
 pub use hand::Hand;

@@ -19,13 +19,19 @@
 //! # Ok::<(), ssdlab_base::Fault>(())
 //! ```
 //!
+//! A part of a source is a source ([`Select`]), and so are several merged ([`Merge`]); what any of
+//! them is like is measured ([`measure`]).
+//!
 //! A reading order: `record.rs` (what a request is), `formats/msr.rs` (one format, whole),
 //! `formats/mod.rs` (the list of formats), `trace/mod.rs` (from a file to records),
 //! `generate/mod.rs` (the list of generators) and `generate/zipf.rs` (one of them).
 
 mod formats;
 mod generate;
+pub mod measure;
+mod merge;
 mod record;
+mod select;
 mod trace;
 
 pub use formats::Format;
@@ -33,9 +39,11 @@ pub use generate::config::{Arrivals, SizeChoice, WorkloadConfig};
 pub use generate::{
     BurstyConfig, Generator, HotcoldConfig, Kind, RandomConfig, SequentialConfig, ZipfConfig,
 };
+pub use merge::{App, Merge, Offset, Placing, Reach, lay_out};
 pub use record::{Op, Record, Source};
+pub use select::{Select, Selection};
 pub use trace::options::{MOST_UNSORTED, TraceOptions, Unsorted};
 pub use trace::recognise::{By, Recognition};
 pub use trace::spec::parse_spec;
-pub use trace::write::{WRITABLE, Written, write_trace};
+pub use trace::write::{Packed, Packing, WRITABLE, Written, write_trace};
 pub use trace::{Counts, Trace, open, open_with, sha256};

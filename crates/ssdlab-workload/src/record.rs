@@ -66,6 +66,12 @@ pub trait Source: Send {
     /// file, the row of a table. Generators have none.
     fn line(&self, index: usize) -> Option<u64>;
 
+    /// The name of the device of record `index` of the last call of [`Source::fill`], where that
+    /// is known.
+    fn device(&self, _index: usize) -> Option<&str> {
+        None
+    }
+
     /// A fault about record `index` of the last call of [`Source::fill`], naming file and line.
     fn fault(&self, index: usize, what: &str) -> Fault {
         let fault = Fault::new(self.name(), what);

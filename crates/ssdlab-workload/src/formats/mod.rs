@@ -83,17 +83,19 @@ pub(crate) struct Entry {
     pub(crate) op: Op,
     /// Whether the request had to be widened to whole sectors.
     pub(crate) widened: bool,
+    /// The submission queue it is issued to.
+    pub(crate) queue: u8,
 }
 
 impl Entry {
     /// A request of whole sectors.
     pub(crate) fn of_sectors(stamp: u64, extent: Extent, op: Op) -> Entry {
-        Entry { stamp, extent, op, widened: false }
+        Entry { stamp, extent, op, widened: false, queue: 0 }
     }
 
     /// A request as widened to whole sectors, if it had to be.
     pub(crate) fn of_bytes(stamp: u64, (extent, widened): (Extent, bool), op: Op) -> Entry {
-        Entry { stamp, extent, op, widened }
+        Entry { stamp, extent, op, widened, queue: 0 }
     }
 
     /// A flush.
@@ -138,7 +140,7 @@ impl Reader for Unread {
 }
 
 macro_rules! formats {
-    ($($(#[$doc:meta])* $variant:ident = $module:ident;)*) => {
+    ($($(#[doc = $doc:literal])* $variant:ident = $module:ident;)*) => {
         $(pub(crate) mod $module;)*
 
         /// A format of trace files.
@@ -146,7 +148,7 @@ macro_rules! formats {
         /// Where content fits several formats, the one listed first is taken.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Format {
-            $($(#[$doc])* $variant,)*
+            $($(#[doc = $doc])* $variant,)*
         }
 
         impl Format {
@@ -156,6 +158,11 @@ macro_rules! formats {
             /// The name by which users choose it, as in `FILE:msr`.
             pub const fn name(self) -> &'static str {
                 match self { $(Format::$variant => stringify!($module),)* }
+            }
+
+            /// What it is, in a sentence.
+            pub fn summary(self) -> &'static str {
+                match self { $(Format::$variant => concat!($($doc),*).trim(),)* }
             }
 
             pub(crate) const fn about(self) -> &'static About {
@@ -214,6 +221,19 @@ impl Format {
     /// The columns of a line, as the format's users know them.
     pub fn columns(self) -> &'static str {
         self.about().columns
+    }
+
+    /// The unit of its stamps.
+    pub fn time_unit(self) -> String {
+        let about = self.about();
+        let fraction = if about.fractions { ", fraction" } else { "" };
+        match self {
+            Format::Csv => "as mapped".into(),
+            Format::Parquet => "as the column says".into(),
+            Format::Wpa => "as the header says".into(),
+            Format::Msr => format!("{} since 1601", about.tick),
+            _ => format!("{}{fraction}", about.tick),
+        }
     }
 
     /// The fault of a name that is no format's.

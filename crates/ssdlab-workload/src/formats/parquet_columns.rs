@@ -27,6 +27,7 @@ const TIME: Names = &[
 const OP: Names = &[("op", 1)];
 const OFFSET: Names = &[("offset_bytes", 1), ("offset", 1), ("lba", SECTOR)];
 const SIZE: Names = &[("size_bytes", 1), ("size", 1), ("sectors", SECTOR)];
+const QUEUE: Names = &[("queue", 1)];
 const DEVICE: Names = &[("dev", 1), ("device", 1)];
 
 /// One of a table's columns, and where its values are held.
@@ -53,6 +54,7 @@ pub(crate) struct Binding {
     pub(crate) offset: Bound,
     pub(crate) size: Bound,
     pub(crate) device: Option<Bound>,
+    queue: Option<Bound>,
     spelling: Option<Spelling>,
 }
 
@@ -78,8 +80,12 @@ impl Binding {
             Some(Mapping { device: None, .. }) => None,
             Some(Mapping { device, .. }) => finder.find("device", device.as_ref(), &[], None)?,
         };
+        let queue = match mapping {
+            None => finder.find("queue", None, QUEUE, None)?,
+            Some(_) => None,
+        };
         let spelling = mapping.and_then(|mapping| mapping.spelling.clone());
-        Ok(Binding { places: finder.places, time, op, offset, size, device, spelling })
+        Ok(Binding { places: finder.places, time, op, offset, size, device, queue, spelling })
     }
 
     /// A stamp in nanoseconds.
@@ -117,6 +123,17 @@ impl Binding {
                 spelling.op(text).ok_or_else(|| field.wrong(spelling.expected()).fault)
             }
         }
+    }
+
+    /// The submission queue of a row, whose values `cell` gets; 0 where none is said.
+    pub(crate) fn queue<'a>(&self, cell: impl Fn(&Bound) -> Option<Cell<'a>>) -> Result<u8, Fault> {
+        let Some(cell) = self.queue.as_ref().and_then(cell) else { return Ok(0) };
+        let number = match cell {
+            Cell::Whole(number) => u8::try_from(number).ok(),
+            _ => None,
+        };
+        let wrong = || Fault::new("", "queue").got(cell).expected("from 0 to 255");
+        number.ok_or_else(wrong)
     }
 
     /// An offset or a size in bytes.

@@ -3,11 +3,12 @@
 //! Source: here. Time is microseconds since any moment, with a fraction of up to three digits that
 //! count; op is `R`, `W`, `T` (trim) or `F` (flush, whose offset and size are not looked at), also
 //! as a word; offset and size are bytes. A header is skipped, as are columns beyond the fifth,
-//! where carriers put the response time.
+//! where carriers put the response time; a sixth that the header calls `queue` is the submission
+//! queue.
 
 use ssdlab_base::Nanos;
 
-use super::columns::{Clock, Columns, Separator, Wrong};
+use super::columns::{Clock, Columns, Field, Separator, Wrong};
 use super::extent::extent_of_bytes;
 use super::{About, Entry, Reader};
 use crate::record::Op;
@@ -16,17 +17,21 @@ pub(super) const ABOUT: About = About {
     columns: "time_us,dev,op,offset_bytes,size_bytes",
     tick: Nanos::from_us(1),
     fractions: true,
-    reader: |setup| Box::new(Ssdlab { clock: setup.clock, begun: false }),
+    reader: |setup| Box::new(Ssdlab { clock: setup.clock, begun: false, queues: false }),
     ..About::LINES
 };
 
 /// The names of the columns.
 pub(crate) const NAMES: &[&str] = &["time_us", "dev", "op", "offset_bytes", "size_bytes"];
+/// The name of a column after them, where there is one.
+pub(crate) const QUEUE: &str = "queue";
 
 struct Ssdlab {
     clock: Clock,
     /// Whether a request has been read, so that no header can follow.
     begun: bool,
+    /// Whether the header says that the sixth column is the submission queue.
+    queues: bool,
 }
 
 impl Reader for Ssdlab {
@@ -34,16 +39,22 @@ impl Reader for Ssdlab {
         let mut columns = Columns::new(line, Separator::Comma, NAMES);
         let stamp = columns.next()?;
         if !self.begun && stamp.text == NAMES[0].as_bytes() {
+            self.queues = Columns::nth(line, Separator::Comma, NAMES.len()) == QUEUE.as_bytes();
             return Ok(None);
         }
         let stamp = stamp.stamp(self.clock)?;
         columns.next()?.name()?;
         let op = columns.next()?.op_word()?;
         let (offset, size) = (columns.next()?, columns.next()?);
-        let entry = match op {
+        let mut entry = match op {
             Op::Flush => Entry::flush(stamp),
             _ => Entry::of_bytes(stamp, extent_of_bytes(offset, size)?, op),
         };
+        if self.queues {
+            let queue = Field { name: QUEUE, ..columns.next()? };
+            let wrong = |_| queue.wrong("a submission queue from 0 to 255");
+            entry.queue = u8::try_from(queue.whole()?).map_err(wrong)?;
+        }
         self.begun = true;
         Ok(Some(entry))
     }

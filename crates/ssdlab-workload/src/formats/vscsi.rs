@@ -96,7 +96,7 @@ impl Reader for Vscsi {
         }
         let widened = !bytes.is_multiple_of(SECTOR);
         let extent = (command.block, sectors as u32);
-        Ok(Some(Entry { stamp, extent, op, widened }))
+        Ok(Some(Entry::of_bytes(stamp, (extent, widened), op)))
     }
 
     fn device(&self, _: &[u8], name: &mut Vec<u8>) {

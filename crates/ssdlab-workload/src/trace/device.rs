@@ -1,4 +1,6 @@
-//! Which requests are read where one device was asked for.
+//! Which requests are read where one device was asked for, and of which device each is.
+
+use std::collections::BTreeMap;
 
 /// Leaves out the requests of devices that were not asked for.
 pub(crate) struct DeviceFilter {
@@ -8,6 +10,8 @@ pub(crate) struct DeviceFilter {
     /// Devices that were seen before the first that is wanted, for the message if none is.
     seen: Vec<Vec<u8>>,
     found: bool,
+    /// The devices of the requests read, if they are to be told.
+    known: Option<Known>,
 }
 
 impl DeviceFilter {
@@ -16,15 +20,21 @@ impl DeviceFilter {
     /// Wants the requests of this device, or all.
     pub(crate) fn new(wanted: Option<&str>) -> DeviceFilter {
         let wanted = wanted.map(str::to_owned);
-        DeviceFilter { wanted, name: Vec::new(), seen: Vec::new(), found: false }
+        DeviceFilter { wanted, name: Vec::new(), seen: Vec::new(), found: false, known: None }
     }
 
     /// Whether requests of this device are wanted; `name_it` writes its name, if it matters.
     #[inline]
     pub(crate) fn wants(&mut self, name_it: impl FnOnce(&mut Vec<u8>)) -> bool {
-        let Some(wanted) = &self.wanted else { return true };
+        if self.wanted.is_none() && self.known.is_none() {
+            return true;
+        }
         self.name.clear();
         name_it(&mut self.name);
+        if let Some(known) = &mut self.known {
+            known.take(&self.name);
+        }
+        let Some(wanted) = &self.wanted else { return true };
         let wants = self.name == wanted.as_bytes();
         self.found |= wants;
         let new = !self.found && !self.seen.contains(&self.name);
@@ -32,6 +42,22 @@ impl DeviceFilter {
             self.seen.push(self.name.clone());
         }
         wants
+    }
+
+    /// From now on remembers of which device each request is.
+    pub(crate) fn remember(&mut self) {
+        self.known.get_or_insert_default();
+    }
+
+    /// The number of the device of the request looked at last.
+    #[inline]
+    pub(crate) fn last(&self) -> u32 {
+        self.known.as_ref().map_or(0, |known| known.last)
+    }
+
+    /// The name of the device of this number.
+    pub(crate) fn name_of(&self, number: u32) -> Option<&str> {
+        self.known.as_ref()?.names.get(number as usize).map(String::as_str)
     }
 
     /// The devices seen, for the message that the one wanted is not among them.
@@ -42,5 +68,46 @@ impl DeviceFilter {
             names.push("…".into());
         }
         names.join(", ")
+    }
+}
+
+/// Devices by the order in which they came.
+#[derive(Default)]
+struct Known {
+    numbers: BTreeMap<Vec<u8>, u32>,
+    names: Vec<String>,
+    last: u32,
+    last_name: Vec<u8>,
+}
+
+impl Known {
+    /// Names kept apart; what comes after is of one device more.
+    const MOST: usize = 1 << 16;
+    const OTHERS: &str = "…";
+
+    #[inline]
+    fn take(&mut self, name: &[u8]) {
+        if self.names.is_empty() || self.last_name != name {
+            self.last = self.number(name);
+            self.last_name.clear();
+            self.last_name.extend_from_slice(name);
+        }
+    }
+
+    fn number(&mut self, name: &[u8]) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        if self.names.len() < Self::MOST {
+            self.numbers.insert(name.to_vec(), number);
+            let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+            self.names.push(String::from_utf8_lossy(name).chars().map(plain).collect());
+            return number;
+        }
+        if self.names.len() == Self::MOST {
+            self.names.push(Self::OTHERS.into());
+        }
+        Self::MOST as u32
     }
 }

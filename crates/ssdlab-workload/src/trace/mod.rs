@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ssdlab_base::{Fault, Nanos};
 
+pub(crate) mod counts;
 pub(crate) mod device;
 pub(crate) mod input;
 pub(crate) mod lines;
@@ -20,7 +21,8 @@ pub(crate) mod write;
 
 use crate::formats::parquet::Table;
 use crate::formats::{Entry, Format, Framing};
-use crate::record::{Op, Record, Source};
+use crate::record::{Record, Source};
+pub use counts::Counts;
 use device::DeviceFilter;
 pub use input::sha256;
 use input::{Meter, open_file, plain, shown};
@@ -62,40 +64,6 @@ pub fn open_with(
     Ok(trace)
 }
 
-/// What was done to a trace's requests while they were read.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Counts {
-    /// Reads and writes read.
-    pub requests: u64,
-    /// Trims read.
-    pub trims: u64,
-    /// Flushes read.
-    pub flushes: u64,
-    /// Requests moved to an earlier place since their time stamps went back.
-    pub reordered: u64,
-    /// Requests widened to whole sectors.
-    pub widened: u64,
-    /// Requests left out since another device was asked for.
-    pub other_devices: u64,
-}
-
-impl Counts {
-    /// Reads, writes, trims and flushes.
-    pub fn all(&self) -> u64 {
-        self.requests + self.trims + self.flushes
-    }
-
-    #[inline]
-    fn count(&mut self, entry: &Entry) {
-        self.widened += u64::from(entry.widened);
-        match entry.op {
-            Op::Read | Op::Write => self.requests += 1,
-            Op::Trim => self.trims += 1,
-            Op::Flush => self.flushes += 1,
-        }
-    }
-}
-
 /// A trace file, read as a stream.
 pub struct Trace {
     name: String,
@@ -114,6 +82,8 @@ pub struct Trace {
     counts: Counts,
     /// The line of each record of the batch filled last.
     batch_lines: Vec<u64>,
+    /// The device of each, if devices are remembered.
+    batch_devices: Vec<u32>,
     end: End,
 }
 
@@ -201,6 +171,7 @@ impl Trace {
             first: None,
             counts: Counts::default(),
             batch_lines: Vec::new(),
+            batch_devices: Vec::new(),
             end: End::NotYet,
         }
     }
@@ -225,6 +196,13 @@ impl Trace {
         let remarks = self.recognised.remark().into_iter();
         let remarks = remarks.chain(self.recognised.remarks.iter().cloned());
         remarks.map(|remark| format!("{}: {remark}", self.name)).collect()
+    }
+
+    /// From now on [`Source::device`] says of which device each request is.
+    #[must_use]
+    pub fn with_devices(mut self) -> Trace {
+        self.device.remember();
+        self
     }
 
     /// The SHA-256 of the file's bytes as stored, in lower-case hexadecimal: known from reading
@@ -266,8 +244,9 @@ impl Trace {
     fn enqueue(&mut self, entry: Entry, line: u64) -> Result<(), Box<Fault>> {
         let (lba, sectors) = entry.extent;
         let at = Nanos::from_ns(entry.stamp);
-        let record = Record { at, lba, sectors, op: entry.op, queue: 0, hint: 0 };
-        self.order.push(Waiting { record, line }).map_err(|back| self.unsorted(line, back))
+        let record = Record { at, lba, sectors, op: entry.op, queue: entry.queue, hint: 0 };
+        let device = self.device.last();
+        self.order.push(Waiting { record, line, device }).map_err(|back| self.unsorted(line, back))
     }
 
     fn check_not_empty(&self) -> Result<(), Box<Fault>> {
@@ -311,12 +290,14 @@ impl Trace {
         let first = *self.first.get_or_insert(waiting.record.at);
         batch.push(Record { at: waiting.record.at - first, ..waiting.record });
         self.batch_lines.push(waiting.line);
+        self.batch_devices.push(waiting.device);
     }
 }
 
 impl Source for Trace {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         self.batch_lines.clear();
+        self.batch_devices.clear();
         while self.batch_lines.len() < most {
             let ended = !matches!(self.end, End::NotYet);
             if let Some(waiting) = self.order.pop(ended) {
@@ -358,6 +339,10 @@ impl Source for Trace {
 
     fn line(&self, index: usize) -> Option<u64> {
         self.batch_lines.get(index).copied()
+    }
+
+    fn device(&self, index: usize) -> Option<&str> {
+        self.batch_devices.get(index).and_then(|number| self.device.name_of(*number))
     }
 }
 

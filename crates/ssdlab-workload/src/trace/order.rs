@@ -9,6 +9,8 @@ use crate::record::Record;
 pub(crate) struct Waiting {
     pub(crate) record: Record,
     pub(crate) line: u64,
+    /// The number of its device, if devices are remembered.
+    pub(crate) device: u32,
 }
 
 /// Holds back as many requests as one may be out of place, sorted.

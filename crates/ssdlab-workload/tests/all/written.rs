@@ -4,12 +4,14 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 use ssdlab_base::Fault;
-use ssdlab_workload::{Format, Op, Record, Source, TraceOptions, Written, open, write_trace};
+use ssdlab_workload::{
+    Format, Op, Packed, Packing, Record, Source, TraceOptions, Written, open, write_trace,
+};
 
 use crate::{drain, record, trace};
 
 /// Records as a source.
-struct Given(Vec<Record>);
+pub(crate) struct Given(pub(crate) Vec<Record>);
 
 impl Source for Given {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
@@ -75,7 +77,7 @@ proptest! {
             let mut want = records.clone();
             want.retain(|record| all || matches!(record.op, Op::Read | Op::Write));
             let left_out = (records.len() - want.len()) as u64;
-            let counted = Written { requests: want.len() as u64, left_out, rounded: 0 };
+            let counted = Written { requests: want.len() as u64, left_out, ..Written::default() };
             prop_assert_eq!(counts, counted);
             let mut t = trace(bytes, Some(format), &TraceOptions::default()).unwrap();
             prop_assert_eq!(drain(&mut t).unwrap(), want, "{}", format);
@@ -120,6 +122,86 @@ fn times_finer_than_a_format_are_rounded_down_and_counted() {
     assert!(std::str::from_utf8(&bytes).unwrap().ends_with("1 /dev/ssd read 0 4096\n"));
     assert_eq!(written(&records, Format::Msr).1.rounded, 1);
     assert_eq!(written(&records, Format::Spc).1.rounded, 0);
+}
+
+#[test]
+fn devices_and_queues_are_written_where_a_format_has_them() {
+    let text = "time_us,dev,op,offset_bytes,size_bytes,queue\n\
+                0.000,hm_1,R,4096,8192,3\n\
+                1.250,7,W,0,512,0\n\
+                1.250,x/y,F,0,0,2\n";
+    let options = TraceOptions::default();
+    let convert = |format| {
+        let mut t = trace(text, None, &options).unwrap().with_devices();
+        let mut bytes = Vec::new();
+        let counts = write_trace(&mut t, format, "t", &mut bytes).unwrap();
+        (String::from_utf8_lossy(&bytes).into_owned(), counts)
+    };
+    let (same, counts) = convert(Format::Ssdlab);
+    assert_eq!(same, text);
+    let want = Written { requests: 3, ..Written::default() };
+    assert_eq!(counts, want);
+    let (msr, counts) = convert(Format::Msr);
+    let rows: Vec<&str> = msr.lines().map(|line| &line[19..]).collect();
+    assert_eq!(rows, ["hm,1,Read,4096,8192,0", "ssd,7,Write,0,512,0"]);
+    let want = Written { requests: 2, left_out: 1, rounded: 1, queues_left_out: 1, ..want };
+    assert_eq!(counts, want);
+    let (mqsim, counts) = convert(Format::Mqsim);
+    assert_eq!(mqsim, "0 0 8 16 1\n1250 7 0 1 0\n");
+    assert_eq!((counts.devices_left_out, counts.queues_left_out), (1, 1));
+}
+
+#[test]
+fn a_queue_is_read_where_the_header_says_so_and_refused_if_it_is_none() {
+    let head = "time_us,dev,op,offset_bytes,size_bytes,";
+    let read = |text: &str| drain(&mut trace(text, None, &TraceOptions::default()).unwrap());
+    let row = "0.000,0,R,0,512,";
+    assert_eq!(read(&format!("{head}queue\n{row}7\n")).unwrap()[0].queue, 7);
+    assert_eq!(read(&format!("{head}resp_us\n{row}7\n")).unwrap()[0].queue, 0);
+    assert_eq!(read(&format!("{row}7\n")).unwrap()[0].queue, 0);
+    let wrong = format!("{head}queue\n{row}1\n{row}2\n{row}256\n");
+    assert_eq!(
+        read(&wrong).unwrap_err().to_string(),
+        "t:4:17: queue: got 256, expected a submission queue from 0 to 255"
+    );
+}
+
+#[test]
+fn parquet_keeps_devices_and_queues() {
+    let text = "time_us,dev,op,offset_bytes,size_bytes,queue\n0,x,R,0,512,9\n1,\"y,W,0,512,0\n";
+    let mut t = trace(text, None, &TraceOptions::default()).unwrap().with_devices();
+    let mut bytes = Vec::new();
+    write_trace(&mut t, Format::Parquet, "t", &mut bytes).unwrap();
+    let path = std::env::temp_dir().join(format!("ssdlab-devices-{}", std::process::id()));
+    std::fs::write(&path, bytes).unwrap();
+    let mut back = open(&path, None).unwrap().with_devices();
+    let mut batch = Vec::new();
+    assert_eq!(back.fill(&mut batch, 10).unwrap(), 2);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!((batch[0].queue, batch[1].queue), (9, 0));
+    assert_eq!((back.device(0), back.device(1), back.device(2)), (Some("x"), Some("\"y"), None));
+}
+
+#[test]
+fn what_is_packed_reads_back() {
+    for (name, packing) in [
+        ("t.csv", Packing::Plain),
+        ("t.csv.gz", Packing::Gzip),
+        ("t.csv.zst", Packing::Zstd),
+        ("t.csv.xz", Packing::Xz),
+    ] {
+        let (found, bare) = Packing::of(std::path::Path::new(name));
+        assert_eq!((found, bare), (packing, std::path::Path::new("t.csv")));
+        let records: Vec<Record> = (0..5000).map(|n| record(n * 1000, n, 8, Op::Read)).collect();
+        let mut bytes = Vec::new();
+        let mut packed = Packed::new(packing, &mut bytes).unwrap();
+        let mut source = Given(records.clone());
+        write_trace(&mut source, Format::Ssdlab, "t", &mut packed).unwrap();
+        packed.finish().unwrap();
+        assert!(
+            drain(&mut trace(bytes, None, &TraceOptions::default()).unwrap()).unwrap() == records
+        );
+    }
 }
 
 #[test]

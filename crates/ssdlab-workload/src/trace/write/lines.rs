@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use super::Sink;
+use super::{NO_DEVICE, Sink, names_device};
 use crate::formats::{Format, extent::SECTOR, ssdlab};
 use crate::record::{Op, Record};
 
@@ -21,7 +21,7 @@ impl<W: Write> Lines<W> {
     pub(super) fn new(format: Format, to: W) -> io::Result<Lines<W>> {
         let mut to = BufWriter::new(to);
         match format {
-            Format::Ssdlab => writeln!(to, "{}", ssdlab::NAMES.join(","))?,
+            Format::Ssdlab => writeln!(to, "{},{}", ssdlab::NAMES.join(","), ssdlab::QUEUE)?,
             Format::Fio => writeln!(to, "fio version 3 iolog\n0 /dev/ssd add\n0 /dev/ssd open")?,
             _ => {}
         }
@@ -30,7 +30,8 @@ impl<W: Write> Lines<W> {
 }
 
 impl<W: Write + Send> Sink for Lines<W> {
-    fn put(&mut self, record: &Record) -> io::Result<()> {
+    fn put(&mut self, record: &Record, device: &str) -> io::Result<()> {
+        let device = if names_device(self.format, device) { device } else { NO_DEVICE };
         let (at, lba, sectors) = (record.at.as_ns(), record.lba, u64::from(record.sectors));
         let (offset, size) = (lba * SECTOR, sectors * SECTOR);
         let read = record.op == Op::Read;
@@ -38,17 +39,18 @@ impl<W: Write + Send> Sink for Lines<W> {
         match self.format {
             Format::Msr => {
                 let (stamp, op) = (MSR_EPOCH + at / 100, if read { "Read" } else { "Write" });
-                writeln!(to, "{stamp},ssd,0,{op},{offset},{size},0")
+                let (host, disk) = host_and_disk(device);
+                writeln!(to, "{stamp},{host},{disk},{op},{offset},{size},0")
             }
             Format::Spc => {
                 let (seconds, rest, op) =
                     (at / 1_000_000_000, at % 1_000_000_000, if read { "r" } else { "w" });
-                writeln!(to, "0,{lba},{size},{op},{seconds}.{rest:09}")
+                writeln!(to, "{device},{lba},{size},{op},{seconds}.{rest:09}")
             }
-            Format::Mqsim => writeln!(to, "{at} 0 {lba} {sectors} {}", u8::from(read)),
+            Format::Mqsim => writeln!(to, "{at} {device} {lba} {sectors} {}", u8::from(read)),
             Format::Disksim => {
                 let (ms, rest) = (at / 1_000_000, at % 1_000_000);
-                writeln!(to, "{ms}.{rest:06} 0 {lba} {sectors} {}", u8::from(read))
+                writeln!(to, "{ms}.{rest:06} {device} {lba} {sectors} {}", u8::from(read))
             }
             Format::Fio => {
                 let action = match record.op {
@@ -61,13 +63,24 @@ impl<W: Write + Send> Sink for Lines<W> {
             }
             _ => {
                 let (us, rest) = (at / 1_000, at % 1_000);
-                writeln!(to, "{us}.{rest:03},0,{},{offset},{size}", letter(record.op))
+                let (op, queue) = (letter(record.op), record.queue);
+                writeln!(to, "{us}.{rest:03},{device},{op},{offset},{size},{queue}")
             }
         }
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         self.to.flush()
+    }
+}
+
+/// The host and the number of the disk of a device in an MSR trace, such as `hm_0`.
+fn host_and_disk(device: &str) -> (&str, &str) {
+    let number = |disk: &&str| !disk.is_empty() && disk.bytes().all(|byte| byte.is_ascii_digit());
+    match device.rsplit_once('_').filter(|(host, disk)| !host.is_empty() && number(disk)) {
+        Some(both) => both,
+        None if number(&device) => ("ssd", device),
+        None => (device, "0"),
     }
 }
 

@@ -8,9 +8,11 @@ use crate::formats::Format;
 use crate::record::{Op, Record, Source};
 
 mod lines;
+mod pack;
 mod table;
 
 use lines::Lines;
+pub use pack::{Packed, Packing};
 use table::Rows;
 
 /// The formats that can be written.
@@ -33,6 +35,10 @@ pub struct Written {
     pub left_out: u64,
     /// Requests whose time was rounded down, since the format's unit is coarser.
     pub rounded: u64,
+    /// Requests whose device the format cannot name, which are written as of device 0.
+    pub devices_left_out: u64,
+    /// Requests of a submission queue other than 0, which the format cannot say.
+    pub queues_left_out: u64,
 }
 
 /// Requests read at a time.
@@ -40,8 +46,8 @@ const BATCH: usize = 4096;
 
 /// Writes all that a source hands out to `to`, which messages call `name`.
 ///
-/// A format without devices and response times takes none, and one that has them gets a device
-/// `0` and a response time of 0: a source has neither.
+/// A format that has response times gets 0: a source has none. One that names devices gets those
+/// that the source tells ([`Source::device`]) and `0` where it tells none.
 ///
 /// # Errors
 /// When the source is wrong, the format cannot be written, or `to` cannot be written to.
@@ -62,18 +68,23 @@ pub fn write_trace(
         text => Box::new(Lines::new(text, to).map_err(failed)?),
     };
     let (tick, all_ops) = (tick_ns(format), has_all_ops(format));
+    let queues = has_queues(format);
     let mut written = Written::default();
     let mut batch: Vec<Record> = Vec::with_capacity(BATCH);
     while source.fill(&mut batch, BATCH)? > 0 {
-        for record in batch.drain(..) {
+        for (index, record) in batch.iter().enumerate() {
             if !all_ops && !matches!(record.op, Op::Read | Op::Write) {
                 written.left_out += 1;
                 continue;
             }
+            let device = source.device(index).unwrap_or(NO_DEVICE);
             written.requests += 1;
+            written.devices_left_out += u64::from(!names_device(format, device));
+            written.queues_left_out += u64::from(record.queue != 0 && !queues);
             written.rounded += u64::from(!record.at.as_ns().is_multiple_of(tick));
-            sink.put(&record).map_err(failed)?;
+            sink.put(record, device).map_err(failed)?;
         }
+        batch.clear();
     }
     sink.finish().map_err(failed)?;
     Ok(written)
@@ -81,7 +92,7 @@ pub fn write_trace(
 
 /// Takes requests in one format.
 trait Sink {
-    fn put(&mut self, record: &Record) -> io::Result<()>;
+    fn put(&mut self, record: &Record, device: &str) -> io::Result<()>;
     /// Writes what is still held.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
@@ -98,4 +109,27 @@ fn tick_ns(format: Format) -> u64 {
 /// Whether a format has trims and flushes.
 fn has_all_ops(format: Format) -> bool {
     matches!(format, Format::Ssdlab | Format::Fio | Format::Parquet)
+}
+
+/// Whether a format has submission queues.
+fn has_queues(format: Format) -> bool {
+    matches!(format, Format::Ssdlab | Format::Parquet)
+}
+
+/// The device of a source that tells none.
+const NO_DEVICE: &str = "0";
+
+/// Whether a format can say that a request is of this device.
+fn names_device(format: Format, device: &str) -> bool {
+    match format {
+        Format::Ssdlab | Format::Msr => {
+            !device.is_empty() && device.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',')
+        }
+        Format::Parquet => true,
+        _ => device == NO_DEVICE || (format != Format::Fio && is_small_number(device)),
+    }
+}
+
+fn is_small_number(text: &str) -> bool {
+    (1..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }

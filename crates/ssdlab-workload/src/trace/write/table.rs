@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -17,9 +17,11 @@ use crate::record::Record;
 
 const SCHEMA: &str = "message trace {
     required int64 time_ns;
+    required binary dev (UTF8);
     required binary op (UTF8);
     required int64 offset_bytes;
     required int64 size_bytes;
+    required int32 queue (INTEGER(8,false));
 }";
 
 /// Rows of a row group, which are held until it is written.
@@ -29,9 +31,11 @@ const GROUP: usize = 1 << 16;
 pub(super) struct Rows<W: Write + Send> {
     file: SerializedFileWriter<W>,
     time: Vec<i64>,
+    device: Vec<ByteArray>,
     op: Vec<ByteArray>,
     offset: Vec<i64>,
     size: Vec<i64>,
+    queue: Vec<i32>,
 }
 
 impl<W: Write + Send> Rows<W> {
@@ -41,7 +45,15 @@ impl<W: Write + Send> Rows<W> {
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let file = SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties))
             .map_err(io::Error::other)?;
-        Ok(Rows { file, time: Vec::new(), op: Vec::new(), offset: Vec::new(), size: Vec::new() })
+        Ok(Rows {
+            file,
+            time: Vec::new(),
+            device: Vec::new(),
+            op: Vec::new(),
+            offset: Vec::new(),
+            size: Vec::new(),
+            queue: Vec::new(),
+        })
     }
 
     fn write_group(&mut self) -> Result<(), ParquetError> {
@@ -50,21 +62,25 @@ impl<W: Write + Send> Rows<W> {
         }
         let mut group = self.file.next_row_group()?;
         column::<Int64Type, W>(&mut group, &mut self.time)?;
+        column::<ByteArrayType, W>(&mut group, &mut self.device)?;
         column::<ByteArrayType, W>(&mut group, &mut self.op)?;
         column::<Int64Type, W>(&mut group, &mut self.offset)?;
         column::<Int64Type, W>(&mut group, &mut self.size)?;
+        column::<Int32Type, W>(&mut group, &mut self.queue)?;
         group.close().map(drop)
     }
 }
 
 impl<W: Write + Send> Sink for Rows<W> {
-    fn put(&mut self, record: &Record) -> io::Result<()> {
+    fn put(&mut self, record: &Record, device: &str) -> io::Result<()> {
         let number =
             |value: u64| i64::try_from(value).map_err(|_| io::Error::other("a number of 2^63"));
         self.time.push(number(record.at.as_ns())?);
+        self.device.push(ByteArray::from(device));
         self.op.push(ByteArray::from(letter(record.op)));
         self.offset.push(number(record.lba * SECTOR)?);
         self.size.push(number(u64::from(record.sectors) * SECTOR)?);
+        self.queue.push(i32::from(record.queue));
         match self.time.len() {
             GROUP => self.write_group().map_err(io::Error::other),
             _ => Ok(()),

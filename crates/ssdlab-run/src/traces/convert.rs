@@ -1,0 +1,80 @@
+//! A trace in another format.
+
+use serde::Serialize;
+use ssdlab_base::Fault;
+use ssdlab_workload::{Source, Written};
+
+use super::info::certainty;
+use super::out::Out;
+use super::{Certainty, Reading, Reined, file_of, nothing_left};
+use crate::control::Control;
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Converted {
+    /// The trace as it was named.
+    pub trace: String,
+    /// The format that it was read in.
+    pub from_format: &'static str,
+    /// How sure that is.
+    pub certainty: Certainty,
+    /// What a user should know of how it was read.
+    pub remarks: Vec<String>,
+    /// Where it was written, as it was named.
+    pub out: String,
+    /// The format that was written.
+    pub format: &'static str,
+    /// Requests of all kinds that were written.
+    pub requests: u64,
+    /// Trims and flushes left out, since the format has none.
+    pub left_out: u64,
+    /// Requests whose time was rounded down, since the format's unit is coarser.
+    pub rounded: u64,
+    /// Requests whose device the format cannot name, which are written as of device 0.
+    pub devices_left_out: u64,
+    /// Requests of a submission queue other than 0, which the format cannot say.
+    pub queues_left_out: u64,
+    /// Requests that were widened to whole sectors.
+    pub widened: u64,
+}
+
+/// Writes a trace, or a part of it, in another format; the file appears whole or not at all, not
+/// if it was stopped: then the answer is `None`. `control` must have been made for one plan.
+///
+/// # Errors
+/// When the trace cannot be read, is wrong, nothing of it is left, or `out` cannot be written.
+pub fn convert(
+    trace: &str,
+    out: &str,
+    reading: &Reading,
+    control: &Control,
+) -> Result<Option<Converted>, Fault> {
+    let mut source = Reined::new(reading.open_part(trace)?, control, 0);
+    let target = Out::new(out, &[file_of(trace)?])?;
+    let format = target.format.name();
+    let name = source.name().to_owned();
+    let written = target.write(&mut source, |written| {
+        let stopped = control.stop.load(std::sync::atomic::Ordering::Relaxed);
+        if !stopped && *written == Written::default() {
+            Err(nothing_left(&name))
+        } else {
+            Ok(!stopped)
+        }
+    })?;
+    let Some(written) = written else { return Ok(None) };
+    let trace_read = source.inner.inner();
+    Ok(Some(Converted {
+        trace: trace.into(),
+        from_format: trace_read.recognised().format.name(),
+        certainty: certainty(trace_read.recognised()),
+        remarks: trace_read.remarks(),
+        out: out.into(),
+        format,
+        requests: written.requests,
+        left_out: written.left_out,
+        rounded: written.rounded,
+        devices_left_out: written.devices_left_out,
+        queues_left_out: written.queues_left_out,
+        widened: trace_read.counts().widened,
+    }))
+}

@@ -1,0 +1,111 @@
+//! What traces are like.
+
+use serde::Serialize;
+use ssdlab_base::Fault;
+use ssdlab_workload::measure::{Profile, Profiler};
+use ssdlab_workload::{By, Recognition, Source};
+
+use super::{Certainty, Reading, Reined, file_of, nothing_left};
+use crate::control::Control;
+
+/// What a trace is like, and how it was understood.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TraceInfo {
+    /// As it was named.
+    pub trace: String,
+    /// The format that it was read in.
+    pub format: &'static str,
+    /// How sure that is.
+    pub certainty: Certainty,
+    /// The formats that its first lines fit as well.
+    pub ambiguous_with: Vec<&'static str>,
+    /// What it is compressed with: `gzip`, `zstd` or `xz`; none if it is plain.
+    pub compression: Option<&'static str>,
+    /// What a user should know of how it was read.
+    pub remarks: Vec<String>,
+    /// Requests left out since another device was asked for.
+    pub other_devices: u64,
+    /// Requests moved to an earlier place since their time stamps went back.
+    pub reordered: u64,
+    /// Requests widened to whole sectors.
+    pub widened: u64,
+    /// One page of 4 KiB in so many is in the sample of the addresses; 1 if all are.
+    pub sample_one_page_in: u64,
+    /// What it is like.
+    #[serde(flatten)]
+    pub profile: Profile,
+}
+
+/// How sure a format is.
+pub(super) fn certainty(recognised: &Recognition) -> Certainty {
+    match recognised.by {
+        By::Named => Certainty::Named,
+        By::Content if recognised.ambiguous_with.is_empty() => Certainty::Recognised,
+        By::Content => Certainty::Ambiguous,
+    }
+}
+
+/// Reads traces, with reuse distances or without, and says what they are like; `None` if it was
+/// stopped. `control` must have been made for as many plans as there are traces.
+///
+/// # Errors
+/// When a trace cannot be read, is wrong, or nothing of it is left.
+pub fn info(
+    traces: &[String],
+    reading: &Reading,
+    reuse: bool,
+    control: &Control,
+) -> Result<Option<Vec<TraceInfo>>, Fault> {
+    reading.selection()?;
+    reading.options()?;
+    for spec in traces {
+        file_of(spec)?;
+    }
+    let mut found = Vec::new();
+    for (index, spec) in traces.iter().enumerate() {
+        match one(spec, reading, reuse, control, index)? {
+            None => return Ok(None),
+            Some(info) => found.push(info),
+        }
+        control.progress[index].finish();
+    }
+    Ok(Some(found))
+}
+
+fn one(
+    spec: &str,
+    reading: &Reading,
+    reuse: bool,
+    control: &Control,
+    index: usize,
+) -> Result<Option<TraceInfo>, Fault> {
+    const BATCH: usize = 4096;
+    let mut source = Reined::new(reading.open_part(spec)?, control, index);
+    let mut profiler = Profiler::new(reuse);
+    let mut batch = Vec::with_capacity(BATCH);
+    while source.fill(&mut batch, BATCH)? > 0 {
+        profiler.take(&batch, |index| source.device(index));
+        batch.clear();
+    }
+    if source.is_stopped() {
+        return Ok(None);
+    }
+    if source.given == 0 {
+        return Err(nothing_left(source.name()));
+    }
+    let trace = source.inner.inner();
+    let (recognised, counts) = (trace.recognised(), trace.counts());
+    Ok(Some(TraceInfo {
+        trace: spec.into(),
+        format: recognised.format.name(),
+        certainty: certainty(recognised),
+        ambiguous_with: recognised.ambiguous_with.iter().map(|other| other.name()).collect(),
+        compression: trace.compression(),
+        remarks: trace.remarks(),
+        other_devices: counts.other_devices,
+        reordered: counts.reordered,
+        widened: counts.widened,
+        sample_one_page_in: reading.one_page_in.unwrap_or(1),
+        profile: profiler.finish(),
+    }))
+}

@@ -1,0 +1,297 @@
+//! Several traces as one: applications that share a drive.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use ssdlab_base::units::SECTOR_BYTES;
+use ssdlab_base::{Bytes, Fault, Nanos};
+use ssdlab_workload::{App, Merge, Offset, Placing, Reach, Record, Select, Source, Trace, lay_out};
+
+use super::out::Out;
+use super::{Reading, Reined, file_of, time};
+use crate::control::Control;
+
+/// An application: a trace, and where and when its requests are put.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AppOrder {
+    /// Its name.
+    pub name: String,
+    /// Its trace, `FILE` or `FILE:format`.
+    pub trace: String,
+    /// The submission queue of all its requests; absent for what the trace says, 0 mostly.
+    #[serde(default)]
+    pub queue: Option<u8>,
+    /// Factor on the times between its requests; absent for 1.
+    #[serde(default)]
+    pub scale: Option<f64>,
+    /// When its first request comes, such as `"10s"`; absent for at once.
+    #[serde(default)]
+    pub start: Option<String>,
+    /// What its addresses are moved up by, such as `"64GiB"`; absent or `auto` for behind the
+    /// applications before it.
+    #[serde(default)]
+    pub offset: Option<String>,
+}
+
+/// Applications, and what holds for all of them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixOrder {
+    /// The applications.
+    pub apps: Vec<AppOrder>,
+    /// Whether addresses stay what they are where nothing else is said, so that applications share
+    /// them.
+    #[serde(default)]
+    pub share_addresses: bool,
+    /// How the traces are read; the limit is on the mix.
+    #[serde(default)]
+    pub reading: Reading,
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Mixed {
+    /// Where it was written, as it was named.
+    pub out: String,
+    /// The format that was written.
+    pub format: &'static str,
+    /// Requests of all kinds that were written.
+    pub requests: u64,
+    /// Trims and flushes left out, since the format has none.
+    pub left_out: u64,
+    /// Requests whose time was rounded down, since the format's unit is coarser.
+    pub rounded: u64,
+    /// Requests whose application the format cannot name, which are written as of device 0.
+    pub devices_left_out: u64,
+    /// Requests of a submission queue other than 0, which the format cannot say.
+    pub queues_left_out: u64,
+    /// What a user should know of how the traces were read.
+    pub remarks: Vec<String>,
+    /// The applications.
+    pub apps: Vec<MixedApp>,
+}
+
+/// An application in a mix.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MixedApp {
+    /// Its name.
+    pub name: String,
+    /// Its trace as it was named.
+    pub trace: String,
+    /// The format that it was read in.
+    pub format: &'static str,
+    /// The submission queue of all its requests; none for what the trace says.
+    pub queue: Option<u8>,
+    /// Factor on the times between its requests.
+    pub scale: f64,
+    /// When its first request comes, microseconds.
+    pub start_us: f64,
+    /// What its addresses were moved by, bytes.
+    pub shift_bytes: i64,
+    /// Its requests of all kinds in the mix.
+    pub requests: u64,
+}
+
+impl AppOrder {
+    /// The option that a message names.
+    fn place(&self, key: &str) -> String {
+        format!("{}@{key}", self.name)
+    }
+
+    /// Refuses a trace that cannot be read twice: for its addresses, and for its requests.
+    fn check_twice(&self) -> Result<(), Fault> {
+        let path = file_of(&self.trace)?;
+        if path.is_file() || !path.exists() {
+            return Ok(());
+        }
+        Err(Fault::new(path.display().to_string(), "is no file, and would be read twice")
+            .expected("a file")
+            .hint("with --share-addresses it is read once"))
+    }
+
+    fn placing(&self) -> Result<Placing, Fault> {
+        let scale = self.scale.unwrap_or(1.0);
+        if !(scale.is_finite() && scale > 0.0) {
+            let fault = Fault::new(self.place("scale"), "invalid value").got(scale);
+            return Err(fault.expected("a number above 0"));
+        }
+        let start = time(&self.place("start"), self.start.as_deref())?.unwrap_or(Nanos::ZERO);
+        Ok(Placing { queue: self.queue, scale, start, shift: 0 })
+    }
+
+    fn offset(&self, shared: bool) -> Result<Offset, Fault> {
+        let text = match self.offset.as_deref() {
+            None if shared => return Ok(Offset::By(0)),
+            None | Some("auto") => return Ok(Offset::Behind),
+            Some(text) => text,
+        };
+        let wrong = || {
+            let fault = Fault::new(self.place("offset"), "invalid value");
+            let expected = "auto, or a size of whole sectors below 2^62 bytes, such as \"64GiB\"";
+            fault.got(format!("{text:?}")).expected(expected)
+        };
+        let bytes = if text == "0" { Ok(Bytes::new(0)) } else { text.parse::<Bytes>() };
+        let bytes = bytes.map_err(|_| wrong())?.get();
+        let fits = bytes.is_multiple_of(SECTOR_BYTES) && bytes < 1 << 62;
+        if fits { Ok(Offset::By(bytes / SECTOR_BYTES)) } else { Err(wrong()) }
+    }
+}
+
+/// A mix ready to be read, and what its traces were taken for.
+pub struct OpenMix {
+    /// The applications merged.
+    pub merge: Merge,
+    /// The applications, without their requests yet.
+    pub apps: Vec<MixedApp>,
+    /// What a user should know of how the traces are read.
+    pub remarks: Vec<String>,
+}
+
+/// Opens the traces of a mix, and places their addresses, for which each may have to be read to its
+/// end; `None` if it was stopped. `control` must have been made for one plan.
+///
+/// # Errors
+/// When a trace cannot be read or is wrong, or an application is placed where it cannot be.
+pub fn open_mix(order: &MixOrder, control: &Control) -> Result<Option<OpenMix>, Fault> {
+    let mut placings: Vec<Placing> =
+        order.apps.iter().map(AppOrder::placing).collect::<Result<_, _>>()?;
+    let offsets = order.apps.iter().map(|app| app.offset(order.share_addresses));
+    let offsets: Vec<Offset> = offsets.collect::<Result<_, _>>()?;
+    let is_laid_out = offsets.contains(&Offset::Behind);
+    if is_laid_out {
+        order.apps.iter().try_for_each(AppOrder::check_twice)?;
+    }
+    let traces = order.apps.iter().map(|app| order.reading.open(&app.trace));
+    let traces: Vec<Trace> = traces.collect::<Result<_, _>>()?;
+    let mut reaches = vec![Reach::default(); offsets.len()];
+    if is_laid_out {
+        for (index, app) in order.apps.iter().enumerate() {
+            let count = order.apps.len() as f64;
+            let part = (0.5 * index as f64 / count, 0.5 * (index + 1) as f64 / count);
+            match reach(&order.reading, app, part, control)? {
+                None => return Ok(None),
+                Some(reach) => reaches[index] = reach,
+            }
+        }
+    }
+    let places: Vec<(Reach, Offset)> = reaches.into_iter().zip(offsets).collect();
+    for (placing, shift) in placings.iter_mut().zip(lay_out(&places)) {
+        placing.shift = shift;
+    }
+    let remarks = traces.iter().flat_map(Trace::remarks).collect();
+    let parts = order.apps.iter().zip(&traces).zip(&placings);
+    let apps = parts.map(|((app, trace), placing)| describe(app, trace, placing)).collect();
+    let parts = order.apps.iter().zip(traces).zip(placings);
+    let merged = parts.map(|((app, trace), placing)| App {
+        name: app.name.clone(),
+        source: Box::new(trace),
+        placing,
+    });
+    Ok(Some(OpenMix { merge: Merge::new(merged.collect()), apps, remarks }))
+}
+
+fn describe(app: &AppOrder, trace: &Trace, placing: &Placing) -> MixedApp {
+    MixedApp {
+        name: app.name.clone(),
+        trace: app.trace.clone(),
+        format: trace.recognised().format.name(),
+        queue: placing.queue,
+        scale: placing.scale,
+        start_us: placing.start.as_ns() as f64 / 1e3,
+        shift_bytes: placing.shift * SECTOR_BYTES as i64,
+        requests: 0,
+    }
+}
+
+/// The addresses of an application; `None` if it was stopped.
+fn reach(
+    reading: &Reading,
+    app: &AppOrder,
+    part: (f64, f64),
+    control: &Control,
+) -> Result<Option<Reach>, Fault> {
+    const BATCH: usize = 4096;
+    let mut source = Reined { part, ..Reined::new(reading.open(&app.trace)?, control, 0) };
+    let mut reach = Reach::default();
+    let mut batch = Vec::with_capacity(BATCH);
+    while source.fill(&mut batch, BATCH)? > 0 {
+        reach.take(&batch);
+        batch.clear();
+    }
+    Ok((!source.is_stopped()).then_some(reach))
+}
+
+/// Merges traces into one file, which appears whole or not at all, not if it was stopped: then the
+/// answer is `None`. `control` must have been made for one plan.
+///
+/// # Errors
+/// As [`open_mix`]; also when `out` cannot be written.
+pub fn mix(order: &MixOrder, out: &str, control: &Control) -> Result<Option<Mixed>, Fault> {
+    let selection = order.reading.selection()?;
+    let inputs: Vec<PathBuf> =
+        order.apps.iter().map(|app| file_of(&app.trace)).collect::<Result<_, _>>()?;
+    let target = Out::new(out, &inputs)?;
+    let format = target.format.name();
+    let Some(OpenMix { merge, mut apps, remarks }) = open_mix(order, control)? else {
+        return Ok(None);
+    };
+    let counted = Counted { inner: Select::new(merge, selection), counts: BTreeMap::new() };
+    let mut source = Reined { part: (0.5, 1.0), ..Reined::new(counted, control, 0) };
+    let stopped = || control.stop.load(std::sync::atomic::Ordering::Relaxed);
+    let Some(written) = target.write(&mut source, |_| Ok(!stopped()))? else { return Ok(None) };
+    for app in &mut apps {
+        app.requests = source.inner.counts.get(&app.name).copied().unwrap_or(0);
+    }
+    Ok(Some(Mixed {
+        out: out.into(),
+        format,
+        requests: written.requests,
+        left_out: written.left_out,
+        rounded: written.rounded,
+        devices_left_out: written.devices_left_out,
+        queues_left_out: written.queues_left_out,
+        remarks,
+        apps,
+    }))
+}
+
+/// Counts the requests of each device.
+struct Counted<S> {
+    inner: S,
+    counts: BTreeMap<String, u64>,
+}
+
+impl<S: Source> Source for Counted<S> {
+    fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
+        let count = self.inner.fill(batch, most)?;
+        for device in (0..count).filter_map(|index| self.inner.device(index)) {
+            match self.counts.get_mut(device) {
+                Some(count) => *count += 1,
+                None => drop(self.counts.insert(device.to_owned(), 1)),
+            }
+        }
+        Ok(count)
+    }
+
+    fn expected(&self) -> Option<u64> {
+        self.inner.expected()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.inner.progress()
+    }
+
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn line(&self, index: usize) -> Option<u64> {
+        self.inner.line(index)
+    }
+
+    fn device(&self, index: usize) -> Option<&str> {
+        self.inner.device(index)
+    }
+}

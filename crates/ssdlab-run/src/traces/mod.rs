@@ -1,0 +1,209 @@
+//! Traces by themselves: what they are like, in other formats, several as one.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use serde::{Deserialize, Serialize};
+use ssdlab_base::{Fault, Nanos};
+use ssdlab_workload::{
+    Format, Record, Select, Selection, Source, Trace, TraceOptions, WRITABLE, open_with, parse_spec,
+};
+
+use crate::control::{Control, Progress};
+use crate::plan::Plan;
+
+mod convert;
+mod info;
+mod mix;
+mod out;
+
+pub use convert::{Converted, convert};
+pub use info::{TraceInfo, info};
+pub use mix::{AppOrder, MixOrder, Mixed, MixedApp, mix, open_mix};
+
+/// How traces are read, and which part of them.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Reading {
+    /// Settings `workload.trace.KEY=VALUE`.
+    pub set: Vec<String>,
+    /// Only requests from this time on, such as `"10s"`, since the first.
+    pub from: Option<String>,
+    /// Only requests before this time.
+    pub to: Option<String>,
+    /// Only requests to a sample of the addresses: one page of 4 KiB in so many.
+    pub one_page_in: Option<u64>,
+    /// The seed of the sample.
+    pub seed: u64,
+    /// At most so many requests of each trace.
+    pub limit: Option<u64>,
+}
+
+impl Reading {
+    /// Which part of a trace is read.
+    ///
+    /// # Errors
+    /// When a time is none, or they are in the wrong order.
+    fn selection(&self) -> Result<Selection, Fault> {
+        let from = time("--from", self.from.as_deref())?.unwrap_or(Selection::ALL.from);
+        let to = time("--to", self.to.as_deref())?.unwrap_or(Selection::ALL.to);
+        if to <= from {
+            let expected = format!("a time after {from}");
+            return Err(Fault::new("--to", "invalid value").got(to).expected(expected));
+        }
+        let one_page_in = self.one_page_in.unwrap_or(1).max(1);
+        let limit = self.limit.unwrap_or(u64::MAX);
+        Ok(Selection { from, to, one_page_in, seed: self.seed, limit })
+    }
+
+    /// How traces are read.
+    fn options(&self) -> Result<TraceOptions, Fault> {
+        let key = |set: &String| set.split('=').next().unwrap_or_default().trim().to_owned();
+        if let Some(other) = self.set.iter().find(|set| !key(set).starts_with("workload.trace.")) {
+            let expected = "workload.trace.device, .tick, .unsorted or .columns";
+            let fault = Fault::new(format!("--set {other}"), "no setting of how a trace is read");
+            return Err(fault.got(key(other)).expected(expected));
+        }
+        let plan = Plan {
+            device: crate::PRESETS[0].name.into(),
+            set: self.set.clone(),
+            trace: Some("trace".into()),
+            ..Plan::default()
+        };
+        Ok(plan.prepare()?.workload.trace)
+    }
+
+    /// Opens a trace, with the devices of its requests.
+    fn open(&self, spec: &str) -> Result<Trace, Fault> {
+        let (path, format) = parse_spec(spec)?;
+        Ok(open_with(&path, format, &self.options()?)?.with_devices())
+    }
+
+    /// Opens the part of a trace that is wanted.
+    fn open_part(&self, spec: &str) -> Result<Select<Trace>, Fault> {
+        Ok(Select::new(self.open(spec)?, self.selection()?))
+    }
+}
+
+fn time(option: &str, text: Option<&str>) -> Result<Option<Nanos>, Fault> {
+    let wrong = |text: &str| {
+        let expected = "a time with its unit, such as \"10s\"";
+        Fault::new(option, "invalid value").got(format!("{text:?}")).expected(expected)
+    };
+    text.map(|text| text.parse().map_err(|_: String| wrong(text))).transpose()
+}
+
+/// The fault of a trace of which nothing is left.
+fn nothing_left(name: &str) -> Fault {
+    Fault::new(name, "no request is left")
+        .expected("at least one within --from, --to and --sample-addresses")
+}
+
+/// How sure a trace's format is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Certainty {
+    /// The user named it.
+    Named,
+    /// Its first lines fit it and no other.
+    Recognised,
+    /// Its first lines fit others as well.
+    Ambiguous,
+}
+
+/// A source that ends when it is told to, and says how far it has come.
+struct Reined<'a, S> {
+    inner: S,
+    control: &'a Control,
+    progress: &'a Progress,
+    given: u64,
+    /// The part of the work that reading this source is: where it begins and ends, from 0 to 1.
+    part: (f64, f64),
+}
+
+impl<'a, S: Source> Reined<'a, S> {
+    fn new(inner: S, control: &'a Control, index: usize) -> Reined<'a, S> {
+        Reined { inner, control, progress: &control.progress[index], given: 0, part: (0.0, 1.0) }
+    }
+
+    /// Whether it was told to end.
+    fn is_stopped(&self) -> bool {
+        self.control.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl<S: Source> Source for Reined<'_, S> {
+    fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
+        let share = self.inner.progress().map(|share| {
+            let (begin, end) = self.part;
+            begin + share * (end - begin)
+        });
+        self.progress.note(share, self.given);
+        if self.is_stopped() {
+            return Ok(0);
+        }
+        let count = self.inner.fill(batch, most)?;
+        self.given += count as u64;
+        Ok(count)
+    }
+
+    fn expected(&self) -> Option<u64> {
+        self.inner.expected()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.inner.progress()
+    }
+
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn line(&self, index: usize) -> Option<u64> {
+        self.inner.line(index)
+    }
+
+    fn device(&self, index: usize) -> Option<&str> {
+        self.inner.device(index)
+    }
+}
+
+/// Every format, and what its users know it by.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FormatInfo {
+    /// The name after `FILE:`.
+    pub name: &'static str,
+    /// What it is.
+    pub summary: &'static str,
+    /// The columns of a request.
+    pub columns: &'static str,
+    /// The unit of the time column.
+    pub time_unit: String,
+    /// Whether it can be written, too.
+    pub is_written: bool,
+}
+
+/// Every format that is read, in the order in which recognition prefers them.
+pub fn formats() -> Vec<FormatInfo> {
+    let about = |format: &Format| FormatInfo {
+        name: format.name(),
+        summary: format.summary(),
+        columns: format.columns(),
+        time_unit: format.time_unit(),
+        is_written: WRITABLE.contains(format),
+    };
+    Format::ALL.iter().map(about).collect()
+}
+
+/// The file of a trace as it is named, without its format.
+fn file_of(spec: &str) -> Result<PathBuf, Fault> {
+    parse_spec(spec).map(|(path, _)| path)
+}
+
+/// Whether both name the same file, which exists.
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}

@@ -1,0 +1,91 @@
+//! The file that a trace is written to.
+
+use std::path::{Path, PathBuf};
+
+use ssdlab_base::Fault;
+use ssdlab_workload::{
+    Format, Packed, Packing, Source, WRITABLE, Written, parse_spec, write_trace,
+};
+
+use super::is_same;
+use crate::files::NewFile;
+
+/// Where a trace is written, and how.
+pub(super) struct Out {
+    path: PathBuf,
+    /// The path in messages.
+    shown: String,
+    pub(super) format: Format,
+    packing: Packing,
+    file: NewFile,
+}
+
+impl Out {
+    /// What `OUT` or `OUT:FORMAT` says; tries that it can be written, and is none of the inputs.
+    pub(super) fn new(spec: &str, inputs: &[PathBuf]) -> Result<Out, Fault> {
+        let (path, named) = parse_spec(spec)?;
+        let shown = path.display().to_string();
+        let (packing, bare) = Packing::of(&path);
+        let format = match named {
+            Some(format) => format,
+            None => by_name(&shown, bare)?,
+        };
+        let names = WRITABLE.map(Format::name).join(", ");
+        if !WRITABLE.contains(&format) {
+            let fault = Fault::new(&shown, "a format that is not written").got(format);
+            let fault = fault.expected(format!("one of {names}"));
+            let is_csv = format == Format::Csv;
+            return Err(if is_csv { fault.hint("our own CSV is called ssdlab") } else { fault });
+        }
+        if format == Format::Parquet && packing != Packing::Plain {
+            return Err(Fault::new(&shown, "Parquet in a compressed file")
+                .expected("a name that ends in .parquet: its pages are compressed"));
+        }
+        if inputs.iter().any(|input| is_same(input, &path)) {
+            return Err(Fault::new(&shown, "is read and to be written").expected("another file"));
+        }
+        // What a link points to is replaced, not the link; a pipe or a device is not.
+        let path = path.canonicalize().unwrap_or(path);
+        if path.metadata().is_ok_and(|about| !about.is_file()) {
+            let what = if path.is_dir() { "a folder" } else { "a pipe or a device" };
+            return Err(Fault::new(&shown, "cannot be written").got(what).expected("a file"));
+        }
+        let file = NewFile::new(&path).map_err(|fault| Fault { source: shown.clone(), ..fault })?;
+        Ok(Out { path, shown, format, packing, file })
+    }
+
+    /// Writes all of a source; the file appears once `keep` says so after that.
+    pub(super) fn write(
+        self,
+        source: &mut dyn Source,
+        keep: impl FnOnce(&Written) -> Result<bool, Fault>,
+    ) -> Result<Option<Written>, Fault> {
+        let failed = |error: std::io::Error| self.file.unwritable(error);
+        let mut packed = Packed::new(self.packing, self.file.file()).map_err(failed)?;
+        let written = write_trace(source, self.format, &self.shown, &mut packed)?;
+        packed.finish().map_err(failed)?;
+        if !keep(&written)? {
+            return Ok(None);
+        }
+        if let Ok(before) = self.path.metadata() {
+            let _ = self.file.file().set_permissions(before.permissions());
+        }
+        self.file.persist()?;
+        Ok(Some(written))
+    }
+}
+
+/// The format that a file's name asks for.
+fn by_name(shown: &str, bare: &Path) -> Result<Format, Fault> {
+    match bare.extension().and_then(|ending| ending.to_str()) {
+        Some("csv") => Ok(Format::Ssdlab),
+        Some("parquet") => Ok(Format::Parquet),
+        ending => {
+            let names = WRITABLE.map(Format::name).join(", ");
+            let got = ending.map_or("no ending".into(), |ending| format!(".{ending}"));
+            Err(Fault::new(shown, "no format is named, and the name's ending tells none")
+                .got(got)
+                .expected(format!(".csv, .parquet or FILE:FORMAT with one of {names}")))
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Times between requests: mean, spread, burstiness.
+
+/// Gaps of a stream of requests.
+#[derive(Default)]
+pub(super) struct Gaps {
+    first: Option<u64>,
+    last: u64,
+    count: u64,
+    mean: f64,
+    squares: f64,
+    /// Gaps by their leading bits: see [`bucket`].
+    buckets: Vec<u64>,
+    /// Requests of the running second, and the sums over seconds.
+    second: u64,
+    in_second: u64,
+    counts: [f64; 2],
+}
+
+/// Sub-buckets of an octave, as bits.
+const FINE: u32 = 5;
+
+/// The bucket of a gap: its octave and the bits after the leading one.
+pub(super) fn bucket(gap: u64) -> usize {
+    if gap < 1 << FINE {
+        return gap as usize;
+    }
+    let octave = gap.ilog2() - FINE;
+    (((u64::from(octave) + 1) << FINE) + ((gap >> octave) - (1 << FINE))) as usize
+}
+
+/// The middle of a bucket.
+pub(super) fn middle(bucket: usize) -> f64 {
+    let (octave, fine) = (bucket >> FINE, (bucket & ((1 << FINE) - 1)) as u64);
+    match octave {
+        0 => fine as f64,
+        octave => {
+            let width = 1u64 << (octave - 1);
+            ((fine + (1 << FINE)) * width) as f64 + 0.5 * (width - 1) as f64
+        }
+    }
+}
+
+impl Gaps {
+    #[inline]
+    pub(super) fn take(&mut self, at: u64) {
+        let second = at / 1_000_000_000;
+        if self.first.is_none() {
+            self.first = Some(at);
+            (self.last, self.second) = (at, second);
+        } else {
+            let gap = at - self.last;
+            self.last = at;
+            self.count += 1;
+            let off = gap as f64 - self.mean;
+            self.mean += off / self.count as f64;
+            self.squares += off * (gap as f64 - self.mean);
+            let bucket = bucket(gap);
+            if bucket >= self.buckets.len() {
+                self.buckets.resize(bucket + 1, 0);
+            }
+            self.buckets[bucket] += 1;
+        }
+        if second != self.second {
+            self.close_second();
+            self.second = second;
+        }
+        self.in_second += 1;
+    }
+
+    fn close_second(&mut self) {
+        let count = self.in_second as f64;
+        self.counts[0] += count;
+        self.counts[1] += count * count;
+        self.in_second = 0;
+    }
+
+    pub(super) fn span(&self) -> u64 {
+        self.last - self.first.unwrap_or(self.last)
+    }
+
+    pub(super) fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// Standard deviation over mean.
+    pub(super) fn variation(&self) -> f64 {
+        match self.count > 1 && self.mean > 0.0 {
+            true => (self.squares / (self.count - 1) as f64).sqrt() / self.mean,
+            false => 0.0,
+        }
+    }
+
+    /// The gap that `share` of them are below, to 1.6 %.
+    pub(super) fn quantile(&self, share: f64) -> f64 {
+        let wanted = (share * self.count as f64).ceil().max(1.0) as u64;
+        let mut below = 0;
+        let place = self.buckets.iter().position(|count| {
+            below += count;
+            below >= wanted
+        });
+        place.map_or(0.0, middle)
+    }
+
+    /// Variance over mean of the requests in each second, empty seconds included.
+    pub(super) fn dispersion(&self) -> f64 {
+        let Some(first) = self.first else { return 0.0 };
+        let seconds = (self.second - first / 1_000_000_000 + 1) as f64;
+        let last = self.in_second as f64;
+        let mean = (self.counts[0] + last) / seconds;
+        ((self.counts[1] + last * last) / seconds - mean * mean) / mean
+    }
+}

@@ -1,0 +1,277 @@
+//! What a user wants to know of a trace: what [`Measure`] finds, and the shape of sizes, of the
+//! load, of reuse.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use ssdlab_base::units::SECTOR_BYTES;
+
+use super::gaps::{bucket, middle};
+use super::load::{Counting, Load};
+use super::sizes::{SizeFigures, Sizes};
+use super::{Measure, PAGE, Reuse};
+use crate::record::{Op, Record};
+
+/// What a trace is like. All figures but the counts of trims and flushes are of its reads and
+/// writes; pages are of 4 KiB.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Profile {
+    /// Reads and writes.
+    pub requests: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Trims.
+    pub trims: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Share of the requests that are reads, from 0 to 1.
+    pub read_ratio: f64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Sizes of reads; none without reads.
+    pub read_size: Option<SizeFigures>,
+    /// Sizes of writes; none without writes.
+    pub write_size: Option<SizeFigures>,
+    /// From the first request to the last, seconds.
+    pub span_s: f64,
+    /// Pages touched.
+    pub footprint_pages: u64,
+    /// Pages read.
+    pub read_pages: u64,
+    /// Pages written.
+    pub written_pages: u64,
+    /// The lowest address, bytes.
+    pub first_byte: u64,
+    /// One more than the highest address, bytes.
+    pub end_byte: u64,
+    /// Requests over the span, per second; none if it has no length.
+    pub rate_per_s: Option<f64>,
+    /// Mean time between requests, microseconds.
+    pub gap_mean_us: f64,
+    /// Median of the times between requests, microseconds, to 1.6 %.
+    pub gap_median_us: f64,
+    /// The two in the middle that the median is the mean of; the same but for rounding if there is
+    /// one, microseconds.
+    pub gap_middle_us: [f64; 2],
+    /// 99th percentile of the times between requests, microseconds, to 1.6 %.
+    pub gap_p99_us: f64,
+    /// Coefficient of variation (standard deviation over mean) of the times between requests: 1 for
+    /// independent arrivals.
+    pub gap_variation: f64,
+    /// Index of dispersion (variance over mean) of the requests in each second: 1 for independent
+    /// arrivals.
+    pub dispersion: f64,
+    /// Requests over time.
+    pub load: Load,
+    /// Share of the page reads that go to the most read 20 % of the pages read.
+    pub hottest_20: f64,
+    /// The same for 1 %.
+    pub hottest_1: f64,
+    /// Share of the requests that begin where the one before of their kind ended.
+    pub sequential: f64,
+    /// How soon pages are used again; none if it was not asked for.
+    pub reuse: Option<ReuseFigures>,
+    /// Reads and writes of each device, most first; empty if devices are not known.
+    pub devices: Vec<DeviceCount>,
+}
+
+/// How soon pages are used again: other pages used in between, each counted once.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReuseFigures {
+    /// Median over all uses but the first of each page, pages, to 1.6 %; none without any.
+    pub median_pages: Option<f64>,
+    /// 90th percentile, pages, to 1.6 %.
+    pub p90_pages: Option<f64>,
+    /// Share of the page uses that are the first of their page.
+    pub first_uses: f64,
+    /// One page in so many was followed.
+    pub one_page_in: u64,
+}
+
+/// Requests of a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DeviceCount {
+    /// Its name.
+    pub name: String,
+    /// Reads and writes.
+    pub requests: u64,
+}
+
+/// A profile under way.
+pub struct Profiler {
+    measure: Measure,
+    trims: u64,
+    flushes: u64,
+    first_sector: u64,
+    sizes: [Sizes; 2],
+    load: Counting,
+    again: Option<Again>,
+    devices: BTreeMap<String, u64>,
+    wanted: Vec<Record>,
+}
+
+impl Profiler {
+    /// With reuse distances or without.
+    pub fn new(reuse: bool) -> Profiler {
+        Profiler {
+            measure: Measure::default(),
+            trims: 0,
+            flushes: 0,
+            first_sector: u64::MAX,
+            sizes: Default::default(),
+            load: Counting::new(),
+            again: reuse.then(Again::new),
+            devices: BTreeMap::new(),
+            wanted: Vec::new(),
+        }
+    }
+
+    /// Takes requests in the order of their times; `device` names that of each of them, by its
+    /// place among them.
+    pub fn take<'a>(&mut self, records: &[Record], device: impl Fn(usize) -> Option<&'a str>) {
+        self.wanted.clear();
+        for (index, record) in records.iter().enumerate() {
+            let kind = match record.op {
+                Op::Read => 0,
+                Op::Write => 1,
+                Op::Trim => {
+                    self.trims += 1;
+                    continue;
+                }
+                Op::Flush => {
+                    self.flushes += 1;
+                    continue;
+                }
+            };
+            self.wanted.push(*record);
+            self.sizes[kind].take(record.sectors);
+            self.first_sector = self.first_sector.min(record.lba);
+            self.load.take(record.at.as_ns());
+            if let Some(again) = &mut self.again {
+                again.take(record);
+            }
+            let Some(name) = device(index) else { continue };
+            match self.devices.get_mut(name) {
+                Some(count) => *count += 1,
+                None => drop(self.devices.insert(name.to_owned(), 1)),
+            }
+        }
+        self.measure.take(&self.wanted);
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Profile {
+        let [reads, writes] = self.sizes;
+        // The mean of the two in the middle, if there are two.
+        let gaps = (self.measure.out.reads + self.measure.out.writes).saturating_sub(1).max(1);
+        let median = |share| self.measure.gaps.quantile(share);
+        let upper = ((gaps / 2) as f64 + 0.75) / gaps as f64;
+        let middle = [median(0.5) / 1e3, median(upper) / 1e3];
+        let found = self.measure.finish();
+        let devices = self.devices.into_iter();
+        let mut devices: Vec<DeviceCount> =
+            devices.map(|(name, requests)| DeviceCount { name, requests }).collect();
+        devices.sort_by_key(|device| std::cmp::Reverse(device.requests));
+        let requests = found.requests;
+        Profile {
+            requests,
+            reads: found.reads,
+            writes: found.writes,
+            trims: self.trims,
+            flushes: self.flushes,
+            read_ratio: found.read_ratio,
+            read_bytes: found.read_bytes,
+            write_bytes: found.write_bytes,
+            read_size: reads.finish(),
+            write_size: writes.finish(),
+            span_s: found.span_s,
+            footprint_pages: found.footprint_pages,
+            read_pages: found.read_pages,
+            written_pages: found.write_pages,
+            first_byte: if requests == 0 { 0 } else { self.first_sector * SECTOR_BYTES },
+            end_byte: found.end_sector * SECTOR_BYTES,
+            rate_per_s: (found.span_s > 0.0).then(|| requests as f64 / found.span_s),
+            gap_mean_us: found.gap_mean_us,
+            gap_median_us: 0.5 * (middle[0] + middle[1]),
+            gap_middle_us: middle,
+            gap_p99_us: found.gap_p99_us,
+            gap_variation: found.gap_variation,
+            dispersion: if requests == 0 { 0.0 } else { found.dispersion },
+            load: self.load.finish(),
+            hottest_20: found.hottest_20,
+            hottest_1: found.hottest_1,
+            sequential: found.sequential,
+            reuse: self.again.map(Again::finish),
+            devices,
+        }
+    }
+}
+
+/// Reuse distances, of fewer and fewer pages as more of them are used.
+struct Again {
+    reuse: Reuse,
+    /// Uses by distance, each as often as its page stands for others.
+    buckets: Vec<u64>,
+    uses: u64,
+    first_uses: u64,
+}
+
+/// Pages that are followed at most.
+const MOST_FOLLOWED: usize = 1 << 20;
+
+impl Again {
+    fn new() -> Again {
+        Again { reuse: Reuse::new(0), buckets: Vec::new(), uses: 0, first_uses: 0 }
+    }
+
+    #[inline]
+    fn take(&mut self, record: &Record) {
+        let end = record.lba + u64::from(record.sectors);
+        if end == record.lba {
+            return;
+        }
+        for page in record.lba / PAGE..=(end - 1) / PAGE {
+            if !self.reuse.samples(page) {
+                continue;
+            }
+            let weight = 1 << self.reuse.sample();
+            let Some(distance) = self.reuse.take(page) else {
+                self.first_uses += weight;
+                if self.reuse.pages() > MOST_FOLLOWED {
+                    self.reuse.thin();
+                }
+                continue;
+            };
+            let place = bucket(distance);
+            if place >= self.buckets.len() {
+                self.buckets.resize(place + 1, 0);
+            }
+            self.buckets[place] += weight;
+            self.uses += weight;
+        }
+    }
+
+    fn quantile(&self, share: f64) -> Option<f64> {
+        let wanted = (share * self.uses as f64).ceil().max(1.0) as u64;
+        let mut below = 0;
+        let place = self.buckets.iter().position(|count| {
+            below += count;
+            below >= wanted
+        });
+        place.map(middle)
+    }
+
+    fn finish(self) -> ReuseFigures {
+        let all = self.uses + self.first_uses;
+        ReuseFigures {
+            median_pages: self.quantile(0.5),
+            p90_pages: self.quantile(0.9),
+            first_uses: if all == 0 { 0.0 } else { self.first_uses as f64 / all as f64 },
+            one_page_in: 1 << self.reuse.sample(),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Reuse distances: how many other pages are asked for before a page is asked for again.
+//!
+//! Exactly, by a Fenwick tree over the times of the last uses (Bennett and Kruskal, "LRU stack
+//! processing", IBM J. Res. Dev. 19(4), 1975); or of a sample of the pages chosen by hash, with
+//! distances scaled up (Waldspurger et al., "Efficient MRC construction with SHARDS", FAST '15).
+
+use ssdlab_base::rng::mix;
+
+use super::table::Numbers;
+
+/// Distances of all pages, or of one page in a power of two.
+pub struct Reuse {
+    numbers: Numbers,
+    /// The position of the last use of each page, by its number.
+    last: Vec<u32>,
+    /// The page's number at each position; [`NONE`] where that was not its last use.
+    user: Vec<u32>,
+    /// A Fenwick tree over the positions: how many last uses.
+    tree: Vec<u32>,
+    next: usize,
+    sample: u32,
+}
+
+const NONE: u32 = u32::MAX;
+/// Positions at the start, a power of two.
+const POSITIONS: usize = 1 << 16;
+
+impl Reuse {
+    /// Of one page in 2^`sample`; 0 takes all.
+    pub fn new(sample: u32) -> Reuse {
+        Reuse {
+            numbers: Numbers::new(),
+            last: Vec::new(),
+            user: vec![NONE; POSITIONS],
+            tree: vec![0; POSITIONS + 1],
+            next: 0,
+            sample,
+        }
+    }
+
+    /// Uses `page`. The number of other pages since its last use; `None` if it is new, or not in
+    /// the sample.
+    #[inline]
+    pub fn take(&mut self, page: u64) -> Option<u64> {
+        if mix(page) & ((1 << self.sample) - 1) != 0 {
+            return None;
+        }
+        if self.next == self.user.len() {
+            self.compact();
+        }
+        let (number, new) = self.numbers.of(page);
+        let mut distance = None;
+        if new {
+            self.last.push(0);
+        } else {
+            let before = self.last[number as usize] as usize;
+            let later = self.sum(self.next) - self.sum(before + 1);
+            distance = Some(u64::from(later) << self.sample);
+            self.add(before, -1);
+            self.user[before] = NONE;
+        }
+        self.last[number as usize] = self.next as u32;
+        self.user[self.next] = number;
+        self.add(self.next, 1);
+        self.next += 1;
+        distance
+    }
+
+    /// Whether pages of this number are in the sample.
+    pub fn samples(&self, page: u64) -> bool {
+        mix(page) & ((1 << self.sample) - 1) == 0
+    }
+
+    /// Pages that are followed.
+    pub fn pages(&self) -> usize {
+        self.last.len()
+    }
+
+    /// One page in 2^`sample` is followed.
+    pub fn sample(&self) -> u32 {
+        self.sample
+    }
+
+    /// Follows half as many pages from now on: those of the next smaller sample.
+    pub fn thin(&mut self) {
+        let mut pages = vec![0; self.last.len()];
+        for (page, number) in self.numbers.entries() {
+            pages[number as usize] = page;
+        }
+        let before = std::mem::replace(self, Reuse::new(self.sample + 1));
+        for number in before.user.into_iter().filter(|number| *number != NONE) {
+            self.take(pages[number as usize]);
+        }
+    }
+
+    fn add(&mut self, position: usize, by: i32) {
+        let mut at = position + 1;
+        while at < self.tree.len() {
+            self.tree[at] = self.tree[at].wrapping_add_signed(by);
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    /// Last uses before `position`.
+    fn sum(&self, position: usize) -> u32 {
+        let (mut at, mut sum) = (position, 0u32);
+        while at > 0 {
+            sum = sum.wrapping_add(self.tree[at]);
+            at &= at - 1;
+        }
+        sum
+    }
+
+    /// Closes the gaps, and makes room for as many again.
+    fn compact(&mut self) {
+        let kept: Vec<u32> = self.user.iter().copied().filter(|user| *user != NONE).collect();
+        let room = (kept.len() * 2).next_power_of_two().max(POSITIONS);
+        self.user = vec![NONE; room];
+        self.tree = vec![0; room + 1];
+        for (position, number) in kept.iter().enumerate() {
+            self.user[position] = *number;
+            self.last[*number as usize] = position as u32;
+            self.tree[position + 1] = 1;
+        }
+        for at in 1..=room {
+            let above = at + (at & at.wrapping_neg());
+            if above <= room {
+                self.tree[above] += self.tree[at];
+            }
+        }
+        self.next = kept.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_base::rng::{below, hash};
+
+    use super::Reuse;
+
+    #[test]
+    fn distances_are_those_of_a_list() {
+        let mut reuse = Reuse::new(0);
+        let mut list: Vec<u64> = Vec::new();
+        for step in 0..300_000 {
+            let page = below(hash(1, 2, step), 1 + below(hash(1, 3, step), 500));
+            let place = list.iter().rev().position(|known| *known == page);
+            assert_eq!(reuse.take(page), place.map(|place| place as u64), "step {step}");
+            if let Some(place) = place {
+                list.remove(list.len() - 1 - place);
+            }
+            list.push(page);
+        }
+    }
+
+    #[test]
+    fn a_sample_finds_the_mean() {
+        let (mut all, mut some) = (Reuse::new(0), Reuse::new(4));
+        let (mut sums, mut counts) = ([0, 0], [0, 0]);
+        for step in 0..1_000_000 {
+            let page = below(hash(1, 2, step), 20_000);
+            for (index, reuse) in [&mut all, &mut some].into_iter().enumerate() {
+                if let Some(distance) = reuse.take(page) {
+                    sums[index] += distance;
+                    counts[index] += 1;
+                }
+            }
+        }
+        let [exact, sampled] = [0, 1].map(|index| sums[index] as f64 / counts[index] as f64);
+        // In a list by last use, each place is as likely as any other.
+        assert!((exact - 9_999.5).abs() < 150.0 && (sampled / exact - 1.0).abs() < 0.1);
+    }
+}

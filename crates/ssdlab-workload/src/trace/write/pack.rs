@@ -1,0 +1,92 @@
+//! Compression of what is written.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+/// What a file is compressed with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Packing {
+    /// Nothing.
+    Plain,
+    /// gzip, level 6.
+    Gzip,
+    /// zstd, level 3.
+    Zstd,
+    /// xz, level 6.
+    Xz,
+}
+
+impl Packing {
+    /// What a file of this name is compressed with, and the name without the ending that says so.
+    pub fn of(path: &Path) -> (Packing, &Path) {
+        let packing = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("gz") => Packing::Gzip,
+            Some("zst" | "zstd") => Packing::Zstd,
+            Some("xz") => Packing::Xz,
+            _ => return (Packing::Plain, path),
+        };
+        (packing, path.file_stem().map_or(path, Path::new))
+    }
+}
+
+/// Compresses what is written to it.
+pub enum Packed<W: Write> {
+    /// Not at all.
+    Plain(W),
+    /// With gzip.
+    Gzip(flate2::write::GzEncoder<W>),
+    /// With zstd.
+    Zstd(zstd::Encoder<'static, W>),
+    /// With xz.
+    Xz(liblzma::write::XzEncoder<W>),
+}
+
+impl<W: Write> Packed<W> {
+    /// Compresses into `to`.
+    ///
+    /// # Errors
+    /// When the compressor cannot be set up.
+    pub fn new(packing: Packing, to: W) -> io::Result<Packed<W>> {
+        Ok(match packing {
+            Packing::Plain => Packed::Plain(to),
+            Packing::Gzip => {
+                Packed::Gzip(flate2::write::GzEncoder::new(to, flate2::Compression::new(6)))
+            }
+            Packing::Zstd => Packed::Zstd(zstd::Encoder::new(to, 3)?),
+            Packing::Xz => Packed::Xz(liblzma::write::XzEncoder::new(to, 6)),
+        })
+    }
+
+    /// Writes what is still held; must be called at the end.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(self) -> io::Result<()> {
+        match self {
+            Packed::Plain(mut to) => to.flush(),
+            Packed::Gzip(packed) => packed.finish()?.flush(),
+            Packed::Zstd(packed) => packed.finish()?.flush(),
+            Packed::Xz(packed) => packed.finish()?.flush(),
+        }
+    }
+}
+
+impl<W: Write> Write for Packed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Packed::Plain(to) => to.write(bytes),
+            Packed::Gzip(to) => to.write(bytes),
+            Packed::Zstd(to) => to.write(bytes),
+            Packed::Xz(to) => to.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Packed::Plain(to) => to.flush(),
+            Packed::Gzip(to) => to.flush(),
+            Packed::Zstd(to) => to.flush(),
+            Packed::Xz(to) => to.flush(),
+        }
+    }
+}

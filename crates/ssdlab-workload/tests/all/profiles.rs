@@ -1,0 +1,79 @@
+//! What traces are like.
+
+use ssdlab_workload::measure::{Profile, Profiler};
+use ssdlab_workload::{Op, Record};
+
+use crate::record;
+
+fn profile(records: &[Record]) -> Profile {
+    let mut profiler = Profiler::new(true);
+    records.chunks(7).for_each(|some| profiler.take(some, |_| None));
+    profiler.finish()
+}
+
+#[test]
+fn counts_sizes_and_pages_of_a_few_requests() {
+    let second = 1_000_000_000;
+    let found = profile(&[
+        record(0, 8, 8, Op::Read),
+        record(second, 16, 8, Op::Read),
+        record(second, 0, 0, Op::Flush),
+        record(2 * second, 8, 24, Op::Write),
+        record(3 * second, 999, 1, Op::Trim),
+        record(4 * second, 4, 8, Op::Read),
+    ]);
+    assert_eq!((found.requests, found.reads, found.writes), (4, 3, 1));
+    assert_eq!((found.trims, found.flushes), (1, 1));
+    assert_eq!((found.read_bytes, found.write_bytes), (3 * 4096, 3 * 4096));
+    assert_eq!((found.footprint_pages, found.read_pages, found.written_pages), (4, 3, 3));
+    assert_eq!((found.first_byte, found.end_byte), (4 * 512, 32 * 512));
+    assert_eq!((found.span_s, found.rate_per_s), (4.0, Some(1.0)));
+    // The gaps are 1, 1 and 2 s: variance 1/3 of a second squared, mean 4/3.
+    assert!((found.gap_variation - (1.0f64 / 3.0).sqrt() / (4.0 / 3.0)).abs() < 1e-12);
+    // 1, 1, 1, 0, 1 requests in five seconds.
+    assert!((found.dispersion - (0.8 - 0.64) / 0.8).abs() < 1e-12);
+    assert_eq!((found.load.peak_per_s, found.load.peak_to_mean), (1, 5.0 / 4.0));
+    assert_eq!(found.sequential, 0.25);
+    let sizes = found.read_size.unwrap();
+    assert_eq!((sizes.mean_bytes, sizes.median_bytes, sizes.max_bytes), (4096.0, 4096, 4096));
+    // Page uses: 1, 2, then 1, 2, 3, then 0 and 1. Page 1 again after page 2, page 2 after page 1,
+    // page 1 after 2, 3 and 0.
+    let reuse = found.reuse.unwrap();
+    assert_eq!((reuse.median_pages, reuse.p90_pages), (Some(1.0), Some(3.0)));
+    assert_eq!((reuse.first_uses, reuse.one_page_in), (4.0 / 7.0, 1));
+}
+
+#[test]
+fn nothing_is_no_division_by_zero() {
+    let found = profile(&[record(0, 0, 0, Op::Flush)]);
+    assert_eq!((found.requests, found.flushes, found.end_byte), (0, 1, 0));
+    assert_eq!((found.read_size, found.rate_per_s), (None, None));
+    assert_eq!(found.reuse.unwrap().median_pages, None);
+    assert_eq!((found.gap_variation, found.dispersion, found.load.peak_to_mean), (0.0, 0.0, 0.0));
+}
+
+#[test]
+fn devices_are_counted_by_name() {
+    let mut profiler = Profiler::new(false);
+    let records = [Op::Read, Op::Flush, Op::Write, Op::Read].map(|op| record(0, 0, 8, op));
+    profiler.take(&records, |index| ["a", "a", "b", "b"].get(index).copied());
+    let found = profiler.finish();
+    let counts: Vec<(&str, u64)> =
+        found.devices.iter().map(|device| (device.name.as_str(), device.requests)).collect();
+    assert_eq!(counts, [("b", 2), ("a", 1)]);
+    assert_eq!(found.reuse, None);
+}
+
+#[test]
+fn reuse_of_many_pages_is_followed_on_a_sample() {
+    // Two million pages, one after the other, twice: all reuse distances are two million less one.
+    const PAGES: u64 = 2_000_000;
+    let all = (0..2 * PAGES).map(|n| record(n, n % PAGES * 8, 8, Op::Read));
+    let found = profile(&all.collect::<Vec<_>>());
+    assert_eq!(found.footprint_pages, PAGES);
+    let reuse = found.reuse.unwrap();
+    assert_eq!(reuse.one_page_in, 2);
+    let median = reuse.median_pages.unwrap();
+    assert!((median / PAGES as f64 - 1.0).abs() < 0.02, "{median}");
+    assert!((reuse.first_uses - 0.5).abs() < 0.02, "{}", reuse.first_uses);
+}

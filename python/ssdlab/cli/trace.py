@@ -1,0 +1,292 @@
+"""``ssdlab trace``: traces by themselves."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from ssdlab import traces
+from ssdlab.cli import exits
+from ssdlab.cli.lines import Group, Whole
+from ssdlab.cli.options import add
+from ssdlab.errors import InputError
+from ssdlab.files import Target
+from ssdlab.progress import Line
+from ssdlab.text import Column, digits, span, table
+from ssdlab.traces import manifest, text
+from ssdlab.traces.reading import one_in
+
+_STDOUT = "-"
+
+_SET = click.option(
+    "--set",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="How traces are read: workload.trace.device, .tick, .unsorted, .columns; repeatable.",
+)
+_LIMIT = click.option("--limit", type=Whole(1), help="At most so many requests.")
+_PART = [
+    _SET,
+    click.option("--from", "start", metavar="TIME", help="Requests from this time on, as 10s."),
+    click.option("--to", "end", metavar="TIME", help="Requests before this time."),
+    click.option(
+        "--sample-addresses",
+        metavar="1/N",
+        help="Requests that begin in a sample of the pages of 4 KiB, one in N.",
+    ),
+    click.option(
+        "--seed", type=Whole(0), default=1, show_default=True, help="The seed of the sample."
+    ),
+    _LIMIT,
+]
+_JSON = click.option("--json", metavar="FILE", help="Write it as JSON, - for stdout.")
+
+
+def _heeding_ctrl_c(command: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Return the command with an answer to Ctrl-C: nothing is left behind then."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **given: Any) -> int | None:
+        try:
+            return command(*arguments, **given)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            return exits.INTERRUPTED
+
+    return run
+
+
+@click.group(cls=Group)
+def trace() -> None:
+    """Look at traces, write them in other formats, merge them, check them."""
+
+
+@trace.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE[:FORMAT]...")
+@add(_PART)
+@click.option("--no-reuse", is_flag=True, help="Leave out reuse distances, which take longest.")
+@_JSON
+@_heeding_ctrl_c
+def info(files: tuple[str, ...], **given: Any) -> None:
+    """Say what traces are like: sizes, load, footprint, locality; a table of several.
+
+    All figures are of reads and writes; trims and flushes are counted apart.
+    """
+    target = _target(given["json"])
+    with Line(what="traces") as line:
+        infos = traces.info(files, _reading(given), reuse=not given["no_reuse"], progress=line)
+    several = len(infos) > 1
+    _hand_out(infos if several else infos[0], target, given["json"])
+    if given["json"] == _STDOUT:
+        _remark([remark for info in infos for remark in info["remarks"]])
+    elif several:
+        click.echo(text.of_several(infos))
+        _remark([remark for info in infos for remark in info["remarks"]])
+    else:
+        click.echo(text.of(infos[0]))
+
+
+@trace.command()
+@click.argument("source", metavar="IN[:FORMAT]")
+@click.argument("out", metavar="OUT[:FORMAT]")
+@add(_PART)
+@_JSON
+@_heeding_ctrl_c
+def convert(source: str, out: str, **given: Any) -> None:
+    """Write a trace, or a part of it, in another format.
+
+    OUT is our own CSV if it ends in .csv, Parquet if in .parquet, or as FORMAT says; .gz, .zst and
+    .xz compress. It appears whole or not at all.
+    """
+    target = _target(given["json"])
+    with Line() as line:
+        written = traces.convert(source, out, _reading(given), progress=line)
+    _remark(written["remarks"])
+    _hand_out(written, target, given["json"])
+    if given["json"] != _STDOUT:
+        took = f"{source} ({written['from_format']})"
+        requests = text.many(written["requests"], "request")
+        click.echo(f"{out} ({written['format']}): {requests} of {took}")
+        _tell_losses(written)
+
+
+@trace.command()
+@click.argument("apps", nargs=-1, required=True, metavar="APP...")
+@click.option("-o", "--out", required=True, metavar="OUT[:FORMAT]", help="The file to write.")
+@click.option(
+    "--share-addresses", is_flag=True, help="Leave addresses as they are, one over another."
+)
+@add([_SET, _LIMIT])
+@_JSON
+@_heeding_ctrl_c
+def mix(apps: tuple[str, ...], **given: Any) -> None:
+    r"""Merge the traces of several applications into one, by arrival.
+
+    \b
+    APP is [NAME=]FILE[:FORMAT][@KEY=VALUE,...] with the keys
+      queue=N         the submission queue of its requests; 0 has the highest priority
+      scale=X         the factor on the times between them: 2 is half as fast
+      start=TIME      when the first one comes, such as 10s
+      offset=SIZE     what its addresses are moved up by, such as 64GiB; or auto:
+                      behind those of the applications before it (the default)
+
+    \b
+    ssdlab trace mix high=a.csv.gz@queue=0 low=b.trace:mqsim@queue=1,scale=0.5 -o mix.parquet
+    """
+    order = traces.parse(apps)
+    target = _target(given["json"])
+    with Line() as line:
+        mixed = traces.mix(
+            order,
+            given["out"],
+            share_addresses=given["share_addresses"],
+            reading=traces.Reading(set=given["set"], limit=given["limit"]),
+            progress=line,
+        )
+    _remark(mixed["remarks"])
+    _hand_out(mixed, target, given["json"])
+    if given["json"] != _STDOUT:
+        _tell_mix(mixed)
+
+
+def _tell_mix(mixed: dict[str, Any]) -> None:
+    click.echo(f"{mixed['out']} ({mixed['format']}): {text.many(mixed['requests'], 'request')}")
+    apps = mixed["apps"]
+    columns = [
+        Column("trace", text.labels([app["trace"] for app in apps])),
+        Column("requests", [f"{app['requests']:,}" for app in apps]),
+        Column("queue", ["as read" if a["queue"] is None else str(a["queue"]) for a in apps]),
+        Column("times", [f"×{digits(app['scale'])}" for app in apps]),
+        Column("starts at", [span(app["start_us"]) for app in apps]),
+        Column("addresses moved by", [_moved(app["shift_bytes"]) for app in apps]),
+    ]
+    click.echo(table(Column("application", [app["name"] for app in apps]), columns))
+    _tell_losses(mixed)
+
+
+def _moved(shift: int) -> str:
+    return f"{'−' if shift < 0 else '+'}{text.size(abs(shift))}" if shift else "0"
+
+
+@trace.command()
+@click.argument("folder", metavar="DIR")
+@click.option(
+    "--files",
+    default="trace.*",
+    show_default=True,
+    metavar="PATTERN",
+    help="Which file of a trace's folder is read.",
+)
+@_JSON
+@_heeding_ctrl_c
+def check(folder: str, **given: Any) -> int:
+    """Hold the traces in DIR against its MANIFEST.tsv; exit code 1 if something differs.
+
+    The manifest has a header, tabs between columns, and a line for each trace: its name, and any of
+    the columns that docs/traces.md lists. Others are not looked at.
+    """
+    if not given["files"] or "/" in given["files"] or given["files"] in {".", ".."}:
+        found = f"got {given['files']!r}, expected a file's name, which may hold *"
+        raise InputError.at("--files", found)
+    target = _target(given["json"])
+    with Line() as line:
+        lines = traces.check(
+            folder,
+            lambda name, reading: traces.info([name], reading, reuse=False, progress=line)[0],
+            given["files"],
+        )
+    well = sum(line.is_well for line in lines)
+    whole = {"traces": len(lines), "agree": well, "lines": [asdict(line) for line in lines]}
+    _hand_out(whole, target, given["json"])
+    if given["json"] != _STDOUT:
+        _tell_check(lines, well)
+    return 0 if well == len(lines) else 1
+
+
+def _tell_check(lines: Sequence[traces.Line], well: int) -> None:
+    width = max(len(line.name) for line in lines)
+    for line in lines:
+        if line.wrong is not None:
+            verdict = line.wrong
+        elif line.differ:
+            told = [f"{d.figure} {_shown(d.read)} (manifest {d.manifest})" for d in line.differ]
+            verdict = f"{', '.join(told)}; {len(line.agree)} others agree"
+        else:
+            verdict = f"{len(line.agree)} figures agree"
+        click.echo(f"{'ok  ' if line.is_well else 'DIFF'}  {line.name:<{width}}  {verdict}")
+    click.echo(f"{well} of {len(lines)} traces agree with {manifest.MANIFEST}")
+
+
+def _shown(value: float | None) -> str:
+    return "NA" if value is None else f"{value:,.10g}"
+
+
+@trace.command("formats")
+@_JSON
+def list_formats(**given: Any) -> None:
+    """List the formats that are read, with columns and unit of time; * marks those written, too."""
+    found = traces.formats()
+    _hand_out(found, _target(given["json"]), given["json"])
+    if given["json"] == _STDOUT:
+        return
+    name = max(len(entry["name"]) for entry in found) + 1
+    unit = max(len(entry["time_unit"]) for entry in found)
+    click.echo(f"{'format':<{name}}  {'time unit':<{unit}}  columns of a request")
+    for entry in found:
+        mark = entry["name"] + "*" * entry["is_written"]
+        click.echo(f"{mark:<{name}}  {entry['time_unit']:<{unit}}  {entry['columns']}")
+    click.echo("* is written by trace convert and trace mix, too; docs/traces.md says more")
+
+
+def _reading(given: dict[str, Any]) -> traces.Reading:
+    sample = given["sample_addresses"]
+    return traces.Reading(
+        set=given["set"],
+        start=given["start"],
+        end=given["end"],
+        one_page_in=1 if sample is None else one_in("--sample-addresses", sample),
+        seed=given["seed"],
+        limit=given["limit"],
+    )
+
+
+def _target(path: str | None) -> Target | None:
+    return Target("--json", path) if path not in {None, _STDOUT} and path is not None else None
+
+
+def _hand_out(found: object, target: Target | None, path: str | None) -> None:
+    """Write what was found as JSON, to where it is wanted."""
+    lines = json.dumps(found, indent=2, ensure_ascii=False)
+    if target is not None:
+        target.write(lines + "\n")
+    elif path == _STDOUT:
+        click.echo(lines)
+
+
+def _remark(remarks: Sequence[str]) -> None:
+    for remark in dict.fromkeys(remarks):
+        click.echo(remark, file=sys.stderr)
+
+
+def _tell_losses(written: dict[str, Any]) -> None:
+    """Say what the format could not hold."""
+    name = written["format"]
+    losses = {
+        "left_out": ("trim or flush", "trims and flushes", f"left out: {name} has none"),
+        "rounded": ("time", "times", f"rounded down to the unit of {name}"),
+        "devices_left_out": (*_REQUESTS, f"written as of device 0: {name} cannot name theirs"),
+        "queues_left_out": (*_REQUESTS, f"with a submission queue that {name} cannot say"),
+        "widened": (*_REQUESTS, "widened to whole sectors of 512 B"),
+    }
+    for key, (one, several, meaning) in losses.items():
+        if count := written.get(key, 0):
+            click.echo(f"{text.many(count, one, several)} {meaning}")
+
+
+_REQUESTS = ("request", "requests")

@@ -1,0 +1,228 @@
+"""A folder of traces held against its manifest."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ssdlab import _native
+from ssdlab.errors import InputError
+from ssdlab.traces.reading import Reading
+
+Info = Mapping[str, Any]
+
+MANIFEST = "MANIFEST.tsv"
+_MIB = 1 << 20
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A column of the manifest: what it is of a trace as read, and how far it may be off.
+
+    ``of`` may give two figures: what the manifest says may lie anywhere between them. A figure
+    agrees if it is off by no more than one unit of the last digit that the manifest gives, or by
+    ``slack`` and ``tolerance``, a share of it.
+    """
+
+    of: Callable[[Info], float | tuple[float, float] | None]
+    tolerance: float = 0.0
+    slack: float = 0.0
+
+
+def _mean(kind: str) -> Callable[[Info], float | None]:
+    def of(info: Info) -> float | None:
+        sizes = info[f"{kind}_size"]
+        return None if sizes is None else sizes["mean_bytes"] / 1024
+
+    return of
+
+
+FIGURES: Mapping[str, Figure] = {
+    "lines": Figure(lambda info: info["requests"]),
+    "span_s": Figure(lambda info: info["span_s"]),
+    "read_ratio": Figure(lambda info: info["read_ratio"]),
+    "meanR_KB": Figure(_mean("read")),
+    "meanW_KB": Figure(_mean("write")),
+    "footprint_MB": Figure(lambda info: info["footprint_pages"] * 4096 / _MIB),
+    "write_fp_MB": Figure(lambda info: info["written_pages"] * 4096 / _MIB),
+    "max_addr_GB": Figure(lambda info: info["end_byte"] / _GIB),
+    "R_MB": Figure(lambda info: info["read_bytes"] / _MIB),
+    "W_MB": Figure(lambda info: info["write_bytes"] / _MIB),
+    "iat_mean_us": Figure(lambda info: info["gap_mean_us"], 1e-6, 0.1),
+    "iat_p50_us": Figure(lambda info: tuple(info["gap_middle_us"]), 0.02, 1.0),
+    "iat_p99_us": Figure(lambda info: info["gap_p99_us"], 0.02, 1.0),
+    "ndev": Figure(lambda info: len(info["devices"])),
+}
+"""Every column that is compared."""
+
+
+_FOOTPRINTS = {"footprint_MB", "write_fp_MB"}
+"""Of several devices they agree, too, if they do with the devices' addresses kept apart."""
+_MOST_DEVICES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A figure that is not what the manifest says; None where there is none."""
+
+    figure: str
+    manifest: str
+    read: float | None
+
+
+@dataclass(slots=True)
+class Line:
+    """What became of a line of the manifest.
+
+    ``wrong`` says why the trace could not be read, if it could not.
+    """
+
+    name: str
+    trace: str | None
+    line: int
+    agree: list[str] = field(default_factory=list)
+    differ: list[Difference] = field(default_factory=list)
+    wrong: str | None = None
+
+    @property
+    def is_well(self) -> bool:
+        """Tell whether the trace was read and all of its figures agree."""
+        return self.wrong is None and not self.differ
+
+
+Read = Callable[[str, Reading], dict[str, Any]]
+"""Reads a trace, given by its name, and says what it is like."""
+
+
+def check(folder: str | os.PathLike[str], read: Read, pattern: str = "trace.*") -> list[Line]:
+    """Hold the traces of a folder against its ``MANIFEST.tsv``; a result for each of its lines.
+
+    The trace of a line is the file ``NAME``, ``NAME.*``, or the one in the folder ``NAME`` that
+    fits ``pattern``. A trace that cannot be read, or of which there is none, is told in its line; a
+    manifest that cannot be read raises :class:`InputError`.
+    """
+    path = Path(folder) / MANIFEST
+    return [_compare(Path(folder), row, line, read, pattern) for line, row in _rows(path)]
+
+
+def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of a manifest with their lines in the file."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise InputError.at(str(path), f"cannot be read: {reason}") from None
+    header = lines[0].split("\t") if lines else []
+    if "name" not in header:
+        found = f"got {', '.join(header)!r}" if header else "an empty file"
+        raise InputError(f"{path}:1: no column name: {found}", str(path), 1)
+    if not set(header) & set(FIGURES):
+        near = _native.nearest(next((c for c in header if c != "name"), ""), list(FIGURES))
+        hint = f' (did you mean "{near}"?)' if near else ""
+        expected = f"expected one of {', '.join(FIGURES)}{hint}"
+        raise InputError(f"{path}:1: no column that can be compared: {expected}", str(path), 1)
+    rows = []
+    for number, cells in enumerate(
+        csv.reader(lines[1:], delimiter="\t", quotechar=None, quoting=csv.QUOTE_NONE), 2
+    ):
+        if not cells:
+            continue
+        if len(cells) != len(header):
+            found = f"columns: got {len(cells)}, expected {len(header)}"
+            raise InputError(f"{path}:{number}: {found}", str(path), number)
+        rows.append((number, dict(zip(header, cells, strict=True))))
+        _check_numbers(path, number, rows[-1][1])
+    if not rows:
+        raise InputError.at(str(path), "holds no trace: expected a line for each")
+    return rows
+
+
+def _check_numbers(path: Path, number: int, row: dict[str, str]) -> None:
+    for column in FIGURES.keys() & row.keys():
+        if row[column] != "NA":
+            try:
+                float(row[column])
+            except ValueError:
+                found = f"{column}: got {row[column]!r}, expected a number or NA"
+                raise InputError(f"{path}:{number}: {found}", str(path), number) from None
+
+
+def _compare(folder: Path, row: dict[str, str], line: int, read: Read, pattern: str) -> Line:
+    name = row["name"]
+    found = _files(folder, name, pattern)
+    result = Line(name, str(found[0]) if len(found) == 1 else None, line)
+    if len(found) != 1:
+        places = f"{name}, {name}.* or {name}/{pattern}"
+        several = ", ".join(path.name for path in found)
+        result.wrong = f"several traces: {several}" if found else f"no trace: expected {places}"
+        return result
+    try:
+        info = read(str(found[0]), Reading())
+    except InputError as error:
+        result.wrong = str(error)
+        return result
+    devices: list[Info] = []
+
+    def apart(figure: Figure) -> float | None:
+        """Return the sum over the devices, each of which is read by itself, once."""
+        if not devices and 1 < len(info["devices"]) <= _MOST_DEVICES:
+            devices.extend(
+                read(
+                    str(found[0]), Reading(set=[f"workload.trace.device={_quoted(device['name'])}"])
+                )
+                for device in info["devices"]
+            )
+        return sum(_plain(figure.of(device)) for device in devices) if devices else None
+
+    for column, figure in FIGURES.items():
+        if column not in row:
+            continue
+        value = figure.of(info)
+        if agrees(row[column], value, figure) or (
+            column in _FOOTPRINTS and agrees(row[column], apart(figure), figure)
+        ):
+            result.agree.append(column)
+        else:
+            result.differ.append(
+                Difference(column, row[column], None if value is None else _plain(value))
+            )
+    return result
+
+
+def _files(folder: Path, name: str, pattern: str) -> list[Path]:
+    """Return the files that may be the trace of this name: one, if all is well."""
+    if not name or "/" in name or name in {".", ".."}:
+        return []
+    if (folder / name).is_dir():
+        return sorted(path for path in (folder / name).glob(pattern) if path.is_file())
+    if (folder / name).is_file():
+        return [folder / name]
+    return sorted(path for path in folder.iterdir() if path.name.startswith(f"{name}."))
+
+
+def agrees(manifest: str, value: float | tuple[float, float] | None, figure: Figure) -> bool:
+    """Tell whether a figure is what the manifest says, as far as that says it."""
+    if manifest == "NA" or value is None:
+        return manifest == "NA" and value is None
+    said = float(manifest)
+    decimals = len(manifest.partition(".")[2])
+    last = 10.0**-decimals if decimals else 0.0
+    off = max(last, figure.slack + figure.tolerance * abs(said)) * (1 + 1e-9)
+    least, most = value if isinstance(value, tuple) else (value, value)
+    return least - off <= said <= most + off
+
+
+def _quoted(name: str) -> str:
+    """Return a device's name as a setting's value: a text, even if it is a number."""
+    return json.dumps(name, ensure_ascii=False)
+
+
+def _plain(value: float | tuple[float, float] | None) -> float:
+    """Return one figure: the mean of two."""
+    return sum(value) / 2 if isinstance(value, tuple) else value or 0.0

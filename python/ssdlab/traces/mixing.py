@@ -1,0 +1,111 @@
+"""The applications of a mix, as they are typed: ``NAME=FILE:FORMAT@queue=0,scale=2``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from ssdlab import _native
+from ssdlab.errors import InputError
+
+FORM = "[NAME=]FILE[:FORMAT][@queue=N,scale=X,start=TIME,offset=auto|SIZE]"
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """An application of a mix: a trace, and where and when its requests are put.
+
+    ``queue`` is the submission queue of all its requests (0 has the highest priority; None for what
+    the trace says, which is mostly 0), ``scale`` the factor on the times between them, ``start``
+    when the first comes, such as ``"10s"``, ``offset`` what its addresses are moved up by, such as
+    ``"64GiB"``, or ``"auto"`` for behind the applications before it.
+    """
+
+    trace: str
+    name: str = ""
+    queue: int | None = None
+    scale: float | None = None
+    start: str | None = None
+    offset: str | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return it as the Rust side reads it; what is not given is left out."""
+        wire = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {key: value for key, value in wire.items() if value is not None}
+
+
+# A name that every format can hold, and what is called so.
+_NAMED = re.compile(r"([A-Za-z0-9_.+-]+)=(.*)", re.DOTALL)
+_KEYS = ("queue", "scale", "start", "offset")
+
+
+def parse(texts: Sequence[str]) -> list[App]:
+    """Read the applications of a mix; those without a name are called after their files."""
+    apps = [_one(text) for text in texts]
+    named = [app if app.name else replace(app, name=_stem(app.trace)) for app in apps]
+    distinct: list[App] = []
+    for app in named:
+        taken = {other.name for other in distinct}
+        if app.name in taken and any(app.name == given.name for given in apps):
+            raise InputError.at("APP", f"got the name {app.name!r} twice, expected each name once")
+        names = (app.name, *(f"{app.name}_{count}" for count in range(2, len(named) + 2)))
+        distinct.append(replace(app, name=next(name for name in names if name not in taken)))
+    return distinct
+
+
+def _one(text: str) -> App:
+    """Read one application. A file that exists under the whole text is that file."""
+    if Path(text).exists():
+        return App(text)
+    trace, at, settings = text.rpartition("@")
+    if not at or "=" not in settings or Path(settings).exists():
+        trace, settings = text, ""
+    name = ""
+    if not Path(trace).exists() and (found := re.fullmatch(_NAMED, trace)):
+        name, trace = found.groups()
+    if not trace:
+        raise InputError.at("APP", f"got {text!r}, expected {FORM}")
+    return _with(App(trace, name), text, settings)
+
+
+def _with(app: App, text: str, settings: str) -> App:
+    """Return the application with its settings."""
+    given: dict[str, Any] = {}
+    for setting in settings.split(",") if settings else ():
+        key, equals, value = (part.strip() for part in setting.partition("="))
+        if key not in _KEYS or not equals:
+            near = _native.nearest(key, list(_KEYS))
+            hint = f' (did you mean "{near}"?)' if near and near != key else ""
+            expected = f"{', '.join(f'{known}=…' for known in _KEYS)}"
+            raise InputError.at(f"APP {text}", f"got {setting!r}, expected {expected}{hint}")
+        if key in given:
+            raise InputError.at(f"APP {text}", f"got {key!r} twice, expected each once")
+        given[key] = _value(text, key, value)
+    return replace(app, **given)
+
+
+def _value(text: str, key: str, value: str) -> object:
+    """Read the value of a setting; times and sizes are read where their units are known."""
+    if key == "queue":
+        if not value.isdecimal() or int(value) > 255:
+            found = f"got queue={value}, expected a whole number from 0 to 255"
+            raise InputError.at(f"APP {text}", found)
+        return int(value)
+    if key == "scale":
+        try:
+            scale = float(value)
+        except ValueError:
+            scale = 0.0
+        if not 0 < scale < float("inf"):
+            raise InputError.at(f"APP {text}", f"got scale={value}, expected a number above 0")
+        return scale
+    return value
+
+
+def _stem(trace: str) -> str:
+    """Return the file's name without its endings."""
+    name = Path(trace).name.split(":")[0]
+    return re.sub(r"[^A-Za-z0-9_.+-]", "_", name.split(".")[0] or name)

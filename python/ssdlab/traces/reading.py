@@ -1,0 +1,51 @@
+"""How traces are read, and which part of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ssdlab.errors import InputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How traces are read, and which part of them; without arguments all, as the format says.
+
+    ``set`` holds lines ``workload.trace.KEY=VALUE``. ``start`` and ``end`` are times such as
+    ``"10s"`` since the first request: requests from the one on and before the other are read.
+    ``one_page_in`` samples addresses: the requests that begin in one page of 4 KiB in so many,
+    chosen by ``seed``. ``limit`` is how many requests are read at most.
+    """
+
+    set: Sequence[str] = ()
+    start: str | None = None
+    end: str | None = None
+    one_page_in: int = 1
+    seed: int = 1
+    limit: int | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return it as the Rust side reads it."""
+        return {
+            "set": list(self.set),
+            "from": self.start,
+            "to": self.end,
+            "one_page_in": self.one_page_in,
+            "seed": self.seed,
+            "limit": self.limit,
+        }
+
+    def wire(self) -> str:
+        """Return it as text for the Rust side."""
+        return json.dumps(self.to_wire())
+
+
+def one_in(option: str, text: str) -> int:
+    """Read ``1/16`` as 16."""
+    one, slash, count = text.partition("/")
+    if one.strip() == "1" and slash and count.strip().isdecimal() and 1 <= int(count) < 1 << 32:
+        return int(count)
+    raise InputError.at(option, f"got {text!r}, expected 1/N with a whole number N, such as 1/16")

@@ -1,0 +1,127 @@
+"""What is wrong with an input of `ssdlab trace` is told in one line, and the exit code is 2."""
+
+from pathlib import Path
+
+import pytest
+from calling import Ssdlab
+
+WRITABLE = "ssdlab, msr, spc, mqsim, disksim, fio, parquet"
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Path:
+    path = tmp_path / "few.csv"
+    path.write_text("time_us,dev,op,offset_bytes,size_bytes\n0,a,R,0,512\n4000000,b,W,0,512\n")
+    return path
+
+
+# Arguments after `ssdlab trace`, and the line.
+WRONG = [
+    ("inof few.csv", "ssdlab trace: no such command 'inof' (did you mean \"info\"?)"),
+    ("info", "ssdlab trace info: missing FILE[:FORMAT]..."),
+    ("info none.csv", "none.csv: no such file"),
+    ("info few.csv --limit 0", "--limit: got '0', expected a whole number from 1"),
+    (
+        "info few.csv --from 3",
+        '--from: invalid value: got "3", expected a time with its unit, such as "10s"',
+    ),
+    ("info few.csv --from 3s --to 2s", "--to: invalid value: got 2s, expected a time after 3s"),
+    (
+        "info few.csv --from 1h",
+        (
+            "few.csv: no request is left: expected at least one within --from, --to and "
+            "--sample-addresses"
+        ),
+    ),
+    (
+        "info few.csv --sample-addresses 0.1",
+        "--sample-addresses: got '0.1', expected 1/N with a whole number N, such as 1/16",
+    ),
+    (
+        "info few.csv --set order=fifo",
+        (
+            "--set order=fifo: no setting of how a trace is read: got order, "
+            "expected workload.trace.device, .tick, .unsorted or .columns"
+        ),
+    ),
+    ("info few.csv --json no/such", "--json: cannot write 'no/such': No such file or directory"),
+    (
+        "convert few.csv out",
+        (
+            "out: no format is named, and the name's ending tells none: got no ending, "
+            f"expected .csv, .parquet or FILE:FORMAT with one of {WRITABLE}"
+        ),
+    ),
+    (
+        "convert few.csv out:csv",
+        (
+            f"out: a format that is not written: got csv, expected one of {WRITABLE} "
+            "(our own CSV is called ssdlab)"
+        ),
+    ),
+    ("convert few.csv few.csv", "few.csv: is read and to be written: expected another file"),
+    ("convert few.csv .:msr", ".: cannot be written: got a folder, expected a file"),
+    (
+        "convert few.csv /dev/null:msr",
+        "/dev/null: cannot be written: got a pipe or a device, expected a file",
+    ),
+    (
+        "convert few.csv out.parquet.gz",
+        (
+            "out.parquet.gz: Parquet in a compressed file: "
+            "expected a name that ends in .parquet: its pages are compressed"
+        ),
+    ),
+    ("mix -o out.csv", "ssdlab trace mix: missing APP..."),
+    ("mix few.csv", "ssdlab trace mix: missing out"),
+    (
+        "mix few.csv@quene=1 -o out.csv",
+        (
+            "APP few.csv@quene=1: got 'quene=1', expected queue=…, scale=…, start=…, offset=… "
+            '(did you mean "queue"?)'
+        ),
+    ),
+    (
+        "mix few.csv@queue=256 -o out.csv",
+        "APP few.csv@queue=256: got queue=256, expected a whole number from 0 to 255",
+    ),
+    (
+        "mix few.csv@scale=0 -o out.csv",
+        "APP few.csv@scale=0: got scale=0, expected a number above 0",
+    ),
+    (
+        "mix few.csv@offset=1 -o out.csv",
+        (
+            'few@offset: invalid value: got "1", '
+            'expected auto, or a size of whole sectors below 2^62 bytes, such as "64GiB"'
+        ),
+    ),
+    ("mix a=few.csv a=few.csv -o out.csv", "APP: got the name 'a' twice, expected each name once"),
+    ("check none", "none/MANIFEST.tsv: cannot be read: No such file or directory"),
+    ("check . --files ../x", "--files: got '../x', expected a file's name, which may hold *"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "line"), WRONG)
+def test_what_is_wrong_is_one_line(
+    ssdlab: Ssdlab, few: Path, tmp_path: Path, arguments: str, line: str
+) -> None:
+    done = ssdlab("trace", *arguments.split())
+    assert (done.code, done.out, done.err) == (2, "", line + "\n")
+    assert list(tmp_path.iterdir()) == [few]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "line"),
+    [
+        ("", "1: no column name: an empty file"),
+        ("nam\tlines\n", "1: no column name: got 'nam, lines'"),
+        ("name\tlines\nfew\t4\t5\n", "2: columns: got 3, expected 2"),
+        ("name\tlines\nfew\tfour\n", "2: lines: got 'four', expected a number or NA"),
+    ],
+)
+def test_a_manifest_that_is_none(ssdlab: Ssdlab, tmp_path: Path, manifest: str, line: str) -> None:
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "MANIFEST.tsv").write_text(manifest)
+    done = ssdlab("trace", "check", "t")
+    assert (done.code, done.out, done.err) == (2, "", f"t/MANIFEST.tsv:{line}\n")
