@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar
@@ -331,7 +331,7 @@ def figures_of(data: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
 def build(kind: type[T], data: Mapping[str, Any]) -> T:
     """Make a dataclass of plain data; what it does not declare stays in the plain data alone."""
     given = {}
-    for name, make, needed in _slots(kind):
+    for name, make, needed in _slots(typing.cast(Hashable, kind)):
         if name in data:
             value = data[name]
             given[name] = value if make is None or value is None else make(value)
