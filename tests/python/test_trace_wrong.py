@@ -66,6 +66,13 @@ WRONG = [
         "/dev/null: cannot be written: got a pipe or a device, expected a file",
     ),
     (
+        "convert few.csv no/out.csv",
+        (
+            "no/out.csv: cannot be written: got a folder that is not there, "
+            "expected a file in one that is"
+        ),
+    ),
+    (
         "convert few.csv out.parquet.gz",
         (
             "out.parquet.gz: Parquet in a compressed file: "
@@ -109,6 +116,13 @@ def test_what_is_wrong_is_one_line(
     done = ssdlab("trace", *arguments.split())
     assert (done.code, done.out, done.err) == (2, "", line + "\n")
     assert list(tmp_path.iterdir()) == [few]
+
+
+def test_a_request_of_terabytes(ssdlab: Ssdlab, few: Path) -> None:
+    few.write_text("0 0 0 8 1\n5 0 8 2147483648 0\n")
+    done = ssdlab("trace", "info", "few.csv:mqsim")
+    line = "few.csv:2: a request too large to measure: got 1TiB, expected at most 64GiB\n"
+    assert (done.code, done.out, done.err) == (2, "", line)
 
 
 @pytest.mark.parametrize(

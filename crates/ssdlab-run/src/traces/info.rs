@@ -1,7 +1,8 @@
 //! What traces are like.
 
 use serde::Serialize;
-use ssdlab_base::Fault;
+use ssdlab_base::units::SECTOR_BYTES;
+use ssdlab_base::{Bytes, Fault};
 use ssdlab_workload::measure::{Profile, Profiler};
 use ssdlab_workload::{By, Recognition, Source};
 
@@ -72,6 +73,9 @@ pub fn info(
     Ok(Some(found))
 }
 
+/// Sectors of the largest request that is followed page by page: 64 GiB.
+const MOST_SECTORS: u32 = 1 << 27;
+
 fn one(
     spec: &str,
     reading: &Reading,
@@ -84,6 +88,12 @@ fn one(
     let mut profiler = Profiler::new(reuse);
     let mut batch = Vec::with_capacity(BATCH);
     while source.fill(&mut batch, BATCH)? > 0 {
+        if let Some(index) = batch.iter().position(|record| record.sectors > MOST_SECTORS) {
+            let got = Bytes::new(u64::from(batch[index].sectors) * SECTOR_BYTES);
+            let fault = source.fault(index, "a request too large to measure").got(got);
+            let most = Bytes::new(u64::from(MOST_SECTORS) * SECTOR_BYTES);
+            return Err(fault.expected(format!("at most {most}")));
+        }
         profiler.take(&batch, |index| source.device(index));
         batch.clear();
     }
