@@ -311,6 +311,13 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, arguments: tuple[str, ...]
     assert list(tmp_path.iterdir()) == [fifo]
 
 
+@pytest.mark.parametrize("arguments", ["--help", "trace --help", "trace mix --help"])
+def test_help_keeps_its_lines(ssdlab: Ssdlab, arguments: str) -> None:
+    lines = ssdlab(*arguments.split()).out.splitlines()
+    assert not any("\\b" in line for line in lines)
+    assert not any(line.endswith("...") for line in lines[1:])
+
+
 def test_figures_as_text() -> None:
     assert [text.size(n) for n in (0, 511, 4096, 6912, 1 << 40)] == [
         *("0 B", "511 B", "4 KiB", "6.75 KiB", "1 TiB"),

@@ -16,13 +16,13 @@ from ssdlab.errors import InputError, InternalError
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="ssdlab %(version)s")
 def ssdlab() -> None:
-    r"""Simulate solid-state drives: replay traces, compare schemes and settings.
+    """Simulate solid-state drives: replay traces, compare schemes and settings.
 
     \b
     A first run:      ssdlab run --workload zipf --limit 100000
     A trace:          ssdlab run --trace hm_0.csv.gz --fit
     A comparison:     ssdlab compare --trace hm_0.csv.gz --vary order=fifo,read_first
-    """
+    """  # noqa: D301
 
 
 for command in (run.run, run.compare, state.state, catalogue.preset, catalogue.scheme):

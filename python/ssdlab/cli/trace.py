@@ -64,7 +64,7 @@ def _heeding_ctrl_c(command: Callable[..., int | None]) -> Callable[..., int | N
 
 @click.group(cls=Group)
 def trace() -> None:
-    """Look at traces, write them in other formats, merge them, check them."""
+    """Look at traces, convert them, merge them, check them."""
 
 
 @trace.command()
@@ -74,7 +74,7 @@ def trace() -> None:
 @_JSON
 @_heeding_ctrl_c
 def info(files: tuple[str, ...], **given: Any) -> None:
-    """Say what traces are like: sizes, load, footprint, locality; a table of several.
+    """Say what traces are like; of several, in a table.
 
     All figures are of reads and writes; trims and flushes are counted apart.
     """
@@ -126,7 +126,7 @@ def convert(source: str, out: str, **given: Any) -> None:
 @_JSON
 @_heeding_ctrl_c
 def mix(apps: tuple[str, ...], **given: Any) -> None:
-    r"""Merge the traces of several applications into one, by arrival.
+    """Merge the traces of several applications into one, by arrival.
 
     \b
     APP is [NAME=]FILE[:FORMAT][@KEY=VALUE,...] with the keys
@@ -138,7 +138,7 @@ def mix(apps: tuple[str, ...], **given: Any) -> None:
 
     \b
     ssdlab trace mix high=a.csv.gz@queue=0 low=b.trace:mqsim@queue=1,scale=0.5 -o mix.parquet
-    """
+    """  # noqa: D301
     order = traces.parse(apps)
     target = _target(given["json"])
     with Line() as line:
@@ -186,10 +186,11 @@ def _moved(shift: int) -> str:
 @_JSON
 @_heeding_ctrl_c
 def check(folder: str, **given: Any) -> int:
-    """Hold the traces in DIR against its MANIFEST.tsv; exit code 1 if something differs.
+    """Hold the traces in a folder against its manifest.
 
-    The manifest has a header, tabs between columns, and a line for each trace: its name, and any of
-    the columns that docs/traces.md lists. Others are not looked at.
+    The exit code is 1 if something differs. The manifest, DIR/MANIFEST.tsv, has a header, tabs
+    between columns, and a line for each trace: its name, and any of the columns that
+    docs/traces.md lists. Others are not looked at.
     """
     if not given["files"] or "/" in given["files"] or given["files"] in {".", ".."}:
         found = f"got {given['files']!r}, expected a file's name, which may hold *"
@@ -230,7 +231,7 @@ def _shown(value: float | None) -> str:
 @trace.command("formats")
 @_JSON
 def list_formats(**given: Any) -> None:
-    """List the formats that are read, with columns and unit of time; * marks those written, too."""
+    """List the formats with their columns and units of time."""
     found = traces.formats()
     _hand_out(found, _target(given["json"]), given["json"])
     if given["json"] == _STDOUT:
