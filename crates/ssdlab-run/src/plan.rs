@@ -116,7 +116,12 @@ impl Plan {
             Generator::new(&workload, self.seed).map_err(|fault| at_origin(&effective, fault))?;
         }
         if let Some(spec) = &self.trace {
-            parse_spec(spec)?;
+            let (path, _) = parse_spec(spec)?;
+            // A run reads it more than once: first whether it can be read, last its hash.
+            if path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+                return Err(Fault::new(path.display().to_string(), "is no file")
+                    .expected("a trace in a file, which can be read again"));
+            }
         }
         if u32::from(workload.queue) >= u32::from(drive.host.queues) {
             let most = drive.host.queues - 1;

@@ -30,7 +30,8 @@ pub struct Settled {
 }
 
 /// Writes every page once in order, then pages at random, until the write amplification of
-/// successive capacities differs by less than 2 %; `None` if it was stopped.
+/// successive capacities differs by less than 2 %, at the earliest when the flash has been written
+/// once and another capacity besides; `None` if it was stopped.
 pub fn steady(
     drive: &mut Drive,
     seed: u64,
@@ -39,6 +40,7 @@ pub fn steady(
 ) -> Option<Settled> {
     let mut random = rng::stream(seed, "precondition");
     let pages = u64::from(drive.resolved().logical_pages);
+    let physical = f64::from(drive.resolved().geometry().page_count());
     let mut before = f64::INFINITY;
     if !write(drive, pages, |n| n, control, progress) {
         return None;
@@ -49,7 +51,9 @@ pub fn steady(
             return None;
         }
         let waf = drive.write_amplification().unwrap_or(1.0);
-        if (waf / before - 1.0).abs() < SETTLED {
+        // Nothing is collected before every page of the flash has been written once.
+        let begun = f64::from(capacity - 1) * pages as f64 > physical;
+        if begun && (waf / before - 1.0).abs() < SETTLED {
             return Some(Settled { capacities: capacity, waf, settled: true });
         }
         before = waf;

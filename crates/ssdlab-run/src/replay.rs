@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 use ssdlab_base::{Fault, Nanos, SimTime};
+use ssdlab_core::account::OpKind;
 use ssdlab_core::{Completion, Drive, Refused, Request};
 use ssdlab_workload::Record;
 
@@ -30,6 +31,10 @@ pub struct Course {
     pub began: SimTime,
     /// Requests that had arrived and not ended when the last one arrived.
     pub backlog: u64,
+    /// Sectors asked for.
+    pub sectors: u64,
+    /// Page operations of the warm-up.
+    pub page_ops_before: u64,
     /// Whether it was stopped before the end.
     pub partial: bool,
     /// Sum of all latencies (ns), and requests in the system integrated over time (requests · ns):
@@ -54,6 +59,8 @@ pub struct Replay<'a> {
     warm: bool,
     warmup: Warmup,
     course: Course,
+    /// Sectors asked for at the last look.
+    looked_at: u64,
     observer: Observer,
 }
 
@@ -62,6 +69,8 @@ const LATEST: Nanos = Nanos::from_ns(1 << 61);
 
 /// Requests between two looks at whether the run is to stop.
 const LOOK: u64 = 1 << 12;
+/// Sectors after which it looks however few requests they were.
+const LOOK_SECTORS: u64 = LOOK << 8;
 
 impl<'a> Replay<'a> {
     /// A replay on this drive, from its present time on.
@@ -90,6 +99,7 @@ impl<'a> Replay<'a> {
             warm,
             warmup,
             course: Course { began, last_arrival: began, last_end: began, ..Course::default() },
+            looked_at: 0,
             observer,
         }
     }
@@ -206,14 +216,20 @@ impl<'a> Replay<'a> {
     }
 
     fn begin_statistics(&mut self) {
+        let ops = self.drive.flash().ops();
+        let pages =
+            [OpKind::Read, OpKind::Program].map(|kind| ops[kind as usize].iter().sum::<u64>());
+        self.course.page_ops_before = pages.iter().sum();
         self.drive.reset_stats();
         self.observer.begin(self.drive);
     }
 
     fn must_stop(&mut self, feed: &Feed) -> Result<bool, Fault> {
-        if !feed.given().is_multiple_of(LOOK) {
+        let sectors = self.course.sectors - self.looked_at;
+        if !feed.given().is_multiple_of(LOOK) && sectors < LOOK_SECTORS {
             return Ok(false);
         }
+        self.looked_at = self.course.sectors;
         self.observer.hear(self.drive);
         self.observer.check()?;
         self.progress.note(feed.progress(), feed.given());
@@ -231,6 +247,7 @@ impl<'a> Replay<'a> {
 
     #[inline]
     fn arrive(&mut self, request: Request) {
+        self.course.sectors += u64::from(request.sectors);
         self.count_residence(request.arrival);
         self.in_system += 1;
         self.course.last_arrival = request.arrival;

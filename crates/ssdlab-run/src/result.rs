@@ -250,7 +250,8 @@ pub struct RunResult {
     /// What a report draws; only if that is asked for. Not part of the digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Detail>,
-    /// SHA-256 of all figures but `sim` and `detail`, and of every completion.
+    /// SHA-256 of all figures here (names, remarks, `sim`, `detail` and `provenance` are none), of the
+    /// config, and of every completion that is counted.
     pub results_digest: String,
     /// What the user should know of how the input was read.
     pub remarks: Vec<String>,
@@ -348,7 +349,7 @@ impl RunResult {
     fn digest(&self, completions: u64) -> String {
         let mut figures = serde_json::to_value(self).expect("a result can be written");
         let entries = figures.as_object_mut().expect("a result is an object");
-        for key in ["label", "results_digest", "remarks", "sim", "provenance"] {
+        for key in ["label", "workload", "results_digest", "remarks", "sim", "provenance"] {
             entries.remove(key);
         }
         let mut hash = Sha256::new();
@@ -474,6 +475,7 @@ fn sim(drive: &Drive, course: &Course, ready: Duration, looped: Duration) -> Sim
     let pages = drive.flash().ops();
     let page_ops: u64 =
         [OpKind::Read, OpKind::Program].iter().flat_map(|&kind| pages[kind as usize].iter()).sum();
+    let page_ops = page_ops + course.page_ops_before;
     Sim {
         wall_s: (ready + looped).as_secs_f64(),
         ready_s: ready.as_secs_f64(),

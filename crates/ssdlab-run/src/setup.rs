@@ -52,19 +52,29 @@ pub(crate) fn set_up(
         drive.reset_stats();
     }
     if prepared.resolved.config.start.preload == Preload::Footprint {
-        lay_down_footprint(prepared, &mut drive)?;
+        lay_down_footprint(prepared, &mut drive, control)?;
     }
     let stopped = control.stop.load(Ordering::Relaxed);
     Ok((!stopped).then_some((drive, settled)))
 }
 
+/// Requests of that pass between two looks at whether to stop.
+const LOOK: u64 = 1 << 12;
+
 /// Lays down every page that the workload reads before it writes it.
-fn lay_down_footprint(prepared: &Prepared, drive: &mut Drive) -> Result<(), Fault> {
+fn lay_down_footprint(
+    prepared: &Prepared,
+    drive: &mut Drive,
+    control: &Control,
+) -> Result<(), Fault> {
     let mut feed = Feed::open(prepared, &mut Vec::new())?;
     let pages = drive.resolved().logical_pages as usize;
     let sectors = u64::from(drive.resolved().geometry().sectors_per_page());
     let mut seen = vec![0u64; pages.div_ceil(64)];
     while let Some(record) = feed.next()? {
+        if feed.given().is_multiple_of(LOOK) && control.stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         if !matches!(record.op, Op::Read | Op::Write) {
             continue;
         }

@@ -77,6 +77,67 @@ fn what_an_option_leaves_without_effect_is_refused() {
 }
 
 #[test]
+fn a_start_is_drawn_or_refused_however_lucky_the_bad_blocks_are() {
+    let small = ["geometry.channels=2", "geometry.chips=1", "geometry.dies=1", "geometry.planes=1"];
+    let tight = [
+        "geometry.blocks=16",
+        "geometry.pages=16",
+        "ftl.bad_blocks=10%",
+        "ftl.overprovisioning=20%",
+        "start.fill=0.95",
+        "start.steady=true",
+        "workload.footprint=64KiB",
+        "workload.sizes=8KiB",
+        "workload.requests=10",
+    ];
+    let mut refused = 0;
+    for seed in 0..20 {
+        let set = small.iter().chain(&tight).map(|line| line.to_string()).collect();
+        let plan = Plan { device: "dlv-mlc-128g".into(), set, seed, ..Plan::default() };
+        if let Err(fault) = run_uninterrupted(&[plan], 1) {
+            assert!(fault.to_string().contains("ftl.overprovisioning"), "{fault}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 0, "some are too tight");
+}
+
+#[test]
+fn a_drive_with_much_spare_space_is_not_steady_before_anything_is_collected() {
+    let small = ["geometry.channels=1", "geometry.chips=1", "geometry.dies=1", "geometry.planes=1"];
+    let settings = ["geometry.blocks=64", "geometry.pages=16", "ftl.overprovisioning=70%"];
+    let load = ["workload.footprint=64KiB", "workload.sizes=8KiB", "workload.requests=10"];
+    let all = small.iter().chain(&settings).chain(&load);
+    let set = all.map(|line| line.to_string()).collect();
+    let device = "dlv-mlc-128g".into();
+    let plan = Plan { device, set, precondition: Some("steady".into()), ..Plan::default() };
+    let results = run_uninterrupted(&[plan], 1).expect("a run");
+    let steady = results[0].precondition.expect("a steady drive");
+    // A capacity is three tenths of the flash: the fifth is the first after all of it was written.
+    assert!(steady.capacities >= 5, "{steady:?}");
+}
+
+#[test]
+fn a_trace_that_cannot_be_read_again_is_refused() {
+    let device = "dlv-mlc-128g".into();
+    let plan = Plan { device, trace: Some("/dev/null:msr".into()), ..Plan::default() };
+    let line = run_uninterrupted(&[plan], 1).expect_err("a refusal").to_string();
+    assert!(line.starts_with("/dev/null: is no file: expected a trace in a file"), "{line}");
+}
+
+#[test]
+fn a_warm_up_does_not_slow_the_simulation_down() {
+    let rate = |warmup: &str| {
+        let set = vec!["workload.requests=20000".into()];
+        let warmup = Some(warmup.into());
+        let plan = Plan { device: "generic-mlc-512g".into(), set, warmup, ..Plan::default() };
+        let sim = run_uninterrupted(&[plan], 1).expect("a run").remove(0).sim;
+        sim.page_ops_per_s / sim.requests_per_s
+    };
+    assert!((rate("19000") / rate("0") - 1.0).abs() < 1e-9);
+}
+
+#[test]
 fn arguments_that_take_each_other_back_are_refused() {
     let named = |workload: &str, setting: &str| {
         let workload = Some(workload.into());

@@ -98,6 +98,19 @@ fn a_state_of_another_drive_seed_or_file_is_refused_in_one_line() {
 }
 
 #[test]
+fn the_digest_is_of_what_was_done_and_not_of_where_the_trace_lies() {
+    let folder = tempfile::tempdir().unwrap();
+    let digest = |name: &str, format: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, "0 0 0 16 0\n9000 0 16 16 1\n").unwrap();
+        let trace = Some(format!("{}{format}", path.display()));
+        let device = "dlv-mlc-128g".into();
+        run(Plan { trace, device, ..Plan::default() }).unwrap().results_digest
+    };
+    assert_eq!(digest("one.trace", ":mqsim"), digest("other.mqsim", ":mqsim"));
+}
+
+#[test]
 fn a_state_that_cannot_be_written_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("no/such/folder/aged.state");

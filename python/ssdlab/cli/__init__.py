@@ -48,6 +48,11 @@ def status() -> int:
         # The reader of our output has had enough; what Python would still flush goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        # What was to be printed could not be: a disk is full, a terminal is gone.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        click.echo(f"output: cannot be written: {error.strerror}", err=True)
+        return exits.INPUT
     except (
         *(click.ClickException, click.Abort),
         *(InputError, InternalError, KeyboardInterrupt),

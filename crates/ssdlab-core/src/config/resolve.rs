@@ -13,7 +13,7 @@ use super::effects::check_effects;
 use super::{ArrayUnit, DriveConfig, PartialWrites, TransferUnit};
 use crate::flash::{FlashSetup, HOST_RANKS};
 use crate::media;
-use crate::slots::{OrderChoice, ReadChoice};
+use crate::slots::{OrderChoice, PreemptChoice, ReadChoice};
 
 /// A drive's config in flat numbers.
 #[derive(Clone, Debug)]
@@ -131,6 +131,7 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
         },
         cache_read: config.flash.cache_read,
         hold_until_decoded: !chip.is_flat() && config.flash.hold_until_decoded.unwrap_or(true),
+        may_suspend: !matches!(config.preempt, PreemptChoice::Nobody(_)),
         suspend_time: config.flash.suspend_time.unwrap_or(SUSPEND),
         resume_time: config.flash.resume_time.unwrap_or(SUSPEND),
         command_time: config.flash.command_time,
@@ -259,6 +260,8 @@ fn logical_pages(config: &DriveConfig, seed: u64) -> Result<u32, Refusal> {
             .max()
             .unwrap_or(0),
     };
+    // A start state is drawn on a plane with the expected number of bad blocks.
+    let worst = worst.max(geometry.blocks - usable_blocks(config));
     // Static wear levelling has a block open of its own.
     let unusable = BLOCKS_UNUSABLE + u32::from(config.tend.static_wear.get().is_some());
     let usable = geometry.blocks.saturating_sub(worst + unusable) * geometry.pages;

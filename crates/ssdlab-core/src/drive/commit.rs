@@ -22,6 +22,12 @@ impl Drive {
                     self.flash.sense_again(unit, self.now);
                 }
                 Event::Again(id) => self.flash.enqueue_again(id, self.now),
+                Event::Began(unit) => {
+                    if let Some((plane, read)) = self.flash.waiting_read(unit) {
+                        let (priority, ..) = self.manners(self.flash.txns[read].owner);
+                        self.ask_to_preempt(plane, priority);
+                    }
+                }
             }
         }
         self.events = events;

@@ -246,7 +246,7 @@ impl Drive {
     /// Priority, hint and pages of whom a transaction works for. A page that leaves the buffer has
     /// those of the write that waits for its place; if none does, it can wait for everybody.
     #[inline]
-    fn manners(&self, owner: Owner) -> (u8, u8, u32) {
+    pub(super) fn manners(&self, owner: Owner) -> (u8, u8, u32) {
         match owner {
             Owner::Request(slot) => {
                 let active = &self.host[slot];
@@ -298,9 +298,9 @@ impl Drive {
         }
     }
 
-    /// Asks whether a read that has come interrupts what its unit does.
+    /// Asks whether a read that has come, or was there first, interrupts what its unit does.
     #[inline]
-    fn ask_to_preempt(&mut self, plane: PlaneId, priority: u8) {
+    pub(super) fn ask_to_preempt(&mut self, plane: PlaneId, priority: u8) {
         let unit = self.flash.unit_of(plane);
         let running = self.flash.in_service(unit, self.now);
         if running.aside || !matches!(running.kind, Some(OpKind::Program | OpKind::Erase)) {

@@ -13,8 +13,15 @@ impl Drive {
     /// Gives work to every unit that is free and has some.
     #[inline]
     pub(super) fn serve_idle(&mut self) {
-        while let Some(unit) = self.flash.take_idle() {
-            self.serve(unit);
+        loop {
+            while let Some(unit) = self.flash.take_idle() {
+                self.serve(unit);
+            }
+            if !self.flash.has_told() {
+                return;
+            }
+            // What was begun may have to be set aside at once.
+            self.hear();
         }
     }
 

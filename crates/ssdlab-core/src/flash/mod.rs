@@ -52,6 +52,8 @@ pub enum Event {
     Failed(UnitId),
     /// A read that its unit has let go did not decode: it must be enqueued again.
     Again(TxnId),
+    /// A unit begins to program or to erase while a host read waits for it.
+    Began(UnitId),
 }
 
 /// How the back end is built, resolved to flat numbers.
@@ -64,6 +66,8 @@ pub struct FlashSetup {
     pub cache_read: bool,
     /// A unit holds its page until it has decoded.
     pub hold_until_decoded: bool,
+    /// Programs and erases may be interrupted.
+    pub may_suspend: bool,
     /// From the command to suspend until the unit can sense.
     pub suspend_time: Nanos,
     /// From the command to resume until the interrupted operation goes on.
@@ -178,6 +182,12 @@ impl Flash {
     #[inline]
     pub fn take_events(&mut self, into: &mut Vec<Event>) {
         std::mem::swap(&mut self.events, into);
+    }
+
+    /// Whether there is something to hear.
+    #[inline]
+    pub fn has_told(&self) -> bool {
+        !self.events.is_empty()
     }
 
     /// A unit that became free or was given work while free.
@@ -357,6 +367,17 @@ impl Flash {
     pub fn join(&mut self, head: TxnId, id: TxnId) {
         self.txns[id].sibling = self.txns[head].sibling;
         self.txns[head].sibling = id;
+    }
+
+    /// The first host read that waits for a unit, and its plane.
+    pub fn waiting_read(&self, id: UnitId) -> Option<(PlaneId, TxnId)> {
+        let unit = &self.units[id.0 as usize];
+        let planes = (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId);
+        planes.into_iter().find_map(|plane| {
+            let lanes = &self.lanes[plane.index()];
+            let lane = lanes.first(&self.txns, Rank::HOST_READS)?;
+            Some((plane, lanes.head(lane)))
+        })
     }
 
     /// What a unit does, as far as a policy may know.

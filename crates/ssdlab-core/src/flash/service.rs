@@ -97,6 +97,7 @@ impl Flash {
             longest = longest.max(flash.cells.erase_time(block));
         });
         self.perform(id, State::Erasing, now, longest);
+        self.tell_of_waiting_read(id);
     }
 
     /// Asks the bus for the pages that a unit will program.
@@ -281,6 +282,15 @@ impl Flash {
             longest = longest.max(flash.cells.program_time(&flash.txns[member]));
         });
         self.perform(unit_id, State::Programming, now, longest);
+        self.tell_of_waiting_read(unit_id);
+    }
+
+    /// Tells that a unit begins to program or to erase while a host read waits for it.
+    #[inline]
+    fn tell_of_waiting_read(&mut self, id: UnitId) {
+        if self.setup.may_suspend && self.waiting_read(id).is_some() {
+            self.events.push(Event::Began(id));
+        }
     }
 
     /// A page that was read has reached the controller.

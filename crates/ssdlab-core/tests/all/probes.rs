@@ -121,9 +121,12 @@ const INTERRUPT: &str = "preempt = { reads_interrupt = { least_remaining = \"50u
 
 #[test]
 fn a_read_interrupts_a_program_until_too_little_of_it_is_left() {
-    // The program takes its page from 0 to BUS and is programmed from then to BUS + PROGRAM.
+    // The program takes its page from 0 to BUS and is programmed from then to BUS + PROGRAM: a read
+    // that is there before interrupts it as soon as it begins.
     let gate = BUS + PROGRAM - 50 * US;
-    for (after, suspends) in [(BUS - 1, false), (BUS, true), (gate - 1, true), (gate, false)] {
+    for (after, suspends) in
+        [(1, true), (BUS - 1, true), (BUS, true), (gate - 1, true), (gate, false)]
+    {
         let (mut rig, zero) = written(&[INTERRUPT], 2);
         let write = rig.write(1);
         let read = rig.until(zero + after).read(0);
@@ -134,8 +137,9 @@ fn a_read_interrupts_a_program_until_too_little_of_it_is_left() {
         let write = rig.end_of(write).unwrap() - zero;
         if suspends {
             // Suspending and resuming take 5 us each; the unit is the read's until its page left.
-            let left = BUS + PROGRAM - after;
-            assert_eq!(read, after + 5 * US + READ + BUS, "after {after}");
+            let begun = after.max(BUS);
+            let left = BUS + PROGRAM - begun;
+            assert_eq!(read, begun + 5 * US + READ + BUS, "after {after}");
             assert_eq!(write, read + 5 * US + left, "after {after}");
         } else {
             assert_eq!((write, read), (BUS + PROGRAM, BUS + PROGRAM + READ + BUS), "{after}");

@@ -175,9 +175,11 @@ pub(super) fn distributions(drive: &Drive) -> Vec<Distribution> {
         .collect()
 }
 
-/// A hundred quantiles, and ever closer ones towards the end of the tail.
+/// Some two hundred quantiles, ever closer ones towards the end of the tail.
 fn points(latencies: &Latencies) -> Vec<[f64; 2]> {
-    let body = (0..100).map(|percent| f64::from(percent) / 100.0);
+    let body = (0..90).map(|percent| f64::from(percent) / 100.0);
+    let last_tenth = (900..990).map(|mille| f64::from(mille) / 1000.0);
+    let body = body.chain(last_tenth);
     let tail = (3..=7).flat_map(|digits| {
         (0..9).map(move |nine| 1.0 - f64::from(10 - nine) * 0.1_f64.powi(digits))
     });

@@ -33,6 +33,11 @@ pub struct GcConfig {
     pub hard: Share,
     /// `background` or `foreground`. Assumed.
     pub mode: Mode,
+    /// Share of a block's pages that must be invalid before it is collected in the background:
+    /// what gains less costs more than it gives, and waits until the hard limit. With 0 one page is
+    /// enough; only with mode `background`. Default: 10%. Assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least_gain: Option<Share>,
     /// `greedy`, `random`, `d_choices`, `cost_benefit` or `fifo`. Assumed.
     pub victim: Victim,
     /// The blocks that `d_choices` draws; only with it. Assumed.
@@ -46,6 +51,7 @@ impl Default for GcConfig {
             threshold: Share::new(0.05),
             hard: Share::new(0.005),
             mode: Mode::default(),
+            least_gain: None,
             victim: Victim::default(),
             choices: None,
         }
@@ -61,6 +67,9 @@ impl GcConfig {
         (of(self.threshold).max(hard), hard)
     }
 }
+
+/// The least gain if `least_gain` is not set.
+const LEAST_GAIN: Share = Share::new(0.1);
 
 /// What `d_choices` draws if `choices` is not set.
 const CHOICES_DEFAULT: u32 = 10;
@@ -88,6 +97,8 @@ pub struct Gc {
     choices: u32,
     start_below: u32,
     urgent_below: u32,
+    /// Invalid pages of a block that is worth collecting before that is urgent.
+    least_gain: u32,
     planes: Box<[Plane]>,
     random: rng::Stream,
 }
@@ -102,6 +113,9 @@ impl Answer for Gc {
             choices: config.choices.unwrap_or(CHOICES_DEFAULT),
             start_below,
             urgent_below: if config.mode == Mode::Foreground { u32::MAX } else { hard },
+            least_gain: (config.least_gain.unwrap_or(LEAST_GAIN).get()
+                * f64::from(setup.geometry.pages))
+            .ceil() as u32,
             planes: vec![Plane::default(); setup.geometry.plane_count() as usize]
                 .into_boxed_slice(),
             random: rng::stream(setup.seed, "gc.victim"),
@@ -145,6 +159,11 @@ impl TendPolicy for Gc {
             plane.asleep = true;
             return None;
         };
+        let gain = u32::from(view.pool.pages_per_block - view.pool.valid[at]);
+        if view.free_blocks >= self.urgent_below && gain < self.least_gain {
+            plane.asleep = true;
+            return None;
+        }
         plane.cursor = (at as u32 + 1) % view.pool.len() as u32;
         plane.collected += 1;
         Some(Job { block: view.pool.block(at), cause: Cause::Gc, to: Stream::Gc })
@@ -178,6 +197,19 @@ mod tests {
     fn collector(victim: Victim) -> Gc {
         let config = GcConfig { victim, threshold: Share::new(0.5), ..GcConfig::default() };
         Gc::build(&config, &setup())
+    }
+
+    #[test]
+    fn in_the_background_it_takes_what_is_worth_it_and_at_the_limit_what_there_is() {
+        let least_gain = Some(Share::new(0.5));
+        let config = GcConfig { threshold: Share::new(0.5), least_gain, ..GcConfig::default() };
+        let mut gc = Gc::build(&config, &setup());
+        assert_eq!(ask(&mut gc, &table(&[4, 3, 3]), Trigger::Changed, 3), None);
+        assert_eq!(ask(&mut gc, &table(&[4, 2, 3]), Trigger::Changed, 3), Some(1));
+        assert_eq!(ask(&mut gc, &table(&[4, 3, 4]), Trigger::Changed, 1), Some(1));
+        let mode = Mode::Foreground;
+        let mut gc = Gc::build(&GcConfig { mode, ..config }, &setup());
+        assert_eq!(ask(&mut gc, &table(&[4, 3, 4]), Trigger::Changed, 3), Some(1));
     }
 
     /// Closed blocks with these numbers of valid pages, closed in this order.
