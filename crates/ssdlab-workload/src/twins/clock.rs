@@ -1,0 +1,84 @@
+//! When a twin's requests come: short gaps within bursts, long ones between them.
+
+use rand::Rng;
+use ssdlab_base::rng::{Stream, unit};
+
+use super::quantiles::Quantiles;
+
+/// Draws the times between requests so that the last comes when the span is over.
+pub(super) struct Clock {
+    gaps: Quantiles,
+    /// The share of gaps that are short.
+    short: f64,
+    /// Factors on the short gaps and on the long ones, in nanoseconds a microsecond.
+    short_scale: f64,
+    long_scale: f64,
+    /// Means of both parts after scaling, in nanoseconds a request.
+    short_mean: f64,
+    long_mean: f64,
+    /// What the long gaps are stretched by for now, to end in time.
+    pace: f64,
+    stick: f64,
+    was_short: bool,
+    /// Gaps still to come, and the time for them.
+    left: u64,
+    time_left: f64,
+    stream: Stream,
+}
+
+/// Gaps after which the pace is set anew.
+const REVIEW: u64 = 64;
+
+impl Clock {
+    pub(super) fn new(gaps: Quantiles, stick: f64, left: u64, span: f64, stream: Stream) -> Clock {
+        let (mean, _) = gaps.parts_of_mean(gaps.count());
+        let split = gaps.steps_below(mean);
+        let (below, above) = gaps.parts_of_mean(split);
+        let short = split as f64 / gaps.count() as f64;
+        let wanted = span / 1e3 / left.max(1) as f64;
+        // Bursts keep their times, unless they alone are longer than the whole.
+        let (short_scale, long_scale) = match wanted > 1.1 * below && above > 0.0 {
+            true => (1e3, 1e3 * (wanted - below) / above),
+            false => {
+                let scale = 1e3 * wanted / (below + above).max(1e-9);
+                (scale, scale)
+            }
+        };
+        Clock {
+            gaps,
+            short,
+            short_scale,
+            long_scale,
+            short_mean: below * short_scale,
+            long_mean: above * long_scale,
+            pace: 1.0,
+            stick,
+            was_short: false,
+            left,
+            time_left: span,
+            stream,
+        }
+    }
+
+    /// The time from this request to the next, in nanoseconds.
+    #[inline]
+    pub(super) fn next_gap(&mut self) -> u64 {
+        if self.left.is_multiple_of(REVIEW) && self.left > 0 {
+            let wanted = (self.time_left / self.left as f64 - self.short_mean) / self.long_mean;
+            self.pace = if wanted.is_finite() { wanted.clamp(0.1, 10.0) } else { 1.0 };
+        }
+        let mut share = unit(self.stream.next_u64());
+        if unit(self.stream.next_u64()) < self.stick {
+            share = match self.was_short {
+                true => share * self.short,
+                false => self.short + share * (1.0 - self.short),
+            };
+        }
+        self.was_short = share < self.short;
+        let scale = if self.was_short { self.short_scale } else { self.long_scale * self.pace };
+        let gap = (self.gaps.at(share) * scale + 0.5) as u64;
+        self.left = self.left.saturating_sub(1);
+        self.time_left -= gap as f64;
+        gap
+    }
+}
