@@ -38,7 +38,6 @@ const CASES: &[Case] = &[
     ("mds0", "msr_mds_0_writes1k/orig_mds_0.csv.zst", None, None, "writes only"),
     ("proj0", "msr_proj_0_writes1k/orig_proj_0.csv.zst", None, None, "writes only"),
     ("rsrch2", "msr_rsrch_2_writes1k/orig_rsrch_2.csv.zst", None, None, "writes only"),
-    ("websearch", "spc_websearch1_24k/orig_wsrch-small.trace.zst", None, None, "no twin named"),
 ];
 
 fn main() {
@@ -92,7 +91,13 @@ fn best(case: &Case, half: &[Record]) -> (Twin, Shape, Trial) {
     let mut least: Option<(f64, Twin, Shape, Trial)> = None;
     for trial in Trial::all() {
         let (targets, shape) = fit(half, &source, trial);
-        let Ok(twin) = Twin::new(case.0, targets, shape.clone()) else { continue };
+        let twin = match Twin::new(case.0, targets, shape.clone()) {
+            Ok(twin) => twin,
+            Err(fault) => {
+                eprintln!("{}: {fault}", case.0);
+                continue;
+            }
+        };
         // Two seeds: a trial is not to win by luck.
         let off: f64 = (0..2)
             .map(|seed| {
@@ -143,9 +148,9 @@ fn print(case: &Case, first: &[Record], second: &[Record], made: &[Record], tria
         [first, second, made].map(distances);
     let reuse_halves = kolmogorov_smirnov(&mut one, &mut two).0;
     let (reuse_twin, chance) = kolmogorov_smirnov(&mut own, &mut two);
-    let Trial { near, theta, run } = trial;
+    let Trial { near, theta, follow } = trial;
     println!(
-        "| {} ({}) | {} | {near}, {theta}, {run} | {halves:.3} | {twin:.3} | {reuse_halves:.3} | \
+        "| {} ({}) | {} | {near}, {theta}, {follow} | {halves:.3} | {twin:.3} | {reuse_halves:.3} | \
          {reuse_twin:.3} | {chance:.3} | {new_one:.2}, {new_two:.2}, {new_own:.2} |",
         case.0,
         case.4,
@@ -156,6 +161,14 @@ fn print(case: &Case, first: &[Record], second: &[Record], made: &[Record], tria
             let mut measure = Measure::default();
             measure.take(records);
             eprintln!("{} {what}: {:?}", case.0, measure.finish());
+            let mut list = distances(records).0;
+            list.sort_unstable_by(f64::total_cmp);
+            let at = |share: f64| list[(share * (list.len() - 1) as f64) as usize];
+            eprintln!(
+                "{} reuse at 0, 5, 10, .. 100 %: {:?}",
+                list.len(),
+                (0..=20).map(|step| at(f64::from(step) / 20.0)).collect::<Vec<_>>()
+            );
         }
     }
 }

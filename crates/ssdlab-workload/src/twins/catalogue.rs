@@ -91,14 +91,7 @@ pub fn find(name: &str, family: Option<&str>) -> Result<&'static Twin, Fault> {
 /// # Errors
 /// The first thing that is wrong with one of them.
 pub fn parse(shapes: &str, families: &[(&str, &str)]) -> Result<Vec<Twin>, Fault> {
-    let shapes: BTreeMap<String, Shape> = read("shapes.toml", shapes)?;
-    for (name, shape) in &shapes {
-        shape.check().map_err(|fault| Fault {
-            source: "shapes.toml".to_owned(),
-            what: format!("{name}.{}", fault.what),
-            ..fault
-        })?;
-    }
+    let shapes = read_shapes(shapes)?;
     let mut twins: Vec<Twin> = Vec::new();
     for (file, text) in families {
         let mut family: Family = read(file, text)?;
@@ -123,6 +116,54 @@ struct Head<'a> {
     family: &'a str,
     title: &'a str,
     sources: &'a BTreeMap<String, String>,
+}
+
+/// Every shape, with what it takes over from the one that it is like.
+fn read_shapes(text: &str) -> Result<BTreeMap<String, Shape>, Fault> {
+    let placed = |name: &str, fault: Fault| Fault {
+        source: "shapes.toml".to_owned(),
+        what: format!("{name}: {}", fault.what),
+        ..fault
+    };
+    let tables: BTreeMap<String, toml::Table> = read("shapes.toml", text)?;
+    let mut shapes = BTreeMap::new();
+    for name in tables.keys() {
+        let whole = whole_shape(&tables, name, 0).map_err(|fault| placed(name, fault))?;
+        let shape: Shape = whole
+            .try_into()
+            .map_err(|error: toml::de::Error| placed(name, Fault::new("", error.message())))?;
+        shape.check().map_err(|fault| placed(name, fault))?;
+        shapes.insert(name.clone(), shape);
+    }
+    Ok(shapes)
+}
+
+/// The table of a shape, laid over that of the shape that it is like.
+fn whole_shape(
+    tables: &BTreeMap<String, toml::Table>,
+    name: &str,
+    depth: usize,
+) -> Result<toml::Table, Fault> {
+    let unknown = || Fault::new("", "not a shape").got(name);
+    let mut table = tables.get(name).ok_or_else(unknown)?.clone();
+    let Some(like) = table.remove("like") else { return Ok(table) };
+    let like = like.as_str().filter(|_| depth < tables.len()).ok_or_else(|| {
+        Fault::new("", "like").expected("the name of a shape, and no ring of them")
+    })?;
+    let mut base = whole_shape(tables, like, depth + 1)?;
+    lay_over(&mut base, table);
+    Ok(base)
+}
+
+fn lay_over(base: &mut toml::Table, over: toml::Table) {
+    for (key, value) in over {
+        match (base.get_mut(&key), value) {
+            (Some(toml::Value::Table(base)), toml::Value::Table(over)) => lay_over(base, over),
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
 }
 
 fn read<T: for<'de> Deserialize<'de>>(file: &str, text: &str) -> Result<T, Fault> {

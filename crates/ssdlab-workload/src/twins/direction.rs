@@ -15,7 +15,7 @@ pub(super) struct Ring {
 }
 
 /// Requests that a ring holds, a power of two.
-const RING: usize = 1 << 15;
+const RING: usize = 1 << 16;
 
 impl Ring {
     pub(super) fn new() -> Ring {
@@ -67,6 +67,7 @@ pub(super) struct Direction {
     pub(super) ring: Ring,
     pub(super) lags: Quantiles,
     pub(super) run: f64,
+    pub(super) follow: f64,
     pub(super) again: f64,
     pub(super) across: f64,
     /// Whether only hot places are returned to: pages outside the hot set are asked for once.
@@ -85,6 +86,7 @@ pub(super) struct Parts {
     pub(super) hot: Option<Hot>,
     pub(super) lags: Quantiles,
     pub(super) run: f64,
+    pub(super) follow: f64,
     pub(super) again: f64,
     pub(super) across: f64,
     pub(super) only_hot: bool,
@@ -94,7 +96,7 @@ pub(super) struct Parts {
 impl Direction {
     pub(super) fn new(parts: Parts) -> Direction {
         let Parts { stream, sizes, mean_taken, cold, visit, hot, lags, .. } = parts;
-        let Parts { run, again, across, only_hot, align, .. } = parts;
+        let Parts { run, follow, again, across, only_hot, align, .. } = parts;
         let ring = Ring::new();
         let way = Way::New;
         Direction {
@@ -107,6 +109,7 @@ impl Direction {
             ring,
             lags,
             run,
+            follow,
             again,
             across,
             only_hot,
@@ -122,12 +125,13 @@ impl Direction {
         let taken = u64::from(sectors).next_multiple_of(self.align);
         let needed = left as f64 * self.mean_taken;
         let pressed = (self.cold.left + self.visit.left) as f64 >= needed;
-        let over = match self.way {
-            Way::New => self.cold.left == 0,
-            Way::Visit => self.visit.left == 0,
-            Way::Back { .. } | Way::Hot => false,
+        let go_on = match self.way {
+            Way::New if self.cold.left > 0 => self.run,
+            Way::Visit if self.visit.left > 0 => self.run,
+            Way::Back { .. } => self.follow,
+            _ => 0.0,
         };
-        if pressed || over || unit(self.stream.next_u64()) >= self.run {
+        if pressed || unit(self.stream.next_u64()) >= go_on {
             self.turn(needed);
         }
         let place = match self.way {
@@ -150,15 +154,16 @@ impl Direction {
 
     /// Draws what this request does, so that the sweeps end with the last of `needed` sectors.
     fn turn(&mut self, needed: f64) {
+        let aligned = self.align > 1;
         let mut word = unit(self.stream.next_u64()) * needed;
         if word < self.cold.left as f64 {
-            self.cold.turn(&mut self.stream);
+            self.cold.turn(&mut self.stream, aligned);
             self.way = Way::New;
             return;
         }
         word -= self.cold.left as f64;
         if word < self.visit.left as f64 {
-            self.visit.turn(&mut self.stream);
+            self.visit.turn(&mut self.stream, aligned);
             self.way = Way::Visit;
             return;
         }
@@ -173,11 +178,12 @@ impl Direction {
 
     /// A place when there is nothing to return to yet.
     fn elsewhere(&mut self, taken: u64) -> u64 {
-        if self.hot.is_some() {
+        if self.cold.left == 0 || self.only_hot {
             self.way = Way::Hot;
             return self.hot_place(taken);
         }
         self.way = Way::New;
+        self.cold.turn(&mut self.stream, self.align > 1);
         self.cold.next(taken)
     }
 

@@ -165,6 +165,38 @@ impl Figures {
         }
     }
 
+    /// Those of several workloads that run at once.
+    pub(super) fn together(all: impl Iterator<Item = Figures>) -> Figures {
+        let none = Figures {
+            requests: 0,
+            reads: 0,
+            mean_read: 0.0,
+            mean_write: 0.0,
+            footprint: 0.0,
+            read_set: None,
+            read_hot: None,
+            large_writes: None,
+            span: 0.0,
+        };
+        let mean = |one: f64, ones: u64, other: f64, others: u64| {
+            (one * ones as f64 + other * others as f64) / (ones + others).max(1) as f64
+        };
+        all.fold(none, |sum, one| Figures {
+            requests: sum.requests + one.requests,
+            reads: sum.reads + one.reads,
+            mean_read: mean(sum.mean_read, sum.reads, one.mean_read, one.reads),
+            mean_write: mean(sum.mean_write, sum.writes(), one.mean_write, one.writes()),
+            footprint: sum.footprint + one.footprint,
+            span: sum.span.max(one.span),
+            ..none
+        })
+    }
+
+    /// Writes among the requests.
+    pub fn writes(&self) -> u64 {
+        self.requests - self.reads
+    }
+
     /// Share of the requests that are reads.
     pub fn read_ratio(&self) -> f64 {
         self.reads as f64 / self.requests as f64

@@ -26,18 +26,18 @@ pub struct Trial {
     pub near: u64,
     /// The exponent of Zipf's law within the hot set.
     pub theta: f64,
-    /// A factor on how often a request goes on as the one before it.
-    pub run: f64,
+    /// A factor on how often a request returns as far back as the one before it.
+    pub follow: f64,
 }
 
 impl Trial {
     /// All that are tried.
     pub fn all() -> Vec<Trial> {
         let mut all = Vec::new();
-        for near in [32, 256, 2048, 30_000] {
+        for near in [32, 256, 2048, 60_000] {
             for theta in [0.2, 0.7, 1.0, 1.3] {
-                for run in [0.0, 0.5, 1.0] {
-                    all.push(Trial { near, theta, run });
+                for follow in [0.0, 0.5, 1.0] {
+                    all.push(Trial { near, theta, follow });
                 }
             }
         }
@@ -119,15 +119,16 @@ fn extent(records: &[Record]) -> Bytes {
 /// What became of requests of one kind.
 #[derive(Default)]
 struct Ways {
-    count: u64,
     new: u64,
     near: u64,
     across: u64,
     far: u64,
     /// Slots that far requests went to.
     hot: BTreeMap<u64, u64>,
-    /// Requests that went on as the one before.
-    went_on: u64,
+    /// Of the new ones, those that began where the one before of their kind ended.
+    in_order: u64,
+    /// Of the near ones, those that returned as far back as the one before.
+    follow: u64,
 }
 
 /// The habits of the requests of one kind; the lags of their returns are added to `lags`.
@@ -146,7 +147,8 @@ fn habits(
         _ => measured.write_pages,
     };
     Habits {
-        run: share(trial.run * ways.went_on as f64 / ways.count.max(1) as f64),
+        run: of(ways.in_order, ways.new),
+        follow: share(trial.follow * ways.follow as f64 / ways.near.max(1) as f64),
         again: of(ways.near, ways.near + ways.far),
         across: of(ways.across, ways.near),
         hot: of(ways.hot.len() as u64, measured.footprint_pages),
@@ -168,10 +170,11 @@ fn ways(records: &[Record], op: Op, near: u64, lags: &mut Vec<f64>) -> Ways {
         if record.op == op {
             let known = last.get(&first).copied();
             let lag = known.map(|(op, index)| (op, counts[usize::from(op == Op::Write)] - index));
-            ways.count += 1;
-            ways.went_on += u64::from(record.lba == end || lag.is_some() && lag == lag_before);
             match lag {
-                None => ways.new += 1,
+                None => {
+                    ways.new += 1;
+                    ways.in_order += u64::from(record.lba == end);
+                }
                 Some((_, lag)) if lag > near => {
                     ways.far += 1;
                     *ways.hot.entry(first).or_default() += 1;
@@ -179,6 +182,7 @@ fn ways(records: &[Record], op: Op, near: u64, lags: &mut Vec<f64>) -> Ways {
                 Some((other, lag)) => {
                     ways.near += 1;
                     ways.across += u64::from(other != op);
+                    ways.follow += u64::from(lag_before == Some((other, lag)));
                     lags.push(lag as f64);
                 }
             }

@@ -82,9 +82,8 @@ impl Requests {
 
     /// Sectors from its first to the end of its footprint.
     pub(super) fn sectors(figures: &Figures, shape: &Shape) -> u64 {
-        let extent = shape.extent.get();
-        let extents = (figures.footprint / extent as f64).round().max(1.0) as u64;
-        extents * (extent / SECTOR_BYTES)
+        let (extents, extent) = Layout::extents(figures, shape);
+        extents * extent
     }
 
     /// Requests still to come.
@@ -151,7 +150,11 @@ impl Plan<'_> {
             mix.map_err(|fault| Fault { what: format!("{} of {what}", fault.what), ..fault })?;
         let align = shape.align.get();
         let taken = |(size, p): &(Bytes, f64)| size.get().next_multiple_of(align) as f64 * p;
-        let taken = mix.iter().map(taken).sum::<f64>() / SECTOR_BYTES as f64;
+        let mut taken = mix.iter().map(taken).sum::<f64>() / SECTOR_BYTES as f64;
+        if align == SECTOR_BYTES {
+            // A run begins anywhere in a page and leaves the rest of its last: a page in all.
+            taken += 7.0 * (1.0 - habits.run.get());
+        }
         Ok(Plan { habits, mix, taken })
     }
 }
@@ -191,7 +194,8 @@ fn direction(
         hot,
         lags: shape.lags.clone(),
         run: habits.run.get(),
-        again: habits.again.get(),
+        follow: habits.follow.get(),
+        again: habits.again_drawn(),
         across: if only_hot { 0.0 } else { habits.across.get() },
         only_hot,
         align,

@@ -30,7 +30,24 @@ const MOST_SWEPT: f64 = 0.95;
 /// A page that is read so often is read-hot (PV-aware read data placement, threshold T).
 pub const READ_HOT: u64 = 3;
 
+/// Extents that a footprint is cut into, at the least: a share is then met to 0.2 %.
+const EXTENTS: f64 = 256.0;
+/// Sectors of the largest extent: 64 MiB.
+const EXTENT_MOST: u64 = (64 << 20) / SECTOR_BYTES;
+
 impl Layout {
+    /// Extents of the footprint, and sectors of one: as large as they can be, so that few requests
+    /// come to the end of one, but for small requests not so large that few are left.
+    pub(super) fn extents(figures: &Figures, shape: &Shape) -> (u64, u64) {
+        let sectors = figures.footprint / SECTOR_BYTES as f64;
+        let least = shape.extent.get() / SECTOR_BYTES;
+        let mut extent = least;
+        while extent * 2 <= EXTENT_MOST && sectors / (extent * 2) as f64 >= EXTENTS {
+            extent *= 2;
+        }
+        (((sectors / extent as f64).round() as u64).max(1), extent)
+    }
+
     /// Extents for all that `figures` say; `read` and `write` in sectors moved.
     pub(super) fn new(
         figures: &Figures,
@@ -38,10 +55,9 @@ impl Layout {
         read: f64,
         write: f64,
     ) -> Result<Layout, Fault> {
-        let extent = shape.extent.get() / SECTOR_BYTES;
+        let (extents, extent) = Layout::extents(figures, shape);
         let in_extents = |sectors: f64| sectors / extent as f64;
         let footprint = in_extents(figures.footprint / SECTOR_BYTES as f64);
-        let extents = (footprint.round() as u64).max(1);
         let (read, write) = (in_extents(read), in_extents(write));
         let hot = |habits: &Habits, moved: f64, visits: f64| {
             let wanted = habits.hot.get() * extents as f64;

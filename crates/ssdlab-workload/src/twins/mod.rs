@@ -13,6 +13,7 @@
 
 mod catalogue;
 mod clock;
+mod compare;
 mod direction;
 pub mod figures;
 pub mod fit;
@@ -27,6 +28,7 @@ use ssdlab_base::{Fault, units::SECTOR_BYTES};
 
 use crate::record::{Record, Source};
 pub use catalogue::{catalogue, find, parse};
+pub use compare::Compared;
 use figures::{Figures, Targets};
 use generator::Requests;
 pub use layout::READ_HOT;
@@ -83,11 +85,11 @@ impl Twin {
         }
     }
 
-    /// The numbers that follow from its targets; `None` of a mix.
-    pub fn figures(&self) -> Option<&Figures> {
+    /// The numbers that follow from its targets; of a mix, those of its members together.
+    pub fn figures(&self) -> Figures {
         match &self.parts {
-            Parts::Alone { figures, .. } => Some(figures),
-            Parts::Mix(_) => None,
+            Parts::Alone { figures, .. } => *figures,
+            Parts::Mix(members) => Figures::together(members.iter().map(Twin::figures)),
         }
     }
 

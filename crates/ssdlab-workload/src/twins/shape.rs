@@ -24,8 +24,8 @@ pub struct Shape {
     pub lags: Quantiles,
     /// What addresses are multiples of.
     pub align: Bytes,
-    /// Runs of addresses that stay together; they are shuffled over the footprint. A power of two
-    /// and the largest request.
+    /// Runs of addresses that stay together are shuffled over the footprint; this is the least of
+    /// them, a power of two, and the largest request.
     pub extent: Bytes,
     /// Share of the smaller of the two hot sets that belongs to both.
     pub shared: Share,
@@ -44,9 +44,11 @@ pub struct Shape {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Habits {
-    /// Probability that a request goes on as the one before it: the next of a sequential run,
-    /// the same way back, the hot set again.
+    /// Probability that a request for new places goes on where the one before it ended.
     pub run: Share,
+    /// Probability that a request returns as many requests back as the one before it did: what
+    /// was asked for in a row is asked for in a row again.
+    pub follow: Share,
     /// Of the requests for places known before, the share that returns to a recent place; the
     /// others go to the hot set.
     pub again: Share,
@@ -85,6 +87,12 @@ impl Shape {
 }
 
 impl Habits {
+    /// How often a draw says to return, so that with those that follow it is `again`.
+    pub(super) fn again_drawn(&self) -> f64 {
+        let drawn = self.again.get() * (1.0 - self.follow.get());
+        drawn / (drawn + 1.0 - self.again.get()).max(1e-9)
+    }
+
     fn check(&self, extent: Bytes) -> Result<(), Fault> {
         if !(0.0..=10.0).contains(&self.theta) {
             return Err(Fault::new("", "theta").got(self.theta).expected("from 0 to 10"));

@@ -21,6 +21,8 @@ struct Walk {
     left: u64,
 }
 
+/// Sectors of a page of 4 KiB.
+const PAGE: u64 = 8;
 /// Walks at a time.
 const WALKS: u64 = 16;
 
@@ -37,13 +39,25 @@ impl Sweep {
         Sweep { walks: (0..walks).map(walk).collect(), current: 0, left, extent }
     }
 
-    /// Leaves the walk for another one that is not over.
+    /// Leaves the walk for another one that is not over, at a page that was not asked for; at its
+    /// beginning, or, if requests are not `aligned` to pages, at any sector of it.
     #[inline]
-    pub(super) fn turn(&mut self, stream: &mut Stream) {
+    pub(super) fn turn(&mut self, stream: &mut Stream, aligned: bool) {
         let count = self.walks.len();
         let start = below(stream.next_u64(), count as u64) as usize;
         let open = (0..count).map(|step| (start + step) % count);
         self.current = open.clone().find(|walk| self.walks[*walk].left > 0).unwrap_or(start);
+        let walk = &mut self.walks[self.current];
+        let within = if aligned { 0 } else { below(stream.next_u64(), PAGE) };
+        let rest = walk.at.next_multiple_of(PAGE) + within - walk.at;
+        if rest > 0 && rest < walk.left {
+            walk.at += rest;
+            walk.left -= rest;
+            self.left -= rest;
+            if walk.at == walk.end {
+                walk.at = walk.first;
+            }
+        }
     }
 
     /// The next place, in sectors, for a request of `length`; none goes over an extent's end.
@@ -79,7 +93,7 @@ mod tests {
         let mut seen = vec![0; 50 * 64];
         let mut chance = stream(1, "test");
         while sweep.left > 0 {
-            sweep.turn(&mut chance);
+            sweep.turn(&mut chance, true);
             let place = sweep.next(8) as usize;
             seen[place..place + 8].iter_mut().for_each(|times| *times += 1);
         }

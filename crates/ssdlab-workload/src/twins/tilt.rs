@@ -15,7 +15,8 @@ pub(crate) type Mix = Vec<(Bytes, f64)>;
 pub(crate) fn to_mean(base: &[(Bytes, f64)], mean: f64) -> Result<Mix, Fault> {
     let sizes = || base.iter().map(|(size, _)| size.get() as f64);
     let (least, most) = (sizes().fold(f64::MAX, f64::min), sizes().fold(0.0, f64::max));
-    if (mean - least).abs() < 0.5 && least == most {
+    // A mean of 0 is that of no requests.
+    if mean == 0.0 || (mean - least).abs() < 0.5 && least == most {
         return Ok(tilted(base, 0.0, most));
     }
     if !(least..=most).contains(&mean) {

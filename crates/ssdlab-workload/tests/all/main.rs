@@ -18,6 +18,7 @@ mod regressions;
 mod spec;
 mod tables;
 mod written;
+mod twins;
 
 use std::io::Cursor;
 
