@@ -72,6 +72,8 @@ pub(super) struct Direction {
     pub(super) across: f64,
     /// Whether only hot places are returned to: pages outside the hot set are asked for once.
     pub(super) only_hot: bool,
+    /// Where its pages lie, in sectors, if it goes nowhere else: the hot set and the rest.
+    pub(super) own: Option<[(u64, u64); 2]>,
     pub(super) align: u64,
     way: Way,
 }
@@ -90,13 +92,14 @@ pub(super) struct Parts {
     pub(super) again: f64,
     pub(super) across: f64,
     pub(super) only_hot: bool,
+    pub(super) own: Option<[(u64, u64); 2]>,
     pub(super) align: u64,
 }
 
 impl Direction {
     pub(super) fn new(parts: Parts) -> Direction {
         let Parts { stream, sizes, mean_taken, cold, visit, hot, lags, .. } = parts;
-        let Parts { run, follow, again, across, only_hot, align, .. } = parts;
+        let Parts { run, follow, again, across, only_hot, own, align, .. } = parts;
         let ring = Ring::new();
         let way = Way::New;
         Direction {
@@ -113,6 +116,7 @@ impl Direction {
             again,
             across,
             only_hot,
+            own,
             align,
             way,
         }
@@ -139,8 +143,8 @@ impl Direction {
             Way::Visit => self.visit.next(taken),
             Way::Hot => self.hot_place(taken),
             Way::Back { lag, across } => {
-                let ring = if across { other } else { &self.ring };
-                match ring.back(lag) {
+                let there = other.back(lag).filter(|place| across && self.owns(*place));
+                match there.or_else(|| self.ring.back(lag)) {
                     Some(place) => place,
                     None => self.elsewhere(taken),
                 }
@@ -150,6 +154,15 @@ impl Direction {
             self.ring.push(place);
         }
         (place, sectors)
+    }
+
+    /// Whether `place` is one of those that it asks for.
+    #[inline]
+    fn owns(&self, place: u64) -> bool {
+        let within = |ranges: &[(u64, u64); 2]| {
+            ranges.iter().any(|(first, end)| (*first..*end).contains(&place))
+        };
+        self.own.as_ref().is_none_or(within)
     }
 
     /// Draws what this request does, so that the sweeps end with the last of `needed` sectors.

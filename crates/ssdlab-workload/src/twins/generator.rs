@@ -57,8 +57,10 @@ impl Requests {
         let chance =
             |what: &str| [what, "sizes", "hot"].map(|part| named(&format!("{what}/{part}")));
         let only_hot = figures.read_hot.is_some();
-        let read = direction(shape, &reads, &layout, layout.read, only_hot, chance("read"))?;
-        let write = direction(shape, &writes, &layout, layout.write, false, chance("write"))?;
+        let own = figures.read_set.is_some();
+        let read = direction(shape, &reads, &layout, layout.read, (only_hot, own), chance("read"))?;
+        let write =
+            direction(shape, &writes, &layout, layout.write, (false, false), chance("write"))?;
         let gaps = figures.requests.saturating_sub(1);
         let stick = shape.stick.get();
         Ok(Requests {
@@ -165,7 +167,7 @@ fn direction(
     plan: &Plan<'_>,
     layout: &Layout,
     ranges: Ranges,
-    only_hot: bool,
+    (only_hot, own): (bool, bool),
     [stream, sizes, mut hot]: [Stream; 3],
 ) -> Result<Direction, Fault> {
     let habits = plan.habits;
@@ -198,6 +200,10 @@ fn direction(
         again: habits.again_drawn(),
         across: if only_hot { 0.0 } else { habits.across.get() },
         only_hot,
+        own: own.then(|| {
+            [ranges.hot, ranges.cold]
+                .map(|(first, end)| (first * layout.extent, end * layout.extent))
+        }),
         align,
     }))
 }
