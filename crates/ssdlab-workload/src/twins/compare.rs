@@ -67,7 +67,9 @@ fn source(targets: &Targets, what: &str) -> String {
     let list = targets.list();
     let given = |name: &str| list.iter().find(|(given, ..)| *given == name);
     let assumed = |names: &[&str]| {
-        names.iter().any(|name| given(name).is_some_and(|(.., source)| *source == "assumed"))
+        names
+            .iter()
+            .any(|name| given(name).is_some_and(|(.., source)| source.starts_with("assumed")))
     };
     if let Some((.., source)) = given(what) {
         return (*source).to_owned();

@@ -75,6 +75,8 @@ pub(super) struct Direction {
     /// Where its pages lie, in sectors, if it goes nowhere else: the hot set and the rest.
     pub(super) own: Option<[(u64, u64); 2]>,
     pub(super) align: u64,
+    /// Requests of so many sectors go on through the footprint.
+    pub(super) in_order: u64,
     way: Way,
 }
 
@@ -94,12 +96,13 @@ pub(super) struct Parts {
     pub(super) only_hot: bool,
     pub(super) own: Option<[(u64, u64); 2]>,
     pub(super) align: u64,
+    pub(super) in_order: u64,
 }
 
 impl Direction {
     pub(super) fn new(parts: Parts) -> Direction {
         let Parts { stream, sizes, mean_taken, cold, visit, hot, lags, .. } = parts;
-        let Parts { run, follow, again, across, only_hot, own, align, .. } = parts;
+        let Parts { run, follow, again, across, only_hot, own, align, in_order, .. } = parts;
         let ring = Ring::new();
         let way = Way::New;
         Direction {
@@ -118,6 +121,7 @@ impl Direction {
             only_hot,
             own,
             align,
+            in_order,
             way,
         }
     }
@@ -127,6 +131,9 @@ impl Direction {
     pub(super) fn next(&mut self, other: &Ring, left: u64) -> (u64, u32) {
         let sectors = self.sizes.draw();
         let taken = u64::from(sectors).next_multiple_of(self.align);
+        if taken >= self.in_order {
+            return (self.cold.next(taken), sectors);
+        }
         let needed = left as f64 * self.mean_taken;
         let pressed = (self.cold.left + self.visit.left) as f64 >= needed;
         let go_on = match self.way {

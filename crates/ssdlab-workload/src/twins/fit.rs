@@ -70,6 +70,7 @@ pub fn fit(records: &[Record], source: &str, trial: Trial) -> (Targets, Shape) {
         lags: rounded(Quantiles::of(&mut lags)),
         align,
         extent,
+        in_order: None,
         shared: Share::new(0.0),
         new: Share::new(0.2),
         read,

@@ -205,5 +205,6 @@ fn direction(
                 .map(|(first, end)| (first * layout.extent, end * layout.extent))
         }),
         align,
+        in_order: shape.in_order.map_or(u64::MAX, |size| size.get() / SECTOR_BYTES),
     }))
 }

@@ -27,6 +27,10 @@ pub struct Shape {
     /// Runs of addresses that stay together are shuffled over the footprint; this is the least of
     /// them, a power of two, and the largest request.
     pub extent: Bytes,
+    /// Requests of this size or more go through the footprint in order, again and again, as the
+    /// compaction of a log-structured store does; none if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_order: Option<Bytes>,
     /// Share of the smaller of the two hot sets that belongs to both.
     pub shared: Share,
     /// The footprint over all bytes that are moved, where no source gives a footprint.
