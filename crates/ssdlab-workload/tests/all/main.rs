@@ -17,8 +17,8 @@ mod recognition;
 mod regressions;
 mod spec;
 mod tables;
-mod written;
 mod twins;
+mod written;
 
 use std::io::Cursor;
 
