@@ -133,12 +133,16 @@ impl Twin {
                 shape_name: shape_name.clone(),
                 shape: shape.clone(),
             },
-            Parts::Mix(members) => Parts::Mix(
-                members
-                    .iter()
-                    .map(|twin| twin.scaled((twin.requests() as f64 * part).round() as u64))
-                    .collect(),
-            ),
+            Parts::Mix(members) => {
+                // Rounded as a whole: together they are as many as were asked for.
+                let (mut whole, mut given) = (0, 0);
+                let share = |twin: &Twin| {
+                    whole += twin.requests();
+                    let upto = (whole as f64 * part).round() as u64;
+                    twin.scaled(upto - std::mem::replace(&mut given, upto))
+                };
+                Parts::Mix(members.iter().map(share).collect())
+            }
         };
         Twin { parts, ..self.clone() }
     }
