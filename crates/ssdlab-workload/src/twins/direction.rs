@@ -16,10 +16,14 @@ pub(super) struct Ring {
 
 /// Requests that a ring holds, a power of two.
 const RING: usize = 1 << 16;
+/// In place of a place that was asked for again later.
+const GONE: u64 = u64::MAX;
+/// How many neighbours are looked at when a place is gone.
+const NEAR: usize = 64;
 
 impl Ring {
     pub(super) fn new() -> Ring {
-        Ring { places: vec![0; RING].into(), count: 0 }
+        Ring { places: vec![GONE; RING].into(), count: 0 }
     }
 
     #[inline]
@@ -28,11 +32,25 @@ impl Ring {
         self.count += 1;
     }
 
-    /// The place of the request `lag` before the next; `None` if there was none, or too long ago.
+    /// Where the place is that was last asked for `lag` requests before the next, or about then;
+    /// `None` if there is none, or it is too long ago.
     #[inline]
-    fn back(&self, lag: u64) -> Option<u64> {
-        let known = lag <= self.count && lag <= RING as u64;
-        known.then(|| self.places[(self.count - lag) as usize & (RING - 1)])
+    fn back(&self, lag: u64) -> Option<usize> {
+        if lag > self.count || lag > RING as u64 {
+            return None;
+        }
+        let at = (self.count - lag) as usize;
+        let near = (0..NEAR).map(|step| match step % 2 {
+            0 => at.wrapping_add(step / 2),
+            _ => at.wrapping_sub(step.div_ceil(2)),
+        });
+        near.map(|at| at & (RING - 1)).find(|slot| self.places[*slot] != GONE)
+    }
+
+    /// Takes a place out: it is now asked for again, and no longer `lag` requests ago.
+    #[inline]
+    fn take(&mut self, slot: usize) -> u64 {
+        std::mem::replace(&mut self.places[slot], GONE)
     }
 }
 
@@ -128,7 +146,7 @@ impl Direction {
 
     /// Place and length of the next request in sectors, with `left` of this kind to come.
     #[inline]
-    pub(super) fn next(&mut self, other: &Ring, left: u64) -> (u64, u32) {
+    pub(super) fn next(&mut self, other: &mut Ring, left: u64) -> (u64, u32) {
         let sectors = self.sizes.draw();
         let taken = u64::from(sectors).next_multiple_of(self.align);
         if taken >= self.in_order {
@@ -150,10 +168,12 @@ impl Direction {
             Way::Visit => self.visit.next(taken),
             Way::Hot => self.hot_place(taken),
             Way::Back { lag, across } => {
-                let there = other.back(lag).filter(|place| across && self.owns(*place));
-                match there.or_else(|| self.ring.back(lag)) {
-                    Some(place) => place,
-                    None => self.elsewhere(taken),
+                let there = if across { other.back(lag) } else { None };
+                let there = there.filter(|slot| self.owns(other.places[*slot]));
+                match (there, self.ring.back(lag)) {
+                    (Some(slot), _) => other.take(slot),
+                    (None, Some(slot)) => self.ring.take(slot),
+                    (None, None) => self.elsewhere(taken),
                 }
             }
         };

@@ -225,12 +225,12 @@ fn share(value: f64) -> Share {
     Share::new((value.clamp(0.0, 1.0) * 1e4).round() / 1e4)
 }
 
-/// The quantiles to four digits.
+/// The quantiles to six digits.
 fn rounded(quantiles: Quantiles) -> Quantiles {
-    let each = |list: Vec<f64>| list.into_iter().map(four_digits).collect();
+    let each = |list: Vec<f64>| list.into_iter().map(six_digits).collect();
     Quantiles { steps: each(quantiles.steps), tail: each(quantiles.tail) }
 }
 
-fn four_digits(value: f64) -> f64 {
-    format!("{value:.3e}").parse().unwrap_or(value)
+fn six_digits(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
 }

@@ -101,8 +101,8 @@ impl Requests {
         let left = self.figures.requests - self.done;
         let op = self.op(reads_left, left);
         let (place, sectors) = match op {
-            Op::Read => self.read.next(&self.write.ring, reads_left),
-            _ => self.write.next(&self.read.ring, left - reads_left),
+            Op::Read => self.read.next(&mut self.write.ring, reads_left),
+            _ => self.write.next(&mut self.read.ring, left - reads_left),
         };
         self.reads_done += u64::from(op == Op::Read);
         self.done += 1;
