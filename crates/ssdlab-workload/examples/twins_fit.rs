@@ -2,7 +2,7 @@
 //!
 //! `SSDLAB_TRACES=DIR cargo run --release -p ssdlab-workload --example twins_fit [-- OUT]` on a
 //! folder of folders with `orig_*`. Prints the table of `docs/twins.md`; with a folder `OUT`, writes
-//! the shapes as TOML, and each second half and its twin as traces that a drive can run on.
+//! the shapes as TOML, and both halves and the twin as traces that a drive can run on.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,8 @@ fn main() {
         print(case, first, second, &made, trial);
         write_shape(&mut shapes, case.0, &shape);
         if let Some(out) = &out {
-            write_trace(&out.join(format!("{}.real.csv", case.0)), second);
+            write_trace(&out.join(format!("{}.first.csv", case.0)), first);
+            write_trace(&out.join(format!("{}.second.csv", case.0)), second);
             write_trace(&out.join(format!("{}.twin.csv", case.0)), &made);
         }
     }

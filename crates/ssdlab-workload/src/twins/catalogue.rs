@@ -8,7 +8,7 @@ use ssdlab_base::Fault;
 
 use super::figures::Targets;
 use super::shape::Shape;
-use super::{Parts, Twin};
+use super::{Alone, Parts, Twin};
 
 /// The shapes, and one file for each family of twins.
 const SHAPES: &str = include_str!("shapes.toml");
@@ -212,7 +212,7 @@ fn alone(
     shapes: &BTreeMap<String, Shape>,
 ) -> Result<Parts, Fault> {
     let base = match base.map(|twin| &twin.parts) {
-        Some(Parts::Alone { targets, shape_name, .. }) => Some((targets, shape_name)),
+        Some(Parts::Alone(alone)) => Some((&alone.targets, &alone.shape_name)),
         Some(Parts::Mix(_)) => return Err(Fault::new("", "like").got("a mix")),
         None => None,
     };
@@ -229,5 +229,5 @@ fn alone(
     })?;
     let targets = base.map_or(targets.clone(), |(base, _)| targets.over(base));
     let figures = super::Figures::new(&targets, shape)?;
-    Ok(Parts::Alone { targets, figures, shape_name, shape: Box::new(shape.clone()) })
+    Ok(Parts::Alone(Box::new(Alone { targets, figures, shape_name, shape: shape.clone() })))
 }

@@ -49,8 +49,17 @@ pub struct Twin {
 /// What a twin consists of.
 #[derive(Clone, Debug, PartialEq)]
 enum Parts {
-    Alone { targets: Targets, figures: Figures, shape_name: String, shape: Box<Shape> },
+    Alone(Box<Alone>),
     Mix(Vec<Twin>),
+}
+
+/// A twin that is no mix.
+#[derive(Clone, Debug, PartialEq)]
+struct Alone {
+    targets: Targets,
+    figures: Figures,
+    shape_name: String,
+    shape: Shape,
 }
 
 impl Twin {
@@ -62,7 +71,7 @@ impl Twin {
         shape.check()?;
         let figures = Figures::new(&targets, &shape)?;
         let shape_name = "its own".to_owned();
-        let parts = Parts::Alone { targets, figures, shape_name, shape: Box::new(shape) };
+        let parts = Parts::Alone(Box::new(Alone { targets, figures, shape_name, shape }));
         let title = format!("twin of {name}");
         let twin = Twin { name: name.to_owned(), family: String::new(), title, parts };
         twin.source(0)?;
@@ -72,7 +81,7 @@ impl Twin {
     /// The twins that run at once, one to a queue; empty if it is not a mix.
     pub fn members(&self) -> &[Twin] {
         match &self.parts {
-            Parts::Alone { .. } => &[],
+            Parts::Alone(_) => &[],
             Parts::Mix(members) => members,
         }
     }
@@ -80,7 +89,7 @@ impl Twin {
     /// What sources say of its trace; nothing of a mix, whose members have theirs.
     pub fn targets(&self) -> Option<&Targets> {
         match &self.parts {
-            Parts::Alone { targets, .. } => Some(targets),
+            Parts::Alone(alone) => Some(&alone.targets),
             Parts::Mix(_) => None,
         }
     }
@@ -88,7 +97,7 @@ impl Twin {
     /// The numbers that follow from its targets; of a mix, those of its members together.
     pub fn figures(&self) -> Figures {
         match &self.parts {
-            Parts::Alone { figures, .. } => *figures,
+            Parts::Alone(alone) => alone.figures,
             Parts::Mix(members) => Figures::together(members.iter().map(Twin::figures)),
         }
     }
@@ -96,7 +105,7 @@ impl Twin {
     /// Its shape and the shape's name; `None` of a mix.
     pub fn shape(&self) -> Option<(&str, &Shape)> {
         match &self.parts {
-            Parts::Alone { shape_name, shape, .. } => Some((shape_name, shape)),
+            Parts::Alone(alone) => Some((&alone.shape_name, &alone.shape)),
             Parts::Mix(_) => None,
         }
     }
@@ -104,7 +113,7 @@ impl Twin {
     /// Requests in all.
     pub fn requests(&self) -> u64 {
         match &self.parts {
-            Parts::Alone { figures, .. } => figures.requests,
+            Parts::Alone(alone) => alone.figures.requests,
             Parts::Mix(members) => members.iter().map(Twin::requests).sum(),
         }
     }
@@ -112,7 +121,7 @@ impl Twin {
     /// Sectors of the addresses that it asks for, from 0 up.
     pub fn sectors(&self) -> u64 {
         match &self.parts {
-            Parts::Alone { figures, shape, .. } => Requests::sectors(figures, shape),
+            Parts::Alone(alone) => Requests::sectors(&alone.figures, &alone.shape),
             Parts::Mix(members) => members.iter().map(Twin::sectors).sum(),
         }
     }
@@ -127,12 +136,10 @@ impl Twin {
     pub fn scaled(&self, requests: u64) -> Twin {
         let part = requests as f64 / self.requests() as f64;
         let parts = match &self.parts {
-            Parts::Alone { targets, figures, shape_name, shape } => Parts::Alone {
-                targets: targets.clone(),
-                figures: figures.scaled(requests),
-                shape_name: shape_name.clone(),
-                shape: shape.clone(),
-            },
+            Parts::Alone(alone) => {
+                let figures = alone.figures.scaled(requests);
+                Parts::Alone(Box::new(Alone { figures, ..(**alone).clone() }))
+            }
             Parts::Mix(members) => {
                 // Rounded as a whole: together they are as many as were asked for.
                 let (mut whole, mut given) = (0, 0);
@@ -157,10 +164,10 @@ impl Twin {
         let members =
             if self.members().is_empty() { std::slice::from_ref(self) } else { self.members() };
         for (queue, member) in members.iter().enumerate() {
-            let Parts::Alone { figures, shape, .. } = &member.parts else {
+            let Parts::Alone(alone) = &member.parts else {
                 return Err(Fault::new("", "a mix").got("a mix in a mix"));
             };
-            let mut requests = Requests::new(figures, shape, &member.name, seed)?;
+            let mut requests = Requests::new(&alone.figures, &alone.shape, &member.name, seed)?;
             (requests.first, requests.queue) = (first, queue as u8);
             first += member.sectors();
             streams.push(Merged { head: None, rest: requests });
