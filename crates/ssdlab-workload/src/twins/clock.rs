@@ -18,8 +18,11 @@ pub(super) struct Clock {
     long_mean: f64,
     /// What the long gaps are stretched by for now, to end in time.
     pace: f64,
-    stick: f64,
-    was_short: bool,
+    /// Short gaps in a row, the factor on them that makes them as many as there are to be, and
+    /// how many are left of this row.
+    bursts: Quantiles,
+    burst_scale: f64,
+    burst_left: u64,
     /// Gaps still to come, and the time for them.
     left: u64,
     time_left: f64,
@@ -30,7 +33,13 @@ pub(super) struct Clock {
 const REVIEW: u64 = 64;
 
 impl Clock {
-    pub(super) fn new(gaps: Quantiles, stick: f64, left: u64, span: f64, stream: Stream) -> Clock {
+    pub(super) fn new(
+        gaps: Quantiles,
+        bursts: Quantiles,
+        left: u64,
+        span: f64,
+        stream: Stream,
+    ) -> Clock {
         let (mean, _) = gaps.parts_of_mean(gaps.count());
         let split = gaps.steps_below(mean);
         let (below, above) = gaps.parts_of_mean(split);
@@ -44,6 +53,8 @@ impl Clock {
                 (scale, scale)
             }
         };
+        let (row, _) = bursts.parts_of_mean(bursts.count());
+        let burst_scale = if row > 0.0 { short / (1.0 - short) / row } else { 0.0 };
         Clock {
             gaps,
             short,
@@ -52,8 +63,9 @@ impl Clock {
             short_mean: below * short_scale,
             long_mean: above * long_scale,
             pace: 1.0,
-            stick,
-            was_short: false,
+            bursts,
+            burst_scale,
+            burst_left: 0,
             left,
             time_left: span,
             stream,
@@ -67,15 +79,16 @@ impl Clock {
             let wanted = (self.time_left / self.left as f64 - self.short_mean) / self.long_mean;
             self.pace = if wanted.is_finite() { wanted.clamp(0.1, 10.0) } else { 1.0 };
         }
-        let mut share = unit(self.stream.next_u64());
-        if unit(self.stream.next_u64()) < self.stick {
-            share = match self.was_short {
-                true => share * self.short,
-                false => self.short + share * (1.0 - self.short),
-            };
-        }
-        self.was_short = share < self.short;
-        let scale = if self.was_short { self.short_scale } else { self.long_scale * self.pace };
+        let part = unit(self.stream.next_u64());
+        let (share, scale) = if self.burst_left > 0 {
+            self.burst_left -= 1;
+            (part * self.short, self.short_scale)
+        } else {
+            let row = self.bursts.at(unit(self.stream.next_u64())) * self.burst_scale;
+            // Rounded up as often as its fraction says: the mean stays.
+            self.burst_left = (row + unit(self.stream.next_u64())) as u64;
+            (self.short + part * (1.0 - self.short), self.long_scale * self.pace)
+        };
         let gap = (self.gaps.at(share) * scale + 0.5) as u64;
         self.left = self.left.saturating_sub(1);
         self.time_left -= gap as f64;

@@ -60,12 +60,13 @@ pub fn fit(records: &[Record], source: &str, trial: Trial) -> (Targets, Shape) {
     let write = habits(records, Op::Write, &measured, extent, trial, &mut lags);
     let gaps = || records.windows(2).map(|pair| (pair[1].at - pair[0].at).as_ns() as f64 / 1e3);
     let mean = gaps().sum::<f64>() / gaps().count().max(1) as f64;
-    let long: Vec<bool> = gaps().map(|gap| gap > mean).collect();
+    let table = rounded(Quantiles::of(&mut gaps().collect::<Vec<f64>>()));
+    let limit = table.steps[table.steps_below(mean)];
     let reads: Vec<bool> = records.iter().map(|record| record.op == Op::Read).collect();
     let shape = Shape {
         source: source.to_owned(),
-        gaps_us: rounded(Quantiles::of(&mut gaps().collect::<Vec<f64>>())),
-        stick: share(persistence(&long)),
+        gaps_us: table,
+        bursts: rounded(Quantiles::of(&mut rows(gaps().map(|gap| gap <= limit)))),
         op_run: share(persistence(&reads)),
         lags: rounded(Quantiles::of(&mut lags)),
         align,
@@ -95,6 +96,18 @@ fn targets(measured: &Measured, source: &str) -> Targets {
         span: figure(Nanos::from_ns((measured.span_s * 1e9) as u64), source),
         ..Targets::default()
     }
+}
+
+/// How many short gaps come in a row, before each long one and at the end.
+fn rows(short: impl Iterator<Item = bool>) -> Vec<f64> {
+    let mut rows = vec![0.0];
+    for short in short {
+        match (short, rows.last_mut()) {
+            (true, Some(row)) => *row += 1.0,
+            _ => rows.push(0.0),
+        }
+    }
+    rows
 }
 
 /// The probability of going on as before that a two-state chain with this sequence has.

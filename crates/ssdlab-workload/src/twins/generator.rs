@@ -62,7 +62,6 @@ impl Requests {
         let write =
             direction(shape, &writes, &layout, layout.write, (false, false), chance("write"))?;
         let gaps = figures.requests.saturating_sub(1);
-        let stick = shape.stick.get();
         Ok(Requests {
             figures: *figures,
             done: 0,
@@ -71,7 +70,13 @@ impl Requests {
             was_read: false,
             op_run: shape.op_run.get(),
             ops: named("operations"),
-            clock: Clock::new(shape.gaps_us.clone(), stick, gaps, figures.span, named("arrivals")),
+            clock: Clock::new(
+                shape.gaps_us.clone(),
+                shape.bursts.clone(),
+                gaps,
+                figures.span,
+                named("arrivals"),
+            ),
             read,
             write,
             scatter: Scatter::new(layout.extents, named("extents").next_u64()),

@@ -15,8 +15,9 @@ pub struct Shape {
     /// Times between requests, in microseconds. Gaps longer than the mean are stretched until
     /// the span is met; the shorter ones, within bursts, are left as they are.
     pub gaps_us: Quantiles,
-    /// Probability that a gap is of the kind of the one before it, short or long, without a draw.
-    pub stick: Share,
+    /// How many short gaps come in a row, between one long gap and the next. Only their spread
+    /// counts: how many there are in all follows from the gaps.
+    pub bursts: Quantiles,
     /// Probability that a request is of the kind of the one before it, read or write, without a
     /// draw.
     pub op_run: Share,
@@ -72,6 +73,7 @@ impl Shape {
     /// Refuses what no workload can be made of.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         self.gaps_us.check("gaps_us")?;
+        self.bursts.check("bursts")?;
         self.lags.check("lags")?;
         let (align, extent) = (self.align.get(), self.extent.get());
         if ![512, 4096].contains(&align) {

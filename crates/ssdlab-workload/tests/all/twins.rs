@@ -128,7 +128,7 @@ fn broken(from: &str, to: &str) -> String {
     let habits = "run = 0.5\nfollow = 0.5\nagain = 0.5\nacross = 0.1\nhot = 0.1\ntheta = 0.9\n\
                   reach = 0.8\nsizes = [[\"4KiB\", 3], [\"16KiB\", 1]]";
     let shape = format!(
-        "[s]\nsource = \"assumed\"\nstick = 0.5\nop_run = 0.5\nalign = \"4KiB\"\n\
+        "[s]\nsource = \"assumed\"\nbursts = {{ steps = [0.0, 4.0] }}\nop_run = 0.5\nalign = \"4KiB\"\n\
          extent = \"64KiB\"\nshared = 0.2\nnew = 0.2\ngaps_us = {{ steps = [1.0, 2.0, 9.0] }}\n\
          lags = {{ steps = [1.0, 8.0] }}\n[s.read]\n{habits}\n[s.write]\n{habits}\n"
     );
