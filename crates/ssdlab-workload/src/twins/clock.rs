@@ -16,8 +16,6 @@ pub(super) struct Clock {
     /// Means of both parts after scaling, in nanoseconds a request.
     short_mean: f64,
     long_mean: f64,
-    /// What the long gaps are stretched by for now, to end in time.
-    pace: f64,
     /// Short gaps in a row, the factor on them that makes them as many as there are to be, and
     /// how many are left of this row.
     bursts: Quantiles,
@@ -28,9 +26,6 @@ pub(super) struct Clock {
     time_left: f64,
     stream: Stream,
 }
-
-/// Gaps after which the pace is set anew.
-const REVIEW: u64 = 64;
 
 impl Clock {
     pub(super) fn new(
@@ -62,7 +57,6 @@ impl Clock {
             long_scale,
             short_mean: below * short_scale,
             long_mean: above * long_scale,
-            pace: 1.0,
             bursts,
             burst_scale,
             burst_left: 0,
@@ -75,10 +69,6 @@ impl Clock {
     /// The time from this request to the next, in nanoseconds.
     #[inline]
     pub(super) fn next_gap(&mut self) -> u64 {
-        if self.left.is_multiple_of(REVIEW) && self.left > 0 {
-            let wanted = (self.time_left / self.left as f64 - self.short_mean) / self.long_mean;
-            self.pace = if wanted.is_finite() { wanted.clamp(0.1, 10.0) } else { 1.0 };
-        }
         let part = unit(self.stream.next_u64());
         let (share, scale) = if self.burst_left > 0 {
             self.burst_left -= 1;
@@ -87,11 +77,18 @@ impl Clock {
             let row = self.bursts.at(unit(self.stream.next_u64())) * self.burst_scale;
             // Rounded up as often as its fraction says: the mean stays.
             self.burst_left = (row + unit(self.stream.next_u64())) as u64;
-            (self.short + part * (1.0 - self.short), self.long_scale * self.pace)
+            (self.short + part * (1.0 - self.short), self.long_scale * self.pace())
         };
         let gap = (self.gaps.at(share) * scale + 0.5) as u64;
         self.left = self.left.saturating_sub(1);
         self.time_left -= gap as f64;
         gap
+    }
+
+    /// What a long gap is stretched by, to end in time.
+    fn pace(&self) -> f64 {
+        let left = self.left.max(1) as f64;
+        let wanted = (self.time_left / left - self.short_mean) / self.long_mean;
+        if wanted.is_finite() { wanted.clamp(0.1, 10.0) } else { 1.0 }
     }
 }
