@@ -83,6 +83,11 @@ fn main() {
             Box::new(Generator::new(&config, 1).unwrap())
         });
     }
+    twins();
+}
+
+/// Twins, and what they are measured at.
+fn twins() {
     for name in ["dlv/hm0", "dlv/fin1", "pv-read/hm0", "readguard/mix-a", "readguard/ycsb-a"] {
         measure(name, 0, || {
             Box::new(find(name, None).unwrap().scaled(REQUESTS).source(1).unwrap())

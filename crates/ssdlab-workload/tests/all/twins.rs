@@ -123,6 +123,21 @@ fn a_mix_issues_each_member_to_a_queue_of_its_own() {
     }
 }
 
+#[test]
+fn a_twin_of_few_requests_is_refused_or_ends() {
+    for twin in catalogue() {
+        for requests in [3, 50, 700] {
+            let scaled = twin.scaled(requests);
+            if let Ok(mut source) = scaled.source(1) {
+                let records = drain(&mut source).unwrap();
+                assert_eq!(records.len() as u64, requests, "{}", twin.name);
+                let end = |record: &Record| record.lba + u64::from(record.sectors);
+                assert!(records.iter().all(|record| end(record) <= scaled.sectors()));
+            }
+        }
+    }
+}
+
 /// A catalogue of one twin, with `from` replaced by `to` in its shape or its entry.
 fn broken(from: &str, to: &str) -> String {
     let habits = "run = 0.5\nfollow = 0.5\nagain = 0.5\nacross = 0.1\nhot = 0.1\ntheta = 0.9\n\
