@@ -32,6 +32,8 @@ pub const READ_HOT: u64 = 3;
 
 /// Extents that a footprint is cut into, at the least: a share is then met to 0.2 %.
 const EXTENTS: f64 = 256.0;
+/// Extents of a read-hot set whose size a source gives, if they can be so small.
+const HOT_EXTENTS: f64 = 64.0;
 /// Sectors of the largest extent: 64 MiB.
 const EXTENT_MOST: u64 = (64 << 20) / SECTOR_BYTES;
 
@@ -41,8 +43,9 @@ impl Layout {
     pub(super) fn extents(figures: &Figures, shape: &Shape) -> (u64, u64) {
         let sectors = figures.footprint / SECTOR_BYTES as f64;
         let least = shape.extent.get() / SECTOR_BYTES;
+        let enough = figures.read_hot.map_or(EXTENTS, |share| EXTENTS.max(HOT_EXTENTS / share));
         let mut extent = least;
-        while extent * 2 <= EXTENT_MOST && sectors / (extent * 2) as f64 >= EXTENTS {
+        while extent * 2 <= EXTENT_MOST && sectors / (extent * 2) as f64 >= enough {
             extent *= 2;
         }
         (((sectors / extent as f64).round() as u64).max(1), extent)
