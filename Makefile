@@ -14,7 +14,7 @@ PYTHON_SOURCES := pyproject.toml README.md LICENSE $(shell find python -type f \
 
 OFFICE := examples/office.csv.xz
 
-.PHONY: help install dev demo test test-rust test-python test-browser test-newcomer theory lint format bench fuzz mutants docs clean
+.PHONY: help install dev demo test test-rust test-python test-browser test-newcomer theory lint format bench twins twins-fit fuzz mutants docs clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"

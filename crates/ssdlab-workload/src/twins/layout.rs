@@ -4,6 +4,7 @@ use ssdlab_base::{Fault, units::SECTOR_BYTES};
 
 use super::figures::Figures;
 use super::shape::{Habits, Shape};
+use crate::measure::READ_HOT;
 
 /// Ranges of one kind of requests, in extents.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,9 +27,6 @@ pub(super) struct Layout {
 
 /// Of what a kind of requests moves, the most that sweeps may take.
 const MOST_SWEPT: f64 = 0.95;
-
-/// A page that is read so often is read-hot (PV-aware read data placement, threshold T).
-pub const READ_HOT: u64 = 3;
 
 /// Extents that a footprint is cut into, at the least: a share is then met to 0.2 %.
 const EXTENTS: f64 = 256.0;

@@ -31,7 +31,6 @@ pub use catalogue::{catalogue, find, parse};
 pub use compare::Compared;
 use figures::{Figures, Targets};
 use generator::Requests;
-pub use layout::READ_HOT;
 use shape::Shape;
 
 /// A synthetic workload in place of a trace.

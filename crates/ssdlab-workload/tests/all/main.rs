@@ -6,6 +6,7 @@ mod config;
 mod fixtures;
 mod formats;
 mod generators;
+mod measure;
 mod merged;
 mod order;
 mod parts;
