@@ -14,7 +14,7 @@ PYTHON_SOURCES := pyproject.toml README.md LICENSE $(shell find python -type f \
 
 OFFICE := examples/office.csv.xz
 
-.PHONY: help install dev demo test test-rust test-python test-browser test-newcomer theory lint format bench fuzz mutants docs clean
+.PHONY: help install dev demo test test-rust test-python test-browser test-newcomer theory lint format bench twins twins-fit fuzz mutants docs clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -24,6 +24,8 @@ help:
 	@echo "make lint      formatting and lints of Rust and Python"
 	@echo "make bench     the speed of the simulator"
 	@echo "make theory    what is measured against theory, the long tests included (half an hour)"
+	@echo "make twins     every twin against its targets, into docs/twins.md (ten minutes)"
+	@echo "make twins-fit the fits of twins on excerpts in SSDLAB_TRACES"
 	@echo "make docs      generate docs/config.md and docs/results.md again"
 	@echo "make fuzz      fuzz the readers and the config, a minute each"
 	@echo "make mutants   mutation tests of the drive's core (hours)"
@@ -89,6 +91,14 @@ format: $(STAMPS)/dev
 
 bench:
 	cargo bench --quiet --locked --package ssdlab-run --bench speed
+
+# Every twin in full: docs/twins.md holds the last result.
+twins:
+	cargo run --release --quiet --locked --package ssdlab-workload --example twins_table -- docs/twins.md
+
+# make twins-fit SSDLAB_TRACES=DIR [OUT=FOLDER], a folder that exists.
+twins-fit:
+	cargo run --release --quiet --locked --package ssdlab-workload --example twins_fit -- $(OUT)
 
 docs: dev
 	$(BIN)/python docs/generate.py

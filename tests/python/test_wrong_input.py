@@ -58,7 +58,8 @@ ARGUMENTS = [
         "run --workload randon",
         (
             '--workload: unknown workload: got "randon", '
-            'expected random, sequential, zipf, hotcold, bursty (did you mean "random"?)'
+            "expected random, sequential, zipf, hotcold, bursty, or a twin such as dlv/hm0 "
+            '(did you mean "random"?)'
         ),
     ),
     (

@@ -18,6 +18,7 @@ pub mod setup;
 mod source;
 pub mod state;
 pub mod traces;
+mod twin;
 
 pub use control::Control;
 pub use hand::Hand;

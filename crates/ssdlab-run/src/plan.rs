@@ -10,9 +10,11 @@ use ssdlab_config::{Effective, Layers};
 use ssdlab_core::config::catalogue::{Entry, PRESETS, SCHEMES};
 use ssdlab_core::config::{Refusal, StartConfig};
 use ssdlab_core::{Drive, DriveConfig, Resolved};
-use ssdlab_workload::{Generator, Kind, WorkloadConfig, parse_spec};
+use ssdlab_workload::twins::Twin;
+use ssdlab_workload::{Generator, WorkloadConfig, parse_spec};
 
 use crate::observe::Wanted;
+use crate::twin;
 
 /// A drive and its closed-form workload.
 pub type RunConfig = DriveConfig<WorkloadConfig>;
@@ -31,7 +33,7 @@ pub struct Plan {
     pub scheme: String,
     /// A trace, `FILE` or `FILE:format`.
     pub trace: Option<String>,
-    /// A closed-form workload, by name; not beside a trace.
+    /// A closed-form workload or a twin, by name; not beside a trace.
     pub workload: Option<String>,
     /// The seed of all chance.
     pub seed: u64,
@@ -87,6 +89,8 @@ pub struct Prepared {
     pub effective: Effective,
     /// The closed-form workload.
     pub workload: WorkloadConfig,
+    /// The twin that runs in its place.
+    pub twin: Option<&'static Twin>,
     /// What is left out of the statistics.
     pub warmup: Warmup,
     /// Factor on the times between arrivals.
@@ -112,7 +116,10 @@ impl Plan {
         }
         let resolved =
             Resolved::new(&drive, self.seed).map_err(|refusal| refused(&effective, refusal))?;
-        if self.trace.is_none() {
+        let twin = twin::of(self)?;
+        if let Some(twin) = twin {
+            twin::check_queues(twin, &effective, drive.host.queues)?;
+        } else if self.trace.is_none() {
             Generator::new(&workload, self.seed).map_err(|fault| at_origin(&effective, fault))?;
         }
         if let Some(spec) = &self.trace {
@@ -141,6 +148,7 @@ impl Plan {
             resolved: Arc::new(resolved),
             effective,
             workload,
+            twin,
         })
     }
 
@@ -153,9 +161,14 @@ impl Plan {
     fn check_workload_keys(&self, effective: &Effective) -> Result<(), Fault> {
         for leaf in effective.leaves() {
             let Some(key) = leaf.path.strip_prefix("workload.") else { continue };
-            if effective.is_default(&leaf.path) || key.starts_with("trace.") == self.trace.is_some()
-            {
+            let twin = twin::of(self)?.is_some();
+            let fits = !twin && key.starts_with("trace.") == self.trace.is_some();
+            if effective.is_default(&leaf.path) || fits {
                 continue;
+            }
+            if twin {
+                let expected = "no workload settings beside a twin";
+                return Err(effective.fault_at(&leaf.path).expected(expected));
             }
             let expected = match self.trace {
                 Some(_) => "no workload settings beside a trace",
@@ -213,14 +226,9 @@ impl Plan {
                 return Err(Fault::new("--workload", "a workload beside --trace")
                     .expected("one or the other"));
             }
-            if !Kind::NAMES.contains(&workload.as_str()) {
-                let known = Kind::NAMES.join(", ");
-                return Err(Fault::new("--workload", "unknown workload")
-                    .got(format!("{workload:?}"))
-                    .expected(known)
-                    .suggest(workload, Kind::NAMES.iter().copied()));
+            if twin::of(self)?.is_none() {
+                layers = layers.set(&format!("workload.kind={workload}"))?;
             }
-            layers = layers.set(&format!("workload.kind={workload}"))?;
         }
         for argument in &self.set {
             let key = argument.split('=').next().unwrap_or_default().trim();
@@ -303,12 +311,24 @@ impl Plan {
 }
 
 impl Prepared {
+    /// What is run, as results say it: a trace's file, "twin of ...", a closed form's name.
+    pub(crate) fn workload_name(&self) -> String {
+        match (&self.plan.trace, self.twin) {
+            (Some(spec), _) => spec.clone(),
+            (None, Some(twin)) => twin.title.clone(),
+            (None, None) => self.workload.kind.name().to_owned(),
+        }
+    }
+
     /// Refuses a closed-form workload that reaches beyond the drive, unless it is folded.
     ///
     /// # Errors
     /// When it does.
     pub(crate) fn check_footprint(&self) -> Result<(), Fault> {
         let most = Bytes::new(self.resolved.sectors() * SECTOR_BYTES);
+        if let Some(twin) = self.twin {
+            return twin::check_footprint(twin, most, self.plan.fit);
+        }
         if self.plan.trace.is_some() || self.plan.fit || self.workload.footprint <= most {
             return Ok(());
         }

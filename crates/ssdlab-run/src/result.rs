@@ -301,10 +301,7 @@ impl RunResult {
             label: plan.label.clone(),
             device: plan.device.clone(),
             scheme: plan.scheme_name().into(),
-            workload: plan
-                .trace
-                .clone()
-                .unwrap_or_else(|| prepared.workload.kind.name().to_string()),
+            workload: prepared.workload_name(),
             partial: course.partial,
             requests,
             iops: per_second(requests as f64),

@@ -1,4 +1,4 @@
-//! Where requests come from: a trace or a generator, fitted to the drive.
+//! Where requests come from: a trace, a twin or a generator, fitted to the drive.
 
 use ssdlab_base::Fault;
 use ssdlab_workload::{Generator, Op, Record, Source, open_with, parse_spec};
@@ -31,9 +31,10 @@ impl Feed {
     /// # Errors
     /// When the trace cannot be read.
     pub fn open(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Feed, Fault> {
-        let source: Box<dyn Source> = match &prepared.plan.trace {
-            None => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
-            Some(spec) => {
+        let source: Box<dyn Source> = match (&prepared.plan.trace, prepared.twin) {
+            (None, Some(twin)) => Box::new(twin.source(prepared.plan.seed)?),
+            (None, None) => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
+            (Some(spec), _) => {
                 let (path, format) = parse_spec(spec)?;
                 let trace = open_with(&path, format, &prepared.workload.trace)?;
                 remarks.extend(trace.remarks());

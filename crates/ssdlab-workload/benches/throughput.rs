@@ -5,9 +5,12 @@ use std::hint::black_box;
 use std::io::{Cursor, Read};
 use std::time::{Duration, Instant};
 
+use ssdlab_base::Fault;
+use ssdlab_workload::measure::Measure;
+use ssdlab_workload::twins::{TwinSource, find};
 use ssdlab_workload::{
-    BurstyConfig, Format, Generator, HotcoldConfig, Kind, Op, SequentialConfig, Source, Trace,
-    TraceOptions, WorkloadConfig, ZipfConfig,
+    BurstyConfig, Format, Generator, HotcoldConfig, Kind, Op, Record, SequentialConfig, Source,
+    Trace, TraceOptions, WorkloadConfig, ZipfConfig,
 };
 
 const REQUESTS: u64 = 2_000_000;
@@ -79,6 +82,56 @@ fn main() {
                 WorkloadConfig { kind: kind.clone(), requests: REQUESTS, ..Default::default() };
             Box::new(Generator::new(&config, 1).unwrap())
         });
+    }
+    twins();
+}
+
+/// Twins, and what they are measured at.
+fn twins() {
+    for name in ["dlv/hm0", "dlv/fin1", "pv-read/hm0", "readguard/mix-a", "readguard/ycsb-a"] {
+        measure(name, 0, || {
+            Box::new(find(name, None).unwrap().scaled(REQUESTS).source(1).unwrap())
+        });
+    }
+    for name in ["dlv/hm0", "readguard/ycsb-a"] {
+        measure(&format!("{name} measured"), 0, || Box::new(Looked::at(name)));
+    }
+}
+
+/// A source that measures what it hands out.
+struct Looked {
+    source: TwinSource,
+    measure: Measure,
+}
+
+impl Looked {
+    fn at(name: &str) -> Looked {
+        let source = find(name, None).unwrap().scaled(REQUESTS).source(1).unwrap();
+        Looked { source, measure: Measure::default() }
+    }
+}
+
+impl Source for Looked {
+    fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
+        let count = self.source.fill(batch, most)?;
+        self.measure.take(&batch[batch.len() - count..]);
+        Ok(count)
+    }
+
+    fn expected(&self) -> Option<u64> {
+        self.source.expected()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.source.progress()
+    }
+
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn line(&self, _: usize) -> Option<u64> {
+        None
     }
 }
 

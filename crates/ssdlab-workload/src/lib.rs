@@ -33,6 +33,7 @@ mod merge;
 mod record;
 mod select;
 mod trace;
+pub mod twins;
 
 pub use formats::Format;
 pub use generate::config::{Arrivals, SizeChoice, WorkloadConfig};

@@ -16,7 +16,9 @@ pub(crate) mod sizes;
 use crate::record::{Op, Record, Source};
 use arrivals::Clock;
 use config::WorkloadConfig;
+pub(crate) use scatter::Scatter;
 use sizes::Sizes;
+pub(crate) use zipf::Ranks;
 
 /// What a kind is told when it starts.
 pub(crate) struct Room<'a> {

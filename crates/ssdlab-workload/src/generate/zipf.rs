@@ -75,7 +75,7 @@ impl Addresses for Places {
 /// Rejection-inversion (Hörmann and Derflinger, "Rejection-inversion to generate variates from
 /// monotone discrete distributions", ACM TOMACS 6(3), 1996).
 #[derive(Debug)]
-struct Ranks {
+pub(crate) struct Ranks {
     count: f64,
     theta: f64,
     /// The integral of the density up to half past the last rank.
@@ -87,7 +87,7 @@ struct Ranks {
 }
 
 impl Ranks {
-    fn new(count: u64, theta: f64) -> Ranks {
+    pub(crate) fn new(count: u64, theta: f64) -> Ranks {
         let mut ranks =
             Ranks { count: count as f64, theta, area_last: 0.0, area_first: 0.0, near: 0.0 };
         ranks.area_last = ranks.area(ranks.count + 0.5);
@@ -97,7 +97,7 @@ impl Ranks {
     }
 
     #[inline]
-    fn draw(&self, stream: &mut Stream) -> u64 {
+    pub(crate) fn draw(&self, stream: &mut Stream) -> u64 {
         loop {
             let part = unit(stream.next_u64());
             let area = self.area_last + part * (self.area_first - self.area_last);

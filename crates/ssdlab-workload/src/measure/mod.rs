@@ -26,8 +26,8 @@ pub use sizes::{SizeCount, SizeFigures};
 
 /// Sectors of a page in all figures: 4 KiB.
 const PAGE: u64 = 4096 / SECTOR_BYTES;
-/// Reads of a page from which on it is read-hot.
-const READ_HOT: u64 = 3;
+/// Reads of a page from which on it is read-hot: threshold T of PV-aware read data placement.
+pub const READ_HOT: u64 = 3;
 /// Bytes above which a write is large.
 const LARGE: u64 = 8192;
 

@@ -6,6 +6,7 @@ mod config;
 mod fixtures;
 mod formats;
 mod generators;
+mod measure;
 mod merged;
 mod order;
 mod parts;
@@ -17,6 +18,7 @@ mod recognition;
 mod regressions;
 mod spec;
 mod tables;
+mod twins;
 mod written;
 
 use std::io::Cursor;

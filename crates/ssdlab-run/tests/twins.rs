@@ -1,0 +1,60 @@
+//! A twin as the workload of a run.
+
+use ssdlab_run::{Plan, RunResult, run_uninterrupted};
+
+fn plan(workload: &str) -> Plan {
+    Plan {
+        device: "dlv-mlc-128g".into(),
+        workload: Some(workload.into()),
+        limit: Some(2000),
+        ..Plan::default()
+    }
+}
+
+fn run(plan: Plan) -> Result<RunResult, String> {
+    run_uninterrupted(&[plan], 1).map(|mut all| all.remove(0)).map_err(|fault| fault.to_string())
+}
+
+#[test]
+fn a_result_says_that_it_is_of_a_twin() {
+    let result = run(plan("hm0")).unwrap();
+    assert_eq!((result.workload.as_str(), result.requests), ("twin of hm_0 (DLV)", 2000));
+    assert_eq!(run(plan("pv-read/hm0")).unwrap().workload, "twin of hm_0 (PV-read)");
+    assert!(result.read.requests > 0 && result.write.requests > 0);
+}
+
+#[test]
+fn equal_seeds_give_equal_results() {
+    let digest = |seed| {
+        let result = run(Plan { seed, ..plan("hm0") }).unwrap();
+        (result.read.latency_us.mean.to_bits(), result.write.latency_us.mean.to_bits())
+    };
+    assert_eq!(digest(1), digest(1));
+    assert_ne!(digest(1), digest(2));
+}
+
+#[test]
+fn what_a_twin_cannot_run_with_is_refused() {
+    let fault = |plan: Plan| run(plan).unwrap_err();
+    let queues = fault(plan("mix-a"));
+    assert!(queues.contains("at least 3, one for each workload of readguard/mix-a"), "{queues}");
+    let setting = fault(Plan { set: vec!["workload.read_share=0.4".into()], ..plan("hm0") });
+    assert!(setting.contains("no workload settings beside a twin"), "{setting}");
+    let kind = fault(Plan { set: vec!["workload.kind=zipf".into()], ..plan("hm0") });
+    assert!(kind.contains("a kind beside --workload"), "{kind}");
+    let large = fault(plan("readguard/ali121"));
+    assert!(large.contains("--fit folds such addresses into the drive"), "{large}");
+    let unknown = fault(plan("hm00"));
+    assert!(
+        unknown.contains("unknown workload") && unknown.contains("a twin such as"),
+        "{unknown}"
+    );
+    let several = fault(Plan { device: "generic-mlc-512g".into(), ..plan("hm0") });
+    assert!(several.contains("dlv/hm0, pv-read/hm0, hire/hm0"), "{several}");
+}
+
+#[test]
+fn a_twin_that_is_larger_than_the_drive_is_folded_into_it() {
+    let result = run(Plan { fit: true, ..plan("readguard/ali121") }).unwrap();
+    assert_eq!(result.requests, 2000);
+}

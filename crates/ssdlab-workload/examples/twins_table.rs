@@ -1,0 +1,163 @@
+//! Runs every twin to its end and writes targets and achieved figures into `docs/twins.md`.
+//!
+//! `cargo run --release -p ssdlab-workload --example twins_table docs/twins.md [NAME ...]`, in
+//! place of what stands between the marks; with names, prints their rows only.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use ssdlab_workload::Source;
+use ssdlab_workload::measure::{Measured, measure};
+use ssdlab_workload::twins::{Compared, Twin, catalogue};
+
+/// A twin of more requests is scaled down to so many: span and footprint in proportion.
+const MOST: u64 = 60_000_000;
+const BEGIN: &str = "<!-- achieved: written by `make twins` -->";
+const END: &str = "<!-- end of achieved -->";
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().expect("docs/twins.md");
+    let names: Vec<String> = arguments.collect();
+    let asked = |twin: &&Twin| names.is_empty() || names.contains(&twin.name);
+    let (mut table, mut sources, mut worst) = (head(), String::new(), Vec::new());
+    let mut drawn = Vec::new();
+    for twin in catalogue().iter().filter(asked) {
+        let scaled = match twin.requests() > MOST {
+            true => twin.scaled(MOST),
+            false => twin.clone(),
+        };
+        drawn.push(speed(&scaled));
+        let measured = measured(&scaled);
+        let compared = scaled.compare(&measured);
+        writeln!(table, "{}", row(twin, &scaled, &compared, &measured)).expect("text");
+        writeln!(sources, "{}", given(twin, &compared)).expect("text");
+        worst.extend(compared.into_iter().map(|compared| (twin.name.clone(), compared)));
+        eprintln!("{}", twin.name);
+    }
+    let text = format!(
+        "{}\n\n{table}\n{}\n\n### Where the targets stand\n\n{sources}",
+        worst_of(&worst),
+        pace(&mut drawn)
+    );
+    if !names.is_empty() {
+        return print!("{text}");
+    }
+    let page = std::fs::read_to_string(&path).expect("the page");
+    let (before, rest) = page.split_once(BEGIN).expect("a mark where the table begins");
+    let (_, after) = rest.split_once(END).expect("a mark where it ends");
+    std::fs::write(&path, format!("{before}{BEGIN}\n\n{text}\n{END}{after}")).expect("written");
+}
+
+fn measured(twin: &Twin) -> Measured {
+    let mut source = twin.source(1).expect("a twin");
+    measure(&mut source, u64::MAX, None).expect("a generator")
+}
+
+/// Million requests generated a second, of the first four million.
+#[expect(clippy::disallowed_methods, reason = "what is measured is the wall clock")]
+fn speed(twin: &Twin) -> f64 {
+    let mut source = twin.source(1).expect("a twin");
+    let (mut batch, mut count) = (Vec::with_capacity(4096), 0);
+    let start = Instant::now();
+    while count < 4_000_000 {
+        batch.clear();
+        match source.fill(&mut batch, 4096).expect("a generator") {
+            0 => break,
+            more => count += more,
+        }
+        std::hint::black_box(&batch);
+    }
+    count as f64 / start.elapsed().as_secs_f64() / 1e6
+}
+
+fn pace(drawn: &mut [f64]) -> String {
+    drawn.sort_unstable_by(f64::total_cmp);
+    format!(
+        "Generating on one core of the machine that wrote this: {:.1} million requests a second \
+         (median of the twins), {:.1} the slowest.",
+        drawn[drawn.len() / 2],
+        drawn[0]
+    )
+}
+
+fn head() -> String {
+    "| twin | requests | reads % | mean read KB | mean write KB | footprint GB | read set GB | \
+     read-hot % | large writes % | span h | sequential % | 10 % hottest pages' reads % | gap c.v. | \
+     requests in a second, var./mean |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+        .to_owned()
+}
+
+fn row(twin: &Twin, scaled: &Twin, compared: &[Compared], measured: &Measured) -> String {
+    let pair = |what: &str, unit: f64| {
+        let figure = compared.iter().find(|compared| compared.what == what);
+        figure.map_or(String::new(), |Compared { target, achieved, .. }| {
+            format!("{} / {}", digits(target / unit), digits(achieved / unit))
+        })
+    };
+    let scale = if scaled.requests() == twin.requests() { "" } else { " (scaled)" };
+    format!(
+        "| {} | {}{scale} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {:.1} | {:.1} | {:.0} |",
+        twin.name,
+        measured.requests,
+        pair("read_ratio", 0.01),
+        pair("mean_read", 1e3),
+        pair("mean_write", 1e3),
+        pair("footprint", 1e9),
+        pair("read_set", 1e9),
+        pair("read_hot", 0.01),
+        pair("large_writes", 0.01),
+        pair("span", 3600.0),
+        measured.sequential * 100.0,
+        measured.hottest_10 * 100.0,
+        measured.gap_variation,
+        measured.dispersion
+    )
+}
+
+/// A value in four digits.
+fn digits(value: f64) -> String {
+    let places = match value.abs() {
+        large if large >= 1000.0 => 0,
+        large if large >= 100.0 => 1,
+        large if large >= 10.0 => 2,
+        large if large >= 1.0 => 3,
+        _ => 4,
+    };
+    format!("{value:.places$}")
+}
+
+/// The targets as they are given, with their sources; and which figures follow or are assumed.
+fn given(twin: &Twin, compared: &[Compared]) -> String {
+    let Some(targets) = twin.targets() else {
+        let names: Vec<&str> = twin.members().iter().map(|twin| twin.name.as_str()).collect();
+        return format!("- `{}`, {}: {} at once", twin.name, twin.title, names.join(", "));
+    };
+    let mut parts: Vec<String> = targets
+        .list()
+        .into_iter()
+        .map(|(what, value, source)| format!("{what} {value} ({source})"))
+        .collect();
+    let known = |what: &str| targets.list().iter().any(|(given, ..)| *given == what);
+    let rest = compared.iter().filter(|compared| !known(compared.what));
+    parts.extend(rest.map(|compared| format!("{}: {}", compared.what, compared.source)));
+    let shape = twin.shape().map_or("", |(name, _)| name);
+    format!("- `{}`, {}, shape `{shape}`: {}", twin.name, twin.title, parts.join("; "))
+}
+
+/// The largest deviation of each figure.
+fn worst_of(all: &[(String, Compared)]) -> String {
+    let mut text = String::from("| figure | largest deviation | twin |\n|---|---|---|\n");
+    let mut seen: Vec<&str> = all.iter().map(|(_, compared)| compared.what).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    for what in seen {
+        let of_it = all.iter().filter(|(_, compared)| compared.what == what);
+        let largest = of_it.max_by(|(_, a), (_, b)| a.off().abs().total_cmp(&b.off().abs()));
+        let Some((name, compared)) = largest else { continue };
+        let unit = if compared.is_share() { "points" } else { "%" };
+        writeln!(text, "| {what} | {:+.3} {unit} | {name} |", compared.off() * 100.0)
+            .expect("text");
+    }
+    text.trim_end().to_owned()
+}

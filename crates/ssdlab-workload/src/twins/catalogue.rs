@@ -1,0 +1,233 @@
+//! The catalogue: which twins there are, read from the tables beside this file.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use ssdlab_base::Fault;
+
+use super::figures::Targets;
+use super::shape::Shape;
+use super::{Alone, Parts, Twin};
+
+/// The shapes, and one file for each family of twins.
+const SHAPES: &str = include_str!("shapes.toml");
+const FAMILIES: &[(&str, &str)] = &[
+    ("dlv.toml", include_str!("dlv.toml")),
+    ("pa_ssd.toml", include_str!("pa_ssd.toml")),
+    ("pv_read.toml", include_str!("pv_read.toml")),
+    ("readguard.toml", include_str!("readguard.toml")),
+    ("hire.toml", include_str!("hire.toml")),
+    ("ycsb.toml", include_str!("ycsb.toml")),
+];
+
+/// A file of the catalogue.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Family {
+    /// Its name in front of the twins' names.
+    family: String,
+    /// As it is called in messages.
+    title: String,
+    /// What the keys of the sources stand for.
+    #[serde(default)]
+    sources: BTreeMap<String, String>,
+    twin: Vec<Entry>,
+}
+
+/// A twin as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    name: String,
+    /// What it is a twin of.
+    of: String,
+    /// The shape; of the twin that it is like, if it is like one.
+    shape: Option<String>,
+    /// A twin of an earlier file or line whose targets hold where this one has none.
+    like: Option<String>,
+    /// Twins of this family that run at once, one to a queue, in place of all targets.
+    mix: Option<Vec<String>>,
+    #[serde(default)]
+    targets: Targets,
+}
+
+/// Every twin, in the order of the families.
+pub fn catalogue() -> &'static [Twin] {
+    static CATALOGUE: OnceLock<Vec<Twin>> = OnceLock::new();
+    CATALOGUE.get_or_init(|| {
+        parse(SHAPES, FAMILIES).unwrap_or_else(|fault| panic!("the catalogue of twins: {fault}"))
+    })
+}
+
+/// The twin called `name`: `dlv/hm0`, or `hm0` if only one family has it or `family` does.
+///
+/// # Errors
+/// When there is none, or several.
+pub fn find(name: &str, family: Option<&str>) -> Result<&'static Twin, Fault> {
+    let own = family.map(|family| format!("{family}/{name}"));
+    let named = |full: &str| catalogue().iter().find(|twin| twin.name == full);
+    if let Some(twin) = named(name).or_else(|| own.and_then(|own| named(&own))) {
+        return Ok(twin);
+    }
+    let bare: Vec<&Twin> =
+        catalogue().iter().filter(|twin| twin.name.rsplit('/').next() == Some(name)).collect();
+    match bare[..] {
+        [twin] => Ok(twin),
+        [] => Err(Fault::new("", "not a twin")
+            .got(format!("{name:?}"))
+            .suggest(name, catalogue().iter().map(|twin| twin.name.as_str()))),
+        _ => {
+            let names: Vec<&str> = bare.iter().map(|twin| twin.name.as_str()).collect();
+            let fault = Fault::new("", "a name that several twins have").got(format!("{name:?}"));
+            Err(fault.expected(format!("one of {}", names.join(", "))))
+        }
+    }
+}
+
+/// The twins that these tables describe: a file of shapes, and files of families with their
+/// names.
+///
+/// # Errors
+/// The first thing that is wrong with one of them.
+pub fn parse(shapes: &str, families: &[(&str, &str)]) -> Result<Vec<Twin>, Fault> {
+    let shapes = read_shapes(shapes)?;
+    let mut twins: Vec<Twin> = Vec::new();
+    for (file, text) in families {
+        let mut family: Family = read(file, text)?;
+        for entry in std::mem::take(&mut family.twin) {
+            let name = format!("{}/{}", family.family, entry.name);
+            let placed = |fault: Fault| Fault {
+                source: (*file).to_owned(),
+                what: format!("{name}: {}", fault.what),
+                ..fault
+            };
+            let Family { family, title, sources, .. } = &family;
+            let head = Head { family, title, sources };
+            let twin = build(&head, &name, entry, &shapes, &twins).map_err(placed)?;
+            twins.push(twin);
+        }
+    }
+    Ok(twins)
+}
+
+/// What the entries of a file share.
+struct Head<'a> {
+    family: &'a str,
+    title: &'a str,
+    sources: &'a BTreeMap<String, String>,
+}
+
+/// Every shape, with what it takes over from the one that it is like.
+fn read_shapes(text: &str) -> Result<BTreeMap<String, Shape>, Fault> {
+    let placed = |name: &str, fault: Fault| Fault {
+        source: "shapes.toml".to_owned(),
+        what: format!("{name}: {}", fault.what),
+        ..fault
+    };
+    let tables: BTreeMap<String, toml::Table> = read("shapes.toml", text)?;
+    let mut shapes = BTreeMap::new();
+    for name in tables.keys() {
+        let whole = whole_shape(&tables, name, 0).map_err(|fault| placed(name, fault))?;
+        let shape: Shape = whole
+            .try_into()
+            .map_err(|error: toml::de::Error| placed(name, Fault::new("", error.message())))?;
+        shape.check().map_err(|fault| placed(name, fault))?;
+        shapes.insert(name.clone(), shape);
+    }
+    Ok(shapes)
+}
+
+/// The table of a shape, laid over that of the shape that it is like.
+fn whole_shape(
+    tables: &BTreeMap<String, toml::Table>,
+    name: &str,
+    depth: usize,
+) -> Result<toml::Table, Fault> {
+    let unknown = || Fault::new("", "not a shape").got(name);
+    let mut table = tables.get(name).ok_or_else(unknown)?.clone();
+    let Some(like) = table.remove("like") else { return Ok(table) };
+    let like = like.as_str().filter(|_| depth < tables.len()).ok_or_else(|| {
+        Fault::new("", "like").expected("the name of a shape, and no ring of them")
+    })?;
+    let mut base = whole_shape(tables, like, depth + 1)?;
+    lay_over(&mut base, table);
+    Ok(base)
+}
+
+fn lay_over(base: &mut toml::Table, over: toml::Table) {
+    for (key, value) in over {
+        match (base.get_mut(&key), value) {
+            (Some(toml::Value::Table(base)), toml::Value::Table(over)) => lay_over(base, over),
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+}
+
+fn read<T: for<'de> Deserialize<'de>>(file: &str, text: &str) -> Result<T, Fault> {
+    toml::from_str(text).map_err(|error| {
+        let line = error.span().map(|span| text[..span.start].lines().count().max(1) as u64);
+        let fault = Fault::new(file, error.message().to_owned());
+        line.map_or(fault.clone(), |line| fault.line(line))
+    })
+}
+
+fn build(
+    head: &Head<'_>,
+    name: &str,
+    entry: Entry,
+    shapes: &BTreeMap<String, Shape>,
+    known: &[Twin],
+) -> Result<Twin, Fault> {
+    if known.iter().any(|twin| twin.name == name) {
+        return Err(Fault::new("", "a name that is taken"));
+    }
+    let earlier = |full: &str| {
+        let twin = known.iter().find(|twin| twin.name == full);
+        twin.ok_or_else(|| Fault::new("", "not an earlier twin").got(full))
+    };
+    let parts = match &entry.mix {
+        Some(names) => {
+            let member = |bare: &String| earlier(&format!("{}/{bare}", head.family)).cloned();
+            Parts::Mix(names.iter().map(member).collect::<Result<_, _>>()?)
+        }
+        None => {
+            let base = entry.like.as_deref().map(earlier).transpose()?;
+            alone(head, &entry, base, shapes)?
+        }
+    };
+    let title = format!("twin of {} ({})", entry.of, head.title);
+    let twin = Twin { name: name.to_owned(), family: head.family.to_owned(), title, parts };
+    // Everything that can be wrong with a twin shows when it is begun.
+    twin.source(0)?;
+    Ok(twin)
+}
+
+fn alone(
+    head: &Head<'_>,
+    entry: &Entry,
+    base: Option<&Twin>,
+    shapes: &BTreeMap<String, Shape>,
+) -> Result<Parts, Fault> {
+    let base = match base.map(|twin| &twin.parts) {
+        Some(Parts::Alone(alone)) => Some((&alone.targets, &alone.shape_name)),
+        Some(Parts::Mix(_)) => return Err(Fault::new("", "like").got("a mix")),
+        None => None,
+    };
+    let shape_name = entry.shape.as_ref().or(base.map(|(_, shape)| shape));
+    let shape_name = shape_name.ok_or_else(|| Fault::new("", "shape").got("none"))?.clone();
+    let known = || shapes.keys().map(String::as_str);
+    let shape = shapes.get(&shape_name).ok_or_else(|| {
+        Fault::new("", "not a shape").got(&shape_name).suggest(&shape_name, known())
+    })?;
+    let mut targets = entry.targets.clone();
+    targets.name_sources(|key| match key {
+        "assumed" => Some(key.to_owned()),
+        key => head.sources.get(key).cloned(),
+    })?;
+    let targets = base.map_or(targets.clone(), |(base, _)| targets.over(base));
+    let figures = super::Figures::new(&targets, shape)?;
+    Ok(Parts::Alone(Box::new(Alone { targets, figures, shape_name, shape: shape.clone() })))
+}

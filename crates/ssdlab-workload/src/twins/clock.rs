@@ -1,0 +1,94 @@
+//! When a twin's requests come: short gaps within bursts, long ones between them.
+
+use rand::Rng;
+use ssdlab_base::rng::{Stream, unit};
+
+use super::quantiles::Quantiles;
+
+/// Draws the times between requests so that the last comes when the span is over.
+pub(super) struct Clock {
+    gaps: Quantiles,
+    /// The share of gaps that are short.
+    short: f64,
+    /// Factors on the short gaps and on the long ones, in nanoseconds a microsecond.
+    short_scale: f64,
+    long_scale: f64,
+    /// Means of both parts after scaling, in nanoseconds a request.
+    short_mean: f64,
+    long_mean: f64,
+    /// Short gaps in a row, the factor on them that makes them as many as there are to be, and
+    /// how many are left of this row.
+    bursts: Quantiles,
+    burst_scale: f64,
+    burst_left: u64,
+    /// Gaps still to come, and the time for them.
+    left: u64,
+    time_left: f64,
+    stream: Stream,
+}
+
+impl Clock {
+    pub(super) fn new(
+        gaps: Quantiles,
+        bursts: Quantiles,
+        left: u64,
+        span: f64,
+        stream: Stream,
+    ) -> Clock {
+        let (mean, _) = gaps.parts_of_mean(gaps.count());
+        let split = gaps.steps_below(mean);
+        let (below, above) = gaps.parts_of_mean(split);
+        let short = split as f64 / gaps.count() as f64;
+        let wanted = span / 1e3 / left.max(1) as f64;
+        // Bursts keep their times, unless they alone are longer than the whole.
+        let (short_scale, long_scale) = match wanted > 1.1 * below && above > 0.0 {
+            true => (1e3, 1e3 * (wanted - below) / above),
+            false => {
+                let scale = 1e3 * wanted / (below + above).max(1e-9);
+                (scale, scale)
+            }
+        };
+        let (row, _) = bursts.parts_of_mean(bursts.count());
+        let burst_scale = if row > 0.0 { short / (1.0 - short) / row } else { 0.0 };
+        Clock {
+            gaps,
+            short,
+            short_scale,
+            long_scale,
+            short_mean: below * short_scale,
+            long_mean: above * long_scale,
+            bursts,
+            burst_scale,
+            burst_left: 0,
+            left,
+            time_left: span,
+            stream,
+        }
+    }
+
+    /// The time from this request to the next, in nanoseconds.
+    #[inline]
+    pub(super) fn next_gap(&mut self) -> u64 {
+        let part = unit(self.stream.next_u64());
+        let (share, scale) = if self.burst_left > 0 {
+            self.burst_left -= 1;
+            (part * self.short, self.short_scale)
+        } else {
+            let row = self.bursts.at(unit(self.stream.next_u64())) * self.burst_scale;
+            // Rounded up as often as its fraction says: the mean stays.
+            self.burst_left = (row + unit(self.stream.next_u64())) as u64;
+            (self.short + part * (1.0 - self.short), self.long_scale * self.pace())
+        };
+        let gap = (self.gaps.at(share) * scale + 0.5) as u64;
+        self.left = self.left.saturating_sub(1);
+        self.time_left -= gap as f64;
+        gap
+    }
+
+    /// What a long gap is stretched by, to end in time.
+    fn pace(&self) -> f64 {
+        let left = self.left.max(1) as f64;
+        let wanted = (self.time_left / left - self.short_mean) / self.long_mean;
+        if wanted.is_finite() { wanted.clamp(0.1, 10.0) } else { 1.0 }
+    }
+}

@@ -1,0 +1,89 @@
+//! Target against achieved.
+
+use serde::Serialize;
+
+use super::Twin;
+use super::figures::Targets;
+use crate::measure::Measured;
+
+/// One figure of a twin: what it is to be, and what it was measured to be.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// Which figure.
+    pub what: &'static str,
+    /// Its unit; empty for a number or a share.
+    pub unit: &'static str,
+    /// What it is to be.
+    pub target: f64,
+    /// What it was measured to be.
+    pub achieved: f64,
+    /// Where the target stands; "derived" if it follows from targets that stand somewhere.
+    pub source: String,
+}
+
+impl Compared {
+    /// By how much the achieved figure is off: of shares the difference, else as a part of the
+    /// target.
+    pub fn off(&self) -> f64 {
+        match self.is_share() || self.target == 0.0 {
+            true => self.achieved - self.target,
+            false => self.achieved / self.target - 1.0,
+        }
+    }
+
+    /// Whether it is a share of something.
+    pub fn is_share(&self) -> bool {
+        matches!(self.what, "read_ratio" | "read_hot" | "large_writes")
+    }
+}
+
+impl Twin {
+    /// Its figures against those measured on its requests; all of them, or scaled to as many as
+    /// were measured by [`Twin::scaled`].
+    pub fn compare(&self, measured: &Measured) -> Vec<Compared> {
+        const PAGE: f64 = 4096.0;
+        let figures = self.figures();
+        let mut list = Vec::new();
+        let mut add = |what, unit, target: Option<f64>, achieved| {
+            let source = self.targets().map_or("of its members".into(), |all| source(all, what));
+            list.extend(target.map(|target| Compared { what, unit, target, achieved, source }));
+        };
+        let pages = |pages: u64| pages as f64 * PAGE;
+        add("requests", "", Some(figures.requests as f64), measured.requests as f64);
+        add("read_ratio", "", Some(figures.read_ratio()), measured.read_ratio);
+        add("mean_read", "B", Some(figures.mean_read), measured.mean_read);
+        add("mean_write", "B", Some(figures.mean_write), measured.mean_write);
+        add("footprint", "B", Some(figures.footprint), pages(measured.footprint_pages));
+        add("read_set", "B", figures.read_set, pages(measured.read_pages));
+        add("read_hot", "", figures.read_hot, measured.read_hot);
+        add("large_writes", "", figures.large_writes, measured.large_writes);
+        add("span", "s", Some(figures.span / 1e9), measured.span_s);
+        list
+    }
+}
+
+/// Where a figure comes from.
+fn source(targets: &Targets, what: &str) -> String {
+    let list = targets.list();
+    let given = |name: &str| list.iter().find(|(given, ..)| *given == name);
+    let assumed = |names: &[&str]| {
+        names
+            .iter()
+            .any(|name| given(name).is_some_and(|(.., source)| source.starts_with("assumed")))
+    };
+    if let Some((.., source)) = given(what) {
+        return (*source).to_owned();
+    }
+    let from: &[&str] = match what {
+        "mean_read" => &["read_volume", "mean_size", "size_ratio", "requests", "read_ratio"],
+        "mean_write" => {
+            &["write_volume", "mean_size", "size_ratio", "mean_read", "requests", "read_ratio"]
+        }
+        "requests" | "read_ratio" => &["read_volume", "write_volume", "mean_read", "mean_write"],
+        _ => return "assumed: a share of what is moved".to_owned(),
+    };
+    match assumed(from) {
+        true => "derived, from what is partly assumed".to_owned(),
+        false => "derived".to_owned(),
+    }
+}

@@ -1,0 +1,227 @@
+//! From the figures that sources give to the numbers that a generator needs.
+
+use serde::{Deserialize, Serialize};
+use ssdlab_base::quantity::Share;
+use ssdlab_base::{Bytes, Fault, Nanos};
+
+use super::shape::Shape;
+
+/// A value and where it stands, "assumed" if nowhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure<T>(pub T, pub String);
+
+macro_rules! targets {
+    ($($(#[doc = $doc:literal])* $name:ident: $type:ty,)*) => {
+        /// What sources say of a whole trace; what they do not say is absent.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct Targets {
+            $($(#[doc = $doc])* pub $name: Option<Figure<$type>>,)*
+        }
+
+        impl Targets {
+            /// Every figure that is given: its name, its value as written, its source.
+            pub fn list(&self) -> Vec<(&'static str, String, &str)> {
+                let mut list = Vec::new();
+                $(if let Some(Figure(value, source)) = &self.$name {
+                    list.push((stringify!($name), value.to_string(), source.as_str()));
+                })*
+                list
+            }
+
+            /// These, and from `base` what is absent here.
+            pub(super) fn over(self, base: &Targets) -> Targets {
+                Targets { $($name: self.$name.or_else(|| base.$name.clone()),)* }
+            }
+
+            /// The keys of the sources, replaced by what they stand for.
+            pub(super) fn name_sources(
+                &mut self,
+                name: impl Fn(&str) -> Option<String>,
+            ) -> Result<(), Fault> {
+                $(if let Some(Figure(_, source)) = &mut self.$name {
+                    *source = name(source).ok_or_else(|| {
+                        let fault = Fault::new("", concat!(stringify!($name), ": its source"));
+                        fault.got(&*source).expected("assumed, or a key of [sources]")
+                    })?;
+                })*
+                Ok(())
+            }
+        }
+    };
+}
+
+targets! {
+    /// Requests.
+    requests: u64,
+    /// Share of the requests that are reads.
+    read_ratio: Share,
+    /// Bytes read.
+    read_volume: Bytes,
+    /// Bytes written.
+    write_volume: Bytes,
+    /// Mean size of all requests.
+    mean_size: Bytes,
+    /// Mean size of reads over that of writes.
+    size_ratio: f64,
+    /// Mean size of reads.
+    mean_read: Bytes,
+    /// Mean size of writes.
+    mean_write: Bytes,
+    /// Share of the writes that are larger than a page of 8 KiB.
+    large_writes: Share,
+    /// Bytes of all pages of 4 KiB that are asked for.
+    footprint: Bytes,
+    /// Bytes of all pages of 4 KiB that are read.
+    read_set: Bytes,
+    /// Pages that are read three times or more, over the footprint.
+    read_hot: Share,
+    /// Time from the first request to the last.
+    span: Nanos,
+}
+
+/// The figures of a twin, complete: given, derived, or assumed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figures {
+    /// Requests.
+    pub requests: u64,
+    /// Reads among them.
+    pub reads: u64,
+    /// Mean size of reads, bytes.
+    pub mean_read: f64,
+    /// Mean size of writes, bytes.
+    pub mean_write: f64,
+    /// Bytes of all pages that are asked for.
+    pub footprint: f64,
+    /// Bytes of all pages that are read, if a source says.
+    pub read_set: Option<f64>,
+    /// Pages that are read three times or more, over the footprint, if a source says.
+    pub read_hot: Option<f64>,
+    /// Share of the writes that are larger than 8 KiB, if a source says.
+    pub large_writes: Option<f64>,
+    /// Nanoseconds from the first request to the last.
+    pub span: f64,
+}
+
+impl Figures {
+    /// What `targets` give, and what follows from it.
+    pub(super) fn new(targets: &Targets, shape: &Shape) -> Result<Figures, Fault> {
+        let bytes = |figure: &Option<Figure<Bytes>>| {
+            figure.as_ref().map(|Figure(bytes, _)| bytes.get() as f64)
+        };
+        let share =
+            |figure: &Option<Figure<Share>>| figure.as_ref().map(|Figure(share, _)| share.get());
+        let missing = |what: &str| Fault::new("", what.to_owned()).got("none");
+        let (mean_read, mean_write) = (bytes(&targets.mean_read), bytes(&targets.mean_write));
+        let (read, write) = (bytes(&targets.read_volume), bytes(&targets.write_volume));
+        let counts = match (&targets.requests, share(&targets.read_ratio)) {
+            (Some(Figure(requests, _)), Some(ratio)) => Some((*requests as f64, ratio)),
+            _ => None,
+        };
+        let (requests, ratio, mean_read, mean_write) = match (counts, read, write) {
+            (Some((n, r)), Some(read), Some(write)) => {
+                (n, r, read / (n * r), write / (n * (1.0 - r)))
+            }
+            (Some((n, r)), ..) => {
+                let (read, write) = means(targets, r, mean_read, mean_write)
+                    .ok_or_else(|| missing("mean_size, or mean_read and mean_write"))?;
+                (n, r, read, write)
+            }
+            (None, Some(read), Some(write)) => {
+                let (mean_read, mean_write) = mean_read
+                    .zip(mean_write)
+                    .ok_or_else(|| missing("mean_read and mean_write beside volumes"))?;
+                let (reads, writes) = (read / mean_read, write / mean_write);
+                (reads + writes, reads / (reads + writes), mean_read, mean_write)
+            }
+            _ => return Err(missing("requests and read_ratio, or both volumes")),
+        };
+        let reads = (requests * ratio).round();
+        let moved = reads * mean_read + (requests - reads) * mean_write;
+        let span = targets.span.as_ref().ok_or_else(|| missing("span"))?;
+        Ok(Figures {
+            requests: requests.round() as u64,
+            reads: reads as u64,
+            mean_read,
+            mean_write,
+            footprint: bytes(&targets.footprint).unwrap_or(shape.new.get() * moved),
+            read_set: bytes(&targets.read_set),
+            read_hot: share(&targets.read_hot),
+            large_writes: share(&targets.large_writes),
+            span: span.0.as_ns() as f64,
+        })
+    }
+
+    /// The same in `requests` requests: span, footprint and read set in proportion.
+    pub(super) fn scaled(self, requests: u64) -> Figures {
+        let part = requests as f64 / self.requests as f64;
+        Figures {
+            requests,
+            reads: (self.reads as f64 * part).round() as u64,
+            footprint: self.footprint * part,
+            read_set: self.read_set.map(|bytes| bytes * part),
+            span: self.span * part,
+            ..self
+        }
+    }
+
+    /// Those of several workloads that run at once.
+    pub(super) fn together(all: impl Iterator<Item = Figures>) -> Figures {
+        let none = Figures {
+            requests: 0,
+            reads: 0,
+            mean_read: 0.0,
+            mean_write: 0.0,
+            footprint: 0.0,
+            read_set: None,
+            read_hot: None,
+            large_writes: None,
+            span: 0.0,
+        };
+        let mean = |one: f64, ones: u64, other: f64, others: u64| {
+            (one * ones as f64 + other * others as f64) / (ones + others).max(1) as f64
+        };
+        all.fold(none, |sum, one| Figures {
+            requests: sum.requests + one.requests,
+            reads: sum.reads + one.reads,
+            mean_read: mean(sum.mean_read, sum.reads, one.mean_read, one.reads),
+            mean_write: mean(sum.mean_write, sum.writes(), one.mean_write, one.writes()),
+            footprint: sum.footprint + one.footprint,
+            span: sum.span.max(one.span),
+            ..none
+        })
+    }
+
+    /// Writes among the requests.
+    pub fn writes(&self) -> u64 {
+        self.requests - self.reads
+    }
+
+    /// Share of the requests that are reads.
+    pub fn read_ratio(&self) -> f64 {
+        self.reads as f64 / self.requests as f64
+    }
+}
+
+/// Mean sizes of reads and writes: given, or from the mean of all and one of the two or their
+/// ratio, 1 if it is not given.
+fn means(
+    targets: &Targets,
+    ratio: f64,
+    read: Option<f64>,
+    write: Option<f64>,
+) -> Option<(f64, f64)> {
+    let all = targets.mean_size.as_ref().map(|Figure(bytes, _)| bytes.get() as f64);
+    let rest = |all: f64, one: f64, share: f64| (all - share * one) / (1.0 - share);
+    match (read, write, all) {
+        (Some(read), Some(write), _) => Some((read, write)),
+        (Some(read), None, Some(all)) => Some((read, rest(all, read, ratio))),
+        (None, Some(write), Some(all)) => Some((rest(all, write, 1.0 - ratio), write)),
+        (None, None, Some(all)) => {
+            let factor = targets.size_ratio.as_ref().map_or(1.0, |Figure(factor, _)| *factor);
+            let write = all / (ratio * factor + 1.0 - ratio);
+            Some((factor * write, write))
+        }
+        _ => None,
+    }
+}

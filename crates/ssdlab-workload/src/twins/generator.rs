@@ -1,0 +1,215 @@
+//! A twin as a stream of requests.
+
+use rand::Rng;
+use ssdlab_base::rng::{Stream, stream, unit};
+use ssdlab_base::{Bytes, Fault, Nanos, units::SECTOR_BYTES};
+
+use super::clock::Clock;
+use super::direction::{Direction, Hot, Parts};
+use super::figures::Figures;
+use super::layout::{Layout, Ranges};
+use super::shape::{Habits, Shape};
+use super::sweep::Sweep;
+use super::tilt::{self, Mix};
+use crate::generate::sizes::Sizes;
+use crate::generate::{Ranks, Scatter};
+use crate::record::{Op, Record};
+
+/// Bytes above which a write is large: a page of the drive of PA-SSD.
+const LARGE: u64 = 8192;
+
+/// Requests of one twin; the same on every machine.
+pub(super) struct Requests {
+    figures: Figures,
+    done: u64,
+    reads_done: u64,
+    now: u64,
+    was_read: bool,
+    op_run: f64,
+    ops: Stream,
+    clock: Clock,
+    read: Direction,
+    write: Direction,
+    scatter: Scatter,
+    extent: u64,
+    bits: u32,
+    /// The first sector, and the queue.
+    pub(super) first: u64,
+    pub(super) queue: u8,
+}
+
+impl Requests {
+    /// The requests that `figures` and `shape` describe. `name` names its chance.
+    pub(super) fn new(
+        figures: &Figures,
+        shape: &Shape,
+        name: &str,
+        seed: u64,
+    ) -> Result<Requests, Fault> {
+        let named = |what: &str| stream(seed, &format!("twin/{name}/{what}"));
+        let reads = Plan::of(&shape.read, figures.mean_read, None, shape, "reads")?;
+        let large = figures.large_writes;
+        let writes = Plan::of(&shape.write, figures.mean_write, large, shape, "writes")?;
+        let count = figures.requests - figures.reads;
+        let moved = |plan: &Plan, count: u64| plan.taken * count as f64;
+        let layout =
+            Layout::new(figures, shape, moved(&reads, figures.reads), moved(&writes, count))?;
+        let chance =
+            |what: &str| [what, "sizes", "hot"].map(|part| named(&format!("{what}/{part}")));
+        let only_hot = figures.read_hot.is_some();
+        let own = figures.read_set.is_some();
+        let read = direction(shape, &reads, &layout, layout.read, (only_hot, own), chance("read"))?;
+        let write =
+            direction(shape, &writes, &layout, layout.write, (false, false), chance("write"))?;
+        let gaps = figures.requests.saturating_sub(1);
+        Ok(Requests {
+            figures: *figures,
+            done: 0,
+            reads_done: 0,
+            now: 0,
+            was_read: false,
+            op_run: shape.op_run.get(),
+            ops: named("operations"),
+            clock: Clock::new(
+                shape.gaps_us.clone(),
+                shape.bursts.clone(),
+                gaps,
+                figures.span,
+                named("arrivals"),
+            ),
+            read,
+            write,
+            scatter: Scatter::new(layout.extents, named("extents").next_u64()),
+            extent: layout.extent,
+            bits: layout.extent.trailing_zeros(),
+            first: 0,
+            queue: 0,
+        })
+    }
+
+    /// Sectors from its first to the end of its footprint.
+    pub(super) fn sectors(figures: &Figures, shape: &Shape) -> u64 {
+        let (extents, extent) = Layout::extents(figures, shape);
+        extents * extent
+    }
+
+    /// Requests still to come.
+    pub(super) fn left(&self) -> u64 {
+        self.figures.requests - self.done
+    }
+
+    /// The next request. There must be one.
+    #[inline]
+    pub(super) fn next(&mut self) -> Record {
+        let at = Nanos::from_ns(self.now);
+        let reads_left = self.figures.reads - self.reads_done;
+        let left = self.figures.requests - self.done;
+        let op = self.op(reads_left, left);
+        let (place, sectors) = match op {
+            Op::Read => self.read.next(&mut self.write.ring, reads_left),
+            _ => self.write.next(&mut self.read.ring, left - reads_left),
+        };
+        self.reads_done += u64::from(op == Op::Read);
+        self.done += 1;
+        self.now += self.clock.next_gap();
+        let extent = self.scatter.place(place >> self.bits) << self.bits;
+        // None goes over its extent's end: a return may be longer than what it returns to.
+        let within = (place & (self.extent - 1)).min(self.extent - u64::from(sectors));
+        Record { at, lba: self.first + extent + within, sectors, op, queue: self.queue, hint: 0 }
+    }
+
+    /// A read or a write, so that in the end there are as many of each as there are to be.
+    #[inline]
+    fn op(&mut self, reads_left: u64, left: u64) -> Op {
+        let keep = unit(self.ops.next_u64()) < self.op_run;
+        if !keep {
+            self.was_read = unit(self.ops.next_u64()) * (left as f64) < reads_left as f64;
+        }
+        let read = match (reads_left == 0, reads_left == left) {
+            (false, false) => self.was_read,
+            (_, all) => all && reads_left > 0,
+        };
+        if read { Op::Read } else { Op::Write }
+    }
+}
+
+/// Sizes of one kind of requests.
+struct Plan<'a> {
+    habits: &'a Habits,
+    mix: Mix,
+    /// Mean sectors that a request takes of a sweep.
+    taken: f64,
+}
+
+impl Plan<'_> {
+    fn of<'a>(
+        habits: &'a Habits,
+        mean: f64,
+        large: Option<f64>,
+        shape: &Shape,
+        what: &str,
+    ) -> Result<Plan<'a>, Fault> {
+        let mix = match large {
+            Some(share) => tilt::to_mean_and_large(&habits.sizes, mean, share, LARGE),
+            None => tilt::to_mean(&habits.sizes, mean),
+        };
+        let mix =
+            mix.map_err(|fault| Fault { what: format!("{} of {what}", fault.what), ..fault })?;
+        let align = shape.align.get();
+        let taken = |(size, p): &(Bytes, f64)| size.get().next_multiple_of(align) as f64 * p;
+        let mut taken = mix.iter().map(taken).sum::<f64>() / SECTOR_BYTES as f64;
+        if align == SECTOR_BYTES {
+            // A run begins anywhere in a page and leaves the rest of its last: a page in all.
+            taken += 7.0 * (1.0 - habits.run.get());
+        }
+        Ok(Plan { habits, mix, taken })
+    }
+}
+
+/// One kind of requests with its ranges of the footprint.
+fn direction(
+    shape: &Shape,
+    plan: &Plan<'_>,
+    layout: &Layout,
+    ranges: Ranges,
+    (only_hot, own): (bool, bool),
+    [stream, sizes, mut hot]: [Stream; 3],
+) -> Result<Direction, Fault> {
+    let habits = plan.habits;
+    let (first, end) = ranges.hot;
+    let align = shape.align.get() / SECTOR_BYTES;
+    // A slot holds a request of the mean size.
+    let slot = (plan.taken.ceil() as u64).next_power_of_two().clamp(8, layout.extent);
+    let slots = (end - first) * (layout.extent / slot);
+    let hot = (slots > 0).then(|| Hot {
+        first: first * layout.extent,
+        slot,
+        ranks: Ranks::new(slots, habits.theta),
+        scatter: Scatter::new(slots, hot.next_u64()),
+    });
+    let sweep = |(first, end): (u64, u64), passes| Sweep::new(first, end, passes, layout.extent);
+    Ok(Direction::new(Parts {
+        stream,
+        sizes: Sizes::new(&tilt::choices(&plan.mix), shape.extent, sizes)?,
+        mean_taken: plan.taken,
+        cold: match ranges.cold.0 == ranges.cold.1 {
+            // Nothing new is asked for: where there is nothing to return to, all is looked at.
+            true => sweep((0, layout.extents), 0),
+            false => sweep(ranges.cold, 1),
+        },
+        visit: sweep(ranges.hot, ranges.visits),
+        hot,
+        lags: shape.lags.clone(),
+        run: habits.run.get(),
+        follow: habits.follow.get(),
+        again: habits.again_drawn(),
+        across: if only_hot { 0.0 } else { habits.across.get() },
+        only_hot,
+        own: own.then(|| {
+            [ranges.hot, ranges.cold]
+                .map(|(first, end)| (first * layout.extent, end * layout.extent))
+        }),
+        align,
+        in_order: shape.in_order.map_or(u64::MAX, |size| size.get() / SECTOR_BYTES),
+    }))
+}

@@ -1,0 +1,232 @@
+//! Twins: seeded synthetic workloads in place of traces that cannot be shipped.
+//!
+//! A twin meets the statistics that are published of a trace (its *targets*, each with its
+//! source) by construction: as many reads and writes, of these mean sizes, on so many pages, in
+//! this time. How requests come and where they go beyond that is its *shape*: fitted on an excerpt
+//! of the real trace where there is one, assumed where there is none. A twin never goes by the
+//! name of its trace: its title is "twin of hm_0 (DLV)".
+//!
+//! A new twin is an entry in a `.toml` beside this file. A reading order: `dlv.toml` (what is
+//! written), `catalogue.rs` (how it is read), `figures.rs` (what follows from it), `layout.rs` (how
+//! a footprint is shared out), `direction.rs` (where requests go), `clock.rs` (when they come),
+//! `generator.rs` (all together). `docs/twins.md` holds targets, achieved figures and fits.
+
+mod catalogue;
+mod clock;
+mod compare;
+mod direction;
+pub mod figures;
+pub mod fit;
+mod generator;
+mod layout;
+pub mod quantiles;
+pub mod shape;
+mod sweep;
+mod tilt;
+
+use ssdlab_base::{Fault, units::SECTOR_BYTES};
+
+use crate::record::{Record, Source};
+pub use catalogue::{catalogue, find, parse};
+pub use compare::Compared;
+use figures::{Figures, Targets};
+use generator::Requests;
+use shape::Shape;
+
+/// A synthetic workload in place of a trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Twin {
+    /// Its name: the family's and its own, `dlv/hm0`.
+    pub name: String,
+    /// Whose list of workloads it is on.
+    pub family: String,
+    /// What it is, as results say it: "twin of hm_0 (DLV)".
+    pub title: String,
+    parts: Parts,
+}
+
+/// What a twin consists of.
+#[derive(Clone, Debug, PartialEq)]
+enum Parts {
+    Alone(Box<Alone>),
+    Mix(Vec<Twin>),
+}
+
+/// A twin that is no mix.
+#[derive(Clone, Debug, PartialEq)]
+struct Alone {
+    targets: Targets,
+    figures: Figures,
+    shape_name: String,
+    shape: Shape,
+}
+
+impl Twin {
+    /// A twin with these targets and this shape, which is in no catalogue.
+    ///
+    /// # Errors
+    /// When they contradict one another, or something is missing.
+    pub fn new(name: &str, targets: Targets, shape: Shape) -> Result<Twin, Fault> {
+        shape.check()?;
+        let figures = Figures::new(&targets, &shape)?;
+        let shape_name = "its own".to_owned();
+        let parts = Parts::Alone(Box::new(Alone { targets, figures, shape_name, shape }));
+        let title = format!("twin of {name}");
+        let twin = Twin { name: name.to_owned(), family: String::new(), title, parts };
+        twin.source(0)?;
+        Ok(twin)
+    }
+
+    /// The twins that run at once, one to a queue; empty if it is not a mix.
+    pub fn members(&self) -> &[Twin] {
+        match &self.parts {
+            Parts::Alone(_) => &[],
+            Parts::Mix(members) => members,
+        }
+    }
+
+    /// What sources say of its trace; nothing of a mix, whose members have theirs.
+    pub fn targets(&self) -> Option<&Targets> {
+        match &self.parts {
+            Parts::Alone(alone) => Some(&alone.targets),
+            Parts::Mix(_) => None,
+        }
+    }
+
+    /// The numbers that follow from its targets; of a mix, those of its members together.
+    pub fn figures(&self) -> Figures {
+        match &self.parts {
+            Parts::Alone(alone) => alone.figures,
+            Parts::Mix(members) => Figures::together(members.iter().map(Twin::figures)),
+        }
+    }
+
+    /// Its shape and the shape's name; `None` of a mix.
+    pub fn shape(&self) -> Option<(&str, &Shape)> {
+        match &self.parts {
+            Parts::Alone(alone) => Some((&alone.shape_name, &alone.shape)),
+            Parts::Mix(_) => None,
+        }
+    }
+
+    /// Requests in all.
+    pub fn requests(&self) -> u64 {
+        match &self.parts {
+            Parts::Alone(alone) => alone.figures.requests,
+            Parts::Mix(members) => members.iter().map(Twin::requests).sum(),
+        }
+    }
+
+    /// Sectors of the addresses that it asks for, from 0 up.
+    pub fn sectors(&self) -> u64 {
+        match &self.parts {
+            Parts::Alone(alone) => Requests::sectors(&alone.figures, &alone.shape),
+            Parts::Mix(members) => members.iter().map(Twin::sectors).sum(),
+        }
+    }
+
+    /// Its footprint in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.sectors() * SECTOR_BYTES
+    }
+
+    /// The same workload in so many requests: span, footprint and read set in proportion. It ends
+    /// as the whole would, where the first requests of the whole are only its beginning.
+    pub fn scaled(&self, requests: u64) -> Twin {
+        let part = requests as f64 / self.requests() as f64;
+        let parts = match &self.parts {
+            Parts::Alone(alone) => {
+                let figures = alone.figures.scaled(requests);
+                Parts::Alone(Box::new(Alone { figures, ..(**alone).clone() }))
+            }
+            Parts::Mix(members) => {
+                // Rounded as a whole: together they are as many as were asked for.
+                let (mut whole, mut given) = (0, 0);
+                let share = |twin: &Twin| {
+                    whole += twin.requests();
+                    let upto = (whole as f64 * part).round() as u64;
+                    twin.scaled(upto - std::mem::replace(&mut given, upto))
+                };
+                Parts::Mix(members.iter().map(share).collect())
+            }
+        };
+        Twin { parts, ..self.clone() }
+    }
+
+    /// Its requests. Equal seeds give equal requests, on every machine.
+    ///
+    /// # Errors
+    /// When its figures contradict one another; of no twin of the catalogue.
+    pub fn source(&self, seed: u64) -> Result<TwinSource, Fault> {
+        let mut streams = Vec::new();
+        let mut first = 0;
+        let members =
+            if self.members().is_empty() { std::slice::from_ref(self) } else { self.members() };
+        for (queue, member) in members.iter().enumerate() {
+            let Parts::Alone(alone) = &member.parts else {
+                return Err(Fault::new("", "a mix").got("a mix in a mix"));
+            };
+            let mut requests = Requests::new(&alone.figures, &alone.shape, &member.name, seed)?;
+            (requests.first, requests.queue) = (first, queue as u8);
+            first += member.sectors();
+            streams.push(Merged { head: None, rest: requests });
+        }
+        Ok(TwinSource { title: self.title.clone(), requests: self.requests(), done: 0, streams })
+    }
+}
+
+/// The requests of a twin.
+pub struct TwinSource {
+    title: String,
+    requests: u64,
+    done: u64,
+    streams: Vec<Merged>,
+}
+
+/// One twin of a mix, with its next request.
+struct Merged {
+    head: Option<Record>,
+    rest: Requests,
+}
+
+impl TwinSource {
+    /// The next request of a mix: the earliest, of the first queue of those that come at once.
+    fn earliest(&mut self) -> Option<Record> {
+        for stream in &mut self.streams {
+            if stream.head.is_none() && stream.rest.left() > 0 {
+                stream.head = Some(stream.rest.next());
+            }
+        }
+        let heads = self.streams.iter_mut().filter(|stream| stream.head.is_some());
+        heads.min_by_key(|stream| stream.head.map(|record| record.at))?.head.take()
+    }
+}
+
+impl Source for TwinSource {
+    fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
+        let left = self.requests - self.done;
+        let count = usize::try_from(left).map_or(most, |left| left.min(most));
+        match &mut self.streams[..] {
+            [only] => batch.extend((0..count).map(|_| only.rest.next())),
+            _ => batch.extend((0..count).map_while(|_| self.earliest())),
+        }
+        self.done += count as u64;
+        Ok(count)
+    }
+
+    fn expected(&self) -> Option<u64> {
+        Some(self.requests)
+    }
+
+    fn progress(&self) -> Option<f64> {
+        Some(self.done as f64 / self.requests as f64)
+    }
+
+    fn name(&self) -> &str {
+        &self.title
+    }
+
+    fn line(&self, _: usize) -> Option<u64> {
+        None
+    }
+}

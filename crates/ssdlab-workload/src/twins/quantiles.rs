@@ -1,0 +1,98 @@
+//! A distribution as a table of quantiles: what a fit stores and a generator draws from.
+
+use serde::{Deserialize, Serialize};
+use ssdlab_base::Fault;
+
+/// A distribution by its quantiles in equal steps of probability, values between them equally
+/// likely. Equal neighbours are a value that occurs often.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quantiles {
+    /// The quantiles, from the least value to the largest, in steps of equal probability.
+    pub steps: Vec<f64>,
+    /// The last step once more, in steps of equal probability of its own; empty for none.
+    #[serde(default)]
+    pub tail: Vec<f64>,
+}
+
+/// Steps that a fit makes, and steps within the last of them.
+const STEPS: usize = 40;
+const TAIL_STEPS: usize = 20;
+
+impl Quantiles {
+    /// Refuses a table that is no distribution of spans.
+    pub(crate) fn check(&self, what: &str) -> Result<(), Fault> {
+        let rising = |list: &[f64]| list.is_sorted() && list.iter().all(|value| value.is_finite());
+        let fits = self.tail.is_empty()
+            || self.tail.len() > 1 && self.steps.ends_with(&[self.tail[self.tail.len() - 1]]);
+        match self.steps.len() > 1 && self.steps[0] >= 0.0 && rising(&self.steps) {
+            true if rising(&self.tail) && fits => Ok(()),
+            _ => Err(Fault::new("", what)
+                .expected("rising quantiles from 0 up, the tail ending where the steps end")),
+        }
+    }
+
+    /// The quantiles of a sample, sorted or not; of an empty one, of the value 0.
+    pub fn of(sample: &mut [f64]) -> Quantiles {
+        sample.sort_unstable_by(f64::total_cmp);
+        let at = |share: f64| match sample.len() {
+            0 => 0.0,
+            length => {
+                let place = share * (length - 1) as f64;
+                let (low, part) = (place.floor() as usize, place.fract());
+                let high = sample[(low + 1).min(length - 1)];
+                sample[low] + part * (high - sample[low])
+            }
+        };
+        let steps = (0..=STEPS).map(|step| at(step as f64 / STEPS as f64)).collect();
+        let tail = |step: usize| 1.0 - (1.0 - step as f64 / TAIL_STEPS as f64) / STEPS as f64;
+        Quantiles { steps, tail: (0..=TAIL_STEPS).map(|step| at(tail(step))).collect() }
+    }
+
+    /// The quantile of `share`, from 0 to below 1.
+    #[inline]
+    pub(crate) fn at(&self, share: f64) -> f64 {
+        let last = self.steps.len() - 2;
+        let place = share * (last + 1) as f64;
+        let step = (place as usize).min(last);
+        let part = place - step as f64;
+        if step == last && !self.tail.is_empty() {
+            return between(&self.tail, part);
+        }
+        self.steps[step] + part * (self.steps[step + 1] - self.steps[step])
+    }
+
+    /// What the first `split` steps and the others add to the mean.
+    pub(crate) fn parts_of_mean(&self, split: usize) -> (f64, f64) {
+        let middle = |pair: &[f64]| 0.5 * (pair[0] + pair[1]);
+        let whole =
+            |list: &[f64]| list.windows(2).map(middle).sum::<f64>() / (list.len() - 1) as f64;
+        let count = (self.steps.len() - 1) as f64;
+        let mut steps: Vec<f64> = self.steps.windows(2).map(middle).collect();
+        if let Some(last) = steps.last_mut().filter(|_| !self.tail.is_empty()) {
+            *last = whole(&self.tail);
+        }
+        let sum = |steps: &[f64]| steps.iter().sum::<f64>() / count;
+        (sum(&steps[..split]), sum(&steps[split..]))
+    }
+
+    /// Steps, from the first, that do not reach above `value`: not none, and not all.
+    pub(crate) fn steps_below(&self, value: f64) -> usize {
+        let count = self.steps.len() - 1;
+        let below = self.steps[1..].iter().take_while(|upto| **upto <= value).count();
+        below.clamp(1, (count - 1).max(1))
+    }
+
+    /// How many steps there are.
+    pub(crate) fn count(&self) -> usize {
+        self.steps.len() - 1
+    }
+}
+
+/// The value at a part of a table with equal steps.
+#[inline]
+fn between(list: &[f64], part: f64) -> f64 {
+    let place = part * (list.len() - 1) as f64;
+    let step = (place as usize).min(list.len() - 2);
+    list[step] + (place - step as f64) * (list[step + 1] - list[step])
+}

@@ -1,0 +1,118 @@
+//! How a twin's requests come and where they go: what statistics of whole traces do not say.
+
+use serde::{Deserialize, Serialize};
+use ssdlab_base::quantity::Share;
+use ssdlab_base::{Bytes, Fault};
+
+use super::quantiles::Quantiles;
+
+/// The shape of a workload: arrivals, order of reads and writes, locality, sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shape {
+    /// Where its values come from: "assumed", or what they were fitted on.
+    pub source: String,
+    /// Times between requests, in microseconds. Gaps longer than the mean are stretched until
+    /// the span is met; the shorter ones, within bursts, are left as they are.
+    pub gaps_us: Quantiles,
+    /// How many short gaps come in a row, between one long gap and the next. Only their spread
+    /// counts: how many there are in all follows from the gaps.
+    pub bursts: Quantiles,
+    /// Probability that a request is of the kind of the one before it, read or write, without a
+    /// draw.
+    pub op_run: Share,
+    /// How many requests of its kind ago the place was last asked for that a request returns to.
+    pub lags: Quantiles,
+    /// What addresses are multiples of.
+    pub align: Bytes,
+    /// Runs of addresses that stay together are shuffled over the footprint; this is the least of
+    /// them, a power of two, and the largest request.
+    pub extent: Bytes,
+    /// Requests of this size or more go through the footprint in order, again and again, as the
+    /// compaction of a log-structured store does; none if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_order: Option<Bytes>,
+    /// Share of the smaller of the two hot sets that belongs to both.
+    pub shared: Share,
+    /// The footprint over all bytes that are moved, where no source gives a footprint.
+    pub new: Share,
+    /// Reads.
+    pub read: Habits,
+    /// Writes.
+    pub write: Habits,
+}
+
+/// Where requests of one kind go.
+///
+/// A request goes on as the one before it of its kind, or a draw decides: it asks for new places
+/// (as often as the footprint needs), returns to a recent place, or goes to the hot set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Habits {
+    /// Probability that a request for new places goes on where the one before it ended.
+    pub run: Share,
+    /// Probability that a request returns as many requests back as the one before it did: what
+    /// was asked for in a row is asked for in a row again.
+    pub follow: Share,
+    /// Of the requests for places known before, the share that returns to a recent place; the
+    /// others go to the hot set.
+    pub again: Share,
+    /// Of the returns, the share that goes to places of the other kind of requests.
+    pub across: Share,
+    /// The hot set's share of the footprint.
+    pub hot: Share,
+    /// The exponent of Zipf's law within the hot set.
+    pub theta: f64,
+    /// Share of the rest of the footprint that these requests cover.
+    pub reach: Share,
+    /// Sizes of requests and their weights, which are tilted until the mean size is met.
+    pub sizes: Vec<(Bytes, f64)>,
+}
+
+impl Shape {
+    /// Refuses what no workload can be made of.
+    pub(crate) fn check(&self) -> Result<(), Fault> {
+        self.gaps_us.check("gaps_us")?;
+        self.bursts.check("bursts")?;
+        self.lags.check("lags")?;
+        let (align, extent) = (self.align.get(), self.extent.get());
+        if ![512, 4096].contains(&align) {
+            return Err(Fault::new("", "align").got(self.align).expected("512B or 4KiB"));
+        }
+        if !extent.is_power_of_two() || extent < 4096 {
+            let fault = Fault::new("", "extent").got(self.extent);
+            return Err(fault.expected("a power of two from 4KiB"));
+        }
+        for (habits, what) in [(&self.read, "read"), (&self.write, "write")] {
+            habits
+                .check(self.extent)
+                .map_err(|fault| Fault { what: format!("{what}.{}", fault.what), ..fault })?;
+        }
+        Ok(())
+    }
+}
+
+impl Habits {
+    /// How often a draw says to return, so that with those that follow it is `again`.
+    pub(super) fn again_drawn(&self) -> f64 {
+        let drawn = self.again.get() * (1.0 - self.follow.get());
+        drawn / (drawn + 1.0 - self.again.get()).max(1e-9)
+    }
+
+    fn check(&self, extent: Bytes) -> Result<(), Fault> {
+        if !(0.0..=10.0).contains(&self.theta) {
+            return Err(Fault::new("", "theta").got(self.theta).expected("from 0 to 10"));
+        }
+        let wrong = |(size, weight): &&(Bytes, f64)| {
+            let bytes = size.get();
+            bytes == 0 || !bytes.is_multiple_of(512) || *size > extent || *weight <= 0.0
+        };
+        match self.sizes.iter().find(wrong) {
+            None if !self.sizes.is_empty() => Ok(()),
+            None => Err(Fault::new("", "sizes").got("none").expected("at least one size")),
+            Some((size, _)) => Err(Fault::new("", "sizes")
+                .got(size)
+                .expected("multiples of 512 B up to the extent, with weights above 0")),
+        }
+    }
+}

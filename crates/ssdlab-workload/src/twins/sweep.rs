@@ -1,0 +1,103 @@
+//! Places asked for one after the other, each as often as any other: what covers a footprint.
+
+use rand::Rng;
+use ssdlab_base::rng::{Stream, below};
+
+/// Sequential walks over parts of a range, all of them together a number of times over it.
+pub(super) struct Sweep {
+    walks: Vec<Walk>,
+    /// The walk that goes on.
+    current: usize,
+    /// Sectors still to be asked for.
+    pub(super) left: u64,
+    /// Sectors of an extent, a power of two.
+    extent: u64,
+}
+
+struct Walk {
+    first: u64,
+    end: u64,
+    at: u64,
+    left: u64,
+}
+
+/// Sectors of a page of 4 KiB.
+const PAGE: u64 = 8;
+/// Walks at a time.
+const WALKS: u64 = 16;
+
+impl Sweep {
+    /// Over the extents from `first` to before `end`, `passes` times.
+    pub(super) fn new(first: u64, end: u64, passes: u64, extent: u64) -> Sweep {
+        let (count, walks) = (end - first, WALKS.min(end - first));
+        let border = |walk: u64| (first + count * walk / walks.max(1)) * extent;
+        let walk = |index: u64| {
+            let (first, end) = (border(index), border(index + 1));
+            Walk { first, end, at: first, left: (end - first) * passes }
+        };
+        let left = count * passes * extent;
+        Sweep { walks: (0..walks).map(walk).collect(), current: 0, left, extent }
+    }
+
+    /// Leaves the walk for another one that is not over, at a page that was not asked for; at its
+    /// beginning, or, if requests are not `aligned` to pages, at any sector of it.
+    #[inline]
+    pub(super) fn turn(&mut self, stream: &mut Stream, aligned: bool) {
+        let count = self.walks.len();
+        let start = below(stream.next_u64(), count as u64) as usize;
+        let open = (0..count).map(|step| (start + step) % count);
+        self.current = open.clone().find(|walk| self.walks[*walk].left > 0).unwrap_or(start);
+        let walk = &mut self.walks[self.current];
+        let within = if aligned { 0 } else { below(stream.next_u64(), PAGE) };
+        let rest = walk.at.next_multiple_of(PAGE) + within - walk.at;
+        if rest > 0 && rest < walk.left {
+            walk.at += rest;
+            walk.left -= rest;
+            self.left -= rest;
+            if walk.at == walk.end {
+                walk.at = walk.first;
+            }
+        }
+    }
+
+    /// The next place, in sectors, for a request of `length`; none goes over an extent's end.
+    #[inline]
+    pub(super) fn next(&mut self, length: u64) -> u64 {
+        let walk = &mut self.walks[self.current];
+        let room = self.extent - (walk.at & (self.extent - 1));
+        let place = if length > room { walk.at + room - length } else { walk.at };
+        let taken = length.min(room).min(walk.left.max(1));
+        walk.at += length.min(room);
+        if walk.at == walk.end {
+            walk.at = walk.first;
+        }
+        let over = walk.left > 0 && taken == walk.left;
+        walk.left = walk.left.saturating_sub(taken);
+        self.left = self.left.saturating_sub(taken);
+        if over && let Some(next) = self.walks.iter().position(|walk| walk.left > 0) {
+            self.current = next;
+        }
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_base::rng::stream;
+
+    use super::Sweep;
+
+    #[test]
+    fn every_sector_is_asked_for_as_often_as_said() {
+        let mut sweep = Sweep::new(3, 40, 2, 64);
+        let mut seen = vec![0; 50 * 64];
+        let mut chance = stream(1, "test");
+        while sweep.left > 0 {
+            sweep.turn(&mut chance, true);
+            let place = sweep.next(8) as usize;
+            seen[place..place + 8].iter_mut().for_each(|times| *times += 1);
+        }
+        assert!((3 * 64..40 * 64).all(|sector| seen[sector] == 2));
+        assert_eq!(seen.iter().sum::<i32>(), 37 * 64 * 2);
+    }
+}

@@ -1,0 +1,185 @@
+//! Twins: every one meets its targets.
+
+use std::collections::BTreeSet;
+
+use ssdlab_workload::measure::{Measured, measure};
+use ssdlab_workload::twins::{Compared, Twin, catalogue, find, parse};
+use ssdlab_workload::{Op, Record, Source};
+
+use crate::drain;
+
+/// Requests that twins are scaled to here: span and footprint in proportion.
+const REQUESTS: u64 = 100_000;
+
+fn measured(twin: &Twin, seed: u64) -> Measured {
+    measure(&mut twin.source(seed).unwrap(), u64::MAX, None).unwrap()
+}
+
+/// How far a figure of a twin of so many requests may be off. A mean size is a mean of draws: four
+/// standard errors on top, for sizes that spread three times their mean.
+fn tolerance(twin: &Twin, compared: &Compared) -> f64 {
+    let figures = twin.figures();
+    let chance = |count: u64| 0.02 + 4.0 * 3.0 / (count.max(1) as f64).sqrt();
+    match compared.what {
+        "requests" => 0.0,
+        "read_ratio" => 0.01,
+        "mean_read" => chance(figures.reads),
+        "mean_write" => chance(figures.writes()),
+        "span" => 0.02,
+        "footprint" | "read_set" => 0.05,
+        // A twentieth of the share itself, and what rounding to extents makes of few pages.
+        "read_hot" => 0.05 * compared.target + 0.005,
+        "large_writes" => 0.01 + chance(figures.writes()) - 0.02,
+        other => panic!("{other} has no tolerance"),
+    }
+}
+
+#[test]
+fn every_twin_meets_its_targets_at_a_hundred_thousand_requests() {
+    let mut off = Vec::new();
+    for twin in catalogue() {
+        let scaled = twin.scaled(REQUESTS.min(twin.requests()));
+        for compared in scaled.compare(&measured(&scaled, 1)) {
+            if compared.off().abs() > tolerance(&scaled, &compared) {
+                let Compared { what, target, achieved, .. } = compared;
+                off.push(format!("{}: {what} {achieved:.4e}, target {target:.4e}", twin.name));
+            }
+        }
+    }
+    assert!(off.is_empty(), "{}", off.join("\n"));
+}
+
+#[test]
+fn every_workload_of_the_papers_has_a_twin() {
+    let mut families: Vec<(&str, usize)> = Vec::new();
+    for twin in catalogue() {
+        match families.iter_mut().find(|(family, _)| *family == twin.family) {
+            Some((_, count)) => *count += 1,
+            None => families.push((&twin.family, 1)),
+        }
+    }
+    // ReadGuard: six volumes, five mixes, three YCSB workloads and these at once.
+    let want = [("dlv", 20), ("pa-ssd", 8), ("pv-read", 8), ("readguard", 15), ("hire", 17)];
+    assert_eq!(families, want);
+}
+
+#[test]
+fn names_are_unique_and_titles_say_twin() {
+    let names: BTreeSet<&str> = catalogue().iter().map(|twin| twin.name.as_str()).collect();
+    assert_eq!(names.len(), catalogue().len());
+    for twin in catalogue() {
+        assert!(twin.title.starts_with("twin of "), "{}", twin.title);
+        let source = twin.source(0).unwrap();
+        assert_eq!((source.name(), source.expected()), (&twin.title[..], Some(twin.requests())));
+    }
+}
+
+#[test]
+fn a_bare_name_is_that_of_the_only_family_or_of_the_one_at_hand() {
+    assert_eq!(find("dlv/hm0", None).unwrap().title, "twin of hm_0 (DLV)");
+    assert_eq!(find("hm0", Some("hire")).unwrap().name, "hire/hm0");
+    assert_eq!(find("mix-a", Some("dlv")).unwrap().name, "readguard/mix-a");
+    let several = find("hm0", None).unwrap_err().to_string();
+    assert!(several.contains("dlv/hm0, pv-read/hm0, hire/hm0"), "{several}");
+    let unknown = find("dlv/hm00", None).unwrap_err().to_string();
+    assert!(unknown.contains("dlv/hm0"), "{unknown}");
+}
+
+fn requests(name: &str, seed: u64) -> Vec<Record> {
+    let twin = find(name, None).unwrap().scaled(20_000);
+    drain(&mut twin.source(seed).unwrap()).unwrap()
+}
+
+#[test]
+fn equal_seeds_give_equal_requests_and_others_do_not() {
+    for name in ["dlv/hm0", "pv-read/hm1", "readguard/mix-a", "ycsb-a"] {
+        assert_eq!(requests(name, 1), requests(name, 1), "{name}");
+        assert_ne!(requests(name, 1), requests(name, 2), "{name}");
+    }
+}
+
+#[test]
+fn requests_come_in_order_and_lie_within_the_footprint() {
+    for name in ["dlv/fin1", "pa-ssd/dap", "readguard/mix-c"] {
+        let twin = find(name, None).unwrap().scaled(20_000);
+        let records = drain(&mut twin.source(3).unwrap()).unwrap();
+        assert!(records.is_sorted_by_key(|record| record.at), "{name}");
+        let end = |record: &Record| record.lba + u64::from(record.sectors);
+        assert!(records.iter().all(|record| end(record) <= twin.sectors()), "{name}");
+        assert!(records.iter().all(|record| matches!(record.op, Op::Read | Op::Write)));
+    }
+}
+
+#[test]
+fn a_mix_issues_each_member_to_a_queue_of_its_own() {
+    let mix = find("mix-b", None).unwrap();
+    let names: Vec<&str> = mix.members().iter().map(|twin| twin.name.as_str()).collect();
+    assert_eq!(names, ["readguard/ali81", "readguard/ali284", "readguard/ali2"]);
+    let scaled = mix.scaled(30_000);
+    let records = drain(&mut scaled.source(1).unwrap()).unwrap();
+    for (queue, member) in scaled.members().iter().enumerate() {
+        let own = records.iter().filter(|record| usize::from(record.queue) == queue).count();
+        assert_eq!(own as u64, member.requests());
+    }
+}
+
+#[test]
+fn a_twin_of_few_requests_is_refused_or_ends() {
+    for twin in catalogue() {
+        for requests in [3, 50, 700] {
+            let scaled = twin.scaled(requests);
+            if let Ok(mut source) = scaled.source(1) {
+                let records = drain(&mut source).unwrap();
+                assert_eq!(records.len() as u64, requests, "{}", twin.name);
+                let end = |record: &Record| record.lba + u64::from(record.sectors);
+                assert!(records.iter().all(|record| end(record) <= scaled.sectors()));
+            }
+        }
+    }
+}
+
+/// A catalogue of one twin, with `from` replaced by `to` in its shape or its entry.
+fn broken(from: &str, to: &str) -> String {
+    let habits = "run = 0.5\nfollow = 0.5\nagain = 0.5\nacross = 0.1\nhot = 0.1\ntheta = 0.9\n\
+                  reach = 0.8\nsizes = [[\"4KiB\", 3], [\"16KiB\", 1]]";
+    let shape = format!(
+        "[s]\nsource = \"assumed\"\nbursts = {{ steps = [0.0, 4.0] }}\nop_run = 0.5\nalign = \"4KiB\"\n\
+         extent = \"64KiB\"\nshared = 0.2\nnew = 0.2\ngaps_us = {{ steps = [1.0, 2.0, 9.0] }}\n\
+         lags = {{ steps = [1.0, 8.0] }}\n[s.read]\n{habits}\n[s.write]\n{habits}\n"
+    );
+    let family = "family = \"f\"\ntitle = \"F\"\n[sources]\nt = \"T\"\n[[twin]]\nname = \"n\"\n\
+                  of = \"N\"\nshape = \"s\"\n[twin.targets]\nrequests = [1000, \"t\"]\n\
+                  read_ratio = [0.5, \"t\"]\nmean_size = [\"8KiB\", \"t\"]\n\
+                  footprint = [\"2MiB\", \"t\"]\nspan = [\"10s\", \"t\"]\n";
+    assert!(from.is_empty() || shape.contains(from) || family.contains(from), "{from}");
+    let (shape, family) = match from.is_empty() {
+        true => (shape, family.to_owned()),
+        false => (shape.replacen(from, to, 1), family.replacen(from, to, 1)),
+    };
+    match parse(&shape, &[("f.toml", &family)]) {
+        Ok(twins) => format!("{} twins", twins.len()),
+        Err(fault) => fault.to_string(),
+    }
+}
+
+#[test]
+fn a_broken_entry_is_refused() {
+    assert_eq!(broken("", ""), "1 twins");
+    for (from, to, want) in [
+        ("\"8KiB\", \"t\"", "\"8KiB\", \"u\"", "f.toml: f/n: mean_size: its source: got u"),
+        ("[\"8KiB\"", "[\"80KiB\"", "f.toml: f/n: a mean size of reads: got 81920 B"),
+        ("2MiB", "2GiB", "f.toml: f/n: footprint"),
+        ("span = ", "spam = ", "spam"),
+        ("requests = [1000, \"t\"]\n", "", "requests and read_ratio, or both volumes"),
+        ("shape = \"s\"", "shape = \"r\"", "f.toml: f/n: not a shape"),
+        ("shape = \"s\"", "like = \"f/m\"", "f.toml: f/n: not an earlier twin"),
+        ("[1.0, 2.0, 9.0]", "[1.0, 0.5]", "shapes.toml: s: gaps_us"),
+        ("follow = 0.5", "follow = 1.5", "shapes.toml: s: "),
+        ("\"64KiB\"", "\"48KiB\"", "shapes.toml: s: extent"),
+        ("[\"16KiB\", 1]", "[\"128KiB\", 1]", "shapes.toml: s: read.sizes"),
+        ("source = ", "like = \"s\"\nsource = ", "shapes.toml: s: like"),
+    ] {
+        let got = broken(from, to);
+        assert!(got.contains(want), "{to}: {got}");
+    }
+}
