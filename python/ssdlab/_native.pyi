@@ -21,10 +21,12 @@ __all__ = [
     "schema",
     "scheme_text",
     "schemes",
+    "show_twin",
     "trace_convert",
     "trace_formats",
     "trace_info",
     "trace_mix",
+    "twins",
     "workloads",
 ]
 
@@ -58,6 +60,13 @@ class Hand:
     def advance(self, until_ns: int | None) -> str: ...
     def sums(self) -> str: ...
 
+def twins() -> str: ...
+def show_twin(
+    name: str,
+    requests: int | None,
+    seed: int,
+    progress: Callable[[list[tuple[float | None, int, bool, bool]]], object] | None = None,
+) -> tuple[str, bool]: ...
 def presets() -> list[tuple[str, str]]: ...
 def preset_text(name: str) -> str: ...
 def schemes() -> list[tuple[str, str]]: ...

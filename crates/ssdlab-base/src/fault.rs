@@ -50,13 +50,13 @@ impl Fault {
 
     /// What was expected.
     pub fn expected(mut self, expected: impl fmt::Display) -> Fault {
-        self.expected = Some(expected.to_string());
+        self.expected = Some(clean(&expected.to_string()));
         self
     }
 
     /// What would mend it.
     pub fn hint(mut self, hint: impl fmt::Display) -> Fault {
-        self.hint = Some(hint.to_string());
+        self.hint = Some(clean(&hint.to_string()));
         self
     }
 
@@ -111,13 +111,14 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
 /// What was found, on one line and of a length fit to print.
 fn shorten(found: &str) -> String {
     const LONGEST: usize = 80;
-    let clean: String = found
-        .chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .take(LONGEST + 1)
-        .collect();
+    let clean = clean(found);
     match clean.chars().count() > LONGEST {
         true => clean.chars().take(LONGEST).chain("…".chars()).collect(),
         false => clean,
     }
+}
+
+/// A text on one line: no control characters, which may come from a file.
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -17,7 +17,7 @@ mod _native {
     use ssdlab_run::hand::Ask;
     use ssdlab_run::result::SCHEMA_VERSION;
     use ssdlab_run::traces::{self, MixOrder, Reading};
-    use ssdlab_run::{Control, PRESETS, Plan, RunResult, SCHEMES};
+    use ssdlab_run::{Control, PRESETS, Plan, RunResult, SCHEMES, workloads};
     use ssdlab_workload::{Format, Kind};
 
     use crate::door;
@@ -159,8 +159,31 @@ mod _native {
 
     /// The names of the closed-form workloads.
     #[pyfunction]
-    fn workloads() -> Vec<&'static str> {
+    #[pyo3(name = "workloads")]
+    fn closed_forms() -> Vec<&'static str> {
         Kind::NAMES.to_vec()
+    }
+
+    /// Every twin, as a JSON list.
+    #[pyfunction]
+    fn twins() -> PyResult<String> {
+        to_json(&guarded(|| Ok(workloads::twins()))?)
+    }
+
+    /// A twin against its targets, as JSON (null if Ctrl-C came first), and whether Ctrl-C was
+    /// heard; of all its requests, or scaled to so many.
+    #[pyfunction]
+    #[pyo3(signature = (name, requests, seed, progress=None))]
+    fn show_twin(
+        py: Python<'_>,
+        name: String,
+        requests: Option<u64>,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(String, bool)> {
+        let work = move |control: &Control| workloads::show(&name, requests, seed, control);
+        let (shown, interrupted) = door::work(py, Control::new(1), progress, work)?;
+        Ok((to_json(&shown)?, interrupted))
     }
 
     /// What traces are like, as a JSON list (null if Ctrl-C came first), and whether Ctrl-C was

@@ -20,6 +20,8 @@ pub mod state;
 pub mod traces;
 mod twin;
 
+pub mod workloads;
+
 pub use control::Control;
 pub use hand::Hand;
 pub use plan::{Plan, RunConfig, effective, keys_markdown, preset_text, schema, scheme_text};

@@ -1,0 +1,99 @@
+"""``ssdlab workload``: the workloads in closed form, and the twins of published traces."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from ssdlab import _native
+from ssdlab.cli import exits
+from ssdlab.cli.lines import Group, Whole
+from ssdlab.progress import Line
+from ssdlab.text import Column, amount, share, table
+from ssdlab.traces.text import seconds, size
+
+_MEASURED = 1_000_000
+_SHARES = {"read_ratio", "read_hot", "large_writes"}
+
+
+@click.group(cls=Group)
+def workload() -> None:
+    """List the workloads that --workload names, or show one against its targets."""
+
+
+@workload.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def list_workloads(*, as_json: bool) -> None:
+    """List the workloads in closed form, and the twins: synthetic workloads in place of traces."""
+    twins = json.loads(_native.twins())
+    if as_json:
+        click.echo(json.dumps({"closed": _native.workloads(), "twins": twins}, indent=2))
+        return
+    click.echo(f"closed forms: {', '.join(_native.workloads())} (docs/config.md, workload.kind)\n")
+    columns = [
+        Column("requests", [amount(twin["requests"]) for twin in twins]),
+        Column("reads", [share(twin["read_ratio"]) for twin in twins]),
+        Column("read size", [size(twin["mean_read"]) for twin in twins]),
+        Column("write size", [size(twin["mean_write"]) for twin in twins]),
+        Column("footprint", [size(twin["footprint"]) for twin in twins]),
+        Column("span", [seconds(twin["span_s"]) for twin in twins]),
+    ]
+    click.echo(table(Column("twin", [twin["name"] for twin in twins]), columns))
+
+
+@workload.command("show")
+@click.argument("name")
+@click.option(
+    "--requests",
+    type=Whole(1),
+    help=f"Generate so many, the whole scaled down to them; {_MEASURED:,} if not given.",
+)
+@click.option("--full", is_flag=True, help="Generate all of its requests.")
+@click.option("--seed", type=Whole(0), default=1, show_default=True, help="The seed.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def show_workload(name: str, *, requests: int | None, full: bool, seed: int, as_json: bool) -> int:
+    """Show a twin: what is published of its trace, and what it achieves."""
+    if full and requests is not None:
+        raise click.UsageError("--requests beside --full: expected one or the other")
+    most = None if full else requests or _MEASURED
+    with Line() as line:
+        text, interrupted = _native.show_twin(name, most, seed, line)
+    if interrupted:
+        click.echo("interrupted", err=True)
+        return exits.INTERRUPTED
+    shown = json.loads(text)
+    click.echo(json.dumps(shown, indent=2) if as_json else _told(shown))
+    return 0
+
+
+def _told(shown: dict[str, Any]) -> str:
+    """Say what a twin is, and set its targets beside what it achieves."""
+    twin, figures = shown["twin"], shown["figures"]
+    head = f"{twin['name']}: {twin['title']}"
+    if twin["members"]:
+        head += f", a mix of {', '.join(twin['members'])}, each on a queue of its own"
+    elif shown["shape"]:
+        head += f", with the shape {shown['shape']}"
+    part = "all" if shown["measured"] == twin["requests"] else "scaled to"
+    head += f"\n{part} {shown['measured']:,} requests"
+    columns = [
+        Column("target", [_figure(row, "target") for row in figures]),
+        Column("achieved", [_figure(row, "achieved") for row in figures]),
+    ]
+    sources = "\n".join(f"{row['what']}: {row['source']}" for row in figures)
+    rows = table(Column("figure", [row["what"] for row in figures]), columns)
+    return f"{head}\n\n{rows}\n\nwhere the targets stand\n{sources}"
+
+
+def _figure(row: dict[str, Any], which: str) -> str:
+    """Write a figure in its unit."""
+    value = row[which]
+    if row["what"] in _SHARES:
+        return share(value)
+    if row["unit"] == "B":
+        return size(value)
+    if row["unit"] == "s":
+        return seconds(value)
+    return f"{value:,.0f}"

@@ -1,0 +1,60 @@
+"""The command group workload."""
+
+import json
+
+import pytest
+from calling import Ssdlab
+
+
+def test_every_twin_is_listed(ssdlab: Ssdlab) -> None:
+    listed = json.loads(ssdlab("workload", "list", "--json").out)
+    names = [twin["name"] for twin in listed["twins"]]
+    assert len(names) == len(set(names)) == 68
+    families = [name.partition("/")[0] for name in names]
+    counts = {family: families.count(family) for family in dict.fromkeys(families)}
+    assert counts == {"dlv": 20, "pa-ssd": 8, "pv-read": 8, "readguard": 15, "hire": 17}
+    text = ssdlab("workload", "list").out
+    assert all(name in text for name in names)
+    assert "random, sequential, zipf" in text
+
+
+def test_a_twin_is_shown_against_its_targets(ssdlab: Ssdlab) -> None:
+    shown = json.loads(ssdlab("workload", "show", "dlv/hm0", "--requests", "50000", "--json").out)
+    assert shown["measured"] == 50_000
+    figures = {row["what"]: row for row in shown["figures"]}
+    for what in ("requests", "read_ratio", "mean_read", "footprint", "span"):
+        row = figures[what]
+        assert row["achieved"] == pytest.approx(row["target"], rel=0.06), what
+        assert row["source"]
+    text = ssdlab("workload", "show", "dlv/hm0", "--requests", "50000").out
+    assert "twin of hm_0 (DLV)" in text
+    assert "scaled to 50,000 requests" in text
+
+
+def test_a_mix_names_its_members(ssdlab: Ssdlab) -> None:
+    listed = json.loads(ssdlab("workload", "list", "--json").out)["twins"]
+    mix = next(twin for twin in listed if twin["members"])
+    text = ssdlab("workload", "show", mix["name"], "--requests", "20000").out
+    assert "each on a queue of its own" in text
+
+
+def test_a_run_says_that_its_workload_is_a_twin(ssdlab: Ssdlab) -> None:
+    run = ssdlab("run", "--workload", "dlv/hm0", "--limit", "1000", "--fit", "--json", "-")
+    assert json.loads(run.out)["results"][0]["workload"] == "twin of hm_0 (DLV)"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("show", "dlv/hm00"), 'did you mean "dlv/hm0"?'),
+        (("show", "dlv/hm0", "--full", "--requests", "5"), "expected one or the other"),
+        (("lst",), 'did you mean "list"?'),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(
+    ssdlab: Ssdlab, arguments: tuple[str, ...], line: str
+) -> None:
+    done = ssdlab("workload", *arguments)
+    assert done.code == 2
+    assert line in done.err
+    assert done.err.count("\n") == 1
