@@ -3,8 +3,8 @@
 //! Source: here. Time is microseconds since any moment, with a fraction of up to three digits that
 //! count; op is `R`, `W`, `T` (trim) or `F` (flush, whose offset and size are not looked at), also
 //! as a word; offset and size are bytes. A header is skipped, as are columns beyond the fifth,
-//! where carriers put the response time; a sixth that the header calls `queue` is the submission
-//! queue.
+//! where carriers put the response time; one of them that the header calls `queue` is the
+//! submission queue.
 
 use ssdlab_base::Nanos;
 
@@ -17,7 +17,7 @@ pub(super) const ABOUT: About = About {
     columns: "time_us,dev,op,offset_bytes,size_bytes",
     tick: Nanos::from_us(1),
     fractions: true,
-    reader: |setup| Box::new(Ssdlab { clock: setup.clock, begun: false, queues: false }),
+    reader: |setup| Box::new(Ssdlab { clock: setup.clock, begun: false, queue: None }),
     ..About::LINES
 };
 
@@ -30,8 +30,8 @@ struct Ssdlab {
     clock: Clock,
     /// Whether a request has been read, so that no header can follow.
     begun: bool,
-    /// Whether the header says that the sixth column is the submission queue.
-    queues: bool,
+    /// How many columns after the fifth stand before the submission queue, if the header names it.
+    queue: Option<usize>,
 }
 
 impl Reader for Ssdlab {
@@ -39,7 +39,8 @@ impl Reader for Ssdlab {
         let mut columns = Columns::new(line, Separator::Comma, NAMES);
         let stamp = columns.next()?;
         if !self.begun && stamp.text == NAMES[0].as_bytes() {
-            self.queues = Columns::nth(line, Separator::Comma, NAMES.len()) == QUEUE.as_bytes();
+            let more = line.split(|byte| *byte == b',').skip(NAMES.len());
+            self.queue = more.map(<[u8]>::trim_ascii).position(|name| name == QUEUE.as_bytes());
             return Ok(None);
         }
         let stamp = stamp.stamp(self.clock)?;
@@ -50,7 +51,10 @@ impl Reader for Ssdlab {
             Op::Flush => Entry::flush(stamp),
             _ => Entry::of_bytes(stamp, extent_of_bytes(offset, size)?, op),
         };
-        if self.queues {
+        if let Some(before) = self.queue {
+            for _ in 0..before {
+                columns.next()?;
+            }
             let queue = Field { name: QUEUE, ..columns.next()? };
             let wrong = |_| queue.wrong("a submission queue from 0 to 255");
             entry.queue = u8::try_from(queue.whole()?).map_err(wrong)?;
