@@ -75,7 +75,7 @@ class Plan:
             "warmup": None if self.warmup is None else str(self.warmup),
             "precondition": self.precondition,
             "time_scale": _above_zero("--time-scale", self.time_scale),
-            "closed": _optional_whole("--closed", self.closed),
+            "closed": _outstanding(self.closed),
             "fit": self.fit or None,
             "state": _path(self.state),
             "paranoid": self.paranoid or None,
@@ -135,6 +135,12 @@ def _above_zero(name: str, value: float | None) -> float | None:
     if value is not None and not 0 < value < float("inf"):
         raise InputError.at(name, f"got {value}, expected a number above 0")
     return value
+
+
+def _outstanding(value: int | None) -> int | None:
+    if value is not None and value >= 1 << 32:
+        raise InputError.at("--closed", f"got {value}, expected at most {(1 << 32) - 1}")
+    return _optional_whole("--closed", value)
 
 
 def _optional_whole(name: str, value: int | None) -> int | None:

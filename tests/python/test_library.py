@@ -110,6 +110,7 @@ def test_a_wrong_input_says_where(tmp_path: Path) -> None:
         ({"seed": -1}, "--seed: got -1, expected a whole number from 0"),
         ({"seed": 1.5}, "--seed: got 1.5, expected a whole number from 0"),
         ({"limit": 0}, "--limit: got 0, expected a whole number from 1"),
+        ({"closed": 5_000_000_000}, "--closed: got 5000000000, expected at most 4294967295"),
         ({"closed": True}, "--closed: got True, expected a whole number from 1"),
         ({"set": "order=fifo"}, "--set: got the text 'order=fifo', expected a mapping or a list"),
         ({"time_scale": float("inf")}, "--time-scale: got inf, expected a number above 0"),
