@@ -6,7 +6,7 @@ use ssdlab_nand::chip::{Chip, PhysicsConfig};
 use ssdlab_nand::refusal::Refusal;
 
 use super::DriveConfig;
-use crate::policy::tend::{Mode, Victim};
+use crate::policy::tend::Victim;
 use crate::slots::{EvictChoice, PreemptChoice, ReadChoice};
 
 /// A key, its value if it is set, whether it has no effect, and when that is so.
@@ -74,12 +74,6 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let choices = gc.and_then(|gc| gc.choices);
     let worst = matches!(config.read, ReadChoice::Worst(_)).then(|| "worst".to_owned());
     vec![
-        (
-            "tend.gc.least_gain",
-            shown(gc.and_then(|gc| gc.least_gain).map(Share::get)),
-            gc.is_some_and(|gc| gc.mode == Mode::Foreground),
-            "with mode = \"foreground\"",
-        ),
         ("tend.gc.choices", shown(choices), !draws, "without victim = \"d_choices\""),
         ("read", worst, chip.is_flat(), FLAT),
     ]

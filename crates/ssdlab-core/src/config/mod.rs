@@ -4,7 +4,7 @@ pub mod catalogue;
 mod effects;
 mod resolve;
 
-pub use resolve::{RESERVE_BLOCKS, Resolved, usable_blocks};
+pub use resolve::{RESERVE_BLOCKS, Resolved, spare_blocks, usable_blocks};
 pub use ssdlab_nand::refusal::Refusal;
 
 use schemars::JsonSchema;

@@ -219,7 +219,11 @@ fn check_times(config: &DriveConfig) -> Result<(), Refusal> {
 fn check_start(config: &DriveConfig, logical_pages: u32) -> Result<(), Refusal> {
     let geometry = &config.geometry;
     let usable = usable_blocks(config);
-    let kept = config.tend.gc.get().map_or(BLOCKS_UNUSABLE, |gc| gc.limits(usable).0);
+    let kept = config
+        .tend
+        .gc
+        .get()
+        .map_or(BLOCKS_UNUSABLE, |gc| gc.limits(usable, spare_blocks(config, logical_pages)).0);
     let data = config.start.fill.get() * f64::from(logical_pages);
     let data = data / f64::from(geometry.plane_count());
     let room = f64::from(usable.saturating_sub(kept)) * f64::from(geometry.pages);
@@ -239,6 +243,13 @@ fn check_start(config: &DriveConfig, logical_pages: u32) -> Result<(), Refusal> 
 pub fn usable_blocks(config: &DriveConfig) -> u32 {
     let good = 1.0 - config.ftl.bad_blocks.get();
     (f64::from(config.geometry.blocks) * good).round() as u32
+}
+
+/// Blocks of a plane that hold no data even when the drive is full, on average.
+pub fn spare_blocks(config: &DriveConfig, logical_pages: u32) -> u32 {
+    let geometry = &config.geometry;
+    let data = logical_pages.div_ceil(geometry.plane_count()).div_ceil(geometry.pages);
+    usable_blocks(config).saturating_sub(data)
 }
 
 /// How many pages the host may address, if the drive can hold them.

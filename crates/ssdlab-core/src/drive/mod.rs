@@ -23,7 +23,7 @@ use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
 
 use crate::audit::Auditor;
 use crate::buffer::Buffer;
-use crate::config::{Allocation, Resolved};
+use crate::config::{Allocation, Resolved, spare_blocks};
 use crate::flash::{Cells, Event, Flash, TxnId};
 use crate::ftl::{BlockState, Ftl, PlaneOrder, Stream};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
@@ -54,6 +54,7 @@ impl Answers {
         let setup = Setup {
             geometry: config.geometry.clone(),
             buffer_pages: resolved.buffer_pages,
+            spare_blocks: spare_blocks(config, resolved.logical_pages),
             seed: resolved.seed,
         };
         Answers {

@@ -9,6 +9,8 @@ pub struct Setup {
     pub geometry: Geometry,
     /// Pages that the buffer holds.
     pub buffer_pages: u32,
+    /// Blocks of a plane that hold no data even when the drive is full.
+    pub spare_blocks: u32,
     /// The seed of the drive's chance.
     pub seed: u64,
 }

@@ -39,8 +39,10 @@ fn a_full_drive_overwritten_twice_comes_to_rest() {
                     let blocks = config(&[shape]).geometry.blocks;
                     // The least over-provisioning that is accepted, far below the threshold.
                     let share = (3.0 + f64::from(u8::from(wear))) / f64::from(blocks) + 1e-9;
-                    let gc =
-                        format!("tend.gc = {{ victim = \"{victim}\", threshold = {threshold} }}");
+                    // All that is spare is within reach, so that collection has no end by itself.
+                    let gc = format!(
+                        "tend.gc = {{ victim = \"{victim}\", threshold = {threshold}, reach = 1 }}"
+                    );
                     let ftl = format!(
                         "ftl = {{ allocation = \"{allocation}\", overprovisioning = {share} }}"
                     );

@@ -80,7 +80,9 @@ fn what_can_be_outdated_at_the_start() {
         ("", 1.0, 0.2053),
         ("", 0.5, 0.6026),
         ("tend.gc = false", 1.0, 0.1442),
-        ("tend.gc.threshold = 0.25", 1.0, 0.0729),
+        ("tend.gc = { threshold = 0.25, reach = 1 }", 1.0, 0.0729),
+        // No more than one above the hard limit of two is within reach of four spare blocks.
+        ("tend.gc.threshold = 0.25", 1.0, 0.1442),
         // 179 of 256 pages.
         ("geometry.planes = 2", 1.0, 0.2008),
         // 400 of 800 pages; 90 blocks are good, of which five are kept free.

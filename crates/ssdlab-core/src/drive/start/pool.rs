@@ -8,7 +8,7 @@ use rand::RngExt;
 use ssdlab_base::rng;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
 
-use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
+use crate::config::{RESERVE_BLOCKS, Resolved, spare_blocks, usable_blocks};
 use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, Stream};
 use crate::policy::Setup;
 use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
@@ -75,7 +75,14 @@ impl Pool {
         let table = BlockTable::new(&geometry);
         let alloc = Allocator::new(&geometry, &table, RESERVE_BLOCKS, false);
         let map = Map::new(pages, geometry.page_count(), false);
-        let setup = Setup { geometry: geometry.clone(), buffer_pages: 0, seed: resolved.seed };
+        let spare = spare_blocks(&resolved.config, resolved.logical_pages);
+        let of_drive = usable_blocks(&resolved.config);
+        let setup = Setup {
+            geometry: geometry.clone(),
+            buffer_pages: 0,
+            spare_blocks: (u64::from(spare) * u64::from(blocks) / u64::from(of_drive)) as u32,
+            seed: resolved.seed,
+        };
         let mut pool = Pool {
             ftl: Ftl::new(&geometry, map, table, alloc),
             tenders: Tend::build(&resolved.config.tend, &setup),

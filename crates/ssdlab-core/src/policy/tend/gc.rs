@@ -33,11 +33,10 @@ pub struct GcConfig {
     pub hard: Share,
     /// `background` or `foreground`. Assumed.
     pub mode: Mode,
-    /// Share of a block's pages that must be invalid before it is collected in the background:
-    /// what gains less costs more than it gives, and waits until the hard limit. With 0 one page is
-    /// enough; only with mode `background`. Default: 10%. Assumed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub least_gain: Option<Share>,
+    /// Share of the blocks that are spare when the drive is full, up to which collection keeps
+    /// blocks free where `threshold` asks for more: the last ones cost most, for all that is
+    /// invalid would have to be collected page by page. Default: 0.5. Assumed.
+    pub reach: Share,
     /// `greedy`, `random`, `d_choices`, `cost_benefit` or `fifo`. Assumed.
     pub victim: Victim,
     /// The blocks that `d_choices` draws; only with it. Assumed.
@@ -51,7 +50,7 @@ impl Default for GcConfig {
             threshold: Share::new(0.05),
             hard: Share::new(0.005),
             mode: Mode::default(),
-            least_gain: None,
+            reach: Share::new(0.5),
             victim: Victim::default(),
             choices: None,
         }
@@ -59,17 +58,15 @@ impl Default for GcConfig {
 }
 
 impl GcConfig {
-    /// The free blocks of a plane of `blocks` blocks below which collection starts, and below
-    /// which it goes before the host.
-    pub fn limits(&self, blocks: u32) -> (u32, u32) {
-        let of = |share: Share| (share.get() * f64::from(blocks)).ceil() as u32;
-        let hard = of(self.hard).max(HARD_LEAST);
-        (of(self.threshold).max(hard), hard)
+    /// The free blocks of a plane below which collection starts, and below which it goes before
+    /// the host. Of its `blocks` so many are `spare` when the drive is full.
+    pub fn limits(&self, blocks: u32, spare: u32) -> (u32, u32) {
+        let of = |share: Share, blocks: u32| (share.get() * f64::from(blocks)).ceil() as u32;
+        let hard = of(self.hard, blocks).max(HARD_LEAST);
+        let within_reach = of(self.reach, spare).max(hard + 1);
+        (of(self.threshold, blocks).min(within_reach).max(hard), hard)
     }
 }
-
-/// The least gain if `least_gain` is not set.
-const LEAST_GAIN: Share = Share::new(0.1);
 
 /// What `d_choices` draws if `choices` is not set.
 const CHOICES_DEFAULT: u32 = 10;
@@ -97,8 +94,6 @@ pub struct Gc {
     choices: u32,
     start_below: u32,
     urgent_below: u32,
-    /// Invalid pages of a block that is worth collecting before that is urgent.
-    least_gain: u32,
     planes: Box<[Plane]>,
     random: rng::Stream,
 }
@@ -107,15 +102,12 @@ impl Answer for Gc {
     type Config = GcConfig;
 
     fn build(config: &GcConfig, setup: &Setup) -> Gc {
-        let (start_below, hard) = config.limits(setup.geometry.blocks);
+        let (start_below, hard) = config.limits(setup.geometry.blocks, setup.spare_blocks);
         Gc {
             victim: config.victim,
             choices: config.choices.unwrap_or(CHOICES_DEFAULT),
             start_below,
             urgent_below: if config.mode == Mode::Foreground { u32::MAX } else { hard },
-            least_gain: (config.least_gain.unwrap_or(LEAST_GAIN).get()
-                * f64::from(setup.geometry.pages))
-            .ceil() as u32,
             planes: vec![Plane::default(); setup.geometry.plane_count() as usize]
                 .into_boxed_slice(),
             random: rng::stream(setup.seed, "gc.victim"),
@@ -159,11 +151,6 @@ impl TendPolicy for Gc {
             plane.asleep = true;
             return None;
         };
-        let gain = u32::from(view.pool.pages_per_block - view.pool.valid[at]);
-        if view.free_blocks >= self.urgent_below && gain < self.least_gain {
-            plane.asleep = true;
-            return None;
-        }
         plane.cursor = (at as u32 + 1) % view.pool.len() as u32;
         plane.collected += 1;
         Some(Job { block: view.pool.block(at), cause: Cause::Gc, to: Stream::Gc })
@@ -191,7 +178,7 @@ mod tests {
             page_size: Bytes::from_kib(4),
             cell: Cell::Slc,
         };
-        Setup { geometry, buffer_pages: 0, seed: 1 }
+        Setup { geometry, buffer_pages: 0, spare_blocks: BLOCKS, seed: 1 }
     }
 
     fn collector(victim: Victim) -> Gc {
@@ -200,16 +187,13 @@ mod tests {
     }
 
     #[test]
-    fn in_the_background_it_takes_what_is_worth_it_and_at_the_limit_what_there_is() {
-        let least_gain = Some(Share::new(0.5));
-        let config = GcConfig { threshold: Share::new(0.5), least_gain, ..GcConfig::default() };
-        let mut gc = Gc::build(&config, &setup());
-        assert_eq!(ask(&mut gc, &table(&[4, 3, 3]), Trigger::Changed, 3), None);
-        assert_eq!(ask(&mut gc, &table(&[4, 2, 3]), Trigger::Changed, 3), Some(1));
-        assert_eq!(ask(&mut gc, &table(&[4, 3, 4]), Trigger::Changed, 1), Some(1));
-        let mode = Mode::Foreground;
-        let mut gc = Gc::build(&GcConfig { mode, ..config }, &setup());
-        assert_eq!(ask(&mut gc, &table(&[4, 3, 4]), Trigger::Changed, 3), Some(1));
+    fn it_keeps_no_more_free_than_half_of_what_is_spare() {
+        let gc = GcConfig { threshold: Share::new(0.1), ..GcConfig::default() };
+        assert_eq!(gc.limits(1000, 300), (100, 5), "within reach");
+        assert_eq!(gc.limits(1000, 70), (35, 5));
+        assert_eq!(gc.limits(100, 4), (3, 2), "one more than the hard limit");
+        let never = GcConfig { threshold: Share::new(0.0), ..GcConfig::default() };
+        assert_eq!(never.limits(1000, 300), (5, 5));
     }
 
     /// Closed blocks with these numbers of valid pages, closed in this order.
