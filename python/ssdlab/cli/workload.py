@@ -20,7 +20,7 @@ _SHARES = {"read_ratio", "read_hot", "large_writes"}
 
 @click.group(cls=Group)
 def workload() -> None:
-    """List the workloads that --workload names, or show one against its targets."""
+    """List workloads, or show a twin against its targets."""
 
 
 @workload.command("list")
