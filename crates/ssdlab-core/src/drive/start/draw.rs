@@ -23,6 +23,7 @@ pub fn filled(
     let geometry = resolved.geometry();
     let planes = order.planes().len() as u32;
     let snapshots = snapshots(resolved, filled.div_ceil(planes));
+    let overwritten = resolved.config.start.steady || resolved.config.start.invalid.get() > 0.0;
     let mut random = rng::stream(resolved.seed, "start.draw");
     let mut open = Vec::new();
     let mut places = vec![Ppn(0); filled.div_ceil(planes) as usize];
@@ -30,7 +31,11 @@ pub fn filled(
         // The pages of a plane are those whose number leaves this remainder.
         let pages = (filled.saturating_sub(position as u32)).div_ceil(planes);
         let snapshot = &snapshots[position % snapshots.len()];
-        let layout = Layout::draw(geometry, &blocks, plane, snapshot, pages, &mut random);
+        let mut snapshot = snapshot.clone();
+        if overwritten {
+            snapshot.shift(geometry.pages, &mut random);
+        }
+        let layout = Layout::draw(geometry, &blocks, plane, &snapshot, pages, &mut random);
         let mut data = Shuffled::new(pages, rng::hash(resolved.seed, 0xda7a, plane.0.into()));
         for (block, filling) in layout.used() {
             blocks.lay(block, filling.written, filling.valid);

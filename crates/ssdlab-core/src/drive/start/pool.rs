@@ -44,6 +44,17 @@ impl Snapshot {
     pub fn blocks(&self) -> usize {
         self.closed.len() + self.open.len() + self.free
     }
+
+    /// Writes the host's open block as far as `random` says: planes are overwritten
+    /// independently, so that their next collections must not come all at once.
+    pub fn shift(&mut self, pages_per_block: u32, random: &mut rng::Stream) {
+        let hosts = self.open.iter_mut().filter(|(stream, _)| *stream == Stream::Host);
+        for (_, filling) in hosts.filter(|(_, filling)| filling.written > 0) {
+            let written = random.random_range(1..pages_per_block.max(2)) as u16;
+            let valid = u32::from(filling.valid) * u32::from(written) / u32::from(filling.written);
+            *filling = Filling { written, valid: valid as u16 };
+        }
+    }
 }
 
 /// A plane that is written without time.
