@@ -264,14 +264,18 @@ impl Plan {
             },
         };
         let idle = [
-            ("--interval", self.interval.is_some(), self.series.is_some() || self.detail),
-            ("--timeline-span", self.timeline_span.is_some(), self.timeline.is_some()),
+            (
+                "--interval",
+                self.interval.is_some() && self.series.is_none() && !self.detail,
+                "--series or --report beside it",
+            ),
+            (
+                "--timeline-span",
+                self.timeline_span.is_some() && self.timeline.is_none(),
+                "--timeline beside it",
+            ),
         ];
-        if let Some((option, ..)) = idle.iter().find(|(_, given, used)| *given && !used) {
-            let expected = match *option {
-                "--interval" => "--series or --report beside it",
-                _ => "--timeline beside it",
-            };
+        if let Some((option, _, expected)) = idle.iter().find(|(_, idle, _)| *idle) {
             return Err(Fault::new(*option, "an option without effect").expected(expected));
         }
         let span = time("--timeline-span", &self.timeline_span)?;

@@ -306,9 +306,13 @@ impl<'a> Replay<'a> {
         let mut steps = 0u64;
         while self.in_system > 0 && self.step() {
             steps += 1;
-            if steps.is_multiple_of(LOOK) && self.control.stop.load(Ordering::Relaxed) {
-                self.course.partial = true;
-                return;
+            if steps.is_multiple_of(LOOK) {
+                // A long backlog must not pile up in the drive's log.
+                self.observer.hear(self.drive);
+                self.course.partial = self.control.stop.load(Ordering::Relaxed);
+                if self.course.partial {
+                    return;
+                }
             }
         }
     }

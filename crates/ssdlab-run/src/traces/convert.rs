@@ -24,16 +24,9 @@ pub struct Converted {
     pub out: String,
     /// The format that was written.
     pub format: &'static str,
-    /// Requests of all kinds that were written.
-    pub requests: u64,
-    /// Trims and flushes left out, since the format has none.
-    pub left_out: u64,
-    /// Requests whose time was rounded down, since the format's unit is coarser.
-    pub rounded: u64,
-    /// Requests whose device the format cannot name, which are written as of device 0.
-    pub devices_left_out: u64,
-    /// Requests of a submission queue other than 0, which the format cannot say.
-    pub queues_left_out: u64,
+    /// What became of the requests; its fields stand beside the others in JSON.
+    #[serde(flatten)]
+    pub written: Written,
     /// Requests that were widened to whole sectors.
     pub widened: u64,
 }
@@ -70,11 +63,7 @@ pub fn convert(
         remarks: trace_read.remarks(),
         out: out.into(),
         format,
-        requests: written.requests,
-        left_out: written.left_out,
-        rounded: written.rounded,
-        devices_left_out: written.devices_left_out,
-        queues_left_out: written.queues_left_out,
+        written,
         widened: trace_read.counts().widened,
     }))
 }

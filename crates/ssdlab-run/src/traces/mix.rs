@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault, Nanos};
-use ssdlab_workload::{App, Merge, Offset, Placing, Reach, Record, Select, Source, Trace, lay_out};
+use ssdlab_workload::{
+    App, Merge, Offset, Placing, Reach, Record, Select, Source, Trace, Written, lay_out,
+};
 
 use super::out::Out;
 use super::{Reading, Reined, file_of, time};
@@ -57,16 +59,9 @@ pub struct Mixed {
     pub out: String,
     /// The format that was written.
     pub format: &'static str,
-    /// Requests of all kinds that were written.
-    pub requests: u64,
-    /// Trims and flushes left out, since the format has none.
-    pub left_out: u64,
-    /// Requests whose time was rounded down, since the format's unit is coarser.
-    pub rounded: u64,
-    /// Requests whose application the format cannot name, which are written as of device 0.
-    pub devices_left_out: u64,
-    /// Requests of a submission queue other than 0, which the format cannot say.
-    pub queues_left_out: u64,
+    /// What became of the requests; its fields stand beside the others in JSON.
+    #[serde(flatten)]
+    pub written: Written,
     /// What a user should know of how the traces were read.
     pub remarks: Vec<String>,
     /// The applications.
@@ -244,17 +239,7 @@ pub fn mix(order: &MixOrder, out: &str, control: &Control) -> Result<Option<Mixe
     for app in &mut apps {
         app.requests = source.inner.counts.get(&app.name).copied().unwrap_or(0);
     }
-    Ok(Some(Mixed {
-        out: out.into(),
-        format,
-        requests: written.requests,
-        left_out: written.left_out,
-        rounded: written.rounded,
-        devices_left_out: written.devices_left_out,
-        queues_left_out: written.queues_left_out,
-        remarks,
-        apps,
-    }))
+    Ok(Some(Mixed { out: out.into(), format, written, remarks, apps }))
 }
 
 /// Counts the requests of each device.

@@ -72,8 +72,15 @@ enum Way {
     Hot,
 }
 
-/// One kind of requests.
+/// One kind of requests: what it is built from, and where it is.
 pub(super) struct Direction {
+    parts: Parts,
+    pub(super) ring: Ring,
+    way: Way,
+}
+
+/// What a [`Direction`] is built from.
+pub(super) struct Parts {
     pub(super) stream: Stream,
     pub(super) sizes: Sizes,
     /// Mean sectors that a request takes of a sweep.
@@ -82,7 +89,6 @@ pub(super) struct Direction {
     pub(super) cold: Sweep,
     pub(super) visit: Sweep,
     pub(super) hot: Option<Hot>,
-    pub(super) ring: Ring,
     pub(super) lags: Quantiles,
     pub(super) run: f64,
     pub(super) follow: f64,
@@ -95,77 +101,35 @@ pub(super) struct Direction {
     pub(super) align: u64,
     /// Requests of so many sectors go on through the footprint.
     pub(super) in_order: u64,
-    way: Way,
-}
-
-/// The parts of a [`Direction`] that it is built from.
-pub(super) struct Parts {
-    pub(super) stream: Stream,
-    pub(super) sizes: Sizes,
-    pub(super) mean_taken: f64,
-    pub(super) cold: Sweep,
-    pub(super) visit: Sweep,
-    pub(super) hot: Option<Hot>,
-    pub(super) lags: Quantiles,
-    pub(super) run: f64,
-    pub(super) follow: f64,
-    pub(super) again: f64,
-    pub(super) across: f64,
-    pub(super) only_hot: bool,
-    pub(super) own: Option<[(u64, u64); 2]>,
-    pub(super) align: u64,
-    pub(super) in_order: u64,
 }
 
 impl Direction {
     pub(super) fn new(parts: Parts) -> Direction {
-        let Parts { stream, sizes, mean_taken, cold, visit, hot, lags, .. } = parts;
-        let Parts { run, follow, again, across, only_hot, own, align, in_order, .. } = parts;
-        let ring = Ring::new();
-        let way = Way::New;
-        Direction {
-            stream,
-            sizes,
-            mean_taken,
-            cold,
-            visit,
-            hot,
-            ring,
-            lags,
-            run,
-            follow,
-            again,
-            across,
-            only_hot,
-            own,
-            align,
-            in_order,
-            way,
-        }
+        Direction { parts, ring: Ring::new(), way: Way::New }
     }
 
     /// Place and length of the next request in sectors, with `left` of this kind to come.
     #[inline]
     pub(super) fn next(&mut self, other: &mut Ring, left: u64) -> (u64, u32) {
-        let sectors = self.sizes.draw();
-        let taken = u64::from(sectors).next_multiple_of(self.align);
-        if taken >= self.in_order {
-            return (self.cold.next(taken), sectors);
+        let sectors = self.parts.sizes.draw();
+        let taken = u64::from(sectors).next_multiple_of(self.parts.align);
+        if taken >= self.parts.in_order {
+            return (self.parts.cold.next(taken), sectors);
         }
-        let needed = left as f64 * self.mean_taken;
-        let pressed = (self.cold.left + self.visit.left) as f64 >= needed;
+        let needed = left as f64 * self.parts.mean_taken;
+        let pressed = (self.parts.cold.left + self.parts.visit.left) as f64 >= needed;
         let go_on = match self.way {
-            Way::New if self.cold.left > 0 => self.run,
-            Way::Visit if self.visit.left > 0 => self.run,
-            Way::Back { .. } => self.follow,
+            Way::New if self.parts.cold.left > 0 => self.parts.run,
+            Way::Visit if self.parts.visit.left > 0 => self.parts.run,
+            Way::Back { .. } => self.parts.follow,
             _ => 0.0,
         };
-        if pressed || unit(self.stream.next_u64()) >= go_on {
+        if pressed || unit(self.parts.stream.next_u64()) >= go_on {
             self.turn(needed);
         }
         let place = match self.way {
-            Way::New => self.cold.next(taken),
-            Way::Visit => self.visit.next(taken),
+            Way::New => self.parts.cold.next(taken),
+            Way::Visit => self.parts.visit.next(taken),
             Way::Hot => self.hot_place(taken),
             Way::Back { lag, across } => {
                 let there = if across { other.back(lag) } else { None };
@@ -177,7 +141,7 @@ impl Direction {
                 }
             }
         };
-        if !self.only_hot || !matches!(self.way, Way::New) {
+        if !self.parts.only_hot || !matches!(self.way, Way::New) {
             self.ring.push(place);
         }
         (place, sectors)
@@ -189,51 +153,51 @@ impl Direction {
         let within = |ranges: &[(u64, u64); 2]| {
             ranges.iter().any(|(first, end)| (*first..*end).contains(&place))
         };
-        self.own.as_ref().is_none_or(within)
+        self.parts.own.as_ref().is_none_or(within)
     }
 
     /// Draws what this request does, so that the sweeps end with the last of `needed` sectors.
     fn turn(&mut self, needed: f64) {
-        let aligned = self.align > 1;
-        let mut word = unit(self.stream.next_u64()) * needed;
-        if word < self.cold.left as f64 {
-            self.cold.turn(&mut self.stream, aligned);
+        let aligned = self.parts.align > 1;
+        let mut word = unit(self.parts.stream.next_u64()) * needed;
+        if word < self.parts.cold.left as f64 {
+            self.parts.cold.turn(&mut self.parts.stream, aligned);
             self.way = Way::New;
             return;
         }
-        word -= self.cold.left as f64;
-        if word < self.visit.left as f64 {
-            self.visit.turn(&mut self.stream, aligned);
+        word -= self.parts.cold.left as f64;
+        if word < self.parts.visit.left as f64 {
+            self.parts.visit.turn(&mut self.parts.stream, aligned);
             self.way = Way::Visit;
             return;
         }
-        if self.hot.is_some() && unit(self.stream.next_u64()) >= self.again {
+        if self.parts.hot.is_some() && unit(self.parts.stream.next_u64()) >= self.parts.again {
             self.way = Way::Hot;
             return;
         }
-        let lag = self.lags.at(unit(self.stream.next_u64())) as u64;
-        let across = unit(self.stream.next_u64()) < self.across;
+        let lag = self.parts.lags.at(unit(self.parts.stream.next_u64())) as u64;
+        let across = unit(self.parts.stream.next_u64()) < self.parts.across;
         self.way = Way::Back { lag: lag.max(1), across };
     }
 
     /// A place when there is nothing to return to yet.
     fn elsewhere(&mut self, taken: u64) -> u64 {
-        if self.cold.left == 0 || self.only_hot {
+        if self.parts.cold.left == 0 || self.parts.only_hot {
             self.way = Way::Hot;
             return self.hot_place(taken);
         }
         self.way = Way::New;
-        self.cold.turn(&mut self.stream, self.align > 1);
-        self.cold.next(taken)
+        self.parts.cold.turn(&mut self.parts.stream, self.parts.align > 1);
+        self.parts.cold.next(taken)
     }
 
     #[inline]
     fn hot_place(&mut self, taken: u64) -> u64 {
-        let Some(hot) = &self.hot else { return self.cold.next(taken) };
-        let slot = hot.scatter.place(hot.ranks.draw(&mut self.stream) - 1);
+        let Some(hot) = &self.parts.hot else { return self.parts.cold.next(taken) };
+        let slot = hot.scatter.place(hot.ranks.draw(&mut self.parts.stream) - 1);
         let within = match hot.slot / taken {
             0 | 1 => 0,
-            places => below(self.stream.next_u64(), places) * taken,
+            places => below(self.parts.stream.next_u64(), places) * taken,
         };
         hot.first + slot * hot.slot + within
     }

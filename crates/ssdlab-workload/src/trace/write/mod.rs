@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use serde::Serialize;
 use ssdlab_base::Fault;
 
 use crate::formats::Format;
@@ -27,7 +28,7 @@ pub const WRITABLE: [Format; 7] = [
 ];
 
 /// What became of the requests that were to be written.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct Written {
     /// Requests written, trims and flushes among them.
     pub requests: u64,
