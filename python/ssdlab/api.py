@@ -10,7 +10,7 @@ from typing import Any
 
 from ssdlab import _native
 from ssdlab.errors import InputError, Interrupted
-from ssdlab.files import Folder, Target
+from ssdlab.files import Folder, Target, check_distinct
 from ssdlab.plans import Plan, differ_in_seed_alone, to_json
 from ssdlab.results import Comparison, Result, aggregate
 
@@ -49,6 +49,7 @@ def compare(
     if jobs < 1:
         raise InputError.at("--jobs", f"got {jobs}, expected a whole number from 1")
     wire = "[" + ",".join(to_json(plan) for plan in plans) + "]"
+    check_distinct(file for plan in plans for file in plan.files())
     text, interrupted = _native.run(wire, jobs, progress)
     comparison = _comparison(plans, json.loads(text))
     if interrupted:

@@ -117,12 +117,14 @@ class Folder:
 
 
 def check_distinct(paths: Iterable[tuple[str, str]]) -> None:
-    """Raise an :class:`InputError` if two of these options name the same file."""
+    """Raise an :class:`InputError` if two of these options, by name, are for the same file."""
     seen: dict[Path, str] = {}
     for option, path in paths:
-        other = seen.setdefault(Path(path).resolve(), option)
-        if other != option:
-            raise InputError.at(option, f"got {path!r}, expected another file than {other}")
+        file = Path(path).resolve()
+        if file in seen:
+            whose = "that of another run" if seen[file] == option else seen[file]
+            raise InputError.at(option, f"got {path!r}, expected another file than {whose}")
+        seen[file] = option
 
 
 def _refusal(option: str, shown: str, error: OSError) -> InputError:

@@ -64,30 +64,36 @@ class Plan:
         """Return the plan as the Rust side reads it; what is not given is left out."""
         config = self.config if not isinstance(self.config, str | os.PathLike) else [self.config]
         wire = {
-            "device": self.device,
-            "scheme": self.scheme,
-            "config": [os.fspath(file) for file in config],
+            "device": _text("--device", self.device),
+            "scheme": _text("--scheme", self.scheme),
+            "config": [_path("--config", file) for file in config],
             "set": assignments(self.set),
-            "trace": _path(self.trace),
-            "workload": self.workload,
+            "trace": _path("--trace", self.trace),
+            "workload": _text("--workload", self.workload),
             "seed": _whole("--seed", self.seed, 0),
             "limit": _optional_whole("--limit", self.limit),
-            "warmup": None if self.warmup is None else str(self.warmup),
-            "precondition": self.precondition,
+            "warmup": _text("--warmup", _as_typed(self.warmup)),
+            "precondition": _text("--precondition", self.precondition),
             "time_scale": _above_zero("--time-scale", self.time_scale),
             "closed": _outstanding(self.closed),
-            "fit": self.fit or None,
-            "state": _path(self.state),
-            "paranoid": self.paranoid or None,
-            "detail": self.detail or None,
-            "log": _path(self.log),
-            "series": _path(self.series),
-            "interval": self.interval,
-            "timeline": _path(self.timeline),
-            "timeline_span": self.timeline_span,
-            "label": self.label,
+            "fit": _truth("--fit", self.fit) or None,
+            "state": _path("--state", self.state),
+            "paranoid": _truth("--paranoid", self.paranoid) or None,
+            "detail": _truth("detail", self.detail) or None,
+            "log": _path("--log", self.log),
+            "series": _path("--series", self.series),
+            "interval": _text("--interval", self.interval),
+            "timeline": _path("--timeline", self.timeline),
+            "timeline_span": _text("--timeline-span", self.timeline_span),
+            "label": _text("label", self.label),
         }
         return {key: value for key, value in wire.items() if value is not None}
+
+
+    def files(self) -> list[tuple[str, str]]:
+        """Return the files that the run writes as it goes, each with the name of its option."""
+        files = {"--log": self.log, "--series": self.series, "--timeline": self.timeline}
+        return [(name, os.fspath(path)) for name, path in files.items() if path is not None]
 
 
 def to_json(plan: Plan) -> str:
@@ -101,6 +107,10 @@ def assignments(settings: Settings) -> list[str]:
         raise InputError.at("--set", f"got the text {settings!r}, expected a mapping or a list")
     if isinstance(settings, Mapping):
         return [f"{key}={toml(value)}" for key, value in settings.items()]
+    if not isinstance(settings, Sequence):
+        raise InputError.at("--set", f"got {settings!r}, expected a mapping or a list")
+    for line in settings:
+        _text("--set", line)
     return list(settings)
 
 
@@ -120,8 +130,25 @@ def _quoted(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else toml(value)
 
 
-def _path(path: Path | None) -> str | None:
-    return None if path is None else os.fspath(path)
+def _path(name: str, path: Path | None) -> str | None:
+    return _text(name, os.fspath(path) if isinstance(path, os.PathLike) else path)
+
+
+def _text(name: str, value: str | None) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise InputError.at(name, f"got {value!r}, expected a text")
+    return value
+
+
+def _truth(name: str, value: bool) -> bool:
+    if not isinstance(value, bool):
+        raise InputError.at(name, f"got {value!r}, expected True or False")
+    return value
+
+
+def _as_typed(value: str | int | None) -> str | None:
+    """Return a number as it would be typed."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _whole(name: str, value: int, least: int) -> int:
@@ -132,13 +159,14 @@ def _whole(name: str, value: int, least: int) -> int:
 
 
 def _above_zero(name: str, value: float | None) -> float | None:
-    if value is not None and not 0 < value < float("inf"):
-        raise InputError.at(name, f"got {value}, expected a number above 0")
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (number and 0 < value < float("inf")):
+        raise InputError.at(name, f"got {value!r}, expected a number above 0")
     return value
 
 
 def _outstanding(value: int | None) -> int | None:
-    if value is not None and value >= 1 << 32:
+    if isinstance(value, int) and value >= 1 << 32:
         raise InputError.at("--closed", f"got {value}, expected at most {(1 << 32) - 1}")
     return _optional_whole("--closed", value)
 

@@ -114,6 +114,18 @@ def test_a_wrong_input_says_where(tmp_path: Path) -> None:
         ({"closed": True}, "--closed: got True, expected a whole number from 1"),
         ({"set": "order=fifo"}, "--set: got the text 'order=fifo', expected a mapping or a list"),
         ({"time_scale": float("inf")}, "--time-scale: got inf, expected a number above 0"),
+        ({"time_scale": "2"}, "--time-scale: got '2', expected a number above 0"),
+        ({"closed": "x"}, "--closed: got 'x', expected a whole number from 1"),
+        ({"label": 5}, "label: got 5, expected a text"),
+        ({"trace": 5}, "--trace: got 5, expected a text"),
+        ({"log": 5}, "--log: got 5, expected a text"),
+        ({"fit": "yes"}, "--fit: got 'yes', expected True or False"),
+        ({"set": ["order=fifo", 5]}, "--set: got 5, expected a text"),
+        ({"set": 5}, "--set: got 5, expected a mapping or a list"),
+        (
+            {"log": "no.parquet", "series": "no.parquet"},
+            "--series: got 'no.parquet', expected another file than --log",
+        ),
         ({"set": {"order": "fif"}}, None),
         ({"trace": Path("no.csv")}, "no.csv: no such file"),
     ],
@@ -122,6 +134,12 @@ def test_a_wrong_option(options: dict[str, Any], line: str | None) -> None:
     with pytest.raises(ssdlab.InputError) as caught:
         ssdlab.run(**options)
     assert line is None or str(caught.value) == line
+
+
+def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
+    plans = [ssdlab.Plan(**LITTLE, seed=seed, log=tmp_path / "log.parquet") for seed in (1, 2)]
+    with pytest.raises(ssdlab.InputError, match="another file than that of another run"):
+        ssdlab.compare(plans)
 
 
 def test_nothing_to_compare_and_no_jobs() -> None:

@@ -49,8 +49,9 @@ const RATE_UNITS: &[Unit] = &[
     ("GiB/s", 1_073_741_824.0),
 ];
 
-/// Reads a number followed by one of `units`; the value in base units, rounded to the nearest.
-fn parse(text: &str, units: &[Unit], expected: &'static str) -> Result<u64, String> {
+/// Reads a number followed by one of `units`; the value in base units, rounded to the nearest, and
+/// at least `least`.
+fn parse(text: &str, units: &[Unit], least: u64, expected: &'static str) -> Result<u64, String> {
     let text = text.trim();
     let wrong = || format!("invalid value {text:?}, expected {expected}");
     let split = text
@@ -62,10 +63,10 @@ fn parse(text: &str, units: &[Unit], expected: &'static str) -> Result<u64, Stri
     let (_, factor) = units.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
     let value = number * factor;
     // Beyond 2^53 a double no longer tells neighbouring integers apart.
-    if !(0.0..=9.2e18).contains(&value) {
-        return Err(wrong());
+    match (least as f64..=9.2e18).contains(&value.round()) {
+        true => Ok(value.round() as u64),
+        false => Err(wrong()),
     }
-    Ok(value.round() as u64)
 }
 
 /// `value` with the largest unit that divides it.
@@ -78,11 +79,11 @@ fn print(value: u64, units: &[Unit], preferred: &[&str]) -> String {
 }
 
 macro_rules! quantity {
-    ($type:ident, $units:ident, $preferred:expr, $expected:literal, $get:ident, $make:path) => {
+    ($type:ident, $units:ident, $least:literal, $preferred:expr, $expected:literal, $get:ident, $make:path) => {
         impl FromStr for $type {
             type Err = String;
             fn from_str(text: &str) -> Result<Self, String> {
-                parse(text, $units, $expected).map($make)
+                parse(text, $units, $least, $expected).map($make)
             }
         }
 
@@ -133,6 +134,7 @@ macro_rules! quantity {
 quantity!(
     Nanos,
     TIME_UNITS,
+    0,
     &["d", "h", "min", "s", "ms", "us"],
     "a time with its unit, such as \"45us\", \"3.5ms\" or \"90d\"",
     as_ns,
@@ -141,6 +143,7 @@ quantity!(
 quantity!(
     Bytes,
     SIZE_UNITS,
+    0,
     &["TiB", "GiB", "MiB", "KiB", "GB", "MB", "kB"],
     "a size with its unit, such as \"16KiB\", \"128GiB\" or \"50MB\"",
     get,
@@ -149,8 +152,9 @@ quantity!(
 quantity!(
     BytesPerSecond,
     RATE_UNITS,
+    1,
     &["GB/s", "MB/s", "kB/s"],
-    "a rate with its unit, such as \"333MB/s\" or \"1.6GB/s\"",
+    "a rate above 0 with its unit, such as \"333MB/s\" or \"1.6GB/s\"",
     get,
     BytesPerSecond::new
 );

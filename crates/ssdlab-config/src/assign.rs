@@ -41,7 +41,8 @@ impl Assignment {
     }
 
     /// The layer that this assignment is. `schema` says what is wanted: where a list is, a single
-    /// value is a list of one and `4KiB,8KiB` a list of two; where a text is, `5` is one.
+    /// value is a list of one and `4KiB,8KiB` a list of two, which it also is where one value or a
+    /// list may be; where a text is, `5` is one.
     ///
     /// # Errors
     /// A number that is not finite or needs more than 64 bits.
@@ -53,6 +54,7 @@ impl Assignment {
     ) -> Result<Node, Fault> {
         let wanted = schema.at(&self.path);
         let items = wanted.and_then(|view| view.items());
+        let listed = wanted.and_then(|view| view.items_of_a_list());
         let read = |text: &str, wanted: Option<View<'_>>| {
             let quoted = text.starts_with(['"', '\'']);
             match wanted.is_some_and(|view| view.is_text()) && !quoted {
@@ -62,9 +64,13 @@ impl Assignment {
         };
         let whole = read(&self.value, wanted)?;
         let innermost = match &whole.value {
-            Value::String(text) if items.is_some() => {
-                let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
-                let nodes = words.map(|word| read(word, items)).collect::<Result<_, Fault>>()?;
+            // `4KiB,8KiB`, and `[4KiB,8KiB]`, which lacks the quotes that TOML wants.
+            Value::String(text) if items.is_some() || (listed.is_some() && text.contains(',')) => {
+                let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+                let words = bare.unwrap_or(text).split(',').map(str::trim);
+                let words = words.filter(|word| !word.is_empty());
+                let nodes =
+                    words.map(|word| read(word, items.or(listed))).collect::<Result<_, Fault>>()?;
                 Node::new(Value::List(nodes), origin)
             }
             Value::List(_) => whole,

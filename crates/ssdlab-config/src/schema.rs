@@ -139,6 +139,11 @@ impl<'a> View<'a> {
         self.here.get("items").filter(|json| json.is_object()).map(|schema| self.of(schema))
     }
 
+    /// The elements of the list that may stand here in place of a single value.
+    pub(crate) fn items_of_a_list(self) -> Option<View<'a>> {
+        alternatives(self.here)?.find_map(|form| self.of(form).items())
+    }
+
     /// The named choices that may stand here; none if this is no choice.
     pub(crate) fn variants(self) -> Vec<Variant<'a>> {
         self.named().unwrap_or_default()

@@ -5,7 +5,9 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{F64Deserializer, SeqAccessDeserializer, StrDeserializer};
+use serde::de::value::{
+    F64Deserializer, I64Deserializer, SeqAccessDeserializer, StrDeserializer, U64Deserializer,
+};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
@@ -82,11 +84,11 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrList<T> {
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Each<T>, E> {
-        self.visit_f64(value as f64)
+        Ok(Each(vec![T::deserialize(I64Deserializer::new(value))?]))
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Each<T>, E> {
-        self.visit_f64(value as f64)
+        Ok(Each(vec![T::deserialize(U64Deserializer::new(value))?]))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Each<T>, A::Error> {

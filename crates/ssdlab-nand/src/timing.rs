@@ -62,6 +62,7 @@ impl TimingConfig {
         self.read.check("timing.read", types, &whom)?;
         self.program.check("timing.program", types, &whom)?;
         self.decode.check("timing.decode", rungs, "rung that a read can climb to")?;
+        at_most_longest("timing.decode", self.decode.declared().iter().copied())?;
         some_time("timing.read", self.read.declared().iter().copied())?;
         some_time("timing.program", self.program.declared().iter().copied())?;
         some_time("timing.erase", [self.erase])?;
@@ -86,12 +87,14 @@ impl TimingConfig {
 const LONGEST: Nanos = Nanos::from_ms(100_000);
 
 fn some_time(key: &str, times: impl IntoIterator<Item = Nanos>) -> Result<(), Refusal> {
-    for time in times {
-        if time == Nanos::ZERO || time > LONGEST {
-            return Err(Refusal::new(key, time, format!("more than 0ns, at most {LONGEST}")));
-        }
-    }
-    Ok(())
+    let expected = || format!("more than 0, at most {LONGEST}");
+    let wrong = times.into_iter().find(|time| *time == Nanos::ZERO || *time > LONGEST);
+    wrong.map_or(Ok(()), |time| Err(Refusal::new(key, time, expected())))
+}
+
+fn at_most_longest(key: &str, times: impl IntoIterator<Item = Nanos>) -> Result<(), Refusal> {
+    let wrong = times.into_iter().find(|time| *time > LONGEST);
+    wrong.map_or(Ok(()), |time| Err(Refusal::new(key, time, format!("at most {LONGEST}"))))
 }
 
 /// How the time of a sensing grows along the ladder.

@@ -33,10 +33,32 @@ fn times_that_could_overflow_are_refused() {
     assert!(set(&["timing.program=9000000000s"]).contains("at most 100s"));
     assert!(set(&["flash.bus_rate=1B/s"]).contains("a rate that moves a page within"));
     assert!(set(&["flash.command_time=1h"]).contains("at most 100s"));
+    let decode = set(&["timing.decode=200s"]);
+    assert!(decode.contains("timing.decode: got \"200s\", expected at most 100s"), "{decode}");
+    let apart = set(&["workload.interarrival=90000d"]);
+    let expected = "workload.interarrival: got 1000 requests 90000d apart, expected a workload";
+    assert!(apart.contains(expected), "{apart}");
     let old = set(&["physics=retries", "start.age_max=100000d"]);
     assert!(old.contains("start.age_max: got \"100000d\", expected at most 36500d"), "{old}");
     let late = line(Plan { time_scale: Some(1e300), ..Plan::default() });
     assert!(late.contains("an arrival too late to simulate"), "{late}");
+}
+
+#[test]
+fn what_was_typed_is_what_an_error_says() {
+    let rate = set(&["flash.bus_rate=0MB/s"]);
+    assert!(rate.contains("flash.bus_rate: got \"0MB/s\", expected a rate above 0"), "{rate}");
+    let sizes = set(&["workload.sizes=[]"]);
+    assert!(sizes.contains("got a list of 0, expected from 1 to 1024 sizes"), "{sizes}");
+    let time = set(&["timing.read=75"]);
+    assert!(time.contains("timing.read: got 75, expected a time"), "{time}");
+    for list in ["[40us,60us]", "40us,60us", "[\"40us\", \"60us\"]"] {
+        let set = vec![format!("timing.read={list}")];
+        let plan = Plan { device: "dlv-mlc-128g".into(), set, ..Plan::default() };
+        plan.prepare().unwrap();
+    }
+    let short = set(&["timing.read=[40us,60]"]);
+    assert!(short.contains("timing.read[1]: got 60, expected a time"), "{short}");
 }
 
 #[test]

@@ -154,7 +154,8 @@ fn an_argument_is_toml_or_a_bare_word() {
     assert_eq!(toy.gc.hold, Nanos::from_us(45));
     assert_eq!((toy.seed, toy.gc.eager), (16, true));
     let sizes = [Bytes::from_kib(4), Bytes::from_kib(8)];
-    for list in ["workload.sizes=[\"4KiB\", \"8KiB\"]", "workload.sizes=4KiB,8KiB"] {
+    for list in ["[\"4KiB\", \"8KiB\"]", "4KiB,8KiB", "[4KiB, 8KiB]"] {
+        let list = &format!("workload.sizes={list}");
         assert_eq!(with(&[list]).0.workload.sizes, sizes, "{list}");
     }
     assert_eq!(with(&["workload.sizes=4KiB"]).0.workload.sizes, sizes[..1]);

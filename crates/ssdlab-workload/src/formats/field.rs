@@ -97,7 +97,10 @@ impl Field<'_> {
     }
 
     fn stamp_with_fraction(&self, clock: Clock) -> Result<u64, Box<Wrong>> {
-        let expected = if clock.fractions { "a number, zero or more" } else { "a whole number" };
+        let expected = match clock.fractions {
+            true => "a decimal number, zero or more",
+            false => "a whole number",
+        };
         if self.text.starts_with(b"-") {
             return Err(self.wrong(expected));
         }

@@ -40,7 +40,9 @@ impl Clock {
         // Checked once here, so that no sum of gaps can overflow later.
         let longest = mean.as_ns().max(pause.as_ns()).checked_mul(LONGEST_DRAW);
         if longest.and_then(|gap| gap.checked_mul(config.requests)).is_none() {
-            return Err(Fault::new("", "workload.requests")
+            let long_gaps = config.interarrival > WorkloadConfig::default().interarrival;
+            let key = if long_gaps { "workload.interarrival" } else { "workload.requests" };
+            return Err(Fault::new("", key)
                 .got(format!("{} requests {} apart", config.requests, mean.max(pause)))
                 .expected("a workload shorter than 15 years"));
         }

@@ -27,7 +27,7 @@ impl Sizes {
         let fault = || Fault::new("", "workload.sizes");
         if choices.is_empty() || choices.len() > SIZES_MAX {
             return Err(fault()
-                .got(choices.len())
+                .got(format!("a list of {}", choices.len()))
                 .expected(format!("from 1 to {SIZES_MAX} sizes")));
         }
         let mut table = Vec::with_capacity(choices.len());

@@ -76,7 +76,8 @@ fn a_comma_at_the_end_is_one_more_column() {
 #[test]
 fn a_decimal_point_without_digits_on_both_sides() {
     for stamp in [".5", "5.", ".", "x.5", "5.x", "1.2.3", "5.-1", "+5"] {
-        let line = format!("t:1:11: Timestamp: got {stamp}, expected a number, zero or more");
+        let line =
+            format!("t:1:11: Timestamp: got {stamp}, expected a decimal number, zero or more");
         assert_eq!(fault(&format!("0,1,512,r,{stamp}\n"), Spc), line);
     }
 }
@@ -97,7 +98,7 @@ fn a_negative_number() {
     );
     assert_eq!(
         fault("0,1,512,r,-0.5\n", Spc),
-        "t:1:11: Timestamp: got -0.5, expected a number, zero or more"
+        "t:1:11: Timestamp: got -0.5, expected a decimal number, zero or more"
     );
 }
 
@@ -105,11 +106,11 @@ fn a_negative_number() {
 fn not_a_number() {
     assert_eq!(
         fault("0,1,512,r,NaN\n", Spc),
-        "t:1:11: Timestamp: got NaN, expected a number, zero or more"
+        "t:1:11: Timestamp: got NaN, expected a decimal number, zero or more"
     );
     assert_eq!(
         fault("0,1,512,r,1e-3\n", Spc),
-        "t:1:11: Timestamp: got 1e-3, expected a number, zero or more"
+        "t:1:11: Timestamp: got 1e-3, expected a decimal number, zero or more"
     );
     assert_eq!(
         fault("1 x 0 8 1\n", Mqsim),

@@ -95,7 +95,8 @@ fn a_key_without_effect_is_refused() {
 #[test]
 fn values_that_no_workload_can_have_are_refused_by_name() {
     assert_eq!(refused("requests = 0"), "workload.requests: got 0, expected at least one");
-    assert_eq!(refused("sizes = []"), "workload.sizes: got 0, expected from 1 to 1024 sizes");
+    let none = "workload.sizes: got a list of 0, expected from 1 to 1024 sizes";
+    assert_eq!(refused("sizes = []"), none);
     assert_eq!(
         refused("sizes = ['1000B']"),
         "workload.sizes: got 1kB, expected multiples of 512 B from 512 B to 2 TiB"
@@ -128,7 +129,7 @@ fn values_that_no_workload_can_have_are_refused_by_name() {
     );
     assert_eq!(
         refused("interarrival = '90d'"),
-        "workload.requests: got 1000000 requests 90d apart, \
+        "workload.interarrival: got 1000000 requests 90d apart, \
          expected a workload shorter than 15 years"
     );
 }
