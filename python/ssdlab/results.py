@@ -122,6 +122,14 @@ class BufferResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Prioritised:
+    """Shares of the requests that went to the flash before one of their kind that came earlier."""
+
+    read: float
+    write: float
+
+
+@dataclass(frozen=True, slots=True)
 class PreconditionResult:
     """How the drive was brought into a steady state before the run."""
 
@@ -193,6 +201,9 @@ class Result:
     queues: Sequence[QueueResult] = ()
     buffer: BufferResult | None = None
     bit_errors: BitErrors | None = None
+    prioritised: Prioritised | None = None
+    strong_share: float | None = None
+    metadata_bytes: Mapping[str, int] = field(default_factory=dict)
     precondition: PreconditionResult | None = None
     detail: Detail | None = None
     vary: Mapping[str, str] = field(default_factory=dict)

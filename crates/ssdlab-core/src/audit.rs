@@ -17,6 +17,7 @@ use crate::config::{PartialWrites, Preload, RESERVE_BLOCKS, Resolved};
 use crate::flash::{Census, Flash, Owner, Room, Txn, TxnId};
 use crate::ftl::Ftl;
 use crate::host::{Hazards, Host, Op, Request};
+use crate::queue::Queue;
 use data::Data;
 
 /// The rooms of a drive, to be looked at.
@@ -28,6 +29,8 @@ pub struct Rooms<'a> {
     pub host: &'a Host,
     /// Operations on the same page.
     pub hazards: &'a Hazards,
+    /// Who an order holds back, if it does.
+    pub queue: Option<&'a Queue>,
     /// The page buffer.
     pub buffer: Option<&'a Buffer>,
     /// The translation layer.
@@ -259,6 +262,9 @@ pub fn everything(rooms: &Rooms<'_>, recount: bool) -> Result<(), String> {
     rooms.flash.audit(rooms.now, &mut census)?;
     for id in rooms.hazards.waiting(&rooms.flash.txns) {
         census.found(id, "the wait for its page")?;
+    }
+    for id in rooms.queue.iter().flat_map(|queue| queue.held(&rooms.flash.txns)) {
+        census.found(id, Census::HELD)?;
     }
     if let Some(buffer) = rooms.buffer {
         let moving = buffer.moving().try_fold(SimTime::START, |last, (end, id)| {

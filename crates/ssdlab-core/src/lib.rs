@@ -6,6 +6,7 @@
 
 pub mod account;
 pub mod audit;
+pub mod belief;
 pub mod buffer;
 pub mod config;
 pub mod drive;
@@ -14,6 +15,8 @@ pub mod ftl;
 pub mod host;
 pub mod media;
 pub mod policy;
+pub mod queue;
+pub mod schemes;
 pub mod slots;
 pub mod stats;
 pub mod timers;

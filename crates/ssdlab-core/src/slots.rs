@@ -2,15 +2,26 @@
 //! them all; a new policy is one file and one line here.
 
 use ssdlab_base::choice;
+use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::{Lpn, PlaneId};
 
+use crate::account::OpKind;
 use crate::policy::evict::{EvictPolicy, Lru, UseView};
-use crate::policy::order::{Fifo, OrderPolicy, OrderView, Priority, ReadFirst};
+use crate::policy::order::{
+    Fifo, Going, HoldView, Next, OrderPolicy, OrderView, Priority, ReadFirst,
+};
 use crate::policy::place::{NextPage, PlacePolicy, PlaceView};
 use crate::policy::preempt::{Nobody, PreemptPolicy, PreemptView, ReadsInterrupt, Verdict};
-use crate::policy::program::{Normal, ProgramPolicy};
+use crate::policy::program::{Normal, ProgramPolicy, ProgramView};
 use crate::policy::read::{Climb, ReadPolicy, ReadView, Worst};
 use crate::policy::tend::{Gc, Job, StaticWear, TendPolicy, TendView, Trigger};
 use crate::policy::{Answer, Setup, Wish};
+use crate::queue::{GroupId, Leg};
+use crate::schemes::dlv::last_level::LastLevel;
+use crate::schemes::dlv::order::Dlv;
+use crate::schemes::dlv::program::ByClass;
+use crate::schemes::dlv::sl_tables::SlTables;
+use crate::schemes::dlv::small_strong::SmallStrong;
 use crate::toggle::Toggle;
 
 /// Declares one slot: the names and settings that a config may choose from, the answers
@@ -43,6 +54,16 @@ macro_rules! slot {
                     $($Choice::$Policy(config) => $Answer::$Policy(Answer::build(config, setup))),+
                 }
             }
+
+            /// Whether the chosen answer can be set up for this drive.
+            ///
+            /// # Errors
+            /// What it cannot work with.
+            pub fn check(choice: &$Choice, setup: &Setup) -> Result<(), Refusal> {
+                match choice {
+                    $($Choice::$Policy(config) => <$Policy as Answer>::check(config, setup)),+
+                }
+            }
         }
 
         macro_rules! $each {
@@ -62,6 +83,8 @@ slot! { $ each_order
         read_first => ReadFirst,
         /// By the priority of the submission queue.
         priority => Priority,
+        /// The request that is expected to end first, and strong blocks where they help (DLV).
+        dlv => Dlv,
     } default fifo
 }
 
@@ -70,6 +93,8 @@ slot! { $ each_place
     Place from PlaceChoice {
         /// The next page of the plane's open block.
         next_page => NextPage,
+        /// Strong blocks for small writes (PV+allocation).
+        small_strong => SmallStrong,
     } default next_page
 }
 
@@ -78,6 +103,8 @@ slot! { $ each_program
     Program from ProgramChoice {
         /// The normal voltages.
         normal => Normal,
+        /// Each class of blocks with voltages of its own (DLV: a larger step on strong blocks).
+        by_class => ByClass,
     } default normal
 }
 
@@ -88,6 +115,10 @@ slot! { $ each_read
         climb => Climb,
         /// Always the last rung.
         worst => Worst,
+        /// From the rung that tables give by the block's class and the data's age (DLV).
+        sl_tables => SlTables,
+        /// From the rung at which the page was read last (LaLDPC).
+        last_level => LastLevel,
     } default climb
 }
 
@@ -160,6 +191,34 @@ impl OrderPolicy for Order {
     fn rank(&mut self, view: &OrderView) -> u8 {
         each_order!(self, policy => policy.rank(view))
     }
+
+    fn holds(&self) -> bool {
+        each_order!(self, policy => policy.holds())
+    }
+
+    fn estimate(&mut self, view: &HoldView, kind: OpKind, leg: &Leg) -> u64 {
+        each_order!(self, policy => policy.estimate(view, kind, leg))
+    }
+
+    fn goes_at_once(&mut self, view: &HoldView, group: GroupId) -> bool {
+        each_order!(self, policy => policy.goes_at_once(view, group))
+    }
+
+    fn next(&mut self, view: &HoldView, plane: PlaneId) -> Option<Next> {
+        each_order!(self, policy => policy.next(view, plane))
+    }
+
+    fn leaves(&mut self, view: &HoldView, going: &Going, classes: &mut Vec<Option<u8>>) {
+        each_order!(self, policy => policy.leaves(view, going, classes));
+    }
+
+    fn given(&mut self, plane: PlaneId, class: u8) {
+        each_order!(self, policy => policy.given(plane, class));
+    }
+
+    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
+        each_order!(self, policy => policy.metadata_bits())
+    }
 }
 
 impl PlacePolicy for Place {
@@ -175,7 +234,7 @@ impl PlacePolicy for Place {
 
 impl ProgramPolicy for Program {
     #[inline]
-    fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
+    fn wish(&mut self, view: &ProgramView, wish: &mut Wish) {
         each_program!(self, policy => policy.wish(view, wish))
     }
 }
@@ -188,6 +247,22 @@ impl ReadPolicy for Read {
 
     fn climb(&mut self, view: &ReadView, failed: u8) -> u8 {
         each_read!(self, policy => policy.climb(view, failed))
+    }
+
+    fn learns(&self) -> bool {
+        each_read!(self, policy => policy.learns())
+    }
+
+    fn decoded(&mut self, view: &ReadView, rung: u8, first_try: bool) {
+        each_read!(self, policy => policy.decoded(view, rung, first_try));
+    }
+
+    fn written(&mut self, lpn: Lpn) {
+        each_read!(self, policy => policy.written(lpn));
+    }
+
+    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
+        each_read!(self, policy => policy.metadata_bits())
     }
 }
 

@@ -200,6 +200,11 @@ impl Chip {
         (0..self.voltages.names.len() as u8).map(Voltage)
     }
 
+    /// Names of the voltage classes, in their order.
+    pub fn voltage_names(&self) -> impl Iterator<Item = &str> {
+        self.voltages.names.iter().map(String::as_str)
+    }
+
     /// The voltage class of this name.
     pub fn voltage(&self, name: &str) -> Option<Voltage> {
         self.voltages.named(name)

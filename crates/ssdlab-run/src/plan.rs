@@ -214,7 +214,7 @@ impl Plan {
     /// The layers of this plan, merged.
     fn resolve(&self) -> Result<(RunConfig, Effective), Fault> {
         let preset = find(PRESETS, "--device", "a device", &self.device)?;
-        let scheme = find(SCHEMES, "--scheme", "a scheme", self.scheme_name())?;
+        let scheme = find_scheme("--scheme", self.scheme_name(), preset.name)?;
         let mut layers = Layers::new()
             .text(format!("preset {}", preset.name), preset.toml)
             .text(format!("scheme {}", scheme.name), scheme.toml);
@@ -371,6 +371,15 @@ fn find(
             .expected(names().collect::<Vec<_>>().join(", "))
             .suggest(name, names())
     })
+}
+
+/// The scheme of this name; a bare one is of the device's own family.
+fn find_scheme(option: &str, name: &str, device: &str) -> Result<&'static Entry, Fault> {
+    let own = SCHEMES.iter().find(|entry| {
+        let (family, bare) = entry.name.split_once('/').unwrap_or_default();
+        bare == name && device.starts_with(&format!("{family}-"))
+    });
+    own.map_or_else(|| find(SCHEMES, option, "a scheme", name), Ok)
 }
 
 /// The text of a preset.

@@ -125,6 +125,15 @@ pub struct BufferResult {
     pub lookups: u64,
 }
 
+/// Shares of the requests that went to the flash before one of their kind that came earlier.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Prioritised {
+    /// Of the reads that went to the flash.
+    pub read: f64,
+    /// Of the writes, a page that leaves the buffer counting as one.
+    pub write: f64,
+}
+
 /// The simulation itself. Not part of the digest.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Sim {
@@ -232,6 +241,17 @@ pub struct RunResult {
     /// The page buffer; only with one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferResult>,
+    /// Requests that overtook others; only under an order that holds requests back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prioritised: Option<Prioritised>,
+    /// Share of the pages programmed for the host that went to strong blocks, that is to any class
+    /// but the last; only where blocks are graded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strong_share: Option<f64>,
+    /// Bytes that a controller needs for what the policies keep, by structure; only if there are
+    /// any.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata_bytes: BTreeMap<&'static str, u64>,
     /// Requests that reached over the drive's end and were moved to end there.
     pub clamped: u64,
     /// Requests whose address was folded into the drive.
@@ -267,6 +287,22 @@ const BACKLOG_LEAST: u64 = 64;
 const BACKLOG_SHARE: f64 = 0.01;
 /// … and ending them takes more than this share of the time over which they arrived.
 const DRAIN_SHARE: f64 = 0.01;
+
+fn share((all, part): (u64, u64)) -> f64 {
+    if all > 0 { part as f64 / all as f64 } else { 0.0 }
+}
+
+fn prioritised(drive: &Drive) -> Option<Prioritised> {
+    let [read, write] = drive.stats().let_go.map(share);
+    drive.holds_back().then_some(Prioritised { read, write })
+}
+
+fn strong_share(drive: &Drive) -> Option<f64> {
+    let classes = drive.resolved().config.belief.grade.classes();
+    let pages = &drive.stats().by_class[..classes];
+    let strong = pages[..classes - 1].iter().sum();
+    (classes > 1).then(|| share((pages.iter().sum(), strong)))
+}
 
 fn is_saturated(course: &Course, closed: bool) -> bool {
     let arrivals = (course.last_arrival - course.began).as_ns() as f64;
@@ -324,6 +360,9 @@ impl RunResult {
             utilisation: utilisation(drive, end),
             buffer: (prepared.resolved.buffer_pages > 0)
                 .then_some(BufferResult { hits: stats.buffer.0, lookups: stats.buffer.1 }),
+            prioritised: prioritised(drive),
+            strong_share: strong_share(drive),
+            metadata_bytes: drive.metadata_bytes().into_iter().collect(),
             clamped: feed.clamped,
             folded: feed.folded,
             preloaded: stats.preloaded,

@@ -7,7 +7,7 @@ use ssdlab_nand::refusal::Refusal;
 
 use super::DriveConfig;
 use crate::policy::tend::Victim;
-use crate::slots::{EvictChoice, PreemptChoice, ReadChoice};
+use crate::slots::{EvictChoice, PreemptChoice, ProgramChoice, ReadChoice};
 
 /// A key, its value if it is set, whether it has no effect, and when that is so.
 type Idle = (&'static str, Option<String>, bool, &'static str);
@@ -22,6 +22,7 @@ pub(super) fn check_effects(config: &DriveConfig, chip: &Chip) -> Result<(), Ref
         of_flash(config, chip),
         of_buffer(config),
         of_policies(config, chip),
+        of_belief(config, chip),
         of_start(config, chip),
     ];
     for (key, value, without_effect, when) in sections.into_iter().flatten() {
@@ -50,7 +51,7 @@ fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
         (
             "timing.voltages",
             second_class,
-            true,
+            config.program.iter().all(|link| matches!(link, ProgramChoice::Normal(_))),
             "as long as no link of `program` chooses another voltage than the normal one",
         ),
     ]
@@ -77,6 +78,12 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
         ("tend.gc.choices", shown(choices), !draws, "without victim = \"d_choices\""),
         ("read", worst, chip.is_flat(), FLAT),
     ]
+}
+
+fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
+    let grade = &config.belief.grade;
+    let graded = (grade.classes() > 1).then(|| grade.name().to_owned());
+    vec![("belief.grade", graded, chip.is_flat(), FLAT)]
 }
 
 fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {

@@ -16,6 +16,7 @@ use ssdlab_nand::Geometry;
 use ssdlab_nand::chip::PhysicsConfig;
 use ssdlab_nand::timing::TimingConfig;
 
+use crate::belief::BeliefConfig;
 use crate::slots::{
     EvictChoice, OrderChoice, PlaceChoice, PreemptChoice, ProgramChoice, ReadChoice, TendChoice,
 };
@@ -45,6 +46,9 @@ pub struct DriveConfig<W: Default + Serialize = NoWorkload> {
     /// Mapping and allocation.
     #[serde(default)]
     pub ftl: FtlConfig,
+    /// What the controller knows of its blocks.
+    #[serde(default)]
+    pub belief: BeliefConfig,
     /// Slot 1: which request goes to the flash next.
     #[serde(default)]
     pub order: OrderChoice,
@@ -90,6 +94,7 @@ impl<W: Default + Serialize> DriveConfig<W> {
             host: self.host,
             buffer: self.buffer,
             ftl: self.ftl,
+            belief: self.belief,
             order: self.order,
             place: self.place,
             program: self.program,

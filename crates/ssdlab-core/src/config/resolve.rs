@@ -11,9 +11,13 @@ use ssdlab_nand::{BlockId, Geometry};
 
 use super::effects::check_effects;
 use super::{ArrayUnit, DriveConfig, PartialWrites, TransferUnit};
+use crate::belief::grade::{CLASSES_MAX, GradeChoice};
 use crate::flash::{FlashSetup, HOST_RANKS};
 use crate::media;
-use crate::slots::{OrderChoice, PreemptChoice, ReadChoice};
+use crate::policy::Setup;
+use crate::slots::{
+    Evict, Order, OrderChoice, Place, Preempt, PreemptChoice, Program, Read, ReadChoice,
+};
 
 /// A drive's config in flat numbers.
 #[derive(Clone, Debug)]
@@ -79,7 +83,7 @@ impl Resolved {
             let expected = format!("0B or at least a page of {}", geometry.page_size);
             return Err(Refusal::new("buffer.size", config.buffer.size, expected));
         }
-        Ok(Resolved {
+        let resolved = Resolved {
             flash: flash_setup(config, &chip),
             page_order: PageOrder::conventional(geometry.cell, geometry.pages),
             chip,
@@ -90,7 +94,34 @@ impl Resolved {
             buffer_keep_free: keep_free(config, buffer_pages),
             seed,
             config: config.clone(),
-        })
+        };
+        resolved.check_answers()?;
+        Ok(resolved)
+    }
+
+    /// Refuses answers of the slots that cannot work on this drive.
+    fn check_answers(&self) -> Result<(), Refusal> {
+        let (config, setup) = (&self.config, self.setup());
+        Order::check(&config.order, &setup)?;
+        config.place.iter().try_for_each(|link| Place::check(link, &setup))?;
+        config.program.iter().try_for_each(|link| Program::check(link, &setup))?;
+        Read::check(&config.read, &setup)?;
+        Preempt::check(&config.preempt, &setup)?;
+        Evict::check(&config.evict, &setup)
+    }
+
+    /// What the drive's policies may know of it when they are set up.
+    pub fn setup(&self) -> Setup {
+        Setup {
+            geometry: self.config.geometry.clone(),
+            buffer_pages: self.buffer_pages,
+            spare_blocks: spare_blocks(&self.config, self.logical_pages),
+            seed: self.seed,
+            logical_pages: self.logical_pages,
+            rungs: self.chip.rungs(),
+            classes: self.config.belief.grade.classes() as u8,
+            voltages: self.chip.voltage_names().map(str::to_owned).collect(),
+        }
     }
 
     /// The shape of the flash.
@@ -160,6 +191,7 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
             return Err(Refusal::new(key, "none", "at least one link"));
         }
     }
+    check_grade(&config.belief.grade)?;
     if let ReadChoice::Climb(climb) = &config.read
         && !(1..=chip.rungs()).contains(&climb.start)
     {
@@ -187,6 +219,23 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
         return Err(Refusal::new("ftl.allocation_order", format!("{letters:?}"), expected));
     }
     Ok(())
+}
+
+/// Refuses classes of blocks that cannot be.
+fn check_grade(grade: &GradeChoice) -> Result<(), Refusal> {
+    let GradeChoice::Factory(config) = grade else { return Ok(()) };
+    const KEY: &str = "belief.grade.factory.shares";
+    if !(2..=CLASSES_MAX).contains(&grade.classes()) {
+        let expected = format!("1 to {} shares: the last class has the rest", CLASSES_MAX - 1);
+        return Err(Refusal::new(KEY, format!("a list of {}", config.shares.len()), expected));
+    }
+    let sum: f64 = config.shares.iter().map(|share| share.get()).sum();
+    match sum > 1.0 {
+        true => {
+            Err(Refusal::new(KEY, format!("a sum of {sum}"), "shares that add up to 1 at most"))
+        }
+        false => Ok(()),
+    }
 }
 
 /// Refuses times with which sums over a run could overflow.
@@ -273,8 +322,10 @@ fn logical_pages(config: &DriveConfig, seed: u64) -> Result<u32, Refusal> {
     };
     // A start state is drawn on a plane with the expected number of bad blocks.
     let worst = worst.max(geometry.blocks - usable_blocks(config));
-    // Static wear levelling has a block open of its own.
-    let unusable = BLOCKS_UNUSABLE + u32::from(config.tend.static_wear.get().is_some());
+    // Static wear levelling has blocks open of its own; who moves pages has one open of each class.
+    let wearing = u32::from(config.tend.static_wear.get().is_some());
+    let classes = config.belief.grade.classes() as u32;
+    let unusable = BLOCKS_UNUSABLE + wearing + (classes - 1) * (1 + wearing);
     let usable = geometry.blocks.saturating_sub(worst + unusable) * geometry.pages;
     if usable == 0 {
         let expected = format!(

@@ -103,6 +103,7 @@ impl Drive {
     /// Programs what was written of a page: its departure of this number.
     fn program_page(&mut self, page: Slot, room: Room, number: u64) {
         let id = self.flash.txns.insert(self.now);
+        self.flash.comes(id);
         let txn = &mut self.flash.txns[id];
         txn.lpn = page.lpn;
         txn.owner = Owner::Buffer { room, number };

@@ -6,6 +6,7 @@ use super::Drive;
 use super::watch::watch;
 use crate::account::{Cause, OpKind};
 use crate::flash::{Event, Owner, TxnId};
+use crate::policy::read::ReadPolicy;
 
 impl Drive {
     /// Hears what the flash has to tell.
@@ -35,6 +36,9 @@ impl Drive {
 
     #[inline]
     fn done(&mut self, id: TxnId) {
+        if self.learns {
+            self.learn(id);
+        }
         let txn = &self.flash.txns[id];
         match txn.owner {
             Owner::Job(plane) => self.job_goes_on(id, plane),
@@ -44,6 +48,17 @@ impl Drive {
                 OpKind::Program => self.end_of_program(id),
                 OpKind::Erase => unreachable!("the host erases nothing"),
             },
+        }
+    }
+
+    /// Tells the reading policy what an operation came to.
+    fn learn(&mut self, id: TxnId) {
+        let txn = &self.flash.txns[id];
+        let (lpn, rung, first_try) = (txn.lpn, txn.rung, txn.failed == 0);
+        match txn.kind {
+            OpKind::Read => self.answers.read.decoded(&self.read_view(id), rung, first_try),
+            OpKind::Program => self.answers.read.written(lpn),
+            OpKind::Erase => {}
         }
     }
 

@@ -24,6 +24,8 @@ struct Running {
 #[derive(Clone, Debug)]
 pub struct Jobs {
     running: Box<[Option<Running>]>,
+    /// Whether a job runs, by plane.
+    collecting: Box<[bool]>,
     /// Free blocks with which no tender has anything to do.
     contents: u32,
     /// Free blocks below which jobs go before the host.
@@ -32,7 +34,17 @@ pub struct Jobs {
 
 impl Jobs {
     pub fn new(planes: u32, contents: u32, urgent: u32) -> Jobs {
-        Jobs { running: vec![None; planes as usize].into_boxed_slice(), contents, urgent }
+        Jobs {
+            running: vec![None; planes as usize].into_boxed_slice(),
+            collecting: vec![false; planes as usize].into_boxed_slice(),
+            contents,
+            urgent,
+        }
+    }
+
+    /// For each plane, whether a block of it is being emptied.
+    pub fn collecting(&self) -> &[bool] {
+        &self.collecting
     }
 
     /// The block that is being emptied on a plane.
@@ -57,6 +69,11 @@ impl Drive {
         }
     }
 
+    /// A plane's job has ended: the tenders may want another.
+    pub(super) fn next_job(&mut self, plane: PlaneId) {
+        self.tend(plane, Trigger::JobEnded);
+    }
+
     fn tend(&mut self, plane: PlaneId, trigger: Trigger) {
         let view = TendView {
             plane: plane.0,
@@ -69,6 +86,7 @@ impl Drive {
         debug_assert_eq!(self.ftl.blocks.state(job.block), BlockState::Closed);
         self.ftl.blocks.set_state(job.block, BlockState::Victim);
         self.jobs.running[plane.index()] = Some(Running { job, cursor: 0, from: Ppn(0) });
+        self.jobs.collecting[plane.index()] = true;
         let id = self.flash.txns.insert(self.now);
         self.next_of_job(id, plane);
     }
@@ -106,6 +124,7 @@ impl Drive {
         let free = self.ftl.alloc.free_blocks(plane) as u32;
         let rank = if free < self.jobs.urgent { Rank::URGENT } else { Rank::BACKGROUND };
         self.flash.txns[id].since = self.now;
+        self.flash.comes(id);
         self.flash.enqueue(id, rank, self.now);
     }
 
@@ -131,6 +150,7 @@ impl Drive {
 
     fn end_of_job(&mut self, id: TxnId, plane: PlaneId) {
         let ended = self.jobs.running[plane.index()].take().expect("a job under way");
+        self.jobs.collecting[plane.index()] = false;
         let block: BlockId = ended.job.block;
         self.flash.txns.remove(id);
         watch!(self, gone(id));
@@ -145,6 +165,9 @@ impl Drive {
             true => self.flash.unblock_all(),
             false => self.flash.block_programs(plane, false),
         }
-        self.tend(plane, Trigger::JobEnded);
+        match &mut self.hold {
+            Some(hold) => hold.job_ended(plane),
+            None => self.next_job(plane),
+        }
     }
 }

@@ -7,6 +7,7 @@
 
 mod buffered;
 mod commit;
+mod hold;
 mod jobs;
 mod requests;
 mod serve;
@@ -22,17 +23,20 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
 
 use crate::audit::Auditor;
+use crate::belief::grade::Grades;
 use crate::buffer::Buffer;
-use crate::config::{Allocation, Resolved, spare_blocks};
+use crate::config::{Allocation, Resolved};
 use crate::flash::{Cells, Event, Flash, TxnId};
 use crate::ftl::{BlockState, Ftl, PlaneOrder, Stream};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
 use crate::media;
-use crate::policy::Setup;
+use crate::policy::order::OrderPolicy;
 use crate::policy::place::PlacePolicy;
+use crate::policy::read::ReadPolicy;
 use crate::policy::tend::TendPolicy;
 use crate::slots::{Evict, Order, Place, Preempt, Program, Read, Tend};
 use crate::stats::{Ended, Stats};
+use hold::Hold;
 use jobs::Jobs;
 use watch::watch;
 
@@ -51,12 +55,7 @@ struct Answers {
 impl Answers {
     fn new(resolved: &Resolved) -> Answers {
         let config = &resolved.config;
-        let setup = Setup {
-            geometry: config.geometry.clone(),
-            buffer_pages: resolved.buffer_pages,
-            spare_blocks: spare_blocks(config, resolved.logical_pages),
-            seed: resolved.seed,
-        };
+        let setup = resolved.setup();
         Answers {
             order: Order::build(&config.order, &setup),
             place: config.place.iter().map(|link| Place::build(link, &setup)).collect(),
@@ -98,6 +97,10 @@ pub struct Drive {
     flash: Flash,
     jobs: Jobs,
     answers: Answers,
+    /// What an order that holds needs.
+    hold: Option<Box<Hold>>,
+    /// Whether the reading policy learns from what reads come to.
+    learns: bool,
     /// What was measured since the statistics began.
     stats: Stats,
     /// Pages that were read and count as written before the start, a bit each.
@@ -115,10 +118,15 @@ impl Drive {
     pub fn new(resolved: Arc<Resolved>) -> Drive {
         let geometry = resolved.geometry().clone();
         let order_of_planes = PlaneOrder::new(&resolved.config.ftl.allocation_order, &geometry);
-        let ftl = start::ftl(&resolved, &order_of_planes);
         let mut cells = Cells::new(resolved.chip.clone(), resolved.page_order.clone(), &geometry);
+        let grades = resolved.config.belief.grade.of(|| cells.base_rates(&geometry));
+        let ftl = start::ftl(&resolved, &order_of_planes, &grades);
         start::truth(&resolved, &ftl, &mut cells);
-        let answers = Answers::new(&resolved);
+        let mut answers = Answers::new(&resolved);
+        let flash = Flash::new(&geometry, resolved.flash.clone(), cells);
+        let classes = resolved.config.belief.grade.classes();
+        let planes = geometry.plane_count();
+        let hold = Hold::new(&answers.order, &mut answers.program, &flash, planes, classes);
         let contents = answers.tend.iter().map(|tender| tender.content_with()).max().unwrap_or(0);
         let urgent = answers.tend.iter().map(|tender| tender.urgent_below()).max().unwrap_or(0);
         let config = &resolved.config;
@@ -131,7 +139,9 @@ impl Drive {
             order_of_planes,
             cursor: 0,
             dynamic: config.ftl.allocation == Allocation::Dynamic,
-            flash: Flash::new(&geometry, resolved.flash.clone(), cells),
+            flash,
+            hold,
+            learns: answers.read.learns(),
             jobs: Jobs::new(geometry.plane_count(), contents, urgent),
             answers,
             stats: Stats::new(config.host.queues as usize, 0),
@@ -232,6 +242,23 @@ impl Drive {
         &self.ftl
     }
 
+    /// Whether its order holds requests back.
+    pub fn holds_back(&self) -> bool {
+        self.hold.is_some()
+    }
+
+    /// Bytes that a controller needs for what the drive's policies keep, by structure.
+    pub fn metadata_bytes(&self) -> Vec<(&'static str, u64)> {
+        let classes = self.resolved.config.belief.grade.classes() as u64;
+        let bits_of_a_block = u64::from(classes.next_power_of_two().trailing_zeros());
+        let blocks = u64::from(self.geometry.block_count());
+        let mut bits = vec![("block_classes", blocks * bits_of_a_block)];
+        bits.extend(self.answers.order.metadata_bits());
+        bits.extend(self.answers.read.metadata_bits());
+        bits.retain(|(_, bits)| *bits > 0);
+        bits.into_iter().map(|(name, bits)| (name, bits.div_ceil(8))).collect()
+    }
+
     /// Whether anything in the drive heeds the host's latency hints.
     pub fn heeds_hints(resolved: &Resolved) -> bool {
         Answers::new(resolved).place.iter().any(|link| link.heeds_hints())
@@ -255,7 +282,7 @@ impl Drive {
             return true;
         }
         let plane = self.order_of_planes.plane_of(lpn);
-        let Some(ppn) = self.ftl.prepare_write(plane, Stream::Host) else { return false };
+        let Some(ppn) = self.ftl.prepare_write(plane, Stream::Host, None) else { return false };
         watch!(self, laid_down(lpn, ppn));
         self.ftl.commit_write(lpn, ppn);
         self.ftl.map.add_sectors(lpn, u64::MAX);
@@ -302,6 +329,11 @@ impl Drive {
             valid: table.valid(id),
             rber: self.flash.cells.rber_of(id, now.as_ns()),
         })
+    }
+
+    /// The classes into which this drive sorts its blocks.
+    fn grades(&self) -> Grades {
+        self.resolved.config.belief.grade.of(|| self.flash.cells.base_rates(&self.geometry))
     }
 
     /// Whether nothing is under way.

@@ -14,7 +14,6 @@ use crate::policy::Wish;
 use crate::policy::order::{OrderPolicy, OrderView};
 use crate::policy::place::{PlacePolicy, PlaceView};
 use crate::policy::preempt::{PreemptPolicy, PreemptView, Verdict};
-use crate::policy::program::ProgramPolicy;
 
 /// The `count` sectors from `first` on, a bit each.
 #[inline]
@@ -65,6 +64,7 @@ impl Drive {
         for lpn in first..first + pages {
             let count = left.min(spp - offset);
             let id = self.flash.txns.insert(request.arrival.as_ns());
+            self.flash.comes(id);
             let txn = &mut self.flash.txns[id];
             txn.lpn = Lpn(lpn);
             txn.owner = Owner::Request(slot);
@@ -127,7 +127,7 @@ impl Drive {
     #[inline]
     fn translate_read(&mut self, id: TxnId) {
         match self.locate(id) {
-            Some(plane) => self.enqueue_host(id, plane),
+            Some(plane) => self.send(id, plane),
             None => {
                 self.stats.unmapped_reads += 1;
                 self.end_of_read(id);
@@ -185,12 +185,12 @@ impl Drive {
             txn.kind = OpKind::Read;
             txn.cause = Cause::Rmw;
             if let Some(plane) = self.locate(id) {
-                return self.enqueue_host(id, plane);
+                return self.send(id, plane);
             }
             unreachable!("a page that must be read first lies somewhere");
         }
         let plane = self.plane_for_write(self.flash.txns[id].lpn);
-        self.enqueue_host(id, plane);
+        self.send(id, plane);
     }
 
     /// The sectors that a write in part must read before it programs its page.
@@ -225,7 +225,7 @@ impl Drive {
         txn.rung = 0;
         txn.age = None;
         let plane = self.plane_for_write(self.flash.txns[id].lpn);
-        self.enqueue_host(id, plane);
+        self.send(id, plane);
     }
 
     fn make_wish(&mut self, id: TxnId) {
@@ -235,9 +235,6 @@ impl Drive {
         let view = PlaceView { cause, priority, hint, pages };
         let mut wish = Wish::default();
         for link in &mut self.answers.place {
-            link.wish(&view, &mut wish);
-        }
-        for link in &mut self.answers.program {
             link.wish(&view, &mut wish);
         }
         self.flash.txns[id].wish = wish;
@@ -270,7 +267,7 @@ impl Drive {
         for step in 0..planes.len() {
             let at = (self.cursor + step) % planes.len();
             // A plane that waits for an erase takes no more work while another can.
-            let full = self.ftl.alloc.is_full(planes[at]);
+            let full = self.ftl.is_full(planes[at]);
             let load = self.flash.load(planes[at]) + if full { u32::MAX / 2 } else { 0 };
             if best.is_none_or(|(least, _)| load < least) {
                 best = Some((load, at));

@@ -1,5 +1,6 @@
 //! A free array unit gets its next work.
 
+use ssdlab_base::Nanos;
 use ssdlab_nand::{PageInBlock, PlaneId};
 
 use super::Drive;
@@ -7,6 +8,8 @@ use super::watch::watch;
 use crate::account::OpKind;
 use crate::flash::{Next, Owner, TxnId, UnitId};
 use crate::ftl::Stream;
+use crate::policy::order::OrderPolicy;
+use crate::policy::program::{ProgramPolicy, ProgramView};
 use crate::policy::read::{ReadPolicy, ReadView};
 
 impl Drive {
@@ -14,8 +17,14 @@ impl Drive {
     #[inline]
     pub(super) fn serve_idle(&mut self) {
         loop {
+            self.offer();
             while let Some(unit) = self.flash.take_idle() {
+                self.ask_order_for(unit);
                 self.serve(unit);
+                self.ask_order_for(unit);
+            }
+            if self.has_to_offer() {
+                continue;
             }
             if !self.flash.has_told() {
                 return;
@@ -33,6 +42,8 @@ impl Drive {
                 Next::Serve(plane, lane) => {
                     let head = self.flash.head(plane, lane);
                     if !self.prepare(head) {
+                        // Others may go where this one cannot.
+                        self.ask_order_for(unit);
                         continue;
                     }
                     self.flash.pop(plane, lane);
@@ -93,10 +104,8 @@ impl Drive {
     /// Asks at which rung a read starts, or goes on.
     #[inline]
     pub(super) fn set_rung(&mut self, id: TxnId) {
-        let txn = &self.flash.txns[id];
-        let block = self.geometry.block_of(txn.ppn);
-        let view = ReadView { block, rungs: self.flash.cells.rungs() };
-        let (failed, rung) = (txn.failed, txn.rung);
+        let view = self.read_view(id);
+        let (failed, rung) = (self.flash.txns[id].failed, self.flash.txns[id].rung);
         let rung = match failed {
             0 => self.answers.read.start(&view),
             _ => self.answers.read.climb(&view, rung).min(view.rungs - 1),
@@ -104,13 +113,28 @@ impl Drive {
         self.flash.txns[id].rung = rung;
     }
 
+    /// What a reading policy may know of a read.
+    #[inline]
+    pub(super) fn read_view(&self, id: TxnId) -> ReadView {
+        let txn = &self.flash.txns[id];
+        let block = self.geometry.block_of(txn.ppn);
+        let age = match self.learns {
+            true => self.flash.cells.age(txn, block, self.now),
+            false => Nanos::ZERO,
+        };
+        let blocks = &self.ftl.blocks;
+        let (class, pe_cycles) = (blocks.class(block), blocks.erases(block));
+        ReadView { block, lpn: txn.lpn, rungs: self.flash.cells.rungs(), class, pe_cycles, age }
+    }
+
     #[inline]
     fn prepare_program(&mut self, id: TxnId) -> bool {
         let txn = &self.flash.txns[id];
-        let (plane, stream) = (txn.plane, self.stream_of(txn.owner));
-        match self.ftl.prepare_write(plane, stream) {
+        let (plane, stream, class) = (txn.plane, self.stream_of(txn.owner), txn.wish.quality);
+        match self.ftl.prepare_write(plane, stream, class) {
             Some(ppn) => {
                 self.flash.txns[id].ppn = ppn;
+                self.choose_program(id);
                 true
             }
             None => {
@@ -119,10 +143,38 @@ impl Drive {
                     return false;
                 }
                 self.flash.block_programs(plane, true);
-                self.tend_changed(plane);
+                self.tend_full(plane);
                 false
             }
         }
+    }
+
+    /// A write found no room on a plane, nor under dynamic allocation on any: the tenders may want
+    /// something where it could go.
+    fn tend_full(&mut self, plane: PlaneId) {
+        match self.dynamic {
+            true => (0..self.geometry.plane_count()).for_each(|p| self.tend_changed(PlaneId(p))),
+            false => self.tend_changed(plane),
+        }
+    }
+
+    /// Asks how the page that a transaction was given is programmed, and counts what it was given.
+    #[inline]
+    fn choose_program(&mut self, id: TxnId) {
+        let txn = &mut self.flash.txns[id];
+        let class = self.ftl.blocks.class(self.geometry.block_of(txn.ppn));
+        let view = ProgramView { cause: txn.cause, class };
+        let mut wish = txn.wish;
+        for link in &mut self.answers.program {
+            link.wish(&view, &mut wish);
+        }
+        if !matches!(txn.owner, Owner::Job(_)) {
+            self.stats.granted(wish.quality, class);
+            if self.hold.is_some() {
+                self.answers.order.given(txn.plane, wish.quality.unwrap_or(0));
+            }
+        }
+        txn.wish = wish;
     }
 
     /// Under dynamic allocation a write, the first of its lane, leaves a plane that has filled up
@@ -132,7 +184,7 @@ impl Drive {
             return false;
         }
         let other = self.plane_for_write(self.flash.txns[id].lpn);
-        if self.ftl.alloc.is_full(other) {
+        if self.ftl.is_full(other) {
             return false;
         }
         let txn = &self.flash.txns[id];
@@ -178,7 +230,9 @@ impl Drive {
     fn offset_of(&self, id: TxnId, plane: PlaneId) -> Option<PageInBlock> {
         let txn = &self.flash.txns[id];
         match txn.kind {
-            OpKind::Program => self.ftl.alloc.next_page(plane, self.stream_of(txn.owner)),
+            OpKind::Program => {
+                self.ftl.next_page(plane, self.stream_of(txn.owner), txn.wish.quality)
+            }
             _ => Some(self.geometry.page_in_block(txn.ppn)),
         }
     }

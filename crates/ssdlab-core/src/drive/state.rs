@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Drive;
+use super::{Drive, start};
 use crate::config::Resolved;
 use crate::flash::Facts;
 use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, SavedMap};
@@ -43,7 +43,10 @@ impl Drive {
         if !(same_blocks && same_pages && idle && drive.flash.cells.restore(media.facts)) {
             return None;
         }
-        drive.ftl = Ftl::new(&geometry, map, media.blocks, media.alloc);
+        let mut blocks = media.blocks;
+        blocks.grade(&drive.grades());
+        let alloc = media.alloc.adopted(&geometry, &blocks, start::manner(&drive.resolved));
+        drive.ftl = Ftl::new(&geometry, map, blocks, alloc);
         Some(drive)
     }
 }

@@ -67,6 +67,7 @@ impl Drive {
             now: self.now,
             host: &self.host,
             hazards: &self.hazards,
+            queue: self.hold.as_ref().map(|hold| &hold.queue),
             buffer: self.buffer.as_ref(),
             ftl: &self.ftl,
             flash: &self.flash,

@@ -21,6 +21,9 @@ pub struct Census {
 const UNIT: &str = "a unit";
 
 impl Census {
+    /// The place of what an order holds back.
+    pub const HELD: &'static str = "the queue of the order";
+
     /// Nobody found yet.
     pub fn new(txns: &Txns) -> Census {
         let live = txns.under_way();
@@ -58,7 +61,8 @@ impl Census {
     /// Whether a transaction holds its logical page: it has gone on from wherever it waited for
     /// its turn.
     pub fn holds_page(&self, id: TxnId) -> bool {
-        self.place[id.0 as usize].is_some_and(|place| FLASH.contains(&place))
+        self.place[id.0 as usize]
+            .is_some_and(|place| place == Census::HELD || FLASH.contains(&place))
     }
 
     /// Whether an array unit has a transaction in service, or has set it aside.

@@ -8,9 +8,10 @@ use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::voltage::Voltage;
-use ssdlab_nand::{BlockId, Geometry, PageType};
+use ssdlab_nand::{BlockId, Geometry, PageType, Ppn};
 
 use super::txn::Txn;
+use crate::account::OpKind;
 
 /// The truth about every block.
 #[derive(Clone, Debug)]
@@ -42,6 +43,8 @@ pub struct Facts {
     /// When the block was erased last, and the mean time between its erases.
     erased: Vec<i64>,
     dwell: Vec<u64>,
+    /// The voltage class with which each page was programmed; empty if there is but one.
+    voltage: Vec<u8>,
 }
 
 const UNBORN: i64 = i64::MIN;
@@ -50,6 +53,8 @@ impl Cells {
     /// Blocks that were never written.
     pub fn new(chip: Chip, order: PageOrder, geometry: &Geometry) -> Cells {
         let blocks = if chip.is_flat() { 0 } else { geometry.block_count() as usize };
+        let one_voltage = chip.voltages().len() == 1;
+        let pages = if one_voltage { 0 } else { geometry.page_count() as usize };
         Cells {
             chip,
             order,
@@ -62,6 +67,7 @@ impl Cells {
                 reads: vec![0; blocks],
                 erased: vec![0; blocks],
                 dwell: vec![0; blocks],
+                voltage: vec![Voltage::NORMAL.0; pages],
             },
         }
     }
@@ -78,7 +84,12 @@ impl Cells {
     pub fn restore(&mut self, facts: Facts) -> bool {
         let fits = facts.wear.len() == self.facts.wear.len();
         if fits {
+            let voltage = std::mem::take(&mut self.facts.voltage);
             self.facts = facts;
+            // A drive of other voltage classes was aged with normal ones as far as this one knows.
+            if self.facts.voltage.len() != voltage.len() {
+                self.facts.voltage = voltage;
+            }
         }
         fits
     }
@@ -87,6 +98,11 @@ impl Cells {
     #[inline]
     pub fn rungs(&self) -> u8 {
         self.chip.rungs()
+    }
+
+    /// The raw bit error rate with which each block was made: what a test in the factory tells.
+    pub fn base_rates(&self, geometry: &Geometry) -> Vec<f64> {
+        (0..geometry.block_count()).map(|block| self.chip.base_rber(BlockId(block))).collect()
     }
 
     /// Means over the reads whose errors were counted: raw bit errors of a codeword as the
@@ -139,10 +155,37 @@ impl Cells {
         self.order.page_type(geometry.page_in_block(txn.ppn))
     }
 
-    /// Records what a dispatched operation does to its block, and the type of its page.
+    /// Sets the type of a dispatched operation's page, and the voltages with which the page is
+    /// programmed or, if it is read, was.
     #[inline]
     pub(super) fn begin(&mut self, txn: &mut Txn, geometry: &Geometry) {
         txn.page_type = self.page_type(txn, geometry);
+        txn.voltage = match txn.kind {
+            OpKind::Program => Voltage(txn.wish.voltage.unwrap_or(Voltage::NORMAL.0)),
+            // What was written before the start, and no table holds, was written normally.
+            _ if txn.age.is_some() => Voltage::NORMAL,
+            _ => self.voltage_of(txn.ppn),
+        };
+    }
+
+    /// The voltages with which a page was programmed last.
+    #[inline]
+    fn voltage_of(&self, page: Ppn) -> Voltage {
+        self.facts.voltage.get(page.index()).map_or(Voltage::NORMAL, |&class| Voltage(class))
+    }
+
+    /// Time since the first page of a block was programmed after its last erase, or, of a page that
+    /// was written before the start and that no table holds, since it was. What a controller knows
+    /// too that stamps its blocks. Zero under flat physics.
+    #[inline]
+    pub fn age(&self, txn: &Txn, block: BlockId, now: u64) -> Nanos {
+        match (txn.age, self.facts.born.get(block.index())) {
+            (Some(age), _) => age + Nanos::from_ns(now),
+            (None, Some(&born)) if born != UNBORN => {
+                Nanos::from_ns((now as i64 - born).max(0) as u64)
+            }
+            _ => Nanos::ZERO,
+        }
     }
 
     /// The rung at which a read that is sensed now decodes; counts the read.
@@ -153,14 +196,12 @@ impl Cells {
         }
         let block = geometry.block_of(txn.ppn);
         let at = block.index();
-        let born = if self.facts.born[at] == UNBORN { now as i64 } else { self.facts.born[at] };
-        let age = txn.age.map_or((now as i64 - born).max(0) as u64, |age| age.as_ns() + now);
         let conditions = Conditions {
             page: geometry.page_in_block(txn.ppn),
             page_type: txn.page_type,
-            voltage: Voltage::NORMAL,
+            voltage: txn.voltage,
             pe_cycles: self.facts.wear[at],
-            retention: Nanos::from_ns(age),
+            retention: self.age(txn, block, now),
             reads: self.facts.reads[at],
             dwell: Nanos::from_ns(self.facts.dwell[at]),
         };
@@ -175,14 +216,14 @@ impl Cells {
 
     #[inline]
     pub(super) fn sense_time(&self, txn: &Txn) -> Nanos {
-        self.chip.sense_time(txn.page_type, Voltage::NORMAL, txn.rung, txn.failed > 0)
+        self.chip.sense_time(txn.page_type, txn.voltage, txn.rung, txn.failed > 0)
     }
 
     #[inline]
     pub(super) fn read_transfer(&self, txn: &Txn, bus: &[Nanos]) -> Nanos {
         let sectors = txn.sectors as usize;
         let bytes = sectors as u64 * SECTOR_BYTES;
-        self.chip.transfer_time(Voltage::NORMAL, txn.rung, bytes, bus[sectors])
+        self.chip.transfer_time(txn.voltage, txn.rung, bytes, bus[sectors])
     }
 
     #[inline]
@@ -192,12 +233,26 @@ impl Cells {
 
     #[inline]
     pub(super) fn program_time(&self, txn: &Txn) -> Nanos {
-        self.chip.program_time(txn.page_type, Voltage(txn.wish.voltage.unwrap_or(0)))
+        self.chip.program_time(txn.page_type, txn.voltage)
+    }
+
+    /// Time to program a page with these voltages, the mean over the types of pages.
+    pub(super) fn nominal_program(&self, voltage: u8, types: u8) -> Nanos {
+        let each = (0..types).map(|t| self.chip.program_time(PageType(t), Voltage(voltage)));
+        Nanos::from_ns(each.sum::<Nanos>().as_ns() / u64::from(types))
     }
 
     pub(super) fn erase_time(&self, block: BlockId) -> Nanos {
         let wear = self.facts.wear.get(block.index()).copied().unwrap_or(0.0);
         self.chip.erase_time(block, wear)
+    }
+
+    /// A page has been programmed with these voltages.
+    #[inline]
+    pub(super) fn keep_voltage(&mut self, page: Ppn, voltage: Voltage) {
+        if let Some(class) = self.facts.voltage.get_mut(page.index()) {
+            *class = voltage.0;
+        }
     }
 
     /// A page of the block has been programmed.

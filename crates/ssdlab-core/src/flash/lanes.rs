@@ -59,21 +59,19 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Adds a transaction at the end of its lane.
+    /// Adds a transaction to its lane, before all that came later.
     #[inline]
     pub fn push(&mut self, txns: &mut Txns, id: TxnId) {
         let lane = txns[id].lane;
-        self.fifos[lane as usize].push(txns, id);
+        self.fifos[lane as usize].insert(txns, id);
         self.occupied |= 1 << lane;
         self.waiting += 1;
     }
 
-    /// Puts a transaction back into its lane, before all that came later.
-    pub fn put_back(&mut self, txns: &mut Txns, id: TxnId) {
-        let lane = txns[id].lane;
-        self.fifos[lane as usize].put_back(txns, id);
-        self.occupied |= 1 << lane;
-        self.waiting += 1;
+    /// Whether anything waits in these lanes.
+    #[inline]
+    pub fn any(&self, lanes: u16) -> bool {
+        self.occupied & lanes != 0
     }
 
     /// Transactions that wait here.
@@ -160,7 +158,7 @@ mod tests {
                     // One that failed goes back to where it was.
                     1 if !taken.is_empty() => {
                         let id = taken.swap_remove(number as usize % taken.len());
-                        lanes.put_back(&mut txns, id);
+                        lanes.push(&mut txns, id);
                         waiting.push((txns[id].lane, txns[id].seq));
                     }
                     _ => {

@@ -18,6 +18,7 @@ mod cells;
 mod lanes;
 mod link;
 mod service;
+mod sight;
 mod timeline;
 mod txn;
 mod unit;
@@ -198,34 +199,19 @@ impl Flash {
         Some(unit)
     }
 
-    /// The array unit of a plane.
+    /// Gives a transaction its place in the order of coming, after all that have one.
     #[inline]
-    pub fn unit_of(&self, plane: PlaneId) -> UnitId {
-        UnitId(self.unit_of[plane.index()])
+    pub fn comes(&mut self, id: TxnId) {
+        self.txns[id].seq = self.seq;
+        self.seq += 1;
     }
 
-    /// Whether several planes share a unit.
-    #[inline]
-    pub fn is_multi_plane(&self) -> bool {
-        self.setup.planes_per_unit > 1
-    }
-
-    /// How much a plane has before it: what waits, and what its unit does.
-    #[inline]
-    pub fn load(&self, plane: PlaneId) -> u32 {
-        let unit = &self.units[self.unit_of[plane.index()] as usize];
-        let busy = unit.state != State::Idle || unit.aside.is_some();
-        self.lanes[plane.index()].waiting() + u32::from(busy)
-    }
-
-    /// Adds a transaction at the end of its lane.
+    /// Adds a transaction to its lane, in its place in the order of coming.
     #[inline]
     pub fn enqueue(&mut self, id: TxnId, rank: Rank, now: u64) {
         let txn = &mut self.txns[id];
         txn.lane = rank.lane(txn.kind);
         txn.sibling = TxnId::NONE;
-        txn.seq = self.seq;
-        self.seq += 1;
         let plane = txn.plane;
         self.note_wait(id, now);
         self.lanes[plane.index()].push(&mut self.txns, id);
@@ -237,13 +223,13 @@ impl Flash {
         self.txns[id].sibling = TxnId::NONE;
         let plane = self.txns[id].plane;
         self.note_wait(id, now);
-        self.lanes[plane.index()].put_back(&mut self.txns, id);
+        self.lanes[plane.index()].push(&mut self.txns, id);
         self.list(self.unit_of(plane));
     }
 
     /// Remembers what the unit had given to each cause when this transaction began to wait.
     #[inline]
-    fn note_wait(&mut self, id: TxnId, now: u64) {
+    pub fn note_wait(&mut self, id: TxnId, now: u64) {
         let txn = &mut self.txns[id];
         debug_assert_eq!(txn.since, now, "a wait begins where the time before it was charged");
         let unit = &mut self.units[self.unit_of[txn.plane.index()] as usize];
@@ -367,36 +353,6 @@ impl Flash {
     pub fn join(&mut self, head: TxnId, id: TxnId) {
         self.txns[id].sibling = self.txns[head].sibling;
         self.txns[head].sibling = id;
-    }
-
-    /// The first host read that waits for a unit, and its plane.
-    pub fn waiting_read(&self, id: UnitId) -> Option<(PlaneId, TxnId)> {
-        let unit = &self.units[id.0 as usize];
-        let planes = (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId);
-        planes.into_iter().find_map(|plane| {
-            let lanes = &self.lanes[plane.index()];
-            let lane = lanes.first(&self.txns, Rank::HOST_READS)?;
-            Some((plane, lanes.head(lane)))
-        })
-    }
-
-    /// What a unit does, as far as a policy may know.
-    pub fn in_service(&self, id: UnitId, now: u64) -> InService {
-        let unit = &self.units[id.0 as usize];
-        let kind = match unit.state {
-            State::Programming => Some(OpKind::Program),
-            State::Erasing => Some(OpKind::Erase),
-            State::Sensing => Some(OpKind::Read),
-            _ => None,
-        };
-        let ends = self.timers.get(id.0 as usize);
-        InService {
-            kind,
-            cause: unit.cause,
-            remaining: ends.saturating_since(SimTime::from_ns(now)).as_ns().min(unit.left),
-            suspended: unit.suspended,
-            aside: unit.aside.is_some(),
-        }
     }
 
     /// Interrupts the program or erase that a unit performs.

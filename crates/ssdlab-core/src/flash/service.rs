@@ -170,10 +170,13 @@ impl Flash {
             let txn = &mut flash.txns[member];
             txn.charge(Part::Program, now);
             flash.ops[kind as usize][txn.cause as usize] += 1;
-            let block = flash.geometry.block_of(txn.ppn);
+            let (page, block) = (txn.ppn, flash.geometry.block_of(txn.ppn));
             match kind {
                 OpKind::Erase => flash.cells.erased(block, now),
-                _ => flash.cells.programmed(block, now),
+                _ => {
+                    flash.cells.keep_voltage(page, txn.voltage);
+                    flash.cells.programmed(block, now);
+                }
             }
             flash.events.push(Event::Done(member));
         });

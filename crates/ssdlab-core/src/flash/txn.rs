@@ -3,6 +3,7 @@
 //! They live in a slab and are linked by index, so that a request costs no allocation.
 
 use ssdlab_base::Nanos;
+use ssdlab_nand::voltage::Voltage;
 use ssdlab_nand::{Lpn, PageType, PlaneId, Ppn};
 
 use crate::account::{Blame, Cause, OpKind, Part};
@@ -80,6 +81,8 @@ pub struct Txn {
     pub failed: u8,
     /// The type of its physical page.
     pub(super) page_type: PageType,
+    /// The voltages with which its page is programmed or, of a read, was.
+    pub(super) voltage: Voltage,
     /// The age at the run's start of data that was written before it and that no table holds.
     pub age: Option<Nanos>,
     /// A write whose page must be read first.
@@ -94,7 +97,8 @@ pub struct Txn {
     pub next: TxnId,
     /// The next of those that the same array unit serves at the same time.
     pub(super) sibling: TxnId,
-    /// When it entered its queue, as a number that grows.
+    /// Its place in the order of coming, as a number that grows: of a host's operation from its
+    /// request's arrival on, whatever it waited for before it entered its queue.
     pub(super) seq: u64,
     /// Where the part of its time that is being spent now began.
     pub since: u64,
@@ -120,6 +124,7 @@ impl Txn {
             rung_needed: 0,
             failed: 0,
             page_type: PageType(0),
+            voltage: Voltage::NORMAL,
             age: None,
             read_first: false,
             commanded: false,
@@ -132,6 +137,11 @@ impl Txn {
             blame: [0; Part::COUNT],
             waited: [0; Cause::COUNT],
         }
+    }
+
+    /// Its place in the order of coming.
+    pub fn seq(&self) -> u64 {
+        self.seq
     }
 
     /// Gives the time since the last call to `part`; to `Retry` if the read has failed before.
@@ -257,8 +267,17 @@ impl Fifo {
         self.tail = id;
     }
 
-    /// Puts `id` back before all that entered their queue later.
-    pub(super) fn put_back(&mut self, txns: &mut Txns, id: TxnId) {
+    /// Puts `id` in its place in the order of coming: as a rule at the end.
+    #[inline]
+    pub(super) fn insert(&mut self, txns: &mut Txns, id: TxnId) {
+        match self.tail.is_some() && txns[self.tail].seq > txns[id].seq {
+            true => self.insert_before(txns, id),
+            false => self.push(txns, id),
+        }
+    }
+
+    /// Puts `id` before all that came later.
+    fn insert_before(&mut self, txns: &mut Txns, id: TxnId) {
         let (mut before, mut after) = (TxnId::NONE, self.head);
         while after.is_some() && txns[after].seq < txns[id].seq {
             (before, after) = (after, txns[after].next);

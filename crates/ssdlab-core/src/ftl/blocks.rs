@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
+use crate::belief::grade::Grades;
+
 /// What a block is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[repr(u8)]
@@ -33,6 +35,10 @@ pub struct BlockTable {
     clock: u32,
     blocks_per_plane: u32,
     pages_per_block: u16,
+    /// The class of each block, 0 the best; empty if all are alike. Not part of what is on a
+    /// drive: each drive sorts its blocks by what it believes.
+    #[serde(skip)]
+    class: Vec<u8>,
 }
 
 impl BlockTable {
@@ -48,7 +54,19 @@ impl BlockTable {
             clock: 0,
             blocks_per_plane: geometry.blocks,
             pages_per_block: geometry.pages as u16,
+            class: Vec::new(),
         }
+    }
+
+    /// Sorts the blocks into classes.
+    pub fn grade(&mut self, grades: &Grades) {
+        self.class.clone_from(&grades.classes);
+    }
+
+    /// The class of a block, 0 the best.
+    #[inline]
+    pub fn class(&self, block: BlockId) -> u8 {
+        self.class.get(block.index()).copied().unwrap_or(0)
     }
 
     /// Blocks of the drive.

@@ -6,11 +6,11 @@ mod audit;
 mod blocks;
 mod map;
 
-pub use allocate::{Allocator, PlaneOrder, Stream};
+pub use allocate::{Allocator, Manner, PlaneOrder, Stream};
 pub use blocks::{BlockState, BlockTable, Pool};
 pub use map::{Map, SavedMap};
 
-use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId, Ppn};
+use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 /// Map, block table and allocator, kept in step.
 #[derive(Clone, Debug)]
@@ -30,10 +30,32 @@ impl Ftl {
         Ftl { map, blocks, alloc, geometry: geometry.clone() }
     }
 
-    /// Takes the page that a stream writes next on a plane.
+    /// Takes the page that a stream writes next on a plane, of the class nearest to the wish.
     #[inline]
-    pub fn prepare_write(&mut self, plane: PlaneId, stream: Stream) -> Option<Ppn> {
-        self.alloc.allocate(&self.geometry, &mut self.blocks, plane, stream)
+    pub fn prepare_write(
+        &mut self,
+        plane: PlaneId,
+        stream: Stream,
+        class: Option<u8>,
+    ) -> Option<Ppn> {
+        self.alloc.allocate(&self.geometry, &mut self.blocks, plane, stream, class)
+    }
+
+    /// Whether the host can write nothing on a plane until a block is erased.
+    #[inline]
+    pub fn is_full(&self, plane: PlaneId) -> bool {
+        self.alloc.is_full(&self.blocks, plane)
+    }
+
+    /// The place in its block of the next page that a stream would write, if there is one.
+    #[inline]
+    pub fn next_page(
+        &self,
+        plane: PlaneId,
+        stream: Stream,
+        class: Option<u8>,
+    ) -> Option<PageInBlock> {
+        self.alloc.next_page(&self.blocks, plane, stream, class)
     }
 
     /// A program has ended that wrote new data of a logical page: the block that held it before.

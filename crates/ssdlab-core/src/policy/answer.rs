@@ -1,6 +1,7 @@
 //! How an answer is made from its config.
 
 use ssdlab_nand::Geometry;
+use ssdlab_nand::refusal::Refusal;
 
 /// What a policy may know of the drive when it is set up.
 #[derive(Clone, Debug)]
@@ -13,12 +14,45 @@ pub struct Setup {
     pub spare_blocks: u32,
     /// The seed of the drive's chance.
     pub seed: u64,
+    /// Pages that the host can address.
+    pub logical_pages: u32,
+    /// Rungs of the ladder that reads climb.
+    pub rungs: u8,
+    /// Classes into which blocks are sorted.
+    pub classes: u8,
+    /// Names of the voltages with which pages can be programmed, the normal ones first.
+    pub voltages: Vec<String>,
+}
+
+impl Setup {
+    /// That of a drive without a buffer whose blocks are alike.
+    #[cfg(test)]
+    pub(crate) fn plain(geometry: Geometry, spare_blocks: u32) -> Setup {
+        Setup {
+            logical_pages: geometry.page_count(),
+            geometry,
+            buffer_pages: 0,
+            spare_blocks,
+            seed: 1,
+            rungs: 1,
+            classes: 1,
+            voltages: vec!["normal".into()],
+        }
+    }
 }
 
 /// A policy with a config of its own.
 pub trait Answer: Sized {
     /// Its settings.
     type Config;
+
+    /// Whether these settings can work on this drive.
+    ///
+    /// # Errors
+    /// The first that cannot, by its key.
+    fn check(_: &Self::Config, _: &Setup) -> Result<(), Refusal> {
+        Ok(())
+    }
 
     /// The policy with these settings.
     fn build(config: &Self::Config, setup: &Setup) -> Self;

@@ -2,9 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::PlaneId;
 
 use super::{Answer, Setup};
 use crate::account::OpKind;
+use crate::flash::Flash;
+use crate::ftl::Ftl;
+use crate::queue::{Group, GroupId, Leg, Queue};
 
 /// What an order may look at.
 #[derive(Clone, Copy, Debug)]
@@ -17,27 +21,119 @@ pub struct OrderView {
     pub hint: u8,
 }
 
+/// What an order that holds requests back may look at.
+#[derive(Clone, Copy)]
+pub struct HoldView<'a> {
+    /// The present moment, in nanoseconds.
+    pub now: u64,
+    /// Who waits.
+    pub queue: &'a Queue,
+    /// What the planes do and have before them.
+    pub flash: &'a Flash,
+    /// Free pages.
+    pub ftl: &'a Ftl,
+    /// For each plane, whether a block of it is being emptied.
+    pub collecting: &'a [bool],
+    /// Nanoseconds in which a page is moved to a block of each class and programmed there, by the
+    /// data sheet.
+    pub programming: &'a [u64],
+}
+
+impl HoldView<'_> {
+    /// Whether a plane does nothing and has nothing before it.
+    #[inline]
+    pub fn is_idle(&self, plane: PlaneId) -> bool {
+        self.flash.load(plane) == 0
+    }
+}
+
+/// What an order lets go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Next {
+    /// The group.
+    pub group: GroupId,
+    /// Whether all of it goes, or what needs the plane in question.
+    pub whole: bool,
+}
+
+/// What goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Going<'a> {
+    /// The group.
+    pub group: &'a Group,
+    /// Those of its legs that go.
+    pub legs: &'a [Leg],
+    /// Whether it has just come and found its planes idle.
+    pub at_once: bool,
+    /// Whether one of its kind that came before it stays behind.
+    pub overtakes: bool,
+}
+
 /// An order of service.
+///
+/// What an order ranks goes on to the queues of its planes at once. One that *holds* keeps requests
+/// in the [`Queue`], and is asked for the next one whenever an array unit has nothing to do that the
+/// order would not put second.
 pub trait OrderPolicy {
     /// The rank of a page operation in the queues of its plane: the lower goes first, the earlier
     /// among equals.
     fn rank(&mut self, view: &OrderView) -> u8;
+
+    /// Whether requests wait until the order lets them go.
+    fn holds(&self) -> bool {
+        false
+    }
+
+    /// Nanoseconds that a plane is expected to need for a leg, which has just come or grown.
+    fn estimate(&mut self, _: &HoldView, _: OpKind, _: &Leg) -> u64 {
+        0
+    }
+
+    /// Whether a group that has just come goes at once.
+    fn goes_at_once(&mut self, _: &HoldView, _: GroupId) -> bool {
+        false
+    }
+
+    /// What goes next, now that something has changed on this plane; `None` if what was let go
+    /// before, or nothing, is to be served there.
+    fn next(&mut self, _: &HoldView, _: PlaneId) -> Option<Next> {
+        None
+    }
+
+    /// What was chosen goes. For each page that it programs, leg by leg, the class of block that the
+    /// page shall have is added to `classes`.
+    fn leaves(&mut self, _: &HoldView, _: &Going, _classes: &mut Vec<Option<u8>>) {}
+
+    /// A page that was let go was given a place on this plane, having been promised this class.
+    fn given(&mut self, _: PlaneId, _: u8) {}
+
+    /// Bits that a controller needs for what the order keeps, by structure.
+    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }
 
-/// `fifo` has no settings.
+/// Settings of `fifo`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FifoConfig {}
+#[serde(deny_unknown_fields, default)]
+pub struct FifoConfig {
+    /// Head-of-line blocking: whether a request waits until all that came before it have gone, and
+    /// goes once nothing waits before any of its planes. Default: false, first come, first served on
+    /// each plane by itself. Source: DLV (ruled; true is the other reading).
+    pub hol: bool,
+}
 
-/// First come, first served, on each plane.
+/// First come, first served.
 #[derive(Clone, Debug)]
-pub struct Fifo;
+pub struct Fifo {
+    hol: bool,
+}
 
 impl Answer for Fifo {
     type Config = FifoConfig;
 
-    fn build(_: &Self::Config, _: &Setup) -> Fifo {
-        Fifo
+    fn build(config: &Self::Config, _: &Setup) -> Fifo {
+        Fifo { hol: config.hol }
     }
 }
 
@@ -45,6 +141,19 @@ impl OrderPolicy for Fifo {
     #[inline]
     fn rank(&mut self, _: &OrderView) -> u8 {
         0
+    }
+
+    fn holds(&self) -> bool {
+        self.hol
+    }
+
+    fn next(&mut self, view: &HoldView, _: PlaneId) -> Option<Next> {
+        let heads = [OpKind::Read, OpKind::Program].map(|kind| view.queue.arrived(kind).next());
+        let group = heads.into_iter().flatten().min_by_key(|&id| view.queue.group(id).seq)?;
+        let legs = &view.queue.group(group).legs;
+        let way_is_clear =
+            legs.iter().all(|leg| view.flash.host_waits(leg.plane) == (false, false));
+        way_is_clear.then_some(Next { group, whole: true })
     }
 }
 

@@ -3,13 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::place::PlaceView;
 use super::{Answer, Setup, Wish};
+use crate::account::Cause;
+
+/// What is known of a page that is about to be programmed.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramView {
+    /// What the page is written for.
+    pub cause: Cause,
+    /// The class of the block that it was given, 0 the best.
+    pub class: u8,
+}
 
 /// A link of the programming chain.
 pub trait ProgramPolicy {
     /// Fills the wish's voltage if it is still open.
-    fn wish(&mut self, view: &PlaceView, wish: &mut Wish);
+    fn wish(&mut self, view: &ProgramView, wish: &mut Wish);
 }
 
 /// `normal` has no settings.
@@ -31,5 +40,5 @@ impl Answer for Normal {
 
 impl ProgramPolicy for Normal {
     #[inline]
-    fn wish(&mut self, _: &PlaceView, _: &mut Wish) {}
+    fn wish(&mut self, _: &ProgramView, _: &mut Wish) {}
 }

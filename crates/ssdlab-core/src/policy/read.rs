@@ -2,7 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_nand::BlockId;
+use ssdlab_base::Nanos;
+use ssdlab_nand::{BlockId, Lpn};
 
 use super::{Answer, Setup};
 
@@ -11,8 +12,24 @@ use super::{Answer, Setup};
 pub struct ReadView {
     /// The block that is read.
     pub block: BlockId,
+    /// The logical page.
+    pub lpn: Lpn,
     /// Rungs of the ladder: sensing levels, or retries and the first attempt.
     pub rungs: u8,
+    /// The class of the block, 0 the best.
+    pub class: u8,
+    /// P/E cycles of the block.
+    pub pe_cycles: u32,
+    /// Time since the first page of the block was written after its last erase: of a policy that
+    /// learns, as a controller that stamps its blocks knows it; else zero.
+    pub age: Nanos,
+}
+
+impl ReadView {
+    /// A read of a fresh block of one class, by a ladder of `rungs`.
+    pub fn of_a_block(rungs: u8) -> ReadView {
+        ReadView { block: BlockId(0), lpn: Lpn(0), rungs, class: 0, pe_cycles: 0, age: Nanos::ZERO }
+    }
 }
 
 /// How a read starts and climbs.
@@ -23,6 +40,22 @@ pub trait ReadPolicy {
     /// The rung to try after `failed` did not decode; higher than it.
     fn climb(&mut self, _: &ReadView, failed: u8) -> u8 {
         failed + 1
+    }
+
+    /// Whether it learns from what reads and writes come to.
+    fn learns(&self) -> bool {
+        false
+    }
+
+    /// A read decoded at this rung, or at none if it is the last; at the first try or not.
+    fn decoded(&mut self, _: &ReadView, _rung: u8, _first_try: bool) {}
+
+    /// A logical page was written anew.
+    fn written(&mut self, _: Lpn) {}
+
+    /// Bits that a controller needs for what the policy keeps, by structure.
+    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
     }
 }
 
@@ -89,19 +122,21 @@ impl ReadPolicy for Worst {
 mod tests {
     use super::*;
 
-    const VIEW: ReadView = ReadView { block: BlockId(0), rungs: 5 };
+    fn view(rungs: u8) -> ReadView {
+        ReadView::of_a_block(rungs)
+    }
 
     #[test]
     fn the_worst_is_the_last_rung_at_once() {
-        assert_eq!(Worst.start(&VIEW), 4);
-        assert_eq!(Worst.start(&ReadView { rungs: 1, ..VIEW }), 0);
+        assert_eq!(Worst.start(&view(5)), 4);
+        assert_eq!(Worst.start(&view(1)), 0);
     }
 
     #[test]
     fn a_climb_starts_at_the_rung_that_is_set_and_goes_up_by_one() {
         let climb = |start| {
             let mut climb = Climb { start };
-            [climb.start(&VIEW), climb.climb(&VIEW, 2)]
+            [climb.start(&view(5)), climb.climb(&view(5), 2)]
         };
         assert_eq!([climb(0), climb(2), climb(4), climb(9)], [[0, 3], [2, 3], [4, 3], [4, 3]]);
     }

@@ -2,7 +2,8 @@
 
 use hdrhistogram::Histogram;
 
-use crate::account::{Blame, Part};
+use crate::account::{Blame, OpKind, Part};
+use crate::belief::grade::CLASSES_MAX;
 use crate::host::{Op, Request};
 
 /// Latencies of one kind of request.
@@ -80,6 +81,13 @@ pub struct Stats {
     pub gc: (u64, u64),
     /// Jobs of static wear levelling that ended.
     pub wear_levelled: u64,
+    /// Pages written for the host in blocks of each class.
+    pub by_class: [u64; CLASSES_MAX],
+    /// Pages written for the host that were given another class than was wished.
+    pub missed: u64,
+    /// Reads, and writes, that an order let go which holds them back, and those of them that
+    /// overtook one of their kind.
+    pub let_go: [(u64, u64); 2],
     /// Pages found in the buffer, and looked for.
     pub buffer: (u64, u64),
     /// Every request that ended since this was last emptied; only if that is asked for.
@@ -100,6 +108,9 @@ impl Stats {
             uncorrectable: 0,
             gc: (0, 0),
             wear_levelled: 0,
+            by_class: [0; CLASSES_MAX],
+            missed: 0,
+            let_go: [(0, 0); 2],
             buffer: (0, 0),
             log: None,
             digest: 0,
@@ -116,6 +127,20 @@ impl Stats {
         if let Some(log) = &mut self.log {
             log.push(Ended { request: *request, end, blame: *blame });
         }
+    }
+
+    /// Counts a page that is given to the host in a block of this class.
+    #[inline]
+    pub fn granted(&mut self, wish: Option<u8>, class: u8) {
+        self.by_class[class as usize] += 1;
+        self.missed += u64::from(wish.is_some_and(|wish| wish != class));
+    }
+
+    /// Counts a request that an order lets go.
+    pub fn let_go(&mut self, kind: OpKind, overtakes: bool) {
+        let counts = &mut self.let_go[usize::from(kind != OpKind::Read)];
+        counts.0 += 1;
+        counts.1 += u64::from(overtakes);
     }
 
     /// Adds a completion to the hash of all of them.

@@ -57,21 +57,27 @@ fn room(path: &Path) -> String {
 const MAY_USE: &[(&str, &[&str])] = &[
     (
         "drive",
-        &["audit", "buffer", "config", "flash", "ftl", "host", "media", "policy", "slots", "stats"],
+        &[
+            "audit", "belief", "buffer", "config", "flash", "ftl", "host", "media", "policy",
+            "queue", "slots", "stats",
+        ],
     ),
-    ("audit", &["buffer", "config", "flash", "ftl", "host"]),
-    ("slots", &["policy", "schemes", "toggle"]),
+    ("audit", &["buffer", "config", "flash", "ftl", "host", "queue"]),
+    ("slots", &["policy", "queue", "schemes", "toggle"]),
     // A config names the answers of the slots, and resolves to what each room is built from.
-    ("config", &["flash", "media", "policy", "slots", "toggle"]),
+    ("config", &["belief", "flash", "media", "policy", "slots", "toggle"]),
     ("media", &["config"]),
+    // The block table and the allocator keep blocks by class.
+    ("ftl", &["belief"]),
     // A policy sees what the controller sees: the block table, what a unit does.
-    ("policy", &["belief", "flash", "ftl"]),
-    ("schemes", &["belief", "flash", "ftl", "policy"]),
+    ("policy", &["belief", "flash", "ftl", "queue"]),
+    ("schemes", &["belief", "flash", "ftl", "policy", "queue"]),
     ("buffer", &["config", "flash"]),
     ("host", &["flash"]),
+    ("queue", &["flash"]),
     // A transaction carries a wish.
     ("flash", &["policy"]),
-    ("stats", &["host"]),
+    ("stats", &["belief", "host"]),
 ];
 /// What every room may use.
 const SHARED: [&str; 2] = ["account", "timers"];

@@ -3,6 +3,7 @@
 mod contents;
 mod counts;
 mod determinism;
+mod dlv;
 mod edges;
 mod house;
 mod metamorphic;

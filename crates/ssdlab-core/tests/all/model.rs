@@ -74,7 +74,16 @@ fn front_end() -> impl Strategy<Value = Vec<String>> {
     let partial = one_of(&["read_modify_write", "pad", "sector_bitmap"]);
     let allocation = one_of(&["static", "dynamic"]);
     let planes = one_of(&["CWDP", "PDWC", "DPCW"]);
-    let order = one_of(&["fifo", "read_first", "priority"]);
+    let order = one_of(&[
+        "\"fifo\"",
+        "\"read_first\"",
+        "\"priority\"",
+        "{ fifo = { hol = true } }",
+        "\"dlv\"",
+        "{ dlv = { reads = \"fifo\", write_deadline = \"1ms\" } }",
+        "{ dlv = { writes = \"fifo\", read_deadline = \"200us\" } }",
+        "{ dlv = { strong = \"prioritised\", avoid_collection = false } }",
+    ]);
     let buffer = one_of(&["0B", "32KiB", "128KiB"]);
     let preload = one_of(&["none", "lazy"]);
     let ahead = one_of(&["0.0", "0.3", "1.0"]);
@@ -86,7 +95,7 @@ fn front_end() -> impl Strategy<Value = Vec<String>> {
                 ),
                 format!("ftl.allocation_order = \"{planes}\""),
                 format!("start.preload = \"{preload}\""),
-                format!("order = \"{order}\""),
+                format!("order = {order}"),
                 "host = { queues = 2, queue_depth = 8 }".into(),
             ];
             if buffer != "0B" {
@@ -112,10 +121,34 @@ fn collector() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
+/// Classes of blocks, on a drive whose blocks differ and age, and who makes use of them.
+fn classes() -> impl Strategy<Value = Vec<String>> {
+    let shares = one_of(&["0.33", "0.2, 0.3", "0.1, 0.2, 0.3"]);
+    let place = one_of(&["next_page", "small_strong"]);
+    let read = one_of(&["climb", "worst", "sl_tables", "last_level"]);
+    let graded = (shares, place, read).prop_map(|(shares, place, read)| {
+        vec![
+            "physics = { levels = { retention = {} } }\nstart.age_max = \"90d\"".into(),
+            format!("belief.grade = {{ factory = {{ shares = [{shares}] }} }}"),
+            format!("place = [\"{place}\"]\nread = \"{read}\"\nprogram = [\"by_class\"]"),
+            "timing.voltages = [{ name = \"normal\" }, { name = \"strong\", \
+             program = \"100us\", base_factor = 1.3 }]"
+                .into(),
+        ]
+    });
+    prop_oneof![2 => Just(Vec::new()), 1 => graded]
+}
+
 /// A random small drive, as assignments.
 fn drive() -> impl Strategy<Value = Vec<String>> {
-    (shape(), back_end(), front_end(), collector())
-        .prop_map(|(shape, back, front, collector)| [shape, back, front, collector].concat())
+    (shape(), back_end(), front_end(), collector(), classes()).prop_map(
+        |(shape, back, front, collector, classes)| {
+            // Physics with classes of its own takes the place of the back end's.
+            let alone = |set: &String| classes.is_empty() || !set.starts_with("physics");
+            let back = back.into_iter().filter(alone).collect();
+            [shape, back, front, collector, classes].concat()
+        },
+    )
 }
 
 proptest! {

@@ -117,7 +117,7 @@ fn a_write_that_waits_on_a_full_plane_goes_where_a_block_is_erased() {
         fill_up(&mut rig, plane);
         rig.finish();
         let other = ssdlab_nand::PlaneId(1 - plane);
-        assert!(rig.drive.ftl().alloc.is_full(other), "plane {}", other.0);
+        assert!(rig.drive.ftl().is_full(other), "plane {}", other.0);
     }
 }
 

@@ -5,6 +5,7 @@ use rand::seq::SliceRandom;
 use ssdlab_base::rng;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
+use super::manner;
 use super::pool::{Filling, Pool, Snapshot, blocks_of};
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
 use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, PlaneOrder, Stream};
@@ -58,11 +59,10 @@ pub fn filled(
         }
         open.extend(layout.open.iter().map(|&(stream, block, at)| (plane, stream, block, at)));
     }
-    let level_wear = resolved.config.ftl.level_wear;
-    let mut alloc = Allocator::new(geometry, &blocks, RESERVE_BLOCKS, level_wear);
+    let mut alloc = Allocator::new(geometry, &blocks, manner(resolved));
     for (plane, stream, block, filling) in open {
         blocks.set_state(block, BlockState::Open);
-        alloc.open_at(plane, stream, block, filling.written);
+        alloc.open_at(&blocks, plane, stream, block, filling.written);
     }
     Ftl::new(geometry, map, blocks, alloc)
 }

@@ -9,16 +9,18 @@ mod pool;
 
 use ssdlab_nand::BlockId;
 
+use crate::belief::grade::Grades;
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::Cells;
-use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, PlaneOrder};
+use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Manner, Map, PlaneOrder};
 use crate::media;
 
 /// The translation layer's books at the start.
-pub fn ftl(resolved: &Resolved, order: &PlaneOrder) -> Ftl {
+pub fn ftl(resolved: &Resolved, order: &PlaneOrder, grades: &Grades) -> Ftl {
     let geometry = resolved.geometry();
     let config = &resolved.config.ftl;
     let mut blocks = BlockTable::new(geometry);
+    blocks.grade(grades);
     let bad = config.bad_blocks.get();
     let worn = resolved.config.start.pe_cycles > 0;
     if bad > 0.0 || worn {
@@ -33,10 +35,19 @@ pub fn ftl(resolved: &Resolved, order: &PlaneOrder) -> Ftl {
     let map = Map::new(resolved.logical_pages, geometry.page_count(), resolved.keeps_sectors());
     let filled = resolved.config.start.fill.of(u64::from(resolved.logical_pages)) as u32;
     if filled == 0 {
-        let alloc = Allocator::new(geometry, &blocks, RESERVE_BLOCKS, config.level_wear);
+        let alloc = Allocator::new(geometry, &blocks, manner(resolved));
         return Ftl::new(geometry, map, blocks, alloc);
     }
     draw::filled(resolved, order, filled, map, blocks)
+}
+
+/// How a drive keeps its blocks and gives them out.
+pub fn manner(resolved: &Resolved) -> Manner {
+    Manner {
+        reserve: RESERVE_BLOCKS as u32,
+        level_wear: resolved.config.ftl.level_wear,
+        classes: resolved.config.belief.grade.classes(),
+    }
 }
 
 /// What the cells hold at the start.

@@ -9,7 +9,7 @@ use ssdlab_base::rng;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
 
 use crate::config::{RESERVE_BLOCKS, Resolved, spare_blocks, usable_blocks};
-use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, Stream};
+use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Manner, Map, Stream};
 use crate::policy::Setup;
 use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
 use crate::slots::Tend;
@@ -84,7 +84,8 @@ impl Pool {
             ..resolved.geometry().clone()
         };
         let table = BlockTable::new(&geometry);
-        let alloc = Allocator::new(&geometry, &table, RESERVE_BLOCKS, false);
+        let manner = Manner { reserve: RESERVE_BLOCKS as u32, level_wear: false, classes: 1 };
+        let alloc = Allocator::new(&geometry, &table, manner);
         let map = Map::new(pages, geometry.page_count(), false);
         let spare = spare_blocks(&resolved.config, resolved.logical_pages);
         let of_drive = usable_blocks(&resolved.config);
@@ -92,7 +93,7 @@ impl Pool {
             geometry: geometry.clone(),
             buffer_pages: 0,
             spare_blocks: (u64::from(spare) * u64::from(blocks) / u64::from(of_drive)) as u32,
-            seed: resolved.seed,
+            ..resolved.setup()
         };
         let mut pool = Pool {
             ftl: Ftl::new(&geometry, map, table, alloc),
@@ -150,7 +151,7 @@ impl Pool {
         let free = self.ftl.alloc.free_blocks(PLANE) as u32 * self.geometry.pages;
         let open: u32 = [Stream::Host, Stream::Gc, Stream::Cold]
             .iter()
-            .map(|&stream| u32::from(self.ftl.alloc.open_pages(PLANE, stream)))
+            .map(|&stream| self.ftl.alloc.open_pages(PLANE, stream))
             .sum();
         let written = self.geometry.page_count() - free - open;
         debug_assert_eq!(u64::from(written), self.written_pages());
@@ -159,7 +160,7 @@ impl Pool {
 
     fn write(&mut self, lpn: Lpn) {
         let ppn = loop {
-            match self.ftl.prepare_write(PLANE, Stream::Host) {
+            match self.ftl.prepare_write(PLANE, Stream::Host, None) {
                 Some(ppn) => break ppn,
                 None => assert!(self.tend(Trigger::Changed), "a plane with spare blocks has room"),
             }
@@ -193,7 +194,8 @@ impl Pool {
         for page in 0..self.geometry.pages as u16 {
             let from = self.geometry.page(job.block, ssdlab_nand::PageInBlock(page));
             if let Some(lpn) = self.ftl.map.valid(from) {
-                let to = self.ftl.prepare_write(PLANE, job.to).expect("the reserve serves a move");
+                let to =
+                    self.ftl.prepare_write(PLANE, job.to, None).expect("the reserve serves a move");
                 self.ftl.commit_copy(lpn, from, to);
             }
         }

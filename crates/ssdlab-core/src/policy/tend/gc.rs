@@ -178,7 +178,7 @@ mod tests {
             page_size: Bytes::from_kib(4),
             cell: Cell::Slc,
         };
-        Setup { geometry, buffer_pages: 0, spare_blocks: BLOCKS, seed: 1 }
+        Setup::plain(geometry, BLOCKS)
     }
 
     fn collector(victim: Victim) -> Gc {

@@ -27,7 +27,7 @@ pub struct TendView<'a> {
     /// Free blocks of the plane.
     pub free_blocks: u32,
     /// Pages that can still be written in the block that the collector has open.
-    pub open_pages: u16,
+    pub open_pages: u32,
 }
 
 /// Why a tender is asked.

@@ -1,0 +1,96 @@
+//! Classes of blocks, 0 the best. Each class is a pool of its own in every plane.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::choice;
+use ssdlab_base::quantity::Share;
+
+/// The most classes that blocks can be sorted into. Source: DLV, section III-D (four) and
+/// PV-read, Table I (seven).
+pub const CLASSES_MAX: usize = 8;
+
+choice! {
+    /// How blocks are sorted into classes.
+    pub enum GradeChoice {
+        /// All blocks count as alike.
+        alike => Alike(AlikeConfig),
+        /// By the raw bit error rate with which each was made, as a test in the factory tells it.
+        factory => Factory(FactoryConfig),
+    } default alike
+}
+
+/// `alike` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AlikeConfig {}
+
+/// Settings of `factory`. The oracle that DLV assumes: a bitmap of strong blocks (section III-D).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FactoryConfig {
+    /// Shares of all blocks in each class but the last, from the class with the lowest error rates
+    /// up; the last class has the rest. Default: a third, in two classes. Source: DLV (ruled).
+    pub shares: Vec<Share>,
+}
+
+impl Default for FactoryConfig {
+    fn default() -> FactoryConfig {
+        FactoryConfig { shares: vec![Share::new(1.0 / 3.0)] }
+    }
+}
+
+impl GradeChoice {
+    /// How many classes there are.
+    pub fn classes(&self) -> usize {
+        match self {
+            GradeChoice::Alike(_) => 1,
+            GradeChoice::Factory(config) => config.shares.len() + 1,
+        }
+    }
+
+    /// The class of each block, by the rates with which they were made; empty if all are alike.
+    /// Equal rates are told apart by the block's number.
+    pub fn of(&self, rates: impl Fn() -> Vec<f64>) -> Grades {
+        let GradeChoice::Factory(config) = self else { return Grades::default() };
+        let rates = rates();
+        let mut ranked: Vec<u32> = (0..rates.len() as u32).collect();
+        let key = |&block: &u32| (rates[block as usize].to_bits(), block);
+        ranked.sort_unstable_by_key(key);
+        let mut classes = vec![config.shares.len() as u8; rates.len()];
+        let (mut rest, mut summed) = (&ranked[..], 0.0);
+        for (class, share) in config.shares.iter().enumerate() {
+            let before = ranked.len() - rest.len();
+            summed += share.get();
+            let upto = (summed * ranked.len() as f64).round() as usize;
+            let (these, others) = rest.split_at((upto - before).min(rest.len()));
+            these.iter().for_each(|&block| classes[block as usize] = class as u8);
+            rest = others;
+        }
+        Grades { classes }
+    }
+}
+
+/// The class of each block.
+#[derive(Clone, Debug, Default)]
+pub struct Grades {
+    /// By block; empty if all are alike.
+    pub classes: Vec<u8>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_blocks_are_of_the_first_class() {
+        let rates = || vec![5.0, 1.0, 4.0, 2.0, 3.0, 2.0];
+        let graded = |shares: &[f64]| {
+            let shares = shares.iter().map(|&share| Share::new(share)).collect();
+            GradeChoice::Factory(FactoryConfig { shares }).of(rates).classes
+        };
+        assert_eq!(graded(&[1.0 / 3.0]), [1, 0, 1, 0, 1, 1]);
+        assert_eq!(graded(&[1.0 / 6.0, 1.0 / 3.0]), [2, 0, 2, 1, 2, 1]);
+        assert_eq!(graded(&[0.0, 1.0]), [1; 6]);
+        assert!(GradeChoice::default().of(rates).classes.is_empty());
+    }
+}

@@ -1,0 +1,17 @@
+//! What the controller knows or has learned of its blocks: it answers questions and decides
+//! nothing. A drive that needs none of it pays nothing.
+
+pub mod grade;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use grade::GradeChoice;
+
+/// What the controller knows of its blocks from elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BeliefConfig {
+    /// The classes into which blocks are sorted: `alike` (one class) or `factory`. Default: `alike`.
+    pub grade: GradeChoice,
+}

@@ -1,0 +1,240 @@
+//! The way through an order that holds requests back: in, and on to the flash when it lets them go.
+
+use ssdlab_nand::PlaneId;
+
+use super::Drive;
+use crate::account::{Cause, OpKind};
+use crate::flash::{Owner, TxnId, UnitId};
+use crate::host::Op;
+use crate::policy::Wish;
+use crate::policy::order::{Going, HoldView, Next, OrderPolicy};
+use crate::policy::program::{ProgramPolicy, ProgramView};
+use crate::policy::read::ReadPolicy;
+use crate::queue::{GroupId, Queue};
+use crate::slots::{Order, Program};
+
+/// What an order that holds needs of the drive.
+#[derive(Clone, Debug)]
+pub(super) struct Hold {
+    pub(super) queue: Queue,
+    /// By class of blocks: nanoseconds in which a page is moved there and programmed.
+    programming: Box<[u64]>,
+    /// Groups that have come or grown and have not been offered to the order.
+    entered: Vec<GroupId>,
+    /// Planes on which a job has ended.
+    ended: Vec<PlaneId>,
+    /// Lists that are empty between two uses; kept for their memory.
+    classes: Vec<Option<u8>>,
+    planes: Vec<PlaneId>,
+}
+
+/// The view of an order that holds; a macro, so that the rooms that it shows stay apart from the
+/// order itself.
+macro_rules! view {
+    ($drive:ident) => {
+        HoldView {
+            now: $drive.now,
+            queue: &$drive.hold.as_ref().expect("an order that holds").queue,
+            flash: &$drive.flash,
+            ftl: &$drive.ftl,
+            collecting: $drive.jobs.collecting(),
+            programming: &$drive.hold.as_ref().expect("an order that holds").programming,
+        }
+    };
+}
+
+impl Hold {
+    /// What the order needs, if it holds.
+    pub(super) fn new(
+        order: &Order,
+        program: &mut [Program],
+        flash: &crate::flash::Flash,
+        planes: u32,
+        classes: usize,
+    ) -> Option<Box<Hold>> {
+        let programming = (0..classes as u8).map(|class| {
+            let mut wish = Wish::default();
+            for link in &mut *program {
+                link.wish(&ProgramView { cause: Cause::Host, class }, &mut wish);
+            }
+            flash.nominal_program(wish.voltage.unwrap_or(0)).as_ns()
+        });
+        order.holds().then(|| {
+            Box::new(Hold {
+                queue: Queue::new(planes),
+                programming: programming.collect(),
+                entered: Vec::new(),
+                ended: Vec::new(),
+                classes: Vec::new(),
+                planes: Vec::new(),
+            })
+        })
+    }
+}
+
+impl Hold {
+    /// A job on a plane has ended.
+    pub(super) fn job_ended(&mut self, plane: PlaneId) {
+        self.ended.push(plane);
+    }
+}
+
+impl Drive {
+    /// Sends a page operation on: to its plane, or into the queue of an order that holds.
+    #[inline]
+    pub(super) fn send(&mut self, id: TxnId, plane: PlaneId) {
+        match self.hold.is_some() {
+            true => self.keep(id, plane),
+            false => self.enqueue_host(id, plane),
+        }
+    }
+
+    fn keep(&mut self, id: TxnId, plane: PlaneId) {
+        self.flash.txns[id].plane = plane;
+        self.flash.note_wait(id, self.now);
+        let reading = match self.flash.txns[id].kind {
+            OpKind::Read => {
+                let rung = self.answers.read.start(&self.read_view(id));
+                self.flash.nominal_read(id, rung).as_ns()
+            }
+            _ => 0,
+        };
+        let owner = self.flash.txns[id].owner;
+        let (kind, arrival) = match owner {
+            Owner::Request(slot) => {
+                let request = &self.host[slot].request;
+                let reads = request.op == Op::Read;
+                (if reads { OpKind::Read } else { OpKind::Program }, request.arrival.as_ns())
+            }
+            _ => (OpKind::Program, self.now),
+        };
+        let hold = self.hold.as_mut().expect("an order that holds");
+        // What comes together goes together.
+        let last = hold.entered.last().copied();
+        let joined = last.filter(|&last| hold.queue.group(last).owner == owner);
+        let group = joined.unwrap_or_else(|| {
+            let seq = self.flash.txns[id].seq();
+            let group = hold.queue.insert(owner, kind, arrival, seq);
+            hold.entered.push(group);
+            group
+        });
+        let leg = hold.queue.add(&mut self.flash.txns, group, id, reading).clone();
+        let estimate = self.answers.order.estimate(&view!(self), kind, &leg);
+        let hold = self.hold.as_mut().expect("an order that holds");
+        hold.queue.leg_mut(group, plane).estimate = estimate;
+    }
+
+    /// Whether something has come that has not been offered to the order.
+    #[inline]
+    pub(super) fn has_to_offer(&self) -> bool {
+        let news = |hold: &Box<Hold>| !hold.entered.is_empty() || !hold.ended.is_empty();
+        self.hold.as_ref().is_some_and(news)
+    }
+
+    /// Offers what has come to the order.
+    #[inline]
+    pub(super) fn offer(&mut self) {
+        if self.has_to_offer() {
+            self.offer_entered();
+        }
+    }
+
+    fn offer_entered(&mut self) {
+        let mut entered = std::mem::take(&mut self.hold_mut().entered);
+        for group in entered.drain(..) {
+            if !view!(self).queue.waits(group) {
+                continue;
+            }
+            if self.answers.order.goes_at_once(&view!(self), group) {
+                self.let_go(Next { group, whole: true }, None);
+                continue;
+            }
+            let mut planes = std::mem::take(&mut self.hold_mut().planes);
+            planes.extend(view!(self).queue.group(group).legs.iter().map(|leg| leg.plane));
+            planes.drain(..).for_each(|plane| self.ask_order(plane));
+            self.hold_mut().planes = planes;
+        }
+        entered.append(&mut self.hold_mut().entered);
+        self.hold_mut().entered = entered;
+        // Who waited for the end of a job goes before the next one begins.
+        while let Some(plane) = self.hold_mut().ended.pop() {
+            self.ask_order(plane);
+            self.next_job(plane);
+        }
+    }
+
+    /// Asks the order who goes to the planes of a free unit.
+    #[inline]
+    pub(super) fn ask_order_for(&mut self, unit: UnitId) {
+        if self.hold.is_some() {
+            self.flash.planes_of(unit).for_each(|plane| self.ask_order(plane));
+        }
+    }
+
+    /// Asks the order who goes, now that something has changed on a plane.
+    pub(super) fn ask_order(&mut self, plane: PlaneId) {
+        if self.hold.is_none() {
+            return;
+        }
+        while let Some(next) = self.answers.order.next(&view!(self), plane) {
+            self.let_go(next, Some(plane));
+        }
+    }
+
+    /// What was chosen goes to the flash; without a plane in question since it has just come and
+    /// goes at once.
+    fn let_go(&mut self, next: Next, plane: Option<PlaneId>) {
+        let mut classes = std::mem::take(&mut self.hold_mut().classes);
+        let view = view!(self);
+        let group = view.queue.group(next.group);
+        let of_plane = |plane| group.legs.iter().position(|leg| leg.plane == plane);
+        let from = match (next.whole, plane) {
+            (false, Some(plane)) => of_plane(plane).expect("a group that needs this plane"),
+            _ => 0,
+        };
+        let count = if next.whole { group.legs.len() } else { 1 };
+        let kind = group.kind;
+        let overtakes = view.queue.arrived(kind).next() != Some(next.group);
+        let legs = &group.legs[from..from + count];
+        let going = Going { group, legs, at_once: plane.is_none(), overtakes };
+        self.answers.order.leaves(&view, &going, &mut classes);
+        let mut of_page = classes.drain(..);
+        for _ in 0..count {
+            let plane = view!(self).queue.group(next.group).legs[from].plane;
+            while let Some(id) = self.take_held(next.group, from) {
+                if self.flash.txns[id].kind == OpKind::Program {
+                    let class = of_page.next().flatten();
+                    let wish = &mut self.flash.txns[id].wish;
+                    wish.quality = class.or(wish.quality);
+                }
+                self.flash.wait_ends(id, self.now);
+                self.enqueue_host(id, plane);
+            }
+            if self.hold_mut().queue.remove_leg(next.group, from) {
+                // What goes leg by leg keeps its place.
+                self.stats.let_go(kind, overtakes && next.whole);
+            } else if !next.whole {
+                self.offer_rest(next.group);
+            }
+        }
+        drop(of_page);
+        self.hold_mut().classes = classes;
+    }
+
+    /// Offers what is left of a group again if one of its planes is idle: nobody else would.
+    fn offer_rest(&mut self, group: GroupId) {
+        let view = view!(self);
+        if view.queue.group(group).legs.iter().any(|leg| view.is_idle(leg.plane)) {
+            self.hold_mut().entered.push(group);
+        }
+    }
+
+    fn take_held(&mut self, group: GroupId, leg: usize) -> Option<TxnId> {
+        let queue = &mut self.hold.as_mut().expect("an order that holds").queue;
+        queue.take(&self.flash.txns, group, leg)
+    }
+
+    fn hold_mut(&mut self) -> &mut Hold {
+        self.hold.as_mut().expect("an order that holds")
+    }
+}

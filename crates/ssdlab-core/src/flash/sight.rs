@@ -1,0 +1,107 @@
+//! What can be seen of the back end by those who decide.
+
+use ssdlab_base::{Nanos, SimTime};
+use ssdlab_nand::PlaneId;
+
+use super::{Flash, InService, Rank, State, TxnId, UnitId};
+use crate::account::OpKind;
+
+impl Flash {
+    /// The array unit of a plane.
+    #[inline]
+    pub fn unit_of(&self, plane: PlaneId) -> UnitId {
+        UnitId(self.unit_of[plane.index()])
+    }
+
+    /// The planes of a unit.
+    pub fn planes_of(&self, unit: UnitId) -> impl Iterator<Item = PlaneId> + use<> {
+        let unit = &self.units[unit.0 as usize];
+        (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId)
+    }
+
+    /// Whether several planes share a unit.
+    #[inline]
+    pub fn is_multi_plane(&self) -> bool {
+        self.setup.planes_per_unit > 1
+    }
+
+    /// How much a plane has before it: what waits, and what its unit does.
+    #[inline]
+    pub fn load(&self, plane: PlaneId) -> u32 {
+        let unit = &self.units[self.unit_of[plane.index()] as usize];
+        let busy = unit.state != State::Idle || unit.aside.is_some();
+        self.lanes[plane.index()].waiting() + u32::from(busy)
+    }
+
+    /// Whether host reads, and host programs that may begin, wait in the queues of a plane.
+    #[inline]
+    pub fn host_waits(&self, plane: PlaneId) -> (bool, bool) {
+        let lanes = &self.lanes[plane.index()];
+        let may_program = !self.blocked[plane.index()];
+        (lanes.any(Rank::HOST_READS), may_program && lanes.any(Rank::HOST_PROGRAMS))
+    }
+
+    /// The place in the order of coming of the first host operation that waits in the queues of a
+    /// plane and may begin.
+    pub fn first_to_wait(&self, plane: PlaneId) -> Option<u64> {
+        let blocked = if self.blocked[plane.index()] { Rank::HOST_PROGRAMS } else { 0 };
+        let lanes = &self.lanes[plane.index()];
+        let lane = lanes.first(&self.txns, (Rank::HOST_READS | Rank::HOST_PROGRAMS) & !blocked)?;
+        Some(self.txns[lanes.head(lane)].seq)
+    }
+
+    /// Whether a plane's unit can start something now.
+    #[inline]
+    pub fn is_free(&self, plane: PlaneId) -> bool {
+        self.units[self.unit_of[plane.index()] as usize].state == State::Idle
+    }
+
+    /// How long a read takes by itself that decodes at this rung, by the data sheet.
+    pub fn nominal_read(&mut self, id: TxnId, rung: u8) -> Nanos {
+        let txn = &mut self.txns[id];
+        let before = std::mem::replace(&mut txn.rung, rung);
+        self.cells.begin(txn, &self.geometry);
+        let moved = self.setup.command_time + self.cells.read_transfer(txn, &self.setup.transfer);
+        let time = self.cells.sense_time(txn) + moved + self.cells.decode_time(txn);
+        txn.rung = before;
+        time
+    }
+
+    /// How long a page takes to be moved to the flash and programmed with these voltages, by the
+    /// data sheet: the mean over the types of pages.
+    pub fn nominal_program(&self, voltage: u8) -> Nanos {
+        let page = self.setup.transfer.last().copied().unwrap_or_default();
+        let types = self.geometry.cell.bits() as u8;
+        self.setup.command_time + page + self.cells.nominal_program(voltage, types)
+    }
+
+    /// The first host read that waits for a unit, and its plane.
+    pub fn waiting_read(&self, id: UnitId) -> Option<(PlaneId, TxnId)> {
+        let unit = &self.units[id.0 as usize];
+        let planes = (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId);
+        planes.into_iter().find_map(|plane| {
+            let lanes = &self.lanes[plane.index()];
+            let lane = lanes.first(&self.txns, Rank::HOST_READS)?;
+            Some((plane, lanes.head(lane)))
+        })
+    }
+
+    /// What a unit does, as far as a policy may know.
+    pub fn in_service(&self, id: UnitId, now: u64) -> InService {
+        let unit = &self.units[id.0 as usize];
+        let kind = match unit.state {
+            State::Programming => Some(OpKind::Program),
+            State::Erasing => Some(OpKind::Erase),
+            State::Sensing => Some(OpKind::Read),
+            _ => None,
+        };
+        let ends = self.timers.get(id.0 as usize);
+        InService {
+            kind,
+            cause: unit.cause,
+            remaining: ends.saturating_since(SimTime::from_ns(now)).as_ns().min(unit.left),
+            suspended: unit.suspended,
+            aside: unit.aside.is_some(),
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Requests that an order holds back until it lets them go to the flash.
+//!
+//! Only an order that holds has such a queue. What waits is a *group*: the page operations of one
+//! request, or one page that leaves the buffer; each with the planes that it needs.
+
+use std::collections::VecDeque;
+
+use ssdlab_nand::PlaneId;
+
+use crate::account::OpKind;
+use crate::flash::{Fifo, Owner, TxnId, Txns};
+
+/// A group's place in the queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GroupId(pub u32);
+
+/// What a group needs of one plane.
+#[derive(Clone, Debug)]
+pub struct Leg {
+    /// The plane.
+    pub plane: PlaneId,
+    /// Pages that it programs there.
+    pub programs: u32,
+    /// Nanoseconds that its reads take by themselves, as far as the controller can tell.
+    pub reading: u64,
+    /// The order's estimate of the plane's time for it, in nanoseconds, made when the leg came.
+    pub estimate: u64,
+    /// Its page operations.
+    txns: Fifo,
+}
+
+/// Page operations that go to the flash together.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Whom they work for.
+    pub owner: Owner,
+    /// Whether a request reads or writes.
+    pub kind: OpKind,
+    /// When the request arrived, in nanoseconds.
+    pub arrival: u64,
+    /// The group's number in the order of coming.
+    pub seq: u64,
+    /// One for each plane.
+    pub legs: Vec<Leg>,
+    waits: bool,
+}
+
+/// The groups that wait.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    groups: Vec<Group>,
+    free: Vec<GroupId>,
+    /// Those that need a plane, by plane, in the order of their coming.
+    of_plane: Box<[Vec<GroupId>]>,
+    /// Reads and writes in the order of their coming; what has gone is taken out late.
+    arrived: [VecDeque<(GroupId, u64)>; 2],
+    waiting: u32,
+}
+
+fn side(kind: OpKind) -> usize {
+    usize::from(kind != OpKind::Read)
+}
+
+impl Queue {
+    /// A queue in which nothing waits.
+    pub fn new(planes: u32) -> Queue {
+        Queue {
+            groups: Vec::new(),
+            free: Vec::new(),
+            of_plane: vec![Vec::new(); planes as usize].into_boxed_slice(),
+            arrived: Default::default(),
+            waiting: 0,
+        }
+    }
+
+    /// The group.
+    #[inline]
+    pub fn group(&self, id: GroupId) -> &Group {
+        &self.groups[id.0 as usize]
+    }
+
+    /// Whether a group waits.
+    pub fn waits(&self, id: GroupId) -> bool {
+        self.group(id).waits
+    }
+
+    /// What a group needs of this plane, which it needs.
+    pub fn leg_mut(&mut self, id: GroupId, plane: PlaneId) -> &mut Leg {
+        let legs = &mut self.groups[id.0 as usize].legs;
+        legs.iter_mut().find(|leg| leg.plane == plane).expect("a leg of the group")
+    }
+
+    /// The groups that need a plane, the first to come first.
+    #[inline]
+    pub fn of_plane(&self, plane: PlaneId) -> &[GroupId] {
+        &self.of_plane[plane.index()]
+    }
+
+    /// The groups of a kind that wait, the first to come first.
+    pub fn arrived(&self, kind: OpKind) -> impl Iterator<Item = GroupId> + '_ {
+        let all = self.arrived[side(kind)].iter();
+        all.filter(|(id, seq)| self.is_waiting(*id, *seq)).map(|(id, _)| *id)
+    }
+
+    fn is_waiting(&self, id: GroupId, seq: u64) -> bool {
+        let group = self.group(id);
+        group.waits && group.seq == seq
+    }
+
+    /// How many groups wait.
+    pub fn len(&self) -> u32 {
+        self.waiting
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+
+    /// A new group, without operations; `seq` is its place in the order of coming.
+    pub fn insert(&mut self, owner: Owner, kind: OpKind, arrival: u64, seq: u64) -> GroupId {
+        let id = self.free.pop().unwrap_or_else(|| {
+            let blank = Group { owner, kind, arrival, seq: 0, legs: Vec::new(), waits: false };
+            self.groups.push(blank);
+            GroupId(self.groups.len() as u32 - 1)
+        });
+        let group = &mut self.groups[id.0 as usize];
+        (group.owner, group.kind, group.arrival) = (owner, kind, arrival);
+        (group.seq, group.waits) = (seq, true);
+        let arrived = &mut self.arrived[side(kind)];
+        // What waited elsewhere before it came here is not always the last.
+        let after = arrived.iter().rev().take_while(|(_, other)| *other > seq).count();
+        arrived.insert(arrived.len() - after, (id, seq));
+        self.waiting += 1;
+        id
+    }
+
+    /// Adds an operation to a group; the leg that it is part of.
+    pub fn add(&mut self, txns: &mut Txns, group: GroupId, id: TxnId, reading: u64) -> &mut Leg {
+        let (plane, programs) = (txns[id].plane, txns[id].kind == OpKind::Program);
+        let seq = self.groups[group.0 as usize].seq;
+        let of_plane = &mut self.of_plane[plane.index()];
+        let later = |other: &&GroupId| self.groups[other.0 as usize].seq > seq;
+        let after = of_plane.iter().rev().take_while(later).count();
+        let legs = &mut self.groups[group.0 as usize].legs;
+        let at = legs.iter().position(|leg| leg.plane == plane).unwrap_or_else(|| {
+            legs.push(Leg { plane, programs: 0, reading: 0, estimate: 0, txns: Fifo::EMPTY });
+            of_plane.insert(of_plane.len() - after, group);
+            legs.len() - 1
+        });
+        let leg = &mut legs[at];
+        leg.programs += u32::from(programs);
+        leg.reading += reading;
+        leg.txns.push(txns, id);
+        leg
+    }
+
+    /// Takes the first operation of a group's leg.
+    pub fn take(&mut self, txns: &Txns, group: GroupId, leg: usize) -> Option<TxnId> {
+        self.groups[group.0 as usize].legs[leg].txns.pop(txns)
+    }
+
+    /// A group's leg has gone to the flash with all of its operations; true if it was the last, so
+    /// that the group is gone too.
+    pub fn remove_leg(&mut self, id: GroupId, leg: usize) -> bool {
+        let group = &mut self.groups[id.0 as usize];
+        let gone = group.legs.remove(leg);
+        debug_assert!(gone.txns.is_empty(), "all has been taken");
+        self.of_plane[gone.plane.index()].retain(|&other| other != id);
+        let over = group.legs.is_empty();
+        if over {
+            self.remove(id);
+        }
+        over
+    }
+
+    fn remove(&mut self, id: GroupId) {
+        let group = &mut self.groups[id.0 as usize];
+        group.waits = false;
+        let kind = group.kind;
+        self.waiting -= 1;
+        while let Some(&(first, seq)) = self.arrived[side(kind)].front() {
+            if self.is_waiting(first, seq) {
+                break;
+            }
+            self.arrived[side(kind)].pop_front();
+        }
+        self.free.push(id);
+    }
+
+    /// The operations that wait here.
+    pub fn held<'a>(&'a self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
+        let waiting = self.groups.iter().filter(|group| group.waits);
+        waiting.flat_map(|group| &group.legs).flat_map(|leg| leg.txns.ids(txns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn txn(txns: &mut Txns, plane: u32) -> TxnId {
+        let id = txns.insert(0);
+        txns[id].plane = PlaneId(plane);
+        id
+    }
+
+    #[test]
+    fn a_group_waits_on_each_of_its_planes_until_it_goes() {
+        let (mut queue, mut txns) = (Queue::new(4), Txns::default());
+        let first = queue.insert(Owner::Request(7), OpKind::Program, 10, 1);
+        let ids = [2, 3, 2].map(|plane| txn(&mut txns, plane));
+        txns[ids[2]].kind = OpKind::Program;
+        for id in ids {
+            queue.add(&mut txns, first, id, 5);
+        }
+        let second = queue.insert(Owner::Request(8), OpKind::Read, 10, 2);
+        let read = txn(&mut txns, 3);
+        queue.add(&mut txns, second, read, 50);
+        assert_eq!(queue.of_plane(PlaneId(2)), [first]);
+        assert_eq!(queue.of_plane(PlaneId(3)), [first, second]);
+        let legs = queue.group(first).legs.iter().map(|leg| (leg.programs, leg.reading));
+        assert_eq!(legs.collect::<Vec<_>>(), [(1, 10), (0, 5)]);
+        assert_eq!(queue.held(&txns).count(), 4);
+        assert_eq!(
+            [0, 0, 0].map(|leg| queue.take(&txns, first, leg)),
+            [Some(ids[0]), Some(ids[2]), None]
+        );
+        assert!(!queue.remove_leg(first, 0));
+        assert_eq!((queue.of_plane(PlaneId(2)).len(), queue.waits(first)), (0, true));
+        assert_eq!(queue.take(&txns, first, 0), Some(ids[1]));
+        assert!(queue.remove_leg(first, 0));
+        assert_eq!(queue.of_plane(PlaneId(3)), [second]);
+        assert_eq!((queue.len(), queue.arrived(OpKind::Program).count()), (1, 0));
+    }
+
+    #[test]
+    fn groups_come_in_the_order_of_their_arrival_whoever_has_gone_between() {
+        let (mut queue, mut txns) = (Queue::new(1), Txns::default());
+        let all: Vec<_> = (0..5)
+            .map(|slot| {
+                let group = queue.insert(Owner::Request(slot), OpKind::Read, 0, slot.into());
+                let id = txn(&mut txns, 0);
+                queue.add(&mut txns, group, id, 1);
+                group
+            })
+            .collect();
+        for gone in [2, 0, 1] {
+            queue.take(&txns, all[gone], 0);
+            assert!(queue.remove_leg(all[gone], 0));
+        }
+        assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), all[3..]);
+        // A place that is used again is another group.
+        let next = queue.insert(Owner::Request(9), OpKind::Read, 0, 9);
+        assert_eq!(next, all[1]);
+        assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), [all[3], all[4], next]);
+        assert!(queue.group(next).seq > queue.group(all[4]).seq);
+        assert!(!queue.is_empty());
+    }
+}

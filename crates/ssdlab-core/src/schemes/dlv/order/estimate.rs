@@ -1,0 +1,92 @@
+//! When requests are expected to end, and which of their pages are worth a strong block.
+
+use ssdlab_nand::PlaneId;
+
+use super::Dlv;
+use crate::policy::order::HoldView;
+use crate::queue::{Group, Leg};
+
+impl Dlv {
+    /// When a group ends if it goes now and gets every strong page that there is (equation 2).
+    #[inline]
+    pub(super) fn finish(&self, view: &HoldView, group: &Group) -> u64 {
+        let ends = group.legs.iter().map(|leg| self.idle_at(view, leg.plane) + leg.estimate);
+        ends.max().unwrap_or(view.now)
+    }
+
+    #[inline]
+    pub(super) fn idle_at(&self, view: &HoldView, plane: PlaneId) -> u64 {
+        match view.is_idle(plane) {
+            // What was expected may have taken less time.
+            true => view.now,
+            false => self.planes[plane.index()].idle_at.max(view.now),
+        }
+    }
+
+    /// Pages of a class that are free on a plane and not promised.
+    #[inline]
+    pub(super) fn available(&self, view: &HoldView, plane: PlaneId, class: usize) -> u32 {
+        let promised = self.planes[plane.index()].promised[class];
+        view.ftl.alloc.pages_of(plane, class as u8).saturating_sub(promised)
+    }
+
+    /// Nanoseconds in which a plane programs so many pages if the fastest that are free are taken,
+    /// one page of `taken` aside.
+    pub(super) fn fastest(
+        &self,
+        view: &HoldView,
+        plane: PlaneId,
+        pages: u32,
+        taken: Option<usize>,
+    ) -> u64 {
+        let (mut left, mut time) = (pages, 0);
+        for class in 0..self.classes {
+            let free = self.available(view, plane, class);
+            let free = free.saturating_sub(u32::from(taken == Some(class)));
+            let last = class + 1 == self.classes;
+            let pages = if last { left } else { left.min(free) };
+            time += u64::from(pages) * view.programming[class];
+            left -= pages;
+        }
+        time
+    }
+
+    /// Of the classes that are free, the slowest with which a page whose program begins at `begin`
+    /// and the `after` pages after it are done by `end`; the fastest if none is that fast.
+    pub(super) fn class_for(
+        &self,
+        view: &HoldView,
+        plane: PlaneId,
+        (begin, end): (u64, u64),
+        after: u32,
+    ) -> usize {
+        let free = |class: &usize| self.available(view, plane, *class) > 0;
+        let done = |class: &usize| {
+            let rest = self.fastest(view, plane, after, Some(*class));
+            begin + view.programming[*class] + rest <= end
+        };
+        let in_time = (0..self.classes).rev().find(|class| free(class) && done(class));
+        in_time.or_else(|| (0..self.classes).find(free)).unwrap_or(self.classes - 1)
+    }
+
+    /// Promises the pages of a write's leg; the class of each is added to `classes`.
+    pub(super) fn promise(
+        &mut self,
+        view: &HoldView,
+        leg: &Leg,
+        end: Option<u64>,
+        classes: &mut Vec<Option<u8>>,
+    ) {
+        let mut at = self.idle_at(view, leg.plane) + leg.reading;
+        for after in (0..leg.programs).rev() {
+            let class = match end {
+                None => self.classes - 1,
+                Some(end) => self.class_for(view, leg.plane, (at, end), after),
+            };
+            at += view.programming[class];
+            self.planes[leg.plane.index()].promised[class] += 1;
+            classes.push((self.classes > 1).then_some(class as u8));
+        }
+        self.planes[leg.plane.index()].idle_at = at;
+    }
+}

@@ -1,0 +1,401 @@
+//! `order = dlv`: HWS and RRS, which let the request go next that is expected to end first, and
+//! decide which page writes are worth a strong block. Source: DLV, sections III-B and III-C.
+//!
+//! The order keeps for each plane the moment at which it expects it to be idle (the paper's IdleT)
+//! and how many pages of each class it has promised (with the free ones, the paper's PCnt). What a
+//! leg of a request takes is estimated once, when it comes.
+
+mod config;
+mod estimate;
+
+pub use config::{DlvConfig, Pick, Strong};
+use ssdlab_nand::PlaneId;
+
+use crate::account::OpKind;
+use crate::belief::grade::CLASSES_MAX;
+use crate::policy::order::{Going, HoldView, Next, OrderPolicy, OrderView};
+use crate::policy::{Answer, Setup};
+use crate::queue::{Group, GroupId, Leg};
+
+/// The order.
+#[derive(Clone, Debug)]
+pub struct Dlv {
+    config: DlvConfig,
+    planes: Box<[Plane]>,
+    classes: usize,
+    /// Whether what goes now goes after its deadline, so that its reads overtake nothing.
+    late: bool,
+}
+
+/// What the order keeps of a plane.
+#[derive(Clone, Copy, Debug, Default)]
+struct Plane {
+    /// When it is expected to be idle, in nanoseconds.
+    idle_at: u64,
+    /// The deadline of the first write that was let go and has not begun.
+    write_due: u64,
+    /// Pages of each class that were promised and not yet given out.
+    promised: [u32; CLASSES_MAX],
+}
+
+impl Answer for Dlv {
+    type Config = DlvConfig;
+
+    fn build(config: &DlvConfig, setup: &Setup) -> Dlv {
+        Dlv {
+            config: config.clone(),
+            planes: vec![Plane::default(); setup.geometry.plane_count() as usize].into(),
+            classes: usize::from(setup.classes),
+            late: false,
+        }
+    }
+}
+
+impl Dlv {
+    fn deadline(&self, group: &Group) -> u64 {
+        let span = match group.kind {
+            OpKind::Read => self.config.read_deadline,
+            _ => self.config.write_deadline,
+        };
+        group.arrival + span.as_ns()
+    }
+
+    fn pick(&self, kind: OpKind) -> Pick {
+        if kind == OpKind::Read { self.config.reads } else { self.config.writes }
+    }
+
+    /// Whether a group that goes as a whole must wait for garbage collection.
+    #[inline]
+    fn is_blocked(&self, view: &HoldView, group: &Group) -> bool {
+        group.legs.iter().any(|leg| self.is_blocked_on(view, group, leg.plane))
+    }
+
+    /// Whether what a group needs of this plane must wait for garbage collection.
+    #[inline]
+    fn is_blocked_on(&self, view: &HoldView, group: &Group, plane: PlaneId) -> bool {
+        let waits = self.config.avoid_collection && group.kind != OpKind::Read;
+        waits && view.collecting[plane.index()]
+    }
+
+    /// Whether the first of a kind that may be overtaken has passed its deadline.
+    fn is_late(&self, view: &HoldView) -> bool {
+        [OpKind::Read, OpKind::Program].into_iter().any(|kind| {
+            if self.pick(kind) == Pick::Fifo {
+                return false;
+            }
+            let mut arrived = view.queue.arrived(kind).map(|id| view.queue.group(id));
+            let head = arrived.find(|group| !self.is_blocked(view, group));
+            head.is_some_and(|group| self.deadline(group) < view.now)
+        })
+    }
+
+    /// Of the groups that need `plane`, the one of these kinds that is expected to end first; among
+    /// equals the one that came first (equation 3).
+    fn shortest(&self, view: &HoldView, plane: PlaneId, kind: OpKind) -> Option<GroupId> {
+        let all = view.queue.of_plane(plane).iter().map(|&id| (id, view.queue.group(id)));
+        let fit = all.filter(|(_, group)| group.kind == kind && !self.is_blocked(view, group));
+        fit.min_by_key(|(_, group)| self.finish(view, group)).map(|(id, _)| id)
+    }
+
+    /// Of the groups that need `plane`, the first to come that may go there.
+    fn first(
+        &self,
+        view: &HoldView,
+        plane: PlaneId,
+        fits: impl Fn(&Group) -> bool,
+    ) -> Option<GroupId> {
+        let mut all = view.queue.of_plane(plane).iter().copied();
+        all.find(|&id| {
+            let group = view.queue.group(id);
+            fits(group) && !self.is_blocked_on(view, group, plane)
+        })
+    }
+
+    fn next_write(&self, view: &HoldView, plane: PlaneId) -> Option<Next> {
+        match self.config.writes {
+            Pick::Shortest => self.shortest(view, plane, OpKind::Program).map(all),
+            Pick::Fifo => self.first(view, plane, |group| group.kind != OpKind::Read).map(part),
+        }
+    }
+}
+
+/// All of a group goes.
+fn all(group: GroupId) -> Next {
+    Next { group, whole: true }
+}
+
+/// What a group needs of the plane in question goes: on each plane it keeps its place.
+fn part(group: GroupId) -> Next {
+    Next { group, whole: false }
+}
+
+impl OrderPolicy for Dlv {
+    #[inline]
+    fn rank(&mut self, view: &OrderView) -> u8 {
+        let reads_first = self.config.reads == Pick::Shortest && !self.late;
+        u8::from(!(reads_first && view.kind == OpKind::Read))
+    }
+
+    fn holds(&self) -> bool {
+        true
+    }
+
+    fn estimate(&mut self, view: &HoldView, kind: OpKind, leg: &Leg) -> u64 {
+        if kind == OpKind::Read {
+            return leg.reading;
+        }
+        leg.reading + self.fastest(view, leg.plane, leg.programs, None)
+    }
+
+    fn goes_at_once(&mut self, view: &HoldView, id: GroupId) -> bool {
+        let group = view.queue.group(id);
+        self.config.idle_at_once
+            && group.kind != OpKind::Read
+            && self.config.writes == Pick::Shortest
+            && !self.is_blocked(view, group)
+            && group.legs.iter().all(|leg| view.is_idle(leg.plane))
+    }
+
+    fn next(&mut self, view: &HoldView, plane: PlaneId) -> Option<Next> {
+        if view.queue.of_plane(plane).is_empty() || !view.flash.is_free(plane) {
+            return None;
+        }
+        let (reads, writes) = view.flash.host_waits(plane);
+        let write_due = self.planes[plane.index()].write_due;
+        let late = self.is_late(view);
+        if late || self.config.reads == Pick::Fifo {
+            let first = self.first(view, plane, |_| true)?;
+            let group = view.queue.group(first);
+            // What was held up elsewhere goes before what came later and was let go.
+            if view.flash.first_to_wait(plane).is_some_and(|waits| waits < group.seq) {
+                return None;
+            }
+            let keeps_its_place = late || group.kind == OpKind::Read;
+            if (reads || writes) && !keeps_its_place && self.config.writes == Pick::Shortest {
+                return None;
+            }
+            return if keeps_its_place { Some(part(first)) } else { self.next_write(view, plane) };
+        }
+        if reads || (writes && write_due < view.now) {
+            return None;
+        }
+        let read = self.shortest(view, plane, OpKind::Read).map(all);
+        if read.is_some() || writes {
+            return read;
+        }
+        self.next_write(view, plane)
+    }
+
+    fn leaves(&mut self, view: &HoldView, going: &Going, classes: &mut Vec<Option<u8>>) {
+        self.late = self.is_late(view);
+        if going.group.kind == OpKind::Read {
+            for leg in going.legs {
+                let idle_at = self.idle_at(view, leg.plane) + leg.estimate;
+                self.planes[leg.plane.index()].idle_at = idle_at;
+            }
+            return;
+        }
+        let end = match self.config.strong {
+            Strong::Needed => Some(self.finish(view, going.group)),
+            // As early as can be: the fastest there is.
+            Strong::Prioritised => going.overtakes.then_some(0),
+        };
+        // Where writes keep their order no page is worth a strong block.
+        let end = end.filter(|_| !going.at_once && self.config.writes == Pick::Shortest);
+        let due = self.deadline(going.group);
+        for leg in going.legs {
+            if !view.flash.host_waits(leg.plane).1 {
+                self.planes[leg.plane.index()].write_due = due;
+            }
+            self.promise(view, leg, end, classes);
+        }
+    }
+
+    #[inline]
+    fn given(&mut self, plane: PlaneId, class: u8) {
+        let promised = &mut self.planes[plane.index()].promised[class as usize];
+        *promised = promised.saturating_sub(1);
+    }
+
+    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
+        // Three bytes for each strong class and for the time at which the plane is idle (DLV,
+        // section III-D).
+        let counters = self.classes as u64;
+        vec![("plane_counters", self.planes.len() as u64 * counters * 24)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_base::Bytes;
+    use ssdlab_nand::{Cell, Geometry};
+
+    use super::*;
+    use crate::config::Resolved;
+    use crate::drive::Drive;
+    use crate::flash::{Flash, Owner, Rank, Txns};
+    use crate::ftl::Ftl;
+    use crate::queue::Queue;
+
+    /// Page programs take one unit of time on strong blocks and two on normal ones.
+    const UNITS: [u64; 2] = [1, 2];
+
+    /// Four planes that are busy until given times, and requests that wait for them.
+    #[derive(Clone)]
+    struct Bench {
+        order: Dlv,
+        queue: Queue,
+        flash: Flash,
+        ftl: Ftl,
+        txns: Txns,
+    }
+
+    impl Bench {
+        fn new(busy_until: [u64; 4], config: DlvConfig) -> Bench {
+            let geometry = Geometry {
+                channels: 4,
+                chips: 1,
+                dies: 1,
+                planes: 1,
+                blocks: 32,
+                pages: 8,
+                page_size: Bytes::from_kib(4),
+                cell: Cell::Mlc,
+            };
+            let text = "geometry = { channels = 4, chips = 1, dies = 1, planes = 1, blocks = 32, \
+                pages = 8, page_size = \"4KiB\", cell = \"mlc\" }\n\
+                timing = { read = \"50us\", program = \"200us\", erase = \"1ms\" }\n\
+                physics = { levels = {} }\nbelief.grade = \"factory\"\n\
+                ftl.overprovisioning = 0.3\n";
+            let resolved = Resolved::new(&toml::from_str(text).unwrap(), 1).unwrap();
+            let setup = resolved.setup();
+            let drive = Drive::new(resolved.into());
+            let (mut flash, ftl) = (drive.flash().clone(), drive.ftl().clone());
+            let mut order = Dlv::build(&config, &setup);
+            assert_eq!(geometry.plane_count(), 4);
+            for (plane, until) in (0..4).map(PlaneId).zip(busy_until) {
+                // Something waits there, so that the plane is not idle.
+                let id = flash.txns.insert(0);
+                flash.txns[id].plane = plane;
+                flash.txns[id].kind = OpKind::Program;
+                flash.enqueue(id, Rank::host(0), 0);
+                order.planes[plane.index()].idle_at = until;
+            }
+            Bench { order, queue: Queue::new(4), flash, ftl, txns: Txns::default() }
+        }
+
+        /// A write of a page on each of these planes.
+        fn write(&mut self, slot: u32, planes: &[u32]) -> GroupId {
+            let group = self.queue.insert(Owner::Request(slot), OpKind::Program, 0, slot.into());
+            for &plane in planes {
+                let id = self.txns.insert(0);
+                self.txns[id].plane = PlaneId(plane);
+                self.txns[id].kind = OpKind::Program;
+                let leg = self.queue.add(&mut self.txns, group, id, 0).clone();
+                let (order, view) = self.parts();
+                let estimate = order.estimate(&view, OpKind::Program, &leg);
+                self.queue.leg_mut(group, PlaneId(plane)).estimate = estimate;
+            }
+            group
+        }
+
+        fn parts(&mut self) -> (&mut Dlv, HoldView<'_>) {
+            let Bench { order, queue, flash, ftl, .. } = self;
+            let collecting = &[false; 4];
+            (order, HoldView { now: 0, queue, flash, ftl, collecting, programming: &UNITS })
+        }
+
+        fn expected(&mut self, group: GroupId) -> u64 {
+            let (order, view) = self.parts();
+            order.finish(&view, view.queue.group(group))
+        }
+
+        /// The request goes: when it ends, and the class that each page gets.
+        fn goes(&mut self, group: GroupId) -> (u64, Vec<Option<u8>>) {
+            let mut classes = Vec::new();
+            let (order, view) = self.parts();
+            let group_ref = view.queue.group(group);
+            let legs = &group_ref.legs;
+            let going = Going { group: group_ref, legs, at_once: false, overtakes: false };
+            order.leaves(&view, &going, &mut classes);
+            let ends = legs.iter().map(|leg| order.planes[leg.plane.index()].idle_at);
+            let end = ends.max().unwrap();
+            while !self.queue.group(group).legs.is_empty() {
+                while self.queue.take(&self.txns, group, 0).is_some() {}
+                if self.queue.remove_leg(group, 0) {
+                    break;
+                }
+            }
+            (end, classes)
+        }
+
+        /// Lets all that waits go, the one that ends first next; who went, and when each ends.
+        fn all(&mut self) -> Vec<(u32, u64)> {
+            let mut gone = Vec::new();
+            while let Some(next) = {
+                let (order, view) = self.parts();
+                let waiting = view.queue.arrived(OpKind::Program);
+                waiting.min_by_key(|&id| order.finish(&view, view.queue.group(id)))
+            } {
+                let Owner::Request(slot) = self.queue.group(next).owner else { unreachable!() };
+                gone.push((slot, self.goes(next).0));
+            }
+            gone
+        }
+    }
+
+    /// Plane 2 is idle at T6, plane 1 at T8, planes 3 and 4 at T5. (Planes count from 1 in the paper.)
+    const FIG4: [u64; 4] = [8, 6, 5, 5];
+
+    #[test]
+    fn figure_4_without_strong_blocks() {
+        let fifo = DlvConfig { writes: Pick::Fifo, ..DlvConfig::default() };
+        let mut bench = Bench::new(FIG4, fifo);
+        let (a, b) = (bench.write(0, &[3, 2, 1]), bench.write(1, &[1, 0]));
+        assert_eq!((bench.goes(a).0, bench.goes(b).0), (8, 10));
+    }
+
+    #[test]
+    fn figure_4_with_strong_blocks_for_a3_and_b2_alone() {
+        let mut bench = Bench::new(FIG4, DlvConfig::default());
+        let (a, b) = (bench.write(0, &[3, 2, 1]), bench.write(1, &[1, 0]));
+        assert_eq!((bench.expected(a), bench.expected(b)), (7, 9));
+        assert_eq!(bench.goes(a), (7, vec![Some(1), Some(1), Some(0)]));
+        assert_eq!(bench.goes(b), (9, vec![Some(1), Some(0)]));
+    }
+
+    /// Pages on planes 1 to 4 of each of the six writes. The figure is not part of the paper's text:
+    /// this is an instance that agrees with all that the text says of it.
+    const FIG7: [&[u32]; 6] = [&[0, 1], &[1, 1, 2], &[1, 2], &[0, 3, 3], &[3, 3], &[2, 3, 3]];
+
+    fn figure_7(config: DlvConfig) -> (Bench, Vec<GroupId>) {
+        let mut bench = Bench::new([4, 1, 0, 0], config);
+        // Three strong pages on each plane.
+        for plane in (0..4).map(PlaneId) {
+            let free = bench.ftl.alloc.pages_of(plane, 0);
+            bench.order.planes[plane.index()].promised[0] = free - 3;
+        }
+        let groups = (0..6).map(|write| bench.write(write, FIG7[write as usize])).collect();
+        (bench, groups)
+    }
+
+    #[test]
+    fn figure_7_in_the_order_of_least_finish() {
+        let (mut bench, groups) = figure_7(DlvConfig::default());
+        assert_eq!((bench.expected(groups[0]), bench.expected(groups[2])), (5, 2));
+        let strong_on_2_normal_on_3 = vec![Some(0), Some(1)];
+        assert_eq!(bench.clone().goes(groups[2]), (2, strong_on_2_normal_on_3));
+        let gone = bench.all();
+        assert_eq!(gone.iter().map(|(write, _)| *write).collect::<Vec<_>>(), [2, 4, 1, 0, 5, 3]);
+        let mean = gone.iter().map(|(_, end)| *end as f64).sum::<f64>() / 6.0;
+        assert!((mean - 4.67).abs() < 0.005, "{mean}");
+    }
+
+    #[test]
+    fn figure_7_in_the_order_of_coming() {
+        let fifo = DlvConfig { writes: Pick::Fifo, ..DlvConfig::default() };
+        let (mut bench, groups) = figure_7(fifo);
+        let mean = groups.iter().map(|&write| bench.goes(write).0 as f64).sum::<f64>() / 6.0;
+        assert!((mean - 8.33).abs() < 0.005, "{mean}");
+    }
+}

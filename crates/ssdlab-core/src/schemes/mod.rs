@@ -1,0 +1,3 @@
+//! The answers of published systems, a folder each: policies, and the bundles that name them.
+
+pub mod dlv;

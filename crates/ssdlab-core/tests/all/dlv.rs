@@ -1,0 +1,251 @@
+//! DLV: what its order, its tables and its strong blocks do on a drive.
+
+use proptest::prelude::*;
+use ssdlab_base::rng;
+use ssdlab_core::account::OpKind;
+use ssdlab_core::{Completion, Op};
+
+use crate::support::{BUS, PROGRAM, Rig, Step, play};
+
+/// Four planes with a channel each; blocks that differ, the best third strong.
+const SHAPE: &str = "geometry = { channels = 4, blocks = 48 }";
+const STRONG: &[&str] = &[
+    "physics = { levels = {} }",
+    "belief.grade = \"factory\"",
+    "program = [\"by_class\"]",
+    "timing.voltages = [{ name = \"normal\" }, { name = \"strong\", program = \"100us\" }]",
+];
+const STRONG_PROGRAM: u64 = 100_000;
+
+fn sets<'a>(parts: &[&[&'a str]]) -> Vec<&'a str> {
+    parts.iter().flat_map(|part| part.iter().copied()).collect()
+}
+
+fn dlv() -> Rig {
+    Rig::new(&sets(&[&[SHAPE, "order = \"dlv\""], STRONG]))
+}
+
+/// Requests of one to eight pages, close enough to meet.
+fn steps(seed: u64, count: u64, reads: u64, gap: u64) -> Vec<Step> {
+    let draw = |n, purpose| rng::hash(seed, purpose, n);
+    let step = |n| {
+        let read = draw(n, 1) % 100 < reads;
+        let op = if read { Op::Read } else { Op::Write };
+        let (place, sectors) = (draw(n, 2) % (1 << 16), 8 * (1 + draw(n, 3) % 8));
+        Step { gap: draw(n, 4) % gap, op, place, sectors, whole: true, queue: 0 }
+    };
+    (0..count).map(step).collect()
+}
+
+fn done(sets: &[&str], steps: &[Step]) -> Vec<Completion> {
+    let mut rig = Rig::new(sets);
+    play(&mut rig, steps, 64).unwrap_or_else(|error| panic!("{sets:?}: {error}"));
+    rig.done
+}
+
+fn mean(done: &[Completion], op: Op) -> f64 {
+    let latency = |c: &&Completion| (c.end - c.arrival).as_ns() as f64;
+    let (sum, count) = done
+        .iter()
+        .filter(|completion| completion.op == op)
+        .fold((0.0, 0.0), |(sum, count), c| (sum + latency(&c), count + 1.0));
+    sum / count
+}
+
+#[test]
+fn a_write_that_finds_its_planes_idle_goes_at_once_to_normal_blocks() {
+    let mut rig = dlv();
+    let write = rig.pages(Op::Write, 0, 4);
+    rig.finish();
+    assert_eq!(rig.end_of(write), Some(BUS + PROGRAM));
+    assert_eq!(rig.drive.stats().by_class[..2], [0, 4]);
+}
+
+#[test]
+fn a_write_that_waits_gets_a_strong_block_where_it_ends_sooner_with_it() {
+    let mut rig = dlv();
+    rig.pages(Op::Write, 0, 1);
+    // Plane 1 is idle, plane 0 is busy: only the page on plane 0 decides when this ends.
+    let waits = rig.pages(Op::Write, 4, 2);
+    rig.finish();
+    assert_eq!(rig.end_of(waits), Some(BUS + PROGRAM + BUS + STRONG_PROGRAM));
+    assert_eq!(rig.drive.stats().by_class[..2], [1, 2]);
+}
+
+#[test]
+fn the_write_that_ends_first_goes_first() {
+    let mut rig = dlv();
+    rig.pages(Op::Write, 0, 4);
+    // All planes are busy; both need plane 0, the long one twice.
+    let long = rig.pages(Op::Write, 8, 8);
+    let short = rig.pages(Op::Write, 16, 1);
+    rig.finish();
+    assert!(rig.end_of(short) < rig.end_of(long));
+    let stats = rig.drive.stats();
+    assert_eq!(stats.let_go[1], (3, 1), "one write overtakes another");
+}
+
+#[test]
+fn a_read_goes_before_a_write_on_the_same_plane_and_keeps_its_place_under_woo() {
+    for (order, first) in [("\"dlv\"", true), ("{ dlv = { reads = \"fifo\" } }", false)] {
+        let order = format!("order = {order}");
+        let mut rig = Rig::new(&sets(&[&[SHAPE, &order], STRONG]));
+        rig.write(4);
+        rig.finish();
+        rig.write(0);
+        let write = rig.write(8);
+        let read = rig.read(4);
+        rig.finish();
+        assert_eq!(rig.end_of(read) < rig.end_of(write), first, "{order}");
+    }
+}
+
+#[test]
+fn expected_ends_are_met_where_nothing_interferes() {
+    // Writes of up to four pages, one at a time, behind a busy plane: the bus is never shared.
+    let mut rig = dlv();
+    for page in 0..40 {
+        let before = rig.now();
+        rig.write(page % 4);
+        let waits = rig.write(page % 4 + 4);
+        rig.finish();
+        let end = before + 2 * BUS + PROGRAM + STRONG_PROGRAM;
+        assert_eq!(rig.end_of(waits), Some(end), "page {page}");
+    }
+}
+
+#[test]
+fn without_its_advantages_it_is_fifo_to_the_bit() {
+    let null =
+        "order = { dlv = { reads = \"fifo\", writes = \"fifo\", avoid_collection = false } }";
+    for reads in [0, 50, 90] {
+        let steps = steps(reads, 3000, reads, 60_000);
+        let (null, fifo) = (done(&[SHAPE, null], &steps), done(&[SHAPE], &steps));
+        let other = (0..fifo.len()).find(|&at| null[at] != fifo[at]);
+        assert_eq!(other, None, "{reads} % reads: {:?}", other.map(|at| (null[at], fifo[at])));
+    }
+}
+
+#[test]
+fn on_blocks_that_are_alike_it_gains_what_reordering_gains_and_more_on_blocks_that_differ() {
+    // So large that nothing is collected.
+    let large = "geometry = { channels = 4, blocks = 2000 }";
+    let steps = steps(7, 4000, 0, 440_000);
+    let write = |extra: &[&str]| mean(&done(&sets(&[&[large], extra]), &steps), Op::Write);
+    let fifo = write(&[]);
+    let alike = write(&["order = \"dlv\""]);
+    let strong = write(&sets(&[&["order = \"dlv\""], STRONG]));
+    assert!(alike < 0.95 * fifo, "{alike} against {fifo}");
+    assert!(strong < 0.95 * alike, "{strong} against {alike}");
+}
+
+#[test]
+fn a_request_waits_no_longer_than_its_deadline_and_the_work_before_it() {
+    // Short reads in a stream that alone fills plane 0; a write to it must go all the same.
+    let deadline = 2_000_000;
+    let order = "order = { dlv = { write_deadline = \"2ms\", read_deadline = \"10s\" } }";
+    let mut rig = Rig::new(&sets(&[&[SHAPE, order, "read = \"worst\""], STRONG]));
+    rig.write(0);
+    rig.write(4);
+    rig.finish();
+    let mut written = None;
+    let began = rig.now();
+    for n in 0..200u64 {
+        rig.until(began + n * 50_000);
+        rig.read(0);
+        if n == 20 {
+            written = Some((rig.write(4), rig.now()));
+        }
+    }
+    rig.finish();
+    let (tag, came) = written.unwrap();
+    let waited = rig.end_of(tag).unwrap() - came;
+    // What was let go before the deadline passed: a read in service and one that waits.
+    assert!(waited > deadline, "reads go first until then: {waited}");
+    assert!(waited < deadline + 500_000 + PROGRAM, "{waited}");
+}
+
+#[test]
+fn head_of_line_blocking_holds_back_who_could_go() {
+    let run = |hol: &str| {
+        let mut rig = Rig::new(&[SHAPE, hol]);
+        rig.write(0);
+        rig.write(4);
+        let blocked = rig.write(8);
+        let free = rig.write(1);
+        rig.finish();
+        (rig.end_of(blocked).unwrap(), rig.end_of(free).unwrap())
+    };
+    let (blocked, free) = run("order = \"fifo\"");
+    assert_eq!((blocked, free), (3 * (BUS + PROGRAM), BUS + PROGRAM));
+    // The third write waits for the second to begin, and the fourth for the third to go.
+    let (blocked, free) = run("order = { fifo = { hol = true } }");
+    assert_eq!((blocked, free), (3 * (BUS + PROGRAM), 2 * (BUS + PROGRAM)));
+}
+
+#[test]
+fn tables_learn_where_reads_start_and_last_levels_remember() {
+    let aged = [
+        SHAPE,
+        "physics = { levels = { retention = {} } }",
+        "start = { age_min = \"60d\", age_max = \"60d\", preload = \"lazy\" }",
+        "timing.read = \"90us\"",
+    ];
+    let retries = |read: &str, rounds: u64| {
+        let mut rig = Rig::new(&sets(&[&aged, &[read]]));
+        let mut before = 0;
+        for _ in 0..rounds {
+            before = rig.drive.flash().troubles().0;
+            (0..64).for_each(|page| {
+                rig.read(page);
+            });
+            rig.finish();
+        }
+        rig.drive.flash().troubles().0 - before
+    };
+    let (climb, tables) = ("read = \"climb\"", "read = { sl_tables = { relax_after = 0 } }");
+    assert!(retries(climb, 1) >= 4 * 64, "60 days need five levels or so");
+    assert!(retries(tables, 1) < 64, "one read teaches the others");
+    assert_eq!(retries(tables, 2), 0);
+    let last = "read = \"last_level\"";
+    assert_eq!(retries(last, 1), retries(climb, 1), "each page is new");
+    assert_eq!(retries(last, 2), 0);
+}
+
+#[test]
+fn strong_pages_are_programmed_faster_and_err_more() {
+    // A factor of thirty on the base rate makes strongly programmed pages need more levels.
+    let voltages = "timing.voltages = [{ name = \"normal\" }, \
+                    { name = \"strong\", program = \"100us\", base_factor = 30.0 }]";
+    let place = "place = [{ small_strong = { pages = 1 } }]";
+    let mut rig = Rig::new(&sets(&[&[SHAPE], &STRONG[..3], &[voltages, place]]));
+    let (small, large) = (rig.write(0), rig.pages(Op::Write, 5, 2));
+    rig.finish();
+    assert_eq!(rig.end_of(small), Some(BUS + STRONG_PROGRAM));
+    assert_eq!(rig.end_of(large), Some(BUS + PROGRAM));
+    rig.read(5);
+    rig.finish();
+    assert_eq!(rig.drive.flash().troubles().0, 0);
+    rig.read(0);
+    rig.finish();
+    assert!(rig.drive.flash().troubles().0 > 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 24, failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn every_request_ends_whatever_is_reordered(
+        seed in 0..1000u64,
+        reads in 0..100u64,
+        gap in 10_000..200_000u64,
+    ) {
+        let mut rig = dlv();
+        play(&mut rig, &steps(seed, 300, reads, gap), 64).map_err(TestCaseError::fail)?;
+        prop_assert_eq!(rig.done.len(), 300);
+        let programs: u64 = rig.drive.flash().ops()[OpKind::Program as usize].iter().sum();
+        prop_assert!(programs >= rig.drive.stats().by_class.iter().sum());
+    }
+}
