@@ -72,6 +72,11 @@ pub trait Source: Send {
         None
     }
 
+    /// The sources that it is merged of, if it is.
+    fn members(&self) -> Vec<&dyn Source> {
+        Vec::new()
+    }
+
     /// A fault about record `index` of the last call of [`Source::fill`], naming file and line.
     fn fault(&self, index: usize, what: &str) -> Fault {
         let fault = Fault::new(self.name(), what);

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ssdlab import _native
-from ssdlab.api import Progress
 from ssdlab.files import Folder, Target
 from ssdlab.traces.manifest import Line, check
 from ssdlab.traces.mixing import App, parse
 from ssdlab.traces.reading import Reading
+
+if TYPE_CHECKING:
+    from ssdlab.api import Progress
 
 __all__ = [
     "App",
