@@ -15,6 +15,9 @@ pub enum Op {
     Flush,
 }
 
+/// The largest latency hint.
+pub(crate) const MOST_HINT: u8 = 3;
+
 /// One request of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Record {

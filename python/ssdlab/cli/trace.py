@@ -289,6 +289,7 @@ def _tell_losses(written: dict[str, Any]) -> None:
         "rounded": ("time", "times", f"rounded down to the unit of {name}"),
         "devices_left_out": (*_REQUESTS, f"written as of device 0: {name} cannot name theirs"),
         "queues_left_out": (*_REQUESTS, f"with a submission queue that {name} cannot say"),
+        "hints_left_out": (*_REQUESTS, f"with a latency hint that {name} cannot say"),
         "widened": (*_REQUESTS, "widened to whole sectors of 512 B"),
     }
     for key, (one, several, meaning) in losses.items():
