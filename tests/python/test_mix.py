@@ -92,7 +92,7 @@ def test_a_sweep_over_a_mix(two: Path) -> None:
         ),
         (("--mix", "a=b.csv", "--mix", "a=a.csv"), "--mix: got the name 'a' twice, "),
         (("--mix", "x=b.csv@queue=0,offset=7"), "x@offset: invalid value: got "),
-        (("--mix", "none.csv@queue=0"), "none.csv: "),
+        (("--mix", "none.csv", "--set", "host.queues=3"), "none.csv: "),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(
