@@ -94,7 +94,6 @@ class Plan:
         }
         return {key: value for key, value in wire.items() if value is not None}
 
-
     def files(self) -> list[tuple[str, str]]:
         """Return the files that the run writes as it goes, each with the name of its option."""
         files = {"--log": self.log, "--series": self.series, "--timeline": self.timeline}
@@ -151,7 +150,7 @@ def _truth(name: str, value: bool) -> bool:
     return value
 
 
-def _as_typed(value: str | int | None) -> str | None:
+def _as_typed(value: str | int | None) -> Any:
     """Return a number as it would be typed."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 

@@ -114,5 +114,14 @@ def test_a_broken_line_of_a_member_is_named(ssdlab: Ssdlab, two: Path) -> None:
 
 
 def test_a_text_is_no_list_of_members() -> None:
-    with pytest.raises(InputError, match=r"mix: got the text 'a\.csv', expected a list"):
+    with pytest.raises(InputError, match=r"--mix: got 'a\.csv', expected a list"):
         run(mix="a.csv")
+
+
+def test_what_is_no_member_in_python_is_refused() -> None:
+    with pytest.raises(InputError, match="--mix: got 3, expected an App or its text"):
+        run(mix=[3])
+    with pytest.raises(InputError, match="--mix a: got queue=256, expected a whole number from 0"):
+        run(mix=[App("a", queue=256)])
+    with pytest.raises(InputError, match="--mix a: got scale=0, expected a number above 0"):
+        run(mix=[App("a", scale=0)])

@@ -53,9 +53,9 @@ def named(option: str, given: Sequence[App | str]) -> list[App]:
 
     ``option`` is what a message names.
     """
-    if isinstance(given, str):
-        raise InputError.at(option, f"got the text {given!r}, expected a list")
-    apps = [_one(option, app) if isinstance(app, str) else app for app in given]
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise InputError.at(option, f"got {given!r}, expected a list")
+    apps = [_one(option, app) if isinstance(app, str) else _checked(option, app) for app in given]
     called = [app if app.name else replace(app, name=_stem(app.trace)) for app in apps]
     distinct: list[App] = []
     for app in called:
@@ -65,6 +65,16 @@ def named(option: str, given: Sequence[App | str]) -> list[App]:
         names = (app.name, *(f"{app.name}_{count}" for count in range(2, len(called) + 2)))
         distinct.append(replace(app, name=next(name for name in names if name not in taken)))
     return distinct
+
+
+def _checked(option: str, app: App) -> App:
+    """Refuse what is no application, or has a queue or a scale that there cannot be."""
+    if not isinstance(app, App):
+        raise InputError.at(option, f"got {app!r}, expected an App or its text, {FORM}")
+    for key in ("queue", "scale"):
+        if (value := getattr(app, key)) is not None:
+            _value(f"{option} {app.name or app.trace}", key, str(value))
+    return app
 
 
 def _one(option: str, text: str) -> App:
