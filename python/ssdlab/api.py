@@ -89,10 +89,10 @@ def save_figures(results: Result | Iterable[Result], folder: str | os.PathLike[s
     They are as wide as a column of a paper, 3.3 inches. ``results`` is as for :func:`report_html`,
     and so is what is raised.
     """
-    from ssdlab.figures import render  # noqa: PLC0415  as above
+    from ssdlab.figures import figures, render  # noqa: PLC0415  as above
 
     target = Folder("figures", os.fspath(folder))
-    files = render.files(_compared(results))
+    files = render.files(figures(_compared(results)))
     target.write(files)
     return list(files)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ssdlab.errors import InputError
 from ssdlab.names import shortest
+from ssdlab.traces.mixing import App, named
 
 DEFAULT_DEVICE = "generic-mlc-512g"
 DEFAULT_SCHEME = "conventional"
@@ -27,8 +28,10 @@ class Plan:
     ``set`` holds config keys and their values, as a mapping (``{"tend.gc.threshold": "5%"}``) or
     as lines (``["tend.gc.threshold=5%"]``); ``config`` the files below them, later ones before
     earlier ones. ``trace`` is ``FILE`` or ``FILE:format``; ``workload`` the name of one in closed
-    form, ``random`` if there is neither. ``warmup`` is a number of requests or a time such as
-    ``"10s"``. ``vary`` says which of all this a sweep varies, for the record.
+    form, ``random`` if there is neither; ``mix`` holds traces that run at once, each in a queue and
+    in addresses of its own: :class:`ssdlab.traces.App` or text, ``"NAME=FILE@queue=0,scale=2"``.
+    ``warmup`` is a number of requests or a time such as ``"10s"``. ``vary`` says which of all this
+    a sweep varies, for the record.
 
     ``detail`` has the result hold what a report draws. ``log`` and ``series`` are Parquet files
     for a row a request and a row an interval, of ``interval`` such as ``"1s"`` (as fine as some
@@ -42,6 +45,7 @@ class Plan:
     set: Settings = ()
     trace: Path | None = None
     workload: str | None = None
+    mix: Sequence[App | str] = ()
     seed: int = DEFAULT_SEED
     limit: int | None = None
     warmup: str | int | None = None
@@ -70,6 +74,7 @@ class Plan:
             "set": assignments(self.set),
             "trace": _path("--trace", self.trace),
             "workload": _text("--workload", self.workload),
+            "mix": [app.to_wire() for app in named("--mix", self.mix)] or None,
             "seed": _whole("--seed", self.seed, 0),
             "limit": _optional_whole("--limit", self.limit),
             "warmup": _text("--warmup", _as_typed(self.warmup)),
@@ -88,7 +93,6 @@ class Plan:
             "label": _text("label", self.label),
         }
         return {key: value for key, value in wire.items() if value is not None}
-
 
     def files(self) -> list[tuple[str, str]]:
         """Return the files that the run writes as it goes, each with the name of its option."""
@@ -146,7 +150,7 @@ def _truth(name: str, value: bool) -> bool:
     return value
 
 
-def _as_typed(value: str | int | None) -> str | None:
+def _as_typed(value: str | int | None) -> Any:
     """Return a number as it would be typed."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 

@@ -150,6 +150,19 @@ class Sim:
 
 
 @dataclass(frozen=True, slots=True)
+class MixMember:
+    """A trace of a mix, and where and when its requests were put."""
+
+    name: str
+    trace: str
+    trace_sha256: str
+    queue: int
+    scale: float
+    start_us: float
+    shift_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Provenance:
     """What made the result: enough to make it again."""
 
@@ -160,6 +173,7 @@ class Provenance:
     plan: Mapping[str, Any]
     trace_sha256: str | None
     state_sha256: str | None = None
+    mix: Sequence[MixMember] | None = None
 
 
 @dataclass(frozen=True, slots=True)

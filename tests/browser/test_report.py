@@ -8,9 +8,11 @@ import drawn
 import pytest
 from chromium import Chromium, Page
 
+from ssdlab import traces
 from ssdlab.results import Comparison, Result
 
-NAMES = ("one", "busy", "two")
+NAMES = ("one", "busy", "two", "trace", "traces")
+CHARTS_LEAST = {"trace": 7, "traces": 7}
 WIDTHS = (360, 1280)
 DRAWN = "document.documentElement?.dataset.drawn"
 
@@ -56,14 +58,18 @@ def browser() -> Iterator[Chromium]:
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Reports of one run, of a busy one, and of two side by side."""
+    """Reports of one run, of a busy one, and of two side by side; of a trace, and of two."""
     folder = tmp_path_factory.mktemp("reports")
     results: dict[str, Result | Comparison] = {
         "one": drawn.one(),
         "busy": drawn.busy(),
         "two": drawn.two(),
     }
-    return {name: drawn.write(folder, f"{name}.html", each) for name, each in results.items()}
+    both = drawn.two_traces()
+    for name, infos in (("trace", both[:1]), ("traces", both)):
+        traces.report_html(infos, folder / f"{name}.html")
+    written = {name: drawn.write(folder, f"{name}.html", each) for name, each in results.items()}
+    return written | {name: folder / f"{name}.html" for name in ("trace", "traces")}
 
 
 def opened(
@@ -82,7 +88,7 @@ def test_every_chart_is_drawn_and_fits(
 ) -> None:
     page = opened(browser, reports[name], width=width)
     charts = page.value(CHARTS)
-    assert len(charts) > 12
+    assert len(charts) >= CHARTS_LEAST.get(name, 13)
     for chart in charts:
         assert chart["drawings"] == 1, chart
         assert chart["inked"], chart

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from calling import OFFICE
 
 import ssdlab
-from ssdlab import page
+from ssdlab import page, traces
 from ssdlab.results import Comparison, Result
 
 BUSY = {
@@ -56,6 +58,30 @@ def partial() -> Result:
 @cache
 def page_of_two() -> str:
     return page.html(two())
+
+
+FEW = """time_us,dev,op,offset_bytes,size_bytes
+0,a,R,4096,4096
+1000000,a,R,8192,4096
+1000000,b,W,0,4096
+2000000,b,W,4096,12288
+4000000,b,R,2048,4096
+"""
+
+
+@cache
+def two_traces() -> list[dict[str, Any]]:
+    """What two traces are like, one of five requests with a name that means mischief."""
+    with TemporaryDirectory() as folder:
+        few = Path(folder, "few.csv")
+        few.write_text(FEW)
+        office, other = traces.info([OFFICE, few])
+    return [office, {**other, "trace": f"few {SHARP.replace('/', ':')}"}]
+
+
+@cache
+def page_of_two_traces() -> str:
+    return page.html_of_traces(two_traces())
 
 
 def write(folder: Path, name: str, results: Result | Comparison) -> Path:

@@ -151,8 +151,8 @@ def test_convert_says_what_a_format_cannot_hold(ssdlab: Ssdlab, few: Path, tmp_p
 def test_convert_writes_a_part(ssdlab: Ssdlab, few: Path, tmp_path: Path) -> None:
     assert ssdlab("trace", "convert", few.name, "out.csv", "--from", "2s", "--limit", 2).code == 0
     assert rows(tmp_path / "out.csv") == [
-        "0.000,b,W,4096,12288,0",
-        "1000000.000,a,T,512000,512,0",
+        "0.000,b,W,4096,12288,0,0",
+        "1000000.000,a,T,512000,512,0,0",
     ]
 
 
@@ -181,11 +181,11 @@ def test_mix_merges_by_arrival(ssdlab: Ssdlab, tmp_path: Path) -> None:
     )
     assert (done.code, done.err) == (0, "")
     assert rows(tmp_path / "mix.csv") == [
-        "0.000,high,R,0,4096,0",
-        "0.000,low,W,1048576,512,1",
-        "8.000,low,F,0,0,1",
-        "10.000,high,R,4096,4096,0",
-        "20.000,low,W,1049088,512,1",
+        "0.000,high,R,0,4096,0,0",
+        "0.000,low,W,1048576,512,1,0",
+        "8.000,low,F,0,0,1,0",
+        "10.000,high,R,4096,4096,0,0",
+        "20.000,low,W,1049088,512,1,0",
     ]
     lines = done.out.splitlines()
     assert lines[0] == "mix.csv (ssdlab): 5 requests"
@@ -210,12 +210,22 @@ def test_mix_places_addresses_as_told(ssdlab: Ssdlab, tmp_path: Path) -> None:
     ]
 
 
+def test_a_hint_that_a_format_cannot_say_is_counted(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"{HEAD},hint\n0,x,R,0,4096,2\n10,x,R,0,4096,0\n")
+    done = ssdlab("trace", "convert", "a.csv", "b:mqsim")
+    assert "1 request with a latency hint that mqsim cannot say" in done.out
+    assert ssdlab("trace", "convert", "a.csv", "b.parquet").code == 0
+    assert ssdlab("trace", "convert", "b.parquet", "c.csv").code == 0
+    assert [row.split(",")[6] for row in rows(tmp_path / "c.csv")] == ["2", "0"]
+
+
 def test_mix_keeps_queues_where_the_format_can(ssdlab: Ssdlab, tmp_path: Path) -> None:
     two(tmp_path)
     order = ("trace", "mix", "a.csv@queue=3", "b.csv", "-o")
     assert ssdlab(*order, "mix.parquet").code == 0
     assert ssdlab("trace", "convert", "mix.parquet", "back.csv").code == 0
-    assert [row[-1] for row in rows(tmp_path / "back.csv")] == ["3", "0", "0", "3", "0"]
+    queues = [row.split(",")[5] for row in rows(tmp_path / "back.csv")]
+    assert queues == ["3", "0", "0", "3", "0"]
     done = ssdlab(*order, "mix:disksim")
     assert "2 requests with a submission queue that disksim cannot say" in done.out
     run = ssdlab("run", "--trace", "mix.parquet", "--set", "host.queues=4", "--json", "-")

@@ -86,6 +86,7 @@ impl Hand {
         let of_runs = [
             ("trace", plan.trace.is_some()),
             ("workload", plan.workload.is_some()),
+            ("mix", !plan.mix.is_empty()),
             ("limit", plan.limit.is_some()),
             ("warmup", plan.warmup.is_some()),
             ("time_scale", plan.time_scale.is_some()),

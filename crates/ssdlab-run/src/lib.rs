@@ -8,6 +8,7 @@ mod files;
 pub mod hand;
 #[cfg(test)]
 mod little;
+mod mix;
 pub mod observe;
 pub mod plan;
 pub mod precondition;

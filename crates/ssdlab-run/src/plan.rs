@@ -14,7 +14,8 @@ use ssdlab_workload::twins::Twin;
 use ssdlab_workload::{Generator, WorkloadConfig, parse_spec};
 
 use crate::observe::Wanted;
-use crate::twin;
+use crate::traces::AppOrder;
+use crate::{mix, twin};
 
 /// A drive and its closed-form workload.
 pub type RunConfig = DriveConfig<WorkloadConfig>;
@@ -35,6 +36,8 @@ pub struct Plan {
     pub trace: Option<String>,
     /// A closed-form workload or a twin, by name; not beside a trace.
     pub workload: Option<String>,
+    /// Traces that run at once, in queues and addresses of their own; beside neither.
+    pub mix: Vec<AppOrder>,
     /// The seed of all chance.
     pub seed: u64,
     /// Requests after which the workload ends.
@@ -91,6 +94,8 @@ pub struct Prepared {
     pub workload: WorkloadConfig,
     /// The twin that runs in its place.
     pub twin: Option<&'static Twin>,
+    /// The mix of traces that runs in its place.
+    pub(crate) mix: Option<mix::Layout>,
     /// What is left out of the statistics.
     pub warmup: Warmup,
     /// Factor on the times between arrivals.
@@ -119,17 +124,13 @@ impl Plan {
         let twin = twin::of(self)?;
         if let Some(twin) = twin {
             twin::check_queues(twin, &effective, drive.host.queues)?;
-        } else if self.trace.is_none() {
+        } else if !self.reads_traces() {
             Generator::new(&workload, self.seed).map_err(|fault| at_origin(&effective, fault))?;
         }
         if let Some(spec) = &self.trace {
-            let (path, _) = parse_spec(spec)?;
-            // A run reads it more than once: first whether it can be read, last its hash.
-            if path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
-                return Err(Fault::new(path.display().to_string(), "is no file")
-                    .expected("a trace in a file, which can be read again"));
-            }
+            check_rereadable(spec)?;
         }
+        let mix = mix::of(self, &effective, drive.host.queues)?;
         if u32::from(workload.queue) >= u32::from(drive.host.queues) {
             let most = drive.host.queues - 1;
             let expected = format!("0 to {most}, since host.queues is {}", drive.host.queues);
@@ -149,7 +150,13 @@ impl Plan {
             effective,
             workload,
             twin,
+            mix,
         })
+    }
+
+    /// Whether its requests come from traces.
+    fn reads_traces(&self) -> bool {
+        self.trace.is_some() || !self.mix.is_empty()
     }
 
     /// The scheme's name.
@@ -162,7 +169,7 @@ impl Plan {
         for leaf in effective.leaves() {
             let Some(key) = leaf.path.strip_prefix("workload.") else { continue };
             let twin = twin::of(self)?.is_some();
-            let fits = !twin && key.starts_with("trace.") == self.trace.is_some();
+            let fits = !twin && key.starts_with("trace.") == self.reads_traces();
             if effective.is_default(&leaf.path) || fits {
                 continue;
             }
@@ -170,9 +177,9 @@ impl Plan {
                 let expected = "no workload settings beside a twin";
                 return Err(effective.fault_at(&leaf.path).expected(expected));
             }
-            let expected = match self.trace {
-                Some(_) => "no workload settings beside a trace",
-                None => "no such setting without a trace",
+            let expected = match self.reads_traces() {
+                true => "no workload settings beside a trace",
+                false => "no such setting without a trace",
             };
             return Err(effective.fault_at(&leaf.path).expected(expected));
         }
@@ -220,6 +227,12 @@ impl Plan {
             .text(format!("scheme {}", scheme.name), scheme.toml);
         for file in &self.config {
             layers = layers.file(file)?;
+        }
+        let beside = [("--trace", self.trace.is_some()), ("--workload", self.workload.is_some())];
+        if let Some((other, _)) = beside.iter().find(|(_, given)| *given && !self.mix.is_empty()) {
+            return Err(
+                Fault::new("--mix", format!("a mix beside {other}")).expected("one or the other")
+            );
         }
         if let Some(workload) = &self.workload {
             if self.trace.is_some() {
@@ -315,9 +328,10 @@ impl Plan {
 }
 
 impl Prepared {
-    /// What is run, as results say it: a trace's file, "twin of ...", a closed form's name.
+    /// What is run, as results say it: a trace's file, "mix of ...", "twin of ...", a closed form's name.
     pub(crate) fn workload_name(&self) -> String {
         match (&self.plan.trace, self.twin) {
+            _ if self.mix.is_some() => mix::name(&self.plan),
             (Some(spec), _) => spec.clone(),
             (None, Some(twin)) => twin.title.clone(),
             (None, None) => self.workload.kind.name().to_owned(),
@@ -333,13 +347,24 @@ impl Prepared {
         if let Some(twin) = self.twin {
             return twin::check_footprint(twin, most, self.plan.fit);
         }
-        if self.plan.trace.is_some() || self.plan.fit || self.workload.footprint <= most {
+        if self.plan.reads_traces() || self.plan.fit || self.workload.footprint <= most {
             return Ok(());
         }
         let fault = self.effective.fault_at("workload.footprint");
         let fault = fault.expected(format!("at most what the host can address, {most}"));
         Err(fault.hint("--fit folds such addresses into the drive"))
     }
+}
+
+/// Refuses a trace that is no file: a run reads it more than once, first whether it can be read, last
+/// its hash.
+pub(crate) fn check_rereadable(spec: &str) -> Result<(), Fault> {
+    let (path, _) = parse_spec(spec)?;
+    if path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        return Err(Fault::new(path.display().to_string(), "is no file")
+            .expected("a trace in a file, which can be read again"));
+    }
+    Ok(())
 }
 
 /// A refused value, at its origin and as it is written there; of a whole table, as the drive

@@ -163,10 +163,32 @@ pub struct Provenance {
     pub seed: u64,
     /// The plan as asked for.
     pub plan: serde_json::Value,
-    /// SHA-256 of the trace's bytes as stored; absent for a closed-form workload.
+    /// SHA-256 of the trace's bytes as stored; absent for a closed-form workload and a mix.
     pub trace_sha256: Option<String>,
+    /// The traces of a mix; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mix: Option<Vec<MixMember>>,
     /// SHA-256 of the contents of the state that the run began with; absent without one.
     pub state_sha256: Option<String>,
+}
+
+/// A trace of a mix.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct MixMember {
+    /// Its name.
+    pub name: String,
+    /// The trace, as typed.
+    pub trace: String,
+    /// SHA-256 of the trace's bytes as stored.
+    pub trace_sha256: String,
+    /// The submission queue of all its requests.
+    pub queue: u8,
+    /// Factor on the times between its requests.
+    pub scale: f64,
+    /// When its first request comes, in microseconds.
+    pub start_us: f64,
+    /// What its addresses are moved by, in bytes.
+    pub shift_bytes: i64,
 }
 
 impl Provenance {
@@ -180,6 +202,11 @@ impl Provenance {
             ("plan", self.plan.to_string()),
         ];
         about.extend(self.trace_sha256.clone().map(|hash| ("trace_sha256", hash)));
+        about.extend(
+            self.mix
+                .iter()
+                .map(|mix| ("mix", serde_json::to_string(mix).expect("a mix can be written"))),
+        );
         about.extend(self.state_sha256.clone().map(|hash| ("state_sha256", hash)));
         about
     }
@@ -499,6 +526,10 @@ fn provenance(prepared: &Prepared, feed: &Feed) -> Result<Provenance, Fault> {
         seed: prepared.plan.seed,
         plan: serde_json::to_value(&prepared.plan).expect("a plan can be written"),
         trace_sha256: feed.sha256()?,
+        mix: match &prepared.mix {
+            Some(mix) => Some(mix.told(&prepared.plan, &feed.members())?),
+            None => None,
+        },
         state_sha256: match &prepared.plan.state {
             Some(path) => Some(contents_sha256(path)?),
             None => None,

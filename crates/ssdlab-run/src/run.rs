@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ssdlab_base::Fault;
 
 use crate::control::{Control, Progress};
+use crate::mix;
 use crate::observe::Observer;
 use crate::plan::{Plan, Prepared};
 use crate::replay::Replay;
@@ -25,6 +26,9 @@ pub fn run_all(
     control: &Control,
 ) -> Result<Vec<Option<RunResult>>, Fault> {
     let prepared: Vec<Prepared> = plans.iter().map(Plan::prepare).collect::<Result<_, _>>()?;
+    if !mix::lay_out(&prepared, control)? {
+        return Ok(plans.iter().map(|_| None).collect());
+    }
     // A trace that cannot be read is found before another plan has run for an hour.
     for plan in &prepared {
         Feed::open(plan, &mut Vec::new())?;

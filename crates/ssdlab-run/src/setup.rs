@@ -11,6 +11,7 @@ use ssdlab_workload::Op;
 
 use crate::control::{Control, Progress};
 use crate::files::NewFile;
+use crate::mix;
 use crate::plan::{Plan, Prepared};
 use crate::precondition::{self, Settled};
 use crate::source::Feed;
@@ -25,6 +26,9 @@ use crate::state::{self, Header};
 pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<Header>, Fault> {
     let file = NewFile::new(path)?;
     let prepared = plan.prepare()?;
+    if !mix::lay_out(std::slice::from_ref(&prepared), control)? {
+        return Ok(None);
+    }
     match set_up(&prepared, control, &control.progress[0])? {
         None => Ok(None),
         Some((drive, steady)) => state::save(&prepared, &drive, steady, file).map(Some),

@@ -31,10 +31,11 @@ impl Feed {
     /// # Errors
     /// When the trace cannot be read.
     pub fn open(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Feed, Fault> {
-        let source: Box<dyn Source> = match (&prepared.plan.trace, prepared.twin) {
-            (None, Some(twin)) => Box::new(twin.source(prepared.plan.seed)?),
-            (None, None) => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
-            (Some(spec), _) => {
+        let source: Box<dyn Source> = match (&prepared.mix, &prepared.plan.trace, prepared.twin) {
+            (Some(mix), ..) => Box::new(mix.open(prepared, remarks)?),
+            (None, None, Some(twin)) => Box::new(twin.source(prepared.plan.seed)?),
+            (None, None, None) => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
+            (None, Some(spec), _) => {
                 let (path, format) = parse_spec(spec)?;
                 let trace = open_with(&path, format, &prepared.workload.trace)?;
                 remarks.extend(trace.remarks());
@@ -123,6 +124,11 @@ impl Feed {
     /// When its rest cannot be read.
     pub fn sha256(&self) -> Result<Option<String>, Fault> {
         self.source.sha256()
+    }
+
+    /// What it is merged of, if it is a mix.
+    pub fn members(&self) -> Vec<&dyn Source> {
+        self.source.members()
     }
 
     /// The share of the requests that was given, if that is known.

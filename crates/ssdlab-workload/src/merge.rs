@@ -178,6 +178,10 @@ impl Source for Merge {
         Some(&self.lanes[lane].app.name)
     }
 
+    fn members(&self) -> Vec<&dyn Source> {
+        self.lanes.iter().map(|lane| lane.app.source.as_ref()).collect()
+    }
+
     fn fault(&self, index: usize, what: &str) -> Fault {
         match self.origins.get(index) {
             Some((lane, index)) => self.lanes[*lane].app.source.fault(*index, what),

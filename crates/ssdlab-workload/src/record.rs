@@ -15,6 +15,9 @@ pub enum Op {
     Flush,
 }
 
+/// The largest latency hint.
+pub(crate) const MOST_HINT: u8 = 3;
+
 /// One request of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Record {
@@ -70,6 +73,11 @@ pub trait Source: Send {
     /// is known.
     fn device(&self, _index: usize) -> Option<&str> {
         None
+    }
+
+    /// The sources that it is merged of, if it is.
+    fn members(&self) -> Vec<&dyn Source> {
+        Vec::new()
     }
 
     /// A fault about record `index` of the last call of [`Source::fill`], naming file and line.

@@ -11,6 +11,7 @@ from ssdlab import _native
 from ssdlab.cli.lines import Number, Whole
 from ssdlab.errors import InputError
 from ssdlab.plans import DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
+from ssdlab.traces.mixing import parse
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -56,6 +57,12 @@ LOAD = [
         multiple=True,
         metavar="FILE[:FORMAT]",
         help=f"A trace, plain or gz, zst, xz; its format, if not recognised: {_FORMATS}.",
+    ),
+    click.option(
+        "--mix",
+        multiple=True,
+        metavar="APP",
+        help="A trace beside others, [NAME=]FILE[@queue=N,scale=X,...], as trace mix takes them.",
     ),
     click.option("--workload", metavar="NAME", help=f"A workload in closed form: {_WORKLOADS}."),
     click.option("--limit", type=Whole(1), help="End after so many requests."),
@@ -142,6 +149,7 @@ def plan_of(options: dict[str, Any]) -> Plan:
         set=options["set"],
         seed=options["seed"],
         workload=options.get("workload"),
+        mix=parse(options.get("mix", ()), "--mix"),
         **given,
     )
 

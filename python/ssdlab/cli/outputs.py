@@ -2,40 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ssdlab.errors import InputError
 from ssdlab.files import Folder, Target, check_distinct
-from ssdlab.results import Comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ssdlab.figures import Figure
+    from ssdlab.results import Comparison
+
+STDOUT = "-"
+
+
+class Drawing:
+    """Where a report and its figures go."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        """Raise an :class:`InputError` that names the option if something cannot be written."""
+        report, figures = given["report"], given["figures"]
+        self._report = None if report is None else Target("--report", report)
+        self._figures = None if figures is None else Folder("--figures", figures)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Tell whether anything is to be drawn."""
+        return self._report is not None or self._figures is not None
+
+    def write(self, html: Callable[[], str], figures: Callable[[], Sequence[Figure]]) -> None:
+        """Write the report and the figures, if they are wanted."""
+        if self._report is not None:
+            self._report.write(html())
+        if self._figures is not None:
+            from ssdlab.figures import render  # noqa: PLC0415  loaded when something is to be drawn
+
+            self._figures.write(render.files(figures()))
 
 
 class Outputs:
     """Where the results of ``ssdlab run`` and ``ssdlab compare`` go."""
 
-    STDOUT = "-"
     _WHOLE = ("json", "report")
     _OF_ONE_RUN = ("log", "series", "timeline")
 
     def __init__(self, given: dict[str, Any], runs: int) -> None:
         """Raise an :class:`InputError` that names the option if something cannot be written."""
-        files = [
-            (name, given[name])
-            for name in (*self._WHOLE, *self._OF_ONE_RUN)
-            if given[name] is not None and (name, given[name]) != ("json", self.STDOUT)
-        ]
+        files = written(given, (*self._WHOLE, *self._OF_ONE_RUN))
         for name, _ in files:
             if name in self._OF_ONE_RUN and runs > 1:
                 raise InputError.at(f"--{name}", f"a file of one run: got {runs} runs")
-        check_distinct((f"--{name}", path) for name, path in files)
-        targets = {name: Target(f"--{name}", path) for name, path in files}
-        self._json, self._report = targets.get("json"), targets.get("report")
-        figures = given["figures"]
-        self._figures = None if figures is None else Folder("--figures", figures)
-
-    @property
-    def drawn(self) -> bool:
-        """Tell whether anything is to be drawn."""
-        return self._report is not None or self._figures is not None
+        targets = {name: Target(f"--{name}", path) for name, path in files if name != "report"}
+        self._json = targets.get("json")
+        self.drawing = Drawing(given)
 
     def write_json(self, comparison: Comparison) -> None:
         """Write the results, if that is wanted."""
@@ -44,11 +63,19 @@ class Outputs:
 
     def draw(self, comparison: Comparison) -> None:
         """Write the report and the figures, if they are wanted."""
-        if self._report is not None:
-            from ssdlab import page  # noqa: PLC0415  loaded when something is to be drawn
+        if not self.drawing.is_wanted:
+            return
+        from ssdlab import figures, page  # noqa: PLC0415  loaded when something is to be drawn
 
-            self._report.write(page.html(comparison))
-        if self._figures is not None:
-            from ssdlab.figures import render  # noqa: PLC0415  as above
+        self.drawing.write(lambda: page.html(comparison), lambda: figures.figures(comparison))
 
-            self._figures.write(render.files(comparison))
+
+def written(given: dict[str, Any], names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the files that these options name; no two may name the same."""
+    files = [
+        (name, given[name])
+        for name in names
+        if given[name] is not None and (name, given[name]) != ("json", STDOUT)
+    ]
+    check_distinct((f"--{name}", path) for name, path in files)
+    return files

@@ -11,7 +11,7 @@ import click
 
 from ssdlab import api, report
 from ssdlab.cli import exits, options
-from ssdlab.cli.outputs import Outputs
+from ssdlab.cli.outputs import STDOUT, Outputs
 from ssdlab.errors import InputError, Interrupted
 from ssdlab.plans import Plan, sweep
 from ssdlab.progress import Line
@@ -62,7 +62,7 @@ def _execute(
 ) -> int:
     """Run the plans, show the results, write them; the exit code."""
     outputs, code = Outputs(given, len(plans)), 0
-    if outputs.drawn:
+    if outputs.drawing.is_wanted:
         plans = [replace(plan, detail=True) for plan in plans]
     try:
         with Line() as line:
@@ -73,7 +73,7 @@ def _execute(
             click.echo("interrupted before anything was measured", file=sys.stderr)
             return code
     outputs.write_json(comparison)
-    if given["json"] == outputs.STDOUT:
+    if given["json"] == STDOUT:
         click.echo(comparison.to_json())
         _tell_warnings(comparison)
     else:

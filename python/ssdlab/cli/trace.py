@@ -14,15 +14,14 @@ import click
 from ssdlab import traces
 from ssdlab.cli import exits
 from ssdlab.cli.lines import Group, Whole
-from ssdlab.cli.options import add
+from ssdlab.cli.options import DRAWN, add
+from ssdlab.cli.outputs import STDOUT, Drawing, written
 from ssdlab.errors import InputError
 from ssdlab.files import Target
 from ssdlab.progress import Line
 from ssdlab.text import Column, digits, span, table
 from ssdlab.traces import manifest, text
 from ssdlab.traces.reading import one_in
-
-_STDOUT = "-"
 
 _SET = click.option(
     "--set",
@@ -72,6 +71,7 @@ def trace() -> None:
 @add(_PART)
 @click.option("--no-reuse", is_flag=True, help="Leave out reuse distances, which take longest.")
 @_JSON
+@add(DRAWN)
 @_heeding_ctrl_c
 def info(files: tuple[str, ...], **given: Any) -> None:
     """Say what traces are like; of several, in a table.
@@ -79,17 +79,23 @@ def info(files: tuple[str, ...], **given: Any) -> None:
     All figures are of reads and writes; trims and flushes are counted apart.
     """
     target = _target(given["json"])
+    written(given, ("json", "report"))
+    drawing = Drawing(given)
     with Line(what="traces") as line:
         infos = traces.info(files, _reading(given), reuse=not given["no_reuse"], progress=line)
     several = len(infos) > 1
     _hand_out(infos if several else infos[0], target, given["json"])
-    if given["json"] == _STDOUT:
+    if given["json"] == STDOUT:
         _remark([remark for info in infos for remark in info["remarks"]])
     elif several:
         click.echo(text.of_several(infos))
         _remark([remark for info in infos for remark in info["remarks"]])
     else:
         click.echo(text.of(infos[0]))
+    if drawing.is_wanted:
+        from ssdlab import figures, page  # noqa: PLC0415  loaded when something is to be drawn
+
+        drawing.write(lambda: page.html_of_traces(infos), lambda: figures.of_traces(infos))
 
 
 @trace.command()
@@ -109,7 +115,7 @@ def convert(source: str, out: str, **given: Any) -> None:
         written = traces.convert(source, out, _reading(given), progress=line)
     _remark(written["remarks"])
     _hand_out(written, target, given["json"])
-    if given["json"] != _STDOUT:
+    if given["json"] != STDOUT:
         took = f"{source} ({written['from_format']})"
         requests = text.many(written["requests"], "request")
         click.echo(f"{out} ({written['format']}): {requests} of {took}")
@@ -151,7 +157,7 @@ def mix(apps: tuple[str, ...], **given: Any) -> None:
         )
     _remark(mixed["remarks"])
     _hand_out(mixed, target, given["json"])
-    if given["json"] != _STDOUT:
+    if given["json"] != STDOUT:
         _tell_mix(mixed)
 
 
@@ -205,7 +211,7 @@ def check(folder: str, **given: Any) -> int:
     well = sum(line.is_well for line in lines)
     whole = {"traces": len(lines), "agree": well, "lines": [asdict(line) for line in lines]}
     _hand_out(whole, target, given["json"])
-    if given["json"] != _STDOUT:
+    if given["json"] != STDOUT:
         _tell_check(lines, well)
     return 0 if well == len(lines) else 1
 
@@ -234,7 +240,7 @@ def list_formats(**given: Any) -> None:
     """List the formats with their columns and units of time."""
     found = traces.formats()
     _hand_out(found, _target(given["json"]), given["json"])
-    if given["json"] == _STDOUT:
+    if given["json"] == STDOUT:
         return
     name = max(len(entry["name"]) for entry in found) + 1
     unit = max(len(entry["time_unit"]) for entry in found)
@@ -258,7 +264,7 @@ def _reading(given: dict[str, Any]) -> traces.Reading:
 
 
 def _target(path: str | None) -> Target | None:
-    return Target("--json", path) if path not in {None, _STDOUT} and path is not None else None
+    return Target("--json", path) if path not in {None, STDOUT} and path is not None else None
 
 
 def _hand_out(found: object, target: Target | None, path: str | None) -> None:
@@ -266,7 +272,7 @@ def _hand_out(found: object, target: Target | None, path: str | None) -> None:
     lines = json.dumps(found, indent=2, ensure_ascii=False)
     if target is not None:
         target.write(lines + "\n")
-    elif path == _STDOUT:
+    elif path == STDOUT:
         click.echo(lines)
 
 
@@ -283,6 +289,7 @@ def _tell_losses(written: dict[str, Any]) -> None:
         "rounded": ("time", "times", f"rounded down to the unit of {name}"),
         "devices_left_out": (*_REQUESTS, f"written as of device 0: {name} cannot name theirs"),
         "queues_left_out": (*_REQUESTS, f"with a submission queue that {name} cannot say"),
+        "hints_left_out": (*_REQUESTS, f"with a latency hint that {name} cannot say"),
         "widened": (*_REQUESTS, "widened to whole sectors of 512 B"),
     }
     for key, (one, several, meaning) in losses.items():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ssdlab.figures import blame, course, drive, latency
+from ssdlab.figures import blame, course, drive, latency, trace
 from ssdlab.figures.base import Figure, Run, runs_of
 from ssdlab.results import Comparison
+from ssdlab.traces.text import Info
 
-__all__ = ["Figure", "Run", "all_of", "figures", "runs_of"]
+__all__ = ["Figure", "Run", "all_of", "figures", "of_traces", "runs_of"]
 
 
 def figures(comparison: Comparison) -> list[Figure]:
@@ -30,3 +31,8 @@ def all_of(runs: Sequence[Run]) -> list[Figure]:
         *drive.utilisation(runs),
         *drive.blocks(runs),
     ]
+
+
+def of_traces(infos: Sequence[Info]) -> list[Figure]:
+    """Return every figure of what traces are like, as :func:`ssdlab.traces.info` returned it."""
+    return trace.figures(trace.traces_of(infos))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Protocol
 
 import altair as alt
 
@@ -42,6 +42,15 @@ class Run:
             return ""
         words = re.sub(r"[^a-z0-9]+", "-", self.label.lower()).strip("-")
         return f"-{among.index(self) + 1}-{words}"[:60].rstrip("-")
+
+
+class Labelled(Protocol):
+    """What has a name in the figures: a run, a trace."""
+
+    @property
+    def label(self) -> str:
+        """Return the name."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +88,15 @@ def runs_of(comparison: Comparison) -> list[Run]:
     if len({result.workload for _, result in named}) > 1:
         named = [(f"{label}, {PurePath(run.workload).name}", run) for label, run in named]
     runs = []
-    for label, result in zip(_unique(label for label, _ in named), named, strict=True):
+    for label, result in zip(unique(label for label, _ in named), named, strict=True):
         if result[1].detail is None:
             raise InputError("a report needs runs with detail=True (Plan), got one without")
         runs.append(Run(label, result[1], result[1].detail))
     return runs
 
 
-def _unique(labels: Iterable[str]) -> Iterator[str]:
+def unique(labels: Iterable[str]) -> Iterator[str]:
+    """Go through the labels, those that are there several times with a number each."""
     labels = list(labels)
     several = {label for label, count in Counter(labels).items() if count > 1}
     seen: Counter[str] = Counter()
@@ -98,7 +108,7 @@ def _unique(labels: Iterable[str]) -> Iterator[str]:
 # Colours and dashes.
 
 
-def run_keys(runs: Sequence[Run]) -> list[Key]:
+def run_keys(runs: Sequence[Labelled]) -> list[Key]:
     """Return the legend of the runs' colours; nothing if there is but one."""
     if len(runs) == 1:
         return []
@@ -120,7 +130,7 @@ def _between(stops: Sequence[str], at: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in pairs)
 
 
-def colour(runs: Sequence[Run]) -> alt.Color:
+def colour(runs: Sequence[Labelled]) -> alt.Color:
     """Colour by run, the same all over the page."""
     given: dict[str, Any] = {"domain": [run.label for run in runs]}
     ramp = palette(len(runs))

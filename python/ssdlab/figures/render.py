@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import altair as alt
 import vl_convert
 
-from ssdlab.figures import figures
 from ssdlab.figures.base import LIGHT, Figure
-from ssdlab.results import Comparison
 
 COLUMN_IN = 3.3
 """The width of a column of a paper in two columns."""
@@ -111,11 +110,11 @@ def render(figure: Figure) -> dict[str, bytes]:
     }
 
 
-def files(comparison: Comparison) -> dict[str, bytes]:
+def files(figures: Iterable[Figure]) -> dict[str, bytes]:
     """Return every figure's files by name."""
     return {
         f"{figure.name}.{ending}": content
-        for figure in figures(comparison)
+        for figure in figures
         for ending, content in render(figure).items()
     }
 

@@ -12,12 +12,13 @@ import jinja2
 import vl_convert
 
 from ssdlab import __version__, report
-from ssdlab.figures import Figure, Run, all_of, drive, runs_of
+from ssdlab.figures import Figure, Run, all_of, drive, runs_of, trace
 from ssdlab.figures.base import DARK, LIGHT
 from ssdlab.figures.blame import PARTS
 from ssdlab.figures.render import LITE
-from ssdlab.page import tables
+from ssdlab.page import tables, trace_tables
 from ssdlab.results import Comparison
+from ssdlab.traces.text import Info
 
 _HEIGHT, _MAP_HEIGHT, _LANE = 240, 300, 30
 _TITLE = 60
@@ -28,22 +29,11 @@ _FEW = 12
 def html(comparison: Comparison) -> str:
     """Return the page of these results, which must have been made with ``detail=True``."""
     runs = runs_of(comparison)
-    drawn = all_of(runs)
-    folder = files("ssdlab.page")
-    loader = jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8"))
-    page = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    page.filters["key"] = _colour
-    return page.get_template("page.html").render(
+    return _render(
+        "page.html",
+        all_of(runs),
         title=_title(comparison, runs),
-        version=__version__,
-        style=(folder / "page.css").read_text(encoding="utf-8"),
-        light=LIGHT,
-        dark=DARK,
-        script=vl_convert.javascript_bundle(
-            (folder / "page.js").read_text(encoding="utf-8"), vl_version=LITE
-        ),
-        data=_data(drawn),
-        sections=_sections(drawn),
+        how="Config and provenance",
         notes=tables.notes(comparison, runs),
         summary=tables.summary(comparison),
         heading=report.heading(comparison[0]) if len(comparison) == 1 else "",
@@ -54,6 +44,42 @@ def html(comparison: Comparison) -> str:
         slowest=[tables.slowest(run, len(runs) > 1) for run in runs if run.detail.slowest],
         alike=list(drive.alike(runs)),
         origins=list(tables.origins(comparison)),
+    )
+
+
+def html_of_traces(infos: Sequence[Info]) -> str:
+    """Return the page of what traces are like, as :func:`ssdlab.traces.info` returned it."""
+    traces = trace.traces_of(infos)
+    several = f"{len(traces)} traces side by side"
+    return _render(
+        "traces.html",
+        trace.figures(traces),
+        title=several if len(traces) > 1 else traces[0].label,
+        how="How they were read" if len(traces) > 1 else "How it was read",
+        notes=list(dict.fromkeys(remark for info in infos for remark in info["remarks"])),
+        summary=[trace_tables.summary(traces)],
+        beneath=trace_tables.beneath(traces),
+        origins=list(trace_tables.origins(traces)),
+    )
+
+
+def _render(template: str, drawn: Sequence[Figure], **given: object) -> str:
+    """Fill in a template with these figures and what else it asks for."""
+    folder = files("ssdlab.page")
+    loader = jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8"))
+    page = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    page.filters["key"] = _colour
+    return page.get_template(template).render(
+        version=__version__,
+        style=(folder / "page.css").read_text(encoding="utf-8"),
+        light=LIGHT,
+        dark=DARK,
+        script=vl_convert.javascript_bundle(
+            (folder / "page.js").read_text(encoding="utf-8"), vl_version=LITE
+        ),
+        data=_data(drawn),
+        sections=_sections(drawn),
+        **given,
     )
 
 

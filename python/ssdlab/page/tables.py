@@ -165,6 +165,10 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     yield "config SHA-256", made.config_hash
     if made.trace_sha256:
         yield "trace SHA-256", made.trace_sha256
+    for member in made.mix or ():
+        moved = f"queue {member.queue}, times ×{digits(member.scale)}, from {span(member.start_us)}"
+        moved += f", addresses moved by {member.shift_bytes:,} B"
+        yield f"{member.name} in the mix", f"{member.trace}: {moved}, SHA-256 {member.trace_sha256}"
     if made.state_sha256:
         yield "state SHA-256", made.state_sha256
     yield "results digest", result.results_digest

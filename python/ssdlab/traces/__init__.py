@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ssdlab import _native
-from ssdlab.api import Progress
+from ssdlab.files import Folder, Target
 from ssdlab.traces.manifest import Line, check
 from ssdlab.traces.mixing import App, parse
 from ssdlab.traces.reading import Reading
 
-__all__ = ["App", "Line", "Reading", "check", "convert", "formats", "info", "mix", "parse"]
+if TYPE_CHECKING:
+    from ssdlab.api import Progress
+
+__all__ = [
+    "App",
+    "Line",
+    "Reading",
+    "check",
+    "convert",
+    "formats",
+    "info",
+    "mix",
+    "parse",
+    "report_html",
+    "save_figures",
+]
 
 Path = str | os.PathLike[str]
 
@@ -34,6 +49,27 @@ def info(
     answer = _native.trace_info(names, (reading or Reading()).wire(), reuse, progress)
     found: list[dict[str, Any]] = _done(answer)
     return found
+
+
+def report_html(infos: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Write what :func:`info` returned to ``path``: one HTML file, which needs no network.
+
+    Several traces are drawn side by side. Raises :class:`InputError` if the file cannot be written.
+    """
+    from ssdlab import page  # noqa: PLC0415  drawing is loaded when something is to be drawn
+
+    target = Target("report", os.fspath(path))
+    target.write(page.html_of_traces(infos))
+
+
+def save_figures(infos: Sequence[Mapping[str, Any]], folder: Path) -> list[str]:
+    """Write the figures of such a report to ``folder`` as PDF, SVG and PNG; the files' names."""
+    from ssdlab.figures import of_traces, render  # noqa: PLC0415  as above
+
+    target = Folder("figures", os.fspath(folder))
+    files = render.files(of_traces(infos))
+    target.write(files)
+    return list(files)
 
 
 def convert(

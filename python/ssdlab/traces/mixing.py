@@ -18,10 +18,11 @@ FORM = "[NAME=]FILE[:FORMAT][@queue=N,scale=X,start=TIME,offset=auto|SIZE]"
 class App:
     """An application of a mix: a trace, and where and when its requests are put.
 
-    ``queue`` is the submission queue of all its requests (0 has the highest priority; None for what
-    the trace says, which is mostly 0), ``scale`` the factor on the times between them, ``start``
-    when the first comes, such as ``"10s"``, ``offset`` what its addresses are moved up by, such as
-    ``"64GiB"``, or ``"auto"`` for behind the applications before it.
+    ``queue`` is the submission queue of all its requests (0 has the highest priority; None for one
+    of its own in a run, and in a file for what the trace says, which is mostly 0), ``scale`` the
+    factor on the times between them, ``start`` when the first comes, such as ``"10s"``, ``offset``
+    what its addresses are moved up by, such as ``"64GiB"``, or ``"auto"`` for behind the
+    applications before it.
     """
 
     trace: str
@@ -42,21 +43,41 @@ _NAMED = re.compile(r"([A-Za-z0-9_.+-]+)=(.*)", re.DOTALL)
 _KEYS = ("queue", "scale", "start", "offset")
 
 
-def parse(texts: Sequence[str]) -> list[App]:
+def parse(texts: Sequence[str], option: str = "APP") -> list[App]:
     """Read the applications of a mix; those without a name are called after their files."""
-    apps = [_one(text) for text in texts]
-    named = [app if app.name else replace(app, name=_stem(app.trace)) for app in apps]
+    return named(option, texts)
+
+
+def named(option: str, given: Sequence[App | str]) -> list[App]:
+    """Return applications or what was typed for them, each with a name of its own.
+
+    ``option`` is what a message names.
+    """
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise InputError.at(option, f"got {given!r}, expected a list")
+    apps = [_one(option, app) if isinstance(app, str) else _checked(option, app) for app in given]
+    called = [app if app.name else replace(app, name=_stem(app.trace)) for app in apps]
     distinct: list[App] = []
-    for app in named:
+    for app in called:
         taken = {other.name for other in distinct}
-        if app.name in taken and any(app.name == given.name for given in apps):
-            raise InputError.at("APP", f"got the name {app.name!r} twice, expected each name once")
-        names = (app.name, *(f"{app.name}_{count}" for count in range(2, len(named) + 2)))
+        if app.name in taken and any(app.name == other.name for other in apps):
+            raise InputError.at(option, f"got the name {app.name!r} twice, expected each name once")
+        names = (app.name, *(f"{app.name}_{count}" for count in range(2, len(called) + 2)))
         distinct.append(replace(app, name=next(name for name in names if name not in taken)))
     return distinct
 
 
-def _one(text: str) -> App:
+def _checked(option: str, app: App) -> App:
+    """Refuse what is no application, or has a queue or a scale that there cannot be."""
+    if not isinstance(app, App):
+        raise InputError.at(option, f"got {app!r}, expected an App or its text, {FORM}")
+    for key in ("queue", "scale"):
+        if (value := getattr(app, key)) is not None:
+            _value(f"{option} {app.name or app.trace}", key, str(value))
+    return app
+
+
+def _one(option: str, text: str) -> App:
     """Read one application. A file that exists under the whole text is that file."""
     if Path(text).exists():
         return App(text)
@@ -67,11 +88,11 @@ def _one(text: str) -> App:
     if not Path(trace).exists() and (found := re.fullmatch(_NAMED, trace)):
         name, trace = found.groups()
     if not trace:
-        raise InputError.at("APP", f"got {text!r}, expected {FORM}")
-    return _with(App(trace, name), text, settings)
+        raise InputError.at(option, f"got {text!r}, expected {FORM}")
+    return _with(App(trace, name), f"{option} {text}", settings)
 
 
-def _with(app: App, text: str, settings: str) -> App:
+def _with(app: App, place: str, settings: str) -> App:
     """Return the application with its settings."""
     given: dict[str, Any] = {}
     for setting in settings.split(",") if settings else ():
@@ -80,19 +101,19 @@ def _with(app: App, text: str, settings: str) -> App:
             near = _native.nearest(key, list(_KEYS))
             hint = f' (did you mean "{near}"?)' if near and near != key else ""
             expected = f"{', '.join(f'{known}=…' for known in _KEYS)}"
-            raise InputError.at(f"APP {text}", f"got {setting!r}, expected {expected}{hint}")
+            raise InputError.at(place, f"got {setting!r}, expected {expected}{hint}")
         if key in given:
-            raise InputError.at(f"APP {text}", f"got {key!r} twice, expected each once")
-        given[key] = _value(text, key, value)
+            raise InputError.at(place, f"got {key!r} twice, expected each once")
+        given[key] = _value(place, key, value)
     return replace(app, **given)
 
 
-def _value(text: str, key: str, value: str) -> object:
+def _value(place: str, key: str, value: str) -> object:
     """Read the value of a setting; times and sizes are read where their units are known."""
     if key == "queue":
         if not value.isdecimal() or int(value) > 255:
             found = f"got queue={value}, expected a whole number from 0 to 255"
-            raise InputError.at(f"APP {text}", found)
+            raise InputError.at(place, found)
         return int(value)
     if key == "scale":
         try:
@@ -100,7 +121,7 @@ def _value(text: str, key: str, value: str) -> object:
         except ValueError:
             scale = 0.0
         if not 0 < scale < float("inf"):
-            raise InputError.at(f"APP {text}", f"got scale={value}, expected a number above 0")
+            raise InputError.at(place, f"got scale={value}, expected a number above 0")
         return scale
     return value
 

@@ -209,9 +209,13 @@ def _histogram(info: Info) -> str:
 
 def of_several(infos: Sequence[Info]) -> str:
     """Return a table of several traces, a line for each."""
-    columns = [Column(head, [cell(info) for info in infos]) for head, cell in _COLUMNS.items()]
-    told = [column for column in columns if set(column.cells) != {NONE}]
-    return table(Column("trace", labels([info["trace"] for info in infos])), told)
+    return table(Column("trace", labels([info["trace"] for info in infos])), columns(infos))
+
+
+def columns(infos: Sequence[Info]) -> list[Column]:
+    """Return the columns of a table of traces, a line for each."""
+    each = [Column(head, [cell(info) for info in infos]) for head, cell in _COLUMNS.items()]
+    return [column for column in each if set(column.cells) != {NONE}]
 
 
 def labels(names: Sequence[str]) -> list[str]:

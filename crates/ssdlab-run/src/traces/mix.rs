@@ -15,7 +15,7 @@ use super::{Reading, Reined, file_of, time};
 use crate::control::Control;
 
 /// An application: a trace, and where and when its requests are put.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AppOrder {
     /// Its name.
@@ -23,17 +23,17 @@ pub struct AppOrder {
     /// Its trace, `FILE` or `FILE:format`.
     pub trace: String,
     /// The submission queue of all its requests; absent for what the trace says, 0 mostly.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<u8>,
     /// Factor on the times between its requests; absent for 1.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
     /// When its first request comes, such as `"10s"`; absent for at once.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
     /// What its addresses are moved up by, such as `"64GiB"`; absent or `auto` for behind the
     /// applications before it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<String>,
 }
 
@@ -106,7 +106,8 @@ impl AppOrder {
             .hint("with --share-addresses it is read once"))
     }
 
-    fn placing(&self) -> Result<Placing, Fault> {
+    /// Where and when its requests are put, but for what its addresses are moved by.
+    pub(crate) fn placing(&self) -> Result<Placing, Fault> {
         let scale = self.scale.unwrap_or(1.0);
         if !(scale.is_finite() && scale > 0.0) {
             let fault = Fault::new(self.place("scale"), "invalid value").got(scale);
@@ -116,7 +117,8 @@ impl AppOrder {
         Ok(Placing { queue: self.queue, scale, start, shift: 0 })
     }
 
-    fn offset(&self, shared: bool) -> Result<Offset, Fault> {
+    /// Where its addresses are put.
+    pub(crate) fn offset(&self, shared: bool) -> Result<Offset, Fault> {
         let text = match self.offset.as_deref() {
             None if shared => return Ok(Offset::By(0)),
             None | Some("auto") => return Ok(Offset::Behind),
@@ -152,39 +154,66 @@ pub struct OpenMix {
 pub fn open_mix(order: &MixOrder, control: &Control) -> Result<Option<OpenMix>, Fault> {
     let mut placings: Vec<Placing> =
         order.apps.iter().map(AppOrder::placing).collect::<Result<_, _>>()?;
-    let offsets = order.apps.iter().map(|app| app.offset(order.share_addresses));
-    let offsets: Vec<Offset> = offsets.collect::<Result<_, _>>()?;
-    let is_laid_out = offsets.contains(&Offset::Behind);
-    if is_laid_out {
-        order.apps.iter().try_for_each(AppOrder::check_twice)?;
-    }
-    let traces = order.apps.iter().map(|app| order.reading.open(&app.trace));
-    let traces: Vec<Trace> = traces.collect::<Result<_, _>>()?;
-    let mut reaches = vec![Reach::default(); offsets.len()];
-    if is_laid_out {
-        for (index, app) in order.apps.iter().enumerate() {
-            let count = order.apps.len() as f64;
-            let part = (0.5 * index as f64 / count, 0.5 * (index + 1) as f64 / count);
-            match reach(&order.reading, app, part, control)? {
-                None => return Ok(None),
-                Some(reach) => reaches[index] = reach,
-            }
-        }
-    }
-    let places: Vec<(Reach, Offset)> = reaches.into_iter().zip(offsets).collect();
-    for (placing, shift) in placings.iter_mut().zip(lay_out(&places)) {
+    let open = |spec: &str| order.reading.open(spec);
+    let found = shifts(&order.apps, order.share_addresses, &open, control, 0, 0.5)?;
+    let Some(found) = found else { return Ok(None) };
+    for (placing, shift) in placings.iter_mut().zip(found) {
         placing.shift = shift;
     }
+    let traces = order.apps.iter().map(|app| open(&app.trace));
+    let traces: Vec<Trace> = traces.collect::<Result<_, _>>()?;
     let remarks = traces.iter().flat_map(Trace::remarks).collect();
     let parts = order.apps.iter().zip(&traces).zip(&placings);
     let apps = parts.map(|((app, trace), placing)| describe(app, trace, placing)).collect();
-    let parts = order.apps.iter().zip(traces).zip(placings);
+    Ok(Some(OpenMix { merge: merged(&order.apps, traces, placings), apps, remarks }))
+}
+
+/// Traces merged, as these applications.
+pub(crate) fn merged(apps: &[AppOrder], traces: Vec<Trace>, placings: Vec<Placing>) -> Merge {
+    let parts = apps.iter().zip(traces).zip(placings);
     let merged = parts.map(|((app, trace), placing)| App {
         name: app.name.clone(),
         source: Box::new(trace),
         placing,
     });
-    Ok(Some(OpenMix { merge: Merge::new(merged.collect()), apps, remarks }))
+    Merge::new(merged.collect())
+}
+
+/// Opens traces as they are named.
+type Open<'a> = &'a dyn Fn(&str) -> Result<Trace, Fault>;
+
+/// The sectors by which the addresses of applications are moved, for which each trace may have to
+/// be read to its end: that is `part` of the work of plan `index`. `None` if it was stopped.
+///
+/// # Errors
+/// When a trace cannot be read or is wrong, or an application is placed where it cannot be.
+pub(crate) fn shifts(
+    apps: &[AppOrder],
+    is_shared: bool,
+    open: Open<'_>,
+    control: &Control,
+    index: usize,
+    part: f64,
+) -> Result<Option<Vec<i64>>, Fault> {
+    let offsets = apps.iter().map(|app| app.offset(is_shared));
+    let offsets: Vec<Offset> = offsets.collect::<Result<_, _>>()?;
+    let mut reaches = vec![Reach::default(); offsets.len()];
+    if offsets.contains(&Offset::Behind) {
+        apps.iter().try_for_each(AppOrder::check_twice)?;
+        // One that cannot be read is found before another has been read for long.
+        apps.iter().try_for_each(|app| open(&app.trace).map(drop))?;
+        let step = part / apps.len() as f64;
+        for (nth, app) in apps.iter().enumerate() {
+            let source = Reined::new(open(&app.trace)?, control, index);
+            let part = (step * nth as f64, step * (nth + 1) as f64);
+            match reach(Reined { part, ..source })? {
+                None => return Ok(None),
+                Some(reach) => reaches[nth] = reach,
+            }
+        }
+    }
+    let places: Vec<(Reach, Offset)> = reaches.into_iter().zip(offsets).collect();
+    Ok(Some(lay_out(&places)))
 }
 
 fn describe(app: &AppOrder, trace: &Trace, placing: &Placing) -> MixedApp {
@@ -201,14 +230,8 @@ fn describe(app: &AppOrder, trace: &Trace, placing: &Placing) -> MixedApp {
 }
 
 /// The addresses of an application; `None` if it was stopped.
-fn reach(
-    reading: &Reading,
-    app: &AppOrder,
-    part: (f64, f64),
-    control: &Control,
-) -> Result<Option<Reach>, Fault> {
+fn reach(mut source: Reined<'_, Trace>) -> Result<Option<Reach>, Fault> {
     const BATCH: usize = 4096;
-    let mut source = Reined { part, ..Reined::new(reading.open(&app.trace)?, control, 0) };
     let mut reach = Reach::default();
     let mut batch = Vec::with_capacity(BATCH);
     while source.fill(&mut batch, BATCH)? > 0 {

@@ -20,6 +20,7 @@ mod out;
 pub use convert::{Converted, convert};
 pub use info::{TraceInfo, info};
 pub use mix::{AppOrder, MixOrder, Mixed, MixedApp, mix, open_mix};
+pub(crate) use mix::{merged, shifts};
 
 /// How traces are read, and which part of them.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -36,6 +36,8 @@ struct Layout {
     offset: usize,
     size: usize,
     device: Option<usize>,
+    queue: Option<usize>,
+    hint: Option<usize>,
 }
 
 struct Csv {
@@ -74,7 +76,9 @@ impl Csv {
             op: find(&mapping.op)?,
             offset: find(&mapping.offset)?,
             size: find(&mapping.size)?,
-            device: mapping.device.as_ref().map(find).transpose()?,
+            device: mapping.device.as_ref().map(&mut find).transpose()?,
+            queue: mapping.queue.as_ref().map(&mut find).transpose()?,
+            hint: mapping.hint.as_ref().map(find).transpose()?,
         };
         let header = named || self.cells.get(line, layout.time, "time")?.any_number().is_err();
         Ok((layout, header))
@@ -101,8 +105,10 @@ impl Reader for Csv {
         let stamp = get(layout.time, "time")?.stamp(self.clock)?;
         let field = get(layout.op, "op")?;
         let op = op(field, self.mapping.spelling.as_ref())?;
+        let queue = layout.queue.map_or(Ok(0), |index| get(index, "queue")?.queue())?;
+        let hint = layout.hint.map_or(Ok(0), |index| get(index, "hint")?.hint())?;
         if op == Op::Flush {
-            return Ok(Some(Entry::flush(stamp)));
+            return Ok(Some(Entry { queue, hint, ..Entry::flush(stamp) }));
         }
         let in_bytes = |index, name, unit: Unit| -> Result<_, Box<Wrong>> {
             let field = get(index, name)?;
@@ -111,7 +117,8 @@ impl Reader for Csv {
         };
         let (offset, start) = in_bytes(layout.offset, "offset", self.mapping.offset_unit)?;
         let (size, length) = in_bytes(layout.size, "size", self.mapping.size_unit)?;
-        Ok(Some(Entry::of_bytes(stamp, bytes(offset, start, size, length)?, op)))
+        let extent = bytes(offset, start, size, length)?;
+        Ok(Some(Entry { queue, hint, ..Entry::of_bytes(stamp, extent, op) }))
     }
 
     fn device(&self, line: &[u8], name: &mut Vec<u8>) {

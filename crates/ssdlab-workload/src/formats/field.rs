@@ -4,7 +4,7 @@ use atoi::{FromRadix10Checked, FromRadix16Checked};
 use ssdlab_base::{Fault, Nanos, nearest};
 
 use super::columns::Wrong;
-use crate::record::Op;
+use crate::record::{MOST_HINT, Op};
 
 /// One column of a line.
 #[derive(Clone, Copy)]
@@ -43,6 +43,20 @@ impl Field<'_> {
             None if is_digits(self.text) => Err(self.wrong("a number below 2^64")),
             None => Err(self.wrong("a whole number, zero or more")),
         }
+    }
+
+    /// A submission queue.
+    pub(crate) fn queue(&self) -> Result<u8, Box<Wrong>> {
+        let queue = u8::try_from(self.whole()?);
+        queue.map_err(|_| self.wrong("a submission queue from 0 to 255"))
+    }
+
+    /// A latency hint.
+    pub(crate) fn hint(&self) -> Result<u8, Box<Wrong>> {
+        let hint = u8::try_from(self.whole()?).ok().filter(|hint| *hint <= MOST_HINT);
+        hint.ok_or_else(|| {
+            self.wrong("a latency hint: 0 (none), 1 (short), 2 (medium) or 3 (long)")
+        })
     }
 
     /// A number whose value is of no concern to us, but that must be one.

@@ -8,7 +8,7 @@ use crate::record::Op;
 /// The key that holds a mapping, for messages.
 pub(crate) const KEY: &str = "workload.trace.columns";
 const FORM: &str = "COLUMN:PLACE[:UNIT],... such as time:0:us,op:2,offset:3,size:4";
-const PARTS: [&str; 5] = ["time", "op", "offset", "size", "device"];
+const PARTS: [&str; 7] = ["time", "op", "offset", "size", "device", "queue", "hint"];
 
 /// Where a column is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -73,6 +73,8 @@ pub(crate) struct Mapping {
     pub(crate) size: Place,
     pub(crate) size_unit: Unit,
     pub(crate) device: Option<Place>,
+    pub(crate) queue: Option<Place>,
+    pub(crate) hint: Option<Place>,
 }
 
 impl Mapping {
@@ -81,7 +83,7 @@ impl Mapping {
     /// # Errors
     /// When it is not of the form, names a column twice or leaves one out.
     pub(crate) fn parse(text: &str) -> Result<Mapping, Fault> {
-        let mut parts: [Option<(Place, Option<&str>)>; 5] = [const { None }; 5];
+        let mut parts: [Option<(Place, Option<&str>)>; PARTS.len()] = [const { None }; PARTS.len()];
         for item in text.split(',') {
             let (part, place, unit) = split(item)?;
             let Some(index) = PARTS.iter().position(|name| *name == part) else {
@@ -92,7 +94,7 @@ impl Mapping {
                 return Err(fault(item).expected(format!("{part} once")));
             }
         }
-        let [time, op, offset, size, device] = parts;
+        let [time, op, offset, size, device, queue, hint] = parts;
         let missing = |name: &str| {
             fault(text).expected(format!("also {name}")).hint(format!("the form is {FORM}"))
         };
@@ -100,15 +102,18 @@ impl Mapping {
         let (op, op_unit) = op.ok_or_else(|| missing("op"))?;
         let (offset, offset_unit) = offset.ok_or_else(|| missing("offset"))?;
         let (size, size_unit) = size.ok_or_else(|| missing("size"))?;
-        if let Some((_, Some(unit))) = device {
-            return Err(fault(unit).expected("no unit of the device"));
-        }
+        let unitless = |part: Option<(Place, Option<&str>)>, name: &str| match part {
+            Some((_, Some(unit))) => Err(fault(unit).expected(format!("no unit of the {name}"))),
+            part => Ok(part.map(|(place, _)| place)),
+        };
         Ok(Mapping {
             tick: time_unit.map(tick).transpose()?,
             spelling: op_unit.map(spelling).transpose()?,
             offset_unit: length_unit(offset_unit)?,
             size_unit: length_unit(size_unit)?,
-            device: device.map(|(place, _)| place),
+            device: unitless(device, "device")?,
+            queue: unitless(queue, "queue")?,
+            hint: unitless(hint, "hint")?,
             time,
             op,
             offset,

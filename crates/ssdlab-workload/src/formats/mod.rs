@@ -85,17 +85,19 @@ pub(crate) struct Entry {
     pub(crate) widened: bool,
     /// The submission queue it is issued to.
     pub(crate) queue: u8,
+    /// The latency that the host hints at, as [`Record`](crate::Record) has it.
+    pub(crate) hint: u8,
 }
 
 impl Entry {
     /// A request of whole sectors.
     pub(crate) fn of_sectors(stamp: u64, extent: Extent, op: Op) -> Entry {
-        Entry { stamp, extent, op, widened: false, queue: 0 }
+        Entry { stamp, extent, op, widened: false, queue: 0, hint: 0 }
     }
 
     /// A request as widened to whole sectors, if it had to be.
     pub(crate) fn of_bytes(stamp: u64, (extent, widened): (Extent, bool), op: Op) -> Entry {
-        Entry { stamp, extent, op, widened, queue: 0 }
+        Entry { stamp, extent, op, widened, queue: 0, hint: 0 }
     }
 
     /// A flush.

@@ -1,8 +1,8 @@
 //! Parquet: a table whose columns are found by name.
 //!
 //! Source: the Apache Parquet format; the columns are our own CSV's (`time_us`, `dev`, `op`,
-//! `offset_bytes`, `size_bytes`, `queue`), a few names that others use for the same, or those that
-//! `workload.trace.columns` maps. A time column that says its unit (a timestamp) needs none in its
+//! `offset_bytes`, `size_bytes`, `queue`, `hint`), a few names that others use for the same, or
+//! those that `workload.trace.columns` maps. A time column that says its unit (a timestamp) needs none in its
 //! name. Rows are read a row group and a few thousand rows at a time, with Snappy, zstd or no
 //! compression. The directory is at the file's end: a stream, or a file that is compressed as a
 //! whole, cannot be read.
@@ -134,13 +134,14 @@ impl Table {
         let stamp = binding.stamp(cell(&binding.time)?)?;
         let op = binding.op(cell(&binding.op)?)?;
         let queue = binding.queue(|bound| self.columns[bound.slot].get(row))?;
+        let hint = binding.hint(|bound| self.columns[bound.slot].get(row))?;
         if op == Op::Flush {
-            return Ok(Entry { queue, ..Entry::flush(stamp) });
+            return Ok(Entry { queue, hint, ..Entry::flush(stamp) });
         }
         let offset = binding.length(&binding.offset, cell(&binding.offset)?)?;
         let size = binding.length(&binding.size, cell(&binding.size)?)?;
         if let Some(extent) = extent::whole_bytes(offset, size) {
-            return Ok(Entry { queue, ..Entry::of_bytes(stamp, extent, op) });
+            return Ok(Entry { queue, hint, ..Entry::of_bytes(stamp, extent, op) });
         }
         // What is wrong is said as of a line's columns.
         let [start, length] = [offset.to_string(), size.to_string()];
@@ -148,7 +149,8 @@ impl Table {
         let (offset_field, size_field) =
             (field(start.as_bytes(), "offset"), field(length.as_bytes(), "size"));
         let extent = extent::bytes(offset_field, offset, size_field, size);
-        extent.map(|extent| Entry::of_bytes(stamp, extent, op)).map_err(|wrong| wrong.fault)
+        let extent = extent.map_err(|wrong| wrong.fault)?;
+        Ok(Entry { queue, hint, ..Entry::of_bytes(stamp, extent, op) })
     }
 }
 

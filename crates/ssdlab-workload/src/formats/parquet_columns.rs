@@ -10,7 +10,7 @@ use ssdlab_base::{Fault, Nanos};
 use super::columns::Field;
 use super::extent::SECTOR;
 use super::mapping::{Mapping, Place, Spelling, Unit};
-use crate::record::Op;
+use crate::record::{MOST_HINT, Op};
 
 /// Names under which a column is found, each with what a unit of it is: nanoseconds or bytes.
 type Names = &'static [(&'static str, u64)];
@@ -28,6 +28,7 @@ const OP: Names = &[("op", 1)];
 const OFFSET: Names = &[("offset_bytes", 1), ("offset", 1), ("lba", SECTOR)];
 const SIZE: Names = &[("size_bytes", 1), ("size", 1), ("sectors", SECTOR)];
 const QUEUE: Names = &[("queue", 1)];
+const HINT: Names = &[("hint", 1)];
 const DEVICE: Names = &[("dev", 1), ("device", 1)];
 
 /// One of a table's columns, and where its values are held.
@@ -55,6 +56,7 @@ pub(crate) struct Binding {
     pub(crate) size: Bound,
     pub(crate) device: Option<Bound>,
     queue: Option<Bound>,
+    hint: Option<Bound>,
     spelling: Option<Spelling>,
 }
 
@@ -75,17 +77,17 @@ impl Binding {
         let offset = finder.need("offset", of(|m| &m.offset), OFFSET, unit)?;
         let unit = bytes(mapping.map(|mapping| mapping.size_unit));
         let size = finder.need("size", of(|m| &m.size), SIZE, unit)?;
-        let device = match mapping {
-            None => finder.find("device", None, DEVICE, None)?,
-            Some(Mapping { device: None, .. }) => None,
-            Some(Mapping { device, .. }) => finder.find("device", device.as_ref(), &[], None)?,
+        // What need not be there is found by its name, or where the user says so.
+        let mut may = |what, names, of: fn(&Mapping) -> &Option<Place>| match mapping.map(of) {
+            None => finder.find(what, None, names, None),
+            Some(None) => Ok(None),
+            Some(place) => finder.find(what, place.as_ref(), &[], None),
         };
-        let queue = match mapping {
-            None => finder.find("queue", None, QUEUE, None)?,
-            Some(_) => None,
-        };
+        let device = may("device", DEVICE, |mapping| &mapping.device)?;
+        let queue = may("queue", QUEUE, |mapping| &mapping.queue)?;
+        let hint = may("hint", HINT, |mapping| &mapping.hint)?;
         let spelling = mapping.and_then(|mapping| mapping.spelling.clone());
-        Ok(Binding { places: finder.places, time, op, offset, size, device, queue, spelling })
+        Ok(Binding { places: finder.places, time, op, offset, size, device, queue, hint, spelling })
     }
 
     /// A stamp in nanoseconds.
@@ -127,13 +129,12 @@ impl Binding {
 
     /// The submission queue of a row, whose values `cell` gets; 0 where none is said.
     pub(crate) fn queue<'a>(&self, cell: impl Fn(&Bound) -> Option<Cell<'a>>) -> Result<u8, Fault> {
-        let Some(cell) = self.queue.as_ref().and_then(cell) else { return Ok(0) };
-        let number = match cell {
-            Cell::Whole(number) => u8::try_from(number).ok(),
-            _ => None,
-        };
-        let wrong = || Fault::new("", "queue").got(cell).expected("from 0 to 255");
-        number.ok_or_else(wrong)
+        small(self.queue.as_ref(), u8::MAX, cell)
+    }
+
+    /// The latency hint of a row, in the same way.
+    pub(crate) fn hint<'a>(&self, cell: impl Fn(&Bound) -> Option<Cell<'a>>) -> Result<u8, Fault> {
+        small(self.hint.as_ref(), MOST_HINT, cell)
     }
 
     /// An offset or a size in bytes.
@@ -147,6 +148,23 @@ impl Binding {
             _ => Err(wrong()),
         }
     }
+}
+
+/// A number up to `most` in a column that need not be there; 0 where there is none.
+fn small<'a>(
+    bound: Option<&Bound>,
+    most: u8,
+    cell: impl Fn(&Bound) -> Option<Cell<'a>>,
+) -> Result<u8, Fault> {
+    let Some((bound, cell)) = bound.and_then(|bound| Some((bound, cell(bound)?))) else {
+        return Ok(0);
+    };
+    let number = match cell {
+        Cell::Whole(number) => u8::try_from(number).ok().filter(|number| *number <= most),
+        _ => None,
+    };
+    let wrong = || Fault::new("", bound.what).got(cell).expected(format!("from 0 to {most}"));
+    number.ok_or_else(wrong)
 }
 
 struct Finder<'a> {

@@ -40,6 +40,26 @@ pub(super) fn middle(bucket: usize) -> f64 {
     }
 }
 
+/// What is counted in buckets as a curve: `[value, share of all that are no larger]`, rising, in
+/// steps of a percent or so, finer towards the end. Empty if nothing was counted.
+pub(super) fn curve(buckets: &[u64], unit: f64) -> Vec<[f64; 2]> {
+    let all: u64 = buckets.iter().sum();
+    let (mut below, mut told) = (0, 0.0);
+    let mut points = Vec::new();
+    for (place, count) in buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
+        below += count;
+        let share = below as f64 / all as f64;
+        if points.is_empty() || share - told >= STEP || 1.0 - share <= 0.5 * (1.0 - told) {
+            points.push([middle(place) / unit, share]);
+            told = share;
+        }
+    }
+    points
+}
+
+/// What a curve rises by from one point to the next, at least.
+const STEP: f64 = 1.0 / 128.0;
+
 impl Gaps {
     #[inline]
     pub(super) fn take(&mut self, at: u64) {
@@ -99,6 +119,11 @@ impl Gaps {
             below >= wanted
         });
         place.map_or(0.0, middle)
+    }
+
+    /// How they are distributed, in microseconds: see [`curve`].
+    pub(super) fn curve(&self) -> Vec<[f64; 2]> {
+        curve(&self.buckets, 1e3)
     }
 
     /// Variance over mean of the requests in each second, empty seconds included.

@@ -9,6 +9,10 @@ pub struct Load {
     pub interval_s: f64,
     /// Reads and writes in each interval, from the first of them on; at most 128 intervals.
     pub requests: Vec<u64>,
+    /// How many of them are reads.
+    pub reads: Vec<u64>,
+    /// Pages touched since the beginning, at the end of each interval.
+    pub footprint_pages: Vec<u64>,
     /// Most reads and writes in one second; seconds count from the first of them.
     pub peak_per_s: u64,
     /// The same over the mean of all seconds.
@@ -23,10 +27,18 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub(super) struct Counting {
     first: Option<u64>,
     interval_ns: u64,
-    counts: Vec<u64>,
+    counts: Vec<Interval>,
     second: u64,
     in_second: u64,
     peak: u64,
+}
+
+/// What was counted in an interval.
+#[derive(Clone, Copy, Default)]
+struct Interval {
+    requests: u64,
+    reads: u64,
+    touched: u64,
 }
 
 impl Counting {
@@ -35,17 +47,22 @@ impl Counting {
         Counting { first: None, interval_ns: 1 << 20, counts, second: 0, in_second: 0, peak: 0 }
     }
 
+    /// Counts a request, a read or a write, by which so many pages have been touched.
     #[inline]
-    pub(super) fn take(&mut self, at: u64) {
+    pub(super) fn take(&mut self, at: u64, is_read: bool, touched: u64) {
         let since = at - *self.first.get_or_insert(at);
         while since / self.interval_ns >= MOST as u64 {
             self.widen();
         }
         let place = (since / self.interval_ns) as usize;
         if place >= self.counts.len() {
-            self.counts.resize(place + 1, 0);
+            let idle = Interval { requests: 0, reads: 0, ..self.last() };
+            self.counts.resize(place + 1, idle);
         }
-        self.counts[place] += 1;
+        let interval = &mut self.counts[place];
+        interval.requests += 1;
+        interval.reads += u64::from(is_read);
+        interval.touched = touched;
         if since / SECOND_NS != self.second {
             self.second = since / SECOND_NS;
             self.in_second = 0;
@@ -54,17 +71,29 @@ impl Counting {
         self.peak = self.peak.max(self.in_second);
     }
 
+    fn last(&self) -> Interval {
+        self.counts.last().copied().unwrap_or_default()
+    }
+
     fn widen(&mut self) {
-        self.counts = self.counts.chunks(2).map(|pair| pair.iter().sum()).collect();
+        let join = |pair: &[Interval]| Interval {
+            requests: pair.iter().map(|interval| interval.requests).sum(),
+            reads: pair.iter().map(|interval| interval.reads).sum(),
+            touched: pair[pair.len() - 1].touched,
+        };
+        self.counts = self.counts.chunks(2).map(join).collect();
         self.interval_ns *= 2;
     }
 
     pub(super) fn finish(self) -> Load {
-        let requests: u64 = self.counts.iter().sum();
+        let each = |what: fn(&Interval) -> u64| self.counts.iter().map(what).collect();
+        let requests: u64 = self.counts.iter().map(|interval| interval.requests).sum();
         let mean = requests as f64 / (self.second + 1) as f64;
         Load {
             interval_s: self.interval_ns as f64 / 1e9,
-            requests: self.counts,
+            requests: each(|interval| interval.requests),
+            reads: each(|interval| interval.reads),
+            footprint_pages: each(|interval| interval.touched),
             peak_per_s: self.peak,
             peak_to_mean: if requests == 0 { 0.0 } else { self.peak as f64 / mean },
         }
@@ -78,9 +107,16 @@ mod tests {
     #[test]
     fn intervals_widen_and_lose_nothing() {
         let mut counting = Counting::new();
-        (0..10_000u64).for_each(|n| counting.take(5_000_000_000 + n * 7_000_000));
+        (0..10_000u64)
+            .for_each(|n| counting.take(5_000_000_000 + n * 7_000_000, n % 4 == 0, n / 2 + 1));
         let load = counting.finish();
         assert_eq!(load.requests.iter().sum::<u64>(), 10_000);
+        assert_eq!(load.reads.iter().sum::<u64>(), 2_500);
+        let mut given = 0;
+        for (requests, touched) in load.requests.iter().zip(&load.footprint_pages) {
+            given += requests;
+            assert_eq!(*touched, (given - 1) / 2 + 1);
+        }
         assert!((MOST / 2..=MOST).contains(&load.requests.len()));
         assert!((load.interval_s - (1 << 30) as f64 / 1e9).abs() < 1e-9);
         assert_eq!(load.peak_per_s, 143);
@@ -88,9 +124,20 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_touches_nothing() {
+        let mut counting = Counting::new();
+        counting.take(0, false, 3);
+        counting.take(5 << 20, true, 4);
+        let load = counting.finish();
+        assert_eq!(load.requests, [1, 0, 0, 0, 0, 1]);
+        assert_eq!(load.reads, [0, 0, 0, 0, 0, 1]);
+        assert_eq!(load.footprint_pages, [3, 3, 3, 3, 3, 4]);
+    }
+
+    #[test]
     fn one_request_is_its_own_peak() {
         let mut counting = Counting::new();
-        counting.take(9);
+        counting.take(9, true, 1);
         let load = counting.finish();
         assert_eq!((load.requests, load.peak_per_s, load.peak_to_mean), (vec![1], 1, 1.0));
     }

@@ -12,6 +12,7 @@ const READS: u32 = WRITTEN - 1;
 pub(super) struct Pages {
     runs: Numbers,
     pages: Vec<[u32; RUN as usize]>,
+    touched: u64,
 }
 
 /// What pages amount to.
@@ -26,7 +27,7 @@ pub(super) struct Sets {
 
 impl Pages {
     pub(super) fn new() -> Pages {
-        Pages { runs: Numbers::new(), pages: Vec::new() }
+        Pages { runs: Numbers::new(), pages: Vec::new(), touched: 0 }
     }
 
     /// Pages `first` to `last`.
@@ -41,6 +42,7 @@ impl Pages {
             let upto = last.min(page | (RUN - 1));
             let counts = &mut self.pages[run as usize];
             for count in &mut counts[(page % RUN) as usize..=(upto % RUN) as usize] {
+                self.touched += u64::from(*count == 0);
                 match read {
                     true if *count & READS < READS => *count += 1,
                     true => {}
@@ -51,12 +53,16 @@ impl Pages {
         }
     }
 
+    /// Pages that were asked for.
+    pub(super) fn touched(&self) -> u64 {
+        self.touched
+    }
+
     /// All of it, with pages read `hot` times or more as read-hot.
     pub(super) fn sets(&self, hot: u64) -> Sets {
         let mut reads: Vec<u32> = Vec::new();
-        let (mut all, mut written) = (0, 0);
+        let mut written = 0;
         for count in self.pages.iter().flatten().filter(|count| **count != 0) {
-            all += 1;
             written += u64::from(count & WRITTEN != 0);
             if count & READS != 0 {
                 reads.push(count & READS);
@@ -72,7 +78,7 @@ impl Pages {
         }
         let read_hot = by_reads.iter().filter(|(times, _)| *times >= hot);
         let read_hot = read_hot.map(|(_, pages)| pages).sum();
-        Sets { all, read: reads.len() as u64, written, read_hot, by_reads }
+        Sets { all: self.touched, read: reads.len() as u64, written, read_hot, by_reads }
     }
 }
 

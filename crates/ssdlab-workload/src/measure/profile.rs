@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use ssdlab_base::units::SECTOR_BYTES;
 
-use super::gaps::{bucket, middle};
+use super::gaps::{bucket, curve, middle};
 use super::load::{Counting, Load};
 use super::sizes::{SizeFigures, Sizes};
 use super::{Measure, PAGE, Reuse};
@@ -59,6 +59,9 @@ pub struct Profile {
     pub gap_middle_us: [f64; 2],
     /// 99th percentile of the times between requests, microseconds, to 1.6 %.
     pub gap_p99_us: f64,
+    /// How the times between requests are distributed: `[microseconds, share of them that are no
+    /// longer]`, rising, at most some 160 points; values to 1.6 %.
+    pub gap_points: Vec<[f64; 2]>,
     /// Coefficient of variation (standard deviation over mean) of the times between requests: 1 for
     /// independent arrivals.
     pub gap_variation: f64,
@@ -86,6 +89,9 @@ pub struct ReuseFigures {
     pub median_pages: Option<f64>,
     /// 90th percentile, pages, to 1.6 %.
     pub p90_pages: Option<f64>,
+    /// How they are distributed over the same uses: `[pages, share of the uses with no more in
+    /// between]`, rising, at most some 160 points; values to 1.6 %.
+    pub points: Vec<[f64; 2]>,
     /// Share of the page uses that are the first of their page.
     pub first_uses: f64,
     /// One page in so many was followed.
@@ -111,7 +117,6 @@ pub struct Profiler {
     load: Counting,
     again: Option<Again>,
     devices: BTreeMap<String, u64>,
-    wanted: Vec<Record>,
 }
 
 impl Profiler {
@@ -126,14 +131,12 @@ impl Profiler {
             load: Counting::new(),
             again: reuse.then(Again::new),
             devices: BTreeMap::new(),
-            wanted: Vec::new(),
         }
     }
 
     /// Takes requests in the order of their times; `device` names that of each of them, by its
     /// place among them.
     pub fn take<'a>(&mut self, records: &[Record], device: impl Fn(usize) -> Option<&'a str>) {
-        self.wanted.clear();
         for (index, record) in records.iter().enumerate() {
             let kind = match record.op {
                 Op::Read => 0,
@@ -147,10 +150,11 @@ impl Profiler {
                     continue;
                 }
             };
-            self.wanted.push(*record);
+            self.measure.one(record);
             self.sizes[kind].take(record.sectors);
             self.first_sector = self.first_sector.min(record.lba);
-            self.load.take(record.at.as_ns());
+            let touched = self.measure.pages.touched();
+            self.load.take(record.at.as_ns(), record.op == Op::Read, touched);
             if let Some(again) = &mut self.again {
                 again.take(record);
             }
@@ -160,7 +164,6 @@ impl Profiler {
                 None => drop(self.devices.insert(name.to_owned(), 1)),
             }
         }
-        self.measure.take(&self.wanted);
     }
 
     /// What was found.
@@ -171,6 +174,7 @@ impl Profiler {
         let median = |share| self.measure.gaps.quantile(share);
         let upper = ((gaps / 2) as f64 + 0.75) / gaps as f64;
         let middle = [median(0.5) / 1e3, median(upper) / 1e3];
+        let gap_points = self.measure.gaps.curve();
         let found = self.measure.finish();
         let devices = self.devices.into_iter();
         let mut devices: Vec<DeviceCount> =
@@ -199,6 +203,7 @@ impl Profiler {
             gap_median_us: 0.5 * (middle[0] + middle[1]),
             gap_middle_us: middle,
             gap_p99_us: found.gap_p99_us,
+            gap_points,
             gap_variation: found.gap_variation,
             dispersion: if requests == 0 { 0.0 } else { found.dispersion },
             load: self.load.finish(),
@@ -270,6 +275,7 @@ impl Again {
         ReuseFigures {
             median_pages: self.quantile(0.5),
             p90_pages: self.quantile(0.9),
+            points: curve(&self.buckets, 1.0),
             first_uses: if all == 0 { 0.0 } else { self.first_uses as f64 / all as f64 },
             one_page_in: 1 << self.reuse.sample(),
         }

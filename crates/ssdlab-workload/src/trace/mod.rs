@@ -244,7 +244,8 @@ impl Trace {
     fn enqueue(&mut self, entry: Entry, line: u64) -> Result<(), Box<Fault>> {
         let (lba, sectors) = entry.extent;
         let at = Nanos::from_ns(entry.stamp);
-        let record = Record { at, lba, sectors, op: entry.op, queue: entry.queue, hint: 0 };
+        let record =
+            Record { at, lba, sectors, op: entry.op, queue: entry.queue, hint: entry.hint };
         let device = self.device.last();
         self.order.push(Waiting { record, line, device }).map_err(|back| self.unsorted(line, back))
     }

@@ -48,8 +48,40 @@ fn nothing_is_no_division_by_zero() {
     let found = profile(&[record(0, 0, 0, Op::Flush)]);
     assert_eq!((found.requests, found.flushes, found.end_byte), (0, 1, 0));
     assert_eq!((found.read_size, found.rate_per_s), (None, None));
-    assert_eq!(found.reuse.unwrap().median_pages, None);
+    let reuse = found.reuse.unwrap();
+    assert_eq!((reuse.median_pages, reuse.points.len(), found.gap_points.len()), (None, 0, 0));
     assert_eq!((found.gap_variation, found.dispersion, found.load.peak_to_mean), (0.0, 0.0, 0.0));
+}
+
+#[test]
+fn curves_are_short_and_agree_with_what_they_are_of() {
+    // Gaps of 1 to 1000 µs, as often each; pages of a footprint that grows to 50.
+    let mut at = 0;
+    let step = |n: u64| {
+        at += (n % 1000 + 1) * 1000;
+        let op = if n.is_multiple_of(4) { Op::Write } else { Op::Read };
+        record(at, n * n % 50 * 8, 8, op)
+    };
+    let found = profile(&(0..100_000).map(step).collect::<Vec<_>>());
+    let reuse = found.reuse.unwrap();
+    for points in [&found.gap_points, &reuse.points] {
+        assert!(points.len() <= 160, "{}", points.len());
+        assert!(points.windows(2).all(|pair| pair[0][0] < pair[1][0] && pair[0][1] < pair[1][1]));
+        assert_eq!(points.last().unwrap()[1], 1.0);
+    }
+    let share = |points: &[[f64; 2]], most: f64| {
+        points.iter().rev().find(|point| point[0] <= most).map_or(0.0, |point| point[1])
+    };
+    for us in [100.0, 500.0, 900.0, 995.0] {
+        assert!((share(&found.gap_points, us) - us / 1000.0).abs() < 0.025, "{us}");
+    }
+    assert!((share(&found.gap_points, found.gap_median_us) - 0.5).abs() < 0.01);
+    assert!(share(&reuse.points, reuse.median_pages.unwrap()) >= 0.5 - 1.0 / 128.0);
+    let load = &found.load;
+    assert_eq!(load.reads.iter().sum::<u64>(), found.reads);
+    assert!(load.reads.iter().zip(&load.requests).all(|(reads, all)| reads <= all));
+    assert!(load.footprint_pages.is_sorted());
+    assert_eq!(load.footprint_pages.last(), Some(&found.footprint_pages));
 }
 
 #[test]

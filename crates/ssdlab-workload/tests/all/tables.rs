@@ -76,13 +76,68 @@ fn one_device_of_a_mapped_table() {
 }
 
 #[test]
+fn queues_and_hints_of_a_mapped_table() {
+    let text = "t,op,o,s,prio,lat\n1,R,0,512,2,3\n2,F,0,0,1,0\n3,W,100,512,255,1\n";
+    let found = mapped(text, "time:t,op:op,offset:o,size:s,queue:prio,hint:lat").unwrap();
+    let told: Vec<(u8, u8)> = found.iter().map(|record| (record.queue, record.hint)).collect();
+    assert_eq!(told, [(2, 3), (1, 0), (255, 1)]);
+    let found = mapped(text, "time:0,op:1,offset:2,size:3,hint:5").unwrap();
+    assert!(found.iter().all(|record| record.queue == 0));
+    let by = |queue, hint| format!("time:0,op:1,offset:2,size:3,queue:{queue},hint:{hint}");
+    assert_eq!(
+        refused("1,R,0,512,256,0\n", &by(4, 5)),
+        "t:1:11: queue: got 256, expected a submission queue from 0 to 255"
+    );
+    assert_eq!(
+        refused("1,R,0,512,0,9\n", &by(4, 5)),
+        "t:1:13: hint: got 9, expected a latency hint: 0 (none), 1 (short), 2 (medium) or 3 (long)"
+    );
+    assert_eq!(
+        refused("1,R,0,512,0\n", &by(4, 5)),
+        "t:1:12: columns: got 5, expected at least 6, for hint"
+    );
+    assert_eq!(
+        refused("1,R,0,512,0,0\n", "time:0,op:1,offset:2,size:3,queue:4:x"),
+        "workload.trace.columns: got x, expected no unit of the queue"
+    );
+}
+
+#[test]
+fn queues_and_hints_of_parquet() {
+    let folder = Folder::new("hints");
+    let path = folder.file("t");
+    let schema = OWN.replace('}', "required int64 queue; required int64 hint; }");
+    let with = |queue: Vec<i64>, hint: Vec<i64>| {
+        let mut columns = own(0, 2);
+        // The second is of no whole sectors.
+        columns[4] = Values::Long(vec![4096, 100]);
+        columns.extend([Values::Long(queue), Values::Long(hint)]);
+        write(&path, &schema, Compression::SNAPPY, vec![columns]);
+    };
+    let told = |options: &TraceOptions| {
+        let records = drain(&mut open_with(&path, None, options).unwrap());
+        let pairs = |all: Vec<Record>| all.iter().map(|r| (r.queue, r.hint)).collect::<Vec<_>>();
+        records.map(pairs).map_err(|fault| fault.to_string())
+    };
+    with(vec![4, 5], vec![0, 3]);
+    assert_eq!(told(&TraceOptions::default()).unwrap(), [(4, 0), (5, 3)]);
+    let place = "time:time_us,op:op,offset:offset_bytes,size:size_bytes";
+    assert_eq!(told(&columns(place)).unwrap(), [(0, 0), (0, 0)]);
+    let swapped = columns(&format!("{place},queue:hint,hint:hint"));
+    assert_eq!(told(&swapped).unwrap(), [(0, 0), (3, 3)]);
+    with(vec![4, 5], vec![0, 4]);
+    let line = told(&TraceOptions::default()).unwrap_err();
+    assert!(line.ends_with("t:2: hint: got 4, expected from 0 to 3"), "{line}");
+}
+
+#[test]
 fn a_mapping_that_is_none_is_refused() {
     let of = |mapping| refused("1,R,0,512\n", mapping);
     let key = "workload.trace.columns";
     assert_eq!(
         of("tiem:0,op:1,offset:2,size:3"),
         format!(
-            "{key}: got tiem, expected one of time, op, offset, size, device (did you mean \"time\"?)"
+            "{key}: got tiem, expected one of time, op, offset, size, device, queue, hint (did you mean \"time\"?)"
         )
     );
     assert_eq!(

@@ -125,11 +125,11 @@ fn times_finer_than_a_format_are_rounded_down_and_counted() {
 }
 
 #[test]
-fn devices_and_queues_are_written_where_a_format_has_them() {
-    let text = "time_us,dev,op,offset_bytes,size_bytes,queue\n\
-                0.000,hm_1,R,4096,8192,3\n\
-                1.250,7,W,0,512,0\n\
-                1.250,x/y,F,0,0,2\n";
+fn devices_queues_and_hints_are_written_where_a_format_has_them() {
+    let text = "time_us,dev,op,offset_bytes,size_bytes,queue,hint\n\
+                0.000,hm_1,R,4096,8192,3,0\n\
+                1.250,7,W,0,512,0,1\n\
+                1.250,x/y,F,0,0,2,3\n";
     let options = TraceOptions::default();
     let convert = |format| {
         let mut t = trace(text, None, &options).unwrap().with_devices();
@@ -145,6 +145,7 @@ fn devices_and_queues_are_written_where_a_format_has_them() {
     let rows: Vec<&str> = msr.lines().map(|line| &line[19..]).collect();
     assert_eq!(rows, ["hm,1,Read,4096,8192,0", "ssd,7,Write,0,512,0"]);
     let want = Written { requests: 2, left_out: 1, rounded: 1, queues_left_out: 1, ..want };
+    let want = Written { hints_left_out: 1, ..want };
     assert_eq!(counts, want);
     let (mqsim, counts) = convert(Format::Mqsim);
     assert_eq!(mqsim, "0 0 8 16 1\n1250 7 0 1 0\n");
@@ -167,8 +168,25 @@ fn a_queue_is_read_where_the_header_says_so_and_refused_if_it_is_none() {
 }
 
 #[test]
-fn parquet_keeps_devices_and_queues() {
-    let text = "time_us,dev,op,offset_bytes,size_bytes,queue\n0,x,R,0,512,9\n1,\"y,W,0,512,0\n";
+fn a_hint_is_read_where_the_header_says_so_before_or_after_the_queue() {
+    let head = "time_us,dev,op,offset_bytes,size_bytes,";
+    let read = |text: &str| drain(&mut trace(text, None, &TraceOptions::default()).unwrap());
+    let row = "0.000,0,R,0,512,";
+    for (names, values) in [("queue,hint", "7,2"), ("hint,resp_us,queue", "2,9,7")] {
+        let found = read(&format!("{head}{names}\n{row}{values}\n")).unwrap()[0];
+        assert_eq!((found.queue, found.hint), (7, 2), "{names}");
+    }
+    assert_eq!(read(&format!("{head}hint\n{row}3\n")).unwrap()[0].hint, 3);
+    assert_eq!(
+        read(&format!("{head}hint\n{row}3\n{row}4\n")).unwrap_err().to_string(),
+        "t:3:17: hint: got 4, expected a latency hint: 0 (none), 1 (short), 2 (medium) or 3 (long)"
+    );
+}
+
+#[test]
+fn parquet_keeps_devices_queues_and_hints() {
+    let text = "time_us,dev,op,offset_bytes,size_bytes,queue,hint\n\
+                0,x,R,0,512,9,2\n1,\"y,W,0,512,0,0\n";
     let mut t = trace(text, None, &TraceOptions::default()).unwrap().with_devices();
     let mut bytes = Vec::new();
     write_trace(&mut t, Format::Parquet, "t", &mut bytes).unwrap();
@@ -179,6 +197,7 @@ fn parquet_keeps_devices_and_queues() {
     assert_eq!(back.fill(&mut batch, 10).unwrap(), 2);
     std::fs::remove_file(&path).unwrap();
     assert_eq!((batch[0].queue, batch[1].queue), (9, 0));
+    assert_eq!((batch[0].hint, batch[1].hint), (2, 0));
     assert_eq!((back.device(0), back.device(1), back.device(2)), (Some("x"), Some("\"y"), None));
 }
 

@@ -21,7 +21,9 @@ impl<W: Write> Lines<W> {
     pub(super) fn new(format: Format, to: W) -> io::Result<Lines<W>> {
         let mut to = BufWriter::new(to);
         match format {
-            Format::Ssdlab => writeln!(to, "{},{}", ssdlab::NAMES.join(","), ssdlab::QUEUE)?,
+            Format::Ssdlab => {
+                writeln!(to, "{},{},{}", ssdlab::NAMES.join(","), ssdlab::QUEUE, ssdlab::HINT)?;
+            }
             Format::Fio => writeln!(to, "fio version 3 iolog\n0 /dev/ssd add\n0 /dev/ssd open")?,
             _ => {}
         }
@@ -63,8 +65,8 @@ impl<W: Write + Send> Sink for Lines<W> {
             }
             _ => {
                 let (us, rest) = (at / 1_000, at % 1_000);
-                let (op, queue) = (letter(record.op), record.queue);
-                writeln!(to, "{us}.{rest:03},{device},{op},{offset},{size},{queue}")
+                let (op, queue, hint) = (letter(record.op), record.queue, record.hint);
+                writeln!(to, "{us}.{rest:03},{device},{op},{offset},{size},{queue},{hint}")
             }
         }
     }

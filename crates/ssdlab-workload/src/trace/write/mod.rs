@@ -40,6 +40,8 @@ pub struct Written {
     pub devices_left_out: u64,
     /// Requests of a submission queue other than 0, which the format cannot say.
     pub queues_left_out: u64,
+    /// Requests with a latency hint, which the format cannot say.
+    pub hints_left_out: u64,
 }
 
 /// Requests read at a time.
@@ -82,6 +84,7 @@ pub fn write_trace(
             written.requests += 1;
             written.devices_left_out += u64::from(!names_device(format, device));
             written.queues_left_out += u64::from(record.queue != 0 && !queues);
+            written.hints_left_out += u64::from(record.hint != 0 && !queues);
             written.rounded += u64::from(!record.at.as_ns().is_multiple_of(tick));
             sink.put(record, device).map_err(failed)?;
         }
@@ -112,7 +115,7 @@ fn has_all_ops(format: Format) -> bool {
     matches!(format, Format::Ssdlab | Format::Fio | Format::Parquet)
 }
 
-/// Whether a format has submission queues.
+/// Whether a format has submission queues, and with them latency hints.
 fn has_queues(format: Format) -> bool {
     matches!(format, Format::Ssdlab | Format::Parquet)
 }

@@ -22,6 +22,7 @@ const SCHEMA: &str = "message trace {
     required int64 offset_bytes;
     required int64 size_bytes;
     required int32 queue (INTEGER(8,false));
+    required int32 hint (INTEGER(8,false));
 }";
 
 /// Rows of a row group, which are held until it is written.
@@ -36,6 +37,7 @@ pub(super) struct Rows<W: Write + Send> {
     offset: Vec<i64>,
     size: Vec<i64>,
     queue: Vec<i32>,
+    hint: Vec<i32>,
 }
 
 impl<W: Write + Send> Rows<W> {
@@ -53,6 +55,7 @@ impl<W: Write + Send> Rows<W> {
             offset: Vec::new(),
             size: Vec::new(),
             queue: Vec::new(),
+            hint: Vec::new(),
         })
     }
 
@@ -67,6 +70,7 @@ impl<W: Write + Send> Rows<W> {
         column::<Int64Type, W>(&mut group, &mut self.offset)?;
         column::<Int64Type, W>(&mut group, &mut self.size)?;
         column::<Int32Type, W>(&mut group, &mut self.queue)?;
+        column::<Int32Type, W>(&mut group, &mut self.hint)?;
         group.close().map(drop)
     }
 }
@@ -81,6 +85,7 @@ impl<W: Write + Send> Sink for Rows<W> {
         self.offset.push(number(record.lba * SECTOR)?);
         self.size.push(number(u64::from(record.sectors) * SECTOR)?);
         self.queue.push(i32::from(record.queue));
+        self.hint.push(i32::from(record.hint));
         match self.time.len() {
             GROUP => self.write_group().map_err(io::Error::other),
             _ => Ok(()),

@@ -1,0 +1,142 @@
+//! A mix of traces as a plan's workload: each member in a submission queue and, unless it says
+//! otherwise, in a range of addresses of its own.
+
+use std::sync::OnceLock;
+
+use ssdlab_base::{Fault, units::SECTOR_BYTES};
+use ssdlab_config::Effective;
+use ssdlab_workload::{Merge, Placing, Source, Trace, TraceOptions, open_with, parse_spec};
+
+use crate::control::Control;
+use crate::plan::{Plan, Prepared, check_rereadable};
+use crate::result::MixMember;
+use crate::traces::{merged, shifts};
+
+/// Where and when the requests of a plan's members are put.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    /// All of it but what their addresses are moved by.
+    placings: Vec<Placing>,
+    /// Sectors that the addresses of each are moved by, once the traces have been read for that.
+    shifts: OnceLock<Vec<i64>>,
+}
+
+/// What a plan's mix is to be, as far as that is known before its traces are read; none if the plan
+/// has no mix.
+///
+/// # Errors
+/// When a member is wrong, or the drive has too few submission queues.
+pub(crate) fn of(plan: &Plan, effective: &Effective, queues: u8) -> Result<Option<Layout>, Fault> {
+    if plan.mix.is_empty() {
+        return Ok(None);
+    }
+    let named: Vec<u8> = plan.mix.iter().filter_map(|app| app.queue).collect();
+    let mut free =
+        (0..=u16::from(u8::MAX)).filter(|queue| !named.iter().any(|n| queue == &u16::from(*n)));
+    let mut placings = Vec::new();
+    let mut needed = 0;
+    for app in &plan.mix {
+        check_rereadable(&app.trace)?;
+        app.offset(false)?;
+        let queue = app.queue.map(u16::from).or_else(|| free.next()).unwrap_or(u16::MAX);
+        needed = needed.max(queue.saturating_add(1));
+        placings.push(Placing { queue: u8::try_from(queue).ok(), ..app.placing()? });
+    }
+    if needed > u16::from(queues) {
+        let expected = format!("at least {needed}, for the submission queues of --mix");
+        let hint = format!("--set host.queues={needed}, or @queue=0 puts a member in the first");
+        return Err(effective.fault_at("host.queues").expected(expected).hint(hint));
+    }
+    Ok(Some(Layout { placings, shifts: OnceLock::new() }))
+}
+
+/// Lays out the addresses of every plan's mix, for which traces may have to be read to their end,
+/// but once for plans with the same mix; false if it was stopped.
+///
+/// # Errors
+/// When a trace cannot be read or is wrong.
+pub(crate) fn lay_out(all: &[Prepared], control: &Control) -> Result<bool, Fault> {
+    for (index, prepared) in all.iter().enumerate() {
+        let Some(layout) = &prepared.mix else { continue };
+        let alike = |other: &&Prepared| {
+            other.plan.mix == prepared.plan.mix && other.workload.trace == prepared.workload.trace
+        };
+        let known = all[..index].iter().find(alike).and_then(|other| other.mix.as_ref());
+        let found = match known.and_then(|known| known.shifts.get()) {
+            Some(known) => known.clone(),
+            None => {
+                let open = |spec: &str| open(spec, &prepared.workload.trace);
+                // The run counts its own progress from 0.
+                match shifts(&prepared.plan.mix, false, &open, control, index, 0.0)? {
+                    Some(found) => found,
+                    None => return Ok(false),
+                }
+            }
+        };
+        layout.shifts.set(found).expect("laid out once");
+    }
+    Ok(true)
+}
+
+fn open(spec: &str, options: &TraceOptions) -> Result<Trace, Fault> {
+    let (path, format) = parse_spec(spec)?;
+    open_with(&path, format, options)
+}
+
+impl Layout {
+    /// The members merged, from the first request on; what the user should know of how they are
+    /// read is added to `remarks`.
+    ///
+    /// # Errors
+    /// When a trace cannot be read.
+    pub(crate) fn open(
+        &self,
+        prepared: &Prepared,
+        remarks: &mut Vec<String>,
+    ) -> Result<Merge, Fault> {
+        let options = &prepared.workload.trace;
+        let traces = prepared.plan.mix.iter().map(|app| open(&app.trace, options));
+        let traces: Vec<Trace> = traces.collect::<Result<_, _>>()?;
+        remarks.extend(traces.iter().flat_map(Trace::remarks));
+        let placed = self.placed().collect::<Vec<_>>();
+        Ok(merged(&prepared.plan.mix, traces, placed))
+    }
+
+    fn placed(&self) -> impl Iterator<Item = Placing> {
+        let shifts = self.shifts.get().expect("laid out before it is read");
+        self.placings
+            .iter()
+            .zip(shifts)
+            .map(|(placing, shift)| Placing { shift: *shift, ..*placing })
+    }
+
+    /// What a result says of the members that `sources` are.
+    ///
+    /// # Errors
+    /// When the rest of a trace cannot be read.
+    pub(crate) fn told(
+        &self,
+        plan: &Plan,
+        sources: &[&dyn Source],
+    ) -> Result<Vec<MixMember>, Fault> {
+        let members = plan.mix.iter().zip(self.placed()).zip(sources);
+        let told = members.map(|((app, placing), source)| {
+            Ok(MixMember {
+                name: app.name.clone(),
+                trace: app.trace.clone(),
+                trace_sha256: source.sha256()?.unwrap_or_default(),
+                queue: placing.queue.unwrap_or_default(),
+                scale: placing.scale,
+                start_us: placing.start.as_ns() as f64 / 1e3,
+                shift_bytes: placing.shift * SECTOR_BYTES as i64,
+            })
+        });
+        told.collect()
+    }
+}
+
+/// What results call a plan's mix.
+pub(crate) fn name(plan: &Plan) -> String {
+    let names: Vec<&str> = plan.mix.iter().map(|app| app.name.as_str()).collect();
+    format!("mix of {}", names.join(" + "))
+}

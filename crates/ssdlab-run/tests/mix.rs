@@ -1,0 +1,164 @@
+//! A mix of traces as the workload of a run.
+
+use std::path::{Path, PathBuf};
+
+use ssdlab_run::traces::{AppOrder, MixOrder, Reading, mix};
+use ssdlab_run::{Control, Plan, RunResult, run_uninterrupted};
+
+/// Writes a trace of so many reads, each so many microseconds after the one before.
+fn trace(folder: &Path, name: &str, requests: u64, gap_us: u64, queue: u8) -> PathBuf {
+    let mut text = "time_us,dev,op,offset_bytes,size_bytes,queue\n".to_owned();
+    for n in 0..requests {
+        let (at, offset) = (n * gap_us, n * 7919 % 4096 * 4096);
+        text += &format!("{at},0,{},{offset},4096,{queue}\n", if n % 3 == 0 { "W" } else { "R" });
+    }
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("a file");
+    path
+}
+
+fn app(name: &str, trace: &Path) -> AppOrder {
+    let trace = trace.display().to_string();
+    AppOrder { name: name.into(), trace, queue: None, scale: None, start: None, offset: None }
+}
+
+fn plan(mix: &[AppOrder], queues: u8) -> Plan {
+    Plan {
+        device: "dlv-mlc-128g".into(),
+        set: vec![format!("host.queues={queues}")],
+        mix: mix.to_vec(),
+        ..Plan::default()
+    }
+}
+
+fn run(plan: &Plan) -> Result<RunResult, String> {
+    let results = run_uninterrupted(std::slice::from_ref(plan), 1);
+    results.map(|mut all| all.remove(0)).map_err(|fault| fault.to_string())
+}
+
+#[test]
+fn each_member_has_a_queue_and_addresses_of_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // What a trace says of queues itself does not count.
+    let many = trace(folder.path(), "many.csv", 900, 100, 7);
+    let few = trace(folder.path(), "few.csv", 300, 200, 0);
+    let result = run(&plan(&[app("high", &many), app("low", &few)], 2)).expect("a run");
+    assert_eq!((result.workload.as_str(), result.requests), ("mix of high + low", 1200));
+    let counts: Vec<u64> =
+        result.queues.iter().map(|q| q.read.requests + q.write.requests).collect();
+    assert_eq!(counts, [900, 300]);
+    let members = result.provenance.mix.expect("the members");
+    assert_eq!(members[0].trace_sha256, ssdlab_workload::sha256(&many).expect("a hash"));
+    assert_eq!(members[1].trace_sha256, ssdlab_workload::sha256(&few).expect("a hash"));
+    let placed = members.iter().map(|m| (m.name.as_str(), m.queue, m.scale, m.shift_bytes));
+    let end = 4096 * 4096;
+    assert_eq!(placed.collect::<Vec<_>>(), [("high", 0, 1.0, 0), ("low", 1, 1.0, end)]);
+    assert_eq!(result.provenance.trace_sha256, None);
+}
+
+#[test]
+fn it_is_the_run_of_the_file_that_trace_mix_writes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let one = trace(folder.path(), "one.csv", 2000, 70, 0);
+    let other = trace(folder.path(), "other.csv", 1000, 110, 0);
+    let scaled = AppOrder {
+        queue: Some(0),
+        scale: Some(0.5),
+        start: Some("3ms".into()),
+        ..app("scaled", &other)
+    };
+    let apps = [AppOrder { queue: Some(1), ..app("one", &one) }, scaled];
+    let out = folder.path().join("mixed.csv").display().to_string();
+    let reading = Reading::default();
+    let order = MixOrder { apps: apps.to_vec(), share_addresses: false, reading };
+    mix(&order, &out, &Control::new(1)).expect("a mix").expect("not stopped");
+    let from_file =
+        run(&Plan { trace: Some(out), mix: Vec::new(), ..plan(&[], 2) }).expect("a run");
+    let at_once = run(&plan(&apps, 2)).expect("a run");
+    assert_eq!(at_once.results_digest, from_file.results_digest);
+    let members = at_once.provenance.mix.expect("the members");
+    assert_eq!((members[1].scale, members[1].start_us, members[1].queue), (0.5, 3000.0, 0));
+}
+
+#[test]
+fn queues_that_are_named_are_left_to_those_who_named_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = trace(folder.path(), "t.csv", 30, 100, 0);
+    let first = AppOrder { queue: Some(1), ..app("a", &file) };
+    let shared = AppOrder { offset: Some("0".into()), ..app("c", &file) };
+    let result = run(&plan(&[first, app("b", &file), shared], 3)).expect("a run");
+    let members = result.provenance.mix.expect("the members");
+    assert_eq!(members.iter().map(|member| member.queue).collect::<Vec<_>>(), [1, 0, 2]);
+    assert_eq!(members[2].shift_bytes, 0);
+}
+
+#[test]
+fn plans_with_the_same_mix_lie_alike() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = trace(folder.path(), "t.csv", 300, 100, 0);
+    let one = plan(&[app("a", &file), app("b", &file)], 2);
+    let other = Plan { limit: Some(100), seed: 3, ..one.clone() };
+    let results = run_uninterrupted(&[one, other], 2).expect("two runs");
+    assert_eq!(results[0].provenance.mix, results[1].provenance.mix);
+    assert_eq!((results[0].requests, results[1].requests), (600, 100));
+}
+
+#[test]
+fn a_footprint_is_laid_down_for_a_mix_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = trace(folder.path(), "t.csv", 300, 100, 0);
+    let mut plan = plan(&[app("a", &file), app("b", &file)], 2);
+    plan.set.push("start.preload=footprint".into());
+    let result = run(&plan).expect("a run");
+    assert_eq!((result.unmapped_reads, result.requests), (0, 600));
+}
+
+#[test]
+fn what_contradicts_a_mix_is_refused_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = trace(folder.path(), "t.csv", 30, 100, 0);
+    let fault = |plan: Plan| run(&plan).expect_err("a refusal");
+    let both = plan(&[app("a", &file), app("b", &file)], 2);
+    let spec = Some(file.display().to_string());
+    assert_eq!(
+        fault(Plan { trace: spec, ..both.clone() }),
+        "--mix: a mix beside --trace: expected one or the other"
+    );
+    assert_eq!(
+        fault(Plan { workload: Some("zipf".into()), ..both.clone() }),
+        "--mix: a mix beside --workload: expected one or the other"
+    );
+    let mut set = both.set.clone();
+    set.push("workload.read_share=0.4".into());
+    let line = fault(Plan { set, ..both.clone() });
+    assert!(line.contains("workload.read_share"), "{line}");
+    assert!(line.contains("no workload settings beside a trace"), "{line}");
+    let line = fault(plan(&both.mix, 1));
+    assert!(line.contains("host.queues=1"), "{line}");
+    assert!(line.contains("at least 2, for the submission queues of --mix"), "{line}");
+    assert!(line.contains("--set host.queues=2"), "{line}");
+    let far = AppOrder { queue: Some(5), ..app("a", &file) };
+    assert!(fault(plan(&[far], 2)).contains("at least 6"));
+    let odd = AppOrder { offset: Some("100".into()), ..app("a", &file) };
+    assert!(fault(plan(&[odd], 2)).starts_with("a@offset: invalid value: got"));
+    let still = AppOrder { scale: Some(0.0), ..app("a", &file) };
+    assert!(fault(plan(&[still], 2)).starts_with("a@scale: invalid value: got 0"));
+}
+
+#[test]
+fn a_member_that_cannot_be_read_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = trace(folder.path(), "t.csv", 30, 100, 0);
+    let fault =
+        |second: &Path| run(&plan(&[app("a", &file), app("b", second)], 2)).expect_err("a refusal");
+    let none = folder.path().join("none.csv");
+    assert!(fault(&none).starts_with(&none.display().to_string()), "{}", fault(&none));
+    let broken = trace(folder.path(), "broken.csv", 300, 100, 0);
+    let text = std::fs::read_to_string(&broken).expect("a file");
+    std::fs::write(&broken, text.replacen("1000,0,R,", "1000,0,X,", 1)).expect("a file");
+    let line = fault(&broken);
+    assert!(line.starts_with(&format!("{}:12:", broken.display())), "{line}");
+    let beyond = AppOrder { offset: Some("200GiB".into()), ..app("b", &file) };
+    let line = run(&plan(&[app("a", &file), beyond], 2)).expect_err("a refusal");
+    assert!(line.starts_with(&format!("{}:2: a request beyond", file.display())), "{line}");
+}

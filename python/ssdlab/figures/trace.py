@@ -1,0 +1,281 @@
+"""What traces are like: sizes, load, times between requests, footprint, reuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import altair as alt
+
+from ssdlab.figures.base import (
+    KINDS,
+    Figure,
+    clock_of,
+    colour,
+    latency_axis,
+    log_axis,
+    run_keys,
+    short,
+    table,
+    unique,
+)
+from ssdlab.traces.text import Info, labels, size
+
+PAGE_BYTES = 4096
+SIZES, LOAD, REUSE = "Sizes", "Requests over time", "Footprint and reuse"
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A trace that is drawn, and its name in the figures."""
+
+    label: str
+    info: Info
+
+
+def traces_of(infos: Sequence[Info]) -> list[Trace]:
+    """Return the traces to be drawn, each with a name of its own."""
+    files = [info["trace"] for info in infos]
+    names = [PurePath(file).name for file in files]
+    if len(set(names)) < len(set(files)):
+        names = labels(files)
+    return [Trace(label, info) for label, info in zip(unique(names), infos, strict=True)]
+
+
+def figures(traces: Sequence[Trace]) -> list[Figure]:
+    """Return every figure that there is something to see in, in the order of a report."""
+    return [*_sizes(traces), *_load(traces), *_gaps(traces), *_growth(traces), *_reuse(traces)]
+
+
+def _sizes(traces: Sequence[Trace]) -> Iterator[Figure]:
+    """Draw a group of bars a size, for the reads and for the writes."""
+    for kind in KINDS:
+        sized = [trace for trace in traces if trace.info[f"{kind}_size"] is not None]
+        if not sized:
+            continue
+        rows = [row for trace in sized for row in _shares(trace, kind)]
+        bounds = [row["bytes"] for row in rows]
+        octaves = range(min(bounds).bit_length() - 1, max(bounds).bit_length())
+        sizes = [size(1 << octave) for octave in octaves]
+        given: dict[str, Any] = {}
+        if len(traces) > 1:
+            lanes = [trace.label for trace in traces]
+            given["xOffset"] = alt.XOffset("label:N", scale=alt.Scale(domain=lanes))
+        chart = (
+            alt.Chart(table(rows))
+            .mark_bar(stroke=None)
+            .encode(
+                x=alt.X(
+                    "size:N",
+                    sort=sizes,
+                    scale=alt.Scale(domain=sizes),
+                    axis=alt.Axis(title="Size up to", labelAngle=-45, grid=False),
+                ),
+                y=alt.Y(
+                    "share:Q",
+                    scale=alt.Scale(zero=True),
+                    axis=alt.Axis(title=f"Share of {kind}s", format="~%", tickCount=5),
+                ),
+                color=colour(traces),
+                tooltip=[
+                    alt.Tooltip("label:N", title="trace"),
+                    alt.Tooltip("size:N", title="size up to"),
+                    alt.Tooltip("share:Q", title=f"share of {kind}s", format=".3~%"),
+                ],
+                **given,
+            )
+        )
+        title = f"Sizes of {kind}s"
+        what = f"Share of the {kind}s above half of a size, up to it."
+        yield Figure(f"trace-sizes-{kind}", SIZES, title, what, chart, run_keys(traces))
+
+
+def _shares(trace: Trace, kind: str) -> Iterator[dict[str, Any]]:
+    whole = trace.info[f"{kind}s"]
+    for row in trace.info[f"{kind}_size"]["histogram"]:
+        bound = row["up_to_bytes"]
+        share = short(row["requests"] / whole)
+        yield {"label": trace.label, "bytes": bound, "size": size(bound), "share": share}
+
+
+def _clock(traces: Sequence[Trace]) -> tuple[str, float]:
+    return clock_of(max(trace.info["span_s"] for trace in traces))
+
+
+def _time(traces: Sequence[Trace]) -> alt.X:
+    unit, length = _clock(traces)
+    end = max(_ends(trace)[-1] for trace in traces if trace.info["requests"])
+    axis = alt.Axis(title=f"Time ({unit})", tickCount=6, grid=False)
+    return alt.X("t:Q", scale=alt.Scale(domain=[0, short(end / length)], nice=False), axis=axis)
+
+
+def _ends(trace: Trace) -> list[float]:
+    """Return the ends of the intervals that a trace's load is counted in, in seconds."""
+    load = trace.info["load"]
+    return [load["interval_s"] * (at + 1) for at in range(len(load["requests"]))]
+
+
+def _load(traces: Sequence[Trace]) -> Iterator[Figure]:
+    """Draw the reads a second, and the writes."""
+    if max(len(trace.info["load"]["requests"]) for trace in traces) < _LEAST:
+        return
+    length = _clock(traces)[1]
+    for kind in KINDS:
+        rows = [
+            {"label": trace.label, "t": short(start / length), "rate": short(rate, 4)}
+            for trace in traces
+            for start, rate in _rates(trace, kind)
+        ]
+        if not any(row["rate"] for row in rows):
+            continue
+        chart = (
+            alt.Chart(table(rows))
+            .mark_line(interpolate="step-after", strokeWidth=1.2)
+            .encode(
+                x=_time(traces),
+                y=alt.Y(
+                    "rate:Q",
+                    scale=alt.Scale(zero=True),
+                    axis=alt.Axis(title=f"{kind.capitalize()}s a second", tickCount=5),
+                ),
+                color=colour(traces),
+            )
+        )
+        title = f"{kind.capitalize()}s over time"
+        what = f"{kind.capitalize()}s that arrived in an interval, a second."
+        yield Figure(f"trace-load-{kind}", LOAD, title, what, chart, run_keys(traces))
+
+
+_LEAST = 2
+"""Fewer intervals than this are no course."""
+
+
+def _rates(trace: Trace, kind: str) -> Iterator[tuple[float, float]]:
+    """Go through the intervals: where each begins, in seconds, and requests a second in it."""
+    load = trace.info["load"]
+    step, rate = load["interval_s"], 0.0
+    for at, (whole, reads) in enumerate(zip(load["requests"], load["reads"], strict=True)):
+        rate = (reads if kind == "read" else whole - reads) / step
+        yield at * step, rate
+    # The last step has an end, too.
+    yield len(load["requests"]) * step, rate
+
+
+def _gaps(traces: Sequence[Trace]) -> Iterator[Figure]:
+    """Draw which share of the requests follow the one before within how long."""
+    found = [(trace, trace.info["gap_points"]) for trace in traces]
+    axis, rows = _curves(found)
+    if not rows:
+        return
+    chart = _cdf(
+        traces, rows, latency_axis("Time between requests", *axis), "Share of the requests"
+    )
+    what = "Share of the requests that came no longer after the one before"
+    what += ", at the same time as it where the curve begins above 0." if _has_zero(found) else "."
+    title = "Times between requests, CDF"
+    yield Figure("trace-gaps", LOAD, title, what, chart, run_keys(traces))
+
+
+def _growth(traces: Sequence[Trace]) -> Iterator[Figure]:
+    """Draw how much has been touched since the beginning."""
+    if max(len(trace.info["load"]["requests"]) for trace in traces) < _LEAST:
+        return
+    length = _clock(traces)[1]
+    most = max(trace.info["footprint_pages"] for trace in traces) * PAGE_BYTES
+    unit, factor = next((name, factor) for name, factor in _UNITS if most >= factor or factor == 1)
+    rows = [
+        {"label": trace.label, "t": short(end / length), "touched": short(touched / factor, 5)}
+        for trace in traces
+        for end, touched in _touched(trace)
+    ]
+    chart = (
+        alt.Chart(table(rows))
+        .mark_line()
+        .encode(
+            x=_time(traces),
+            y=alt.Y(
+                "touched:Q",
+                scale=alt.Scale(zero=True),
+                axis=alt.Axis(title=f"Touched so far ({unit})", tickCount=5),
+            ),
+            color=colour(traces),
+        )
+    )
+    what = "Pages of 4 KiB read or written since the first request, each counted once."
+    yield Figure("trace-footprint", REUSE, "Footprint", what, chart, run_keys(traces))
+
+
+_UNITS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1))
+
+
+def _touched(trace: Trace) -> Iterator[tuple[float, float]]:
+    """Go through the intervals: where each ends, in seconds, and bytes touched by then."""
+    yield 0.0, 0.0
+    for end, pages in zip(_ends(trace), trace.info["load"]["footprint_pages"], strict=True):
+        yield end, pages * PAGE_BYTES
+
+
+def _reuse(traces: Sequence[Trace]) -> Iterator[Figure]:
+    """Draw which share of the uses of a page come before how many others are used."""
+    found = [(trace, (trace.info["reuse"] or {"points": []})["points"]) for trace in traces]
+    axis, rows = _curves(found)
+    if not rows:
+        return
+    x = log_axis("Other pages used in between", *axis, "format(datum.value, '~s')")
+    chart = _cdf(traces, rows, x, "Share of the uses again")
+    what = "Of the uses of a page of 4 KiB but its first, the share with no more other pages"
+    what += " since the one before"
+    what += ", none where the curve begins above 0." if _has_zero(found) else "."
+    title = "Reuse distances, CDF"
+    yield Figure("trace-reuse", REUSE, title, what, chart, run_keys(traces))
+
+
+_Curves = Sequence[tuple[Trace, Sequence[tuple[float, float]]]]
+
+
+def _has_zero(found: _Curves) -> bool:
+    return any(points and points[0][0] == 0 for _, points in found)
+
+
+def _curves(found: _Curves) -> tuple[tuple[float, float], list[dict[str, Any]]]:
+    """Return what the axis of these curves spans, and their points.
+
+    A value of nothing stands where a logarithmic axis begins.
+    """
+    values = [value for _, points in found for value, _ in points]
+    if not values:
+        return (1.0, 1.0), []
+    above = [value for value in values if value > 0] or [1.0]
+    least, most = min(above), max(above)
+    if _has_zero(found):
+        least /= 2
+    rows = []
+    for trace, points in found:
+        # A curve rises from nothing, unless it begins with what is at the axis already.
+        start = [(value, 0.0) for value, _ in points[:1] if value > 0]
+        rows += [
+            {"label": trace.label, "x": short(max(value, least)), "share": short(share)}
+            for value, share in [*start, *points]
+        ]
+    return (least, most), rows
+
+
+def _cdf(
+    traces: Sequence[Trace], rows: list[dict[str, Any]], x: dict[str, Any], title: str
+) -> alt.Chart:
+    chart: alt.Chart = (
+        alt.Chart(table(rows))
+        .mark_line(interpolate="step-after", clip=True)
+        .encode(
+            x=alt.X("x:Q", **x),
+            y=alt.Y(
+                "share:Q",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(title=title, format="%", tickCount=5),
+            ),
+            color=colour(traces),
+        )
+    )
+    return chart

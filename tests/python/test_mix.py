@@ -1,0 +1,127 @@
+"""A run on a mix of traces: members as they are typed, in Python, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+from calling import Ssdlab
+
+from ssdlab import InputError, Plan, compare, page, run, sweep
+from ssdlab.results import MixMember
+from ssdlab.traces import App
+
+QUEUES = ("--set", "host.queues=2")
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    """The folder of two traces, a.csv of 200 requests and b.csv of 100."""
+    for name, count in (("a.csv", 200), ("b.csv", 100)):
+        rows = [f"{n * 100},0,{'RW'[n % 2]},{n * 7919 % 1000 * 4096},4096" for n in range(count)]
+        lines = ["time_us,dev,op,offset_bytes,size_bytes", *rows]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_a_mix_is_run_as_it_is_typed_for_trace_mix(ssdlab: Ssdlab, two: Path) -> None:
+    apps = ("high=a.csv@queue=0", "b.csv:ssdlab@queue=1,scale=2,start=1ms")
+    assert ssdlab("trace", "mix", *apps, "-o", "mixed.csv").code == 0
+    of_file = ssdlab("run", "--trace", "mixed.csv", *QUEUES, "--json", "-").json()
+    mixed = [part for app in apps for part in ("--mix", app)]
+    (found,) = ssdlab("run", *mixed, *QUEUES, "--json", "-").json()["results"]
+    assert found["results_digest"] == of_file["results"][0]["results_digest"]
+    assert found["workload"] == "mix of high + b"
+    members = found["provenance"]["mix"]
+    assert [member["name"] for member in members] == ["high", "b"]
+    assert [member["trace"] for member in members] == ["a.csv", "b.csv:ssdlab"]
+    assert (members[1]["scale"], members[1]["start_us"], members[1]["queue"]) == (2, 1000, 1)
+    assert all(len(member["trace_sha256"]) == 64 for member in members)
+    assert members[1]["shift_bytes"] > 0
+    assert "mix of high + b" in ssdlab("run", *mixed, *QUEUES).out
+    assert (two / "mixed.csv").exists()
+
+
+def test_a_comparison_and_its_report(ssdlab: Ssdlab, two: Path) -> None:
+    mixed = ("--mix", "a.csv", "--mix", "b.csv", *QUEUES)
+    done = ssdlab("compare", *mixed, "--vary", "order=fifo,read_first", "--report", "r.html")
+    assert (done.code, done.err) == (0, "")
+    assert "mix of a + b" in done.out
+    text = (two / "r.html").read_text(encoding="utf-8")
+    assert "a in the mix" in text
+    assert "queue 1, times ×1.00" in text
+
+
+def test_in_python_as_objects_and_as_text(two: Path) -> None:
+    texts = [f"high={two}/a.csv@offset=0", f"low={two}/b.csv@offset=0"]
+    apps = [
+        App(f"{two}/a.csv", name="high", offset="0"),
+        App(f"{two}/b.csv", name="low", offset="0"),
+    ]
+    one, other = (run(mix=mix, set={"host.queues": 2}) for mix in (texts, apps))
+    assert one.results_digest == other.results_digest
+    assert one.provenance.mix is not None
+    (high, low) = one.provenance.mix
+    assert isinstance(low, MixMember)
+    assert (high.queue, low.queue, low.shift_bytes) == (0, 1, 0)
+    assert [queue.read.requests + queue.write.requests for queue in one.queues or ()] == [200, 100]
+    assert run(limit=10).provenance.mix is None
+
+
+def test_a_sweep_over_a_mix(two: Path) -> None:
+    plan = Plan(mix=[f"{two}/a.csv", f"{two}/b.csv"], set={"host.queues": 2}, detail=True)
+    comparison = compare(sweep(plan, vary={"order": ["fifo", "priority"]}))
+    assert {result.workload for result in comparison} == {"mix of a + b"}
+    assert "mix of a + b" in page.html(comparison)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--trace", "a.csv"), "--mix: a mix beside --trace: expected one or the other"),
+        (("--workload", "zipf"), "--mix: a mix beside --workload: expected one or the other"),
+        (
+            ("--set", "workload.read_share=0.4"),
+            "--set workload.read_share=0.4: workload.read_share: got 0.4, expected no workload ",
+        ),
+        (
+            ("--mix", "c=a.csv"),
+            "--set host.queues=2: host.queues: got 2, expected at least 3, for the submission ",
+        ),
+        (
+            ("--mix", "a.csv@queu=1"),
+            "--mix a.csv@queu=1: got 'queu=1', expected queue=…, scale=…, start=…, offset=… (did ",
+        ),
+        (("--mix", "a=b.csv", "--mix", "a=a.csv"), "--mix: got the name 'a' twice, "),
+        (("--mix", "x=b.csv@queue=0,offset=7"), "x@offset: invalid value: got "),
+        (("--mix", "none.csv", "--set", "host.queues=3"), "none.csv: "),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(
+    ssdlab: Ssdlab, two: Path, options: tuple[str, ...], said: str
+) -> None:
+    done = ssdlab("run", "--mix", "a.csv", "--mix", "b.csv", *QUEUES, *options, "--json", "o.json")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(said), done.err
+    assert done.err.count("\n") == 1
+    assert not (two / "o.json").exists()
+
+
+def test_a_broken_line_of_a_member_is_named(ssdlab: Ssdlab, two: Path) -> None:
+    with (two / "b.csv").open("a") as file:
+        file.write("99999,0,Q,0,4096\n")
+    done = ssdlab("run", "--mix", "a.csv", "--mix", "b.csv", *QUEUES)
+    assert done.code == 2
+    assert done.err.startswith("b.csv:102:9: op: got Q")
+
+
+def test_a_text_is_no_list_of_members() -> None:
+    with pytest.raises(InputError, match=r"--mix: got 'a\.csv', expected a list"):
+        run(mix="a.csv")
+
+
+def test_what_is_no_member_in_python_is_refused() -> None:
+    with pytest.raises(InputError, match="--mix: got 3, expected an App or its text"):
+        run(mix=[3])
+    with pytest.raises(InputError, match="--mix a: got queue=256, expected a whole number from 0"):
+        run(mix=[App("a", queue=256)])
+    with pytest.raises(InputError, match="--mix a: got scale=0, expected a number above 0"):
+        run(mix=[App("a", scale=0)])

@@ -1,0 +1,219 @@
+"""The report of what traces are like: its figures, the page, the command."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import drawn
+import pytest
+from calling import OFFICE, Ssdlab
+from test_page import Reader
+
+from ssdlab import figures, page, traces
+from ssdlab.figures import Figure, render
+from ssdlab.traces import text
+
+NAMES = {
+    *(f"trace-{what}-{kind}" for what in ("sizes", "load") for kind in ("read", "write")),
+    *("trace-gaps", "trace-footprint", "trace-reuse"),
+}
+
+
+def of(*infos: dict[str, Any]) -> dict[str, Figure]:
+    return {figure.name: figure for figure in figures.of_traces(infos)}
+
+
+def rows(figure: Figure, label: str = "office.csv.xz") -> list[dict[str, Any]]:
+    (values,) = json.loads(figure.chart.to_json())["datasets"].values()
+    return [row for row in values if row["label"] == label]
+
+
+def office() -> dict[str, Any]:
+    return drawn.two_traces()[0]
+
+
+def test_there_is_a_figure_of_everything() -> None:
+    assert set(of(office())) == set(of(*drawn.two_traces())) == NAMES
+
+
+@pytest.mark.parametrize("kind", ["read", "write"])
+def test_shares_of_sizes_sum_to_one(kind: str) -> None:
+    shares = [row["share"] for row in rows(of(office())[f"trace-sizes-{kind}"])]
+    assert sum(shares) == pytest.approx(1, 1e-5)
+
+
+@pytest.mark.parametrize("kind", ["read", "write"])
+def test_the_load_over_time_sums_to_the_requests(kind: str) -> None:
+    found = rows(of(office())[f"trace-load-{kind}"])
+    rates = [row["rate"] for row in found[:-1]]
+    assert sum(rates) * office()["load"]["interval_s"] == pytest.approx(office()[f"{kind}s"], 1e-3)
+    assert (found[0]["t"], found[-1]["t"]) == (0, pytest.approx(60, 0.02))
+
+
+@pytest.mark.parametrize("name", ["trace-gaps", "trace-reuse"])
+def test_the_curves_rise_to_one(name: str) -> None:
+    found = rows(of(office())[name])
+    for key in ("x", "share"):
+        values = [row[key] for row in found]
+        assert values == sorted(values)
+    assert found[-1]["share"] == 1
+
+
+def test_the_curves_pass_the_medians() -> None:
+    drawings = of(office())
+    for name, median in (
+        ("trace-gaps", office()["gap_median_us"]),
+        ("trace-reuse", office()["reuse"]["median_pages"]),
+    ):
+        below = [row["share"] for row in rows(drawings[name]) if row["x"] <= median * 1.001]
+        assert below[-1] == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_gap_of_nothing_stands_where_the_axis_begins() -> None:
+    figure = of(*drawn.two_traces())["trace-gaps"]
+    (label,) = {row["label"] for row in rows_of_all(figure)} - {"office.csv.xz"}
+    first = rows(figure, label)[0]
+    assert first["share"] == 0.25
+    assert 0 < first["x"] < min(row["x"] for row in rows(figure, label)[1:])
+    assert "above 0" in figure.what
+
+
+def rows_of_all(figure: Figure) -> list[dict[str, Any]]:
+    (values,) = json.loads(figure.chart.to_json())["datasets"].values()
+    return list(values)
+
+
+def test_the_footprint_grows_to_the_whole() -> None:
+    grown = [row["touched"] for row in rows(of(office())["trace-footprint"])]
+    assert grown == sorted(grown)
+    assert (grown[0], grown[-1]) == (0, pytest.approx(office()["footprint_pages"] / 2**18, 1e-4))
+
+
+def test_what_was_not_measured_is_not_drawn() -> None:
+    assert set(of({**office(), "reuse": None})) == NAMES - {"trace-reuse"}
+    reads = {**office(), "write_size": None, "writes": 0}
+    reads["load"] = {**reads["load"], "requests": reads["load"]["reads"]}
+    assert set(of(reads)) == {name for name in NAMES if not name.endswith("-write")}
+
+
+def test_the_same_trace_twice_is_told_apart() -> None:
+    (drawing, *_) = figures.of_traces([office(), office()])
+    labels = {row["label"] for row in rows_of_all(drawing)}
+    assert labels == {"office.csv.xz (1)", "office.csv.xz (2)"}
+
+
+def test_figures_are_as_wide_as_a_column() -> None:
+    drawing = of(*drawn.two_traces())["trace-sizes-read"]
+    root = ET.fromstring(render.render(drawing)["svg"])
+    assert root.attrib["width"] == f"{render.COLUMN_IN}in"
+
+
+# The page.
+
+
+def test_nothing_comes_from_elsewhere() -> None:
+    reader = Reader(drawn.page_of_two_traces())
+    for tag, attributes in reader.tags:
+        for name in ("src", "href", "srcset", "data", "action", "poster"):
+            assert (attributes.get(name) or "#").startswith("#"), (tag, attributes)
+        assert tag not in {"link", "img", "iframe", "object", "embed", "base"}, tag
+
+
+def test_a_name_is_text_and_nothing_else() -> None:
+    mischief = drawn.two_traces()[1]["trace"]
+    assert mischief not in drawn.page_of_two_traces()
+    reader = Reader(drawn.page_of_two_traces())
+    assert mischief in reader.text
+    assert len(reader.scripts) == 2
+
+
+def test_every_figure_has_its_place_and_the_tables_their_captions() -> None:
+    reader = Reader(drawn.page_of_two_traces())
+    (data,) = [script for script in reader.scripts if script.startswith('{"data"')]
+    ids = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
+    assert {figure["id"] for figure in json.loads(data)["figures"]} == NAMES
+    assert set(ids) >= NAMES
+    assert len(ids) == len(set(ids))
+    tags = [tag for tag, _ in reader.tags]
+    assert tags.count("h1") == tags.count("main") == 1
+    assert tags.count("caption") == tags.count("table") == 4
+    links = [attributes["href"] for tag, attributes in reader.tags if tag == "a"]
+    assert all(link and link.removeprefix("#") in ids for link in links)
+    for _, attributes in reader.tags:
+        if attributes.get("class") == "chart":
+            assert attributes["role"] == "img"
+            assert attributes["aria-label"]
+
+
+def test_it_holds_the_table_that_is_printed() -> None:
+    told = Reader(drawn.page_of_two_traces()).text
+    for column in text.columns(drawn.two_traces()):
+        assert column.head in told
+        for cell in column.cells:
+            assert cell in told
+
+
+def test_flushes_alone_make_a_page(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text(
+        "time_us,dev,op,offset_bytes,size_bytes\n0,a,F,0,0\n1,a,F,0,0\n"
+    )
+    infos = traces.info([tmp_path / "f.csv"])
+    assert figures.of_traces(infos) == []
+    assert "f.csv" in Reader(page.html_of_traces(infos)).text
+
+
+# The command.
+
+
+def test_a_report_and_figures_beside_what_is_printed(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "few.csv").write_text(drawn.FEW)
+    plain = ssdlab("trace", "info", OFFICE, "few.csv")
+    both = ("--report", "r.html", "--figures", "figures")
+    done = ssdlab("trace", "info", OFFICE, "few.csv", *both)
+    assert (done.code, done.err, done.out) == (0, "", plain.out)
+    assert "2 traces side by side" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    names = {f"{name}.{ending}" for name in NAMES for ending in ("pdf", "svg", "png")}
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == names
+    assert {path.name for path in tmp_path.iterdir()} == {"few.csv", "r.html", "figures"}
+
+
+def test_a_report_that_cannot_be_written_is_found_first(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "few.csv").write_text(drawn.FEW)
+    (tmp_path / "file").write_text("kept")
+    for options, said in (
+        (
+            ("--report", "no/r.html"),
+            "--report: cannot write 'no/r.html': No such file or directory",
+        ),
+        (("--report", "."), "--report: cannot write '.': is a folder"),
+        (("--figures", "file"), "--figures: cannot write 'file': is no folder"),
+        (("--report", "a", "--json", "a"), "--report: got 'a', expected another file than --json"),
+    ):
+        done = ssdlab("trace", "info", "few.csv", *options)
+        assert (done.code, done.out, done.err) == (2, "", said + "\n")
+    assert {path.name for path in tmp_path.iterdir()} == {"few.csv", "file"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk at hand")
+def test_a_full_disk_is_told_in_a_line(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "few.csv").write_text(drawn.FEW)
+    done = ssdlab("trace", "info", "few.csv", "--report", "/dev/full")
+    assert done.code == 2
+    assert done.err == "--report: cannot write '/dev/full': No space left on device\n"
+
+
+def test_a_broken_trace_leaves_no_report(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text(drawn.FEW + "oh\n")
+    done = ssdlab("trace", "info", "bad.csv", "--report", "r.html", "--figures", "figures")
+    assert done.code == 2
+    assert done.err.startswith("bad.csv:7:")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_in_python_too(tmp_path: Path) -> None:
+    (tmp_path / "few.csv").write_text(drawn.FEW)
+    infos = traces.info([tmp_path / "few.csv"], reuse=False)
+    traces.report_html(infos, tmp_path / "r.html")
+    assert "few.csv" in Reader((tmp_path / "r.html").read_text(encoding="utf-8")).text
+    assert "trace-gaps.pdf" in traces.save_figures(infos, tmp_path / "figures")
