@@ -14,6 +14,7 @@ pub mod ftl;
 pub mod host;
 pub mod media;
 pub mod policy;
+pub mod schemes;
 pub mod slots;
 pub mod stats;
 pub mod timers;

@@ -11,6 +11,7 @@ use crate::policy::program::{Normal, ProgramPolicy};
 use crate::policy::read::{Climb, ReadPolicy, ReadView, Worst};
 use crate::policy::tend::{Gc, Job, StaticWear, TendPolicy, TendView, Trigger};
 use crate::policy::{Answer, Setup, Wish};
+use crate::schemes::buffers::{CcfLru, Cflru, LruWsr, PtLru};
 use crate::toggle::Toggle;
 
 /// Declares one slot: the names and settings that a config may choose from, the answers
@@ -106,6 +107,14 @@ slot! { $ each_evict
     Evict from EvictChoice {
         /// The page that was not used for longest.
         lru => Lru,
+        /// CFLRU: of the pages not used for longest, a clean one first.
+        cflru => Cflru,
+        /// LRU-WSR: as `lru`, with a second chance for written pages.
+        lru_wsr => LruWsr,
+        /// CCF-LRU: clean pages used once first, then second chances.
+        ccf_lru => CcfLru,
+        /// PT-LRU: clean pages used once first, then written or often used ones by chance.
+        pt_lru => PtLru,
     } default lru
 }
 
@@ -209,6 +218,10 @@ impl EvictPolicy for Evict {
 
     fn remove(&mut self, slot: u32) {
         each_evict!(self, policy => policy.remove(slot))
+    }
+
+    fn flushed(&mut self) {
+        each_evict!(self, policy => policy.flushed())
     }
 
     fn victim(&mut self) -> Option<u32> {

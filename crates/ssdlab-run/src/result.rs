@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use ssdlab_base::Fault;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_core::account::{Cause, OpKind, Part};
-use ssdlab_core::stats::{Latencies, Stats};
+use ssdlab_core::stats::{BufferCounts, Latencies, Stats};
 use ssdlab_core::{Drive, Op};
 
 use crate::observe::Detail;
@@ -119,10 +119,11 @@ pub struct Utilisation {
 /// The page buffer.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct BufferResult {
-    /// Pages found in it.
-    pub hits: u64,
-    /// Pages looked for.
-    pub lookups: u64,
+    /// The share of the pages looked for that were in it; absent if none was looked for.
+    pub hit_ratio: Option<f64>,
+    /// What was looked for and what made room.
+    #[serde(flatten)]
+    pub counts: BufferCounts,
 }
 
 /// The simulation itself. Not part of the digest.
@@ -322,8 +323,10 @@ impl RunResult {
             wear: wear(drive),
             bit_errors: bit_errors(drive),
             utilisation: utilisation(drive, end),
-            buffer: (prepared.resolved.buffer_pages > 0)
-                .then_some(BufferResult { hits: stats.buffer.0, lookups: stats.buffer.1 }),
+            buffer: (prepared.resolved.buffer_pages > 0).then(|| BufferResult {
+                hit_ratio: stats.buffer.hit_ratio(),
+                counts: stats.buffer,
+            }),
             clamped: feed.clamped,
             folded: feed.folded,
             preloaded: stats.preloaded,
