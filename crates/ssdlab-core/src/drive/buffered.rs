@@ -30,19 +30,16 @@ impl Drive {
         let (lpn, mask) = (self.flash.txns[id].lpn, self.flash.txns[id].mask);
         let now = SimTime::from_ns(self.now);
         let buffer = self.the_buffer();
-        match buffer.find(lpn) {
-            Some(slot) if buffer.page(slot).present & mask == mask => {
-                buffer.begin_move(now, id);
+        if let Some(slot) = buffer.find(lpn) {
+            let present = buffer.page(slot).present;
+            self.answers.evict.touch(&UseView { slot, write: false });
+            if present & mask == mask {
+                self.the_buffer().begin_move(now, id);
                 watch!(self, hits(id, &self.flash.txns[id]));
                 self.stats.buffer.read_hits += 1;
-                self.answers.evict.touch(&UseView { slot, write: false });
                 return;
             }
-            Some(slot) => {
-                let present = buffer.page(slot).present;
-                watch!(self, overlaid(id, &self.flash.txns[id], present));
-            }
-            None => {}
+            watch!(self, overlaid(id, &self.flash.txns[id], present));
         }
         self.stats.buffer.read_misses += 1;
         self.acquire(id);

@@ -165,6 +165,21 @@ fn pages_found_in_the_buffer_are_told_from_those_looked_for() {
 }
 
 #[test]
+fn a_page_of_which_a_part_is_found_was_used() {
+    let mut rig = Rig::new(&["buffer.size = \"8KiB\""]);
+    rig.offer(Op::Write, 0, 1, 0).unwrap();
+    rig.write(1);
+    rig.finish();
+    // Page 1 leaves for page 2, since page 0 was read after it.
+    for page in [0, 2, 0] {
+        rig.pages(if page == 2 { Op::Write } else { Op::Read }, page, 1);
+        rig.finish();
+    }
+    let buffer = rig.drive.stats().buffer;
+    assert_eq!((buffer.read_hits, buffer.read_misses, buffer.evicted_dirty), (1, 1, 1));
+}
+
+#[test]
 fn pages_that_make_room_are_counted_by_whether_they_were_programmed_for_it() {
     let mut rig = Rig::new(&["buffer.size = \"16KiB\"", "start.preload = \"lazy\""]);
     let evicted = |rig: &mut Rig| {
