@@ -62,7 +62,7 @@ const CHANGES: &[Row] = &[
     ("evict", BUFFER, "lru_wsr"),
     ("evict.ccf_lru.writes_are_hot", CCF_LRU, "true"),
     ("evict.cflru.window", CFLRU, "25%"),
-    ("evict.pt_lru.cold_dirty", PT_LRU, "60%"),
+    ("evict.pt_lru.cold_dirty", PT_LRU, "90%"),
     ("evict.pt_lru.first_write_heats", PT_LRU, "false"),
     ("evict.pt_lru.hot_dirty", PT_LRU, "leaves"),
     ("flash.array", &[], "die"),
