@@ -59,8 +59,8 @@ def _figures(result: Result) -> Iterator[str]:
     yield f"GC         {gc.count:,} blocks, {gc.moved_pages:,} pages moved"
     busy = result.utilisation
     yield f"busy       dies {share(busy.die)}, buses {share(busy.bus)}"
-    if result.buffer is not None and result.buffer.lookups:
-        yield f"buffer     {share(result.buffer.hits / result.buffer.lookups)} of pages found in it"
+    if result.buffer is not None and result.buffer.hit_ratio is not None:
+        yield f"buffer     {share(result.buffer.hit_ratio)} of pages found in it"
     if result.bit_errors is not None:
         errors = f"{digits(result.bit_errors.per_codeword)} in a codeword"
         yield f"bit errors {errors}, {result.retries:,} retries"
@@ -153,6 +153,7 @@ _METRICS: Sequence[tuple[str, str, _Write]] = (
     ("MB/s", "bandwidth_mb_s", lambda value: digits(value, 4)),
     ("WAF", "waf", lambda value: f"{value:.3f}"),
     ("GC blocks", "gc.count", lambda value: f"{value:,.0f}"),
+    ("buffer hits", "buffer.hit_ratio", lambda value: f"{100 * value:.1f} %"),
     *((name.replace("_", " "), name, lambda value: f"{value:,.0f}") for name in _COUNTS),
 )
 
@@ -285,7 +286,7 @@ def _figure(
         return (None, None) if interval is None else (interval.mean, interval.half_width_95)
     value: Any = result
     for part in metric.split("."):
-        value = getattr(value, part)
+        value = None if value is None else getattr(value, part)
     return value, None
 
 

@@ -115,10 +115,15 @@ class Utilisation:
 
 @dataclass(frozen=True, slots=True)
 class BufferResult:
-    """Pages looked for in the page buffer, and found there."""
+    """Pages looked for in the page buffer, and pages that made room there."""
 
-    hits: int
-    lookups: int
+    hit_ratio: float | None
+    read_hits: int
+    read_misses: int
+    write_hits: int
+    write_misses: int
+    evicted_clean: int
+    evicted_dirty: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from calling import OFFICE
 
 import ssdlab
 from ssdlab import _native, results, schema
+from ssdlab.text import share
 
 LITTLE: dict[str, Any] = {"limit": 2000}
 
@@ -167,6 +168,24 @@ def test_a_panic_becomes_an_internal_error(capfd: pytest.CaptureFixture[str]) ->
     with pytest.raises(ssdlab.InternalError, match=r"^lost a page \(crates/.*\.rs:\d+\)$"):
         _native.panic_for_test("lost a page")
     assert capfd.readouterr() == ("", "")
+
+
+def test_what_the_buffer_found_is_told_where_there_is_one() -> None:
+    footprint = {"workload.footprint": "4MiB"}
+    plain = ssdlab.Plan(workload="zipf", label="plain", set=footprint, **LITTLE)
+    small = ssdlab.Plan(
+        workload="zipf", label="small", set={**footprint, "buffer.size": "1MiB"}, **LITTLE
+    )
+    without, found = (result.buffer for result in ssdlab.compare([plain, small]))
+    assert without is None
+    assert found is not None
+    hits = found.read_hits + found.write_hits
+    assert found.hit_ratio == hits / (hits + found.read_misses + found.write_misses)
+    assert "of pages found" not in str(ssdlab.run(plain))
+    assert f"buffer     {share(found.hit_ratio)} of pages found" in str(ssdlab.run(small))
+    table = str(ssdlab.compare([plain, small]))
+    assert "buffer hits" in table
+    assert f"{100 * found.hit_ratio:.1f} %" in table
 
 
 def test_what_is_written_fits_the_schema() -> None:

@@ -17,6 +17,7 @@ use crate::policy::read::{Climb, ReadPolicy, ReadView, Worst};
 use crate::policy::tend::{Gc, Job, StaticWear, TendPolicy, TendView, Trigger};
 use crate::policy::{Answer, Setup, Wish};
 use crate::queue::{GroupId, Leg};
+use crate::schemes::buffers::{CcfLru, Cflru, LruWsr, PtLru};
 use crate::schemes::dlv::last_level::LastLevel;
 use crate::schemes::dlv::order::Dlv;
 use crate::schemes::dlv::program::ByClass;
@@ -137,6 +138,14 @@ slot! { $ each_evict
     Evict from EvictChoice {
         /// The page that was not used for longest.
         lru => Lru,
+        /// CFLRU: of the pages not used for longest, a clean one first.
+        cflru => Cflru,
+        /// LRU-WSR: as `lru`, with a second chance for written pages.
+        lru_wsr => LruWsr,
+        /// CCF-LRU: clean pages used once first, then second chances.
+        ccf_lru => CcfLru,
+        /// PT-LRU: clean pages used once first, then written or often used ones by chance.
+        pt_lru => PtLru,
     } default lru
 }
 
@@ -284,6 +293,10 @@ impl EvictPolicy for Evict {
 
     fn remove(&mut self, slot: u32) {
         each_evict!(self, policy => policy.remove(slot))
+    }
+
+    fn flushed(&mut self) {
+        each_evict!(self, policy => policy.flushed())
     }
 
     fn victim(&mut self) -> Option<u32> {

@@ -34,6 +34,9 @@ const WRITES: &[&str] =
 const EMPTY: &[&str] = &["start.fill=0.1", "start.invalid=0"];
 const SUSPEND: &[&str] = &["preempt=reads_interrupt"];
 const BUFFER: &[&str] = &["buffer.size=1MiB"];
+const CFLRU: &[&str] = &["buffer.size=1MiB", "evict=cflru"];
+const CCF_LRU: &[&str] = &["buffer.size=1MiB", "evict=ccf_lru"];
+const PT_LRU: &[&str] = &["buffer.size=1MiB", "evict=pt_lru"];
 const WEARING: &[&str] = &[
     "tend.static_wear.threshold=4",
     "workload.requests=20000",
@@ -56,6 +59,12 @@ const CHANGES: &[Row] = &[
     ("buffer.latency", BUFFER, "9us"),
     ("buffer.reads", BUFFER, "false"),
     ("buffer.size", &[], "2MiB"),
+    ("evict", BUFFER, "lru_wsr"),
+    ("evict.ccf_lru.writes_are_hot", CCF_LRU, "true"),
+    ("evict.cflru.window", CFLRU, "25%"),
+    ("evict.pt_lru.cold_dirty", PT_LRU, "90%"),
+    ("evict.pt_lru.first_write_heats", PT_LRU, "false"),
+    ("evict.pt_lru.hot_dirty", PT_LRU, "leaves"),
     ("flash.array", &[], "die"),
     ("flash.bus_order", &[], "data_out_first"),
     ("flash.bus_rate", &[], "100MB/s"),
@@ -204,6 +213,7 @@ const REFUSED: &[Row] = &[
     ("buffer.keep_free", &[], "10%"),
     ("buffer.latency", &[], "1us"),
     ("buffer.reads", &[], "true"),
+    ("evict", &[], "cflru"),
     ("flash.hold_until_decoded", &[], "true"),
     ("flash.resume_time", &[], "5us"),
     ("flash.suspend_time", &[], "5us"),
@@ -232,7 +242,7 @@ const REFUSED: &[Row] = &[
 
 /// Keys with nothing to choose between yet, or that are a name; the cell counts through the times
 /// by page type, below.
-const ALONE: &[&str] = &["evict", "timing.voltages[].name", "geometry.cell"];
+const ALONE: &[&str] = &["timing.voltages[].name", "geometry.cell"];
 
 /// Keys of a voltage class that count only beside another class, and a second class is refused.
 const OF_SECOND_CLASSES: &[&str] = &["timing.voltages[].step_volts", "timing.voltages[].volts"];

@@ -28,38 +28,36 @@ impl Drive {
 
     fn read_through_buffer(&mut self, id: TxnId) {
         let (lpn, mask) = (self.flash.txns[id].lpn, self.flash.txns[id].mask);
-        self.stats.buffer.1 += 1;
         let now = SimTime::from_ns(self.now);
         let buffer = self.the_buffer();
-        match buffer.find(lpn) {
-            Some(slot) if buffer.page(slot).present & mask == mask => {
-                buffer.begin_move(now, id);
+        if let Some(slot) = buffer.find(lpn) {
+            let present = buffer.page(slot).present;
+            self.answers.evict.touch(&UseView { slot, write: false });
+            if present & mask == mask {
+                self.the_buffer().begin_move(now, id);
                 watch!(self, hits(id, &self.flash.txns[id]));
-                self.stats.buffer.0 += 1;
-                self.answers.evict.touch(&UseView { slot, write: false });
+                self.stats.buffer.read_hits += 1;
+                return;
             }
-            Some(slot) => {
-                let present = buffer.page(slot).present;
-                watch!(self, overlaid(id, &self.flash.txns[id], present));
-                self.acquire(id);
-            }
-            None => self.acquire(id),
+            watch!(self, overlaid(id, &self.flash.txns[id], present));
         }
+        self.stats.buffer.read_misses += 1;
+        self.acquire(id);
     }
 
     fn write_to_buffer(&mut self, id: TxnId) {
         let (lpn, mask) = (self.flash.txns[id].lpn, self.flash.txns[id].mask);
-        self.stats.buffer.1 += 1;
         watch!(self, buffered(id, &self.flash.txns[id]));
         let now = SimTime::from_ns(self.now);
         if let Some(slot) = self.the_buffer().find(lpn) {
             let page = self.the_buffer().page(slot);
             page.present |= mask;
             page.dirty |= mask;
-            self.stats.buffer.0 += 1;
+            self.stats.buffer.write_hits += 1;
             self.answers.evict.touch(&UseView { slot, write: true });
             return self.the_buffer().begin_move(now, id);
         }
+        self.stats.buffer.write_misses += 1;
         let must_wait = match self.the_buffer().room() {
             Vacancy::Now => false,
             Vacancy::Coming => {
@@ -91,9 +89,11 @@ impl Drive {
         self.answers.evict.remove(slot);
         let page = self.the_buffer().remove(slot);
         if page.dirty == 0 {
+            self.stats.buffer.evicted_clean += 1;
             watch!(self, forgets(page.lpn));
             return false;
         }
+        self.stats.buffer.evicted_dirty += 1;
         let number = self.the_buffer().departs();
         self.program_page(page, room, number);
         watch!(self, forgets(page.lpn));
@@ -189,6 +189,7 @@ impl Drive {
             let number = buffer.departs();
             self.program_page(page, Room::None, number);
         }
+        self.answers.evict.flushed();
         let waits = self.the_buffer().wait_for_departures(slot);
         self.host[slot].remaining += u32::from(waits);
     }

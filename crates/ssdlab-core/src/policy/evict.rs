@@ -22,7 +22,9 @@ pub trait EvictPolicy {
     fn touch(&mut self, view: &UseView);
     /// The page in this slot is gone.
     fn remove(&mut self, slot: u32);
-    /// The slot whose page leaves next; `None` if the policy holds none.
+    /// Everything that was written has been put on the flash, and stays in the buffer.
+    fn flushed(&mut self) {}
+    /// The slot whose page leaves now; `None` if the policy holds none. It is removed next.
     fn victim(&mut self) -> Option<u32>;
 }
 
@@ -95,21 +97,27 @@ impl Links {
         self.links[first as usize].0 = slot;
     }
 
-    /// Takes a slot out.
-    pub fn unlink(&mut self, slot: u32) {
+    /// Takes a slot out; false if it was not in the list.
+    pub fn unlink(&mut self, slot: u32) -> bool {
         let (previous, next) = self.links[slot as usize];
         if previous == UNLINKED {
-            return;
+            return false;
         }
         self.links[previous as usize].1 = next;
         self.links[next as usize].0 = previous;
         self.links[slot as usize] = (UNLINKED, UNLINKED);
+        true
     }
 
     /// The slot at the back.
     pub fn back(&self) -> Option<u32> {
-        let last = self.links[self.end() as usize].0;
-        (last != self.end()).then_some(last)
+        self.before(self.end())
+    }
+
+    /// The slot in front of a listed one.
+    pub fn before(&self, slot: u32) -> Option<u32> {
+        let previous = self.links[slot as usize].0;
+        (previous != self.end()).then_some(previous)
     }
 }
 

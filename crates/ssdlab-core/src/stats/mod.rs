@@ -1,6 +1,8 @@
 //! What a run measures: latencies, where the time went, operations by cause.
 
 use hdrhistogram::Histogram;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::account::{Blame, OpKind, Part};
 use crate::belief::grade::CLASSES_MAX;
@@ -66,6 +68,32 @@ pub struct Ended {
     pub blame: Blame,
 }
 
+/// Pages that the host's requests looked for in the buffer, and pages that made room there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BufferCounts {
+    /// Pages read of which all that was asked for was there.
+    pub read_hits: u64,
+    /// Pages read that were not there, or in part.
+    pub read_misses: u64,
+    /// Pages written that were there.
+    pub write_hits: u64,
+    /// Pages written that were not there.
+    pub write_misses: u64,
+    /// Pages that made room without being programmed.
+    pub evicted_clean: u64,
+    /// Pages that made room by being programmed.
+    pub evicted_dirty: u64,
+}
+
+impl BufferCounts {
+    /// The share of the pages looked for that were there; `None` if none was looked for.
+    pub fn hit_ratio(&self) -> Option<f64> {
+        let hits = self.read_hits + self.write_hits;
+        let all = hits + self.read_misses + self.write_misses;
+        (all > 0).then(|| hits as f64 / all as f64)
+    }
+}
+
 /// What a run measures of the host's requests.
 #[derive(Clone, Debug)]
 pub struct Stats {
@@ -88,8 +116,8 @@ pub struct Stats {
     /// Reads, and writes, that an order let go which holds them back, and those of them that
     /// overtook one of their kind.
     pub let_go: [(u64, u64); 2],
-    /// Pages found in the buffer, and looked for.
-    pub buffer: (u64, u64),
+    /// The page buffer.
+    pub buffer: BufferCounts,
     /// Every request that ended since this was last emptied; only if that is asked for.
     pub log: Option<Vec<Ended>>,
     /// A hash of every completion so far.
@@ -111,7 +139,7 @@ impl Stats {
             by_class: [0; CLASSES_MAX],
             missed: 0,
             let_go: [(0, 0); 2],
-            buffer: (0, 0),
+            buffer: BufferCounts::default(),
             log: None,
             digest: 0,
             since,

@@ -2,6 +2,7 @@
 
 use ssdlab_base::SimTime;
 use ssdlab_core::account::{Cause, OpKind, Part};
+use ssdlab_core::stats::BufferCounts;
 use ssdlab_core::{Op, Request};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, SPP};
@@ -141,15 +142,62 @@ fn what_no_rung_decodes_is_counted_and_answered_after_the_last() {
 #[test]
 fn pages_found_in_the_buffer_are_told_from_those_looked_for() {
     let mut rig = Rig::new(&["buffer.size = \"64KiB\""]);
+    assert_eq!(rig.drive.stats().buffer.hit_ratio(), None);
     rig.pages(Op::Write, 0, 3);
     rig.finish();
-    assert_eq!(rig.drive.stats().buffer, (0, 3));
+    let written = BufferCounts { write_misses: 3, ..BufferCounts::default() };
+    assert_eq!(rig.drive.stats().buffer, written);
     rig.pages(Op::Read, 1, 4);
     rig.write(2);
     rig.write(6);
     rig.finish();
     // Of the reads pages 1 and 2 were there, of the writes page 2.
-    assert_eq!(rig.drive.stats().buffer, (3, 9));
+    let all =
+        BufferCounts { read_hits: 2, read_misses: 2, write_hits: 1, write_misses: 4, ..written };
+    assert_eq!(rig.drive.stats().buffer, all);
+    assert_eq!(all.hit_ratio(), Some(3.0 / 9.0));
+    // Of page 7 a part is there.
+    rig.offer(Op::Write, 7 * SPP, 1, 0).unwrap();
+    rig.read(7);
+    rig.finish();
+    let all = BufferCounts { read_misses: 3, write_misses: 5, ..all };
+    assert_eq!(rig.drive.stats().buffer, all);
+}
+
+#[test]
+fn a_page_of_which_a_part_is_found_was_used() {
+    let mut rig = Rig::new(&["buffer.size = \"8KiB\""]);
+    rig.offer(Op::Write, 0, 1, 0).unwrap();
+    rig.write(1);
+    rig.finish();
+    // Page 1 leaves for page 2, since page 0 was read after it.
+    for page in [0, 2, 0] {
+        rig.pages(if page == 2 { Op::Write } else { Op::Read }, page, 1);
+        rig.finish();
+    }
+    let buffer = rig.drive.stats().buffer;
+    assert_eq!((buffer.read_hits, buffer.read_misses, buffer.evicted_dirty), (1, 1, 1));
+}
+
+#[test]
+fn pages_that_make_room_are_counted_by_whether_they_were_programmed_for_it() {
+    let mut rig = Rig::new(&["buffer.size = \"16KiB\"", "start.preload = \"lazy\""]);
+    let evicted = |rig: &mut Rig| {
+        rig.finish();
+        let buffer = rig.drive.stats().buffer;
+        (buffer.evicted_clean, buffer.evicted_dirty)
+    };
+    rig.pages(Op::Write, 0, 2);
+    rig.pages(Op::Read, 2, 2);
+    assert_eq!(evicted(&mut rig), (0, 0));
+    rig.pages(Op::Write, 4, 3);
+    assert_eq!(evicted(&mut rig), (1, 2));
+    // A page that is trimmed goes without making room, one that is flushed stays.
+    rig.pages(Op::Trim, 4, 1);
+    rig.offer(Op::Flush, 0, 0, 0).unwrap();
+    assert_eq!(evicted(&mut rig), (1, 2));
+    rig.pages(Op::Write, 0, 4);
+    assert_eq!(evicted(&mut rig), (4, 2));
 }
 
 #[test]

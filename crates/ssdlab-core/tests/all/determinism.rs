@@ -4,14 +4,15 @@ use proptest::prelude::*;
 
 use crate::support::{Rig, Step, play, step};
 
-/// Every user of chance: victims that are drawn, blocks that differ, pages that were there before.
-const SETS: [&str; 6] = [
+/// Every user of chance: victims and evictions that are drawn, blocks that differ, pages that were there before.
+const SETS: [&str; 7] = [
     "geometry = { channels = 2, planes = 2, blocks = 20 }",
     "host.queues = 2",
     "tend.gc = { victim = \"d_choices\", choices = 3, threshold = 0.3 }",
     "physics = { retries = {} }",
     "start = { pe_cycles = 2000, pe_spread = 15, age_max = \"90d\", preload = \"lazy\" }",
     "buffer.size = \"64KiB\"",
+    "evict = \"pt_lru\"",
 ];
 
 fn played(rig: &mut Rig, steps: &[Step]) -> u64 {

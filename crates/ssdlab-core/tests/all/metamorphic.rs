@@ -192,6 +192,38 @@ fn dynamic_allocation_spreads_what_static_allocation_piles_up() {
     assert_eq!((span("static"), span("dynamic")), (20 * 205_000, 5 * 205_000 + 5_000));
 }
 
+const BUFFER: &str = "buffer.size = \"64KiB\"";
+
+#[test]
+fn buffers_made_for_flash_let_fewer_dirty_pages_go() {
+    // Half of the uses go to an eighth of the pages.
+    let mut steps = mixed();
+    steps[128..].iter_mut().step_by(2).for_each(|step| step.place /= 8);
+    let dirty = |name: &str| {
+        let rig = run(&[SHAPE, BUFFER, &format!("evict = \"{name}\"")], &steps, 1);
+        rig.drive.stats().buffer.evicted_dirty
+    };
+    let lru = dirty("lru");
+    for name in ["cflru", "lru_wsr", "ccf_lru", "pt_lru"] {
+        assert!(dirty(name) < lru, "{name}: {} against {lru}", dirty(name));
+    }
+}
+
+#[test]
+fn a_page_that_was_flushed_leaves_as_a_clean_one() {
+    let mut rig = Rig::new(&["buffer.size = \"8KiB\"", "evict = { cflru = { window = 1.0 } }"]);
+    rig.pages(Op::Write, 0, 2);
+    rig.offer(Op::Flush, 0, 0, 0).unwrap();
+    rig.finish();
+    // Page 1 was used last, and is clean.
+    rig.write(0);
+    rig.read(1);
+    rig.write(2);
+    rig.finish();
+    let buffer = rig.drive.stats().buffer;
+    assert_eq!((buffer.evicted_clean, buffer.evicted_dirty), (1, 0));
+}
+
 // Null: with its advantage removed, equal to its baseline.
 
 #[test]
@@ -210,6 +242,8 @@ fn a_policy_without_its_advantage_is_its_baseline() {
     let one = "geometry = { channels = 2, planes = 1, blocks = 24 }";
     assert!(same(&[one], &[one, "flash.array = \"die\""], &mixed(), 64));
     assert!(same(&[], &["ftl.allocation = \"dynamic\""], &mixed(), 64));
+    let no_window = "evict = { cflru = { window = 0.0 } }";
+    assert!(same(&[SHAPE, BUFFER], &[SHAPE, BUFFER, no_window], &mixed(), 64));
 }
 
 #[test]

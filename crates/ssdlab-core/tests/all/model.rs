@@ -87,8 +87,9 @@ fn front_end() -> impl Strategy<Value = Vec<String>> {
     let buffer = one_of(&["0B", "32KiB", "128KiB"]);
     let preload = one_of(&["none", "lazy"]);
     let ahead = one_of(&["0.0", "0.3", "1.0"]);
-    (partial, allocation, planes, order, (buffer, any::<bool>(), ahead), preload).prop_map(
-        |(partial, allocation, planes, order, (buffer, keeps, ahead), preload)| {
+    let evict = one_of(&["lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"]);
+    (partial, allocation, planes, order, (buffer, any::<bool>(), ahead, evict), preload).prop_map(
+        |(partial, allocation, planes, order, (buffer, keeps, ahead, evict), preload)| {
             let mut sets = vec![
                 format!(
                     "ftl = {{ partial_writes = \"{partial}\", allocation = \"{allocation}\" }}"
@@ -102,6 +103,7 @@ fn front_end() -> impl Strategy<Value = Vec<String>> {
                 sets.push(format!(
                     "buffer = {{ size = \"{buffer}\", reads = {keeps}, keep_free = {ahead} }}"
                 ));
+                sets.push(format!("evict = \"{evict}\""));
             }
             sets
         },

@@ -1,0 +1,181 @@
+//! The parts of a result.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_core::stats::BufferCounts;
+
+/// Latency in microseconds, from arrival.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct LatencyUs {
+    /// Mean, exact.
+    pub mean: f64,
+    /// Median; this and the following to three significant digits.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// Maximum, exact.
+    pub max: f64,
+}
+
+/// Requests of one kind.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct KindResult {
+    /// Requests that ended.
+    pub requests: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Their latency.
+    pub latency_us: LatencyUs,
+    /// Where their mean latency went, in microseconds: the parts sum to the mean.
+    pub blame_us: BTreeMap<&'static str, f64>,
+}
+
+/// Requests of one submission queue.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct QueueResult {
+    /// Its reads.
+    pub read: KindResult,
+    /// Its writes.
+    pub write: KindResult,
+}
+
+/// Garbage collection.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct GcResult {
+    /// Blocks collected.
+    pub count: u64,
+    /// Valid pages moved.
+    pub moved_pages: u64,
+}
+
+/// Raw bit errors, the mean of one flash read in sixteen.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct BitErrors {
+    /// In a codeword, as the controller counts them.
+    pub per_codeword: f64,
+    /// The true rate.
+    pub rber: f64,
+}
+
+/// How worn the blocks are at the end, in P/E cycles.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct WearResult {
+    /// Mean over the blocks that are not bad.
+    pub mean: f64,
+    /// The least worn.
+    pub min: u32,
+    /// The most worn.
+    pub max: u32,
+}
+
+/// Mean share of the time in which a part was in service.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Utilisation {
+    /// Array units: planes or dies, as `flash.array` says.
+    pub die: f64,
+    /// Channel buses.
+    pub bus: f64,
+}
+
+/// The page buffer.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct BufferResult {
+    /// The share of the pages looked for that were in it; absent if none was looked for.
+    pub hit_ratio: Option<f64>,
+    /// What was looked for and what made room.
+    #[serde(flatten)]
+    pub counts: BufferCounts,
+}
+
+/// Shares of the requests that went to the flash before one of their kind that came earlier.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Prioritised {
+    /// Of the reads that went to the flash.
+    pub read: f64,
+    /// Of the writes, a page that leaves the buffer counting as one.
+    pub write: f64,
+}
+
+/// The simulation itself. Not part of the digest.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Sim {
+    /// Wall time of the whole run in seconds.
+    pub wall_s: f64,
+    /// Wall time until the first request could be submitted.
+    pub ready_s: f64,
+    /// Requests a second of the event loop.
+    pub requests_per_s: f64,
+    /// Page reads and programs of any cause, retries not counted, a second of the event loop.
+    pub page_ops_per_s: f64,
+    /// The largest resident memory of the process so far, all its runs together; absent where the
+    /// system does not tell.
+    pub peak_rss_mb: Option<f64>,
+}
+
+/// What made the result.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Provenance {
+    /// Version of ssdlab.
+    pub version: &'static str,
+    /// The whole config.
+    pub config: serde_json::Value,
+    /// SHA-256 of the config's values.
+    pub config_hash: String,
+    /// The seed.
+    pub seed: u64,
+    /// The plan as asked for.
+    pub plan: serde_json::Value,
+    /// SHA-256 of the trace's bytes as stored; absent for a closed-form workload and a mix.
+    pub trace_sha256: Option<String>,
+    /// The traces of a mix; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mix: Option<Vec<MixMember>>,
+    /// SHA-256 of the contents of the state that the run began with; absent without one.
+    pub state_sha256: Option<String>,
+}
+
+/// A trace of a mix.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct MixMember {
+    /// Its name.
+    pub name: String,
+    /// The trace, as typed.
+    pub trace: String,
+    /// SHA-256 of the trace's bytes as stored.
+    pub trace_sha256: String,
+    /// The submission queue of all its requests.
+    pub queue: u8,
+    /// Factor on the times between its requests.
+    pub scale: f64,
+    /// When its first request comes, in microseconds.
+    pub start_us: f64,
+    /// What its addresses are moved by, in bytes.
+    pub shift_bytes: i64,
+}
+
+impl Provenance {
+    /// What a file of this run says of itself, by name.
+    pub(crate) fn about(&self) -> Vec<(&'static str, String)> {
+        let mut about = vec![
+            ("version", self.version.to_owned()),
+            ("config", self.config.to_string()),
+            ("config_hash", self.config_hash.clone()),
+            ("seed", self.seed.to_string()),
+            ("plan", self.plan.to_string()),
+        ];
+        about.extend(self.trace_sha256.clone().map(|hash| ("trace_sha256", hash)));
+        about.extend(
+            self.mix
+                .iter()
+                .map(|mix| ("mix", serde_json::to_string(mix).expect("a mix can be written"))),
+        );
+        about.extend(self.state_sha256.clone().map(|hash| ("state_sha256", hash)));
+        about
+    }
+}
