@@ -99,8 +99,9 @@ fn best(case: &Case, half: &[Record]) -> (Twin, Shape, Trial) {
                 continue;
             }
         };
-        // Two seeds: a trial is not to win by luck.
-        let off: f64 = (0..2)
+        // Several seeds, more of few requests: a trial is not to win by luck.
+        let seeds = if half.len() > 20_000 { 2 } else { 6 };
+        let off: f64 = (0..seeds)
             .map(|seed| {
                 let (mut made, new) = distances(&run(&twin, seed));
                 kolmogorov_smirnov(&mut made, &mut real).0 + (new - first).abs()
@@ -149,9 +150,10 @@ fn print(case: &Case, first: &[Record], second: &[Record], made: &[Record], tria
         [first, second, made].map(distances);
     let reuse_halves = kolmogorov_smirnov(&mut one, &mut two).0;
     let (reuse_twin, chance) = kolmogorov_smirnov(&mut own, &mut two);
-    let Trial { near, theta, follow } = trial;
+    let Trial { near, theta, follow, along } = trial;
+    let along = if along { ", along" } else { "" };
     println!(
-        "| {} ({}) | {} | {near}, {theta}, {follow} | {halves:.3} | {twin:.3} | {reuse_halves:.3} | \
+        "| {} ({}) | {} | {near}, {theta}, {follow}{along} | {halves:.3} | {twin:.3} | {reuse_halves:.3} | \
          {reuse_twin:.3} | {chance:.3} | {new_one:.2}, {new_two:.2}, {new_own:.2} |",
         case.0,
         case.4,

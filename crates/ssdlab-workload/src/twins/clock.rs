@@ -4,6 +4,7 @@ use rand::Rng;
 use ssdlab_base::rng::{Stream, unit};
 
 use super::quantiles::Quantiles;
+use super::shape::Shape;
 
 /// Draws the times between requests so that the last comes when the span is over.
 pub(super) struct Clock {
@@ -21,6 +22,10 @@ pub(super) struct Clock {
     bursts: Quantiles,
     burst_scale: f64,
     burst_left: u64,
+    /// The eighth of the short gaps that the last one was in, and the probability that the next is
+    /// in it, too.
+    eighth: f64,
+    gap_run: f64,
     /// Gaps still to come, and the time for them.
     left: u64,
     time_left: f64,
@@ -28,13 +33,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn new(
-        gaps: Quantiles,
-        bursts: Quantiles,
-        left: u64,
-        span: f64,
-        stream: Stream,
-    ) -> Clock {
+    pub(super) fn new(shape: &Shape, left: u64, span: f64, stream: Stream) -> Clock {
+        let (gaps, bursts) = (shape.gaps_us.clone(), shape.bursts.clone());
         let (mean, _) = gaps.parts_of_mean(gaps.count());
         let split = gaps.steps_below(mean);
         let (below, above) = gaps.parts_of_mean(split);
@@ -60,6 +60,8 @@ impl Clock {
             bursts,
             burst_scale,
             burst_left: 0,
+            eighth: 0.0,
+            gap_run: shape.gap_run.get(),
             left,
             time_left: span,
             stream,
@@ -72,14 +74,22 @@ impl Clock {
         let part = unit(self.stream.next_u64());
         let (share, scale) = if self.burst_left > 0 {
             self.burst_left -= 1;
-            (part * self.short, self.short_scale)
+            if self.gap_run == 0.0 || unit(self.stream.next_u64()) >= self.gap_run {
+                self.eighth = (8.0 * unit(self.stream.next_u64())).floor();
+            }
+            (0.125 * (self.eighth + part) * self.short, self.short_scale)
         } else {
             let row = self.bursts.at(unit(self.stream.next_u64())) * self.burst_scale;
             // Rounded up as often as its fraction says: the mean stays.
             self.burst_left = (row + unit(self.stream.next_u64())) as u64;
             (self.short + part * (1.0 - self.short), self.long_scale * self.pace())
         };
-        let gap = (self.gaps.at(share) * scale + 0.5) as u64;
+        let drawn = self.gaps.at(share) * scale;
+        // The last gap ends with the span, and none before goes over it.
+        let most =
+            (self.time_left - self.left as f64 * self.short_mean).max(drawn.min(self.short_mean));
+        let gap = if self.left == 1 { self.time_left.max(0.0) } else { drawn.min(most) };
+        let gap = (gap + 0.5) as u64;
         self.left = self.left.saturating_sub(1);
         self.time_left -= gap as f64;
         gap

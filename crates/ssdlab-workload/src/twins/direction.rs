@@ -12,18 +12,23 @@ use crate::generate::{Ranks, Scatter};
 pub(super) struct Ring {
     places: Box<[u64]>,
     count: u64,
+    /// Where the last of them ended behind which known places lie, and how many there were.
+    ends: [u64; ENDS],
+    end_count: u64,
 }
 
 /// Requests that a ring holds, a power of two.
 const RING: usize = 1 << 16;
-/// In place of a place that was asked for again later.
+/// Ends that a ring holds, a power of two.
+pub(super) const ENDS: usize = 1 << 7;
+/// In place of a place that was asked for again later, or an end that one went on from.
 const GONE: u64 = u64::MAX;
 /// How many neighbours are looked at when a place is gone.
 const NEAR: usize = 64;
 
 impl Ring {
     pub(super) fn new() -> Ring {
-        Ring { places: vec![GONE; RING].into(), count: 0 }
+        Ring { places: vec![GONE; RING].into(), count: 0, ends: [GONE; ENDS], end_count: 0 }
     }
 
     #[inline]
@@ -40,11 +45,7 @@ impl Ring {
             return None;
         }
         let at = (self.count - lag) as usize;
-        let near = (0..NEAR).map(|step| match step % 2 {
-            0 => at.wrapping_add(step / 2),
-            _ => at.wrapping_sub(step.div_ceil(2)),
-        });
-        near.map(|at| at & (RING - 1)).find(|slot| self.places[*slot] != GONE)
+        near(at, RING).find(|slot| self.places[*slot] != GONE)
     }
 
     /// Takes a place out: it is now asked for again, and no longer `lag` requests ago.
@@ -52,6 +53,29 @@ impl Ring {
     fn take(&mut self, slot: usize) -> u64 {
         std::mem::replace(&mut self.places[slot], GONE)
     }
+
+    #[inline]
+    fn push_end(&mut self, end: u64) {
+        self.ends[self.end_count as usize & (ENDS - 1)] = end;
+        self.end_count += 1;
+    }
+
+    /// The end `back` ends before the next, or about there, that none went on from; `None` if there
+    /// is none.
+    #[inline]
+    fn end(&self, back: u64) -> Option<usize> {
+        let at = self.end_count.wrapping_sub(back.min(ENDS as u64)) as usize;
+        near(at, ENDS).find(|slot| self.ends[*slot] != GONE)
+    }
+}
+
+/// The slots at and about `at` of a ring of `length`, the nearest first.
+fn near(at: usize, length: usize) -> impl Iterator<Item = usize> {
+    let near = (0..NEAR).map(move |step| match step % 2 {
+        0 => at.wrapping_add(step / 2),
+        _ => at.wrapping_sub(step.div_ceil(2)),
+    });
+    near.map(move |at| at & (length - 1))
 }
 
 /// The hot set: slots of equal size, asked for by Zipf's law.
@@ -69,6 +93,7 @@ enum Way {
     New,
     Visit,
     Back { lag: u64, across: bool },
+    Along,
     Hot,
 }
 
@@ -77,6 +102,7 @@ pub(super) struct Direction {
     parts: Parts,
     pub(super) ring: Ring,
     way: Way,
+    sectors: u32,
 }
 
 /// What a [`Direction`] is built from.
@@ -92,26 +118,33 @@ pub(super) struct Parts {
     pub(super) lags: Quantiles,
     pub(super) run: f64,
     pub(super) follow: f64,
+    pub(super) new_run: f64,
+    pub(super) known_run: f64,
+    pub(super) along: f64,
+    pub(super) along_lags: Quantiles,
     pub(super) again: f64,
+    pub(super) size_run: f64,
     pub(super) across: f64,
     /// Whether only hot places are returned to: pages outside the hot set are asked for once.
     pub(super) only_hot: bool,
     /// Where its pages lie, in sectors, if it goes nowhere else: the hot set and the rest.
     pub(super) own: Option<[(u64, u64); 2]>,
     pub(super) align: u64,
+    /// Sectors of the footprint.
+    pub(super) end: u64,
     /// Requests of so many sectors go on through the footprint.
     pub(super) in_order: u64,
 }
 
 impl Direction {
     pub(super) fn new(parts: Parts) -> Direction {
-        Direction { parts, ring: Ring::new(), way: Way::New }
+        Direction { parts, ring: Ring::new(), way: Way::New, sectors: 0 }
     }
 
     /// Place and length of the next request in sectors, with `left` of this kind to come.
     #[inline]
     pub(super) fn next(&mut self, other: &mut Ring, left: u64) -> (u64, u32) {
-        let sectors = self.parts.sizes.draw();
+        let sectors = self.size();
         let taken = u64::from(sectors).next_multiple_of(self.parts.align);
         if taken >= self.parts.in_order {
             return (self.parts.cold.next(taken), sectors);
@@ -124,27 +157,74 @@ impl Direction {
             Way::Back { .. } => self.parts.follow,
             _ => 0.0,
         };
-        if pressed || unit(self.parts.stream.next_u64()) >= go_on {
+        if pressed {
             self.turn(needed);
+        } else if go_on == 0.0 || unit(self.parts.stream.next_u64()) >= go_on {
+            self.stay_or_turn(needed);
         }
         let place = match self.way {
             Way::New => self.parts.cold.next(taken),
             Way::Visit => self.parts.visit.next(taken),
-            Way::Hot => self.hot_place(taken),
-            Way::Back { lag, across } => {
-                let there = if across { other.back(lag) } else { None };
-                let there = there.filter(|slot| self.owns(other.places[*slot]));
-                match (there, self.ring.back(lag)) {
-                    (Some(slot), _) => other.take(slot),
-                    (None, Some(slot)) => self.ring.take(slot),
-                    (None, None) => self.elsewhere(taken),
+            Way::Along => match self.along(taken) {
+                Some(place) => place,
+                None => {
+                    self.turn_back();
+                    self.again(other, taken)
                 }
-            }
+            },
+            Way::Hot | Way::Back { .. } => self.again(other, taken),
         };
         if !self.parts.only_hot || !matches!(self.way, Way::New) {
             self.ring.push(place);
+            let end = place + u64::from(sectors);
+            if self.parts.along > 0.0 && self.knows(end) {
+                self.ring.push_end(end);
+            }
         }
         (place, sectors)
+    }
+
+    /// A place that is returned to, recent or hot.
+    #[inline]
+    fn again(&mut self, other: &mut Ring, taken: u64) -> u64 {
+        let Way::Back { lag, across } = self.way else { return self.hot_place(taken) };
+        let there = if across { other.back(lag) } else { None };
+        let there = there.filter(|slot| self.owns(other.places[*slot]));
+        match (there, self.ring.back(lag)) {
+            (Some(slot), _) => other.take(slot),
+            (None, Some(slot)) => self.ring.take(slot),
+            (None, None) => self.elsewhere(taken),
+        }
+    }
+
+    /// The size of the next request in sectors.
+    #[inline]
+    fn size(&mut self) -> u32 {
+        let again = self.sectors > 0
+            && self.parts.size_run > 0.0
+            && unit(self.parts.stream.next_u64()) < self.parts.size_run;
+        if !again {
+            self.sectors = self.parts.sizes.draw();
+        }
+        self.sectors
+    }
+
+    /// Whether this sector is one of those that it asks for, and was asked for.
+    #[inline]
+    fn knows(&self, sector: u64) -> bool {
+        sector < self.parts.end && self.parts.cold.knows(sector) && self.owns(sector)
+    }
+
+    /// Behind an earlier request, if that is a known place.
+    #[inline]
+    fn along(&mut self, taken: u64) -> Option<u64> {
+        let lag = self.parts.along_lags.at(unit(self.parts.stream.next_u64())) as u64;
+        let slot = self.ring.end(lag.max(1))?;
+        let place = self.ring.ends[slot].next_multiple_of(self.parts.align);
+        self.knows(place + taken - 1).then(|| {
+            self.ring.ends[slot] = GONE;
+            place
+        })
     }
 
     /// Whether `place` is one of those that it asks for.
@@ -154,6 +234,22 @@ impl Direction {
             ranges.iter().any(|(first, end)| (*first..*end).contains(&place))
         };
         self.parts.own.as_ref().is_none_or(within)
+    }
+
+    /// New places after new ones and known after known ones, or what a draw says.
+    fn stay_or_turn(&mut self, needed: f64) {
+        let stay = match self.way {
+            Way::New if self.parts.cold.left > 0 => self.parts.new_run,
+            Way::Along | Way::Back { .. } | Way::Hot => self.parts.known_run,
+            _ => 0.0,
+        };
+        if stay == 0.0 || unit(self.parts.stream.next_u64()) >= stay {
+            self.turn(needed);
+        } else if self.way == Way::New {
+            self.parts.cold.turn(&mut self.parts.stream, self.parts.align > 1);
+        } else {
+            self.turn_known();
+        }
     }
 
     /// Draws what this request does, so that the sweeps end with the last of `needed` sectors.
@@ -171,6 +267,20 @@ impl Direction {
             self.way = Way::Visit;
             return;
         }
+        self.turn_known();
+    }
+
+    /// Draws which known place this request asks for.
+    fn turn_known(&mut self) {
+        if self.parts.along > 0.0 && unit(self.parts.stream.next_u64()) < self.parts.along {
+            self.way = Way::Along;
+            return;
+        }
+        self.turn_back();
+    }
+
+    /// Draws which known place this request returns to, other than behind an earlier one.
+    fn turn_back(&mut self) {
         if self.parts.hot.is_some() && unit(self.parts.stream.next_u64()) >= self.parts.again {
             self.way = Way::Hot;
             return;

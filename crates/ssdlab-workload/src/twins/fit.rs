@@ -1,10 +1,11 @@
 //! A shape from a piece of a real trace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use ssdlab_base::quantity::Share;
-use ssdlab_base::{Bytes, Nanos, units::SECTOR_BYTES};
+use ssdlab_base::{Bytes, Nanos, math, units::SECTOR_BYTES};
 
+use super::direction::ENDS;
 use super::figures::{Figure, Targets};
 use super::quantiles::Quantiles;
 use super::shape::{Habits, Shape};
@@ -28,6 +29,9 @@ pub struct Trial {
     pub theta: f64,
     /// A factor on how often a request returns as far back as the one before it.
     pub follow: f64,
+    /// Whether requests go on behind earlier ones through known places; if not, they return to
+    /// each by itself.
+    pub along: bool,
 }
 
 impl Trial {
@@ -37,7 +41,7 @@ impl Trial {
         for near in [32, 256, 2048, 60_000] {
             for theta in [0.2, 0.7, 1.0, 1.3] {
                 for follow in [0.0, 0.5, 1.0] {
-                    all.push(Trial { near, theta, follow });
+                    all.extend([false, true].map(|along| Trial { near, theta, follow, along }));
                 }
             }
         }
@@ -55,20 +59,26 @@ pub fn fit(records: &[Record], source: &str, trial: Trial) -> (Targets, Shape) {
     let measured = measure.finish();
     let (targets, align) = (targets(&measured, source), align(records));
     let extent = extent(records);
-    let mut lags = Vec::new();
-    let read = habits(records, Op::Read, &measured, extent, trial, &mut lags);
-    let write = habits(records, Op::Write, &measured, extent, trial, &mut lags);
+    let (mut lags, mut along) = (Vec::new(), Vec::new());
+    let read = habits(records, Op::Read, &measured, extent, trial, &mut lags, &mut along);
+    let write = habits(records, Op::Write, &measured, extent, trial, &mut lags, &mut along);
     let gaps = || records.windows(2).map(|pair| (pair[1].at - pair[0].at).as_ns() as f64 / 1e3);
     let mean = gaps().sum::<f64>() / gaps().count().max(1) as f64;
     let table = rounded(Quantiles::of(&mut gaps().collect::<Vec<f64>>()));
-    let limit = table.steps[table.steps_below(mean)];
     let reads: Vec<bool> = records.iter().map(|record| record.op == Op::Read).collect();
+    let (op_run, op_phase, op_phase_run) = phases(&reads);
+    let limit = table.steps[table.steps_below(mean)];
+    let short: Vec<f64> = gaps().filter(|gap| *gap <= limit).collect();
     let shape = Shape {
         source: source.to_owned(),
         gaps_us: table,
         bursts: rounded(Quantiles::of(&mut rows(gaps().map(|gap| gap <= limit)))),
-        op_run: share(persistence(&reads)),
+        gap_run: share(eighth_run(&short)),
+        op_run: share(op_run),
+        op_phase: share(op_phase),
+        op_phase_run: share(op_phase_run),
         lags: rounded(Quantiles::of(&mut lags)),
+        along_lags: rounded(Quantiles::of(&mut along)),
         align,
         extent,
         in_order: None,
@@ -110,13 +120,88 @@ fn rows(short: impl Iterator<Item = bool>) -> Vec<f64> {
     rows
 }
 
-/// The probability of going on as before that a two-state chain with this sequence has.
-fn persistence(states: &[bool]) -> f64 {
-    let count = states.len().max(2) as f64;
-    let share = states.iter().filter(|state| **state).count() as f64 / count;
-    let both = states.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64 / (count - 1.0);
+/// The probability of the eighth of the gap before, without a draw, whose correlations are nearest
+/// to those of these gaps over one gap to eight.
+fn eighth_run(gaps: &[f64]) -> f64 {
+    let mut sorted = gaps.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    // The rank of the middle of those that are as long.
+    let rank = |gap: &f64| {
+        let below = sorted.partition_point(|other| other < gap);
+        let upto = sorted.partition_point(|other| other <= gap);
+        0.5 * (below + upto) as f64 / sorted.len() as f64 - 0.5
+    };
+    let ranks: Vec<f64> = gaps.iter().map(rank).collect();
+    let spread = ranks.iter().map(|rank| rank * rank).sum::<f64>() / ranks.len() as f64;
+    if ranks.len() < 64 || spread < 1e-9 {
+        return 0.0;
+    }
+    let found: Vec<f64> = (1..=8usize)
+        .map(|lag| {
+            let pairs = ranks[lag..].iter().zip(&ranks);
+            let both = pairs.map(|(one, other)| one * other).sum::<f64>();
+            both / (ranks.len() - lag) as f64 / spread
+        })
+        .collect();
+    let off = |run: f64| -> f64 {
+        // Of the spread of ranks, 63 of 64 parts are that of the eighths.
+        let each = found.iter().zip(1u8..);
+        each.map(|(found, lag)| math::pow(run, f64::from(lag)) * 63.0 / 64.0 - found)
+            .map(|off| off * off)
+            .sum()
+    };
+    let tried = (0..100).map(|step| f64::from(step) / 100.0);
+    tried.min_by(|one, other| off(*one).total_cmp(&off(*other))).unwrap_or(0.0)
+}
+
+/// Lags at which the sequence of reads and writes is looked at.
+const LAGS: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+/// The probability of going on as before, the share of the other requests that are as prevails,
+/// and the probability that it goes on to prevail, whose correlations are nearest to those of this
+/// sequence.
+fn phases(reads: &[bool]) -> (f64, f64, f64) {
+    let share = reads.iter().filter(|read| **read).count() as f64 / reads.len().max(1) as f64;
     let spread = share * (1.0 - share);
-    if spread < 1e-9 { 0.0 } else { ((both - share * share) / spread).clamp(0.0, 0.99) }
+    let lags = LAGS.iter().filter(|lag| **lag * 8 < reads.len());
+    let found: Vec<(usize, f64)> = lags
+        .map(|lag| {
+            let pairs = reads.len() - lag;
+            let both = (0..pairs).filter(|at| reads[*at] && reads[at + lag]).count();
+            (*lag, (both as f64 / pairs as f64 - share * share) / spread.max(1e-9))
+        })
+        .collect();
+    if spread < 1e-9 {
+        return (0.0, 0.0, 0.0);
+    }
+    let mut least = (f64::MAX, (0.0, 0.0, 0.0));
+    for run in (0..100).map(|step| f64::from(step) / 100.0) {
+        for phase_run in [0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999] {
+            for phase in (0..=20).map(|step| f64::from(step) / 20.0) {
+                let off = |(lag, found): &(usize, f64)| {
+                    let kept = math::pow(run, *lag as f64);
+                    let prevails = phase * phase * math::pow(phase_run, *lag as f64);
+                    let off = kept + (1.0 - kept) * prevails - found;
+                    off * off
+                };
+                let off: f64 = found.iter().map(off).sum();
+                if off < least.0 {
+                    least = (off, (run, phase, if phase > 0.0 { phase_run } else { 0.0 }));
+                }
+            }
+        }
+    }
+    least.1
+}
+
+/// The probability of the size before, without a draw, that makes as many neighbours of one size.
+fn persistence(sizes: &[u32]) -> f64 {
+    let mut counts: BTreeMap<u32, f64> = BTreeMap::new();
+    sizes.iter().for_each(|size| *counts.entry(*size).or_default() += 1.0);
+    let count = sizes.len().max(2) as f64;
+    let chance: f64 = counts.values().map(|times| (times / count) * (times / count)).sum();
+    let same = sizes.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64 / (count - 1.0);
+    if chance > 0.999 { 0.0 } else { ((same - chance) / (1.0 - chance)).clamp(0.0, 0.99) }
 }
 
 fn align(records: &[Record]) -> Bytes {
@@ -139,13 +224,34 @@ struct Ways {
     far: u64,
     /// Slots that far requests went to.
     hot: BTreeMap<u64, u64>,
+    /// Requests for known places that began where an earlier one ended.
+    along: u64,
     /// Of the new ones, those that began where the one before of their kind ended.
     in_order: u64,
+    /// Those that did not go on as the one before: by whether that was for a known place, and
+    /// whether they are.
+    turns: [[u64; 2]; 2],
     /// Of the near ones, those that returned as far back as the one before.
     follow: u64,
 }
 
-/// The habits of the requests of one kind; the lags of their returns are added to `lags`.
+impl Ways {
+    /// The probability of staying with known places, or with new ones, that makes as many stay.
+    fn stays(&self, known: bool) -> Share {
+        let turns = self.turns[usize::from(known)];
+        let of = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        let chance = of(if known { self.known() } else { self.new }, self.known() + self.new);
+        let stayed = of(turns[usize::from(known)], turns[0] + turns[1]);
+        share((stayed - chance) / (1.0 - chance).max(1e-3))
+    }
+
+    fn known(&self) -> u64 {
+        self.along + self.near + self.far
+    }
+}
+
+/// The habits of the requests of one kind; the lags of their returns are added to `lags`, of those
+/// that go on from others to `along`.
 fn habits(
     records: &[Record],
     op: Op,
@@ -153,8 +259,10 @@ fn habits(
     extent: Bytes,
     trial: Trial,
     lags: &mut Vec<f64>,
+    along: &mut Vec<f64>,
 ) -> Habits {
-    let ways = ways(records, op, trial.near, lags);
+    let ways = ways(records, op, trial, lags, along);
+    let own = records.iter().filter(|record| record.op == op);
     let of = |part: u64, whole: u64| share(part as f64 / whole.max(1) as f64);
     let pages = match op {
         Op::Read => measured.read_pages,
@@ -163,31 +271,58 @@ fn habits(
     Habits {
         run: of(ways.in_order, ways.new),
         follow: share(trial.follow * ways.follow as f64 / ways.near.max(1) as f64),
+        new_run: ways.stays(false),
+        known_run: ways.stays(true),
+        along: of(ways.along, ways.known()),
         again: of(ways.near, ways.near + ways.far),
         across: of(ways.across, ways.near),
         hot: of(ways.hot.len() as u64, measured.footprint_pages),
         theta: trial.theta,
         reach: of(pages, measured.footprint_pages),
+        size_run: share(persistence(&own.map(|record| record.sectors).collect::<Vec<u32>>())),
         sizes: sizes(records, op, extent),
     }
 }
 
-fn ways(records: &[Record], op: Op, near: u64, lags: &mut Vec<f64>) -> Ways {
+fn ways(
+    records: &[Record],
+    op: Op,
+    trial: Trial,
+    lags: &mut Vec<f64>,
+    along: &mut Vec<f64>,
+) -> Ways {
+    let near = trial.near;
     let mut ways = Ways::default();
     // The last request for each page: its kind, and its number among its kind.
     let mut last: BTreeMap<u64, (Op, u64)> = BTreeMap::new();
     let mut counts = [0u64; 2];
-    let (mut end, mut lag_before) = (u64::MAX, None);
+    let (mut end, mut lag_before, mut known_before) = (u64::MAX, None, None);
+    // Where the last requests of this kind ended behind which known places lie, unless one went on
+    // from there.
+    let mut ends: VecDeque<Option<u64>> = VecDeque::new();
     for record in records.iter().filter(|record| matches!(record.op, Op::Read | Op::Write)) {
-        let kind = usize::from(record.op == Op::Write);
         let first = record.lba / PAGE;
+        let upto = (record.lba + u64::from(record.sectors).max(1) - 1) / PAGE;
+        // One that goes on within a page is for a known place only if its last page is.
+        let known = last.get(&upto).copied();
+        let lag = known.map(|(op, index)| (op, counts[usize::from(op == Op::Write)] - index));
         if record.op == op {
-            let known = last.get(&first).copied();
-            let lag = known.map(|(op, index)| (op, counts[usize::from(op == Op::Write)] - index));
+            let before = ends.iter().position(|end| trial.along && *end == Some(record.lba));
+            let mut gone_on = false;
             match lag {
                 None => {
                     ways.new += 1;
                     ways.in_order += u64::from(record.lba == end);
+                    gone_on = record.lba == end;
+                }
+                Some((_, lag)) if before.is_some() => {
+                    ways.along += 1;
+                    along.extend(before.map(|place| place as f64 + 1.0));
+                    // One that goes on comes back as late as the one that it goes on from; or it
+                    // goes on within a page, of which that tells nothing.
+                    if lag > 1 && lag <= near {
+                        lags.push(lag as f64);
+                    }
                 }
                 Some((_, lag)) if lag > near => {
                     ways.far += 1;
@@ -197,16 +332,28 @@ fn ways(records: &[Record], op: Op, near: u64, lags: &mut Vec<f64>) -> Ways {
                     ways.near += 1;
                     ways.across += u64::from(other != op);
                     ways.follow += u64::from(lag_before == Some((other, lag)));
+                    gone_on = trial.follow > 0.0 && lag_before == Some((other, lag));
                     lags.push(lag as f64);
                 }
             }
+            if let Some(known) = known_before.filter(|_| !gone_on) {
+                ways.turns[usize::from(known)][usize::from(lag.is_some())] += 1;
+            }
+            known_before = Some(lag.is_some());
             (end, lag_before) = (record.lba + u64::from(record.sectors), lag);
+            if let Some(place) = before {
+                ends[place] = None;
+            }
         }
-        let upto = (record.lba + u64::from(record.sectors).max(1) - 1) / PAGE;
+        let kind = usize::from(record.op == Op::Write);
         for page in first..=upto {
             last.insert(page, (record.op, counts[kind]));
         }
         counts[kind] += 1;
+        if record.op == op && last.contains_key(&(end / PAGE)) {
+            ends.push_front(Some(end));
+            ends.truncate(ENDS);
+        }
     }
     ways
 }

@@ -25,7 +25,11 @@ pub(super) struct Requests {
     reads_done: u64,
     now: u64,
     was_read: bool,
+    /// The kind that prevails: whether it is reads.
+    phase: bool,
     op_run: f64,
+    op_phase: f64,
+    op_phase_run: f64,
     ops: Stream,
     clock: Clock,
     read: Direction,
@@ -68,15 +72,12 @@ impl Requests {
             reads_done: 0,
             now: 0,
             was_read: false,
+            phase: false,
             op_run: shape.op_run.get(),
+            op_phase: shape.op_phase.get(),
+            op_phase_run: shape.op_phase_run.get(),
             ops: named("operations"),
-            clock: Clock::new(
-                shape.gaps_us.clone(),
-                shape.bursts.clone(),
-                gaps,
-                figures.span,
-                named("arrivals"),
-            ),
+            clock: Clock::new(shape, gaps, figures.span, named("arrivals")),
             read,
             write,
             scatter: Scatter::new(layout.extents, named("extents").next_u64()),
@@ -121,9 +122,15 @@ impl Requests {
     /// A read or a write, so that in the end there are as many of each as there are to be.
     #[inline]
     fn op(&mut self, reads_left: u64, left: u64) -> Op {
-        let keep = unit(self.ops.next_u64()) < self.op_run;
-        if !keep {
-            self.was_read = unit(self.ops.next_u64()) * (left as f64) < reads_left as f64;
+        let mut draw = || unit(self.ops.next_u64());
+        if self.op_phase > 0.0 && draw() >= self.op_phase_run {
+            self.phase = draw() * (left as f64) < reads_left as f64;
+        }
+        if draw() >= self.op_run {
+            self.was_read = match self.op_phase > 0.0 && draw() < self.op_phase {
+                true => self.phase,
+                false => draw() * (left as f64) < reads_left as f64,
+            };
         }
         let read = match (reads_left == 0, reads_left == left) {
             (false, false) => self.was_read,
@@ -203,6 +210,12 @@ fn direction(
         run: habits.run.get(),
         follow: habits.follow.get(),
         again: habits.again_drawn(),
+        new_run: habits.new_run.get(),
+        known_run: if only_hot { 0.0 } else { habits.known_run.get() },
+        // Where only hot places are asked for again, going on would lead out of them.
+        along: if only_hot { 0.0 } else { habits.along_drawn() },
+        along_lags: shape.along_lags.clone(),
+        size_run: habits.size_run.get(),
         across: if only_hot { 0.0 } else { habits.across.get() },
         only_hot,
         own: own.then(|| {
@@ -210,6 +223,7 @@ fn direction(
                 .map(|(first, end)| (first * layout.extent, end * layout.extent))
         }),
         align,
+        end: layout.extents * layout.extent,
         in_order: shape.in_order.map_or(u64::MAX, |size| size.get() / SECTOR_BYTES),
     }))
 }

@@ -18,11 +18,25 @@ pub struct Shape {
     /// How many short gaps come in a row, between one long gap and the next. Only their spread
     /// counts: how many there are in all follows from the gaps.
     pub bursts: Quantiles,
+    /// Probability that a short gap is in the same eighth of them as the short gap before it,
+    /// without a draw: the tightest bursts lie within bursts.
+    #[serde(default)]
+    pub gap_run: Share,
     /// Probability that a request is of the kind of the one before it, read or write, without a
     /// draw.
     pub op_run: Share,
+    /// Share of the other requests that are of the kind that prevails for the time being.
+    #[serde(default)]
+    pub op_phase: Share,
+    /// Probability that it goes on to prevail after a request, without a draw.
+    #[serde(default)]
+    pub op_phase_run: Share,
     /// How many requests of its kind ago the place was last asked for that a request returns to.
     pub lags: Quantiles,
+    /// Of the ends of earlier requests of its kind behind which known places lie, the how manieth
+    /// it is that a request goes on from, the last being 1: see [`Habits::along`].
+    #[serde(default = "last")]
+    pub along_lags: Quantiles,
     /// What addresses are multiples of.
     pub align: Bytes,
     /// Runs of addresses that stay together are shuffled over the footprint; this is the least of
@@ -42,10 +56,16 @@ pub struct Shape {
     pub write: Habits,
 }
 
+/// The request before.
+fn last() -> Quantiles {
+    Quantiles { steps: vec![1.0, 1.0], tail: Vec::new() }
+}
+
 /// Where requests of one kind go.
 ///
 /// A request goes on as the one before it of its kind, or a draw decides: it asks for new places
-/// (as often as the footprint needs), returns to a recent place, or goes to the hot set.
+/// (as often as the footprint needs), goes on behind an earlier one through places known before,
+/// returns to a recent place, or goes to the hot set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Habits {
@@ -54,8 +74,18 @@ pub struct Habits {
     /// Probability that a request returns as many requests back as the one before it did: what
     /// was asked for in a row is asked for in a row again.
     pub follow: Share,
-    /// Of the requests for places known before, the share that returns to a recent place; the
-    /// others go to the hot set.
+    /// Probability that one that does not go on after one for new places asks for new places
+    /// without a draw, and the same for known places: scans and returns stay together.
+    #[serde(default)]
+    pub new_run: Share,
+    /// See `new_run`.
+    #[serde(default)]
+    pub known_run: Share,
+    /// Of the requests for places known before, the share that begins where an earlier one ended.
+    #[serde(default)]
+    pub along: Share,
+    /// Of the other requests for places known before, the share that returns to a recent place;
+    /// the rest goes to the hot set.
     pub again: Share,
     /// Of the returns, the share that goes to places of the other kind of requests.
     pub across: Share,
@@ -65,6 +95,9 @@ pub struct Habits {
     pub theta: f64,
     /// Share of the rest of the footprint that these requests cover.
     pub reach: Share,
+    /// Probability that a request is of the size of the one before it, without a draw.
+    #[serde(default)]
+    pub size_run: Share,
     /// Sizes of requests and their weights, which are tilted until the mean size is met.
     pub sizes: Vec<(Bytes, f64)>,
 }
@@ -75,6 +108,7 @@ impl Shape {
         self.gaps_us.check("gaps_us")?;
         self.bursts.check("bursts")?;
         self.lags.check("lags")?;
+        self.along_lags.check("along_lags")?;
         let (align, extent) = (self.align.get(), self.extent.get());
         if ![512, 4096].contains(&align) {
             return Err(Fault::new("", "align").got(self.align).expected("512B or 4KiB"));
@@ -97,6 +131,15 @@ impl Habits {
     pub(super) fn again_drawn(&self) -> f64 {
         let drawn = self.again.get() * (1.0 - self.follow.get());
         drawn / (drawn + 1.0 - self.again.get()).max(1e-9)
+    }
+
+    /// How often a draw says to go on behind an earlier request, so that in the end `along` of
+    /// those for known places do.
+    pub(super) fn along_drawn(&self) -> f64 {
+        let again = self.again_drawn();
+        let others = again / (1.0 - self.follow.get()).max(1e-3) + 1.0 - again;
+        let along = self.along.get() * others;
+        along / (along + 1.0 - self.along.get()).max(1e-9)
     }
 
     fn check(&self, extent: Bytes) -> Result<(), Fault> {

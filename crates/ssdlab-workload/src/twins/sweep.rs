@@ -60,6 +60,14 @@ impl Sweep {
         }
     }
 
+    /// Whether the page of this sector was asked for, by its walk, or is none of its own.
+    #[inline]
+    pub(super) fn knows(&self, sector: u64) -> bool {
+        let page = sector / PAGE * PAGE;
+        let walk = self.walks.iter().find(|walk| (walk.first..walk.end).contains(&sector));
+        walk.is_none_or(|walk| walk.left == 0 || page < walk.at)
+    }
+
     /// The next place, in sectors, for a request of `length`; none goes over an extent's end.
     #[inline]
     pub(super) fn next(&mut self, length: u64) -> u64 {

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use ssdlab_workload::measure::{Measured, measure};
+use ssdlab_workload::twins::fit::{Trial, fit};
+use ssdlab_workload::twins::shape::Shape;
 use ssdlab_workload::twins::{Compared, Twin, catalogue, find, parse};
 use ssdlab_workload::{Op, Record, Source};
 
@@ -182,4 +184,101 @@ fn a_broken_entry_is_refused() {
         let got = broken(from, to);
         assert!(got.contains(want), "{to}: {got}");
     }
+}
+
+/// 20,000 requests of a twin in whose shape nothing stays together, but for `shape` and `habits`.
+fn staying(shape: &str, habits: &str) -> Vec<Record> {
+    let habits = format!(
+        "run = 0.0\nfollow = 0.0\nagain = 1.0\nacross = 0.0\nhot = 0.0\ntheta = 0.9\nreach = 0.8\n\
+         sizes = [[\"4KiB\", 1], [\"8KiB\", 1]]\n{habits}"
+    );
+    let shape = format!(
+        "[s]\nsource = \"assumed\"\nbursts = {{ steps = [0.0, 80.0] }}\nop_run = 0.0\nalign = \"4KiB\"\n\
+         extent = \"64KiB\"\nshared = 0.2\nnew = 0.2\nlags = {{ steps = [1.0, 400.0] }}\n\
+         gaps_us = {{ steps = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 900.0] }}\n{shape}\n\
+         [s.read]\n{habits}\n[s.write]\n{habits}\n"
+    );
+    let family = "family = \"f\"\ntitle = \"F\"\n[sources]\nt = \"T\"\n[[twin]]\nname = \"n\"\n\
+                  of = \"N\"\nshape = \"s\"\n[twin.targets]\nrequests = [20000, \"t\"]\n\
+                  read_ratio = [0.5, \"t\"]\nmean_size = [\"6KiB\", \"t\"]\n\
+                  footprint = [\"32MiB\", \"t\"]\nspan = [\"10s\", \"t\"]\n";
+    let twins = parse(&shape, &[("f.toml", family)]).unwrap();
+    drain(&mut twins[0].source(1).unwrap()).unwrap()
+}
+
+/// The shape that a fit finds in requests.
+fn fitted(records: &[Record], along: bool) -> Shape {
+    fit(records, "a test", Trial { near: 60_000, theta: 0.2, follow: 1.0, along }).1
+}
+
+/// Of neighbours, the share that `alike` says are.
+fn together<T>(list: &[T], alike: impl Fn(&T, &T) -> bool) -> f64 {
+    let pairs = list.windows(2).filter(|pair| alike(&pair[0], &pair[1])).count();
+    pairs as f64 / (list.len() - 1) as f64
+}
+
+#[test]
+fn short_gaps_of_a_length_stay_together_and_a_fit_sees_it() {
+    let alike = |run: &str| {
+        let records = staying(run, "");
+        let gaps: Vec<f64> =
+            records.windows(2).map(|pair| (pair[1].at - pair[0].at).as_ns() as f64).collect();
+        let near = together(&gaps, |one, other| (one - other).abs() < 1000.0);
+        (near, fitted(&records, false).gap_run.get())
+    };
+    let ((loose, none), (tight, found)) = (alike(""), alike("gap_run = 0.9"));
+    assert!(loose < 0.35 && tight > 0.65, "{loose} {tight}");
+    assert!(none < 0.1 && (found - 0.9).abs() < 0.06, "{none} {found}");
+}
+
+#[test]
+fn a_kind_prevails_for_a_time_and_a_fit_sees_it() {
+    let apart = |phase: &str| {
+        let records = staying(phase, "");
+        let reads: Vec<bool> = records.iter().map(|record| record.op == Op::Read).collect();
+        assert_eq!(reads.iter().filter(|read| **read).count(), 10_000);
+        let same = (0..reads.len() - 32).filter(|at| reads[*at] == reads[at + 32]).count();
+        let shape = fitted(&records, false);
+        (same as f64 / (reads.len() - 32) as f64, shape.op_phase.get(), shape.op_phase_run.get())
+    };
+    let (without, ..) = apart("");
+    let (same, phase, run) = apart("op_phase = 0.9\nop_phase_run = 0.995");
+    assert!((without - 0.5).abs() < 0.02 && same > 0.8, "{without} {same}");
+    assert!((phase - 0.9).abs() < 0.11 && run >= 0.98, "{phase} {run}");
+}
+
+#[test]
+fn sizes_stay_and_a_fit_sees_it() {
+    let alike = |run: &str| {
+        let records = staying("", run);
+        let reads: Vec<Record> =
+            records.iter().filter(|record| record.op == Op::Read).copied().collect();
+        let same = together(&reads, |one, other| one.sectors == other.sectors);
+        (same, fitted(&records, false).read.size_run.get())
+    };
+    let ((loose, none), (same, found)) = (alike(""), alike("size_run = 0.8"));
+    assert!((loose - 0.5).abs() < 0.03 && (same - 0.9).abs() < 0.02, "{loose} {same}");
+    assert!(none < 0.05 && (found - 0.8).abs() < 0.05, "{none} {found}");
+}
+
+#[test]
+fn requests_go_on_through_known_places_and_a_fit_sees_it() {
+    let without = fitted(&staying("", ""), true).read.along.get();
+    let with = fitted(&staying("", "along = 0.6"), true).read.along.get();
+    assert!(without < 0.25 && with > 0.5, "{without} {with}");
+}
+
+#[test]
+fn new_places_and_known_ones_stay_together() {
+    let turns = |runs: &str| {
+        let mut seen = BTreeSet::new();
+        let known: Vec<bool> = staying("", runs)
+            .iter()
+            .filter(|record| record.op == Op::Write)
+            .map(|record| !seen.insert(record.lba / 8))
+            .collect();
+        together(&known, |one, other| one == other)
+    };
+    let (mixed, apart) = (turns(""), turns("new_run = 0.8\nknown_run = 0.8"));
+    assert!(apart > mixed + 0.15, "{mixed} {apart}");
 }
