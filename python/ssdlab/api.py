@@ -11,7 +11,7 @@ from typing import Any
 from ssdlab import _native
 from ssdlab.errors import InputError, Interrupted
 from ssdlab.files import Folder, Target, check_distinct
-from ssdlab.plans import Plan, differ_in_seed_alone, to_json
+from ssdlab.plans import Plan, as_plan, differ_in_seed_alone, to_json
 from ssdlab.results import Comparison, Result, aggregate
 
 Progress = Callable[[list[tuple[float | None, int, bool, bool]]], object]
@@ -31,7 +31,8 @@ def run(plan: Plan | None = None, /, *, progress: Progress | None = None, **opti
     Raises :class:`InputError` if an input is wrong, and :class:`Interrupted`, which holds the
     partial result if anything was measured, on Ctrl-C.
     """
-    return compare([replace(plan or Plan(), **options)], jobs=1, progress=progress)[0]
+    plan = as_plan(Plan() if plan is None else plan)
+    return compare([replace(plan, **options)], jobs=1, progress=progress)[0]
 
 
 def compare(
@@ -42,7 +43,7 @@ def compare(
     All plans are checked before the first one runs. Plans that differ in their seed alone are
     also summed up, with 95 % intervals. Raises as :func:`run` does.
     """
-    plans = list(plans)
+    plans = [as_plan(plan) for plan in plans]
     if not plans:
         raise InputError("nothing to run: got no plan, expected at least one")
     jobs = cores() if jobs is None else jobs

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ssdlab import _native
-from ssdlab.plans import Plan, to_json
+from ssdlab.plans import Plan, as_plan, to_json
 
 Op = Literal["read", "write", "trim", "flush"]
 
@@ -68,7 +68,7 @@ class Drive:
 
     def __init__(self, plan: Plan | None = None, /, **options: Any) -> None:
         """Make the drive of a plan, or of its fields as options, which win over the plan's."""
-        self._hand = _native.Hand(to_json(replace(plan or Plan(), **options)))
+        self._hand = _native.Hand(to_json(replace(as_plan(Plan() if plan is None else plan), **options)))
 
     @property
     def sectors(self) -> int:

@@ -157,7 +157,8 @@ def _as_typed(value: str | int | None) -> Any:
 
 def _whole(name: str, value: int, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1 << 63:
-        expected = f"a whole number from {least}"
+        too_large = isinstance(value, int) and value >= 1 << 63
+        expected = f"at most {(1 << 63) - 1}" if too_large else f"a whole number from {least}"
         raise InputError.at(name, f"got {value!r}, expected {expected}")
     return value
 
@@ -179,6 +180,13 @@ def _optional_whole(name: str, value: int | None) -> int | None:
     return None if value is None else _whole(name, value, 1)
 
 
+def as_plan(plan: object) -> Plan:
+    """Return what is to be run, if it is a plan."""
+    if not isinstance(plan, Plan):
+        raise InputError(f"nothing to run: got {plan!r}, expected a ssdlab.Plan")
+    return plan
+
+
 def sweep(
     base: Plan,
     *,
@@ -192,10 +200,13 @@ def sweep(
 
     A list that is empty varies nothing. ``vary`` holds config keys and the values they take.
     """
-    settings = {key: [toml(value) for value in values] for key, values in (vary or {}).items()}
-    for key, values in settings.items():
+    base = as_plan(base)
+    for key, values in (vary or {}).items():
+        if isinstance(values, str) or not isinstance(values, Sequence):
+            raise InputError.at(f"--vary {key}", f"got {values!r}, expected a list of values")
         if not values:
             raise InputError.at(f"--vary {key}", "got no value, expected at least one")
+    settings = {key: [toml(value) for value in values] for key, values in (vary or {}).items()}
     _whole("--seeds", seeds, 1)
     plans = []
     every_trace: Sequence[Path | None] = traces or [base.trace]

@@ -110,6 +110,7 @@ def test_a_wrong_input_says_where(tmp_path: Path) -> None:
     [
         ({"seed": -1}, "--seed: got -1, expected a whole number from 0"),
         ({"seed": 1.5}, "--seed: got 1.5, expected a whole number from 0"),
+        ({"seed": 1 << 63}, f"--seed: got {1 << 63}, expected at most {(1 << 63) - 1}"),
         ({"limit": 0}, "--limit: got 0, expected a whole number from 1"),
         ({"closed": 5_000_000_000}, "--closed: got 5000000000, expected at most 4294967295"),
         ({"closed": True}, "--closed: got True, expected a whole number from 1"),
@@ -135,6 +136,18 @@ def test_a_wrong_option(options: dict[str, Any], line: str | None) -> None:
     with pytest.raises(ssdlab.InputError) as caught:
         ssdlab.run(**options)
     assert line is None or str(caught.value) == line
+
+
+def test_what_is_no_plan_is_told() -> None:
+    for wrong in ([1], ["nope"]):
+        with pytest.raises(ssdlab.InputError, match="expected a ssdlab.Plan"):
+            ssdlab.compare(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ssdlab.InputError, match="expected a ssdlab.Plan"):
+        ssdlab.Drive("nope")  # type: ignore[arg-type]
+    with pytest.raises(ssdlab.InputError, match="expected a ssdlab.Plan"):
+        ssdlab.sweep(3)  # type: ignore[arg-type]
+    with pytest.raises(ssdlab.InputError, match="--vary order: got 'fifo', expected a list"):
+        ssdlab.sweep(ssdlab.Plan(), vary={"order": "fifo"})
 
 
 def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:

@@ -94,6 +94,11 @@ impl Effective {
         self.origin(&steps(path)) == Origin::DEFAULT
     }
 
+    /// Whether the value at `path` was given by the layer of this number, the first being 1.
+    pub fn is_of_layer(&self, path: &str, number: u32) -> bool {
+        self.origin(&steps(path)).layer == number
+    }
+
     /// A fault at the origin of `path`, such as `geometry.blocks` or `tend[0].clock`, which says
     /// what was found there: for checks that need more than one value.
     pub fn fault_at(&self, path: &str) -> Fault {

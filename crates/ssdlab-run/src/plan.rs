@@ -15,7 +15,7 @@ use ssdlab_workload::{Generator, WorkloadConfig, parse_spec};
 
 use crate::observe::Wanted;
 use crate::traces::AppOrder;
-use crate::{mix, twin};
+use crate::{mix, state, twin};
 
 /// A drive and its closed-form workload.
 pub type RunConfig = DriveConfig<WorkloadConfig>;
@@ -106,6 +106,9 @@ pub struct Prepared {
     pub wanted: Wanted,
 }
 
+/// The number of the layer that is the device.
+const PRESET: u32 = 1;
+
 impl Plan {
     /// Checks everything that can be checked before the run.
     ///
@@ -119,8 +122,10 @@ impl Plan {
         if let Some(limit) = self.limit {
             workload.requests = workload.requests.min(limit);
         }
-        let resolved =
-            Resolved::new(&drive, self.seed).map_err(|refusal| refused(&effective, refusal))?;
+        // What the device says and this run has no use for is no mistake.
+        let typed = |key: &str| !effective.is_of_layer(key, PRESET);
+        let resolved = Resolved::typed(&drive, self.seed, &typed)
+            .map_err(|refusal| refused(&effective, refusal))?;
         let twin = twin::of(self)?;
         if let Some(twin) = twin {
             twin::check_queues(twin, &effective, drive.host.queues)?;
@@ -210,8 +215,9 @@ impl Plan {
             (steady, "start.preload", began.preload != unset.preload),
             (steady, "start.age_max", began.age_max != unset.age_max),
         ];
-        if let Some(((option, _), key, _)) = idle.iter().find(|((_, given), _, set)| *given && *set)
-        {
+        let typed = |key: &str| !effective.is_of_layer(key, PRESET);
+        let idle = idle.iter().find(|((_, given), key, set)| *given && *set && typed(key));
+        if let Some(((option, _), key, _)) = idle {
             let expected = format!("no such setting beside {option}");
             return Err(effective.fault_at(key).expected(expected));
         }
@@ -225,6 +231,9 @@ impl Plan {
         let mut layers = Layers::new()
             .text(format!("preset {}", preset.name), preset.toml)
             .text(format!("scheme {}", scheme.name), scheme.toml);
+        if let Some(state) = &self.state {
+            layers = layers.json(format!("state {}", state.display()), state::start_of(state)?);
+        }
         for file in &self.config {
             layers = layers.file(file)?;
         }

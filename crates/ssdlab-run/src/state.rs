@@ -49,7 +49,7 @@ pub struct Header {
 }
 
 const WHAT: &str = "ssdlab state";
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 /// Sections of the config that decide what the contents mean.
 const BINDING: [&str; 2] = ["geometry", "physics"];
 /// A header is shorter than this.
@@ -107,6 +107,31 @@ fn write(file: &File, header: &Header, contents: &[u8]) -> std::io::Result<()> {
 /// When it cannot be read, is no state file, or is damaged.
 pub fn load_state(path: &Path) -> Result<(Header, Media), Fault> {
     let fault = |what: &str| Fault::new(path.display().to_string(), what);
+    let (header, mut stream) = open_state(path)?;
+    let mut contents = Vec::new();
+    stream.read_to_end(&mut contents).map_err(|error| fault("is damaged").got(error))?;
+    if sha256(&contents) != header.contents_sha256 {
+        return Err(fault("is damaged: its contents are not those that were written"));
+    }
+    let media = postcard::from_bytes(&contents)
+        .map_err(|_| fault("is damaged").expected("the contents of a drive"))?;
+    Ok((header, media))
+}
+
+/// How the drive of a state file began: its keys of `start`, but for what becomes of reads of pages
+/// that were never written.
+///
+/// # Errors
+/// When it cannot be read or is no state file.
+pub(crate) fn start_of(path: &Path) -> Result<serde_json::Value, Fault> {
+    let mut start = open_state(path)?.0.config["start"].take();
+    start.as_object_mut().map(|keys| keys.remove("preload"));
+    Ok(serde_json::json!({ "start": start }))
+}
+
+/// What a state file says of itself, and the rest of it.
+fn open_state(path: &Path) -> Result<(Header, impl Read), Fault> {
+    let fault = |what: &str| Fault::new(path.display().to_string(), what);
     let unreadable = |error: &dyn std::fmt::Display| fault("cannot be read").got(error);
     let file = File::open(path).map_err(|error| unreadable(&error))?;
     let none = || fault("is no state file").expected("a file written by `ssdlab state save`");
@@ -129,14 +154,7 @@ pub fn load_state(path: &Path) -> Result<(Header, Media), Fault> {
     if header.what != WHAT || header.layout != LAYOUT {
         return Err(none().got(format!("{} of layout {}", header.what, header.layout)));
     }
-    let mut contents = Vec::new();
-    stream.read_to_end(&mut contents).map_err(|error| fault("is damaged").got(error))?;
-    if sha256(&contents) != header.contents_sha256 {
-        return Err(fault("is damaged: its contents are not those that were written"));
-    }
-    let media = postcard::from_bytes(&contents)
-        .map_err(|_| fault("is damaged").expected("the contents of a drive"))?;
-    Ok((header, media))
+    Ok((header, stream))
 }
 
 /// The hash of what a state file holds.
@@ -170,8 +188,7 @@ pub(crate) fn drive_from(prepared: &Prepared, path: &Path) -> Result<Drive, Faul
     }
     for leaf in prepared.effective.leaves() {
         let Some(key) = leaf.path.strip_prefix("start.") else { continue };
-        let aged = key != "preload" && !prepared.effective.is_default(&leaf.path);
-        if aged && header.config["start"][key] != config["start"][key] {
+        if key != "preload" && header.config["start"][key] != config["start"][key] {
             return Err(prepared.effective.fault_at(&leaf.path).expected(format!(
                 "{} as in {name}, or nothing: the state decides it",
                 header.config["start"][key]

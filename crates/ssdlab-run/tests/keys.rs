@@ -6,6 +6,18 @@ use ssdlab_run::{Plan, RunConfig, run_uninterrupted};
 
 /// A drive small enough that garbage collection runs within a few thousand requests.
 const BASE: &[&str] = &[
+    "timing.read=90us",
+    "timing.program=600us",
+    "timing.erase=3ms",
+    "flash.array=plane",
+    "flash.transfer=page",
+    "flash.bus_rate=819.2MB/s",
+    "ftl.partial_writes=read_modify_write",
+    "ftl.level_wear=true",
+    "order=fifo",
+    "host.queue_depth=64",
+    "geometry.page_size=4KiB",
+    "tend.gc.threshold=10%",
     "geometry.channels=2",
     "geometry.chips=2",
     "geometry.dies=2",
@@ -32,6 +44,40 @@ const RETRIES: &[&str] =
 const WRITES: &[&str] =
     &["workload.requests=20000", "workload.read_share=0.1", "workload.interarrival=600us"];
 const EMPTY: &[&str] = &["start.fill=0.1", "start.invalid=0"];
+/// Blocks that differ and are sorted into classes, and writes that wait.
+const GRADED: &[&str] = &[
+    "start.age_max=90d",
+    "physics.levels.retention.rate=8.448e-4",
+    "belief.grade=factory",
+    "timing.voltages=[{name=\"normal\"},{name=\"strong\",program=\"300us\"}]",
+    "program=[\"by_class\"]",
+    "ftl.overprovisioning=0.4",
+];
+const DLV: &[&str] = &[
+    "start.age_max=90d",
+    "physics.levels.retention.rate=8.448e-4",
+    "belief.grade=factory",
+    "timing.voltages=[{name=\"normal\"},{name=\"strong\",program=\"300us\"}]",
+    "program=[\"by_class\"]",
+    "ftl.overprovisioning=0.4",
+    "order=dlv",
+    "workload.interarrival=60us",
+];
+const TABLES: &[&str] =
+    &["start.age_max=90d", "physics.levels.retention.rate=8.448e-4", "read=sl_tables"];
+const WORN_TABLES: &[&str] = &[
+    "start.age_max=90d",
+    "start.pe_cycles=1000",
+    "start.pe_spread=500",
+    "physics.levels.retention.rate=8.448e-4",
+    "read=sl_tables",
+];
+const COLLECTED: &[&str] = &[
+    "order=dlv",
+    "workload.requests=20000",
+    "workload.read_share=0.1",
+    "workload.interarrival=600us",
+];
 const SUSPEND: &[&str] = &["preempt=reads_interrupt"];
 const BUFFER: &[&str] = &["buffer.size=1MiB"];
 const CFLRU: &[&str] = &["buffer.size=1MiB", "evict=cflru"];
@@ -55,6 +101,8 @@ const DRAWS: &[&str] = &[
 type Row = (&'static str, &'static [&'static str], &'static str);
 
 const CHANGES: &[Row] = &[
+    ("belief.grade", LEVELS, "factory"),
+    ("belief.grade.factory.shares", GRADED, "[0.1,0.2]"),
     ("buffer.keep_free", BUFFER, "25%"),
     ("buffer.latency", BUFFER, "9us"),
     ("buffer.reads", BUFFER, "false"),
@@ -90,6 +138,16 @@ const CHANGES: &[Row] = &[
     ("host.queue_depth", &[], "2"),
     ("host.queues", &[], "2"),
     ("order", &[], "read_first"),
+    ("order.dlv.avoid_collection", COLLECTED, "false"),
+    ("order.dlv.idle_at_once", DLV, "false"),
+    ("order.dlv.read_deadline", DLV, "10us"),
+    ("order.dlv.reads", DLV, "fifo"),
+    ("order.dlv.strong", DLV, "prioritised"),
+    ("order.dlv.write_deadline", DLV, "10us"),
+    ("order.dlv.writes", DLV, "fifo"),
+    ("order.fifo.hol", &[], "true"),
+    ("place[].small_strong.pages", GRADED, "1"),
+    ("program[].by_class.voltages", DLV, "[\"normal\"]"),
     ("physics", &[], "retries"),
     ("preempt", &[], "reads_interrupt"),
     ("preempt.reads_interrupt.erase", SUSPEND, "false"),
@@ -98,6 +156,8 @@ const CHANGES: &[Row] = &[
     ("preempt.reads_interrupt.program", SUSPEND, "false"),
     ("read", LEVELS, "worst"),
     ("read.climb.start", LEVELS, "3"),
+    ("read.sl_tables.pe_bins", WORN_TABLES, "[1000]"),
+    ("read.sl_tables.relax_after", TABLES, "2"),
     ("start.age_max", LEVELS, "10d"),
     ("start.age_min", LEVELS, "60d"),
     ("start.fill", &[], "0.5"),
@@ -219,6 +279,7 @@ const REFUSED: &[Row] = &[
     ("flash.suspend_time", &[], "5us"),
     ("host.queues", &["order=priority"], "1"),
     ("place", &[], "[]"),
+    ("place", &[], "[\"next_page\",\"next_page\"]"),
     ("program", &[], "[]"),
     ("read", &[], "worst"),
     ("read.climb.start", &[], "2"),
@@ -250,7 +311,7 @@ const OF_SECOND_CLASSES: &[&str] = &["timing.voltages[].step_volts", "timing.vol
 fn run(settings: &[String]) -> Result<serde_json::Value, String> {
     let base = BASE.iter().map(|setting| setting.to_string());
     let set = base.chain(settings.iter().cloned()).collect();
-    let plan = Plan { device: "dlv-mlc-128g".into(), set, seed: 3, ..Plan::default() };
+    let plan = Plan { device: "generic-mlc-512g".into(), set, seed: 3, ..Plan::default() };
     let results = run_uninterrupted(&[plan], 1).map_err(|fault| fault.to_string())?;
     let mut figures = serde_json::to_value(&results[0]).expect("a result can be written");
     let entries = figures.as_object_mut().expect("an object");
@@ -258,6 +319,13 @@ fn run(settings: &[String]) -> Result<serde_json::Value, String> {
         entries.remove(key);
     }
     Ok(figures)
+}
+
+/// The argument that sets a key; of a link of a chain, the chain of this link alone.
+fn assigned(key: &str, value: &str) -> String {
+    let Some((chain, rest)) = key.split_once("[].") else { return format!("{key}={value}") };
+    let (link, setting) = rest.split_once('.').expect("a link and its setting");
+    format!("{chain}=[{{{link}={{{setting}={value}}}}}]")
 }
 
 fn rows() -> Vec<(String, Vec<String>, String)> {
@@ -278,7 +346,7 @@ fn every_key_changes_a_result() {
     for (key, beside, value) in rows() {
         let before = run(&beside);
         let mut settings = beside;
-        settings.push(format!("{key}={value}"));
+        settings.push(assigned(&key, &value));
         let after = run(&settings);
         match (before, after) {
             (Ok(before), Ok(after)) if before != after => {}

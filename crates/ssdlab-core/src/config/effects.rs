@@ -16,8 +16,12 @@ const FLAT: &str = "under flat physics";
 const NOBODY: &str = "with preempt = \"nobody\"";
 const NO_BUFFER: &str = "without a buffer";
 
-/// Refuses keys that are set where they have no effect.
-pub(super) fn check_effects(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
+/// Refuses keys that are set where they have no effect, if they were `typed`.
+pub(super) fn check_effects(
+    config: &DriveConfig,
+    chip: &Chip,
+    typed: &dyn Fn(&str) -> bool,
+) -> Result<(), Refusal> {
     let sections = [
         of_flash(config, chip),
         of_buffer(config),
@@ -26,7 +30,7 @@ pub(super) fn check_effects(config: &DriveConfig, chip: &Chip) -> Result<(), Ref
         of_start(config, chip),
     ];
     for (key, value, without_effect, when) in sections.into_iter().flatten() {
-        if let Some(value) = value.filter(|_| without_effect) {
+        if let Some(value) = value.filter(|_| without_effect && typed(key)) {
             return Err(Refusal::new(key, value, format!("no such setting {when}")));
         }
     }

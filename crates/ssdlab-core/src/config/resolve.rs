@@ -56,6 +56,18 @@ impl Resolved {
     /// # Errors
     /// The first value that cannot be.
     pub fn new(config: &DriveConfig, seed: u64) -> Result<Resolved, Refusal> {
+        Resolved::typed(config, seed, &|_| true)
+    }
+
+    /// As [`Resolved::new`]; of keys without effect only those are refused that were `typed`.
+    ///
+    /// # Errors
+    /// The first value that cannot be.
+    pub fn typed(
+        config: &DriveConfig,
+        seed: u64,
+        typed: &dyn Fn(&str) -> bool,
+    ) -> Result<Resolved, Refusal> {
         let geometry = &config.geometry;
         geometry.check().map_err(|(key, expected)| {
             let got = match key {
@@ -74,7 +86,7 @@ impl Resolved {
             Refusal::new(format!("geometry.{key}"), got, expected)
         })?;
         let chip = Chip::resolve(geometry, &config.timing, &config.physics, seed)?;
-        check_effects(config, &chip)?;
+        check_effects(config, &chip, typed)?;
         check_ranges(config, &chip)?;
         let logical_pages = logical_pages(config, seed)?;
         check_start(config, logical_pages)?;
@@ -189,6 +201,18 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
     for (key, links) in [("place", config.place.len()), ("program", config.program.len())] {
         if links == 0 {
             return Err(Refusal::new(key, "none", "at least one link"));
+        }
+    }
+    // What the first link leaves open, the same link leaves open again.
+    let doubled = |links: &[&'static str]| {
+        let again = (1..links.len()).find(|&at| links[..at].contains(&links[at]));
+        again.map(|at| links[at])
+    };
+    let place: Vec<_> = config.place.iter().map(|link| link.name()).collect();
+    let program: Vec<_> = config.program.iter().map(|link| link.name()).collect();
+    for (key, links) in [("place", place), ("program", program)] {
+        if let Some(name) = doubled(&links) {
+            return Err(Refusal::new(key, format!("{name} twice"), "each link once"));
         }
     }
     check_grade(&config.belief.grade)?;

@@ -127,8 +127,8 @@ impl Drive {
     /// Whether something has come that has not been offered to the order.
     #[inline]
     pub(super) fn has_to_offer(&self) -> bool {
-        let news = |hold: &Box<Hold>| !hold.entered.is_empty() || !hold.ended.is_empty();
-        self.hold.as_ref().is_some_and(news)
+        let hold = self.hold.as_deref();
+        hold.is_some_and(|hold| !hold.entered.is_empty() || !hold.ended.is_empty())
     }
 
     /// Offers what has come to the order.

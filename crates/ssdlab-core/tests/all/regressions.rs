@@ -1,9 +1,10 @@
 //! What was once wrong, each as a fact.
 
 use ssdlab_core::Op;
+use ssdlab_core::account::Part;
 use ssdlab_core::audit::Pace;
 
-use crate::support::{BUS, PROGRAM, Rig, Step, play};
+use crate::support::{BUS, PROGRAM, READ, Rig, Step, play};
 
 const TINY: [&str; 5] = [
     "geometry = { chips = 2, blocks = 10, cell = \"slc\", pages = 2, page_size = \"512B\" }",
@@ -107,4 +108,51 @@ fn reads_that_fail_go_back_in_the_order_in_which_they_came() {
         rig.finish();
     }
     assert!(rig.drive.flash().troubles().0 > 0, "reads are tried again");
+}
+
+/// When each request ended, in the order of their numbers.
+fn ends(rig: &Rig, tags: &[u64]) -> Vec<u64> {
+    tags.iter().map(|&tag| rig.end_of(tag).expect("it has ended")).collect()
+}
+
+#[test]
+fn a_write_that_waited_for_its_page_keeps_its_place_among_those_that_came_later() {
+    let mut rig = Rig::new(&[]);
+    let tags: Vec<u64> = [0, 0, 1, 2, 3].map(|page| rig.write(page)).into();
+    rig.finish();
+    let expected: Vec<u64> = (1..=5).map(|nth| nth * (BUS + PROGRAM)).collect();
+    assert_eq!(ends(&rig, &tags), expected);
+}
+
+#[test]
+fn a_write_that_must_read_first_is_not_overtaken_by_those_that_came_later() {
+    let mut rig = Rig::new(&[]);
+    (0..8).for_each(|page| {
+        rig.write(page);
+    });
+    rig.finish();
+    let began = rig.now();
+    let part = rig.offer(Op::Write, 0, 1, 0).unwrap();
+    let others: Vec<u64> = (1..6).map(|page| rig.write(page)).collect();
+    rig.finish();
+    // Its page is read, then programmed, before the others begin.
+    assert_eq!(rig.end_of(part), Some(began + READ + BUS + BUS + PROGRAM));
+    assert!(ends(&rig, &others).is_sorted());
+}
+
+#[test]
+fn the_wait_for_an_earlier_request_to_the_same_page_is_time_in_the_host_queue() {
+    let mut rig = Rig::new(&[]);
+    rig.drive.keep_log();
+    rig.write(0);
+    let read = rig.read(0);
+    rig.finish();
+    let mut rows = Vec::new();
+    rig.drive.take_log(&mut rows);
+    let row = rows.iter().find(|row| row.request.tag == read).unwrap();
+    let mut blame = [0; Part::COUNT];
+    blame[Part::HostQueue as usize] = BUS + PROGRAM;
+    blame[Part::Sense as usize] = READ;
+    blame[Part::Transfer as usize] = BUS;
+    assert_eq!(row.blame, blame);
 }

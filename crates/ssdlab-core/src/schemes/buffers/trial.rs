@@ -37,7 +37,7 @@ pub fn setup(buffer_pages: u32) -> Setup {
         page_size: Bytes::from_kib(4),
         cell: Cell::Slc,
     };
-    Setup { geometry, buffer_pages, spare_blocks: 1, seed: 7 }
+    Setup { buffer_pages, seed: 7, ..Setup::plain(geometry, 1) }
 }
 
 pub fn acts() -> impl Strategy<Value = Vec<Act>> {
