@@ -68,7 +68,9 @@ class Drive:
 
     def __init__(self, plan: Plan | None = None, /, **options: Any) -> None:
         """Make the drive of a plan, or of its fields as options, which win over the plan's."""
-        self._hand = _native.Hand(to_json(replace(as_plan(Plan() if plan is None else plan), **options)))
+        self._hand = _native.Hand(
+            to_json(replace(as_plan(Plan() if plan is None else plan), **options))
+        )
 
     @property
     def sectors(self) -> int:

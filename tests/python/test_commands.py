@@ -36,7 +36,9 @@ def test_a_preset_that_is_shown_can_be_read_back(ssdlab: Ssdlab, tmp_path: Path,
 
 def test_list_and_show_schemes(ssdlab: Ssdlab) -> None:
     done = ssdlab("scheme", "list")
-    assert [line.split()[0] for line in done.out.splitlines()] == ["conventional"]
+    names = [line.split()[0] for line in done.out.splitlines()]
+    assert names[:2] == ["conventional", "dlv/baseline"]
+    assert "read" in tomllib.loads(ssdlab("scheme", "show", "dlv/woo").out)
     shown = ssdlab("scheme", "show", "conventional")
     assert (shown.code, shown.err) == (0, "")
     assert tomllib.loads(shown.out) == {}

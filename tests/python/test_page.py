@@ -119,7 +119,7 @@ def test_it_tells_how_each_result_was_made() -> None:
         for fact in (made.config_hash, made.trace_sha256, result.results_digest, made.version):
             assert fact
             assert fact in text
-    assert '"order": "fifo"' in text
+    assert '"fifo"' in text
     assert '"limit": 3000' in text
 
 

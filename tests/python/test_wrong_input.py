@@ -8,6 +8,10 @@ from calling import OFFICE, Ssdlab
 COLUMNS = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"
 GOOD = "128166372000000000,hm,1,Write,4096,8192,0\n"
 DEVICES = "generic-mlc-512g, generic-tlc-2t, dlv-mlc-128g"
+SCHEMES = (
+    "conventional, dlv/baseline, dlv/woo, dlv/roo, dlv/dlv, dlv/pv-reorder, dlv/pv-allocation, "
+    "dlv/lv-ldpc, dlv/laldpc"
+)
 FORMATS = (
     "one of msr, spc, mqsim, ssdsim, disksim, heimdall, alicloud, tencent, systor, fiu, blkparse, "
     "fio, vscsi, etw, wpa, diskmon, hfplayer, wiscsee, ssdlab, csv, parquet"
@@ -29,7 +33,7 @@ ARGUMENTS = [
         "scheme show conventionl",
         (
             'scheme: not a scheme: got "conventionl", '
-            'expected conventional (did you mean "conventional"?)'
+            f'expected {SCHEMES} (did you mean "conventional"?)'
         ),
     ),
     ("run --devise x", 'ssdlab run: no such option --devise (did you mean "--device"?)'),
@@ -51,7 +55,7 @@ ARGUMENTS = [
         "run --scheme convential",
         (
             '--scheme: not a scheme: got "convential", '
-            'expected conventional (did you mean "conventional"?)'
+            f'expected {SCHEMES} (did you mean "conventional"?)'
         ),
     ),
     (
@@ -103,7 +107,7 @@ ARGUMENTS = [
         "run --set order=fif",
         (
             '--set order=fif: order: got "fif", '
-            'expected one of fifo, read_first, priority (did you mean "fifo"?)'
+            'expected one of fifo, read_first, priority, dlv (did you mean "fifo"?)'
         ),
     ),
     (

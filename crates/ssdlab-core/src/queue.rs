@@ -42,6 +42,8 @@ pub struct Group {
     pub seq: u64,
     /// One for each plane.
     pub legs: Vec<Leg>,
+    /// Whether it waited for an operation on the same page before it came here.
+    pub waited: bool,
     waits: bool,
 }
 
@@ -84,6 +86,11 @@ impl Queue {
         self.group(id).waits
     }
 
+    /// An operation of the group waited for another on its page.
+    pub fn waited(&mut self, id: GroupId) {
+        self.groups[id.0 as usize].waited = true;
+    }
+
     /// What a group needs of this plane, which it needs.
     pub fn leg_mut(&mut self, id: GroupId, plane: PlaneId) -> &mut Leg {
         let legs = &mut self.groups[id.0 as usize].legs;
@@ -120,13 +127,21 @@ impl Queue {
     /// A new group, without operations; `seq` is its place in the order of coming.
     pub fn insert(&mut self, owner: Owner, kind: OpKind, arrival: u64, seq: u64) -> GroupId {
         let id = self.free.pop().unwrap_or_else(|| {
-            let blank = Group { owner, kind, arrival, seq: 0, legs: Vec::new(), waits: false };
+            let blank = Group {
+                owner,
+                kind,
+                arrival,
+                seq: 0,
+                legs: Vec::new(),
+                waited: false,
+                waits: false,
+            };
             self.groups.push(blank);
             GroupId(self.groups.len() as u32 - 1)
         });
         let group = &mut self.groups[id.0 as usize];
         (group.owner, group.kind, group.arrival) = (owner, kind, arrival);
-        (group.seq, group.waits) = (seq, true);
+        (group.seq, group.waited, group.waits) = (seq, false, true);
         let arrived = &mut self.arrived[side(kind)];
         // What waited elsewhere before it came here is not always the last.
         let after = arrived.iter().rev().take_while(|(_, other)| *other > seq).count();

@@ -118,6 +118,10 @@ impl Drive {
             hold.entered.push(group);
             group
         });
+        if !self.ready.is_empty() {
+            // It is one of those that were released.
+            hold.queue.waited(group);
+        }
         let leg = hold.queue.add(&mut self.flash.txns, group, id, reading).clone();
         let estimate = self.answers.order.estimate(&view!(self), kind, &leg);
         let hold = self.hold.as_mut().expect("an order that holds");

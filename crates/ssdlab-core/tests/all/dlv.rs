@@ -73,6 +73,15 @@ fn a_write_that_waits_gets_a_strong_block_where_it_ends_sooner_with_it() {
 }
 
 #[test]
+fn a_write_that_waited_for_its_page_has_waited() {
+    let mut rig = dlv();
+    rig.write(0);
+    let again = rig.write(0);
+    rig.finish();
+    assert_eq!(rig.end_of(again), Some(2 * BUS + PROGRAM + STRONG_PROGRAM));
+}
+
+#[test]
 fn the_write_that_ends_first_goes_first() {
     let mut rig = dlv();
     rig.pages(Op::Write, 0, 4);

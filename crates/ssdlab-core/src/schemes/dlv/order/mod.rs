@@ -151,6 +151,7 @@ impl OrderPolicy for Dlv {
         let group = view.queue.group(id);
         self.config.idle_at_once
             && group.kind != OpKind::Read
+            && !group.waited
             && self.config.writes == Pick::Shortest
             && !self.is_blocked(view, group)
             && group.legs.iter().all(|leg| view.is_idle(leg.plane))
