@@ -61,6 +61,13 @@ def _figures(result: Result) -> Iterator[str]:
     yield f"busy       dies {share(busy.die)}, buses {share(busy.bus)}"
     if result.buffer is not None and result.buffer.hit_ratio is not None:
         yield f"buffer     {share(result.buffer.hit_ratio)} of pages found in it"
+    if result.prioritised is not None:
+        first = result.prioritised
+        yield f"overtaking {share(first.read)} of reads, {share(first.write)} of writes"
+    if result.strong_share is not None:
+        yield f"strong     {share(result.strong_share)} of pages written to the better blocks"
+    if result.metadata_bytes:
+        yield f"metadata   {amount(sum(result.metadata_bytes.values()))} bytes in the controller"
     if result.bit_errors is not None:
         errors = f"{digits(result.bit_errors.per_codeword)} in a codeword"
         yield f"bit errors {errors}, {result.retries:,} retries"
@@ -141,6 +148,12 @@ _COUNTS = {
 # Several runs.
 
 _Write = Callable[[float], str]
+
+
+def _percentage(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
 _Row = tuple[str, "Result", "Aggregate | None"]
 _METRICS: Sequence[tuple[str, str, _Write]] = (
     ("read mean", "read.latency_us.mean", span),
@@ -153,7 +166,10 @@ _METRICS: Sequence[tuple[str, str, _Write]] = (
     ("MB/s", "bandwidth_mb_s", lambda value: digits(value, 4)),
     ("WAF", "waf", lambda value: f"{value:.3f}"),
     ("GC blocks", "gc.count", lambda value: f"{value:,.0f}"),
-    ("buffer hits", "buffer.hit_ratio", lambda value: f"{100 * value:.1f} %"),
+    ("buffer hits", "buffer.hit_ratio", _percentage),
+    ("reads overtaking", "prioritised.read", _percentage),
+    ("writes overtaking", "prioritised.write", _percentage),
+    ("strong pages", "strong_share", _percentage),
     *((name.replace("_", " "), name, lambda value: f"{value:,.0f}") for name in _COUNTS),
 )
 

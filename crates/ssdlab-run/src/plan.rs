@@ -409,11 +409,16 @@ fn find(
 
 /// The scheme of this name; a bare one is of the device's own family.
 fn find_scheme(option: &str, name: &str, device: &str) -> Result<&'static Entry, Fault> {
-    let own = SCHEMES.iter().find(|entry| {
-        let (family, bare) = entry.name.split_once('/').unwrap_or_default();
-        bare == name && device.starts_with(&format!("{family}-"))
-    });
-    own.map_or_else(|| find(SCHEMES, option, "a scheme", name), Ok)
+    let parts = |entry: &'static Entry| entry.name.split_once('/').unwrap_or_default();
+    let mut namesakes = SCHEMES.iter().filter(|&entry| parts(entry).1 == name);
+    let other = namesakes.clone().next();
+    let own = namesakes.find(|&entry| device.starts_with(&format!("{}-", parts(entry).0)));
+    own.map_or_else(|| find(SCHEMES, option, "a scheme", name), Ok).map_err(|fault| match other {
+        Some(other) => {
+            Fault { hint: None, ..fault }.hint(format!("did you mean {:?}?", other.name))
+        }
+        None => fault,
+    })
 }
 
 /// The text of a preset.

@@ -1,0 +1,64 @@
+"""DLV from the command line: its schemes by name, and what results say of them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from calling import Ssdlab
+
+SMALL = (
+    *("--device", "dlv-mlc-128g", "--set", "geometry.blocks=64", "--set", "workload.footprint=1GiB"),
+    *("--set", "ftl.overprovisioning=20%", "--limit", 4000, "--closed", 64),
+)
+SCHEMES = ["baseline", "woo", "roo", "dlv", "pv-reorder", "pv-allocation", "lv-ldpc", "laldpc"]
+
+
+def test_its_schemes_side_by_side(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    path = tmp_path / "all.json"
+    done = ssdlab("compare", *SMALL, "--scheme", ",".join(SCHEMES), "--json", str(path))
+    assert (done.code, done.err) == (0, "")
+    assert "strong pages" in done.out
+    assert "writes overtaking" in done.out
+    results = {result["scheme"]: result for result in json.loads(path.read_text())["results"]}
+    assert list(results) == SCHEMES
+    for scheme, result in results.items():
+        holds = scheme in {"woo", "roo", "dlv", "pv-reorder"}
+        assert ("prioritised" in result) == holds, scheme
+        assert ("strong_share" in result) == (scheme not in {"baseline", "laldpc"}), scheme
+    read = {scheme: result["read"]["latency_us"]["mean"] for scheme, result in results.items()}
+    write = {scheme: result["write"]["latency_us"]["mean"] for scheme, result in results.items()}
+    assert read["roo"] < 0.7 * read["baseline"]
+    assert read["dlv"] < 0.7 * read["baseline"]
+    assert write["woo"] < 0.95 * write["baseline"]
+    assert write["pv-allocation"] < 0.95 * write["baseline"]
+    assert results["dlv"]["strong_share"] > 0.1
+    # A bitmap of 8192 blocks, 20 bits a block, and two bytes and a half a table entry.
+    metadata = results["dlv"]["metadata_bytes"]
+    assert metadata["block_classes"] == 1024
+    assert metadata["block_time_stamps"] == 8192 * 20 // 8
+    assert metadata["sensing_level_tables"] == 18
+    assert metadata["plane_counters"] < 4096
+
+
+def test_a_bare_name_is_of_the_devices_own_family(ssdlab: Ssdlab) -> None:
+    own = ssdlab("run", *SMALL, "--scheme", "woo", "--limit", 100)
+    full = ssdlab("run", *SMALL, "--scheme", "dlv/woo", "--limit", 100)
+    assert own.code == full.code == 0
+    other = ssdlab("run", "--scheme", "woo")
+    assert other.code == 2
+    assert 'did you mean "dlv/woo"?' in other.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("program=by_class", "program: got by_class, expected classes of blocks to tell apart"),
+        ("place=small_strong", "expected classes of blocks to tell apart (belief.grade)"),
+        ("read=sl_tables", "expected several sensing levels (physics.levels)"),
+        ("belief.grade=factory", "expected no such setting under flat physics"),
+    ],
+)
+def test_what_a_drive_lacks_for_it_is_told(ssdlab: Ssdlab, setting: str, said: str) -> None:
+    done = ssdlab("run", "--set", setting, "--limit", 10)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
