@@ -413,10 +413,9 @@ fn find_scheme(option: &str, name: &str, device: &str) -> Result<&'static Entry,
     let mut namesakes = SCHEMES.iter().filter(|&entry| parts(entry).1 == name);
     let other = namesakes.clone().next();
     let own = namesakes.find(|&entry| device.starts_with(&format!("{}-", parts(entry).0)));
-    own.map_or_else(|| find(SCHEMES, option, "a scheme", name), Ok).map_err(|fault| match other {
-        Some(other) => {
-            Fault { hint: None, ..fault }.hint(format!("did you mean {:?}?", other.name))
-        }
+    let found = own.map_or_else(|| find(SCHEMES, option, "a scheme", name), Ok);
+    found.map_err(|fault| match other {
+        Some(other) => fault.suggest(other.name, [other.name]),
         None => fault,
     })
 }
