@@ -42,7 +42,8 @@ pub struct Group {
     pub seq: u64,
     /// One for each plane.
     pub legs: Vec<Leg>,
-    /// Whether it waited for an operation on the same page before it came here.
+    /// Whether it waited before it came here: for an operation on the same page, or with the read of
+    /// a write that reads first.
     pub waited: bool,
     waits: bool,
 }

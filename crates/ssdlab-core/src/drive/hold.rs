@@ -118,8 +118,7 @@ impl Drive {
             hold.entered.push(group);
             group
         });
-        if !self.ready.is_empty() {
-            // It is one of those that were released.
+        if self.flash.txns[id].was_held_up {
             hold.queue.waited(group);
         }
         let leg = hold.queue.add(&mut self.flash.txns, group, id, reading).clone();
@@ -200,7 +199,8 @@ impl Drive {
         let kind = group.kind;
         let overtakes = view.queue.arrived(kind).next() != Some(next.group);
         let legs = &group.legs[from..from + count];
-        let going = Going { group, legs, at_once: plane.is_none(), overtakes };
+        let at_once = plane.is_none();
+        let going = Going { group, legs, at_once, overtakes };
         self.answers.order.leaves(&view, &going, &mut classes);
         let mut of_page = classes.drain(..);
         for _ in 0..count {
@@ -211,6 +211,7 @@ impl Drive {
                     let wish = &mut self.flash.txns[id].wish;
                     wish.quality = class.or(wish.quality);
                 }
+                self.flash.txns[id].was_held_up |= !at_once;
                 self.flash.wait_ends(id, self.now);
                 self.enqueue_host(id, plane);
             }

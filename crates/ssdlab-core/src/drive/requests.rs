@@ -109,6 +109,7 @@ impl Drive {
                 _ => Part::HostQueue,
             };
             self.flash.txns[id].charge(part, self.now);
+            self.flash.txns[id].was_held_up = true;
             self.translate(id);
         }
         self.ready.clear();

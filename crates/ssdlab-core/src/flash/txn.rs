@@ -87,6 +87,8 @@ pub struct Txn {
     pub age: Option<Nanos>,
     /// A write whose page must be read first.
     pub read_first: bool,
+    /// Whether it had to wait for another operation on its page, or for its order to let it go.
+    pub was_held_up: bool,
     /// What it needs the bus for is its command, not its data.
     pub(super) commanded: bool,
     /// A read that no rung could decode.
@@ -127,6 +129,7 @@ impl Txn {
             voltage: Voltage::NORMAL,
             age: None,
             read_first: false,
+            was_held_up: false,
             commanded: false,
             uncorrectable: false,
             wish: Wish::default(),
@@ -180,6 +183,7 @@ impl Txns {
         txn.rung = 0;
         txn.age = None;
         txn.read_first = false;
+        txn.was_held_up = false;
         txn.uncorrectable = false;
         txn.wish = Wish::default();
         TxnId(id)

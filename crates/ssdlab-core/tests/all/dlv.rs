@@ -5,7 +5,7 @@ use ssdlab_base::rng;
 use ssdlab_core::account::OpKind;
 use ssdlab_core::{Completion, Op};
 
-use crate::support::{BUS, PROGRAM, Rig, Step, play};
+use crate::support::{BUS, PROGRAM, READ, Rig, Step, play};
 
 /// Four planes with a channel each; blocks that differ, the best third strong.
 const SHAPE: &str = "geometry = { channels = 4, blocks = 48 }";
@@ -79,6 +79,24 @@ fn a_write_that_waited_for_its_page_has_waited() {
     let again = rig.write(0);
     rig.finish();
     assert_eq!(rig.end_of(again), Some(2 * BUS + PROGRAM + STRONG_PROGRAM));
+}
+
+#[test]
+fn a_write_that_reads_first_has_waited_if_its_read_has() {
+    let ends = |busy: bool| {
+        let mut rig = Rig::new(&sets(&[&[SHAPE, "order = \"dlv\"", "read = \"worst\""], STRONG]));
+        rig.write(0);
+        rig.finish();
+        let began = rig.now();
+        if busy {
+            rig.write(4);
+        }
+        let part = rig.offer(Op::Write, 0, 1, 0).unwrap();
+        rig.finish();
+        rig.end_of(part).unwrap() - began
+    };
+    assert_eq!(ends(false), READ + BUS + BUS + PROGRAM);
+    assert_eq!(ends(true), BUS + PROGRAM + READ + BUS + BUS + STRONG_PROGRAM);
 }
 
 #[test]
