@@ -1,12 +1,14 @@
 //! fio's I/O logs, version 2 (`file action offset length`) and 3 (`time file action offset
 //! length`), with `fio version N iolog` as the first line.
 //!
-//! Source: fio's HOWTO, "Trace file format v2" and "v3", and `iolog.c`. Offset and length are bytes. In
-//! version 3 time is microseconds since the start of the job. Version 2 has no times: a request is
-//! due when the waits before it have passed, each of so many microseconds as its offset says (the
-//! HOWTO's reading; `iolog.c` takes it as milliseconds since the start, and writes none itself).
-//! `sync` and `datasync` are flushes, `trim` is a trim; `add`, `open` and `close` are skipped. A
-//! device is a file's name.
+//! Source: fio's HOWTO, "Trace file format v2" and "v3", `iolog.c` and `io_ddir.h`. Offset and length
+//! are bytes. In version 3 time is microseconds since the start of the job. Version 2 has no times: a
+//! request is due when the waits before it have passed, each of so many microseconds as its offset
+//! says, also below the 100 that fio leaves out (the HOWTO's reading; `iolog.c` takes it as
+//! milliseconds since the start, and writes none itself). `sync`, `datasync` and `syncfs` are
+//! flushes, `trim` is a trim. `add`, `open`, `close` and what else fio writes, but does not replay,
+//! are skipped: `sync_file_range`, which reaches no drive's cache, and `file_operation`. fio appends
+//! to a log: the first line may come again, which is skipped, too. A device is a file's name.
 
 use ssdlab_base::{Fault, Nanos};
 
@@ -20,15 +22,29 @@ pub(super) const ABOUT: About = About {
     tick: Nanos::from_us(1),
     // Several jobs may write to one log.
     unsorted: IN_FLIGHT,
-    signature: Some(b"fio version "),
+    signature: Some(BEGIN),
     reader: |setup| Box::new(Fio { clock: setup.clock, version: Version::Unknown, now: 0 }),
     ..About::LINES
 };
 
+/// How the first line begins.
+const BEGIN: &[u8] = b"fio version ";
 const NAMES_2: &[&str] = &["file", "action", "offset", "length"];
 const NAMES_3: &[&str] = &["time", "file", "action", "offset", "length"];
-const ACTIONS: &[&str] =
-    &["read", "write", "trim", "sync", "datasync", "wait", "add", "open", "close"];
+const ACTIONS: &[&str] = &[
+    "read",
+    "write",
+    "trim",
+    "sync",
+    "datasync",
+    "syncfs",
+    "sync_file_range",
+    "file_operation",
+    "wait",
+    "add",
+    "open",
+    "close",
+];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
@@ -53,10 +69,15 @@ impl Fio {
     ) -> Result<Option<Entry>, Box<Wrong>> {
         let op = match action.text {
             b"add" | b"open" | b"close" => return columns.end_early().map(|()| None),
+            b"sync_file_range" | b"file_operation" => {
+                columns.next()?.whole()?;
+                columns.next()?.whole()?;
+                return columns.end().map(|()| None);
+            }
             b"read" => Op::Read,
             b"write" => Op::Write,
             b"trim" => Op::Trim,
-            b"sync" | b"datasync" => Op::Flush,
+            b"sync" | b"datasync" | b"syncfs" => Op::Flush,
             b"wait" if stamp.is_none() => return self.wait(columns),
             _ => return Err(action.wrong_near(&format!("one of {}", ACTIONS.join(", ")), ACTIONS)),
         };
@@ -83,18 +104,18 @@ impl Fio {
 
 impl Reader for Fio {
     fn read(&mut self, line: &[u8]) -> Result<Option<Entry>, Box<Wrong>> {
+        if self.version == Version::Unknown || line.starts_with(BEGIN) {
+            self.version = version(line)?;
+            return Ok(None);
+        }
         match self.version {
-            Version::Unknown => {
-                self.version = version(line)?;
-                Ok(None)
-            }
             Version::Two => {
                 let mut columns = Columns::new(line, Separator::Space, NAMES_2);
                 columns.next()?;
                 let action = columns.next()?;
                 self.read_action(None, action, columns)
             }
-            Version::Three => {
+            _ => {
                 let mut columns = Columns::new(line, Separator::Space, NAMES_3);
                 let stamp = columns.next()?.stamp(self.clock)?;
                 columns.next()?;

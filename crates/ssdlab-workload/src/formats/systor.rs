@@ -2,8 +2,9 @@
 //!
 //! Source: the README of "Systor '17 Traces" at SNIA IOTTA (Lee et al., "Understanding Storage
 //! Traffic Characteristics on Enterprise Virtual Desktop Infrastructure", SYSTOR '17). Timestamp
-//! and Response are seconds with a fraction, Offset and Size are bytes, IOType is `R` or `W`. A
-//! file has a header. Response is empty in some lines, and not used: how long a request takes is
+//! and Response are seconds with a fraction, Offset and Size are bytes, IOType is `R` or `W`, or
+//! empty where no response was seen: such a line tells neither a read nor a write and is skipped.
+//! A file has a header. Response may be empty, too, and is not used: how long a request takes is
 //! what we simulate.
 
 use ssdlab_base::Nanos;
@@ -42,7 +43,12 @@ impl Reader for Systor {
         if !response.text.is_empty() {
             response.any_number()?;
         }
-        let op = columns.next()?.op(b"R", b"W")?;
+        let op = columns.next()?;
+        if op.text.is_empty() {
+            self.begun = true;
+            return Ok(None);
+        }
+        let op = op.op(b"R", b"W")?;
         columns.next()?.whole()?;
         let extent = extent_of_bytes(columns.next()?, columns.next()?)?;
         columns.end()?;

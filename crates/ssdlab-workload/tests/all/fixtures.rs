@@ -29,6 +29,7 @@ pub(crate) const HEIMDALL_LOG: &str = "\
 ts_record,latency,io_type,size,offset,ts_submit,size_after_replay
 0.000,120,1,4096,1024,0.010,4096
 0.250,80,0,512,8192,0.260,512
+0.375,9,1,4096,12288,0.380,-1
 ";
 
 pub(crate) const ALICLOUD: &str = "\
@@ -47,6 +48,7 @@ pub(crate) const SYSTOR: &str = "\
 Timestamp,Response,IOType,LUN,Offset,Size
 1455592859.108910084,0.000513,R,6,10391552,4096
 1455592859.109457016,,W,6,10395648,512
+1455592859.200000000,,,6,10396160,4096
 1455592860.000000000,0.001,R,0,512,1024
 ";
 
@@ -54,6 +56,7 @@ pub(crate) const FIU: &str = "\
 89966019485410 2559 kjournald 509455344 8 W 6 0 3f4fc2833a17fd2a3dacad7c0e8ca8ad
 89966019485510 2559 web content  12 509455352 16 R 6 1 3f4fc2833a17fd2a3dacad7c0e8ca8ad
 89966019486410 1 X 8 8 W 6 0 3f4fc2833a17fd2a3dacad7c0e8ca8ad\x20
+89966019486500 0 swapper/0 24 2 R 6 0 3f4fc2833a17fd2a3dacad7c0e8ca8ad2e568877a8c6b805f764462968f73f21
 ";
 
 pub(crate) const SSDSIM_HASHED: &str = "\
@@ -104,7 +107,12 @@ fio version 3 iolog
 1500 /a read 4096 8192
 1750 /a write 0 512
 1750 /a datasync 0 0
+1760 /a sync_file_range 0 4096
+1770 /a file_operation 0 0
+fio version 3 iolog
+0 /b add
 2000 /b trim 1048576 4096
+2100 /b syncfs 0 0
 2100 /a close
 ";
 

@@ -21,7 +21,7 @@ fn heimdall_stamps_are_milliseconds_and_addresses_bytes() {
     let want =
         [(0, 22_583_600, 8, Read), (125_000, 22_583_968, 16, Write), (7_500_000, 1, 1, Read)];
     assert_eq!(read(HEIMDALL, Format::Heimdall).unwrap(), records(&want));
-    let want = [(0, 2, 8, Read), (250_000, 16, 1, Write)];
+    let want = [(0, 2, 8, Read), (250_000, 16, 1, Write), (375_000, 24, 8, Read)];
     assert_eq!(read(HEIMDALL_LOG, Format::Heimdall).unwrap(), records(&want));
 }
 
@@ -50,14 +50,19 @@ fn tencent_stamps_are_seconds_and_addresses_sectors() {
 }
 
 #[test]
-fn systor_stamps_are_seconds_and_a_response_may_be_missing() {
+fn systor_stamps_are_seconds_and_without_a_response_the_kind_may_be_missing() {
     let want = [(0, 20_296, 8, Read), (546_932, 20_304, 1, Write), (891_089_916, 1, 2, Read)];
     assert_eq!(read(SYSTOR, Format::Systor).unwrap(), records(&want));
 }
 
 #[test]
-fn fiu_processes_may_have_spaces_in_their_names() {
-    let want = [(0, 509_455_344, 8, Write), (100, 509_455_352, 16, Read), (1000, 8, 8, Write)];
+fn fiu_processes_may_have_spaces_in_their_names_and_hashes_may_be_several() {
+    let want = [
+        (0, 509_455_344, 8, Write),
+        (100, 509_455_352, 16, Read),
+        (1000, 8, 8, Write),
+        (1090, 24, 2, Read),
+    ];
     assert_eq!(read(FIU, Format::Fiu).unwrap(), records(&want));
 }
 
@@ -98,6 +103,7 @@ fn fio_logs_of_version_2_have_waits_and_of_version_3_times() {
         (250_000, 0, 1, Write),
         (250_000, 0, 0, Flush),
         (500_000, 2048, 8, Trim),
+        (600_000, 0, 0, Flush),
     ];
     assert_eq!(read(FIO_3, Format::Fio).unwrap(), records(&want));
 }
@@ -176,7 +182,7 @@ fn each_device_is_read_alone_by_the_name_that_its_format_gives_it() {
     let cases: &[(&str, Format, &str, u64)] = &[
         (DISKSIM, Format::Disksim, "1", 1),
         (HEIMDALL, Format::Heimdall, "1", 1),
-        (HEIMDALL_LOG, Format::Heimdall, "0", 2),
+        (HEIMDALL_LOG, Format::Heimdall, "0", 3),
         (ALICLOUD, Format::Alicloud, "725", 1),
         (TENCENT, Format::Tencent, "1627", 1),
         (SYSTOR, Format::Systor, "6", 2),
@@ -184,7 +190,7 @@ fn each_device_is_read_alone_by_the_name_that_its_format_gives_it() {
         (SSDSIM_HASHED, Format::Ssdsim, "0", 3),
         (BLKPARSE, Format::Blkparse, "259:2", 6),
         (FIO_2, Format::Fio, "/dev/nvme0n1", 4),
-        (FIO_3, Format::Fio, "/b", 1),
+        (FIO_3, Format::Fio, "/b", 2),
         (ETW, Format::Etw, "1", 1),
         (ETW_BARE, Format::Etw, "0", 2),
         (WPA_COMMA, Format::Wpa, "2", 1),

@@ -179,8 +179,8 @@ fn broken_lines_of_the_newer_formats_are_named() {
     );
     assert_eq!(
         fault("fio version 3 iolog\n5 /a raed 0 512\n", Fio),
-        "t:2:6: action: got raed, expected one of read, write, trim, sync, datasync, wait, add, \
-         open, close (did you mean \"read\"?)"
+        "t:2:6: action: got raed, expected one of read, write, trim, sync, datasync, syncfs, \
+         sync_file_range, file_operation, wait, add, open, close (did you mean \"read\"?)"
     );
     assert_eq!(
         fault("259,2 0 5 0.000005462 4020 Z RS 282624 + 8 [java]\n", Blkparse),
