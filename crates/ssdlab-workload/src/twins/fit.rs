@@ -284,6 +284,15 @@ fn habits(
     }
 }
 
+impl Ways {
+    /// Counts whether a known place came after a known one.
+    fn turn(&mut self, before: Option<bool>, now: bool) {
+        if let Some(before) = before {
+            self.turns[usize::from(before)][usize::from(now)] += 1;
+        }
+    }
+}
+
 fn ways(
     records: &[Record],
     op: Op,
@@ -336,9 +345,7 @@ fn ways(
                     lags.push(lag as f64);
                 }
             }
-            if let Some(known) = known_before.filter(|_| !gone_on) {
-                ways.turns[usize::from(known)][usize::from(lag.is_some())] += 1;
-            }
+            ways.turn(known_before.filter(|_| !gone_on), lag.is_some());
             known_before = Some(lag.is_some());
             (end, lag_before) = (record.lba + u64::from(record.sectors), lag);
             if let Some(place) = before {
@@ -346,9 +353,7 @@ fn ways(
             }
         }
         let kind = usize::from(record.op == Op::Write);
-        for page in first..=upto {
-            last.insert(page, (record.op, counts[kind]));
-        }
+        last.extend((first..=upto).map(|page| (page, (record.op, counts[kind]))));
         counts[kind] += 1;
         if record.op == op && last.contains_key(&(end / PAGE)) {
             ends.push_front(Some(end));
