@@ -14,7 +14,7 @@ PYTHON_SOURCES := pyproject.toml README.md LICENSE $(shell find python -type f \
 
 OFFICE := examples/office.csv.xz
 
-.PHONY: help install dev demo test test-rust test-python test-browser test-newcomer theory lint format bench twins twins-fit fuzz mutants docs clean
+.PHONY: help install dev demo dlv test test-rust test-python test-browser test-newcomer theory lint format bench twins twins-fit fuzz mutants docs clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -24,6 +24,7 @@ help:
 	@echo "make lint      formatting and lints of Rust and Python"
 	@echo "make bench     the speed of the simulator"
 	@echo "make theory    what is measured against theory, the long tests included (half an hour)"
+	@echo "make dlv       the tables of docs/dlv.md (ten minutes)"
 	@echo "make twins     every twin against its targets, into docs/twins.md (ten minutes)"
 	@echo "make twins-fit the fits of twins on excerpts in SSDLAB_TRACES"
 	@echo "make docs      generate docs/config.md and docs/results.md again"
@@ -69,6 +70,10 @@ test-python: dev
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest ssdlab._native --mypy-config-file pyproject.toml
 	$(BIN)/pytest
+
+# The tables of docs/dlv.md: eight schemes on twenty workloads, twice.
+dlv: dev
+	$(BIN)/python docs/dlv_table.py
 
 # The report as a browser shows it: needs Chromium, and nothing else does.
 test-browser: dev

@@ -1,0 +1,113 @@
+"""Write the tables of docs/dlv.md: every scheme of DLV on its twenty workloads.
+
+Run by ``make dlv``; some minutes. The workloads are twins (docs/twins.md), of which the first
+requests run: ``python docs/dlv_table.py [REQUESTS]``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from statistics import fmean
+
+import ssdlab
+
+SCHEMES = ["woo", "roo", "dlv", "pv-reorder", "pv-allocation", "lv-ldpc", "laldpc"]
+WORKLOADS = [
+    *("fin1", "mds0", "prn0", "proj0", "rsrch0", "src12", "src20", "stg0", "ts0"),
+    *("fin2", "hm1", "mds1", "proj3", "src21", "web2"),
+    *("hm0", "rsrch2", "stg1", "usr0", "web0"),
+]
+PAGE = Path(__file__).with_name("dlv.md")
+MARK = "<!-- measured: written by `make dlv` -->\n"
+
+
+def mean_us(result: ssdlab.Result) -> float:
+    """Return the mean latency over reads and writes."""
+    kinds = (result.read, result.write)
+    total = sum(kind.latency_us.mean * kind.requests for kind in kinds)
+    return total / sum(kind.requests for kind in kinds)
+
+
+def change(new: float, old: float) -> str:
+    """Write a change in percent."""
+    return f"{100 * (new / old - 1):+.1f}"
+
+
+def run(requests: int, closed: int | None) -> dict[tuple[str, str], ssdlab.Result]:
+    """Return the result of every workload and scheme."""
+    keys = [(workload, scheme) for workload in WORKLOADS for scheme in ["baseline", *SCHEMES]]
+    plans = [
+        ssdlab.Plan(
+            device="dlv-mlc-128g",
+            workload=f"dlv/{workload}",
+            scheme=scheme,
+            limit=requests,
+            closed=closed,
+        )
+        for workload, scheme in keys
+    ]
+    return dict(zip(keys, ssdlab.compare(plans), strict=True))
+
+
+def tables(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
+    """Return the lines of one way to offer the workloads."""
+    heads = [*SCHEMES, "dlv IOPS", "overtaking writes", "strong pages"]
+    lines = [f"| workload | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+    for workload in WORKLOADS:
+        base, dlv = results[workload, "baseline"], results[workload, "dlv"]
+        cells = [change(mean_us(results[workload, name]), mean_us(base)) for name in SCHEMES]
+        assert dlv.prioritised is not None
+        assert dlv.strong_share is not None
+        shares = (dlv.prioritised.write, dlv.strong_share)
+        cells += [change(dlv.iops, base.iops), *(f"{100 * share:.0f} %" for share in shares)]
+        lines.append(f"| {workload} | {' | '.join(cells)} |")
+
+    def over_all(name: str, kind: str) -> str:
+        means = [
+            (
+                getattr(results[workload, scheme], kind).latency_us.mean
+                for scheme in (name, "baseline")
+            )
+            for workload in WORKLOADS
+        ]
+        return f"{fmean(100 * (new / old - 1) for new, old in means):+.1f}"
+
+    means = [
+        fmean(
+            100 * (mean_us(results[workload, name]) / mean_us(results[workload, "baseline"]) - 1)
+            for workload in WORKLOADS
+        )
+        for name in SCHEMES
+    ]
+    iops = fmean(
+        100 * (results[workload, "dlv"].iops / results[workload, "baseline"].iops - 1)
+        for workload in WORKLOADS
+    )
+    rows = [
+        ("**mean**", [f"**{mean:+.1f}**" for mean in means] + [f"**{iops:+.1f}**", "", ""]),
+        ("reads alone", [over_all(name, "read") for name in SCHEMES] + [""] * 3),
+        ("writes alone", [over_all(name, "write") for name in SCHEMES] + [""] * 3),
+    ]
+    return lines + [f"| {name} | {' | '.join(cells)} |" for name, cells in rows]
+
+
+def main() -> None:
+    """Measure and write."""
+    requests = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    ways = [
+        ("64 requests outstanding (`--closed 64`)", 64),
+        ("At the times of the workload", None),
+    ]
+    parts = []
+    for title, closed in ways:
+        parts += [f"### {title}", "", *tables(run(requests, closed)), ""]
+    head = PAGE.read_text(encoding="utf-8").split(MARK)[0]
+    about = (
+        f"The first {requests:,} requests of each twin, seed 1, ssdlab {ssdlab.__version__}.\n\n"
+    )
+    PAGE.write_text(head + MARK + "\n" + about + "\n".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
