@@ -34,6 +34,12 @@ PAPER: dict[str, Any] = {
     "view": {"stroke": None},
     "line": {"strokeWidth": 1.1},
     "point": {"size": 22},
+    "style": {
+        "note": {"color": _TEXT, "fontSize": 6.5, "size": 26},
+        "faint": {"color": "#666666", "fontSize": 6},
+        "limit": {"color": "#999999", "strokeWidth": 0.6},
+        "model": {"color": LIGHT[0]},
+    },
     "axis": {
         "labelFontSize": 7,
         "titleFontSize": 7.5,

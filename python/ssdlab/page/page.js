@@ -20,6 +20,12 @@ function theme() {
     range: { category: runs },
     view: { stroke: null },
     line: { strokeWidth: 1.75 },
+    style: {
+      note: { color: text, fontSize: 11, size: 50 },
+      faint: { color: faint, fontSize: 10 },
+      limit: { color: faint },
+      model: { color: runs[0] },
+    },
     axis: {
       ...font,
       labelColor: text,

@@ -29,7 +29,7 @@ pub struct Anchor {
     /// What is compared.
     pub what: What,
     /// The class of blocks, where there is one.
-    pub class: Option<String>,
+    pub group: Option<String>,
     /// Days, levels or a rate.
     pub at: f64,
     /// The paper's figure.
@@ -108,7 +108,7 @@ impl<'a> Model<'a> {
             let model = self.model(told, at);
             Anchor {
                 what: told.what,
-                class: told.class.clone(),
+                group: told.class.clone(),
                 at,
                 paper,
                 model,

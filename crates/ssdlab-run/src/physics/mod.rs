@@ -147,9 +147,9 @@ pub struct Base {
 #[derive(Clone, Debug, Serialize)]
 pub struct Bin {
     /// The interval.
-    pub from: f64,
-    /// See `from`.
-    pub to: f64,
+    pub least: f64,
+    /// See `least`.
+    pub most: f64,
     /// Blocks of each class.
     pub blocks: Vec<u32>,
 }
@@ -162,7 +162,8 @@ pub fn physics(plan: &Plan) -> Result<Physics, Fault> {
     let prepared = plan.prepare()?;
     let resolved = &*prepared.resolved;
     if resolved.chip.is_flat() {
-        let expected = "blocks that differ: levels or retries, or the device dlv-mlc-128g";
+        let expected = "levels or retries (--set physics=retries, or the device dlv-mlc-128g): \
+                        under flat physics all blocks are alike";
         return Err(prepared.effective.fault_at("physics").expected(expected));
     }
     let sampler = Sampler::new(resolved);
@@ -323,7 +324,9 @@ fn base(sampler: &Sampler<'_>, classes: &[Vec<u32>]) -> Base {
     Base {
         classes: (0..classes.len()).map(|class| class_name(class, classes.len())).collect(),
         boundaries: spans[..spans.len() - 1].iter().map(|span| span.1).collect(),
-        bins: bins.map(|(at, blocks)| Bin { from: edge(at), to: edge(at + 1), blocks }).collect(),
+        bins: bins
+            .map(|(at, blocks)| Bin { least: edge(at), most: edge(at + 1), blocks })
+            .collect(),
     }
 }
 

@@ -16,7 +16,7 @@ fn told(device: &str, scheme: &str, settings: &[&str]) -> Result<Physics, Fault>
 const DLV: &str = "dlv-mlc-128g";
 
 fn of(physics: &Physics, what: What, class: Option<&str>) -> Vec<(f64, f64, Option<f64>)> {
-    let fits = |a: &&Anchor| a.what == what && a.class.as_deref() == class;
+    let fits = |a: &&Anchor| a.what == what && a.group.as_deref() == class;
     physics.anchors.iter().filter(fits).map(|a| (a.at, a.paper, a.model)).collect()
 }
 
@@ -131,5 +131,5 @@ fn retries_count_from_none_and_grow_with_age_and_cycles() {
 #[test]
 fn alike_blocks_are_refused() {
     let fault = told("generic-mlc-512g", "", &[]).unwrap_err().to_string();
-    assert!(fault.contains("physics") && fault.contains("dlv-mlc-128g"), "{fault}");
+    assert!(fault.contains("physics=retries") && fault.contains("alike"), "{fault}");
 }
