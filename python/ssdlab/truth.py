@@ -6,11 +6,13 @@ The Rust side declares these figures (``ssdlab_run::physics``); docs/physics.md 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ssdlab import _native
+from ssdlab.files import Folder, Target
 from ssdlab.plans import Plan, to_json
 from ssdlab.results import build
 from ssdlab.text import NONE, Column, digits, share, span, table
@@ -153,6 +155,25 @@ class Physics:
     def to_json(self, indent: int | None = 2) -> str:
         """Return what ``--json`` writes."""
         return json.dumps(self.raw, indent=indent, ensure_ascii=False)
+
+    def report_html(self, path: str | os.PathLike[str]) -> None:
+        """Write figures and tables to ``path``: one HTML file, which needs no network.
+
+        Raises :class:`InputError` if the file cannot be written.
+        """
+        from ssdlab import page  # noqa: PLC0415  drawing is loaded when something is to be drawn
+
+        target = Target("report", os.fspath(path))
+        target.write(page.html_of_physics(self))
+
+    def save_figures(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Write the figures to ``folder`` as PDF, SVG and PNG; the files' names."""
+        from ssdlab.figures import of_physics, render  # noqa: PLC0415  as above
+
+        target = Folder("figures", os.fspath(folder))
+        files = render.files(of_physics(self))
+        target.write(files)
+        return list(files)
 
     def __str__(self) -> str:
         """Return it as text."""

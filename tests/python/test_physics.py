@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import asdict, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -188,6 +189,28 @@ def test_the_command_prints_draws_and_hands_out(ssdlab: Ssdlab, tmp_path: Path) 
     names = {path.stem for path in (tmp_path / "drawn").iterdir()}
     assert names == OF_LEVELS
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
+
+
+def test_what_is_typed_is_what_json_holds() -> None:
+    for told in (dlv(), retries()):
+        typed = asdict(told)
+        assert typed.pop("raw") == typed
+
+
+def test_the_docs_tell_every_field() -> None:
+    text = (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
+    told = text.partition("## The JSON")[2]
+    kinds = (Physics, truth.Rung, truth.Program, truth.Group, truth.Point, truth.OverCycles)
+    for kind in (*kinds, truth.Base, truth.Bin, Anchor):
+        for one in fields(kind):
+            assert f"`{one.name}`" in told or one.name == "raw", f"{kind.__name__}.{one.name}"
+
+
+def test_the_library_writes_what_the_command_does(tmp_path: Path) -> None:
+    dlv().report_html(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text() == page.html_of_physics(dlv())
+    names = dlv().save_figures(tmp_path / "drawn")
+    assert {name.partition(".")[0] for name in names} == OF_LEVELS
 
 
 def test_json_goes_to_stdout_alone(ssdlab: Ssdlab) -> None:
