@@ -13,6 +13,7 @@ __all__ = [
     "load_state",
     "nearest",
     "panic_for_test",
+    "physics",
     "preset_text",
     "presets",
     "result_schema",
