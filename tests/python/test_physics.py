@@ -134,6 +134,8 @@ def test_a_figure_can_be_printed(name: str) -> None:
     files = render.render(drawn)
     assert files["png"].startswith(b"\x89PNG")
     assert ET.fromstring(files["svg"]).tag.endswith("svg")
+    sizes = re.findall(rb'font-size="([0-9.]+)px"', files["svg"])
+    assert max(map(float, sizes)) <= 7.5
     words = set(ET.fromstring(files["svg"]).itertext())
     # Every axis says its unit or what it counts.
     assert words & {"Raw bit error rate", "Levels needed", "Retries needed", "Share of blocks"} or (

@@ -90,7 +90,7 @@ def _diamonds(x: str, y: str) -> list[alt.Chart]:
         alt.Tooltip("told:N", title="paper"),
         alt.Tooltip("model:N", title="model"),
     ]
-    points = alt.Chart().mark_point(shape="diamond", filled=True, opacity=1, style="note")
+    points = alt.Chart().mark_point(shape="diamond", filled=True, opacity=1, style="anchor")
     layers = [points.transform_filter(_of("anchor")).encode(tooltip=tooltip, **given)]
     for side, place in _SIDES.items():
         words = alt.Chart().mark_text(style="note", **place)

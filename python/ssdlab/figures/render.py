@@ -35,7 +35,8 @@ PAPER: dict[str, Any] = {
     "line": {"strokeWidth": 1.1},
     "point": {"size": 22},
     "style": {
-        "note": {"color": _TEXT, "fontSize": 6.5, "size": 26},
+        "anchor": {"color": _TEXT, "size": 26},
+        "note": {"color": _TEXT, "fontSize": 6.5},
         "faint": {"color": "#666666", "fontSize": 6},
         "limit": {"color": "#999999", "strokeWidth": 0.6},
         "model": {"color": LIGHT[0]},

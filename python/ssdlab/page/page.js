@@ -21,7 +21,8 @@ function theme() {
     view: { stroke: null },
     line: { strokeWidth: 1.75 },
     style: {
-      note: { color: text, fontSize: 11, size: 50 },
+      anchor: { color: text, size: 50 },
+      note: { color: text, fontSize: 11 },
       faint: { color: faint, fontSize: 10 },
       limit: { color: faint },
       model: { color: runs[0] },
