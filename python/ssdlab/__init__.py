@@ -12,6 +12,7 @@ from ssdlab.errors import InputError, InternalError, Interrupted
 from ssdlab.intervals import Interval
 from ssdlab.plans import Plan, sweep
 from ssdlab.results import Aggregate, Comparison, Result
+from ssdlab.truth import Physics, physics
 
 __all__ = [
     "Aggregate",
@@ -21,10 +22,12 @@ __all__ = [
     "InternalError",
     "Interrupted",
     "Interval",
+    "Physics",
     "Plan",
     "Result",
     "__version__",
     "compare",
+    "physics",
     "presets",
     "report_html",
     "run",

@@ -187,6 +187,15 @@ impl Chip {
         }
     }
 
+    /// Raw bit error rate that each rung decodes, from the first up; empty under flat physics.
+    pub fn capability(&self) -> Vec<f64> {
+        match &self.model {
+            Model::Flat => Vec::new(),
+            Model::Levels(model) => model.capability(),
+            Model::Retries(model) => model.capability(),
+        }
+    }
+
     /// The page that decides how well its block reads. Where pages of a block are alike, the first.
     pub fn worst_page(&self, block: BlockId) -> PageInBlock {
         match &self.model {

@@ -55,6 +55,11 @@ impl Ladder {
         }
     }
 
+    /// What each rung bears, from the first up.
+    pub(crate) fn limits(&self) -> &[f64] {
+        &self.limits
+    }
+
     /// The lowest rung that bears `load`; `None` if not even the last does.
     #[inline]
     pub(crate) fn rung_for(&self, load: f64) -> Option<u8> {

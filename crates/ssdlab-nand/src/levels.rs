@@ -179,6 +179,11 @@ impl Levels {
         self.retention.is_some()
     }
 
+    /// Raw bit error rate that each rung decodes.
+    pub(crate) fn capability(&self) -> Vec<f64> {
+        self.ladder.limits().to_vec()
+    }
+
     #[inline]
     pub(crate) fn base_rber(&self, block: BlockId) -> f64 {
         self.base.draw(self.draws.word(u64::from(block.0)))

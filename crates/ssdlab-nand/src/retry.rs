@@ -180,6 +180,11 @@ impl Retries {
         self.errors(block, c) / self.codeword_bits
     }
 
+    /// Raw bit error rate that each rung decodes.
+    pub(crate) fn capability(&self) -> Vec<f64> {
+        self.ladder.limits().iter().map(|errors| errors / self.codeword_bits).collect()
+    }
+
     pub(crate) fn base_rber(&self, block: BlockId) -> f64 {
         self.block(block).quality * self.fresh[0] / self.codeword_bits
     }

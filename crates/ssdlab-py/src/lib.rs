@@ -249,6 +249,13 @@ mod _native {
         Format::ALL.iter().map(|format| format.name()).collect()
     }
 
+    /// What the blocks of a plan's device are, as JSON.
+    #[pyfunction]
+    fn physics(plan: &str) -> PyResult<String> {
+        let plan: Plan = from_json("plan", plan)?;
+        to_json(&guarded(|| ssdlab_run::physics(&plan))?)
+    }
+
     /// The config of a plan: as TOML, as a listing with origins, and its hash.
     #[pyfunction]
     fn effective(plan: &str) -> PyResult<(String, String, String)> {

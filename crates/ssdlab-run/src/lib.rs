@@ -10,6 +10,7 @@ pub mod hand;
 mod little;
 mod mix;
 pub mod observe;
+pub mod physics;
 pub mod plan;
 pub mod precondition;
 pub mod replay;
@@ -25,6 +26,7 @@ pub mod workloads;
 
 pub use control::Control;
 pub use hand::Hand;
+pub use physics::physics;
 pub use plan::{Plan, RunConfig, effective, keys_markdown, preset_text, schema, scheme_text};
 pub use result::RunResult;
 pub use run::{run_all, run_uninterrupted};

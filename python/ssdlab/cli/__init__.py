@@ -8,7 +8,7 @@ import sys
 import click
 
 from ssdlab import __version__
-from ssdlab.cli import catalogue, config, exits, run, state, trace, workload
+from ssdlab.cli import catalogue, config, exits, physics, run, state, trace, workload
 from ssdlab.cli.lines import Group, line_of
 from ssdlab.errors import InputError, InternalError
 
@@ -28,6 +28,7 @@ def ssdlab() -> None:
 for command in (run.run, run.compare, state.state, catalogue.preset, catalogue.scheme):
     ssdlab.add_command(command)
 ssdlab.add_command(config.config)
+ssdlab.add_command(physics.physics)
 ssdlab.add_command(trace.trace)
 ssdlab.add_command(workload.workload)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ssdlab.figures import blame, course, drive, latency, trace
+from ssdlab.figures import blame, course, drive, latency, physics, trace
 from ssdlab.figures.base import Figure, Run, runs_of
 from ssdlab.results import Comparison
 from ssdlab.traces.text import Info
+from ssdlab.truth import Physics
 
-__all__ = ["Figure", "Run", "all_of", "figures", "of_traces", "runs_of"]
+__all__ = ["Figure", "Run", "all_of", "figures", "of_physics", "of_traces", "runs_of"]
 
 
 def figures(comparison: Comparison) -> list[Figure]:
@@ -36,3 +37,8 @@ def all_of(runs: Sequence[Run]) -> list[Figure]:
 def of_traces(infos: Sequence[Info]) -> list[Figure]:
     """Return every figure of what traces are like, as :func:`ssdlab.traces.info` returned it."""
     return trace.figures(trace.traces_of(infos))
+
+
+def of_physics(told: Physics) -> list[Figure]:
+    """Return every figure of what blocks are, as :func:`ssdlab.physics` returned it."""
+    return physics.figures(told)

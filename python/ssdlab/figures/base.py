@@ -143,7 +143,8 @@ def colour(runs: Sequence[Labelled]) -> alt.Color:
 def dash(names: Sequence[str], fieldname: str) -> alt.StrokeDash:
     """Dash by what a field says."""
     ranged = [DASHES[at % len(DASHES)] for at in range(len(names))]
-    legend = alt.Legend(title=None) if len(names) > 1 else None
+    # Long enough that a dash is to be seen.
+    legend = alt.Legend(title=None, symbolSize=140) if len(names) > 1 else None
     scale = alt.Scale(domain=list(names), range=ranged)
     return alt.StrokeDash(f"{fieldname}:N", scale=scale, legend=legend)
 

@@ -34,6 +34,13 @@ PAPER: dict[str, Any] = {
     "view": {"stroke": None},
     "line": {"strokeWidth": 1.1},
     "point": {"size": 22},
+    "style": {
+        "anchor": {"color": _TEXT, "size": 26},
+        "note": {"color": _TEXT, "fontSize": 6.5},
+        "faint": {"color": "#666666", "fontSize": 6},
+        "limit": {"color": "#999999", "strokeWidth": 0.6},
+        "model": {"color": LIGHT[0]},
+    },
     "axis": {
         "labelFontSize": 7,
         "titleFontSize": 7.5,

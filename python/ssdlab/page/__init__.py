@@ -12,13 +12,14 @@ import jinja2
 import vl_convert
 
 from ssdlab import __version__, report
-from ssdlab.figures import Figure, Run, all_of, drive, runs_of, trace
+from ssdlab.figures import Figure, Run, all_of, drive, physics, runs_of, trace
 from ssdlab.figures.base import DARK, LIGHT
 from ssdlab.figures.blame import PARTS
 from ssdlab.figures.render import LITE
-from ssdlab.page import tables, trace_tables
+from ssdlab.page import physics_tables, tables, trace_tables
 from ssdlab.results import Comparison
 from ssdlab.traces.text import Info
+from ssdlab.truth import Physics, notes
 
 _HEIGHT, _MAP_HEIGHT, _LANE = 240, 300, 30
 _TITLE = 60
@@ -52,7 +53,7 @@ def html_of_traces(infos: Sequence[Info]) -> str:
     traces = trace.traces_of(infos)
     several = f"{len(traces)} traces side by side"
     return _render(
-        "traces.html",
+        "sections.html",
         trace.figures(traces),
         title=several if len(traces) > 1 else traces[0].label,
         how="How they were read" if len(traces) > 1 else "How it was read",
@@ -60,6 +61,20 @@ def html_of_traces(infos: Sequence[Info]) -> str:
         summary=[trace_tables.summary(traces)],
         beneath=trace_tables.beneath(traces),
         origins=list(trace_tables.origins(traces)),
+    )
+
+
+def html_of_physics(told: Physics) -> str:
+    """Return the page of what blocks are, as :func:`ssdlab.physics` returned it."""
+    return _render(
+        "sections.html",
+        physics.figures(told),
+        title=f"{told.device}, {told.scheme}: what its blocks are",
+        how="Which device",
+        notes=list(notes(told)),
+        summary=physics_tables.summary(told),
+        beneath=physics_tables.beneath(told),
+        origins=list(physics_tables.origins(told)),
     )
 
 
@@ -138,9 +153,11 @@ def _data(drawn: Sequence[Figure]) -> str:
 
 def _without_legends(spec: dict[str, Any]) -> None:
     """Take the legends out of a drawing: the page has its own, which wraps on a narrow screen."""
-    for channel in ("color", "shape", "strokeDash"):
-        if channel in spec["encoding"]:
-            spec["encoding"][channel]["legend"] = None
+    for part in (spec, *spec.get("layer", ())):
+        encoding = part.get("encoding", {})
+        for channel in ("color", "shape", "strokeDash"):
+            if channel in encoding:
+                encoding[channel]["legend"] = None
 
 
 def _height(figure: Figure) -> int:

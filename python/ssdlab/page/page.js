@@ -20,6 +20,13 @@ function theme() {
     range: { category: runs },
     view: { stroke: null },
     line: { strokeWidth: 1.75 },
+    style: {
+      anchor: { color: text, size: 50 },
+      note: { color: text, fontSize: 11 },
+      faint: { color: faint, fontSize: 10 },
+      limit: { color: faint },
+      model: { color: runs[0] },
+    },
     axis: {
       ...font,
       labelColor: text,

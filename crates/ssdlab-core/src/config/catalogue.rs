@@ -28,6 +28,10 @@ pub const PRESETS: &[Entry] = presets![
     "dlv-mlc-128g": "the MLC drive of the DLV paper: sensing levels, variation, retention",
 ];
 
+/// What papers say of the blocks of a preset, in TOML, by the preset's name.
+pub const ANCHORS: &[(&str, &str)] =
+    &[("dlv-mlc-128g", include_str!("presets/dlv-mlc-128g.anchors.toml"))];
+
 macro_rules! schemes {
     ($($name:literal: $summary:literal $(from $folder:literal { $($file:literal),+ })?),+ $(,)?) => {
         &[$(Entry {

@@ -13,7 +13,7 @@ use ssdlab_base::quantity::Share;
 use ssdlab_base::units::BytesPerSecond;
 use ssdlab_base::{Bytes, Nanos};
 use ssdlab_nand::Geometry;
-use ssdlab_nand::chip::PhysicsConfig;
+pub use ssdlab_nand::chip::PhysicsConfig;
 use ssdlab_nand::timing::TimingConfig;
 
 use crate::belief::BeliefConfig;

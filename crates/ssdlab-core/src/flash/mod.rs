@@ -11,7 +11,8 @@
 //!
 //! Where commands are so short that they are not modelled, reads and erases begin at once.
 //!
-//! It is the only room that asks the physics how long an operation takes and whether it decodes.
+//! It is the only room that asks the physics how long an operation takes and whether it decodes; who
+//! looks at blocks from outside does so through its [`Survey`].
 
 mod audit;
 mod cells;
@@ -19,6 +20,7 @@ mod lanes;
 mod link;
 mod service;
 mod sight;
+mod survey;
 mod timeline;
 mod txn;
 mod unit;
@@ -26,6 +28,7 @@ mod unit;
 pub use audit::Census;
 pub use cells::{Cells, Facts};
 pub use lanes::{HOST_RANKS, Rank};
+pub use survey::{At, Attempt, Read, Survey};
 use timeline::Timeline;
 pub use timeline::{Act, Span};
 pub use txn::{Fifo, Owner, Room, Txn, TxnId, Txns};

@@ -1,0 +1,98 @@
+//! What blocks read like under any conditions, for whoever looks at them from outside: no drive, no
+//! time that passes. The truth, and no policy's business.
+
+use ssdlab_base::Nanos;
+use ssdlab_nand::chip::{Chip, Conditions};
+use ssdlab_nand::page_order::PageOrder;
+use ssdlab_nand::voltage::Voltage;
+use ssdlab_nand::{BlockId, PageType};
+
+/// Under which conditions a block's worst page is read; never read since its erase.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    /// The voltage class with which it was programmed, 0 the normal one.
+    pub voltage: u8,
+    /// P/E cycles of the block.
+    pub pe_cycles: f64,
+    /// Time since the page was programmed.
+    pub age: Nanos,
+    /// Mean time between the block's erases.
+    pub dwell: Nanos,
+}
+
+/// How a page reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Read {
+    /// Raw bit error rate at the first attempt.
+    pub rber: f64,
+    /// The rung at which it decodes; `None` if the last does not suffice.
+    pub rung: Option<u8>,
+}
+
+/// The parts of a read that makes one attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt {
+    /// Sensing, and again after an attempt one rung below failed.
+    pub sense: Nanos,
+    /// See `sense`.
+    pub sense_on: Nanos,
+    /// A whole page on the channel.
+    pub transfer: Nanos,
+    /// Decoding.
+    pub decode: Nanos,
+}
+
+/// The chips of a drive, to be asked about any block.
+#[derive(Clone, Debug)]
+pub struct Survey<'a> {
+    chip: &'a Chip,
+    order: &'a PageOrder,
+    /// A whole page at the bus's own rate.
+    page: (u64, Nanos),
+}
+
+impl<'a> Survey<'a> {
+    /// `page` is the size of a page and its time at the bus's own rate.
+    pub fn new(chip: &'a Chip, order: &'a PageOrder, page: (u64, Nanos)) -> Survey<'a> {
+        Survey { chip, order, page }
+    }
+
+    /// The rate with which a block was made.
+    pub fn base(&self, block: u32) -> f64 {
+        self.chip.base_rber(BlockId(block))
+    }
+
+    /// How the worst page of a block reads.
+    pub fn read(&self, block: u32, at: At) -> Read {
+        let block = BlockId(block);
+        let page = self.chip.worst_page(block);
+        let conditions = Conditions {
+            voltage: Voltage(at.voltage),
+            retention: at.age,
+            dwell: at.dwell,
+            ..Conditions::fresh(page, self.order.page_type(page), at.pe_cycles as f32)
+        };
+        Read {
+            rber: self.chip.rber(block, &conditions),
+            rung: self.chip.rung_needed(block, &conditions),
+        }
+    }
+
+    /// An attempt at this rung, of a page of the lowest type.
+    pub fn attempt(&self, voltage: u8, rung: u8) -> Attempt {
+        let (by, (bytes, on_bus)) = (Voltage(voltage), self.page);
+        let sense = |on| self.chip.sense_time(PageType(0), by, rung, on);
+        Attempt {
+            sense: sense(false),
+            sense_on: sense(true),
+            transfer: self.chip.transfer_time(by, rung, bytes, on_bus),
+            decode: self.chip.decode_time(rung),
+        }
+    }
+
+    /// Time to program a page, the mean over the types of pages.
+    pub fn program(&self, voltage: u8, types: u8) -> Nanos {
+        let time = |page| self.chip.program_time(PageType(page), Voltage(voltage));
+        Nanos::from_ns((0..types).map(time).sum::<Nanos>().as_ns() / u64::from(types))
+    }
+}

@@ -1,0 +1,170 @@
+//! What papers say of a preset's blocks, beside what the model gives.
+
+use serde::{Deserialize, Serialize};
+use ssdlab_core::belief::grade::{FactoryConfig, GradeChoice};
+use ssdlab_core::config::catalogue::ANCHORS;
+
+use super::Program;
+use super::sample::{Sample, Sampler};
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// Raw bit error rate of the median block by days.
+    RberAtAge,
+    /// Days from which the median block of a class needs a level.
+    LevelStart,
+    /// Raw bit error rate that a level decodes.
+    Capability,
+    /// Microseconds of a read from the level needed, by raw bit error rate.
+    ReadTime,
+    /// Time of a program over the normal one's, by raw bit error rate over the normal one's.
+    ProgramTime,
+}
+
+/// A figure of a paper and the model's.
+#[derive(Clone, Debug, Serialize)]
+pub struct Anchor {
+    /// What is compared.
+    pub what: What,
+    /// The class of blocks, where there is one.
+    pub group: Option<String>,
+    /// Days, levels or a rate.
+    pub at: f64,
+    /// The paper's figure.
+    pub paper: f64,
+    /// The model's; absent if the config has nothing to compare.
+    pub model: Option<f64>,
+    /// The model's less the paper's.
+    pub difference: Option<f64>,
+    /// Where the paper says it.
+    pub source: String,
+}
+
+/// Figures of a paper as they are written down.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Told {
+    what: What,
+    class: Option<String>,
+    normal: Option<f64>,
+    at: Vec<f64>,
+    values: Vec<f64>,
+    source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    anchors: Vec<Told>,
+}
+
+/// What papers say of a device.
+pub(super) fn of(device: &str) -> Option<Vec<Told>> {
+    let (_, text) = ANCHORS.iter().find(|(name, _)| *name == device)?;
+    let file: File = toml::from_str(text).unwrap_or_else(|e| panic!("anchors of {device}: {e}"));
+    Some(file.anchors)
+}
+
+/// What is set beside the papers.
+pub(super) struct Model<'a> {
+    sampler: &'a Sampler<'a>,
+    cycles: f64,
+    all: Sample,
+    /// Strong blocks and normal ones: the config's classes if they are two, else as DLV has them.
+    strong: Sample,
+    normal: Sample,
+    programs: Vec<Program>,
+}
+
+/// The oldest data that is looked at, in days.
+const OLDEST: f64 = 3650.0;
+
+impl<'a> Model<'a> {
+    pub(super) fn new(
+        sampler: &'a Sampler<'a>,
+        cycles: f64,
+        classes: &[Vec<u32>],
+        voltage: impl Fn(usize) -> u8,
+        programs: Vec<Program>,
+    ) -> Model<'a> {
+        let all = Sample::of(&sampler.classes(&GradeChoice::default())[0], 0);
+        let (strong, normal) = match classes {
+            [strong, normal] => (Sample::of(strong, voltage(0)), Sample::of(normal, voltage(1))),
+            _ => {
+                let thirds = sampler.classes(&GradeChoice::Factory(FactoryConfig::default()));
+                (Sample::of(&thirds[0], 0), Sample::of(&thirds[1], 0))
+            }
+        };
+        Model { sampler, cycles, all, strong, normal, programs }
+    }
+
+    /// Figures of a paper, each beside the model's.
+    pub(super) fn compare(&self, told: &Told) -> Vec<Anchor> {
+        let pairs = told.at.iter().zip(&told.values);
+        let row = |(&at, &value): (&f64, &f64)| {
+            let (at, paper) = self.scaled(told, at, value);
+            let model = self.model(told, at);
+            Anchor {
+                what: told.what,
+                group: told.class.clone(),
+                at,
+                paper,
+                model,
+                difference: model.map(|model| model - paper),
+                source: told.source.clone(),
+            }
+        };
+        pairs.map(row).collect()
+    }
+
+    /// As it is compared: programs by their ratios to the normal one, all else as it is written.
+    fn scaled(&self, told: &Told, at: f64, value: f64) -> (f64, f64) {
+        let normal = told.normal.and_then(|rate| told.at.iter().position(|&at| at == rate));
+        normal.map_or((at, value), |index| (at / told.at[index], value / told.values[index]))
+    }
+
+    fn model(&self, told: &Told, at: f64) -> Option<f64> {
+        let rungs = self.sampler.rungs(0);
+        match told.what {
+            What::RberAtAge => Some(self.sampler.median(&self.all, self.cycles, at)),
+            What::LevelStart => {
+                let strong = told.class.as_deref() == Some("strong");
+                let sample = if strong { &self.strong } else { &self.normal };
+                let below = rungs.iter().find(|rung| f64::from(rung.needed + 1) == at)?;
+                self.age_of(sample, below.capability)
+            }
+            What::Capability => {
+                let rung = rungs.iter().find(|rung| f64::from(rung.needed) == at)?;
+                Some(rung.capability)
+            }
+            What::ReadTime => {
+                let rung = rungs.iter().find(|rung| rung.capability >= at)?;
+                Some(rung.direct_us)
+            }
+            What::ProgramTime => {
+                let near = |program: &&Program| (program.base_factor / at - 1.0).abs() < 1e-3;
+                let program = self.programs.iter().find(near)?;
+                Some(program.program_us / self.programs[0].program_us)
+            }
+        }
+    }
+
+    /// Days after which the median block reads worse than this rate.
+    fn age_of(&self, sample: &Sample, rate: f64) -> Option<f64> {
+        let worse = |days| self.sampler.median(sample, self.cycles, days) > rate;
+        let (mut young, mut old) = (0.0, OLDEST);
+        if worse(young) || !worse(old) {
+            return None;
+        }
+        while old - young > 1e-3 {
+            let middle = (young + old) / 2.0;
+            match worse(middle) {
+                true => old = middle,
+                false => young = middle,
+            }
+        }
+        Some(old)
+    }
+}

@@ -1,0 +1,169 @@
+//! How blocks are asked: some of each class, evenly from the best to the worst.
+
+use ssdlab_base::Nanos;
+use ssdlab_core::Resolved;
+use ssdlab_core::belief::grade::GradeChoice;
+use ssdlab_core::config::PhysicsConfig;
+use ssdlab_core::flash::{At, Survey};
+
+use super::{Point, Rung};
+
+/// Blocks of a class that are asked.
+const ASKED: usize = 1024;
+
+/// Some blocks of a class, and the voltage class with which their pages are programmed.
+#[derive(Clone, Debug)]
+pub(super) struct Sample {
+    blocks: Vec<u32>,
+    pub(super) voltage: u8,
+}
+
+impl Sample {
+    /// Evenly from blocks in the order of their rates.
+    pub(super) fn of(blocks: &[u32], voltage: u8) -> Sample {
+        let count = blocks.len().min(ASKED);
+        let at = |index: usize| blocks[(2 * index + 1) * blocks.len() / (2 * count)];
+        Sample { blocks: (0..count).map(at).collect(), voltage }
+    }
+}
+
+/// Asks the physics of a device.
+pub(super) struct Sampler<'a> {
+    resolved: &'a Resolved,
+    survey: Survey<'a>,
+    dwell: Nanos,
+}
+
+impl<'a> Sampler<'a> {
+    pub(super) fn new(resolved: &'a Resolved) -> Sampler<'a> {
+        let page = resolved.geometry().page_size.get();
+        let on_bus = resolved.config.flash.bus_rate.time_for(resolved.geometry().page_size);
+        Sampler {
+            survey: Survey::new(&resolved.chip, &resolved.page_order, (page, on_bus)),
+            resolved,
+            dwell: resolved.config.start.dwell,
+        }
+    }
+
+    /// `levels` or `retries`.
+    pub(super) fn model(&self) -> &'static str {
+        if self.counts_from() == 1 { "levels" } else { "retries" }
+    }
+
+    /// Levels count from 1, retries from 0.
+    fn counts_from(&self) -> u32 {
+        u32::from(matches!(self.resolved.config.physics, PhysicsConfig::Levels(_)))
+    }
+
+    pub(super) fn heeds_age(&self) -> bool {
+        self.resolved.chip.heeds_age()
+    }
+
+    pub(super) fn heeds_wear(&self) -> bool {
+        let at = |pe_cycles| self.survey.read(0, self.at(0, pe_cycles, 0.0)).rber;
+        at(0.0) != at(5000.0)
+    }
+
+    /// The rate with which a block was made.
+    pub(super) fn base(&self, block: u32) -> f64 {
+        self.survey.base(block)
+    }
+
+    pub(super) fn voltage_name(&self, voltage: u8) -> String {
+        let mut names = self.resolved.chip.voltage_names();
+        names.nth(usize::from(voltage)).unwrap_or_default().to_owned()
+    }
+
+    pub(super) fn program_us(&self, voltage: u8) -> f64 {
+        let types = self.resolved.geometry().cell.bits() as u8;
+        self.survey.program(voltage, types).as_us()
+    }
+
+    /// The blocks of each class, each in the order of their rates.
+    pub(super) fn classes(&self, grade: &GradeChoice) -> Vec<Vec<u32>> {
+        let blocks = self.resolved.geometry().block_count();
+        let rates: Vec<f64> = (0..blocks).map(|block| self.base(block)).collect();
+        let grades = grade.of(|| rates.clone());
+        let class = |block: u32| grades.classes.get(block as usize).copied().unwrap_or(0);
+        let mut ranked: Vec<u32> = (0..blocks).collect();
+        ranked.sort_by(|&a, &b| rates[a as usize].total_cmp(&rates[b as usize]));
+        let mut classes = vec![Vec::new(); grade.classes()];
+        for block in ranked {
+            classes[usize::from(class(block))].push(block);
+        }
+        // A class without blocks has no line.
+        classes.retain(|blocks| !blocks.is_empty());
+        classes
+    }
+
+    fn at(&self, voltage: u8, pe_cycles: f64, days: f64) -> At {
+        let age = Nanos::from_ns((days * 86_400e9).round() as u64);
+        At { voltage, pe_cycles, age, dwell: self.dwell }
+    }
+
+    /// How the block at this quantile reads after these cycles at this age.
+    pub(super) fn point(
+        &self,
+        sample: &Sample,
+        quantile: f64,
+        at: f64,
+        (cycles, days): (f64, f64),
+    ) -> Point {
+        let conditions = self.at(sample.voltage, cycles, days);
+        let mut reads: Vec<_> =
+            sample.blocks.iter().map(|&block| self.survey.read(block, conditions)).collect();
+        reads.sort_by(|a, b| a.rber.total_cmp(&b.rber));
+        let lost = reads.iter().filter(|read| read.rung.is_none()).count();
+        let read = reads[((reads.len() - 1) as f64 * quantile).round() as usize];
+        let last = self.resolved.chip.rungs() - 1;
+        Point {
+            at,
+            rber: read.rber,
+            needed: read.rung.map(|rung| u32::from(rung) + self.counts_from()),
+            direct_us: read.rung.map(|rung| self.direct(sample.voltage, rung)),
+            climb_us: self.climb(sample.voltage, read.rung.unwrap_or(last)),
+            lost: lost as f64 / reads.len() as f64,
+        }
+    }
+
+    /// Raw bit error rate of the median block.
+    pub(super) fn median(&self, sample: &Sample, cycles: f64, days: f64) -> f64 {
+        self.point(sample, 0.5, days, (cycles, days)).rber
+    }
+
+    /// Microseconds of a read that begins at the rung at which it decodes.
+    fn direct(&self, voltage: u8, rung: u8) -> f64 {
+        let one = self.survey.attempt(voltage, rung);
+        (one.sense + one.transfer + one.decode).as_us()
+    }
+
+    /// Microseconds of a read that climbs from the first rung to this one.
+    fn climb(&self, voltage: u8, rung: u8) -> f64 {
+        let of = |rung| {
+            let one = self.survey.attempt(voltage, rung);
+            let sense = if rung == 0 { one.sense } else { one.sense_on };
+            sense + one.transfer + one.decode
+        };
+        (0..=rung).map(of).sum::<Nanos>().as_us()
+    }
+
+    /// The ladder, of pages programmed in one way.
+    pub(super) fn rungs(&self, voltage: u8) -> Vec<Rung> {
+        let limits = self.resolved.chip.capability();
+        let rungs = limits.into_iter().zip(0..);
+        rungs
+            .map(|(capability, rung)| {
+                let one = self.survey.attempt(voltage, rung);
+                Rung {
+                    needed: u32::from(rung) + self.counts_from(),
+                    capability,
+                    sense_us: one.sense.as_us(),
+                    transfer_us: one.transfer.as_us(),
+                    decode_us: one.decode.as_us(),
+                    direct_us: self.direct(voltage, rung),
+                    climb_us: self.climb(voltage, rung),
+                }
+            })
+            .collect()
+    }
+}
