@@ -7,7 +7,8 @@ import pytest
 from calling import Ssdlab
 
 SMALL = (
-    *("--device", "dlv-mlc-128g", "--set", "geometry.blocks=64", "--set", "workload.footprint=1GiB"),
+    *("--device", "dlv-mlc-128g", "--set", "geometry.blocks=64"),
+    *("--set", "workload.footprint=1GiB"),
     *("--set", "ftl.overprovisioning=20%", "--limit", 4000, "--closed", 64),
 )
 SCHEMES = ["baseline", "woo", "roo", "dlv", "pv-reorder", "pv-allocation", "lv-ldpc", "laldpc"]
