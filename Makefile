@@ -73,7 +73,7 @@ test-python: dev
 
 # The tables of docs/dlv.md: eight schemes on twenty workloads, twice.
 dlv: dev
-	$(BIN)/python docs/dlv_table.py
+	$(BIN)/python docs/dlv_table.py 50000
 
 # The report as a browser shows it: needs Chromium, and nothing else does.
 test-browser: dev

@@ -7,6 +7,7 @@ requests run: ``python docs/dlv_table.py [REQUESTS]``.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
@@ -92,6 +93,36 @@ def tables(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
     return lines + [f"| {name} | {' | '.join(cells)} |" for name, cells in rows]
 
 
+def of_physics(requests: int) -> list[str]:
+    """Return the lines on what the physics contributes: a strong step, an age of the data."""
+    base = ssdlab.Plan(device="dlv-mlc-128g", workload="dlv/hm0", limit=requests, closed=64)
+
+    def means(**options: object) -> tuple[float, float]:
+        result = ssdlab.run(replace(base, **options))  # type: ignore[arg-type]
+        return result.read.latency_us.mean, result.write.latency_us.mean
+
+    _, write = means(scheme="baseline")
+    lines = [
+        "| ΔVp on strong blocks | 0.3 V (none) | 0.36 V | 0.45 V | 0.6 V |",
+        "|---|---|---|---|---|",
+    ]
+    steps = [0.3, 0.36, 0.45, 0.6]
+    for scheme in ("woo", "dlv"):
+        cells = []
+        for step in steps:
+            classes = f'[{{name="normal",step_volts=0.3}},{{name="strong",step_volts={step}}}]'
+            cells.append(change(means(scheme=scheme, set={"timing.voltages": classes})[1], write))
+        lines.append(f"| {scheme}, writes | {' | '.join(cells)} |")
+    lines += ["", "| oldest data | 7 d | 30 d | 60 d | 90 d |", "|---|---|---|---|---|"]
+    ages = [{"start.age_max": f"{days}d"} for days in (7, 30, 60, 90)]
+    before = [means(scheme="baseline", set=age)[0] for age in ages]
+    for scheme in ("lv-ldpc", "roo", "dlv"):
+        after = [means(scheme=scheme, set=age)[0] for age in ages]
+        cells = [change(new, old) for new, old in zip(after, before, strict=True)]
+        lines.append(f"| {scheme}, reads | {' | '.join(cells)} |")
+    return lines
+
+
 def main() -> None:
     """Measure and write."""
     requests = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
@@ -102,6 +133,7 @@ def main() -> None:
     parts = []
     for title, closed in ways:
         parts += [f"### {title}", "", *tables(run(requests, closed)), ""]
+    parts += ["### What the physics contributes", "", *of_physics(requests), ""]
     head = PAGE.read_text(encoding="utf-8").split(MARK)[0]
     about = (
         f"The first {requests:,} requests of each twin, seed 1, ssdlab {ssdlab.__version__}.\n\n"
