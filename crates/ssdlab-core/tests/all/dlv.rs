@@ -240,6 +240,23 @@ fn tables_learn_where_reads_start_and_last_levels_remember() {
 }
 
 #[test]
+fn what_its_controller_keeps_is_counted() {
+    let bytes = |sets: &[&str]| Rig::new(sets).drive.metadata_bytes();
+    assert_eq!(bytes(&[SHAPE]), []);
+    let tables = "read = \"sl_tables\"";
+    let kept = bytes(&sets(&[&[SHAPE, "order = \"dlv\"", tables], STRONG]));
+    // A bit and a stamp of 20 bits for each of 192 blocks; on four planes two numbers of three
+    // bytes; twice six entries of 12 bits.
+    let expected = [
+        ("block_classes", 24),
+        ("plane_counters", 24),
+        ("sensing_level_tables", 18),
+        ("block_time_stamps", 480),
+    ];
+    assert_eq!(kept, expected);
+}
+
+#[test]
 fn strong_pages_are_programmed_faster_and_err_more() {
     // A factor of thirty on the base rate makes strongly programmed pages need more levels.
     let voltages = "timing.voltages = [{ name = \"normal\" }, \

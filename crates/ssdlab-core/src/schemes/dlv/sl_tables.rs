@@ -209,6 +209,7 @@ mod tests {
         policy.decoded(&worn, 3, false);
         assert_eq!(policy.start(&worn), 3);
         assert_eq!(policy.start(&ReadView { pe_cycles: 999, ..worn }), 0);
+        assert_eq!(policy.start(&ReadView { class: 0, ..worn }), 0);
     }
 
     #[test]
