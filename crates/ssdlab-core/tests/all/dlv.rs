@@ -240,6 +240,41 @@ fn tables_learn_where_reads_start_and_last_levels_remember() {
 }
 
 #[test]
+fn classes_beyond_the_list_of_voltages_have_the_last() {
+    let all_strong = "program = [{ by_class = { voltages = [\"strong\"] } }]";
+    let mut rig = Rig::new(&sets(&[&[SHAPE], STRONG, &[all_strong]]));
+    let write = rig.write(0);
+    rig.finish();
+    assert_eq!(rig.end_of(write), Some(BUS + STRONG_PROGRAM));
+    assert_eq!(rig.drive.stats().by_class[..2], [0, 1], "a normal block");
+}
+
+#[test]
+fn a_long_read_waits_no_longer_than_its_deadline() {
+    // Short reads that alone fill plane 0 go before a long one.
+    let waited = |deadline: &str| {
+        let order = format!("order = {{ dlv = {{ read_deadline = \"{deadline}\" }} }}");
+        let mut rig = Rig::new(&[SHAPE, &order]);
+        rig.pages(Op::Write, 0, 16);
+        rig.finish();
+        let (began, mut long) = (rig.now(), None);
+        for n in 0..200u64 {
+            rig.until(began + n * 50_000);
+            rig.read(0);
+            if n == 20 {
+                long = Some((rig.pages(Op::Read, 0, 16), rig.now()));
+            }
+        }
+        rig.finish();
+        let (tag, came) = long.unwrap();
+        rig.end_of(tag).unwrap() - came
+    };
+    let (short, long) = (waited("2ms"), waited("10s"));
+    assert!((2_000_000..3_500_000).contains(&short), "{short}");
+    assert!(long > 8_000_000, "{long}");
+}
+
+#[test]
 fn what_its_controller_keeps_is_counted() {
     let bytes = |sets: &[&str]| Rig::new(sets).drive.metadata_bytes();
     assert_eq!(bytes(&[SHAPE]), []);

@@ -249,6 +249,8 @@ mod tests {
         flash: Flash,
         ftl: Ftl,
         txns: Txns,
+        now: u64,
+        collecting: [bool; 4],
     }
 
     impl Bench {
@@ -274,7 +276,8 @@ mod tests {
             let (mut flash, ftl) = (drive.flash().clone(), drive.ftl().clone());
             let mut order = Dlv::build(&config, &setup);
             assert_eq!(geometry.plane_count(), 4);
-            for (plane, until) in (0..4).map(PlaneId).zip(busy_until) {
+            let busy = (0..4).map(PlaneId).zip(busy_until).filter(|(_, until)| *until > 0);
+            for (plane, until) in busy {
                 // Something waits there, so that the plane is not idle.
                 let id = flash.txns.insert(0);
                 flash.txns[id].plane = plane;
@@ -282,28 +285,41 @@ mod tests {
                 flash.enqueue(id, Rank::host(0), 0);
                 order.planes[plane.index()].idle_at = until;
             }
-            Bench { order, queue: Queue::new(4), flash, ftl, txns: Txns::default() }
+            let (queue, txns) = (Queue::new(4), Txns::default());
+            Bench { order, queue, flash, ftl, txns, now: 0, collecting: [false; 4] }
         }
 
         /// A write of a page on each of these planes.
         fn write(&mut self, slot: u32, planes: &[u32]) -> GroupId {
-            let group = self.queue.insert(Owner::Request(slot), OpKind::Program, 0, slot.into());
+            self.request(slot, OpKind::Program, planes, 0)
+        }
+
+        /// A request for a page on each of these planes, each of which is read for so long.
+        fn request(&mut self, slot: u32, kind: OpKind, planes: &[u32], reading: u64) -> GroupId {
+            let group = self.queue.insert(Owner::Request(slot), kind, 0, slot.into());
             for &plane in planes {
                 let id = self.txns.insert(0);
                 self.txns[id].plane = PlaneId(plane);
-                self.txns[id].kind = OpKind::Program;
-                let leg = self.queue.add(&mut self.txns, group, id, 0).clone();
+                self.txns[id].kind = kind;
+                let leg = self.queue.add(&mut self.txns, group, id, reading).clone();
                 let (order, view) = self.parts();
-                let estimate = order.estimate(&view, OpKind::Program, &leg);
+                let estimate = order.estimate(&view, kind, &leg);
                 self.queue.leg_mut(group, PlaneId(plane)).estimate = estimate;
             }
             group
         }
 
         fn parts(&mut self) -> (&mut Dlv, HoldView<'_>) {
-            let Bench { order, queue, flash, ftl, .. } = self;
-            let collecting = &[false; 4];
-            (order, HoldView { now: 0, queue, flash, ftl, collecting, programming: &UNITS })
+            let Bench { order, queue, flash, ftl, collecting, now, .. } = self;
+            (order, HoldView { now: *now, queue, flash, ftl, collecting, programming: &UNITS })
+        }
+
+        /// Leaves so many strong pages on each plane.
+        fn keep_strong(&mut self, pages: u32) {
+            for plane in (0..4).map(PlaneId) {
+                let free = self.ftl.alloc.pages_of(plane, 0);
+                self.order.planes[plane.index()].promised[0] = free - pages;
+            }
         }
 
         fn expected(&mut self, group: GroupId) -> u64 {
@@ -371,11 +387,7 @@ mod tests {
 
     fn figure_7(config: DlvConfig) -> (Bench, Vec<GroupId>) {
         let mut bench = Bench::new([4, 1, 0, 0], config);
-        // Three strong pages on each plane.
-        for plane in (0..4).map(PlaneId) {
-            let free = bench.ftl.alloc.pages_of(plane, 0);
-            bench.order.planes[plane.index()].promised[0] = free - 3;
-        }
+        bench.keep_strong(3);
         let groups = (0..6).map(|write| bench.write(write, FIG7[write as usize])).collect();
         (bench, groups)
     }
@@ -398,5 +410,119 @@ mod tests {
         let (mut bench, groups) = figure_7(fifo);
         let mean = groups.iter().map(|&write| bench.goes(write).0 as f64).sum::<f64>() / 6.0;
         assert!((mean - 8.33).abs() < 0.005, "{mean}");
+    }
+
+    #[test]
+    fn a_write_waits_while_a_plane_that_it_needs_is_collected_and_a_read_does_not() {
+        let (normal, careless) =
+            (DlvConfig::default(), DlvConfig { avoid_collection: false, ..DlvConfig::default() });
+        for (config, waits) in [(normal, true), (careless, false)] {
+            let mut bench = Bench::new([0; 4], config);
+            let (both, one) = (bench.write(0, &[0, 1]), bench.write(1, &[1]));
+            let read = bench.request(2, OpKind::Read, &[0], 1);
+            bench.collecting[0] = true;
+            let (order, view) = bench.parts();
+            let next = order.shortest(&view, PlaneId(1), OpKind::Program);
+            assert_eq!(next, Some(if waits { one } else { both }));
+            let first = |plane| order.first(&view, PlaneId(plane), |_| true);
+            // Leg by leg only the plane in question matters.
+            assert_eq!([first(0), first(1)], [Some(if waits { read } else { both }), Some(both)]);
+            assert_eq!(order.shortest(&view, PlaneId(0), OpKind::Read), Some(read));
+        }
+    }
+
+    #[test]
+    fn what_goes_at_once_is_a_write_on_idle_planes_where_writes_are_reordered() {
+        let normal = DlvConfig::default;
+        let at_once = |config, kind, plane, collecting| {
+            let mut bench = Bench::new([0, 0, 0, 9], config);
+            let group = bench.request(0, kind, &[0, plane], 1);
+            bench.collecting[0] = collecting;
+            let (order, view) = bench.parts();
+            order.goes_at_once(&view, group)
+        };
+        assert!(at_once(normal(), OpKind::Program, 1, false));
+        assert!(!at_once(normal(), OpKind::Program, 3, false));
+        assert!(!at_once(normal(), OpKind::Program, 1, true));
+        assert!(!at_once(normal(), OpKind::Read, 1, false));
+        let never = DlvConfig { idle_at_once: false, ..normal() };
+        let fifo = DlvConfig { writes: Pick::Fifo, ..normal() };
+        assert!(!at_once(never, OpKind::Program, 1, false));
+        assert!(!at_once(fifo, OpKind::Program, 1, false));
+    }
+
+    #[test]
+    fn reads_go_first_unless_they_keep_their_places_or_something_is_late() {
+        let fifo = DlvConfig { reads: Pick::Fifo, ..DlvConfig::default() };
+        for (config, late, expected) in [
+            (DlvConfig::default(), false, [0, 1]),
+            (DlvConfig::default(), true, [1, 1]),
+            (fifo.clone(), false, [1, 1]),
+            (fifo, true, [1, 1]),
+        ] {
+            let mut order = Bench::new([0; 4], config).order;
+            order.late = late;
+            let view = |kind| OrderView { kind, priority: 0, hint: 0 };
+            assert_eq!(
+                [OpKind::Read, OpKind::Program].map(|kind| order.rank(&view(kind))),
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn what_may_be_overtaken_is_late_after_its_deadline() {
+        let normal = DlvConfig::default;
+        let late = |config, kind, now| {
+            let mut bench = Bench::new([0; 4], config);
+            bench.request(0, kind, &[0], 1);
+            bench.now = now;
+            let (order, view) = bench.parts();
+            order.is_late(&view)
+        };
+        let (of_read, of_write) = (500_000_000, 5_000_000_000);
+        for (kind, due) in [(OpKind::Read, of_read), (OpKind::Program, of_write)] {
+            assert!(!late(normal(), kind, due), "{kind:?}");
+            assert!(late(normal(), kind, due + 1), "{kind:?}");
+        }
+        let (fifo, never) = (Pick::Fifo, u64::MAX / 2);
+        assert!(!late(DlvConfig { reads: fifo, ..normal() }, OpKind::Read, never));
+        assert!(!late(DlvConfig { writes: fifo, ..normal() }, OpKind::Program, never));
+        assert!(late(DlvConfig { writes: fifo, ..normal() }, OpKind::Read, never));
+    }
+
+    #[test]
+    fn a_plane_is_expected_to_be_busy_for_as_long_as_it_reads_and_programs() {
+        let mut bench = Bench::new(FIG4, DlvConfig::default());
+        let (read, part) =
+            (bench.request(0, OpKind::Read, &[0], 3), bench.request(1, OpKind::Program, &[1], 3));
+        assert_eq!(bench.goes(read).0, 8 + 3);
+        assert_eq!(bench.goes(part).0, 6 + 3 + 1);
+    }
+
+    #[test]
+    fn a_plane_remembers_the_deadline_of_the_first_write_that_has_not_begun() {
+        let mut bench = Bench::new([0, 9, 0, 0], DlvConfig::default());
+        for plane in 0..2 {
+            let write = bench.write(plane, &[plane]);
+            bench.goes(write);
+        }
+        // On plane 1 a write waits already.
+        let due = [0, 1].map(|plane| bench.order.planes[plane].write_due);
+        assert_eq!(due, [5_000_000_000, 0]);
+    }
+
+    #[test]
+    fn pages_beyond_the_strong_ones_are_programmed_normally() {
+        let mut bench = Bench::new([0; 4], DlvConfig::default());
+        bench.keep_strong(2);
+        let (order, view) = bench.parts();
+        let fastest = |pages, taken| order.fastest(&view, PlaneId(0), pages, taken);
+        assert_eq!([fastest(2, None), fastest(2, Some(0)), fastest(2, Some(1))], [2, 3, 2]);
+        assert_eq!([fastest(5, None), fastest(10_000, None)], [2 + 3 * 2, 2 + 9_998 * 2]);
+        order.given(PlaneId(0), 0);
+        assert_eq!(order.available(&view, PlaneId(0), 0), 3, "a promise was kept");
+        order.planes[0].promised[..2].fill(u32::MAX);
+        assert_eq!(order.class_for(&view, PlaneId(0), (0, 0), 0), 1, "none is left");
     }
 }
