@@ -96,10 +96,12 @@ fn what_was_kept_in_the_middle_of_a_job_is_refused() {
 
 #[test]
 fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
-    let alike = ["geometry.channels = 2", "physics = { levels = {} }"];
+    let alike =
+        ["geometry.channels = 2", "physics = { levels = {} }", "ftl.overprovisioning = 0.4"];
     let graded = [
         alike[0],
         alike[1],
+        alike[2],
         "belief.grade = { factory = { shares = [0.3, 0.3] } }",
         "place = [{ small_strong = { pages = 1 } }]",
     ];

@@ -113,6 +113,19 @@ fn the_write_that_ends_first_goes_first() {
 }
 
 #[test]
+fn the_read_that_ends_first_goes_first() {
+    let mut rig = dlv();
+    rig.pages(Op::Write, 0, 16);
+    rig.finish();
+    rig.pages(Op::Read, 0, 4);
+    // All planes are busy; both need plane 0, the long one four times.
+    let (long, short) = (rig.pages(Op::Read, 0, 16), rig.read(4));
+    rig.finish();
+    assert!(rig.end_of(short) < rig.end_of(long));
+    assert_eq!(rig.drive.stats().let_go[0], (3, 1), "one read overtakes another");
+}
+
+#[test]
 fn a_read_goes_before_a_write_on_the_same_plane_and_keeps_its_place_under_woo() {
     for (order, first) in [("\"dlv\"", true), ("{ dlv = { reads = \"fifo\" } }", false)] {
         let order = format!("order = {order}");
@@ -251,7 +264,7 @@ fn classes_beyond_the_list_of_voltages_have_the_last() {
 
 #[test]
 fn a_long_read_waits_no_longer_than_its_deadline() {
-    // Short reads that alone fill plane 0 go before a long one.
+    // Short reads that alone fill all planes go before a long one.
     let waited = |deadline: &str| {
         let order = format!("order = {{ dlv = {{ read_deadline = \"{deadline}\" }} }}");
         let mut rig = Rig::new(&[SHAPE, &order]);
@@ -260,7 +273,7 @@ fn a_long_read_waits_no_longer_than_its_deadline() {
         let (began, mut long) = (rig.now(), None);
         for n in 0..200u64 {
             rig.until(began + n * 50_000);
-            rig.read(0);
+            rig.pages(Op::Read, 0, 4);
             if n == 20 {
                 long = Some((rig.pages(Op::Read, 0, 16), rig.now()));
             }

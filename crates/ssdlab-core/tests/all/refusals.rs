@@ -52,8 +52,8 @@ fn shares_of_classes_of_blocks() {
     let shares = |shares: &str| format!("belief.grade = {{ factory = {{ shares = [{shares}] }} }}");
     let key = "belief.grade.factory.shares";
     gate(key, &[LEVELS], &shares("0.5"), &shares(""));
-    gate(key, &[LEVELS], &shares("0.5, 0.5"), &shares("0.5, 0.51"));
     let roomy = ["geometry.blocks = 40", LEVELS];
+    gate(key, &roomy, &shares("0.5, 0.5"), &shares("0.5, 0.51"));
     let many = |count| shares(&vec!["0.1"; count].join(", "));
     gate(key, &roomy, &many(7), &many(8));
 }
