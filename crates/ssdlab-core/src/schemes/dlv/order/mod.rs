@@ -241,6 +241,9 @@ mod tests {
     /// Page programs take one unit of time on strong blocks and two on normal ones.
     const UNITS: [u64; 2] = [1, 2];
 
+    /// A plane that is not busy at all.
+    const IDLE: u64 = u64::MAX;
+
     /// Four planes that are busy until given times, and requests that wait for them.
     #[derive(Clone)]
     struct Bench {
@@ -276,7 +279,7 @@ mod tests {
             let (mut flash, ftl) = (drive.flash().clone(), drive.ftl().clone());
             let mut order = Dlv::build(&config, &setup);
             assert_eq!(geometry.plane_count(), 4);
-            let busy = (0..4).map(PlaneId).zip(busy_until).filter(|(_, until)| *until > 0);
+            let busy = (0..4).map(PlaneId).zip(busy_until).filter(|(_, until)| *until != IDLE);
             for (plane, until) in busy {
                 // Something waits there, so that the plane is not idle.
                 let id = flash.txns.insert(0);
@@ -435,7 +438,7 @@ mod tests {
     fn what_goes_at_once_is_a_write_on_idle_planes_where_writes_are_reordered() {
         let normal = DlvConfig::default;
         let at_once = |config, kind, plane, collecting| {
-            let mut bench = Bench::new([0, 0, 0, 9], config);
+            let mut bench = Bench::new([IDLE, IDLE, IDLE, 9], config);
             let group = bench.request(0, kind, &[0, plane], 1);
             bench.collecting[0] = collecting;
             let (order, view) = bench.parts();
@@ -502,7 +505,7 @@ mod tests {
 
     #[test]
     fn a_plane_remembers_the_deadline_of_the_first_write_that_has_not_begun() {
-        let mut bench = Bench::new([0, 9, 0, 0], DlvConfig::default());
+        let mut bench = Bench::new([IDLE, 9, IDLE, IDLE], DlvConfig::default());
         for plane in 0..2 {
             let write = bench.write(plane, &[plane]);
             bench.goes(write);
