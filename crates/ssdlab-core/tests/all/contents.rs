@@ -107,7 +107,9 @@ fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
     ];
     let mut before = Rig::new(&graded);
     // On each plane a page of a strong block and two of a normal one.
-    [(0, 1), (1, 1), (4, 4)].map(|(first, count)| before.pages(Op::Write, first, count));
+    for (first, count) in [(0, 1), (1, 1), (4, 4)] {
+        before.pages(Op::Write, first, count);
+    }
     before.finish();
     let media = before.drive.media().unwrap();
     let mut after = holding(&alike, media.clone()).unwrap();

@@ -17,6 +17,14 @@ fn gate(key: &str, sets: &[&str], good: &str, bad: &str) {
 }
 
 #[test]
+fn a_shape_that_is_refused_is_told_by_its_key_and_value() {
+    for key in ["channels", "chips", "dies", "planes", "blocks", "pages"] {
+        let refusal = Resolved::new(&config(&[&format!("geometry.{key} = 0")]), 1).unwrap_err();
+        assert_eq!((&*refusal.key, &*refusal.got), (&*format!("geometry.{key}"), "0"));
+    }
+}
+
+#[test]
 fn numbers_of_queues_and_their_depth() {
     let by_priority = ["order = \"priority\""];
     gate("host.queues", &[], "host.queues = 1", "host.queues = 0");

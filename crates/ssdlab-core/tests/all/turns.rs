@@ -164,7 +164,9 @@ fn planes_of_another_die_are_not_programmed_along() {
     // Even pages lie on the first die; the other one is a page ahead.
     rig.write(1);
     rig.finish();
-    [0, 1, 4].map(|page| rig.write(page));
+    for page in [0, 1, 4] {
+        rig.write(page);
+    }
     let (first, other) = (rig.write(8), rig.write(5));
     rig.finish();
     // They begin at the same place of their blocks, each on its die.
