@@ -227,4 +227,269 @@ impl OrderPolicy for Dlv {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use ssdlab_base::Bytes;
+    use ssdlab_nand::{Cell, Geometry};
+
+    use super::*;
+    use crate::config::Resolved;
+    use crate::drive::Drive;
+    use crate::flash::{Flash, Owner, Rank, Txns};
+    use crate::ftl::Ftl;
+    use crate::queue::Queue;
+
+    /// Page programs take one unit of time on strong blocks and two on normal ones.
+    const UNITS: [u64; 2] = [1, 2];
+
+    /// A plane that is not busy at all.
+    const IDLE: u64 = u64::MAX;
+
+    /// Four planes that are busy until given times, and requests that wait for them.
+    #[derive(Clone)]
+    pub(super) struct Bench {
+        pub(super) order: Dlv,
+        queue: Queue,
+        flash: Flash,
+        ftl: Ftl,
+        txns: Txns,
+        now: u64,
+        pub(super) collecting: [bool; 4],
+    }
+
+    impl Bench {
+        pub(super) fn new(busy_until: [u64; 4], config: DlvConfig) -> Bench {
+            let geometry = Geometry {
+                channels: 4,
+                chips: 1,
+                dies: 1,
+                planes: 1,
+                blocks: 32,
+                pages: 8,
+                page_size: Bytes::from_kib(4),
+                cell: Cell::Mlc,
+            };
+            let text = "geometry = { channels = 4, chips = 1, dies = 1, planes = 1, blocks = 32, \
+                pages = 8, page_size = \"4KiB\", cell = \"mlc\" }\n\
+                timing = { read = \"50us\", program = \"200us\", erase = \"1ms\" }\n\
+                physics = { levels = {} }\nbelief.grade = \"factory\"\n\
+                ftl.overprovisioning = 0.3\n";
+            let resolved = Resolved::new(&toml::from_str(text).unwrap(), 1).unwrap();
+            let setup = resolved.setup();
+            let drive = Drive::new(resolved.into());
+            let (mut flash, ftl) = (drive.flash().clone(), drive.ftl().clone());
+            let mut order = Dlv::build(&config, &setup);
+            assert_eq!(geometry.plane_count(), 4);
+            let busy = (0..4).map(PlaneId).zip(busy_until).filter(|(_, until)| *until != IDLE);
+            for (plane, until) in busy {
+                // Something waits there, so that the plane is not idle.
+                let id = flash.txns.insert(0);
+                flash.txns[id].plane = plane;
+                flash.txns[id].kind = OpKind::Program;
+                flash.enqueue(id, Rank::host(0), 0);
+                order.planes[plane.index()].idle_at = until;
+            }
+            let (queue, txns) = (Queue::new(4), Txns::default());
+            Bench { order, queue, flash, ftl, txns, now: 0, collecting: [false; 4] }
+        }
+
+        /// A write of a page on each of these planes.
+        pub(super) fn write(&mut self, slot: u32, planes: &[u32]) -> GroupId {
+            self.request(slot, OpKind::Program, planes, 0)
+        }
+
+        /// A request for a page on each of these planes, each of which is read for so long.
+        pub(super) fn request(
+            &mut self,
+            slot: u32,
+            kind: OpKind,
+            planes: &[u32],
+            reading: u64,
+        ) -> GroupId {
+            let group = self.queue.insert(Owner::Request(slot), kind, 0, slot.into());
+            for &plane in planes {
+                let id = self.txns.insert(0);
+                self.txns[id].plane = PlaneId(plane);
+                self.txns[id].kind = kind;
+                let leg = self.queue.add(&mut self.txns, group, id, reading).clone();
+                let (order, view) = self.parts();
+                let estimate = order.estimate(&view, kind, &leg);
+                self.queue.leg_mut(group, PlaneId(plane)).estimate = estimate;
+            }
+            group
+        }
+
+        pub(super) fn parts(&mut self) -> (&mut Dlv, HoldView<'_>) {
+            let Bench { order, queue, flash, ftl, collecting, now, .. } = self;
+            (order, HoldView { now: *now, queue, flash, ftl, collecting, programming: &UNITS })
+        }
+
+        /// Leaves so many strong pages on each plane.
+        pub(super) fn keep_strong(&mut self, pages: u32) {
+            for plane in (0..4).map(PlaneId) {
+                let free = self.ftl.alloc.pages_of(plane, 0);
+                self.order.planes[plane.index()].promised[0] = free - pages;
+            }
+        }
+
+        fn expected(&mut self, group: GroupId) -> u64 {
+            let (order, view) = self.parts();
+            order.finish(&view, view.queue.group(group))
+        }
+
+        /// The request goes: when it ends, and the class that each page gets.
+        pub(super) fn goes(&mut self, group: GroupId) -> (u64, Vec<Option<u8>>) {
+            let mut classes = Vec::new();
+            let (order, view) = self.parts();
+            let group_ref = view.queue.group(group);
+            let legs = &group_ref.legs;
+            let going = Going { group: group_ref, legs, at_once: false, overtakes: false };
+            order.leaves(&view, &going, &mut classes);
+            let ends = legs.iter().map(|leg| order.planes[leg.plane.index()].idle_at);
+            let end = ends.max().unwrap();
+            while !self.queue.group(group).legs.is_empty() {
+                while self.queue.take(&self.txns, group, 0).is_some() {}
+                if self.queue.remove_leg(group, 0) {
+                    break;
+                }
+            }
+            (end, classes)
+        }
+
+        /// Lets all that waits go, the one that ends first next; who went, and when each ends.
+        fn all(&mut self) -> Vec<(u32, u64)> {
+            let mut gone = Vec::new();
+            while let Some(next) = {
+                let (order, view) = self.parts();
+                let waiting = view.queue.arrived(OpKind::Program);
+                waiting.min_by_key(|&id| order.finish(&view, view.queue.group(id)))
+            } {
+                let Owner::Request(slot) = self.queue.group(next).owner else { unreachable!() };
+                gone.push((slot, self.goes(next).0));
+            }
+            gone
+        }
+    }
+
+    /// Plane 2 is idle at T6, plane 1 at T8, planes 3 and 4 at T5. (Planes count from 1 in the paper.)
+    pub(super) const FIG4: [u64; 4] = [8, 6, 5, 5];
+
+    #[test]
+    fn figure_4_without_strong_blocks() {
+        let fifo = DlvConfig { writes: Pick::Fifo, ..DlvConfig::default() };
+        let mut bench = Bench::new(FIG4, fifo);
+        let (a, b) = (bench.write(0, &[3, 2, 1]), bench.write(1, &[1, 0]));
+        assert_eq!((bench.goes(a).0, bench.goes(b).0), (8, 10));
+    }
+
+    #[test]
+    fn figure_4_with_strong_blocks_for_a3_and_b2_alone() {
+        let mut bench = Bench::new(FIG4, DlvConfig::default());
+        let (a, b) = (bench.write(0, &[3, 2, 1]), bench.write(1, &[1, 0]));
+        assert_eq!((bench.expected(a), bench.expected(b)), (7, 9));
+        assert_eq!(bench.goes(a), (7, vec![Some(1), Some(1), Some(0)]));
+        assert_eq!(bench.goes(b), (9, vec![Some(1), Some(0)]));
+    }
+
+    /// Pages on planes 1 to 4 of each of the six writes. The figure is not part of the paper's text:
+    /// this is an instance that agrees with all that the text says of it.
+    const FIG7: [&[u32]; 6] = [&[0, 1], &[1, 1, 2], &[1, 2], &[0, 3, 3], &[3, 3], &[2, 3, 3]];
+
+    fn figure_7(config: DlvConfig) -> (Bench, Vec<GroupId>) {
+        let mut bench = Bench::new([4, 1, 0, 0], config);
+        bench.keep_strong(3);
+        let groups = (0..6).map(|write| bench.write(write, FIG7[write as usize])).collect();
+        (bench, groups)
+    }
+
+    #[test]
+    fn figure_7_in_the_order_of_least_finish() {
+        let (mut bench, groups) = figure_7(DlvConfig::default());
+        assert_eq!((bench.expected(groups[0]), bench.expected(groups[2])), (5, 2));
+        let strong_on_2_normal_on_3 = vec![Some(0), Some(1)];
+        assert_eq!(bench.clone().goes(groups[2]), (2, strong_on_2_normal_on_3));
+        let gone = bench.all();
+        assert_eq!(gone.iter().map(|(write, _)| *write).collect::<Vec<_>>(), [2, 4, 1, 0, 5, 3]);
+        let mean = gone.iter().map(|(_, end)| *end as f64).sum::<f64>() / 6.0;
+        assert!((mean - 4.67).abs() < 0.005, "{mean}");
+    }
+
+    #[test]
+    fn figure_7_in_the_order_of_coming() {
+        let fifo = DlvConfig { writes: Pick::Fifo, ..DlvConfig::default() };
+        let (mut bench, groups) = figure_7(fifo);
+        let mean = groups.iter().map(|&write| bench.goes(write).0 as f64).sum::<f64>() / 6.0;
+        assert!((mean - 8.33).abs() < 0.005, "{mean}");
+    }
+
+    #[test]
+    fn what_goes_at_once_is_a_write_on_idle_planes_where_writes_are_reordered() {
+        let normal = DlvConfig::default;
+        let at_once = |config, kind, plane, collecting| {
+            let mut bench = Bench::new([IDLE, IDLE, IDLE, 9], config);
+            let group = bench.request(0, kind, &[0, plane], 1);
+            bench.collecting[0] = collecting;
+            let (order, view) = bench.parts();
+            order.goes_at_once(&view, group)
+        };
+        assert!(at_once(normal(), OpKind::Program, 1, false));
+        assert!(!at_once(normal(), OpKind::Program, 3, false));
+        assert!(!at_once(normal(), OpKind::Program, 1, true));
+        assert!(!at_once(normal(), OpKind::Read, 1, false));
+        let never = DlvConfig { idle_at_once: false, ..normal() };
+        let fifo = DlvConfig { writes: Pick::Fifo, ..normal() };
+        assert!(!at_once(never, OpKind::Program, 1, false));
+        assert!(!at_once(fifo, OpKind::Program, 1, false));
+    }
+
+    #[test]
+    fn reads_go_first_unless_they_keep_their_places_or_something_is_late() {
+        let fifo = DlvConfig { reads: Pick::Fifo, ..DlvConfig::default() };
+        for (config, late, expected) in [
+            (DlvConfig::default(), false, [0, 1]),
+            (DlvConfig::default(), true, [1, 1]),
+            (fifo.clone(), false, [1, 1]),
+            (fifo, true, [1, 1]),
+        ] {
+            let mut order = Bench::new([0; 4], config).order;
+            order.late = late;
+            let view = |kind| OrderView { kind, priority: 0, hint: 0 };
+            assert_eq!(
+                [OpKind::Read, OpKind::Program].map(|kind| order.rank(&view(kind))),
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn what_may_be_overtaken_is_late_after_its_deadline() {
+        let normal = DlvConfig::default;
+        let late = |config, kind, now| {
+            let mut bench = Bench::new([0; 4], config);
+            bench.request(0, kind, &[0], 1);
+            bench.now = now;
+            let (order, view) = bench.parts();
+            order.is_late(&view)
+        };
+        let (of_read, of_write) = (500_000_000, 5_000_000_000);
+        for (kind, due) in [(OpKind::Read, of_read), (OpKind::Program, of_write)] {
+            assert!(!late(normal(), kind, due), "{kind:?}");
+            assert!(late(normal(), kind, due + 1), "{kind:?}");
+        }
+        let (fifo, never) = (Pick::Fifo, u64::MAX / 2);
+        assert!(!late(DlvConfig { reads: fifo, ..normal() }, OpKind::Read, never));
+        assert!(!late(DlvConfig { writes: fifo, ..normal() }, OpKind::Program, never));
+        assert!(late(DlvConfig { writes: fifo, ..normal() }, OpKind::Read, never));
+    }
+
+    #[test]
+    fn a_plane_remembers_the_deadline_of_the_first_write_that_has_not_begun() {
+        let mut bench = Bench::new([IDLE, 9, IDLE, IDLE], DlvConfig::default());
+        for plane in 0..2 {
+            let write = bench.write(plane, &[plane]);
+            bench.goes(write);
+        }
+        // On plane 1 a write waits already.
+        let due = [0, 1].map(|plane| bench.order.planes[plane].write_due);
+        assert_eq!(due, [5_000_000_000, 0]);
+    }
+}
