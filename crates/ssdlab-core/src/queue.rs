@@ -57,7 +57,6 @@ pub struct Queue {
     of_plane: Box<[Vec<GroupId>]>,
     /// Reads and writes in the order of their coming; what has gone is taken out late.
     arrived: [VecDeque<(GroupId, u64)>; 2],
-    waiting: u32,
 }
 
 fn side(kind: OpKind) -> usize {
@@ -72,7 +71,6 @@ impl Queue {
             free: Vec::new(),
             of_plane: vec![Vec::new(); planes as usize].into_boxed_slice(),
             arrived: Default::default(),
-            waiting: 0,
         }
     }
 
@@ -115,16 +113,6 @@ impl Queue {
         group.waits && group.seq == seq
     }
 
-    /// How many groups wait.
-    pub fn len(&self) -> u32 {
-        self.waiting
-    }
-
-    /// Whether nothing waits.
-    pub fn is_empty(&self) -> bool {
-        self.waiting == 0
-    }
-
     /// A new group, without operations; `seq` is its place in the order of coming.
     pub fn insert(&mut self, owner: Owner, kind: OpKind, arrival: u64, seq: u64) -> GroupId {
         let id = self.free.pop().unwrap_or_else(|| {
@@ -147,7 +135,6 @@ impl Queue {
         // What waited elsewhere before it came here is not always the last.
         let after = arrived.iter().rev().take_while(|(_, other)| *other > seq).count();
         arrived.insert(arrived.len() - after, (id, seq));
-        self.waiting += 1;
         id
     }
 
@@ -194,7 +181,6 @@ impl Queue {
         let group = &mut self.groups[id.0 as usize];
         group.waits = false;
         let kind = group.kind;
-        self.waiting -= 1;
         while let Some(&(first, seq)) = self.arrived[side(kind)].front() {
             if self.is_waiting(first, seq) {
                 break;
@@ -247,7 +233,7 @@ mod tests {
         assert_eq!(queue.take(&txns, first, 0), Some(ids[1]));
         assert!(queue.remove_leg(first, 0));
         assert_eq!(queue.of_plane(PlaneId(3)), [second]);
-        assert_eq!((queue.len(), queue.arrived(OpKind::Program).count()), (1, 0));
+        assert_eq!(queue.arrived(OpKind::Program).count(), 0);
     }
 
     #[test]
@@ -271,6 +257,19 @@ mod tests {
         assert_eq!(next, all[1]);
         assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), [all[3], all[4], next]);
         assert!(queue.group(next).seq > queue.group(all[4]).seq);
-        assert!(!queue.is_empty());
+    }
+
+    #[test]
+    fn what_waited_elsewhere_comes_before_those_that_came_later() {
+        let (mut queue, mut txns) = (Queue::new(1), Txns::default());
+        let groups = [5, 9, 7, 3].map(|seq| {
+            let group = queue.insert(Owner::Request(seq as u32), OpKind::Read, 0, seq);
+            let id = txn(&mut txns, 0);
+            queue.add(&mut txns, group, id, 1);
+            group
+        });
+        let in_order = [3, 0, 2, 1].map(|at| groups[at]);
+        assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), in_order);
+        assert_eq!(queue.of_plane(PlaneId(0)), in_order);
     }
 }

@@ -430,6 +430,16 @@ mod tests {
     }
 
     #[test]
+    fn the_host_may_write_every_free_page_but_those_of_the_reserve() {
+        let (geometry, mut blocks, mut allocator) = plane(true);
+        for left in (0..=8).rev() {
+            assert_eq!(allocator.pages_of(PLANE, 0), left);
+            let page = allocator.allocate(&geometry, &mut blocks, PLANE, Stream::Host, None);
+            assert_eq!(page.is_some(), left > 0);
+        }
+    }
+
+    #[test]
     fn without_levelling_the_block_freed_first_is_opened_first() {
         let (geometry, mut blocks, mut allocator) = plane(false);
         let write = |blocks: &mut BlockTable, allocator: &mut Allocator| {

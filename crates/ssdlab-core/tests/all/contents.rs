@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ssdlab_core::drive::Media;
 use ssdlab_core::{Drive, Op, Resolved};
-use ssdlab_nand::{BlockId, Lpn};
+use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::support::{Rig, SPP, config};
 
@@ -92,4 +92,45 @@ fn what_was_kept_in_the_middle_of_a_job_is_refused() {
     state[0] = "Victim".into();
     let forged: Media = table.try_into().unwrap();
     assert!(holding(&[], forged).is_none());
+}
+
+#[test]
+fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
+    let alike =
+        ["geometry.channels = 2", "physics = { levels = {} }", "ftl.overprovisioning = 0.4"];
+    let graded = [
+        alike[0],
+        alike[1],
+        alike[2],
+        "belief.grade = { factory = { shares = [0.3, 0.3] } }",
+        "place = [{ small_strong = { pages = 1 } }]",
+    ];
+    let mut before = Rig::new(&graded);
+    // On each plane a page of a strong block and two of a normal one.
+    for (first, count) in [(0, 1), (1, 1), (4, 4)] {
+        before.pages(Op::Write, first, count);
+    }
+    before.finish();
+    let media = before.drive.media().unwrap();
+    let mut after = holding(&alike, media.clone()).unwrap();
+    let again = holding(&graded, after.drive.media().unwrap()).unwrap();
+    let open = |rig: &Rig, plane| {
+        let mut open: Vec<_> = rig.drive.ftl().alloc.open_list(PlaneId(plane)).collect();
+        open.sort_unstable_by_key(|(block, _)| block.0);
+        open
+    };
+    for plane in 0..2 {
+        assert_eq!(open(&before, plane).len(), 2);
+        assert_eq!(open(&after, plane), open(&before, plane));
+        assert_eq!(open(&again, plane), open(&before, plane));
+    }
+    let free = |rig: &Rig| [0, 1].map(|plane| rig.drive.ftl().alloc.free_blocks(PlaneId(plane)));
+    assert_eq!(after.drive.audit(), Ok(()));
+    // Seven pages and six are left on each plane.
+    after.pages(Op::Write, 10, 26);
+    after.finish();
+    assert_eq!(free(&after), [14, 14]);
+    after.pages(Op::Write, 36, 2);
+    after.finish();
+    assert_eq!(free(&after), [13, 13]);
 }

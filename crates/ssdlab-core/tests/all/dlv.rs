@@ -113,6 +113,19 @@ fn the_write_that_ends_first_goes_first() {
 }
 
 #[test]
+fn the_read_that_ends_first_goes_first() {
+    let mut rig = dlv();
+    rig.pages(Op::Write, 0, 16);
+    rig.finish();
+    rig.pages(Op::Read, 0, 4);
+    // All planes are busy; both need plane 0, the long one four times.
+    let (long, short) = (rig.pages(Op::Read, 0, 16), rig.read(4));
+    rig.finish();
+    assert!(rig.end_of(short) < rig.end_of(long));
+    assert_eq!(rig.drive.stats().let_go[0], (3, 1), "one read overtakes another");
+}
+
+#[test]
 fn a_read_goes_before_a_write_on_the_same_plane_and_keeps_its_place_under_woo() {
     for (order, first) in [("\"dlv\"", true), ("{ dlv = { reads = \"fifo\" } }", false)] {
         let order = format!("order = {order}");
@@ -237,6 +250,58 @@ fn tables_learn_where_reads_start_and_last_levels_remember() {
     let last = "read = \"last_level\"";
     assert_eq!(retries(last, 1), retries(climb, 1), "each page is new");
     assert_eq!(retries(last, 2), 0);
+}
+
+#[test]
+fn classes_beyond_the_list_of_voltages_have_the_last() {
+    let all_strong = "program = [{ by_class = { voltages = [\"strong\"] } }]";
+    let mut rig = Rig::new(&sets(&[&[SHAPE], STRONG, &[all_strong]]));
+    let write = rig.write(0);
+    rig.finish();
+    assert_eq!(rig.end_of(write), Some(BUS + STRONG_PROGRAM));
+    assert_eq!(rig.drive.stats().by_class[..2], [0, 1], "a normal block");
+}
+
+#[test]
+fn a_long_read_waits_no_longer_than_its_deadline() {
+    // Short reads that alone fill all planes go before a long one.
+    let waited = |deadline: &str| {
+        let order = format!("order = {{ dlv = {{ read_deadline = \"{deadline}\" }} }}");
+        let mut rig = Rig::new(&[SHAPE, &order]);
+        rig.pages(Op::Write, 0, 16);
+        rig.finish();
+        let (began, mut long) = (rig.now(), None);
+        for n in 0..200u64 {
+            rig.until(began + n * 50_000);
+            rig.pages(Op::Read, 0, 4);
+            if n == 20 {
+                long = Some((rig.pages(Op::Read, 0, 16), rig.now()));
+            }
+        }
+        rig.finish();
+        let (tag, came) = long.unwrap();
+        rig.end_of(tag).unwrap() - came
+    };
+    let (short, long) = (waited("2ms"), waited("10s"));
+    assert!((2_000_000..3_500_000).contains(&short), "{short}");
+    assert!(long > 8_000_000, "{long}");
+}
+
+#[test]
+fn what_its_controller_keeps_is_counted() {
+    let bytes = |sets: &[&str]| Rig::new(sets).drive.metadata_bytes();
+    assert_eq!(bytes(&[SHAPE]), []);
+    let tables = "read = \"sl_tables\"";
+    let kept = bytes(&sets(&[&[SHAPE, "order = \"dlv\"", tables], STRONG]));
+    // A bit and a stamp of 20 bits for each of 192 blocks; on four planes two numbers of three
+    // bytes; twice six entries of 12 bits.
+    let expected = [
+        ("block_classes", 24),
+        ("plane_counters", 24),
+        ("sensing_level_tables", 18),
+        ("block_time_stamps", 480),
+    ];
+    assert_eq!(kept, expected);
 }
 
 #[test]

@@ -17,6 +17,14 @@ fn gate(key: &str, sets: &[&str], good: &str, bad: &str) {
 }
 
 #[test]
+fn a_shape_that_is_refused_is_told_by_its_key_and_value() {
+    for key in ["channels", "chips", "dies", "planes", "blocks", "pages"] {
+        let refusal = Resolved::new(&config(&[&format!("geometry.{key} = 0")]), 1).unwrap_err();
+        assert_eq!((&*refusal.key, &*refusal.got), (&*format!("geometry.{key}"), "0"));
+    }
+}
+
+#[test]
 fn numbers_of_queues_and_their_depth() {
     let by_priority = ["order = \"priority\""];
     gate("host.queues", &[], "host.queues = 1", "host.queues = 0");
@@ -36,6 +44,59 @@ fn chains_have_a_link_and_climbs_a_rung() {
     gate("read.climb.start", &levels, &climb(1), &climb(0));
     gate("read.climb.start", &levels, &climb(7), &climb(8));
     gate("read.climb.start", &[], &climb(1), &climb(2));
+}
+
+#[test]
+fn a_link_comes_once_in_a_chain() {
+    gate("place", &[], "place = [\"next_page\"]", "place = [\"next_page\", \"next_page\"]");
+    gate("program", &[], "program = [\"normal\"]", "program = [\"normal\", \"normal\"]");
+}
+
+const LEVELS: &str = "physics = { levels = {} }";
+const GRADED: &str = "belief.grade = \"factory\"";
+
+#[test]
+fn shares_of_classes_of_blocks() {
+    let shares = |shares: &str| format!("belief.grade = {{ factory = {{ shares = [{shares}] }} }}");
+    let key = "belief.grade.factory.shares";
+    gate(key, &[LEVELS], &shares("0.5"), &shares(""));
+    let roomy = ["geometry.blocks = 40", LEVELS];
+    gate(key, &roomy, &shares("0.5, 0.5"), &shares("0.5, 0.51"));
+    let many = |count| shares(&vec!["0.1"; count].join(", "));
+    gate(key, &roomy, &many(7), &many(8));
+}
+
+#[test]
+fn policies_that_tell_blocks_apart() {
+    let strong =
+        "timing.voltages = [{ name = \"normal\" }, { name = \"strong\", program = \"100us\" }]";
+    for (key, set) in
+        [("program", "program = [\"by_class\"]"), ("place", "place = [\"small_strong\"]")]
+    {
+        let sets = if key == "program" { vec![LEVELS, strong, set] } else { vec![LEVELS, set] };
+        gate(key, &sets, GRADED, "belief.grade = \"alike\"");
+    }
+    let by = |names: &str| format!("program = [{{ by_class = {{ voltages = [{names}] }} }}]");
+    let key = "program.by_class.voltages";
+    gate(key, &[LEVELS, GRADED, strong], &by("\"strong\""), &by(""));
+    gate(
+        key,
+        &[LEVELS, GRADED, strong],
+        &by("\"strong\", \"normal\""),
+        &by("\"strong\", \"weak\""),
+    );
+}
+
+#[test]
+fn tables_of_sensing_levels() {
+    let key = "read.sl_tables.pe_bins";
+    let bins = |bins: Vec<u32>| format!("read = {{ sl_tables = {{ pe_bins = {bins:?} }} }}");
+    gate(key, &[LEVELS], &bins(vec![1, 2]), &bins(vec![2, 2]));
+    gate(key, &[LEVELS], &bins(vec![1, 2]), &bins(vec![2, 1]));
+    // Ten tables in all.
+    gate(key, &[LEVELS], &bins((1..10).collect()), &bins((1..11).collect()));
+    gate(key, &[LEVELS, GRADED], &bins((1..5).collect()), &bins((1..6).collect()));
+    gate("read", &["read = \"sl_tables\""], LEVELS, "physics = \"flat\"");
 }
 
 #[test]
@@ -59,6 +120,11 @@ fn sizes_of_the_buffer() {
     gate("buffer.size", &[], &size(4096), &size(4095));
     let pages = |bytes| resolve(&[&size(bytes)]).unwrap().buffer_pages;
     assert_eq!([pages(0), pages(4096), pages(8191), pages(8192)], [0, 1, 1, 2]);
+    let free = |pages: u64, share: f64| {
+        let share = format!("buffer.keep_free = {share}");
+        resolve(&[&size(pages * 4096), &share]).unwrap().buffer_keep_free
+    };
+    assert_eq!([free(16, 0.25), free(16, 0.99), free(2, 0.9), free(1, 0.9)], [4, 15, 1, 0]);
 }
 
 #[test]
@@ -100,6 +166,13 @@ fn space_that_is_kept() {
     let (key, level) = ("ftl.overprovisioning", "tend.static_wear = {}");
     gate(key, &[], &op(3.0 / 16.0), &op(3.0 / 16.0 - 1e-2));
     gate(key, &[level], &op(4.0 / 16.0), &op(4.0 / 16.0 - 1e-2));
+    // Of each class but one there is one more that is open, and one more with wear levelling.
+    let three = "belief.grade = { factory = { shares = [0.3, 0.3] } }";
+    let kept = |share: f64| [op(share / 16.0), op(share / 16.0 - 1e-2)];
+    let [good, bad] = kept(5.0);
+    gate(key, &[LEVELS, three], &good, &bad);
+    let [good, bad] = kept(8.0);
+    gate(key, &[LEVELS, three, level], &good, &bad);
     gate(key, &["geometry = { channels = 3, planes = 2 }"], &op(3.0 / 16.0), &op(0.18));
     gate(key, &[], &op(0.99), &op(0.9999));
     gate("geometry.blocks", &[&op(0.9)], "geometry.blocks = 4", "geometry.blocks = 3");
@@ -168,6 +241,9 @@ fn settings_without_effect() {
         ("flash.resume_time", "\"1us\"", "preempt = \"reads_interrupt\"", ""),
         ("buffer.latency", "\"1us\"", "buffer.size = \"8KiB\"", ""),
         ("buffer.reads", "false", "buffer.size = \"8KiB\"", ""),
+        ("buffer.keep_free", "0.1", "buffer.size = \"8KiB\"", ""),
+        ("evict", "\"cflru\"", "buffer.size = \"8KiB\"", ""),
+        ("belief.grade", "\"factory\"", levels, ""),
         ("tend.gc.choices", "3", "tend.gc.victim = \"d_choices\"", "tend.gc.victim = \"random\""),
         ("read", "\"worst\"", levels, ""),
         ("start.age_max", "\"1d\"", retries, levels),

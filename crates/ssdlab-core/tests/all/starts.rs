@@ -1,7 +1,7 @@
 //! Does a drive begin as full, as outdated and as worn as it is told to, with books that agree?
 
 use proptest::prelude::*;
-use ssdlab_core::ftl::{BlockState, PlaneOrder};
+use ssdlab_core::ftl::{BlockState, PlaneOrder, Stream};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::support::{Rig, play, step};
@@ -99,6 +99,46 @@ fn of_a_drive_written_once_no_page_is_outdated() {
         let full = fillings(&rig, plane);
         assert_eq!(full, vec![16; 150]);
         assert_eq!(rig.drive.ftl().alloc.free_blocks(PlaneId(plane)), 250);
+    }
+}
+
+#[test]
+fn a_drive_written_once_goes_on_in_the_block_that_holds_the_rest() {
+    // 2405 pages on each plane.
+    let rig = Rig::unwatched(&[LARGE[0], LARGE[1], "start.fill = 0.501042"], 1).unwrap();
+    for plane in 0..4 {
+        assert_eq!(fillings(&rig, plane), vec![16; 150]);
+        assert_eq!(rig.drive.ftl().alloc.open_pages(PlaneId(plane), Stream::Host), 11);
+    }
+}
+
+#[test]
+fn a_plane_of_many_blocks_is_as_outdated_as_one_of_few() {
+    // 4500 pages of data in 6429 pages, as far as whole blocks go.
+    let shape = "geometry = { channels = 2, blocks = 3000, pages = 4 }";
+    let start = "start = { fill = 0.5, invalid = 0.3 }";
+    let rig = Rig::unwatched(&[shape, LARGE[1], start], 1).unwrap();
+    for plane in 0..2 {
+        let full = fillings(&rig, plane).len();
+        assert!((1600..=1615).contains(&full), "plane {plane} has {full} full blocks");
+    }
+}
+
+#[test]
+fn blocks_begin_as_worn_as_they_are_and_those_with_data_as_old() {
+    let sights = |start: &str| {
+        let start = format!("start = {{ fill = 0.5, {start} }}");
+        let sets = [LARGE[0], LARGE[1], "physics = { retries = {} }", &start];
+        let drive = Rig::unwatched(&sets, 1).unwrap().drive;
+        let sight = |block| drive.block(0, block, drive.now()).expect("a good block");
+        (0..400).map(|block| (sight(block).valid > 0, sight(block).rber.unwrap())).collect()
+    };
+    let fresh: Vec<(bool, f64)> = sights("pe_cycles = 0");
+    let (worn, old) = (sights("pe_cycles = 1000"), sights("age_min = \"90d\", age_max = \"90d\""));
+    assert!(fresh.iter().any(|(data, _)| *data) && fresh.iter().any(|(data, _)| !*data));
+    for (block, (data, rate)) in fresh.into_iter().enumerate() {
+        assert!(worn[block].1 > rate, "block {block} is worn");
+        assert_eq!(old[block].1 > rate, data, "block {block} ages if it holds data");
     }
 }
 

@@ -157,3 +157,19 @@ fn under_dynamic_allocation_writes_go_round_and_to_the_plane_with_least_to_do() 
     rig.finish();
     assert_eq!(planes_of(&rig, 18..24), [0, 1, 2, 0, 1, 2]);
 }
+
+#[test]
+fn planes_of_another_die_are_not_programmed_along() {
+    let mut rig = Rig::new(&["geometry = { dies = 2, planes = 2 }", "flash.array = \"die\""]);
+    // Even pages lie on the first die; the other one is a page ahead.
+    rig.write(1);
+    rig.finish();
+    for page in [0, 1, 4] {
+        rig.write(page);
+    }
+    let (first, other) = (rig.write(8), rig.write(5));
+    rig.finish();
+    // They begin at the same place of their blocks, each on its die.
+    let (first, other) = (rig.end_of(first).unwrap(), rig.end_of(other).unwrap());
+    assert!(first >= other + PROGRAM / 2, "{first} and {other}");
+}

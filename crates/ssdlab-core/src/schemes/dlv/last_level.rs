@@ -35,7 +35,7 @@ impl Answer for LastLevel {
 impl ReadPolicy for LastLevel {
     #[inline]
     fn start(&mut self, view: &ReadView) -> u8 {
-        self.rung[view.lpn.index()].min(view.rungs - 1)
+        self.rung[view.lpn.index()]
     }
 
     fn learns(&self) -> bool {

@@ -209,6 +209,13 @@ mod tests {
         policy.decoded(&worn, 3, false);
         assert_eq!(policy.start(&worn), 3);
         assert_eq!(policy.start(&ReadView { pe_cycles: 999, ..worn }), 0);
+        assert_eq!(policy.start(&ReadView { class: 0, ..worn }), 0);
+        let mut policy = tables(0, &[1000, 2000]);
+        policy.decoded(&worn, 3, false);
+        assert_eq!(
+            [999, 1999, 2000].map(|pe_cycles| policy.start(&ReadView { pe_cycles, ..worn })),
+            [0, 3, 0]
+        );
     }
 
     #[test]

@@ -90,3 +90,55 @@ impl Dlv {
         self.planes[leg.plane.index()].idle_at = at;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_nand::PlaneId;
+
+    use crate::account::OpKind;
+    use crate::policy::order::OrderPolicy;
+    use crate::schemes::dlv::order::DlvConfig;
+    use crate::schemes::dlv::order::tests::{Bench, FIG4};
+
+    #[test]
+    fn a_plane_is_expected_to_be_busy_for_as_long_as_it_reads_and_programs() {
+        let mut bench = Bench::new(FIG4, DlvConfig::default());
+        let (read, part) =
+            (bench.request(0, OpKind::Read, &[0], 3), bench.request(1, OpKind::Program, &[1], 3));
+        assert_eq!(bench.goes(read).0, 8 + 3);
+        assert_eq!(bench.goes(part).0, 6 + 3 + 1);
+    }
+
+    #[test]
+    fn pages_beyond_the_strong_ones_are_programmed_normally() {
+        let mut bench = Bench::new([0; 4], DlvConfig::default());
+        bench.keep_strong(2);
+        let (order, view) = bench.parts();
+        let fastest = |pages, taken| order.fastest(&view, PlaneId(0), pages, taken);
+        assert_eq!([fastest(2, None), fastest(2, Some(0)), fastest(2, Some(1))], [2, 3, 2]);
+        assert_eq!([fastest(5, None), fastest(10_000, None)], [2 + 3 * 2, 2 + 9_998 * 2]);
+        order.given(PlaneId(0), 0);
+        assert_eq!(order.available(&view, PlaneId(0), 0), 3, "a promise was kept");
+        order.planes[0].promised[..2].fill(u32::MAX);
+        assert_eq!(order.class_for(&view, PlaneId(0), (0, 0), 0), 1, "none is left");
+    }
+
+    #[test]
+    fn a_write_waits_while_a_plane_that_it_needs_is_collected_and_a_read_does_not() {
+        let (normal, careless) =
+            (DlvConfig::default(), DlvConfig { avoid_collection: false, ..DlvConfig::default() });
+        for (config, waits) in [(normal, true), (careless, false)] {
+            let mut bench = Bench::new([0; 4], config);
+            let (both, one) = (bench.write(0, &[0, 1]), bench.write(1, &[1]));
+            let read = bench.request(2, OpKind::Read, &[0], 1);
+            bench.collecting[0] = true;
+            let (order, view) = bench.parts();
+            let next = order.shortest(&view, PlaneId(1), OpKind::Program);
+            assert_eq!(next, Some(if waits { one } else { both }));
+            let first = |plane| order.first(&view, PlaneId(plane), |_| true);
+            // Leg by leg only the plane in question matters.
+            assert_eq!([first(0), first(1)], [Some(if waits { read } else { both }), Some(both)]);
+            assert_eq!(order.shortest(&view, PlaneId(0), OpKind::Read), Some(read));
+        }
+    }
+}

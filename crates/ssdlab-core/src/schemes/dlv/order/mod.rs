@@ -241,18 +241,23 @@ mod tests {
     /// Page programs take one unit of time on strong blocks and two on normal ones.
     const UNITS: [u64; 2] = [1, 2];
 
+    /// A plane that is not busy at all.
+    const IDLE: u64 = u64::MAX;
+
     /// Four planes that are busy until given times, and requests that wait for them.
     #[derive(Clone)]
-    struct Bench {
-        order: Dlv,
+    pub(super) struct Bench {
+        pub(super) order: Dlv,
         queue: Queue,
         flash: Flash,
         ftl: Ftl,
         txns: Txns,
+        now: u64,
+        pub(super) collecting: [bool; 4],
     }
 
     impl Bench {
-        fn new(busy_until: [u64; 4], config: DlvConfig) -> Bench {
+        pub(super) fn new(busy_until: [u64; 4], config: DlvConfig) -> Bench {
             let geometry = Geometry {
                 channels: 4,
                 chips: 1,
@@ -274,7 +279,8 @@ mod tests {
             let (mut flash, ftl) = (drive.flash().clone(), drive.ftl().clone());
             let mut order = Dlv::build(&config, &setup);
             assert_eq!(geometry.plane_count(), 4);
-            for (plane, until) in (0..4).map(PlaneId).zip(busy_until) {
+            let busy = (0..4).map(PlaneId).zip(busy_until).filter(|(_, until)| *until != IDLE);
+            for (plane, until) in busy {
                 // Something waits there, so that the plane is not idle.
                 let id = flash.txns.insert(0);
                 flash.txns[id].plane = plane;
@@ -282,28 +288,47 @@ mod tests {
                 flash.enqueue(id, Rank::host(0), 0);
                 order.planes[plane.index()].idle_at = until;
             }
-            Bench { order, queue: Queue::new(4), flash, ftl, txns: Txns::default() }
+            let (queue, txns) = (Queue::new(4), Txns::default());
+            Bench { order, queue, flash, ftl, txns, now: 0, collecting: [false; 4] }
         }
 
         /// A write of a page on each of these planes.
-        fn write(&mut self, slot: u32, planes: &[u32]) -> GroupId {
-            let group = self.queue.insert(Owner::Request(slot), OpKind::Program, 0, slot.into());
+        pub(super) fn write(&mut self, slot: u32, planes: &[u32]) -> GroupId {
+            self.request(slot, OpKind::Program, planes, 0)
+        }
+
+        /// A request for a page on each of these planes, each of which is read for so long.
+        pub(super) fn request(
+            &mut self,
+            slot: u32,
+            kind: OpKind,
+            planes: &[u32],
+            reading: u64,
+        ) -> GroupId {
+            let group = self.queue.insert(Owner::Request(slot), kind, 0, slot.into());
             for &plane in planes {
                 let id = self.txns.insert(0);
                 self.txns[id].plane = PlaneId(plane);
-                self.txns[id].kind = OpKind::Program;
-                let leg = self.queue.add(&mut self.txns, group, id, 0).clone();
+                self.txns[id].kind = kind;
+                let leg = self.queue.add(&mut self.txns, group, id, reading).clone();
                 let (order, view) = self.parts();
-                let estimate = order.estimate(&view, OpKind::Program, &leg);
+                let estimate = order.estimate(&view, kind, &leg);
                 self.queue.leg_mut(group, PlaneId(plane)).estimate = estimate;
             }
             group
         }
 
-        fn parts(&mut self) -> (&mut Dlv, HoldView<'_>) {
-            let Bench { order, queue, flash, ftl, .. } = self;
-            let collecting = &[false; 4];
-            (order, HoldView { now: 0, queue, flash, ftl, collecting, programming: &UNITS })
+        pub(super) fn parts(&mut self) -> (&mut Dlv, HoldView<'_>) {
+            let Bench { order, queue, flash, ftl, collecting, now, .. } = self;
+            (order, HoldView { now: *now, queue, flash, ftl, collecting, programming: &UNITS })
+        }
+
+        /// Leaves so many strong pages on each plane.
+        pub(super) fn keep_strong(&mut self, pages: u32) {
+            for plane in (0..4).map(PlaneId) {
+                let free = self.ftl.alloc.pages_of(plane, 0);
+                self.order.planes[plane.index()].promised[0] = free - pages;
+            }
         }
 
         fn expected(&mut self, group: GroupId) -> u64 {
@@ -312,7 +337,7 @@ mod tests {
         }
 
         /// The request goes: when it ends, and the class that each page gets.
-        fn goes(&mut self, group: GroupId) -> (u64, Vec<Option<u8>>) {
+        pub(super) fn goes(&mut self, group: GroupId) -> (u64, Vec<Option<u8>>) {
             let mut classes = Vec::new();
             let (order, view) = self.parts();
             let group_ref = view.queue.group(group);
@@ -346,7 +371,7 @@ mod tests {
     }
 
     /// Plane 2 is idle at T6, plane 1 at T8, planes 3 and 4 at T5. (Planes count from 1 in the paper.)
-    const FIG4: [u64; 4] = [8, 6, 5, 5];
+    pub(super) const FIG4: [u64; 4] = [8, 6, 5, 5];
 
     #[test]
     fn figure_4_without_strong_blocks() {
@@ -371,11 +396,7 @@ mod tests {
 
     fn figure_7(config: DlvConfig) -> (Bench, Vec<GroupId>) {
         let mut bench = Bench::new([4, 1, 0, 0], config);
-        // Three strong pages on each plane.
-        for plane in (0..4).map(PlaneId) {
-            let free = bench.ftl.alloc.pages_of(plane, 0);
-            bench.order.planes[plane.index()].promised[0] = free - 3;
-        }
+        bench.keep_strong(3);
         let groups = (0..6).map(|write| bench.write(write, FIG7[write as usize])).collect();
         (bench, groups)
     }
@@ -398,5 +419,77 @@ mod tests {
         let (mut bench, groups) = figure_7(fifo);
         let mean = groups.iter().map(|&write| bench.goes(write).0 as f64).sum::<f64>() / 6.0;
         assert!((mean - 8.33).abs() < 0.005, "{mean}");
+    }
+
+    #[test]
+    fn what_goes_at_once_is_a_write_on_idle_planes_where_writes_are_reordered() {
+        let normal = DlvConfig::default;
+        let at_once = |config, kind, plane, collecting| {
+            let mut bench = Bench::new([IDLE, IDLE, IDLE, 9], config);
+            let group = bench.request(0, kind, &[0, plane], 1);
+            bench.collecting[0] = collecting;
+            let (order, view) = bench.parts();
+            order.goes_at_once(&view, group)
+        };
+        assert!(at_once(normal(), OpKind::Program, 1, false));
+        assert!(!at_once(normal(), OpKind::Program, 3, false));
+        assert!(!at_once(normal(), OpKind::Program, 1, true));
+        assert!(!at_once(normal(), OpKind::Read, 1, false));
+        let never = DlvConfig { idle_at_once: false, ..normal() };
+        let fifo = DlvConfig { writes: Pick::Fifo, ..normal() };
+        assert!(!at_once(never, OpKind::Program, 1, false));
+        assert!(!at_once(fifo, OpKind::Program, 1, false));
+    }
+
+    #[test]
+    fn reads_go_first_unless_they_keep_their_places_or_something_is_late() {
+        let fifo = DlvConfig { reads: Pick::Fifo, ..DlvConfig::default() };
+        for (config, late, expected) in [
+            (DlvConfig::default(), false, [0, 1]),
+            (DlvConfig::default(), true, [1, 1]),
+            (fifo.clone(), false, [1, 1]),
+            (fifo, true, [1, 1]),
+        ] {
+            let mut order = Bench::new([0; 4], config).order;
+            order.late = late;
+            let view = |kind| OrderView { kind, priority: 0, hint: 0 };
+            assert_eq!(
+                [OpKind::Read, OpKind::Program].map(|kind| order.rank(&view(kind))),
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn what_may_be_overtaken_is_late_after_its_deadline() {
+        let normal = DlvConfig::default;
+        let late = |config, kind, now| {
+            let mut bench = Bench::new([0; 4], config);
+            bench.request(0, kind, &[0], 1);
+            bench.now = now;
+            let (order, view) = bench.parts();
+            order.is_late(&view)
+        };
+        let (of_read, of_write) = (500_000_000, 5_000_000_000);
+        for (kind, due) in [(OpKind::Read, of_read), (OpKind::Program, of_write)] {
+            assert!(!late(normal(), kind, due), "{kind:?}");
+            assert!(late(normal(), kind, due + 1), "{kind:?}");
+        }
+        let (fifo, never) = (Pick::Fifo, u64::MAX / 2);
+        assert!(!late(DlvConfig { reads: fifo, ..normal() }, OpKind::Read, never));
+        assert!(!late(DlvConfig { writes: fifo, ..normal() }, OpKind::Program, never));
+        assert!(late(DlvConfig { writes: fifo, ..normal() }, OpKind::Read, never));
+    }
+
+    #[test]
+    fn a_plane_remembers_the_deadline_of_the_first_write_that_has_not_begun() {
+        let mut bench = Bench::new([IDLE, 9, IDLE, IDLE], DlvConfig::default());
+        for plane in 0..2 {
+            let write = bench.write(plane, &[plane]);
+            bench.goes(write);
+        }
+        // On plane 1 a write waits already.
+        let due = [0, 1].map(|plane| bench.order.planes[plane].write_due);
+        assert_eq!(due, [5_000_000_000, 0]);
     }
 }
