@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ssdlab import _native
-from ssdlab.plans import Plan, as_plan, to_json
+from ssdlab.plans import Plan, as_plan, to_json, whole
 
 Op = Literal["read", "write", "trim", "flush"]
 
@@ -102,6 +102,11 @@ class Drive:
         It arrives at ``at_ns``, now if that is not given; what happens before then happens first.
         ``lba`` and ``sectors`` count sectors of 512 bytes; a flush needs neither.
         """
+        numbers = {"lba": lba, "sectors": sectors, "queue": queue, "hint": hint}
+        for name, value in numbers.items():
+            whole(name, value, 0)
+        if at_ns is not None:
+            whole("at_ns", at_ns, 0)
         return self._hand.submit(op, lba, sectors, at_ns, queue, hint)
 
     def advance(self, *, until_ns: int | None = None) -> list[Done]:
@@ -109,6 +114,8 @@ class Drive:
 
         Returns the requests that have ended since the last call, in the order of their ends.
         """
+        if until_ns is not None:
+            whole("until_ns", until_ns, 0)
         return [Done(**row) for row in json.loads(self._hand.advance(until_ns))]
 
     def sums(self) -> Sums:

@@ -75,7 +75,7 @@ class Plan:
             "trace": _path("--trace", self.trace),
             "workload": _text("--workload", self.workload),
             "mix": [app.to_wire() for app in named("--mix", self.mix)] or None,
-            "seed": _whole("--seed", self.seed, 0),
+            "seed": whole("--seed", self.seed, 0),
             "limit": _optional_whole("--limit", self.limit),
             "warmup": _text("--warmup", _as_typed(self.warmup)),
             "precondition": _text("--precondition", self.precondition),
@@ -155,7 +155,8 @@ def _as_typed(value: str | int | None) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _whole(name: str, value: int, least: int) -> int:
+def whole(name: str, value: int, least: int) -> int:
+    """Return a whole number that the Rust side can take, if it is one."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1 << 63:
         too_large = isinstance(value, int) and value >= 1 << 63
         expected = f"at most {(1 << 63) - 1}" if too_large else f"a whole number from {least}"
@@ -177,7 +178,7 @@ def _outstanding(value: int | None) -> int | None:
 
 
 def _optional_whole(name: str, value: int | None) -> int | None:
-    return None if value is None else _whole(name, value, 1)
+    return None if value is None else whole(name, value, 1)
 
 
 def as_plan(plan: object) -> Plan:
@@ -207,7 +208,7 @@ def sweep(
         if not values:
             raise InputError.at(f"--vary {key}", "got no value, expected at least one")
     settings = {key: [toml(value) for value in values] for key, values in (vary or {}).items()}
-    _whole("--seeds", seeds, 1)
+    whole("--seeds", seeds, 1)
     plans = []
     every_trace: Sequence[Path | None] = traces or [base.trace]
     for trace in every_trace:

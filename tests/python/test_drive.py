@@ -104,3 +104,18 @@ def test_time_does_not_go_back() -> None:
         drive.advance(until_ns=9)
     with pytest.raises(ssdlab.InputError, match="in the past"):
         drive.submit("read", lba=0, sectors=1, at_ns=9)
+
+
+def test_numbers_that_cannot_be_are_told() -> None:
+    drive = one()
+    for wrong, line in (
+        ({"lba": -1}, "lba: got -1, expected a whole number from 0"),
+        ({"lba": 2**70}, f"lba: got {2**70}, expected at most {2**63 - 1}"),
+        ({"at_ns": -5}, "at_ns: got -5, expected a whole number from 0"),
+        ({"hint": 9}, "hint: no such hint: got 9, expected 0 (none) to 3 (long)"),
+    ):
+        with pytest.raises(ssdlab.InputError) as caught:
+            drive.submit("read", **{"sectors": 1, **wrong})
+        assert str(caught.value) == line
+    with pytest.raises(ssdlab.InputError, match="until_ns: got -1"):
+        drive.advance(until_ns=-1)

@@ -130,6 +130,11 @@ impl Hand {
     /// # Errors
     /// When the request does not lie on the drive, or arrives in the past.
     pub fn submit(&mut self, ask: Ask<'_>) -> Result<Option<u64>, Fault> {
+        const HINT_MOST: u8 = 3;
+        if ask.hint > HINT_MOST {
+            let fault = Fault::new("hint", "no such hint").got(ask.hint);
+            return Err(fault.expected(format!("0 (none) to {HINT_MOST} (long)")));
+        }
         let op = Op::ALL.into_iter().find(|op| op.name() == ask.op).ok_or_else(|| {
             Fault::new("op", "unknown operation")
                 .got(format!("{:?}", ask.op))

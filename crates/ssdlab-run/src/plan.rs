@@ -115,6 +115,10 @@ impl Plan {
     /// # Errors
     /// The first thing that is wrong.
     pub fn prepare(&self) -> Result<Prepared, Fault> {
+        if self.state.is_some() && self.precondition.is_some() {
+            return Err(Fault::new("--precondition", "a way to precondition beside --state")
+                .expected("one or the other: a saved drive is as steady as it was saved"));
+        }
         let (config, effective) = self.resolve()?;
         let (drive, mut workload) = config.split();
         self.check_workload_keys(&effective)?;
@@ -198,10 +202,6 @@ impl Plan {
         drive: &DriveConfig,
         workload: &WorkloadConfig,
     ) -> Result<(), Fault> {
-        if self.state.is_some() && self.precondition.is_some() {
-            return Err(Fault::new("--precondition", "a way to precondition beside --state")
-                .expected("one or the other: a saved drive is as steady as it was saved"));
-        }
         let (began, unset) = (&drive.start, StartConfig::default());
         let (asks, default) = (workload, WorkloadConfig::default());
         // What says when requests arrive, which a closed loop does not; and what is on a drive

@@ -82,7 +82,10 @@ fn run_one(
     let looped = watch.elapsed() - ready;
     let mut result =
         RunResult::new(prepared, &drive, &course, &feed, settled, remarks, (ready, looped))?;
-    let about = result.provenance.about();
-    result.detail = observer.finish(&mut drive, course.backlog, &about)?;
+    let mut about = result.provenance.about();
+    about.push(("workload", result.workload.clone()));
+    // What has not ended at the end of a run: of one that ran to its end, nothing.
+    let unfinished = if course.partial { course.backlog } else { 0 };
+    result.detail = observer.finish(&mut drive, unfinished, &about)?;
     Ok(Some(result))
 }

@@ -131,6 +131,13 @@ fn the_intervals_add_up_to_the_whole() {
         assert!(result.gc.count > 10, "collection runs");
         let waf = sum(|row| row.pages) as f64 / sum(|row| row.host_pages) as f64;
         assert!((waf - result.waf.unwrap()).abs() < 1e-9);
+        assert_eq!(series.last().unwrap().in_system, 0, "every request has ended");
+        if let [whole] = &series[..] {
+            // Intervals keep two digits.
+            let near = |told: Option<f64>, exact: f64| (told.unwrap() / exact - 1.0).abs() < 0.01;
+            assert!(near(whole.read_p99_us, result.read.latency_us.p99));
+            assert!(near(whole.write_p99_us, result.write.latency_us.p99));
+        }
         let time: f64 = series.iter().map(|row| row.end_s - row.start_s).sum();
         assert!((time - result.duration_s).abs() < 1e-9, "{time} of {}", result.duration_s);
         let busy: f64 = series.iter().map(|row| row.die_busy * (row.end_s - row.start_s)).sum();

@@ -188,5 +188,10 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Strin
 
 fn broken(name: &str, what: &str) -> Box<Fault> {
     let plain: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    // The decoder's way to say that a compression is not built in.
+    if plain.contains("Disabled feature") {
+        let fault = Fault::new(name, "a Parquet file of a compression that is not read");
+        return Box::new(fault.expected("none, snappy or zstd"));
+    }
     Box::new(Fault::new(name, format!("the Parquet file is broken or cut short: {plain}")))
 }
