@@ -433,7 +433,7 @@ pub fn preset_text(name: &str) -> Result<&'static str, Fault> {
 /// # Errors
 /// When there is no such scheme.
 pub fn scheme_text(name: &str) -> Result<&'static str, Fault> {
-    find(SCHEMES, "scheme", "a scheme", name).map(|entry| entry.toml)
+    find_scheme("scheme", name, "").map(|entry| entry.toml)
 }
 
 /// The whole config of a plan: as TOML, as a listing with origins, and its hash.

@@ -186,6 +186,14 @@ pub(crate) fn drive_from(prepared: &Prepared, path: &Path) -> Result<Drive, Faul
                 .expected(&config[section]));
         }
     }
+    // How its pages were programmed; a state that knows one way fits every drive.
+    let ways = |config: &serde_json::Value| config["timing"]["voltages"].clone();
+    if !ways(&header.config).is_null() && ways(&header.config) != ways(&config) {
+        return Err(Fault::new(name, "the state of a drive with other timing.voltages")
+            .got(ways(&header.config))
+            .expected(ways(&config))
+            .hint("a state saved under the scheme conventional fits every scheme"));
+    }
     for leaf in prepared.effective.leaves() {
         let Some(key) = leaf.path.strip_prefix("start.") else { continue };
         if key != "preload" && header.config["start"][key] != config["start"][key] {

@@ -44,25 +44,23 @@ const RETRIES: &[&str] =
 const WRITES: &[&str] =
     &["workload.requests=20000", "workload.read_share=0.1", "workload.interarrival=600us"];
 const EMPTY: &[&str] = &["start.fill=0.1", "start.invalid=0"];
-/// Blocks that differ and are sorted into classes, and writes that wait.
-const GRADED: &[&str] = &[
-    "start.age_max=90d",
-    "physics.levels.retention.rate=8.448e-4",
-    "belief.grade=factory",
-    "timing.voltages=[{name=\"normal\"},{name=\"strong\",program=\"300us\"}]",
-    "program=[\"by_class\"]",
-    "ftl.overprovisioning=0.4",
-];
-const DLV: &[&str] = &[
-    "start.age_max=90d",
-    "physics.levels.retention.rate=8.448e-4",
-    "belief.grade=factory",
-    "timing.voltages=[{name=\"normal\"},{name=\"strong\",program=\"300us\"}]",
-    "program=[\"by_class\"]",
-    "ftl.overprovisioning=0.4",
-    "order=dlv",
-    "workload.interarrival=60us",
-];
+/// Blocks that differ and are sorted into classes, each programmed in its way; and more.
+macro_rules! graded {
+    ($($more:literal),*) => {
+        &[
+            "start.age_max=90d",
+            "physics.levels.retention.rate=8.448e-4",
+            "belief.grade=factory",
+            "timing.voltages=[{name=\"normal\"},{name=\"strong\",program=\"300us\"}]",
+            "program=[\"by_class\"]",
+            "ftl.overprovisioning=0.4",
+            $($more),*
+        ]
+    };
+}
+const GRADED: &[&str] = graded!();
+/// Writes that wait for an order that holds them back.
+const DLV: &[&str] = graded!("order=dlv", "workload.interarrival=60us");
 const TABLES: &[&str] =
     &["start.age_max=90d", "physics.levels.retention.rate=8.448e-4", "read=sl_tables"];
 const WORN_TABLES: &[&str] = &[

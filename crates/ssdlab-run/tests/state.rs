@@ -125,3 +125,18 @@ fn a_state_that_cannot_be_written_leaves_nothing_behind() {
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn a_state_with_pages_programmed_in_two_ways_is_for_drives_that_have_both() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("strong.state");
+    let dlv = Plan { scheme: "dlv".into(), ..plan(&[]) };
+    save_state(&dlv, &path, &Control::new(1)).unwrap().unwrap();
+    let state = Some(path);
+    run(Plan { state: state.clone(), ..dlv }).unwrap();
+    let line = run(Plan { state, ..plan(&[]) }).unwrap_err();
+    assert!(line.contains("the state of a drive with other timing.voltages"), "{line}");
+    // The other way round nothing was programmed in a way that the drive does not have.
+    let state = Some(saved(folder.path()));
+    run(Plan { state, scheme: "dlv".into(), ..plan(&[]) }).unwrap();
+}

@@ -117,6 +117,19 @@ def _ends(trace: Trace) -> list[float]:
     return [load["interval_s"] * (at + 1) for at in range(len(load["requests"]))]
 
 
+def _over_time(
+    traces: Sequence[Trace],
+    rows: list[dict[str, Any]],
+    field: str,
+    title: str,
+    mark: alt.MarkDef,
+) -> alt.Chart:
+    """Draw a line for each trace, from zero up."""
+    y = alt.Y(f"{field}:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title=title, tickCount=5))
+    chart = alt.Chart(table(rows), mark=mark)
+    return chart.encode(x=_time(traces), y=y, color=colour(traces))
+
+
 def _load(traces: Sequence[Trace]) -> Iterator[Figure]:
     """Draw the reads a second, and the writes."""
     if max(len(trace.info["load"]["requests"]) for trace in traces) < _LEAST:
@@ -130,19 +143,8 @@ def _load(traces: Sequence[Trace]) -> Iterator[Figure]:
         ]
         if not any(row["rate"] for row in rows):
             continue
-        chart = (
-            alt.Chart(table(rows))
-            .mark_line(interpolate="step-after", strokeWidth=1.2)
-            .encode(
-                x=_time(traces),
-                y=alt.Y(
-                    "rate:Q",
-                    scale=alt.Scale(zero=True),
-                    axis=alt.Axis(title=f"{kind.capitalize()}s a second", tickCount=5),
-                ),
-                color=colour(traces),
-            )
-        )
+        mark = alt.MarkDef(type="line", interpolate="step-after", strokeWidth=1.2)
+        chart = _over_time(traces, rows, "rate", f"{kind.capitalize()}s a second", mark)
         title = f"{kind.capitalize()}s over time"
         what = f"{kind.capitalize()}s that arrived in an interval, a second."
         yield Figure(f"trace-load-{kind}", LOAD, title, what, chart, run_keys(traces))
@@ -190,19 +192,8 @@ def _growth(traces: Sequence[Trace]) -> Iterator[Figure]:
         for trace in traces
         for end, touched in _touched(trace)
     ]
-    chart = (
-        alt.Chart(table(rows))
-        .mark_line()
-        .encode(
-            x=_time(traces),
-            y=alt.Y(
-                "touched:Q",
-                scale=alt.Scale(zero=True),
-                axis=alt.Axis(title=f"Touched so far ({unit})", tickCount=5),
-            ),
-            color=colour(traces),
-        )
-    )
+    mark = alt.MarkDef(type="line")
+    chart = _over_time(traces, rows, "touched", f"Touched so far ({unit})", mark)
     what = "Pages of 4 KiB read or written since the first request, each counted once."
     yield Figure("trace-footprint", REUSE, "Footprint", what, chart, run_keys(traces))
 

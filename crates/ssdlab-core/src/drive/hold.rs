@@ -70,9 +70,7 @@ impl Hold {
             })
         })
     }
-}
 
-impl Hold {
     /// A job on a plane has ended.
     pub(super) fn job_ended(&mut self, plane: PlaneId) {
         self.ended.push(plane);

@@ -118,12 +118,13 @@ impl Drive {
     pub(super) fn read_view(&self, id: TxnId) -> ReadView {
         let txn = &self.flash.txns[id];
         let block = self.geometry.block_of(txn.ppn);
-        let age = match self.learns {
-            true => self.flash.cells.age(txn, block, self.now),
-            false => Nanos::ZERO,
-        };
-        let blocks = &self.ftl.blocks;
-        let (class, pe_cycles) = (blocks.class(block), blocks.erases(block));
+        let (mut age, mut pe_cycles) = (Nanos::ZERO, 0);
+        // Columns that no one else asks for are not fetched.
+        if self.learns {
+            age = self.flash.cells.age(txn, block, self.now);
+            pe_cycles = self.ftl.blocks.erases(block);
+        }
+        let class = self.ftl.blocks.class(block);
         ReadView { block, lpn: txn.lpn, rungs: self.flash.cells.rungs(), class, pe_cycles, age }
     }
 

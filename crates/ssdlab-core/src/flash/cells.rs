@@ -82,11 +82,13 @@ impl Cells {
 
     /// Takes over what happened to each block; false if it happened to another drive.
     pub fn restore(&mut self, facts: Facts) -> bool {
-        let fits = facts.wear.len() == self.facts.wear.len();
+        // Where there was but one way to program, or is, every page must be of that one.
+        let ways = self.chip.voltages().len();
+        let fits = facts.wear.len() == self.facts.wear.len()
+            && facts.voltage.iter().all(|&class| usize::from(class) < ways);
         if fits {
             let voltage = std::mem::take(&mut self.facts.voltage);
             self.facts = facts;
-            // A drive of other voltage classes was aged with normal ones as far as this one knows.
             if self.facts.voltage.len() != voltage.len() {
                 self.facts.voltage = voltage;
             }

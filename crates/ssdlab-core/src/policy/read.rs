@@ -18,7 +18,7 @@ pub struct ReadView {
     pub rungs: u8,
     /// The class of the block, 0 the best.
     pub class: u8,
-    /// P/E cycles of the block.
+    /// P/E cycles of the block, for a policy that learns; else zero.
     pub pe_cycles: u32,
     /// Time since the first page of the block was written after its last erase: of a policy that
     /// learns, as a controller that stamps its blocks knows it; else zero.

@@ -167,6 +167,17 @@ fn without_its_advantages_it_is_fifo_to_the_bit() {
 }
 
 #[test]
+fn an_order_that_keeps_the_place_of_writes_leaves_their_blocks_to_others() {
+    let null =
+        "order = { dlv = { reads = \"fifo\", writes = \"fifo\", avoid_collection = false } }";
+    let place = "place = [\"small_strong\"]";
+    let large = "geometry = { channels = 4, blocks = 400 }";
+    let steps = steps(5, 2000, 30, 60_000);
+    let fifo = done(&sets(&[&[large, place], STRONG]), &steps);
+    assert!(done(&sets(&[&[large, place, null], STRONG]), &steps) == fifo);
+}
+
+#[test]
 fn on_blocks_that_are_alike_it_gains_what_reordering_gains_and_more_on_blocks_that_differ() {
     // So large that nothing is collected.
     let large = "geometry = { channels = 4, blocks = 2000 }";

@@ -2,7 +2,7 @@
 
 use ssdlab_nand::PlaneId;
 
-use super::Dlv;
+use super::{Dlv, Pick};
 use crate::policy::order::HoldView;
 use crate::queue::{Group, Leg};
 
@@ -69,7 +69,8 @@ impl Dlv {
         in_time.or_else(|| (0..self.classes).find(free)).unwrap_or(self.classes - 1)
     }
 
-    /// Promises the pages of a write's leg; the class of each is added to `classes`.
+    /// Promises the pages of a write's leg; the class of each is added to `classes`. Where writes keep
+    /// their order it is for others to say.
     pub(super) fn promise(
         &mut self,
         view: &HoldView,
@@ -78,14 +79,15 @@ impl Dlv {
         classes: &mut Vec<Option<u8>>,
     ) {
         let mut at = self.idle_at(view, leg.plane) + leg.reading;
+        let chooses = self.classes > 1 && self.config.writes == Pick::Shortest;
         for after in (0..leg.programs).rev() {
             let class = match end {
-                None => self.classes - 1,
-                Some(end) => self.class_for(view, leg.plane, (at, end), after),
+                Some(end) if chooses => self.class_for(view, leg.plane, (at, end), after),
+                _ => self.classes - 1,
             };
             at += view.programming[class];
-            self.planes[leg.plane.index()].promised[class] += 1;
-            classes.push((self.classes > 1).then_some(class as u8));
+            self.planes[leg.plane.index()].promised[class] += u32::from(chooses);
+            classes.push(chooses.then_some(class as u8));
         }
         self.planes[leg.plane.index()].idle_at = at;
     }

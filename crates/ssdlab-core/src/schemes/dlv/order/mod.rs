@@ -201,8 +201,7 @@ impl OrderPolicy for Dlv {
             // As early as can be: the fastest there is.
             Strong::Prioritised => going.overtakes.then_some(0),
         };
-        // Where writes keep their order no page is worth a strong block.
-        let end = end.filter(|_| !going.at_once && self.config.writes == Pick::Shortest);
+        let end = end.filter(|_| !going.at_once);
         let due = self.deadline(going.group);
         for leg in going.legs {
             if !view.flash.host_waits(leg.plane).1 {
