@@ -78,7 +78,7 @@ def _sizes(traces: Sequence[Trace]) -> Iterator[Figure]:
                     scale=alt.Scale(zero=True),
                     axis=alt.Axis(title=f"Share of {kind}s", format="~%", tickCount=5),
                 ),
-                color=colour(traces),
+                color=colour(traces, "square"),
                 tooltip=[
                     alt.Tooltip("label:N", title="trace"),
                     alt.Tooltip("size:N", title="size up to"),
