@@ -48,7 +48,7 @@ def notes(comparison: Comparison, runs: Sequence[Run]) -> list[str]:
 
 
 def _alike(runs: Sequence[Run]) -> Iterator[str]:
-    """Name the runs of which only the last is to be seen, as all are drawn in the same place."""
+    """Name the runs of the same latencies, which are drawn in the same place."""
     left = list(runs)
     while left:
         latencies = left[0].detail.distributions
