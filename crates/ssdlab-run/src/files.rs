@@ -20,11 +20,10 @@ impl NewFile {
     /// When nothing can be written there.
     pub(crate) fn new(path: &Path) -> Result<NewFile, Fault> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut builder = tempfile::Builder::new();
-        // The rights that any new file has.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
+        // Opened here, so that it has the rights that any new file has, and so that a failure names
+        // no file that the user does not know.
+        let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+        let file = tempfile::Builder::new().make_in(folder.unwrap_or(Path::new(".")), open);
         let file = file.map_err(|error| unwritable(path, error))?;
         Ok(NewFile { path: path.to_owned(), file })
     }
