@@ -296,16 +296,22 @@ fn a_timeline_has_one_thing_at_a_time_on_every_part() {
 fn a_file_that_cannot_be_written_is_refused_before_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("no/such/folder/file");
-    let there = || Some(nowhere.clone());
-    let plans = [
-        Plan { log: there(), ..plan() },
-        Plan { series: there(), ..plan() },
-        Plan { timeline: there(), ..plan() },
+    let told = [
+        (nowhere, "a folder that is not there, expected a file in one that is"),
+        (folder.path().to_owned(), "a folder, expected a file"),
+        ("/dev/null".into(), "a pipe or a device, expected a file"),
     ];
-    for plan in plans {
-        let line = run_uninterrupted(&[plan], 1).unwrap_err().to_string();
-        let got = "got No such file or directory (os error 2)";
-        assert_eq!(line, format!("{}: cannot be written: {got}", nowhere.display()));
+    for (path, got) in told {
+        let there = || Some(path.clone());
+        let plans = [
+            Plan { log: there(), ..plan() },
+            Plan { series: there(), ..plan() },
+            Plan { timeline: there(), ..plan() },
+        ];
+        for plan in plans {
+            let line = run_uninterrupted(&[plan], 1).unwrap_err().to_string();
+            assert_eq!(line, format!("{}: cannot be written: got {got}", path.display()));
+        }
     }
     let options = [
         (Plan { interval: Some("1s".into()), ..plan() }, "--interval: an option without effect"),
