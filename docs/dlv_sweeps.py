@@ -120,11 +120,11 @@ def of_hm0(requests: int) -> list[str]:
             with tempfile.TemporaryDirectory() as folder:
                 log = Path(folder) / "log.parquet"
                 ssdlab.run(plan(requests, "hm0", scheme, closed), log=log)
-                rows_of = pq.read_table(log, columns=["op", "latency_us"])
+                rows_of = pq.read_table(log, columns=["op", "latency_ns"])
             within = []
-            for op, limit in (("write", 2000), ("read", 200)):
+            for op, limit_ns in (("write", 2_000_000), ("read", 200_000)):
                 of_op = rows_of.filter(pc.equal(rows_of["op"], op))
-                within.append(100 * pc.mean(pc.less_equal(of_op["latency_us"], limit)).as_py())
+                within.append(100 * pc.mean(pc.less_equal(of_op["latency_ns"], limit_ns)).as_py())
             cells.append(f"{within[0]:.1f} %, {within[1]:.1f} %")
         rows.append((way, cells))
     return table("writes within 2 ms, reads within 0.2 ms", schemes, rows)
