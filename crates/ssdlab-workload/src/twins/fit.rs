@@ -331,6 +331,7 @@ fn ways(
         let upto = (record.lba + u64::from(record.sectors).max(1) - 1) / PAGE;
         // One that goes on within a page is for a known place only if its last page is.
         let known = last.get(&upto).copied();
+        let returned = times.entry(upto).or_default();
         let lag = known.map(|(op, index)| (op, counts[usize::from(op == Op::Write)] - index));
         if record.op == op {
             let before = ends.iter().position(|end| trial.along && *end == Some(record.lba));
@@ -346,9 +347,7 @@ fn ways(
                     along.extend(before.map(|place| place as f64 + 1.0));
                     // One that goes on comes back as late as the one that it goes on from; or it
                     // goes on within a page, of which that tells nothing.
-                    if lag > 1 && lag <= near {
-                        lags.push(lag as f64);
-                    }
+                    lags.extend((lag > 1 && lag <= near).then_some(lag as f64));
                 }
                 Some((_, lag)) if lag > near => {
                     ways.far += 1;
@@ -357,7 +356,7 @@ fn ways(
                 Some((other, lag)) => {
                     ways.near += 1;
                     ways.across += u64::from(other != op);
-                    ways.regulars[regular(times.get(&upto).copied().unwrap_or(0))] += 1;
+                    ways.regulars[regular(*returned)] += 1;
                     ways.follow += u64::from(lag_before == Some((other, lag)));
                     gone_on = trial.follow > 0.0 && lag_before == Some((other, lag));
                     lags.push(lag as f64);
@@ -366,13 +365,9 @@ fn ways(
             ways.turn(known_before.filter(|_| !gone_on), lag.is_some());
             known_before = Some(lag.is_some());
             (end, lag_before) = (record.lba + u64::from(record.sectors), lag);
-            if let Some(place) = before {
-                ends[place] = None;
-            }
+            before.into_iter().for_each(|place| ends[place] = None);
         }
-        if lag.is_some() {
-            *times.entry(upto).or_default() += 1;
-        }
+        *returned += u64::from(lag.is_some());
         let kind = usize::from(record.op == Op::Write);
         last.extend((first..=upto).map(|page| (page, (record.op, counts[kind]))));
         counts[kind] += 1;
