@@ -28,6 +28,9 @@ pub(super) struct Clock {
     gap_run: f64,
     /// The eighth that prevails, how many of the others are in it, and for how long.
     phase: f64,
+    /// The eighths, behind those that have not prevailed those that have, and how many have.
+    eighths: [u8; 8],
+    prevailed: usize,
     gap_phase: f64,
     gap_phase_run: f64,
     /// Gaps still to come, and the time for them.
@@ -67,6 +70,8 @@ impl Clock {
             eighth: 0.0,
             gap_run: shape.gap_run.get(),
             phase: 0.0,
+            eighths: [0, 1, 2, 3, 4, 5, 6, 7],
+            prevailed: 0,
             gap_phase: shape.gap_phase.get(),
             gap_phase_run: shape.gap_phase_run.get(),
             left,
@@ -105,7 +110,12 @@ impl Clock {
     fn turn_eighth(&mut self) {
         let mut draw = || unit(self.stream.next_u64());
         if self.gap_phase > 0.0 && draw() >= self.gap_phase_run {
-            self.phase = (8.0 * draw()).floor();
+            // Each eighth prevails once before one does so again: gaps soon are distributed as said.
+            let place = (draw() * (8 - self.prevailed) as f64) as usize;
+            let last = 7 - self.prevailed;
+            self.eighths.swap(place, last);
+            self.phase = f64::from(self.eighths[last]);
+            self.prevailed = (self.prevailed + 1) % 8;
         }
         if self.gap_run == 0.0 || draw() >= self.gap_run {
             self.eighth = match self.gap_phase > 0.0 && draw() < self.gap_phase {

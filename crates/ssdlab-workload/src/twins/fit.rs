@@ -105,8 +105,8 @@ fn targets(measured: &Measured, source: &str) -> Targets {
         Some(Figure(value, source.to_owned()))
     }
     let bytes = |value: f64| figure(Bytes::new(value.round() as u64), source);
-    // A generator has to return somewhere: of what is moved, not all can be new.
-    let moved = |mean: f64, count: u64| mean * count as f64;
+    // A generator has to return somewhere: of the pages that are asked for, not all can be new.
+    let moved = |mean: f64, count: u64| mean.max(4096.0) * count as f64;
     let read = moved(measured.mean_read, measured.reads);
     let all = read + moved(measured.mean_write, measured.requests - measured.reads);
     let pages = |pages: u64, of: f64| {
