@@ -71,9 +71,10 @@ test-python: dev
 	$(BIN)/python -m mypy.stubtest ssdlab._native --mypy-config-file pyproject.toml
 	$(BIN)/pytest
 
-# The tables of docs/dlv.md: eight schemes on twenty workloads, twice.
+# The tables of docs/dlv.md: eight schemes on twenty workloads, twice, and the sweeps.
 dlv: dev
 	$(BIN)/python docs/dlv_table.py 50000
+	$(BIN)/python docs/dlv_sweeps.py 20000
 
 # The report as a browser shows it: needs Chromium, and nothing else does.
 test-browser: dev

@@ -21,6 +21,8 @@ WORKLOADS = [
 ]
 PAGE = Path(__file__).with_name("dlv.md")
 MARK = "<!-- measured: written by `make dlv` -->\n"
+# What follows on the page is written by dlv_sweeps.py.
+SWEPT = "## Swept\n"
 
 
 def mean_us(result: ssdlab.Result) -> float:
@@ -134,11 +136,13 @@ def main() -> None:
     for title, closed in ways:
         parts += [f"### {title}", "", *tables(run(requests, closed)), ""]
     parts += ["### What the physics contributes", "", *of_physics(requests), ""]
-    head = PAGE.read_text(encoding="utf-8").split(MARK)[0]
+    head, _, rest = PAGE.read_text(encoding="utf-8").partition(MARK)
+    _, mark, swept = rest.partition(SWEPT)
     about = (
         f"The first {requests:,} requests of each twin, seed 1, ssdlab {ssdlab.__version__}.\n\n"
     )
-    PAGE.write_text(head + MARK + "\n" + about + "\n".join(parts), encoding="utf-8")
+    measured = f"{MARK}\n{about}" + "\n".join(parts) + "\n"
+    PAGE.write_text(head + measured + mark + swept, encoding="utf-8")
 
 
 if __name__ == "__main__":

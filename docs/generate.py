@@ -32,10 +32,11 @@ What `--json` writes, and what `ssdlab.run` and `ssdlab.compare` return as objec
 their unit: `_us` is microseconds, `_s` seconds, `_mb_s` 10⁶ bytes a second. The same as a JSON
 Schema: [results.schema.json](results.schema.json).
 
-`blame_us` divides the mean latency into parts that sum to it: `host_queue`, `buffer`, `map`,
-`die_host`, `die_gc`, `die_wl`, `die_migration`, `die_mapping`, `die_rmw`, `die_refresh`, `bus`,
-`sense`, `retry`, `decode`, `transfer`, `program`. `die_gc`, for one, is time spent waiting for a
-die that was collecting garbage. A request's time is that of the part of it that ends last.
+`blame_us` divides the mean latency into parts that sum to it: `host_queue`, `page`, `buffer`,
+`map`, `die_host`, `die_gc`, `die_wl`, `die_migration`, `die_mapping`, `die_rmw`, `die_refresh`,
+`bus`, `sense`, `retry`, `decode`, `transfer`, `program`. `die_gc`, for one, is time spent waiting
+for a die that was collecting garbage; `page`, waiting for an earlier request to the same logical
+page, where one of the two is a write. A request's time is that of the part of it that ends last.
 
 `ops` counts flash operations by kind (`read`, `program`, `erase`) and cause (`host`, `gc`, `wl`,
 `migration`, `mapping`, `rmw`, `refresh`).

@@ -64,6 +64,8 @@ def _figures(result: Result) -> Iterator[str]:
     if result.prioritised is not None:
         first = result.prioritised
         yield f"overtaking {share(first.read)} of reads, {share(first.write)} of writes"
+    if result.scheduling_steps:
+        yield f"choosing   {result.scheduling_steps / result.requests:.1f} steps a request"
     if result.strong_share is not None:
         yield f"strong     {share(result.strong_share)} of pages written to the better blocks"
     if result.metadata_bytes:

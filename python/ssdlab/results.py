@@ -222,6 +222,7 @@ class Result:
     buffer: BufferResult | None = None
     bit_errors: BitErrors | None = None
     prioritised: Prioritised | None = None
+    scheduling_steps: int | None = None
     strong_share: float | None = None
     metadata_bytes: Mapping[str, int] = field(default_factory=dict)
     precondition: PreconditionResult | None = None

@@ -40,6 +40,20 @@ def busy() -> Result:
 
 
 @cache
+def queued() -> Result:
+    """A run whose requests come in two queues, the first of them before the other."""
+    rows = [
+        f"{at * 20},a,{'RW'[at // 2 % 2]},{at * 7919 % 1000 * 4096},4096,{at % 2}"
+        for at in range(3000)
+    ]
+    with TemporaryDirectory() as folder:
+        trace = Path(folder, "queued.csv")
+        trace.write_text("\n".join(["time_us,dev,op,offset_bytes,size_bytes,queue", *rows, ""]))
+        settings = {**SMALL, "host.queues": 2}
+        return ssdlab.run(trace=str(trace), detail=True, set=settings)
+
+
+@cache
 def two() -> Comparison:
     """Two runs side by side, one with a label that means mischief."""
     plans = ssdlab.sweep(

@@ -137,6 +137,11 @@ def test_a_state_that_cannot_be_written_is_refused_at_once(ssdlab: Ssdlab) -> No
     assert done.err == "FILE: cannot write 'no/such/aged.state': No such file or directory\n"
 
 
+def test_the_help_says_where_workloads_have_their_names(ssdlab: Ssdlab) -> None:
+    text = " ".join(ssdlab("run", "--help").out.split())
+    assert "or a twin of a published trace, such as dlv/hm0: `ssdlab workload list`" in text
+
+
 def test_the_module_is_the_command(ssdlab: Ssdlab) -> None:
     command = [sys.executable, "-m", "ssdlab", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

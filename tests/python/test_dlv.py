@@ -25,6 +25,7 @@ def test_its_schemes_side_by_side(ssdlab: Ssdlab, tmp_path: Path) -> None:
     for scheme, result in results.items():
         holds = scheme in {"woo", "roo", "dlv", "pv-reorder"}
         assert ("prioritised" in result) == holds, scheme
+        assert (result.get("scheduling_steps", 0) > 0) == holds, scheme
         assert ("strong_share" in result) == (scheme not in {"baseline", "laldpc"}), scheme
     read = {scheme: result["read"]["latency_us"]["mean"] for scheme, result in results.items()}
     write = {scheme: result["write"]["latency_us"]["mean"] for scheme, result in results.items()}

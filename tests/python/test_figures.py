@@ -4,6 +4,8 @@ import json
 import math
 import xml.etree.ElementTree as ET
 from collections import defaultdict
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import ssdlab
 from ssdlab import figures, results
 from ssdlab.details import SeriesInterval
 from ssdlab.figures import Figure, base, blame, course, render
+from ssdlab.figures.overlaid import Axis, told_apart
 from ssdlab.results import Comparison, Result
 
 KINDS = ("read", "write")
@@ -42,6 +45,28 @@ def test_a_cdf_rises_to_one_and_a_tail_falls_to_a_single_request(kind: str) -> N
     assert min(row["share"] for row in tail) == pytest.approx(1 / part.requests, 1e-5)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tail_falls_through_the_percentiles_of_the_result(kind: str) -> None:
+    result = ssdlab.run(workload="zipf", limit=8000, detail=True)
+    figure = of(result)[f"latency-tail-{kind}"]
+    encoding = figure.chart.to_dict()["encoding"]
+    for axis, field in (("x", "us"), ("y", "share")):
+        low, high = encoding[axis]["scale"]["domain"]
+        assert encoding[axis]["field"] == field
+        assert low < high
+        assert not encoding[axis]["scale"].get("reverse")
+    points = [(row["us"], row["share"]) for row in rows(figure)]
+    assert points[0][1] == 1
+    assert all(one[0] <= two[0] and one[1] >= two[1] for one, two in pairwise(points))
+    latency = getattr(result, kind).latency_us
+    for name, quantile in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)):
+        drawn_at = next(us for us, share in points if share <= 1 - quantile + 1e-6)
+        assert drawn_at == pytest.approx(getattr(latency, name), 1e-5), name
+    assert points[-1][0] == pytest.approx(latency.max, 1e-5)
+    # Between two points the share falls by little, or at once.
+    assert len(points) > 50
+
+
 def test_percentiles_are_those_of_the_result() -> None:
     found = {row["what"]: row["us"] for row in rows(of(drawn.one())["percentiles-read"])}
     latency = drawn.one().read.latency_us
@@ -56,6 +81,67 @@ def test_blame_sums_to_the_mean(result: Any, kind: str) -> None:
     parts = blame.rows_of([("all", part.blame_us)])
     assert sum(row["us"] for row in parts) == pytest.approx(part.latency_us.mean, 1e-9)
     assert {row["part"] for row in parts} <= {*blame.PARTS, blame.OTHER}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bars_are_as_long_as_the_means_of_their_queues(kind: str) -> None:
+    figure = of(drawn.queued())[f"blame-{kind}"]
+    x = figure.chart.to_dict()["encoding"]["x"]
+    assert (x["field"], x["stack"]) == ("t", "zero")
+    unit = {"(µs)": 1, "(ms)": 1e3}[x["axis"]["title"].split()[-1]]
+    lengths: dict[str, float] = defaultdict(float)
+    for row in rows(figure):
+        lengths[row["bar"]] += row["t"] * unit
+        assert row["of"] > 0
+    means = {
+        f"queue {at}": getattr(queue, kind).latency_us.mean
+        for at, queue in enumerate(drawn.queued().queues or ())
+    }
+    assert len(means) == 2
+    assert lengths == pytest.approx(means, 1e-4)
+
+
+def test_parts_below_a_hundredth_of_every_bar_are_one() -> None:
+    bars: list[tuple[str, dict[str, float]]] = [
+        ("one", {"sense": 98.1, "bus": 1.0, "decode": 0.9}),
+        ("two", {"sense": 99.2, "decode": 0.8}),
+    ]
+    found = blame.rows_of(bars)
+    assert {row["part"] for row in found} == {"sense", "bus", blame.OTHER}
+    assert [row["us"] for row in found if row["part"] == blame.OTHER] == [0.9, 0.8]
+
+
+def test_labels_of_several_lines_fit_beside_their_bars() -> None:
+    names = [f"order={at}, preempt=nobody, flash.array=plane" for at in range(16)]
+    chart, keys = blame._stacked([(name, {"sense": 1.0}) for name in names], "Latency", "")
+    figure = Figure("name", "section", "title", "what", chart, keys, len(names), 3)
+    spec = render.spec_of(figure)
+    line = render.PAPER["axis"]["labelFontSize"] + 2
+    assert spec["height"] >= 16 * 3 * line
+    # What has three lines begins one above the middle of its bar.
+    assert spec["encoding"]["y"]["axis"]["labelOffset"] == -line
+
+
+def test_lines_in_the_same_place_are_all_seen() -> None:
+    runs = base.runs_of(Comparison([drawn.one()] * 3))
+    heights = {"conventional (1)": 5.0, "conventional (2)": 8.0, "conventional (3)": 5.001}
+    data = [{"label": run.label, "t": t, "y": heights[run.label]} for run in runs for t in (0, 9)]
+    apart = told_apart(runs, data, Axis("t", 0, 9), Axis("y", 0, 10))
+    dashes: Any = apart["strokeDash"].to_dict()
+    assert dashes["scale"]["range"] == [base.DASHES[0], base.DASHES[0], [6, 6]]
+    assert told_apart(runs[:2], data[:4], Axis("t", 0, 9), Axis("y", 0, 10)) == {}
+    for name in ("latency-cdf-read", "time-load-bandwidth", "busy-dies"):
+        figure = of(*[drawn.one()] * 3)[name]
+        drawn_so = figure.chart.to_dict()["encoding"]["strokeDash"]["scale"]["range"]
+        assert drawn_so == [[1, 0], [12, 6], [6, 12]], name
+        assert "colours alternate" in figure.what
+
+
+def test_a_legend_shows_how_queues_are_dashed() -> None:
+    encoding = of(drawn.queued())["latency-tail-read"].chart.to_dict()["encoding"]
+    legend = encoding["strokeDash"]["legend"]
+    # A sign is as long as the root of its size: each dash is to be seen, and a gap.
+    assert legend["symbolSize"] ** 0.5 > max(sum(dash) for dash in base.DASHES) * 1.5
 
 
 def test_every_part_of_the_blame_is_known() -> None:
@@ -171,6 +257,14 @@ def test_intervals_that_are_joined_keep_their_sums_and_means(
     assert busy == pytest.approx(sum(one.die_busy for one in series))
     worst = max((one.read_p99_us or 0 for one in series), default=0)
     assert max(one.read_p99_us or 0 for one in found) == worst
+
+
+def test_a_long_run_is_drawn_in_so_few_intervals_that_a_line_is_seen() -> None:
+    series = [interval(at, 1, 1, 0.5) for at in range(700)]
+    (run,) = base.runs_of(Comparison([drawn.one()]))
+    long = replace(run, detail=replace(run.detail, series=series))
+    assert 100 <= len(course.rows_of([long])) <= 200
+    assert 2 * 50 <= len(course.rows_of([long, replace(long, label="other")])) <= 2 * 100
 
 
 @given(some.floats(1e-3, 1e9), some.floats(1, 1e7))

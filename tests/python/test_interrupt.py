@@ -1,4 +1,7 @@
-"""Ctrl-C ends a run well: what was measured by then is shown and written, marked partial."""
+"""Ctrl-C, and SIGTERM, end a run well.
+
+What was measured by then is shown and written, marked partial.
+"""
 
 import json
 import os
@@ -15,8 +18,10 @@ import ssdlab
 FOREVER = ("--limit", "4000000000", "--set", "workload.requests=4000000000")
 
 
-def interrupted(tmp_path: Path, *arguments: str) -> tuple[int, str, str]:
-    """Runs the command, sends it SIGINT when it is well under way, and waits for its end."""
+def interrupted(
+    tmp_path: Path, *arguments: str, by: signal.Signals = signal.SIGINT
+) -> tuple[int, str, str]:
+    """Runs the command, sends it a signal when it is well under way, and waits for its end."""
     process = subprocess.Popen(
         [*COMMAND, *arguments],
         cwd=tmp_path,
@@ -25,7 +30,7 @@ def interrupted(tmp_path: Path, *arguments: str) -> tuple[int, str, str]:
         text=True,
     )
     time.sleep(2)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(by)
     out, err = process.communicate(timeout=30)
     return process.returncode, out, err
 
@@ -47,6 +52,15 @@ def test_a_report(tmp_path: Path) -> None:
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "PARTIAL: stopped after " in text[: text.index("<main")]
     assert (tmp_path / "l").read_bytes()[-4:] == b"PAR1"
+
+
+def test_sigterm_leaves_no_file_half_written(tmp_path: Path) -> None:
+    files = ("--log", "l", "--series", "s", "--json", "j", "--timeline", "t")
+    code, out, err = interrupted(tmp_path, "run", *FOREVER, *files, by=signal.SIGTERM)
+    assert (code, err) == (130, "")
+    assert "PARTIAL: stopped after " in out
+    assert {path.name for path in tmp_path.iterdir()} == {"l", "s", "j", "t"}
+    assert json.loads((tmp_path / "j").read_text())["results"][0]["partial"] is True
 
 
 def test_a_comparison_on_stdout(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from ssdlab import page
 from ssdlab.figures.base import runs_of
 from ssdlab.figures.blame import part_of
 from ssdlab.page import tables
+from ssdlab.text import span
 
 LEAST = ("--limit", 2000)
 
@@ -134,6 +135,22 @@ def test_it_holds_the_table_that_is_printed() -> None:
 def test_a_partial_result_says_so_at_the_top() -> None:
     text = page.html(ssdlab.Comparison([drawn.partial()]))
     assert "PARTIAL: stopped after 3,000 requests" in text[: text.index("<main")]
+
+
+def test_the_table_of_parts_has_a_column_for_every_bar() -> None:
+    runs = runs_of(ssdlab.Comparison([drawn.queued()]))
+    table = tables.blame(runs)
+    queues = [f"{kind}: queue {at}" for kind in ("reads", "writes") for at in (0, 1)]
+    assert table.heads == ["part", *queues, "what"]
+    assert drawn.queued().queues
+    means = [
+        span(getattr(queue, kind).latency_us.mean)
+        for kind in ("read", "write")
+        for queue in drawn.queued().queues or ()
+    ]
+    assert table.rows[-1] == ["sum: the mean", *means, ""]
+    one = tables.blame(runs_of(ssdlab.Comparison([drawn.one()])))
+    assert one.heads == ["part", "reads", "writes", "what"]
 
 
 def test_what_made_a_request_slow_is_named_the_largest_first() -> None:

@@ -51,6 +51,27 @@ def test_the_load_over_time_sums_to_the_requests(kind: str) -> None:
     assert (found[0]["t"], found[-1]["t"]) == (0, pytest.approx(60, 0.02))
 
 
+def test_a_long_trace_does_not_hide_a_short_one() -> None:
+    load = office()["load"]
+    slow = {**load, "interval_s": 100 * load["interval_s"]}
+    infos = (office(), {**office(), "trace": "slow", "load": slow})
+    figure = of(*infos)["trace-load-read"]
+    encoding = figure.chart.to_dict()["encoding"]
+    assert encoding["x"]["scale"]["domain"] == [0, 1]
+    assert encoding["y"]["scale"]["type"] == "log"
+    low = encoding["y"]["scale"]["domain"][0]
+    for label in ("office.csv.xz", "slow"):
+        found = rows(figure, label)
+        assert (found[0]["t"], found[-1]["t"]) == (0, 1)
+        assert 30 < len(found) <= 65
+        assert all(row["rate"] >= low for row in found)
+    of_both = sum(row["rate"] for row in rows(figure)[:-1]) / 2
+    one = sum(row["rate"] for row in rows(of(office())["trace-load-read"])[:-1]) / 4
+    assert of_both == pytest.approx(one, 0.05)
+    alike = of(office(), {**office(), "trace": "twin"})["trace-load-read"]
+    assert alike.chart.to_dict()["encoding"]["y"]["scale"] == {"zero": True}
+
+
 @pytest.mark.parametrize("name", ["trace-gaps", "trace-reuse"])
 def test_the_curves_rise_to_one(name: str) -> None:
     found = rows(of(office())[name])

@@ -51,9 +51,10 @@ impl OpKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Part {
-    /// From arrival until its operation enters a die's queue: the runner's backlog, the device
-    /// queue, and earlier requests for the same page.
+    /// From arrival until the drive takes it in: the runner's backlog and the device queue.
     HostQueue,
+    /// Behind an earlier request for the same logical page, one of the two a write.
+    Page,
     /// In the write buffer, or waiting for room in it.
     Buffer,
     /// Waiting for a mapping entry.
@@ -89,10 +90,11 @@ pub enum Part {
 
 impl Part {
     /// How many parts there are.
-    pub const COUNT: usize = 16;
+    pub const COUNT: usize = 17;
     /// Every part with the name it has in results.
     pub const NAMES: [&str; Part::COUNT] = [
         "host_queue",
+        "page",
         "buffer",
         "map",
         "die_host",

@@ -48,8 +48,8 @@ pub struct Rooms<'a> {
 pub struct Auditor {
     data: Data,
     last: u64,
-    /// Requests under way: their tags, by slot.
-    requests: BTreeMap<u32, u64>,
+    /// Requests under way by slot: their tags, and when they were taken in.
+    requests: BTreeMap<u32, (u64, u64)>,
     pace: Pace,
     events: u64,
     census: Since,
@@ -148,17 +148,25 @@ impl Auditor {
     }
 
     /// A request has been accepted.
-    pub fn accepted(&mut self, slot: u32, request: &Request) {
-        let other = self.requests.insert(slot, request.tag);
+    pub fn accepted(&mut self, slot: u32, request: &Request, now: u64) {
+        let other = self.requests.insert(slot, (request.tag, now));
         self.check(ensure(other.is_none(), || format!("request {other:?} lost its slot")));
     }
 
     /// A request has ended.
     pub fn ended(&mut self, slot: u32, request: &Request, now: u64, blame: &Blame) {
-        let tag = self.requests.remove(&slot);
+        let (tag, taken_in) = self.requests.remove(&slot).unzip();
         let once = tag == Some(request.tag);
         self.check(ensure(once, || format!("request {} ended, not under way", request.tag)));
-        let latency = now.checked_sub(request.arrival.as_ns());
+        let arrival = request.arrival.as_ns();
+        let queued = taken_in.and_then(|taken_in| taken_in.checked_sub(arrival));
+        // A flush is all one wait for the buffer.
+        let told = request.op == Op::Flush || queued == Some(blame[Part::HostQueue as usize]);
+        self.check(ensure(told, || {
+            let told = blame[Part::HostQueue as usize];
+            format!("request {} was queued for {queued:?} ns and tells {told}", request.tag)
+        }));
+        let latency = now.checked_sub(arrival);
         let sum = blame.iter().sum::<u64>();
         self.check(ensure(latency == Some(sum), || {
             let parts = Part::NAMES.iter().zip(blame).filter(|(_, ns)| **ns > 0);

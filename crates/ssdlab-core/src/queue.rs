@@ -55,7 +55,7 @@ pub struct Queue {
     free: Vec<GroupId>,
     /// Those that need a plane, by plane, in the order of their coming.
     of_plane: Box<[Vec<GroupId>]>,
-    /// Reads and writes in the order of their coming; what has gone is taken out late.
+    /// Reads and writes in the order of their coming, with their numbers in it.
     arrived: [VecDeque<(GroupId, u64)>; 2],
 }
 
@@ -104,13 +104,7 @@ impl Queue {
 
     /// The groups of a kind that wait, the first to come first.
     pub fn arrived(&self, kind: OpKind) -> impl Iterator<Item = GroupId> + '_ {
-        let all = self.arrived[side(kind)].iter();
-        all.filter(|(id, seq)| self.is_waiting(*id, *seq)).map(|(id, _)| *id)
-    }
-
-    fn is_waiting(&self, id: GroupId, seq: u64) -> bool {
-        let group = self.group(id);
-        group.waits && group.seq == seq
+        self.arrived[side(kind)].iter().map(|(id, _)| *id)
     }
 
     /// A new group, without operations; `seq` is its place in the order of coming.
@@ -180,13 +174,10 @@ impl Queue {
     fn remove(&mut self, id: GroupId) {
         let group = &mut self.groups[id.0 as usize];
         group.waits = false;
-        let kind = group.kind;
-        while let Some(&(first, seq)) = self.arrived[side(kind)].front() {
-            if self.is_waiting(first, seq) {
-                break;
-            }
-            self.arrived[side(kind)].pop_front();
-        }
+        let arrived = &mut self.arrived[side(group.kind)];
+        let at = arrived.partition_point(|(_, seq)| *seq < group.seq);
+        debug_assert_eq!(arrived[at].0, id, "numbers differ");
+        arrived.remove(at);
         self.free.push(id);
     }
 

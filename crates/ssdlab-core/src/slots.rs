@@ -225,6 +225,10 @@ impl OrderPolicy for Order {
         each_order!(self, policy => policy.given(plane, class));
     }
 
+    fn steps(&mut self) -> u64 {
+        each_order!(self, policy => policy.steps())
+    }
+
     fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
         each_order!(self, policy => policy.metadata_bits())
     }

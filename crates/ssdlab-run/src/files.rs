@@ -19,12 +19,20 @@ impl NewFile {
     /// # Errors
     /// When nothing can be written there.
     pub(crate) fn new(path: &Path) -> Result<NewFile, Fault> {
+        if path.metadata().is_ok_and(|about| !about.is_file()) {
+            let what = if path.is_dir() { "a folder" } else { "a pipe or a device" };
+            return Err(unwritable(path, what).expected("a file"));
+        }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut builder = tempfile::Builder::new();
-        // The rights that any new file has.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
+        if folder.is_some_and(|folder| !folder.is_dir()) {
+            return Err(
+                unwritable(path, "a folder that is not there").expected("a file in one that is")
+            );
+        }
+        // Opened here, so that it has the rights that any new file has, and so that a failure names
+        // no file that the user does not know.
+        let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+        let file = tempfile::Builder::new().make_in(folder.unwrap_or(Path::new(".")), open);
         let file = file.map_err(|error| unwritable(path, error))?;
         Ok(NewFile { path: path.to_owned(), file })
     }

@@ -80,6 +80,7 @@ fn run_one(
     let replay = Replay::new(&mut drive, prepared.warmup, control, progress, observer);
     let (course, observer) = replay.run(prepared, &mut feed)?;
     let looped = watch.elapsed() - ready;
+    remarks.extend(feed.doubts());
     let mut result =
         RunResult::new(prepared, &drive, &course, &feed, settled, remarks, (ready, looped))?;
     let mut about = result.provenance.about();

@@ -131,6 +131,11 @@ impl Feed {
         self.source.members()
     }
 
+    /// What has turned out to be doubtful about the requests read so far.
+    pub fn doubts(&self) -> Vec<String> {
+        self.source.doubts()
+    }
+
     /// The share of the requests that was given, if that is known.
     pub fn progress(&self) -> Option<f64> {
         let of_limit = self.given as f64 / self.limit as f64;

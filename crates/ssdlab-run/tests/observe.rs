@@ -184,6 +184,88 @@ fn a_report_has_what_it_draws() {
 }
 
 #[test]
+fn the_line_of_a_distribution_is_nowhere_far_from_the_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.parquet");
+    let result = run(Plan { detail: true, log: Some(path.clone()), ..plan() });
+    let (rows, _) = table(&path);
+    for distribution in &result.detail.unwrap().distributions {
+        let of_kind = rows.iter().filter(|row| text(row, "op") == distribution.kind);
+        let mut all: Vec<f64> = of_kind.map(|row| whole(row, "latency_ns") as f64 / 1e3).collect();
+        all.sort_by(f64::total_cmp);
+        let share = |upto: f64| all.partition_point(|&us| us <= upto) as f64 / all.len() as f64;
+        let points = &distribution.points;
+        let drawn = |us: f64| match points.partition_point(|point| point[0] <= us) {
+            0 => 0.0,
+            nth => points[nth - 1][1],
+        };
+        for &us in &all {
+            // A latency is known to a thousandth.
+            let (least, most, drawn) = (share(us * 0.999), share(us), drawn(us));
+            assert!(drawn <= most, "{us}: {drawn} for {most}");
+            assert!(least - drawn <= 0.01, "{us}: {drawn} for {least}");
+            assert!(1.0 - least >= 0.96 * (1.0 - drawn) - 1e-9, "{us}: {drawn} for {least}");
+        }
+        // A hundred for the whole, the percentiles, and as many as it falls by 4 % to one request.
+        let falls = points.len() as i32 - 105;
+        assert!(0.96f64.powi(falls) * all.len() as f64 > 1.0, "{} points", points.len());
+    }
+}
+
+#[test]
+fn the_spans_of_a_timeline_sum_to_the_time_in_which_parts_are_busy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("timeline.json");
+    let variants: [&[&str]; 4] = [
+        &[],
+        &["flash.command_time=5us", "flash.array=\"die\""],
+        &["flash.command_time=5us", "flash.cache_read=true"],
+        &["flash.hold_until_decoded=true"],
+    ];
+    for settings in variants {
+        let mut plan = Plan {
+            timeline: Some(path.clone()),
+            timeline_span: Some("100s".into()),
+            warmup: Some("500".into()),
+            ..plan()
+        };
+        let shorter = settings.iter().chain(&["workload.requests=1000"]);
+        plan.set.extend(shorter.map(|line| line.to_string()));
+        let result = run(plan);
+        let timeline: serde_json::Value =
+            serde_json::from_reader(File::open(&path).unwrap()).unwrap();
+        // Of dies and of buses: how many there are, and how long they were at work.
+        let mut sums = BTreeMap::from([("die", (0, 0.0)), ("bus", (0, 0.0))]);
+        let mut of_track = BTreeMap::new();
+        // The drive may have gone on after the last request ended.
+        let mut end = 0f64;
+        for event in timeline["traceEvents"].as_array().unwrap() {
+            let track = (event["pid"].as_u64(), event["tid"].as_u64());
+            if event["name"] == "thread_name" {
+                let part = match event["args"]["name"].as_str().unwrap() {
+                    "bus" => "bus",
+                    "ECC engine" => continue,
+                    _ => "die",
+                };
+                of_track.insert(track, part);
+                sums.get_mut(part).unwrap().0 += 1;
+            } else if let ("X", Some(part)) = (event["ph"].as_str().unwrap(), of_track.get(&track))
+            {
+                let length = event["dur"].as_f64().unwrap() / 1e6;
+                sums.get_mut(part).unwrap().1 += length;
+                end = end.max(event["ts"].as_f64().unwrap() / 1e6 + length);
+            }
+        }
+        let share =
+            |part: &str| sums[part].1 / f64::from(sums[part].0) / end.max(result.duration_s);
+        let busy = &result.utilisation;
+        let near = |sum: f64, told: f64| (sum - told).abs() < 1e-6 && told > 0.01;
+        assert!(near(share("die"), busy.die), "{settings:?}: {} {}", share("die"), busy.die);
+        assert!(near(share("bus"), busy.bus), "{settings:?}: {} {}", share("bus"), busy.bus);
+    }
+}
+
+#[test]
 fn a_timeline_has_one_thing_at_a_time_on_every_part() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("timeline.json");
@@ -213,15 +295,23 @@ fn a_timeline_has_one_thing_at_a_time_on_every_part() {
 #[test]
 fn a_file_that_cannot_be_written_is_refused_before_the_run() {
     let folder = tempfile::tempdir().unwrap();
-    let nowhere = Some(folder.path().join("no/such/folder/file"));
-    let plans = [
-        Plan { log: nowhere.clone(), ..plan() },
-        Plan { series: nowhere.clone(), ..plan() },
-        Plan { timeline: nowhere, ..plan() },
+    let nowhere = folder.path().join("no/such/folder/file");
+    let told = [
+        (nowhere, "a folder that is not there, expected a file in one that is"),
+        (folder.path().to_owned(), "a folder, expected a file"),
+        ("/dev/null".into(), "a pipe or a device, expected a file"),
     ];
-    for plan in plans {
-        let line = run_uninterrupted(&[plan], 1).unwrap_err().to_string();
-        assert!(line.contains("cannot be written"), "{line}");
+    for (path, got) in told {
+        let there = || Some(path.clone());
+        let plans = [
+            Plan { log: there(), ..plan() },
+            Plan { series: there(), ..plan() },
+            Plan { timeline: there(), ..plan() },
+        ];
+        for plan in plans {
+            let line = run_uninterrupted(&[plan], 1).unwrap_err().to_string();
+            assert_eq!(line, format!("{}: cannot be written: got {got}", path.display()));
+        }
     }
     let options = [
         (Plan { interval: Some("1s".into()), ..plan() }, "--interval: an option without effect"),

@@ -80,6 +80,11 @@ pub trait Source: Send {
         Vec::new()
     }
 
+    /// What has turned out to be doubtful about the requests handed out so far.
+    fn doubts(&self) -> Vec<String> {
+        self.members().into_iter().flat_map(|member| member.doubts()).collect()
+    }
+
     /// A fault about record `index` of the last call of [`Source::fill`], naming file and line.
     fn fault(&self, index: usize, what: &str) -> Fault {
         let fault = Fault::new(self.name(), what);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 import click
@@ -35,6 +36,8 @@ ssdlab.add_command(workload.workload)
 
 def main() -> None:
     """Run the command line and exit: 0 well, 2 a wrong input, 70 our own fault, 130 Ctrl-C."""
+    # Who is asked to end ends as by Ctrl-C: what is written appears whole or not at all.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a sign gets a question mark in its place.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]

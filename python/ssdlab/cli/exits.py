@@ -7,4 +7,4 @@ INTERNAL = 70
 """The simulator itself is at fault."""
 
 INTERRUPTED = 130
-"""Ctrl-C."""
+"""Ctrl-C, or SIGTERM."""

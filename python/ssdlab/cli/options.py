@@ -64,7 +64,12 @@ LOAD = [
         metavar="APP",
         help="A trace or twin beside others, [NAME=]FILE[@queue=N,scale=X,...], as for trace mix.",
     ),
-    click.option("--workload", metavar="NAME", help=f"A workload in closed form: {_WORKLOADS}."),
+    click.option(
+        "--workload",
+        metavar="NAME",
+        help=f"A workload in closed form ({_WORKLOADS}), or a twin of a published trace, such as"
+        " dlv/hm0: `ssdlab workload list` names them.",
+    ),
     click.option("--limit", type=Whole(1), help="End after so many requests."),
     click.option(
         "--warmup", metavar="N|TIME", help="Requests, or a time, left out of the figures."

@@ -18,6 +18,8 @@ from ssdlab.errors import InputError
 from ssdlab.results import Comparison, Result
 
 KINDS = ("read", "write")
+_FEW = 12
+"""More bars than this are drawn thinner."""
 
 # Okabe and Ito's palette, the light colours darkened and the dark ones lightened so that thin lines
 # stand out against the background.
@@ -66,9 +68,10 @@ class Key:
 class Figure:
     """A figure: what a file of it is called, where it belongs, what it shows, and the drawing.
 
-    ``keys`` is its legend, where that can stand outside the drawing; ``lanes`` counts its bars and
-    ``lines`` those of their labels, which make it as high as it must be; ``many`` says that it has
-    so many marks that pixels draw it better than outlines.
+    ``keys`` is its legend, where that can stand outside the drawing; ``lanes`` counts its bars,
+    ``lines`` the lines of their labels and ``marks`` the marks above one another in each, which
+    make it as high as it must be; ``many`` says that it has so many marks that pixels draw it
+    better than outlines.
     """
 
     name: str
@@ -79,7 +82,19 @@ class Figure:
     keys: Sequence[Key] = field(default_factory=tuple)
     lanes: int = 0
     lines: int = 1
+    marks: int = 1
     many: bool = False
+
+    def lane(self, least: int, thin: int, line: int, mark: int) -> int:
+        """Return how high a lane is, from the heights of a line of its label and of a mark."""
+        if self.lanes > _FEW and self.lines == self.marks == 1:
+            return thin
+        return max(least, line * self.lines + 5, mark * self.marks + 4)
+
+    def centre_labels(self, spec: dict[str, Any], line: int) -> None:
+        """Put the middle of labels of several lines beside their bars: they would hang below."""
+        if self.lines > 1:
+            spec["encoding"]["y"]["axis"]["labelOffset"] = -line * (self.lines - 1) / 2
 
 
 def runs_of(comparison: Comparison) -> list[Run]:
@@ -130,13 +145,13 @@ def _between(stops: Sequence[str], at: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in pairs)
 
 
-def colour(runs: Sequence[Labelled]) -> alt.Color:
-    """Colour by run, the same all over the page."""
+def colour(runs: Sequence[Labelled], symbol: str = "stroke") -> alt.Color:
+    """Colour by run, the same all over the page; a legend shows it as a line or another symbol."""
     given: dict[str, Any] = {"domain": [run.label for run in runs]}
     ramp = palette(len(runs))
     if ramp:
         given["range"] = ramp
-    legend = alt.Legend(title=None) if len(runs) > 1 else None
+    legend = alt.Legend(title=None, symbolType=symbol) if len(runs) > 1 else None
     return alt.Color("label:N", scale=alt.Scale(**given), legend=legend)
 
 
@@ -144,7 +159,7 @@ def dash(names: Sequence[str], fieldname: str) -> alt.StrokeDash:
     """Dash by what a field says."""
     ranged = [DASHES[at % len(DASHES)] for at in range(len(names))]
     # Long enough that a dash is to be seen.
-    legend = alt.Legend(title=None, symbolSize=140) if len(names) > 1 else None
+    legend = alt.Legend(title=None, symbolSize=500) if len(names) > 1 else None
     scale = alt.Scale(domain=list(names), range=ranged)
     return alt.StrokeDash(f"{fieldname}:N", scale=scale, legend=legend)
 

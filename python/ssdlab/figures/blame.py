@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from ssdlab.figures.base import BROKEN, KINDS, Figure, Key, Run, lines_of, short, table, unit_of
+from ssdlab.figures.latency import parts_of
 from ssdlab.results import KindResult
 
 SECTION = "Where the time went"
@@ -23,9 +24,8 @@ class Part(NamedTuple):
 
 # In the order of a request's way. Parts that rarely matter share tones with their neighbours.
 PARTS = {
-    "host_queue": Part(
-        "host queue", "queued at the host, or behind a request for the same page", "#7f7f7f"
-    ),
+    "host_queue": Part("host queue", "queued at the host", "#7f7f7f"),
+    "page": Part("same page", "behind an earlier request for the same page", "#8b2a4a"),
     "buffer": Part("buffer", "the page buffer", "#b3a2c7"),
     "map": Part("map", "looking up the page map", "#8c6d31"),
     "die_host": Part("die (host)", "waiting for a die busy with other requests", "#e69f00"),
@@ -59,7 +59,7 @@ def part_of(name: str) -> Part:
 def blame(runs: Sequence[Run]) -> Iterator[Figure]:
     """Draw a bar a run and queue for the reads, and for the writes."""
     for kind in KINDS:
-        bars = [bar for run in runs for bar in _bars(run, kind, len(runs) > 1)]
+        bars = [(name, part.blame_us) for name, part in bars_of(runs, kind)]
         if not bars:
             continue
         chart, keys = _stacked(bars, f"Mean {kind} latency", "")
@@ -88,13 +88,13 @@ def slowest(runs: Sequence[Run]) -> Iterator[Figure]:
         )
 
 
-def _bars(run: Run, kind: str, several: bool) -> Iterator[tuple[str, Mapping[str, float]]]:
-    parts: Sequence[Any] = run.result.queues or [run.result]
-    used = [(at, part) for at, part in enumerate(parts) if getattr(part, kind).requests]
-    for at, part in used:
-        found: KindResult = getattr(part, kind)
-        names = [run.label] * several + [f"queue {at}"] * (len(used) > 1)
-        yield ", ".join(names) or f"{kind}s", found.blame_us
+def bars_of(runs: Sequence[Run], kind: str) -> Iterator[tuple[str, KindResult]]:
+    """Go through what has a bar of its own: the requests of a kind, by run and queue."""
+    for run in runs:
+        found = list(parts_of(run, kind))
+        for queue, part in found:
+            names = [run.label] * (len(runs) > 1) + [queue] * (len(found) > 1)
+            yield ", ".join(names) or f"{kind}s", part
 
 
 def rows_of(bars: Bars) -> list[dict[str, Any]]:

@@ -21,8 +21,9 @@ from ssdlab.figures.base import (
     short,
     table,
 )
+from ssdlab.figures.overlaid import NOTE, Axis, told_apart
 
-ROWS_MOST = (500, 200)
+ROWS_MOST = (200, 100)
 """One run in more intervals than this is drawn in fewer; several runs in more than that."""
 
 
@@ -176,7 +177,7 @@ def _row(one: SeriesInterval, unit: float) -> dict[str, Any]:
 
 
 # Where nothing ended in an interval, the line breaks; what stands alone is still to be seen.
-_DOT = alt.OverlayMarkDef(size=3, filled=True)
+_DOT = alt.OverlayMarkDef(size=6, filled=True)
 
 
 def clock(runs: Sequence[Run]) -> tuple[str, float]:
@@ -185,11 +186,18 @@ def clock(runs: Sequence[Run]) -> tuple[str, float]:
     return clock_of(max(ends, default=1.0))
 
 
+def _end(runs: Sequence[Run]) -> float:
+    """Return where the axes of time end, in their unit."""
+    return max(one.end_s for run in runs for one in run.detail.series) / clock(runs)[1]
+
+
+def _apart(runs: Sequence[Run], rows: list[dict[str, Any]], y: Axis) -> dict[str, alt.StrokeDash]:
+    return told_apart(runs, rows, Axis("t", 0, _end(runs)), y)
+
+
 def _time(runs: Sequence[Run]) -> alt.X:
-    unit, length = clock(runs)
-    end = max(one.end_s for run in runs for one in run.detail.series)
-    axis = alt.Axis(title=f"Time ({unit})", tickCount=6, grid=False)
-    scale = alt.Scale(domain=[0, short(end / length)], nice=False)
+    axis = alt.Axis(title=f"Time ({clock(runs)[0]})", tickCount=6, grid=False)
+    scale = alt.Scale(domain=[0, short(_end(runs))], nice=False)
     return alt.X("t:Q", scale=scale, axis=axis)
 
 
@@ -200,16 +208,20 @@ def _latency(
     if not known:
         return
     title = f"{kind.capitalize()} latency, {figure}"
+    y = latency_axis(title, min(known), max(known))
+    field = f"{kind}_{figure}"
+    apart = _apart(runs, rows, Axis.of(field, y))
     chart = (
         alt.Chart(table(rows))
         .mark_line(strokeWidth=1.2, point=_DOT)
         .encode(
             x=_time(runs),
-            y=alt.Y(f"{kind}_{figure}:Q", **latency_axis(title, min(known), max(known))),
+            y=alt.Y(f"{field}:Q", **y),
             color=colour(runs),
+            **apart,
         )
     )
-    what = _FIGURES[figure].format(kind)
+    what = _FIGURES[figure].format(kind) + NOTE * bool(apart)
     if figure == "p99" and any(len(run.detail.series) > rows_most(runs) for run in runs):
         what += " Several intervals are drawn as one, by the largest of theirs."
     name = f"time-{figure}-{kind}"
@@ -223,6 +235,8 @@ _FIGURES = {
 
 
 def _line(runs: Sequence[Run], rows: list[dict[str, Any]], line: _Line) -> Figure:
+    highest = max(row[line.field] for row in rows)
+    apart = _apart(runs, rows, Axis(line.field, 0, highest))
     chart = (
         alt.Chart(table(rows))
         .mark_line(strokeWidth=1.2)
@@ -234,10 +248,11 @@ def _line(runs: Sequence[Run], rows: list[dict[str, Any]], line: _Line) -> Figur
                 axis=alt.Axis(title=line.axis, tickCount=5, **line.shape),
             ),
             color=colour(runs),
+            **apart,
         )
     )
-    keys = run_keys(runs)
-    return Figure(f"time-{line.name}", line.section, line.title, line.what, chart, keys)
+    what = line.what + NOTE * bool(apart)
+    return Figure(f"time-{line.name}", line.section, line.title, what, chart, run_keys(runs))
 
 
 def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
@@ -252,10 +267,11 @@ def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
     }
     if wide:
         y = log_axis("WAF", max(1, min(known)), max(known), "format(datum.value, '~g')")
+    apart = _apart(runs, rows, Axis("waf", max(1, min(known)), max(known), log=wide))
     chart = (
         alt.Chart(table(rows))
         .mark_line(strokeWidth=1.2, point=_DOT)
-        .encode(x=_time(runs), y=alt.Y("waf:Q", **y), color=colour(runs))
+        .encode(x=_time(runs), y=alt.Y("waf:Q", **y), color=colour(runs), **apart)
     )
-    what = "Pages programmed for each page programmed for the host."
+    what = "Pages programmed for each page programmed for the host." + NOTE * bool(apart)
     yield Figure("time-waf", _GC, "Write amplification", what, chart, run_keys(runs))

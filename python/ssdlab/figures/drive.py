@@ -8,6 +8,7 @@ from typing import Any
 import altair as alt
 
 from ssdlab.figures.base import BROKEN, Figure, Key, Run, colour, lines_of, run_keys, short, table
+from ssdlab.figures.overlaid import NOTE, Axis, told_apart
 
 _CAUSES = {
     "host": ("host", "#0072b2"),
@@ -91,6 +92,8 @@ def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -
             rows.append({"label": run.label, "rank": at, "busy": short(share, 4)})
         # The last step is as wide as the others.
         rows += [{**rows[-1], "rank": len(shares)}] if shares else []
+    highest = max((row["busy"] for row in rows), default=1.0)
+    apart = told_apart(runs, rows, Axis("rank", 0, most), Axis("busy", 0, highest))
     chart = (
         alt.Chart(table(rows))
         .mark_line(interpolate="step-after")
@@ -106,9 +109,11 @@ def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -
                 axis=alt.Axis(title="Time in service", tickCount=5, format="~%"),
             ),
             color=colour(runs),
+            **apart,
         )
     )
     what = f"Share of the time in which each was in service: {title.lower()} sorted by it."
+    what += NOTE if apart else ""
     return Figure(f"busy-{name}", "Utilisation", title, what, chart, run_keys(runs))
 
 

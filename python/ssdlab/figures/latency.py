@@ -21,6 +21,7 @@ from ssdlab.figures.base import (
     short,
     table,
 )
+from ssdlab.figures.overlaid import NOTE, Axis, told_apart
 from ssdlab.results import KindResult
 
 SECTION = "Latency"
@@ -63,30 +64,63 @@ def _axis(kind: str, found: Sequence[tuple[Run, Distribution]]) -> dict[str, Any
     return latency_axis(f"{kind.capitalize()} latency", least, most)
 
 
+def _line(one: Distribution) -> list[tuple[float, float]]:
+    """Return the points of a line that rises from nobody at the least latency that occurred."""
+    return [(one.points[0][0], 0.0), *((us, share) for us, share in one.points)]
+
+
+_SEEN = 0.005
+"""A rise of less than this is not to be seen on a linear axis."""
+
+
+def _thinned(line: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """Leave out what only a tail shows, so that a page of many runs stays small."""
+    last = -1.0
+    for us, share in line:
+        if share - last >= _SEEN or share == 1:
+            last = share
+            yield us, share
+
+
+def _apart(
+    runs: Sequence[Run], queues: Sequence[str], rows: list[dict[str, Any]], x: Any, y: Axis
+) -> dict[str, alt.StrokeDash]:
+    """Dash by queue; where there is but one, what lies in the same place."""
+    if len(queues) > 1:
+        return {"strokeDash": dash(queues, "queue")}
+    return told_apart(runs, rows, Axis.of("us", x), y)
+
+
+def _note(queues: Sequence[str], apart: dict[str, alt.StrokeDash]) -> str:
+    return NOTE if apart and len(queues) == 1 else ""
+
+
 def cdf(runs: Sequence[Run], kind: str) -> Figure:
     """Draw which share of the requests took no longer than how long."""
     found = _of_kind(runs, kind)
     queues = _queues(found)
+    x = _axis(kind, found)
     rows = [
         {"label": run.label, "queue": _queue(one.queue), "us": short(us), "share": short(share, 9)}
         for run, one in found
-        for us, share in one.points
+        for us, share in _thinned(_line(one))
     ]
+    apart = _apart(runs, queues, rows, x, Axis("share", 0, 1))
     chart = (
         alt.Chart(table(rows))
         .mark_line(interpolate="step-after", clip=True)
         .encode(
-            x=alt.X("us:Q", **_axis(kind, found)),
+            x=alt.X("us:Q", **x),
             y=alt.Y(
                 "share:Q",
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(title=f"Share of {kind}s", format="%", tickCount=5),
             ),
             color=colour(runs),
-            strokeDash=dash(queues, "queue"),
+            **apart,
         )
     )
-    what = f"Share of the {kind}s that took no longer."
+    what = f"Share of the {kind}s that took no longer." + _note(queues, apart)
     title = f"{kind.capitalize()} latency, CDF"
     return Figure(f"latency-cdf-{kind}", SECTION, title, what, chart, _keys(runs, queues))
 
@@ -103,24 +137,29 @@ def tail(runs: Sequence[Run], kind: str) -> Figure:
             "share": short(max(1 - share, 1 / one.requests)),
         }
         for run, one in found
-        for us, share in one.points
+        for us, share in _line(one)
     ]
     least = min(1 / one.requests for _, one in found)
+    x = _axis(kind, found)
+    y = log_axis(f"Share of slower {kind}s", least, 1.0, _PERCENT)
+    apart = _apart(runs, queues, rows, x, Axis.of("share", y))
     chart = (
         alt.Chart(table(rows))
         .mark_line(interpolate="step-after", clip=True)
         .encode(
-            x=alt.X("us:Q", **_axis(kind, found)),
-            y=alt.Y("share:Q", **log_axis(f"Share of slower {kind}s", least, 1.0, _PERCENT)),
+            x=alt.X("us:Q", **x),
+            y=alt.Y("share:Q", **y),
             color=colour(runs),
-            strokeDash=dash(queues, "queue"),
+            **apart,
         )
     )
     what = f"Share of the {kind}s that took longer; both axes are logarithmic."
+    what += _note(queues, apart)
     title = f"{kind.capitalize()} latency, tail"
     return Figure(f"latency-tail-{kind}", SECTION, title, what, chart, _keys(runs, queues))
 
 
+_SIDE_BY_SIDE = 3
 _PERCENT = "format(datum.value * 100, '~g') + '%'"
 
 
@@ -154,7 +193,7 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
                 sort=[name for name, _ in PERCENTILES],
                 axis=alt.Axis(title=None, grid=True),
             ),
-            color=colour(runs),
+            color=colour(runs, "circle"),
             tooltip=[
                 alt.Tooltip("label:N", title="run"),
                 alt.Tooltip("queue:N", title="queue"),
@@ -170,7 +209,11 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
     )
     keys = [*run_keys(runs), *shown]
     what = f"Percentiles of the {kind}s' latencies, and the slowest {kind}."
-    return Figure(f"percentiles-{kind}", SECTION, names, what, chart, keys)
+    # So high that the dots of many runs have their places.
+    high = len(PERCENTILES) if len(runs) > _SIDE_BY_SIDE else 0
+    return Figure(
+        *(f"percentiles-{kind}", SECTION, names, what, chart, keys), lanes=high, marks=len(runs)
+    )
 
 
 def parts_of(run: Run, kind: str) -> Iterator[tuple[str, KindResult]]:

@@ -403,7 +403,7 @@ def _base(physics: Physics) -> Iterator[Figure]:
             x2="end:Q",
             y=alt.Y("below:Q", axis=share),
             y2="upto:Q",
-            color=colour(lines),
+            color=colour(lines, "square"),
         ),
         rules.encode(x=x),
         words.transform_filter(_of("limit")).encode(x=x, text="note:N"),

@@ -16,10 +16,8 @@ COLUMN_IN = 3.3
 """The width of a column of a paper in two columns."""
 _POINTS = 72
 _PNG_PPI = 300
-_HEIGHT, _MAP_HEIGHT, _LANE = 130, 165, 17
+_HEIGHT, _MAP_HEIGHT, _LANE, _LINE = 130, 165, 17, 9
 _LEGEND_LINE = 10
-_FEW = 12
-"""More bars than this are drawn thinner."""
 
 LITE = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 """The version of Vega-Lite that Altair writes."""
@@ -89,8 +87,9 @@ def spec_of(figure: Figure) -> dict[str, Any]:
     spec["autosize"] = {"type": "fit", "contains": "padding"}
     spec["height"] = _MAP_HEIGHT if figure.many else _HEIGHT
     if figure.lanes:
-        lane = 9 if figure.lanes > _FEW else max(_LANE, 8 * figure.lines + 5)
+        lane = figure.lane(_LANE, thin=9, line=_LINE, mark=5)
         spec["height"] = figure.lanes * lane + 30
+        figure.centre_labels(spec, _LINE)
     spec["height"] += rows * _LEGEND_LINE
     return spec
 
@@ -101,7 +100,7 @@ def _legend(figure: Figure) -> tuple[int, int]:
         return 1, 0
     # A sign is about half as wide as it is high; each label has a symbol, and the axis is beside.
     entry = max(len(key.label) for key in figure.keys) * 3.7 + 18
-    room = COLUMN_IN * _POINTS - (70 if 1 < figure.lanes <= _FEW else 40)
+    room = COLUMN_IN * _POINTS - (70 if figure.lanes > 1 else 40)
     columns = max(1, min(len(figure.keys), int(room / entry)))
     return columns, -(-len(figure.keys) // columns)
 

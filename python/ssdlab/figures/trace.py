@@ -78,7 +78,7 @@ def _sizes(traces: Sequence[Trace]) -> Iterator[Figure]:
                     scale=alt.Scale(zero=True),
                     axis=alt.Axis(title=f"Share of {kind}s", format="~%", tickCount=5),
                 ),
-                color=colour(traces),
+                color=colour(traces, "square"),
                 tooltip=[
                     alt.Tooltip("label:N", title="trace"),
                     alt.Tooltip("size:N", title="size up to"),
@@ -104,11 +104,28 @@ def _clock(traces: Sequence[Trace]) -> tuple[str, float]:
     return clock_of(max(trace.info["span_s"] for trace in traces))
 
 
+_FAR = 10
+"""Figures of traces that differ by more than this are not drawn on one axis from zero up."""
+
+
 def _time(traces: Sequence[Trace]) -> alt.X:
-    unit, length = _clock(traces)
-    end = max(_ends(trace)[-1] for trace in traces if trace.info["requests"])
-    axis = alt.Axis(title=f"Time ({unit})", tickCount=6, grid=False)
-    return alt.X("t:Q", scale=alt.Scale(domain=[0, short(end / length)], nice=False), axis=axis)
+    ends = [_ends(trace)[-1] / _unit(traces, trace) for trace in traces if trace.info["requests"]]
+    axis = alt.Axis(title=f"Time ({_clock(traces)[0]})", tickCount=6, grid=False)
+    if _own_time(traces):
+        axis = alt.Axis(title="Time, of each trace's own", tickCount=6, grid=False, format="~%")
+    scale = alt.Scale(domain=[0, short(max(ends))], nice=False)
+    return alt.X("t:Q", scale=scale, axis=axis)
+
+
+def _own_time(traces: Sequence[Trace]) -> bool:
+    """Tell whether some trace would be but a stroke beside another that is far longer."""
+    ends = [_ends(trace)[-1] for trace in traces if trace.info["requests"]]
+    return max(ends) > _FAR * min(ends)
+
+
+def _unit(traces: Sequence[Trace], trace: Trace) -> float:
+    """Return the seconds in a unit of a trace's axis of time."""
+    return _ends(trace)[-1] if _own_time(traces) else _clock(traces)[1]
 
 
 def _ends(trace: Trace) -> list[float]:
@@ -124,22 +141,38 @@ def _over_time(
     title: str,
     mark: alt.MarkDef,
 ) -> alt.Chart:
-    """Draw a line for each trace, from zero up."""
-    y = alt.Y(f"{field}:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title=title, tickCount=5))
+    """Draw a line for each trace, from zero up; on powers of ten where they are far apart."""
+    y: dict[str, Any] = {
+        "scale": alt.Scale(zero=True),
+        "axis": alt.Axis(title=title, tickCount=5),
+    }
+    tops: dict[str, float] = {}
+    for row in rows:
+        tops[row["label"]] = max(tops.get(row["label"], 0.0), row[field])
+    above = [top for top in tops.values() if top > 0]
+    if above and max(above) > _FAR * min(above):
+        least = min(row[field] for row in rows if row[field] > 0)
+        y = log_axis(title, least, max(above), "format(datum.value, '~g')")
+        # Nothing stands where the axis begins.
+        low = y["scale"].domain[0]
+        rows = [{**row, field: max(row[field], low)} for row in rows]
     chart = alt.Chart(table(rows), mark=mark)
-    return chart.encode(x=_time(traces), y=y, color=colour(traces))
+    return chart.encode(x=_time(traces), y=alt.Y(f"{field}:Q", **y), color=colour(traces))
 
 
 def _load(traces: Sequence[Trace]) -> Iterator[Figure]:
     """Draw the reads a second, and the writes."""
     if max(len(trace.info["load"]["requests"]) for trace in traces) < _LEAST:
         return
-    length = _clock(traces)[1]
     for kind in KINDS:
-        rows = [
-            {"label": trace.label, "t": short(start / length), "rate": short(rate, 4)}
+        rows: list[dict[str, Any]] = [
+            {
+                "label": trace.label,
+                "t": short(start / _unit(traces, trace)),
+                "rate": short(rate, 4),
+            }
             for trace in traces
-            for start, rate in _rates(trace, kind)
+            for start, rate in _rates(trace, kind, 1 if len(traces) == 1 else 2)
         ]
         if not any(row["rate"] for row in rows):
             continue
@@ -154,12 +187,15 @@ _LEAST = 2
 """Fewer intervals than this are no course."""
 
 
-def _rates(trace: Trace, kind: str) -> Iterator[tuple[float, float]]:
-    """Go through the intervals: where each begins, in seconds, and requests a second in it."""
+def _rates(trace: Trace, kind: str, every: int) -> Iterator[tuple[float, float]]:
+    """Go through the intervals, so many joined: the seconds at which one begins, and its rate."""
     load = trace.info["load"]
     step, rate = load["interval_s"], 0.0
-    for at, (whole, reads) in enumerate(zip(load["requests"], load["reads"], strict=True)):
-        rate = (reads if kind == "read" else whole - reads) / step
+    pairs = zip(load["requests"], load["reads"], strict=True)
+    counts = [reads if kind == "read" else whole - reads for whole, reads in pairs]
+    for at in range(0, len(counts), every):
+        part = counts[at : at + every]
+        rate = sum(part) / (step * len(part))
         yield at * step, rate
     # The last step has an end, too.
     yield len(load["requests"]) * step, rate
@@ -184,11 +220,14 @@ def _growth(traces: Sequence[Trace]) -> Iterator[Figure]:
     """Draw how much has been touched since the beginning."""
     if max(len(trace.info["load"]["requests"]) for trace in traces) < _LEAST:
         return
-    length = _clock(traces)[1]
     most = max(trace.info["footprint_pages"] for trace in traces) * PAGE_BYTES
     unit, factor = next((name, factor) for name, factor in _UNITS if most >= factor or factor == 1)
     rows = [
-        {"label": trace.label, "t": short(end / length), "touched": short(touched / factor, 5)}
+        {
+            "label": trace.label,
+            "t": short(end / _unit(traces, trace)),
+            "touched": short(touched / factor, 5),
+        }
         for trace in traces
         for end, touched in _touched(trace)
     ]

@@ -21,10 +21,8 @@ from ssdlab.results import Comparison
 from ssdlab.traces.text import Info
 from ssdlab.truth import Physics, notes
 
-_HEIGHT, _MAP_HEIGHT, _LANE = 240, 300, 30
+_HEIGHT, _MAP_HEIGHT, _LANE, _LINE = 240, 300, 30, 14
 _TITLE = 60
-_FEW = 12
-"""More bars than this are drawn thinner."""
 
 
 def html(comparison: Comparison) -> str:
@@ -138,6 +136,7 @@ def _data(drawn: Sequence[Figure]) -> str:
         del spec["config"], spec["$schema"]
         if figure.keys:
             _without_legends(spec)
+        figure.centre_labels(spec, _LINE)
         specs.append(
             {
                 "id": figure.name,
@@ -162,6 +161,6 @@ def _without_legends(spec: dict[str, Any]) -> None:
 
 def _height(figure: Figure) -> int:
     if figure.lanes:
-        lane = 18 if figure.lanes > _FEW else max(_LANE, 15 * figure.lines + 6)
-        return figure.lanes * lane + 50
+        height = figure.lanes * figure.lane(_LANE, thin=18, line=_LINE, mark=6) + 50
+        return max(height, _HEIGHT) if figure.marks > 1 else height
     return _MAP_HEIGHT if figure.many else _HEIGHT

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from ssdlab import report
 from ssdlab.details import Slow
 from ssdlab.figures.base import KINDS, Run
-from ssdlab.figures.blame import PARTS, part_of
+from ssdlab.figures.blame import PARTS, bars_of, part_of
 from ssdlab.figures.latency import PERCENTILES, parts_of
 from ssdlab.results import Comparison, Result
 from ssdlab.text import digits, share, span
@@ -48,7 +48,7 @@ def notes(comparison: Comparison, runs: Sequence[Run]) -> list[str]:
 
 
 def _alike(runs: Sequence[Run]) -> Iterator[str]:
-    """Name the runs of which only the last is to be seen, as all are drawn in the same place."""
+    """Name the runs of the same latencies, which are drawn in the same place."""
     left = list(runs)
     while left:
         latencies = left[0].detail.distributions
@@ -81,13 +81,14 @@ def percentiles(runs: Sequence[Run]) -> Table:
 
 
 def blame(runs: Sequence[Run]) -> Table:
-    """Return the parts of the mean latencies as figures, those of zero left out."""
+    """Return the parts of the mean latencies as figures, a column a bar; those of zero left out."""
     columns = []
     for kind in KINDS:
-        for run in runs:
-            part = getattr(run.result, kind)
-            if part.requests:
-                columns.append((f"{kind}s" + f": {run.label}" * (len(runs) > 1), part))
+        bars = list(bars_of(runs, kind))
+        # A bar that stands alone is called after the kind itself.
+        columns += [
+            (f"{kind}s: {name}" if len(bars) > 1 else f"{kind}s", part) for name, part in bars
+        ]
     names = {name for _, part in columns for name in part.blame_us}
     rows = []
     for name in [*PARTS, *sorted(names - set(PARTS))]:

@@ -180,6 +180,7 @@ impl Drive {
         while let Some(next) = self.answers.order.next(&view!(self), plane) {
             self.let_go(next, Some(plane));
         }
+        self.stats.scheduling_steps += self.answers.order.steps();
     }
 
     /// What was chosen goes to the flash; without a plane in question since it has just come and

@@ -317,7 +317,7 @@ impl Drive {
     /// Records from now on what every part of the back end does, as long as it begins before
     /// `until`; [`Flash::timeline`] tells.
     pub fn record(&mut self, until: SimTime) {
-        self.flash.record(until.as_ns());
+        self.flash.record(self.now, until.as_ns());
     }
 
     /// How a block is at `now`, counted within its plane; `None` if it is bad.

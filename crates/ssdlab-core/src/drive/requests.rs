@@ -43,7 +43,7 @@ impl Drive {
         let counted = request.arrival.as_ns() >= self.stats.since;
         let active = Active { request, remaining: pages + 1, pages, counted };
         let slot = self.host.insert(active);
-        watch!(self, accepted(slot, &request));
+        watch!(self, accepted(slot, &request, self.now));
         match request.op {
             Op::Read | Op::Write => self.divide(slot, first as u32, pages),
             Op::Trim => self.trim(slot, first as u32, pages),
@@ -106,7 +106,7 @@ impl Drive {
             next += 1;
             let part = match self.flash.txns[id].owner {
                 Owner::Buffer { .. } => Part::Buffer,
-                _ => Part::HostQueue,
+                _ => Part::Page,
             };
             self.flash.txns[id].charge(part, self.now);
             self.flash.txns[id].was_held_up = true;

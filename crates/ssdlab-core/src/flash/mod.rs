@@ -369,11 +369,8 @@ impl Flash {
         };
         unit.aside = Some(Aside { head: unit.head, kind, cause: unit.cause, remaining });
         unit.suspended += 1;
-        unit.state = State::Suspending;
-        let head = unit.head;
         self.suspensions += 1;
-        self.ends(id.0 as usize, now);
-        self.begins(id.0 as usize, Act::Suspend, head, now);
+        self.set_state(id, State::Suspending, now);
         self.timers.set(id.0 as usize, SimTime::from_ns(now) + self.setup.suspend_time);
     }
 
@@ -382,17 +379,16 @@ impl Flash {
         let unit = &mut self.units[id.0 as usize];
         unit.settle(now);
         let aside = unit.aside.take().expect("something set aside");
-        unit.state = match aside.kind {
-            OpKind::Program => State::Programming,
-            _ => State::Erasing,
-        };
         unit.head = aside.head;
         unit.cause = aside.cause;
         unit.left = aside.remaining;
         let ends = SimTime::from_ns(now + aside.remaining) + self.setup.resume_time;
         self.timers.set(id.0 as usize, ends);
-        let act = if aside.kind == OpKind::Program { Act::Program } else { Act::Erase };
-        self.begins(id.0 as usize, act, aside.head, now);
+        let state = match aside.kind {
+            OpKind::Program => State::Programming,
+            _ => State::Erasing,
+        };
+        self.set_state(id, state, now);
         self.for_members(aside.head, |flash, member| flash.charge_wait(member, now));
     }
 

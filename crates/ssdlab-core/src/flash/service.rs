@@ -43,9 +43,8 @@ impl Flash {
         if self.setup.command_time == Nanos::ZERO {
             return self.obey(id, now);
         }
-        let unit = &mut self.units[id.0 as usize];
-        unit.state = State::Commanded;
-        let head = unit.head;
+        self.set_state(id, State::Commanded, now);
+        let head = self.units[id.0 as usize].head;
         self.txns[head].commanded = true;
         self.request_bus(id, head, now);
     }
@@ -102,7 +101,7 @@ impl Flash {
 
     /// Asks the bus for the pages that a unit will program.
     fn take_in(&mut self, id: UnitId, head: TxnId, now: u64) {
-        self.units[id.0 as usize].state = State::In;
+        self.set_state(id, State::In, now);
         self.units[id.0 as usize].pending = 0;
         self.for_members(head, |flash, member| {
             flash.units[id.0 as usize].pending += 1;
@@ -112,16 +111,8 @@ impl Flash {
 
     #[inline]
     fn perform(&mut self, id: UnitId, state: State, now: u64, span: Nanos) {
-        self.units[id.0 as usize].state = state;
+        self.set_state(id, state, now);
         self.timers.set(id.0 as usize, SimTime::from_ns(now) + span);
-        if self.timeline.is_some() {
-            let act = match state {
-                State::Sensing => Act::Sense,
-                State::Programming => Act::Program,
-                _ => Act::Erase,
-            };
-            self.begins(id.0 as usize, act, self.units[id.0 as usize].head, now);
-        }
     }
 
     /// Lets the earliest thing happen; when that was.
@@ -143,7 +134,6 @@ impl Flash {
 
     #[inline]
     fn unit_fires(&mut self, id: UnitId, now: u64) {
-        self.ends(id.0 as usize, now);
         match self.units[id.0 as usize].state {
             State::Sensing => self.sensed(id, now),
             State::Programming => self.array_ends(id, OpKind::Program, now),
@@ -189,8 +179,8 @@ impl Flash {
     fn free(&mut self, id: UnitId, now: u64) {
         let unit = &mut self.units[id.0 as usize];
         unit.settle(now);
-        unit.state = State::Idle;
         unit.head = TxnId::NONE;
+        self.set_state(id, State::Idle, now);
         self.list(id);
     }
 
@@ -198,7 +188,7 @@ impl Flash {
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| flash.txns[member].charge(Part::Sense, now));
         if !self.setup.cache_read {
-            self.units[id.0 as usize].state = State::Out;
+            self.set_state(id, State::Out, now);
             self.units[id.0 as usize].pending = 0;
             self.for_members(head, |flash, member| {
                 flash.units[id.0 as usize].pending += 1;
@@ -207,7 +197,7 @@ impl Flash {
         } else if self.units[id.0 as usize].cached == 0 {
             self.move_to_cache(id, now);
         } else {
-            self.units[id.0 as usize].state = State::Sensed;
+            self.set_state(id, State::Sensed, now);
         }
     }
 
@@ -237,18 +227,13 @@ impl Flash {
     fn transfer(&mut self, channel: usize, id: TxnId, now: u64) {
         let txn = &mut self.txns[id];
         txn.charge(Part::Bus, now);
-        let (act, span) = match txn.kind {
-            _ if txn.commanded => {
-                (Act::Command, self.setup.command_time * self.held_from(id).count() as u64)
-            }
-            OpKind::Read => (Act::DataOut, self.cells.read_transfer(txn, &self.setup.transfer)),
-            _ => {
-                let page = self.setup.transfer[txn.sectors as usize];
-                (Act::DataIn, page + self.setup.command_time)
-            }
+        let span = match txn.kind {
+            _ if txn.commanded => self.setup.command_time * self.held_from(id).count() as u64,
+            OpKind::Read => self.cells.read_transfer(txn, &self.setup.transfer),
+            _ => self.setup.transfer[txn.sectors as usize] + self.setup.command_time,
         };
         self.timers.set(self.units.len() + channel, SimTime::from_ns(now) + span);
-        self.begins(self.units.len() + channel, act, id, now);
+        self.begins(self.units.len() + channel, self.carries(id), id, now);
     }
 
     #[inline]

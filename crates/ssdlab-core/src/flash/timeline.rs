@@ -1,13 +1,24 @@
 //! What every array unit, bus and ECC engine does, moment by moment, for a while.
 
-use super::{Flash, TxnId};
+use super::unit::State;
+use super::{Flash, TxnId, UnitId};
 use crate::account::{Cause, OpKind};
 
-/// What a part of the back end does.
+/// What a part of the back end does. What an array unit does has no gaps but where it is free, so
+/// that its spans sum to the time in which it counts as busy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Act {
+    /// An array unit waits for the command to read or to erase, or takes it in.
+    Commanded,
     /// An array unit senses.
     Sense,
+    /// An array unit holds what it sensed until its cache register is free.
+    Held,
+    /// An array unit gives out what it sensed: until that has been carried away and, if it is held
+    /// for so long, decoded.
+    GiveOut,
+    /// An array unit takes in what it will program: waits for the bus and is filled.
+    TakeIn,
     /// An array unit programs.
     Program,
     /// An array unit erases.
@@ -25,10 +36,29 @@ pub enum Act {
 }
 
 impl Act {
+    /// What an array unit in this state does; `None` if it is free.
+    pub(super) const fn of(state: State) -> Option<Act> {
+        Some(match state {
+            State::Idle => return None,
+            State::Commanded => Act::Commanded,
+            State::Sensing => Act::Sense,
+            State::Out => Act::GiveOut,
+            State::Sensed => Act::Held,
+            State::In => Act::TakeIn,
+            State::Programming => Act::Program,
+            State::Erasing => Act::Erase,
+            State::Suspending => Act::Suspend,
+        })
+    }
+
     /// The name that users see.
     pub const fn name(self) -> &'static str {
         match self {
+            Act::Commanded => "commanded",
             Act::Sense => "sense",
+            Act::Held => "held",
+            Act::GiveOut => "giving out",
+            Act::TakeIn => "taking in",
             Act::Program => "program",
             Act::Erase => "erase",
             Act::Suspend => "suspend",
@@ -88,22 +118,68 @@ impl Timeline {
         }
     }
 
-    /// Everything seen that has ended.
-    pub fn spans(&self) -> &[Span] {
-        &self.spans
+    /// Everything seen; what has not ended ends `now`.
+    fn spans(&self, now: u64) -> impl Iterator<Item = Span> + '_ {
+        let open = self.open.iter().flatten().map(move |span| Span { end: now, ..*span });
+        self.spans.iter().copied().chain(open)
     }
 }
 
 impl Flash {
-    /// Records from now on what every part does, as long as it begins before `until`.
-    pub fn record(&mut self, until: u64) {
-        let parts = self.units.len() + self.buses.len() + self.engines.len();
+    /// Records from `now` on what every part does, as long as it begins before `until`; what is
+    /// under way counts from `now`.
+    pub fn record(&mut self, now: u64, until: u64) {
+        let (units, buses) = (self.units.len(), self.buses.len());
+        let parts = units + buses + self.engines.len();
         self.timeline = Some(Box::new(Timeline::new(parts, until)));
+        for at in 0..units {
+            if let Some(act) = Act::of(self.units[at].state) {
+                self.begins(at, act, self.units[at].head, now);
+            }
+        }
+        for at in 0..buses {
+            if let Some(id) = self.buses[at].holder() {
+                self.begins(units + at, self.carries(id), id, now);
+            }
+        }
+        for at in 0..self.engines.len() {
+            if let Some(id) = self.engines[at].holder() {
+                self.begins(units + buses + at, Act::Decode, id, now);
+            }
+        }
     }
 
-    /// What was recorded.
-    pub fn timeline(&self) -> &[Span] {
-        self.timeline.as_ref().map_or(&[], |timeline| timeline.spans())
+    /// What was recorded until `now`.
+    pub fn timeline(&self, now: u64) -> impl Iterator<Item = Span> + '_ {
+        self.timeline.iter().flat_map(move |timeline| timeline.spans(now))
+    }
+
+    /// What a bus does for a transaction.
+    #[inline]
+    pub(super) fn carries(&self, id: TxnId) -> Act {
+        let txn = &self.txns[id];
+        match txn.kind {
+            _ if txn.commanded => Act::Command,
+            OpKind::Read => Act::DataOut,
+            _ => Act::DataIn,
+        }
+    }
+
+    /// Sets what a unit does from now on.
+    #[inline]
+    pub(super) fn set_state(&mut self, id: UnitId, state: State, now: u64) {
+        self.units[id.0 as usize].state = state;
+        if self.timeline.is_some() {
+            self.note_state(id.0 as usize, state, now);
+        }
+    }
+
+    #[cold]
+    fn note_state(&mut self, unit: usize, state: State, now: u64) {
+        self.ends(unit, now);
+        if let Some(act) = Act::of(state) {
+            self.begins(unit, act, self.units[unit].head, now);
+        }
     }
 
     /// Records that a part begins something for a transaction.

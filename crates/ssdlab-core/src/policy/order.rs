@@ -107,6 +107,12 @@ pub trait OrderPolicy {
     /// A page that was let go was given a place on this plane, having been promised this class.
     fn given(&mut self, _: PlaneId, _: u8) {}
 
+    /// The work of choosing since this was asked for the last time: expected ends of a waiting request
+    /// on a plane that were looked at.
+    fn steps(&mut self) -> u64 {
+        0
+    }
+
     /// Bits that a controller needs for what the order keeps, by structure.
     fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
         Vec::new()

@@ -99,6 +99,8 @@ impl BufferCounts {
 pub struct Stats {
     /// By queue, then by kind of request.
     pub latencies: Vec<[Latencies; Op::COUNT]>,
+    /// The work of an order that holds requests back: expected ends that it looked at.
+    pub scheduling_steps: u64,
     /// Pages read that no table knew and that count as written before the start.
     pub preloaded: u64,
     /// Pages read that were never written, answered without the flash.
@@ -131,6 +133,7 @@ impl Stats {
     pub fn new(queues: usize, since: u64) -> Stats {
         Stats {
             latencies: (0..queues).map(|_| Default::default()).collect(),
+            scheduling_steps: 0,
             preloaded: 0,
             unmapped_reads: 0,
             uncorrectable: 0,

@@ -141,7 +141,7 @@ fn a_write_that_must_read_first_is_not_overtaken_by_those_that_came_later() {
 }
 
 #[test]
-fn the_wait_for_an_earlier_request_to_the_same_page_is_time_in_the_host_queue() {
+fn the_wait_for_an_earlier_request_to_the_same_page_is_a_part_of_its_own() {
     let mut rig = Rig::new(&[]);
     rig.drive.keep_log();
     rig.write(0);
@@ -151,7 +151,7 @@ fn the_wait_for_an_earlier_request_to_the_same_page_is_time_in_the_host_queue() 
     rig.drive.take_log(&mut rows);
     let row = rows.iter().find(|row| row.request.tag == read).unwrap();
     let mut blame = [0; Part::COUNT];
-    blame[Part::HostQueue as usize] = BUS + PROGRAM;
+    blame[Part::Page as usize] = BUS + PROGRAM;
     blame[Part::Sense as usize] = READ;
     blame[Part::Transfer as usize] = BUS;
     assert_eq!(row.blame, blame);

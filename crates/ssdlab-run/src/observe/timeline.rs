@@ -30,8 +30,8 @@ pub(super) fn write(
             write!(out, "{separator}{event}")?;
             separator = ",\n";
         }
-        for span in drive.flash().timeline() {
-            write!(out, "{separator}{}", event(span, &parts[span.part as usize], began))?;
+        for span in drive.flash().timeline(drive.now().as_ns()) {
+            write!(out, "{separator}{}", event(&span, &parts[span.part as usize], began))?;
             separator = ",\n";
         }
         writeln!(out, "\n]}}")?;

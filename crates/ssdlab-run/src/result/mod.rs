@@ -102,6 +102,10 @@ pub struct RunResult {
     /// Requests that overtook others; only under an order that holds requests back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prioritised: Option<Prioritised>,
+    /// The work of choosing who goes next: expected ends of a waiting request on a plane that the
+    /// order looked at; only under an order that holds requests back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduling_steps: Option<u64>,
     /// Share of the pages programmed for the host that went to strong blocks, that is to any class
     /// but the last; only where blocks are graded.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -221,6 +225,7 @@ impl RunResult {
                 counts: stats.buffer,
             }),
             prioritised: prioritised(drive),
+            scheduling_steps: drive.holds_back().then_some(stats.scheduling_steps),
             strong_share: strong_share(drive),
             metadata_bytes: drive.metadata_bytes().into_iter().collect(),
             clamped: feed.clamped,

@@ -77,7 +77,8 @@ pub struct WearResult {
 /// Mean share of the time in which a part was in service.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Utilisation {
-    /// Array units: planes or dies, as `flash.array` says.
+    /// Array units: planes or dies, as `flash.array` says; in service from the command of an
+    /// operation until its pages have left their registers, waiting for the bus included.
     pub die: f64,
     /// Channel buses.
     pub bus: f64,

@@ -46,15 +46,6 @@ impl Out {
         }
         // What a link points to is replaced, not the link; a pipe or a device is not.
         let path = path.canonicalize().unwrap_or(path);
-        if path.metadata().is_ok_and(|about| !about.is_file()) {
-            let what = if path.is_dir() { "a folder" } else { "a pipe or a device" };
-            return Err(Fault::new(&shown, "cannot be written").got(what).expected("a file"));
-        }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if folder.is_some_and(|folder| !folder.is_dir()) {
-            let fault = Fault::new(&shown, "cannot be written").got("a folder that is not there");
-            return Err(fault.expected("a file in one that is"));
-        }
         let file = NewFile::new(&path).map_err(|fault| Fault { source: shown.clone(), ..fault })?;
         Ok(Out { path, shown, format, packing, file })
     }

@@ -139,8 +139,14 @@ impl Binding {
 
     /// An offset or a size in bytes.
     pub(crate) fn length(&self, bound: &Bound, cell: Cell<'_>) -> Result<u64, Fault> {
-        let wrong = || Fault::new("", bound.what).got(cell).expected("from 0 to 2^64 bytes");
+        let wrong = || {
+            Fault::new("", bound.what).got(cell).expected("a whole number, from 0 to 2^64 bytes")
+        };
         match cell {
+            // Where rows lack values, programs store whole numbers as these.
+            Cell::Real(value) if value.fract() == 0.0 && (0.0..EXACT).contains(&value) => {
+                (value as u64).checked_mul(bound.scale).ok_or_else(wrong)
+            }
             Cell::Whole(value) => {
                 let value = u64::try_from(value).map_err(|_| wrong())?;
                 value.checked_mul(bound.scale).ok_or_else(wrong)
@@ -166,6 +172,9 @@ fn small<'a>(
     let wrong = || Fault::new("", bound.what).got(cell).expected(format!("from 0 to {most}"));
     number.ok_or_else(wrong)
 }
+
+/// Up to here every whole number is one of those that are stored as real ones.
+const EXACT: f64 = (1u64 << 53) as f64;
 
 struct Finder<'a> {
     table: &'a SchemaDescriptor,

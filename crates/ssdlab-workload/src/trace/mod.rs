@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ssdlab_base::{Fault, Nanos};
 
+pub(crate) mod asked;
 pub(crate) mod counts;
 pub(crate) mod device;
 pub(crate) mod input;
@@ -22,6 +23,7 @@ pub(crate) mod write;
 use crate::formats::parquet::Table;
 use crate::formats::{Entry, Format, Framing};
 use crate::record::{Record, Source};
+use asked::Asked;
 pub use counts::Counts;
 use device::DeviceFilter;
 pub use input::sha256;
@@ -30,7 +32,7 @@ use lines::Lines;
 use options::{TraceOptions, Unsorted};
 use order::{Order, Waiting};
 use pieces::{Next, Pieces};
-use recognise::{By, Choice, Recognition, no_request, reader, recognise};
+use recognise::{By, Choice, Recognition, clock, no_request, reader, recognise};
 
 /// Opens a trace file, compressed or not, and recognises its format unless it is named.
 ///
@@ -80,6 +82,8 @@ pub struct Trace {
     /// The first request's stamp, once it is known.
     first: Option<Nanos>,
     counts: Counts,
+    /// What the requests delivered so far ask of a drive.
+    asked: Asked,
     /// The line of each record of the batch filled last.
     batch_lines: Vec<u64>,
     /// The device of each, if devices are remembered.
@@ -130,10 +134,12 @@ impl Trace {
             Framing::Table => return Err(no_table(&name, start, compression)),
         };
         let reader = reader(format, &choice);
+        let tick = Nanos::from_ns(clock(format, options).tick);
         let pieces = Pieces { lines, reader, compression, binary };
         Ok(Trace {
             meter,
             compression,
+            asked: Asked::in_ticks_of(tick),
             ..Trace::new(name, Input::Pieces(pieces), recognised, options)
         })
     }
@@ -170,6 +176,7 @@ impl Trace {
             unsorted,
             first: None,
             counts: Counts::default(),
+            asked: Asked::default(),
             batch_lines: Vec::new(),
             batch_devices: Vec::new(),
             end: End::NotYet,
@@ -191,11 +198,12 @@ impl Trace {
         Counts { reordered: self.order.moved, ..self.counts }
     }
 
-    /// What the user should know about how the file is understood, from its first lines.
+    /// What the user should know about how the file is understood, from what is read so far: at
+    /// first that is its first lines.
     pub fn remarks(&self) -> Vec<String> {
         let remarks = self.recognised.remark().into_iter();
         let remarks = remarks.chain(self.recognised.remarks.iter().cloned());
-        remarks.map(|remark| format!("{}: {remark}", self.name)).collect()
+        remarks.chain(self.asked.doubt()).map(|remark| format!("{}: {remark}", self.name)).collect()
     }
 
     /// From now on [`Source::device`] says of which device each request is.
@@ -289,7 +297,9 @@ impl Trace {
     #[inline]
     fn deliver(&mut self, batch: &mut Vec<Record>, waiting: Waiting) {
         let first = *self.first.get_or_insert(waiting.record.at);
-        batch.push(Record { at: waiting.record.at - first, ..waiting.record });
+        let record = Record { at: waiting.record.at - first, ..waiting.record };
+        self.asked.count(&record);
+        batch.push(record);
         self.batch_lines.push(waiting.line);
         self.batch_devices.push(waiting.device);
     }
@@ -336,6 +346,10 @@ impl Source for Trace {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn doubts(&self) -> Vec<String> {
+        self.asked.doubt().map(|doubt| format!("{}: {doubt}", self.name)).into_iter().collect()
     }
 
     fn line(&self, index: usize) -> Option<u64> {

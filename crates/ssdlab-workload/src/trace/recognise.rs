@@ -55,7 +55,7 @@ pub(crate) struct Choice<'a> {
 }
 
 /// The unit of stamps in a format, unless the user says another.
-fn clock(format: Format, options: &TraceOptions) -> Clock {
+pub(crate) fn clock(format: Format, options: &TraceOptions) -> Clock {
     let about = format.about();
     Clock::new(about.tick, about.fractions, options.tick)
 }

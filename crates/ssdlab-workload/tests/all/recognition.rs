@@ -1,7 +1,7 @@
 //! How formats are told apart, and what is said when they cannot be.
 
 use ssdlab_base::Nanos;
-use ssdlab_workload::{By, Format, Format::*, TraceOptions};
+use ssdlab_workload::{By, Format, Format::*, Source, TraceOptions};
 
 use crate::fixtures::{self, vscsi_1};
 use crate::{drain, drain_by, trace};
@@ -158,6 +158,30 @@ fn a_unit_that_looks_wrong_is_asked_about() {
         ["t: mean arrival 1e-6/s over the first 20 requests: is the time unit 1s? \
           (the option tick says another)"]
     );
+}
+
+#[test]
+fn a_unit_in_which_more_is_asked_than_any_link_carries_is_asked_about() {
+    // 64 KiB every so many ticks, after a burst that may come at once.
+    let of = |step: u64, requests: u64, options: &TraceOptions| {
+        let line = |n: u64| format!("{} 0 8 128 1\n", n.saturating_sub(99) * step);
+        let text: String = (0..requests).map(line).collect();
+        let mut t = trace(text, Some(Mqsim), options).unwrap();
+        assert_eq!(t.remarks(), Vec::<String>::new(), "not from the first lines");
+        drain(&mut t).unwrap();
+        assert_eq!(Source::doubts(&t), t.remarks());
+        t.remarks()
+    };
+    let plain = TraceOptions::default();
+    let doubts = of(2000, 1000, &plain);
+    assert_eq!(
+        doubts,
+        ["t: 36 GB/s over 1000 requests: is the time unit 1ns? (the option tick says another)"]
+    );
+    assert_eq!(of(2000, 999, &plain), Vec::<String>::new());
+    assert_eq!(of(5000, 1000, &plain), Vec::<String>::new());
+    let micros = TraceOptions { tick: Some(Nanos::from_us(1)), ..plain };
+    assert_eq!(of(2000, 1000, &micros), Vec::<String>::new());
 }
 
 #[test]

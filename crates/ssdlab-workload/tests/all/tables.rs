@@ -360,6 +360,21 @@ fn parquet_rows_that_are_wrong_are_named() {
 }
 
 #[test]
+fn whole_numbers_that_parquet_holds_as_real_ones_are_taken() {
+    let folder = Folder::new("real");
+    let path = folder.file("t");
+    let mut columns = own(0, 3);
+    columns[4] = Values::Real(vec![512.0, 4096.0, 4096.5]);
+    let schema = OWN.replace("int64 size_bytes", "double size_bytes");
+    write(&path, &schema, Compression::UNCOMPRESSED, vec![columns]);
+    let (records, _, fault) = drain_by(&mut open(&path, None).unwrap(), 10);
+    assert_eq!(records, [record(0, 0, 1, Read), record(500, 8, 8, Write)]);
+    let line = fault.unwrap().to_string();
+    let expected = "t:3: size: got 4096.5, expected a whole number, from 0 to 2^64 bytes";
+    assert!(line.ends_with(expected), "{line}");
+}
+
+#[test]
 fn parquet_that_cannot_be_sought_is_refused() {
     let folder = Folder::new("stream");
     let path = folder.file("t");

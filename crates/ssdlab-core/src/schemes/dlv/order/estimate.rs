@@ -10,8 +10,14 @@ impl Dlv {
     /// When a group ends if it goes now and gets every strong page that there is (equation 2).
     #[inline]
     pub(super) fn finish(&self, view: &HoldView, group: &Group) -> u64 {
-        let ends = group.legs.iter().map(|leg| self.idle_at(view, leg.plane) + leg.estimate);
+        let ends = group.legs.iter().map(|leg| self.end(view, leg));
         ends.max().unwrap_or(view.now)
+    }
+
+    /// When a leg ends if it goes now: a term of equation 2.
+    #[inline]
+    pub(super) fn end(&self, view: &HoldView, leg: &Leg) -> u64 {
+        self.idle_at(view, leg.plane) + leg.estimate
     }
 
     #[inline]
@@ -100,7 +106,7 @@ mod tests {
     use crate::account::OpKind;
     use crate::policy::order::OrderPolicy;
     use crate::schemes::dlv::order::DlvConfig;
-    use crate::schemes::dlv::order::tests::{Bench, FIG4};
+    use crate::schemes::dlv::order::bench::{Bench, FIG4};
 
     #[test]
     fn a_plane_is_expected_to_be_busy_for_as_long_as_it_reads_and_programs() {
@@ -135,12 +141,12 @@ mod tests {
             let read = bench.request(2, OpKind::Read, &[0], 1);
             bench.collecting[0] = true;
             let (order, view) = bench.parts();
-            let next = order.shortest(&view, PlaneId(1), OpKind::Program);
+            let next = order.shortest(&view, OpKind::Program);
             assert_eq!(next, Some(if waits { one } else { both }));
             let first = |plane| order.first(&view, PlaneId(plane), |_| true);
             // Leg by leg only the plane in question matters.
             assert_eq!([first(0), first(1)], [Some(if waits { read } else { both }), Some(both)]);
-            assert_eq!(order.shortest(&view, PlaneId(0), OpKind::Read), Some(read));
+            assert_eq!(order.shortest(&view, OpKind::Read), Some(read));
         }
     }
 }

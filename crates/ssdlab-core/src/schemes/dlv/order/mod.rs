@@ -5,6 +5,8 @@
 //! and how many pages of each class it has promised (with the free ones, the paper's PCnt). What a
 //! leg of a request takes is estimated once, when it comes.
 
+#[cfg(test)]
+mod bench;
 mod config;
 mod estimate;
 
@@ -25,6 +27,8 @@ pub struct Dlv {
     classes: usize,
     /// Whether what goes now goes after its deadline, so that its reads overtake nothing.
     late: bool,
+    /// Terms of equation 2 that were looked at since the drive asked.
+    steps: u64,
 }
 
 /// What the order keeps of a plane.
@@ -47,6 +51,7 @@ impl Answer for Dlv {
             planes: vec![Plane::default(); setup.geometry.plane_count() as usize].into(),
             classes: usize::from(setup.classes),
             late: false,
+            steps: 0,
         }
     }
 }
@@ -89,12 +94,34 @@ impl Dlv {
         })
     }
 
-    /// Of the groups that need `plane`, the one of these kinds that is expected to end first; among
-    /// equals the one that came first (equation 3).
-    fn shortest(&self, view: &HoldView, plane: PlaneId, kind: OpKind) -> Option<GroupId> {
-        let all = view.queue.of_plane(plane).iter().map(|&id| (id, view.queue.group(id)));
-        let fit = all.filter(|(_, group)| group.kind == kind && !self.is_blocked(view, group));
-        fit.min_by_key(|(_, group)| self.finish(view, group)).map(|(id, _)| id)
+    /// Of all groups of a kind, the one that is expected to end first; among equals the one that came
+    /// first (equation 3).
+    pub(super) fn shortest(&mut self, view: &HoldView, kind: OpKind) -> Option<GroupId> {
+        let (mut best, mut least) = (None, u64::MAX);
+        for id in view.queue.arrived(kind) {
+            let group = view.queue.group(id);
+            let mut end = view.now;
+            for leg in &group.legs {
+                self.steps += 1;
+                end = end.max(self.end(view, leg));
+                // Most are given up at the first leg.
+                if end >= least {
+                    break;
+                }
+            }
+            if end < least && !self.is_blocked(view, group) {
+                (best, least) = (Some(id), end);
+            }
+        }
+        best
+    }
+
+    /// The group of a kind that goes next, if one that may go needs this plane.
+    fn shortest_for(&mut self, view: &HoldView, plane: PlaneId, kind: OpKind) -> Option<Next> {
+        let mut all = view.queue.of_plane(plane).iter().map(|&id| view.queue.group(id));
+        let needed = all.any(|group| group.kind == kind && !self.is_blocked(view, group));
+        let group = needed.then(|| self.shortest(view, kind)).flatten()?;
+        Some(Next { group, whole: true })
     }
 
     /// Of the groups that need `plane`, the first to come that may go there.
@@ -111,17 +138,12 @@ impl Dlv {
         })
     }
 
-    fn next_write(&self, view: &HoldView, plane: PlaneId) -> Option<Next> {
+    fn next_write(&mut self, view: &HoldView, plane: PlaneId) -> Option<Next> {
         match self.config.writes {
-            Pick::Shortest => self.shortest(view, plane, OpKind::Program).map(all),
+            Pick::Shortest => self.shortest_for(view, plane, OpKind::Program),
             Pick::Fifo => self.first(view, plane, |group| group.kind != OpKind::Read).map(part),
         }
     }
-}
-
-/// All of a group goes.
-fn all(group: GroupId) -> Next {
-    Next { group, whole: true }
 }
 
 /// What a group needs of the plane in question goes: on each plane it keeps its place.
@@ -180,7 +202,7 @@ impl OrderPolicy for Dlv {
         if reads || (writes && write_due < view.now) {
             return None;
         }
-        let read = self.shortest(view, plane, OpKind::Read).map(all);
+        let read = self.shortest_for(view, plane, OpKind::Read);
         if read.is_some() || writes {
             return read;
         }
@@ -211,6 +233,10 @@ impl OrderPolicy for Dlv {
         }
     }
 
+    fn steps(&mut self) -> u64 {
+        std::mem::take(&mut self.steps)
+    }
+
     #[inline]
     fn given(&mut self, plane: PlaneId, class: u8) {
         let promised = &mut self.planes[plane.index()].promised[class as usize];
@@ -227,150 +253,8 @@ impl OrderPolicy for Dlv {
 
 #[cfg(test)]
 mod tests {
-    use ssdlab_base::Bytes;
-    use ssdlab_nand::{Cell, Geometry};
-
+    use super::bench::{Bench, FIG4, IDLE};
     use super::*;
-    use crate::config::Resolved;
-    use crate::drive::Drive;
-    use crate::flash::{Flash, Owner, Rank, Txns};
-    use crate::ftl::Ftl;
-    use crate::queue::Queue;
-
-    /// Page programs take one unit of time on strong blocks and two on normal ones.
-    const UNITS: [u64; 2] = [1, 2];
-
-    /// A plane that is not busy at all.
-    const IDLE: u64 = u64::MAX;
-
-    /// Four planes that are busy until given times, and requests that wait for them.
-    #[derive(Clone)]
-    pub(super) struct Bench {
-        pub(super) order: Dlv,
-        queue: Queue,
-        flash: Flash,
-        ftl: Ftl,
-        txns: Txns,
-        now: u64,
-        pub(super) collecting: [bool; 4],
-    }
-
-    impl Bench {
-        pub(super) fn new(busy_until: [u64; 4], config: DlvConfig) -> Bench {
-            let geometry = Geometry {
-                channels: 4,
-                chips: 1,
-                dies: 1,
-                planes: 1,
-                blocks: 32,
-                pages: 8,
-                page_size: Bytes::from_kib(4),
-                cell: Cell::Mlc,
-            };
-            let text = "geometry = { channels = 4, chips = 1, dies = 1, planes = 1, blocks = 32, \
-                pages = 8, page_size = \"4KiB\", cell = \"mlc\" }\n\
-                timing = { read = \"50us\", program = \"200us\", erase = \"1ms\" }\n\
-                physics = { levels = {} }\nbelief.grade = \"factory\"\n\
-                ftl.overprovisioning = 0.3\n";
-            let resolved = Resolved::new(&toml::from_str(text).unwrap(), 1).unwrap();
-            let setup = resolved.setup();
-            let drive = Drive::new(resolved.into());
-            let (mut flash, ftl) = (drive.flash().clone(), drive.ftl().clone());
-            let mut order = Dlv::build(&config, &setup);
-            assert_eq!(geometry.plane_count(), 4);
-            let busy = (0..4).map(PlaneId).zip(busy_until).filter(|(_, until)| *until != IDLE);
-            for (plane, until) in busy {
-                // Something waits there, so that the plane is not idle.
-                let id = flash.txns.insert(0);
-                flash.txns[id].plane = plane;
-                flash.txns[id].kind = OpKind::Program;
-                flash.enqueue(id, Rank::host(0), 0);
-                order.planes[plane.index()].idle_at = until;
-            }
-            let (queue, txns) = (Queue::new(4), Txns::default());
-            Bench { order, queue, flash, ftl, txns, now: 0, collecting: [false; 4] }
-        }
-
-        /// A write of a page on each of these planes.
-        pub(super) fn write(&mut self, slot: u32, planes: &[u32]) -> GroupId {
-            self.request(slot, OpKind::Program, planes, 0)
-        }
-
-        /// A request for a page on each of these planes, each of which is read for so long.
-        pub(super) fn request(
-            &mut self,
-            slot: u32,
-            kind: OpKind,
-            planes: &[u32],
-            reading: u64,
-        ) -> GroupId {
-            let group = self.queue.insert(Owner::Request(slot), kind, 0, slot.into());
-            for &plane in planes {
-                let id = self.txns.insert(0);
-                self.txns[id].plane = PlaneId(plane);
-                self.txns[id].kind = kind;
-                let leg = self.queue.add(&mut self.txns, group, id, reading).clone();
-                let (order, view) = self.parts();
-                let estimate = order.estimate(&view, kind, &leg);
-                self.queue.leg_mut(group, PlaneId(plane)).estimate = estimate;
-            }
-            group
-        }
-
-        pub(super) fn parts(&mut self) -> (&mut Dlv, HoldView<'_>) {
-            let Bench { order, queue, flash, ftl, collecting, now, .. } = self;
-            (order, HoldView { now: *now, queue, flash, ftl, collecting, programming: &UNITS })
-        }
-
-        /// Leaves so many strong pages on each plane.
-        pub(super) fn keep_strong(&mut self, pages: u32) {
-            for plane in (0..4).map(PlaneId) {
-                let free = self.ftl.alloc.pages_of(plane, 0);
-                self.order.planes[plane.index()].promised[0] = free - pages;
-            }
-        }
-
-        fn expected(&mut self, group: GroupId) -> u64 {
-            let (order, view) = self.parts();
-            order.finish(&view, view.queue.group(group))
-        }
-
-        /// The request goes: when it ends, and the class that each page gets.
-        pub(super) fn goes(&mut self, group: GroupId) -> (u64, Vec<Option<u8>>) {
-            let mut classes = Vec::new();
-            let (order, view) = self.parts();
-            let group_ref = view.queue.group(group);
-            let legs = &group_ref.legs;
-            let going = Going { group: group_ref, legs, at_once: false, overtakes: false };
-            order.leaves(&view, &going, &mut classes);
-            let ends = legs.iter().map(|leg| order.planes[leg.plane.index()].idle_at);
-            let end = ends.max().unwrap();
-            while !self.queue.group(group).legs.is_empty() {
-                while self.queue.take(&self.txns, group, 0).is_some() {}
-                if self.queue.remove_leg(group, 0) {
-                    break;
-                }
-            }
-            (end, classes)
-        }
-
-        /// Lets all that waits go, the one that ends first next; who went, and when each ends.
-        fn all(&mut self) -> Vec<(u32, u64)> {
-            let mut gone = Vec::new();
-            while let Some(next) = {
-                let (order, view) = self.parts();
-                let waiting = view.queue.arrived(OpKind::Program);
-                waiting.min_by_key(|&id| order.finish(&view, view.queue.group(id)))
-            } {
-                let Owner::Request(slot) = self.queue.group(next).owner else { unreachable!() };
-                gone.push((slot, self.goes(next).0));
-            }
-            gone
-        }
-    }
-
-    /// Plane 2 is idle at T6, plane 1 at T8, planes 3 and 4 at T5. (Planes count from 1 in the paper.)
-    pub(super) const FIG4: [u64; 4] = [8, 6, 5, 5];
 
     #[test]
     fn figure_4_without_strong_blocks() {
@@ -387,6 +271,21 @@ mod tests {
         assert_eq!((bench.expected(a), bench.expected(b)), (7, 9));
         assert_eq!(bench.goes(a), (7, vec![Some(1), Some(1), Some(0)]));
         assert_eq!(bench.goes(b), (9, vec![Some(1), Some(0)]));
+    }
+
+    #[test]
+    fn the_write_of_least_finish_goes_even_where_a_later_one_has_the_idle_plane() {
+        let mut bench = Bench::new([IDLE, 6, IDLE, IDLE], DlvConfig::default());
+        let (small, large) = (bench.write(0, &[1]), bench.write(1, &[0, 1, 2]));
+        // Both end when plane 2 does; the small one came first, and it is in nobody's way.
+        let (order, view) = bench.parts();
+        let next = [0, 1, 3].map(|plane| order.next(&view, PlaneId(plane)));
+        assert_eq!(next, [Some(Next { group: small, whole: true }), None, None]);
+        assert_eq!(order.steps(), 1 + 2, "the large one was given up at its second page");
+        assert_eq!(order.steps(), 0);
+        bench.goes(small);
+        let (order, view) = bench.parts();
+        assert_eq!(order.next(&view, PlaneId(0)), Some(Next { group: large, whole: true }));
     }
 
     /// Pages on planes 1 to 4 of each of the six writes. The figure is not part of the paper's text:
