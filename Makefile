@@ -26,7 +26,7 @@ help:
 	@echo "make theory    what is measured against theory, the long tests included (half an hour)"
 	@echo "make dlv       the tables of docs/dlv.md (ten minutes)"
 	@echo "make twins     every twin against its targets, into docs/twins.md (ten minutes)"
-	@echo "make twins-fit the fits of twins on excerpts in SSDLAB_TRACES"
+	@echo "make twins-fit the fits of twins on excerpts in SSDLAB_TRACES, their shapes and tables"
 	@echo "make docs      generate docs/config.md and docs/results.md again"
 	@echo "make fuzz      fuzz the readers and the config, a minute each"
 	@echo "make mutants   mutation tests of the drive's core (hours)"
@@ -102,9 +102,11 @@ bench:
 twins:
 	cargo run --release --quiet --locked --package ssdlab-workload --example twins_table -- docs/twins.md
 
-# make twins-fit SSDLAB_TRACES=DIR [OUT=FOLDER], a folder that exists.
+# make twins-fit SSDLAB_TRACES=DIR: what excerpts give of shapes, then the tables of these shapes.
+FIT = cargo run --release --quiet --locked --package ssdlab-run --example twins_fit --
 twins-fit:
-	cargo run --release --quiet --locked --package ssdlab-workload --example twins_fit -- $(OUT)
+	$(FIT) shapes crates/ssdlab-workload/src/twins/fitted
+	$(FIT) tables docs/twins.md
 
 docs: dev
 	$(BIN)/python docs/generate.py

@@ -156,11 +156,12 @@ class Sim:
 
 @dataclass(frozen=True, slots=True)
 class MixMember:
-    """A trace of a mix, and where and when its requests were put."""
+    """A trace or a twin of a mix, and where and when its requests were put."""
 
     name: str
     trace: str
-    trace_sha256: str
+    twin: str | None
+    trace_sha256: str | None
     queue: int
     scale: float
     start_us: float

@@ -40,6 +40,25 @@ def test_a_mix_is_run_as_it_is_typed_for_trace_mix(ssdlab: Ssdlab, two: Path) ->
     assert (two / "mixed.csv").exists()
 
 
+def test_a_twin_is_a_member_by_name(ssdlab: Ssdlab, two: Path) -> None:
+    mixed = ("--mix", "high=dlv/hm0", "--mix", "b.csv", *QUEUES, "--limit", "300")
+    (found,) = ssdlab("run", *mixed, "--json", "-").json()["results"]
+    assert found["workload"] == "mix of high (twin of hm_0 (DLV)) + b"
+    (high, low) = found["provenance"]["mix"]
+    assert (high["trace"], high["twin"], high["trace_sha256"]) == (
+        "dlv/hm0",
+        "twin of hm_0 (DLV)",
+        None,
+    )
+    assert (low["twin"], len(low["trace_sha256"])) == (None, 64)
+    seeds = [
+        ssdlab("trace", "mix", "dlv/hm0", "-o", f"{seed}.csv", "--seed", seed, "--limit", "50")
+        for seed in ("1", "2")
+    ]
+    assert all("twin of hm_0 (DLV)" in done.out for done in seeds)
+    assert (two / "1.csv").read_text() != (two / "2.csv").read_text()
+
+
 def test_a_comparison_and_its_report(ssdlab: Ssdlab, two: Path) -> None:
     mixed = ("--mix", "a.csv", "--mix", "b.csv", *QUEUES)
     done = ssdlab("compare", *mixed, "--vary", "order=fifo,read_first", "--report", "r.html")

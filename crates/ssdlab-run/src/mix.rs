@@ -1,22 +1,26 @@
-//! A mix of traces as a plan's workload: each member in a submission queue and, unless it says
-//! otherwise, in a range of addresses of its own.
+//! A mix of traces and twins as a plan's workload: each member in a submission queue and, unless it
+//! says otherwise, in a range of addresses of its own.
 
 use std::sync::OnceLock;
 
 use ssdlab_base::{Fault, units::SECTOR_BYTES};
 use ssdlab_config::Effective;
+use ssdlab_workload::twins::Twin;
 use ssdlab_workload::{Merge, Placing, Source, Trace, TraceOptions, open_with, parse_spec};
 
 use crate::control::Control;
 use crate::plan::{Plan, Prepared, check_rereadable};
 use crate::result::MixMember;
-use crate::traces::{merged, shifts};
+use crate::traces::{Member, Members, merged, shifts, twin_of};
+use crate::twin::family;
 
 /// Where and when the requests of a plan's members are put.
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// All of it but what their addresses are moved by.
     placings: Vec<Placing>,
+    /// The twins among them.
+    twins: Vec<Option<&'static Twin>>,
     /// Sectors that the addresses of each are moved by, once the traces have been read for that.
     shifts: OnceLock<Vec<i64>>,
 }
@@ -34,9 +38,16 @@ pub(crate) fn of(plan: &Plan, effective: &Effective, queues: u8) -> Result<Optio
     let mut free =
         (0..=u16::from(u8::MAX)).filter(|queue| !named.iter().any(|n| queue == &u16::from(*n)));
     let mut placings = Vec::new();
+    let mut twins = Vec::new();
     let mut needed = 0;
     for app in &plan.mix {
-        check_rereadable(&app.trace)?;
+        let twin = twin_of(&app.trace, family(&plan.device));
+        let twin =
+            twin.map_err(|fault| Fault { source: format!("--mix {}", app.name), ..fault })?;
+        if twin.is_none() {
+            check_rereadable(&app.trace)?;
+        }
+        twins.push(twin);
         app.offset(false)?;
         let queue = app.queue.map(u16::from).or_else(|| free.next()).unwrap_or(u16::MAX);
         needed = needed.max(queue.saturating_add(1));
@@ -47,7 +58,7 @@ pub(crate) fn of(plan: &Plan, effective: &Effective, queues: u8) -> Result<Optio
         let hint = format!("--set host.queues={needed}, or @queue=0 puts a member in the first");
         return Err(effective.fault_at("host.queues").expected(expected).hint(hint));
     }
-    Ok(Some(Layout { placings, shifts: OnceLock::new() }))
+    Ok(Some(Layout { placings, twins, shifts: OnceLock::new() }))
 }
 
 /// Lays out the addresses of every plan's mix, for which traces may have to be read to their end,
@@ -59,7 +70,9 @@ pub(crate) fn lay_out(all: &[Prepared], control: &Control) -> Result<bool, Fault
     for (index, prepared) in all.iter().enumerate() {
         let Some(layout) = &prepared.mix else { continue };
         let alike = |other: &&Prepared| {
-            other.plan.mix == prepared.plan.mix && other.workload.trace == prepared.workload.trace
+            other.plan.mix == prepared.plan.mix
+                && other.workload.trace == prepared.workload.trace
+                && other.mix.as_ref().is_some_and(|other| other.twins == layout.twins)
         };
         let known = all[..index].iter().find(alike).and_then(|other| other.mix.as_ref());
         let found = match known.and_then(|known| known.shifts.get()) {
@@ -67,7 +80,7 @@ pub(crate) fn lay_out(all: &[Prepared], control: &Control) -> Result<bool, Fault
             None => {
                 let open = |spec: &str| open(spec, &prepared.workload.trace);
                 // The run counts its own progress from 0.
-                match shifts(&prepared.plan.mix, false, &open, control, index, 0.0)? {
+                match shifts(&layout.members(&prepared.plan, &open), false, control, index, 0.0)? {
                     Some(found) => found,
                     None => return Ok(false),
                 }
@@ -94,12 +107,28 @@ impl Layout {
         prepared: &Prepared,
         remarks: &mut Vec<String>,
     ) -> Result<Merge, Fault> {
-        let options = &prepared.workload.trace;
-        let traces = prepared.plan.mix.iter().map(|app| open(&app.trace, options));
-        let traces: Vec<Trace> = traces.collect::<Result<_, _>>()?;
-        remarks.extend(traces.iter().flat_map(Trace::remarks));
+        let open = |spec: &str| open(spec, &prepared.workload.trace);
+        let members = self.members(&prepared.plan, &open).open_all()?;
+        remarks.extend(members.iter().flat_map(Member::remarks));
         let placed = self.placed().collect::<Vec<_>>();
-        Ok(merged(&prepared.plan.mix, traces, placed))
+        Ok(merged(&prepared.plan.mix, members, placed))
+    }
+
+    fn members<'a>(
+        &'a self,
+        plan: &'a Plan,
+        open: &'a dyn Fn(&str) -> Result<Trace, Fault>,
+    ) -> Members<'a> {
+        Members { apps: &plan.mix, twins: &self.twins, seed: plan.seed, open }
+    }
+
+    /// What results call the mix.
+    pub(crate) fn name(&self, plan: &Plan) -> String {
+        let named = plan.mix.iter().zip(&self.twins).map(|(app, twin)| match twin {
+            Some(twin) => format!("{} ({})", app.name, twin.title),
+            None => app.name.clone(),
+        });
+        format!("mix of {}", named.collect::<Vec<_>>().join(" + "))
     }
 
     fn placed(&self) -> impl Iterator<Item = Placing> {
@@ -119,12 +148,13 @@ impl Layout {
         plan: &Plan,
         sources: &[&dyn Source],
     ) -> Result<Vec<MixMember>, Fault> {
-        let members = plan.mix.iter().zip(self.placed()).zip(sources);
-        let told = members.map(|((app, placing), source)| {
+        let members = plan.mix.iter().zip(&self.twins).zip(self.placed()).zip(sources);
+        let told = members.map(|(((app, twin), placing), source)| {
             Ok(MixMember {
                 name: app.name.clone(),
                 trace: app.trace.clone(),
-                trace_sha256: source.sha256()?.unwrap_or_default(),
+                twin: twin.map(|twin| twin.title.clone()),
+                trace_sha256: source.sha256()?,
                 queue: placing.queue.unwrap_or_default(),
                 scale: placing.scale,
                 start_us: placing.start.as_ns() as f64 / 1e3,
@@ -133,10 +163,4 @@ impl Layout {
         });
         told.collect()
     }
-}
-
-/// What results call a plan's mix.
-pub(crate) fn name(plan: &Plan) -> String {
-    let names: Vec<&str> = plan.mix.iter().map(|app| app.name.as_str()).collect();
-    format!("mix of {}", names.join(" + "))
 }

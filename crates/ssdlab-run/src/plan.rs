@@ -36,7 +36,7 @@ pub struct Plan {
     pub trace: Option<String>,
     /// A closed-form workload or a twin, by name; not beside a trace.
     pub workload: Option<String>,
-    /// Traces that run at once, in queues and addresses of their own; beside neither.
+    /// Traces and twins that run at once, in queues and addresses of their own; beside neither.
     pub mix: Vec<AppOrder>,
     /// The seed of all chance.
     pub seed: u64,
@@ -339,11 +339,11 @@ impl Plan {
 impl Prepared {
     /// What is run, as results say it: a trace's file, "mix of ...", "twin of ...", a closed form's name.
     pub(crate) fn workload_name(&self) -> String {
-        match (&self.plan.trace, self.twin) {
-            _ if self.mix.is_some() => mix::name(&self.plan),
-            (Some(spec), _) => spec.clone(),
-            (None, Some(twin)) => twin.title.clone(),
-            (None, None) => self.workload.kind.name().to_owned(),
+        match (&self.mix, &self.plan.trace, self.twin) {
+            (Some(mix), ..) => mix.name(&self.plan),
+            (None, Some(spec), _) => spec.clone(),
+            (None, None, Some(twin)) => twin.title.clone(),
+            (None, None, None) => self.workload.kind.name().to_owned(),
         }
     }
 

@@ -18,9 +18,7 @@ pub(crate) fn of(plan: &Plan) -> Result<Option<&'static Twin>, Fault> {
     if Kind::NAMES.contains(&name) {
         return Ok(None);
     }
-    let families = || catalogue().iter().map(|twin| twin.family.as_str());
-    let own = families().find(|family| plan.device.starts_with(&format!("{family}-")));
-    find(name, own).map(Some).map_err(|fault| {
+    find(name, family(&plan.device)).map(Some).map_err(|fault| {
         let fault = Fault { source: "--workload".to_owned(), ..fault };
         if fault.expected.is_some() {
             return fault;
@@ -31,6 +29,12 @@ pub(crate) fn of(plan: &Plan) -> Result<Option<&'static Twin>, Fault> {
             .expected(format!("{}, or a twin such as dlv/hm0", Kind::NAMES.join(", ")))
             .suggest(name, Kind::NAMES.iter().copied().chain(twins))
     })
+}
+
+/// The family of twins that a device is of, if it is of one.
+pub(crate) fn family(device: &str) -> Option<&'static str> {
+    let mut families = catalogue().iter().map(|twin| twin.family.as_str());
+    families.find(|family| device.starts_with(&format!("{family}-")))
 }
 
 /// Refuses a mix on a drive with fewer queues than it has members.

@@ -48,8 +48,8 @@ fn each_member_has_a_queue_and_addresses_of_its_own() {
         result.queues.iter().map(|q| q.read.requests + q.write.requests).collect();
     assert_eq!(counts, [900, 300]);
     let members = result.provenance.mix.expect("the members");
-    assert_eq!(members[0].trace_sha256, ssdlab_workload::sha256(&many).expect("a hash"));
-    assert_eq!(members[1].trace_sha256, ssdlab_workload::sha256(&few).expect("a hash"));
+    assert_eq!(members[0].trace_sha256, ssdlab_workload::sha256(&many).ok());
+    assert_eq!(members[1].trace_sha256, ssdlab_workload::sha256(&few).ok());
     let placed = members.iter().map(|m| (m.name.as_str(), m.queue, m.scale, m.shift_bytes));
     let end = 4096 * 4096;
     assert_eq!(placed.collect::<Vec<_>>(), [("high", 0, 1.0, 0), ("low", 1, 1.0, end)]);
@@ -161,4 +161,66 @@ fn a_member_that_cannot_be_read_is_named() {
     let beyond = AppOrder { offset: Some("200GiB".into()), ..app("b", &file) };
     let line = run(&plan(&[app("a", &file), beyond], 2)).expect_err("a refusal");
     assert!(line.starts_with(&format!("{}:2: a request beyond", file.display())), "{line}");
+}
+
+fn twin(name: &str, twin: &str) -> AppOrder {
+    app(name, Path::new(twin))
+}
+
+#[test]
+fn twins_are_members_and_are_called_twins() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = trace(folder.path(), "t.csv", 300, 100, 0);
+    let apps = [twin("high", "hm0"), app("low", &file)];
+    let result = run(&Plan { limit: Some(500), ..plan(&apps, 2) }).expect("a run");
+    assert_eq!(result.workload, "mix of high (twin of hm_0 (DLV)) + low");
+    let members = result.provenance.mix.expect("the members");
+    let told = members.iter().map(|m| (m.trace.as_str(), m.twin.as_deref()));
+    let file = file.display().to_string();
+    assert_eq!(told.collect::<Vec<_>>(), [("hm0", Some("twin of hm_0 (DLV)")), (&file, None)]);
+    assert!(members[0].trace_sha256.is_none() && members[1].trace_sha256.is_some());
+    let reach = ssdlab_workload::twins::find("dlv/hm0", None).expect("a twin").bytes();
+    assert_eq!(members[1].shift_bytes as u64, reach.next_multiple_of(1 << 20));
+    // A file of that name is a trace, wherever it lies.
+    let named = folder.path().join("hm0");
+    std::fs::copy(&file, &named).expect("a copy");
+    let result = run(&plan(&[app("a", &named)], 1)).expect("a run");
+    assert_eq!(result.workload, "mix of a");
+}
+
+#[test]
+fn a_mix_of_twins_is_the_workload_of_that_mix() {
+    let apps = ["ali81", "ali284", "ali2"].map(|name| twin(name, &format!("readguard/{name}")));
+    let mixed = Plan { limit: Some(3000), seed: 7, fit: true, ..plan(&apps, 3) };
+    let named = Plan { workload: Some("mix-b".into()), mix: Vec::new(), ..mixed.clone() };
+    let digest = |plan: &Plan| run(plan).expect("a run").results_digest;
+    assert_eq!(digest(&mixed), digest(&named));
+}
+
+#[test]
+fn a_twin_beside_itself_is_not_twice_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("mixed.csv");
+    let apps = ["a", "b"].map(|name| AppOrder { queue: Some(0), ..twin(name, "dlv/hm0") });
+    let reading = Reading { limit: Some(2000), ..Reading::default() };
+    let order = MixOrder { apps: apps.to_vec(), share_addresses: true, reading };
+    let path = out.display().to_string();
+    let mixed = mix(&order, &path, &Control::new(1)).expect("a mix").expect("not stopped");
+    let told: Vec<_> = mixed.apps.iter().map(|app| (app.format, app.twin.clone())).collect();
+    let one = ("twin", Some("twin of hm_0 (DLV)".to_owned()));
+    assert_eq!(told, [one.clone(), one]);
+    assert_eq!(mixed.apps.iter().map(|app| app.requests).sum::<u64>(), 2000);
+    let text = std::fs::read_to_string(&out).expect("the file");
+    let of = |name: &str| {
+        let own = text.lines().filter(|line| line.split(',').nth(1) == Some(name));
+        own.take(100).map(|line| line.replacen(name, "", 1)).collect::<Vec<_>>()
+    };
+    assert_ne!(of("a"), of("b"));
+}
+
+#[test]
+fn a_name_of_several_twins_is_refused() {
+    let mixed = Plan { device: "generic-mlc-512g".into(), ..plan(&[twin("a", "hm0")], 1) };
+    let line = run(&mixed).expect_err("a refusal");
+    assert!(line.contains("--mix a") && line.contains("dlv/hm0, pv-read/hm0, hire/hm0"), "{line}");
 }

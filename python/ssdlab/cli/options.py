@@ -62,7 +62,7 @@ LOAD = [
         "--mix",
         multiple=True,
         metavar="APP",
-        help="A trace beside others, [NAME=]FILE[@queue=N,scale=X,...], as trace mix takes them.",
+        help="A trace or twin beside others, [NAME=]FILE[@queue=N,scale=X,...], as for trace mix.",
     ),
     click.option(
         "--workload",

@@ -29,6 +29,12 @@ _SET = click.option(
     metavar="KEY=VALUE",
     help="How traces are read: workload.trace.device, .tick, .unsorted, .columns; repeatable.",
 )
+
+
+def _seed(of: str) -> Callable[..., Any]:
+    return click.option("--seed", type=Whole(0), default=1, show_default=True, help=of)
+
+
 _LIMIT = click.option("--limit", type=Whole(1), help="At most so many requests.")
 _PART = [
     _SET,
@@ -39,9 +45,7 @@ _PART = [
         metavar="1/N",
         help="Requests that begin in a sample of the pages of 4 KiB, one in N.",
     ),
-    click.option(
-        "--seed", type=Whole(0), default=1, show_default=True, help="The seed of the sample."
-    ),
+    _seed("The seed of the sample."),
     _LIMIT,
 ]
 _JSON = click.option("--json", metavar="FILE", help="Write it as JSON, - for stdout.")
@@ -128,14 +132,15 @@ def convert(source: str, out: str, **given: Any) -> None:
 @click.option(
     "--share-addresses", is_flag=True, help="Leave addresses as they are, one over another."
 )
-@add([_SET, _LIMIT])
+@add([_SET, _seed("The seed of twins."), _LIMIT])
 @_JSON
 @_heeding_ctrl_c
 def mix(apps: tuple[str, ...], **given: Any) -> None:
     """Merge the traces of several applications into one, by arrival.
 
     \b
-    APP is [NAME=]FILE[:FORMAT][@KEY=VALUE,...] with the keys
+    APP is [NAME=]FILE[:FORMAT][@KEY=VALUE,...], where a twin such as dlv/hm0
+    may stand for the file, with the keys
       queue=N         the submission queue of its requests; 0 has the highest priority
       scale=X         the factor on the times between them: 2 is half as fast
       start=TIME      when the first one comes, such as 10s
@@ -152,7 +157,7 @@ def mix(apps: tuple[str, ...], **given: Any) -> None:
             order,
             given["out"],
             share_addresses=given["share_addresses"],
-            reading=traces.Reading(set=given["set"], limit=given["limit"]),
+            reading=traces.Reading(set=given["set"], limit=given["limit"], seed=given["seed"]),
             progress=line,
         )
     _remark(mixed["remarks"])
@@ -165,7 +170,7 @@ def _tell_mix(mixed: dict[str, Any]) -> None:
     click.echo(f"{mixed['out']} ({mixed['format']}): {text.many(mixed['requests'], 'request')}")
     apps = mixed["apps"]
     columns = [
-        Column("trace", text.labels([app["trace"] for app in apps])),
+        Column("trace", text.labels([app["twin"] or app["trace"] for app in apps])),
         Column("requests", [f"{app['requests']:,}" for app in apps]),
         Column("queue", ["as read" if a["queue"] is None else str(a["queue"]) for a in apps]),
         Column("times", [f"×{digits(app['scale'])}" for app in apps]),

@@ -169,7 +169,8 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     for member in made.mix or ():
         moved = f"queue {member.queue}, times ×{digits(member.scale)}, from {span(member.start_us)}"
         moved += f", addresses moved by {member.shift_bytes:,} B"
-        yield f"{member.name} in the mix", f"{member.trace}: {moved}, SHA-256 {member.trace_sha256}"
+        what = f"SHA-256 {member.trace_sha256}" if member.twin is None else member.twin
+        yield f"{member.name} in the mix", f"{member.trace}: {moved}, {what}"
     if made.state_sha256:
         yield "state SHA-256", made.state_sha256
     yield "results digest", result.results_digest

@@ -11,13 +11,14 @@ from typing import Any
 from ssdlab import _native
 from ssdlab.errors import InputError
 
-FORM = "[NAME=]FILE[:FORMAT][@queue=N,scale=X,start=TIME,offset=auto|SIZE]"
+FORM = "[NAME=]FILE[:FORMAT]|TWIN[@queue=N,scale=X,start=TIME,offset=auto|SIZE]"
 
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An application of a mix: a trace, and where and when its requests are put.
+    """An application of a mix: a trace or a twin, and where and when its requests are put.
 
+    ``trace`` is a file, or, if there is none of that name, a twin such as ``"dlv/hm0"``.
     ``queue`` is the submission queue of all its requests (0 has the highest priority; None for one
     of its own in a run, and in a file for what the trace says, which is mostly 0), ``scale`` the
     factor on the times between them, ``start`` when the first comes, such as ``"10s"``, ``offset``
@@ -44,7 +45,7 @@ _KEYS = ("queue", "scale", "start", "offset")
 
 
 def parse(texts: Sequence[str], option: str = "APP") -> list[App]:
-    """Read the applications of a mix; those without a name are called after their files."""
+    """Read the applications of a mix; without a name after their file or twin."""
     return named(option, texts)
 
 

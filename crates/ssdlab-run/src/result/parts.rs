@@ -134,22 +134,24 @@ pub struct Provenance {
     pub plan: serde_json::Value,
     /// SHA-256 of the trace's bytes as stored; absent for a closed-form workload and a mix.
     pub trace_sha256: Option<String>,
-    /// The traces of a mix; absent without one.
+    /// The traces and twins of a mix; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mix: Option<Vec<MixMember>>,
     /// SHA-256 of the contents of the state that the run began with; absent without one.
     pub state_sha256: Option<String>,
 }
 
-/// A trace of a mix.
+/// A trace or a twin of a mix.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MixMember {
     /// Its name.
     pub name: String,
-    /// The trace, as typed.
+    /// The trace, or the twin's name, as typed.
     pub trace: String,
-    /// SHA-256 of the trace's bytes as stored.
-    pub trace_sha256: String,
+    /// What it is a twin of, such as "twin of hm_0 (DLV)"; null of a trace.
+    pub twin: Option<String>,
+    /// SHA-256 of the trace's bytes as stored; null of a twin.
+    pub trace_sha256: Option<String>,
     /// The submission queue of all its requests.
     pub queue: u8,
     /// Factor on the times between its requests.

@@ -6,21 +6,23 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault, Nanos};
+use ssdlab_workload::twins::Twin;
 use ssdlab_workload::{
-    App, Merge, Offset, Placing, Reach, Record, Select, Source, Trace, Written, lay_out,
+    App, Merge, Offset, Placing, Reach, Record, Select, Source, Written, lay_out,
 };
 
 use super::out::Out;
-use super::{Reading, Reined, file_of, time};
+use super::{Member, Members, Reading, Reined, file_of, time, twin_of};
 use crate::control::Control;
 
-/// An application: a trace, and where and when its requests are put.
+/// An application: a trace or a twin, and where and when its requests are put.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AppOrder {
     /// Its name.
     pub name: String,
-    /// Its trace, `FILE` or `FILE:format`.
+    /// Its trace, `FILE` or `FILE:format`; or a twin by name, such as `dlv/hm0`, if there is no file
+    /// of this name.
     pub trace: String,
     /// The submission queue of all its requests; absent for what the trace says, 0 mostly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,9 +75,11 @@ pub struct Mixed {
 pub struct MixedApp {
     /// Its name.
     pub name: String,
-    /// Its trace as it was named.
+    /// Its trace, or twin, as it was named.
     pub trace: String,
-    /// The format that it was read in.
+    /// What it is a twin of, such as "twin of hm_0 (DLV)"; none of a trace.
+    pub twin: Option<String>,
+    /// The format that it was read in, `twin` if in none.
     pub format: &'static str,
     /// The submission queue of all its requests; none for what the trace says.
     pub queue: Option<u8>,
@@ -155,32 +159,32 @@ pub fn open_mix(order: &MixOrder, control: &Control) -> Result<Option<OpenMix>, 
     let mut placings: Vec<Placing> =
         order.apps.iter().map(AppOrder::placing).collect::<Result<_, _>>()?;
     let open = |spec: &str| order.reading.open(spec);
-    let found = shifts(&order.apps, order.share_addresses, &open, control, 0, 0.5)?;
+    let twins = order.apps.iter().map(|app| twin_of(&app.trace, None));
+    let twins: Vec<Option<&Twin>> = twins.collect::<Result<_, _>>()?;
+    let seed = order.reading.seed;
+    let members = Members { apps: &order.apps, twins: &twins, seed, open: &open };
+    let found = shifts(&members, order.share_addresses, control, 0, 0.5)?;
     let Some(found) = found else { return Ok(None) };
     for (placing, shift) in placings.iter_mut().zip(found) {
         placing.shift = shift;
     }
-    let traces = order.apps.iter().map(|app| open(&app.trace));
-    let traces: Vec<Trace> = traces.collect::<Result<_, _>>()?;
-    let remarks = traces.iter().flat_map(Trace::remarks).collect();
-    let parts = order.apps.iter().zip(&traces).zip(&placings);
-    let apps = parts.map(|((app, trace), placing)| describe(app, trace, placing)).collect();
-    Ok(Some(OpenMix { merge: merged(&order.apps, traces, placings), apps, remarks }))
+    let opened = members.open_all()?;
+    let remarks = opened.iter().flat_map(Member::remarks).collect();
+    let parts = order.apps.iter().zip(&opened).zip(&placings);
+    let apps = parts.map(|((app, member), placing)| describe(app, member, placing)).collect();
+    Ok(Some(OpenMix { merge: merged(&order.apps, opened, placings), apps, remarks }))
 }
 
-/// Traces merged, as these applications.
-pub(crate) fn merged(apps: &[AppOrder], traces: Vec<Trace>, placings: Vec<Placing>) -> Merge {
-    let parts = apps.iter().zip(traces).zip(placings);
-    let merged = parts.map(|((app, trace), placing)| App {
+/// Members merged, as these applications.
+pub(crate) fn merged(apps: &[AppOrder], members: Vec<Member>, placings: Vec<Placing>) -> Merge {
+    let parts = apps.iter().zip(members).zip(placings);
+    let merged = parts.map(|((app, member), placing)| App {
         name: app.name.clone(),
-        source: Box::new(trace),
+        source: Box::new(member),
         placing,
     });
     Merge::new(merged.collect())
 }
-
-/// Opens traces as they are named.
-type Open<'a> = &'a dyn Fn(&str) -> Result<Trace, Fault>;
 
 /// The sectors by which the addresses of applications are moved, for which each trace may have to
 /// be read to its end: that is `part` of the work of plan `index`. `None` if it was stopped.
@@ -188,23 +192,27 @@ type Open<'a> = &'a dyn Fn(&str) -> Result<Trace, Fault>;
 /// # Errors
 /// When a trace cannot be read or is wrong, or an application is placed where it cannot be.
 pub(crate) fn shifts(
-    apps: &[AppOrder],
+    members: &Members<'_>,
     is_shared: bool,
-    open: Open<'_>,
     control: &Control,
     index: usize,
     part: f64,
 ) -> Result<Option<Vec<i64>>, Fault> {
+    let apps = members.apps;
     let offsets = apps.iter().map(|app| app.offset(is_shared));
     let offsets: Vec<Offset> = offsets.collect::<Result<_, _>>()?;
     let mut reaches = vec![Reach::default(); offsets.len()];
     if offsets.contains(&Offset::Behind) {
         apps.iter().try_for_each(AppOrder::check_twice)?;
         // One that cannot be read is found before another has been read for long.
-        apps.iter().try_for_each(|app| open(&app.trace).map(drop))?;
+        let opened = members.open_all()?;
         let step = part / apps.len() as f64;
-        for (nth, app) in apps.iter().enumerate() {
-            let source = Reined::new(open(&app.trace)?, control, index);
+        for (nth, member) in opened.into_iter().enumerate() {
+            if let Some(reach) = member.reach() {
+                reaches[nth] = reach;
+                continue;
+            }
+            let source = Reined::new(member, control, index);
             let part = (step * nth as f64, step * (nth + 1) as f64);
             match reach(Reined { part, ..source })? {
                 None => return Ok(None),
@@ -216,11 +224,12 @@ pub(crate) fn shifts(
     Ok(Some(lay_out(&places)))
 }
 
-fn describe(app: &AppOrder, trace: &Trace, placing: &Placing) -> MixedApp {
+fn describe(app: &AppOrder, member: &Member, placing: &Placing) -> MixedApp {
     MixedApp {
         name: app.name.clone(),
         trace: app.trace.clone(),
-        format: trace.recognised().format.name(),
+        twin: member.title(),
+        format: member.format(),
         queue: placing.queue,
         scale: placing.scale,
         start_us: placing.start.as_ns() as f64 / 1e3,
@@ -230,7 +239,7 @@ fn describe(app: &AppOrder, trace: &Trace, placing: &Placing) -> MixedApp {
 }
 
 /// The addresses of an application; `None` if it was stopped.
-fn reach(mut source: Reined<'_, Trace>) -> Result<Option<Reach>, Fault> {
+fn reach(mut source: Reined<'_, Member>) -> Result<Option<Reach>, Fault> {
     const BATCH: usize = 4096;
     let mut reach = Reach::default();
     let mut batch = Vec::with_capacity(BATCH);

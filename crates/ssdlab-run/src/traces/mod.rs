@@ -14,11 +14,13 @@ use crate::plan::Plan;
 
 mod convert;
 mod info;
+mod member;
 mod mix;
 mod out;
 
 pub use convert::{Converted, convert};
 pub use info::{TraceInfo, info};
+pub(crate) use member::{Member, Members, twin_of};
 pub use mix::{AppOrder, MixOrder, Mixed, MixedApp, mix, open_mix};
 pub(crate) use mix::{merged, shifts};
 
@@ -34,7 +36,7 @@ pub struct Reading {
     pub to: Option<String>,
     /// Only requests to a sample of the addresses: one page of 4 KiB in so many.
     pub one_page_in: Option<u64>,
-    /// The seed of the sample.
+    /// The seed of the sample, and of twins.
     pub seed: u64,
     /// At most so many requests of each trace.
     pub limit: Option<u64>,

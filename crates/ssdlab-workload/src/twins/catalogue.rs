@@ -10,8 +10,20 @@ use super::figures::Targets;
 use super::shape::Shape;
 use super::{Alone, Parts, Twin};
 
-/// The shapes, and one file for each family of twins.
+/// The shapes, what `make twins-fit` found in excerpts, and one file for each family of twins.
 const SHAPES: &str = include_str!("shapes.toml");
+const FITTED: &[(&str, &str)] = &[
+    ("hm0", include_str!("fitted/hm0.toml")),
+    ("fin1", include_str!("fitted/fin1.toml")),
+    ("fin2", include_str!("fitted/fin2.toml")),
+    ("dtr", include_str!("fitted/dtr.toml")),
+    ("web0", include_str!("fitted/web0.toml")),
+    ("web2", include_str!("fitted/web2.toml")),
+    ("mds0", include_str!("fitted/mds0.toml")),
+    ("proj0", include_str!("fitted/proj0.toml")),
+    ("rsrch2", include_str!("fitted/rsrch2.toml")),
+    ("websearch", include_str!("fitted/websearch.toml")),
+];
 const FAMILIES: &[(&str, &str)] = &[
     ("dlv.toml", include_str!("dlv.toml")),
     ("pa_ssd.toml", include_str!("pa_ssd.toml")),
@@ -56,7 +68,8 @@ struct Entry {
 pub fn catalogue() -> &'static [Twin] {
     static CATALOGUE: OnceLock<Vec<Twin>> = OnceLock::new();
     CATALOGUE.get_or_init(|| {
-        parse(SHAPES, FAMILIES).unwrap_or_else(|fault| panic!("the catalogue of twins: {fault}"))
+        parse(SHAPES, FITTED, FAMILIES)
+            .unwrap_or_else(|fault| panic!("the catalogue of twins: {fault}"))
     })
 }
 
@@ -85,13 +98,17 @@ pub fn find(name: &str, family: Option<&str>) -> Result<&'static Twin, Fault> {
     }
 }
 
-/// The twins that these tables describe: a file of shapes, and files of families with their
-/// names.
+/// The twins that these tables describe: a file of shapes, parts of shapes that were fitted, and
+/// files of families, each of these with its name.
 ///
 /// # Errors
 /// The first thing that is wrong with one of them.
-pub fn parse(shapes: &str, families: &[(&str, &str)]) -> Result<Vec<Twin>, Fault> {
-    let shapes = read_shapes(shapes)?;
+pub fn parse(
+    shapes: &str,
+    fitted: &[(&str, &str)],
+    families: &[(&str, &str)],
+) -> Result<Vec<Twin>, Fault> {
+    let shapes = read_shapes(shapes, fitted)?;
     let mut twins: Vec<Twin> = Vec::new();
     for (file, text) in families {
         let mut family: Family = read(file, text)?;
@@ -118,17 +135,19 @@ struct Head<'a> {
     sources: &'a BTreeMap<String, String>,
 }
 
-/// Every shape, with what it takes over from the one that it is like.
-fn read_shapes(text: &str) -> Result<BTreeMap<String, Shape>, Fault> {
+/// Every shape, with what it takes over from the one that it is like and from what was fitted.
+fn read_shapes(text: &str, fitted: &[(&str, &str)]) -> Result<BTreeMap<String, Shape>, Fault> {
     let placed = |name: &str, fault: Fault| Fault {
         source: "shapes.toml".to_owned(),
         what: format!("{name}: {}", fault.what),
         ..fault
     };
     let tables: BTreeMap<String, toml::Table> = read("shapes.toml", text)?;
+    let fitted = fitted.iter().map(|(name, text)| Ok((*name, read(name, text)?)));
+    let fitted: BTreeMap<&str, toml::Table> = fitted.collect::<Result<_, Fault>>()?;
     let mut shapes = BTreeMap::new();
     for name in tables.keys() {
-        let whole = whole_shape(&tables, name, 0).map_err(|fault| placed(name, fault))?;
+        let whole = whole_shape(&tables, &fitted, name, 0).map_err(|fault| placed(name, fault))?;
         let shape: Shape = whole
             .try_into()
             .map_err(|error: toml::de::Error| placed(name, Fault::new("", error.message())))?;
@@ -138,19 +157,30 @@ fn read_shapes(text: &str) -> Result<BTreeMap<String, Shape>, Fault> {
     Ok(shapes)
 }
 
-/// The table of a shape, laid over that of the shape that it is like.
+/// The table of a shape, laid over what was fitted, that over the shape that it is like.
 fn whole_shape(
     tables: &BTreeMap<String, toml::Table>,
+    fitted: &BTreeMap<&str, toml::Table>,
     name: &str,
     depth: usize,
 ) -> Result<toml::Table, Fault> {
     let unknown = || Fault::new("", "not a shape").got(name);
     let mut table = tables.get(name).ok_or_else(unknown)?.clone();
-    let Some(like) = table.remove("like") else { return Ok(table) };
-    let like = like.as_str().filter(|_| depth < tables.len()).ok_or_else(|| {
-        Fault::new("", "like").expected("the name of a shape, and no ring of them")
-    })?;
-    let mut base = whole_shape(tables, like, depth + 1)?;
+    let mut base = match table.remove("like") {
+        None => toml::Table::new(),
+        Some(like) => {
+            let like = like.as_str().filter(|_| depth < tables.len()).ok_or_else(|| {
+                Fault::new("", "like").expected("the name of a shape, and no ring of them")
+            })?;
+            whole_shape(tables, fitted, like, depth + 1)?
+        }
+    };
+    if let Some(name) = table.remove("fitted") {
+        let found = name.as_str().and_then(|name| fitted.get(name));
+        let found =
+            found.ok_or_else(|| Fault::new("", "fitted: nothing of this name").got(name))?;
+        lay_over(&mut base, found.clone());
+    }
     lay_over(&mut base, table);
     Ok(base)
 }

@@ -26,6 +26,13 @@ pub(super) struct Clock {
     /// in it, too.
     eighth: f64,
     gap_run: f64,
+    /// The eighth that prevails, how many of the others are in it, and for how long.
+    phase: f64,
+    /// The eighths, behind those that have not prevailed those that have, and how many have.
+    eighths: [u8; 8],
+    prevailed: usize,
+    gap_phase: f64,
+    gap_phase_run: f64,
     /// Gaps still to come, and the time for them.
     left: u64,
     time_left: f64,
@@ -62,6 +69,11 @@ impl Clock {
             burst_left: 0,
             eighth: 0.0,
             gap_run: shape.gap_run.get(),
+            phase: 0.0,
+            eighths: [0, 1, 2, 3, 4, 5, 6, 7],
+            prevailed: 0,
+            gap_phase: shape.gap_phase.get(),
+            gap_phase_run: shape.gap_phase_run.get(),
             left,
             time_left: span,
             stream,
@@ -74,9 +86,7 @@ impl Clock {
         let part = unit(self.stream.next_u64());
         let (share, scale) = if self.burst_left > 0 {
             self.burst_left -= 1;
-            if self.gap_run == 0.0 || unit(self.stream.next_u64()) >= self.gap_run {
-                self.eighth = (8.0 * unit(self.stream.next_u64())).floor();
-            }
+            self.turn_eighth();
             (0.125 * (self.eighth + part) * self.short, self.short_scale)
         } else {
             let row = self.bursts.at(unit(self.stream.next_u64())) * self.burst_scale;
@@ -93,6 +103,26 @@ impl Clock {
         self.left = self.left.saturating_sub(1);
         self.time_left -= gap as f64;
         gap
+    }
+
+    /// The eighth that the next short gap is in.
+    #[inline]
+    fn turn_eighth(&mut self) {
+        let mut draw = || unit(self.stream.next_u64());
+        if self.gap_phase > 0.0 && draw() >= self.gap_phase_run {
+            // Each eighth prevails once before one does so again: gaps soon are distributed as said.
+            let place = (draw() * (8 - self.prevailed) as f64) as usize;
+            let last = 7 - self.prevailed;
+            self.eighths.swap(place, last);
+            self.phase = f64::from(self.eighths[last]);
+            self.prevailed = (self.prevailed + 1) % 8;
+        }
+        if self.gap_run == 0.0 || draw() >= self.gap_run {
+            self.eighth = match self.gap_phase > 0.0 && draw() < self.gap_phase {
+                true => self.phase,
+                false => (8.0 * draw()).floor(),
+            };
+        }
     }
 
     /// What a long gap is stretched by, to end in time.

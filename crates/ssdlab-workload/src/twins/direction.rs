@@ -23,8 +23,19 @@ const RING: usize = 1 << 16;
 pub(super) const ENDS: usize = 1 << 7;
 /// In place of a place that was asked for again later, or an end that one went on from.
 const GONE: u64 = u64::MAX;
+/// The largest number of returns that is told apart.
+const MOST_TIMES: u64 = 1 << (REGULARS - 2);
 /// How many neighbours are looked at when a place is gone.
 const NEAR: usize = 64;
+/// Places are told apart by how often they were returned to: never, once, 2 or 3 times, and so on.
+pub(super) const REGULARS: usize = 8;
+/// In the ring, the bits of a place that say how often it was returned to.
+const TIMES: u32 = 56;
+
+/// Which of the [`REGULARS`] a place is that was returned to so often.
+pub(super) fn regular(times: u64) -> usize {
+    ((u64::BITS - times.leading_zeros()) as usize).min(REGULARS - 1)
+}
 
 impl Ring {
     pub(super) fn new() -> Ring {
@@ -32,26 +43,49 @@ impl Ring {
     }
 
     #[inline]
-    fn push(&mut self, place: u64) {
-        self.places[self.count as usize & (RING - 1)] = place;
+    fn push(&mut self, place: u64, times: u64) {
+        self.places[self.count as usize & (RING - 1)] = place | times.min(MOST_TIMES) << TIMES;
         self.count += 1;
     }
 
-    /// Where the place is that was last asked for `lag` requests before the next, or about then;
-    /// `None` if there is none, or it is too long ago.
+    /// Where the place is that was last asked for `lag` requests before the next, or about then, as
+    /// near as can be one of these regulars; `None` if there is none, or it is too long ago.
     #[inline]
-    fn back(&self, lag: u64) -> Option<usize> {
+    fn back(&self, lag: u64, wanted: Option<usize>) -> Option<usize> {
         if lag > self.count || lag > RING as u64 {
             return None;
         }
         let at = (self.count - lag) as usize;
-        near(at, RING).find(|slot| self.places[*slot] != GONE)
+        let there = |slot: &usize| self.places[*slot] != GONE;
+        let first = near(at, RING).find(there);
+        let (Some(wanted), Some(_)) = (wanted, first) else { return first };
+        // Half as late to half as late again: returns come as late as they are to come.
+        let about = near(at, RING).take(1 + (lag as usize).min(NEAR)).filter(there);
+        let mut best = (usize::MAX, first);
+        for slot in about {
+            let off = regular(self.places[slot] >> TIMES).abs_diff(wanted);
+            if off < best.0 {
+                best = (off, Some(slot));
+            }
+            if off == 0 {
+                break;
+            }
+        }
+        best.1
     }
 
-    /// Takes a place out: it is now asked for again, and no longer `lag` requests ago.
+    /// The place in a slot.
     #[inline]
-    fn take(&mut self, slot: usize) -> u64 {
-        std::mem::replace(&mut self.places[slot], GONE)
+    fn place(&self, slot: usize) -> u64 {
+        self.places[slot] & ((1 << TIMES) - 1)
+    }
+
+    /// Takes a place out: it is now asked for again, and no longer `lag` requests ago. With how
+    /// often it was returned to, this time included.
+    #[inline]
+    fn take(&mut self, slot: usize) -> (u64, u64) {
+        let taken = std::mem::replace(&mut self.places[slot], GONE);
+        (taken & ((1 << TIMES) - 1), (taken >> TIMES) + 1)
     }
 
     #[inline]
@@ -103,6 +137,8 @@ pub(super) struct Direction {
     pub(super) ring: Ring,
     way: Way,
     sectors: u32,
+    /// How often the place of this request was returned to.
+    times: u64,
 }
 
 /// What a [`Direction`] is built from.
@@ -125,6 +161,8 @@ pub(super) struct Parts {
     pub(super) again: f64,
     pub(super) size_run: f64,
     pub(super) across: f64,
+    /// Shares of the returns up to each of the [`REGULARS`]; empty: none are told apart.
+    pub(super) regulars: Vec<f64>,
     /// Whether only hot places are returned to: pages outside the hot set are asked for once.
     pub(super) only_hot: bool,
     /// Where its pages lie, in sectors, if it goes nowhere else: the hot set and the rest.
@@ -138,7 +176,7 @@ pub(super) struct Parts {
 
 impl Direction {
     pub(super) fn new(parts: Parts) -> Direction {
-        Direction { parts, ring: Ring::new(), way: Way::New, sectors: 0 }
+        Direction { parts, ring: Ring::new(), way: Way::New, sectors: 0, times: 0 }
     }
 
     /// Place and length of the next request in sectors, with `left` of this kind to come.
@@ -162,6 +200,7 @@ impl Direction {
         } else if go_on == 0.0 || unit(self.parts.stream.next_u64()) >= go_on {
             self.stay_or_turn(needed);
         }
+        self.times = 0;
         let place = match self.way {
             Way::New => self.parts.cold.next(taken),
             Way::Visit => self.parts.visit.next(taken),
@@ -175,7 +214,7 @@ impl Direction {
             Way::Hot | Way::Back { .. } => self.again(other, taken),
         };
         if !self.parts.only_hot || !matches!(self.way, Way::New) {
-            self.ring.push(place);
+            self.ring.push(place, self.times);
             let end = place + u64::from(sectors);
             if self.parts.along > 0.0 && self.knows(end) {
                 self.ring.push_end(end);
@@ -188,13 +227,30 @@ impl Direction {
     #[inline]
     fn again(&mut self, other: &mut Ring, taken: u64) -> u64 {
         let Way::Back { lag, across } = self.way else { return self.hot_place(taken) };
-        let there = if across { other.back(lag) } else { None };
-        let there = there.filter(|slot| self.owns(other.places[*slot]));
-        match (there, self.ring.back(lag)) {
-            (Some(slot), _) => other.take(slot),
-            (None, Some(slot)) => self.ring.take(slot),
-            (None, None) => self.elsewhere(taken),
+        let wanted = self.wanted();
+        let there = if across { other.back(lag, wanted) } else { None };
+        let there = there.filter(|slot| self.owns(other.place(*slot)));
+        let found = match there {
+            Some(slot) => Some(other.take(slot)),
+            None => self.ring.back(lag, wanted).map(|slot| self.ring.take(slot)),
+        };
+        match found {
+            Some((place, times)) => {
+                self.times = times;
+                place
+            }
+            None => self.elsewhere(taken),
         }
+    }
+
+    /// Which regulars this request is to return to, if they are told apart.
+    #[inline]
+    fn wanted(&mut self) -> Option<usize> {
+        if self.parts.regulars.is_empty() {
+            return None;
+        }
+        let drawn = unit(self.parts.stream.next_u64());
+        Some(self.parts.regulars.iter().take_while(|upto| drawn >= **upto).count())
     }
 
     /// The size of the next request in sectors.

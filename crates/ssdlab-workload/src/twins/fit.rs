@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Bytes, Nanos, math, units::SECTOR_BYTES};
 
-use super::direction::ENDS;
+use super::direction::{ENDS, REGULARS, regular};
 use super::figures::{Figure, Targets};
 use super::quantiles::Quantiles;
 use super::shape::{Habits, Shape};
@@ -16,6 +16,8 @@ use crate::record::{Op, Record};
 const PAGE: u64 = 4096 / SECTOR_BYTES;
 /// Sizes that a fit keeps; rarer ones are taken for the next larger that is kept.
 const SIZES: usize = 24;
+/// Of what requests move, the most that a fit takes for new.
+const MOST_NEW: f64 = 0.85;
 /// The largest extent, and so the largest size, that a fit makes.
 const EXTENT_MOST: u64 = 1 << 20;
 
@@ -32,6 +34,8 @@ pub struct Trial {
     /// Whether requests go on behind earlier ones through known places; if not, they return to
     /// each by itself.
     pub along: bool,
+    /// Whether places are told apart by how often they were returned to.
+    pub regulars: bool,
 }
 
 impl Trial {
@@ -41,7 +45,10 @@ impl Trial {
         for near in [32, 256, 2048, 60_000] {
             for theta in [0.2, 0.7, 1.0, 1.3] {
                 for follow in [0.0, 0.5, 1.0] {
-                    all.extend([false, true].map(|along| Trial { near, theta, follow, along }));
+                    for along in [false, true] {
+                        let trial = |regulars| Trial { near, theta, follow, along, regulars };
+                        all.extend([false, true].map(trial));
+                    }
                 }
             }
         }
@@ -69,11 +76,14 @@ pub fn fit(records: &[Record], source: &str, trial: Trial) -> (Targets, Shape) {
     let (op_run, op_phase, op_phase_run) = phases(&reads);
     let limit = table.steps[table.steps_below(mean)];
     let short: Vec<f64> = gaps().filter(|gap| *gap <= limit).collect();
+    let (gap_run, gap_phase, gap_phase_run) = eighths(&short);
     let shape = Shape {
         source: source.to_owned(),
         gaps_us: table,
         bursts: rounded(Quantiles::of(&mut rows(gaps().map(|gap| gap <= limit)))),
-        gap_run: share(eighth_run(&short)),
+        gap_run: share(gap_run),
+        gap_phase: share(gap_phase),
+        gap_phase_run: share(gap_phase_run),
         op_run: share(op_run),
         op_phase: share(op_phase),
         op_phase_run: share(op_phase_run),
@@ -95,14 +105,20 @@ fn targets(measured: &Measured, source: &str) -> Targets {
         Some(Figure(value, source.to_owned()))
     }
     let bytes = |value: f64| figure(Bytes::new(value.round() as u64), source);
-    let pages = |pages: u64| figure(Bytes::new(pages * 4096), source);
+    // A generator has to return somewhere: of the pages that are asked for, not all can be new.
+    let moved = |mean: f64, count: u64| mean.max(4096.0) * count as f64;
+    let read = moved(measured.mean_read, measured.reads);
+    let all = read + moved(measured.mean_write, measured.requests - measured.reads);
+    let pages = |pages: u64, of: f64| {
+        figure(Bytes::new((pages as f64 * 4096.0).min(MOST_NEW * of).round() as u64), source)
+    };
     Targets {
         requests: figure(measured.requests, source),
         read_ratio: figure(Share::new(measured.read_ratio), source),
         mean_read: bytes(measured.mean_read),
         mean_write: bytes(measured.mean_write),
-        footprint: pages(measured.footprint_pages),
-        read_set: pages(measured.read_pages),
+        footprint: pages(measured.footprint_pages, all),
+        read_set: pages(measured.read_pages, read),
         span: figure(Nanos::from_ns((measured.span_s * 1e9) as u64), source),
         ..Targets::default()
     }
@@ -120,60 +136,48 @@ fn rows(short: impl Iterator<Item = bool>) -> Vec<f64> {
     rows
 }
 
-/// The probability of the eighth of the gap before, without a draw, whose correlations are nearest
-/// to those of these gaps over one gap to eight.
-fn eighth_run(gaps: &[f64]) -> f64 {
+/// Persistence of the eighths of these gaps: see [`persistent`].
+fn eighths(gaps: &[f64]) -> (f64, f64, f64) {
     let mut sorted = gaps.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    // The rank of the middle of those that are as long.
+    // The rank of the middle of those that are as long. Of the spread of ranks, 63 of 64 parts are
+    // that of the eighths.
     let rank = |gap: &f64| {
         let below = sorted.partition_point(|other| other < gap);
         let upto = sorted.partition_point(|other| other <= gap);
-        0.5 * (below + upto) as f64 / sorted.len() as f64 - 0.5
+        0.5 * (below + upto) as f64 / sorted.len() as f64
     };
     let ranks: Vec<f64> = gaps.iter().map(rank).collect();
-    let spread = ranks.iter().map(|rank| rank * rank).sum::<f64>() / ranks.len() as f64;
-    if ranks.len() < 64 || spread < 1e-9 {
-        return 0.0;
-    }
-    let found: Vec<f64> = (1..=8usize)
-        .map(|lag| {
-            let pairs = ranks[lag..].iter().zip(&ranks);
-            let both = pairs.map(|(one, other)| one * other).sum::<f64>();
-            both / (ranks.len() - lag) as f64 / spread
-        })
-        .collect();
-    let off = |run: f64| -> f64 {
-        // Of the spread of ranks, 63 of 64 parts are that of the eighths.
-        let each = found.iter().zip(1u8..);
-        each.map(|(found, lag)| math::pow(run, f64::from(lag)) * 63.0 / 64.0 - found)
-            .map(|off| off * off)
-            .sum()
-    };
-    let tried = (0..100).map(|step| f64::from(step) / 100.0);
-    tried.min_by(|one, other| off(*one).total_cmp(&off(*other))).unwrap_or(0.0)
+    if ranks.len() < 64 { (0.0, 0.0, 0.0) } else { persistent(&ranks, 64.0 / 63.0) }
 }
 
-/// Lags at which the sequence of reads and writes is looked at.
+/// Persistence of reads and writes: see [`persistent`].
+fn phases(reads: &[bool]) -> (f64, f64, f64) {
+    persistent(&reads.iter().map(|read| f64::from(u8::from(*read))).collect::<Vec<f64>>(), 1.0)
+}
+
+/// Lags at which a sequence is looked at.
 const LAGS: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/// The probability of going on as before, the share of the other requests that are as prevails,
-/// and the probability that it goes on to prevail, whose correlations are nearest to those of this
-/// sequence.
-fn phases(reads: &[bool]) -> (f64, f64, f64) {
-    let share = reads.iter().filter(|read| **read).count() as f64 / reads.len().max(1) as f64;
-    let spread = share * (1.0 - share);
-    let lags = LAGS.iter().filter(|lag| **lag * 8 < reads.len());
-    let found: Vec<(usize, f64)> = lags
-        .map(|lag| {
-            let pairs = reads.len() - lag;
-            let both = (0..pairs).filter(|at| reads[*at] && reads[at + lag]).count();
-            (*lag, (both as f64 / pairs as f64 - share * share) / spread.max(1e-9))
-        })
-        .collect();
+/// The probability of going on as before, the share of the others that are as prevails, and the
+/// probability that it goes on to prevail, whose correlations are nearest to `part` times those of
+/// these values. What chance gives one time in twenty counts as none.
+fn persistent(values: &[f64], part: f64) -> (f64, f64, f64) {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let off: Vec<f64> = values.iter().map(|value| value - mean).collect();
+    let spread = off.iter().map(|off| off * off).sum::<f64>() / off.len().max(1) as f64;
     if spread < 1e-9 {
         return (0.0, 0.0, 0.0);
     }
+    let chance = 2.0 / (off.len() as f64).sqrt();
+    let lags = LAGS.iter().filter(|lag| **lag * 8 < off.len());
+    let found: Vec<(usize, f64)> = lags
+        .map(|lag| {
+            let both: f64 = off[*lag..].iter().zip(&off).map(|(one, other)| one * other).sum();
+            let found = both / (off.len() - lag) as f64 / spread;
+            (*lag, if found.abs() < chance { 0.0 } else { part * found })
+        })
+        .collect();
     let mut least = (f64::MAX, (0.0, 0.0, 0.0));
     for run in (0..100).map(|step| f64::from(step) / 100.0) {
         for phase_run in [0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999] {
@@ -192,6 +196,14 @@ fn phases(reads: &[bool]) -> (f64, f64, f64) {
         }
     }
     least.1
+}
+
+/// The shares of the returns to places that were returned to so often before, without those at the
+/// end that there are none of.
+fn regulars(ways: &Ways) -> Vec<f64> {
+    let upto = ways.regulars.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+    let shares = ways.regulars[..upto].iter();
+    shares.map(|count| share(*count as f64 / ways.near as f64).get()).collect()
 }
 
 /// The probability of the size before, without a draw, that makes as many neighbours of one size.
@@ -233,6 +245,8 @@ struct Ways {
     turns: [[u64; 2]; 2],
     /// Of the near ones, those that returned as far back as the one before.
     follow: u64,
+    /// The near ones by how often their place was returned to before.
+    regulars: [u64; REGULARS],
 }
 
 impl Ways {
@@ -276,6 +290,7 @@ fn habits(
         along: of(ways.along, ways.known()),
         again: of(ways.near, ways.near + ways.far),
         across: of(ways.across, ways.near),
+        regulars: if trial.regulars { regulars(&ways) } else { Vec::new() },
         hot: of(ways.hot.len() as u64, measured.footprint_pages),
         theta: trial.theta,
         reach: of(pages, measured.footprint_pages),
@@ -304,6 +319,8 @@ fn ways(
     let mut ways = Ways::default();
     // The last request for each page: its kind, and its number among its kind.
     let mut last: BTreeMap<u64, (Op, u64)> = BTreeMap::new();
+    // How often requests returned to the places that end in each page.
+    let mut times: BTreeMap<u64, u64> = BTreeMap::new();
     let mut counts = [0u64; 2];
     let (mut end, mut lag_before, mut known_before) = (u64::MAX, None, None);
     // Where the last requests of this kind ended behind which known places lie, unless one went on
@@ -314,6 +331,7 @@ fn ways(
         let upto = (record.lba + u64::from(record.sectors).max(1) - 1) / PAGE;
         // One that goes on within a page is for a known place only if its last page is.
         let known = last.get(&upto).copied();
+        let returned = times.entry(upto).or_default();
         let lag = known.map(|(op, index)| (op, counts[usize::from(op == Op::Write)] - index));
         if record.op == op {
             let before = ends.iter().position(|end| trial.along && *end == Some(record.lba));
@@ -329,9 +347,7 @@ fn ways(
                     along.extend(before.map(|place| place as f64 + 1.0));
                     // One that goes on comes back as late as the one that it goes on from; or it
                     // goes on within a page, of which that tells nothing.
-                    if lag > 1 && lag <= near {
-                        lags.push(lag as f64);
-                    }
+                    lags.extend((lag > 1 && lag <= near).then_some(lag as f64));
                 }
                 Some((_, lag)) if lag > near => {
                     ways.far += 1;
@@ -340,6 +356,7 @@ fn ways(
                 Some((other, lag)) => {
                     ways.near += 1;
                     ways.across += u64::from(other != op);
+                    ways.regulars[regular(*returned)] += 1;
                     ways.follow += u64::from(lag_before == Some((other, lag)));
                     gone_on = trial.follow > 0.0 && lag_before == Some((other, lag));
                     lags.push(lag as f64);
@@ -348,10 +365,9 @@ fn ways(
             ways.turn(known_before.filter(|_| !gone_on), lag.is_some());
             known_before = Some(lag.is_some());
             (end, lag_before) = (record.lba + u64::from(record.sectors), lag);
-            if let Some(place) = before {
-                ends[place] = None;
-            }
+            before.into_iter().for_each(|place| ends[place] = None);
         }
+        *returned += u64::from(lag.is_some());
         let kind = usize::from(record.op == Op::Write);
         last.extend((first..=upto).map(|page| (page, (record.op, counts[kind]))));
         counts[kind] += 1;

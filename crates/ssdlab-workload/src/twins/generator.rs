@@ -217,6 +217,7 @@ fn direction(
         along_lags: shape.along_lags.clone(),
         size_run: habits.size_run.get(),
         across: if only_hot { 0.0 } else { habits.across.get() },
+        regulars: upto(&habits.regulars),
         only_hot,
         own: own.then(|| {
             [ranges.hot, ranges.cold]
@@ -226,4 +227,15 @@ fn direction(
         end: layout.extents * layout.extent,
         in_order: shape.in_order.map_or(u64::MAX, |size| size.get() / SECTOR_BYTES),
     }))
+}
+
+/// The sums of these shares up to each, the last of them 1.
+fn upto(shares: &[f64]) -> Vec<f64> {
+    let all: f64 = shares.iter().sum();
+    let mut sum = 0.0;
+    let each = shares.iter().map(|share| {
+        sum += share / all;
+        sum
+    });
+    each.collect()
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Bytes, Fault};
 
+use super::direction::REGULARS;
 use super::quantiles::Quantiles;
 
 /// The shape of a workload: arrivals, order of reads and writes, locality, sizes.
@@ -22,6 +23,12 @@ pub struct Shape {
     /// without a draw: the tightest bursts lie within bursts.
     #[serde(default)]
     pub gap_run: Share,
+    /// Share of the other short gaps that are in the eighth that prevails for the time being.
+    #[serde(default)]
+    pub gap_phase: Share,
+    /// Probability that it goes on to prevail after a short gap, without a draw.
+    #[serde(default)]
+    pub gap_phase_run: Share,
     /// Probability that a request is of the kind of the one before it, read or write, without a
     /// draw.
     pub op_run: Share,
@@ -89,6 +96,11 @@ pub struct Habits {
     pub again: Share,
     /// Of the returns, the share that goes to places of the other kind of requests.
     pub across: Share,
+    /// Of the returns, the shares that go to places returned to never before, once, 2 or 3 times, 4
+    /// to 7 and so on: few places are asked for again and again, many once more. Empty: to whichever
+    /// place lies there.
+    #[serde(default)]
+    pub regulars: Vec<f64>,
     /// The hot set's share of the footprint.
     pub hot: Share,
     /// The exponent of Zipf's law within the hot set.
@@ -145,6 +157,11 @@ impl Habits {
     fn check(&self, extent: Bytes) -> Result<(), Fault> {
         if !(0.0..=10.0).contains(&self.theta) {
             return Err(Fault::new("", "theta").got(self.theta).expected("from 0 to 10"));
+        }
+        let unit = |share: &f64| (0.0..=1.0).contains(share);
+        if self.regulars.len() > REGULARS || !self.regulars.iter().all(unit) {
+            let fault = Fault::new("", "regulars").got(format!("{:?}", self.regulars));
+            return Err(fault.expected(format!("at most {REGULARS} shares from 0 to 1")));
         }
         let wrong = |(size, weight): &&(Bytes, f64)| {
             let bytes = size.get();

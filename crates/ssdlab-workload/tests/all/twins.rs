@@ -60,8 +60,9 @@ fn every_workload_of_the_papers_has_a_twin() {
             None => families.push((&twin.family, 1)),
         }
     }
-    // ReadGuard: six volumes, five mixes, three YCSB workloads and these at once.
-    let want = [("dlv", 20), ("pa-ssd", 8), ("pv-read", 8), ("readguard", 15), ("hire", 17)];
+    // ReadGuard: six volumes, five mixes, three YCSB workloads and these at once; HIRE: seventeen,
+    // and WebSearch as a test.
+    let want = [("dlv", 20), ("pa-ssd", 8), ("pv-read", 8), ("readguard", 15), ("hire", 18)];
     assert_eq!(families, want);
 }
 
@@ -175,7 +176,7 @@ fn broken(from: &str, to: &str) -> String {
         true => (shape, family.to_owned()),
         false => (shape.replacen(from, to, 1), family.replacen(from, to, 1)),
     };
-    match parse(&shape, &[("f.toml", &family)]) {
+    match parse(&shape, &[], &[("f.toml", &family)]) {
         Ok(twins) => format!("{} twins", twins.len()),
         Err(fault) => fault.to_string(),
     }
@@ -219,13 +220,15 @@ fn staying(shape: &str, habits: &str) -> Vec<Record> {
                   of = \"N\"\nshape = \"s\"\n[twin.targets]\nrequests = [20000, \"t\"]\n\
                   read_ratio = [0.5, \"t\"]\nmean_size = [\"6KiB\", \"t\"]\n\
                   footprint = [\"32MiB\", \"t\"]\nspan = [\"10s\", \"t\"]\n";
-    let twins = parse(&shape, &[("f.toml", family)]).unwrap();
+    let twins = parse(&shape, &[], &[("f.toml", family)]).unwrap();
     drain(&mut twins[0].source(1).unwrap()).unwrap()
 }
 
+const TRIAL: Trial = Trial { near: 60_000, theta: 0.2, follow: 1.0, along: false, regulars: true };
+
 /// The shape that a fit finds in requests.
 fn fitted(records: &[Record], along: bool) -> Shape {
-    fit(records, "a test", Trial { near: 60_000, theta: 0.2, follow: 1.0, along }).1
+    fit(records, "a test", Trial { along, ..TRIAL }).1
 }
 
 /// Of neighbours, the share that `alike` says are.
@@ -246,6 +249,42 @@ fn short_gaps_of_a_length_stay_together_and_a_fit_sees_it() {
     let ((loose, none), (tight, found)) = (alike(""), alike("gap_run = 0.9"));
     assert!(loose < 0.35 && tight > 0.65, "{loose} {tight}");
     assert!(none < 0.1 && (found - 0.9).abs() < 0.06, "{none} {found}");
+}
+
+#[test]
+fn a_length_of_gaps_prevails_for_a_time_and_a_fit_sees_it() {
+    let apart = |phase: &str| {
+        let records = staying(phase, "");
+        let gaps: Vec<u64> =
+            records.windows(2).map(|pair| (pair[1].at - pair[0].at).as_ns()).collect();
+        let mut sorted = gaps.clone();
+        sorted.sort_unstable();
+        let eighth = |gap: &u64| sorted.partition_point(|other| other < gap) * 8 / gaps.len();
+        let alike = |at: &usize| eighth(&gaps[*at]) == eighth(&gaps[at + 32]);
+        let same = (0..gaps.len() - 32).filter(alike).count();
+        (same as f64 / (gaps.len() - 32) as f64, fitted(&records, false).gap_phase.get())
+    };
+    let ((loose, none), (tight, found)) =
+        (apart(""), apart("gap_phase = 0.9\ngap_phase_run = 0.998"));
+    assert!(loose < 0.3 && tight > loose + 0.2, "{loose} {tight}");
+    assert!(none < 0.15 && found > 0.7, "{none} {found}");
+}
+
+#[test]
+fn few_places_are_returned_to_again_and_again_and_a_fit_sees_it() {
+    let most = |regulars: &str| {
+        let records = staying("", regulars);
+        let mut counts = std::collections::BTreeMap::new();
+        for record in records.iter().filter(|record| record.op == Op::Read) {
+            *counts.entry(record.lba / 8).or_insert(0u32) += 1;
+        }
+        let shape = fitted(&records, false);
+        (counts.values().max().copied().unwrap_or(0), shape.read.regulars[0])
+    };
+    let (even, once) = most("");
+    let (few, first) = most("regulars = [0.2, 0.1, 0.05, 0.05, 0.05, 0.05, 0.1, 0.4]");
+    assert!(few > 2 * even, "{even} {few}");
+    assert!(first < once, "{once} {first}");
 }
 
 #[test]

@@ -1,0 +1,116 @@
+//! The excerpts, and what is known to be special about them.
+
+/// An excerpt of a trace that twins stand in for.
+pub struct Case {
+    /// Its name, and that of what is fitted on it.
+    pub name: &'static str,
+    /// Its file below the folder of excerpts.
+    pub path: &'static str,
+    /// Its device in that file, if that holds several.
+    pub device: Option<&'static str>,
+    /// What a unit of its times lasts, in nanoseconds, where its carrier changed it.
+    pub tick: Option<u64>,
+    /// What it lacks.
+    pub lacks: Lacks,
+    /// The twins of the catalogue whose shape is fitted on it.
+    pub twins: &'static [&'static str],
+}
+
+/// What an excerpt lacks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Lacks {
+    /// Nothing.
+    Nothing,
+    /// Times finer than a second.
+    Times,
+    /// The reads, which are so few of the whole trace that gaps are hardly longer without them.
+    Reads,
+    /// The reads, which are most of the whole trace: gaps say nothing, either.
+    MostReads,
+}
+
+impl Lacks {
+    /// In words.
+    pub fn told(self) -> &'static str {
+        match self {
+            Lacks::Nothing => "",
+            Lacks::Times => " (whole seconds)",
+            Lacks::Reads | Lacks::MostReads => " (writes only)",
+        }
+    }
+}
+
+const NONE: Case =
+    Case { name: "", path: "", device: None, tick: None, lacks: Lacks::Nothing, twins: &[] };
+const WEB: &str = "msr_web_0_first1000/orig_pre-processed_first_1000.csv.zst";
+
+pub const CASES: &[Case] = &[
+    Case {
+        name: "hm0",
+        path: "msr_hm_0_7k/orig_hm_0.csv.zst",
+        twins: &["dlv/hm0", "pv-read/hm0"],
+        ..NONE
+    },
+    Case {
+        name: "fin1",
+        path: "spc_financial1_10k/orig_example.ascii.zst",
+        twins: &["dlv/fin1"],
+        ..NONE
+    },
+    Case {
+        name: "fin2",
+        path: "spc_sub_financial2_a/orig_trace2.zst",
+        twins: &["dlv/fin2"],
+        ..NONE
+    },
+    Case {
+        name: "dtr",
+        path: "msps_dtrs_5min/orig_DTRS1K.trace.zst",
+        tick: Some(1_000),
+        twins: &["pa-ssd/dtr"],
+        ..NONE
+    },
+    Case {
+        name: "web0",
+        path: WEB,
+        device: Some("web_0"),
+        tick: Some(1_000_000_000),
+        lacks: Lacks::Times,
+        twins: &["dlv/web0"],
+    },
+    Case {
+        name: "web2",
+        path: WEB,
+        device: Some("web_2"),
+        tick: Some(1_000_000_000),
+        lacks: Lacks::Times,
+        twins: &["dlv/web2"],
+    },
+    Case {
+        name: "mds0",
+        path: "msr_mds_0_writes1k/orig_mds_0.csv.zst",
+        lacks: Lacks::Reads,
+        twins: &["dlv/mds0"],
+        ..NONE
+    },
+    Case {
+        name: "proj0",
+        path: "msr_proj_0_writes1k/orig_proj_0.csv.zst",
+        lacks: Lacks::Reads,
+        twins: &["dlv/proj0", "pv-read/proj0"],
+        ..NONE
+    },
+    Case {
+        name: "rsrch2",
+        path: "msr_rsrch_2_writes1k/orig_rsrch_2.csv.zst",
+        lacks: Lacks::MostReads,
+        twins: &["dlv/rsrch2"],
+        ..NONE
+    },
+    Case {
+        name: "websearch",
+        path: "spc_websearch1_24k/orig_wsrch-small.trace.zst",
+        twins: &["hire/websearch"],
+        ..NONE
+    },
+];

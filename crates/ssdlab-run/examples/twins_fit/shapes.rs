@@ -1,0 +1,119 @@
+//! What an excerpt can give of a shape, as a file of the catalogue.
+//!
+//! A statistic is taken from a half that holds [`LEAST`] requests for it, and in which nothing is
+//! missing that it hangs on. Never taken: how large a hot set is and how often it is asked for,
+//! how much of a footprint is read and written, and the largest request: no short excerpt tells.
+
+use std::collections::BTreeSet;
+
+use ssdlab_workload::twins::find;
+use ssdlab_workload::twins::shape::Shape;
+use ssdlab_workload::{Op, Record};
+use toml::{Table, Value};
+
+use super::cases::{Case, Lacks};
+
+/// Requests of a kind in the half that is fitted, at the least. The distribution of so many is
+/// known to within 0.08 (Kolmogorov and Smirnov, one time in twenty): less than volumes differ by.
+const LEAST: usize = 300;
+/// Requests for places known before, for how they return: known to within 0.14, less than what
+/// the nearest of the excerpts differ by.
+const LEAST_RETURNS: usize = 100;
+/// Requests of each kind for the order of reads and writes.
+const LEAST_ORDER: usize = 50;
+/// The sizes of an excerpt whose mean is off by a larger factor from that of the whole trace would
+/// have to be tilted until hardly any but the largest, or the smallest, were left.
+const SIZES_OFF: f64 = 4.0;
+
+/// What `half` can give of the shape that was fitted on it.
+pub fn text(case: &Case, half: &[Record], shape: &Shape) -> String {
+    let mut table = Table::try_from(shape).expect("a shape");
+    remove(&mut table, &["source", "shared", "new", "extent"]);
+    if matches!(case.lacks, Lacks::Times | Lacks::MostReads) {
+        remove(&mut table, &["gaps_us", "bursts", "gap_run", "gap_phase", "gap_phase_run"]);
+    }
+    let figures = find(case.twins[0], None).expect("a twin").figures();
+    let returns = returns(half);
+    if returns.iter().sum::<usize>() < LEAST_RETURNS {
+        remove(&mut table, &["lags", "along_lags"]);
+    }
+    let mut counts = Vec::new();
+    for (key, op, wanted) in
+        [("read", Op::Read, figures.mean_read), ("write", Op::Write, figures.mean_write)]
+    {
+        let own: Vec<&Record> = half.iter().filter(|record| record.op == op).collect();
+        counts.push(own.len());
+        if own.len() < LEAST {
+            table.remove(key);
+        } else if let Some(Value::Table(habits)) = table.get_mut(key) {
+            remove(habits, &["again", "hot", "theta", "reach"]);
+            if returns[counts.len() - 1] < LEAST_RETURNS {
+                let locality = ["follow", "new_run", "known_run", "along", "across", "regulars"];
+                remove(habits, &locality);
+            }
+            let bytes: f64 = own.iter().map(|record| f64::from(record.sectors) * 512.0).sum();
+            let off = bytes / own.len() as f64 / wanted;
+            if !(1.0 / SIZES_OFF..=SIZES_OFF).contains(&off) {
+                remove(habits, &["sizes", "size_run"]);
+            }
+        }
+    }
+    if counts.iter().any(|count| *count < LEAST_ORDER) {
+        remove(&mut table, &["op_run", "op_phase", "op_phase_run"]);
+    }
+    let head = format!(
+        "# Written by `make twins-fit`: what the first half of an excerpt can give, {} requests,\n\
+         # of which {} are reads.\n",
+        half.len(),
+        counts[0]
+    );
+    let body = toml::to_string(&table).expect("a table");
+    body.lines().fold(head, |text, line| text + &wrapped(line) + "\n")
+}
+
+/// Reads and writes for places that were asked for before.
+fn returns(half: &[Record]) -> [usize; 2] {
+    let (mut known, mut counts) = (BTreeSet::new(), [0, 0]);
+    for record in half {
+        let end = record.lba + u64::from(record.sectors).max(1) - 1;
+        counts[usize::from(record.op == Op::Write)] += usize::from(known.contains(&(end / 8)));
+        known.extend(record.lba / 8..=end / 8);
+    }
+    counts
+}
+
+fn remove(table: &mut Table, keys: &[&str]) {
+    for key in keys {
+        table.remove(*key);
+    }
+}
+
+/// A list over several lines, if it is too long for one.
+fn wrapped(line: &str) -> String {
+    let Some((key, list)) = line.split_once(" = [").filter(|_| line.len() > 100) else {
+        return line.to_owned();
+    };
+    let mut text = format!("{key} = [\n   ");
+    let (mut depth, mut width, mut item) = (0, 3, String::new());
+    let mut put = |item: &mut String| {
+        if width + item.len() + 2 > 100 {
+            text += "\n   ";
+            width = 3;
+        }
+        width += item.len() + 2;
+        text += &format!(" {item},");
+        item.clear();
+    };
+    for letter in list.strip_suffix(']').expect("a list").chars() {
+        match letter {
+            ',' if depth == 0 => put(&mut item),
+            ' ' if item.is_empty() => {}
+            letter => {
+                depth += i32::from(letter == '[') - i32::from(letter == ']');
+                item.push(letter);
+            }
+        }
+    }
+    put(&mut item);
+    text + "\n]"
+}

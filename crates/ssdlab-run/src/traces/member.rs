@@ -1,0 +1,143 @@
+//! A member of a mix: a trace in a file, or a twin.
+
+use ssdlab_base::{Fault, rng};
+use ssdlab_workload::twins::{Twin, TwinSource, find};
+use ssdlab_workload::{Reach, Record, Source, Trace};
+
+use super::{AppOrder, file_of};
+
+/// The requests of a member, from the first on.
+pub(crate) enum Member {
+    Trace(Box<Trace>),
+    Twin(&'static Twin, TwinSource),
+}
+
+/// The twin that a member names: no file is called so. A bare name is of this family, if it has it.
+///
+/// # Errors
+/// When several twins are called so.
+pub(crate) fn twin_of(spec: &str, family: Option<&str>) -> Result<Option<&'static Twin>, Fault> {
+    if file_of(spec).is_ok_and(|path| path.exists()) {
+        return Ok(None);
+    }
+    match find(spec, family) {
+        Ok(twin) => Ok(Some(twin)),
+        // What is no twin is a trace, which is then missed by its name.
+        Err(fault) if fault.expected.is_none() => Ok(None),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// The members of a mix, closed.
+pub(crate) struct Members<'a> {
+    pub(crate) apps: &'a [AppOrder],
+    /// The twins among them.
+    pub(crate) twins: &'a [Option<&'static Twin>],
+    /// The seed of the twins.
+    pub(crate) seed: u64,
+    /// Opens traces as they are named.
+    pub(crate) open: &'a dyn Fn(&str) -> Result<Trace, Fault>,
+}
+
+impl Members<'_> {
+    /// Opens a member.
+    ///
+    /// # Errors
+    /// When its trace cannot be read.
+    pub(crate) fn open(&self, nth: usize) -> Result<Member, Fault> {
+        let Some(twin) = self.twins[nth] else {
+            return (self.open)(&self.apps[nth].trace).map(|trace| Member::Trace(Box::new(trace)));
+        };
+        // A twin is in a mix what it is alone; beside itself it is not twice the same.
+        let alike = |other: &&Option<&Twin>| other.is_some_and(|other| other.name == twin.name);
+        let before = self.twins[..nth].iter().filter(alike).count() as u64;
+        let seed = if before == 0 { self.seed } else { rng::hash(self.seed, before, 0) };
+        Ok(Member::Twin(twin, twin.source(seed)?))
+    }
+
+    /// Opens all of them.
+    ///
+    /// # Errors
+    /// When a trace cannot be read.
+    pub(crate) fn open_all(&self) -> Result<Vec<Member>, Fault> {
+        (0..self.apps.len()).map(|nth| self.open(nth)).collect()
+    }
+}
+
+impl Member {
+    /// What a user should know of how it is read.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        match self {
+            Member::Trace(trace) => trace.remarks(),
+            Member::Twin(..) => Vec::new(),
+        }
+    }
+
+    /// The format that it is read in.
+    pub(crate) fn format(&self) -> &'static str {
+        match self {
+            Member::Trace(trace) => trace.recognised().format.name(),
+            Member::Twin(..) => "twin",
+        }
+    }
+
+    /// The addresses that it asks for, if they are known without reading it.
+    pub(crate) fn reach(&self) -> Option<Reach> {
+        match self {
+            Member::Trace(_) => None,
+            Member::Twin(twin, _) => Some(Reach { first: 0, end: twin.sectors() }),
+        }
+    }
+
+    /// What it is a twin of, as results say it.
+    pub(crate) fn title(&self) -> Option<String> {
+        match self {
+            Member::Trace(_) => None,
+            Member::Twin(twin, _) => Some(twin.title.clone()),
+        }
+    }
+
+    fn source(&self) -> &dyn Source {
+        match self {
+            Member::Trace(trace) => trace.as_ref(),
+            Member::Twin(_, source) => source,
+        }
+    }
+}
+
+impl Source for Member {
+    fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
+        match self {
+            Member::Trace(trace) => trace.fill(batch, most),
+            Member::Twin(_, source) => source.fill(batch, most),
+        }
+    }
+
+    fn expected(&self) -> Option<u64> {
+        self.source().expected()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.source().progress()
+    }
+
+    fn name(&self) -> &str {
+        self.source().name()
+    }
+
+    fn line(&self, index: usize) -> Option<u64> {
+        self.source().line(index)
+    }
+
+    fn device(&self, index: usize) -> Option<&str> {
+        self.source().device(index)
+    }
+
+    fn sha256(&self) -> Result<Option<String>, Fault> {
+        self.source().sha256()
+    }
+
+    fn fault(&self, index: usize, what: &str) -> Fault {
+        self.source().fault(index, what)
+    }
+}
