@@ -115,10 +115,11 @@ fuzz:
 		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
-# cargo install cargo-mutants. Some hours; MUTANTS="--shard 0/20 --sharding round-robin" tries a sample.
+# cargo install --locked cargo-mutants. Some hours; what is stopped goes on where it was. MUTANTS="--only ftl/" tries
+# those of one folder, MUTANTS=--again what was missed, MUTANTS=--help says the rest.
 MUTANTS ?=
 mutants:
-	PROPTEST_CASES=48 cargo mutants --package ssdlab-core $(MUTANTS)
+	$(PYTHON) tests/mutants/run.py $(MUTANTS)
 
 clean:
 	rm -rf $(VENV) target

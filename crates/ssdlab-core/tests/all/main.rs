@@ -15,4 +15,5 @@ mod sequences;
 mod starts;
 mod steps;
 mod support;
+mod timeline;
 mod turns;

@@ -1,6 +1,6 @@
 //! Is a gate tight? Blocked one nanosecond before, open at the moment.
 
-use ssdlab_core::account::{OpKind, Part};
+use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::flash::{Cells, Flash, Rank};
 use ssdlab_core::{Op, Resolved};
 use ssdlab_nand::{BlockId, PageInBlock, PlaneId};
@@ -234,6 +234,29 @@ fn read_into_an_erase(rig: &mut Rig) -> bool {
         }
     }
     panic!("nothing was erased");
+}
+
+#[test]
+fn an_erase_that_begins_while_a_read_waits_is_set_aside_at_once() {
+    let sets = [
+        "geometry = { blocks = 8, pages = 4 }",
+        "ftl.overprovisioning = 0.5",
+        "tend.gc.mode = \"foreground\"",
+        "preempt = { reads_interrupt = { program = false } }",
+    ];
+    let mut rig = Rig::new(&sets);
+    loop {
+        let write = rig.write(0);
+        let begun = rig.now() + BUS;
+        // The read waits for the program; the erase that follows on it goes first.
+        let read = rig.until(begun).read(0);
+        rig.finish();
+        if rig.drive.flash().troubles().2 > 0 {
+            let (read, write) = (rig.end_of(read).unwrap(), rig.end_of(write).unwrap());
+            return assert_eq!(read - write, 5 * US + READ + BUS);
+        }
+        assert_eq!(rig.ops(OpKind::Erase, Cause::Gc), 0);
+    }
 }
 
 #[test]

@@ -103,6 +103,9 @@ fn a_unit_that_lets_its_page_go_serves_another_while_it_is_decoded() {
     let once = READ + BUS;
     assert_eq!(ends(&mut rig, zero, &tags), [7 * once + 10 * US, 8 * once + 10 * US]);
     assert_eq!(rig.drive.flash().troubles(), (6, 2, 0));
+    // The second waits for the first one's first attempt; all turns after a failure are retries.
+    assert_eq!(spent(&rig, Op::Read, Part::DieHost), u128::from(once));
+    assert_eq!(spent(&rig, Op::Read, Part::Retry), u128::from(2 * 6 * once));
 }
 
 #[test]

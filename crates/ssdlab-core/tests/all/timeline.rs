@@ -1,0 +1,116 @@
+//! What is recorded of every part of the back end, and for how long.
+
+use ssdlab_base::SimTime;
+use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::flash::{Act, Span};
+
+use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, written};
+
+const US: u64 = 1000;
+const UNIT: u32 = 0;
+const THE_BUS: u32 = 1;
+const ENGINE: u32 = 2;
+
+/// What a part did for the host's request to a page, in times that count from `zero`.
+fn span(zero: u64, part: u32, act: Act, lpn: u32, start: u64, end: u64) -> Span {
+    let (start, end) = (zero + start, zero + end);
+    Span { part, act, cause: Cause::Host, lpn: Some(lpn), start, end }
+}
+
+#[test]
+fn every_part_is_seen_doing_one_thing_after_another() {
+    let sets = ["flash.command_time = \"1us\"", "timing.decode = \"10us\""];
+    let (mut rig, zero) = written(&sets, 1);
+    rig.drive.record(SimTime::NEVER);
+    rig.write(1);
+    rig.finish();
+    let read = rig.now() - zero;
+    rig.read(0);
+    rig.finish();
+    let programmed = BUS + US + PROGRAM;
+    assert_eq!(read, programmed);
+    let sensed = programmed + US + READ;
+    assert_eq!(
+        rig.drive.flash().timeline(),
+        [
+            span(zero, THE_BUS, Act::DataIn, 1, 0, BUS + US),
+            span(zero, UNIT, Act::Program, 1, BUS + US, programmed),
+            span(zero, THE_BUS, Act::Command, 0, programmed, programmed + US),
+            span(zero, UNIT, Act::Sense, 0, programmed + US, sensed),
+            span(zero, THE_BUS, Act::DataOut, 0, sensed, sensed + BUS),
+            span(zero, ENGINE, Act::Decode, 0, sensed + BUS, sensed + BUS + 10 * US),
+        ]
+    );
+}
+
+#[test]
+fn what_begins_when_recording_ends_is_left_out_and_what_began_before_is_seen_whole() {
+    for (until, seen) in [(BUS, 1), (BUS + 1, 2)] {
+        let (mut rig, zero) = written(&[], 1);
+        rig.drive.record(SimTime::from_ns(zero + until));
+        rig.write(1);
+        rig.finish();
+        let both = [
+            span(zero, THE_BUS, Act::DataIn, 1, 0, BUS),
+            span(zero, UNIT, Act::Program, 1, BUS, BUS + PROGRAM),
+        ];
+        assert_eq!(rig.drive.flash().timeline(), &both[..seen], "until {until}");
+    }
+}
+
+#[test]
+fn a_program_that_is_interrupted_is_seen_in_two_parts() {
+    let (mut rig, zero) = written(&["preempt = { reads_interrupt = {} }"], 2);
+    rig.drive.record(SimTime::NEVER);
+    rig.write(1);
+    let begun = BUS + 20 * US;
+    rig.until(zero + begun).read(0);
+    rig.finish();
+    let aside = begun + 5 * US;
+    let gone = aside + READ + BUS;
+    let of_unit = |span: &&Span| span.part == UNIT;
+    let seen: Vec<Span> = rig.drive.flash().timeline().iter().filter(of_unit).copied().collect();
+    assert_eq!(
+        seen,
+        [
+            span(zero, UNIT, Act::Program, 1, BUS, begun),
+            span(zero, UNIT, Act::Suspend, 1, begun, aside),
+            span(zero, UNIT, Act::Sense, 0, aside, aside + READ),
+            span(zero, UNIT, Act::Program, 1, gone, gone + 5 * US + PROGRAM - 20 * US),
+        ]
+    );
+}
+
+#[test]
+fn an_erase_is_seen_as_one_of_no_page_though_a_read_interrupts_it() {
+    let sets = ["geometry = { blocks = 8, pages = 4 }", "ftl.overprovisioning = 0.5"];
+    let mut rig = Rig::new(&[sets[0], sets[1], "preempt = { reads_interrupt = {} }"]);
+    rig.drive.record(SimTime::NEVER);
+    while rig.ops(OpKind::Erase, Cause::Gc) == 0 {
+        rig.write(0);
+        rig.wait_below(1).unwrap();
+        let left = rig.drive.next_event().map_or(0, |next| next.as_ns() - rig.now());
+        if left == ERASE {
+            rig.read(0);
+        }
+        rig.finish();
+    }
+    let erased = |span: &&Span| span.act == Act::Erase;
+    let erases: Vec<&Span> = rig.drive.flash().timeline().iter().filter(erased).collect();
+    let [before, after] = erases[..] else { panic!("{erases:?}") };
+    for span in [before, after] {
+        assert_eq!((span.cause, span.lpn), (Cause::Gc, None));
+    }
+    assert_eq!(before.start, before.end, "interrupted as it began");
+    assert_eq!(after.end - after.start, 5 * US + ERASE);
+}
+
+#[test]
+fn every_act_has_a_name_of_its_own() {
+    let acts = [Act::Sense, Act::Program, Act::Erase, Act::Suspend, Act::Command];
+    let acts = [&acts[..], &[Act::DataOut, Act::DataIn, Act::Decode]].concat();
+    for (n, act) in acts.iter().enumerate() {
+        assert!(!act.name().is_empty());
+        assert!(acts[..n].iter().all(|other| other.name() != act.name()), "{act:?}");
+    }
+}
