@@ -94,6 +94,52 @@ fn what_was_kept_in_the_middle_of_a_job_is_refused() {
     assert!(holding(&[], forged).is_none());
 }
 
+/// Pages that are programmed strongly err so often that they take more than one attempt.
+const STRONG: [&str; 4] = [
+    "physics = { levels = {} }",
+    "timing.voltages = [{ name = \"normal\" }, { name = \"strong\", base_factor = 30.0 }]",
+    "belief.grade = \"factory\"",
+    "program = [{ by_class = { voltages = [\"strong\"] } }]",
+];
+
+#[test]
+fn a_drive_remembers_how_the_pages_that_it_is_given_were_programmed() {
+    let retries = |media| {
+        let mut rig = holding(&STRONG, media)?;
+        rig.read(0);
+        rig.finish();
+        Some(rig.drive.flash().troubles().0)
+    };
+    // Strong blocks alone are programmed strongly, and nobody asks for one.
+    let mut normal = Rig::new(&[&STRONG[..3], &["program = [\"by_class\"]"]].concat());
+    normal.write(0);
+    let normal = normal.finish().drive.media().unwrap();
+    assert_eq!(retries(normal.clone()), Some(0));
+    let mut strong = Rig::new(&STRONG);
+    strong.write(0);
+    let strong = strong.finish().drive.media().unwrap();
+    assert!(retries(strong.clone()).unwrap() > 0);
+    // Where there is but one way to program nothing was programmed in another.
+    assert!(holding(&STRONG[..1], normal).is_some());
+    assert!(holding(&STRONG[..1], strong).is_none());
+}
+
+#[test]
+fn what_was_written_before_the_start_was_written_normally_whatever_lies_there_since() {
+    let lazy = "start.preload = \"lazy\"";
+    let mut rig = Rig::new(&[&STRONG[..], &[lazy]].concat());
+    let (written, all) = (70, 89);
+    for page in 0..written {
+        rig.write(page);
+        rig.finish();
+    }
+    for page in written..all {
+        rig.read(page);
+        rig.finish();
+    }
+    assert_eq!(rig.drive.flash().troubles().0, 0);
+}
+
 #[test]
 fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
     let alike =

@@ -12,6 +12,7 @@ mod probes;
 mod refusals;
 mod regressions;
 mod sequences;
+mod sights;
 mod starts;
 mod steps;
 mod support;

@@ -148,6 +148,36 @@ fn a_read_interrupts_a_program_until_too_little_of_it_is_left() {
 }
 
 #[test]
+fn an_interrupted_program_waits_only_while_its_unit_serves_another() {
+    let (mut rig, zero) = written(&[INTERRUPT], 2);
+    rig.write(1);
+    rig.until(zero + BUS + 20 * US).read(0);
+    rig.finish();
+    // To set it aside and to resume it takes 5 us each.
+    assert_eq!(blame(&rig, Op::Write, Part::Program), u128::from(PROGRAM + 10 * US));
+    assert_eq!(blame(&rig, Op::Write, Part::DieHost), u128::from(READ + BUS));
+}
+
+#[test]
+fn collection_goes_before_the_host_only_below_its_hard_limit() {
+    // It begins with two blocks free or with one; the hard limit is two.
+    for (threshold, waited) in [(0.25, 0), (0.0, ERASE)] {
+        let threshold = format!("tend.gc.threshold = {threshold}");
+        let mut rig = Rig::new(&["ftl.overprovisioning = 0.5", &threshold]);
+        rig.write(1);
+        rig.finish();
+        let erased = |rig: &Rig| rig.ops(OpKind::Erase, Cause::Gc) > 0;
+        while !erased(&rig) {
+            let write = rig.write(0);
+            let read = rig.until(rig.now() + BUS).read(1);
+            rig.finish();
+            let waits = rig.end_of(read).unwrap() - rig.end_of(write).unwrap() - READ - BUS;
+            assert_eq!(waits, if erased(&rig) { waited } else { 0 }, "{threshold}");
+        }
+    }
+}
+
+#[test]
 fn what_was_interrupted_goes_on_when_the_cache_register_is_free() {
     let (mut rig, zero) = written(&[INTERRUPT, SLOW_BUS], 2);
     let write = rig.write(1);
