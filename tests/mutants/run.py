@@ -25,11 +25,10 @@ import shutil
 import subprocess
 import sys
 import time
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from signal import SIGKILL, SIGXCPU
@@ -57,6 +56,8 @@ class Mutant:
 
     id: int
     listed: dict[str, Any]
+    # Its file as it was when the mutants were listed.
+    source: str
 
     @property
     def file(self) -> str:
@@ -69,7 +70,7 @@ class Mutant:
     @cached_property
     def key(self) -> str:
         """What it changes into what, wherever in the file its function stands."""
-        text = (ROOT / self.file).read_text()
+        text = self.source
         start, end = spot(text, self.listed["span"])
         function = self.listed["function"]
         if function is not None:
@@ -80,10 +81,10 @@ class Mutant:
         parts = (self.file, text[whole], inside, self.listed["replacement"])
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
-    def changed(self, text: str) -> str:
-        """Return the file's text with this change alone."""
-        start, end = spot(text, self.listed["span"])
-        return text[:start] + str(self.listed["replacement"]) + text[end:]
+    def alone(self) -> str:
+        """Return the file's text with this change and no other."""
+        start, end = spot(self.source, self.listed["span"])
+        return self.source[:start] + str(self.listed["replacement"]) + self.source[end:]
 
 
 def spot(text: str, span: dict[str, dict[str, int]]) -> tuple[int, int]:
@@ -111,22 +112,13 @@ def listed() -> list[Mutant]:
     if shutil.which("cargo-mutants") is None:
         sys.exit("cargo-mutants is wanting: cargo install --locked cargo-mutants")
     found = json.loads(output(["cargo", "mutants", "--list", "--json", "--package", "ssdlab-core"]))
-    return [Mutant(number, mutant) for number, mutant in enumerate(found)]
+    sources = {file: (ROOT / file).read_text() for file in {mutant["file"] for mutant in found}}
+    return [Mutant(at, mutant, sources[mutant["file"]]) for at, mutant in enumerate(found)]
 
 
-@dataclass
-class Tests:
-    """Which tests should notice: what `.cargo/mutants.toml` says."""
-
-    targets: list[str] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
-
-    @staticmethod
-    def configured() -> "Tests":
-        config = tomllib.loads((ROOT / ".cargo/mutants.toml").read_text())
-        words = config["additional_cargo_test_args"]
-        split = words.index("--")
-        return Tests(words[:split], [word for word in words[split + 1 :] if word != "--skip"])
+# Tests that are long or read the source, and by which targets the others are built.
+SKIPPED = ("a_full_drive", "house")
+TARGETS = ("--lib", "--test all", "--test start")
 
 
 class Tree:
@@ -160,15 +152,11 @@ class Tree:
         )
         return done.returncode == 0, [json.loads(line) for line in done.stdout.splitlines()]
 
-    def binaries(self, tests: Tests) -> dict[str, str] | None:
-        """Build the tests: each binary's path by its target's name, or None where it fails."""
-        fine, messages = self.cargo("test", "--no-run", *tests.targets)
-        artifacts = [message for message in messages if message.get("executable")]
-        found = {}
-        for artifact in artifacts:
-            kinds, name = artifact["target"]["kind"], artifact["target"]["name"]
-            found["lib" if "lib" in kinds else name] = artifact["executable"]
-        return found if fine else None
+    def binary(self, target: str) -> str | None:
+        """Build the tests of a target: the binary's path, or None where that fails."""
+        fine, messages = self.cargo("test", "--no-run", "--locked", *target.split())
+        paths = [str(message["executable"]) for message in messages if message.get("executable")]
+        return paths[0] if fine else None
 
 
 def plant(tree: Tree, mutants: list[Mutant]) -> set[int]:
@@ -262,27 +250,27 @@ def spent() -> float:
     return times.children_user + times.children_system
 
 
-def names_of(binary: str, tests: Tests) -> list[str]:
+def names_of(binary: str) -> list[str]:
     """Return the names of a binary's tests that are not skipped."""
-    words = [word for skipped in tests.skipped for word in ("--skip", skipped)]
+    words = [word for skipped in SKIPPED for word in ("--skip", skipped)]
     lines = output([binary, "--list", "--format", "terse", *words]).splitlines()
     return [line.removesuffix(": test") for line in lines if line.endswith(": test")]
 
 
-def reach(binaries: dict[str, str], tests: Tests, longest: int) -> list[Test]:
+def reach(binaries: list[str], longest: int) -> list[Test]:
     """Run every test alone to see which mutants it reaches, but those that take too long.
 
     What is found is kept for these binaries.
     """
     cache = WORK / "reach.json"
-    contents = b"".join(Path(binary).read_bytes() for binary in binaries.values())
+    contents = b"".join(Path(binary).read_bytes() for binary in binaries)
     digest = hashlib.sha256(contents + str(longest).encode()).hexdigest()
     if cache.exists() and (kept := json.loads(cache.read_text()))["of"] == digest:
         return [Test(**test) for test in kept["tests"]]
     found = []
     notes = WORK / "reached"
-    for binary in binaries.values():
-        for name in names_of(binary, tests):
+    for binary in binaries:
+        for name in names_of(binary):
             notes.write_text("")
             before = spent()
             result, _ = run_tests(binary, [name], longest, MUTANTS_REACHED=str(notes))
@@ -307,32 +295,37 @@ def groups(tests: list[Test]) -> Iterator[list[Test]]:
     yield from ([test] for test in sorted(rest, key=lambda test: test.seconds))
 
 
-def try_switched(tests: list[Test], mutant: Mutant) -> tuple[str, str]:
-    """Give a mutant the tests that reach it."""
-    for group in groups([test for test in tests if mutant.id in test.reached]):
+def run_groups(tests: list[Test], **env: str) -> tuple[str, str]:
+    """Run tests group by group until one fails: what came of it, and the one that failed."""
+    for group in groups(tests):
         seconds = GRACE + TIMES * sum(test.seconds for test in group)
-        names = [test.name for test in group]
-        result = run_tests(group[0].binary, names, seconds, MUTANT=str(mutant.id))
+        result = run_tests(group[0].binary, [test.name for test in group], seconds, **env)
         if result[0] != MISSED:
             return result
     return MISSED, ""
 
 
-def try_alone(tests: Tests, known: list[Test], mutant: Mutant) -> tuple[str, str]:
+def try_switched(known: list[Test], mutant: Mutant) -> tuple[str, str]:
+    """Give a mutant the tests that reach it."""
+    reaching = [test for test in known if mutant.id in test.reached]
+    return run_groups(reaching, MUTANT=str(mutant.id))
+
+
+def try_alone(known: list[Test], mutant: Mutant) -> tuple[str, str]:
     """Build one mutant as cargo-mutants would; give it all tests that are known."""
     tree = Tree(WORK / "alone", [mutant.file])
-    tree.write(mutant.file, mutant.changed((ROOT / mutant.file).read_text()).encode())
-    binaries = tree.binaries(tests) if tree.cargo("check", "--lib")[0] else None
-    if binaries is None:
+    tree.write(mutant.file, mutant.alone().encode())
+    if not tree.cargo("check", "--lib")[0]:
         return NO_BUILD, ""
     by_name = {test.name: test for test in known}
-    for binary in binaries.values():
-        here = [by_name[name] for name in names_of(binary, tests) if name in by_name]
-        for group in groups([Test(binary, test.name, test.seconds, []) for test in here]):
-            seconds = GRACE + TIMES * sum(test.seconds for test in group)
-            result = run_tests(binary, [test.name for test in group], seconds)
-            if result[0] != MISSED:
-                return result
+    for target in TARGETS:
+        binary = tree.binary(target)
+        if binary is None:
+            return NO_BUILD, ""
+        here = [by_name[name] for name in names_of(binary) if name in by_name]
+        result = run_groups([replace(test, binary=binary) for test in here])
+        if result[0] != MISSED:
+            return result
     return MISSED, ""
 
 
@@ -384,6 +377,22 @@ def run(results: Results, todo: list[Mutant], jobs: int, attempt: Any) -> None:
                 print(f"{done} of {len(todo)}, {left:.0f} minutes to go", flush=True)
 
 
+def try_all(results: Results, todo: list[Mutant], options: argparse.Namespace) -> None:
+    """Try mutants: first those that are switched on, then those that are built alone."""
+    mutants = results.mutants
+    tree = Tree(WORK / "tree", [*{mutant.file for mutant in mutants}, f"{CORE}/src/lib.rs"])
+    planted = plant(tree, mutants)
+    binaries = [binary for target in TARGETS if (binary := tree.binary(target))]
+    if len(binaries) < len(TARGETS):
+        sys.exit("the tests do not compile")
+    known = reach(binaries, options.longest)
+    switched = [mutant for mutant in todo if mutant.id in planted]
+    print(f"{len(switched)} to switch on, {len(todo) - len(switched)} to build alone", flush=True)
+    run(results, switched, options.jobs, partial(try_switched, known))
+    alone = [mutant for mutant in todo if mutant.id not in planted]
+    run(results, alone, 1, partial(try_alone, known))
+
+
 def arguments() -> argparse.Namespace:
     """Return what the command line says."""
     parser = argparse.ArgumentParser(description="Mutation tests of the drive's core")
@@ -408,20 +417,7 @@ def main() -> None:
         if results.found.get(mutant.id) in {None, again} and re.search(options.only, mutant.name)
     ]
     if todo and not options.report:
-        tests = Tests.configured()
-        tree = Tree(WORK / "tree", [*{mutant.file for mutant in mutants}, f"{CORE}/src/lib.rs"])
-        planted = plant(tree, mutants)
-        binaries = tree.binaries(tests)
-        if binaries is None:
-            sys.exit("the tests do not compile")
-        known = reach(binaries, tests, options.longest)
-        switched = [mutant for mutant in todo if mutant.id in planted]
-        print(
-            f"{len(switched)} to switch on, {len(todo) - len(switched)} to build alone", flush=True
-        )
-        run(results, switched, options.jobs, partial(try_switched, known))
-        alone = [mutant for mutant in todo if mutant.id not in planted]
-        run(results, alone, 1, partial(try_alone, tests, known))
+        try_all(results, todo, options)
     report = results.report()
     (WORK / "report.txt").write_text(report + "\n")
     print(report)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ssdlab_core::drive::Media;
+use ssdlab_core::ftl::Stream;
 use ssdlab_core::{Drive, Op, Resolved};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
@@ -65,6 +66,30 @@ fn a_drive_goes_on_with_what_another_held() {
         rig.done.iter().map(|completion| completion.end.as_ns() - zero).collect()
     };
     assert_eq!(ends(&before, zero), ends(&after, 0));
+}
+
+#[test]
+fn blocks_stay_open_for_whom_they_were_opened() {
+    let sets = [
+        "geometry.channels = 2",
+        "physics = { levels = {} }",
+        "belief.grade = \"factory\"",
+        "ftl.overprovisioning = 0.4",
+    ];
+    let open = |rig: &Rig| {
+        let alloc = &rig.drive.ftl().alloc;
+        let pages = |plane, stream| alloc.open_pages(PlaneId(plane), stream);
+        [0, 1].map(|plane| (pages(plane, Stream::Host), pages(plane, Stream::Gc)))
+    };
+    let mut before = used(&sets);
+    // Until both have blocks open on both planes, with pages in them by which they can be told.
+    while open(&before).iter().any(|&(host, gc)| host == gc || gc == 0) {
+        let page = ssdlab_base::rng::hash(1, 3, before.tag) % 80;
+        before.write(page);
+        before.finish();
+    }
+    let after = holding(&sets, before.drive.media().unwrap()).unwrap();
+    assert_eq!(open(&after), open(&before));
 }
 
 #[test]
@@ -179,4 +204,9 @@ fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
     after.pages(Op::Write, 36, 2);
     after.finish();
     assert_eq!(free(&after), [13, 13]);
+    let geometry = after.drive.resolved().geometry();
+    for page in 10..38 {
+        let ppn = after.drive.ftl().map.get(Lpn(page)).unwrap();
+        assert_eq!(geometry.plane_of_page(ppn).0, page % 2, "page {page}");
+    }
 }

@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use ssdlab_base::rng;
 use ssdlab_core::account::OpKind;
 use ssdlab_core::{Completion, Op};
-use ssdlab_nand::PlaneId;
 
 use crate::support::{BUS, PROGRAM, READ, Rig, Step, play};
 
@@ -320,57 +319,6 @@ fn pages_that_ask_for_strong_blocks_and_get_others_are_counted() {
     rig.pages(Op::Write, 0, 2);
     rig.finish();
     assert_eq!(rig.drive.stats().missed, 72);
-}
-
-#[test]
-fn a_late_write_goes_in_parts_and_on_every_plane_that_is_idle() {
-    let order = "order = { dlv = { write_deadline = \"1us\" } }";
-    let mut rig = Rig::new(&["geometry.channels = 2", "ftl.overprovisioning = 0.5", order]);
-    let mut erased = None;
-    while erased.is_none() {
-        rig.write(0);
-        rig.wait_below(1).unwrap();
-        erased = rig.drive.next_event();
-    }
-    // Plane 0 erases; the write waits for it with both of its pages.
-    let write = rig.pages(Op::Write, 0, 2);
-    rig.finish();
-    assert_eq!(rig.end_of(write).unwrap(), erased.unwrap().as_ns() + BUS + PROGRAM);
-}
-
-#[test]
-fn a_read_that_goes_in_parts_keeps_its_place_on_the_planes_where_it_waits() {
-    let order = "order = { dlv = { reads = \"fifo\" } }";
-    let mut rig = Rig::new(&["geometry.channels = 2", order]);
-    rig.pages(Op::Write, 0, 4);
-    rig.finish();
-    let zero = rig.now();
-    let (first, waits) = (rig.write(5), rig.write(7));
-    rig.read(0);
-    // Page 1 lies on plane 1, where both writes come first, page 2 on plane 0.
-    let parts = rig.pages(Op::Read, 1, 2);
-    rig.finish();
-    let ends = [first, waits, parts].map(|tag| rig.end_of(tag).unwrap() - zero);
-    let one = BUS + PROGRAM;
-    assert_eq!(ends, [one, 2 * one, 2 * one + READ + BUS]);
-}
-
-#[test]
-fn a_plane_is_collected_as_far_under_an_order_that_holds() {
-    let freed = |order: &str| {
-        let mut rig = Rig::new(&[order, "tend.gc = { threshold = 0.3, reach = 1 }"]);
-        let step = |n| rng::hash(9, 1, n) % 60;
-        let mut free = Vec::new();
-        for n in 0..400 {
-            rig.pages(Op::Write, step(n), 1 + n % 12);
-            rig.finish();
-            free.push(rig.drive.ftl().alloc.free_blocks(PlaneId(0)));
-        }
-        free
-    };
-    let null =
-        "order = { dlv = { reads = \"fifo\", writes = \"fifo\", avoid_collection = false } }";
-    assert_eq!(freed(null), freed("order = \"fifo\""));
 }
 
 #[test]

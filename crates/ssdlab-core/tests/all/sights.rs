@@ -1,9 +1,12 @@
 //! What does a drive tell whoever looks at it from outside, and take from who sets it up?
 
+use ssdlab_base::{Nanos, SimTime};
+use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::flash::{At, Survey};
 use ssdlab_core::stats::Ended;
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
-use crate::support::{BUS, READ, Rig};
+use crate::support::{BUS, PROGRAM, READ, Rig, SPP, written};
 
 #[test]
 fn an_order_that_holds_requests_back_says_so() {
@@ -25,6 +28,87 @@ fn array_units_are_told_with_their_planes_and_their_channels() {
     assert_eq!(units("die"), [(0, 2, 0), (2, 2, 0), (4, 2, 1), (6, 2, 1)]);
     let planes = (0..8).map(|plane| (plane, 1, u16::from(plane >= 4)));
     assert_eq!(units("plane"), planes.collect::<Vec<_>>());
+}
+
+#[test]
+fn what_a_unit_does_is_seen_with_the_time_that_is_left() {
+    let (mut rig, zero) = written(&[], 1);
+    let seen = |rig: &Rig| {
+        let unit = rig.drive.flash().unit_of(PlaneId(0));
+        let running = rig.drive.flash().in_service(unit, rig.now());
+        (running.kind, running.remaining)
+    };
+    rig.read(0);
+    rig.until(zero + 10_000);
+    assert_eq!(seen(&rig), (Some(OpKind::Read), READ - 10_000));
+    rig.until(zero + READ);
+    assert_eq!(seen(&rig).0, None, "its page is on the bus");
+    rig.finish();
+    rig.write(0);
+    rig.until(zero + READ + 2 * BUS + 30_000);
+    assert_eq!(seen(&rig), (Some(OpKind::Program), PROGRAM - 30_000));
+}
+
+#[test]
+fn what_is_expected_of_a_read_is_what_it_takes_alone() {
+    let sets = ["flash.command_time = \"1us\"", "timing.decode = \"10us\""];
+    let (mut rig, zero) = written(&sets, 1);
+    let mut flash = rig.drive.flash().clone();
+    let id = flash.txns.insert(0);
+    flash.txns[id].ppn = rig.drive.ftl().map.get(Lpn(0)).unwrap();
+    flash.txns[id].kind = OpKind::Read;
+    flash.txns[id].sectors = SPP as u16;
+    let expected = flash.nominal_read(id, 0).as_ns();
+    assert_eq!(expected, 1000 + READ + BUS + 10_000);
+    let read = rig.read(0);
+    rig.finish();
+    assert_eq!(rig.end_of(read), Some(zero + expected));
+}
+
+#[test]
+fn an_erase_wears_a_block_and_ends_the_age_of_what_it_held() {
+    let mut rig = Rig::new(&["physics = { retries = {} }", "ftl.overprovisioning = 0.5"]);
+    while rig.ops(OpKind::Erase, Cause::Gc) == 0 {
+        rig.write(0);
+        rig.finish();
+    }
+    let later = SimTime::from_ns(rig.now() + 90 * 86_400_000_000_000);
+    let sights =
+        |block| [rig.drive.now(), later].map(|now| rig.drive.block(0, block, now).unwrap());
+    let (mut erased, mut written) = (0, 0);
+    for block in 0..16 {
+        let [now, then] = sights(block);
+        let ages = then.rber > now.rber;
+        assert_eq!(ages, rig.drive.ftl().blocks.written(BlockId(block)) > 0, "block {block}");
+        erased += now.erases;
+        written += u32::from(ages);
+    }
+    assert!(erased == 1 && written > 10, "{erased} and {written}");
+}
+
+#[test]
+fn a_survey_tells_what_makes_pages_err_and_how_long_their_programs_take() {
+    let times = "timing.program = [\"100us\", \"300us\"]";
+    let survey_of = |physics: &str, look: &dyn Fn(Survey) -> f64| {
+        let resolved = Rig::new(&[physics, times]).drive.resolved().clone();
+        look(Survey::new(&resolved.chip, &resolved.page_order, (4096, Nanos::from_ns(BUS))))
+    };
+    let day = Nanos::from_ms(86_400_000);
+    let fresh = At { voltage: 0, pe_cycles: 1000.0, age: Nanos::ZERO, dwell: Nanos::ZERO };
+    let retries = "physics = { retries = {} }";
+    let rate = |at| survey_of(retries, &|survey| survey.read(0, at).rber);
+    let old = At { age: day * 90, ..fresh };
+    assert!(rate(old) > rate(fresh));
+    assert!(rate(At { dwell: day, ..old }) < rate(old), "slower wear is less wear");
+    let levels = "physics = { levels = {} }";
+    let bases = [0, 1].map(|block| survey_of(levels, &|survey| survey.base(block)));
+    assert!(bases[0] > 0.0 && bases[1] > 0.0 && bases[0] != bases[1], "{bases:?}");
+    let program = survey_of(levels, &|survey| survey.program(0, 2).as_ns() as f64);
+    assert_eq!(program, 200_000.0);
+    let strong = "physics = { levels = {} }\nbelief.grade = \"factory\"\nprogram = [\"by_class\"]\n\
+        timing.voltages = [{ name = \"normal\" }, { name = \"strong\", base_factor = 30.0 }]";
+    let by = |voltage| survey_of(strong, &|survey| survey.read(0, At { voltage, ..fresh }).rber);
+    assert!(by(1) > 10.0 * by(0));
 }
 
 #[test]

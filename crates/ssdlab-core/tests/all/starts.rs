@@ -160,6 +160,18 @@ fn of_a_drive_overwritten_at_random_older_blocks_hold_less() {
 }
 
 #[test]
+fn a_steady_drive_has_as_much_free_as_its_collection_can_reach() {
+    // A threshold of 120 blocks is out of reach: of 100 that are spare half are kept free.
+    let gc = "tend.gc.threshold = 0.3";
+    let steady = "start = { fill = 1.0, steady = true }";
+    let rig = Rig::unwatched(&[LARGE[0], LARGE[1], gc, steady], 1).unwrap();
+    for plane in 0..4 {
+        let free = rig.drive.ftl().alloc.free_blocks(PlaneId(plane));
+        assert!((45..=55).contains(&free), "plane {plane} has {free} free blocks");
+    }
+}
+
+#[test]
 fn planes_of_a_steady_drive_are_like_one_another_and_not_the_same() {
     let rig =
         Rig::unwatched(&[LARGE[0], LARGE[1], "start = { fill = 1.0, steady = true }"], 1).unwrap();

@@ -9,7 +9,6 @@ use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, written};
 const US: u64 = 1000;
 const UNIT: u32 = 0;
 const THE_BUS: u32 = 1;
-const ENGINE: u32 = 2;
 
 /// What a part did for the host's request to a page, in times that count from `zero`.
 fn span(zero: u64, part: u32, act: Act, lpn: u32, start: u64, end: u64) -> Span {
@@ -20,12 +19,15 @@ fn span(zero: u64, part: u32, act: Act, lpn: u32, start: u64, end: u64) -> Span 
 #[test]
 fn every_part_is_seen_doing_one_thing_after_another() {
     let sets = ["flash.command_time = \"1us\"", "timing.decode = \"10us\""];
-    let (mut rig, zero) = written(&sets, 1);
+    let two = "geometry.channels = 2";
+    let (mut rig, zero) = written(&[sets[0], sets[1], two], 2);
     rig.drive.record(SimTime::NEVER);
-    rig.write(1);
+    // Odd pages lie on the second channel: of two units, two buses and two engines the second.
+    let (unit, bus, engine) = (1, 3, 5);
+    rig.write(3);
     rig.finish();
     let read = rig.now() - zero;
-    rig.read(0);
+    rig.read(1);
     rig.finish();
     let programmed = BUS + US + PROGRAM;
     assert_eq!(read, programmed);
@@ -33,12 +35,12 @@ fn every_part_is_seen_doing_one_thing_after_another() {
     assert_eq!(
         rig.drive.flash().timeline(),
         [
-            span(zero, THE_BUS, Act::DataIn, 1, 0, BUS + US),
-            span(zero, UNIT, Act::Program, 1, BUS + US, programmed),
-            span(zero, THE_BUS, Act::Command, 0, programmed, programmed + US),
-            span(zero, UNIT, Act::Sense, 0, programmed + US, sensed),
-            span(zero, THE_BUS, Act::DataOut, 0, sensed, sensed + BUS),
-            span(zero, ENGINE, Act::Decode, 0, sensed + BUS, sensed + BUS + 10 * US),
+            span(zero, bus, Act::DataIn, 3, 0, BUS + US),
+            span(zero, unit, Act::Program, 3, BUS + US, programmed),
+            span(zero, bus, Act::Command, 1, programmed, programmed + US),
+            span(zero, unit, Act::Sense, 1, programmed + US, sensed),
+            span(zero, bus, Act::DataOut, 1, sensed, sensed + BUS),
+            span(zero, engine, Act::Decode, 1, sensed + BUS, sensed + BUS + 10 * US),
         ]
     );
 }
