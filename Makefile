@@ -12,6 +12,9 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name target -prune -o
 PYTHON_SOURCES := pyproject.toml README.md LICENSE $(shell find python -type f \
 	-not -path '*/__pycache__/*')
 
+# What writes mutants into the sources: a crate of its own.
+PLANT := tests/mutants/plant
+
 OFFICE := examples/office.csv.xz
 
 .PHONY: help install dev demo dlv test test-rust test-python test-browser test-newcomer theory lint format bench twins twins-fit fuzz mutants docs clean
@@ -86,11 +89,14 @@ test-newcomer:
 lint: $(STAMPS)/dev
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
+	cargo fmt --manifest-path $(PLANT)/Cargo.toml --check
+	cargo clippy --quiet --manifest-path $(PLANT)/Cargo.toml --target-dir target/mutants/plant --locked -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
 format: $(STAMPS)/dev
 	cargo fmt --all
+	cargo fmt --manifest-path $(PLANT)/Cargo.toml
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 

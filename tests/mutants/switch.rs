@@ -1,21 +1,25 @@
 //! Which of the mutants is on. Becomes a module of the crate whose mutants are tried.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex};
+
+/// More than there are mutants.
+const MOST: usize = 1 << 16;
 
 enum Mode {
     /// The mutant of this number, or none.
     One(Option<u32>),
     /// None; those that are reached are written to a file, each once.
-    Note(Mutex<(File, BTreeSet<u32>)>),
+    Note(Box<[AtomicBool]>, Mutex<File>),
 }
 
 static MODE: LazyLock<Mode> = LazyLock::new(|| {
     let number = std::env::var("MUTANT").ok().map(|text| text.parse().expect("a number"));
     std::env::var_os("MUTANTS_REACHED").map_or(Mode::One(number), |path| {
-        Mode::Note(Mutex::new((File::create(path).expect("a file to write"), BTreeSet::new())))
+        let seen = (0..MOST).map(|_| AtomicBool::new(false)).collect();
+        Mode::Note(seen, Mutex::new(File::create(path).expect("a file to write")))
     })
 });
 
@@ -24,9 +28,10 @@ static MODE: LazyLock<Mode> = LazyLock::new(|| {
 pub fn on(mutant: u32) -> bool {
     match &*MODE {
         Mode::One(number) => *number == Some(mutant),
-        Mode::Note(notes) => {
-            let (file, known) = &mut *notes.lock().expect("no panic while it is held");
-            if known.insert(mutant) {
+        Mode::Note(seen, file) => {
+            let seen = &seen[mutant as usize];
+            if !seen.load(Ordering::Relaxed) && !seen.swap(true, Ordering::Relaxed) {
+                let mut file = file.lock().expect("no panic while it is held");
                 writeln!(file, "{mutant}").expect("room on the disk");
             }
             false

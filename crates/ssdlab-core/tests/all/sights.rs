@@ -1,6 +1,9 @@
 //! What does a drive tell whoever looks at it from outside, and take from who sets it up?
 
+use std::collections::BTreeSet;
+
 use ssdlab_base::{Nanos, SimTime};
+use ssdlab_core::Op;
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::flash::{At, Survey};
 use ssdlab_core::stats::Ended;
@@ -28,6 +31,13 @@ fn array_units_are_told_with_their_planes_and_their_channels() {
     assert_eq!(units("die"), [(0, 2, 0), (2, 2, 0), (4, 2, 1), (6, 2, 1)]);
     let planes = (0..8).map(|plane| (plane, 1, u16::from(plane >= 4)));
     assert_eq!(units("plane"), planes.collect::<Vec<_>>());
+}
+
+#[test]
+fn every_kind_of_request_has_a_name_of_its_own() {
+    let names: BTreeSet<&str> = Op::ALL.into_iter().map(Op::name).collect();
+    assert_eq!(names.len(), Op::ALL.len());
+    assert!(names.contains("read") && names.contains("write"));
 }
 
 #[test]
