@@ -198,7 +198,10 @@ fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
     let free = |rig: &Rig| [0, 1].map(|plane| rig.drive.ftl().alloc.free_blocks(PlaneId(plane)));
     assert_eq!(after.drive.audit(), Ok(()));
     // Seven pages and six are left on each plane.
-    after.pages(Op::Write, 10, 26);
+    // The second plane's pages come first, so that it might take the first one's block.
+    for page in (11..36).step_by(2).chain((10..36).step_by(2)) {
+        after.write(page);
+    }
     after.finish();
     assert_eq!(free(&after), [14, 14]);
     after.pages(Op::Write, 36, 2);

@@ -32,6 +32,15 @@ fn what_waits_for_a_busy_plane_is_held_back_until_it_is_free() {
 }
 
 #[test]
+fn the_shortest_write_goes_alone_where_reads_keep_their_places() {
+    let mut rig = Rig::new(&[READS_FIFO]);
+    let tags = [rig.write(0), rig.pages(Op::Write, 4, 2), rig.write(8)];
+    rig.finish();
+    // The last needs the plane once, the one before it twice.
+    assert_eq!(tags.map(|tag| rig.end_of(tag).unwrap()), [ONE, 4 * ONE, 2 * ONE]);
+}
+
+#[test]
 fn a_read_that_is_held_back_goes_before_collection_in_the_background() {
     let sets = [READS_FIFO, "ftl.overprovisioning = 0.5", "tend.gc.threshold = 0.25"];
     let mut rig = Rig::new(&sets);

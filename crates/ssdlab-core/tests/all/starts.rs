@@ -172,6 +172,26 @@ fn a_steady_drive_has_as_much_free_as_its_collection_can_reach() {
 }
 
 #[test]
+fn in_a_steady_drive_old_blocks_hold_as_much_however_long_it_is_written() {
+    let steady = "start = { fill = 1.0, steady = true }";
+    let shape = "geometry = { channels = 1, blocks = 400, pages = 16 }";
+    let mut rig = Rig::unwatched(&[shape, LARGE[1], steady], 1).unwrap();
+    let oldest = |rig: &Rig| {
+        let full = fillings(rig, 0);
+        let quarter = &full[..full.len() / 4];
+        quarter.iter().map(|&valid| f64::from(valid)).sum::<f64>() / quarter.len() as f64
+    };
+    let before = oldest(&rig);
+    let pages = u64::from(rig.drive.resolved().logical_pages);
+    for n in 0..2 * pages {
+        rig.write(ssdlab_base::rng::hash(5, 1, n) % pages);
+        rig.wait_below(8).unwrap();
+    }
+    let after = oldest(&rig);
+    assert!((before - after).abs() < 1.25, "{before} of 16 at first, {after} after");
+}
+
+#[test]
 fn planes_of_a_steady_drive_are_like_one_another_and_not_the_same() {
     let rig =
         Rig::unwatched(&[LARGE[0], LARGE[1], "start = { fill = 1.0, steady = true }"], 1).unwrap();
