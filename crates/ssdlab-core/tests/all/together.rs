@@ -1,7 +1,7 @@
 //! Planes of a die that share an array unit: what they do together, and how that ends for each.
 
 use ssdlab_core::Op;
-use ssdlab_core::account::{OpKind, Part};
+use ssdlab_core::account::{Cause, OpKind, Part};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, written};
 
@@ -63,4 +63,21 @@ fn of_pages_read_together_only_those_that_failed_are_sensed_again() {
     assert_eq!(taken(&mut rig, 0, 2), (alone + BUS, retries));
     let reads: u64 = rig.drive.flash().ops()[OpKind::Read as usize].iter().sum();
     assert_eq!(reads, 4);
+}
+
+#[test]
+fn a_page_that_was_moved_while_its_read_waited_is_read_together_with_those_at_its_new_offset() {
+    let gc = "tend.gc = { mode = \"foreground\", victim = \"fifo\" }";
+    let (mut rig, _) = written(&[DIE, gc], 16);
+    // Pages 6 and 7 lie at offset 3 of the first blocks. Page 1 is written over and over, on the
+    // plane of page 7, until the first block there is collected before the reads go.
+    let moved = |rig: &Rig| rig.ops(OpKind::Erase, Cause::Gc) > 0;
+    while !moved(&rig) {
+        rig.write(1);
+        let reads = rig.until(rig.now() + BUS).read(6);
+        let reads = [reads, rig.read(7)];
+        rig.finish();
+        let [first, second] = reads.map(|tag| rig.end_of(tag).unwrap());
+        assert_eq!(second - first, if moved(&rig) { READ + BUS } else { BUS });
+    }
 }
