@@ -201,8 +201,8 @@ fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
     // The second plane's pages come first, so that it might take the first one's block.
     for page in (11..36).step_by(2).chain((10..36).step_by(2)) {
         after.write(page);
+        after.finish();
     }
-    after.finish();
     assert_eq!(free(&after), [14, 14]);
     after.pages(Op::Write, 36, 2);
     after.finish();
