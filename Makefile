@@ -12,6 +12,9 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name target -prune -o
 PYTHON_SOURCES := pyproject.toml README.md LICENSE $(shell find python -type f \
 	-not -path '*/__pycache__/*')
 
+# What writes mutants into the sources: a crate of its own.
+PLANT := tests/mutants/plant
+
 OFFICE := examples/office.csv.xz
 
 .PHONY: help install dev demo dlv test test-rust test-python test-browser test-newcomer theory lint format bench twins twins-fit fuzz mutants docs clean
@@ -87,11 +90,14 @@ test-newcomer:
 lint: $(STAMPS)/dev
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
+	cargo fmt --manifest-path $(PLANT)/Cargo.toml --check
+	cargo clippy --quiet --manifest-path $(PLANT)/Cargo.toml --target-dir target/mutants/plant --locked -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
 format: $(STAMPS)/dev
 	cargo fmt --all
+	cargo fmt --manifest-path $(PLANT)/Cargo.toml
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
@@ -118,10 +124,11 @@ fuzz:
 		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
-# cargo install cargo-mutants. Some hours; MUTANTS="--shard 0/20 --sharding round-robin" tries a sample.
+# cargo install --locked cargo-mutants. Some hours; what is stopped goes on where it was. MUTANTS="--only ftl/" tries
+# those of one folder, MUTANTS=--again what was missed, MUTANTS=--help says the rest.
 MUTANTS ?=
 mutants:
-	PROPTEST_CASES=48 cargo mutants --package ssdlab-core $(MUTANTS)
+	$(PYTHON) tests/mutants/run.py $(MUTANTS)
 
 clean:
 	rm -rf $(VENV) target

@@ -83,9 +83,9 @@ mod tests {
     #[test]
     fn wear_and_age_of_blocks_are_drawn_evenly_between_their_bounds() {
         let resolved =
-            resolved("pe_cycles = 1000\npe_spread = 2\nage_min = \"90ns\"\nage_max = \"92ns\"");
+            resolved("pe_cycles = 1000\npe_spread = 3\nage_min = \"90ns\"\nage_max = \"92ns\"");
         let blocks = || (0..1000).map(BlockId);
-        even(&count(blocks().map(|block| start_wear(&resolved, block))), 998, 1002, 5);
+        even(&count(blocks().map(|block| start_wear(&resolved, block))), 997, 1003, 7);
         let age = |ns| Nanos::from_ns(ns);
         even(&count(blocks().map(|block| start_age(&resolved, block))), age(90), age(92), 3);
         let bad = blocks().filter(|&block| is_bad(5, block, 0.2)).count();

@@ -77,3 +77,55 @@ impl<T: JsonSchema> JsonSchema for Toggle<T> {
         json_schema!({"anyOf": [{"type": "boolean"}, settings], "x-toggle": true})
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use schemars::schema_for;
+
+    use super::*;
+
+    #[derive(Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
+    struct Settings {
+        depth: u32,
+    }
+
+    #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
+    struct Config {
+        part: Toggle<Settings>,
+    }
+
+    fn read(text: &str) -> Result<Toggle<Settings>, String> {
+        let config: Result<Config, _> = toml::from_str(&format!("part = {text}"));
+        config.map(|config| config.part).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_part_is_off_on_or_as_it_is_set() {
+        assert_eq!(read("false"), Ok(Toggle::off()));
+        assert_eq!(read("true"), Ok(Toggle::with(Settings { depth: 0 })));
+        assert_eq!(read("true"), Ok(Toggle::on()));
+        assert_eq!(read("{ depth = 3 }"), Ok(Toggle::with(Settings { depth: 3 })));
+        for part in [Toggle::off(), Toggle::with(Settings { depth: 3 })] {
+            let config = Config { part };
+            let text = toml::to_string(&config).unwrap();
+            assert_eq!(toml::from_str(&text), Ok(config));
+        }
+    }
+
+    #[test]
+    fn who_writes_something_else_is_told_what_can_be_written() {
+        let told = read("7").unwrap_err();
+        assert!(told.contains("true, false or a table of settings"), "{told}");
+    }
+
+    #[test]
+    fn its_schema_stands_in_place_and_allows_a_switch_or_settings() {
+        let schema = schema_for!(Config);
+        let part = schema.pointer("/properties/part").unwrap();
+        assert_eq!(part.pointer("/anyOf/0/type").unwrap(), "boolean");
+        assert!(part.pointer("/anyOf/1").is_some());
+        assert_eq!(part.pointer("/x-toggle").unwrap(), true);
+        let alone = schema_for!(Toggle<Settings>);
+        assert_eq!(alone.get("title").unwrap(), "Toggle_Settings");
+    }
+}

@@ -104,11 +104,7 @@ impl Drive {
         let mut next = 0;
         while let Some(&id) = self.ready.get(next) {
             next += 1;
-            let part = match self.flash.txns[id].owner {
-                Owner::Buffer { .. } => Part::Buffer,
-                _ => Part::Page,
-            };
-            self.flash.txns[id].charge(part, self.now);
+            self.flash.txns[id].charge(Part::Page, self.now);
             self.flash.txns[id].was_held_up = true;
             self.translate(id);
         }

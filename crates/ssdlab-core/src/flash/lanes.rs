@@ -188,11 +188,16 @@ mod tests {
             .flat_map(lanes)
             .collect();
         assert!(order.is_sorted());
-        assert_eq!(lanes(Rank::host(9)), lanes(Rank::host(HOST_RANKS - 1)));
+        for beyond in [HOST_RANKS, 9] {
+            assert_eq!(lanes(Rank::host(beyond)), lanes(Rank::host(HOST_RANKS - 1)));
+        }
         assert_eq!(Rank::URGENT.lane(OpKind::Erase), Rank::URGENT.lane(OpKind::Program));
         let host = (0..HOST_RANKS).map(Rank::host);
         let reads: u16 = host.clone().map(|rank| 1 << rank.lane(OpKind::Read)).sum();
         let programs: u16 = host.map(|rank| 1 << rank.lane(OpKind::Program)).sum();
         assert_eq!((Rank::HOST_READS, Rank::HOST_PROGRAMS), (reads, programs));
+        let others = [Rank::URGENT, Rank::BACKGROUND].into_iter().flat_map(lanes);
+        assert_eq!(Rank::ALL, reads + programs + others.map(|lane| 1 << lane).sum::<u16>());
+        assert_eq!(usize::from(Rank::BACKGROUND.lane(OpKind::Erase)), LANES - 1);
     }
 }

@@ -97,9 +97,6 @@ impl Hazards {
             true => entry.writing = false,
             false => entry.readers -= 1,
         }
-        if entry.readers > 0 {
-            return;
-        }
         while entry.waiting.head().is_some() {
             let writes = txns[entry.waiting.head()].changes_page();
             if writes && entry.readers > 0 {

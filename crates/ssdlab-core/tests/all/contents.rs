@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ssdlab_core::drive::Media;
+use ssdlab_core::ftl::Stream;
 use ssdlab_core::{Drive, Op, Resolved};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
@@ -68,6 +69,30 @@ fn a_drive_goes_on_with_what_another_held() {
 }
 
 #[test]
+fn blocks_stay_open_for_whom_they_were_opened() {
+    let sets = [
+        "geometry.channels = 2",
+        "physics = { levels = {} }",
+        "belief.grade = \"factory\"",
+        "ftl.overprovisioning = 0.4",
+    ];
+    let open = |rig: &Rig| {
+        let alloc = &rig.drive.ftl().alloc;
+        let pages = |plane, stream| alloc.open_pages(PlaneId(plane), stream);
+        [0, 1].map(|plane| (pages(plane, Stream::Host), pages(plane, Stream::Gc)))
+    };
+    let mut before = used(&sets);
+    // Until both have blocks open on both planes, with pages in them by which they can be told.
+    while open(&before).iter().any(|&(host, gc)| host == gc || gc == 0) {
+        let page = ssdlab_base::rng::hash(1, 3, before.tag) % 80;
+        before.write(page);
+        before.finish();
+    }
+    let after = holding(&sets, before.drive.media().unwrap()).unwrap();
+    assert_eq!(open(&after), open(&before));
+}
+
+#[test]
 fn what_a_drive_of_another_shape_held_is_refused() {
     let media = used(&[AGEING]).drive.media().unwrap();
     assert!(holding(&[AGEING], media.clone()).is_some());
@@ -92,6 +117,52 @@ fn what_was_kept_in_the_middle_of_a_job_is_refused() {
     state[0] = "Victim".into();
     let forged: Media = table.try_into().unwrap();
     assert!(holding(&[], forged).is_none());
+}
+
+/// Pages that are programmed strongly err so often that they take more than one attempt.
+const STRONG: [&str; 4] = [
+    "physics = { levels = {} }",
+    "timing.voltages = [{ name = \"normal\" }, { name = \"strong\", base_factor = 30.0 }]",
+    "belief.grade = \"factory\"",
+    "program = [{ by_class = { voltages = [\"strong\"] } }]",
+];
+
+#[test]
+fn a_drive_remembers_how_the_pages_that_it_is_given_were_programmed() {
+    let retries = |media| {
+        let mut rig = holding(&STRONG, media)?;
+        rig.read(0);
+        rig.finish();
+        Some(rig.drive.flash().troubles().0)
+    };
+    // Strong blocks alone are programmed strongly, and nobody asks for one.
+    let mut normal = Rig::new(&[&STRONG[..3], &["program = [\"by_class\"]"]].concat());
+    normal.write(0);
+    let normal = normal.finish().drive.media().unwrap();
+    assert_eq!(retries(normal.clone()), Some(0));
+    let mut strong = Rig::new(&STRONG);
+    strong.write(0);
+    let strong = strong.finish().drive.media().unwrap();
+    assert!(retries(strong.clone()).unwrap() > 0);
+    // Where there is but one way to program nothing was programmed in another.
+    assert!(holding(&STRONG[..1], normal).is_some());
+    assert!(holding(&STRONG[..1], strong).is_none());
+}
+
+#[test]
+fn what_was_written_before_the_start_was_written_normally_whatever_lies_there_since() {
+    let lazy = "start.preload = \"lazy\"";
+    let mut rig = Rig::new(&[&STRONG[..], &[lazy]].concat());
+    let (written, all) = (70, 89);
+    for page in 0..written {
+        rig.write(page);
+        rig.finish();
+    }
+    for page in written..all {
+        rig.read(page);
+        rig.finish();
+    }
+    assert_eq!(rig.drive.flash().troubles().0, 0);
 }
 
 #[test]
@@ -127,10 +198,18 @@ fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
     let free = |rig: &Rig| [0, 1].map(|plane| rig.drive.ftl().alloc.free_blocks(PlaneId(plane)));
     assert_eq!(after.drive.audit(), Ok(()));
     // Seven pages and six are left on each plane.
-    after.pages(Op::Write, 10, 26);
-    after.finish();
+    // The second plane's pages come first, so that it might take the first one's block.
+    for page in (11..36).step_by(2).chain((10..36).step_by(2)) {
+        after.write(page);
+        after.finish();
+    }
     assert_eq!(free(&after), [14, 14]);
     after.pages(Op::Write, 36, 2);
     after.finish();
     assert_eq!(free(&after), [13, 13]);
+    let geometry = after.drive.resolved().geometry();
+    for page in 10..38 {
+        let ppn = after.drive.ftl().map.get(Lpn(page)).unwrap();
+        assert_eq!(geometry.plane_of_page(ppn).0, page % 2, "page {page}");
+    }
 }

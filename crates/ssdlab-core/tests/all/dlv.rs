@@ -280,6 +280,64 @@ fn tables_learn_where_reads_start_and_last_levels_remember() {
 }
 
 #[test]
+fn a_page_that_was_written_since_is_read_from_the_first_level_again() {
+    let aged = [
+        "physics = { levels = { retention = {} } }",
+        "start = { age_min = \"60d\", age_max = \"60d\", preload = \"lazy\" }",
+        "timing.read = \"90us\"",
+        "read = \"last_level\"",
+    ];
+    let mut rig = Rig::new(&aged);
+    rig.read(0);
+    rig.finish();
+    assert!(rig.drive.flash().troubles().0 > 0);
+    let look = |rig: &mut Rig, page: u64| {
+        let began = rig.now();
+        let tag = rig.read(page);
+        rig.finish();
+        rig.end_of(tag).unwrap() - began
+    };
+    rig.write(0);
+    rig.finish();
+    rig.write(1);
+    rig.finish();
+    // The other page was never read before.
+    assert_eq!(look(&mut rig, 0), look(&mut rig, 1));
+}
+
+#[test]
+fn all_that_waits_gets_strong_pages_as_long_as_there_are_any() {
+    let one = "geometry = { channels = 1, blocks = 48 }";
+    let mut rig = Rig::new(&sets(&[&[one, "order = \"dlv\""], STRONG]));
+    // A third of the blocks are strong, of 8 pages each: 128 pages.
+    for _ in 0..120 {
+        // The first goes at once, the other waits for it.
+        rig.write(0);
+        rig.write(1);
+        rig.finish();
+    }
+    assert_eq!(rig.drive.stats().by_class[..2], [120, 120]);
+}
+
+#[test]
+fn pages_that_ask_for_strong_blocks_and_get_others_are_counted() {
+    let place = "place = [{ small_strong = { pages = 1 } }]";
+    let shape = "geometry = { channels = 1, blocks = 48 }";
+    let mut rig = Rig::new(&sets(&[&[shape], STRONG, &[place, "tend.gc = false"]]));
+    let (pages, strong) = (200, 16 * 8);
+    for page in 0..pages {
+        rig.write(page);
+        rig.finish();
+    }
+    let stats = rig.drive.stats();
+    assert_eq!((stats.by_class[..2].to_vec(), stats.missed), (vec![strong, pages - strong], 72));
+    // Two pages at once ask for normal blocks, and get them.
+    rig.pages(Op::Write, 0, 2);
+    rig.finish();
+    assert_eq!(rig.drive.stats().missed, 72);
+}
+
+#[test]
 fn classes_beyond_the_list_of_voltages_have_the_last() {
     let all_strong = "program = [{ by_class = { voltages = [\"strong\"] } }]";
     let mut rig = Rig::new(&sets(&[&[SHAPE], STRONG, &[all_strong]]));

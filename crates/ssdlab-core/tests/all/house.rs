@@ -30,7 +30,9 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
 
 /// What of a file comes before its unit tests.
 fn without_tests(text: &str) -> &str {
-    text.split("\n#[cfg(test)]").next().unwrap_or(text)
+    let marks = ["\n#[cfg(test)]", "\n#![cfg(test)]"];
+    let ends = marks.into_iter().filter_map(|mark| text.find(mark));
+    &text[..ends.min().unwrap_or(text.len())]
 }
 
 /// The paths that a file names after `use` or in its code, such as `crate::ftl::Map`.

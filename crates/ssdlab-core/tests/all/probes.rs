@@ -1,6 +1,6 @@
 //! Is a gate tight? Blocked one nanosecond before, open at the moment.
 
-use ssdlab_core::account::{OpKind, Part};
+use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::flash::{Cells, Flash, Rank};
 use ssdlab_core::{Op, Resolved};
 use ssdlab_nand::{BlockId, PageInBlock, PlaneId};
@@ -148,6 +148,36 @@ fn a_read_interrupts_a_program_until_too_little_of_it_is_left() {
 }
 
 #[test]
+fn an_interrupted_program_waits_only_while_its_unit_serves_another() {
+    let (mut rig, zero) = written(&[INTERRUPT], 2);
+    rig.write(1);
+    rig.until(zero + BUS + 20 * US).read(0);
+    rig.finish();
+    // To set it aside and to resume it takes 5 us each.
+    assert_eq!(blame(&rig, Op::Write, Part::Program), u128::from(PROGRAM + 10 * US));
+    assert_eq!(blame(&rig, Op::Write, Part::DieHost), u128::from(READ + BUS));
+}
+
+#[test]
+fn collection_goes_before_the_host_only_below_its_hard_limit() {
+    // It begins with two of sixteen blocks free, or with one; the hard limit is two.
+    for (threshold, waited) in [(0.18, 0), (0.0, ERASE)] {
+        let threshold = format!("tend.gc.threshold = {threshold}");
+        let mut rig = Rig::new(&["ftl.overprovisioning = 0.5", &threshold]);
+        rig.write(1);
+        rig.finish();
+        let erased = |rig: &Rig| rig.ops(OpKind::Erase, Cause::Gc) > 0;
+        while !erased(&rig) {
+            let write = rig.write(0);
+            let read = rig.until(rig.now() + BUS).read(1);
+            rig.finish();
+            let waits = rig.end_of(read).unwrap() - rig.end_of(write).unwrap() - READ - BUS;
+            assert_eq!(waits, if erased(&rig) { waited } else { 0 }, "{threshold}");
+        }
+    }
+}
+
+#[test]
 fn what_was_interrupted_goes_on_when_the_cache_register_is_free() {
     let (mut rig, zero) = written(&[INTERRUPT, SLOW_BUS], 2);
     let write = rig.write(1);
@@ -234,6 +264,29 @@ fn read_into_an_erase(rig: &mut Rig) -> bool {
         }
     }
     panic!("nothing was erased");
+}
+
+#[test]
+fn an_erase_that_begins_while_a_read_waits_is_set_aside_at_once() {
+    let sets = [
+        "geometry = { blocks = 8, pages = 4 }",
+        "ftl.overprovisioning = 0.5",
+        "tend.gc.mode = \"foreground\"",
+        "preempt = { reads_interrupt = { program = false } }",
+    ];
+    let mut rig = Rig::new(&sets);
+    loop {
+        let write = rig.write(0);
+        let begun = rig.now() + BUS;
+        // The read waits for the program; the erase that follows on it goes first.
+        let read = rig.until(begun).read(0);
+        rig.finish();
+        if rig.drive.flash().troubles().2 > 0 {
+            let (read, write) = (rig.end_of(read).unwrap(), rig.end_of(write).unwrap());
+            return assert_eq!(read - write, 5 * US + READ + BUS);
+        }
+        assert_eq!(rig.ops(OpKind::Erase, Cause::Gc), 0);
+    }
 }
 
 #[test]

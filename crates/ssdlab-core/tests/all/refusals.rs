@@ -22,6 +22,14 @@ fn a_shape_that_is_refused_is_told_by_its_key_and_value() {
         let refusal = Resolved::new(&config(&[&format!("geometry.{key} = 0")]), 1).unwrap_err();
         assert_eq!((&*refusal.key, &*refusal.got), (&*format!("geometry.{key}"), "0"));
     }
+    let refused = |sets: &[&str]| {
+        let refusal = Resolved::new(&config(sets), 1).unwrap_err();
+        (refusal.key.to_string(), refusal.got.to_string())
+    };
+    let pair = |key: &str, got: &str| (key.to_string(), got.to_string());
+    assert_eq!(refused(&["geometry.page_size = \"700B\""]), pair("geometry.page_size", "700B"));
+    let all = "geometry = { channels = 1024, chips = 1024, blocks = 4096, pages = 2 }";
+    assert_eq!(refused(&[all]), pair("geometry", "8589934592 physical pages"));
 }
 
 #[test]
@@ -111,6 +119,8 @@ fn times_that_a_run_can_sum_up() {
     }
     // A page of 4 KiB in 100 s is 40.96 bytes a second.
     gate("flash.bus_rate", &[], "flash.bus_rate = \"41B/s\"", "flash.bus_rate = \"40B/s\"");
+    let page = ["geometry.page_size = \"12800B\""];
+    gate("flash.bus_rate", &page, "flash.bus_rate = \"128B/s\"", "flash.bus_rate = \"127B/s\"");
 }
 
 #[test]

@@ -160,6 +160,38 @@ fn of_a_drive_overwritten_at_random_older_blocks_hold_less() {
 }
 
 #[test]
+fn a_steady_drive_has_as_much_free_as_its_collection_can_reach() {
+    // A threshold of 120 blocks is out of reach: of 100 that are spare half are kept free.
+    let gc = "tend.gc.threshold = 0.3";
+    let steady = "start = { fill = 1.0, steady = true }";
+    let rig = Rig::unwatched(&[LARGE[0], LARGE[1], gc, steady], 1).unwrap();
+    for plane in 0..4 {
+        let free = rig.drive.ftl().alloc.free_blocks(PlaneId(plane));
+        assert!((45..=55).contains(&free), "plane {plane} has {free} free blocks");
+    }
+}
+
+#[test]
+fn in_a_steady_drive_old_blocks_hold_as_much_however_long_it_is_written() {
+    let steady = "start = { fill = 1.0, steady = true }";
+    let shape = "geometry = { channels = 1, blocks = 400, pages = 16 }";
+    let mut rig = Rig::unwatched(&[shape, LARGE[1], steady], 1).unwrap();
+    let oldest = |rig: &Rig| {
+        let full = fillings(rig, 0);
+        let quarter = &full[..full.len() / 4];
+        quarter.iter().map(|&valid| f64::from(valid)).sum::<f64>() / quarter.len() as f64
+    };
+    let before = oldest(&rig);
+    let pages = u64::from(rig.drive.resolved().logical_pages);
+    for n in 0..2 * pages {
+        rig.write(ssdlab_base::rng::hash(5, 1, n) % pages);
+        rig.wait_below(8).unwrap();
+    }
+    let after = oldest(&rig);
+    assert!((before - after).abs() < 1.25, "{before} of 16 at first, {after} after");
+}
+
+#[test]
 fn planes_of_a_steady_drive_are_like_one_another_and_not_the_same() {
     let rig =
         Rig::unwatched(&[LARGE[0], LARGE[1], "start = { fill = 1.0, steady = true }"], 1).unwrap();

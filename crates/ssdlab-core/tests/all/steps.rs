@@ -2,6 +2,7 @@
 
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::{Drive, Op};
+use ssdlab_nand::PageInBlock;
 
 use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, written};
 
@@ -103,6 +104,9 @@ fn a_unit_that_lets_its_page_go_serves_another_while_it_is_decoded() {
     let once = READ + BUS;
     assert_eq!(ends(&mut rig, zero, &tags), [7 * once + 10 * US, 8 * once + 10 * US]);
     assert_eq!(rig.drive.flash().troubles(), (6, 2, 0));
+    // The second waits for the first one's first attempt; all turns after a failure are retries.
+    assert_eq!(spent(&rig, Op::Read, Part::DieHost), u128::from(once));
+    assert_eq!(spent(&rig, Op::Read, Part::Retry), u128::from(2 * 6 * once));
 }
 
 #[test]
@@ -124,6 +128,40 @@ fn with_a_cache_register_a_unit_senses_while_pages_are_transferred_and_decoded()
     let tags = [0, 1, 2].map(|page| rig.read(page));
     let expected = [1, 2, 3].map(|place| place * READ + BUS + 30 * US);
     assert_eq!(ends(&mut rig, zero, &tags), expected);
+}
+
+#[test]
+fn a_page_is_programmed_and_read_in_the_time_of_its_type() {
+    let times = "timing = { read = [\"40us\", \"80us\"], program = [\"100us\", \"300us\"] }";
+    let mut rig = Rig::new(&[times]);
+    let order = rig.drive.resolved().page_order.clone();
+    let types = [0, 1, 2, 3, 4, 5, 6, 7].map(|page| order.page_type(PageInBlock(page)).0 as usize);
+    assert!(types.contains(&0) && types.contains(&1));
+    for (page, of_type) in (0..).zip(types) {
+        let began = rig.now();
+        let write = rig.write(page);
+        rig.finish();
+        let written = rig.end_of(write).unwrap();
+        assert_eq!(written - began, BUS + [100, 300][of_type] * US, "page {page}");
+        let read = rig.read(page);
+        rig.finish();
+        let taken = rig.end_of(read).unwrap() - written;
+        assert_eq!(taken, [40, 80][of_type] * US + BUS, "page {page}");
+    }
+    // What is expected of a page that has no type yet is the mean.
+    assert_eq!(rig.drive.flash().nominal_program(0).as_ns(), BUS + 200 * US);
+}
+
+#[test]
+fn sectors_take_their_share_of_the_time_that_is_stated_for_a_page() {
+    let stated = "timing.voltages = [{ name = \"normal\", transfer = \"20us\" }]";
+    let sets = ["physics = { levels = {} }", stated, "flash.transfer = \"sectors\""];
+    let taken = |sectors: u64| {
+        let (mut rig, zero) = written(&sets, 1);
+        let read = rig.offer(Op::Read, 0, sectors, 0).unwrap();
+        ends(&mut rig, zero, &[read])[0]
+    };
+    assert_eq!([2, 5].map(|sectors| taken(8) - taken(sectors)), [15 * US, 7 * US + 500]);
 }
 
 #[test]

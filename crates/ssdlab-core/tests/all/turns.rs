@@ -1,7 +1,10 @@
 //! Whose turn is it? Who goes first where several wait, and who takes another way.
 
+use ssdlab_base::SimTime;
 use ssdlab_core::Op;
-use ssdlab_nand::Lpn;
+use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::flash::{Act, Span};
+use ssdlab_nand::{Lpn, PlaneId};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, SPP, written};
 
@@ -119,6 +122,65 @@ fn a_write_that_waits_on_a_full_plane_goes_where_a_block_is_erased() {
         let other = ssdlab_nand::PlaneId(1 - plane);
         assert!(rig.drive.ftl().is_full(other), "plane {}", other.0);
     }
+}
+
+/// Two planes of which the first is written page by page, the other being kept busy, until so many
+/// of the first one's blocks are left; all that was written is valid.
+fn lopsided(sets: &[&str], left: usize) -> (Rig, u64) {
+    let shape = ["geometry.channels = 2", "ftl.allocation = \"dynamic\""];
+    let (mut rig, _) = written(&[&shape[..], sets].concat(), 2);
+    let mut page = 2;
+    while rig.drive.ftl().alloc.free_blocks(PlaneId(0)) > left {
+        (0..2).for_each(|_| _ = rig.read(1));
+        rig.write(page);
+        rig.finish();
+        page += 1;
+    }
+    assert_eq!(planes_of(&rig, 0..2), [0, 1]);
+    (rig, page)
+}
+
+#[test]
+fn a_plane_whose_pages_were_outdated_from_elsewhere_is_collected() {
+    let (mut rig, _) = lopsided(&["tend.gc = { threshold = 0.2, reach = 1 }"], 3);
+    assert_eq!(rig.ops(OpKind::Erase, Cause::Gc), 0, "there was nothing to gain");
+    rig.read(0);
+    // The first plane is busy: page 2 goes to the other one.
+    rig.write(2);
+    rig.finish();
+    assert_eq!(planes_of(&rig, 2..3), [1]);
+    assert_eq!(rig.ops(OpKind::Erase, Cause::Gc), 1);
+}
+
+#[test]
+fn a_write_rather_waits_for_a_busy_plane_than_for_a_full_one() {
+    let (mut rig, mut page) = lopsided(&["ftl.overprovisioning = 0.2"], 1);
+    while !rig.drive.ftl().is_full(PlaneId(0)) {
+        rig.read(1);
+        rig.write(page);
+        rig.finish();
+        page += 1;
+    }
+    let zero = rig.now();
+    (0..4).for_each(|_| _ = rig.read(1));
+    let write = rig.write(page);
+    assert_eq!(ends(&mut rig, zero, &[write]), [4 * LOOK + ONE]);
+}
+
+#[test]
+fn planes_of_a_die_are_collected_together() {
+    let mut rig = Rig::new(&DIE);
+    rig.drive.record(SimTime::NEVER);
+    let pairs = u64::from(rig.drive.resolved().logical_pages / 2);
+    for n in 0..4 * pairs {
+        let pair = if n < pairs { n } else { ssdlab_base::rng::hash(3, 1, n) % pairs };
+        rig.pages(Op::Write, 2 * pair, 2);
+        rig.finish();
+    }
+    let collects = |span: &Span| (span.act, span.cause) == (Act::Sense, Cause::Gc);
+    let sensed = rig.drive.flash().timeline(rig.now()).filter(collects).count() as u64;
+    assert!(sensed > 0);
+    assert_eq!(rig.ops(OpKind::Read, Cause::Gc), 2 * sensed);
 }
 
 /// The planes on which pages were written last.

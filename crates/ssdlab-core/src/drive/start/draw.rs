@@ -203,6 +203,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn there_are_full_blocks_for_what_the_open_ones_do_not_hold() {
+        let of = |written| Filling { written, valid: 0 };
+        let open = [(Stream::Host, BlockId(3), of(5)), (Stream::Gc, BlockId(7), of(1))];
+        let least = |pages| least_blocks(pages, &open, 8);
+        assert_eq!([0, 6, 7, 14, 15, 22].map(least), [0, 0, 1, 1, 2, 2]);
+        assert_eq!(least_blocks(16, &[], 8), 2);
+    }
+
+    #[test]
     fn a_shuffle_gives_every_number_once() {
         for count in [1, 2, 3, 100, 4096, 5000] {
             let mut shuffled = Shuffled::new(count, 7);

@@ -159,6 +159,8 @@ impl TendPolicy for Gc {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use ssdlab_base::Bytes;
     use ssdlab_nand::{BlockId, Cell, Geometry};
 
@@ -207,8 +209,18 @@ mod tests {
     }
 
     fn ask(gc: &mut Gc, table: &BlockTable, trigger: Trigger, free_blocks: u32) -> Option<u32> {
+        ask_with(gc, table, trigger, (free_blocks, 1))
+    }
+
+    /// With so many blocks free, and pages free in the collector's open ones.
+    fn ask_with(
+        gc: &mut Gc,
+        table: &BlockTable,
+        trigger: Trigger,
+        (free_blocks, open_pages): (u32, u32),
+    ) -> Option<u32> {
         let pool = table.pool(ssdlab_nand::PlaneId(0));
-        let view = TendView { plane: 0, pool, free_blocks, open_pages: 1 };
+        let view = TendView { plane: 0, pool, free_blocks, open_pages };
         gc.job(trigger, &view).map(|job| job.block.0)
     }
 
@@ -257,6 +269,26 @@ mod tests {
     }
 
     #[test]
+    fn a_pass_has_gained_what_is_free_in_open_blocks_too() {
+        let some = table(&[3, 3, 3]);
+        // Blocks of four pages: from (1, 3) to (2, 0) a page was gained, to (1, 2) one was lost.
+        for (before, after, goes_on) in [
+            ((1, 0), (1, 2), true),
+            ((1, 3), (2, 0), true),
+            ((1, 3), (1, 2), false),
+            ((2, 0), (1, 3), false),
+        ] {
+            let mut gc = collector(Victim::Greedy);
+            assert!(ask_with(&mut gc, &some, Trigger::Changed, before).is_some());
+            for _ in 1..BLOCKS {
+                assert!(ask_with(&mut gc, &some, Trigger::JobEnded, before).is_some());
+            }
+            let next = ask_with(&mut gc, &some, Trigger::JobEnded, after);
+            assert_eq!(next.is_some(), goes_on, "{before:?} {after:?}");
+        }
+    }
+
+    #[test]
     fn equal_blocks_are_taken_in_turn() {
         let mut gc = collector(Victim::Greedy);
         let same = table(&[2, 2, 2]);
@@ -275,9 +307,34 @@ mod tests {
         let younger = table(&[4, 4, 4, 2, 1]);
         let best = ask(&mut collector(Victim::CostBenefit), &younger, Trigger::Changed, 1);
         assert_eq!(best, Some(4), "1 against 1.5");
+        // Block 0, seven closings old and half valid, 3.5; block 5, two old, 3.
+        let oldest = table(&[2, 4, 4, 4, 4, 1, 4]);
+        let best = ask(&mut collector(Victim::CostBenefit), &oldest, Trigger::Changed, 1);
+        assert_eq!(best, Some(0));
         // A block without a valid page costs nothing.
         let empty = table(&[1, 1, 0]);
         assert_eq!(ask(&mut collector(Victim::CostBenefit), &empty, Trigger::Changed, 1), Some(2));
+    }
+
+    #[test]
+    fn a_random_victim_is_any_that_frees_something() {
+        let some = table(&[4, 3, 1, 2, 4]);
+        let mut gc = collector(Victim::Random);
+        let taken: BTreeSet<_> =
+            (0..64).filter_map(|_| ask(&mut gc, &some, Trigger::Changed, 1)).collect();
+        assert!(taken.into_iter().eq([1, 2, 3]));
+    }
+
+    #[test]
+    fn the_only_victim_is_found_though_it_is_not_drawn() {
+        let geometry = Geometry { blocks: 4000, ..setup().geometry };
+        let mut large = BlockTable::new(&geometry);
+        (0..4).for_each(|_| large.page_written(BlockId(1234)));
+        for victim in [Victim::Random, Victim::DChoices] {
+            let config = GcConfig { victim, threshold: Share::new(0.5), ..GcConfig::default() };
+            let mut gc = Gc::build(&config, &Setup::plain(geometry.clone(), 4000));
+            assert_eq!(ask(&mut gc, &large, Trigger::Changed, 1), Some(1234), "{victim:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Four planes that are busy until given times, and requests that wait for them: what the tests of
 //! the order stand on.
 
+#![cfg(test)]
+
 use ssdlab_base::Bytes;
 use ssdlab_nand::{Cell, Geometry, PlaneId};
 

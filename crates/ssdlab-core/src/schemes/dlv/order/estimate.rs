@@ -3,8 +3,9 @@
 use ssdlab_nand::PlaneId;
 
 use super::{Dlv, Pick};
+use crate::account::OpKind;
 use crate::policy::order::HoldView;
-use crate::queue::{Group, Leg};
+use crate::queue::{Group, GroupId, Leg};
 
 impl Dlv {
     /// When a group ends if it goes now and gets every strong page that there is (equation 2).
@@ -18,6 +19,28 @@ impl Dlv {
     #[inline]
     pub(super) fn end(&self, view: &HoldView, leg: &Leg) -> u64 {
         self.idle_at(view, leg.plane) + leg.estimate
+    }
+
+    /// Of all groups of a kind, the one that is expected to end first; among equals the one that came
+    /// first (equation 3).
+    pub(super) fn shortest(&mut self, view: &HoldView, kind: OpKind) -> Option<GroupId> {
+        let (mut best, mut least) = (None, u64::MAX);
+        for id in view.queue.arrived(kind) {
+            let group = view.queue.group(id);
+            let mut end = view.now;
+            for leg in &group.legs {
+                self.steps += 1;
+                end = end.max(self.end(view, leg));
+                // Most are given up at the first leg.
+                if end >= least {
+                    break;
+                }
+            }
+            if end < least && !self.is_blocked(view, group) {
+                (best, least) = (Some(id), end);
+            }
+        }
+        best
     }
 
     #[inline]

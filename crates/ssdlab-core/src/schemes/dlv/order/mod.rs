@@ -5,7 +5,6 @@
 //! and how many pages of each class it has promised (with the free ones, the paper's PCnt). What a
 //! leg of a request takes is estimated once, when it comes.
 
-#[cfg(test)]
 mod bench;
 mod config;
 mod estimate;
@@ -92,28 +91,6 @@ impl Dlv {
             let head = arrived.find(|group| !self.is_blocked(view, group));
             head.is_some_and(|group| self.deadline(group) < view.now)
         })
-    }
-
-    /// Of all groups of a kind, the one that is expected to end first; among equals the one that came
-    /// first (equation 3).
-    pub(super) fn shortest(&mut self, view: &HoldView, kind: OpKind) -> Option<GroupId> {
-        let (mut best, mut least) = (None, u64::MAX);
-        for id in view.queue.arrived(kind) {
-            let group = view.queue.group(id);
-            let mut end = view.now;
-            for leg in &group.legs {
-                self.steps += 1;
-                end = end.max(self.end(view, leg));
-                // Most are given up at the first leg.
-                if end >= least {
-                    break;
-                }
-            }
-            if end < least && !self.is_blocked(view, group) {
-                (best, least) = (Some(id), end);
-            }
-        }
-        best
     }
 
     /// The group of a kind that goes next, if one that may go needs this plane.
