@@ -160,8 +160,7 @@ impl Auditor {
         self.check(ensure(once, || format!("request {} ended, not under way", request.tag)));
         let arrival = request.arrival.as_ns();
         let queued = taken_in.and_then(|taken_in| taken_in.checked_sub(arrival));
-        // A flush is all one wait for the buffer.
-        let told = request.op == Op::Flush || queued == Some(blame[Part::HostQueue as usize]);
+        let told = queued == Some(blame[Part::HostQueue as usize]);
         self.check(ensure(told, || {
             let told = blame[Part::HostQueue as usize];
             format!("request {} was queued for {queued:?} ns and tells {told}", request.tag)

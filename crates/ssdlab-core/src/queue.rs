@@ -174,11 +174,49 @@ impl Queue {
     fn remove(&mut self, id: GroupId) {
         let group = &mut self.groups[id.0 as usize];
         group.waits = false;
-        let arrived = &mut self.arrived[side(group.kind)];
-        let at = arrived.partition_point(|(_, seq)| *seq < group.seq);
-        debug_assert_eq!(arrived[at].0, id, "numbers differ");
-        arrived.remove(at);
+        let (kind, seq) = (group.kind, group.seq);
+        let at = self.place_of(kind, id, seq);
+        self.arrived[side(kind)].remove(at);
         self.free.push(id);
+    }
+
+    /// Where a group is among those of its kind. Two parts of a request have the same number.
+    fn place_of(&self, kind: OpKind, id: GroupId, seq: u64) -> usize {
+        let arrived = &self.arrived[side(kind)];
+        let from = arrived.partition_point(|(_, other)| *other < seq);
+        let own = arrived.iter().skip(from).position(|(other, _)| *other == id);
+        from + own.expect("a group that waits")
+    }
+
+    /// The group takes the place of the first of its kind, and each that it overtakes that of the
+    /// next: who is of the other kind has as many before it as it had.
+    pub fn take_first_place(&mut self, id: GroupId) {
+        let (kind, seq) = (self.group(id).kind, self.group(id).seq);
+        let own = self.place_of(kind, id, seq);
+        // The places stay, the groups move on by one.
+        for at in (1..=own).rev() {
+            self.arrived[side(kind)][at].0 = self.arrived[side(kind)][at - 1].0;
+        }
+        self.arrived[side(kind)][0].0 = id;
+        for at in (0..=own).rev() {
+            let (group, place) = self.arrived[side(kind)][at];
+            self.move_to(group, place);
+        }
+    }
+
+    fn move_to(&mut self, id: GroupId, place: u64) {
+        let Queue { groups, of_plane, arrived, .. } = self;
+        let group = &mut groups[id.0 as usize];
+        let from = std::mem::replace(&mut group.seq, place);
+        let (low, high) = (from.min(place), from.max(place));
+        // Among its own kind a plane's order does not change but for who overtakes.
+        let others = &arrived[1 - side(group.kind)];
+        let next = others.partition_point(|(_, seq)| *seq < low);
+        if place < from || others.get(next).is_some_and(|(_, seq)| *seq < high) {
+            for leg in &groups[id.0 as usize].legs {
+                of_plane[leg.plane.index()].sort_by_key(|other| groups[other.0 as usize].seq);
+            }
+        }
     }
 
     /// The operations that wait here.
@@ -248,6 +286,49 @@ mod tests {
         assert_eq!(next, all[1]);
         assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), [all[3], all[4], next]);
         assert!(queue.group(next).seq > queue.group(all[4]).seq);
+    }
+
+    #[test]
+    fn a_write_takes_the_place_of_the_first_and_reads_keep_theirs() {
+        let (mut queue, mut txns) = (Queue::new(2), Txns::default());
+        let kinds = ["write", "read", "write", "read", "write", "read"];
+        let groups: Vec<_> = (0..)
+            .zip(kinds)
+            .map(|(seq, kind)| {
+                let kind = if kind == "read" { OpKind::Read } else { OpKind::Program };
+                let group = queue.insert(Owner::Request(seq as u32), kind, 0, seq);
+                for plane in 0..2 {
+                    let id = txn(&mut txns, plane);
+                    queue.add(&mut txns, group, id, 1);
+                }
+                group
+            })
+            .collect();
+        queue.take_first_place(groups[4]);
+        let in_order = [4, 1, 0, 3, 2, 5].map(|at| groups[at]);
+        for plane in 0..2 {
+            assert_eq!(queue.of_plane(PlaneId(plane)), in_order);
+        }
+        let writes = [4, 0, 2].map(|at| groups[at]);
+        assert_eq!(queue.arrived(OpKind::Program).collect::<Vec<_>>(), writes);
+        assert_eq!(in_order.map(|id| queue.group(id).seq), [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn of_two_parts_of_a_request_the_one_that_goes_is_gone() {
+        for gone in 0..2 {
+            let (mut queue, mut txns) = (Queue::new(1), Txns::default());
+            let parts = [(); 2].map(|()| {
+                let group = queue.insert(Owner::Request(0), OpKind::Program, 0, 7);
+                let id = txn(&mut txns, 0);
+                queue.add(&mut txns, group, id, 1);
+                group
+            });
+            queue.take(&txns, parts[gone], 0);
+            assert!(queue.remove_leg(parts[gone], 0));
+            let left: Vec<_> = queue.arrived(OpKind::Program).collect();
+            assert_eq!(left, [parts[1 - gone]]);
+        }
     }
 
     #[test]

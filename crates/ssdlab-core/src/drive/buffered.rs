@@ -8,6 +8,7 @@ use super::watch::watch;
 use crate::account::{Blame, Cause, OpKind, Part};
 use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::flash::{Owner, Room, TxnId};
+use crate::host::Active;
 use crate::policy::evict::{EvictPolicy, UseView};
 
 /// What the drive does only if it has a buffer.
@@ -197,7 +198,9 @@ impl Drive {
     /// All that was leaving when a flush came has been programmed.
     fn end_of_flush_wait(&mut self, slot: u32) {
         let mut blame: Blame = [0; Part::COUNT];
-        blame[Part::Buffer as usize] = self.now - self.host[slot].request.arrival.as_ns();
+        let Active { request, taken_in, .. } = &self.host[slot];
+        blame[Part::HostQueue as usize] = taken_in - request.arrival.as_ns();
+        blame[Part::Buffer as usize] = self.now - taken_in;
         self.end_of_part(slot, &blame);
     }
 }

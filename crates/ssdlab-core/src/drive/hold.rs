@@ -5,9 +5,9 @@ use ssdlab_nand::PlaneId;
 use super::Drive;
 use crate::account::{Cause, OpKind};
 use crate::flash::{Owner, TxnId, UnitId};
-use crate::host::Op;
+use crate::host::{Active, Op};
 use crate::policy::Wish;
-use crate::policy::order::{Going, HoldView, Next, OrderPolicy};
+use crate::policy::order::{Going, HoldView, Next, OrderPolicy, Way};
 use crate::policy::program::{ProgramPolicy, ProgramView};
 use crate::policy::read::ReadPolicy;
 use crate::queue::{GroupId, Queue};
@@ -98,20 +98,20 @@ impl Drive {
             _ => 0,
         };
         let owner = self.flash.txns[id].owner;
-        let (kind, arrival) = match owner {
+        let (kind, arrival, seq) = match owner {
             Owner::Request(slot) => {
-                let request = &self.host[slot].request;
+                let Active { request, came, .. } = &self.host[slot];
                 let reads = request.op == Op::Read;
-                (if reads { OpKind::Read } else { OpKind::Program }, request.arrival.as_ns())
+                let kind = if reads { OpKind::Read } else { OpKind::Program };
+                (kind, request.arrival.as_ns(), *came)
             }
-            _ => (OpKind::Program, self.now),
+            _ => (OpKind::Program, self.now, self.flash.txns[id].seq()),
         };
         let hold = self.hold.as_mut().expect("an order that holds");
         // What comes together goes together.
         let last = hold.entered.last().copied();
         let joined = last.filter(|&last| hold.queue.group(last).owner == owner);
         let group = joined.unwrap_or_else(|| {
-            let seq = self.flash.txns[id].seq();
             let group = hold.queue.insert(owner, kind, arrival, seq);
             hold.entered.push(group);
             group
@@ -147,7 +147,7 @@ impl Drive {
                 continue;
             }
             if self.answers.order.goes_at_once(&view!(self), group) {
-                self.let_go(Next { group, whole: true }, None);
+                self.let_go(Next { group, way: Way::Behind }, None);
                 continue;
             }
             let mut planes = std::mem::take(&mut self.hold_mut().planes);
@@ -190,17 +190,22 @@ impl Drive {
         let view = view!(self);
         let group = view.queue.group(next.group);
         let of_plane = |plane| group.legs.iter().position(|leg| leg.plane == plane);
-        let from = match (next.whole, plane) {
+        let whole = next.way != Way::InPlace;
+        let from = match (whole, plane) {
             (false, Some(plane)) => of_plane(plane).expect("a group that needs this plane"),
             _ => 0,
         };
-        let count = if next.whole { group.legs.len() } else { 1 };
-        let kind = group.kind;
+        let count = if whole { group.legs.len() } else { 1 };
+        let (kind, owner) = (group.kind, group.owner);
         let overtakes = view.queue.arrived(kind).next() != Some(next.group);
         let legs = &group.legs[from..from + count];
         let at_once = plane.is_none();
         let going = Going { group, legs, at_once, overtakes };
         self.answers.order.leaves(&view, &going, &mut classes);
+        if next.way == Way::InFirstPlace {
+            self.hold_mut().queue.take_first_place(next.group);
+        }
+        let place = view!(self).queue.group(next.group).seq;
         let mut of_page = classes.drain(..);
         for _ in 0..count {
             let plane = view!(self).queue.group(next.group).legs[from].plane;
@@ -212,17 +217,33 @@ impl Drive {
                 }
                 self.flash.txns[id].was_held_up |= !at_once;
                 self.flash.wait_ends(id, self.now);
+                match next.way {
+                    Way::InPlace => {}
+                    Way::Behind => self.flash.comes(id),
+                    Way::InFirstPlace => self.flash.takes_place(id, place),
+                }
                 self.enqueue_host(id, plane);
             }
             if self.hold_mut().queue.remove_leg(next.group, from) {
                 // What goes leg by leg keeps its place.
-                self.stats.let_go(kind, overtakes && next.whole);
-            } else if !next.whole {
+                self.count_let_go(owner, kind, overtakes && whole);
+            } else if !whole {
                 self.offer_rest(next.group);
             }
         }
         drop(of_page);
         self.hold_mut().classes = classes;
+    }
+
+    /// Counts a request the first time that any of it goes: a write that reads first goes twice.
+    fn count_let_go(&mut self, owner: Owner, kind: OpKind, overtakes: bool) {
+        let again = match owner {
+            Owner::Request(slot) => std::mem::replace(&mut self.host[slot].let_go, true),
+            _ => false,
+        };
+        if !again {
+            self.stats.let_go(kind, overtakes);
+        }
     }
 
     /// Offers what is left of a group again if one of its planes is idle: nobody else would.

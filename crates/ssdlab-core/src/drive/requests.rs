@@ -41,7 +41,15 @@ impl Drive {
         // One more than the pages until all of them have begun: none of them ends the request.
         // What arrived before the statistics began and had to wait outside is left out of them.
         let counted = request.arrival.as_ns() >= self.stats.since;
-        let active = Active { request, remaining: pages + 1, pages, counted };
+        let active = Active {
+            request,
+            remaining: pages + 1,
+            pages,
+            counted,
+            taken_in: self.now,
+            came: self.flash.next_to_come(),
+            let_go: false,
+        };
         let slot = self.host.insert(active);
         watch!(self, accepted(slot, &request, self.now));
         match request.op {

@@ -209,6 +209,18 @@ impl Flash {
         self.seq += 1;
     }
 
+    /// The place of who comes next in the order of coming.
+    #[inline]
+    pub fn next_to_come(&self) -> u64 {
+        self.seq
+    }
+
+    /// Gives a transaction a place of its own choice in the order of coming.
+    #[inline]
+    pub fn takes_place(&mut self, id: TxnId, seq: u64) {
+        self.txns[id].seq = seq;
+    }
+
     /// Adds a transaction to its lane, in its place in the order of coming.
     #[inline]
     pub fn enqueue(&mut self, id: TxnId, rank: Rank, now: u64) {

@@ -88,6 +88,12 @@ pub struct Active {
     pub pages: u32,
     /// Whether it counts in the statistics.
     pub counted: bool,
+    /// When it was taken in, in nanoseconds.
+    pub taken_in: u64,
+    /// The place of its first page in the order of coming.
+    pub came: u64,
+    /// Whether an order that holds requests back has let a part of it go.
+    pub let_go: bool,
 }
 
 /// Requests under way.

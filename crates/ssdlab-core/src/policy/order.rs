@@ -52,8 +52,20 @@ impl HoldView<'_> {
 pub struct Next {
     /// The group.
     pub group: GroupId,
-    /// Whether all of it goes, or what needs the plane in question.
-    pub whole: bool,
+    /// How much of it, and to which place.
+    pub way: Way,
+}
+
+/// How a group is let go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// What needs the plane in question goes, to its place in the order of coming.
+    InPlace,
+    /// All of it goes, behind all that was let go before.
+    Behind,
+    /// All of it goes, to the place of the first of its kind in the order of coming; each that it
+    /// overtakes takes the place of the next.
+    InFirstPlace,
 }
 
 /// What goes.
@@ -159,7 +171,7 @@ impl OrderPolicy for Fifo {
         let legs = &view.queue.group(group).legs;
         let way_is_clear =
             legs.iter().all(|leg| view.flash.host_waits(leg.plane) == (false, false));
-        way_is_clear.then_some(Next { group, whole: true })
+        way_is_clear.then_some(Next { group, way: Way::Behind })
     }
 }
 

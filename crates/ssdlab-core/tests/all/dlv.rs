@@ -112,6 +112,71 @@ fn the_write_that_ends_first_goes_first() {
     assert_eq!(stats.let_go[1], (3, 1), "one write overtakes another");
 }
 
+/// Requests of so many pages on the planes from the first on, ten microseconds apart; when each ends.
+fn ends(rig: &mut Rig, requests: &[(Op, u64, u64)]) -> Vec<u64> {
+    let tags: Vec<_> = requests
+        .iter()
+        .map(|&(op, first, pages)| {
+            let tag = rig.pages(op, first, pages);
+            let later = rig.now() + 10_000;
+            rig.until(later);
+            tag
+        })
+        .collect();
+    rig.finish();
+    tags.into_iter().map(|tag| rig.end_of(tag).unwrap()).collect()
+}
+
+#[test]
+fn what_goes_first_is_served_first_by_planes_that_are_busy() {
+    let mut rig = Rig::new(&[SHAPE, "order = \"dlv\""]);
+    // The third goes as soon as it can, with a page on a plane that has work left; the second,
+    // which came before it, goes later.
+    let writes = [(Op::Write, 0, 6), (Op::Write, 9, 11), (Op::Write, 20, 2)];
+    let by_dlv = ends(&mut rig, &writes);
+    assert!(by_dlv[2] < by_dlv[1], "{by_dlv:?}");
+    let overtakes = rig.drive.stats().let_go[1].1;
+    let fifo = ends(&mut Rig::new(&[SHAPE]), &writes);
+    assert!(by_dlv[2] < fifo[2], "{by_dlv:?} {fifo:?}");
+    assert_eq!(overtakes, 1);
+}
+
+#[test]
+fn under_woo_a_read_waits_for_as_many_writes_as_came_before_it() {
+    let woo = "order = { dlv = { reads = \"fifo\" } }";
+    let mut rig = Rig::new(&sets(&[&["geometry = { blocks = 48 }", woo]]));
+    rig.write(0);
+    rig.finish();
+    rig.write(1);
+    let long = rig.pages(Op::Write, 2, 2);
+    let read = rig.read(0);
+    let short: Vec<_> = (4..8).map(|page| rig.write(page)).collect();
+    rig.finish();
+    let end = |tag| rig.end_of(tag).unwrap();
+    assert!(end(short[0]) < end(read), "it has the place of the long one");
+    assert!(end(read) < end(short[1]) && end(read) < end(long));
+    assert!(short.iter().all(|&tag| end(tag) < end(long)));
+}
+
+#[test]
+fn writes_that_read_first_go_and_come_again_past_any_deadline() {
+    // Both parts of a write wait at once where it goes leg by leg.
+    let late = "order = { dlv = { read_deadline = \"50us\", write_deadline = \"50us\" } }";
+    for depth in [3, 8] {
+        let queue = format!("host.queue_depth = {depth}");
+        let mut rig = Rig::new(&[SHAPE, late, &queue, "start.preload = \"lazy\""]);
+        let mut steps = steps(depth, 2000, 50, 20_000);
+        for step in &mut steps {
+            (step.place, step.sectors) = (step.place % 4096 * 16 + 3, 8 * (step.sectors / 8) + 5);
+        }
+        play(&mut rig, &steps, 8).unwrap_or_else(|error| panic!("{depth}: {error}"));
+        assert_eq!(rig.done.len(), steps.len());
+        let (requests, _) = rig.drive.stats().let_go[1];
+        let writes = steps.iter().filter(|step| step.op == Op::Write).count() as u64;
+        assert!(requests <= writes, "{requests} of {writes}: each counts once");
+    }
+}
+
 #[test]
 fn the_read_that_ends_first_goes_first() {
     let mut rig = dlv();

@@ -12,8 +12,9 @@ use crate::policy::{Answer, Setup, Wish};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ByClassConfig {
-    /// The voltages (a name in `timing.voltages`) of each class of blocks, the best first; classes
-    /// beyond the list have the last. Default: `strong`, `normal`. Source: DLV, section II-C.
+    /// The voltages (a name in `timing.voltages`) of each class of blocks, the best first. The last
+    /// class has the last; classes between those that are listed have the last but one. Default:
+    /// `strong`, `normal`: all classes but the last are strong. Source: DLV, section II-C.
     pub voltages: Vec<String>,
 }
 
@@ -56,7 +57,11 @@ impl Answer for ByClass {
     fn build(config: &ByClassConfig, setup: &Setup) -> ByClass {
         let index = |name| setup.voltages.iter().position(|known| known == name).unwrap_or(0);
         let last = config.voltages.len() - 1;
-        let of = |class| index(&config.voltages[usize::from(class).min(last)]) as u8;
+        let of = |class: u8| {
+            let is_last = class + 1 == setup.classes;
+            let at = if is_last { last } else { usize::from(class).min(last.saturating_sub(1)) };
+            index(&config.voltages[at]) as u8
+        };
         ByClass { voltages: (0..setup.classes).map(of).collect() }
     }
 }

@@ -116,9 +116,9 @@ impl SlTables {
     }
 }
 
-/// An age as nine bits hold it.
+/// An age as nine bits hold it, below the start of a level that no read has needed.
 fn days(view: &ReadView) -> u16 {
-    (view.age.as_days() as u64).min(u64::from(AGE_MAX)) as u16
+    (view.age.as_days() as u64).min(u64::from(AGE_MAX - 1)) as u16
 }
 
 impl ReadPolicy for SlTables {

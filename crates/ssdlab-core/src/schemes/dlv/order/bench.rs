@@ -83,7 +83,7 @@ impl Bench {
         planes: &[u32],
         reading: u64,
     ) -> GroupId {
-        let group = self.queue.insert(Owner::Request(slot), kind, 0, slot.into());
+        let group = self.queue.insert(Owner::Request(slot), kind, self.now, slot.into());
         for &plane in planes {
             let id = self.txns.insert(0);
             self.txns[id].plane = PlaneId(plane);

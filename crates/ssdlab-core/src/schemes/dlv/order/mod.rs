@@ -9,12 +9,14 @@ mod bench;
 mod config;
 mod estimate;
 
+use std::collections::VecDeque;
+
 pub use config::{DlvConfig, Pick, Strong};
 use ssdlab_nand::PlaneId;
 
 use crate::account::OpKind;
 use crate::belief::grade::CLASSES_MAX;
-use crate::policy::order::{Going, HoldView, Next, OrderPolicy, OrderView};
+use crate::policy::order::{Going, HoldView, Next, OrderPolicy, OrderView, Way};
 use crate::policy::{Answer, Setup};
 use crate::queue::{Group, GroupId, Leg};
 
@@ -31,12 +33,12 @@ pub struct Dlv {
 }
 
 /// What the order keeps of a plane.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Plane {
     /// When it is expected to be idle, in nanoseconds.
     idle_at: u64,
-    /// The deadline of the first write that was let go and has not begun.
-    write_due: u64,
+    /// The deadlines of the pages to be programmed that were let go and have not begun.
+    due: VecDeque<u64>,
     /// Pages of each class that were promised and not yet given out.
     promised: [u32; CLASSES_MAX],
 }
@@ -98,7 +100,9 @@ impl Dlv {
         let mut all = view.queue.of_plane(plane).iter().map(|&id| view.queue.group(id));
         let needed = all.any(|group| group.kind == kind && !self.is_blocked(view, group));
         let group = needed.then(|| self.shortest(view, kind)).flatten()?;
-        Some(Next { group, whole: true })
+        // Where reads keep their places, a write takes one that another write had.
+        let keeps = kind != OpKind::Read && self.config.reads == Pick::Fifo;
+        Some(Next { group, way: if keeps { Way::InFirstPlace } else { Way::Behind } })
     }
 
     /// Of the groups that need `plane`, the first to come that may go there.
@@ -125,7 +129,7 @@ impl Dlv {
 
 /// What a group needs of the plane in question goes: on each plane it keeps its place.
 fn part(group: GroupId) -> Next {
-    Next { group, whole: false }
+    Next { group, way: Way::InPlace }
 }
 
 impl OrderPolicy for Dlv {
@@ -161,7 +165,7 @@ impl OrderPolicy for Dlv {
             return None;
         }
         let (reads, writes) = view.flash.host_waits(plane);
-        let write_due = self.planes[plane.index()].write_due;
+        let write_due = self.planes[plane.index()].due.front().copied().unwrap_or(u64::MAX);
         let late = self.is_late(view);
         if late || self.config.reads == Pick::Fifo {
             let first = self.first(view, plane, |_| true)?;
@@ -203,9 +207,11 @@ impl OrderPolicy for Dlv {
         let end = end.filter(|_| !going.at_once);
         let due = self.deadline(going.group);
         for leg in going.legs {
+            let dues = &mut self.planes[leg.plane.index()].due;
             if !view.flash.host_waits(leg.plane).1 {
-                self.planes[leg.plane.index()].write_due = due;
+                dues.clear();
             }
+            dues.extend(std::iter::repeat_n(due, leg.programs as usize));
             self.promise(view, leg, end, classes);
         }
     }
@@ -216,7 +222,9 @@ impl OrderPolicy for Dlv {
 
     #[inline]
     fn given(&mut self, plane: PlaneId, class: u8) {
-        let promised = &mut self.planes[plane.index()].promised[class as usize];
+        let plane = &mut self.planes[plane.index()];
+        plane.due.pop_front();
+        let promised = &mut plane.promised[class as usize];
         *promised = promised.saturating_sub(1);
     }
 
@@ -257,12 +265,12 @@ mod tests {
         // Both end when plane 2 does; the small one came first, and it is in nobody's way.
         let (order, view) = bench.parts();
         let next = [0, 1, 3].map(|plane| order.next(&view, PlaneId(plane)));
-        assert_eq!(next, [Some(Next { group: small, whole: true }), None, None]);
+        assert_eq!(next, [Some(Next { group: small, way: Way::Behind }), None, None]);
         assert_eq!(order.steps(), 1 + 2, "the large one was given up at its second page");
         assert_eq!(order.steps(), 0);
         bench.goes(small);
         let (order, view) = bench.parts();
-        assert_eq!(order.next(&view, PlaneId(0)), Some(Next { group: large, whole: true }));
+        assert_eq!(order.next(&view, PlaneId(0)), Some(Next { group: large, way: Way::Behind }));
     }
 
     /// Pages on planes 1 to 4 of each of the six writes. The figure is not part of the paper's text:
@@ -357,14 +365,17 @@ mod tests {
     }
 
     #[test]
-    fn a_plane_remembers_the_deadline_of_the_first_write_that_has_not_begun() {
-        let mut bench = Bench::new([IDLE, 9, IDLE, IDLE], DlvConfig::default());
-        for plane in 0..2 {
-            let write = bench.write(plane, &[plane]);
+    fn a_plane_remembers_the_deadlines_of_the_writes_that_have_not_begun() {
+        let mut bench = Bench::new([9; 4], DlvConfig::default());
+        for slot in [3, 7] {
+            bench.now = slot.into();
+            let write = bench.write(slot, &[0]);
             bench.goes(write);
         }
-        // On plane 1 a write waits already.
-        let due = [0, 1].map(|plane| bench.order.planes[plane].write_due);
-        assert_eq!(due, [5_000_000_000, 0]);
+        let due = |bench: &Bench| bench.order.planes[0].due.front().copied();
+        for next in [Some(5_000_000_003), Some(5_000_000_007), None] {
+            assert_eq!(due(&bench), next);
+            bench.order.given(PlaneId(0), 1);
+        }
     }
 }
