@@ -135,7 +135,7 @@ def warnings(result: Result) -> Iterator[str]:
             f" {result.backlog:,} requests unfinished when the last one arrived"
         )
     if result.uncorrectable:
-        yield f"uncorrectable: {result.uncorrectable:,} requests with a page that never decoded"
+        yield f"uncorrectable: {result.uncorrectable:,} pages read that never decoded"
     yield from (f"note: {remark}" for remark in result.remarks)
 
 

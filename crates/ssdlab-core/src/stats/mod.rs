@@ -105,7 +105,7 @@ pub struct Stats {
     pub preloaded: u64,
     /// Pages read that were never written, answered without the flash.
     pub unmapped_reads: u64,
-    /// Requests with a page that could not be decoded.
+    /// Pages read that could not be decoded.
     pub uncorrectable: u64,
     /// Jobs of garbage collection that ended, and pages that they moved.
     pub gc: (u64, u64),

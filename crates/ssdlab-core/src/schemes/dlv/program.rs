@@ -56,13 +56,17 @@ impl Answer for ByClass {
 
     fn build(config: &ByClassConfig, setup: &Setup) -> ByClass {
         let index = |name| setup.voltages.iter().position(|known| known == name).unwrap_or(0);
-        let last = config.voltages.len() - 1;
-        let of = |class: u8| {
-            let is_last = class + 1 == setup.classes;
-            let at = if is_last { last } else { usize::from(class).min(last.saturating_sub(1)) };
-            index(&config.voltages[at]) as u8
-        };
+        let listed = config.voltages.len();
+        let of = |class| index(&config.voltages[place(class, setup.classes, listed)]) as u8;
         ByClass { voltages: (0..setup.classes).map(of).collect() }
+    }
+}
+
+/// The place of a class's voltages in a list of so many: the last class has the last.
+fn place(class: u8, classes: u8, listed: usize) -> usize {
+    match class + 1 == classes {
+        true => listed - 1,
+        false => usize::from(class).min(listed.saturating_sub(2)),
     }
 }
 
@@ -70,5 +74,22 @@ impl ProgramPolicy for ByClass {
     #[inline]
     fn wish(&mut self, view: &ProgramView, wish: &mut Wish) {
         wish.voltage.get_or_insert(self.voltages[view.class as usize]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_classes_but_the_last_are_strong() {
+        let places = |classes, listed| -> Vec<usize> {
+            (0..classes).map(|class| place(class, classes, listed)).collect()
+        };
+        assert_eq!(places(2, 2), [0, 1]);
+        assert_eq!(places(4, 2), [0, 0, 0, 1]);
+        assert_eq!(places(4, 4), [0, 1, 2, 3]);
+        assert_eq!(places(4, 3), [0, 1, 1, 2]);
+        assert_eq!(places(3, 1), [0, 0, 0]);
     }
 }

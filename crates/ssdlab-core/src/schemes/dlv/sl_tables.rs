@@ -192,6 +192,16 @@ mod tests {
     }
 
     #[test]
+    fn data_of_any_age_start_at_one_level_while_nothing_is_known() {
+        let mut policy = tables(100, &[]);
+        assert_eq!([510, 511, 4000].map(|days| policy.start(&view(0, days))), [0; 3]);
+        policy.decoded(&view(0, 4000), 6, false);
+        assert_eq!([509, 510, 511].map(|days| policy.start(&view(0, days))), [0, 6, 6]);
+        (0..100).for_each(|_| policy.decoded(&view(0, 4000), 6, true));
+        assert_eq!(policy.start(&view(0, 4000)), 0, "what is needed no more is forgotten");
+    }
+
+    #[test]
     fn an_outlier_is_undone_by_reads_that_decode_at_the_first_try() {
         let mut policy = tables(100, &[]);
         policy.decoded(&view(0, 27), 5, false);
