@@ -76,8 +76,8 @@ test-python: dev
 
 # The tables of docs/dlv.md: eight schemes on twenty workloads, twice, and the sweeps.
 dlv: dev
-	$(BIN)/python docs/dlv_table.py 50000
-	$(BIN)/python docs/dlv_sweeps.py 20000
+	$(BIN)/python docs/dlv_table.py 30000
+	$(BIN)/python docs/dlv_sweeps.py 10000
 
 # The report as a browser shows it: needs Chromium, and nothing else does.
 test-browser: dev
