@@ -115,8 +115,11 @@ fn by_content(
     if !best.fits() {
         return Err(unknown(name, &lines, ranked));
     }
-    let equals = ranked[1..].iter().take_while(|trial| trial.score() == best.score());
-    let ambiguous_with = equals.map(|trial| trial.format).collect();
+    // That bytes are likelier than sectors in multiples of 512 chooses, but rules nothing out.
+    let could_be = |trial: &&Trial<'_>| {
+        [trial.score(), trial.score_of_large_requests()].contains(&best.score())
+    };
+    let ambiguous_with = ranked[1..].iter().filter(could_be).map(|trial| trial.format).collect();
     Ok(Recognition { ambiguous_with, ..Recognition::certain(best.format) })
 }
 

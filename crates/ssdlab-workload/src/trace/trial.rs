@@ -100,6 +100,15 @@ impl<'a> Trial<'a> {
         }
         let bytes_for_sectors = self.requests > 1 && self.coarse == self.requests;
         let doubtful = if bytes_for_sectors { self.requests } else { self.widened };
+        self.score_but(doubtful)
+    }
+
+    /// How well the format would fit if sectors in multiples of 512 were no reason for doubt.
+    pub(crate) fn score_of_large_requests(&self) -> (usize, usize) {
+        if self.tells() { self.score_but(self.widened) } else { (0, 0) }
+    }
+
+    fn score_but(&self, doubtful: usize) -> (usize, usize) {
         ((self.read - doubtful) * 1000 / self.tried, self.read * 1000 / self.tried)
     }
 
