@@ -154,6 +154,7 @@ impl Layout {
                 name: app.name.clone(),
                 trace: app.trace.clone(),
                 twin: twin.map(|twin| twin.title.clone()),
+                trace_format: source.trace_format(),
                 trace_sha256: source.sha256()?,
                 queue: placing.queue.unwrap_or_default(),
                 scale: placing.scale,

@@ -53,7 +53,8 @@ fn each_member_has_a_queue_and_addresses_of_its_own() {
     let placed = members.iter().map(|m| (m.name.as_str(), m.queue, m.scale, m.shift_bytes));
     let end = 4096 * 4096;
     assert_eq!(placed.collect::<Vec<_>>(), [("high", 0, 1.0, 0), ("low", 1, 1.0, end)]);
-    assert_eq!(result.provenance.trace_sha256, None);
+    assert!(members.iter().all(|member| member.trace_format == Some("ssdlab")));
+    assert_eq!((result.provenance.trace_sha256, result.provenance.trace_format), (None, None));
 }
 
 #[test]

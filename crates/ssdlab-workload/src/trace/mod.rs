@@ -348,6 +348,10 @@ impl Source for Trace {
         &self.name
     }
 
+    fn trace_format(&self) -> Option<&'static str> {
+        Some(self.recognised.format.name())
+    }
+
     fn doubts(&self) -> Vec<String> {
         self.asked.doubt().map(|doubt| format!("{}: {doubt}", self.name)).into_iter().collect()
     }
