@@ -118,6 +118,12 @@ impl<'a> Trial<'a> {
         self.requests > 0 || (self.format.about().events && self.read > 0)
     }
 
+    /// Whether there is nothing but our own CSV's header; other readers pass over much else.
+    pub(crate) fn is_header_alone(&self) -> bool {
+        let own = self.format == Format::Ssdlab && self.requests == 0;
+        own && self.read > 0 && self.read == self.tried
+    }
+
     /// Whether at least half of the lines can be read so.
     pub(crate) fn fits(&self) -> bool {
         self.tells() && self.read * 2 >= self.tried
