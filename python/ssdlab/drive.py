@@ -101,10 +101,12 @@ class Drive:
 
         It arrives at ``at_ns``, now if that is not given; what happens before then happens first.
         ``lba`` and ``sectors`` count sectors of 512 bytes; a flush needs neither.
+        ``hint`` is how soon the request is wanted: 0 nothing is said, 1 to 3 short to long.
         """
-        numbers = {"lba": lba, "sectors": sectors, "queue": queue, "hint": hint}
-        for name, value in numbers.items():
-            whole(name, value, 0)
+        whole("lba", lba, 0)
+        whole("sectors", sectors, 0, (1 << 32) - 1)
+        whole("queue", queue, 0, 255)
+        whole("hint", hint, 0, 3)
         if at_ns is not None:
             whole("at_ns", at_ns, 0)
         return self._hand.submit(op, lba, sectors, at_ns, queue, hint)

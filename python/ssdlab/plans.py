@@ -155,11 +155,11 @@ def _as_typed(value: str | int | None) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def whole(name: str, value: int, least: int) -> int:
+def whole(name: str, value: int, least: int, most: int = (1 << 63) - 1) -> int:
     """Return a whole number that the Rust side can take, if it is one."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1 << 63:
-        too_large = isinstance(value, int) and value >= 1 << 63
-        expected = f"at most {(1 << 63) - 1}" if too_large else f"a whole number from {least}"
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        too_large = isinstance(value, int) and value > most
+        expected = f"at most {most}" if too_large else f"a whole number from {least}"
         raise InputError.at(name, f"got {value!r}, expected {expected}")
     return value
 

@@ -34,8 +34,18 @@ def of_run(result: Result) -> str:
 
 def heading(result: Result) -> str:
     """Say what ran, and on what."""
-    parts = [result.device, result.scheme, result.workload, f"seed {result.provenance.seed}"]
+    parts = [result.device, result.scheme, taken_for(result), f"seed {result.provenance.seed}"]
     return " · ".join(parts)
+
+
+def taken_for(result: Result) -> str:
+    """Name the workload, and the format that a trace was read in: ``hm_0.csv.gz (msr)``."""
+    made = result.provenance
+    if made.mix:
+        members = (f"{one.name} ({one.twin or one.trace_format})" for one in made.mix)
+        return f"mix of {' + '.join(members)}"
+    named = made.trace_format is None or result.workload.endswith(f":{made.trace_format}")
+    return result.workload if named else f"{result.workload} ({made.trace_format})"
 
 
 def _latencies(result: Result) -> str:
@@ -198,7 +208,7 @@ def of_comparison(comparison: Comparison) -> str:
 
 def summaries(comparison: Comparison) -> list[Summary]:
     """Return what there is to tell, a part a workload."""
-    return [_of_workload(workload, rows) for workload, rows in _groups(comparison).items()]
+    return [_of_workload(rows) for rows in _groups(comparison).values()]
 
 
 def named(comparison: Comparison) -> list[tuple[str, Result]]:
@@ -228,10 +238,10 @@ def _rows(comparison: Comparison) -> Iterator[_Row]:
         yield result.label or result.scheme, result, None
 
 
-def _of_workload(workload: str, rows: Sequence[_Row]) -> Summary:
+def _of_workload(rows: Sequence[_Row]) -> Summary:
     _, first, summed = rows[0]
     alike = {result.device for _, result, _ in rows} == {first.device}
-    parts = [first.device] * alike + [workload, f"{first.requests:,} requests"]
+    parts = [first.device] * alike + [taken_for(first), f"{first.requests:,} requests"]
     seeds = 1 if summed is None else len(summed.seeds)
     many = f"{seeds} seeds from {first.provenance.seed}, ± 95% interval"
     parts.append(many if seeds > 1 else f"seed {first.provenance.seed}")

@@ -166,6 +166,7 @@ class MixMember:
     scale: float
     start_us: float
     shift_bytes: int
+    trace_format: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +180,7 @@ class Provenance:
     plan: Mapping[str, Any]
     trace_sha256: str | None
     state_sha256: str | None = None
+    trace_format: str | None = None
     mix: Sequence[MixMember] | None = None
 
 

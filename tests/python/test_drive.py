@@ -112,7 +112,10 @@ def test_numbers_that_cannot_be_are_told() -> None:
         ({"lba": -1}, "lba: got -1, expected a whole number from 0"),
         ({"lba": 2**70}, f"lba: got {2**70}, expected at most {2**63 - 1}"),
         ({"at_ns": -5}, "at_ns: got -5, expected a whole number from 0"),
-        ({"hint": 9}, "hint: no such hint: got 9, expected 0 (none) to 3 (long)"),
+        ({"hint": 9}, "hint: got 9, expected at most 3"),
+        ({"hint": 300}, "hint: got 300, expected at most 3"),
+        ({"queue": 300}, "queue: got 300, expected at most 255"),
+        ({"sectors": 2**32}, f"sectors: got {2**32}, expected at most {2**32 - 1}"),
     ):
         with pytest.raises(ssdlab.InputError) as caught:
             drive.submit("read", **{"sectors": 1, **wrong})

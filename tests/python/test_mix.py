@@ -144,3 +144,14 @@ def test_what_is_no_member_in_python_is_refused() -> None:
         run(mix=[App("a", queue=256)])
     with pytest.raises(InputError, match="--mix a: got scale=0, expected a number above 0"):
         run(mix=[App("a", scale=0)])
+
+
+def test_a_twin_in_a_file_says_that_it_is_one(ssdlab: Ssdlab, two: Path) -> None:
+    assert (two / "b.csv").exists()
+    for out in ("hm.csv", "hm.parquet"):
+        order = ("trace", "mix", "high=dlv/hm0", "b.csv", "-o", out, "--limit", 300)
+        mixed = ssdlab(*order, "--json", "-").json()
+        counts = [app["requests"] for app in mixed["apps"]]
+        devices = ssdlab("trace", "info", out, "--json", "-").json()["devices"]
+        found = {device["name"]: device["requests"] for device in devices}
+        assert found == {"high (twin of hm_0 (DLV))": counts[0], "b": counts[1]}

@@ -4,8 +4,11 @@ import io
 import math
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import drawn
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -188,6 +191,20 @@ def test_progress_is_drawn_on_a_terminal_alone() -> None:
 def test_notes_are_told_once_if_all_runs_share_them() -> None:
     told = list(report._told([("a", ["both", "one"]), ("b", ["both"])]))
     assert told == ["both", "a: one"]
+
+
+def test_what_ran_is_named_with_the_format_that_it_was_taken_for() -> None:
+    def told(workload: str, **made: Any) -> str:
+        provenance = replace(drawn.one().provenance, **made)
+        return report.taken_for(replace(drawn.one(), workload=workload, provenance=provenance))
+
+    assert told("a.csv.gz", trace_format="msr") == "a.csv.gz (msr)"
+    assert told("a.csv.gz:msr", trace_format="msr") == "a.csv.gz:msr"
+    assert told("zipf", trace_format=None) == "zipf"
+    trace = results.MixMember("low", "b.csv", None, "0", 0, 1.0, 0.0, 0, "spc")
+    twin = replace(trace, name="high", twin="twin of hm_0 (DLV)", trace_format=None)
+    mixed = told("mix of high + low", trace_format=None, mix=[twin, trace])
+    assert mixed == "mix of high (twin of hm_0 (DLV)) + low (spc)"
 
 
 def test_figures_of_a_result_leave_out_how_it_was_made() -> None:

@@ -45,7 +45,7 @@ def test_help_names_every_option_at_80_columns(ssdlab: Ssdlab) -> None:
 def test_a_report_of_one_run(ssdlab: Ssdlab) -> None:
     done = ssdlab("run", "--trace", OFFICE, *QUICK)
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("generic-mlc-512g · conventional · ")
+    assert done.out.startswith(f"generic-mlc-512g · conventional · {OFFICE} (ssdlab) · seed ")
     for word in ("latency", "read", "write", "p99.9", "IOPS", "WAF", "GC", "where", "sense"):
         assert word in done.out, word
     assert "\x1b" not in done.out
@@ -131,6 +131,7 @@ def test_a_trace_that_may_be_two_formats_says_so(ssdlab: Ssdlab, tmp_path: Path)
     assert remark in done.out.splitlines()
     piped = ssdlab("run", "--trace", "five.txt", "--json", "-")
     assert remark in piped.err.splitlines()
+    assert piped.json()["results"][0]["provenance"]["trace_format"] == "mqsim"
 
 
 def test_a_drive_that_cannot_keep_up_is_said_to_be_saturated(ssdlab: Ssdlab) -> None:
@@ -183,7 +184,8 @@ def test_a_comparison_of_devices_and_of_traces(ssdlab: Ssdlab, trace: Path) -> N
     done = ssdlab("compare", "--device", devices, *traces, *QUICK)
     lines = done.out.splitlines()
     # Two tables, each of several blocks, in which each device has a row.
-    assert [line.split(" · ")[0] for line in lines if " · " in line] == [trace.name, str(OFFICE)]
+    titles = [line.split(" · ")[0] for line in lines if " · " in line]
+    assert titles == [f"{trace.name} (msr)", f"{OFFICE} (ssdlab)"]
     for name in devices.split(","):
         assert sum(line.startswith(name) for line in lines) >= 2
 

@@ -127,7 +127,8 @@ def test_convert_there_and_back_changes_no_figure(ssdlab: Ssdlab, few: Path) -> 
     for out in ("a.parquet", "a.csv", "a.csv.gz", "a.csv.zst", "a.csv.xz", "a.bin:ssdlab"):
         done = ssdlab("trace", "convert", few.name, out)
         assert (done.code, done.err) == (0, "")
-        assert done.out.startswith(f"{out} ({'parquet' if 'parquet' in out else 'ssdlab'}): 6 req")
+        assert done.out.startswith(f"{out} ({'parquet' if 'parquet' in out else 'ssdlab'}): 4 req")
+        assert done.out.splitlines()[1] == "besides 1 trim, 1 flush"
         assert figures(out.removesuffix(":ssdlab")) == before
     compressed = ssdlab("trace", "info", "a.csv.xz", "--json", "-").json()["compression"]
     assert compressed == "xz"
@@ -188,8 +189,9 @@ def test_mix_merges_by_arrival(ssdlab: Ssdlab, tmp_path: Path) -> None:
         "20.000,low,W,1049088,512,1,0",
     ]
     lines = done.out.splitlines()
-    assert lines[0] == "mix.csv (ssdlab): 5 requests"
-    assert lines[2].split() == ["high", "a.csv", "2", "0", "×1.00", "0", "µs", "−1", "MiB"]
+    assert lines[0] == "mix.csv (ssdlab): 4 requests"
+    assert lines[1] == "besides 1 flush"
+    assert lines[3].split() == ["high", "a.csv", "2", "0", "×1.00", "0", "µs", "−1", "MiB"]
     info = ssdlab("trace", "info", "mix.csv", "--json", "-").json()
     assert info["devices"] == [{"name": "high", "requests": 2}, {"name": "low", "requests": 2}]
 

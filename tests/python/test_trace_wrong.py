@@ -59,6 +59,10 @@ WRONG = [
             "(our own CSV is called ssdlab)"
         ),
     ),
+    (
+        "info dlv/hm0",
+        "dlv/hm0: no such file (a workload is called so: ssdlab workload show dlv/hm0)",
+    ),
     ("convert few.csv few.csv", "few.csv: is read and to be written: expected another file"),
     ("convert few.csv .:msr", ".: cannot be written: got a folder, expected a file"),
     (

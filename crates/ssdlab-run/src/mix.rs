@@ -11,7 +11,7 @@ use ssdlab_workload::{Merge, Placing, Source, Trace, TraceOptions, open_with, pa
 use crate::control::Control;
 use crate::plan::{Plan, Prepared, check_rereadable};
 use crate::result::MixMember;
-use crate::traces::{Member, Members, merged, shifts, twin_of};
+use crate::traces::{Member, Members, merged, shifts, told, twin_of};
 use crate::twin::family;
 
 /// Where and when the requests of a plan's members are put.
@@ -124,10 +124,9 @@ impl Layout {
 
     /// What results call the mix.
     pub(crate) fn name(&self, plan: &Plan) -> String {
-        let named = plan.mix.iter().zip(&self.twins).map(|(app, twin)| match twin {
-            Some(twin) => format!("{} ({})", app.name, twin.title),
-            None => app.name.clone(),
-        });
+        let members = plan.mix.iter().zip(&self.twins);
+        let named =
+            members.map(|(app, twin)| told(&app.name, twin.map(|twin| twin.title.as_str())));
         format!("mix of {}", named.collect::<Vec<_>>().join(" + "))
     }
 
@@ -154,6 +153,7 @@ impl Layout {
                 name: app.name.clone(),
                 trace: app.trace.clone(),
                 twin: twin.map(|twin| twin.title.clone()),
+                trace_format: source.trace_format(),
                 trace_sha256: source.sha256()?,
                 queue: placing.queue.unwrap_or_default(),
                 scale: placing.scale,

@@ -125,7 +125,7 @@ impl<'a> Replay<'a> {
             self.begin_statistics();
         }
         if !self.course.partial {
-            self.drain();
+            self.drain()?;
             if self.in_system > 0 && !self.course.partial {
                 return Err(self.stalled());
             }
@@ -302,19 +302,21 @@ impl<'a> Replay<'a> {
         true
     }
 
-    fn drain(&mut self) {
+    fn drain(&mut self) -> Result<(), Fault> {
         let mut steps = 0u64;
         while self.in_system > 0 && self.step() {
             steps += 1;
             if steps.is_multiple_of(LOOK) {
                 // A long backlog must not pile up in the drive's log.
                 self.observer.hear(self.drive);
+                self.observer.check()?;
                 self.course.partial = self.control.stop.load(Ordering::Relaxed);
                 if self.course.partial {
-                    return;
+                    return Ok(());
                 }
             }
         }
+        Ok(())
     }
 
     /// What is wrong with a warm-up that is longer than the run.

@@ -126,6 +126,11 @@ impl Feed {
         self.source.sha256()
     }
 
+    /// The format that the trace is read in, if it is one.
+    pub fn trace_format(&self) -> Option<&'static str> {
+        self.source.trace_format()
+    }
+
     /// What it is merged of, if it is a mix.
     pub fn members(&self) -> Vec<&dyn Source> {
         self.source.members()

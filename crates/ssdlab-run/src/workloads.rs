@@ -42,6 +42,8 @@ pub struct Shown {
     pub twin: Listed,
     /// The shape that says what its targets do not; absent of a mix.
     pub shape: Option<&'static str>,
+    /// Where the shape, and with it locality and burstiness, comes from; absent of a mix.
+    pub shape_source: Option<String>,
     /// Requests that were generated and measured. If they are fewer than the whole, it was scaled
     /// to so many: span and footprint in proportion.
     pub measured: u64,
@@ -108,6 +110,9 @@ pub fn show(
     Ok(Some(Shown {
         twin: listed(twin),
         shape: twin.shape().map(|(name, _)| name),
+        shape_source: twin
+            .shape()
+            .map(|(_, shape)| shape.source.split_whitespace().collect::<Vec<_>>().join(" ")),
         measured: done,
         figures: scaled.compare(&measure.finish()),
     }))

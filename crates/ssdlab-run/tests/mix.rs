@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ssdlab_run::traces::{AppOrder, MixOrder, Reading, mix};
+use ssdlab_run::traces::{AppOrder, MixOrder, Reading, info, mix};
 use ssdlab_run::{Control, Plan, RunResult, run_uninterrupted};
 
 /// Writes a trace of so many reads, each so many microseconds after the one before.
@@ -53,7 +53,8 @@ fn each_member_has_a_queue_and_addresses_of_its_own() {
     let placed = members.iter().map(|m| (m.name.as_str(), m.queue, m.scale, m.shift_bytes));
     let end = 4096 * 4096;
     assert_eq!(placed.collect::<Vec<_>>(), [("high", 0, 1.0, 0), ("low", 1, 1.0, end)]);
-    assert_eq!(result.provenance.trace_sha256, None);
+    assert!(members.iter().all(|member| member.trace_format == Some("ssdlab")));
+    assert_eq!((result.provenance.trace_sha256, result.provenance.trace_format), (None, None));
 }
 
 #[test]
@@ -209,13 +210,21 @@ fn a_twin_beside_itself_is_not_twice_the_same() {
     let told: Vec<_> = mixed.apps.iter().map(|app| (app.format, app.twin.clone())).collect();
     let one = ("twin", Some("twin of hm_0 (DLV)".to_owned()));
     assert_eq!(told, [one.clone(), one]);
-    assert_eq!(mixed.apps.iter().map(|app| app.requests).sum::<u64>(), 2000);
+    let [a, b] = [0, 1].map(|nth| mixed.apps[nth].requests);
+    assert_eq!((a + b, a > 0), (2000, true));
+    // The file says that it is of twins, and each can be asked for.
+    let names = ["a (twin of hm_0 (DLV))", "b (twin of hm_0 (DLV))"];
+    let set = vec![format!("workload.trace.device={}", names[0])];
+    let reading = Reading { set, ..Reading::default() };
+    let alone = info(std::slice::from_ref(&path), &reading, false, &Control::new(1));
+    assert_eq!(alone.expect("a trace").expect("not stopped")[0].profile.requests, a);
     let text = std::fs::read_to_string(&out).expect("the file");
     let of = |name: &str| {
         let own = text.lines().filter(|line| line.split(',').nth(1) == Some(name));
         own.take(100).map(|line| line.replacen(name, "", 1)).collect::<Vec<_>>()
     };
-    assert_ne!(of("a"), of("b"));
+    assert_ne!(of(names[0]), of(names[1]));
+    assert_eq!(of(names[0]).len(), 100);
 }
 
 #[test]

@@ -324,3 +324,16 @@ fn a_file_that_cannot_be_written_is_refused_before_the_run() {
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn an_interval_of_which_a_run_has_millions_is_refused_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let series = Some(folder.path().join("series.parquet"));
+    let wrong = Plan { series, interval: Some("1us".into()), ..plan() };
+    let fault = run_uninterrupted(&[wrong], 1).map(drop).expect_err("a fault").to_string();
+    assert_eq!(
+        fault,
+        "--interval: a run of more than 2000000 intervals: got 1us, expected a longer interval"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}

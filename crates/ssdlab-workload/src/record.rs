@@ -64,6 +64,11 @@ pub trait Source: Send {
         Ok(None)
     }
 
+    /// The format that the file is read in; `None` of a generator.
+    fn trace_format(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The line of the input that record `index` of the last call of [`Source::fill`] came from
     /// (0 is the first record which that call appended), counted from 1; the record of a binary
     /// file, the row of a table. Generators have none.

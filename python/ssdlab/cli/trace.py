@@ -123,6 +123,7 @@ def convert(source: str, out: str, **given: Any) -> None:
         took = f"{source} ({written['from_format']})"
         requests = text.many(written["requests"], "request")
         click.echo(f"{out} ({written['format']}): {requests} of {took}")
+        _tell_others(written)
         _tell_losses(written)
 
 
@@ -168,6 +169,7 @@ def mix(apps: tuple[str, ...], **given: Any) -> None:
 
 def _tell_mix(mixed: dict[str, Any]) -> None:
     click.echo(f"{mixed['out']} ({mixed['format']}): {text.many(mixed['requests'], 'request')}")
+    _tell_others(mixed)
     apps = mixed["apps"]
     columns = [
         Column("trace", text.labels([app["twin"] or app["trace"] for app in apps])),
@@ -284,6 +286,14 @@ def _hand_out(found: object, target: Target | None, path: str | None) -> None:
 def _remark(remarks: Sequence[str]) -> None:
     for remark in dict.fromkeys(remarks):
         click.echo(remark, file=sys.stderr)
+
+
+def _tell_others(written: dict[str, Any]) -> None:
+    """Say what was written besides reads and writes."""
+    others = (("trims", "trim", "trims"), ("flushes", "flush", "flushes"))
+    told = [text.many(written[key], *names) for key, *names in others if written[key]]
+    if told:
+        click.echo(f"besides {', '.join(told)}")
 
 
 def _tell_losses(written: dict[str, Any]) -> None:

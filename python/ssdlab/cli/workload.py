@@ -84,6 +84,9 @@ def _told(shown: dict[str, Any]) -> str:
     ]
     sources = "\n".join(f"{row['what']}: {row['source']}" for row in figures)
     rows = table(Column("figure", [row["what"] for row in figures]), columns)
+    if shown["shape"]:
+        sources += "\nthe rest, such as locality and burstiness: nothing published;"
+        sources += f" by the shape {shown['shape']}: {shown['shape_source']}"
     return f"{head}\n\n{rows}\n\nwhere the targets stand\n{sources}"
 
 

@@ -164,12 +164,14 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     yield "workload", result.workload
     yield "seed", str(made.seed)
     yield "config SHA-256", made.config_hash
+    if made.trace_format:
+        yield "trace format", made.trace_format
     if made.trace_sha256:
         yield "trace SHA-256", made.trace_sha256
     for member in made.mix or ():
         moved = f"queue {member.queue}, times ×{digits(member.scale)}, from {span(member.start_us)}"
         moved += f", addresses moved by {member.shift_bytes:,} B"
-        what = f"SHA-256 {member.trace_sha256}" if member.twin is None else member.twin
+        what = member.twin or f"read as {member.trace_format}, SHA-256 {member.trace_sha256}"
         yield f"{member.name} in the mix", f"{member.trace}: {moved}, {what}"
     if made.state_sha256:
         yield "state SHA-256", made.state_sha256

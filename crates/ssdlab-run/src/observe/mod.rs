@@ -102,6 +102,10 @@ impl Observer {
         if let Some(series) = &mut self.series {
             series.close(drive, self.due, in_system);
             self.due = series.due();
+            if let Err(fault) = series.check() {
+                self.fault.get_or_insert(fault);
+                self.due = SimTime::NEVER;
+            }
         }
     }
 

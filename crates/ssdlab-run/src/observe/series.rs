@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_base::{Nanos, SimTime};
+use ssdlab_base::{Fault, Nanos, SimTime};
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::stats::Ended;
 use ssdlab_core::{Drive, Op};
@@ -168,6 +168,8 @@ impl Row {
 const FIRST: Nanos = Nanos::from_us(100);
 /// The most rows of such a series.
 const ROWS_MOST: usize = 400;
+/// The most rows of a series whose interval is given, which are held until the run has ended.
+const FIXED_MOST: usize = 2_000_000;
 
 /// The intervals of a run, of a fixed length or of one that doubles as the run goes on.
 #[derive(Debug)]
@@ -211,6 +213,19 @@ impl Series {
         latencies.sum_ns += u128::from(latency);
         latencies.histogram.record(latency).expect("a histogram that grows as needed");
         self.open.sectors += u64::from(ended.request.sectors);
+    }
+
+    /// Refuses an interval so short that the run has more of them than can be held.
+    ///
+    /// # Errors
+    /// When as many are held.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        if self.told.len() < FIXED_MOST {
+            return Ok(());
+        }
+        Err(Fault::new("--interval", format!("a run of more than {FIXED_MOST} intervals"))
+            .got(self.span)
+            .expected("a longer interval"))
     }
 
     /// Closes the open interval at `now`; the next one begins.

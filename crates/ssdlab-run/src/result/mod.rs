@@ -365,6 +365,7 @@ fn provenance(prepared: &Prepared, feed: &Feed) -> Result<Provenance, Fault> {
         config_hash: prepared.effective.hash().into(),
         seed: prepared.plan.seed,
         plan: serde_json::to_value(&prepared.plan).expect("a plan can be written"),
+        trace_format: feed.trace_format(),
         trace_sha256: feed.sha256()?,
         mix: match &prepared.mix {
             Some(mix) => Some(mix.told(&prepared.plan, &feed.members())?),

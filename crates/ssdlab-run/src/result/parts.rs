@@ -132,6 +132,8 @@ pub struct Provenance {
     pub seed: u64,
     /// The plan as asked for.
     pub plan: serde_json::Value,
+    /// The format that the trace was read in; null for a closed-form workload, a twin and a mix.
+    pub trace_format: Option<&'static str>,
     /// SHA-256 of the trace's bytes as stored; absent for a closed-form workload and a mix.
     pub trace_sha256: Option<String>,
     /// The traces and twins of a mix; absent without one.
@@ -150,6 +152,8 @@ pub struct MixMember {
     pub trace: String,
     /// What it is a twin of, such as "twin of hm_0 (DLV)"; null of a trace.
     pub twin: Option<String>,
+    /// The format that the trace was read in; null of a twin.
+    pub trace_format: Option<&'static str>,
     /// SHA-256 of the trace's bytes as stored; null of a twin.
     pub trace_sha256: Option<String>,
     /// The submission queue of all its requests.
@@ -172,6 +176,7 @@ impl Provenance {
             ("seed", self.seed.to_string()),
             ("plan", self.plan.to_string()),
         ];
+        about.extend(self.trace_format.map(|name| ("trace_format", name.to_owned())));
         about.extend(self.trace_sha256.clone().map(|hash| ("trace_sha256", hash)));
         about.extend(
             self.mix

@@ -73,12 +73,9 @@ impl Member {
         }
     }
 
-    /// The format that it is read in.
+    /// The format that it is read in, `twin` if in none.
     pub(crate) fn format(&self) -> &'static str {
-        match self {
-            Member::Trace(trace) => trace.recognised().format.name(),
-            Member::Twin(..) => "twin",
-        }
+        self.trace_format().unwrap_or("twin")
     }
 
     /// The addresses that it asks for, if they are known without reading it.
@@ -135,6 +132,10 @@ impl Source for Member {
 
     fn sha256(&self) -> Result<Option<String>, Fault> {
         self.source().sha256()
+    }
+
+    fn trace_format(&self) -> Option<&'static str> {
+        self.source().trace_format()
     }
 
     fn fault(&self, index: usize, what: &str) -> Fault {

@@ -8,7 +8,7 @@ use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault, Nanos};
 use ssdlab_workload::twins::Twin;
 use ssdlab_workload::{
-    App, Merge, Offset, Placing, Reach, Record, Select, Source, Written, lay_out,
+    App, Merge, Offset, Op, Placing, Reach, Record, Select, Source, Written, lay_out,
 };
 
 use super::out::Out;
@@ -89,8 +89,12 @@ pub struct MixedApp {
     pub start_us: f64,
     /// What its addresses were moved by, bytes.
     pub shift_bytes: i64,
-    /// Its requests of all kinds in the mix.
+    /// Its reads and writes in the mix.
     pub requests: u64,
+    /// Its trims in the mix.
+    pub trims: u64,
+    /// Its flushes in the mix.
+    pub flushes: u64,
 }
 
 impl AppOrder {
@@ -175,11 +179,16 @@ pub fn open_mix(order: &MixOrder, control: &Control) -> Result<Option<OpenMix>, 
     Ok(Some(OpenMix { merge: merged(&order.apps, opened, placings), apps, remarks }))
 }
 
+/// What an application's requests are said to be of: a twin's name says that it is one.
+pub(crate) fn told(name: &str, twin: Option<&str>) -> String {
+    twin.map_or_else(|| name.to_owned(), |title| format!("{name} ({title})"))
+}
+
 /// Members merged, as these applications.
 pub(crate) fn merged(apps: &[AppOrder], members: Vec<Member>, placings: Vec<Placing>) -> Merge {
     let parts = apps.iter().zip(members).zip(placings);
     let merged = parts.map(|((app, member), placing)| App {
-        name: app.name.clone(),
+        name: told(&app.name, member.title().as_deref()),
         source: Box::new(member),
         placing,
     });
@@ -235,6 +244,8 @@ fn describe(app: &AppOrder, member: &Member, placing: &Placing) -> MixedApp {
         start_us: placing.start.as_ns() as f64 / 1e3,
         shift_bytes: placing.shift * SECTOR_BYTES as i64,
         requests: 0,
+        trims: 0,
+        flushes: 0,
     }
 }
 
@@ -269,25 +280,37 @@ pub fn mix(order: &MixOrder, out: &str, control: &Control) -> Result<Option<Mixe
     let stopped = || control.stop.load(std::sync::atomic::Ordering::Relaxed);
     let Some(written) = target.write(&mut source, |_| Ok(!stopped()))? else { return Ok(None) };
     for app in &mut apps {
-        app.requests = source.inner.counts.get(&app.name).copied().unwrap_or(0);
+        [app.requests, app.trims, app.flushes] = source
+            .inner
+            .counts
+            .get(&told(&app.name, app.twin.as_deref()))
+            .copied()
+            .unwrap_or_default();
     }
     Ok(Some(Mixed { out: out.into(), format, written, remarks, apps }))
 }
 
-/// Counts the requests of each device.
+/// Counts the requests of each device: reads and writes, trims, flushes.
 struct Counted<S> {
     inner: S,
-    counts: BTreeMap<String, u64>,
+    counts: BTreeMap<String, [u64; 3]>,
 }
 
 impl<S: Source> Source for Counted<S> {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
+        let before = batch.len();
         let count = self.inner.fill(batch, most)?;
-        for device in (0..count).filter_map(|index| self.inner.device(index)) {
-            match self.counts.get_mut(device) {
-                Some(count) => *count += 1,
-                None => drop(self.counts.insert(device.to_owned(), 1)),
+        for (index, record) in batch[before..].iter().enumerate() {
+            let Some(device) = self.inner.device(index) else { continue };
+            if !self.counts.contains_key(device) {
+                self.counts.insert(device.to_owned(), [0; 3]);
             }
+            let counts = self.counts.get_mut(device).expect("just put there");
+            counts[match record.op {
+                Op::Read | Op::Write => 0,
+                Op::Trim => 1,
+                Op::Flush => 2,
+            }] += 1;
         }
         Ok(count)
     }

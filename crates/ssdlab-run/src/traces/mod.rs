@@ -22,7 +22,7 @@ pub use convert::{Converted, convert};
 pub use info::{TraceInfo, info};
 pub(crate) use member::{Member, Members, twin_of};
 pub use mix::{AppOrder, MixOrder, Mixed, MixedApp, mix, open_mix};
-pub(crate) use mix::{merged, shifts};
+pub(crate) use mix::{merged, shifts, told};
 
 /// How traces are read, and which part of them.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -79,7 +79,15 @@ impl Reading {
     /// Opens a trace, with the devices of its requests.
     fn open(&self, spec: &str) -> Result<Trace, Fault> {
         let (path, format) = parse_spec(spec)?;
-        Ok(open_with(&path, format, &self.options()?)?.with_devices())
+        let options = self.options()?;
+        let missed = |fault: Fault| match twin_of(spec, None) {
+            Ok(Some(twin)) => {
+                let twin = &twin.name;
+                fault.hint(format!("a workload is called so: ssdlab workload show {twin}"))
+            }
+            _ => fault,
+        };
+        Ok(open_with(&path, format, &options).map_err(missed)?.with_devices())
     }
 
     /// Opens the part of a trace that is wanted.

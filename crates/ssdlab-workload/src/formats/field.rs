@@ -85,6 +85,18 @@ impl Field<'_> {
         }
     }
 
+    /// A name as above, which may be of several words.
+    pub(crate) fn words(&self) -> Result<(), Box<Wrong>> {
+        match self
+            .text
+            .split(|byte| *byte == b' ')
+            .all(|word| word.iter().all(u8::is_ascii_graphic))
+        {
+            true if !self.text.is_empty() => Ok(()),
+            _ => Err(self.wrong("a name in printable ASCII")),
+        }
+    }
+
     /// One of these words.
     pub(crate) fn one_of(&self, words: &[&str]) -> Result<(), Box<Wrong>> {
         match words.iter().any(|word| self.text == word.as_bytes()) {
@@ -126,7 +138,8 @@ impl Field<'_> {
             };
         };
         if !clock.fractions {
-            let hint = "the option tick says how long a unit of this column lasts, such as \"1s\"";
+            let hint =
+                "workload.trace.tick says how long a unit of this column lasts, such as \"1s\"";
             return Err(self.wrong_hint(expected, hint));
         }
         let part = part_of_a_tick(fraction, clock.tick);

@@ -66,7 +66,7 @@ impl Reader for Msr {
     fn remark(&self) -> Option<&'static str> {
         (self.rebased && !self.clock.is_said).then_some(
             "the stamps are no Windows file times; read as units of 100 ns \
-             (the option tick says otherwise, such as \"1s\" or \"1us\")",
+             (workload.trace.tick says otherwise, such as \"1s\" or \"1us\")",
         )
     }
 }

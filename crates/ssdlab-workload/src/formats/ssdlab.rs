@@ -65,7 +65,7 @@ impl Reader for Ssdlab {
             return Ok(None);
         }
         let stamp = stamp.stamp(self.clock)?;
-        columns.next()?.name()?;
+        columns.next()?.words()?;
         let op = columns.next()?.op_word()?;
         let (offset, size) = (columns.next()?, columns.next()?);
         let mut entry = match op {

@@ -45,7 +45,8 @@ impl Asked {
         let unit = self.tick.map_or_else(|| "right".into(), |tick| tick.to_string());
         doubtful.then(|| {
             format!(
-                "{:.0} GB/s over {} requests: is the time unit {unit}? (the option tick says another)",
+                "{:.0} GB/s over {} requests: is the time unit {unit}? \
+                 (workload.trace.tick says another)",
                 rate / 1e9,
                 self.requests
             )

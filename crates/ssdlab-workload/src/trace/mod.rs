@@ -286,11 +286,11 @@ impl Trace {
             Unsorted::Refuse => fault
                 .got(format!("a step back of {back}"))
                 .expected("stamps that do not go back")
-                .hint("the option unsorted = {sort = 1024} sorts them"),
+                .hint("workload.trace.unsorted={sort=1024} sorts them"),
             Unsorted::Sort(window) => fault
                 .got(format!("a step back of {back} over more than {window} requests"))
                 .expected("stamps less out of order")
-                .hint("the option unsorted = {sort = N} allows for more"),
+                .hint("workload.trace.unsorted={sort=N} allows for more"),
         })
     }
 
@@ -346,6 +346,10 @@ impl Source for Trace {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn trace_format(&self) -> Option<&'static str> {
+        Some(self.recognised.format.name())
     }
 
     fn doubts(&self) -> Vec<String> {

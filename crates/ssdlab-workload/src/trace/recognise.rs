@@ -113,10 +113,16 @@ fn by_content(
     ranked.sort_by_key(|trial| Reverse(trial.score()));
     let best = &ranked[0];
     if !best.fits() {
+        if whole && ranked.iter().any(Trial::is_header_alone) {
+            return Err(no_request(name, "a header, blank lines or comments only"));
+        }
         return Err(unknown(name, &lines, ranked));
     }
-    let equals = ranked[1..].iter().take_while(|trial| trial.score() == best.score());
-    let ambiguous_with = equals.map(|trial| trial.format).collect();
+    // That bytes are likelier than sectors in multiples of 512 chooses, but rules nothing out.
+    let could_be = |trial: &&Trial<'_>| {
+        [trial.score(), trial.score_of_large_requests()].contains(&best.score())
+    };
+    let ambiguous_with = ranked[1..].iter().filter(could_be).map(|trial| trial.format).collect();
     Ok(Recognition { ambiguous_with, ..Recognition::certain(best.format) })
 }
 
@@ -150,7 +156,7 @@ fn unit_remark(trial: &Trial<'_>, clock: Clock) -> Option<String> {
     (!fine).then(|| {
         format!(
             "mean arrival {rate:.0e}/s over the first {} requests: is the time unit {}? \
-             (the option tick says another)",
+             (workload.trace.tick says another)",
             trial.requests,
             Nanos::from_ns(clock.tick)
         )

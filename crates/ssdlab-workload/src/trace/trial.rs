@@ -100,6 +100,15 @@ impl<'a> Trial<'a> {
         }
         let bytes_for_sectors = self.requests > 1 && self.coarse == self.requests;
         let doubtful = if bytes_for_sectors { self.requests } else { self.widened };
+        self.score_but(doubtful)
+    }
+
+    /// How well the format would fit if sectors in multiples of 512 were no reason for doubt.
+    pub(crate) fn score_of_large_requests(&self) -> (usize, usize) {
+        if self.tells() { self.score_but(self.widened) } else { (0, 0) }
+    }
+
+    fn score_but(&self, doubtful: usize) -> (usize, usize) {
         ((self.read - doubtful) * 1000 / self.tried, self.read * 1000 / self.tried)
     }
 
@@ -107,6 +116,12 @@ impl<'a> Trial<'a> {
     /// format's own form.
     fn tells(&self) -> bool {
         self.requests > 0 || (self.format.about().events && self.read > 0)
+    }
+
+    /// Whether there is nothing but our own CSV's header; other readers pass over much else.
+    pub(crate) fn is_header_alone(&self) -> bool {
+        let own = self.format == Format::Ssdlab && self.requests == 0;
+        own && self.read > 0 && self.read == self.tried
     }
 
     /// Whether at least half of the lines can be read so.

@@ -244,7 +244,7 @@ fn a_fraction_where_the_format_has_none() {
     assert_eq!(
         fault("5265.313 0 6357144 8 0\n", Mqsim),
         "t:1:1: Time: got 5265.313, expected a whole number \
-         (the option tick says how long a unit of this column lasts, such as \"1s\")"
+         (workload.trace.tick says how long a unit of this column lasts, such as \"1s\")"
     );
 }
 
@@ -253,7 +253,7 @@ fn stamps_that_go_back_where_they_may_not() {
     assert_eq!(
         fault("5000 0 0 8 1\n3500 0 0 8 1\n", Mqsim),
         "t:2: time stamp: got a step back of 1500ns, expected stamps that do not go back \
-         (the option unsorted = {sort = 1024} sorts them)"
+         (workload.trace.unsorted={sort=1024} sorts them)"
     );
 }
 
@@ -265,7 +265,7 @@ fn stamps_that_go_back_further_than_the_window() {
     assert_eq!(
         fault.to_string(),
         "t:4: time stamp: got a step back of 2us over more than 1 requests, \
-         expected stamps less out of order (the option unsorted = {sort = N} allows for more)"
+         expected stamps less out of order (workload.trace.unsorted={sort=N} allows for more)"
     );
 }
 

@@ -224,7 +224,7 @@ pub(crate) fn all() -> Vec<Fixture> {
         Fixture { format: Mqsim, bytes: five.into(), ambiguous_with: &[Ssdsim, Disksim] },
         text(Ssdsim, SSDSIM_HASHED),
         text(Disksim, DISKSIM),
-        text(Heimdall, HEIMDALL),
+        Fixture { ambiguous_with: &[Disksim], ..text(Heimdall, HEIMDALL) },
         text(Heimdall, HEIMDALL_LOG),
         text(Alicloud, ALICLOUD),
         text(Tencent, TENCENT),

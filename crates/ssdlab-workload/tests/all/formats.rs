@@ -64,7 +64,7 @@ fn rebased_msr_stamps_are_read_and_remarked_on() {
     assert_eq!(
         t.remarks(),
         ["t: the stamps are no Windows file times; read as units of 100 ns \
-          (the option tick says otherwise, such as \"1s\" or \"1us\")"]
+          (workload.trace.tick says otherwise, such as \"1s\" or \"1us\")"]
     );
     let seconds = TraceOptions { tick: Some(Nanos::from_ms(1000)), ..TraceOptions::default() };
     let mut t = trace(text, None, &seconds).unwrap();

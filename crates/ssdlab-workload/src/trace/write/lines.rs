@@ -41,7 +41,9 @@ impl<W: Write + Send> Sink for Lines<W> {
         match self.format {
             Format::Msr => {
                 let (stamp, op) = (MSR_EPOCH + at / 100, if read { "Read" } else { "Write" });
-                let (host, disk) = host_and_disk(device);
+                // Names there are single words.
+                let device = device.replace(' ', "_");
+                let (host, disk) = host_and_disk(&device);
                 writeln!(to, "{stamp},{host},{disk},{op},{offset},{size},0")
             }
             Format::Spc => {

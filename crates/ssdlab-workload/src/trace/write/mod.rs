@@ -30,8 +30,12 @@ pub const WRITABLE: [Format; 7] = [
 /// What became of the requests that were to be written.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct Written {
-    /// Requests written, trims and flushes among them.
+    /// Reads and writes written.
     pub requests: u64,
+    /// Trims written.
+    pub trims: u64,
+    /// Flushes written.
+    pub flushes: u64,
     /// Trims and flushes left out, since the format has none.
     pub left_out: u64,
     /// Requests whose time was rounded down, since the format's unit is coarser.
@@ -81,7 +85,11 @@ pub fn write_trace(
                 continue;
             }
             let device = source.device(index).unwrap_or(NO_DEVICE);
-            written.requests += 1;
+            *match record.op {
+                Op::Read | Op::Write => &mut written.requests,
+                Op::Trim => &mut written.trims,
+                Op::Flush => &mut written.flushes,
+            } += 1;
             written.devices_left_out += u64::from(!names_device(format, device));
             written.queues_left_out += u64::from(record.queue != 0 && !queues);
             written.hints_left_out += u64::from(record.hint != 0 && !queues);
@@ -127,7 +135,8 @@ const NO_DEVICE: &str = "0";
 fn names_device(format: Format, device: &str) -> bool {
     match format {
         Format::Ssdlab | Format::Msr => {
-            !device.is_empty() && device.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',')
+            let words = |byte: u8| (byte.is_ascii_graphic() && byte != b',') || byte == b' ';
+            !device.is_empty() && device.trim() == device && device.bytes().all(words)
         }
         Format::Parquet => true,
         _ => device == NO_DEVICE || (format != Format::Fio && is_small_number(device)),
