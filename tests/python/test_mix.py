@@ -36,7 +36,7 @@ def test_a_mix_is_run_as_it_is_typed_for_trace_mix(ssdlab: Ssdlab, two: Path) ->
     assert (members[1]["scale"], members[1]["start_us"], members[1]["queue"]) == (2, 1000, 1)
     assert all(len(member["trace_sha256"]) == 64 for member in members)
     assert members[1]["shift_bytes"] > 0
-    assert "mix of high + b" in ssdlab("run", *mixed, *QUEUES).out
+    assert "mix of high (ssdlab) + b (ssdlab)" in ssdlab("run", *mixed, *QUEUES).out
     assert (two / "mixed.csv").exists()
 
 
@@ -63,7 +63,7 @@ def test_a_comparison_and_its_report(ssdlab: Ssdlab, two: Path) -> None:
     mixed = ("--mix", "a.csv", "--mix", "b.csv", *QUEUES)
     done = ssdlab("compare", *mixed, "--vary", "order=fifo,read_first", "--report", "r.html")
     assert (done.code, done.err) == (0, "")
-    assert "mix of a + b" in done.out
+    assert "mix of a (ssdlab) + b (ssdlab)" in done.out
     text = (two / "r.html").read_text(encoding="utf-8")
     assert "a in the mix" in text
     assert "queue 1, times ×1.00" in text

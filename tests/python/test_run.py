@@ -45,7 +45,7 @@ def test_help_names_every_option_at_80_columns(ssdlab: Ssdlab) -> None:
 def test_a_report_of_one_run(ssdlab: Ssdlab) -> None:
     done = ssdlab("run", "--trace", OFFICE, *QUICK)
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith(f"generic-mlc-512g · conventional · {OFFICE} (ssdlab) · seed ")
+    assert done.out.startswith(f"generic-mlc-512g · conventional · {OFFICE} (msr) · seed ")
     for word in ("latency", "read", "write", "p99.9", "IOPS", "WAF", "GC", "where", "sense"):
         assert word in done.out, word
     assert "\x1b" not in done.out
@@ -185,7 +185,7 @@ def test_a_comparison_of_devices_and_of_traces(ssdlab: Ssdlab, trace: Path) -> N
     lines = done.out.splitlines()
     # Two tables, each of several blocks, in which each device has a row.
     titles = [line.split(" · ")[0] for line in lines if " · " in line]
-    assert titles == [f"{trace.name} (msr)", f"{OFFICE} (ssdlab)"]
+    assert titles == [f"{trace.name} (msr)", f"{OFFICE} (msr)"]
     for name in devices.split(","):
         assert sum(line.startswith(name) for line in lines) >= 2
 
