@@ -1,8 +1,8 @@
 //! What was once wrong, each as a fact.
 
-use ssdlab_core::Op;
 use ssdlab_core::account::Part;
 use ssdlab_core::audit::Pace;
+use ssdlab_core::{Op, Request};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, Step, play};
 
@@ -67,6 +67,22 @@ fn a_flush_waits_for_what_an_earlier_one_is_still_writing() {
     rig.finish();
     let end = zero + 3 * (BUS + PROGRAM);
     assert_eq!(flushes.map(|tag| rig.end_of(tag).unwrap()), [end, end]);
+}
+
+#[test]
+fn what_a_flush_waits_for_outside_is_no_wait_for_the_buffer() {
+    let mut rig = Rig::new(&["buffer.size = \"64KiB\""]);
+    rig.pages(Op::Write, 0, 3);
+    rig.finish();
+    let arrival = rig.drive.now();
+    let taken_in = rig.now() + 5_000;
+    rig.until(taken_in);
+    let flush = Request { tag: 99, arrival, op: Op::Flush, lba: 0, sectors: 0, queue: 0, hint: 0 };
+    rig.drive.submit(rig.drive.now(), flush).unwrap();
+    rig.finish();
+    let blame = rig.drive.stats().latencies[0][Op::Flush as usize].blame_ns;
+    assert_eq!(blame[Part::HostQueue as usize], 5_000);
+    assert_eq!(blame[Part::Buffer as usize], u128::from(3 * (BUS + PROGRAM)));
 }
 
 #[test]
