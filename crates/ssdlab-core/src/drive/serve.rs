@@ -86,8 +86,8 @@ impl Drive {
             self.next_of_job(id, waits_on);
             return false;
         }
-        let plane = self.locate(id);
-        debug_assert_eq!(plane, Some(waits_on), "a page that is being read stays on its plane");
+        let stays = self.locate(id) == Some(waits_on);
+        assert!(stays, "a page with an operation under way is mapped, and stays on its plane");
         self.set_rung(id);
         true
     }

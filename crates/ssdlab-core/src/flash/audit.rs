@@ -112,8 +112,8 @@ impl Flash {
                 let txn = &self.txns[id];
                 let at_home = txn.plane == plane && txn.lane == lane && lanes.is_marked(lane);
                 ensure(at_home, || format!("transaction {} is in a foreign queue", id.0))?;
-                // What goes together to the place of another shares it.
-                let in_order = before != Some(lane) || txn.seq >= seq_last;
+                let shared = self.shares_places && txn.seq == seq_last;
+                let in_order = before != Some(lane) || txn.seq > seq_last || shared;
                 ensure(in_order, || format!("queue of {plane:?} is out of order"))?;
                 (before, seq_last) = (Some(lane), txn.seq);
                 waiting += 1;

@@ -127,6 +127,8 @@ pub struct Flash {
     engines: Box<[Link]>,
     timers: Timers,
     seq: u64,
+    /// Whether transactions have taken the places of others.
+    shares_places: bool,
     events: Vec<Event>,
     idle: Vec<UnitId>,
     /// Operations done, by kind and cause.
@@ -165,6 +167,7 @@ impl Flash {
             setup,
             geometry: geometry.clone(),
             seq: 0,
+            shares_places: false,
             events: Vec::new(),
             idle: Vec::new(),
             ops: Default::default(),
@@ -215,10 +218,12 @@ impl Flash {
         self.seq
     }
 
-    /// Gives a transaction a place of its own choice in the order of coming.
+    /// Gives a transaction a place in the order of coming that another had: from now on some may
+    /// share theirs.
     #[inline]
     pub fn takes_place(&mut self, id: TxnId, seq: u64) {
         self.txns[id].seq = seq;
+        self.shares_places = true;
     }
 
     /// Adds a transaction to its lane, in its place in the order of coming.
