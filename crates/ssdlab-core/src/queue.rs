@@ -48,15 +48,34 @@ pub struct Group {
     waits: bool,
 }
 
-/// The groups that wait.
+/// The groups that wait. Reads and writes each have their own order, that of their coming; how the
+/// two mix is told by the places that they hold.
 #[derive(Clone, Debug)]
 pub struct Queue {
     groups: Vec<Group>,
     free: Vec<GroupId>,
+    kinds: [OfKind; 2],
+}
+
+/// The groups of a kind.
+#[derive(Clone, Debug)]
+struct OfKind {
+    /// All in the order of their coming, with their numbers in it.
+    arrived: VecDeque<(GroupId, u64)>,
+    /// For each of these, its place in the order of coming of all: its own number, or that of one
+    /// that went and left it behind.
+    places: VecDeque<u64>,
     /// Those that need a plane, by plane, in the order of their coming.
     of_plane: Box<[Vec<GroupId>]>,
-    /// Reads and writes in the order of their coming, with their numbers in it.
-    arrived: [VecDeque<(GroupId, u64)>; 2],
+}
+
+impl OfKind {
+    /// Where a group is among those that wait. Two parts of a request have the same number.
+    fn rank(&self, id: GroupId, seq: u64) -> usize {
+        let from = self.arrived.partition_point(|(_, other)| *other < seq);
+        let own = self.arrived.iter().skip(from).position(|(other, _)| *other == id);
+        from + own.expect("a group that waits")
+    }
 }
 
 fn side(kind: OpKind) -> usize {
@@ -66,12 +85,12 @@ fn side(kind: OpKind) -> usize {
 impl Queue {
     /// A queue in which nothing waits.
     pub fn new(planes: u32) -> Queue {
-        Queue {
-            groups: Vec::new(),
-            free: Vec::new(),
-            of_plane: vec![Vec::new(); planes as usize].into_boxed_slice(),
-            arrived: Default::default(),
-        }
+        let kind = OfKind {
+            arrived: VecDeque::new(),
+            places: VecDeque::new(),
+            of_plane: vec![Vec::new(); planes as usize].into(),
+        };
+        Queue { groups: Vec::new(), free: Vec::new(), kinds: [kind.clone(), kind] }
     }
 
     /// The group.
@@ -96,18 +115,26 @@ impl Queue {
         legs.iter_mut().find(|leg| leg.plane == plane).expect("a leg of the group")
     }
 
-    /// The groups that need a plane, the first to come first.
+    /// The groups of a kind that need a plane, the first to come first.
     #[inline]
-    pub fn of_plane(&self, plane: PlaneId) -> &[GroupId] {
-        &self.of_plane[plane.index()]
+    pub fn of_plane(&self, plane: PlaneId, kind: OpKind) -> &[GroupId] {
+        &self.kinds[side(kind)].of_plane[plane.index()]
     }
 
     /// The groups of a kind that wait, the first to come first.
+    #[inline]
     pub fn arrived(&self, kind: OpKind) -> impl Iterator<Item = GroupId> + '_ {
-        self.arrived[side(kind)].iter().map(|(id, _)| *id)
+        self.kinds[side(kind)].arrived.iter().map(|(id, _)| *id)
     }
 
-    /// A new group, without operations; `seq` is its place in the order of coming.
+    /// The place that a group holds in the order of coming.
+    pub fn place(&self, id: GroupId) -> u64 {
+        let group = self.group(id);
+        let kind = &self.kinds[side(group.kind)];
+        kind.places[kind.rank(id, group.seq)]
+    }
+
+    /// A new group, without operations; `seq` is its number in the order of coming.
     pub fn insert(&mut self, owner: Owner, kind: OpKind, arrival: u64, seq: u64) -> GroupId {
         let id = self.free.pop().unwrap_or_else(|| {
             let blank = Group {
@@ -125,18 +152,20 @@ impl Queue {
         let group = &mut self.groups[id.0 as usize];
         (group.owner, group.kind, group.arrival) = (owner, kind, arrival);
         (group.seq, group.waited, group.waits) = (seq, false, true);
-        let arrived = &mut self.arrived[side(kind)];
+        let OfKind { arrived, places, .. } = &mut self.kinds[side(kind)];
         // What waited elsewhere before it came here is not always the last.
         let after = arrived.iter().rev().take_while(|(_, other)| *other > seq).count();
         arrived.insert(arrived.len() - after, (id, seq));
+        let after = places.iter().rev().take_while(|other| **other > seq).count();
+        places.insert(places.len() - after, seq);
         id
     }
 
     /// Adds an operation to a group; the leg that it is part of.
     pub fn add(&mut self, txns: &mut Txns, group: GroupId, id: TxnId, reading: u64) -> &mut Leg {
         let (plane, programs) = (txns[id].plane, txns[id].kind == OpKind::Program);
-        let seq = self.groups[group.0 as usize].seq;
-        let of_plane = &mut self.of_plane[plane.index()];
+        let Group { kind, seq, .. } = self.groups[group.0 as usize];
+        let of_plane = &mut self.kinds[side(kind)].of_plane[plane.index()];
         let later = |other: &&GroupId| self.groups[other.0 as usize].seq > seq;
         let after = of_plane.iter().rev().take_while(later).count();
         let legs = &mut self.groups[group.0 as usize].legs;
@@ -163,7 +192,9 @@ impl Queue {
         let group = &mut self.groups[id.0 as usize];
         let gone = group.legs.remove(leg);
         debug_assert!(gone.txns.is_empty(), "all has been taken");
-        self.of_plane[gone.plane.index()].retain(|&other| other != id);
+        let of_plane = &mut self.kinds[side(group.kind)].of_plane[gone.plane.index()];
+        let at = of_plane.iter().position(|&other| other == id);
+        of_plane.remove(at.expect("a group that needs the plane"));
         let over = group.legs.is_empty();
         if over {
             self.remove(id);
@@ -174,49 +205,21 @@ impl Queue {
     fn remove(&mut self, id: GroupId) {
         let group = &mut self.groups[id.0 as usize];
         group.waits = false;
-        let (kind, seq) = (group.kind, group.seq);
-        let at = self.place_of(kind, id, seq);
-        self.arrived[side(kind)].remove(at);
+        let kind = &mut self.kinds[side(group.kind)];
+        let at = kind.rank(id, group.seq);
+        kind.arrived.remove(at);
+        kind.places.remove(at);
         self.free.push(id);
     }
 
-    /// Where a group is among those of its kind. Two parts of a request have the same number.
-    fn place_of(&self, kind: OpKind, id: GroupId, seq: u64) -> usize {
-        let arrived = &self.arrived[side(kind)];
-        let from = arrived.partition_point(|(_, other)| *other < seq);
-        let own = arrived.iter().skip(from).position(|(other, _)| *other == id);
-        from + own.expect("a group that waits")
-    }
-
-    /// The group takes the place of the first of its kind, and each that it overtakes that of the
-    /// next: who is of the other kind has as many before it as it had.
+    /// The group, which is about to go, takes the place of the first of its kind, and each that it
+    /// overtakes that of the next: who is of the other kind has as many before it as it had.
     pub fn take_first_place(&mut self, id: GroupId) {
-        let (kind, seq) = (self.group(id).kind, self.group(id).seq);
-        let own = self.place_of(kind, id, seq);
-        // The places stay, the groups move on by one.
-        for at in (1..=own).rev() {
-            self.arrived[side(kind)][at].0 = self.arrived[side(kind)][at - 1].0;
-        }
-        self.arrived[side(kind)][0].0 = id;
-        for at in (0..=own).rev() {
-            let (group, place) = self.arrived[side(kind)][at];
-            self.move_to(group, place);
-        }
-    }
-
-    fn move_to(&mut self, id: GroupId, place: u64) {
-        let Queue { groups, of_plane, arrived, .. } = self;
-        let group = &mut groups[id.0 as usize];
-        let from = std::mem::replace(&mut group.seq, place);
-        let (low, high) = (from.min(place), from.max(place));
-        // Among its own kind a plane's order does not change but for who overtakes.
-        let others = &arrived[1 - side(group.kind)];
-        let next = others.partition_point(|(_, seq)| *seq < low);
-        if place < from || others.get(next).is_some_and(|(_, seq)| *seq < high) {
-            for leg in &groups[id.0 as usize].legs {
-                of_plane[leg.plane.index()].sort_by_key(|other| groups[other.0 as usize].seq);
-            }
-        }
+        let Group { kind, seq, .. } = *self.group(id);
+        let kind = &mut self.kinds[side(kind)];
+        let own = kind.rank(id, seq);
+        let first = kind.places.pop_front().expect("a place for each");
+        kind.places.insert(own, first);
     }
 
     /// The operations that wait here.
@@ -248,8 +251,9 @@ mod tests {
         let second = queue.insert(Owner::Request(8), OpKind::Read, 10, 2);
         let read = txn(&mut txns, 3);
         queue.add(&mut txns, second, read, 50);
-        assert_eq!(queue.of_plane(PlaneId(2)), [first]);
-        assert_eq!(queue.of_plane(PlaneId(3)), [first, second]);
+        assert_eq!(queue.of_plane(PlaneId(2), OpKind::Program), [first]);
+        assert_eq!(queue.of_plane(PlaneId(3), OpKind::Program), [first]);
+        assert_eq!(queue.of_plane(PlaneId(3), OpKind::Read), [second]);
         let legs = queue.group(first).legs.iter().map(|leg| (leg.programs, leg.reading));
         assert_eq!(legs.collect::<Vec<_>>(), [(1, 10), (0, 5)]);
         assert_eq!(queue.held(&txns).count(), 4);
@@ -258,10 +262,12 @@ mod tests {
             [Some(ids[0]), Some(ids[2]), None]
         );
         assert!(!queue.remove_leg(first, 0));
-        assert_eq!((queue.of_plane(PlaneId(2)).len(), queue.waits(first)), (0, true));
+        let left = queue.of_plane(PlaneId(2), OpKind::Program).len();
+        assert_eq!((left, queue.waits(first)), (0, true));
         assert_eq!(queue.take(&txns, first, 0), Some(ids[1]));
         assert!(queue.remove_leg(first, 0));
-        assert_eq!(queue.of_plane(PlaneId(3)), [second]);
+        assert_eq!(queue.of_plane(PlaneId(3), OpKind::Program), []);
+        assert_eq!(queue.of_plane(PlaneId(3), OpKind::Read), [second]);
         assert_eq!(queue.arrived(OpKind::Program).count(), 0);
     }
 
@@ -306,12 +312,27 @@ mod tests {
             .collect();
         queue.take_first_place(groups[4]);
         let in_order = [4, 1, 0, 3, 2, 5].map(|at| groups[at]);
+        assert_eq!(in_order.map(|id| queue.place(id)), [0, 1, 2, 3, 4, 5]);
         for plane in 0..2 {
-            assert_eq!(queue.of_plane(PlaneId(plane)), in_order);
+            let id = queue.take(&txns, groups[4], 0);
+            assert_eq!(id.map(|id| txns[id].plane), Some(PlaneId(plane)));
+            assert_eq!(queue.remove_leg(groups[4], 0), plane == 1);
         }
-        let writes = [4, 0, 2].map(|at| groups[at]);
+        // The places of those that are left are as they were.
+        assert_eq!(
+            in_order[1..].iter().map(|&id| queue.place(id)).collect::<Vec<_>>(),
+            [1, 2, 3, 4, 5]
+        );
+        let writes = [groups[0], groups[2]];
         assert_eq!(queue.arrived(OpKind::Program).collect::<Vec<_>>(), writes);
-        assert_eq!(in_order.map(|id| queue.group(id).seq), [0, 1, 2, 3, 4, 5]);
+        for plane in 0..2 {
+            assert_eq!(queue.of_plane(PlaneId(plane), OpKind::Program), writes);
+        }
+        // What came before those that are left, but waited elsewhere, comes before them.
+        let late = queue.insert(Owner::Request(9), OpKind::Program, 0, 0);
+        let writes = [groups[0], late, groups[2]];
+        assert_eq!(queue.arrived(OpKind::Program).collect::<Vec<_>>(), writes);
+        assert_eq!(writes.map(|id| queue.place(id)), [0, 2, 4]);
     }
 
     #[test]
@@ -342,6 +363,7 @@ mod tests {
         });
         let in_order = [3, 0, 2, 1].map(|at| groups[at]);
         assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), in_order);
-        assert_eq!(queue.of_plane(PlaneId(0)), in_order);
+        assert_eq!(queue.of_plane(PlaneId(0), OpKind::Read), in_order);
+        assert_eq!(in_order.map(|id| queue.place(id)), [3, 5, 7, 9]);
     }
 }

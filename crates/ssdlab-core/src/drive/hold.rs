@@ -205,7 +205,7 @@ impl Drive {
         if next.way == Way::InFirstPlace {
             self.hold_mut().queue.take_first_place(next.group);
         }
-        let place = view!(self).queue.group(next.group).seq;
+        let place = view!(self).queue.place(next.group);
         let mut of_page = classes.drain(..);
         for _ in 0..count {
             let plane = view!(self).queue.group(next.group).legs[from].plane;

@@ -25,12 +25,13 @@ impl Dlv {
     /// first (equation 3).
     pub(super) fn shortest(&mut self, view: &HoldView, kind: OpKind) -> Option<GroupId> {
         let (mut best, mut least) = (None, u64::MAX);
+        self.searches += 1;
         for id in view.queue.arrived(kind) {
             let group = view.queue.group(id);
             let mut end = view.now;
             for leg in &group.legs {
                 self.steps += 1;
-                end = end.max(self.end(view, leg));
+                end = end.max(self.known_idle_at(view, leg.plane) + leg.estimate);
                 // Most are given up at the first leg.
                 if end >= least {
                     break;
@@ -43,6 +44,19 @@ impl Dlv {
         best
     }
 
+    /// When a plane is idle, in the search that is under way.
+    #[inline]
+    fn known_idle_at(&mut self, view: &HoldView, plane: PlaneId) -> u64 {
+        let (idle_at, search) = self.known[plane.index()];
+        if search == self.searches {
+            return idle_at;
+        }
+        let idle_at = self.idle_at(view, plane);
+        self.known[plane.index()] = (idle_at, self.searches);
+        idle_at
+    }
+
+    /// When a plane is expected to be idle, in nanoseconds.
     #[inline]
     pub(super) fn idle_at(&self, view: &HoldView, plane: PlaneId) -> u64 {
         match view.is_idle(plane) {
@@ -166,7 +180,7 @@ mod tests {
             let (order, view) = bench.parts();
             let next = order.shortest(&view, OpKind::Program);
             assert_eq!(next, Some(if waits { one } else { both }));
-            let first = |plane| order.first(&view, PlaneId(plane), |_| true);
+            let first = |plane| order.first(&view, PlaneId(plane));
             // Leg by leg only the plane in question matters.
             assert_eq!([first(0), first(1)], [Some(if waits { read } else { both }), Some(both)]);
             assert_eq!(order.shortest(&view, OpKind::Read), Some(read));

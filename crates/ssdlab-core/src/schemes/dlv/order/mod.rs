@@ -30,6 +30,10 @@ pub struct Dlv {
     late: bool,
     /// Terms of equation 2 that were looked at since the drive asked.
     steps: u64,
+    /// For each plane, when it is idle as the search that is under way knows it, and the number of
+    /// that search: many requests ask for the same planes.
+    known: Box<[(u64, u64)]>,
+    searches: u64,
 }
 
 /// What the order keeps of a plane.
@@ -53,6 +57,8 @@ impl Answer for Dlv {
             classes: usize::from(setup.classes),
             late: false,
             steps: 0,
+            known: vec![(0, 0); setup.geometry.plane_count() as usize].into(),
+            searches: 0,
         }
     }
 }
@@ -97,32 +103,36 @@ impl Dlv {
 
     /// The group of a kind that goes next, if one that may go needs this plane.
     fn shortest_for(&mut self, view: &HoldView, plane: PlaneId, kind: OpKind) -> Option<Next> {
-        let mut all = view.queue.of_plane(plane).iter().map(|&id| view.queue.group(id));
-        let needed = all.any(|group| group.kind == kind && !self.is_blocked(view, group));
+        let mut all = view.queue.of_plane(plane, kind).iter().map(|&id| view.queue.group(id));
+        let needed = all.any(|group| !self.is_blocked(view, group));
         let group = needed.then(|| self.shortest(view, kind)).flatten()?;
         // Where reads keep their places, a write takes one that another write had.
         let keeps = kind != OpKind::Read && self.config.reads == Pick::Fifo;
         Some(Next { group, way: if keeps { Way::InFirstPlace } else { Way::Behind } })
     }
 
-    /// Of the groups that need `plane`, the first to come that may go there.
-    fn first(
-        &self,
-        view: &HoldView,
-        plane: PlaneId,
-        fits: impl Fn(&Group) -> bool,
-    ) -> Option<GroupId> {
-        let mut all = view.queue.of_plane(plane).iter().copied();
-        all.find(|&id| {
-            let group = view.queue.group(id);
-            fits(group) && !self.is_blocked_on(view, group, plane)
-        })
+    /// Of the groups of a kind that need `plane`, the first to come that may go there.
+    fn first_of(&self, view: &HoldView, plane: PlaneId, kind: OpKind) -> Option<GroupId> {
+        let mut all = view.queue.of_plane(plane, kind).iter().copied();
+        all.find(|&id| !self.is_blocked_on(view, view.queue.group(id), plane))
+    }
+
+    /// Of all groups that need `plane` and may go there, the one of the first place.
+    fn first(&self, view: &HoldView, plane: PlaneId) -> Option<GroupId> {
+        let first = |kind| self.first_of(view, plane, kind);
+        match (first(OpKind::Read), first(OpKind::Program)) {
+            (Some(read), Some(write)) => {
+                let reads = view.queue.place(read) < view.queue.place(write);
+                Some(if reads { read } else { write })
+            }
+            (read, write) => read.or(write),
+        }
     }
 
     fn next_write(&mut self, view: &HoldView, plane: PlaneId) -> Option<Next> {
         match self.config.writes {
             Pick::Shortest => self.shortest_for(view, plane, OpKind::Program),
-            Pick::Fifo => self.first(view, plane, |group| group.kind != OpKind::Read).map(part),
+            Pick::Fifo => self.first_of(view, plane, OpKind::Program).map(part),
         }
     }
 }
@@ -161,20 +171,21 @@ impl OrderPolicy for Dlv {
     }
 
     fn next(&mut self, view: &HoldView, plane: PlaneId) -> Option<Next> {
-        if view.queue.of_plane(plane).is_empty() || !view.flash.is_free(plane) {
+        let needs = |kind| !view.queue.of_plane(plane, kind).is_empty();
+        if !(needs(OpKind::Read) || needs(OpKind::Program)) || !view.flash.is_free(plane) {
             return None;
         }
         let (reads, writes) = view.flash.host_waits(plane);
         let write_due = self.planes[plane.index()].due.front().copied().unwrap_or(u64::MAX);
         let late = self.is_late(view);
         if late || self.config.reads == Pick::Fifo {
-            let first = self.first(view, plane, |_| true)?;
-            let group = view.queue.group(first);
+            let first = self.first(view, plane)?;
             // What was held up elsewhere goes before what came later and was let go.
-            if view.flash.first_to_wait(plane).is_some_and(|waits| waits < group.seq) {
+            let held_up = view.flash.first_to_wait(plane);
+            if held_up.is_some_and(|waits| waits < view.queue.place(first)) {
                 return None;
             }
-            let keeps_its_place = late || group.kind == OpKind::Read;
+            let keeps_its_place = late || view.queue.group(first).kind == OpKind::Read;
             if (reads || writes) && !keeps_its_place && self.config.writes == Pick::Shortest {
                 return None;
             }
