@@ -5,10 +5,10 @@ use ssdlab_base::rng;
 use ssdlab_core::account::OpKind;
 use ssdlab_core::{Completion, Op};
 
-use crate::support::{BUS, PROGRAM, READ, Rig, Step, play};
+use crate::support::{BUS, PROGRAM, READ, Rig, Step, play, written};
 
 /// Four planes with a channel each; blocks that differ, the best third strong.
-const SHAPE: &str = "geometry = { channels = 4, blocks = 48 }";
+pub const SHAPE: &str = "geometry = { channels = 4, blocks = 48 }";
 const STRONG: &[&str] = &[
     "physics = { levels = {} }",
     "belief.grade = \"factory\"",
@@ -17,7 +17,7 @@ const STRONG: &[&str] = &[
 ];
 const STRONG_PROGRAM: u64 = 100_000;
 
-fn sets<'a>(parts: &[&[&'a str]]) -> Vec<&'a str> {
+pub fn sets<'a>(parts: &[&[&'a str]]) -> Vec<&'a str> {
     parts.iter().flat_map(|part| part.iter().copied()).collect()
 }
 
@@ -110,6 +110,33 @@ fn the_write_that_ends_first_goes_first() {
     assert!(rig.end_of(short) < rig.end_of(long));
     let stats = rig.drive.stats();
     assert_eq!(stats.let_go[1], (3, 1), "one write overtakes another");
+    // Four pages of the long one and the short one's; then the long one's once more.
+    assert_eq!(stats.scheduling_steps, 4 + 1 + 4);
+}
+
+#[test]
+fn who_waits_behind_one_that_was_let_go_can_still_be_overtaken() {
+    for order in ["order = \"dlv\"", "order = { dlv = { reads = \"fifo\" } }"] {
+        let mut rig = Rig::new(&["geometry = { channels = 1, blocks = 48 }", order]);
+        let writes = [(0, 1), (1, 2), (3, 3)];
+        let writes = writes.map(|(first, pages)| rig.pages(Op::Write, first, pages));
+        rig.until(BUS + PROGRAM + BUS);
+        let short = rig.write(6);
+        rig.finish();
+        let [_, goes, waits] = writes.map(|write| rig.end_of(write));
+        assert!(goes < rig.end_of(short) && rig.end_of(short) < waits, "{order}");
+    }
+}
+
+#[test]
+fn a_read_goes_before_a_write_that_was_let_go_and_has_not_begun() {
+    let (mut rig, zero) = written(&[SHAPE, "order = \"dlv\""], 2);
+    // Two pages on the second plane, then one on each of the first two.
+    rig.pages(Op::Write, 5, 1);
+    rig.pages(Op::Write, 4, 2);
+    let read = rig.read(1);
+    rig.finish();
+    assert_eq!(rig.end_of(read), Some(zero + BUS + PROGRAM + READ + BUS));
 }
 
 /// Requests of so many pages on the planes from the first on, ten microseconds apart; when each ends.
@@ -313,61 +340,6 @@ fn head_of_line_blocking_holds_back_who_could_go() {
     // The third write waits for the second to begin, and the fourth for the third to go.
     let (blocked, free) = run("order = { fifo = { hol = true } }");
     assert_eq!((blocked, free), (3 * (BUS + PROGRAM), 2 * (BUS + PROGRAM)));
-}
-
-#[test]
-fn tables_learn_where_reads_start_and_last_levels_remember() {
-    let aged = [
-        SHAPE,
-        "physics = { levels = { retention = {} } }",
-        "start = { age_min = \"60d\", age_max = \"60d\", preload = \"lazy\" }",
-        "timing.read = \"90us\"",
-    ];
-    let retries = |read: &str, rounds: u64| {
-        let mut rig = Rig::new(&sets(&[&aged, &[read]]));
-        let mut before = 0;
-        for _ in 0..rounds {
-            before = rig.drive.flash().troubles().0;
-            (0..64).for_each(|page| {
-                rig.read(page);
-            });
-            rig.finish();
-        }
-        rig.drive.flash().troubles().0 - before
-    };
-    let (climb, tables) = ("read = \"climb\"", "read = { sl_tables = { relax_after = 0 } }");
-    assert!(retries(climb, 1) >= 4 * 64, "60 days need five levels or so");
-    assert!(retries(tables, 1) < 64, "one read teaches the others");
-    assert_eq!(retries(tables, 2), 0);
-    let last = "read = \"last_level\"";
-    assert_eq!(retries(last, 1), retries(climb, 1), "each page is new");
-    assert_eq!(retries(last, 2), 0);
-}
-
-#[test]
-fn a_page_that_was_written_since_is_read_from_the_first_level_again() {
-    let aged = [
-        "physics = { levels = { retention = {} } }",
-        "start = { age_min = \"60d\", age_max = \"60d\", preload = \"lazy\" }",
-        "timing.read = \"90us\"",
-        "read = \"last_level\"",
-    ];
-    let mut rig = Rig::new(&aged);
-    rig.read(0);
-    rig.finish();
-    assert!(rig.drive.flash().troubles().0 > 0);
-    let look = |rig: &mut Rig, page: u64| {
-        let began = rig.now();
-        let tag = rig.read(page);
-        rig.finish();
-        rig.end_of(tag).unwrap() - began
-    };
-    rig.write(0);
-    rig.finish();
-    rig.write(1);
-    rig.finish();
-    // The other page was never read before.
-    assert_eq!(look(&mut rig, 0), look(&mut rig, 1));
 }
 
 #[test]

@@ -78,6 +78,33 @@ fn what_begins_when_recording_ends_is_left_out_and_what_began_before_is_seen_who
 }
 
 #[test]
+fn what_is_under_way_is_seen_from_when_recording_begins_until_now() {
+    let sets = ["geometry.channels = 2", "timing.decode = \"10us\""];
+    // Of two units, two buses and two engines the second.
+    let (unit, bus, engine) = (1, 3, 5);
+    let (mut rig, zero) = written(&sets, 2);
+    rig.write(3);
+    rig.until(zero + BUS / 2).drive.record(SimTime::NEVER);
+    rig.until(zero + BUS + US);
+    assert_eq!(
+        seen(&rig, unit),
+        [
+            span(zero, unit, Act::TakeIn, 3, BUS / 2, BUS),
+            span(zero, unit, Act::Program, 3, BUS, BUS + US),
+        ]
+    );
+    assert_eq!(seen(&rig, bus), [span(zero, bus, Act::DataIn, 3, BUS / 2, BUS)]);
+
+    let (mut rig, zero) = written(&sets, 2);
+    rig.read(1);
+    let (out, decoded) = (READ + BUS, READ + BUS + 10 * US);
+    rig.until(zero + out + US).drive.record(SimTime::NEVER);
+    assert_eq!(rig.drive.flash().timeline(rig.now()).count(), 1, "nothing else is under way");
+    rig.finish();
+    assert_eq!(seen(&rig, engine), [span(zero, engine, Act::Decode, 1, out + US, decoded)]);
+}
+
+#[test]
 fn a_program_that_is_interrupted_is_seen_in_two_parts() {
     let (mut rig, zero) = written(&["preempt = { reads_interrupt = {} }"], 2);
     rig.drive.record(SimTime::NEVER);
