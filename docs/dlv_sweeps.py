@@ -22,6 +22,8 @@ WAYS = {"64 outstanding": 64, "at their times": None}
 DEPTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 CHIPS = [4, 8, 16, 32, 64, 128]
 CHANNELS = 4
+# NVMe's largest queue.
+NO_LIMIT = 65_535
 BUFFERS = ["none", "lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"]
 BUFFER_SIZE = "50MB"
 # Nanoseconds in which a controller looks at one expected end: a load, a sum and a comparison on a
@@ -74,6 +76,17 @@ def of_depth(requests: int) -> list[str]:
     """Return the lines on the depth of the device's queue."""
     settings = [{"host.queue_depth": str(depth)} for depth in DEPTHS]
     return table("depth", DEPTHS[1:], against_first(requests, settings, None))
+
+
+def of_window(requests: int) -> list[str]:
+    """Return the lines on how many of those that wait it chooses among, both ways."""
+    settings = [{"order.dlv.window": str(depth)} for depth in DEPTHS]
+    rows = []
+    for way, closed in {"512 outstanding": DEPTHS[-1], "at their times": None}.items():
+        deep = [one | {"host.queue_depth": str(closed or NO_LIMIT)} for one in settings]
+        found = against_first(requests, deep, closed)
+        rows += [(f"{name}, {way}", cells) for name, cells in found]
+    return table("window", DEPTHS[1:], rows)
 
 
 def of_chips(requests: int) -> list[str]:
@@ -151,6 +164,7 @@ def main() -> None:
     requests = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
     parts = [
         ("The depth of the device's queue", "against a depth of 1, at their times", of_depth),
+        ("Among how many it chooses", "against a window of 1, in a deep queue", of_window),
         ("Chips", f"against {CHIPS[0]} chips", of_chips),
         ("Buffers", f"of {BUFFER_SIZE}, against the baseline behind the same buffer", of_buffers),
         ("hm0's requests in time", "shares", of_hm0),

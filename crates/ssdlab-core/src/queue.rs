@@ -127,6 +127,12 @@ impl Queue {
         self.kinds[side(kind)].arrived.iter().map(|(id, _)| *id)
     }
 
+    /// The group of a kind before which so many others have come, if as many wait.
+    #[inline]
+    pub fn at(&self, kind: OpKind, others: usize) -> Option<GroupId> {
+        self.kinds[side(kind)].arrived.get(others).map(|(id, _)| *id)
+    }
+
     /// The place that a group holds in the order of coming.
     pub fn place(&self, id: GroupId) -> u64 {
         let group = self.group(id);

@@ -82,7 +82,7 @@ slot! { $ each_order
         fifo => Fifo,
         /// Reads before writes on each plane.
         read_first => ReadFirst,
-        /// By the priority of the submission queue.
+        /// By the priority of the submission queue; for two to five queues (`host.queues`).
         priority => Priority,
         /// The request that is expected to end first, and strong blocks where they help (DLV).
         dlv => Dlv,
@@ -203,6 +203,10 @@ impl OrderPolicy for Order {
 
     fn holds(&self) -> bool {
         each_order!(self, policy => policy.holds())
+    }
+
+    fn window(&self) -> usize {
+        each_order!(self, policy => policy.window())
     }
 
     fn estimate(&mut self, view: &HoldView, kind: OpKind, leg: &Leg) -> u64 {

@@ -142,6 +142,7 @@ const CHANGES: &[Row] = &[
     ("order.dlv.reads", DLV, "fifo"),
     ("order.dlv.strong", DLV, "prioritised"),
     ("order.dlv.write_deadline", DLV, "10us"),
+    ("order.dlv.window", DLV, "1"),
     ("order.dlv.writes", DLV, "fifo"),
     ("order.fifo.hol", &[], "true"),
     ("place[].small_strong.pages", GRADED, "1"),

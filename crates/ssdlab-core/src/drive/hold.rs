@@ -225,6 +225,7 @@ impl Drive {
                 self.enqueue_host(id, plane);
             }
             if self.hold_mut().queue.remove_leg(next.group, from) {
+                self.offer_last(kind);
                 // What goes leg by leg keeps its place.
                 self.count_let_go(owner, kind, overtakes && whole);
             } else if !whole {
@@ -252,6 +253,13 @@ impl Drive {
         if view.queue.group(group).legs.iter().any(|leg| view.is_idle(leg.plane)) {
             self.hold_mut().entered.push(group);
         }
+    }
+
+    /// Offers the group that has become the last of those among which the order chooses.
+    fn offer_last(&mut self, kind: OpKind) {
+        let window = self.answers.order.window();
+        let hold = self.hold_mut();
+        hold.entered.extend(hold.queue.at(kind, window - 1));
     }
 
     fn take_held(&mut self, group: GroupId, leg: usize) -> Option<TxnId> {

@@ -96,6 +96,11 @@ pub trait OrderPolicy {
         false
     }
 
+    /// Groups of a kind of which one may go, the first to come.
+    fn window(&self) -> usize {
+        usize::MAX
+    }
+
     /// Nanoseconds that a plane is expected to need for a leg, which has just come or grown.
     fn estimate(&mut self, _: &HoldView, _: OpKind, _: &Leg) -> u64 {
         0

@@ -129,6 +129,25 @@ fn who_waits_behind_one_that_was_let_go_can_still_be_overtaken() {
 }
 
 #[test]
+fn who_is_not_among_the_first_to_come_waits_for_them() {
+    let ended = |window: &str| {
+        let order = format!("order = {{ dlv = {{ {window} }} }}");
+        let mut rig = Rig::new(&[SHAPE, &order]);
+        rig.write(0);
+        let blocked = rig.write(4);
+        // Planes 1 and 2 are idle all the time.
+        let others = [5, 6].map(|page| rig.write(page));
+        rig.finish();
+        [blocked, others[0], others[1]].map(|write| rig.end_of(write).unwrap())
+    };
+    let alone = BUS + PROGRAM;
+    assert_eq!(ended("window = 2"), [2 * alone, alone, alone]);
+    // Both go when the one before them has gone.
+    assert_eq!(ended("window = 1"), [2 * alone, 2 * alone, 2 * alone]);
+    assert_eq!(ended(""), ended("window = 2"));
+}
+
+#[test]
 fn a_read_goes_before_a_write_that_was_let_go_and_has_not_begun() {
     let (mut rig, zero) = written(&[SHAPE, "order = \"dlv\""], 2);
     // Two pages on the second plane, then one on each of the first two.
@@ -455,8 +474,12 @@ proptest! {
         seed in 0..1000u64,
         reads in 0..100u64,
         gap in 10_000..200_000u64,
+        window in 1..100u64,
+        reads_first: bool,
     ) {
-        let mut rig = dlv();
+        let reads_by = if reads_first { "shortest" } else { "fifo" };
+        let order = format!("order = {{ dlv = {{ window = {window}, reads = \"{reads_by}\" }} }}");
+        let mut rig = Rig::new(&sets(&[&[SHAPE, &order], STRONG]));
         play(&mut rig, &steps(seed, 300, reads, gap), 64).map_err(TestCaseError::fail)?;
         prop_assert_eq!(rig.done.len(), 300);
         let programs: u64 = rig.drive.flash().ops()[OpKind::Program as usize].iter().sum();

@@ -20,7 +20,28 @@ pub struct Case {
     pub about: &'static str,
     pub device: &'static str,
     pub set: &'static [&'static str],
+    /// The scheme; nothing is the conventional one.
+    pub scheme: &'static str,
+    /// Requests outstanding at all times, if they do not come at their own.
+    pub closed: Option<u32>,
     pub what: What,
+}
+
+/// What most cases have in common.
+const PLAIN: Case = Case {
+    name: "",
+    about: "",
+    device: "",
+    set: &[],
+    scheme: "",
+    closed: None,
+    what: What::Workload,
+};
+
+/// Under a queue of 512 requests, by this scheme.
+const fn deep(name: &'static str, scheme: &'static str, about: &'static str) -> Case {
+    let set = &["host.queue_depth=512", "start.fill=0", "workload.requests=200000"];
+    Case { name, about, device: "dlv-mlc-128g", set, scheme, closed: Some(512), ..PLAIN }
 }
 
 /// What of a case's drive is measured.
@@ -44,7 +65,7 @@ pub const CASES: &[Case] = &[
         about: "generic-mlc-512g under `random`: the figure to quote",
         device: "generic-mlc-512g",
         set: &[],
-        what: What::Workload,
+        ..PLAIN
     },
     Case {
         name: "gc",
@@ -60,7 +81,7 @@ pub const CASES: &[Case] = &[
             "workload.interarrival=1ms",
             "workload.requests=200000",
         ],
-        what: What::Workload,
+        ..PLAIN
     },
     Case {
         name: "msr-4k",
@@ -68,6 +89,7 @@ pub const CASES: &[Case] = &[
         device: "generic-mlc-512g",
         set: &["geometry.page_size=4KiB"],
         what: What::Trace,
+        ..PLAIN
     },
     Case {
         name: "msr-16k",
@@ -75,27 +97,36 @@ pub const CASES: &[Case] = &[
         device: "generic-mlc-512g",
         set: &["geometry.page_size=16KiB"],
         what: What::Trace,
+        ..PLAIN
     },
     Case {
         name: "levels",
         about: "`random` with sensing levels, data up to 90 days old",
         device: "generic-mlc-512g",
         set: &["physics=levels", "physics.levels.retention.rate=8.448e-4", "start.age_max=90d"],
-        what: What::Workload,
+        ..PLAIN
     },
     Case {
         name: "retries",
         about: "generic-tlc-2t under `random` with read retries, worn and up to 90 days old",
         device: "generic-tlc-2t",
         set: &["physics=retries", "start.pe_cycles=3000", "start.age_max=90d"],
-        what: What::Workload,
+        ..PLAIN
     },
+    deep(
+        "deep",
+        "baseline",
+        "dlv-mlc-128g under `random`, 512 outstanding, first come first served",
+    ),
+    deep("deep-woo", "woo", "the same under WOO, which keeps the places of reads"),
+    deep("deep-dlv", "dlv", "the same under DLV"),
     Case {
         name: "start-2t",
         about: "generic-tlc-2t, new",
         device: "generic-tlc-2t",
         set: &[],
         what: What::Start,
+        ..PLAIN
     },
     Case {
         name: "start-2t-aged",
@@ -103,6 +134,7 @@ pub const CASES: &[Case] = &[
         device: "generic-tlc-2t",
         set: &["start.fill=0.7", "start.invalid=0.2"],
         what: What::Start,
+        ..PLAIN
     },
     Case {
         name: "memory-in-order",
@@ -110,6 +142,7 @@ pub const CASES: &[Case] = &[
         device: "generic-tlc-2t",
         set: &[],
         what: What::InOrder,
+        ..PLAIN
     },
     Case {
         name: "memory-scattered",
@@ -117,6 +150,7 @@ pub const CASES: &[Case] = &[
         device: "generic-tlc-2t",
         set: &[],
         what: What::Scattered,
+        ..PLAIN
     },
 ];
 
@@ -133,6 +167,8 @@ impl Case {
         Plan {
             device: self.device.into(),
             set: self.set.iter().map(|&set| set.into()).collect(),
+            scheme: self.scheme.into(),
+            closed: self.closed,
             trace: trace.map(|path| format!("{path}:msr")),
             seed: 1,
             limit,

@@ -59,7 +59,7 @@ fn main() {
         print!("{part}");
         text += &part;
         let instructions = counted.and_then(Result::ok);
-        let entry = serde_json::json!({"about": case.about, "device": case.device, "set": case.set,
+        let entry = serde_json::json!({"about": case.about, "device": case.device, "set": case.set, "scheme": case.scheme, "closed": case.closed,
             "instructions_per_page_op": instructions, "runs": runs});
         raw.insert(case.name.into(), entry);
     }

@@ -52,6 +52,10 @@ pub struct DlvConfig {
     /// Whether a write that finds all of its planes idle as it comes goes at once, to normal blocks.
     /// Default: true. Source: DLV, section III-B (step 4b).
     pub idle_at_once: bool,
+    /// Requests of a kind among which it chooses, those that came first; who came later waits until
+    /// one of them has gone. Default: 65535, all that wait. Source: DLV, section IV-C (its queue of 1
+    /// to 512, read as what waits; `host.queue_depth` is the other reading).
+    pub window: u32,
 }
 
 impl Default for DlvConfig {
@@ -64,6 +68,7 @@ impl Default for DlvConfig {
             read_deadline: Nanos::from_ms(500),
             avoid_collection: true,
             idle_at_once: true,
+            window: 65_535,
         }
     }
 }

@@ -4,7 +4,7 @@ use ssdlab_nand::PlaneId;
 
 use super::{Dlv, Pick};
 use crate::account::OpKind;
-use crate::policy::order::HoldView;
+use crate::policy::order::{HoldView, OrderPolicy};
 use crate::queue::{Group, GroupId, Leg};
 
 impl Dlv {
@@ -26,7 +26,7 @@ impl Dlv {
     pub(super) fn shortest(&mut self, view: &HoldView, kind: OpKind) -> Option<GroupId> {
         let (mut best, mut least) = (None, u64::MAX);
         self.searches += 1;
-        for id in view.queue.arrived(kind) {
+        for id in view.queue.arrived(kind).take(self.window()) {
             let group = view.queue.group(id);
             let mut end = view.now;
             for leg in &group.legs {
@@ -37,7 +37,7 @@ impl Dlv {
                     break;
                 }
             }
-            if end < least && !self.is_blocked(view, group) {
+            if end < least && !self.is_collected(view, group) {
                 (best, least) = (Some(id), end);
             }
         }
@@ -166,6 +166,22 @@ mod tests {
         assert_eq!(order.available(&view, PlaneId(0), 0), 3, "a promise was kept");
         order.planes[0].promised[..2].fill(u32::MAX);
         assert_eq!(order.class_for(&view, PlaneId(0), (0, 0), 0), 1, "none is left");
+    }
+
+    #[test]
+    fn it_chooses_among_the_first_to_come_of_a_kind() {
+        for (window, next) in [(1, 0), (2, 1), (3, 2)] {
+            let config = DlvConfig { window, ..DlvConfig::default() };
+            let mut bench = Bench::new([5, 3, 1, 0], config);
+            let writes = [0, 1, 2].map(|plane| bench.write(plane, &[plane]));
+            let read = bench.request(3, OpKind::Read, &[3], 1);
+            let (order, view) = bench.parts();
+            assert_eq!(order.shortest(&view, OpKind::Program), Some(writes[next]));
+            let first = [0, 1, 2].map(|plane| order.first(&view, PlaneId(plane)));
+            let seen = [0, 1, 2].map(|at| (at < window as usize).then_some(writes[at]));
+            assert_eq!(first, seen, "leg by leg, too");
+            assert_eq!(order.first(&view, PlaneId(3)), Some(read), "of its own kind the first");
+        }
     }
 
     #[test]

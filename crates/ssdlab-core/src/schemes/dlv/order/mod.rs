@@ -8,17 +8,19 @@
 mod bench;
 mod config;
 mod estimate;
+mod who;
 
 use std::collections::VecDeque;
 
 pub use config::{DlvConfig, Pick, Strong};
 use ssdlab_nand::PlaneId;
+use ssdlab_nand::refusal::Refusal;
 
 use crate::account::OpKind;
 use crate::belief::grade::CLASSES_MAX;
 use crate::policy::order::{Going, HoldView, Next, OrderPolicy, OrderView, Way};
 use crate::policy::{Answer, Setup};
-use crate::queue::{Group, GroupId, Leg};
+use crate::queue::{GroupId, Leg};
 
 /// The order.
 #[derive(Clone, Debug)]
@@ -50,6 +52,13 @@ struct Plane {
 impl Answer for Dlv {
     type Config = DlvConfig;
 
+    fn check(config: &DlvConfig, _: &Setup) -> Result<(), Refusal> {
+        match config.window {
+            0 => Err(Refusal::new("order.dlv.window", 0, "at least 1")),
+            _ => Ok(()),
+        }
+    }
+
     fn build(config: &DlvConfig, setup: &Setup) -> Dlv {
         Dlv {
             config: config.clone(),
@@ -64,43 +73,6 @@ impl Answer for Dlv {
 }
 
 impl Dlv {
-    fn deadline(&self, group: &Group) -> u64 {
-        let span = match group.kind {
-            OpKind::Read => self.config.read_deadline,
-            _ => self.config.write_deadline,
-        };
-        group.arrival + span.as_ns()
-    }
-
-    fn pick(&self, kind: OpKind) -> Pick {
-        if kind == OpKind::Read { self.config.reads } else { self.config.writes }
-    }
-
-    /// Whether a group that goes as a whole must wait for garbage collection.
-    #[inline]
-    fn is_blocked(&self, view: &HoldView, group: &Group) -> bool {
-        group.legs.iter().any(|leg| self.is_blocked_on(view, group, leg.plane))
-    }
-
-    /// Whether what a group needs of this plane must wait for garbage collection.
-    #[inline]
-    fn is_blocked_on(&self, view: &HoldView, group: &Group, plane: PlaneId) -> bool {
-        let waits = self.config.avoid_collection && group.kind != OpKind::Read;
-        waits && view.collecting[plane.index()]
-    }
-
-    /// Whether the first of a kind that may be overtaken has passed its deadline.
-    fn is_late(&self, view: &HoldView) -> bool {
-        [OpKind::Read, OpKind::Program].into_iter().any(|kind| {
-            if self.pick(kind) == Pick::Fifo {
-                return false;
-            }
-            let mut arrived = view.queue.arrived(kind).map(|id| view.queue.group(id));
-            let head = arrived.find(|group| !self.is_blocked(view, group));
-            head.is_some_and(|group| self.deadline(group) < view.now)
-        })
-    }
-
     /// The group of a kind that goes next, if one that may go needs this plane.
     fn shortest_for(&mut self, view: &HoldView, plane: PlaneId, kind: OpKind) -> Option<Next> {
         let mut all = view.queue.of_plane(plane, kind).iter().map(|&id| view.queue.group(id));
@@ -114,7 +86,10 @@ impl Dlv {
     /// Of the groups of a kind that need `plane`, the first to come that may go there.
     fn first_of(&self, view: &HoldView, plane: PlaneId, kind: OpKind) -> Option<GroupId> {
         let mut all = view.queue.of_plane(plane, kind).iter().copied();
-        all.find(|&id| !self.is_blocked_on(view, view.queue.group(id), plane))
+        all.find(|&id| {
+            let group = view.queue.group(id);
+            !self.is_outside(view, group) && !self.is_blocked_on(view, group, plane)
+        })
     }
 
     /// Of all groups that need `plane` and may go there, the one of the first place.
@@ -151,6 +126,10 @@ impl OrderPolicy for Dlv {
 
     fn holds(&self) -> bool {
         true
+    }
+
+    fn window(&self) -> usize {
+        self.config.window as usize
     }
 
     fn estimate(&mut self, view: &HoldView, kind: OpKind, leg: &Leg) -> u64 {
