@@ -1,7 +1,8 @@
 //! The truth: what every flash block really is. Pure functions of chip, address, age, wear, reads,
 //! temperature and voltage; no time loop.
 //!
-//! Everybody may know the shape of the flash ([`geometry`], [`page_order`]). What the blocks
+//! Everybody may know the shape of the flash ([`geometry`], [`page_order`],
+//! [`progress`]). What the blocks
 //! really are ([`chip`]) is for the drive's `flash` room alone: a policy that could ask would be
 //! cheating.
 //!
@@ -20,6 +21,7 @@ pub mod geometry;
 pub mod ldpc;
 pub mod levels;
 pub mod page_order;
+pub mod progress;
 pub mod refusal;
 pub mod retention;
 mod retry;
@@ -38,6 +40,7 @@ pub use each::Each;
 pub use geometry::{BlockId, ChannelId, DieId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 pub use levels::LevelsConfig;
 pub use page_order::PageType;
+pub use progress::Progress;
 pub use refusal::Refusal;
 pub use retry_config::RetriesConfig;
 pub use timing::TimingConfig;

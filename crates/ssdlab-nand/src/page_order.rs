@@ -30,6 +30,9 @@ pub struct WordLine(pub u16);
 #[derive(Clone, Debug)]
 pub struct PageOrder {
     steps: Vec<(WordLine, PageType)>,
+    /// The place of each page, wordline after wordline.
+    places: Vec<PageInBlock>,
+    bits: usize,
 }
 
 impl PageOrder {
@@ -46,7 +49,12 @@ impl PageOrder {
                 }
             }
         }
-        PageOrder { steps }
+        let mut places = vec![PageInBlock(0); steps.len()];
+        for (page, (wordline, page_type)) in steps.iter().enumerate() {
+            let at = usize::from(wordline.0) * bits as usize + page_type.index();
+            places[at] = PageInBlock(page as u16);
+        }
+        PageOrder { steps, places, bits: bits as usize }
     }
 
     /// The type of the page at this place.
@@ -58,6 +66,22 @@ impl PageOrder {
     /// The wordline of the page at this place.
     pub fn wordline(&self, page: PageInBlock) -> WordLine {
         self.steps[page.index()].0
+    }
+
+    /// The place of a wordline's page of this type.
+    #[inline]
+    pub fn page(&self, wordline: WordLine, page_type: PageType) -> PageInBlock {
+        self.places[usize::from(wordline.0) * self.bits + page_type.index()]
+    }
+
+    /// The types that a wordline's pages have, the lowest first.
+    pub fn types(&self) -> impl Iterator<Item = PageType> + use<> {
+        (0..self.bits as u8).map(PageType)
+    }
+
+    /// Wordlines of a block.
+    pub fn wordlines(&self) -> u16 {
+        (self.steps.len() / self.bits) as u16
     }
 
     /// Pages in a block.
@@ -94,6 +118,10 @@ mod tests {
             seen.sort();
             seen.dedup();
             assert_eq!((seen.len(), order.pages()), (pages as usize, pages as usize), "{cell}");
+            assert_eq!(u32::from(order.wordlines()) * order.types().count() as u32, pages);
+            for page in (0..pages as u16).map(PageInBlock) {
+                assert_eq!(order.page(order.wordline(page), order.page_type(page)), page);
+            }
         }
     }
 }

@@ -1,0 +1,136 @@
+//! The relaxed order: how far a block is programmed when each page type goes on by itself.
+//!
+//! PA-SSD (section 4.3.1) replaces the conventional order by three constraints. Pages of one type are
+//! programmed in the order of their wordlines; a page of a higher type only after those of the
+//! next lower type on its own wordline and on both neighbours. What is programmed is therefore a
+//! number for each type, and a [`Progress`] can only be reached by legal programs.
+
+use serde::{Deserialize, Serialize};
+
+use crate::page_order::{PageType, WordLine};
+
+/// How many pages of each type of a block are programmed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Progress([u16; PageType::MOST]);
+
+impl Progress {
+    /// The wordline of the page of this type that may be programmed next in a block of so many
+    /// wordlines, if one may.
+    #[inline]
+    pub fn candidate(&self, page_type: PageType, wordlines: u16) -> Option<WordLine> {
+        let next = self.0[page_type.index()];
+        let above_neighbours = match page_type.index() {
+            0 => true,
+            at => self.0[at - 1] >= wordlines.min(next + 2),
+        };
+        (next < wordlines && above_neighbours).then_some(WordLine(next))
+    }
+
+    /// Programs the next page of this type, if it may be; its wordline.
+    #[inline]
+    pub fn program(&mut self, page_type: PageType, wordlines: u16) -> Option<WordLine> {
+        let wordline = self.candidate(page_type, wordlines)?;
+        self.0[page_type.index()] += 1;
+        Some(wordline)
+    }
+
+    /// Pages of this type that are programmed.
+    #[inline]
+    pub fn programmed(&self, page_type: PageType) -> u16 {
+        self.0[page_type.index()]
+    }
+
+    /// Pages of all types that are programmed.
+    pub fn total(&self) -> u32 {
+        self.0.iter().map(|&count| u32::from(count)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LSB: PageType = PageType(0);
+    const CSB: PageType = PageType(1);
+    const MSB: PageType = PageType(2);
+
+    /// What may be programmed next, by type, in a block of five wordlines (as in Fig. 7 of PA-SSD)
+    /// of which so many pages of each type are programmed in an order that is legal.
+    fn candidates(programmed: [u16; 3]) -> [Option<u16>; 3] {
+        let mut block = Progress::default();
+        for (at, &count) in programmed.iter().enumerate() {
+            for _ in 0..count {
+                block.program(PageType(at as u8), 5).expect("a legal program");
+            }
+        }
+        [LSB, CSB, MSB].map(|kind| block.candidate(kind, 5).map(|wordline| wordline.0))
+    }
+
+    #[test]
+    fn the_six_states_of_figure_7() {
+        assert_eq!(candidates([1, 0, 0]), [Some(1), None, None], "(a) only the next LSB page");
+        assert_eq!(candidates([2, 0, 0]), [Some(2), Some(0), None], "(b) LSB and CSB");
+        assert_eq!(candidates([3, 2, 0]), [Some(3), None, Some(0)], "(c) LSB and MSB");
+        assert_eq!(candidates([4, 2, 0]), [Some(4), Some(2), Some(0)], "(d) all three");
+        assert_eq!(candidates([5, 3, 1]), [None, Some(3), Some(1)], "(e) LSB used up");
+        assert_eq!(candidates([5, 5, 2]), [None, None, Some(2)], "(f) only MSB");
+    }
+
+    #[test]
+    fn the_first_and_the_last_wordline_have_one_neighbour() {
+        assert_eq!(candidates([0, 0, 0]), [Some(0), None, None]);
+        assert_eq!(candidates([4, 3, 0]), [Some(4), None, Some(0)], "C3 waits for L4");
+        assert_eq!(candidates([5, 4, 3]), [None, Some(4), None], "M3 waits for C4");
+        assert_eq!(candidates([5, 5, 4]), [None, None, Some(4)]);
+        assert_eq!(candidates([5, 5, 5]), [None, None, None]);
+    }
+
+    #[test]
+    fn a_block_of_one_wordline_has_no_neighbours_to_wait_for() {
+        let mut block = Progress::default();
+        assert_eq!(block.program(CSB, 1), None);
+        for kind in [LSB, CSB, MSB] {
+            assert_eq!(block.program(kind, 1), Some(WordLine(0)));
+        }
+        assert_eq!((block.total(), block.programmed(MSB)), (3, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn no_sequence_breaks_the_rules_and_every_one_can_be_completed(
+            wordlines in 1u16..20,
+            bits in 1u8..=4,
+            asked in prop::collection::vec(0u8..4, 0..200),
+        ) {
+            let mut block = Progress::default();
+            let mut programmed = BTreeSet::new();
+            let types = || (0..bits).map(PageType);
+            for kind in asked.into_iter().filter(|&kind| kind < bits).map(PageType) {
+                let before = block;
+                let Some(wordline) = block.program(kind, wordlines) else {
+                    prop_assert_eq!(before, block);
+                    continue;
+                };
+                prop_assert!(programmed.insert((wordline.0, kind)), "twice the same page");
+                let in_order = wordline.0 == 0 || programmed.contains(&(wordline.0 - 1, kind));
+                prop_assert!(in_order, "pages of a type go in order");
+                if let Some(lower) = kind.0.checked_sub(1).map(PageType) {
+                    let first = wordline.0.saturating_sub(1);
+                    for near in first..=(wordline.0 + 1).min(wordlines - 1) {
+                        prop_assert!(programmed.contains(&(near, lower)), "a neighbour is missing");
+                    }
+                }
+            }
+            // Whatever was programmed, there is always a page that may come next.
+            while block.total() < u32::from(wordlines) * u32::from(bits) {
+                let next = types().find(|&kind| block.program(kind, wordlines).is_some());
+                prop_assert!(next.is_some(), "stuck at {:?}", block);
+            }
+            prop_assert!(types().all(|kind| block.candidate(kind, wordlines).is_none()));
+        }
+    }
+}
