@@ -4,6 +4,7 @@ use ssdlab_base::Fault;
 use ssdlab_workload::{Generator, Op, Record, Source, open_with, parse_spec};
 
 use crate::plan::Prepared;
+use crate::twin;
 
 /// Requests in batches, each of them on the drive.
 pub struct Feed {
@@ -37,7 +38,8 @@ impl Feed {
             (None, None, None) => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
             (None, Some(spec), _) => {
                 let (path, format) = parse_spec(spec)?;
-                let trace = open_with(&path, format, &prepared.workload.trace)?;
+                let trace = open_with(&path, format, &prepared.workload.trace);
+                let trace = trace.map_err(|fault| twin::missed(spec, &prepared.plan, fault))?;
                 remarks.extend(trace.remarks());
                 Box::new(trace)
             }

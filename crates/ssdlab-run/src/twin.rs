@@ -1,11 +1,14 @@
 //! A twin as a plan's workload.
 
+use std::path::Path;
+
 use ssdlab_base::{Bytes, Fault};
 use ssdlab_config::Effective;
-use ssdlab_workload::Kind;
 use ssdlab_workload::twins::{Twin, catalogue, find};
+use ssdlab_workload::{Kind, parse_spec};
 
 use crate::plan::Plan;
+use crate::traces::twin_of;
 
 /// The twin that a plan names, if its workload is one: `dlv/hm0`, or `hm0` on a drive of DLV.
 ///
@@ -23,12 +26,30 @@ pub(crate) fn of(plan: &Plan) -> Result<Option<&'static Twin>, Fault> {
         if fault.expected.is_some() {
             return fault;
         }
+        if parse_spec(name).is_ok_and(|(path, _)| path.is_file()) {
+            let fault = Fault::new("--workload", "a file, not a workload").got(format!("{name:?}"));
+            return fault.hint(format!("--trace {name}"));
+        }
         let twins = catalogue().iter().map(|twin| twin.name.as_str());
         Fault::new("--workload", "unknown workload")
             .got(format!("{name:?}"))
             .expected(format!("{}, or a twin such as dlv/hm0", Kind::NAMES.join(", ")))
             .suggest(name, Kind::NAMES.iter().copied().chain(twins))
     })
+}
+
+/// The fault of a trace that cannot be opened; if there is no such file and a workload is called so,
+/// with how that is run.
+pub(crate) fn missed(spec: &str, plan: &Plan, fault: Fault) -> Fault {
+    let is_closed = Kind::NAMES.contains(&spec) && !Path::new(spec).exists();
+    match twin_of(spec, family(&plan.device)) {
+        Ok(None) if !is_closed => fault,
+        Ok(_) => fault.hint(format!("a workload is called so: --workload {spec}")),
+        Err(several) => {
+            let names = several.expected.unwrap_or_default();
+            fault.hint(format!("workloads are called so: --workload with {names}"))
+        }
+    }
 }
 
 /// The family of twins that a device is of, if it is of one.

@@ -58,3 +58,34 @@ fn a_twin_that_is_larger_than_the_drive_is_folded_into_it() {
     let result = run(Plan { fit: true, ..plan("readguard/ali121") }).unwrap();
     assert_eq!(result.requests, 2000);
 }
+
+#[test]
+fn a_workload_as_a_trace_and_a_trace_as_a_workload_are_told_their_options() {
+    let traced = |device: &str, trace: &str| {
+        let plan = Plan { device: device.into(), trace: Some(trace.into()), ..Plan::default() };
+        run(plan).unwrap_err()
+    };
+    assert_eq!(
+        traced("generic-mlc-512g", "dlv/hm0"),
+        "dlv/hm0: no such file (a workload is called so: --workload dlv/hm0)"
+    );
+    assert_eq!(
+        traced("dlv-mlc-128g", "hm0"),
+        "hm0: no such file (a workload is called so: --workload hm0)"
+    );
+    let several = traced("generic-mlc-512g", "hm0");
+    assert!(several.contains("--workload with one of dlv/hm0, pv-read/hm0"), "{several}");
+    assert_eq!(
+        traced("generic-mlc-512g", "zipf"),
+        "zipf: no such file (a workload is called so: --workload zipf)"
+    );
+    assert_eq!(traced("generic-mlc-512g", "no.csv"), "no.csv: no such file");
+
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = file.path().to_str().unwrap();
+    for spec in [path.to_owned(), format!("{path}:msr")] {
+        let fault = run(plan(&spec)).unwrap_err();
+        assert!(fault.starts_with("--workload: a file, not a workload"), "{fault}");
+        assert!(fault.ends_with(&format!("(--trace {spec})")), "{fault}");
+    }
+}
