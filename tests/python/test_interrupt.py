@@ -57,7 +57,7 @@ def test_a_report(tmp_path: Path) -> None:
 def test_sigterm_leaves_no_file_half_written(tmp_path: Path) -> None:
     files = ("--log", "l", "--series", "s", "--json", "j", "--timeline", "t")
     code, out, err = interrupted(tmp_path, "run", *FOREVER, *files, by=signal.SIGTERM)
-    assert (code, err) == (130, "")
+    assert (code, err) == (143, "")
     assert "PARTIAL: stopped after " in out
     assert {path.name for path in tmp_path.iterdir()} == {"l", "s", "j", "t"}
     assert json.loads((tmp_path / "j").read_text())["results"][0]["partial"] is True
@@ -73,9 +73,12 @@ def test_a_comparison_on_stdout(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("output", [(), ("--json", "-"), ("--json", "out.json")])
-def test_a_preparation(tmp_path: Path, output: tuple[str, ...]) -> None:
-    code, out, err = interrupted(tmp_path, "run", "--precondition", "steady", *output)
-    assert (code, out, err) == (130, "", "interrupted before anything was measured\n")
+@pytest.mark.parametrize(("by", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_preparation(
+    tmp_path: Path, output: tuple[str, ...], by: signal.Signals, expected: int
+) -> None:
+    code, out, err = interrupted(tmp_path, "run", "--precondition", "steady", *output, by=by)
+    assert (code, out, err) == (expected, "", "interrupted before anything was measured\n")
     assert not list(tmp_path.iterdir())
 
 

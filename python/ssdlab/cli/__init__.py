@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from types import FrameType
 
 import click
 
@@ -35,13 +36,21 @@ ssdlab.add_command(workload.workload)
 
 
 def main() -> None:
-    """Run the command line and exit: 0 well, 2 a wrong input, 70 our own fault, 130 Ctrl-C."""
-    # Who is asked to end ends as by Ctrl-C: what is written appears whole or not at all.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    """Run the command line and exit with one of the codes of ``exits``, or 0."""
+    is_terminated = False
+
+    def terminate(_signal: int, _frame: FrameType | None) -> None:
+        """End as by Ctrl-C: what is written appears whole or not at all."""
+        nonlocal is_terminated
+        is_terminated = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, terminate)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a sign gets a question mark in its place.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    sys.exit(status())
+    code = status()
+    sys.exit(exits.TERMINATED if is_terminated and code == exits.INTERRUPTED else code)
 
 
 def status() -> int:

@@ -7,4 +7,7 @@ INTERNAL = 70
 """The simulator itself is at fault."""
 
 INTERRUPTED = 130
-"""Ctrl-C, or SIGTERM."""
+"""Ctrl-C; commands end so on SIGTERM too, which the process then tells apart."""
+
+TERMINATED = 143
+"""SIGTERM."""
