@@ -233,3 +233,29 @@ fn a_name_of_several_twins_is_refused() {
     let line = run(&mixed).expect_err("a refusal");
     assert!(line.contains("--mix a") && line.contains("dlv/hm0, pv-read/hm0, hire/hm0"), "{line}");
 }
+
+#[test]
+fn a_unit_that_looks_wrong_is_asked_about_in_a_mix_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // 64 KiB every 2 µs, after a burst that hides it from the first lines.
+    let line = |n: u64| format!("{} 0 8 128 1\n", n.saturating_sub(99) * 2000);
+    let fast = folder.path().join("fast.trace");
+    std::fs::write(&fast, (0..1000).map(line).collect::<String>()).expect("a file");
+    // A request a nanosecond, which the first lines show.
+    let dense = folder.path().join("dense.trace");
+    let line = |n: u64| format!("{n} 0 8 8 1\n");
+    std::fs::write(&dense, (0..20).map(line).collect::<String>()).expect("a file");
+    let named = |path: PathBuf| PathBuf::from(format!("{}:mqsim", path.display()));
+    let apps = vec![app("a", &named(fast)), app("b", &named(dense))];
+
+    let asked = |remarks: &[String]| {
+        assert_eq!(remarks.len(), 2, "{remarks:?}");
+        assert!(remarks[0].contains("dense.trace: mean arrival 1e9/s"), "{remarks:?}");
+        assert!(remarks[1].contains("fast.trace: 36 GB/s over 1000 requests"), "{remarks:?}");
+        assert!(remarks.iter().all(|remark| remark.contains("is the time unit 1ns?")));
+    };
+    let out = folder.path().join("mixed.csv").display().to_string();
+    let order = MixOrder { apps, share_addresses: false, reading: Reading::default() };
+    asked(&mix(&order, &out, &Control::new(1)).expect("a mix").expect("not stopped").remarks);
+    asked(&run(&plan(&order.apps, 2)).expect("a run").remarks);
+}

@@ -138,6 +138,10 @@ impl Source for Member {
         self.source().trace_format()
     }
 
+    fn doubts(&self) -> Vec<String> {
+        self.source().doubts()
+    }
+
     fn fault(&self, index: usize, what: &str) -> Fault {
         self.source().fault(index, what)
     }

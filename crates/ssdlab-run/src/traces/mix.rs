@@ -272,13 +272,14 @@ pub fn mix(order: &MixOrder, out: &str, control: &Control) -> Result<Option<Mixe
         order.apps.iter().map(|app| file_of(&app.trace)).collect::<Result<_, _>>()?;
     let target = Out::new(out, &inputs)?;
     let format = target.format.name();
-    let Some(OpenMix { merge, mut apps, remarks }) = open_mix(order, control)? else {
+    let Some(OpenMix { merge, mut apps, mut remarks }) = open_mix(order, control)? else {
         return Ok(None);
     };
     let counted = Counted { inner: Select::new(merge, selection), counts: BTreeMap::new() };
     let mut source = Reined { part: (0.5, 1.0), ..Reined::new(counted, control, 0) };
     let stopped = || control.stop.load(std::sync::atomic::Ordering::Relaxed);
     let Some(written) = target.write(&mut source, |_| Ok(!stopped()))? else { return Ok(None) };
+    remarks.extend(source.inner.inner.inner().doubts());
     for app in &mut apps {
         [app.requests, app.trims, app.flushes] = source
             .inner
