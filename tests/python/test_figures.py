@@ -74,6 +74,19 @@ def test_percentiles_are_those_of_the_result() -> None:
     assert found["max"] == pytest.approx(latency.max, 1e-5)
 
 
+def test_percentiles_that_are_equal_do_not_cover_each_other() -> None:
+    # The same run twice, each with two queues: eight dots of each percentile, two and two alike.
+    figure = of(drawn.queued(), drawn.queued())["percentiles-read"]
+    scale = figure.chart.to_dict()["encoding"]["yOffset"]["scale"]
+    drawn_in = [(row["what"], row["lane"]) for row in rows(figure)]
+    assert len(set(drawn_in)) == len(drawn_in) == 5 * 2 * 2
+    assert scale["domain"] == [lane for what, lane in drawn_in if what == "p50"]
+    assert figure.lanes == 5
+    assert figure.marks == 4
+    (alone,) = [of(drawn.one())["percentiles-read"]]
+    assert "yOffset" not in alone.chart.to_dict()["encoding"]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("result", [drawn.one, drawn.busy])
 def test_blame_sums_to_the_mean(result: Any, kind: str) -> None:

@@ -171,13 +171,15 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
         for queue, part in parts_of(run, kind):
             for name, attribute in PERCENTILES:
                 us = short(getattr(part.latency_us, attribute))
-                rows.append({"label": run.label, "queue": queue, "what": name, "us": us})
+                place = {"what": name, "lane": _lane(run, queue)}
+                rows.append({"label": run.label, "queue": queue, **place, "us": us})
     values = [row["us"] for row in rows]
     title = f"{kind.capitalize()} latency"
-    lanes = [run.label for run in runs]
+    # Each run's queues stand below one another: where they are as fast, each is still seen.
+    lanes = [_lane(run, queue) for run in runs for queue in queues]
     given: dict[str, Any] = {}
-    if len(runs) > 1:
-        given["yOffset"] = alt.YOffset("label:N", scale=alt.Scale(domain=lanes, paddingOuter=0.35))
+    if len(lanes) > 1:
+        given["yOffset"] = alt.YOffset("lane:N", scale=alt.Scale(domain=lanes, paddingOuter=0.35))
     if len(queues) > 1:
         shapes = ("circle", "diamond", "square", "triangle-up", "cross")
         ranged = [shapes[at % len(shapes)] for at in range(len(queues))]
@@ -185,7 +187,7 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
         given["shape"] = alt.Shape("queue:N", scale=scale, legend=alt.Legend(title=None))
     chart = (
         alt.Chart(table(rows))
-        .mark_point(filled=True, size=45, opacity=1)
+        .mark_point(filled=True, size=45 if len(lanes) <= _SIDE_BY_SIDE else 28, opacity=1)
         .encode(
             x=alt.X("us:Q", **latency_axis(title, min(values), max(values))),
             y=alt.Y(
@@ -209,11 +211,15 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
     )
     keys = [*run_keys(runs), *shown]
     what = f"Percentiles of the {kind}s' latencies, and the slowest {kind}."
-    # So high that the dots of many runs have their places.
-    high = len(PERCENTILES) if len(runs) > _SIDE_BY_SIDE else 0
+    # So high that the dots of many runs and queues have their places.
+    high = len(PERCENTILES) if len(lanes) > _SIDE_BY_SIDE else 0
     return Figure(
-        *(f"percentiles-{kind}", SECTION, names, what, chart, keys), lanes=high, marks=len(runs)
+        *(f"percentiles-{kind}", SECTION, names, what, chart, keys), lanes=high, marks=len(lanes)
     )
+
+
+def _lane(run: Run, queue: str) -> str:
+    return f"{run.label}, {queue}"
 
 
 def parts_of(run: Run, kind: str) -> Iterator[tuple[str, KindResult]]:

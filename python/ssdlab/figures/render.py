@@ -87,7 +87,7 @@ def spec_of(figure: Figure) -> dict[str, Any]:
     spec["autosize"] = {"type": "fit", "contains": "padding"}
     spec["height"] = _MAP_HEIGHT if figure.many else _HEIGHT
     if figure.lanes:
-        lane = figure.lane(_LANE, thin=9, line=_LINE, mark=5)
+        lane = figure.lane(_LANE, thin=9, line=_LINE, mark=7)
         spec["height"] = figure.lanes * lane + 30
         figure.centre_labels(spec, _LINE)
     spec["height"] += rows * _LEGEND_LINE

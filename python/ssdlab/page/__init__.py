@@ -161,6 +161,6 @@ def _without_legends(spec: dict[str, Any]) -> None:
 
 def _height(figure: Figure) -> int:
     if figure.lanes:
-        height = figure.lanes * figure.lane(_LANE, thin=18, line=_LINE, mark=6) + 50
+        height = figure.lanes * figure.lane(_LANE, thin=18, line=_LINE, mark=8) + 50
         return max(height, _HEIGHT) if figure.marks > 1 else height
     return _MAP_HEIGHT if figure.many else _HEIGHT
