@@ -1,7 +1,7 @@
 """Write the tables of docs/dlv.md: every scheme of DLV on its twenty workloads.
 
-Run by ``make dlv``; some minutes. The workloads are twins (docs/twins.md), of which the first
-requests run: ``python docs/dlv_table.py [REQUESTS]``.
+Run by ``make dlv``; half an hour on two cores. The workloads are twins (docs/twins.md), each in its
+full length or the first requests of it: ``python docs/dlv_table.py [REQUESTS]``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def change(new: float, old: float) -> str:
     return f"{100 * (new / old - 1):+.1f}"
 
 
-def run(requests: int, closed: int | None) -> dict[tuple[str, str], ssdlab.Result]:
+def run(requests: int | None, closed: int | None) -> dict[tuple[str, str], ssdlab.Result]:
     """Return the result of every workload and scheme."""
     keys = [(workload, scheme) for workload in WORKLOADS for scheme in ["baseline", *SCHEMES]]
     plans = [
@@ -95,7 +95,7 @@ def tables(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
     return lines + [f"| {name} | {' | '.join(cells)} |" for name, cells in rows]
 
 
-def of_physics(requests: int) -> list[str]:
+def of_physics(requests: int | None) -> list[str]:
     """Return the lines on what the physics contributes: a strong step, an age of the data."""
     base = ssdlab.Plan(device="dlv-mlc-128g", workload="dlv/hm0", limit=requests, closed=64)
 
@@ -127,7 +127,7 @@ def of_physics(requests: int) -> list[str]:
 
 def main() -> None:
     """Measure and write."""
-    requests = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    requests = int(sys.argv[1]) if len(sys.argv) > 1 else None
     ways = [
         ("64 requests outstanding (`--closed 64`)", 64),
         ("At the times of the workload", None),
@@ -135,12 +135,14 @@ def main() -> None:
     parts = []
     for title, closed in ways:
         parts += [f"### {title}", "", *tables(run(requests, closed)), ""]
+        print(f"{title}: done", file=sys.stderr)
     parts += ["### What the physics contributes", "", *of_physics(requests), ""]
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(MARK)
     _, mark, swept = rest.partition(SWEPT)
-    about = (
-        f"The first {requests:,} requests of each twin, seed 1, ssdlab {ssdlab.__version__}.\n\n"
+    what = (
+        "Each twin in full" if requests is None else f"The first {requests:,} requests of each twin"
     )
+    about = f"{what}, seed 1, ssdlab {ssdlab.__version__}.\n\n"
     measured = f"{MARK}\n{about}" + "\n".join(parts) + "\n"
     PAGE.write_text(head + measured + mark + swept, encoding="utf-8")
 

@@ -324,4 +324,8 @@ impl TendPolicy for Tend {
     fn urgent_below(&self) -> u32 {
         each_tender!(self, policy => policy.urgent_below())
     }
+
+    fn counts_pages(&self) -> bool {
+        each_tender!(self, policy => policy.counts_pages())
+    }
 }

@@ -14,6 +14,13 @@ use crate::page_order::{PageType, WordLine};
 pub struct Progress([u16; PageType::MOST]);
 
 impl Progress {
+    /// Every page of so many types and wordlines.
+    pub fn complete(types: u8, wordlines: u16) -> Progress {
+        let mut programmed = [0; PageType::MOST];
+        programmed[..usize::from(types)].fill(wordlines);
+        Progress(programmed)
+    }
+
     /// The wordline of the page of this type that may be programmed next in a block of so many
     /// wordlines, if one may.
     #[inline]
@@ -131,6 +138,7 @@ mod tests {
                 prop_assert!(next.is_some(), "stuck at {:?}", block);
             }
             prop_assert!(types().all(|kind| block.candidate(kind, wordlines).is_none()));
+            prop_assert_eq!(block, Progress::complete(bits, wordlines));
         }
     }
 }

@@ -17,6 +17,7 @@ pub use ssdlab_nand::chip::PhysicsConfig;
 use ssdlab_nand::timing::TimingConfig;
 
 use crate::belief::BeliefConfig;
+use crate::ftl::Order;
 use crate::slots::{
     EvictChoice, OrderChoice, PlaceChoice, PreemptChoice, ProgramChoice, ReadChoice, TendChoice,
 };
@@ -284,6 +285,10 @@ pub struct FtlConfig {
     /// The order in which pages are dealt to channels (C), chips or ways (W), dies (D) and planes
     /// (P), the fastest-changing first: one of the 24. Default: `CWDP`. Source: DLV, Table II.
     pub allocation_order: String,
+    /// The order in which a block's pages are programmed: `strict` (the conventional one) or
+    /// `relaxed` (each page type by itself behind the next lower one, and several blocks of a plane at
+    /// a time). Default: `strict`. Source: PA-SSD, section 4.3.1 for `relaxed`.
+    pub page_order: Order,
     /// Writes that cover a page in part: `read_modify_write`, `pad` or `sector_bitmap`. Default:
     /// `read_modify_write`. Source: PA-SSD (ruled).
     pub partial_writes: PartialWrites,
@@ -300,6 +305,7 @@ impl Default for FtlConfig {
             overprovisioning: Share::new(0.07),
             allocation: Allocation::default(),
             allocation_order: "CWDP".into(),
+            page_order: Order::default(),
             partial_writes: PartialWrites::default(),
             level_wear: true,
             bad_blocks: Share::new(0.0),

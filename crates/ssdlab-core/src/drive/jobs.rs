@@ -9,6 +9,7 @@ use crate::account::{Cause, OpKind};
 use crate::flash::{Owner, Rank, TxnId};
 use crate::ftl::{BlockState, Stream};
 use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
+use crate::slots::Tend;
 
 /// A job under way.
 #[derive(Clone, Copy, Debug)]
@@ -30,15 +31,20 @@ pub struct Jobs {
     contents: u32,
     /// Free blocks below which jobs go before the host.
     urgent: u32,
+    /// Whether both are blocks' worth of free pages.
+    counts_pages: bool,
 }
 
 impl Jobs {
-    pub fn new(planes: u32, contents: u32, urgent: u32) -> Jobs {
+    pub fn new(planes: u32, tenders: &[Tend]) -> Jobs {
+        let contents = tenders.iter().map(TendPolicy::content_with).max();
+        let urgent = tenders.iter().map(TendPolicy::urgent_below).max();
         Jobs {
             running: vec![None; planes as usize].into_boxed_slice(),
             collecting: vec![false; planes as usize].into_boxed_slice(),
-            contents,
-            urgent,
+            contents: contents.unwrap_or(0),
+            urgent: urgent.unwrap_or(0),
+            counts_pages: tenders.iter().any(TendPolicy::counts_pages),
         }
     }
 
@@ -63,9 +69,18 @@ impl Drive {
     /// A page of the plane was written or became invalid: the tenders may want something.
     #[inline]
     pub(super) fn tend_changed(&mut self, plane: PlaneId) {
-        let free = self.ftl.alloc.free_blocks(plane) as u32;
+        let free = self.free(plane);
         if free < self.jobs.contents && self.jobs.running[plane.index()].is_none() {
             self.tend(plane, Trigger::Changed);
+        }
+    }
+
+    /// Free blocks of a plane, or as many as the pages make that the host can write.
+    #[inline]
+    fn free(&self, plane: PlaneId) -> u32 {
+        match self.jobs.counts_pages {
+            true => self.ftl.alloc.pages_for_host(plane) / self.geometry.pages,
+            false => self.ftl.alloc.free_blocks(plane) as u32,
         }
     }
 
@@ -80,11 +95,15 @@ impl Drive {
             pool: self.ftl.blocks.pool(plane),
             free_blocks: self.ftl.alloc.free_blocks(plane) as u32,
             open_pages: self.ftl.alloc.open_pages(plane, Stream::Gc),
+            pages_for_host: self.ftl.alloc.pages_for_host(plane),
         };
         let job = self.answers.tend.iter_mut().find_map(|tender| tender.job(trigger, &view));
         let Some(job) = job else { return };
-        debug_assert_eq!(self.ftl.blocks.state(job.block), BlockState::Closed);
-        self.ftl.blocks.set_state(job.block, BlockState::Victim);
+        debug_assert!(matches!(
+            self.ftl.blocks.state(job.block),
+            BlockState::Closed | BlockState::Partial
+        ));
+        self.stats.unprogrammed += u64::from(self.ftl.begin_collection(job.block));
         self.jobs.running[plane.index()] = Some(Running { job, cursor: 0, from: Ppn(0) });
         self.jobs.collecting[plane.index()] = true;
         let id = self.flash.txns.insert(self.now);
@@ -121,7 +140,7 @@ impl Drive {
     }
 
     fn enqueue_job(&mut self, id: TxnId, plane: PlaneId) {
-        let free = self.ftl.alloc.free_blocks(plane) as u32;
+        let free = self.free(plane);
         let rank = if free < self.jobs.urgent { Rank::URGENT } else { Rank::BACKGROUND };
         self.flash.txns[id].since = self.now;
         self.flash.comes(id);

@@ -27,13 +27,12 @@ use crate::belief::grade::Grades;
 use crate::buffer::Buffer;
 use crate::config::{Allocation, Resolved};
 use crate::flash::{Cells, Event, Flash, TxnId};
-use crate::ftl::{BlockState, Ftl, PlaneOrder, Stream};
+use crate::ftl::{BlockState, Ftl, Pick, PlaneOrder, Stream};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
 use crate::media;
 use crate::policy::order::OrderPolicy;
 use crate::policy::place::PlacePolicy;
 use crate::policy::read::ReadPolicy;
-use crate::policy::tend::TendPolicy;
 use crate::slots::{Evict, Order, Place, Preempt, Program, Read, Tend};
 use crate::stats::{Ended, Stats};
 use hold::Hold;
@@ -127,8 +126,6 @@ impl Drive {
         let classes = resolved.config.belief.grade.classes();
         let planes = geometry.plane_count();
         let hold = Hold::new(&answers.order, &mut answers.program, &flash, planes, classes);
-        let contents = answers.tend.iter().map(|tender| tender.content_with()).max().unwrap_or(0);
-        let urgent = answers.tend.iter().map(|tender| tender.urgent_below()).max().unwrap_or(0);
         let config = &resolved.config;
         Drive {
             sectors_per_page: geometry.sectors_per_page(),
@@ -142,7 +139,7 @@ impl Drive {
             flash,
             hold,
             learns: answers.read.learns(),
-            jobs: Jobs::new(geometry.plane_count(), contents, urgent),
+            jobs: Jobs::new(geometry.plane_count(), &answers.tend),
             answers,
             stats: Stats::new(config.host.queues as usize, 0),
             preloaded: Vec::new(),
@@ -282,7 +279,9 @@ impl Drive {
             return true;
         }
         let plane = self.order_of_planes.plane_of(lpn);
-        let Some(ppn) = self.ftl.prepare_write(plane, Stream::Host, None) else { return false };
+        let Some(ppn) = self.ftl.prepare_write(plane, Stream::Host, Pick::default()) else {
+            return false;
+        };
         watch!(self, laid_down(lpn, ppn));
         self.ftl.commit_write(lpn, ppn);
         self.ftl.map.add_sectors(lpn, u64::MAX);

@@ -122,8 +122,8 @@ impl Drive {
     #[inline]
     fn prepare_program(&mut self, id: TxnId) -> bool {
         let txn = &self.flash.txns[id];
-        let (plane, stream, class) = (txn.plane, self.stream_of(txn.owner), txn.wish.quality);
-        match self.ftl.prepare_write(plane, stream, class) {
+        let (plane, stream, pick) = (txn.plane, self.stream_of(txn.owner), txn.wish.pick());
+        match self.ftl.prepare_write(plane, stream, pick) {
             Some(ppn) => {
                 self.flash.txns[id].ppn = ppn;
                 self.choose_program(id);
@@ -223,7 +223,7 @@ impl Drive {
         let txn = &self.flash.txns[id];
         match txn.kind {
             OpKind::Program => {
-                self.ftl.next_page(plane, self.stream_of(txn.owner), txn.wish.quality)
+                self.ftl.next_page(plane, self.stream_of(txn.owner), txn.wish.pick())
             }
             _ => Some(self.geometry.page_in_block(txn.ppn)),
         }

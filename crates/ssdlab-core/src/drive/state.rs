@@ -45,7 +45,7 @@ impl Drive {
         }
         let mut blocks = media.blocks;
         blocks.grade(&drive.grades());
-        let alloc = media.alloc.adopted(&geometry, &blocks, start::manner(&drive.resolved));
+        let alloc = media.alloc.adopted(&geometry, &blocks, start::manner(&drive.resolved))?;
         drive.ftl = Ftl::new(&geometry, map, blocks, alloc);
         Some(drive)
     }

@@ -1,15 +1,17 @@
-//! Where the next page is written: free blocks by plane, and the block that each stream of each
-//! plane is writing.
+//! Where the next page is written: free blocks by plane, and the blocks that are being written, in
+//! the strict order or in the relaxed one.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
+use ssdlab_nand::page_order::PageOrder;
+use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn};
 
-use super::blocks::{BlockState, BlockTable};
+use super::blocks::BlockTable;
+use super::pools::Pools;
+use super::relaxed::Relaxed;
+use super::strict::Strict;
 
-/// Who writes: each stream fills blocks of its own.
+/// Who writes. In the strict order each stream fills blocks of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Stream {
@@ -28,83 +30,38 @@ impl Stream {
     pub const ALL: [Stream; Stream::COUNT] = [Stream::Host, Stream::Gc, Stream::Cold];
 }
 
-/// The order in which static allocation deals logical pages to channels, chips (ways), dies and
-/// planes: the first letter's part changes fastest.
-#[derive(Clone, Debug)]
-pub struct PlaneOrder {
-    /// The plane of each position of the round.
-    planes: Box<[PlaneId]>,
+/// In which order the pages of a block are programmed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// One after the other, the conventional order.
+    #[default]
+    Strict,
+    /// Each page type by itself, behind the next lower one.
+    Relaxed,
 }
 
-impl PlaneOrder {
-    /// The order spelled by four letters, one each of `CWDP`.
-    pub fn new(letters: &str, geometry: &Geometry) -> PlaneOrder {
-        let count = |letter| match letter {
-            'C' => geometry.channels,
-            'W' => geometry.chips,
-            'D' => geometry.dies,
-            _ => geometry.planes,
-        };
-        let planes = (0..geometry.plane_count()).map(|position| {
-            let mut rest = position;
-            let (mut channel, mut chip, mut die, mut plane) = (0, 0, 0, 0);
-            for letter in letters.chars() {
-                let digit = rest % count(letter);
-                rest /= count(letter);
-                match letter {
-                    'C' => channel = digit,
-                    'W' => chip = digit,
-                    'D' => die = digit,
-                    _ => plane = digit,
-                }
-            }
-            geometry.plane_at(channel, chip, die, plane)
-        });
-        PlaneOrder { planes: planes.collect() }
-    }
-
-    /// The plane of a logical page under static allocation.
-    #[inline]
-    pub fn plane_of(&self, lpn: Lpn) -> PlaneId {
-        self.planes[lpn.index() % self.planes.len()]
-    }
-
-    /// The planes in the order of the round.
-    pub fn planes(&self) -> &[PlaneId] {
-        &self.planes
-    }
+/// Which page is wished for; what is `None` is left to the allocator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pick {
+    /// The class of its block.
+    pub class: Option<u8>,
+    /// Its type; heeded in the relaxed order alone.
+    pub page_type: Option<PageType>,
 }
 
-/// The block that a stream is writing, and its next page.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Open {
-    block: BlockId,
-    next: u16,
-}
-
-const NO_BLOCK: BlockId = BlockId(u32::MAX);
-
-/// Free blocks of a plane and class, (key, block), the least key on top.
-type FreeBlocks = BinaryHeap<Reverse<(u32, u32)>>;
-
-/// Free and open blocks of every plane, by class.
+/// Free blocks and blocks in use of every plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Allocator {
-    /// Free blocks of each plane and class, by wear or by time since they were freed; the least on
-    /// top.
-    free: Box<[FreeBlocks]>,
-    /// Free blocks of each plane.
-    count: Box<[u32]>,
-    /// By plane, stream and class.
-    open: Box<[Open]>,
-    /// Blocks that were open in a drive with other classes, and go on before a free one is opened.
-    parked: Vec<(PlaneId, Open)>,
-    classes: usize,
-    pages_per_block: u16,
-    /// Free blocks of a plane that only a job may open: it gives one back when it ends.
-    reserve: u32,
-    level_wear: bool,
-    freed: u32,
+    pools: Pools,
+    way: Way,
+    pages_per_block: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Way {
+    Strict(Strict),
+    Relaxed(Relaxed),
 }
 
 /// How blocks are kept and given out.
@@ -117,85 +74,82 @@ pub struct Manner {
     pub level_wear: bool,
     /// Classes of blocks.
     pub classes: usize,
+    /// The order of the pages.
+    pub order: Order,
 }
 
 impl Allocator {
-    /// Every block of `blocks` that is free, none open.
+    /// Every block of `blocks` that is free, none in use.
     pub fn new(geometry: &Geometry, blocks: &BlockTable, manner: Manner) -> Allocator {
-        let planes = geometry.plane_count() as usize;
-        let Manner { reserve, level_wear, classes } = manner;
-        let mut allocator = Allocator {
-            free: vec![FreeBlocks::new(); planes * classes].into_boxed_slice(),
-            count: vec![0; planes].into_boxed_slice(),
-            open: vec![Open { block: NO_BLOCK, next: 0 }; planes * Stream::COUNT * classes]
-                .into_boxed_slice(),
-            parked: Vec::new(),
-            classes,
-            pages_per_block: geometry.pages as u16,
-            reserve,
-            level_wear,
-            freed: 0,
+        let way = match manner.order {
+            Order::Strict => Way::Strict(Strict::new(geometry, manner.classes)),
+            Order::Relaxed => Way::Relaxed(Relaxed::new(geometry, blocks, manner.classes)),
         };
-        for plane in (0..geometry.plane_count()).map(PlaneId) {
-            let first = geometry.first_block(plane).0;
-            let free = (first..first + geometry.blocks).map(BlockId);
-            for block in free.filter(|&block| blocks.state(block) == BlockState::Free) {
-                let key = allocator.key(blocks, block);
-                allocator.put(blocks, plane, block, key);
+        let pools = Pools::new(geometry, blocks, manner);
+        Allocator { pools, way, pages_per_block: geometry.pages }
+    }
+
+    /// The same blocks in the classes of `blocks`; `None` if their pages have another order.
+    pub fn adopted(
+        &self,
+        geometry: &Geometry,
+        blocks: &BlockTable,
+        manner: Manner,
+    ) -> Option<Allocator> {
+        let way = match (&self.way, manner.order) {
+            (Way::Strict(way), Order::Strict) => {
+                Way::Strict(way.adopted(geometry, blocks, manner.classes))
             }
-        }
-        allocator
-    }
-
-    /// The same free and open blocks in the classes of `blocks`.
-    pub fn adopted(&self, geometry: &Geometry, blocks: &BlockTable, manner: Manner) -> Allocator {
-        let mut allocator = Allocator::new(geometry, blocks, manner);
-        for (at, open) in self.open.iter().enumerate().filter(|(_, open)| open.block != NO_BLOCK) {
-            let stream = Stream::ALL[at / self.classes % Stream::COUNT];
-            let plane = PlaneId((at / self.classes / Stream::COUNT) as u32);
-            allocator.open_at(blocks, plane, stream, open.block, open.next);
-        }
-        for &(plane, open) in &self.parked {
-            allocator.open_at(blocks, plane, Stream::Host, open.block, open.next);
-        }
-        allocator
-    }
-
-    fn key(&self, blocks: &BlockTable, block: BlockId) -> u32 {
-        if self.level_wear { blocks.erases(block) } else { self.freed }
-    }
-
-    fn put(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId, key: u32) {
-        let pool = self.pool(plane, blocks.class(block).into());
-        self.free[pool].push(Reverse((key, block.0)));
-        self.count[plane.index()] += 1;
-    }
-
-    #[inline]
-    fn pool(&self, plane: PlaneId, class: usize) -> usize {
-        plane.index() * self.classes + class
-    }
-
-    #[inline]
-    fn slot(&self, plane: PlaneId, stream: Stream, class: usize) -> usize {
-        (plane.index() * Stream::COUNT + stream as usize) * self.classes + class
+            (Way::Relaxed(way), Order::Relaxed) => {
+                Way::Relaxed(way.adopted(geometry, blocks, manner.classes))
+            }
+            _ => return None,
+        };
+        let pools = Pools::new(geometry, blocks, manner);
+        Some(Allocator { pools, way, pages_per_block: geometry.pages })
     }
 
     /// Free blocks of a plane.
     #[inline]
     pub fn free_blocks(&self, plane: PlaneId) -> usize {
-        self.count[plane.index()] as usize
+        self.pools.count(plane) as usize
     }
 
-    /// Pages that can still be written in the blocks that a stream has open.
+    /// Pages that a stream can still write in the blocks that it has in use.
     pub fn open_pages(&self, plane: PlaneId, stream: Stream) -> u32 {
-        let classes = 0..self.classes;
-        classes.map(|class| self.left(&self.open[self.slot(plane, stream, class)])).sum()
+        (0..self.pools.classes).map(|class| self.left(plane, stream, class)).sum()
     }
 
     #[inline]
-    fn left(&self, open: &Open) -> u32 {
-        if open.block == NO_BLOCK { 0 } else { u32::from(self.pages_per_block - open.next) }
+    fn left(&self, plane: PlaneId, stream: Stream, class: usize) -> u32 {
+        match &self.way {
+            Way::Strict(way) => way.left(plane, stream, class),
+            Way::Relaxed(way) => way.left(plane, class),
+        }
+    }
+
+    /// Pages of a plane that the host can still write before blocks are erased.
+    pub fn pages_for_host(&self, plane: PlaneId) -> u32 {
+        let clean = self.pools.count(plane).saturating_sub(self.pools.reserve);
+        clean * self.pages_per_block + self.open_pages(plane, Stream::Host)
+    }
+
+    /// Pages of a plane that hold nothing, in free blocks and in those in use.
+    pub fn free_pages(&self, plane: PlaneId) -> u32 {
+        let streams = match &self.way {
+            Way::Strict(_) => &Stream::ALL[..],
+            Way::Relaxed(_) => &Stream::ALL[..1],
+        };
+        let in_use: u32 = streams.iter().map(|&stream| self.open_pages(plane, stream)).sum();
+        self.pools.count(plane) * self.pages_per_block + in_use
+    }
+
+    /// Free pages of each type on the drive; `None` in the strict order, which does not count them.
+    pub fn free_by_type(&self) -> Option<[u64; PageType::MOST]> {
+        match &self.way {
+            Way::Strict(_) => None,
+            Way::Relaxed(way) => Some(way.free()),
+        }
     }
 
     /// Pages of a class that the host can still write on a plane before blocks are erased, if it
@@ -203,180 +157,124 @@ impl Allocator {
     #[inline]
     pub fn pages_of(&self, plane: PlaneId, class: u8) -> u32 {
         let class = usize::from(class);
-        let free = self.free[self.pool(plane, class)].len() as u32;
-        let may_take = self.count[plane.index()].saturating_sub(self.reserve);
-        let open = self.left(&self.open[self.slot(plane, Stream::Host, class)]);
-        open + free.min(may_take) * u32::from(self.pages_per_block)
-    }
-
-    /// Classes from the wished one to the worst, then from it to the best; without a wish from the
-    /// worst up, so that the best are left for whoever asks for them.
-    #[inline]
-    fn nearest(&self, wish: Option<u8>) -> impl Iterator<Item = usize> + use<> {
-        let last = self.classes - 1;
-        let first = wish.map_or(last, |class| usize::from(class).min(last));
-        (first..=last).chain((0..first).rev())
+        let clean = self.pools.for_host(plane, class) * self.pages_per_block;
+        self.left(plane, Stream::Host, class) + clean
     }
 
     /// The place in its block of the next page that a stream would write, if there is one.
     #[inline]
     pub fn next_page(
         &self,
+        order: &PageOrder,
         blocks: &BlockTable,
         plane: PlaneId,
         stream: Stream,
-        wish: Option<u8>,
+        pick: Pick,
     ) -> Option<PageInBlock> {
-        self.nearest(wish).find_map(|class| {
-            let open = self.open[self.slot(plane, stream, class)];
-            if open.block != NO_BLOCK {
-                return Some(PageInBlock(open.next));
+        self.pools.nearest(pick.class).find_map(|class| match &self.way {
+            Way::Strict(way) => way.next_page(&self.pools, blocks, plane, stream, class),
+            Way::Relaxed(way) => {
+                way.next_page(order, &self.pools, (plane, stream, class), pick.page_type)
             }
-            if let Some(at) = self.parked_of(blocks, plane, class) {
-                return Some(PageInBlock(self.parked[at].1.next));
-            }
-            self.may_open(plane, stream, class).then_some(PageInBlock(0))
         })
     }
 
-    /// Whether the host can write nothing on a plane until a block is erased.
-    #[inline]
-    pub fn is_full(&self, blocks: &BlockTable, plane: PlaneId) -> bool {
-        self.next_page(blocks, plane, Stream::Host, None).is_none()
-    }
-
-    #[inline]
-    fn may_open(&self, plane: PlaneId, stream: Stream, class: usize) -> bool {
-        let kept = if stream == Stream::Host { self.reserve } else { 0 };
-        self.count[plane.index()] > kept && !self.free[self.pool(plane, class)].is_empty()
-    }
-
-    fn parked_of(&self, blocks: &BlockTable, plane: PlaneId, class: usize) -> Option<usize> {
-        let fits = |(on, open): &(PlaneId, Open)| {
-            *on == plane && usize::from(blocks.class(open.block)) == class
-        };
-        self.parked.iter().position(fits)
-    }
-
-    /// Takes the next page of a stream in the class that comes nearest to the wish; `None` if the
-    /// plane has no block to give it.
+    /// Takes the page of a stream that comes nearest to the wish; `None` if the plane has none for
+    /// it.
     #[inline]
     pub fn allocate(
         &mut self,
-        geometry: &Geometry,
+        (geometry, order): (&Geometry, &PageOrder),
         blocks: &mut BlockTable,
         plane: PlaneId,
         stream: Stream,
-        wish: Option<u8>,
+        pick: Pick,
     ) -> Option<Ppn> {
-        for class in self.nearest(wish) {
-            let at = self.slot(plane, stream, class);
-            if self.open[at].block == NO_BLOCK && !self.open(blocks, plane, stream, class) {
-                continue;
-            }
-            let open = &mut self.open[at];
-            let ppn = geometry.page(open.block, PageInBlock(open.next));
-            open.next += 1;
-            if open.next == self.pages_per_block {
-                open.block = NO_BLOCK;
-            }
-            return Some(ppn);
+        let pools = &mut self.pools;
+        match &mut self.way {
+            Way::Strict(way) => pools
+                .nearest(pick.class)
+                .find_map(|class| way.allocate(geometry, pools, blocks, (plane, stream, class))),
+            Way::Relaxed(way) => pools.nearest(pick.class).find_map(|class| {
+                let place = (plane, stream, class);
+                way.allocate((geometry, order), pools, blocks, place, pick.page_type)
+            }),
         }
-        None
     }
 
-    /// Opens a block of this class for a stream; false if there is none.
-    fn open(
-        &mut self,
-        blocks: &mut BlockTable,
-        plane: PlaneId,
-        stream: Stream,
-        class: usize,
-    ) -> bool {
-        let at = self.slot(plane, stream, class);
-        if let Some(parked) = self.parked_of(blocks, plane, class) {
-            self.open[at] = self.parked.swap_remove(parked).1;
-            return true;
+    /// Whether all pages given out of a block that has free ones are among these `written`.
+    #[inline]
+    pub fn rests(&self, block: BlockId, written: u16) -> bool {
+        match &self.way {
+            Way::Strict(_) => false,
+            Way::Relaxed(way) => way.given(block) == u32::from(written),
         }
-        if !self.may_open(plane, stream, class) {
-            return false;
-        }
-        let block = self.take_free(blocks, plane, stream, class);
-        blocks.set_state(block, BlockState::Open);
-        self.open[at] = Open { block, next: 0 };
-        true
     }
 
-    fn take_free(
-        &mut self,
-        blocks: &BlockTable,
-        plane: PlaneId,
-        stream: Stream,
-        class: usize,
-    ) -> BlockId {
-        self.count[plane.index()] -= 1;
-        let pool = self.pool(plane, class);
-        let heap = &mut self.free[pool];
-        if stream != Stream::Cold {
-            let Reverse((_, block)) = heap.pop().expect("a class with a free block");
-            return BlockId(block);
+    /// Takes no more pages of a block that is to be erased; how many were never programmed.
+    pub fn leave(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId) -> u32 {
+        match &mut self.way {
+            Way::Strict(_) => 0,
+            Way::Relaxed(way) => way.leave(blocks, plane, block),
         }
-        let mut all = std::mem::take(heap).into_vec();
-        let worn = (0..all.len()).max_by_key(|&at| {
-            let block = all[at].0.1;
-            (blocks.erases(BlockId(block)), Reverse(block))
-        });
-        let taken = all.swap_remove(worn.expect("a class with a free block"));
-        *heap = all.into();
-        BlockId(taken.0.1)
     }
 
     /// Gives an erased block back.
     pub fn give_back(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId) {
-        self.freed += 1;
-        let key = self.key(blocks, block);
-        self.put(blocks, plane, block, key);
+        self.pools.give_back(blocks, plane, block);
+        if let Way::Relaxed(way) = &mut self.way {
+            way.erased(block);
+        }
     }
 
     /// Lets a stream go on with a block whose first `written` pages are written; if it has one
     /// open already, whoever opens a block next.
     pub fn open_at(
         &mut self,
+        order: &PageOrder,
         blocks: &BlockTable,
-        plane: PlaneId,
-        stream: Stream,
-        block: BlockId,
+        (plane, stream, block): (PlaneId, Stream, BlockId),
         written: u16,
     ) {
-        let at = self.slot(plane, stream, blocks.class(block).into());
-        let open = Open { block, next: written };
-        match self.open[at].block {
-            NO_BLOCK => self.open[at] = open,
-            _ => self.parked.push((plane, open)),
+        match &mut self.way {
+            Way::Strict(way) => way.open_at(blocks, plane, stream, block, written),
+            Way::Relaxed(way) => way.open_at(order, blocks, (plane, block), written),
         }
     }
 
-    /// The block that a stream has open, the best of several.
+    /// The block that a stream has open, the best of several; in the relaxed order none is its own.
     pub fn open_block(&self, plane: PlaneId, stream: Stream) -> Option<BlockId> {
-        let classes = 0..self.classes;
-        let mut open = classes.map(|class| self.open[self.slot(plane, stream, class)].block);
-        open.find(|&block| block != NO_BLOCK)
+        match &self.way {
+            Way::Strict(way) => way.open_block(plane, stream),
+            Way::Relaxed(_) => None,
+        }
     }
 
     /// The free blocks of a plane, in no order.
     pub fn free_list(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
-        let first = plane.index() * self.classes;
-        let free = self.free[first..first + self.classes].iter().flatten();
-        free.map(|Reverse((_, block))| BlockId(*block))
+        self.pools.list(plane)
     }
 
-    /// The blocks that a plane's streams have open, each with the pages given out of it.
-    pub fn open_list(&self, plane: PlaneId) -> impl Iterator<Item = (BlockId, u16)> + '_ {
-        let each = Stream::COUNT * self.classes;
-        let first = plane.index() * each;
-        let open = self.open[first..first + each].iter().filter(|open| open.block != NO_BLOCK);
-        let parked = self.parked.iter().filter(move |(on, _)| *on == plane);
-        open.chain(parked.map(|(_, open)| open)).map(|open| (open.block, open.next))
+    /// The blocks of a plane that have some of their pages given out, each with how many.
+    pub fn open_list(&self, plane: PlaneId) -> Vec<(BlockId, u16)> {
+        match &self.way {
+            Way::Strict(way) => way.list(plane).collect(),
+            Way::Relaxed(way) => way.list(plane).collect(),
+        }
+    }
+
+    /// Whether a page was given out of a block of which so many are written.
+    pub fn is_given(
+        &self,
+        order: &PageOrder,
+        block: BlockId,
+        page: PageInBlock,
+        written: u16,
+    ) -> bool {
+        match &self.way {
+            Way::Strict(_) => page.0 < written,
+            Way::Relaxed(way) => way.is_given(order, block, page),
+        }
     }
 }
 
@@ -386,6 +284,7 @@ mod tests {
     use ssdlab_nand::Cell;
 
     use super::*;
+    use crate::ftl::BlockState;
 
     /// A plane of six blocks of two pages, with this wear; the fourth is bad.
     fn plane(level_wear: bool) -> (Geometry, BlockTable, Allocator) {
@@ -404,19 +303,30 @@ mod tests {
             blocks.set_erases(block, wear);
         }
         blocks.set_state(BlockId(3), BlockState::Bad);
-        let manner = Manner { reserve: 1, level_wear, classes: 1 };
+        let manner = Manner { reserve: 1, level_wear, classes: 1, order: Order::Strict };
         let allocator = Allocator::new(&geometry, &blocks, manner);
         (geometry, blocks, allocator)
     }
 
     const PLANE: PlaneId = PlaneId(0);
 
+    /// The next page of a stream, which wishes for nothing.
+    fn take(
+        geometry: &Geometry,
+        blocks: &mut BlockTable,
+        allocator: &mut Allocator,
+        stream: Stream,
+    ) -> Option<u32> {
+        let order = PageOrder::conventional(geometry.cell, geometry.pages);
+        let page = allocator.allocate((geometry, &order), blocks, PLANE, stream, Pick::default());
+        page.map(|ppn| ppn.0)
+    }
+
     /// The blocks that a stream gets until it gets no more.
     fn drain(level_wear: bool, stream: Stream) -> Vec<u32> {
         let (geometry, mut blocks, mut allocator) = plane(level_wear);
-        let pages =
-            std::iter::from_fn(|| allocator.allocate(&geometry, &mut blocks, PLANE, stream, None));
-        let pages: Vec<u32> = pages.map(|ppn| ppn.0).collect();
+        let pages = std::iter::from_fn(|| take(&geometry, &mut blocks, &mut allocator, stream));
+        let pages: Vec<u32> = pages.collect();
         assert!(pages.chunks(2).all(|pair| pair[0] % 2 == 0 && pair[1] == pair[0] + 1));
         pages.iter().step_by(2).map(|page| page / 2).collect()
     }
@@ -434,7 +344,7 @@ mod tests {
         let (geometry, mut blocks, mut allocator) = plane(true);
         for left in (0..=8).rev() {
             assert_eq!(allocator.pages_of(PLANE, 0), left);
-            let page = allocator.allocate(&geometry, &mut blocks, PLANE, Stream::Host, None);
+            let page = take(&geometry, &mut blocks, &mut allocator, Stream::Host);
             assert_eq!(page.is_some(), left > 0);
         }
     }
@@ -443,7 +353,7 @@ mod tests {
     fn without_levelling_the_block_freed_first_is_opened_first() {
         let (geometry, mut blocks, mut allocator) = plane(false);
         let write = |blocks: &mut BlockTable, allocator: &mut Allocator| {
-            allocator.allocate(&geometry, blocks, PLANE, Stream::Gc, None).map(|ppn| ppn.0 / 2)
+            take(&geometry, blocks, allocator, Stream::Gc).map(|page| page / 2)
         };
         (0..10).for_each(|_| assert!(write(&mut blocks, &mut allocator).is_some()));
         assert_eq!(write(&mut blocks, &mut allocator), None);
@@ -457,23 +367,27 @@ mod tests {
     #[test]
     fn each_stream_has_an_open_block_of_its_own() {
         let (geometry, mut blocks, mut allocator) = plane(true);
+        let order = PageOrder::conventional(geometry.cell, geometry.pages);
+        let next = |allocator: &Allocator, blocks: &BlockTable, stream| {
+            allocator.next_page(&order, blocks, PLANE, stream, Pick::default())
+        };
         for (stream, block) in [(Stream::Host, 1), (Stream::Gc, 5), (Stream::Cold, 2)] {
             assert_eq!(allocator.open_pages(PLANE, stream), 0);
-            assert_eq!(allocator.next_page(&blocks, PLANE, stream, None), Some(PageInBlock(0)));
-            let page = allocator.allocate(&geometry, &mut blocks, PLANE, stream, None).unwrap();
-            assert_eq!(page.0, 2 * block);
+            assert_eq!(next(&allocator, &blocks, stream), Some(PageInBlock(0)));
+            let page = take(&geometry, &mut blocks, &mut allocator, stream).unwrap();
+            assert_eq!(page, 2 * block);
             assert_eq!(blocks.state(BlockId(block)), BlockState::Open);
             assert_eq!(allocator.open_pages(PLANE, stream), 1);
-            assert_eq!(allocator.next_page(&blocks, PLANE, stream, None), Some(PageInBlock(1)));
+            assert_eq!(next(&allocator, &blocks, stream), Some(PageInBlock(1)));
         }
         assert_eq!(allocator.free_blocks(PLANE), 2);
-        assert!(!allocator.is_full(&blocks, PLANE));
+        assert!(next(&allocator, &blocks, Stream::Host).is_some());
         // The open block's last page, then a whole block: then only the reserve is left.
         for _ in 0..3 {
-            allocator.allocate(&geometry, &mut blocks, PLANE, Stream::Host, None).unwrap();
+            take(&geometry, &mut blocks, &mut allocator, Stream::Host).unwrap();
         }
-        assert!(allocator.is_full(&blocks, PLANE));
-        assert_eq!(allocator.next_page(&blocks, PLANE, Stream::Host, None), None);
+        assert!(next(&allocator, &blocks, Stream::Host).is_none());
+        assert_eq!(next(&allocator, &blocks, Stream::Host), None);
         assert_eq!(allocator.free_list(PLANE).collect::<Vec<_>>(), [BlockId(4)]);
     }
 }

@@ -49,7 +49,8 @@ impl Ftl {
             ensure(back == Some(lpn), || format!("{lpn:?} is on {ppn:?}, which holds {back:?}"))?;
             let block = self.geometry.block_of(ppn);
             valid[block.index()] += 1;
-            let written = self.geometry.page_in_block(ppn).0 < self.blocks.written(block);
+            let page = self.geometry.page_in_block(ppn);
+            let written = self.alloc.is_given(&self.order, block, page, self.blocks.written(block));
             ensure(written, || format!("{lpn:?} is on {ppn:?}, which is not written"))?;
         }
         ensure(mapped == self.map.mapped(), || {
@@ -68,15 +69,18 @@ impl Ftl {
     fn audit_block(&self, block: BlockId, free: bool, open: Option<u16>) -> Result<u16, String> {
         let (state, written) = (self.blocks.state(block), self.blocks.written(block));
         let pages = self.geometry.pages as u16;
+        let relaxed = self.alloc.free_by_type().is_some();
         let fits = match state {
             BlockState::Free | BlockState::Bad => written == 0,
             BlockState::Open => written < pages && written <= open.unwrap_or(pages),
-            BlockState::Closed | BlockState::Victim => written == pages,
+            BlockState::Closed => written == pages,
+            BlockState::Partial => written < pages && Some(written) == open,
+            BlockState::Victim => written == pages || relaxed,
         };
         ensure(fits, || format!("{block:?} is {state:?} with {written} written pages"))?;
         let listed = free == (state == BlockState::Free);
         ensure(listed, || format!("{block:?} is {state:?}, and free: {free}"))?;
-        let open_so = open.is_none() || state == BlockState::Open;
+        let open_so = open.is_none() || matches!(state, BlockState::Open | BlockState::Partial);
         ensure(open_so, || format!("{block:?} is {state:?} and open"))?;
         Ok(match state {
             BlockState::Open => open.unwrap_or(pages) - written,

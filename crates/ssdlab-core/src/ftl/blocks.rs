@@ -19,6 +19,9 @@ pub enum BlockState {
     Victim,
     /// Not to be used: bad when the drive left the factory.
     Bad,
+    /// Programmed in part, and nothing under way: in the relaxed order it may be written further, or
+    /// collected.
+    Partial,
 }
 
 /// The block table, a column for each fact.
@@ -30,7 +33,8 @@ pub struct BlockTable {
     /// Pages that hold the newest copy of a logical page.
     valid: Vec<u16>,
     erases: Vec<u32>,
-    /// When the block was closed, as a number that grows.
+    /// When the block was closed, as a number that grows; of one that is programmed in part, when it
+    /// was begun.
     closed: Vec<u32>,
     clock: u32,
     blocks_per_plane: u32,
@@ -132,6 +136,18 @@ impl BlockTable {
         }
     }
 
+    /// The block is programmed in part, and nothing is under way on it.
+    #[inline]
+    pub fn rests(&mut self, block: BlockId) {
+        if self.state[block.index()] != BlockState::Open {
+            return;
+        }
+        self.state[block.index()] = BlockState::Partial;
+        if self.written[block.index()] == 1 {
+            self.closed[block.index()] = self.clock;
+        }
+    }
+
     /// A page of the block now holds the newest copy of a logical page.
     #[inline]
     pub fn page_valid(&mut self, block: BlockId) {
@@ -179,6 +195,7 @@ impl BlockTable {
             first: BlockId(first as u32),
             pages_per_block: self.pages_per_block,
             state: &self.state[range.clone()],
+            written: &self.written[range.clone()],
             valid: &self.valid[range.clone()],
             erases: &self.erases[range.clone()],
             closed: &self.closed[range],
@@ -196,11 +213,14 @@ pub struct Pool<'a> {
     pub pages_per_block: u16,
     /// What each block is used for.
     pub state: &'a [BlockState],
+    /// Pages of each block that are programmed.
+    pub written: &'a [u16],
     /// Pages of each block that hold the newest copy of a logical page.
     pub valid: &'a [u16],
     /// How often each block was erased.
     pub erases: &'a [u32],
-    /// When each block was closed, on the clock of `clock`.
+    /// When each block was closed, on the clock of `clock`; of one that is programmed in part, when
+    /// it was begun.
     pub closed: &'a [u32],
     /// How many blocks have ever been closed.
     pub clock: u32,
@@ -220,7 +240,14 @@ impl Pool<'_> {
     /// Whether collecting this block would free a page.
     #[inline]
     pub fn reclaimable(&self, index: usize) -> bool {
-        self.state[index] == BlockState::Closed && self.valid[index] < self.pages_per_block
+        let rests = matches!(self.state[index], BlockState::Closed | BlockState::Partial);
+        rests && self.valid[index] < self.written[index]
+    }
+
+    /// Pages that collecting this block would free: those that are programmed and outdated.
+    #[inline]
+    pub fn invalid(&self, index: usize) -> u16 {
+        self.written[index] - self.valid[index]
     }
 
     /// The block at this index.

@@ -5,11 +5,16 @@ mod allocate;
 mod audit;
 mod blocks;
 mod map;
+mod plane_order;
+mod pools;
+mod relaxed;
+mod strict;
 
-pub use allocate::{Allocator, Manner, PlaneOrder, Stream};
+pub use allocate::{Allocator, Manner, Order, Pick, Stream};
 pub use blocks::{BlockState, BlockTable, Pool};
 pub use map::{Map, SavedMap};
-
+pub use plane_order::PlaneOrder;
+use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 /// Map, block table and allocator, kept in step.
@@ -22,47 +27,55 @@ pub struct Ftl {
     /// Free and open blocks.
     pub alloc: Allocator,
     geometry: Geometry,
+    order: PageOrder,
 }
 
 impl Ftl {
     /// Books of a drive whose blocks are as in `blocks` and that maps nothing.
     pub fn new(geometry: &Geometry, map: Map, blocks: BlockTable, alloc: Allocator) -> Ftl {
-        Ftl { map, blocks, alloc, geometry: geometry.clone() }
+        let order = PageOrder::conventional(geometry.cell, geometry.pages);
+        Ftl { map, blocks, alloc, geometry: geometry.clone(), order }
     }
 
-    /// Takes the page that a stream writes next on a plane, of the class nearest to the wish.
+    /// Takes the page that a stream writes next on a plane, the one nearest to the wish.
     #[inline]
-    pub fn prepare_write(
-        &mut self,
-        plane: PlaneId,
-        stream: Stream,
-        class: Option<u8>,
-    ) -> Option<Ppn> {
-        self.alloc.allocate(&self.geometry, &mut self.blocks, plane, stream, class)
+    pub fn prepare_write(&mut self, plane: PlaneId, stream: Stream, pick: Pick) -> Option<Ppn> {
+        let shape = (&self.geometry, &self.order);
+        self.alloc.allocate(shape, &mut self.blocks, plane, stream, pick)
     }
 
     /// Whether the host can write nothing on a plane until a block is erased.
     #[inline]
     pub fn is_full(&self, plane: PlaneId) -> bool {
-        self.alloc.is_full(&self.blocks, plane)
+        self.next_page(plane, Stream::Host, Pick::default()).is_none()
     }
 
     /// The place in its block of the next page that a stream would write, if there is one.
     #[inline]
-    pub fn next_page(
-        &self,
-        plane: PlaneId,
-        stream: Stream,
-        class: Option<u8>,
-    ) -> Option<PageInBlock> {
-        self.alloc.next_page(&self.blocks, plane, stream, class)
+    pub fn next_page(&self, plane: PlaneId, stream: Stream, pick: Pick) -> Option<PageInBlock> {
+        self.alloc.next_page(&self.order, &self.blocks, plane, stream, pick)
+    }
+
+    /// A program has ended.
+    #[inline]
+    fn page_written(&mut self, block: BlockId) {
+        self.blocks.page_written(block);
+        if self.alloc.rests(block, self.blocks.written(block)) {
+            self.blocks.rests(block);
+        }
+    }
+
+    /// A block is to be emptied and erased; how many of its pages were never programmed.
+    pub fn begin_collection(&mut self, block: BlockId) -> u32 {
+        self.blocks.set_state(block, BlockState::Victim);
+        self.alloc.leave(&self.blocks, self.geometry.plane_of(block), block)
     }
 
     /// A program has ended that wrote new data of a logical page: the block that held it before.
     #[inline]
     pub fn commit_write(&mut self, lpn: Lpn, ppn: Ppn) -> Option<BlockId> {
         let block = self.geometry.block_of(ppn);
-        self.blocks.page_written(block);
+        self.page_written(block);
         self.blocks.page_valid(block);
         let old = self.geometry.block_of(self.map.set(lpn, ppn)?);
         self.blocks.page_invalid(old);
@@ -75,7 +88,7 @@ impl Ftl {
             self.commit_write(lpn, to);
             return true;
         }
-        self.blocks.page_written(self.geometry.block_of(to));
+        self.page_written(self.geometry.block_of(to));
         false
     }
 

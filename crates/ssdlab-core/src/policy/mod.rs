@@ -13,17 +13,28 @@ pub mod read;
 pub mod tend;
 
 pub use answer::{Answer, Setup};
+use ssdlab_nand::PageType;
+
+use crate::ftl::Pick;
 
 /// What a page that is to be written should be like. Each link of the `place` and `program`
 /// chains fills only what is still open; the allocator grants the nearest it has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wish {
-    /// The page type, 0 for the lowest page of a wordline.
-    pub page_type: Option<u8>,
+    /// The page type; heeded where pages have the relaxed order.
+    pub page_type: Option<PageType>,
     /// The class of block, 0 for the best.
     pub quality: Option<u8>,
     /// The voltages or the step with which it is programmed, 0 for the normal ones.
     pub voltage: Option<u8>,
     /// The priority whose pool it should come from.
     pub priority: Option<u8>,
+}
+
+impl Wish {
+    /// What of it the allocator can grant.
+    #[inline]
+    pub fn pick(&self) -> Pick {
+        Pick { class: self.quality, page_type: self.page_type }
+    }
 }

@@ -109,6 +109,8 @@ pub struct Stats {
     pub uncorrectable: u64,
     /// Jobs of garbage collection that ended, and pages that they moved.
     pub gc: (u64, u64),
+    /// Pages never programmed of blocks that were erased.
+    pub unprogrammed: u64,
     /// Jobs of static wear levelling that ended.
     pub wear_levelled: u64,
     /// Pages written for the host in blocks of each class.
@@ -138,6 +140,7 @@ impl Stats {
             unmapped_reads: 0,
             uncorrectable: 0,
             gc: (0, 0),
+            unprogrammed: 0,
             wear_levelled: 0,
             by_class: [0; CLASSES_MAX],
             missed: 0,

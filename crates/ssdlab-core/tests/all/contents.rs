@@ -186,7 +186,7 @@ fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
     let mut after = holding(&alike, media.clone()).unwrap();
     let again = holding(&graded, after.drive.media().unwrap()).unwrap();
     let open = |rig: &Rig, plane| {
-        let mut open: Vec<_> = rig.drive.ftl().alloc.open_list(PlaneId(plane)).collect();
+        let mut open = rig.drive.ftl().alloc.open_list(PlaneId(plane));
         open.sort_unstable_by_key(|(block, _)| block.0);
         open
     };

@@ -67,7 +67,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("audit", &["buffer", "config", "flash", "ftl", "host", "queue"]),
     ("slots", &["policy", "queue", "schemes", "toggle"]),
     // A config names the answers of the slots, and resolves to what each room is built from.
-    ("config", &["belief", "flash", "media", "policy", "slots", "toggle"]),
+    ("config", &["belief", "flash", "ftl", "media", "policy", "slots", "toggle"]),
     ("media", &["config"]),
     // The block table and the allocator keep blocks by class.
     ("ftl", &["belief"]),

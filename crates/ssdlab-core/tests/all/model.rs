@@ -73,6 +73,7 @@ fn back_end() -> impl Strategy<Value = Vec<String>> {
 fn front_end() -> impl Strategy<Value = Vec<String>> {
     let partial = one_of(&["read_modify_write", "pad", "sector_bitmap"]);
     let allocation = one_of(&["static", "dynamic"]);
+    let pages = one_of(&["strict", "relaxed"]);
     let planes = one_of(&["CWDP", "PDWC", "DPCW"]);
     let order = one_of(&[
         "\"fifo\"",
@@ -88,35 +89,46 @@ fn front_end() -> impl Strategy<Value = Vec<String>> {
     let preload = one_of(&["none", "lazy"]);
     let ahead = one_of(&["0.0", "0.3", "1.0"]);
     let evict = one_of(&["lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"]);
-    (partial, allocation, planes, order, (buffer, any::<bool>(), ahead, evict), preload).prop_map(
-        |(partial, allocation, planes, order, (buffer, keeps, ahead, evict), preload)| {
-            let mut sets = vec![
-                format!(
-                    "ftl = {{ partial_writes = \"{partial}\", allocation = \"{allocation}\" }}"
-                ),
-                format!("ftl.allocation_order = \"{planes}\""),
-                format!("start.preload = \"{preload}\""),
-                format!("order = {order}"),
-                "host = { queues = 2, queue_depth = 8 }".into(),
-            ];
-            if buffer != "0B" {
-                sets.push(format!(
-                    "buffer = {{ size = \"{buffer}\", reads = {keeps}, keep_free = {ahead} }}"
-                ));
-                sets.push(format!("evict = \"{evict}\""));
-            }
-            sets
-        },
-    )
+    (partial, (allocation, pages), planes, order, (buffer, any::<bool>(), ahead, evict), preload)
+        .prop_map(
+            |(
+                partial,
+                (allocation, pages),
+                planes,
+                order,
+                (buffer, keeps, ahead, evict),
+                preload,
+            )| {
+                let mut sets = vec![
+                    format!(
+                        "ftl = {{ partial_writes = \"{partial}\", allocation = \"{allocation}\" }}"
+                    ),
+                    format!(
+                        "ftl = {{ allocation_order = \"{planes}\", page_order = \"{pages}\" }}"
+                    ),
+                    format!("start.preload = \"{preload}\""),
+                    format!("order = {order}"),
+                    "host = { queues = 2, queue_depth = 8 }".into(),
+                ];
+                if buffer != "0B" {
+                    sets.push(format!(
+                        "buffer = {{ size = \"{buffer}\", reads = {keeps}, keep_free = {ahead} }}"
+                    ));
+                    sets.push(format!("evict = \"{evict}\""));
+                }
+                sets
+            },
+        )
 }
 
 fn collector() -> impl Strategy<Value = Vec<String>> {
     let victim = one_of(&["greedy", "random", "d_choices", "cost_benefit", "fifo"]);
     let threshold = one_of(&["0.05", "0.3", "0.8"]);
     let mode = one_of(&["background", "foreground"]);
-    (victim, threshold, mode, any::<bool>()).prop_map(|(victim, threshold, mode, level_wear)| {
+    let counts = one_of(&["blocks", "pages"]);
+    (victim, (threshold, counts), mode, any::<bool>()).prop_map(|(victim, (threshold, counts), mode, level_wear)| {
         vec![
-            format!("tend.gc = {{ victim = \"{victim}\", threshold = {threshold} }}"),
+            format!("tend.gc = {{ victim = \"{victim}\", threshold = {threshold}, counts = \"{counts}\" }}"),
             format!("tend.gc.mode = \"{mode}\""),
             format!("ftl.level_wear = {level_wear}"),
         ]

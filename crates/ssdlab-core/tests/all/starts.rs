@@ -19,10 +19,18 @@ fn shape() -> impl Strategy<Value = Vec<String>> {
         prop::sample::select(vec!["CWDP", "PDWC"]),
         prop::sample::select(vec!["read_modify_write", "sector_bitmap"]),
         prop::sample::select(vec!["", "tend.static_wear = { threshold = 4 }"]),
-        any::<bool>(),
+        (any::<bool>(), prop::sample::select(vec!["strict", "relaxed"])),
     )
         .prop_map(
-            |((channels, dies, planes), (blocks, pages), bad, order, partial, wear, level)| {
+            |(
+                (channels, dies, planes),
+                (blocks, pages),
+                bad,
+                order,
+                partial,
+                wear,
+                (level, page_order),
+            )| {
                 vec![
                     format!(
                         "geometry = {{ channels = {channels}, dies = {dies}, planes = {planes} }}"
@@ -30,7 +38,9 @@ fn shape() -> impl Strategy<Value = Vec<String>> {
                     format!("geometry = {{ blocks = {blocks}, pages = {pages}, cell = \"slc\" }}"),
                     format!("ftl = {{ bad_blocks = {bad}, overprovisioning = 0.5 }}"),
                     format!("ftl = {{ allocation_order = \"{order}\", level_wear = {level} }}"),
-                    format!("ftl.partial_writes = \"{partial}\""),
+                    format!(
+                        "ftl = {{ partial_writes = \"{partial}\", page_order = \"{page_order}\" }}"
+                    ),
                     "tend.gc.threshold = 0.1".into(),
                     "start = { pe_cycles = 50, pe_spread = 5 }".into(),
                     wear.into(),

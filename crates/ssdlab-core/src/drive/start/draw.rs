@@ -3,6 +3,7 @@
 use rand::Rng;
 use rand::seq::SliceRandom;
 use ssdlab_base::rng;
+use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use super::manner;
@@ -60,9 +61,10 @@ pub fn filled(
         open.extend(layout.open.iter().map(|&(stream, block, at)| (plane, stream, block, at)));
     }
     let mut alloc = Allocator::new(geometry, &blocks, manner(resolved));
+    let page_order = PageOrder::conventional(geometry.cell, geometry.pages);
     for (plane, stream, block, filling) in open {
         blocks.set_state(block, BlockState::Open);
-        alloc.open_at(&blocks, plane, stream, block, filling.written);
+        alloc.open_at(&page_order, &blocks, (plane, stream, block), filling.written);
     }
     Ftl::new(geometry, map, blocks, alloc)
 }

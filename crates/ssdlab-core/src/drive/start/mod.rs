@@ -47,6 +47,7 @@ pub fn manner(resolved: &Resolved) -> Manner {
         reserve: RESERVE_BLOCKS as u32,
         level_wear: resolved.config.ftl.level_wear,
         classes: resolved.config.belief.grade.classes(),
+        order: resolved.config.ftl.page_order,
     }
 }
 

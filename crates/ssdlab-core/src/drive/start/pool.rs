@@ -9,7 +9,7 @@ use ssdlab_base::rng;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
 
 use crate::config::{RESERVE_BLOCKS, Resolved, spare_blocks, usable_blocks};
-use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Manner, Map, Stream};
+use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Manner, Map, Pick, Stream};
 use crate::policy::Setup;
 use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
 use crate::slots::Tend;
@@ -84,7 +84,12 @@ impl Pool {
             ..resolved.geometry().clone()
         };
         let table = BlockTable::new(&geometry);
-        let manner = Manner { reserve: RESERVE_BLOCKS as u32, level_wear: false, classes: 1 };
+        let manner = Manner {
+            reserve: RESERVE_BLOCKS as u32,
+            level_wear: false,
+            classes: 1,
+            order: resolved.config.ftl.page_order,
+        };
         let alloc = Allocator::new(&geometry, &table, manner);
         let map = Map::new(pages, geometry.page_count(), false);
         let spare = spare_blocks(&resolved.config, resolved.logical_pages);
@@ -147,20 +152,14 @@ impl Pool {
     }
 
     fn invalid_share(&self) -> f64 {
-        // Counting is not needed at every page: free blocks tell within a block.
-        let free = self.ftl.alloc.free_blocks(PLANE) as u32 * self.geometry.pages;
-        let open: u32 = [Stream::Host, Stream::Gc, Stream::Cold]
-            .iter()
-            .map(|&stream| self.ftl.alloc.open_pages(PLANE, stream))
-            .sum();
-        let written = self.geometry.page_count() - free - open;
+        let written = self.geometry.page_count() - self.ftl.alloc.free_pages(PLANE);
         debug_assert_eq!(u64::from(written), self.written_pages());
         1.0 - f64::from(self.ftl.map.mapped()) / f64::from(written.max(1))
     }
 
     fn write(&mut self, lpn: Lpn) {
         let ppn = loop {
-            match self.ftl.prepare_write(PLANE, Stream::Host, None) {
+            match self.ftl.prepare_write(PLANE, Stream::Host, Pick::default()) {
                 Some(ppn) => break ppn,
                 None => assert!(self.tend(Trigger::Changed), "a plane with spare blocks has room"),
             }
@@ -179,23 +178,23 @@ impl Pool {
             pool: self.ftl.blocks.pool(PLANE),
             free_blocks: free,
             open_pages: self.ftl.alloc.open_pages(PLANE, Stream::Gc),
+            pages_for_host: self.ftl.alloc.pages_for_host(PLANE),
         };
-        let mut asked = self
-            .tenders
-            .iter_mut()
-            .filter(|tender| trigger == Trigger::JobEnded || free < tender.content_with());
+        let mut asked = self.tenders.iter_mut().filter(|tender| {
+            trigger == Trigger::JobEnded || view.free(&**tender) < tender.content_with()
+        });
         let Some(job) = asked.find_map(|tender| tender.job(trigger, &view)) else { return false };
         self.carry_out(job);
         true
     }
 
     fn carry_out(&mut self, job: Job) {
-        self.ftl.blocks.set_state(job.block, BlockState::Victim);
+        self.ftl.begin_collection(job.block);
         for page in 0..self.geometry.pages as u16 {
             let from = self.geometry.page(job.block, ssdlab_nand::PageInBlock(page));
             if let Some(lpn) = self.ftl.map.valid(from) {
-                let to =
-                    self.ftl.prepare_write(PLANE, job.to, None).expect("the reserve serves a move");
+                let to = self.ftl.prepare_write(PLANE, job.to, Pick::default());
+                let to = to.expect("the reserve serves a move");
                 self.ftl.commit_copy(lpn, from, to);
             }
         }

@@ -21,6 +21,17 @@ pub enum Mode {
     Foreground,
 }
 
+/// What counts as free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Counts {
+    /// Blocks that are erased.
+    #[default]
+    Blocks,
+    /// Pages that the host can still write, those of blocks in use among them.
+    Pages,
+}
+
 /// Settings of garbage collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -28,6 +39,9 @@ pub struct GcConfig {
     /// Collection starts when the free blocks of a plane fall below this share of its blocks.
     /// Source: MQSim's `GC_Exec_Threshold`.
     pub threshold: Share,
+    /// What counts as free: `blocks` or `pages` (all that the host can still write; a block's pages
+    /// make a block). Source: PA-SSD (ruled) for `pages`.
+    pub counts: Counts,
     /// Below this share of free blocks collection goes before the host; never less than two
     /// blocks. Source: MQSim's `GC_Hard_Threshold`.
     pub hard: Share,
@@ -35,8 +49,10 @@ pub struct GcConfig {
     pub mode: Mode,
     /// Share of the blocks that are spare when the drive is full, up to which collection keeps
     /// blocks free where `threshold` asks for more: the last ones cost most, for all that is
-    /// invalid would have to be collected page by page. Default: 0.5. Assumed.
-    pub reach: Share,
+    /// invalid would have to be collected page by page. Only with `counts = "blocks"`. Default: 0.5.
+    /// Assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Share>,
     /// `greedy`, `random`, `d_choices`, `cost_benefit` or `fifo`. Assumed.
     pub victim: Victim,
     /// The blocks that `d_choices` draws; only with it. Assumed.
@@ -50,7 +66,8 @@ impl Default for GcConfig {
             threshold: Share::new(0.05),
             hard: Share::new(0.005),
             mode: Mode::default(),
-            reach: Share::new(0.5),
+            counts: Counts::default(),
+            reach: None,
             victim: Victim::default(),
             choices: None,
         }
@@ -63,10 +80,16 @@ impl GcConfig {
     pub fn limits(&self, blocks: u32, spare: u32) -> (u32, u32) {
         let of = |share: Share, blocks: u32| (share.get() * f64::from(blocks)).ceil() as u32;
         let hard = of(self.hard, blocks).max(HARD_LEAST);
-        let within_reach = of(self.reach, spare).max(hard + 1);
+        let within_reach = match self.counts {
+            Counts::Blocks => of(self.reach.unwrap_or(REACH_DEFAULT), spare).max(hard + 1),
+            Counts::Pages => u32::MAX,
+        };
         (of(self.threshold, blocks).min(within_reach).max(hard), hard)
     }
 }
+
+/// What `reach` is if it is not set.
+const REACH_DEFAULT: Share = Share::new(0.5);
 
 /// What `d_choices` draws if `choices` is not set.
 const CHOICES_DEFAULT: u32 = 10;
@@ -92,6 +115,7 @@ struct Plane {
 pub struct Gc {
     victim: Victim,
     choices: u32,
+    counts: Counts,
     start_below: u32,
     urgent_below: u32,
     planes: Box<[Plane]>,
@@ -106,6 +130,7 @@ impl Answer for Gc {
         Gc {
             victim: config.victim,
             choices: config.choices.unwrap_or(CHOICES_DEFAULT),
+            counts: config.counts,
             start_below,
             urgent_below: if config.mode == Mode::Foreground { u32::MAX } else { hard },
             planes: vec![Plane::default(); setup.geometry.plane_count() as usize]
@@ -125,15 +150,20 @@ impl TendPolicy for Gc {
         self.urgent_below
     }
 
+    fn counts_pages(&self) -> bool {
+        self.counts == Counts::Pages
+    }
+
     fn job(&mut self, trigger: Trigger, view: &TendView) -> Option<Job> {
+        let enough = view.free(self) >= self.start_below;
         let plane = &mut self.planes[view.plane as usize];
         if trigger == Trigger::Changed {
             plane.asleep = false;
         }
-        if plane.asleep || view.free_blocks >= self.start_below {
+        let pages = u64::from(view.pool.pages_per_block);
+        if plane.asleep || enough {
             return None;
         }
-        let pages = u64::from(view.pool.pages_per_block);
         let free = u64::from(view.free_blocks) * pages + u64::from(view.open_pages);
         if trigger == Trigger::Changed || plane.collected == 0 {
             (plane.collected, plane.free_at_start) = (0, free);
@@ -220,7 +250,7 @@ mod tests {
         (free_blocks, open_pages): (u32, u32),
     ) -> Option<u32> {
         let pool = table.pool(ssdlab_nand::PlaneId(0));
-        let view = TendView { plane: 0, pool, free_blocks, open_pages };
+        let view = TendView { plane: 0, pool, free_blocks, open_pages, pages_for_host: 0 };
         gc.job(trigger, &view).map(|job| job.block.0)
     }
 

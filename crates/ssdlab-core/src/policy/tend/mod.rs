@@ -8,7 +8,7 @@ mod gc;
 mod static_wear;
 mod victim;
 
-pub use gc::{Gc, GcConfig, Mode};
+pub use gc::{Counts, Gc, GcConfig, Mode};
 pub use static_wear::{StaticWear, StaticWearConfig};
 pub use victim::Victim;
 
@@ -28,6 +28,19 @@ pub struct TendView<'a> {
     pub free_blocks: u32,
     /// Pages that can still be written in the block that the collector has open.
     pub open_pages: u32,
+    /// Pages of the plane that the host can still write before blocks are erased.
+    pub pages_for_host: u32,
+}
+
+impl TendView<'_> {
+    /// Free blocks, or as many as the pages make that the host can write, if this tender counts
+    /// these.
+    pub fn free(&self, tender: &impl TendPolicy) -> u32 {
+        match tender.counts_pages() {
+            true => self.pages_for_host / u32::from(self.pool.pages_per_block),
+            false => self.free_blocks,
+        }
+    }
 }
 
 /// Why a tender is asked.
@@ -58,4 +71,8 @@ pub trait TendPolicy {
     fn job(&mut self, trigger: Trigger, view: &TendView) -> Option<Job>;
     /// The number of free blocks below which the host waits for this tender's jobs.
     fn urgent_below(&self) -> u32;
+    /// Whether these two are blocks' worth of pages that the host can write, wherever they lie.
+    fn counts_pages(&self) -> bool {
+        false
+    }
 }

@@ -7,17 +7,17 @@ use ssdlab_base::rng::Stream as Random;
 
 use crate::ftl::Pool;
 
-/// How the block to be collected is chosen. Each rule considers closed blocks with at least one
-/// invalid page.
+/// How the block to be collected is chosen. Each rule considers blocks with at least one invalid page
+/// that are full; in the relaxed order also those programmed in part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Victim {
-    /// The block with the fewest valid pages.
+    /// The block with the most invalid pages: of full ones that with the fewest valid.
     #[default]
     Greedy,
     /// Any block with equal chance.
     Random,
-    /// Of `choices` blocks drawn with equal chance, the one with the fewest valid pages.
+    /// Of `choices` blocks drawn with equal chance, the one with the most invalid pages.
     DChoices,
     /// The block with the best (1 − u) · age / 2u, where u is its share of valid pages.
     CostBenefit,
@@ -39,21 +39,22 @@ impl Victim {
         random: &mut Random,
     ) -> Option<usize> {
         match self {
-            Victim::Greedy => least(pool, cursor, |pool, at| u64::from(pool.valid[at])),
+            Victim::Greedy => least(pool, cursor, loss),
             Victim::Fifo => least(pool, cursor, |pool, at| u64::from(pool.closed[at])),
             Victim::CostBenefit => least(pool, cursor, cost),
-            Victim::Random => draw(pool, random).or_else(|| Victim::Greedy.fallback(pool, cursor)),
+            Victim::Random => draw(pool, random).or_else(|| least(pool, cursor, loss)),
             Victim::DChoices => {
                 let drawn = (0..choices).filter_map(|_| draw(pool, random));
-                let best = drawn.min_by_key(|&at| pool.valid[at]);
-                best.or_else(|| Victim::Greedy.fallback(pool, cursor))
+                let best = drawn.min_by_key(|&at| loss(pool, at));
+                best.or_else(|| least(pool, cursor, loss))
             }
         }
     }
+}
 
-    fn fallback(self, pool: &Pool, cursor: usize) -> Option<usize> {
-        least(pool, cursor, |pool, at| u64::from(pool.valid[at]))
-    }
+/// A cost that falls as more pages are freed.
+fn loss(pool: &Pool, at: usize) -> u64 {
+    u64::from(pool.pages_per_block - pool.invalid(at))
 }
 
 /// The reclaimable block of least cost, the first after `cursor` among equals.
@@ -66,7 +67,7 @@ fn least(pool: &Pool, cursor: usize, cost: impl Fn(&Pool, usize) -> u64) -> Opti
 /// simulators use it).
 fn cost(pool: &Pool, at: usize) -> u64 {
     let valid = u64::from(pool.valid[at]);
-    let invalid = u64::from(pool.pages_per_block) - valid;
+    let invalid = u64::from(pool.invalid(at));
     let age = u64::from(pool.clock - pool.closed[at]) + 1;
     if valid == 0 {
         return 0;

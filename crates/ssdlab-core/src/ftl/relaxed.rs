@@ -1,0 +1,279 @@
+//! The relaxed order: each page type of a block goes on by itself, and a plane has an active block
+//! for every type. Source: PA-SSD, section 4.3 (pa-BLAlloc).
+//!
+//! All streams of a plane share its active blocks. The active block of a type is the one opened
+//! first of those that have free pages of it; only the lowest type opens clean blocks, since no
+//! other could begin one.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::page_order::PageOrder;
+use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn, Progress};
+
+use super::allocate::Stream;
+use super::blocks::{BlockState, BlockTable};
+use super::pools::Pools;
+
+/// How far every block is programmed, and the active blocks of every plane.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Relaxed {
+    progress: Box<[Progress]>,
+    /// By plane, class and type: blocks in part programmed that have free pages of the type, the
+    /// one opened first in front. The highest type's are all that are programmed in part.
+    active: Box<[VecDeque<BlockId>]>,
+    /// Free pages of these blocks, by plane and class.
+    left: Box<[u32]>,
+    /// Free pages of each type on the drive, those of free blocks among them.
+    free: [u64; PageType::MOST],
+    classes: usize,
+    types: u8,
+    wordlines: u16,
+}
+
+impl Relaxed {
+    /// No block is programmed in part.
+    pub fn new(geometry: &Geometry, blocks: &BlockTable, classes: usize) -> Relaxed {
+        let types = geometry.cell.bits() as u8;
+        let wordlines = (geometry.pages / u32::from(types)) as u16;
+        let pools = geometry.plane_count() as usize * classes;
+        let all = (0..geometry.block_count()).map(BlockId);
+        let clean = all.filter(|&block| blocks.state(block) == BlockState::Free).count() as u64;
+        let mut free = [0; PageType::MOST];
+        free[..usize::from(types)].fill(clean * u64::from(wordlines));
+        let all = (0..geometry.block_count()).map(BlockId);
+        let progress = all.map(|block| match blocks.state(block) {
+            BlockState::Closed => Progress::complete(types, wordlines),
+            _ => Progress::default(),
+        });
+        Relaxed {
+            progress: progress.collect(),
+            active: vec![VecDeque::new(); pools * usize::from(types)].into(),
+            left: vec![0; pools].into(),
+            free,
+            classes,
+            types,
+            wordlines,
+        }
+    }
+
+    /// The same blocks in the classes of `blocks`.
+    pub fn adopted(&self, geometry: &Geometry, blocks: &BlockTable, classes: usize) -> Relaxed {
+        let mut adopted = Relaxed::new(geometry, blocks, classes);
+        for plane in (0..geometry.plane_count()).map(PlaneId) {
+            for block in self.partial(plane) {
+                adopted.go_on(blocks, plane, block, self.progress[block.index()]);
+            }
+        }
+        adopted
+    }
+
+    fn types(&self) -> impl DoubleEndedIterator<Item = PageType> + use<> {
+        (0..self.types).map(PageType)
+    }
+
+    #[inline]
+    fn pool(&self, plane: PlaneId, class: usize) -> usize {
+        plane.index() * self.classes + class
+    }
+
+    #[inline]
+    fn slot(&self, pool: usize, page_type: PageType) -> usize {
+        pool * usize::from(self.types) + page_type.index()
+    }
+
+    /// Blocks of a plane that are programmed in part, class by class, the one opened first in front.
+    fn partial(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
+        let top = PageType(self.types - 1);
+        let pools = (0..self.classes).map(move |class| self.pool(plane, class));
+        pools.flat_map(move |pool| self.active[self.slot(pool, top)].iter().copied())
+    }
+
+    /// Free pages of a plane's blocks of a class that are programmed in part.
+    #[inline]
+    pub fn left(&self, plane: PlaneId, class: usize) -> u32 {
+        self.left[self.pool(plane, class)]
+    }
+
+    /// Free pages of each type on the drive.
+    pub fn free(&self) -> [u64; PageType::MOST] {
+        self.free
+    }
+
+    /// The types to try, the wished one first: then those below it, then those above it. Without
+    /// a wish the highest first, which is the conventional order.
+    #[inline]
+    fn nearest(&self, wish: Option<PageType>) -> impl Iterator<Item = PageType> + use<> {
+        let wished = wish.map_or(self.types - 1, |wish| wish.0.min(self.types - 1));
+        (0..=wished).rev().chain(wished + 1..self.types).map(PageType)
+    }
+
+    /// The block and wordline of the next page of a type, in blocks that are programmed in part.
+    #[inline]
+    fn candidate(&self, pool: usize, page_type: PageType) -> Option<(BlockId, PageInWord)> {
+        let &block = self.active[self.slot(pool, page_type)].front()?;
+        let wordline = self.progress[block.index()].candidate(page_type, self.wordlines)?;
+        Some((block, PageInWord { wordline: wordline.0, page_type }))
+    }
+
+    /// Whether a stream may take pages of blocks that are programmed in part: the host not while
+    /// the block that was kept for a job is in use.
+    #[inline]
+    fn may_take(pools: &Pools, plane: PlaneId, stream: Stream) -> bool {
+        stream != Stream::Host || pools.count(plane) >= pools.reserve
+    }
+
+    /// The page that a stream would take in a class, in a new block if that is `None`.
+    #[inline]
+    fn next(
+        &self,
+        pools: &Pools,
+        (plane, stream, class): (PlaneId, Stream, usize),
+        wish: Option<PageType>,
+    ) -> Option<(Option<BlockId>, PageInWord)> {
+        let pool = self.pool(plane, class);
+        let takes = Self::may_take(pools, plane, stream);
+        self.nearest(wish).find_map(|page_type| {
+            if let Some((block, page)) = self.candidate(pool, page_type).filter(|_| takes) {
+                return Some((Some(block), page));
+            }
+            let begins = page_type == PageType(0) && pools.may_open(plane, stream, class);
+            begins.then_some((None, PageInWord { wordline: 0, page_type }))
+        })
+    }
+
+    /// The place in its block of the next page that a stream would write in a class.
+    pub fn next_page(
+        &self,
+        order: &PageOrder,
+        pools: &Pools,
+        place: (PlaneId, Stream, usize),
+        wish: Option<PageType>,
+    ) -> Option<PageInBlock> {
+        self.next(pools, place, wish).map(|(_, page)| page.place(order))
+    }
+
+    /// Takes a page for a stream in a class, of the type that comes nearest to the wish.
+    #[inline]
+    pub fn allocate(
+        &mut self,
+        (geometry, order): (&Geometry, &PageOrder),
+        pools: &mut Pools,
+        blocks: &mut BlockTable,
+        place: (PlaneId, Stream, usize),
+        wish: Option<PageType>,
+    ) -> Option<Ppn> {
+        let (block, page) = self.next(pools, place, wish)?;
+        let (plane, stream, class) = place;
+        let pool = self.pool(plane, class);
+        let block = block.unwrap_or_else(|| {
+            let block = pools.take(blocks, plane, stream, class);
+            self.enlist(pool, block);
+            block
+        });
+        blocks.set_state(block, BlockState::Open);
+        let programmed = self.progress[block.index()].program(page.page_type, self.wordlines);
+        debug_assert_eq!(programmed.map(|wordline| wordline.0), Some(page.wordline));
+        self.left[pool] -= 1;
+        self.free[page.page_type.index()] -= 1;
+        if page.wordline + 1 == self.wordlines {
+            let slot = self.slot(pool, page.page_type);
+            self.active[slot].pop_front();
+        }
+        Some(geometry.page(block, page.place(order)))
+    }
+
+    /// A block joins those of its pool that are programmed in part.
+    fn enlist(&mut self, pool: usize, block: BlockId) {
+        let progress = self.progress[block.index()];
+        for page_type in self.types() {
+            if progress.programmed(page_type) < self.wordlines {
+                let slot = self.slot(pool, page_type);
+                self.active[slot].push_back(block);
+            }
+        }
+        self.left[pool] += self.unprogrammed(block);
+    }
+
+    fn unprogrammed(&self, block: BlockId) -> u32 {
+        u32::from(self.wordlines) * u32::from(self.types) - self.progress[block.index()].total()
+    }
+
+    /// Goes on with a block that the table does not hold as free.
+    fn go_on(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId, progress: Progress) {
+        self.progress[block.index()] = progress;
+        for page_type in self.types() {
+            let free = self.wordlines - progress.programmed(page_type);
+            self.free[page_type.index()] += u64::from(free);
+        }
+        self.enlist(self.pool(plane, blocks.class(block).into()), block);
+    }
+
+    /// Goes on with a block whose first `written` pages are written in the conventional order,
+    /// which obeys the relaxed one.
+    pub fn open_at(
+        &mut self,
+        order: &PageOrder,
+        blocks: &BlockTable,
+        (plane, block): (PlaneId, BlockId),
+        written: u16,
+    ) {
+        let mut progress = Progress::default();
+        for page in (0..written).map(PageInBlock) {
+            progress.program(order.page_type(page), self.wordlines).expect("a legal order");
+        }
+        self.go_on(blocks, plane, block, progress);
+    }
+
+    /// Takes no more pages of a block that is to be erased; how many were never programmed.
+    pub fn leave(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId) -> u32 {
+        let unprogrammed = self.unprogrammed(block);
+        if unprogrammed > 0 {
+            let pool = self.pool(plane, blocks.class(block).into());
+            for page_type in self.types() {
+                let slot = self.slot(pool, page_type);
+                self.active[slot].retain(|&other| other != block);
+                let free = self.wordlines - self.progress[block.index()].programmed(page_type);
+                self.free[page_type.index()] -= u64::from(free);
+            }
+            self.left[pool] -= unprogrammed;
+        }
+        unprogrammed
+    }
+
+    /// A block has been erased.
+    pub fn erased(&mut self, block: BlockId) {
+        self.progress[block.index()] = Progress::default();
+        let wordlines = u64::from(self.wordlines);
+        self.types().for_each(|page_type| self.free[page_type.index()] += wordlines);
+    }
+
+    /// Pages that were given out of a block.
+    #[inline]
+    pub fn given(&self, block: BlockId) -> u32 {
+        self.progress[block.index()].total()
+    }
+
+    /// Whether a page of a block was given out.
+    pub fn is_given(&self, order: &PageOrder, block: BlockId, page: PageInBlock) -> bool {
+        order.wordline(page).0 < self.progress[block.index()].programmed(order.page_type(page))
+    }
+
+    /// The blocks of a plane that are programmed in part, each with the pages given out of it.
+    pub fn list(&self, plane: PlaneId) -> impl Iterator<Item = (BlockId, u16)> + '_ {
+        self.partial(plane).map(|block| (block, self.given(block) as u16))
+    }
+}
+
+/// A page by wordline and type.
+#[derive(Clone, Copy, Debug)]
+struct PageInWord {
+    wordline: u16,
+    page_type: PageType,
+}
+
+impl PageInWord {
+    fn place(self, order: &PageOrder) -> PageInBlock {
+        order.page(ssdlab_nand::page_order::WordLine(self.wordline), self.page_type)
+    }
+}

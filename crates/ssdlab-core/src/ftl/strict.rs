@@ -1,0 +1,169 @@
+//! The strict order: each stream of a plane has a block open for every class, and fills it page
+//! after page.
+
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::{BlockId, Geometry, PageInBlock, PlaneId, Ppn};
+
+use super::allocate::Stream;
+use super::blocks::{BlockState, BlockTable};
+use super::pools::Pools;
+
+/// The block that a stream is writing, and its next page.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Open {
+    block: BlockId,
+    next: u16,
+}
+
+const NO_BLOCK: BlockId = BlockId(u32::MAX);
+
+/// The open blocks of every plane.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Strict {
+    /// By plane, stream and class.
+    open: Box<[Open]>,
+    /// Blocks that were open in a drive with other classes, and go on before a free one is opened.
+    parked: Vec<(PlaneId, Open)>,
+    classes: usize,
+    pages_per_block: u16,
+}
+
+impl Strict {
+    /// No block is open.
+    pub fn new(geometry: &Geometry, classes: usize) -> Strict {
+        let slots = geometry.plane_count() as usize * Stream::COUNT * classes;
+        Strict {
+            open: vec![Open { block: NO_BLOCK, next: 0 }; slots].into_boxed_slice(),
+            parked: Vec::new(),
+            classes,
+            pages_per_block: geometry.pages as u16,
+        }
+    }
+
+    /// The same open blocks in the classes of `blocks`.
+    pub fn adopted(&self, geometry: &Geometry, blocks: &BlockTable, classes: usize) -> Strict {
+        let mut adopted = Strict::new(geometry, classes);
+        for (at, open) in self.open.iter().enumerate().filter(|(_, open)| open.block != NO_BLOCK) {
+            let stream = Stream::ALL[at / self.classes % Stream::COUNT];
+            let plane = PlaneId((at / self.classes / Stream::COUNT) as u32);
+            adopted.open_at(blocks, plane, stream, open.block, open.next);
+        }
+        for &(plane, open) in &self.parked {
+            adopted.open_at(blocks, plane, Stream::Host, open.block, open.next);
+        }
+        adopted
+    }
+
+    #[inline]
+    fn slot(&self, plane: PlaneId, stream: Stream, class: usize) -> usize {
+        (plane.index() * Stream::COUNT + stream as usize) * self.classes + class
+    }
+
+    /// Pages that can still be written in the block that a stream has open in a class.
+    #[inline]
+    pub fn left(&self, plane: PlaneId, stream: Stream, class: usize) -> u32 {
+        let open = &self.open[self.slot(plane, stream, class)];
+        if open.block == NO_BLOCK { 0 } else { u32::from(self.pages_per_block - open.next) }
+    }
+
+    /// The place in its block of the next page that a stream would write in a class.
+    #[inline]
+    pub fn next_page(
+        &self,
+        pools: &Pools,
+        blocks: &BlockTable,
+        plane: PlaneId,
+        stream: Stream,
+        class: usize,
+    ) -> Option<PageInBlock> {
+        let open = self.open[self.slot(plane, stream, class)];
+        if open.block != NO_BLOCK {
+            return Some(PageInBlock(open.next));
+        }
+        if let Some(at) = self.parked_of(blocks, plane, class) {
+            return Some(PageInBlock(self.parked[at].1.next));
+        }
+        pools.may_open(plane, stream, class).then_some(PageInBlock(0))
+    }
+
+    fn parked_of(&self, blocks: &BlockTable, plane: PlaneId, class: usize) -> Option<usize> {
+        let fits = |(on, open): &(PlaneId, Open)| {
+            *on == plane && usize::from(blocks.class(open.block)) == class
+        };
+        self.parked.iter().position(fits)
+    }
+
+    /// Takes the next page of a stream in a class.
+    #[inline]
+    pub fn allocate(
+        &mut self,
+        geometry: &Geometry,
+        pools: &mut Pools,
+        blocks: &mut BlockTable,
+        (plane, stream, class): (PlaneId, Stream, usize),
+    ) -> Option<Ppn> {
+        let at = self.slot(plane, stream, class);
+        if self.open[at].block == NO_BLOCK {
+            self.open[at] = self.opened(pools, blocks, (plane, stream, class))?;
+        }
+        let open = &mut self.open[at];
+        let ppn = geometry.page(open.block, PageInBlock(open.next));
+        open.next += 1;
+        if open.next == self.pages_per_block {
+            open.block = NO_BLOCK;
+        }
+        Some(ppn)
+    }
+
+    /// A block of this class for a stream to go on with, if there is one.
+    fn opened(
+        &mut self,
+        pools: &mut Pools,
+        blocks: &mut BlockTable,
+        (plane, stream, class): (PlaneId, Stream, usize),
+    ) -> Option<Open> {
+        if let Some(parked) = self.parked_of(blocks, plane, class) {
+            return Some(self.parked.swap_remove(parked).1);
+        }
+        if !pools.may_open(plane, stream, class) {
+            return None;
+        }
+        let block = pools.take(blocks, plane, stream, class);
+        blocks.set_state(block, BlockState::Open);
+        Some(Open { block, next: 0 })
+    }
+
+    /// Lets a stream go on with a block whose first `written` pages are written; if it has one
+    /// open already, whoever opens a block next.
+    pub fn open_at(
+        &mut self,
+        blocks: &BlockTable,
+        plane: PlaneId,
+        stream: Stream,
+        block: BlockId,
+        written: u16,
+    ) {
+        let at = self.slot(plane, stream, blocks.class(block).into());
+        let open = Open { block, next: written };
+        match self.open[at].block {
+            NO_BLOCK => self.open[at] = open,
+            _ => self.parked.push((plane, open)),
+        }
+    }
+
+    /// The block that a stream has open, the best of several.
+    pub fn open_block(&self, plane: PlaneId, stream: Stream) -> Option<BlockId> {
+        let classes = 0..self.classes;
+        let mut open = classes.map(|class| self.open[self.slot(plane, stream, class)].block);
+        open.find(|&block| block != NO_BLOCK)
+    }
+
+    /// The blocks that a plane's streams have open, each with the pages given out of it.
+    pub fn list(&self, plane: PlaneId) -> impl Iterator<Item = (BlockId, u16)> + '_ {
+        let each = Stream::COUNT * self.classes;
+        let first = plane.index() * each;
+        let open = self.open[first..first + each].iter().filter(|open| open.block != NO_BLOCK);
+        let parked = self.parked.iter().filter(move |(on, _)| *on == plane);
+        open.chain(parked.map(|(_, open)| open)).map(|open| (open.block, open.next))
+    }
+}
