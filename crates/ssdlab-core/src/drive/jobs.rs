@@ -156,11 +156,12 @@ impl Drive {
                 self.enqueue_job(id, plane);
             }
             OpKind::Program => {
-                let from = self.jobs.running[plane.index()].expect("a job under way").from;
+                let Running { job, from, .. } =
+                    self.jobs.running[plane.index()].expect("a job under way");
                 let (lpn, to) = (self.flash.txns[id].lpn, self.flash.txns[id].ppn);
                 watch!(self, programmed(id, &self.flash.txns[id], &self.ftl));
                 self.ftl.commit_copy(lpn, from, to);
-                self.stats.gc.1 += 1;
+                self.stats.gc.1 += u64::from(job.cause == Cause::Gc);
                 self.next_of_job(id, plane);
             }
             OpKind::Erase => self.end_of_job(id, plane),

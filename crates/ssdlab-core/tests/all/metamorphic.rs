@@ -65,6 +65,7 @@ fn static_wear_levelling_moves_cold_data_and_narrows_the_spread() {
         let erases: Vec<u32> = erases.collect();
         let spread = erases.iter().max().unwrap() - erases.iter().min().unwrap();
         assert_eq!(rig.ops(OpKind::Erase, Cause::Wl), rig.drive.stats().wear_levelled);
+        assert_eq!(rig.ops(OpKind::Program, Cause::Gc), rig.drive.stats().gc.1);
         (spread, rig.drive.stats().wear_levelled)
     };
     let (without, none) = spread(&[SHAPE]);
