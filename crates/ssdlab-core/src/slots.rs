@@ -178,6 +178,17 @@ macro_rules! tenders {
                 })+
                 tenders
             }
+
+            /// Whether the tenders that are on can be set up for this drive.
+            ///
+            /// # Errors
+            /// What they cannot work with.
+            pub fn check(choice: &TendChoice, setup: &Setup) -> Result<(), Refusal> {
+                $(if let Some(config) = choice.$name.get() {
+                    <$Policy as Answer>::check(config, setup)?;
+                })+
+                Ok(())
+            }
         }
 
         macro_rules! $each {

@@ -16,7 +16,7 @@ use crate::flash::{FlashSetup, HOST_RANKS};
 use crate::media;
 use crate::policy::Setup;
 use crate::slots::{
-    Evict, Order, OrderChoice, Place, Preempt, PreemptChoice, Program, Read, ReadChoice,
+    Evict, Order, OrderChoice, Place, Preempt, PreemptChoice, Program, Read, ReadChoice, Tend,
 };
 
 /// A drive's config in flat numbers.
@@ -119,7 +119,8 @@ impl Resolved {
         config.program.iter().try_for_each(|link| Program::check(link, &setup))?;
         Read::check(&config.read, &setup)?;
         Preempt::check(&config.preempt, &setup)?;
-        Evict::check(&config.evict, &setup)
+        Evict::check(&config.evict, &setup)?;
+        Tend::check(&config.tend, &setup)
     }
 
     /// What the drive's policies may know of it when they are set up.

@@ -55,6 +55,12 @@ fn chains_have_a_link_and_climbs_a_rung() {
 }
 
 #[test]
+fn a_draw_is_of_one_block_at_least() {
+    let choices = |count: u32| format!("tend.gc = {{ victim = \"d_choices\", choices = {count} }}");
+    gate("tend.gc.choices", &[], &choices(1), &choices(0));
+}
+
+#[test]
 fn a_link_comes_once_in_a_chain() {
     gate("place", &[], "place = [\"next_page\"]", "place = [\"next_page\", \"next_page\"]");
     gate("program", &[], "program = [\"normal\"]", "program = [\"normal\", \"normal\"]");

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
 use ssdlab_base::rng;
+use ssdlab_nand::refusal::Refusal;
 
 use super::{Job, TendPolicy, TendView, Trigger, Victim};
 use crate::account::Cause;
@@ -124,6 +125,13 @@ pub struct Gc {
 
 impl Answer for Gc {
     type Config = GcConfig;
+
+    fn check(config: &GcConfig, _: &Setup) -> Result<(), Refusal> {
+        match config.choices {
+            Some(0) => Err(Refusal::new("tend.gc.choices", 0, "at least 1")),
+            _ => Ok(()),
+        }
+    }
 
     fn build(config: &GcConfig, setup: &Setup) -> Gc {
         let (start_below, hard) = config.limits(setup.geometry.blocks, setup.spare_blocks);
