@@ -281,6 +281,9 @@ pub fn everything(rooms: &Rooms<'_>, recount: bool) -> Result<(), String> {
             Ok(end)
         });
         moving.and_then(|_: SimTime| buffer.audit())?;
+        for id in buffer.departures.held_up() {
+            census.found(id, Census::COMING)?;
+        }
     }
     let waiters = census.ids().filter_map(|id| match rooms.flash.txns[id].owner {
         Owner::Buffer { room: Room::For(write), .. } => Some(write),
@@ -306,7 +309,7 @@ fn owners(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
             Owner::Buffer { .. } => {}
         }
     }
-    for slot in rooms.buffer.into_iter().flat_map(Buffer::flushes) {
+    for slot in rooms.buffer.into_iter().flat_map(|buffer| buffer.departures.flushes()) {
         *parts.entry(slot).or_default() += 1;
     }
     let mut unfinished = 0;

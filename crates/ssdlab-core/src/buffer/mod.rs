@@ -4,6 +4,11 @@
 //! is a choice of ⟨evict⟩. A page that leaves and was written is programmed; whoever took its
 //! place waits for that, which is how a slow flash slows its writers. A buffer that keeps slots
 //! free lets pages leave ahead of need, so that only writes that outrun the flash wait.
+//!
+//! A slot is a page's until its program has ended, also if a flush asked for that and the page has
+//! left since; and no page is programmed before it has moved in.
+
+mod departures;
 
 use std::collections::VecDeque;
 
@@ -12,6 +17,7 @@ use ssdlab_nand::Lpn;
 
 use crate::config::Resolved;
 use crate::flash::TxnId;
+pub use departures::Departures;
 
 /// A page in the buffer.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +26,31 @@ pub struct Slot {
     pub lpn: Lpn,
     /// The sectors of it that are here, a bit each.
     pub present: u64,
-    /// The sectors that were written and are not on the flash.
+    /// The sectors that were written and that no program puts on the flash.
     pub dirty: u64,
+    /// The write that is the last to move into it; `None` when all have.
+    pub arriving: Option<TxnId>,
+    /// Whether that one waits for the slot.
+    pub waits: bool,
+    /// The number of the departure by which a flush programs it, until that has ended.
+    pub flushing: Option<u64>,
+}
+
+impl Slot {
+    /// A page that was read.
+    pub fn read(lpn: Lpn, present: u64) -> Slot {
+        Slot { lpn, present, dirty: 0, arriving: None, waits: false, flushing: None }
+    }
+
+    /// Sectors of it are written.
+    pub fn write(&mut self, write: TxnId, sectors: u64) {
+        self.present |= sectors;
+        self.dirty |= sectors;
+        // One that waits for the slot moves in after this one.
+        if !self.waits {
+            self.arriving = Some(write);
+        }
+    }
 }
 
 /// Whether there is room for one page more.
@@ -33,15 +62,6 @@ pub enum Vacancy {
     Coming,
     /// No slot is free, and none will be.
     None,
-}
-
-/// A flush that waits for pages that were leaving when it came.
-#[derive(Clone, Copy, Debug)]
-struct Barrier {
-    request: u32,
-    /// It waits for departures numbered below this.
-    before: u64,
-    left: u32,
 }
 
 /// The pages in the buffer and those on their way in, out, or to the host.
@@ -61,9 +81,8 @@ pub struct Buffer {
     promised: VecDeque<TxnId>,
     /// Operations that end with a move into or out of the buffer, in the order of their ends.
     moving: VecDeque<(SimTime, TxnId)>,
-    departures: u64,
-    leaving: Vec<u64>,
-    barriers: Vec<Barrier>,
+    /// Pages whose programs have not ended.
+    pub departures: Departures,
 }
 
 impl Buffer {
@@ -71,7 +90,7 @@ impl Buffer {
     pub fn new(resolved: &Resolved) -> Option<Buffer> {
         let pages = resolved.buffer_pages;
         (pages > 0).then(|| Buffer {
-            slots: vec![Slot { lpn: Lpn(0), present: 0, dirty: 0 }; pages as usize],
+            slots: vec![Slot::read(Lpn(0), 0); pages as usize],
             free: (0..pages).rev().collect(),
             slot_of: vec![0; resolved.logical_pages as usize],
             latency: resolved.buffer_latency,
@@ -80,9 +99,7 @@ impl Buffer {
             ahead: 0,
             promised: VecDeque::new(),
             moving: VecDeque::new(),
-            departures: 0,
-            leaving: Vec::new(),
-            barriers: Vec::new(),
+            departures: Departures::default(),
         })
     }
 
@@ -102,6 +119,31 @@ impl Buffer {
         self.moving.push_back((now + self.latency, id));
     }
 
+    /// A write that had to wait has got its slot, and moves in.
+    pub fn gets_room(&mut self, now: SimTime, lpn: Lpn, write: TxnId) {
+        if let Some(page) = self.page_of(lpn).filter(|page| page.arriving == Some(write)) {
+            page.waits = false;
+        }
+        self.begin_move(now, write);
+    }
+
+    /// A write has moved in; the programs that waited for nothing else.
+    pub fn has_come(&mut self, lpn: Lpn, write: TxnId) -> Vec<TxnId> {
+        if let Some(page) = self.page_of(lpn).filter(|page| page.arriving == Some(write)) {
+            page.arriving = None;
+        }
+        self.departures.has_come(write)
+    }
+
+    /// A page has been programmed; the flushes that waited for it alone.
+    pub fn departed(&mut self, number: u64) -> Vec<u32> {
+        let (lpn, flushes) = self.departures.end(number);
+        if let Some(page) = self.page_of(lpn).filter(|page| page.flushing == Some(number)) {
+            page.flushing = None;
+        }
+        flushes
+    }
+
     /// Whether pages that were read stay.
     pub fn keeps_reads(&self) -> bool {
         self.keeps_reads
@@ -116,6 +158,10 @@ impl Buffer {
     /// The page in a slot.
     pub fn page(&mut self, slot: u32) -> &mut Slot {
         &mut self.slots[slot as usize]
+    }
+
+    fn page_of(&mut self, lpn: Lpn) -> Option<&mut Slot> {
+        self.find(lpn).map(|slot| self.page(slot))
     }
 
     /// Whether one page more has room.
@@ -182,11 +228,6 @@ impl Buffer {
         self.moving.iter().copied()
     }
 
-    /// The flushes that wait for pages that were leaving when they came.
-    pub fn flushes(&self) -> impl Iterator<Item = u32> + '_ {
-        self.barriers.iter().map(|barrier| barrier.request)
-    }
-
     /// Checks that every page is in the one slot that is marked as its own.
     ///
     /// # Errors
@@ -206,34 +247,6 @@ impl Buffer {
             None => Ok(()),
         }
     }
-
-    /// A page begins to leave; the number of its departure.
-    pub fn departs(&mut self) -> u64 {
-        self.departures += 1;
-        self.leaving.push(self.departures);
-        self.departures
-    }
-
-    /// A departure has ended; the flushes that waited for it alone.
-    pub fn departed(&mut self, number: u64) -> Vec<u32> {
-        self.leaving.retain(|&leaving| leaving != number);
-        for barrier in self.barriers.iter_mut().filter(|barrier| number < barrier.before) {
-            barrier.left -= 1;
-        }
-        let over = self.barriers.iter().filter(|barrier| barrier.left == 0);
-        let over = over.map(|barrier| barrier.request).collect();
-        self.barriers.retain(|barrier| barrier.left > 0);
-        over
-    }
-
-    /// A flush waits for all that leaves now; false if nothing does.
-    pub fn wait_for_departures(&mut self, request: u32) -> bool {
-        let left = self.leaving.len() as u32;
-        if left > 0 {
-            self.barriers.push(Barrier { request, before: self.departures + 1, left });
-        }
-        left > 0
-    }
 }
 
 #[cfg(test)]
@@ -252,7 +265,7 @@ mod tests {
     }
 
     fn page(lpn: u32) -> Slot {
-        Slot { lpn: Lpn(lpn), present: 0b11, dirty: 0b01 }
+        Slot { dirty: 0b01, ..Slot::read(Lpn(lpn), 0b11) }
     }
 
     fn held(buffer: &Buffer) -> Vec<u32> {
@@ -310,24 +323,6 @@ mod tests {
             assert_eq!((buffer.next_event(), buffer.take_moved()), (end, id));
         }
         assert_eq!(buffer.next_event(), SimTime::NEVER);
-    }
-
-    #[test]
-    fn a_flush_waits_for_what_was_leaving_when_it_came_and_for_no_more() {
-        let mut buffer = buffer();
-        assert!(!buffer.wait_for_departures(50), "nothing leaves");
-        let early = [buffer.departs(), buffer.departs()];
-        assert!(buffer.wait_for_departures(51));
-        let late = buffer.departs();
-        assert!(buffer.wait_for_departures(52));
-        assert_eq!(buffer.flushes().collect::<Vec<_>>(), [51, 52]);
-        assert!(buffer.departed(early[1]).is_empty());
-        assert!(buffer.departed(late).is_empty());
-        assert_eq!(buffer.departed(early[0]), [51, 52]);
-        assert_eq!(buffer.flushes().count(), 0);
-        let alone = buffer.departs();
-        assert!(buffer.wait_for_departures(53));
-        assert_eq!(buffer.departed(alone), [53]);
     }
 
     #[test]

@@ -14,6 +14,17 @@ use crate::policy::evict::{EvictPolicy, UseView};
 /// What the drive does only if it has a buffer.
 const HAS_BUFFER: &str = "a drive with a buffer";
 
+/// How a page left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// With nothing to program: its slot is free.
+    Clean,
+    /// It is programmed.
+    Dirty,
+    /// A flush programs it: the departure of this number.
+    Flushing(u64),
+}
+
 impl Drive {
     fn the_buffer(&mut self) -> &mut Buffer {
         self.buffer.as_mut().expect(HAS_BUFFER)
@@ -51,9 +62,7 @@ impl Drive {
         watch!(self, buffered(id, &self.flash.txns[id]));
         let now = SimTime::from_ns(self.now);
         if let Some(slot) = self.the_buffer().find(lpn) {
-            let page = self.the_buffer().page(slot);
-            page.present |= mask;
-            page.dirty |= mask;
+            self.the_buffer().page(slot).write(id, mask);
             self.stats.buffer.write_hits += 1;
             self.answers.evict.touch(&UseView { slot, write: true });
             return self.the_buffer().begin_move(now, id);
@@ -65,9 +74,12 @@ impl Drive {
                 self.the_buffer().promise_room(id);
                 true
             }
-            Vacancy::None => self.make_room(Room::For(id)),
+            Vacancy::None => self.make_room(Room::For(id)) != Left::Clean,
         };
-        let slot = self.the_buffer().insert(Slot { lpn, present: mask, dirty: mask });
+        let mut page = Slot::read(lpn, 0);
+        page.write(id, mask);
+        page.waits = must_wait;
+        let slot = self.the_buffer().insert(page);
         self.answers.evict.insert(&UseView { slot, write: true });
         if !must_wait {
             self.the_buffer().begin_move(now, id);
@@ -78,32 +90,46 @@ impl Drive {
     /// Lets pages leave until as many slots are free, or will be, as the buffer keeps free.
     fn make_room_ahead(&mut self) {
         while self.the_buffer().is_short_of_room() {
-            if self.make_room(Room::Ahead) {
+            if self.make_room(Room::Ahead) != Left::Clean {
                 self.the_buffer().leaves_ahead();
             }
         }
     }
 
-    /// Lets the page leave whose turn it is; true if it must be programmed for that.
-    fn make_room(&mut self, room: Room) -> bool {
+    /// Lets the page leave whose turn it is.
+    fn make_room(&mut self, room: Room) -> Left {
         let slot = self.answers.evict.victim().expect("a buffer without room has a page to give");
         self.answers.evict.remove(slot);
         let page = self.the_buffer().remove(slot);
         if page.dirty == 0 {
             self.stats.buffer.evicted_clean += 1;
             watch!(self, forgets(page.lpn));
-            return false;
+            let Some(number) = page.flushing else { return Left::Clean };
+            self.gives_room(number, room);
+            return Left::Flushing(number);
         }
         self.stats.buffer.evicted_dirty += 1;
-        let number = self.the_buffer().departs();
-        self.program_page(page, room, number);
+        self.program_page(page, room);
         watch!(self, forgets(page.lpn));
-        true
+        Left::Dirty
     }
 
-    /// Programs what was written of a page: its departure of this number.
-    fn program_page(&mut self, page: Slot, room: Room, number: u64) {
+    /// Whoever this is gets the slot of a page that has left once its flush has programmed it.
+    fn gives_room(&mut self, number: u64, room: Room) {
+        let program = self.the_buffer().departures.program(number);
+        self.flash.txns[program].owner = Owner::Buffer { room, number };
+    }
+
+    /// A page that a flush still programs has left, and nobody waits for its slot.
+    fn leaves_ahead(&mut self, number: u64) {
+        self.gives_room(number, Room::Ahead);
+        self.the_buffer().leaves_ahead();
+    }
+
+    /// Programs what was written of a page, once it is in the buffer; its departure's number.
+    fn program_page(&mut self, page: Slot, room: Room) -> u64 {
         let id = self.flash.txns.insert(self.now);
+        let number = self.the_buffer().departures.begin(page.lpn, id, page.arriving);
         self.flash.comes(id);
         let txn = &mut self.flash.txns[id];
         txn.lpn = page.lpn;
@@ -114,26 +140,46 @@ impl Drive {
         txn.sectors = page.dirty.count_ones() as u16;
         watch!(self, leaves(id, &self.flash.txns[id]));
         self.acquire(id);
+        number
+    }
+
+    /// Whether a write whose turn on its page has come may go on: not a page that leaves the
+    /// buffer and has not moved in.
+    #[inline]
+    pub(super) fn is_in_buffer(&mut self, id: TxnId) -> bool {
+        match self.flash.txns[id].owner {
+            Owner::Buffer { number, .. } => self.the_buffer().departures.may_go_on(number),
+            _ => true,
+        }
     }
 
     /// An operation has moved its page into or out of the buffer.
     pub(super) fn buffer_fires(&mut self) {
         let id = self.the_buffer().take_moved();
-        self.flash.txns[id].charge(Part::Buffer, self.now);
+        let txn = &mut self.flash.txns[id];
+        txn.charge(Part::Buffer, self.now);
+        let (kind, lpn) = (txn.kind, txn.lpn);
         self.end_of_operation(id);
+        if kind == OpKind::Program {
+            for program in self.the_buffer().has_come(lpn, id) {
+                self.flash.txns[program].charge(Part::Buffer, self.now);
+                self.translate(program);
+            }
+        }
     }
 
     /// A page that left the buffer has been programmed.
     pub(super) fn page_has_left(&mut self, room: Room, number: u64) {
         let now = SimTime::from_ns(self.now);
         let over = self.the_buffer().departed(number);
-        let writes = match room {
+        let write = match room {
             Room::None => None,
             Room::Ahead => self.the_buffer().left_ahead(),
             Room::For(write) => Some(write),
         };
-        if let Some(write) = writes {
-            self.the_buffer().begin_move(now, write);
+        if let Some(write) = write {
+            let lpn = self.flash.txns[write].lpn;
+            self.the_buffer().gets_room(now, lpn, write);
         }
         for slot in over {
             self.end_of_flush_wait(slot);
@@ -159,11 +205,13 @@ impl Drive {
             // Writes have a claim to what is being cleared.
             Vacancy::Coming => return,
             Vacancy::None => {
-                self.make_room(Room::None);
+                if let Left::Flushing(number) = self.make_room(Room::None) {
+                    return self.leaves_ahead(number);
+                }
             }
         }
         watch!(self, keeps(id, &self.flash.txns[id], mask));
-        let slot = self.the_buffer().insert(Slot { lpn, present: mask, dirty: 0 });
+        let slot = self.the_buffer().insert(Slot::read(lpn, mask));
         self.answers.evict.insert(&UseView { slot, write: false });
         self.make_room_ahead();
     }
@@ -171,10 +219,12 @@ impl Drive {
     /// Forgets what the buffer holds of a page that is trimmed.
     pub(super) fn drop_buffered(&mut self, lpn: Lpn) {
         let Some(buffer) = self.buffer.as_mut() else { return };
-        if let Some(slot) = buffer.find(lpn) {
-            buffer.remove(slot);
-            self.answers.evict.remove(slot);
-            watch!(self, forgets(lpn));
+        let Some(slot) = buffer.find(lpn) else { return };
+        let page = buffer.remove(slot);
+        self.answers.evict.remove(slot);
+        watch!(self, forgets(lpn));
+        if let Some(number) = page.flushing {
+            self.leaves_ahead(number);
         }
     }
 
@@ -185,13 +235,13 @@ impl Drive {
         let dirty = buffer.pages().filter(|(_, page)| page.dirty != 0);
         let dirty: Vec<(u32, Slot)> = dirty.map(|(at, page)| (at, *page)).collect();
         for (at, page) in dirty {
-            let buffer = self.the_buffer();
-            buffer.page(at).dirty = 0;
-            let number = buffer.departs();
-            self.program_page(page, Room::None, number);
+            let number = self.program_page(page, Room::None);
+            let page = self.the_buffer().page(at);
+            page.dirty = 0;
+            page.flushing = Some(number);
         }
         self.answers.evict.flushed();
-        let waits = self.the_buffer().wait_for_departures(slot);
+        let waits = self.the_buffer().departures.wait_for_all(slot);
         self.host[slot].remaining += u32::from(waits);
     }
 

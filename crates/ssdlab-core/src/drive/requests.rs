@@ -181,6 +181,9 @@ impl Drive {
 
     #[inline]
     fn translate_write(&mut self, id: TxnId) {
+        if !self.is_in_buffer(id) {
+            return;
+        }
         self.make_wish(id);
         let rest = self.rest_to_read(id);
         if rest != 0 {

@@ -24,6 +24,9 @@ impl Census {
     /// The place of what an order holds back.
     pub const HELD: &'static str = "the queue of the order";
 
+    /// The place of what programs a page once that is in the buffer.
+    pub const COMING: &'static str = "the wait for its page to move in";
+
     /// Nobody found yet.
     pub fn new(txns: &Txns) -> Census {
         let live = txns.under_way();
@@ -61,8 +64,9 @@ impl Census {
     /// Whether a transaction holds its logical page: it has gone on from wherever it waited for
     /// its turn.
     pub fn holds_page(&self, id: TxnId) -> bool {
-        self.place[id.0 as usize]
-            .is_some_and(|place| place == Census::HELD || FLASH.contains(&place))
+        self.place[id.0 as usize].is_some_and(|place| {
+            [Census::HELD, Census::COMING].contains(&place) || FLASH.contains(&place)
+        })
     }
 
     /// Whether an array unit has a transaction in service, or has set it aside.

@@ -6,6 +6,7 @@ mod determinism;
 mod dlv;
 mod dlv_tables;
 mod edges;
+mod flushes;
 mod held;
 mod house;
 mod metamorphic;

@@ -296,9 +296,10 @@ fn a_write_waits_for_room_until_the_page_that_leaves_is_programmed() {
     let tags: Vec<u64> = (0..4).map(|page| rig.write(page)).collect();
     rig.finish();
     let ends: Vec<u64> = tags.iter().map(|&tag| rig.end_of(tag).unwrap()).collect();
-    // The first two find room; each of the others waits for a program on the one plane.
+    // The first two find room; each of the others waits for a program on the one plane, the first
+    // of which begins when its page has moved in.
     let one = BUS + PROGRAM;
-    assert_eq!(ends, [US, US, one + US, 2 * one + US]);
+    assert_eq!(ends, [US, US, US + one + US, US + 2 * one + US]);
 }
 
 #[test]
@@ -311,8 +312,9 @@ fn a_write_finds_room_that_was_made_ahead_of_it_and_waits_if_it_outruns_that() {
     rig.finish();
     let ends: Vec<u64> = tags.iter().map(|&tag| rig.end_of(tag).unwrap()).collect();
     // Two pages stay, the first to be written after them sends the oldest away; the fifth write is
-    // the first to find no room left, and waits for the first program on the one plane.
-    assert_eq!(ends, [US, US, US, US, one + US, 2 * one + US, 3 * one + US]);
+    // the first to find no room left, and waits for the first program on the one plane, which
+    // begins when its page has moved in.
+    assert_eq!(ends, [[US; 4].as_slice(), &[1, 2, 3].map(|pages| US + pages * one + US)].concat());
     let now = rig.now();
     let tag = rig.write(7);
     rig.finish();

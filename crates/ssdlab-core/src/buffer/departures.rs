@@ -1,0 +1,155 @@
+//! Pages that leave the buffer, or are flushed and stay: what each waits for, and who waits for it.
+
+use std::collections::BTreeMap;
+
+use ssdlab_nand::Lpn;
+
+use crate::flash::TxnId;
+
+/// A page whose program has not ended.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    lpn: Lpn,
+    /// The operation that programs it.
+    program: TxnId,
+    /// Whether a part of it is not in the buffer yet.
+    is_coming: bool,
+    /// Whether nothing but that keeps it.
+    has_turn: bool,
+}
+
+/// A flush that waits for pages that were leaving when it came.
+#[derive(Clone, Copy, Debug)]
+struct Barrier {
+    request: u32,
+    /// It waits for departures numbered below this.
+    before: u64,
+    left: u32,
+}
+
+/// The departures under way.
+#[derive(Clone, Debug, Default)]
+pub struct Departures {
+    count: u64,
+    leaving: BTreeMap<u64, Departure>,
+    /// Those that wait until a write has moved into the buffer, by that write.
+    awaiting: BTreeMap<u32, Vec<u64>>,
+    barriers: Vec<Barrier>,
+}
+
+impl Departures {
+    /// A page begins to leave, by this program, once this write of it has moved in; the number of
+    /// its departure.
+    pub fn begin(&mut self, lpn: Lpn, program: TxnId, arriving: Option<TxnId>) -> u64 {
+        self.count += 1;
+        let is_coming = arriving.is_some();
+        let departure = Departure { lpn, program, is_coming, has_turn: false };
+        self.leaving.insert(self.count, departure);
+        if let Some(write) = arriving {
+            self.awaiting.entry(write.0).or_default().push(self.count);
+        }
+        self.count
+    }
+
+    /// The operation that programs a page.
+    pub fn program(&self, number: u64) -> TxnId {
+        self.leaving[&number].program
+    }
+
+    /// Whether the program whose turn has come on its page may go on; if not, the end of
+    /// [`Departures::has_come`] hands it out.
+    pub fn may_go_on(&mut self, number: u64) -> bool {
+        let departure = self.leaving.get_mut(&number).expect("a page that leaves");
+        departure.has_turn = true;
+        !departure.is_coming
+    }
+
+    /// A write has moved in; the programs that waited for nothing else.
+    pub fn has_come(&mut self, write: TxnId) -> Vec<TxnId> {
+        let numbers = self.awaiting.remove(&write.0).unwrap_or_default();
+        let mut ready = Vec::new();
+        for number in numbers {
+            let departure = self.leaving.get_mut(&number).expect("a page that leaves");
+            departure.is_coming = false;
+            ready.extend(departure.has_turn.then_some(departure.program));
+        }
+        ready
+    }
+
+    /// Programs that wait for nothing but their pages' way into the buffer.
+    pub fn held_up(&self) -> impl Iterator<Item = TxnId> + '_ {
+        let held =
+            self.leaving.values().filter(|departure| departure.is_coming && departure.has_turn);
+        held.map(|departure| departure.program)
+    }
+
+    /// A departure has ended: its page, and the flushes that waited for it alone.
+    pub fn end(&mut self, number: u64) -> (Lpn, Vec<u32>) {
+        let departure = self.leaving.remove(&number).expect("a page that leaves");
+        for barrier in self.barriers.iter_mut().filter(|barrier| number < barrier.before) {
+            barrier.left -= 1;
+        }
+        let over = self.barriers.iter().filter(|barrier| barrier.left == 0);
+        let over = over.map(|barrier| barrier.request).collect();
+        self.barriers.retain(|barrier| barrier.left > 0);
+        (departure.lpn, over)
+    }
+
+    /// A flush waits for all that leaves now; false if nothing does.
+    pub fn wait_for_all(&mut self, request: u32) -> bool {
+        let left = self.leaving.len() as u32;
+        if left > 0 {
+            self.barriers.push(Barrier { request, before: self.count + 1, left });
+        }
+        left > 0
+    }
+
+    /// The flushes that wait for pages that were leaving when they came.
+    pub fn flushes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.barriers.iter().map(|barrier| barrier.request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of the departure of a page that is in the buffer.
+    fn begin(departures: &mut Departures) -> u64 {
+        departures.begin(Lpn(7), TxnId(9), None)
+    }
+
+    #[test]
+    fn a_flush_waits_for_what_was_leaving_when_it_came_and_for_no_more() {
+        let mut all = Departures::default();
+        assert!(!all.wait_for_all(50), "nothing leaves");
+        let early = [begin(&mut all), begin(&mut all)];
+        assert!(all.wait_for_all(51));
+        let late = begin(&mut all);
+        assert!(all.wait_for_all(52));
+        assert_eq!(all.flushes().collect::<Vec<_>>(), [51, 52]);
+        assert_eq!(all.end(early[1]), (Lpn(7), vec![]));
+        assert_eq!(all.end(late), (Lpn(7), vec![]));
+        assert_eq!(all.end(early[0]), (Lpn(7), vec![51, 52]));
+        assert_eq!(all.flushes().count(), 0);
+        let alone = begin(&mut all);
+        assert!(all.wait_for_all(53));
+        assert_eq!(all.end(alone), (Lpn(7), vec![53]));
+    }
+
+    #[test]
+    fn a_program_goes_on_when_its_turn_has_come_and_its_page_is_in_the_buffer() {
+        let mut all = Departures::default();
+        let there = all.begin(Lpn(1), TxnId(10), None);
+        assert!(all.may_go_on(there));
+        let [first, second] =
+            [11, 12].map(|program| all.begin(Lpn(2), TxnId(program), Some(TxnId(5))));
+        assert_eq!([first, second].map(|number| all.program(number)), [TxnId(11), TxnId(12)]);
+        assert!(!all.may_go_on(first));
+        assert_eq!(all.held_up().collect::<Vec<_>>(), [TxnId(11)]);
+        assert_eq!(all.has_come(TxnId(5)), [TxnId(11)]);
+        assert_eq!(all.held_up().count(), 0);
+        assert!(all.may_go_on(second));
+        assert_eq!(all.has_come(TxnId(5)), []);
+    }
+}
