@@ -11,7 +11,7 @@ from ssdlab.drive import Drive
 from ssdlab.errors import InputError, InternalError, Interrupted
 from ssdlab.intervals import Interval
 from ssdlab.plans import Plan, sweep
-from ssdlab.results import Aggregate, Comparison, Result
+from ssdlab.results import Aggregate, Comparison, Missing, Result
 from ssdlab.truth import Physics, physics
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "InternalError",
     "Interrupted",
     "Interval",
+    "Missing",
     "Physics",
     "Plan",
     "Result",

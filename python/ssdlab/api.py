@@ -11,8 +11,8 @@ from typing import Any
 from ssdlab import _native
 from ssdlab.errors import InputError, Interrupted
 from ssdlab.files import Folder, Target, check_distinct
-from ssdlab.plans import Plan, as_plan, differ_in_seed_alone, to_json
-from ssdlab.results import Comparison, Result, aggregate
+from ssdlab.plans import Plan, as_plan, differ_in_seed_alone, to_json, whole
+from ssdlab.results import Comparison, Missing, Result, aggregate
 
 Progress = Callable[[list[tuple[float | None, int, bool, bool]]], object]
 """Called about ten times a second with, for each run, the share done from 0 to 1 (None if it is not
@@ -46,9 +46,7 @@ def compare(
     plans = [as_plan(plan) for plan in plans]
     if not plans:
         raise InputError("nothing to run: got no plan, expected at least one")
-    jobs = cores() if jobs is None else jobs
-    if jobs < 1:
-        raise InputError.at("--jobs", f"got {jobs}, expected a whole number from 1")
+    jobs = cores() if jobs is None else whole("--jobs", jobs, 1)
     wire = "[" + ",".join(to_json(plan) for plan in plans) + "]"
     check_distinct(file for plan in plans for file in plan.files())
     text, interrupted = _native.run(wire, jobs, progress)
@@ -60,15 +58,21 @@ def compare(
 
 def _comparison(plans: list[Plan], results: list[dict[str, Any] | None]) -> Comparison:
     """Return what was measured: a plan that was stopped before its run began has no result."""
-    begun = [(plan, data) for plan, data in zip(plans, results, strict=True) if data is not None]
+    pairs = list(zip(plans, results, strict=True))
+    missing = [Missing(_label(plan), plan.seed) for plan, data in pairs if data is None]
+    begun = [(plan, data) for plan, data in pairs if data is not None]
     plans = [plan for plan, _ in begun]
     typed = [Result.from_dict({**data, "vary": dict(plan.vary)}) for plan, data in begun]
     groups = differ_in_seed_alone(plans)
     if len(groups) == len(plans):
-        return Comparison(typed)
-    labels = [plans[group[0]].label or plans[group[0]].scheme for group in groups]
+        return Comparison(typed, missing=missing)
+    labels = [_label(plans[group[0]]) for group in groups]
     summed = [aggregate(label, group, typed) for label, group in zip(labels, groups, strict=True)]
-    return Comparison(typed, summed)
+    return Comparison(typed, summed, missing)
+
+
+def _label(plan: Plan) -> str:
+    return plan.label or plan.scheme
 
 
 def report_html(results: Result | Iterable[Result], path: str | os.PathLike[str]) -> None:

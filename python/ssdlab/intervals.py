@@ -40,7 +40,11 @@ def t_975(freedom: int) -> float:
 
 def interval(values: Sequence[float]) -> Interval:
     """Return the mean of the values, one a seed, with its 95 % interval."""
-    mean = statistics.fmean(values)
+    same = all(value == values[0] for value in values)
+    # Neither sums nor roots are exact: values that are equal have no width.
+    mean = float(values[0]) if same else statistics.fmean(values)
+    if same and len(values) > 1:
+        return Interval(mean, 0.0)
     if len(values) < 2:
         return Interval(mean, None)
     error = statistics.stdev(values, mean) / math.sqrt(len(values))

@@ -17,6 +17,11 @@ DEFAULT_DEVICE = "generic-mlc-512g"
 DEFAULT_SCHEME = "conventional"
 DEFAULT_SEED = 1
 
+MOST = (1 << 63) - 1
+"""The largest whole number that the Rust side takes."""
+CLOSED_MOST = (1 << 32) - 1
+"""The most requests that can be kept outstanding."""
+
 Path = str | os.PathLike[str]
 Settings = Mapping[str, object] | Sequence[str]
 
@@ -80,7 +85,7 @@ class Plan:
             "warmup": _text("--warmup", _as_typed(self.warmup)),
             "precondition": _text("--precondition", self.precondition),
             "time_scale": _above_zero("--time-scale", self.time_scale),
-            "closed": _outstanding(self.closed),
+            "closed": _optional_whole("--closed", self.closed, CLOSED_MOST),
             "fit": _truth("--fit", self.fit) or None,
             "state": _path("--state", self.state),
             "paranoid": _truth("--paranoid", self.paranoid) or None,
@@ -155,13 +160,17 @@ def _as_typed(value: str | int | None) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def whole(name: str, value: int, least: int, most: int = (1 << 63) - 1) -> int:
+def whole(name: str, value: int, least: int, most: int = MOST) -> int:
     """Return a whole number that the Rust side can take, if it is one."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        too_large = isinstance(value, int) and value > most
-        expected = f"at most {most}" if too_large else f"a whole number from {least}"
-        raise InputError.at(name, f"got {value!r}, expected {expected}")
+        raise InputError.at(name, f"got {value!r}, expected {bounds(value, least, most)}")
     return value
+
+
+def bounds(value: object, least: int, most: int) -> str:
+    """Return what was expected in place of a value, which is too large or no such number."""
+    too_large = isinstance(value, int) and value > most
+    return f"at most {most}" if too_large else f"a whole number from {least}"
 
 
 def _above_zero(name: str, value: float | None) -> float | None:
@@ -171,14 +180,8 @@ def _above_zero(name: str, value: float | None) -> float | None:
     return value
 
 
-def _outstanding(value: int | None) -> int | None:
-    if isinstance(value, int) and value >= 1 << 32:
-        raise InputError.at("--closed", f"got {value}, expected at most {(1 << 32) - 1}")
-    return _optional_whole("--closed", value)
-
-
-def _optional_whole(name: str, value: int | None) -> int | None:
-    return None if value is None else whole(name, value, 1)
+def _optional_whole(name: str, value: int | None, most: int = MOST) -> int | None:
+    return None if value is None else whole(name, value, 1, most)
 
 
 def as_plan(plan: object) -> Plan:

@@ -136,9 +136,9 @@ def notes(result: Result) -> Iterator[str]:
 
 
 def warnings(result: Result) -> Iterator[str]:
-    """List what casts doubt on the figures, or says how the input was understood."""
+    """List what casts doubt on a run's figures, or says how the input was understood."""
     if result.partial:
-        yield f"PARTIAL: stopped after {result.requests:,} requests"
+        yield f"PARTIAL: stopped after {_done(result)}"
     if result.saturated:
         yield (
             "SATURATED: the drive cannot keep up;"
@@ -147,6 +147,41 @@ def warnings(result: Result) -> Iterator[str]:
     if result.uncorrectable:
         yield f"uncorrectable: {result.uncorrectable:,} pages read that never decoded"
     yield from (f"note: {remark}" for remark in result.remarks)
+
+
+def _warnings_of_seeds(runs: Sequence[Result]) -> Iterator[str]:
+    """List the same of runs that differ in their seed alone."""
+    saturated = [run.backlog for run in runs if run.saturated]
+    if saturated:
+        yield (
+            f"SATURATED: {_of(saturated, runs)} saturated, the drive cannot keep up;"
+            f" backlog up to {max(saturated):,} requests when the last one arrived"
+        )
+    failed = [run.uncorrectable for run in runs if run.uncorrectable]
+    if failed:
+        yield (
+            f"uncorrectable: pages read that never decoded with {_of(failed, runs)},"
+            f" up to {max(failed):,}"
+        )
+    for remark in dict.fromkeys(remark for run in runs for remark in run.remarks):
+        having = [run for run in runs if remark in run.remarks]
+        yield f"note: {remark}" + f" ({_of(having, runs)})" * (len(having) < len(runs))
+
+
+def _of(some: Sequence[object], runs: Sequence[Result]) -> str:
+    return f"{len(some)} of {len(runs)} seeds"
+
+
+def missing(comparison: Comparison) -> str:
+    """Say in a line which runs were never measured; nothing if all were."""
+    seeds: dict[str, list[str]] = {}
+    for run in comparison.missing:
+        seeds.setdefault(run.label, []).append(str(run.seed))
+    told = [
+        f"{label} (seed{'s' * (len(those) > 1)} {', '.join(those)})"
+        for label, those in seeds.items()
+    ]
+    return f"PARTIAL: not run: {'; '.join(told)}" if told else ""
 
 
 _SAME = ratio(1, 1)
@@ -166,7 +201,18 @@ def _percentage(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-_Row = tuple[str, "Result", "Aggregate | None"]
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A run, or runs that differ in their seed alone, of which ``result`` is the first."""
+
+    label: str
+    result: Result
+    summed: Aggregate | None = None
+    runs: Sequence[Result] = ()
+    """The runs that are summed up."""
+    left_out: Sequence[Result] = ()
+
+
 _METRICS: Sequence[tuple[str, str, _Write]] = (
     ("read mean", "read.latency_us.mean", span),
     ("read p99", "read.latency_us.p99", span),
@@ -203,7 +249,14 @@ class Summary:
 
 def of_comparison(comparison: Comparison) -> str:
     """Return a table a workload: a row a run, or a row a group of seeds, ratios to the first."""
-    return "\n\n".join(str(summary) for summary in summaries(comparison))
+    parts = [*map(str, summaries(comparison)), missing(comparison)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def doubts(comparison: Comparison) -> list[str]:
+    """Return what casts doubt on the figures, each once."""
+    told = [note for part in summaries(comparison) for note in part.notes]
+    return [note for note in dict.fromkeys([*told, missing(comparison)]) if note]
 
 
 def summaries(comparison: Comparison) -> list[Summary]:
@@ -215,9 +268,9 @@ def named(comparison: Comparison) -> list[tuple[str, Result]]:
     """Return the runs with the names that the tables give them; of several seeds the first."""
     groups = _groups(comparison).values()
     return [
-        (label, result)
+        (label, row.result)
         for rows in groups
-        for label, (_, result, _) in zip(_labels(rows).cells, rows, strict=True)
+        for label, row in zip(_labels(rows).cells, rows, strict=True)
     ]
 
 
@@ -225,22 +278,25 @@ def _groups(comparison: Comparison) -> dict[str, list[_Row]]:
     """Return the rows of each workload's table."""
     groups: dict[str, list[_Row]] = {}
     for row in _rows(comparison):
-        groups.setdefault(row[1].workload, []).append(row)
+        groups.setdefault(row.result.workload, []).append(row)
     return groups
 
 
 def _rows(comparison: Comparison) -> Iterator[_Row]:
     if comparison.aggregates:
         for summed in comparison.aggregates:
-            yield summed.label, comparison[summed.runs[0]], summed
+            runs, left_out = (
+                [comparison[run] for run in some] for some in (summed.runs, summed.left_out)
+            )
+            yield _Row(summed.label, runs[0], summed, runs, left_out)
         return
     for result in comparison:
-        yield result.label or result.scheme, result, None
+        yield _Row(result.label or result.scheme, result)
 
 
 def _of_workload(rows: Sequence[_Row]) -> Summary:
-    _, first, summed = rows[0]
-    alike = {result.device for _, result, _ in rows} == {first.device}
+    first, summed = rows[0].result, rows[0].summed
+    alike = {row.result.device for row in rows} == {first.device}
     parts = [first.device] * alike + [taken_for(first), f"{first.requests:,} requests"]
     seeds = 1 if summed is None else len(summed.seeds)
     many = f"{seeds} seeds from {first.provenance.seed}, ± 95% interval"
@@ -249,29 +305,43 @@ def _of_workload(rows: Sequence[_Row]) -> Summary:
     labels = _labels(rows)
     shown = [column for column in columns if column is not None]
     pairs = zip(labels.cells, rows, strict=True)
-    told = list(_told([(label, list(_doubts(*row[1:]))) for label, row in pairs]))
+    told = list(_told([(label, list(_doubts(row))) for label, row in pairs]))
     return Summary(" · ".join(parts), labels, shown, told)
 
 
-def _doubts(result: Result, summed: Aggregate | None) -> Iterator[str]:
+def _doubts(row: _Row) -> Iterator[str]:
     """List what casts doubt on a row."""
-    yield from warnings(result)
-    if summed is not None and len(summed.seeds) > 1 and summed.alike:
+    summed, runs = row.summed, row.runs
+    if summed is None or len(runs) + len(row.left_out) == 1:
+        yield from warnings(row.result)
+        return
+    if summed.partial:
+        yield f"PARTIAL: all of these seeds were stopped, the first after {_done(row.result)}"
+    for stopped in row.left_out:
+        seed = stopped.provenance.seed
+        yield f"PARTIAL: seed {seed} stopped after {_done(stopped)} and is left out"
+    yield from warnings(runs[0]) if len(runs) == 1 else _warnings_of_seeds(runs)
+    if len(runs) > 1 and summed.alike:
         yield "note: nothing here is left to chance; all seeds give the same figures"
+
+
+def _done(result: Result) -> str:
+    return f"{result.requests:,} requests"
 
 
 def _labels(rows: Sequence[_Row]) -> Column:
     """Name the rows: by what varies, if it is the same keys in all of them, else by their label."""
-    keys = list(rows[0][1].vary)
-    if not keys or any(list(result.vary) != keys for _, result, _ in rows):
-        return Column("", [label for label, _, _ in rows])
+    results = [row.result for row in rows]
+    keys = list(results[0].vary)
+    if not keys or any(list(result.vary) != keys for result in results):
+        return Column("", [row.label for row in rows])
     varying: list[tuple[str, list[str]]] = []
     for name in ("device", "scheme"):
-        values = [getattr(result, name) for _, result, _ in rows]
+        values = [getattr(result, name) for result in results]
         if len(set(values)) > 1:
             varying.append((name, values))
     varying += [
-        (short, [result.vary[key] for _, result, _ in rows])
+        (short, [result.vary[key] for result in results])
         for key, short in zip(keys, shortest(keys), strict=True)
     ]
     head = ", ".join(name for name, _ in varying)
@@ -289,7 +359,7 @@ def _told(notes: Sequence[tuple[str, list[str]]]) -> Iterator[str]:
 
 def _column(head: str, metric: str, write: _Write, rows: Sequence[_Row]) -> Column | None:
     """Return a metric's column, each cell with its ratio to the first; None if all are nothing."""
-    found = [_figure(result, summed, metric) for _, result, summed in rows]
+    found = [_figure(row.result, row.summed, metric) for row in rows]
     values = [value for value, _ in found]
     if not any(values):
         return None

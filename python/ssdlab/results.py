@@ -262,12 +262,18 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """Runs that differ in their seed alone, summed up: every figure with its 95 % interval."""
+    """Runs that differ in their seed alone, summed up: every figure with its 95 % interval.
+
+    ``runs`` are their indices. Runs that were stopped before their end are ``left_out``, unless
+    all were: then ``partial`` says that the figures are of such runs.
+    """
 
     label: str
     runs: Sequence[int]
     seeds: Sequence[int]
     metrics: Mapping[str, Interval]
+    partial: bool = False
+    left_out: Sequence[int] = ()
 
     @property
     def alike(self) -> bool:
@@ -277,8 +283,17 @@ class Aggregate:
     def to_dict(self) -> dict[str, Any]:
         """Return it as it stands in JSON."""
         metrics = {name: interval.to_dict() for name, interval in self.metrics.items()}
-        seeds, runs = list(self.seeds), list(self.runs)
-        return {"label": self.label, "runs": runs, "seeds": seeds, "metrics": metrics}
+        whole: dict[str, Any] = {"label": self.label, "runs": list(self.runs)}
+        whole |= {"seeds": list(self.seeds), "metrics": metrics, "partial": self.partial}
+        return whole | {"left_out": list(self.left_out)}
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A run that was asked for and stopped before anything of it was measured."""
+
+    label: str
+    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +302,7 @@ class Comparison(Sequence[Result]):
 
     results: Sequence[Result]
     aggregates: Sequence[Aggregate] = ()
+    missing: Sequence[Missing] = ()
 
     @typing.overload
     def __getitem__(self, index: int) -> Result: ...
@@ -310,6 +326,8 @@ class Comparison(Sequence[Result]):
         whole["results"] = [result.to_dict() for result in self.results]
         if self.aggregates:
             whole["aggregates"] = [aggregate.to_dict() for aggregate in self.aggregates]
+        if self.missing:
+            whole["missing"] = [asdict(run) for run in self.missing]
         return whole
 
     def to_arrow(self) -> pa.Table:
@@ -341,9 +359,12 @@ def _row(result: Result) -> dict[str, Any]:
 
 def aggregate(label: str, runs: Sequence[int], results: Sequence[Result]) -> Aggregate:
     """Sum up the runs of these indices, which differ in their seed alone."""
+    whole = [run for run in runs if not results[run].partial]
+    left_out = [run for run in runs if results[run].partial] if whole else []
+    runs = whole or runs
     figures = [figures_of(results[run].raw) for run in runs]
     seeds = [results[run].provenance.seed for run in runs]
-    return Aggregate(label, runs, seeds, intervals(figures))
+    return Aggregate(label, runs, seeds, intervals(figures), not whole, left_out)
 
 
 def figures_of(data: Mapping[str, Any], prefix: str = "") -> dict[str, float]:

@@ -45,8 +45,27 @@ _AGGREGATE = {
             "type": "object",
             "additionalProperties": {"$ref": "#/$defs/Interval"},
         },
+        "partial": {
+            "description": "Whether all of these runs were stopped before their ends.",
+            "type": "boolean",
+        },
+        "left_out": {
+            "description": "Runs that were, where others were not: their indices; not summed up.",
+            "type": "array",
+            "items": {"type": "integer", "minimum": 0},
+        },
     },
-    "required": ["label", "runs", "seeds", "metrics"],
+    "required": ["label", "runs", "seeds", "metrics", "partial", "left_out"],
+    "additionalProperties": False,
+}
+_MISSING = {
+    "description": "A run that was asked for and stopped before anything of it was measured.",
+    "type": "object",
+    "properties": {
+        "label": {"description": "Its label.", "type": "string"},
+        "seed": {"description": "Its seed.", "type": "integer", "minimum": 0},
+    },
+    "required": ["label", "seed"],
     "additionalProperties": False,
 }
 
@@ -62,6 +81,7 @@ def results() -> dict[str, Any]:
     result["properties"]["vary"] = _VARY
     result["required"].append("vary")
     parts |= {"RunResult": result, "Aggregate": _AGGREGATE, "Interval": _INTERVAL}
+    parts["Missing"] = _MISSING
     for part in parts.values():
         if "properties" in part:
             part["additionalProperties"] = False
@@ -83,6 +103,11 @@ def results() -> dict[str, Any]:
                 "description": "One a group of seeds; only with several seeds.",
                 "type": "array",
                 "items": {"$ref": "#/$defs/Aggregate"},
+            },
+            "missing": {
+                "description": "Runs that Ctrl-C kept from being measured at all; only if any.",
+                "type": "array",
+                "items": {"$ref": "#/$defs/Missing"},
             },
         },
         "required": ["schema_version", "results"],

@@ -7,13 +7,28 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
+import jsonschema
 import pytest
-from calling import COMMAND
+from calling import COMMAND, ROOT
 
 import ssdlab
+from ssdlab import api
+
+LOADING = """
+import os, signal, sys
+class Press:
+    def find_spec(self, name, path=None, target=None):
+        if name == "ssdlab.api":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Press())
+from ssdlab_command import main
+main()
+"""
+"""What the command does, with Ctrl-C pressed in the middle of its imports."""
 
 FOREVER = ("--limit", "4000000000", "--set", "workload.requests=4000000000")
 
@@ -68,8 +83,60 @@ def test_a_comparison_on_stdout(tmp_path: Path) -> None:
     code, out, err = interrupted(tmp_path, "compare", *vary, *FOREVER, "--json", "-")
     assert code == 130
     assert "Traceback" not in err
-    (result,) = json.loads(out)["results"]
+    whole = json.loads(out)
+    (result,) = whole["results"]
     assert (result["label"], result["partial"]) == ("order=fifo", True)
+    assert whole["missing"] == [{"label": "order=read_first", "seed": 1}]
+    assert err.splitlines() == [
+        f"PARTIAL: stopped after {result['requests']:,} requests",
+        "PARTIAL: not run: order=read_first (seed 1)",
+    ]
+
+
+def test_seeds_that_never_ran_are_named(tmp_path: Path) -> None:
+    seeds = ("--seeds", "3", "--jobs", "1", "--json", "out.json", "--report", "r.html")
+    code, out, err = interrupted(tmp_path, "run", *FOREVER, *seeds)
+    assert (code, err) == (130, "")
+    line = "PARTIAL: not run: conventional (seeds 2, 3)"
+    assert "PARTIAL: stopped after " in out
+    assert line in out.splitlines()
+    whole = json.loads((tmp_path / "out.json").read_text())
+    assert [run["seed"] for run in whole["missing"]] == [2, 3]
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert line in text[: text.index("<main")]
+
+
+def three_seeds(*partial: int) -> ssdlab.Comparison:
+    """Runs of three seeds and one of another setting, as if these had been stopped."""
+    base = ssdlab.Plan(limit=300)
+    plans = ssdlab.sweep(base, vary={"order": ["fifo", "read_first"]}, seeds=3)
+    results = [result.to_dict() for result in ssdlab.compare(plans[:4])]
+    for index in partial:
+        results[index]["partial"] = True
+    return api._comparison(plans, [*results, None, None])
+
+
+def test_what_was_stopped_is_left_out_of_a_mean() -> None:
+    whole = three_seeds(1, 3)
+    first, second = whole.aggregates
+    assert (first.seeds, first.runs, first.left_out, first.partial) == ([1, 3], [0, 2], [1], False)
+    mean = (whole[0].read.latency_us.mean + whole[2].read.latency_us.mean) / 2
+    assert first.metrics["read.latency_us.mean"].mean == mean
+    assert (second.seeds, second.left_out, second.partial) == ([1], [], True)
+    lines = str(whole).splitlines()
+    assert "fifo: PARTIAL: seed 2 stopped after 300 requests and is left out" in lines
+    assert "read_first: PARTIAL: stopped after 300 requests" in lines
+    assert "PARTIAL: not run: order=read_first (seeds 2, 3)" in lines
+    schema = json.loads((ROOT / "docs" / "results.schema.json").read_text())
+    jsonschema.validate(whole.to_dict(), schema)
+
+
+def test_a_mean_of_stopped_runs_alone_is_marked() -> None:
+    whole = three_seeds(0, 1, 2)
+    assert (whole.aggregates[0].seeds, whole.aggregates[0].partial) == ([1, 2, 3], True)
+    assert whole.to_dict()["aggregates"][0]["partial"] is True
+    told = "fifo: PARTIAL: all of these seeds were stopped, the first after 300 requests"
+    assert told in str(whole).splitlines()
 
 
 @pytest.mark.parametrize("output", [(), ("--json", "-"), ("--json", "out.json")])
@@ -88,6 +155,13 @@ def test_a_preparation_that_is_to_be_saved(tmp_path: Path) -> None:
     assert (code, out, err) == (130, "", "interrupted\n")
     assert time.monotonic() - began < 20
     assert not list(tmp_path.iterdir())
+
+
+def test_while_the_program_is_loaded(tmp_path: Path) -> None:
+    # Python takes some 20 ms to begin, the package several times that to load.
+    command = [sys.executable, "-c", LOADING]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
 def test_in_a_program() -> None:

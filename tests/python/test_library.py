@@ -13,7 +13,8 @@ import pytest
 from calling import OFFICE
 
 import ssdlab
-from ssdlab import _native, results, schema
+from ssdlab import _native, api, report, results, schema
+from ssdlab.intervals import interval
 from ssdlab.text import share
 
 LITTLE: dict[str, Any] = {"limit": 2000}
@@ -73,10 +74,36 @@ def test_seeds_are_summed_up() -> None:
     comparison = ssdlab.compare(ssdlab.sweep(ssdlab.Plan(**LITTLE), seeds=3))
     (summed,) = comparison.aggregates
     means = [result.read.latency_us.mean for result in comparison]
-    interval = summed.metrics["read.latency_us.mean"]
-    assert interval.mean == pytest.approx(sum(means) / 3)
-    assert interval.half_width_95 is not None
+    mean = summed.metrics["read.latency_us.mean"]
+    assert mean.mean == pytest.approx(sum(means) / 3)
+    assert mean.half_width_95 is not None
     assert summed.seeds == [1, 2, 3]
+
+
+def test_what_some_seeds_have_is_said_of_all() -> None:
+    plans = ssdlab.sweep(ssdlab.Plan(**LITTLE), seeds=4)
+    results = [result.to_dict() for result in ssdlab.compare(plans)]
+    for result, backlog in zip(results[1:], (128, 90), strict=False):
+        result |= {"saturated": True, "backlog": backlog}
+    results[3] |= {"uncorrectable": 7, "remarks": [*results[3]["remarks"], "an odd one"]}
+    whole = api._comparison(plans, [*results])
+    told = [
+        (
+            "SATURATED: 2 of 4 seeds saturated, the drive cannot keep up;"
+            " backlog up to 128 requests when the last one arrived"
+        ),
+        "uncorrectable: pages read that never decoded with 1 of 4 seeds, up to 7",
+        "note: an odd one (1 of 4 seeds)",
+    ]
+    assert report.doubts(whole) == told
+    assert str(whole).splitlines()[-3:] == told
+
+
+@pytest.mark.parametrize("value", [1799.6000000000001, 0.1, 3, 0])
+def test_equal_values_have_no_width(value: float) -> None:
+    for count in range(2, 12):
+        assert interval([value] * count) == ssdlab.Interval(value, 0)
+    assert interval([value]) == ssdlab.Interval(value, None)
 
 
 def test_any_number_of_jobs_gives_the_same_bits() -> None:
@@ -111,6 +138,7 @@ def test_a_wrong_input_says_where(tmp_path: Path) -> None:
         ({"seed": -1}, "--seed: got -1, expected a whole number from 0"),
         ({"seed": 1.5}, "--seed: got 1.5, expected a whole number from 0"),
         ({"seed": 1 << 63}, f"--seed: got {1 << 63}, expected at most {(1 << 63) - 1}"),
+        ({"limit": 1 << 63}, f"--limit: got {1 << 63}, expected at most {(1 << 63) - 1}"),
         ({"limit": 0}, "--limit: got 0, expected a whole number from 1"),
         ({"closed": 5_000_000_000}, "--closed: got 5000000000, expected at most 4294967295"),
         ({"closed": True}, "--closed: got True, expected a whole number from 1"),

@@ -43,6 +43,11 @@ ARGUMENTS = [
     ("run --seeds 0", "--seeds: got '0', expected a whole number from 1"),
     ("run --jobs many", "--jobs: got 'many', expected a whole number from 1"),
     ("run --seed -1", "--seed: got '-1', expected a whole number from 0"),
+    *(
+        (f"run {option} {2**63}", f"{option}: got '{2**63}', expected at most {2**63 - 1}")
+        for option in ("--seed", "--limit", "--jobs", "--seeds")
+    ),
+    (f"run --closed {2**32}", f"--closed: got '{2**32}', expected at most {2**32 - 1}"),
     ("run --time-scale nan", "--time-scale: got 'nan', expected a number above 0"),
     (
         "run --device generic-mlc-512",

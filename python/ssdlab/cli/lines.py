@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ssdlab import _native
+from ssdlab.plans import MOST, bounds
 
 
 class Group(click.Group):
@@ -25,13 +26,13 @@ class Group(click.Group):
 
 
 class Whole(click.ParamType[int]):
-    """A whole number of at least ``least``."""
+    """A whole number of at least ``least``, and of at most ``most``."""
 
     name = "N"
 
-    def __init__(self, least: int) -> None:
-        """Accept whole numbers from ``least`` up to what 63 bits hold."""
-        self._least = least
+    def __init__(self, least: int, most: int = MOST) -> None:
+        """Accept whole numbers between these, both included."""
+        self._least, self._most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read the number; ``1_000_000`` is one, too."""
@@ -39,8 +40,10 @@ class Whole(click.ParamType[int]):
             number = int(value)
         except ValueError:
             number = -1
-        if not self._least <= number < 1 << 63:
-            self.fail(f"got {value!r}, expected a whole number from {self._least}", param, ctx)
+        if not self._least <= number <= self._most:
+            self.fail(
+                f"got {value!r}, expected {bounds(number, self._least, self._most)}", param, ctx
+            )
         return number
 
 

@@ -10,7 +10,7 @@ import click
 from ssdlab import _native
 from ssdlab.cli.lines import Number, Whole
 from ssdlab.errors import InputError
-from ssdlab.plans import DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
+from ssdlab.plans import CLOSED_MOST, DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
 from ssdlab.traces.mixing import parse
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -75,7 +75,11 @@ LOAD = [
         "--warmup", metavar="N|TIME", help="Requests, or a time, left out of the figures."
     ),
     click.option("--time-scale", type=Number(), help="Stretch the times between arrivals."),
-    click.option("--closed", type=Whole(1), help="Keep N requests outstanding; arrivals are moot."),
+    click.option(
+        "--closed",
+        type=Whole(1, CLOSED_MOST),
+        help="Keep N requests outstanding; arrivals are moot.",
+    ),
     click.option("--fit", is_flag=True, help="Fold addresses beyond the drive into it."),
 ]
 

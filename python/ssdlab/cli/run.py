@@ -54,7 +54,10 @@ def _plans(given: dict[str, Any]) -> list[Plan]:
 
 def _report(comparison: Comparison) -> str:
     """Return the report of one run, or the table of one run over several seeds."""
-    return str(comparison if comparison.aggregates else comparison[0])
+    if comparison.aggregates:
+        return str(comparison)
+    parts = [str(comparison[0]), report.missing(comparison)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _execute(
@@ -75,16 +78,10 @@ def _execute(
     outputs.write_json(comparison)
     if given["json"] == STDOUT:
         click.echo(comparison.to_json())
-        _tell_warnings(comparison)
+        for doubt in report.doubts(comparison):
+            click.echo(doubt, file=sys.stderr)
     else:
         click.echo(show(comparison))
     sys.stdout.flush()
     outputs.draw(comparison)
     return code
-
-
-def _tell_warnings(comparison: Comparison) -> None:
-    """Put on stderr what must not be missed while stdout is for a program to read."""
-    lines = [note for result in comparison for note in report.warnings(result)]
-    for line in dict.fromkeys(lines):
-        click.echo(line, file=sys.stderr)

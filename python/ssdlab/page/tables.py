@@ -59,10 +59,8 @@ def _alike(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    if len(comparison) == 1:
-        return list(report.notes(comparison[0]))
-    several = report.summaries(comparison)
-    return list(dict.fromkeys(note for part in several for note in part.notes))
+    own = report.notes(comparison[0]) if len(comparison) == 1 else ()
+    return list(dict.fromkeys([*own, *report.doubts(comparison)]))
 
 
 def percentiles(runs: Sequence[Run]) -> Table:
