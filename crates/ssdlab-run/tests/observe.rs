@@ -280,6 +280,16 @@ fn a_timeline_has_one_thing_at_a_time_on_every_part() {
     let timeline: serde_json::Value = serde_json::from_reader(File::open(&path).unwrap()).unwrap();
     assert!(timeline["otherData"]["config_hash"].is_string());
     let events = timeline["traceEvents"].as_array().unwrap();
+    // The viewer takes thread 0, and one with its process's number, for the same: all differ.
+    let named = |what: &str, number: &str| -> Vec<u64> {
+        let of = events.iter().filter(|event| event["name"] == what);
+        of.map(|event| event[number].as_u64().unwrap()).collect()
+    };
+    let (threads, processes) = (named("thread_name", "tid"), named("process_name", "pid"));
+    let mut numbers: Vec<u64> = threads.iter().chain(&processes).copied().collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!((numbers[0], numbers.len()), (1, threads.len() + 2), "of two channels");
     let mut by_part: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
     let mut names = BTreeMap::new();
     for event in events.iter().filter(|event| event["ph"] == "X") {
