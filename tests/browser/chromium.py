@@ -42,7 +42,7 @@ def _pipe() -> tuple[int, int]:
 
 
 class Chromium:
-    """A browser that cannot reach any network."""
+    """A browser that cannot reach any network, only this machine."""
 
     def __init__(self) -> None:
         binary = executable()
@@ -53,7 +53,8 @@ class Chromium:
         arguments = [
             *(binary, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
             *("--disable-dev-shm-usage", "--no-first-run", "--disable-extensions"),
-            *("--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking"),
+            "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+            "--disable-background-networking",
             *(f"--user-data-dir={self._home.name}", "--remote-debugging-pipe", "about:blank"),
         ]
 
@@ -143,7 +144,10 @@ class Page:
         self.call("Emulation.setEmulatedMedia", features=features)
 
     def open(self, path: Path) -> None:
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.visit(path.resolve().as_uri())
+
+    def visit(self, address: str) -> None:
+        self.call("Page.navigate", url=address)
 
     def value(self, expression: str) -> Any:
         """What an expression is worth in the page."""

@@ -236,8 +236,16 @@ impl OrderPolicy for Order {
         each_order!(self, policy => policy.leaves(view, going, classes));
     }
 
-    fn given(&mut self, plane: PlaneId, class: u8) {
-        each_order!(self, policy => policy.given(plane, class));
+    fn given(&mut self, plane: PlaneId, class: u8, arrival: u64) {
+        each_order!(self, policy => policy.given(plane, class, arrival));
+    }
+
+    fn goes_elsewhere(&mut self, from: PlaneId, to: PlaneId, arrival: u64) {
+        each_order!(self, policy => policy.goes_elsewhere(from, to, arrival));
+    }
+
+    fn is_overdue(&mut self, view: &HoldView, plane: PlaneId) -> bool {
+        each_order!(self, policy => policy.is_overdue(view, plane))
     }
 
     fn steps(&mut self) -> u64 {

@@ -87,6 +87,6 @@ fn run_one(
     about.push(("workload", result.workload.clone()));
     // What has not ended at the end of a run: of one that ran to its end, nothing.
     let unfinished = if course.partial { course.backlog } else { 0 };
-    result.detail = observer.finish(&mut drive, unfinished, &about)?;
+    result.detail = observer.finish(&mut drive, unfinished, &about, &mut result.remarks)?;
     Ok(Some(result))
 }

@@ -116,10 +116,16 @@ fn the_log_has_every_request_and_all_of_its_time() {
 
 #[test]
 fn the_intervals_add_up_to_the_whole() {
-    for interval in [None, Some("5ms".to_owned()), Some("10s".to_owned())] {
+    for (interval, rows) in [
+        (None, 200..=400),
+        (Some("5ms"), 500..=700),
+        (Some("10s"), 1..=1),
+        (Some("50us"), 1000..=2000),
+    ] {
+        let interval = interval.map(str::to_owned);
         let result = run(Plan { detail: true, interval, ..plan() });
         let series = result.detail.unwrap().series;
-        assert!((1..=700).contains(&series.len()), "{} rows", series.len());
+        assert!(rows.contains(&series.len()), "{} rows", series.len());
         let sum = |figure: fn(&ssdlab_run::observe::Interval) -> u64| -> u64 {
             series.iter().map(figure).sum()
         };
@@ -274,6 +280,16 @@ fn a_timeline_has_one_thing_at_a_time_on_every_part() {
     let timeline: serde_json::Value = serde_json::from_reader(File::open(&path).unwrap()).unwrap();
     assert!(timeline["otherData"]["config_hash"].is_string());
     let events = timeline["traceEvents"].as_array().unwrap();
+    // The viewer takes thread 0, and one with its process's number, for the same: all differ.
+    let named = |what: &str, number: &str| -> Vec<u64> {
+        let of = events.iter().filter(|event| event["name"] == what);
+        of.map(|event| event[number].as_u64().unwrap()).collect()
+    };
+    let (threads, processes) = (named("thread_name", "tid"), named("process_name", "pid"));
+    let mut numbers: Vec<u64> = threads.iter().chain(&processes).copied().collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!((numbers[0], numbers.len()), (1, threads.len() + 2), "of two channels");
     let mut by_part: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
     let mut names = BTreeMap::new();
     for event in events.iter().filter(|event| event["ph"] == "X") {
@@ -326,14 +342,42 @@ fn a_file_that_cannot_be_written_is_refused_before_the_run() {
 }
 
 #[test]
-fn an_interval_of_which_a_run_has_millions_is_refused_and_nothing_is_written() {
+fn a_report_of_many_intervals_joins_them_and_says_so_while_a_file_has_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("series.parquet");
+    let interval = Some("50us".to_owned());
+    let plan = Plan { detail: true, interval, series: Some(path.clone()), ..plan() };
+    let result = run(plan.clone());
+    let joined = result.detail.unwrap().series;
+    let span = joined[0].end_s - joined[0].start_s;
+    assert_eq!(
+        result.remarks,
+        [format!(
+            "--interval 50us makes over 2000 intervals: in the report several are joined to one of \
+             {}us (--series FILE has each)",
+            (span * 1e6).round()
+        )]
+    );
+    let (each, _) = table(&path);
+    let most = (result.duration_s / 50e-6).ceil() as usize;
+    assert!((most - 1..=most + 1).contains(&each.len()), "{} rows of {most}", each.len());
+    assert_eq!(whole(&each[each.len() - 1], "in_system"), 0);
+    let reads: i64 = each.iter().map(|row| whole(row, "reads")).sum();
+    assert_eq!(reads as u64, result.read.requests);
+    // As many as fit are kept as they are, and nothing is said.
+    let fits = run(Plan { series: None, interval: Some("3ms".into()), ..plan });
+    assert!(fits.remarks.is_empty(), "{:?}", fits.remarks);
+}
+
+#[test]
+fn a_file_with_tens_of_millions_of_intervals_is_refused_and_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let series = Some(folder.path().join("series.parquet"));
-    let wrong = Plan { series, interval: Some("1us".into()), ..plan() };
+    let wrong = Plan { series, interval: Some("200ns".into()), ..plan() };
     let fault = run_uninterrupted(&[wrong], 1).map(drop).expect_err("a fault").to_string();
     assert_eq!(
         fault,
-        "--interval: a run of more than 2000000 intervals: got 1us, expected a longer interval"
+        "--interval: a series of more than 10000000 intervals: got 200ns, expected a longer interval"
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

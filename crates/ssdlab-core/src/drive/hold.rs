@@ -105,7 +105,7 @@ impl Drive {
                 let kind = if reads { OpKind::Read } else { OpKind::Program };
                 (kind, request.arrival.as_ns(), *came)
             }
-            _ => (OpKind::Program, self.now, self.flash.txns[id].seq()),
+            _ => (OpKind::Program, self.flash.txns[id].began(), self.flash.txns[id].seq()),
         };
         let hold = self.hold.as_mut().expect("an order that holds");
         // What comes together goes together.
@@ -176,6 +176,9 @@ impl Drive {
     pub(super) fn ask_order(&mut self, plane: PlaneId) {
         if self.hold.is_none() {
             return;
+        }
+        if self.answers.order.is_overdue(&view!(self), plane) {
+            self.flash.raise(plane);
         }
         while let Some(next) = self.answers.order.next(&view!(self), plane) {
             self.let_go(next, Some(plane));

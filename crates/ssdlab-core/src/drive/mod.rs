@@ -29,7 +29,6 @@ use crate::config::{Allocation, Resolved};
 use crate::flash::{Cells, Event, Flash, TxnId};
 use crate::ftl::{BlockState, Ftl, Pick, PlaneOrder, Stream};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
-use crate::media;
 use crate::policy::order::OrderPolicy;
 use crate::policy::place::PlacePolicy;
 use crate::policy::read::ReadPolicy;
@@ -286,9 +285,9 @@ impl Drive {
         self.ftl.commit_write(lpn, ppn);
         self.ftl.map.add_sectors(lpn, u64::MAX);
         let block = self.geometry.block_of(ppn);
-        let age = media::start_age(&self.resolved, block);
+        let age = start::age(&self.resolved, &self.ftl, block);
         let (wear, dwell) = (self.ftl.blocks.erases(block), self.resolved.config.start.dwell);
-        self.flash.cells.set_start(block, wear, dwell, Some(age));
+        self.flash.cells.set_start(block, wear, dwell, age);
         self.stats.preloaded += 1;
         true
     }

@@ -163,7 +163,8 @@ impl Drive {
         if !matches!(txn.owner, Owner::Job(_)) {
             self.stats.granted(wish.quality, class);
             if self.hold.is_some() {
-                self.answers.order.given(txn.plane, wish.quality.unwrap_or(0));
+                let class = wish.quality.unwrap_or(0);
+                self.answers.order.given(txn.plane, class, txn.began());
             }
         }
         txn.wish = wish;
@@ -180,6 +181,9 @@ impl Drive {
             return false;
         }
         let txn = &self.flash.txns[id];
+        if self.hold.is_some() {
+            self.answers.order.goes_elsewhere(txn.plane, other, txn.began());
+        }
         self.flash.pop(txn.plane, txn.lane);
         self.flash.wait_ends(id, self.now);
         self.enqueue_host(id, other);

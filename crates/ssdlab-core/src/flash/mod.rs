@@ -363,6 +363,19 @@ impl Flash {
         self.lanes[plane.index()].head(lane)
     }
 
+    /// The first of a plane's host programs that wait with a later rank joins those of the first,
+    /// in its place in the order of coming.
+    pub fn raise(&mut self, plane: PlaneId) {
+        let first = Rank::host(0).lane(OpKind::Program);
+        let lanes = &mut self.lanes[plane.index()];
+        let later = Rank::HOST_PROGRAMS & !(1 << first);
+        let id = lanes.first(&self.txns, later).and_then(|lane| lanes.pop(&self.txns, lane));
+        if let Some(id) = id {
+            self.txns[id].lane = first;
+            lanes.push(&mut self.txns, id);
+        }
+    }
+
     /// Takes the first transaction of a plane's lane.
     #[inline]
     pub fn pop(&mut self, plane: PlaneId, lane: u8) -> TxnId {

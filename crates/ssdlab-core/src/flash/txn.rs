@@ -147,6 +147,11 @@ impl Txn {
         self.seq
     }
 
+    /// When its time began, in nanoseconds: of a request's, its arrival.
+    pub fn began(&self) -> u64 {
+        self.since - self.blame.iter().sum::<u64>()
+    }
+
     /// Gives the time since the last call to `part`; to `Retry` if the read has failed before.
     #[inline]
     pub fn charge(&mut self, part: Part, now: u64) {

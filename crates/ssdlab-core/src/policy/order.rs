@@ -121,8 +121,18 @@ pub trait OrderPolicy {
     /// page shall have is added to `classes`.
     fn leaves(&mut self, _: &HoldView, _: &Going, _classes: &mut Vec<Option<u8>>) {}
 
-    /// A page that was let go was given a place on this plane, having been promised this class.
-    fn given(&mut self, _: PlaneId, _: u8) {}
+    /// A page that was let go was given a place on this plane, having been promised this class; when
+    /// its request arrived.
+    fn given(&mut self, _: PlaneId, _: u8, _arrival: u64) {}
+
+    /// A page that was let go found no room on a plane and goes to another; when its request arrived.
+    fn goes_elsewhere(&mut self, _from: PlaneId, _to: PlaneId, _arrival: u64) {}
+
+    /// Whether a program that was let go has waited on this plane for too long: the first there then
+    /// joins those that go before it by their rank.
+    fn is_overdue(&mut self, _: &HoldView, _: PlaneId) -> bool {
+        false
+    }
 
     /// The work of choosing since this was asked for the last time: expected ends of a waiting request
     /// on a plane that were looked at.

@@ -294,6 +294,16 @@ fn without_its_advantages_it_is_fifo_to_the_bit() {
 }
 
 #[test]
+fn where_nothing_is_read_roo_serves_writes_as_fifo_does() {
+    // Writes of the same pages wait for one another, and collection never rests.
+    let full = "start = { fill = 0.95, steady = true }";
+    let mut steps = steps(7, 3000, 0, 60_000);
+    steps.iter_mut().for_each(|step| step.place %= 1 << 12);
+    let roo = "order = { dlv = { writes = \"fifo\" } }";
+    assert_eq!(done(&[SHAPE, full, roo], &steps), done(&[SHAPE, full], &steps));
+}
+
+#[test]
 fn an_order_that_keeps_the_place_of_writes_leaves_their_blocks_to_others() {
     let null =
         "order = { dlv = { reads = \"fifo\", writes = \"fifo\", avoid_collection = false } }";

@@ -57,3 +57,29 @@ fn a_page_that_was_written_since_is_read_from_the_first_level_again() {
     // The other page was never read before.
     assert_eq!(look(&mut rig, 0), look(&mut rig, 1));
 }
+
+#[test]
+fn what_is_written_in_blocks_that_were_begun_before_the_start_is_young() {
+    let aged = [
+        SHAPE,
+        "physics = { levels = { retention = {} } }",
+        "start = { age_min = \"60d\", age_max = \"60d\", fill = 0.5 }",
+    ];
+    let mut rig = Rig::new(&aged);
+    let troubles = |rig: &Rig| rig.drive.flash().troubles().0;
+    let read = |rig: &mut Rig, pages: std::ops::Range<u64>| {
+        let before = troubles(rig);
+        pages.for_each(|page| {
+            rig.read(page);
+        });
+        rig.finish();
+        troubles(rig) - before
+    };
+    // Some of them lie in blocks that are being written, and are young.
+    assert!(read(&mut rig, 0..64) > 4 * 32, "60 days need five levels or so");
+    (0..64).for_each(|page| {
+        rig.write(page);
+    });
+    rig.finish();
+    assert_eq!(read(&mut rig, 0..64), 0);
+}

@@ -4,6 +4,7 @@ mod contents;
 mod counts;
 mod determinism;
 mod dlv;
+mod dlv_deadlines;
 mod dlv_tables;
 mod edges;
 mod flushes;

@@ -23,10 +23,8 @@ pub enum Lacks {
     Nothing,
     /// Times finer than a second.
     Times,
-    /// The reads, which are so few of the whole trace that gaps are hardly longer without them.
+    /// The reads.
     Reads,
-    /// The reads, which are most of the whole trace: gaps say nothing, either.
-    MostReads,
 }
 
 impl Lacks {
@@ -35,7 +33,7 @@ impl Lacks {
         match self {
             Lacks::Nothing => "",
             Lacks::Times => " (whole seconds)",
-            Lacks::Reads | Lacks::MostReads => " (writes only)",
+            Lacks::Reads => " (writes only)",
         }
     }
 }
@@ -103,7 +101,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "rsrch2",
         path: "msr_rsrch_2_writes1k/orig_rsrch_2.csv.zst",
-        lacks: Lacks::MostReads,
+        lacks: Lacks::Reads,
         twins: &["dlv/rsrch2"],
         ..NONE
     },

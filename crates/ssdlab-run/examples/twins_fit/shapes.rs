@@ -29,7 +29,7 @@ const SIZES_OFF: f64 = 4.0;
 pub fn text(case: &Case, half: &[Record], shape: &Shape) -> String {
     let mut table = Table::try_from(shape).expect("a shape");
     remove(&mut table, &["source", "shared", "new", "extent"]);
-    if matches!(case.lacks, Lacks::Times | Lacks::MostReads) {
+    if case.lacks == Lacks::Times {
         remove(&mut table, &["gaps_us", "bursts", "gap_run", "gap_phase", "gap_phase_run"]);
     }
     let figures = find(case.twins[0], None).expect("a twin").figures();

@@ -21,7 +21,7 @@ pub struct Detail {
     pub distributions: Vec<Distribution>,
     /// The requests that took longest, the slowest first.
     pub slowest: Vec<Slow>,
-    /// The run in intervals.
+    /// The run in intervals, at most 2,000: neighbours are joined where there are more.
     pub series: Vec<Interval>,
     /// Share of the time in which each array unit was in service.
     pub die_busy: Vec<f64>,

@@ -36,13 +36,15 @@ pub struct Observer {
     detail: bool,
     wanted: Wanted,
     log: Option<Table>,
-    series_file: Option<NewFile>,
+    series_file: Option<Table>,
     timeline: Option<NewFile>,
-    series: Option<Series>,
+    /// What is held for a report or the file, and what is written as it comes.
+    held: Option<Series>,
+    written: Option<Series>,
     slowest: Slowest,
     rows: Vec<Ended>,
     began: SimTime,
-    /// The end of the open interval.
+    /// The end of the open interval that ends first.
     due: SimTime,
     fault: Option<Fault>,
 }
@@ -57,14 +59,18 @@ impl Observer {
         let new = |path: &Option<std::path::PathBuf>| -> Result<Option<NewFile>, Fault> {
             path.as_deref().map(|path: &Path| NewFile::new(path)).transpose()
         };
-        let log = new(&plan.log)?.map(|file| Table::new(file, &log::columns())).transpose()?;
+        let table =
+            |path, columns: &[_]| new(path)?.map(|file| Table::new(file, columns)).transpose();
+        let log = table(&plan.log, &log::columns())?;
+        let series_file = table(&plan.series, &series::columns())?;
         Ok(Observer {
             detail: plan.detail,
             wanted: prepared.wanted.clone(),
             log,
-            series_file: new(&plan.series)?,
+            series_file,
             timeline: new(&plan.timeline)?,
-            series: None,
+            held: None,
+            written: None,
             slowest: Slowest::default(),
             rows: Vec::new(),
             began: SimTime::NEVER,
@@ -80,12 +86,16 @@ impl Observer {
         if self.timeline.is_some() {
             drive.record(now + self.wanted.timeline_span);
         }
-        if self.detail || self.series_file.is_some() {
-            let series = Series::new(self.wanted.interval, drive, now);
-            self.due = series.due();
-            self.series = Some(series);
+        let is_kept = self.detail || self.series_file.is_some();
+        if let Some(interval) = self.wanted.interval {
+            let table = self.series_file.take();
+            self.written = table.map(|table| Series::written(interval, table, drive));
         }
-        if self.detail || self.series_file.is_some() || self.log.is_some() {
+        if self.detail || self.series_file.is_some() {
+            self.held = Some(Series::held(self.wanted.interval, drive));
+        }
+        self.due = self.next_due();
+        if is_kept || self.log.is_some() {
             drive.keep_log();
         }
     }
@@ -96,24 +106,29 @@ impl Observer {
         self.due
     }
 
+    fn next_due(&self) -> SimTime {
+        let open = [&self.held, &self.written];
+        open.into_iter().flatten().map(Series::due).min().unwrap_or(SimTime::NEVER)
+    }
+
     /// The open interval ends; so many requests are in the system.
     pub fn close(&mut self, drive: &mut Drive, in_system: u64) {
         self.hear(drive);
-        if let Some(series) = &mut self.series {
-            series.close(drive, self.due, in_system);
-            self.due = series.due();
-            if let Err(fault) = series.check() {
+        let due = self.due;
+        let open = [&mut self.held, &mut self.written].into_iter().flatten();
+        for series in open.filter(|series| series.due() == due) {
+            if let Err(fault) = series.close(drive, due, in_system) {
                 self.fault.get_or_insert(fault);
-                self.due = SimTime::NEVER;
             }
         }
+        self.due = if self.fault.is_some() { SimTime::NEVER } else { self.next_due() };
     }
 
     /// Takes in the requests that ended.
     pub fn hear(&mut self, drive: &mut Drive) {
         drive.take_log(&mut self.rows);
         for ended in self.rows.drain(..) {
-            if let Some(series) = &mut self.series {
+            for series in [&mut self.held, &mut self.written].into_iter().flatten() {
                 series.count(&ended);
             }
             if self.detail {
@@ -134,7 +149,8 @@ impl Observer {
     }
 
     /// The run has ended: puts the files where they belong, and tells what a report draws, if that
-    /// was asked for. `about` says what made all this.
+    /// was asked for, adding to `remarks` what is to be known of it. `about` says what made all
+    /// this.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -143,6 +159,7 @@ impl Observer {
         drive: &mut Drive,
         in_system: u64,
         about: &[(&str, String)],
+        remarks: &mut Vec<String>,
     ) -> Result<Option<Detail>, Fault> {
         self.hear(drive);
         self.check()?;
@@ -153,17 +170,19 @@ impl Observer {
         if let Some(to) = self.timeline {
             timeline::write(to, drive, began, about)?;
         }
-        let series = self.series.map(|series| series.finish(drive, now, in_system));
-        if let (Some(to), Some(series)) = (self.series_file, &series) {
-            let mut table = Table::new(to, &series::columns())?;
-            for interval in series {
-                table.push(interval.cells().into_iter().map(|(_, cell)| cell))?;
+        let finish = |series: Series| series.finish(drive, in_system, about);
+        self.written.map(finish).transpose()?;
+        let series = self.held.map(finish).transpose()?.unwrap_or_default();
+        if let Some(mut table) = self.series_file {
+            for interval in &series {
+                table.push(interval.row())?;
             }
             table.close(about)?;
         }
         if !self.detail {
             return Ok(None);
         }
+        remarks.extend(self.wanted.interval.and_then(|asked| series::remark(asked, &series)));
         let span = (now.as_ns() - began).max(1) as f64;
         let shares = |busy: Vec<u64>| -> Vec<f64> {
             busy.into_iter().map(|ns| (ns as f64 / span).min(1.0)).collect()
@@ -172,7 +191,7 @@ impl Observer {
         Ok(Some(Detail {
             distributions: detail::distributions(drive),
             slowest: self.slowest.told(began),
-            series: series.unwrap_or_default(),
+            series,
             die_busy: shares(units),
             bus_busy: shares(buses),
             blocks: detail::block_map(drive, now),

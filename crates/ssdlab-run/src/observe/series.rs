@@ -8,7 +8,7 @@ use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::stats::Ended;
 use ssdlab_core::{Drive, Op};
 
-use super::table::{Cell, Kind};
+use super::table::{Cell, Kind, Table};
 
 /// What happened in one interval. A request belongs to the interval in which it ended.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -66,7 +66,7 @@ struct Latencies {
 
 impl Default for Latencies {
     fn default() -> Latencies {
-        // Two digits keep a report's hundreds of intervals within a few megabytes.
+        // Two digits keep a thousand intervals within some ten megabytes.
         Latencies { sum_ns: 0, histogram: Histogram::new(2).expect("a number of digits") }
     }
 }
@@ -164,37 +164,48 @@ impl Row {
     }
 }
 
-/// A series that is as fine as keeps it within this many rows begins with this interval.
+/// A series that is as fine as keeps it within [`ROWS_MOST`] begins with this interval.
 const FIRST: Nanos = Nanos::from_us(100);
-/// The most rows of such a series.
+/// The most rows of such a series, …
 const ROWS_MOST: usize = 400;
-/// The most rows of a series whose interval is given, which are held until the run has ended.
-const FIXED_MOST: usize = 2_000_000;
+/// … and of one that begins with an interval that was asked for.
+const ASKED_MOST: usize = 2000;
+/// The most rows of a file: an interval by mistake too short would fill the disk.
+const FILE_MOST: u64 = 10_000_000;
 
-/// The intervals of a run, of a fixed length or of one that doubles as the run goes on.
-#[derive(Debug)]
+/// What becomes of the intervals that are closed.
+enum Kept {
+    /// Held to the end, but for so many: then every two neighbours are joined.
+    Held(Vec<Row>, usize),
+    /// Written as they come, so many by now.
+    Written(Box<Table>, u64),
+}
+
+/// The intervals of a run: in memory, where they get longer as the run goes on, or in a file.
 pub(super) struct Series {
     span: Nanos,
-    fixed: bool,
-    rows: Vec<Row>,
-    told: Vec<Interval>,
+    kept: Kept,
     open: Row,
     before: Counters,
     began: SimTime,
 }
 
 impl Series {
-    /// A series with intervals of this length; without one, as fine as some hundred rows are.
-    pub(super) fn new(interval: Option<Nanos>, drive: &Drive, began: SimTime) -> Series {
-        Series {
-            span: interval.unwrap_or(FIRST),
-            fixed: interval.is_some(),
-            rows: Vec::new(),
-            told: Vec::new(),
-            open: Row::default(),
-            before: counters(drive, began),
-            began,
-        }
+    /// A series that is held and begins with this interval; without one, as fine as some hundred
+    /// rows are.
+    pub(super) fn held(interval: Option<Nanos>, drive: &Drive) -> Series {
+        let most = if interval.is_some() { ASKED_MOST } else { ROWS_MOST };
+        Series::new(interval.unwrap_or(FIRST), Kept::Held(Vec::new(), most), drive)
+    }
+
+    /// A series with intervals of this length that is written to a file.
+    pub(super) fn written(interval: Nanos, table: Table, drive: &Drive) -> Series {
+        Series::new(interval, Kept::Written(Box::new(table), 0), drive)
+    }
+
+    fn new(span: Nanos, kept: Kept, drive: &Drive) -> Series {
+        let began = drive.now();
+        Series { span, kept, open: Row::default(), before: counters(drive, began), began }
     }
 
     /// When the open interval ends.
@@ -215,21 +226,16 @@ impl Series {
         self.open.sectors += u64::from(ended.request.sectors);
     }
 
-    /// Refuses an interval so short that the run has more of them than can be held.
+    /// Closes the open interval at `now`; the next one begins.
     ///
     /// # Errors
-    /// When as many are held.
-    pub(super) fn check(&self) -> Result<(), Fault> {
-        if self.told.len() < FIXED_MOST {
-            return Ok(());
-        }
-        Err(Fault::new("--interval", format!("a run of more than {FIXED_MOST} intervals"))
-            .got(self.span)
-            .expected("a longer interval"))
-    }
-
-    /// Closes the open interval at `now`; the next one begins.
-    pub(super) fn close(&mut self, drive: &Drive, now: SimTime, in_system: u64) {
+    /// When the file cannot be written, or has too many rows.
+    pub(super) fn close(
+        &mut self,
+        drive: &Drive,
+        now: SimTime,
+        in_system: u64,
+    ) -> Result<(), Fault> {
         let counted = counters(drive, now);
         let end = (now - self.began).as_ns();
         let mut row = std::mem::take(&mut self.open);
@@ -237,36 +243,68 @@ impl Series {
         row.in_system = in_system;
         row.counters = std::array::from_fn(|at| counted[at] - self.before[at]);
         (self.before, self.open.start) = (counted, end);
-        if self.fixed {
-            return self.told.push(row.told());
-        }
-        self.rows.push(row);
-        if self.rows.len() == ROWS_MOST {
-            self.halve();
+        match &mut self.kept {
+            Kept::Held(rows, most) => {
+                rows.push(row);
+                if rows.len() == *most {
+                    halve(rows);
+                    self.span = self.span * 2;
+                }
+                Ok(())
+            }
+            Kept::Written(_, FILE_MOST) => {
+                let what = format!("a series of more than {FILE_MOST} intervals");
+                Err(Fault::new("--interval", what).got(self.span).expected("a longer interval"))
+            }
+            Kept::Written(table, rows) => {
+                *rows += 1;
+                table.push(row.told().row())
+            }
         }
     }
 
-    /// Joins every two neighbours, and doubles the interval.
-    fn halve(&mut self) {
-        let joined = self.rows.chunks(2).map(|pair| {
-            let mut row = pair[0].clone();
-            pair[1..].iter().for_each(|next| row.join(next));
-            row
-        });
-        self.rows = joined.collect();
-        self.span = self.span * 2;
-    }
-
-    /// Every interval, the open one included if anything can have happened in it.
-    pub(super) fn finish(mut self, drive: &Drive, now: SimTime, in_system: u64) -> Vec<Interval> {
+    /// Every interval that is held, the open one included if anything can have happened in it; a
+    /// file is put where it belongs.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(super) fn finish(
+        mut self,
+        drive: &Drive,
+        in_system: u64,
+        about: &[(&str, String)],
+    ) -> Result<Vec<Interval>, Fault> {
+        let now = drive.now();
         if (now - self.began).as_ns() > self.open.start {
-            self.close(drive, now, in_system);
+            self.close(drive, now, in_system)?;
         }
-        match self.fixed {
-            true => self.told,
-            false => self.rows.iter().map(Row::told).collect(),
+        match self.kept {
+            Kept::Held(rows, _) => Ok(rows.iter().map(Row::told).collect()),
+            Kept::Written(table, _) => table.close(about).map(|()| Vec::new()),
         }
     }
+}
+
+/// Joins every two neighbours.
+fn halve(rows: &mut Vec<Row>) {
+    let joined = rows.chunks(2).map(|pair| {
+        let mut row = pair[0].clone();
+        pair[1..].iter().for_each(|next| row.join(next));
+        row
+    });
+    *rows = joined.collect();
+}
+
+/// What a user should know of intervals that are longer than was asked for.
+pub(super) fn remark(asked: Nanos, told: &[Interval]) -> Option<String> {
+    let first = told.first()?;
+    let span = Nanos::from_ns(((first.end_s - first.start_s) * 1e9).round() as u64);
+    (span > asked).then(|| {
+        format!(
+            "--interval {asked} makes over {ASKED_MOST} intervals: in the report several are \
+             joined to one of {span} (--series FILE has each)"
+        )
+    })
 }
 
 /// The columns of a series in a file.
@@ -285,7 +323,12 @@ fn kind(cell: Cell) -> Kind {
 
 impl Interval {
     /// The row in a file.
-    pub(super) fn cells(&self) -> Vec<(&'static str, Cell)> {
+    pub(super) fn row(&self) -> impl Iterator<Item = Cell> {
+        self.cells().into_iter().map(|(_, cell)| cell)
+    }
+
+    /// The row, with the names of its columns.
+    fn cells(&self) -> Vec<(&'static str, Cell)> {
         let whole = |count: u64| Cell::Whole(count as i64);
         let maybe = |value: Option<f64>| Cell::Real(value.unwrap_or(f64::NAN));
         vec![

@@ -1,4 +1,7 @@
 //! The timeline of a drive's parts, in the format that the Perfetto viewer and Chrome open.
+//!
+//! A channel is a process there, and a part of it a thread. Perfetto takes thread 0 of a process, and
+//! the thread with the process's own number, for one; so all numbers begin at 1, and no two are equal.
 
 use std::io::{BufWriter, Write};
 
@@ -41,11 +44,19 @@ pub(super) fn write(
     to.persist()
 }
 
-/// A part of the back end: its channel, its track in that, its name.
+/// A part of the back end: its channel, its place in that, its name, and its number in the viewer.
 struct Part {
     channel: u16,
     track: u32,
     name: String,
+    number: u32,
+}
+
+impl Part {
+    /// The number of its channel in the viewer.
+    fn process(&self) -> u32 {
+        u32::from(self.channel) + 1
+    }
 }
 
 /// Every part in the order of their numbers: array units, buses, engines.
@@ -61,26 +72,32 @@ fn parts(drive: &Drive) -> Vec<Part> {
             _ if planes == geometry.planes => format!("die {die}"),
             _ => format!("chip {}", die / geometry.dies),
         };
-        Part { channel, track: *nth + 1, name }
+        Part { channel, track: *nth + 1, name, number: 0 }
     });
     let mut parts: Vec<Part> = units.collect();
-    let channels = || 0..geometry.channels as u16;
-    parts.extend(channels().map(|channel| Part { channel, track: 0, name: "bus".into() }));
-    parts.extend(channels().map(|channel| Part { channel, track: 1, name: "ECC engine".into() }));
+    for (track, name) in [(0, "bus"), (1, "ECC engine")] {
+        let of = |channel| Part { channel, track, name: name.into(), number: 0 };
+        parts.extend((0..geometry.channels as u16).map(of));
+    }
+    let mut in_order: Vec<&mut Part> = parts.iter_mut().collect();
+    in_order.sort_unstable_by_key(|part| (part.channel, part.track));
+    for (number, part) in (geometry.channels + 1..).zip(in_order) {
+        part.number = number;
+    }
     parts
 }
 
 /// What tells the viewer the names and the order of channels and parts.
 fn names(parts: &[Part]) -> impl Iterator<Item = Value> + '_ {
     parts.iter().flat_map(|part| {
-        let Part { channel, track, name } = part;
+        let (pid, tid) = (part.process(), part.number);
         [
-            json!({"ph": "M", "name": "process_name", "pid": channel,
-                   "args": {"name": format!("channel {channel}")}}),
-            json!({"ph": "M", "name": "thread_name", "pid": channel, "tid": track,
-                   "args": {"name": name}}),
-            json!({"ph": "M", "name": "thread_sort_index", "pid": channel, "tid": track,
-                   "args": {"sort_index": track}}),
+            json!({"ph": "M", "name": "process_name", "pid": pid,
+                   "args": {"name": format!("channel {}", part.channel)}}),
+            json!({"ph": "M", "name": "thread_name", "pid": pid, "tid": tid,
+                   "args": {"name": part.name}}),
+            json!({"ph": "M", "name": "thread_sort_index", "pid": pid, "tid": tid,
+                   "args": {"sort_index": part.track}}),
         ]
     })
 }
@@ -91,8 +108,8 @@ fn event(span: &Span, part: &Part, began: u64) -> Value {
         "ph": "X",
         "name": span.act.name(),
         "cat": Cause::NAMES[span.cause as usize],
-        "pid": part.channel,
-        "tid": part.track,
+        "pid": part.process(),
+        "tid": part.number,
         "ts": micros(span.start - began),
         "dur": micros(span.end - span.start),
         "args": {"cause": Cause::NAMES[span.cause as usize], "lpn": span.lpn},

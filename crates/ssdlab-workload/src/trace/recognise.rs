@@ -118,11 +118,9 @@ fn by_content(
         }
         return Err(unknown(name, &lines, ranked));
     }
-    // That bytes are likelier than sectors in multiples of 512 chooses, but rules nothing out.
-    let could_be = |trial: &&Trial<'_>| {
-        [trial.score(), trial.score_of_large_requests()].contains(&best.score())
-    };
-    let ambiguous_with = ranked[1..].iter().filter(could_be).map(|trial| trial.format).collect();
+    let others = ranked[1..].iter().filter(|other| best.could_be(other));
+    let mut ambiguous_with: Vec<Format> = others.map(|trial| trial.format).collect();
+    ambiguous_with.sort_unstable();
     Ok(Recognition { ambiguous_with, ..Recognition::certain(best.format) })
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Trial<'a> {
     widened: usize,
     /// Requests that begin at and are multiples of 512 sectors.
     coarse: usize,
+    /// Requests that are multiples of 512 sectors, wherever they begin.
+    large: usize,
     /// The stamps of the requests, in nanoseconds.
     pub(crate) earliest: u64,
     pub(crate) latest: u64,
@@ -45,6 +47,7 @@ impl<'a> Trial<'a> {
             requests: 0,
             widened: 0,
             coarse: 0,
+            large: 0,
             earliest: u64::MAX,
             latest: 0,
             first_wrong: None,
@@ -83,8 +86,9 @@ impl<'a> Trial<'a> {
         self.requests += 1;
         self.widened += usize::from(entry.widened);
         let (lba, sectors) = entry.extent;
-        let coarse = lba.is_multiple_of(512) && sectors.is_multiple_of(512);
-        self.coarse += usize::from(coarse && entry.op != Op::Flush);
+        let large = sectors.is_multiple_of(512) && entry.op != Op::Flush;
+        self.large += usize::from(large);
+        self.coarse += usize::from(large && lba.is_multiple_of(512));
         self.earliest = self.earliest.min(entry.stamp);
         self.latest = self.latest.max(entry.stamp);
     }
@@ -103,8 +107,18 @@ impl<'a> Trial<'a> {
         self.score_but(doubtful)
     }
 
+    /// Whether a file that is read as this format could be the other just as well: that bytes are
+    /// likelier than sectors in multiples of 512 chooses, but rules nothing out, nor do bytes that
+    /// begin within a sector as long as sizes are of whole ones.
+    pub(crate) fn could_be(&self, other: &Trial<'_>) -> bool {
+        let may_be_bytes = self.requests > 0 && self.large == self.requests;
+        let score = self.score();
+        [other.score(), other.score_of_large_requests()].contains(&score)
+            || (may_be_bytes && other.tells() && other.score().1 == score.1)
+    }
+
     /// How well the format would fit if sectors in multiples of 512 were no reason for doubt.
-    pub(crate) fn score_of_large_requests(&self) -> (usize, usize) {
+    fn score_of_large_requests(&self) -> (usize, usize) {
         if self.tells() { self.score_but(self.widened) } else { (0, 0) }
     }
 

@@ -147,6 +147,47 @@ fn five_whole_numbers_are_ambiguous_and_the_reading_taken_is_named() {
 }
 
 #[test]
+fn five_columns_name_every_format_that_they_could_be() {
+    let of = |stamp: fn(u64) -> String, size: u64, begin: fn(u64) -> u64| -> String {
+        let line =
+            |n: u64| format!("{} 0 {} {} {}\n", stamp(n), begin(n), size * (n % 3 + 1), n % 2);
+        (0..20).map(line).collect()
+    };
+    let whole = |n: u64| (n * 1_000_000).to_string();
+    let fraction = |n: u64| format!("{n}.5");
+    let (pages, large) = (|n: u64| n * 7 * 8, |n: u64| n * 7 * 4096);
+    // Offsets in bytes as a program asks for them: some, or nearly all, within a sector.
+    let (partly, within) = (|n: u64| n * 28672 + n % 4 / 3 * 100, |n: u64| n * 28672 + 1);
+    let cases: [(String, Format, &[Format]); 8] = [
+        (of(whole, 8, pages), Mqsim, &[Ssdsim, Disksim]),
+        (of(whole, 4096, large), Heimdall, &[Mqsim, Ssdsim, Disksim]),
+        (of(whole, 4096, partly), Mqsim, &[Ssdsim, Disksim, Heimdall]),
+        (of(whole, 4096, within), Mqsim, &[Ssdsim, Disksim, Heimdall]),
+        (of(fraction, 8, pages), Disksim, &[]),
+        (of(fraction, 4096, large), Heimdall, &[Disksim]),
+        (of(fraction, 4096, partly), Disksim, &[Heimdall]),
+        (of(fraction, 4096, within), Disksim, &[Heimdall]),
+    ];
+    for (text, taken, others) in cases {
+        let t = trace(text.as_str(), None, &TraceOptions::default()).unwrap();
+        let found = t.recognised();
+        assert_eq!((found.format, &found.ambiguous_with[..]), (taken, others), "{text}");
+        let names: Vec<&str> = others.iter().map(|other| other.name()).collect();
+        let said = format!(
+            "t: read as {taken}, though it could be {} (FILE:format says which)",
+            names.join(" or ")
+        );
+        assert_eq!(t.remarks().contains(&said), !others.is_empty(), "{:?}", t.remarks());
+        // Named, it is read so, and nothing is left to be said of it.
+        for format in [&[taken], others].concat() {
+            let named = trace(text.as_str(), Some(format), &TraceOptions::default()).unwrap();
+            assert_eq!((named.recognised().format, named.recognised().by), (format, By::Named));
+            assert!(named.recognised().remark().is_none());
+        }
+    }
+}
+
+#[test]
 fn a_unit_that_looks_wrong_is_asked_about() {
     let of = |step: u64, options: &TraceOptions| {
         let line = |n: u64| format!("{} 0 8 8 1\n", n * step);

@@ -131,6 +131,19 @@ fn financial2_comes_in_the_ticks_of_its_excerpt() {
 }
 
 #[test]
+fn rsrch2_comes_in_the_bursts_and_the_five_seconds_of_its_excerpt() {
+    let twin = requests("dlv/rsrch2", 1);
+    let gaps = twin.windows(2).map(|pair| (pair[1].at - pair[0].at).as_ns() as f64 / 1e9);
+    let gaps: Vec<f64> = gaps.collect();
+    let share = |from: f64, to: f64| {
+        gaps.iter().filter(|gap| (from..to).contains(*gap)).count() as f64 / gaps.len() as f64
+    };
+    // Of the excerpt's gaps, 54 % are less than a millisecond, 22 % from 4.99 to 5.01 s.
+    assert!((0.45..0.63).contains(&share(0.0, 1e-3)), "{}", share(0.0, 1e-3));
+    assert!((0.10..0.30).contains(&share(4.99, 5.01)), "{}", share(4.99, 5.01));
+}
+
+#[test]
 fn a_mix_issues_each_member_to_a_queue_of_its_own() {
     let mix = find("mix-b", None).unwrap();
     let names: Vec<&str> = mix.members().iter().map(|twin| twin.name.as_str()).collect();

@@ -7,6 +7,7 @@
 mod draw;
 mod pool;
 
+use ssdlab_base::Nanos;
 use ssdlab_nand::BlockId;
 
 use crate::belief::grade::Grades;
@@ -51,19 +52,22 @@ pub fn manner(resolved: &Resolved) -> Manner {
     }
 }
 
+/// The age of a block's data at the start, if it has any. A block that is being written is as young
+/// as what will be written in it: one stamp stands for all pages of a block.
+pub fn age(resolved: &Resolved, ftl: &Ftl, block: BlockId) -> Option<Nanos> {
+    match ftl.blocks.state(block) {
+        BlockState::Open | BlockState::Partial => Some(Nanos::ZERO),
+        _ => (ftl.blocks.written(block) > 0).then(|| media::start_age(resolved, block)),
+    }
+}
+
 /// What the cells hold at the start.
 pub fn truth(resolved: &Resolved, ftl: &Ftl, cells: &mut Cells) {
     if resolved.chip.is_flat() {
         return;
     }
     for block in (0..resolved.geometry().block_count()).map(BlockId) {
-        let written = ftl.blocks.written(block) > 0;
-        let age = written.then(|| media::start_age(resolved, block));
-        cells.set_start(
-            block,
-            media::start_wear(resolved, block),
-            resolved.config.start.dwell,
-            age,
-        );
+        let wear = media::start_wear(resolved, block);
+        cells.set_start(block, wear, resolved.config.start.dwell, age(resolved, ftl, block));
     }
 }

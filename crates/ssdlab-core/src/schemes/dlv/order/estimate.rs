@@ -162,7 +162,7 @@ mod tests {
         let fastest = |pages, taken| order.fastest(&view, PlaneId(0), pages, taken);
         assert_eq!([fastest(2, None), fastest(2, Some(0)), fastest(2, Some(1))], [2, 3, 2]);
         assert_eq!([fastest(5, None), fastest(10_000, None)], [2 + 3 * 2, 2 + 9_998 * 2]);
-        order.given(PlaneId(0), 0);
+        order.given(PlaneId(0), 0, 0);
         assert_eq!(order.available(&view, PlaneId(0), 0), 3, "a promise was kept");
         order.planes[0].promised[..2].fill(u32::MAX);
         assert_eq!(order.class_for(&view, PlaneId(0), (0, 0), 0), 1, "none is left");

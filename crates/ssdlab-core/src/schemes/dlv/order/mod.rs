@@ -10,8 +10,6 @@ mod config;
 mod estimate;
 mod who;
 
-use std::collections::VecDeque;
-
 pub use config::{DlvConfig, Pick, Strong};
 use ssdlab_nand::PlaneId;
 use ssdlab_nand::refusal::Refusal;
@@ -28,7 +26,7 @@ pub struct Dlv {
     config: DlvConfig,
     planes: Box<[Plane]>,
     classes: usize,
-    /// Whether what goes now goes after its deadline, so that its reads overtake nothing.
+    /// Whether what goes now goes in the order of coming, since a deadline has passed.
     late: bool,
     /// Terms of equation 2 that were looked at since the drive asked.
     steps: u64,
@@ -43,8 +41,10 @@ pub struct Dlv {
 struct Plane {
     /// When it is expected to be idle, in nanoseconds.
     idle_at: u64,
-    /// The deadlines of the pages to be programmed that were let go and have not begun.
-    due: VecDeque<u64>,
+    /// The deadlines of the pages to be programmed that were let go and have not begun, and the
+    /// first of them.
+    due: Vec<u64>,
+    first_due: Option<u64>,
     /// Pages of each class that were promised and not yet given out.
     promised: [u32; CLASSES_MAX],
 }
@@ -107,7 +107,10 @@ impl Dlv {
     fn next_write(&mut self, view: &HoldView, plane: PlaneId) -> Option<Next> {
         match self.config.writes {
             Pick::Shortest => self.shortest_for(view, plane, OpKind::Program),
-            Pick::Fifo => self.first_of(view, plane, OpKind::Program).map(part),
+            Pick::Fifo => {
+                let first = self.first_of(view, plane, OpKind::Program);
+                first.filter(|&id| self.came_first(view, plane, id)).map(part)
+            }
         }
     }
 }
@@ -120,8 +123,9 @@ fn part(group: GroupId) -> Next {
 impl OrderPolicy for Dlv {
     #[inline]
     fn rank(&mut self, view: &OrderView) -> u8 {
-        let reads_first = self.config.reads == Pick::Shortest && !self.late;
-        u8::from(!(reads_first && view.kind == OpKind::Read))
+        // What goes late is overtaken by nothing that is let go after it, reads among that.
+        let first = self.late || view.kind == OpKind::Read;
+        u8::from(!(self.config.reads == Pick::Shortest && first))
     }
 
     fn holds(&self) -> bool {
@@ -155,26 +159,20 @@ impl OrderPolicy for Dlv {
             return None;
         }
         let (reads, writes) = view.flash.host_waits(plane);
-        let write_due = self.planes[plane.index()].due.front().copied().unwrap_or(u64::MAX);
         let late = self.is_late(view);
         if late || self.config.reads == Pick::Fifo {
-            let first = self.first(view, plane)?;
-            // What was held up elsewhere goes before what came later and was let go.
-            let held_up = view.flash.first_to_wait(plane);
-            if held_up.is_some_and(|waits| waits < view.queue.place(first)) {
-                return None;
-            }
+            let first = self.first(view, plane).filter(|&id| self.came_first(view, plane, id))?;
             let keeps_its_place = late || view.queue.group(first).kind == OpKind::Read;
             if (reads || writes) && !keeps_its_place && self.config.writes == Pick::Shortest {
                 return None;
             }
             return if keeps_its_place { Some(part(first)) } else { self.next_write(view, plane) };
         }
-        if reads || (writes && write_due < view.now) {
+        if reads || self.is_overdue(view, plane) {
             return None;
         }
         let read = self.shortest_for(view, plane, OpKind::Read);
-        if read.is_some() || writes {
+        if read.is_some() || (writes && self.config.writes == Pick::Shortest) {
             return read;
         }
         self.next_write(view, plane)
@@ -195,13 +193,12 @@ impl OrderPolicy for Dlv {
             Strong::Prioritised => going.overtakes.then_some(0),
         };
         let end = end.filter(|_| !going.at_once);
-        let due = self.deadline(going.group);
+        let due = self.due(OpKind::Program, going.group.arrival);
         for leg in going.legs {
-            let dues = &mut self.planes[leg.plane.index()].due;
-            if !view.flash.host_waits(leg.plane).1 {
-                dues.clear();
-            }
-            dues.extend(std::iter::repeat_n(due, leg.programs as usize));
+            let plane = &mut self.planes[leg.plane.index()];
+            plane.due.extend(std::iter::repeat_n(due, leg.programs as usize));
+            let dues = (leg.programs > 0).then_some(due);
+            plane.first_due = plane.first_due.into_iter().chain(dues).min();
             self.promise(view, leg, end, classes);
         }
     }
@@ -211,11 +208,24 @@ impl OrderPolicy for Dlv {
     }
 
     #[inline]
-    fn given(&mut self, plane: PlaneId, class: u8) {
-        let plane = &mut self.planes[plane.index()];
-        plane.due.pop_front();
-        let promised = &mut plane.promised[class as usize];
+    fn given(&mut self, plane: PlaneId, class: u8, arrival: u64) {
+        self.is_met(plane, arrival);
+        let promised = &mut self.planes[plane.index()].promised[class as usize];
         *promised = promised.saturating_sub(1);
+    }
+
+    fn goes_elsewhere(&mut self, from: PlaneId, to: PlaneId, arrival: u64) {
+        let due = self.is_met(from, arrival);
+        let to = &mut self.planes[to.index()];
+        to.due.extend(due);
+        to.first_due = to.first_due.into_iter().chain(due).min();
+    }
+
+    #[inline]
+    fn is_overdue(&mut self, view: &HoldView, plane: PlaneId) -> bool {
+        // Where reads keep their places, no write waits longer for having been let go.
+        let overtaken = self.config.reads == Pick::Shortest;
+        overtaken && self.planes[plane.index()].first_due.is_some_and(|due| due < view.now)
     }
 
     fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
@@ -319,7 +329,7 @@ mod tests {
         let fifo = DlvConfig { reads: Pick::Fifo, ..DlvConfig::default() };
         for (config, late, expected) in [
             (DlvConfig::default(), false, [0, 1]),
-            (DlvConfig::default(), true, [1, 1]),
+            (DlvConfig::default(), true, [0, 0]),
             (fifo.clone(), false, [1, 1]),
             (fifo, true, [1, 1]),
         ] {
@@ -350,22 +360,34 @@ mod tests {
         }
         let (fifo, never) = (Pick::Fifo, u64::MAX / 2);
         assert!(!late(DlvConfig { reads: fifo, ..normal() }, OpKind::Read, never));
-        assert!(!late(DlvConfig { writes: fifo, ..normal() }, OpKind::Program, never));
+        // Reads go before writes that keep their order among themselves.
+        assert!(late(DlvConfig { writes: fifo, ..normal() }, OpKind::Program, never));
+        let neither = DlvConfig { reads: fifo, writes: fifo, ..normal() };
+        assert!(!late(neither, OpKind::Program, never));
         assert!(late(DlvConfig { writes: fifo, ..normal() }, OpKind::Read, never));
     }
 
     #[test]
     fn a_plane_remembers_the_deadlines_of_the_writes_that_have_not_begun() {
         let mut bench = Bench::new([9; 4], DlvConfig::default());
-        for slot in [3, 7] {
+        for slot in [7, 3, 5] {
             bench.now = slot.into();
             let write = bench.write(slot, &[0]);
             bench.goes(write);
         }
-        let due = |bench: &Bench| bench.order.planes[0].due.front().copied();
-        for next in [Some(5_000_000_003), Some(5_000_000_007), None] {
-            assert_eq!(due(&bench), next);
-            bench.order.given(PlaneId(0), 1);
+        let due = |bench: &Bench, plane: usize| bench.order.planes[plane].first_due;
+        let deadline = |arrival: u64| Some(5_000_000_000 + arrival);
+        bench.order.given(PlaneId(0), 1, 5);
+        assert_eq!(due(&bench, 0), deadline(3));
+        bench.order.goes_elsewhere(PlaneId(0), PlaneId(2), 3);
+        assert_eq!([due(&bench, 0), due(&bench, 2)], [deadline(7), deadline(3)]);
+        bench.order.given(PlaneId(0), 1, 7);
+        assert_eq!(due(&bench, 0), None);
+        for (now, overdue) in [(5_000_000_003, false), (5_000_000_004, true)] {
+            bench.now = now;
+            let (order, view) = bench.parts();
+            assert_eq!(order.is_overdue(&view, PlaneId(2)), overdue);
+            assert!(!order.is_overdue(&view, PlaneId(0)));
         }
     }
 }

@@ -5,15 +5,40 @@ use ssdlab_nand::PlaneId;
 use super::{Dlv, Pick};
 use crate::account::OpKind;
 use crate::policy::order::{HoldView, OrderPolicy};
-use crate::queue::Group;
+use crate::queue::{Group, GroupId};
 
 impl Dlv {
-    pub(super) fn deadline(&self, group: &Group) -> u64 {
-        let span = match group.kind {
+    /// The deadline of what arrived then.
+    pub(super) fn due(&self, kind: OpKind, arrival: u64) -> u64 {
+        let span = match kind {
             OpKind::Read => self.config.read_deadline,
             _ => self.config.write_deadline,
         };
-        group.arrival + span.as_ns()
+        arrival + span.as_ns()
+    }
+
+    /// A page whose request arrived then no longer waits for a plane to program it; its deadline.
+    pub(super) fn is_met(&mut self, plane: PlaneId, arrival: u64) -> Option<u64> {
+        let due = self.due(OpKind::Program, arrival);
+        let plane = &mut self.planes[plane.index()];
+        let at = plane.due.iter().position(|&other| other == due)?;
+        plane.due.swap_remove(at);
+        if plane.first_due == Some(due) {
+            plane.first_due = plane.due.iter().min().copied();
+        }
+        Some(due)
+    }
+
+    /// Whether a group came before all that was let go and waits for a plane.
+    pub(super) fn came_first(&self, view: &HoldView, plane: PlaneId, id: GroupId) -> bool {
+        let waits = view.flash.first_to_wait(plane);
+        waits.is_none_or(|place| view.queue.place(id) <= place)
+    }
+
+    /// Whether those of a kind may be overtaken.
+    fn is_overtaken(&self, kind: OpKind) -> bool {
+        let by_reads = kind == OpKind::Program && self.config.reads == Pick::Shortest;
+        by_reads || self.pick(kind) == Pick::Shortest
     }
 
     pub(super) fn pick(&self, kind: OpKind) -> Pick {
@@ -40,19 +65,20 @@ impl Dlv {
     /// Whether what a group needs of this plane must wait for garbage collection.
     #[inline]
     pub(super) fn is_blocked_on(&self, view: &HoldView, group: &Group, plane: PlaneId) -> bool {
-        let waits = self.config.avoid_collection && group.kind != OpKind::Read;
+        let reordered = group.kind != OpKind::Read && self.config.writes == Pick::Shortest;
+        let waits = self.config.avoid_collection && reordered;
         waits && view.collecting[plane.index()]
     }
 
     /// Whether the first of a kind that may be overtaken has passed its deadline.
     pub(super) fn is_late(&self, view: &HoldView) -> bool {
         [OpKind::Read, OpKind::Program].into_iter().any(|kind| {
-            if self.pick(kind) == Pick::Fifo {
+            if !self.is_overtaken(kind) {
                 return false;
             }
             let mut arrived = view.queue.arrived(kind).map(|id| view.queue.group(id));
             let head = arrived.find(|group| !self.is_collected(view, group));
-            head.is_some_and(|group| self.deadline(group) < view.now)
+            head.is_some_and(|group| self.due(kind, group.arrival) < view.now)
         })
     }
 }
