@@ -27,9 +27,7 @@ SWEPT = "## Swept\n"
 
 def mean_us(result: ssdlab.Result) -> float:
     """Return the mean latency over reads and writes."""
-    kinds = (result.read, result.write)
-    total = sum(kind.latency_us.mean * kind.requests for kind in kinds)
-    return total / sum(kind.requests for kind in kinds)
+    return result.all.latency_us.mean
 
 
 def change(new: float, old: float) -> str:

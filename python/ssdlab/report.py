@@ -53,6 +53,8 @@ def _latencies(result: Result) -> str:
     shown = [(name, kind) for name, kind in kinds if kind.requests]
     if not shown:
         return "no reads and no writes"
+    if len(shown) > 1:
+        shown.append(("all", result.all))
     columns = [Column("requests", [f"{kind.requests:,}" for _, kind in shown])]
     for head, name in [("mean",) * 2, ("p50",) * 2, ("p99",) * 2, ("p99.9", "p999"), ("max",) * 2]:
         cells = [span(getattr(kind.latency_us, name)) for _, kind in shown]

@@ -196,6 +196,7 @@ class Result:
     requests: int
     read: KindResult
     write: KindResult
+    all: KindResult
     trims: int
     flushes: int
     duration_s: float

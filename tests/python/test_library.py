@@ -23,6 +23,11 @@ LITTLE: dict[str, Any] = {"limit": 2000}
 def test_a_run_has_typed_figures() -> None:
     result = ssdlab.run(trace=OFFICE, **LITTLE)
     assert result.requests == result.read.requests + result.write.requests == 2000
+    kinds = (result.read, result.write)
+    total = sum(kind.latency_us.mean * kind.requests for kind in kinds)
+    assert result.all.requests == 2000
+    assert result.all.latency_us.mean == pytest.approx(total / 2000)
+    assert result.all.latency_us.max == max(kind.latency_us.max for kind in kinds)
     assert 0 < result.read.latency_us.p50 <= result.read.latency_us.p99
     assert result.read.latency_us.p99 <= result.read.latency_us.max
     assert result.ops["program"]["host"] > 0

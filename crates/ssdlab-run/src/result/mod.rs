@@ -62,6 +62,8 @@ pub struct RunResult {
     pub read: KindResult,
     /// Writes.
     pub write: KindResult,
+    /// Reads and writes together.
+    pub all: KindResult,
     /// Trims that ended.
     pub trims: u64,
     /// Flushes that ended.
@@ -191,7 +193,8 @@ impl RunResult {
             stats.latencies.iter().map(|kinds| kinds[op as usize].count()).sum()
         };
         let requests = Op::ALL.into_iter().map(total).sum();
-        let (read, write) = (kind(stats, Op::Read, 0..), kind(stats, Op::Write, 0..));
+        let of = |ops: &[Op]| kinds(&stats.latencies, ops);
+        let (read, write) = (of(&[Op::Read]), of(&[Op::Write]));
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         let (retries, uncorrectable, suspensions) = drive.flash().troubles();
         let plan = &prepared.plan;
@@ -206,6 +209,7 @@ impl RunResult {
             bandwidth_mb_s: per_second((read.bytes + write.bytes) as f64 / 1e6),
             read,
             write,
+            all: of(&[Op::Read, Op::Write]),
             trims: total(Op::Trim),
             flushes: total(Op::Flush),
             queues: queues(stats),
@@ -266,11 +270,10 @@ fn bit_errors(drive: &Drive) -> Option<BitErrors> {
     Some(BitErrors { per_codeword, rber })
 }
 
-/// Requests of a kind over these queues.
-fn kind(stats: &Stats, op: Op, queues: std::ops::RangeFrom<usize>) -> KindResult {
+/// Requests of these kinds over all queues.
+fn kinds(queues: &[[Latencies; Op::COUNT]], ops: &[Op]) -> KindResult {
     let mut all = Latencies::default();
-    for queue in &stats.latencies[queues] {
-        let one = &queue[op as usize];
+    for one in queues.iter().flat_map(|queue| ops.iter().map(|&op| &queue[op as usize])) {
         all.histogram.add(&one.histogram).expect("a histogram that grows as needed");
         all.sum_ns += one.sum_ns;
         all.max_ns = all.max_ns.max(one.max_ns);
