@@ -149,6 +149,16 @@ def test_a_preparation(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_start_state_that_is_drawn(tmp_path: Path) -> None:
+    began = time.monotonic()
+    steady = ("--device", "generic-tlc-2t", "--set", "start={fill=0.9, steady=true}")
+    code, out, err = interrupted(tmp_path, "state", "save", *steady, "aged")
+    # It is pressed after two seconds; to draw the drive takes many more.
+    assert time.monotonic() - began < 4
+    assert (code, out, err) == (130, "", "interrupted\n")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_preparation_that_is_to_be_saved(tmp_path: Path) -> None:
     began = time.monotonic()
     code, out, err = interrupted(tmp_path, "state", "save", "--precondition", "steady", "aged")

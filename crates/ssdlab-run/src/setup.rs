@@ -2,6 +2,9 @@
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use ssdlab_base::Fault;
 use ssdlab_core::Drive;
@@ -42,10 +45,11 @@ pub(crate) fn set_up(
     control: &Control,
     progress: &Progress,
 ) -> Result<Option<(Drive, Option<Settled>)>, Fault> {
-    let mut drive = match &prepared.plan.state {
-        Some(path) => state::drive_from(prepared, path)?,
-        None => Drive::new(prepared.resolved.clone()),
+    let drive = match &prepared.plan.state {
+        Some(path) => Some(state::drive_from(prepared, path)?),
+        None => drawn(prepared, control),
     };
+    let Some(mut drive) = drive else { return Ok(None) };
     if prepared.plan.paranoid {
         drive.watch(Pace::Affordable);
     }
@@ -60,6 +64,27 @@ pub(crate) fn set_up(
     }
     let stopped = control.stop.load(Ordering::Relaxed);
     Ok((!stopped).then_some((drive, settled)))
+}
+
+/// How long a stop may go unheard while a drive is drawn.
+const UNHEARD: Duration = Duration::from_millis(20);
+
+/// The drive of a plan in its start state; `None` if it was stopped meanwhile. To draw a large one
+/// takes seconds, and a drive knows of no stop: what is no longer wanted is drawn to its end aside.
+fn drawn(prepared: &Prepared, control: &Control) -> Option<Drive> {
+    let resolved = prepared.resolved.clone();
+    let (sender, receiver) = mpsc::channel();
+    let drawing = thread::spawn(move || sender.send(Drive::new(resolved)).is_ok());
+    loop {
+        match receiver.recv_timeout(UNHEARD) {
+            Ok(drive) => return Some(drive),
+            Err(RecvTimeoutError::Timeout) if control.stop.load(Ordering::Relaxed) => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    let panic = drawing.join().expect_err("it ended without a drive");
+    std::panic::resume_unwind(panic)
 }
 
 /// Requests of that pass between two looks at whether to stop.
