@@ -175,8 +175,12 @@ def test_while_the_program_is_loaded(tmp_path: Path) -> None:
 
 
 def test_in_a_program() -> None:
+    presses = iter([signal.SIGINT])
+
     def press(_: object) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
+        # Once: a second one would not wait for the result.
+        for by in presses:
+            os.kill(os.getpid(), by)
 
     with pytest.raises(ssdlab.Interrupted) as caught:
         ssdlab.run(limit=4_000_000_000, set={"workload.requests": 4_000_000_000}, progress=press)
