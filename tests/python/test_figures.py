@@ -169,6 +169,19 @@ def test_what_there_is_nothing_to_see_of_is_not_drawn() -> None:
     assert "blocks-rber" in busy
 
 
+def test_what_no_block_of_a_cell_has_is_grey() -> None:
+    run = drawn.busy()
+    assert run.detail is not None
+    assert run.detail.blocks.rber is not None
+    most, *others = run.detail.blocks.rber
+    some = replace(run.detail.blocks, rber=[[None, *most[1:]], *others])
+    figure = of(replace(run, detail=replace(run.detail, blocks=some)))["blocks-rber"]
+    assert figure.chart.to_dict()["view"]["fill"] == "#888888"
+    assert rows(figure)[0]["v"] is None
+    assert "blocks that hold data; grey where none do" in figure.what
+    assert "view" not in of(run)["blocks-erases"].chart.to_dict()
+
+
 def test_programs_sum_to_the_write_amplification() -> None:
     assert sum(row["pages"] for row in rows(of(drawn.busy())["programs"])) == pytest.approx(
         drawn.busy().waf, 1e-4

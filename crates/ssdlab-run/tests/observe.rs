@@ -187,6 +187,10 @@ fn a_report_has_what_it_draws() {
     assert!((worn - result.wear.mean).abs() < 1e-9);
     let rber = detail.blocks.rber.expect("a rate under this physics").concat();
     assert!(rber.iter().flatten().all(|rate| (1e-5..0.1).contains(rate)));
+    // A cell is a block.
+    let empty = |(rate, valid): (&Option<f64>, &Option<f64>)| rate.is_none() && *valid > Some(0.0);
+    let valid = detail.blocks.valid.concat();
+    assert!(rber.contains(&None) && !rber.iter().zip(&valid).any(empty));
 }
 
 #[test]

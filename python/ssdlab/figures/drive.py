@@ -120,9 +120,16 @@ def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -
 _MAPS = (
     ("erases", "P/E cycles", "Mean P/E cycles of the blocks of a cell.", ",.3~r"),
     ("valid", "Valid pages", "Mean share of the pages of a cell that hold valid data.", "~%"),
-    ("rber", "Raw bit error rate", "Mean true RBER of the blocks' worst pages.", ".1e"),
+    (
+        "rber",
+        "Raw bit error rate",
+        "Mean true RBER of the worst pages of blocks that hold data; grey where none do.",
+        ".1e",
+    ),
 )
 SECTION = "Blocks at the end"
+_NOTHING = alt.ViewBackground(fill="#888888", fillOpacity=0.25)
+"""What is seen where no block of a cell has a figure, on black and on white."""
 
 
 def blocks(runs: Sequence[Run]) -> Iterator[Figure]:
@@ -204,4 +211,6 @@ def _map(
             ],
         )
     )
+    if any(value is None for row in grid for value in row):
+        chart = chart.properties(view=_NOTHING)
     return chart

@@ -2,13 +2,15 @@
 //!
 //! Under `flat` physics nothing is recorded, for nothing is asked.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Nanos;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::voltage::Voltage;
-use ssdlab_nand::{BlockId, Geometry, PageType, Ppn};
+use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, Ppn};
 
 use super::txn::Txn;
 use crate::account::OpKind;
@@ -43,11 +45,14 @@ pub struct Facts {
     /// When the block was erased last, and the mean time between its erases.
     erased: Vec<i64>,
     dwell: Vec<u64>,
-    /// The voltage class with which each page was programmed; empty if there is but one.
+    /// The voltage class with which each page was programmed since its block's last erase, or
+    /// [`UNKNOWN`]; empty if there is but one.
     voltage: Vec<u8>,
 }
 
 const UNBORN: i64 = i64::MIN;
+/// Of a page that was not programmed since the erase, or before the start: normally, then.
+const UNKNOWN: u8 = u8::MAX;
 
 impl Cells {
     /// Blocks that were never written.
@@ -67,7 +72,7 @@ impl Cells {
                 reads: vec![0; blocks],
                 erased: vec![0; blocks],
                 dwell: vec![0; blocks],
-                voltage: vec![Voltage::NORMAL.0; pages],
+                voltage: vec![UNKNOWN; pages],
             },
         }
     }
@@ -85,7 +90,7 @@ impl Cells {
         // Where there was but one way to program, or is, every page must be of that one.
         let ways = self.chip.voltages().len();
         let fits = facts.wear.len() == self.facts.wear.len()
-            && facts.voltage.iter().all(|&class| usize::from(class) < ways);
+            && facts.voltage.iter().all(|&class| class == UNKNOWN || usize::from(class) < ways);
         if fits {
             let voltage = std::mem::take(&mut self.facts.voltage);
             self.facts = facts;
@@ -114,24 +119,37 @@ impl Cells {
         (self.looked > 0).then(|| (self.errors as f64 / counted, self.rber / counted))
     }
 
-    /// True raw bit error rate of a block's worst page as it is now: with its wear, the age of its
-    /// oldest data and the reads since its erase. `None` under flat physics. For whoever looks at
-    /// the drive from outside.
+    /// True raw bit error rate of a block's worst page as it is now, with the voltages with which its
+    /// pages were programmed; `None` of a block without data and under flat physics.
     pub fn rber_of(&self, block: BlockId, now: u64) -> Option<f64> {
         let at = block.index();
-        let born = *self.facts.born.get(at)?;
-        let age = if born == UNBORN { 0 } else { (now as i64 - born).max(0) as u64 };
-        let page = self.chip.worst_page(block);
-        let conditions = Conditions {
-            page,
-            page_type: self.order.page_type(page),
-            voltage: Voltage::NORMAL,
-            pe_cycles: self.facts.wear[at],
-            retention: Nanos::from_ns(age),
-            reads: self.facts.reads[at],
-            dwell: Nanos::from_ns(self.facts.dwell[at]),
+        let born = self.facts.born.get(at).copied().filter(|born| *born != UNBORN)?;
+        let rate = |page, voltage| {
+            let conditions = Conditions {
+                page,
+                page_type: self.order.page_type(page),
+                voltage,
+                pe_cycles: self.facts.wear[at],
+                retention: Nanos::from_ns((now as i64 - born).max(0) as u64),
+                reads: self.facts.reads[at],
+                dwell: Nanos::from_ns(self.facts.dwell[at]),
+            };
+            self.chip.rber(block, &conditions)
         };
-        Some(self.chip.rber(block, &conditions))
+        let classes = &self.facts.voltage[self.pages_of(at)];
+        let mut known = classes.iter().copied().filter(|class| *class != UNKNOWN);
+        let first = known.next().unwrap_or(Voltage::NORMAL.0);
+        if known.all(|class| class == first) {
+            return Some(rate(self.chip.worst_page(block), Voltage(first)));
+        }
+        let pages = (0..).map(PageInBlock).zip(classes).filter(|(_, class)| **class != UNKNOWN);
+        Some(pages.map(|(page, &class)| rate(page, Voltage(class))).fold(0.0, f64::max))
+    }
+
+    /// Where the voltages of a block's pages are; nowhere if there is but one class.
+    fn pages_of(&self, block: usize) -> Range<usize> {
+        let pages = self.facts.voltage.len() / self.facts.born.len();
+        block * pages..(block + 1) * pages
     }
 
     /// Forgets the errors counted so far.
@@ -149,6 +167,8 @@ impl Cells {
         self.facts.dwell[block.index()] = dwell.as_ns();
         if let Some(age) = age {
             self.facts.born[block.index()] = -(age.as_ns() as i64);
+            let pages = self.pages_of(block.index());
+            self.facts.voltage[pages].fill(Voltage::NORMAL.0);
         }
     }
 
@@ -173,7 +193,8 @@ impl Cells {
     /// The voltages with which a page was programmed last.
     #[inline]
     fn voltage_of(&self, page: Ppn) -> Voltage {
-        self.facts.voltage.get(page.index()).map_or(Voltage::NORMAL, |&class| Voltage(class))
+        let known = self.facts.voltage.get(page.index()).filter(|class| **class != UNKNOWN);
+        known.map_or(Voltage::NORMAL, |&class| Voltage(class))
     }
 
     /// Time since the first page of a block was programmed after its last erase, or, of a page that
@@ -281,16 +302,19 @@ impl Cells {
         self.facts.wear[at] += 1.0;
         self.facts.born[at] = UNBORN;
         self.facts.reads[at] = 0;
+        let pages = self.pages_of(at);
+        self.facts.voltage[pages].fill(UNKNOWN);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use ssdlab_base::Bytes;
+    use ssdlab_nand::Cell;
     use ssdlab_nand::chip::PhysicsConfig;
     use ssdlab_nand::levels::{LevelsConfig, SensingConfig};
     use ssdlab_nand::timing::TimingConfig;
-    use ssdlab_nand::{Cell, PageInBlock};
+    use ssdlab_nand::voltage::VoltageConfig;
 
     use super::super::txn::Txns;
     use super::*;
@@ -312,9 +336,14 @@ mod tests {
     }
 
     fn cells_of(geometry: &Geometry, physics: &PhysicsConfig) -> Cells {
-        let us = Nanos::from_us;
-        let timing = TimingConfig::fixed(us(50), us(600), us(3000));
-        let chip = Chip::resolve(geometry, &timing, physics, 7).unwrap();
+        cells_timed(geometry, physics, &timing())
+    }
+    fn timing() -> TimingConfig {
+        TimingConfig::fixed(Nanos::from_us(50), Nanos::from_us(600), Nanos::from_us(3000))
+    }
+
+    fn cells_timed(geometry: &Geometry, physics: &PhysicsConfig, timing: &TimingConfig) -> Cells {
+        let chip = Chip::resolve(geometry, timing, physics, 7).unwrap();
         let order = PageOrder::conventional(geometry.cell, geometry.pages);
         Cells::new(chip, order, geometry)
     }
@@ -429,6 +458,29 @@ mod tests {
         let other = &mut cells_of(&geometry(9), &PhysicsConfig::Retries(Box::default()));
         assert!(!other.restore(facts.clone()));
         assert!(!cells_of(&geometry(8), &PhysicsConfig::Flat).restore(facts));
+    }
+
+    #[test]
+    fn a_block_is_as_bad_as_its_worst_page_was_programmed() {
+        let named = |name: &str| VoltageConfig { name: name.into(), ..VoltageConfig::default() };
+        let strong = VoltageConfig { base_factor: Some(3.0), ..named("strong") };
+        let timing = TimingConfig { voltages: vec![named("normal"), strong], ..timing() };
+        let mut cells = cells_timed(&geometry(8), &PhysicsConfig::Levels(Box::default()), &timing);
+        let rate = |voltage| {
+            let fresh = Conditions::fresh(PageInBlock(0), PageType(0), 0.0);
+            Some(cells.chip.rber(BLOCK, &Conditions { voltage: Voltage(voltage), ..fresh }))
+        };
+        let rates = [rate(0), rate(1)];
+        assert!(rates[1] > rates[0]);
+        let page = |page| geometry(8).page(BLOCK, PageInBlock(page));
+        assert_eq!(cells.rber_of(BLOCK, 0), None);
+        for (number, class, worst) in [(0, 0, 0), (1, 1, 1), (2, 0, 1)] {
+            cells.keep_voltage(page(number), Voltage(class));
+            cells.programmed(BLOCK, 0);
+            assert_eq!(cells.rber_of(BLOCK, 0), rates[worst], "page {number}");
+        }
+        cells.erased(BLOCK, 0);
+        assert_eq!(cells.rber_of(BLOCK, 0), None);
     }
 
     #[test]

@@ -80,7 +80,8 @@ pub struct BlockMap {
     pub erases: Vec<Vec<Option<f64>>>,
     /// Mean share of a cell's pages that hold valid data.
     pub valid: Vec<Vec<Option<f64>>>,
-    /// Mean true raw bit error rate of the blocks' worst pages; absent under flat physics.
+    /// Mean true raw bit error rate of the worst pages of the blocks that hold data, valid or not;
+    /// null where none of a cell's blocks does; absent under flat physics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rber: Option<Vec<Vec<Option<f64>>>>,
 }
@@ -211,12 +212,12 @@ fn points(latencies: &Latencies) -> Vec<[f64; 2]> {
 pub(super) fn block_map(drive: &Drive, now: SimTime) -> BlockMap {
     let geometry = drive.resolved().geometry();
     let (planes, blocks) = (geometry.plane_count(), geometry.blocks);
-    let grid = |figure: &dyn Fn(BlockSight) -> f64| -> Vec<Vec<Option<f64>>> {
+    let grid = |figure: &dyn Fn(BlockSight) -> Option<f64>| -> Vec<Vec<Option<f64>>> {
         let row = |planes: Range<u32>| {
             let cell = |blocks: Range<u32>| {
                 let all = planes.clone().flat_map(|plane| blocks.clone().map(move |b| (plane, b)));
                 let seen = all.filter_map(|(plane, block)| drive.block(plane, block, now));
-                mean(seen.map(figure))
+                mean(seen.filter_map(figure))
             };
             parts(blocks).map(cell).collect()
         };
@@ -227,9 +228,9 @@ pub(super) fn block_map(drive: &Drive, now: SimTime) -> BlockMap {
     BlockMap {
         planes,
         blocks,
-        erases: grid(&|block| f64::from(block.erases)),
-        valid: grid(&|block| f64::from(block.valid) / pages),
-        rber: physical.then(|| grid(&|block| block.rber.unwrap_or(0.0))),
+        erases: grid(&|block| Some(f64::from(block.erases))),
+        valid: grid(&|block| Some(f64::from(block.valid) / pages)),
+        rber: physical.then(|| grid(&|block| block.rber)),
     }
 }
 
