@@ -7,12 +7,13 @@
 //! DiskNum, ...`, `DiskFlush` rows have neither offset nor size; ByteOffset and IOSize are bytes in
 //! hexadecimal. Both times are microseconds; a row is written on completion, so that a request was
 //! issued at TimeStamp less ElapsedTime. The header says which columns there are; without one, the
-//! columns of the published traces are assumed. Other events are skipped.
+//! columns of the published traces are assumed. The name of a process may have commas in it, and ends
+//! with its number in parentheses. Other events are skipped.
 
 use ssdlab_base::Nanos;
 
 use super::cells::Cells;
-use super::columns::{Clock, Field, Separator, Wrong};
+use super::columns::{Clock, Field, Separator, Wrong, is_digits};
 use super::extent::bytes;
 use super::{About, Entry, Reader};
 use crate::record::Op;
@@ -39,6 +40,20 @@ struct Layout {
 
 const LAYOUT: Layout = Layout { offset: 5, size: 6, elapsed: 7, disk: 8 };
 const LAYOUT_FLUSH: Layout = Layout { offset: 0, size: 0, elapsed: 5, disk: 6 };
+
+/// Where the name of the process is, before all columns that are looked at but the time.
+const PROCESS: usize = 2;
+/// Commas that are looked for in it.
+const MOST_COMMAS: usize = 16;
+
+impl Layout {
+    /// The same columns, moved by so many.
+    fn behind(self, more: usize) -> Layout {
+        let [offset, size, elapsed, disk] =
+            [self.offset, self.size, self.elapsed, self.disk].map(|place| place + more);
+        Layout { offset, size, elapsed, disk }
+    }
+}
 
 struct Etw {
     clock: Clock,
@@ -68,6 +83,20 @@ impl Etw {
         *(if op == Op::Flush { &mut self.flush } else { &mut self.transfer }) = layout;
     }
 
+    /// Commas in the process's name, each of which moves the columns behind it by one: the name ends
+    /// with the process's number, and the thread's follows.
+    fn commas_in_name(&self, line: &[u8]) -> usize {
+        let text = |index| self.cells.get(line, index, "").map_or(&b""[..], |field| field.text);
+        let number = |text: &[u8]| is_digits(text.strip_prefix(b"-").unwrap_or(text));
+        let is_end = |index: &usize| {
+            let named = text(PROCESS + index).strip_suffix(b")");
+            let inner = named.and_then(|text| text.rsplit(|byte| *byte == b'(').next());
+            inner.is_some_and(|inner| number(inner.trim_ascii())) && number(text(PROCESS + index + 1))
+        };
+        let names = (0..).take_while(|index| !text(PROCESS + index).is_empty());
+        names.take(MOST_COMMAS + 1).find(is_end).unwrap_or(0)
+    }
+
     fn event(&mut self, line: &[u8], op: Op) -> Result<Option<Entry>, Box<Wrong>> {
         self.cells.split(line);
         let get = |index, name| self.cells.get(line, index, name);
@@ -76,7 +105,8 @@ impl Etw {
             self.learn(line, op);
             return Ok(None);
         }
-        let layout = if op == Op::Flush { self.flush } else { self.transfer };
+        let more = self.commas_in_name(line);
+        let layout = if op == Op::Flush { self.flush } else { self.transfer }.behind(more);
         let elapsed = get(layout.elapsed, "ElapsedTime")?.stamp(self.clock)?;
         // What was under way when the trace began was issued before it.
         let stamp = time.stamp(self.clock)?.saturating_sub(elapsed);

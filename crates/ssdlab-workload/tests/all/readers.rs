@@ -136,6 +136,20 @@ fn etw_requests_were_issued_before_their_rows_were_written() {
 }
 
 #[test]
+fn etw_processes_may_have_commas_in_their_names() {
+    let want = read(ETW, Format::Etw).unwrap();
+    for name in ["Acme, Inc. (3984)", "a, b (1), c,d ( -1)", "x,(,12,) (7)"] {
+        let text = ETW.replace("xperf.exe (3984)", name).replace("System (   4)", name);
+        assert_ne!(text, ETW);
+        let mut t = trace(text.as_str(), None, &TraceOptions::default()).unwrap();
+        assert_eq!(drain(&mut t).unwrap(), want, "{name}");
+        let options = TraceOptions { device: Some("1".into()), ..Default::default() };
+        let mut t = trace(text.as_str(), Some(Format::Etw), &options).unwrap();
+        assert_eq!(drain(&mut t).unwrap().len(), 1, "{name}");
+    }
+}
+
+#[test]
 fn wpa_numbers_are_read_in_either_spelling() {
     let want = [(0, 2, 32, Read), (200, 0, 0, Flush), (1_000_000_090_700, 1, 1, Write)];
     assert_eq!(read(WPA_COMMA, Format::Wpa).unwrap(), records(&want));
