@@ -63,7 +63,7 @@ impl Field<'_> {
     pub(crate) fn any_number(&self) -> Result<(), Box<Wrong>> {
         let text = self.text.strip_prefix(b"-").unwrap_or(self.text);
         let (whole, fraction) = split_decimal(text);
-        match is_digits(whole) && fraction.is_none_or(is_digits) {
+        match is_digits(whole) && fraction.is_none_or(is_digits) || spelled_out(text).is_some() {
             true => Ok(()),
             false => Err(self.wrong("a number")),
         }
@@ -131,11 +131,14 @@ impl Field<'_> {
             return Err(self.wrong(expected));
         }
         let (whole, fraction) = split_decimal(self.text);
-        let Some(fraction) = fraction.filter(|text| is_digits(text) && is_digits(whole)) else {
-            return match is_digits(self.text) {
-                true => Err(self.late()),
-                false => Err(self.wrong(expected)),
-            };
+        let spelled;
+        let (whole, fraction) = match fraction {
+            Some(fraction) if is_digits(fraction) && is_digits(whole) => (whole, fraction),
+            _ if is_digits(self.text) => return Err(self.late()),
+            _ => {
+                spelled = spelled_out(self.text).ok_or_else(|| self.wrong(expected))?;
+                (&spelled.0[..], &spelled.1[..])
+            }
         };
         if !clock.fractions {
             let hint =
@@ -245,6 +248,35 @@ fn split_decimal(text: &[u8]) -> (&[u8], Option<&[u8]>) {
         Some(point) => (&text[..point], Some(&text[point + 1..])),
         None => (text, None),
     }
+}
+
+/// What stands before and after the point of a number such as `5e-05`, spelled out; `None` of what
+/// is no such number.
+fn spelled_out(text: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    /// So many places away from its point a number is too large, or nothing.
+    const FAR: usize = 40;
+    let at = text.iter().position(|byte| byte.eq_ignore_ascii_case(&b'e'))?;
+    let (mantissa, exponent) = (&text[..at], &text[at + 1..]);
+    let (whole, fraction) = split_decimal(mantissa);
+    let (is_small, places) = match exponent {
+        [b'-', places @ ..] => (true, places),
+        [b'+', places @ ..] | places => (false, places),
+    };
+    if ![whole, fraction.unwrap_or(b"0"), places].into_iter().all(is_digits) {
+        return None;
+    }
+    let places = digits(places).and_then(|places| usize::try_from(places).ok());
+    let places = places.unwrap_or(usize::MAX).min(mantissa.len() + FAR);
+    let (mut whole, mut fraction) = (whole.to_vec(), fraction.unwrap_or_default().to_vec());
+    if is_small {
+        whole.splice(..0, vec![b'0'; places + 1]);
+        let moved = whole.split_off(whole.len() - places);
+        fraction.splice(..0, moved);
+    } else {
+        fraction.resize(fraction.len().max(places), b'0');
+        whole.extend(fraction.drain(..places));
+    }
+    Some((whole, fraction))
 }
 
 /// The nanoseconds of a fraction of a tick, to the nearest.

@@ -158,6 +158,55 @@ fn wpa_numbers_are_read_in_either_spelling() {
 }
 
 #[test]
+fn times_may_be_in_scientific_notation() {
+    // Of seconds; to the nearest nanosecond, whatever a float would make of them.
+    let cases = [
+        ("5e-05", 50_000),
+        ("5E-5", 50_000),
+        ("1.000000001e+0", 1_000_000_001),
+        ("123456.7890123454e1", 1_234_567_890_123_454),
+        ("12345678.9012345674e3", u64::MAX),
+        ("1234567.9012345674e3", 1_234_567_901_234_567_400),
+        ("0.00000015e+7", 1_500_000_000),
+        ("4.4e-10", 0),
+        ("5e-10", 1),
+        ("1e-99999999999999999999", 0),
+        ("0e99999999999999999999", 0),
+        ("1e10", 10_000_000_000_000_000_000),
+        ("1e11", u64::MAX),
+        ("1e99999999999999999999", u64::MAX),
+    ];
+    let end =
+        |time: &str| [format!("0 0 0.1 0 Write 1 1\n1 {time} 3e-5 0 Write 1 1\n"), time.into()];
+    for (time, ns) in cases {
+        let [diskmon, time] = end(time);
+        let found = read(&diskmon, Format::Diskmon);
+        match ns {
+            u64::MAX => assert!(found.unwrap_err().to_string().contains("2^64 ns"), "{time}"),
+            ns => assert_eq!(found.unwrap()[1].at.as_ns(), ns, "{time}"),
+        }
+    }
+    for time in ["nan", "inf", "1e", "e5", "1e5.0", "1e--5", "-1e5", "1.e5", "0x1e5", "1e5e5"] {
+        let [diskmon, _] = end(time);
+        let told = format!("Time: got {time}, expected a decimal number, zero or more");
+        assert!(fault(&diskmon, Format::Diskmon).contains(&told), "{time}");
+    }
+    let lines = [
+        (Format::Spc, "0,1,512,r,0\n0,1,512,r,5e-05\n"),
+        (Format::Blkparse, "8,0 0 1 0 1 D R 1 + 1 [a]\n8,0 0 2 5e-05 1 D R 1 + 1 [a]\n"),
+        (Format::Ssdlab, "0,0,R,512,512\n5e1,0,R,512,512\n"),
+        (
+            Format::Wpa,
+            "IO Type,Init Time (s),Size,Min Offset\nRead,0,512,200\nRead,5e-05,512,200\n",
+        ),
+    ];
+    for (format, text) in lines {
+        assert_eq!(read(text, format).unwrap()[1].at.as_ns(), 50_000, "{format}");
+    }
+    assert!(fault("1e2 0 1 1 1\n", Format::Mqsim).contains("expected a whole number"));
+}
+
+#[test]
 fn diskmon_stamps_are_seconds_and_addresses_sectors() {
     let want = [(0, 6_194_591, 32, Write), (0, 6_164_511, 8, Read), (343_750_000, 0, 1, Write)];
     assert_eq!(read(DISKMON, Format::Diskmon).unwrap(), records(&want));
