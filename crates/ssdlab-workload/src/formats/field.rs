@@ -231,7 +231,7 @@ impl Clock {
 
 /// The number that these digits spell, if they are digits and it fits.
 #[inline]
-fn digits(text: &[u8]) -> Option<u64> {
+pub(crate) fn digits(text: &[u8]) -> Option<u64> {
     match u64::from_radix_10_checked(text) {
         (value, used) if used == text.len() && used > 0 => value,
         _ => None,
@@ -243,7 +243,7 @@ pub(crate) fn is_digits(text: &[u8]) -> bool {
 }
 
 /// What stands before and after the decimal point.
-fn split_decimal(text: &[u8]) -> (&[u8], Option<&[u8]>) {
+pub(crate) fn split_decimal(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     match text.iter().position(|byte| *byte == b'.') {
         Some(point) => (&text[..point], Some(&text[point + 1..])),
         None => (text, None),

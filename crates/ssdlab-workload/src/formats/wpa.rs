@@ -2,7 +2,8 @@
 //!
 //! Source: the header of such files. A first line names the columns, of which `IO Type` (`Read`,
 //! `Write`, `Flush`), `Init Time`, `Size`, `Min Offset` (hexadecimal) and, if there is one, `Disk`
-//! are read; a unit follows a name in parentheses. Times are when a request was issued and when it
+//! are read; a unit follows a name in parentheses: seconds down to nanoseconds, bytes, and KB to GB, of
+//! which each is taken for 1024 of the one before. Without a unit they are seconds and bytes. Times are when a request was issued and when it
 //! completed; how long it took is not used. Where Windows is set to another language, a semicolon
 //! stands between columns, a comma before the fraction of a number and a point between its
 //! thousands: what stands last in the first time is before the fraction.
@@ -11,6 +12,7 @@ use ssdlab_base::{Fault, Nanos};
 
 use super::cells::Cells;
 use super::columns::{Clock, Field, Separator, Wrong};
+use super::field::{digits, split_decimal};
 use super::extent::bytes;
 use super::{About, Entry, IN_FLIGHT, Reader};
 use crate::record::Op;
@@ -33,6 +35,8 @@ struct Layout {
     op: usize,
     time: usize,
     size: usize,
+    /// Bytes in the unit of the sizes.
+    bytes: u64,
     offset: usize,
     disk: Option<usize>,
 }
@@ -56,22 +60,17 @@ impl Wpa {
                 Wrong::new(0, 0, fault.expected(format!("a column {name:?}")))
             })
         };
+        let (time, size) = (find("Init Time")?, find("Size")?);
         let layout = Layout {
             op: find("IO Type")?,
-            time: find("Init Time")?,
-            size: find("Size")?,
+            time,
+            size,
+            bytes: bytes_in(unit(self.cells.get(line, size, "unit of Size")?))?,
             offset: find("Min Offset")?,
             disk: self.cells.find(line, &["Disk"]),
         };
-        let unit = self.cells.get(line, layout.time, "Init Time")?.text;
         if !self.clock.is_said {
-            self.clock.tick = match unit.iter().position(|byte| *byte == b'(').map(|at| &unit[at..])
-            {
-                Some(b"(ms)") => 1_000_000,
-                Some([b'(', 0xc2, 0xb5, b's', b')'] | [b'(', 0xb5, b's', b')'] | b"(us)") => 1_000,
-                Some(b"(ns)") => 1,
-                _ => self.clock.tick,
-            };
+            self.clock.tick = nanoseconds_in(unit(self.cells.get(line, time, "unit of Init Time")?))?;
         }
         self.layout = Some(layout);
         Ok(())
@@ -100,7 +99,7 @@ impl Reader for Wpa {
         let size = self.cells.get(line, layout.size, "Size")?;
         let size = plain(size, point, &mut room)?;
         let offset = self.cells.get(line, layout.offset, "Min Offset")?;
-        let extent = bytes(offset, offset.hexadecimal()?, size, size.whole()?)?;
+        let extent = bytes(offset, offset.hexadecimal()?, size, amount(size, layout.bytes)?)?;
         Ok(Some(Entry::of_bytes(stamp, extent, op)))
     }
 
@@ -109,6 +108,55 @@ impl Reader for Wpa {
         let field = disk.and_then(|index| self.cells.get(line, index, "Disk").ok());
         name.extend_from_slice(field.map_or(b"0", |field| field.text));
     }
+}
+
+/// What stands in parentheses behind the name of a column; nothing if there are none.
+fn unit(field: Field<'_>) -> Field<'_> {
+    let begin = field.text.iter().position(|byte| *byte == b'(').map(|at| at + 1);
+    let text = &field.text[begin.unwrap_or(field.text.len())..];
+    let text = text.strip_suffix(b")").unwrap_or(text).trim_ascii();
+    Field { text, offset: field.offset + begin.unwrap_or(0) as u32, ..field }
+}
+
+/// Nanoseconds in a unit of time.
+fn nanoseconds_in(unit: Field<'_>) -> Result<u64, Box<Wrong>> {
+    match unit.text {
+        b"" | b"s" => Ok(1_000_000_000),
+        b"ms" => Ok(1_000_000),
+        // Two characters look alike, the sign for micro and a Greek letter; the former in Latin-1.
+        b"us" | b"\xc2\xb5s" | b"\xce\xbcs" | b"\xb5s" => Ok(1_000),
+        b"ns" => Ok(1),
+        _ => {
+            let hint = "workload.trace.tick says how long a unit of this column lasts";
+            Err(unit.wrong_hint("s, ms, \u{b5}s, us or ns", hint))
+        }
+    }
+}
+
+/// Bytes in a unit of sizes.
+fn bytes_in(unit: Field<'_>) -> Result<u64, Box<Wrong>> {
+    match unit.text.to_ascii_lowercase().as_slice() {
+        b"" | b"b" | b"bytes" => Ok(1),
+        b"kb" | b"kib" => Ok(1 << 10),
+        b"mb" | b"mib" => Ok(1 << 20),
+        b"gb" | b"gib" => Ok(1 << 30),
+        _ => Err(unit.wrong("B, KB, MB or GB")),
+    }
+}
+
+/// The bytes of a size in this unit.
+fn amount(field: Field<'_>, unit: u64) -> Result<u64, Box<Wrong>> {
+    if unit == 1 {
+        return field.whole();
+    }
+    let (whole, fraction) = split_decimal(field.text);
+    let fraction = fraction.unwrap_or_default();
+    let parts = 10u128.pow(fraction.len().min(18) as u32);
+    let number = digits(&[whole, fraction].concat()).filter(|_| fraction.len() <= 18);
+    let bytes = number.map(|number| u128::from(number) * u128::from(unit));
+    let whole = bytes.filter(|bytes| bytes.is_multiple_of(parts)).map(|bytes| bytes / parts);
+    let expected = "a size of whole bytes: a rounded one says less, export it in B";
+    whole.and_then(|bytes| u64::try_from(bytes).ok()).ok_or_else(|| field.wrong(expected))
 }
 
 /// The longest number that is read.

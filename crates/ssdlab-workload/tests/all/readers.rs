@@ -1,9 +1,10 @@
 //! What the requests of each format's hand-written lines are.
 
+use ssdlab_base::Nanos;
 use ssdlab_workload::{Format, Op::*, Record, Source, TraceOptions};
 
 use crate::fixtures::*;
-use crate::{drain, read, record, trace};
+use crate::{drain, fault, read, record, trace};
 
 /// Requests as (nanoseconds, first sector, sectors, operation).
 fn records(of: &[(u64, u64, u32, ssdlab_workload::Op)]) -> Vec<Record> {
@@ -204,6 +205,44 @@ fn times_may_be_in_scientific_notation() {
         assert_eq!(read(text, format).unwrap()[1].at.as_ns(), 50_000, "{format}");
     }
     assert!(fault("1e2 0 1 1 1\n", Format::Mqsim).contains("expected a whole number"));
+}
+
+#[test]
+fn wpa_units_are_those_of_its_header() {
+    let row = |time: &str, size: &str| {
+        format!("IO Type,Init Time{time},Size{size},Min Offset\nRead,0,4,0x400\nRead,2,0.5,0x0\n")
+    };
+    let at = |ns| records(&[(0, 2, 8, Read), (ns, 0, 1, Read)]);
+    for (unit, ns) in [
+        ("", 2_000_000_000),
+        (" (s)", 2_000_000_000),
+        (" (ms)", 2_000_000),
+        (" (us)", 2_000),
+        (" (\u{b5}s)", 2_000),
+        (" (\u{3bc}s)", 2_000),
+        (" (ns)", 2),
+    ] {
+        assert_eq!(read(&row(unit, " (KB)"), Format::Wpa).unwrap(), at(ns), "{unit}");
+    }
+    let wrong = |time, size| fault(&row(time, size), Format::Wpa);
+    assert_eq!(
+        wrong(" (min)", " (KB)"),
+        "t:1:20: unit of Init Time: got min, expected s, ms, \u{b5}s, us or ns \
+         (workload.trace.tick says how long a unit of this column lasts)"
+    );
+    assert_eq!(
+        wrong(" (s)", " (pages)"),
+        "t:1:29: unit of Size: got pages, expected B, KB, MB or GB"
+    );
+    let rounded = row(" (s)", " (MB)").replace("0.5", "0.004");
+    assert_eq!(
+        fault(&rounded, Format::Wpa),
+        "t:3:8: Size: got 0.004, expected a size of whole bytes: a rounded one says less, \
+         export it in B"
+    );
+    let said = TraceOptions { tick: Some(Nanos::from_us(3)), ..TraceOptions::default() };
+    let mut t = trace(row(" (ticks)", " (KB)"), Some(Format::Wpa), &said).unwrap();
+    assert_eq!(drain(&mut t).unwrap(), at(6_000));
 }
 
 #[test]
