@@ -20,8 +20,11 @@ def value_of(code: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), "tutorial", "eval"), names)
 
 
-def test_every_cell_runs_and_shows_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+@pytest.mark.parametrize("folder", [".", "docs"])
+def test_every_cell_runs_and_shows_what_it_shows(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT / folder)
     names: dict[str, Any] = {}
     compared = 0
     for cell in NOTEBOOK["cells"]:
