@@ -26,8 +26,8 @@ help:
 	@echo "make install   make .venv with the command ssdlab in it"
 	@echo "make lint      formatting and lints of Rust and Python"
 	@echo "make bench     the speed of the simulator"
-	@echo "make theory    what is measured against theory, the long tests included (half an hour)"
-	@echo "make dlv       the tables of docs/dlv.md (an hour)"
+	@echo "make theory    what is measured against theory, the long tests included (half half an hour)"
+	@echo "make dlv       the tables of docs/dlv.md (half an hour)"
 	@echo "make twins     every twin against its targets, into docs/twins.md (ten minutes)"
 	@echo "make twins-fit the fits of twins on excerpts in SSDLAB_TRACES, their shapes and tables"
 	@echo "make docs      generate docs/config.md and docs/results.md again"
@@ -76,8 +76,8 @@ test-python: dev
 
 # The tables of docs/dlv.md: eight schemes on twenty workloads, twice, and the sweeps.
 dlv: dev
-	$(BIN)/python docs/dlv_table.py
-	$(BIN)/python docs/dlv_sweeps.py 100000
+	$(BIN)/python docs/dlv_table.py 200000
+	$(BIN)/python docs/dlv_sweeps.py 50000
 
 # The report as a browser shows it: needs Chromium, and nothing else does.
 test-browser: dev

@@ -82,10 +82,25 @@ class QueueResult:
 
 @dataclass(frozen=True, slots=True)
 class GcResult:
-    """Garbage collection: blocks collected and valid pages moved for it."""
+    """Garbage collection: blocks collected, pages moved for it, pages never programmed of them."""
 
     count: int
     moved_pages: int
+    unprogrammed_pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageTypesResult:
+    """By page type, the lowest (LSB) first, each list with one number for each type.
+
+    ``dominated`` are writes whose slowest page is of the type, ``wished`` and ``granted`` pages
+    programmed for the host, ``free`` pages of the drive at the end.
+    """
+
+    dominated: Sequence[int]
+    wished: Sequence[int]
+    granted: Sequence[int]
+    free: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +240,7 @@ class Result:
     buffer: BufferResult | None = None
     bit_errors: BitErrors | None = None
     prioritised: Prioritised | None = None
+    page_types: PageTypesResult | None = None
     scheduling_steps: int | None = None
     strong_share: float | None = None
     metadata_bytes: Mapping[str, int] = field(default_factory=dict)

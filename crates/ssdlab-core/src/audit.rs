@@ -249,6 +249,11 @@ impl Auditor {
         self.data.laid_down(lpn, ppn);
     }
 
+    /// An outdated page counts as written before the start.
+    pub fn revived(&mut self, lpn: Lpn, ppn: Ppn) {
+        self.data.revived(lpn, ppn);
+    }
+
     /// A block has been erased.
     pub fn erased(&mut self, block: BlockId) {
         self.data.erased(block);

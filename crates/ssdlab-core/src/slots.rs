@@ -23,6 +23,13 @@ use crate::schemes::dlv::order::Dlv;
 use crate::schemes::dlv::program::ByClass;
 use crate::schemes::dlv::sl_tables::SlTables;
 use crate::schemes::dlv::small_strong::SmallStrong;
+use crate::schemes::pa_ssd::hgs::Hgs;
+use crate::schemes::pa_ssd::lfs::Lfs;
+use crate::schemes::pa_ssd::qds::Qds;
+use crate::schemes::pa_ssd::sbs::Sbs;
+use crate::schemes::pa_ssd::ubs::Ubs;
+use crate::schemes::pa_ssd::us::Us;
+use crate::schemes::pa_ssd::wbs::Wbs;
 use crate::toggle::Toggle;
 
 /// Declares one slot: the names and settings that a config may choose from, the answers
@@ -96,6 +103,20 @@ slot! { $ each_place
         next_page => NextPage,
         /// Strong blocks for small writes (PV+allocation).
         small_strong => SmallStrong,
+        /// Pages of each type in turn, request by request (PA-SSD).
+        us => Us,
+        /// The page type that the host's hint asks for (PA-SSD).
+        hgs => Hgs,
+        /// The lowest page type (PA-SSD).
+        lfs => Lfs,
+        /// The lowest page type for small writes (PA-SSD).
+        sbs => Sbs,
+        /// The lowest page type while the queue is long (PA-SSD).
+        qds => Qds,
+        /// The lowest page type while the write buffer is full (PA-SSD).
+        wbs => Wbs,
+        /// Page types by chance, by what is free of each; for what is moved, too (PA-SSD).
+        ubs => Ubs,
     } default next_page
 }
 

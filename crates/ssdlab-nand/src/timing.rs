@@ -33,10 +33,23 @@ pub struct TimingConfig {
     /// (6us BCH, 8us LDPC), ReadGuard 10us (ruled).
     #[serde(default = "no_time")]
     pub decode: Each<Nanos>,
+    /// Whether the lower pages of a wordline are kept in DRAM until all of it is programmed; if not,
+    /// they are read before the next one is programmed. Default: true. Source: PA-SSD, sections 2.1
+    /// and 4.3.1 (false where pages have the relaxed order).
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub wordline_buffer: bool,
     /// Ways to program a page, the normal one first. Default: the normal one alone, with the
     /// times above. Source: HIRE, Table 1; DLV, Table I.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub voltages: Vec<VoltageConfig>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(flag: &bool) -> bool {
+    *flag
 }
 
 fn no_time() -> Each<Nanos> {
@@ -51,6 +64,7 @@ impl TimingConfig {
             program: Each::same(program),
             erase,
             decode: no_time(),
+            wordline_buffer: true,
             voltages: Vec::new(),
         }
     }
@@ -126,7 +140,9 @@ impl Times {
                 let whole = class.sense.unwrap_or(timing.read.of(page_type));
                 sense.extend(climb.times(whole));
                 let normal = timing.program.of(page_type);
-                program.push(program_time(class, &classes[0], normal));
+                let read_first = if timing.wordline_buffer { 0 } else { page_type };
+                let reading = (0..read_first).map(|lower| timing.read.of(lower)).sum::<Nanos>();
+                program.push(reading + program_time(class, &classes[0], normal));
             }
         }
         let decode: Vec<Nanos> = (0..rungs).map(|rung| timing.decode.of(rung)).collect();

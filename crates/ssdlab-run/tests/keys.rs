@@ -61,6 +61,18 @@ macro_rules! graded {
 const GRADED: &[&str] = graded!();
 /// Writes that wait for an order that holds them back.
 const DLV: &[&str] = graded!("order=dlv", "workload.interarrival=60us");
+/// Page types of unequal times, chosen in the relaxed order.
+macro_rules! typed {
+    ($link:literal) => {
+        &[
+            "ftl.page_order=relaxed",
+            "timing.program=[\"200us\",\"900us\"]",
+            concat!("place=[\"", $link, "\"]"),
+        ]
+    };
+}
+const BY_QUEUE: &[&str] = typed!("qds");
+const BY_SIZE: &[&str] = typed!("sbs");
 const TABLES: &[&str] =
     &["start.age_max=90d", "physics.levels.retention.rate=8.448e-4", "read=sl_tables"];
 const WORN_TABLES: &[&str] = &[
@@ -146,6 +158,8 @@ const CHANGES: &[Row] = &[
     ("order.dlv.window", DLV, "1"),
     ("order.dlv.writes", DLV, "fifo"),
     ("order.fifo.hol", &[], "true"),
+    ("place[].qds.threshold", BY_QUEUE, "0"),
+    ("place[].sbs.below", BY_SIZE, "\"1MiB\""),
     ("place[].small_strong.pages", GRADED, "1"),
     ("program[].by_class.voltages", DLV, "[\"normal\"]"),
     ("physics", &[], "retries"),
@@ -165,6 +179,7 @@ const CHANGES: &[Row] = &[
     ("start.pe_cycles", &[], "100"),
     ("start.pe_spread", LEVELS, "500"),
     ("start.preload", EMPTY, "none"),
+    ("start.used", &["start.fill=0", "start.invalid=0"], "0.5"),
     ("start.steady", &["start.invalid=0"], "true"),
     ("start.dwell", RETRIES, "30d"),
     ("tend.gc.choices", DRAWS, "2"),
@@ -179,6 +194,7 @@ const CHANGES: &[Row] = &[
     ("timing.erase", &[], "9ms"),
     ("timing.program", &[], "[\"500us\",\"900us\"]"),
     ("timing.read", &[], "[\"50us\",\"80us\"]"),
+    ("timing.wordline_buffer", &[], "false"),
     ("timing.voltages", &[], "[{name=\"normal\",transfer=\"30us\"}]"),
     ("workload.arrivals", &[], "fixed"),
     ("workload.footprint", &[], "8MiB"),

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use ssdlab_nand::{BlockId, Geometry, Lpn, Ppn};
+use ssdlab_nand::page_order::PageOrder;
+use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, Ppn};
 
 use crate::flash::{Owner, Txn, TxnId};
 use crate::ftl::Ftl;
@@ -48,8 +49,11 @@ pub struct Data {
     newest: BTreeMap<u32, Content>,
     /// What lies in each physical page that was written while watched, and of which logical page.
     flash: BTreeMap<u32, (u32, Content)>,
-    /// Pages programmed of each block since it was erased, if that was watched.
-    begun: BTreeMap<u32, u16>,
+    /// Pages of each type programmed of each block since it was erased.
+    begun: BTreeMap<u32, [u16; PageType::MOST]>,
+    order: PageOrder,
+    /// Whether each type goes on by itself.
+    relaxed: bool,
     buffer: BTreeMap<u32, Content>,
     held: BTreeMap<u32, Held>,
 }
@@ -71,6 +75,8 @@ impl Data {
             newest: BTreeMap::new(),
             flash: BTreeMap::new(),
             begun: BTreeMap::new(),
+            order: PageOrder::conventional(geometry.cell, geometry.pages),
+            relaxed: ftl.alloc.free_by_type().is_some(),
             buffer: BTreeMap::new(),
             held: BTreeMap::new(),
         };
@@ -83,8 +89,12 @@ impl Data {
             }
         }
         for block in (0..geometry.block_count()).map(BlockId) {
-            if ftl.blocks.written(block) > 0 {
-                data.begun.insert(block.0, ftl.blocks.written(block));
+            let written = ftl.blocks.written(block);
+            let pages = (0..geometry.pages as u16).map(PageInBlock).filter(|_| written > 0);
+            for page in pages.filter(|&page| ftl.alloc.is_given(&data.order, block, page, written))
+            {
+                let page_type = data.order.page_type(page);
+                data.begun.entry(block.0).or_default()[page_type.index()] += 1;
             }
         }
         data
@@ -191,13 +201,18 @@ impl Data {
     /// A program has been given its page: the next one of its block, once between two erases.
     pub fn programs(&mut self, txn: &Txn) -> Result<(), String> {
         let block = self.geometry.block_of(txn.ppn);
-        let offset = self.geometry.page_in_block(txn.ppn).0;
+        let page = self.geometry.page_in_block(txn.ppn);
+        let (at, wordline) = (self.order.page_type(page).index(), self.order.wordline(page).0);
         let begun = self.begun.entry(block.0).or_default();
-        let next = std::mem::replace(begun, offset + 1);
-        if next == offset {
+        let before: u16 = begun.iter().sum();
+        let last_neighbour = (wordline + 2).min(self.order.wordlines());
+        let lower = at == 0 || begun[at - 1] >= last_neighbour;
+        let fits = begun[at] == wordline && lower && (self.relaxed || before == page.0);
+        begun[at] += 1;
+        if fits {
             return Ok(());
         }
-        Err(format!("page {offset} of {block:?} is programmed where {next} comes next"))
+        Err(format!("page {} of {block:?} is programmed after {before} others", page.0))
     }
 
     pub fn read_ended(&mut self, id: TxnId, txn: &Txn) -> Result<(), String> {
@@ -269,11 +284,16 @@ impl Data {
         }
     }
 
-    pub fn laid_down(&mut self, lpn: Lpn, ppn: Ppn) {
+    pub fn revived(&mut self, lpn: Lpn, ppn: Ppn) {
         let before = self.full_of(BEFORE);
         self.flash.insert(ppn.0, (lpn.0, before.clone()));
         self.newest.insert(lpn.0, before);
-        *self.begun.entry(self.geometry.block_of(ppn).0).or_default() += 1;
+    }
+
+    pub fn laid_down(&mut self, lpn: Lpn, ppn: Ppn) {
+        self.revived(lpn, ppn);
+        let page_type = self.order.page_type(self.geometry.page_in_block(ppn));
+        self.begun.entry(self.geometry.block_of(ppn).0).or_default()[page_type.index()] += 1;
     }
 
     pub fn erased(&mut self, block: BlockId) {

@@ -26,6 +26,7 @@ pub const PRESETS: &[Entry] = presets![
     "generic-mlc-512g": "conventional MLC drive, fixed times: for comparisons and speed",
     "generic-tlc-2t": "conventional TLC drive of 2 TB, fixed times",
     "dlv-mlc-128g": "the MLC drive of the DLV paper: sensing levels, variation, retention",
+    "pa-ssd-tlc-288g": "the TLC drive of the PA-SSD paper: page types of unequal times, 70 % used",
 ];
 
 /// What papers say of the blocks of a preset, in TOML, by the preset's name.
@@ -59,4 +60,15 @@ pub const SCHEMES: &[Entry] = schemes![
     "dlv/lv-ldpc": "sensing levels learned, no reordering" from "dlv" { "lv_ldpc", "learned" },
     "dlv/laldpc": "each page's last sensing level remembered, no reordering"
         from "dlv" { "laldpc" },
+    "pa-ssd/us": "each page type in turn" from "pa_ssd" { "relaxed", "us" },
+    "pa-ssd/lfs": "always the lowest page type" from "pa_ssd" { "relaxed", "lfs" },
+    "pa-ssd/ubs": "page types by what is free of each" from "pa_ssd" { "relaxed", "ubs" },
+    "pa-ssd/hgs+us": "the page type that the host hints at, else each in turn" from "pa_ssd" { "relaxed", "hgs_us" },
+    "pa-ssd/hgs+ubs": "the page type that the host hints at, else by what is free" from "pa_ssd" { "relaxed", "hgs_ubs" },
+    "pa-ssd/sbs+us": "the lowest page type for small writes, else each in turn" from "pa_ssd" { "relaxed", "sbs_us" },
+    "pa-ssd/sbs+ubs": "the lowest page type for small writes, else by what is free" from "pa_ssd" { "relaxed", "sbs_ubs" },
+    "pa-ssd/qds+us": "the lowest page type while the queue is long, else each in turn" from "pa_ssd" { "relaxed", "qds_us" },
+    "pa-ssd/qds+ubs": "the lowest page type while the queue is long, else by what is free" from "pa_ssd" { "relaxed", "qds_ubs" },
+    "pa-ssd/wbs+us": "the lowest page type while the write buffer is full, else each in turn" from "pa_ssd" { "relaxed", "wbs_us" },
+    "pa-ssd/wbs+ubs": "the lowest page type while the write buffer is full, else by what is free" from "pa_ssd" { "relaxed", "wbs_ubs" },
 ];

@@ -17,7 +17,7 @@ pub use ssdlab_nand::chip::PhysicsConfig;
 use ssdlab_nand::timing::TimingConfig;
 
 use crate::belief::BeliefConfig;
-use crate::ftl::Order;
+use crate::ftl::PageSequence;
 use crate::slots::{
     EvictChoice, OrderChoice, PlaceChoice, PreemptChoice, ProgramChoice, ReadChoice, TendChoice,
 };
@@ -288,7 +288,7 @@ pub struct FtlConfig {
     /// The order in which a block's pages are programmed: `strict` (the conventional one) or
     /// `relaxed` (each page type by itself behind the next lower one, and several blocks of a plane at
     /// a time). Default: `strict`. Source: PA-SSD, section 4.3.1 for `relaxed`.
-    pub page_order: Order,
+    pub page_order: PageSequence,
     /// Writes that cover a page in part: `read_modify_write`, `pad` or `sector_bitmap`. Default:
     /// `read_modify_write`. Source: PA-SSD (ruled).
     pub partial_writes: PartialWrites,
@@ -305,7 +305,7 @@ impl Default for FtlConfig {
             overprovisioning: Share::new(0.07),
             allocation: Allocation::default(),
             allocation_order: "CWDP".into(),
-            page_order: Order::default(),
+            page_order: PageSequence::default(),
             partial_writes: PartialWrites::default(),
             level_wear: true,
             bad_blocks: Share::new(0.0),
@@ -336,6 +336,10 @@ pub struct StartConfig {
     pub preload: Preload,
     /// Share of the host's pages that hold data. Default: 0. Assumed.
     pub fill: Share,
+    /// Share of each plane's blocks that are full of outdated data; not beside `fill`. What is laid
+    /// down by `preload = "footprint"` lies in them. Default: 0. Source: PA-SSD, section 5.1 (aged to
+    /// 70 %; ruled).
+    pub used: Share,
     /// Share of the written pages whose data is outdated, by random overwriting; only with `fill`.
     /// Default: 0. Assumed.
     pub invalid: Share,
@@ -364,6 +368,7 @@ impl Default for StartConfig {
         StartConfig {
             preload: Preload::default(),
             fill: Share::new(0.0),
+            used: Share::new(0.0),
             invalid: Share::new(0.0),
             steady: false,
             pe_cycles: 0,

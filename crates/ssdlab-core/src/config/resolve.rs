@@ -13,6 +13,7 @@ use super::effects::check_effects;
 use super::{ArrayUnit, DriveConfig, PartialWrites, TransferUnit};
 use crate::belief::grade::{CLASSES_MAX, GradeChoice};
 use crate::flash::{FlashSetup, HOST_RANKS};
+use crate::ftl::PageSequence;
 use crate::media;
 use crate::policy::Setup;
 use crate::slots::{
@@ -133,6 +134,7 @@ impl Resolved {
             logical_pages: self.logical_pages,
             rungs: self.chip.rungs(),
             classes: self.config.belief.grade.classes() as u8,
+            typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,
             voltages: self.chip.voltage_names().map(str::to_owned).collect(),
         }
     }
@@ -302,6 +304,15 @@ fn check_start(config: &DriveConfig, logical_pages: u32) -> Result<(), Refusal> 
     let data = data / f64::from(geometry.plane_count());
     let room = f64::from(usable.saturating_sub(kept)) * f64::from(geometry.pages);
     let most = ((1.0 - data / room.max(1.0)) * 1e4).floor().max(0.0) / 1e4;
+    let used = config.start.used;
+    if used.get() > 0.0 && config.start.fill.get() > 0.0 {
+        return Err(Refusal::new("start.used", used, "0 beside start.fill"));
+    }
+    let free = usable.saturating_sub(used.of(u64::from(geometry.blocks)) as u32);
+    if used.get() > 0.0 && free <= BLOCKS_UNUSABLE {
+        let expected = format!("a share that leaves more than {BLOCKS_UNUSABLE} blocks of a plane");
+        return Err(Refusal::new("start.used", used, expected));
+    }
     if config.start.invalid.get() <= most {
         return Ok(());
     }

@@ -153,6 +153,7 @@ impl Drive {
             OpKind::Read => {
                 self.flash.txns[id].kind = OpKind::Program;
                 self.flash.txns[id].failed = 0;
+                self.make_wish(id);
                 self.enqueue_job(id, plane);
             }
             OpKind::Program => {

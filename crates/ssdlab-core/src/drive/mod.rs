@@ -20,14 +20,14 @@ pub use state::Media;
 use std::sync::Arc;
 
 use ssdlab_base::SimTime;
-use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
+use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use crate::audit::Auditor;
 use crate::belief::grade::Grades;
 use crate::buffer::Buffer;
 use crate::config::{Allocation, Resolved};
 use crate::flash::{Cells, Event, Flash, TxnId};
-use crate::ftl::{BlockState, Ftl, Pick, PlaneOrder, Stream};
+use crate::ftl::{BlockState, Ftl, PlaneOrder};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
 use crate::policy::order::OrderPolicy;
 use crate::policy::place::PlacePolicy;
@@ -36,7 +36,6 @@ use crate::slots::{Evict, Order, Place, Preempt, Program, Read, Tend};
 use crate::stats::{Ended, Stats};
 use hold::Hold;
 use jobs::Jobs;
-use watch::watch;
 
 /// The answers to the seven questions.
 #[derive(Clone, Debug)]
@@ -103,6 +102,8 @@ pub struct Drive {
     stats: Stats,
     /// Pages that were read and count as written before the start, a bit each.
     preloaded: Vec<u64>,
+    /// Where a first pass lays pages down, once it has begun.
+    laying: Option<start::Laying>,
     completions: Vec<Completion>,
     /// Lists that are empty between two events; kept for their memory.
     events: Vec<Event>,
@@ -142,6 +143,7 @@ impl Drive {
             answers,
             stats: Stats::new(config.host.queues as usize, 0),
             preloaded: Vec::new(),
+            laying: None,
             completions: Vec::new(),
             events: Vec::new(),
             ready: Vec::new(),
@@ -268,28 +270,6 @@ impl Drive {
     /// Unfinished requests.
     pub fn unfinished(&self) -> u32 {
         self.host.unfinished()
-    }
-
-    /// Lays a page down as if it had been written before the start, on the plane of static
-    /// allocation; false if the plane has no room. Only before the first request.
-    pub fn lay_down(&mut self, page: u32) -> bool {
-        let lpn = Lpn(page);
-        if self.ftl.map.get(lpn).is_some() {
-            return true;
-        }
-        let plane = self.order_of_planes.plane_of(lpn);
-        let Some(ppn) = self.ftl.prepare_write(plane, Stream::Host, Pick::default()) else {
-            return false;
-        };
-        watch!(self, laid_down(lpn, ppn));
-        self.ftl.commit_write(lpn, ppn);
-        self.ftl.map.add_sectors(lpn, u64::MAX);
-        let block = self.geometry.block_of(ppn);
-        let age = start::age(&self.resolved, &self.ftl, block);
-        let (wear, dwell) = (self.ftl.blocks.erases(block), self.resolved.config.start.dwell);
-        self.flash.cells.set_start(block, wear, dwell, age);
-        self.stats.preloaded += 1;
-        true
     }
 
     /// Forgets what was measured: statistics begin now, with requests that come from now on.

@@ -1,6 +1,7 @@
 //! A host request comes in, divides into page operations, and ends.
 
 use ssdlab_base::SimTime;
+use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_nand::{Lpn, PlaneId};
 
 use super::Drive;
@@ -49,8 +50,14 @@ impl Drive {
             taken_in: self.now,
             came: self.flash.next_to_come(),
             let_go: false,
+            wish: Wish::default(),
+            page_type: None,
         };
         let slot = self.host.insert(active);
+        if request.op == Op::Write && self.buffer.is_none() {
+            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+            self.host[slot].wish = self.wish_of(Owner::Request(slot), Cause::Host, bytes);
+        }
         watch!(self, accepted(slot, &request, self.now));
         match request.op {
             Op::Read | Op::Write => self.divide(slot, first as u32, pages),
@@ -236,16 +243,34 @@ impl Drive {
         self.send(id, plane);
     }
 
-    fn make_wish(&mut self, id: TxnId) {
-        let owner = self.flash.txns[id].owner;
+    /// What the page of a transaction should be like: as all of its request, if it is part of one.
+    #[inline]
+    pub(super) fn make_wish(&mut self, id: TxnId) {
+        let txn = &self.flash.txns[id];
+        let (owner, cause) = (txn.owner, txn.cause);
+        self.flash.txns[id].wish = match owner {
+            Owner::Request(slot) => self.host[slot].wish,
+            _ => self.wish_of(owner, cause, self.geometry.page_size.get()),
+        };
+    }
+
+    fn wish_of(&mut self, owner: Owner, cause: Cause, bytes: u64) -> Wish {
         let (priority, hint, pages) = self.manners(owner);
-        let cause = self.flash.txns[id].cause;
-        let view = PlaceView { cause, priority, hint, pages };
+        let view = PlaceView {
+            cause,
+            priority,
+            hint,
+            pages,
+            bytes,
+            unfinished: self.host.unfinished(),
+            buffer_full: !matches!(owner, Owner::Buffer { room: Room::None | Room::Ahead, .. }),
+            free: self.ftl.alloc.free_by_type().unwrap_or_default(),
+        };
         let mut wish = Wish::default();
         for link in &mut self.answers.place {
             link.wish(&view, &mut wish);
         }
-        self.flash.txns[id].wish = wish;
+        wish
     }
 
     /// Priority, hint and pages of whom a transaction works for. A page that leaves the buffer has
@@ -330,6 +355,9 @@ impl Drive {
         self.stats.digest(request.tag, self.now);
         if active.counted {
             self.stats.record(&request, self.now, blame);
+            if let Some(slowest) = active.page_type {
+                self.stats.page_types.dominated[slowest.index()] += 1;
+            }
         }
         watch!(self, ended(slot, &request, self.now, blame));
         debug_assert_eq!(

@@ -162,6 +162,12 @@ impl Drive {
         }
         if !matches!(txn.owner, Owner::Job(_)) {
             self.stats.granted(wish.quality, class);
+            let page_type = self.ftl.page_type(txn.ppn);
+            self.stats.typed(wish.page_type, page_type);
+            if let Owner::Request(slot) = txn.owner {
+                let slowest = &mut self.host[slot].page_type;
+                *slowest = (*slowest).max(Some(page_type));
+            }
             if self.hold.is_some() {
                 let class = wish.quality.unwrap_or(0);
                 self.answers.order.given(txn.plane, class, txn.began());

@@ -33,7 +33,7 @@ impl Stream {
 /// In which order the pages of a block are programmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub enum PageSequence {
     /// One after the other, the conventional order.
     #[default]
     Strict,
@@ -75,15 +75,15 @@ pub struct Manner {
     /// Classes of blocks.
     pub classes: usize,
     /// The order of the pages.
-    pub order: Order,
+    pub order: PageSequence,
 }
 
 impl Allocator {
     /// Every block of `blocks` that is free, none in use.
     pub fn new(geometry: &Geometry, blocks: &BlockTable, manner: Manner) -> Allocator {
         let way = match manner.order {
-            Order::Strict => Way::Strict(Strict::new(geometry, manner.classes)),
-            Order::Relaxed => Way::Relaxed(Relaxed::new(geometry, blocks, manner.classes)),
+            PageSequence::Strict => Way::Strict(Strict::new(geometry, manner.classes)),
+            PageSequence::Relaxed => Way::Relaxed(Relaxed::new(geometry, blocks, manner.classes)),
         };
         let pools = Pools::new(geometry, blocks, manner);
         Allocator { pools, way, pages_per_block: geometry.pages }
@@ -97,10 +97,10 @@ impl Allocator {
         manner: Manner,
     ) -> Option<Allocator> {
         let way = match (&self.way, manner.order) {
-            (Way::Strict(way), Order::Strict) => {
+            (Way::Strict(way), PageSequence::Strict) => {
                 Way::Strict(way.adopted(geometry, blocks, manner.classes))
             }
-            (Way::Relaxed(way), Order::Relaxed) => {
+            (Way::Relaxed(way), PageSequence::Relaxed) => {
                 Way::Relaxed(way.adopted(geometry, blocks, manner.classes))
             }
             _ => return None,
@@ -303,7 +303,7 @@ mod tests {
             blocks.set_erases(block, wear);
         }
         blocks.set_state(BlockId(3), BlockState::Bad);
-        let manner = Manner { reserve: 1, level_wear, classes: 1, order: Order::Strict };
+        let manner = Manner { reserve: 1, level_wear, classes: 1, order: PageSequence::Strict };
         let allocator = Allocator::new(&geometry, &blocks, manner);
         (geometry, blocks, allocator)
     }

@@ -10,12 +10,12 @@ mod pools;
 mod relaxed;
 mod strict;
 
-pub use allocate::{Allocator, Manner, Order, Pick, Stream};
+pub use allocate::{Allocator, Manner, PageSequence, Pick, Stream};
 pub use blocks::{BlockState, BlockTable, Pool};
 pub use map::{Map, SavedMap};
 pub use plane_order::PlaneOrder;
 use ssdlab_nand::page_order::PageOrder;
-use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
+use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, PlaneId, Ppn};
 
 /// Map, block table and allocator, kept in step.
 #[derive(Clone, Debug)]
@@ -63,6 +63,36 @@ impl Ftl {
         if self.alloc.rests(block, self.blocks.written(block)) {
             self.blocks.rests(block);
         }
+    }
+
+    /// The type of a page.
+    #[inline]
+    pub fn page_type(&self, ppn: Ppn) -> PageType {
+        self.order.page_type(self.geometry.page_in_block(ppn))
+    }
+
+    /// Free pages of each type on the drive.
+    pub fn free_by_type(&self) -> [u64; PageType::MOST] {
+        if let Some(free) = self.alloc.free_by_type() {
+            return free;
+        }
+        let mut free = [0; PageType::MOST];
+        let each = self.order.wordlines();
+        for plane in (0..self.geometry.plane_count()).map(PlaneId) {
+            let clean = self.alloc.free_blocks(plane) as u64;
+            self.order.types().for_each(|kind| free[kind.index()] += clean * u64::from(each));
+            for (_, given) in self.alloc.open_list(plane) {
+                let left = (given..self.geometry.pages as u16).map(PageInBlock);
+                left.for_each(|page| free[self.order.page_type(page).index()] += 1);
+            }
+        }
+        free
+    }
+
+    /// Gives a logical page an outdated page, as if it had been written there before the start.
+    pub fn revive(&mut self, lpn: Lpn, ppn: Ppn) {
+        self.map.set(lpn, ppn);
+        self.blocks.page_valid(self.geometry.block_of(ppn));
     }
 
     /// A block is to be emptied and erased; how many of its pages were never programmed.

@@ -5,6 +5,9 @@ mod hazards;
 pub use hazards::Hazards;
 
 use ssdlab_base::SimTime;
+use ssdlab_nand::PageType;
+
+use crate::policy::Wish;
 
 /// What the host asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,6 +97,10 @@ pub struct Active {
     pub came: u64,
     /// Whether an order that holds requests back has let a part of it go.
     pub let_go: bool,
+    /// What the pages of a write should be like.
+    pub wish: Wish,
+    /// The highest type of the pages that it was given.
+    pub page_type: Option<PageType>,
 }
 
 /// Requests under way.

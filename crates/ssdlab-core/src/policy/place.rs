@@ -2,11 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::PageType;
 
 use super::{Answer, Setup, Wish};
 use crate::account::Cause;
 
-/// What a placement may look at.
+/// What a placement may look at. It is asked once for a request, whose pages all have what it wishes;
+/// and once for each page that leaves the buffer or is moved.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaceView {
     /// What the page is written for.
@@ -17,6 +19,14 @@ pub struct PlaceView {
     pub hint: u8,
     /// Pages of the request, or of the group that is written together.
     pub pages: u32,
+    /// Bytes of the request, or of the page.
+    pub bytes: u64,
+    /// Requests that the drive has accepted and not ended, this one among them.
+    pub unfinished: u32,
+    /// Whether the page leaves the buffer because nothing more fits in; true without a buffer.
+    pub buffer_full: bool,
+    /// Free pages of each type on the drive; counted in the relaxed order alone.
+    pub free: [u64; PageType::MOST],
 }
 
 /// A link of the placement chain.
@@ -27,6 +37,23 @@ pub trait PlacePolicy {
     /// Whether it heeds the host's latency hints.
     fn heeds_hints(&self) -> bool {
         false
+    }
+}
+
+impl PlaceView {
+    /// A write of one page by the host, alone on a drive with free pages of every type.
+    #[cfg(test)]
+    pub(crate) fn plain() -> PlaceView {
+        PlaceView {
+            cause: Cause::Host,
+            priority: 0,
+            hint: 0,
+            pages: 1,
+            bytes: 4096,
+            unfinished: 1,
+            buffer_full: false,
+            free: [100; PageType::MOST],
+        }
     }
 }
 

@@ -2,3 +2,4 @@
 
 pub mod buffers;
 pub mod dlv;
+pub mod pa_ssd;

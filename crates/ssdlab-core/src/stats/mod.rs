@@ -5,6 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::account::{Blame, OpKind, Part};
+use ssdlab_nand::PageType;
+
 use crate::belief::grade::CLASSES_MAX;
 use crate::host::{Op, Request};
 
@@ -55,6 +57,17 @@ impl Latencies {
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
+}
+
+/// Page types that writes were given, each by type.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PageTypes {
+    /// Writes whose slowest page is of this type.
+    pub dominated: [u64; PageType::MOST],
+    /// Pages programmed for the host for which this type was wished.
+    pub wished: [u64; PageType::MOST],
+    /// Those of them that got it.
+    pub granted: [u64; PageType::MOST],
 }
 
 /// A request that has ended.
@@ -109,6 +122,8 @@ pub struct Stats {
     pub uncorrectable: u64,
     /// Jobs of garbage collection that ended, and pages that they moved.
     pub gc: (u64, u64),
+    /// Page types that writes were given.
+    pub page_types: PageTypes,
     /// Pages never programmed of blocks that were erased.
     pub unprogrammed: u64,
     /// Jobs of static wear levelling that ended.
@@ -140,6 +155,7 @@ impl Stats {
             unmapped_reads: 0,
             uncorrectable: 0,
             gc: (0, 0),
+            page_types: PageTypes::default(),
             unprogrammed: 0,
             wear_levelled: 0,
             by_class: [0; CLASSES_MAX],
@@ -168,6 +184,15 @@ impl Stats {
     pub fn granted(&mut self, wish: Option<u8>, class: u8) {
         self.by_class[class as usize] += 1;
         self.missed += u64::from(wish.is_some_and(|wish| wish != class));
+    }
+
+    /// Counts a page of this type that is given to the host.
+    #[inline]
+    pub fn typed(&mut self, wish: Option<PageType>, page_type: PageType) {
+        if let Some(wish) = wish {
+            self.page_types.wished[wish.index()] += 1;
+            self.page_types.granted[wish.index()] += u64::from(wish == page_type);
+        }
     }
 
     /// Counts a request that an order lets go.

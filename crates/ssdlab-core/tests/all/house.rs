@@ -75,7 +75,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("policy", &["belief", "flash", "ftl", "queue"]),
     ("schemes", &["belief", "flash", "ftl", "policy", "queue"]),
     ("buffer", &["config", "flash"]),
-    ("host", &["flash"]),
+    ("host", &["flash", "policy"]),
     ("queue", &["flash"]),
     // A transaction carries a wish.
     ("flash", &["policy"]),

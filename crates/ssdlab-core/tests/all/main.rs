@@ -12,6 +12,7 @@ mod held;
 mod house;
 mod metamorphic;
 mod model;
+mod pa_ssd;
 mod probes;
 mod refusals;
 mod regressions;

@@ -135,7 +135,8 @@ fn collector() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// Classes of blocks, on a drive whose blocks differ and age, and who makes use of them.
+/// Classes of blocks, on a drive whose blocks differ and age, or types of pages, and who makes use of
+/// them.
 fn classes() -> impl Strategy<Value = Vec<String>> {
     let shares = one_of(&["0.33", "0.2, 0.3", "0.1, 0.2, 0.3"]);
     let place = one_of(&["next_page", "small_strong"]);
@@ -150,7 +151,20 @@ fn classes() -> impl Strategy<Value = Vec<String>> {
                 .into(),
         ]
     });
-    prop_oneof![2 => Just(Vec::new()), 1 => graded]
+    let types = one_of(&[
+        "\"us\", \"ubs\"",
+        "\"hgs\", \"ubs\"",
+        "\"qds\", \"sbs\", \"lfs\"",
+        "\"wbs\", \"us\"",
+    ]);
+    let typed = types.prop_map(|links| {
+        vec![
+            "ftl.page_order = \"relaxed\"".into(),
+            "timing.wordline_buffer = false".into(),
+            format!("place = [{links}]"),
+        ]
+    });
+    prop_oneof![2 => Just(Vec::new()), 1 => graded, 1 => typed]
 }
 
 /// A random small drive, as assignments.
@@ -158,7 +172,8 @@ fn drive() -> impl Strategy<Value = Vec<String>> {
     (shape(), back_end(), front_end(), collector(), classes()).prop_map(
         |(shape, back, front, collector, classes)| {
             // Physics with classes of its own takes the place of the back end's.
-            let alone = |set: &String| classes.is_empty() || !set.starts_with("physics");
+            let own = classes.iter().any(|set| set.starts_with("physics"));
+            let alone = |set: &String| !(own && set.starts_with("physics"));
             let back = back.into_iter().filter(alone).collect();
             [shape, back, front, collector, classes].concat()
         },

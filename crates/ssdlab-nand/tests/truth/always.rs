@@ -161,6 +161,7 @@ fn doubled(timing: &TimingConfig) -> TimingConfig {
         program: twice(&timing.program),
         erase: timing.erase * 2,
         decode: twice(&timing.decode),
+        wordline_buffer: timing.wordline_buffer,
         voltages: timing.voltages.clone(),
     };
     for class in &mut all.voltages {

@@ -89,6 +89,9 @@ pub struct RunResult {
     pub suspensions: u64,
     /// Garbage collection.
     pub gc: GcResult,
+    /// Page types; only where a cell has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_types: Option<PageTypesResult>,
     /// Blocks moved by static wear levelling.
     pub wear_levelled: u64,
     /// Wear of the blocks.
@@ -189,10 +192,7 @@ impl RunResult {
         let stats = drive.stats();
         let end = course.last_end.as_ns().max(stats.since);
         let seconds = (end - stats.since) as f64 / 1e9;
-        let total = |op: Op| -> u64 {
-            stats.latencies.iter().map(|kinds| kinds[op as usize].count()).sum()
-        };
-        let requests = Op::ALL.into_iter().map(total).sum();
+        let requests = Op::ALL.into_iter().map(|op| ended(stats, op)).sum();
         let of = |ops: &[Op]| kinds(&stats.latencies, ops);
         let (read, write) = (of(&[Op::Read]), of(&[Op::Write]));
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
@@ -210,8 +210,8 @@ impl RunResult {
             read,
             write,
             all: of(&[Op::Read, Op::Write]),
-            trims: total(Op::Trim),
-            flushes: total(Op::Flush),
+            trims: ended(stats, Op::Trim),
+            flushes: ended(stats, Op::Flush),
             queues: queues(stats),
             duration_s: seconds,
             waf: drive.write_amplification(),
@@ -219,7 +219,8 @@ impl RunResult {
             retries,
             uncorrectable,
             suspensions,
-            gc: GcResult { count: stats.gc.0, moved_pages: stats.gc.1 },
+            gc: gc(stats),
+            page_types: page_types(drive),
             wear_levelled: stats.wear_levelled,
             wear: wear(drive),
             bit_errors: bit_errors(drive),
@@ -268,6 +269,11 @@ impl RunResult {
 fn bit_errors(drive: &Drive) -> Option<BitErrors> {
     let (per_codeword, rber) = drive.flash().cells.errors()?;
     Some(BitErrors { per_codeword, rber })
+}
+
+/// Requests of a kind that ended.
+fn ended(stats: &Stats, op: Op) -> u64 {
+    stats.latencies.iter().map(|kinds| kinds[op as usize].count()).sum()
 }
 
 /// Requests of these kinds over all queues.
@@ -336,6 +342,22 @@ pub(crate) fn ops(drive: &Drive) -> BTreeMap<&'static str, BTreeMap<&'static str
         Cause::NAMES.iter().copied().zip(counts.iter().copied()).collect()
     };
     OpKind::NAMES.iter().copied().zip(drive.flash().ops().iter().map(by_cause)).collect()
+}
+
+fn gc(stats: &Stats) -> GcResult {
+    let (count, moved_pages) = stats.gc;
+    GcResult { count, moved_pages, unprogrammed_pages: stats.unprogrammed }
+}
+
+fn page_types(drive: &Drive) -> Option<PageTypesResult> {
+    let types = drive.resolved().geometry().cell.bits() as usize;
+    let counts = &drive.stats().page_types;
+    (types > 1).then(|| PageTypesResult {
+        dominated: counts.dominated[..types].to_vec(),
+        wished: counts.wished[..types].to_vec(),
+        granted: counts.granted[..types].to_vec(),
+        free: drive.ftl().free_by_type()[..types].to_vec(),
+    })
 }
 
 fn wear(drive: &Drive) -> WearResult {

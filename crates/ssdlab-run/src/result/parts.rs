@@ -52,6 +52,21 @@ pub struct GcResult {
     pub count: u64,
     /// Valid pages moved.
     pub moved_pages: u64,
+    /// Pages of erased blocks that had never been programmed.
+    pub unprogrammed_pages: u64,
+}
+
+/// Page types, the lowest (LSB) first.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct PageTypesResult {
+    /// Writes whose slowest page is of this type; those that a buffer took have none.
+    pub dominated: Vec<u64>,
+    /// Pages programmed for the host for which this type was wished.
+    pub wished: Vec<u64>,
+    /// Those of them that got a page of this type.
+    pub granted: Vec<u64>,
+    /// Free pages on the drive at the end.
+    pub free: Vec<u64>,
 }
 
 /// Raw bit errors, the mean of one flash read in sixteen.

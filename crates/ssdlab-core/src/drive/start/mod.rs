@@ -5,10 +5,12 @@
 //! of the drive is then drawn after that one ([`draw`]).
 
 mod draw;
+mod lay;
 mod pool;
 
+pub use lay::Laying;
 use ssdlab_base::Nanos;
-use ssdlab_nand::BlockId;
+use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::belief::grade::Grades;
 use crate::config::{RESERVE_BLOCKS, Resolved};
@@ -32,6 +34,13 @@ pub fn ftl(resolved: &Resolved, order: &PlaneOrder, grades: &Grades) -> Ftl {
                 blocks.set_erases(block, media::start_wear(resolved, block));
             }
         }
+    }
+    let used = resolved.config.start.used.of(u64::from(geometry.blocks)) as usize;
+    for plane in (0..geometry.plane_count()).map(PlaneId) {
+        let first = geometry.first_block(plane).0;
+        let all = (first..first + geometry.blocks).map(BlockId);
+        let free: Vec<_> = all.filter(|&it| blocks.state(it) == BlockState::Free).collect();
+        free.into_iter().take(used).for_each(|it| blocks.lay(it, geometry.pages as u16, 0));
     }
     let map = Map::new(resolved.logical_pages, geometry.page_count(), resolved.keeps_sectors());
     let filled = resolved.config.start.fill.of(u64::from(resolved.logical_pages)) as u32;

@@ -1,0 +1,47 @@
+//! `place = sbs`: by size, the lowest type for small writes. Source: PA-SSD, section 4.2.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::Bytes;
+use ssdlab_nand::refusal::Refusal;
+
+use super::{LSB, is_open, needs_types};
+use crate::policy::place::{PlacePolicy, PlaceView};
+use crate::policy::{Answer, Setup, Wish};
+
+/// Settings of `sbs`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SbsConfig {
+    /// Writes below this size are small. Default: writes of one page are. Source: PA-SSD (8 KiB, the
+    /// size of its pages).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub below: Option<Bytes>,
+}
+
+/// Wishes the lowest type for small writes of the host.
+#[derive(Clone, Debug)]
+pub struct Sbs {
+    below: Option<u64>,
+}
+
+impl Answer for Sbs {
+    type Config = SbsConfig;
+
+    fn check(_: &SbsConfig, setup: &Setup) -> Result<(), Refusal> {
+        needs_types("sbs", setup)
+    }
+
+    fn build(config: &SbsConfig, _: &Setup) -> Sbs {
+        Sbs { below: config.below.map(Bytes::get) }
+    }
+}
+
+impl PlacePolicy for Sbs {
+    fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
+        let small = self.below.map_or(view.pages == 1, |below| view.bytes < below);
+        if is_open(view, wish) && small {
+            wish.page_type = Some(LSB);
+        }
+    }
+}
