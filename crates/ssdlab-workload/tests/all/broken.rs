@@ -109,8 +109,8 @@ fn not_a_number() {
         "t:1:11: Timestamp: got NaN, expected a decimal number, zero or more"
     );
     assert_eq!(
-        fault("0,1,512,r,1e-3\n", Spc),
-        "t:1:11: Timestamp: got 1e-3, expected a decimal number, zero or more"
+        fault("0,1,512,r,inf\n", Spc),
+        "t:1:11: Timestamp: got inf, expected a decimal number, zero or more"
     );
     assert_eq!(
         fault("1 x 0 8 1\n", Mqsim),
