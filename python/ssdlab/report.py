@@ -44,8 +44,10 @@ def taken_for(result: Result) -> str:
     if made.mix:
         members = (f"{one.name} ({one.twin or one.trace_format})" for one in made.mix)
         return f"mix of {' + '.join(members)}"
-    named = made.trace_format is None or result.workload.endswith(f":{made.trace_format}")
-    return result.workload if named else f"{result.workload} ({made.trace_format})"
+    twins = f" with {', '.join(made.twins)}" if made.twins else ""
+    name = result.workload.removesuffix(twins)
+    named = made.trace_format is None or name.endswith(f":{made.trace_format}")
+    return f"{name}{'' if named else f' ({made.trace_format})'}{twins}"
 
 
 def _latencies(result: Result) -> str:

@@ -196,6 +196,7 @@ class Provenance:
     trace_sha256: str | None
     state_sha256: str | None = None
     trace_format: str | None = None
+    twins: Sequence[str] = ()
     mix: Sequence[MixMember] | None = None
 
 
@@ -262,11 +263,23 @@ class Result:
         """Return the run in intervals as an Arrow table; it must have been run for its details.
 
         The columns are those of :class:`SeriesInterval` and of a ``series`` file: times in seconds
-        of the run, latencies in microseconds (null where nothing ended), shares from 0 to 1.
+        of the run, latencies in microseconds (null where nothing ended), shares from 0 to 1. Its
+        schema's metadata says what such a file's does: ``ssdlab.workload``, ``ssdlab.seed``, ...
         """
         if self.detail is None:
             raise ValueError("a result without details: run it with detail=True")
-        return arrow.table([asdict(interval) for interval in self.detail.series])
+        rows = [asdict(interval) for interval in self.detail.series]
+        return arrow.table(rows).replace_schema_metadata(self._about())
+
+    def _about(self) -> dict[str, str]:
+        """Return what a file of this run says of itself, by name."""
+        told = {**asdict(self.provenance), "workload": self.workload}
+        told["twins"] = ", ".join(self.provenance.twins)
+        return {
+            f"ssdlab.{name}": value if isinstance(value, str) else _compact(value)
+            for name, value in told.items()
+            if value not in (None, "")
+        }
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return the result as JSON text."""
@@ -275,6 +288,10 @@ class Result:
     def __str__(self) -> str:
         """Return the report that ``ssdlab run`` prints."""
         return report.of_run(self)
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)

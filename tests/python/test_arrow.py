@@ -1,5 +1,6 @@
 """Results and files as other libraries read them."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -36,6 +37,27 @@ def test_a_series_is_a_table_with_a_row_an_interval() -> None:
     assert (series["end_s"] - series["start_s"]).max() == pytest.approx(0.01)
     with pytest.raises(ValueError, match="detail=True"):
         ssdlab.run(LITTLE).series_to_arrow()
+
+
+def test_a_series_says_of_itself_what_a_file_of_it_does(tmp_path: Path) -> None:
+    path = tmp_path / "series.parquet"
+    mix = ["one=dlv/hm0", "two=dlv/fin2"]
+    told = []
+    for run in ({"workload": "dlv/hm0"}, {"mix": mix, "set": {"host.queues": 2}}):
+        plan = ssdlab.Plan(**run, limit=200, fit=True, interval="1s", detail=True, series=path)
+        result = ssdlab.run(plan)
+        assert result.series_to_arrow().schema.metadata.keys() == {
+            key for key in pq.read_metadata(path).metadata if key.startswith(b"ssdlab.")
+        }
+        for key, value in result.series_to_arrow().schema.metadata.items():
+            written = pq.read_metadata(path).metadata[key]
+            if key in {b"ssdlab.config", b"ssdlab.plan", b"ssdlab.mix"}:
+                assert json.loads(value) == json.loads(written), key
+            else:
+                assert value == written, key
+        told.append(result.series_to_arrow().schema.metadata[b"ssdlab.workload"].decode())
+    twins = ["twin of hm_0 (DLV)", "twin of Financial2 (DLV)"]
+    assert told == [twins[0], f"mix of one ({twins[0]}) + two ({twins[1]})"]
 
 
 def test_files_of_a_run_are_read_by_others(tmp_path: Path) -> None:

@@ -337,6 +337,26 @@ def test_every_figure_is_there_in_three_formats(folder: Path) -> None:
     assert [path.name for path in folder.parent.iterdir()] == ["drawn"]
 
 
+def test_the_files_of_a_figure_say_of_what_runs_it_is(tmp_path: Path) -> None:
+    name = "latency-cdf-read"
+    twin = "twin of hm_0 (DLV)"
+    ssdlab.save_figures(replace(drawn.one(), workload=twin), tmp_path)
+    title = of(drawn.one())[name].title
+    svg = ET.parse(tmp_path / f"{name}.svg").getroot()
+    assert svg[0].text == title
+    assert twin in str(svg[1].text)
+    png = (tmp_path / f"{name}.png").read_bytes()
+    assert f"iTXtTitle\0\0\0\0\0{title}".encode() in png
+    assert twin.encode() in png
+    pdf = (tmp_path / f"{name}.pdf").read_bytes()
+    assert twin.encode("utf-16-be").hex().encode() in pdf.partition(b"/Subject <feff")[2]
+    # Every object is where the table of them says, which is where the end says.
+    start = int(pdf.rpartition(b"startxref")[2].split()[0])
+    assert pdf[start:].startswith(b"xref\n")
+    places = [int(line.split()[0]) for line in pdf[start:].split(b"\n") if b" 00000 n" in line]
+    assert [pdf[at:].split()[0] for at in places] == [b"%d" % n for n in range(1, len(places) + 1)]
+
+
 def test_figures_are_as_wide_as_a_column(folder: Path) -> None:
     for path in folder.glob("*.svg"):
         root = ET.fromstring(path.read_text(encoding="utf-8"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from ssdlab import report
 from ssdlab.figures import blame, course, drive, latency, physics, trace
 from ssdlab.figures.base import Figure, Run, runs_of
 from ssdlab.results import Comparison
@@ -22,8 +24,9 @@ def figures(comparison: Comparison) -> list[Figure]:
 
 
 def all_of(runs: Sequence[Run]) -> list[Figure]:
-    """Return every figure of these runs."""
-    return [
+    """Return every figure of these runs, each of which says of what runs it is."""
+    subject = "; ".join(dict.fromkeys(report.heading(run.result) for run in runs))
+    drawn = [
         *latency.distributions(runs),
         *blame.blame(runs),
         *blame.slowest(runs),
@@ -32,6 +35,7 @@ def all_of(runs: Sequence[Run]) -> list[Figure]:
         *drive.utilisation(runs),
         *drive.blocks(runs),
     ]
+    return [replace(figure, subject=subject) for figure in drawn]
 
 
 def of_traces(infos: Sequence[Info]) -> list[Figure]:

@@ -71,7 +71,7 @@ class Figure:
     ``keys`` is its legend, where that can stand outside the drawing; ``lanes`` counts its bars,
     ``lines`` the lines of their labels and ``marks`` the marks above one another in each, which
     make it as high as it must be; ``many`` says that it has so many marks that pixels draw it
-    better than outlines.
+    better than outlines; ``subject`` says of which runs it is.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Figure:
     lines: int = 1
     marks: int = 1
     many: bool = False
+    subject: str = ""
 
     def lane(self, least: int, thin: int, line: int, mark: int) -> int:
         """Return how high a lane is, from the heights of a line of its label and of a mark."""

@@ -10,6 +10,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
+from ssdlab.figures import about
 from ssdlab.figures.base import LIGHT, Figure
 
 COLUMN_IN = 3.3
@@ -109,10 +110,11 @@ def render(figure: Figure) -> dict[str, bytes]:
     """Draw a figure; the contents of its files by their endings."""
     svg = vl_convert.vegalite_to_svg(spec_of(figure), vl_version=LITE)
     png = vl_convert.svg_to_png(svg, scale=1, ppi=_PNG_PPI)
+    told = figure.title, f"{figure.subject}. {figure.what}" if figure.subject else figure.what
     return {
-        "pdf": vl_convert.svg_to_pdf(svg),
-        "svg": _in_inches(svg).encode(),
-        "png": png,
+        "pdf": about.in_pdf(vl_convert.svg_to_pdf(svg), *told),
+        "svg": about.in_svg(_in_inches(svg), *told).encode(),
+        "png": about.in_png(png, *told),
     }
 
 
