@@ -1,16 +1,20 @@
 //! A mix of traces and twins as a plan's workload: each member in a submission queue and, unless it
 //! says otherwise, in a range of addresses of its own.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use ssdlab_base::{Fault, units::SECTOR_BYTES};
 use ssdlab_config::Effective;
 use ssdlab_workload::twins::Twin;
-use ssdlab_workload::{Merge, Placing, Source, Trace, TraceOptions, open_with, parse_spec};
+use ssdlab_workload::{
+    Merge, Placing, Source, Trace, TraceOptions, open_with, parse_spec, twin_in,
+};
 
 use crate::control::Control;
 use crate::plan::{Plan, Prepared, check_rereadable};
 use crate::result::MixMember;
+use crate::source::with_twins;
 use crate::traces::{Member, Members, merged, shifts, told, twin_of};
 use crate::twin::family;
 
@@ -93,7 +97,14 @@ pub(crate) fn lay_out(all: &[Prepared], control: &Control) -> Result<bool, Fault
 
 fn open(spec: &str, options: &TraceOptions) -> Result<Trace, Fault> {
     let (path, format) = parse_spec(spec)?;
-    open_with(&path, format, options)
+    open_with(&path, format, options).map(with_twins)
+}
+
+/// What the devices of a trace are twins of, if any is.
+fn twins_in(source: &dyn Source) -> Option<String> {
+    let devices = source.twins();
+    let titles: BTreeSet<&str> = devices.iter().filter_map(|device| twin_in(device)).collect();
+    (!titles.is_empty()).then(|| titles.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 impl Layout {
@@ -152,7 +163,10 @@ impl Layout {
             Ok(MixMember {
                 name: app.name.clone(),
                 trace: app.trace.clone(),
-                twin: twin.map(|twin| twin.title.clone()),
+                twin: match twin {
+                    Some(twin) => Some(twin.title.clone()),
+                    None => twins_in(*source),
+                },
                 trace_format: source.trace_format(),
                 trace_sha256: source.sha256()?,
                 queue: placing.queue.unwrap_or_default(),

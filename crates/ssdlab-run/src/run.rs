@@ -83,6 +83,7 @@ fn run_one(
     remarks.extend(feed.doubts());
     let mut result =
         RunResult::new(prepared, &drive, &course, &feed, settled, remarks, (ready, looped))?;
+    result.workload = result.provenance.workload(result.workload);
     let mut about = result.provenance.about();
     about.push(("workload", result.workload.clone()));
     // What has not ended at the end of a run: of one that ran to its end, nothing.

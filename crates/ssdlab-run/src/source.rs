@@ -1,7 +1,7 @@
 //! Where requests come from: a trace, a twin or a generator, fitted to the drive.
 
 use ssdlab_base::Fault;
-use ssdlab_workload::{Generator, Op, Record, Source, open_with, parse_spec};
+use ssdlab_workload::{Format, Generator, Op, Record, Source, Trace, open_with, parse_spec};
 
 use crate::plan::Prepared;
 use crate::twin;
@@ -41,7 +41,7 @@ impl Feed {
                 let trace = open_with(&path, format, &prepared.workload.trace);
                 let trace = trace.map_err(|fault| twin::missed(spec, &prepared.plan, fault))?;
                 remarks.extend(trace.remarks());
-                Box::new(trace)
+                Box::new(with_twins(trace))
             }
         };
         Ok(Feed {
@@ -133,6 +133,11 @@ impl Feed {
         self.source.trace_format()
     }
 
+    /// The devices of the trace that is read that are twins, so far.
+    pub fn twins(&self) -> Vec<String> {
+        self.source.twins()
+    }
+
     /// What it is merged of, if it is a mix.
     pub fn members(&self) -> Vec<&dyn Source> {
         self.source.members()
@@ -151,6 +156,14 @@ impl Feed {
             _ => self.source.progress(),
         };
         of_source.map(|share| share.max(of_limit))
+    }
+}
+
+/// A trace that tells which of its requests are of twins, where its format has their names.
+pub fn with_twins(trace: Trace) -> Trace {
+    match trace.recognised().format {
+        Format::Ssdlab | Format::Parquet => trace.with_devices(),
+        _ => trace,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ssdlab_run::traces::{AppOrder, MixOrder, Reading, info, mix};
+use ssdlab_run::traces::{AppOrder, MixOrder, Reading, convert, info, mix};
 use ssdlab_run::{Control, Plan, RunResult, run_uninterrupted};
 
 /// Writes a trace of so many reads, each so many microseconds after the one before.
@@ -258,4 +258,51 @@ fn a_unit_that_looks_wrong_is_asked_about_in_a_mix_too() {
     let order = MixOrder { apps, share_addresses: false, reading: Reading::default() };
     asked(&mix(&order, &out, &Control::new(1)).expect("a mix").expect("not stopped").remarks);
     asked(&run(&plan(&order.apps, 2)).expect("a run").remarks);
+}
+
+#[test]
+fn a_twin_in_a_file_is_named_wherever_the_file_goes() {
+    const TWIN: &str = "twin of hm_0 (DLV)";
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let control = || Control::new(1);
+    let reading = || Reading { limit: Some(300), ..Reading::default() };
+    let written = |apps: &[AppOrder], out: &str| {
+        let apps = apps.iter().map(|app| AppOrder { queue: Some(0), ..app.clone() }).collect();
+        let order = MixOrder { apps, share_addresses: true, reading: reading() };
+        mix(&order, out, &control()).expect("a mix").expect("not stopped")
+    };
+    let few = trace(folder.path(), "few.csv", 100, 100, 0);
+    let (csv, parquet, again) = (at("m.csv"), at("m.parquet"), at("n.csv"));
+    let mixed = written(&[twin("high", "dlv/hm0"), app("low", &few)], &csv);
+    assert!(mixed.remarks.is_empty(), "{:?}", mixed.remarks);
+    let converted = |out: &str| {
+        convert(&csv, out, &reading(), &control()).expect("a trace").expect("not stopped")
+    };
+    assert!(converted(&parquet).remarks.is_empty());
+    // In a mix of its own a member that holds a twin is called one, and counts all the same.
+    let more = written(&[app("old", Path::new(&parquet)), app("low", &few)], &again);
+    assert_eq!(more.apps.iter().map(|app| app.requests).sum::<u64>(), 300);
+    assert!(more.apps[0].requests > 0 && more.apps[1].requests > 0);
+    for (file, name) in [(&csv, "high"), (&parquet, "high"), (&again, "old")] {
+        let alone = Plan { trace: Some(file.clone()), fit: true, ..plan(&[], 1) };
+        let result = run(&alone).expect("a run");
+        let device = format!("{name} ({TWIN})");
+        assert_eq!(result.workload, format!("{file} with {device}"));
+        assert_eq!(result.provenance.twins, [device]);
+        let member = run(&Plan { fit: true, ..plan(&[app("a", Path::new(file))], 1) });
+        let member = member.expect("a run");
+        assert_eq!(member.workload, format!("mix of a ({TWIN})"));
+        assert_eq!(member.provenance.mix.expect("members")[0].twin.as_deref(), Some(TWIN));
+        let low = vec!["workload.trace.device=low".to_owned()];
+        let of_low = run(&Plan { set: low, ..alone }).expect("a run");
+        assert_eq!((of_low.workload.as_str(), of_low.provenance.twins.len()), (file.as_str(), 0));
+    }
+    for format in ["mqsim", "msr"] {
+        let out = format!("{}:{format}", at("out"));
+        let told = converted(&out).remarks.pop().expect("a remark");
+        let tells = format!("{format} does not tell twins: nothing in it says that it holds");
+        assert_eq!(told, format!("{out}: {tells} high ({TWIN})"));
+        assert_eq!(written(&[twin("high", "dlv/hm0")], &out).remarks, [told]);
+    }
 }

@@ -43,6 +43,7 @@ pub use generate::{
 pub use merge::{App, Merge, Offset, Placing, Reach, lay_out};
 pub use record::{Op, Record, Source};
 pub use select::{Select, Selection};
+pub use trace::device::twin_in;
 pub use trace::options::{MOST_UNSORTED, TraceOptions, Unsorted};
 pub use trace::recognise::{By, Recognition};
 pub use trace::spec::parse_spec;

@@ -1,8 +1,11 @@
 //! Several sources as one: applications that share a drive.
 
+use std::collections::BTreeMap;
+
 use ssdlab_base::{Fault, Nanos, units::SECTOR_BYTES};
 
 use crate::record::{Op, Record, Source};
+use crate::trace::device::twin_in;
 
 /// An application: requests, and where and when they are put.
 pub struct App {
@@ -67,6 +70,8 @@ struct Lane {
     batch: Vec<Record>,
     next: usize,
     ended: bool,
+    /// What requests of its devices that are twins are of.
+    twins: BTreeMap<String, String>,
     /// What is wrong behind the records held.
     fault: Option<Fault>,
 }
@@ -83,6 +88,7 @@ impl Lane {
         self.batch.clear();
         self.next = 0;
         self.ended = self.app.source.fill(&mut self.batch, BATCH)? == 0;
+        (0..self.batch.len()).for_each(|index| self.names(index));
         let app = &self.app;
         for (index, record) in self.batch.iter_mut().enumerate() {
             record.at = Nanos::from_ns(app.placing.time(record.at));
@@ -105,6 +111,16 @@ impl Lane {
         }
     }
 
+    /// What a request of this device of the application is of: a twin is named.
+    fn names(&mut self, index: usize) {
+        let Some(device) = self.app.source.device(index) else { return };
+        if let Some(twin) = twin_in(device)
+            && !self.twins.contains_key(device)
+        {
+            self.twins.insert(device.to_owned(), format!("{} ({twin})", self.app.name));
+        }
+    }
+
     fn due(&self) -> Option<Nanos> {
         self.batch.get(self.next).map(|record| record.at)
     }
@@ -120,6 +136,7 @@ impl Merge {
             batch: Vec::with_capacity(BATCH),
             next: 0,
             ended: false,
+            twins: BTreeMap::new(),
             fault: None,
         };
         let lanes = apps.into_iter().map(lane).collect();
@@ -174,8 +191,10 @@ impl Source for Merge {
     }
 
     fn device(&self, index: usize) -> Option<&str> {
-        let (lane, _) = *self.origins.get(index)?;
-        Some(&self.lanes[lane].app.name)
+        let (lane, index) = *self.origins.get(index)?;
+        let Lane { app, twins, .. } = &self.lanes[lane];
+        let twin = app.source.device(index).and_then(|device| twins.get(device));
+        Some(twin.unwrap_or(&app.name))
     }
 
     fn members(&self) -> Vec<&dyn Source> {

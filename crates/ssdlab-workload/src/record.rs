@@ -80,6 +80,12 @@ pub trait Source: Send {
         None
     }
 
+    /// The devices of the requests handed out so far whose names say that they are twins, where
+    /// devices are known.
+    fn twins(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The sources that it is merged of, if it is.
     fn members(&self) -> Vec<&dyn Source> {
         Vec::new()

@@ -392,6 +392,7 @@ fn provenance(prepared: &Prepared, feed: &Feed) -> Result<Provenance, Fault> {
         plan: serde_json::to_value(&prepared.plan).expect("a plan can be written"),
         trace_format: feed.trace_format(),
         trace_sha256: feed.sha256()?,
+        twins: feed.twins(),
         mix: match &prepared.mix {
             Some(mix) => Some(mix.told(&prepared.plan, &feed.members())?),
             None => None,

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_core::stats::BufferCounts;
 
+use crate::traces::told;
+
 /// Latency in microseconds, from arrival.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct LatencyUs {
@@ -151,6 +153,10 @@ pub struct Provenance {
     pub trace_format: Option<&'static str>,
     /// SHA-256 of the trace's bytes as stored; absent for a closed-form workload and a mix.
     pub trace_sha256: Option<String>,
+    /// Devices of the trace that are twins, as a mix was written: "high (twin of hm_0 (DLV))"; absent
+    /// if none was read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub twins: Vec<String>,
     /// The traces and twins of a mix; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mix: Option<Vec<MixMember>>,
@@ -165,7 +171,8 @@ pub struct MixMember {
     pub name: String,
     /// The trace, or the twin's name, as typed.
     pub trace: String,
-    /// What it is a twin of, such as "twin of hm_0 (DLV)"; null of a trace.
+    /// What it is a twin of, such as "twin of hm_0 (DLV)", or what its trace holds twins of; null of
+    /// other traces.
     pub twin: Option<String>,
     /// The format that the trace was read in; null of a twin.
     pub trace_format: Option<&'static str>,
@@ -182,6 +189,18 @@ pub struct MixMember {
 }
 
 impl Provenance {
+    /// What was run, of which the plan says this: twins are called so wherever they were found.
+    pub(crate) fn workload(&self, planned: String) -> String {
+        match &self.mix {
+            Some(mix) => {
+                let members = mix.iter().map(|one| told(&one.name, one.twin.as_deref()));
+                format!("mix of {}", members.collect::<Vec<_>>().join(" + "))
+            }
+            None if self.twins.is_empty() => planned,
+            None => format!("{planned} with {}", self.twins.join(", ")),
+        }
+    }
+
     /// What a file of this run says of itself, by name.
     pub(crate) fn about(&self) -> Vec<(&'static str, String)> {
         let mut about = vec![
@@ -192,6 +211,7 @@ impl Provenance {
             ("plan", self.plan.to_string()),
         ];
         about.extend(self.trace_format.map(|name| ("trace_format", name.to_owned())));
+        about.extend((!self.twins.is_empty()).then(|| ("twins", self.twins.join(", "))));
         about.extend(self.trace_sha256.clone().map(|hash| ("trace_sha256", hash)));
         about.extend(
             self.mix

@@ -6,7 +6,7 @@ use ssdlab_workload::{Source, Written};
 
 use super::info::certainty;
 use super::out::Out;
-use super::{Certainty, Reading, Reined, file_of, nothing_left};
+use super::{Certainty, Reading, Reined, file_of, nameless, nothing_left};
 use crate::control::Control;
 
 /// What was written.
@@ -44,7 +44,7 @@ pub fn convert(
 ) -> Result<Option<Converted>, Fault> {
     let mut source = Reined::new(reading.open_part(trace)?, control, 0);
     let target = Out::new(out, &[file_of(trace)?])?;
-    let format = target.format.name();
+    let format = target.format;
     let name = source.name().to_owned();
     let written = target.write(&mut source, |written| {
         let stopped = control.stop.load(std::sync::atomic::Ordering::Relaxed);
@@ -56,13 +56,15 @@ pub fn convert(
     })?;
     let Some(written) = written else { return Ok(None) };
     let trace_read = source.inner.inner();
+    let mut remarks = trace_read.remarks();
+    remarks.extend(nameless(out, format, &trace_read.twins()));
     Ok(Some(Converted {
         trace: trace.into(),
         from_format: trace_read.recognised().format.name(),
         certainty: certainty(trace_read.recognised()),
-        remarks: trace_read.remarks(),
+        remarks,
         out: out.into(),
-        format,
+        format: format.name(),
         written,
         widened: trace_read.counts().widened,
     }))

@@ -130,6 +130,10 @@ impl Source for Member {
         self.source().device(index)
     }
 
+    fn twins(&self) -> Vec<String> {
+        self.source().twins()
+    }
+
     fn sha256(&self) -> Result<Option<String>, Fault> {
         self.source().sha256()
     }

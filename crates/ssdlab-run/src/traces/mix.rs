@@ -8,11 +8,11 @@ use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault, Nanos};
 use ssdlab_workload::twins::Twin;
 use ssdlab_workload::{
-    App, Merge, Offset, Op, Placing, Reach, Record, Select, Source, Written, lay_out,
+    App, Merge, Offset, Op, Placing, Reach, Record, Select, Source, Written, lay_out, twin_in,
 };
 
 use super::out::Out;
-use super::{Member, Members, Reading, Reined, file_of, time, twin_of};
+use super::{Member, Members, Reading, Reined, file_of, nameless, time, twin_of};
 use crate::control::Control;
 
 /// An application: a trace or a twin, and where and when its requests are put.
@@ -271,7 +271,7 @@ pub fn mix(order: &MixOrder, out: &str, control: &Control) -> Result<Option<Mixe
     let inputs: Vec<PathBuf> =
         order.apps.iter().map(|app| file_of(&app.trace)).collect::<Result<_, _>>()?;
     let target = Out::new(out, &inputs)?;
-    let format = target.format.name();
+    let format = target.format;
     let Some(OpenMix { merge, mut apps, mut remarks }) = open_mix(order, control)? else {
         return Ok(None);
     };
@@ -280,15 +280,22 @@ pub fn mix(order: &MixOrder, out: &str, control: &Control) -> Result<Option<Mixe
     let stopped = || control.stop.load(std::sync::atomic::Ordering::Relaxed);
     let Some(written) = target.write(&mut source, |_| Ok(!stopped()))? else { return Ok(None) };
     remarks.extend(source.inner.inner.inner().doubts());
+    let counts = &source.inner.counts;
+    let twins: Vec<String> = counts.keys().filter(|of| twin_in(of).is_some()).cloned().collect();
+    remarks.extend(nameless(out, format, &twins));
     for app in &mut apps {
-        [app.requests, app.trims, app.flushes] = source
-            .inner
-            .counts
-            .get(&told(&app.name, app.twin.as_deref()))
-            .copied()
-            .unwrap_or_default();
+        // Its requests, and those of twins within its trace.
+        let own = counts.iter().filter(|(of, _)| {
+            let rest = of.strip_prefix(&app.name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" (twin of "))
+        });
+        for (_, [requests, trims, flushes]) in own {
+            app.requests += requests;
+            app.trims += trims;
+            app.flushes += flushes;
+        }
     }
-    Ok(Some(Mixed { out: out.into(), format, written, remarks, apps }))
+    Ok(Some(Mixed { out: out.into(), format: format.name(), written, remarks, apps }))
 }
 
 /// Counts the requests of each device: reads and writes, trims, flushes.

@@ -179,6 +179,15 @@ impl<S: Source> Source for Reined<'_, S> {
     }
 }
 
+/// That a format that was written loses the names of these devices, which are twins.
+fn nameless(out: &str, format: Format, twins: &[String]) -> Option<String> {
+    let names = matches!(format, Format::Ssdlab | Format::Parquet);
+    (!names && !twins.is_empty()).then(|| {
+        let twins = twins.join(", ");
+        format!("{out}: {format} does not tell twins: nothing in it says that it holds {twins}")
+    })
+}
+
 /// Every format, and what its users know it by.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FormatInfo {

@@ -2,6 +2,13 @@
 
 use std::collections::BTreeMap;
 
+/// What a device's name says that it is a twin of: "twin of hm_0 (DLV)" of
+/// "high (twin of hm_0 (DLV))".
+pub fn twin_in(device: &str) -> Option<&str> {
+    let begin = device.rfind("(twin of ")?;
+    device[begin + 1..].strip_suffix(')')
+}
+
 /// Leaves out the requests of devices that were not asked for.
 pub(crate) struct DeviceFilter {
     /// The device that was asked for.
@@ -58,6 +65,16 @@ impl DeviceFilter {
     /// The name of the device of this number.
     pub(crate) fn name_of(&self, number: u32) -> Option<&str> {
         self.known.as_ref()?.names.get(number as usize).map(String::as_str)
+    }
+
+    /// The devices that are twins, of those remembered and wanted.
+    pub(crate) fn twins(&self) -> Vec<String> {
+        let wants = |name: &&String| self.wanted.as_ref().is_none_or(|wanted| wanted == *name);
+        let names = self.known.iter().flat_map(|known| &known.names).filter(wants);
+        let mut twins: Vec<String> =
+            names.filter(|name| twin_in(name).is_some()).cloned().collect();
+        twins.sort();
+        twins
     }
 
     /// The devices seen, for the message that the one wanted is not among them.

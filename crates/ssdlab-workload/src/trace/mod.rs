@@ -360,6 +360,10 @@ impl Source for Trace {
         self.batch_lines.get(index).copied()
     }
 
+    fn twins(&self) -> Vec<String> {
+        self.device.twins()
+    }
+
     fn device(&self, index: usize) -> Option<&str> {
         self.batch_devices.get(index).and_then(|number| self.device.name_of(*number))
     }
