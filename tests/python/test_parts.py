@@ -201,6 +201,9 @@ def test_what_ran_is_named_with_the_format_that_it_was_taken_for() -> None:
     assert told("a.csv.gz", trace_format="msr") == "a.csv.gz (msr)"
     assert told("a.csv.gz:msr", trace_format="msr") == "a.csv.gz:msr"
     assert told("zipf", trace_format=None) == "zipf"
+    made = {"trace_format": "ssdlab", "twins": ["a (twin of x)", "b (twin of y)"]}
+    held = "m.csv with a (twin of x), b (twin of y)"
+    assert told(held, **made) == "m.csv (ssdlab) with a (twin of x), b (twin of y)"
     trace = results.MixMember("low", "b.csv", None, "0", 0, 1.0, 0.0, 0, "spc")
     twin = replace(trace, name="high", twin="twin of hm_0 (DLV)", trace_format=None)
     mixed = told("mix of high + low", trace_format=None, mix=[twin, trace])
