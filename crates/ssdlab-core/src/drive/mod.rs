@@ -72,7 +72,8 @@ pub struct BlockSight {
     pub erases: u32,
     /// Pages that hold valid data.
     pub valid: u16,
-    /// True raw bit error rate of its worst page; `None` under flat physics.
+    /// True raw bit error rate of its worst page; `None` under flat physics, and of a block that holds
+    /// nothing.
     pub rber: Option<f64>,
 }
 
