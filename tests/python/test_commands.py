@@ -15,7 +15,7 @@ SMALL = (
     *("--set", "geometry.blocks=64", "--set", "ftl.overprovisioning=20%"),
 )
 LITTLE = ("--set", "workload.footprint=64MiB", "--limit", 2000)
-DEVICES = ["generic-mlc-512g", "generic-tlc-2t", "dlv-mlc-128g"]
+DEVICES = ["generic-mlc-512g", "generic-tlc-2t", "dlv-mlc-128g", "pa-ssd-tlc-288g"]
 
 
 def test_list_presets(ssdlab: Ssdlab) -> None:
