@@ -55,6 +55,10 @@ class SeriesInterval:
     die_busy: float
     bus_busy: float
     in_system: int
+    free_0: int
+    free_1: int | None
+    free_2: int | None
+    free_3: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,11 @@
-"""Short names for config keys."""
+"""Short names: of config keys, of page types."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+PAGE_TYPES = {2: ("LSB", "MSB"), 3: ("LSB", "CSB", "MSB"), 4: ("LSB", "2nd", "3rd", "MSB")}
+"""How the page types are called, the lowest first, by how many a cell has."""
 
 
 def shortest(keys: Sequence[str]) -> list[str]:

@@ -19,8 +19,8 @@ DEFAULT_SEED = 1
 
 MOST = (1 << 63) - 1
 """The largest whole number that the Rust side takes."""
-CLOSED_MOST = (1 << 32) - 1
-"""The most requests that can be kept outstanding."""
+COUNT_MOST = (1 << 32) - 1
+"""The most requests that can be kept outstanding, and the most replays."""
 
 Path = str | os.PathLike[str]
 Settings = Mapping[str, object] | Sequence[str]
@@ -35,7 +35,9 @@ class Plan:
     earlier ones. ``trace`` is ``FILE`` or ``FILE:format``; ``workload`` the name of one in closed
     form, ``random`` if there is neither; ``mix`` holds traces that run at once, each in a queue and
     in addresses of its own: :class:`ssdlab.traces.App` or text, ``"NAME=FILE@queue=0,scale=2"``.
-    ``warmup`` is a number of requests or a time such as ``"10s"``. ``vary`` says which of all this
+    ``warmup`` is a number of requests or a time such as ``"10s"``. ``replays`` runs the load so
+    often, each time from where the last has left the drive: the figures are those of the last
+    time, and ``Result.replays`` has them all. ``vary`` says which of all this
     a sweep varies, for the record.
 
     ``detail`` has the result hold what a report draws. ``log`` and ``series`` are Parquet files
@@ -55,6 +57,7 @@ class Plan:
     limit: int | None = None
     warmup: str | int | None = None
     precondition: str | None = None
+    replays: int | None = None
     time_scale: float | None = None
     closed: int | None = None
     fit: bool = False
@@ -84,8 +87,9 @@ class Plan:
             "limit": _optional_whole("--limit", self.limit),
             "warmup": _text("--warmup", _as_typed(self.warmup)),
             "precondition": _text("--precondition", self.precondition),
+            "replays": _optional_whole("--replays", self.replays, COUNT_MOST),
             "time_scale": _above_zero("--time-scale", self.time_scale),
-            "closed": _optional_whole("--closed", self.closed, CLOSED_MOST),
+            "closed": _optional_whole("--closed", self.closed, COUNT_MOST),
             "fit": _truth("--fit", self.fit) or None,
             "state": _path("--state", self.state),
             "paranoid": _truth("--paranoid", self.paranoid) or None,

@@ -6,12 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ssdlab.names import shortest
+from ssdlab.names import PAGE_TYPES, shortest
 from ssdlab.text import NONE, Column, amount, bar, digits, ratio, share, span, table
 
 if TYPE_CHECKING:
     from ssdlab.intervals import Interval
-    from ssdlab.results import Aggregate, Comparison, KindResult, PreconditionResult, Result
+    from ssdlab.results import (
+        Aggregate,
+        Comparison,
+        KindResult,
+        PreconditionResult,
+        ReplayResult,
+        Result,
+    )
 
 _LEAST_SHARE = 0.005
 """Parts of the latency smaller than this in reads and in writes are not shown."""
@@ -25,6 +32,7 @@ def of_run(result: Result) -> str:
     blocks = [
         heading(result),
         _latencies(result),
+        _replays(result),
         "\n".join(_figures(result)),
         _blame(result),
         "\n".join(notes(result)),
@@ -64,6 +72,28 @@ def _latencies(result: Result) -> str:
     return table(Column("latency", [name for name, _ in shown]), columns, gap="   ")
 
 
+REPLAY_HEADS = ("read mean", "read p99", "write mean", "write p99", "WAF", "GC blocks")
+
+
+def replay_cells(one: ReplayResult) -> list[str]:
+    """Return the figures of a replay, one for each of `REPLAY_HEADS`."""
+    pairs = [(kind, name) for kind in (one.read, one.write) for name in ("mean", "p99")]
+    times = [
+        span(getattr(kind.latency_us, name)) if kind.requests else NONE for kind, name in pairs
+    ]
+    return [*times, NONE if one.waf is None else f"{one.waf:.3f}", f"{one.gc.count:,}"]
+
+
+def _replays(result: Result) -> str:
+    """Return a row a replay, if there were several; the figures around are those of the last."""
+    if not result.replays:
+        return ""
+    labels = [str(nth) for nth, _ in enumerate(result.replays, start=1)]
+    cells = zip(*map(replay_cells, result.replays), strict=True)
+    columns = [Column(head, column) for head, column in zip(REPLAY_HEADS, cells, strict=True)]
+    return table(Column("replay", labels), columns)
+
+
 def _figures(result: Result) -> Iterator[str]:
     """List the figures of the run as a whole, a line each."""
     yield f"IOPS       {digits(result.iops, 4)}"
@@ -78,6 +108,12 @@ def _figures(result: Result) -> Iterator[str]:
     if result.prioritised is not None:
         first = result.prioritised
         yield f"overtaking {share(first.read)} of reads, {share(first.write)} of writes"
+    if (types := result.page_types) is not None and (success := types.success) is not None:
+        counts = types.dominated
+        named = zip(PAGE_TYPES[len(counts)], counts, strict=True)
+        shares = ", ".join(f"{name} {share(count / max(1, sum(counts)))}" for name, count in named)
+        yield f"page type  {shares} of writes by their slowest"
+        yield f"typed      {100 * success:.1f} % of pages are of the type wished"
     if result.scheduling_steps:
         yield f"choosing   {result.scheduling_steps / result.requests:.1f} steps a request"
     if result.strong_share is not None:
@@ -232,6 +268,7 @@ _METRICS: Sequence[tuple[str, str, _Write]] = (
     ("reads overtaking", "prioritised.read", _percentage),
     ("writes overtaking", "prioritised.write", _percentage),
     ("strong pages", "strong_share", _percentage),
+    ("typed pages", "page_types.success", _percentage),
     *((name.replace("_", " "), name, lambda value: f"{value:,.0f}") for name in _COUNTS),
 )
 
@@ -300,8 +337,10 @@ def _rows(comparison: Comparison) -> Iterator[_Row]:
 
 def _of_workload(rows: Sequence[_Row]) -> Summary:
     first, summed = rows[0].result, rows[0].summed
+    replays = len(first.replays)
     alike = {row.result.device for row in rows} == {first.device}
     parts = [first.device] * alike + [taken_for(first), f"{first.requests:,} requests"]
+    parts += [f"the last of {replays} replays"] * (replays > 0)
     seeds = 1 if summed is None else len(summed.seeds)
     many = f"{seeds} seeds from {first.provenance.seed}, ± 95% interval"
     parts.append(many if seeds > 1 else f"seed {first.provenance.seed}")
@@ -330,7 +369,8 @@ def _doubts(row: _Row) -> Iterator[str]:
 
 
 def _done(result: Result) -> str:
-    return f"{result.requests:,} requests"
+    replay = f" of replay {len(result.replays)}" if result.replays else ""
+    return f"{result.requests:,} requests{replay}"
 
 
 def _labels(rows: Sequence[_Row]) -> Column:

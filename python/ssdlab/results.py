@@ -94,13 +94,32 @@ class PageTypesResult:
     """By page type, the lowest (LSB) first, each list with one number for each type.
 
     ``dominated`` are writes whose slowest page is of the type, ``wished`` and ``granted`` pages
-    programmed for the host, ``free`` pages of the drive at the end.
+    programmed for the host, ``success`` the share of all that were wished that was granted,
+    ``free`` pages of the drive at the end.
     """
 
     dominated: Sequence[int]
     wished: Sequence[int]
     granted: Sequence[int]
     free: Sequence[int]
+    success: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayResult:
+    """One of several replays of the same load, each on the drive as the last has left it.
+
+    It began at ``start_s`` seconds of the run; its last request ended at ``end_s``.
+    """
+
+    start_s: float
+    end_s: float
+    read: KindResult
+    write: KindResult
+    all: KindResult
+    waf: float | None
+    gc: GcResult
+    page_types: PageTypesResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +257,7 @@ class Result:
     sim: Sim
     provenance: Provenance
     queues: Sequence[QueueResult] = ()
+    replays: Sequence[ReplayResult] = ()
     buffer: BufferResult | None = None
     bit_errors: BitErrors | None = None
     prioritised: Prioritised | None = None

@@ -22,6 +22,7 @@ BUSY = {
     "physics": "retries",
 }
 SMALL = {"geometry.channels": 2, "geometry.chips": 1, "geometry.dies": 2, "geometry.blocks": 64}
+TYPED = {"channels": 1, "blocks": 24, "pages": 24}
 SHARP = '</script><script>alert("1")</script>'
 """A label that would leave the place where it belongs, were it not escaped."""
 
@@ -37,6 +38,15 @@ def busy() -> Result:
     """A small drive that collects garbage, has bit errors, and two queues."""
     settings = {**BUSY, **SMALL, "workload.footprint": "200MiB", "ftl.overprovisioning": "20%"}
     return ssdlab.run(workload="random", limit=20_000, detail=True, set=settings, label="busy")
+
+
+@cache
+def typed() -> Result:
+    """A run of a scheme that asks for pages by their type."""
+    settings = {"workload.footprint": "24MiB", "workload.interarrival": "20ms"}
+    settings |= {f"geometry.{key}": str(n) for key, n in TYPED.items()}
+    plan = ssdlab.Plan(device="pa-ssd-tlc-288g", scheme="qds+ubs", set=settings, limit=3000)
+    return ssdlab.run(plan, detail=True)
 
 
 @cache

@@ -183,9 +183,27 @@ def test_what_no_block_of_a_cell_has_is_grey() -> None:
 
 
 def test_programs_sum_to_the_write_amplification() -> None:
-    assert sum(row["pages"] for row in rows(of(drawn.busy())["programs"])) == pytest.approx(
+    assert sum(row["value"] for row in rows(of(drawn.busy())["programs"])) == pytest.approx(
         drawn.busy().waf, 1e-4
     )
+
+
+def test_page_types_are_drawn_where_they_are_asked_for() -> None:
+    run = drawn.typed()
+    found = of(run)
+    assert run.page_types is not None
+    writes = sum(run.page_types.dominated)
+    shares = {row["part"]: row["value"] for row in rows(found["dominated"])}
+    assert shares == pytest.approx(
+        dict(
+            zip(("LSB", "CSB", "MSB"), (n / writes for n in run.page_types.dominated), strict=True)
+        ),
+        1e-3,
+    )
+    for at, free in enumerate(run.page_types.free):
+        assert rows(found[f"time-free-{at}"])[-1][f"free_{at}"] == free
+    assert "time-free-3" not in found
+    assert not {"dominated", "time-free-0"} & set(of(drawn.one()))
 
 
 def test_dies_are_sorted_by_how_busy_they_were() -> None:
@@ -260,6 +278,10 @@ def interval(at: int, reads: int, writes: int, busy: float) -> SeriesInterval:
         die_busy=busy,
         bus_busy=busy / 2,
         in_system=at,
+        free_0=100 - at,
+        free_1=200 - at,
+        free_2=None,
+        free_3=None,
     )
 
 
@@ -275,6 +297,7 @@ def test_intervals_that_are_joined_keep_their_sums_and_means(
     assert len(found) <= most
     assert (found[0].start_s, found[-1].end_s) == (0, len(parts))
     assert found[-1].in_system == series[-1].in_system
+    assert (found[-1].free_0, found[-1].free_1) == (series[-1].free_0, series[-1].free_1)
     for name in ("reads", "writes", "gc_blocks", "gc_pages", "retries", "erases", "pages"):
         assert sum(getattr(one, name) for one in found) == sum(getattr(one, name) for one in series)
     total = sum((one.read_mean_us or 0) * one.reads for one in series)

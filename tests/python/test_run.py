@@ -35,7 +35,7 @@ def test_help_names_every_option_at_80_columns(ssdlab: Ssdlab) -> None:
         names = (
             *("device", "config", "set", "vary", "trace", "workload", "scheme", "seed", "seeds"),
             *("limit", "warmup", "precondition", "time-scale", "closed", "fit", "jobs", "state"),
-            *("paranoid", "json", "report", "figures", "log", "series", "interval"),
+            *("paranoid", "replays", "json", "report", "figures", "log", "series", "interval"),
             *("timeline", "timeline-span"),
         )
         for name in names:

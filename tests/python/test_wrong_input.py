@@ -86,6 +86,14 @@ ARGUMENTS = [
             'expected steady (did you mean "steady"?)'
         ),
     ),
+    ("run --replays 0", "--replays: got '0', expected a whole number from 1"),
+    (
+        "run --replays 2 --warmup 10",
+        (
+            "--warmup: a warm-up beside --replays: "
+            "expected one or the other: the figures are those of the last replay alone"
+        ),
+    ),
     (
         "run --closed 4 --time-scale 2",
         (

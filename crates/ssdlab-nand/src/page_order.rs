@@ -32,6 +32,8 @@ pub struct PageOrder {
     steps: Vec<(WordLine, PageType)>,
     /// The place of each page, wordline after wordline.
     places: Vec<PageInBlock>,
+    /// Pages of each type among the first so many.
+    among: Vec<[u16; PageType::MOST]>,
     bits: usize,
 }
 
@@ -54,7 +56,13 @@ impl PageOrder {
             let at = usize::from(wordline.0) * bits as usize + page_type.index();
             places[at] = PageInBlock(page as u16);
         }
-        PageOrder { steps, places, bits: bits as usize }
+        let mut among = vec![[0; PageType::MOST]];
+        for (_, page_type) in &steps {
+            let mut counts = among[among.len() - 1];
+            counts[page_type.index()] += 1;
+            among.push(counts);
+        }
+        PageOrder { steps, places, among, bits: bits as usize }
     }
 
     /// The type of the page at this place.
@@ -77,6 +85,12 @@ impl PageOrder {
     /// The types that a wordline's pages have, the lowest first.
     pub fn types(&self) -> impl Iterator<Item = PageType> + use<> {
         (0..self.bits as u8).map(PageType)
+    }
+
+    /// Pages of each type that are left when the first `given` are programmed.
+    pub fn left(&self, given: u16) -> [u16; PageType::MOST] {
+        let (all, gone) = (self.among[self.pages()], self.among[usize::from(given)]);
+        std::array::from_fn(|at| all[at] - gone[at])
     }
 
     /// Wordlines of a block.
@@ -119,6 +133,12 @@ mod tests {
             seen.dedup();
             assert_eq!((seen.len(), order.pages()), (pages as usize, pages as usize), "{cell}");
             assert_eq!(u32::from(order.wordlines()) * order.types().count() as u32, pages);
+            for given in 0..=pages as u16 {
+                let mut left = [0; PageType::MOST];
+                (given..pages as u16)
+                    .for_each(|page| left[order.page_type(PageInBlock(page)).index()] += 1);
+                assert_eq!(order.left(given), left, "{cell}, {given} given");
+            }
             for page in (0..pages as u16).map(PageInBlock) {
                 assert_eq!(order.page(order.wordline(page), order.page_type(page)), page);
             }

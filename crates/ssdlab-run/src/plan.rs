@@ -46,6 +46,8 @@ pub struct Plan {
     pub warmup: Option<String>,
     /// `steady`: random overwriting until write amplification settles.
     pub precondition: Option<String>,
+    /// How often the workload runs, each time from where the last has left the drive; absent for once.
+    pub replays: Option<u32>,
     /// Factor on the times between arrivals; absent for 1.
     pub time_scale: Option<f64>,
     /// Requests kept outstanding, in place of arrival times.
@@ -98,6 +100,8 @@ pub struct Prepared {
     pub(crate) mix: Option<mix::Layout>,
     /// What is left out of the statistics.
     pub warmup: Warmup,
+    /// How often the workload runs.
+    pub replays: u32,
     /// Factor on the times between arrivals.
     pub time_scale: f64,
     /// Whether the drive is overwritten until it is steady.
@@ -151,6 +155,7 @@ impl Plan {
         }
         Ok(Prepared {
             warmup: self.parse_warmup()?,
+            replays: self.parse_replays()?,
             time_scale: self.parse_time_scale()?,
             steady: self.parse_precondition()?,
             wanted: self.parse_wanted()?,
@@ -273,6 +278,17 @@ impl Plan {
                 .got(format!("{text:?}"))
                 .expected("a number of requests, or a time with its unit such as \"10s\"")
         })
+    }
+
+    fn parse_replays(&self) -> Result<u32, Fault> {
+        match (self.replays, &self.warmup) {
+            (Some(0), _) => {
+                Err(Fault::new("--replays", "invalid value").got(0).expected("at least 1"))
+            }
+            (Some(2..), Some(_)) => Err(Fault::new("--warmup", "a warm-up beside --replays")
+                .expected("one or the other: the figures are those of the last replay alone")),
+            (replays, _) => Ok(replays.unwrap_or(1)),
+        }
     }
 
     fn parse_wanted(&self) -> Result<Wanted, Fault> {

@@ -16,24 +16,29 @@ use ssdlab_workload::Record;
 use crate::control::{Control, Progress};
 use crate::observe::Observer;
 use crate::plan::{Prepared, Warmup};
+use crate::result::ReplayResult;
 use crate::source::{Feed, op};
 
 /// What the replay itself measures.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Course {
-    /// Requests that ended, warm-up included.
+    /// Requests that ended, warm-up and earlier replays included.
     pub completed: u64,
+    /// Requests that ended in earlier replays.
+    pub before: u64,
     /// When the last request arrived and when the last one ended, and where time began.
     pub last_arrival: SimTime,
     /// The end of the last request.
     pub last_end: SimTime,
     /// The drive's time when the replay began.
     pub began: SimTime,
+    /// The same of the first of several.
+    pub zero: SimTime,
     /// Requests that had arrived and not ended when the last one arrived.
     pub backlog: u64,
     /// Sectors asked for.
     pub sectors: u64,
-    /// Page operations of the warm-up.
+    /// Page operations of the warm-up or of earlier replays.
     pub page_ops_before: u64,
     /// Whether it was stopped before the end.
     pub partial: bool,
@@ -42,6 +47,8 @@ pub struct Course {
     pub latency_sum: u128,
     /// See `latency_sum`.
     pub residence: u128,
+    /// What came of every replay, if there are several.
+    pub replays: Vec<ReplayResult>,
 }
 
 /// A replay under way.
@@ -98,13 +105,20 @@ impl<'a> Replay<'a> {
             since: began,
             warm,
             warmup,
-            course: Course { began, last_arrival: began, last_end: began, ..Course::default() },
+            course: Course {
+                began,
+                zero: began,
+                last_arrival: began,
+                last_end: began,
+                ..Course::default()
+            },
             looked_at: 0,
             observer,
         }
     }
 
-    /// Replays everything that the feed gives, as the plan says.
+    /// Replays everything that the feed gives, as often as the plan says; the drive's figures are
+    /// those of the last time.
     ///
     /// # Errors
     /// When the feed's input is wrong.
@@ -113,6 +127,29 @@ impl<'a> Replay<'a> {
         prepared: &Prepared,
         feed: &mut Feed,
     ) -> Result<(Course, Observer), Fault> {
+        loop {
+            self.once(prepared, feed)?;
+            if prepared.replays > 1 {
+                let replay = ReplayResult::new(self.drive, &self.course);
+                self.course.replays.push(replay);
+            }
+            if self.course.partial || !feed.again(prepared)? {
+                break;
+            }
+            self.turn();
+        }
+        self.course.residence += u128::from(self.in_system)
+            * u128::from((self.drive.now().max(self.since) - self.since).as_ns());
+        if prepared.plan.paranoid {
+            self.check()?;
+            self.check_the_end()?;
+        }
+        self.observer.check()?;
+        Ok((self.course, self.observer))
+    }
+
+    /// Replays the feed's requests once, until the last of them has ended.
+    fn once(&mut self, prepared: &Prepared, feed: &mut Feed) -> Result<(), Fault> {
         match prepared.plan.closed {
             None => self.open_loop(prepared.time_scale, feed)?,
             Some(outstanding) => self.closed_loop(outstanding, feed)?,
@@ -130,14 +167,18 @@ impl<'a> Replay<'a> {
                 return Err(self.stalled());
             }
         }
-        self.course.residence += u128::from(self.in_system)
-            * u128::from((self.drive.now().max(self.since) - self.since).as_ns());
-        if prepared.plan.paranoid {
-            self.check()?;
-            self.check_the_end()?;
-        }
-        self.observer.check()?;
-        Ok((self.course, self.observer))
+        Ok(())
+    }
+
+    /// Begins the next replay, where the last one has left the drive.
+    fn turn(&mut self) {
+        self.observer.turn(self.drive);
+        self.course.page_ops_before += self.page_ops();
+        self.drive.reset_stats();
+        let now = self.drive.now();
+        let before = self.course.completed;
+        let course = std::mem::take(&mut self.course);
+        self.course = Course { before, began: now, last_arrival: now, last_end: now, ..course };
     }
 
     /// What the drive's auditor found, if the drive is watched.
@@ -216,12 +257,15 @@ impl<'a> Replay<'a> {
     }
 
     fn begin_statistics(&mut self) {
-        let ops = self.drive.flash().ops();
-        let pages =
-            [OpKind::Read, OpKind::Program].map(|kind| ops[kind as usize].iter().sum::<u64>());
-        self.course.page_ops_before = pages.iter().sum();
+        self.course.page_ops_before = self.page_ops();
         self.drive.reset_stats();
         self.observer.begin(self.drive);
+    }
+
+    /// Page operations since the statistics began.
+    fn page_ops(&self) -> u64 {
+        let ops = self.drive.flash().ops();
+        [OpKind::Read, OpKind::Program].iter().flat_map(|&kind| ops[kind as usize].iter()).sum()
     }
 
     fn must_stop(&mut self, feed: &Feed) -> Result<bool, Fault> {

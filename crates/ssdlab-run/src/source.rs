@@ -12,6 +12,10 @@ pub struct Feed {
     batch: Vec<Record>,
     next: usize,
     given: u64,
+    /// Requests given before this replay, and how many replays there were and will be.
+    before: u64,
+    replay: u32,
+    replays: u32,
     limit: u64,
     sectors: u64,
     queues: u8,
@@ -32,23 +36,14 @@ impl Feed {
     /// # Errors
     /// When the trace cannot be read.
     pub fn open(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Feed, Fault> {
-        let source: Box<dyn Source> = match (&prepared.mix, &prepared.plan.trace, prepared.twin) {
-            (Some(mix), ..) => Box::new(mix.open(prepared, remarks)?),
-            (None, None, Some(twin)) => Box::new(twin.source(prepared.plan.seed)?),
-            (None, None, None) => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
-            (None, Some(spec), _) => {
-                let (path, format) = parse_spec(spec)?;
-                let trace = open_with(&path, format, &prepared.workload.trace);
-                let trace = trace.map_err(|fault| twin::missed(spec, &prepared.plan, fault))?;
-                remarks.extend(trace.remarks());
-                Box::new(with_twins(trace))
-            }
-        };
         Ok(Feed {
-            source,
+            source: source_of(prepared, remarks)?,
             batch: Vec::with_capacity(BATCH),
             next: 0,
             given: 0,
+            before: 0,
+            replay: 0,
+            replays: prepared.replays,
             limit: prepared.plan.limit.unwrap_or(u64::MAX),
             sectors: prepared.resolved.sectors(),
             queues: prepared.resolved.config.host.queues,
@@ -58,13 +53,29 @@ impl Feed {
         })
     }
 
-    /// The next request; `None` at the end.
+    /// Begins the next replay, with the first request again; false if there was the last one.
+    ///
+    /// # Errors
+    /// When the trace can no longer be read.
+    pub fn again(&mut self, prepared: &Prepared) -> Result<bool, Fault> {
+        if self.replay + 1 == self.replays {
+            return Ok(false);
+        }
+        self.source = source_of(prepared, &mut Vec::new())?;
+        self.batch.clear();
+        (self.next, self.before) = (0, self.given);
+        (self.folded, self.clamped) = (0, 0);
+        self.replay += 1;
+        Ok(true)
+    }
+
+    /// The next request; `None` at the end of a replay.
     ///
     /// # Errors
     /// When the trace is wrong, or a request does not lie on the drive and is not to be folded.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Record>, Fault> {
-        if self.given == self.limit {
+        if self.given - self.before == self.limit {
             return Ok(None);
         }
         if self.next == self.batch.len() {
@@ -115,7 +126,7 @@ impl Feed {
         self.source.fault(self.next.saturating_sub(1), what)
     }
 
-    /// Requests given so far.
+    /// Requests given so far, those of earlier replays included.
     pub fn given(&self) -> u64 {
         self.given
     }
@@ -150,13 +161,31 @@ impl Feed {
 
     /// The share of the requests that was given, if that is known.
     pub fn progress(&self) -> Option<f64> {
-        let of_limit = self.given as f64 / self.limit as f64;
+        let given = (self.given - self.before) as f64;
         let of_source = match self.source.expected() {
-            Some(total) if total > 0 => Some(self.given as f64 / total as f64),
+            Some(total) if total > 0 => Some(given / total as f64),
             _ => self.source.progress(),
         };
-        of_source.map(|share| share.max(of_limit))
+        let of_replay = of_source?.max(given / self.limit as f64);
+        Some((f64::from(self.replay) + of_replay) / f64::from(self.replays))
     }
+}
+
+/// Where the requests of a plan come from; what the user should know of how they are read is added
+/// to `remarks`.
+fn source_of(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Box<dyn Source>, Fault> {
+    Ok(match (&prepared.mix, &prepared.plan.trace, prepared.twin) {
+        (Some(mix), ..) => Box::new(mix.open(prepared, remarks)?),
+        (None, None, Some(twin)) => Box::new(twin.source(prepared.plan.seed)?),
+        (None, None, None) => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
+        (None, Some(spec), _) => {
+            let (path, format) = parse_spec(spec)?;
+            let trace = open_with(&path, format, &prepared.workload.trace);
+            let trace = trace.map_err(|fault| twin::missed(spec, &prepared.plan, fault))?;
+            remarks.extend(trace.remarks());
+            Box::new(with_twins(trace))
+        }
+    })
 }
 
 /// A trace that tells which of its requests are of twins, where its format has their names.

@@ -10,7 +10,7 @@ import click
 from ssdlab import _native
 from ssdlab.cli.lines import Number, Whole
 from ssdlab.errors import InputError
-from ssdlab.plans import CLOSED_MOST, DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
+from ssdlab.plans import COUNT_MOST, DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
 from ssdlab.traces.mixing import parse
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -74,10 +74,15 @@ LOAD = [
     click.option(
         "--warmup", metavar="N|TIME", help="Requests, or a time, left out of the figures."
     ),
+    click.option(
+        "--replays",
+        type=Whole(1, COUNT_MOST),
+        help="Run the load so often, each time on the drive as it is left; the last counts.",
+    ),
     click.option("--time-scale", type=Number(), help="Stretch the times between arrivals."),
     click.option(
         "--closed",
-        type=Whole(1, CLOSED_MOST),
+        type=Whole(1, COUNT_MOST),
         help="Keep N requests outstanding; arrivals are moot.",
     ),
     click.option("--fit", is_flag=True, help="Fold addresses beyond the drive into it."),
@@ -145,7 +150,17 @@ def add(*groups: Iterable[Callable[[Command], Command]]) -> Callable[[Command], 
 def plan_of(options: dict[str, Any]) -> Plan:
     """Return the plan that the options name, but for those that may name several."""
     names = (
-        *("limit", "warmup", "precondition", "time_scale", "closed", "fit", "state", "paranoid"),
+        *(
+            "limit",
+            "warmup",
+            "replays",
+            "precondition",
+            "time_scale",
+            "closed",
+            "fit",
+            "state",
+            "paranoid",
+        ),
         *("log", "series", "interval", "timeline", "timeline_span"),
     )
     given = {name: options[name] for name in names if name in options}

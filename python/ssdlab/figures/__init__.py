@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ssdlab import report
-from ssdlab.figures import blame, course, drive, latency, physics, trace
+from ssdlab.figures import blame, course, drive, latency, page_types, physics, trace
 from ssdlab.figures.base import Figure, Run, runs_of
 from ssdlab.results import Comparison
 from ssdlab.traces.text import Info
@@ -31,6 +31,7 @@ def all_of(runs: Sequence[Run]) -> list[Figure]:
         *blame.blame(runs),
         *blame.slowest(runs),
         *course.course(runs),
+        *page_types.dominated(runs),
         *drive.programs(runs),
         *drive.utilisation(runs),
         *drive.blocks(runs),

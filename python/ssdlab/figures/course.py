@@ -22,6 +22,8 @@ from ssdlab.figures.base import (
     table,
 )
 from ssdlab.figures.overlaid import NOTE, Axis, told_apart
+from ssdlab.figures.page_types import SECTION, types_of
+from ssdlab.names import PAGE_TYPES
 
 ROWS_MOST = (200, 100)
 """One run in more intervals than this is drawn in fewer; several runs in more than that."""
@@ -44,12 +46,17 @@ def course(runs: Sequence[Run]) -> Iterator[Figure]:
     for line in _LINES:
         if any(row[line.field] for row in rows):
             yield _line(runs, rows, line)
+    for at, name in enumerate(types_of(runs)):
+        what = f"Free {name} pages of the drive at the end of each interval."
+        title = f"Free {name} pages"
+        yield _line(runs, rows, _Line(f"free-{at}", SECTION, title, what, f"free_{at}", "Pages"))
 
 
 _LOAD = "Load"
 _GC = "Write amplification and garbage collection"
 _RETRIES = "Read retries"
 _BUSY = "Utilisation"
+_FREE = tuple(f"free_{at}" for at in range(max(PAGE_TYPES)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +145,8 @@ def _join(parts: Sequence[SeriesInterval]) -> SeriesInterval:
     for name in ("die_busy", "bus_busy"):
         busy = sum(getattr(part, name) * (part.end_s - part.start_s) for part in parts)
         summed[name] = busy / span if span else 0.0
-    return replace(first, end_s=last.end_s, in_system=last.in_system, **summed)
+    summed |= {name: getattr(last, name) for name in ("in_system", *_FREE)}
+    return replace(first, end_s=last.end_s, **summed)
 
 
 def _known(values: Iterator[float | None]) -> Iterator[float]:
@@ -173,6 +181,7 @@ def _row(one: SeriesInterval, unit: float) -> dict[str, Any]:
         "retries": short(one.retries / span, 4),
         "dies": short(one.die_busy, 4),
         "buses": short(one.bus_busy, 4),
+        **{name: getattr(one, name) for name in _FREE},
     }
 
 

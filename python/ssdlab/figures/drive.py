@@ -7,7 +7,8 @@ from typing import Any
 
 import altair as alt
 
-from ssdlab.figures.base import BROKEN, Figure, Key, Run, colour, lines_of, run_keys, short, table
+from ssdlab.figures.bars import Bars, stacked
+from ssdlab.figures.base import Figure, Run, colour, run_keys, short, table
 from ssdlab.figures.overlaid import NOTE, Axis, told_apart
 
 _CAUSES = {
@@ -19,6 +20,14 @@ _CAUSES = {
     "rmw": ("read-modify-write", "#56b4e9"),
     "refresh": ("refresh", "#7f7f7f"),
 }
+
+_PROGRAMS = Bars(
+    "programs",
+    "Write amplification and garbage collection",
+    "What was programmed",
+    "Pages programmed by cause, for each one of the host; the bar's length is the WAF.",
+    "Pages programmed a page of the host",
+)
 
 
 def programs(runs: Sequence[Run]) -> Iterator[Figure]:
@@ -32,48 +41,8 @@ def programs(runs: Sequence[Run]) -> Iterator[Figure]:
     causes = [cause for cause in _CAUSES if any(cause == found for _, found, _ in bars)]
     if len(causes) < 2:
         return
-    names = [_CAUSES[cause][0] for cause in causes]
-    tones = [_CAUSES[cause][1] for cause in causes]
-    data = [
-        {"bar": bar, "cause": _CAUSES[cause][0], "at": causes.index(cause), "pages": short(pages)}
-        for bar, cause, pages in bars
-    ]
-    one = len(runs) == 1
-    chart = (
-        alt.Chart(table(data))
-        .mark_bar()
-        .encode(
-            x=alt.X(
-                "pages:Q",
-                stack="zero",
-                scale=alt.Scale(nice=False),
-                axis=alt.Axis(title="Pages programmed a page of the host", tickCount=6),
-            ),
-            y=alt.Y(
-                "bar:N",
-                sort=[run.label for run in runs],
-                axis=None if one else alt.Axis(title=None, labelExpr=BROKEN),
-            ),
-            color=alt.Color(
-                "cause:N",
-                scale=alt.Scale(domain=names, range=tones),
-                legend=alt.Legend(title=None),
-            ),
-            order=alt.Order("at:Q"),
-            tooltip=[alt.Tooltip("cause:N"), alt.Tooltip("pages:Q", format=",.4~g")],
-        )
-    )
-    keys = [Key(name, tone) for name, tone in zip(names, tones, strict=True)]
-    yield Figure(
-        "programs",
-        "Write amplification and garbage collection",
-        "What was programmed",
-        "Pages programmed by cause, for each one of the host; the bar's length is the WAF.",
-        chart,
-        keys,
-        len(runs),
-        1 if one else lines_of(run.label for run in runs),
-    )
+    values = [(bar, _CAUSES[cause][0], pages) for bar, cause, pages in bars]
+    yield stacked(runs, _PROGRAMS, [_CAUSES[cause] for cause in causes], values)
 
 
 def utilisation(runs: Sequence[Run]) -> Iterator[Figure]:

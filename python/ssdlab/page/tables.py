@@ -32,13 +32,21 @@ class Table:
 
 
 def summary(comparison: Comparison) -> list[Table]:
-    """Return what `ssdlab compare` prints."""
+    """Return what `ssdlab compare` prints, and each replay where there are several."""
     tables = []
     for part in report.summaries(comparison):
         heads = [part.labels.head or "run", *(column.head.strip() for column in part.columns)]
         cells = zip(part.labels.cells, *(column.cells for column in part.columns), strict=True)
         rows = [[" ".join(cell.split()) for cell in row] for row in cells]
         tables.append(Table(part.title, heads, rows))
+    named = [(name, run) for name, run in report.named(comparison) if run.replays]
+    rows = [
+        [", ".join([*[name] * (len(named) > 1), f"replay {nth}"]), *report.replay_cells(one)]
+        for name, run in named
+        for nth, one in enumerate(run.replays, start=1)
+    ]
+    if rows:
+        tables.append(Table("Replays", ["", *report.REPLAY_HEADS], rows))
     return tables
 
 

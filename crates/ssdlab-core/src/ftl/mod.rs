@@ -71,20 +71,20 @@ impl Ftl {
         self.order.page_type(self.geometry.page_in_block(ppn))
     }
 
-    /// Free pages of each type on the drive.
-    pub fn free_by_type(&self) -> [u64; PageType::MOST] {
+    /// Free pages on the drive of each type that its cells have.
+    pub fn free_by_type(&self) -> Vec<u64> {
+        let types = self.order.types().count();
         if let Some(free) = self.alloc.free_by_type() {
-            return free;
+            return free[..types].to_vec();
         }
-        let mut free = [0; PageType::MOST];
-        let each = self.order.wordlines();
+        let mut free = vec![0; types];
+        let mut add = |blocks: usize, given: u16| {
+            let left = self.order.left(given).into_iter();
+            free.iter_mut().zip(left).for_each(|(sum, one)| *sum += blocks as u64 * u64::from(one));
+        };
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {
-            let clean = self.alloc.free_blocks(plane) as u64;
-            self.order.types().for_each(|kind| free[kind.index()] += clean * u64::from(each));
-            for (_, given) in self.alloc.open_list(plane) {
-                let left = (given..self.geometry.pages as u16).map(PageInBlock);
-                left.for_each(|page| free[self.order.page_type(page).index()] += 1);
-            }
+            add(self.alloc.free_blocks(plane), 0);
+            self.alloc.open_list(plane).into_iter().for_each(|(_, given)| add(1, given));
         }
         free
     }

@@ -100,6 +100,15 @@ impl Observer {
         }
     }
 
+    /// The drive's statistics are about to begin anew, for the next replay; intervals go on.
+    pub fn turn(&mut self, drive: &mut Drive) {
+        self.hear(drive);
+        for series in [&mut self.held, &mut self.written].into_iter().flatten() {
+            series.turn(drive);
+        }
+        self.slowest = Slowest::default();
+    }
+
     /// When the open interval ends: before anything happens then, [`Observer::close`] is called.
     #[inline]
     pub fn due(&self) -> SimTime {
@@ -183,7 +192,7 @@ impl Observer {
             return Ok(None);
         }
         remarks.extend(self.wanted.interval.and_then(|asked| series::remark(asked, &series)));
-        let span = (now.as_ns() - began).max(1) as f64;
+        let span = (now.as_ns() - drive.stats().since).max(1) as f64;
         let shares = |busy: Vec<u64>| -> Vec<f64> {
             busy.into_iter().map(|ns| (ns as f64 / span).min(1.0)).collect()
         };

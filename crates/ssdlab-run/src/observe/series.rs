@@ -55,6 +55,14 @@ pub struct Interval {
     pub bus_busy: f64,
     /// Requests that have arrived and not ended, at the end.
     pub in_system: u64,
+    /// Free pages of the lowest type (LSB) at the end.
+    pub free_0: u64,
+    /// Free pages of the second type; absent where a cell has fewer, as those below.
+    pub free_1: Option<u64>,
+    /// Free pages of the third type.
+    pub free_2: Option<u64>,
+    /// Free pages of the fourth type.
+    pub free_3: Option<u64>,
 }
 
 /// The latencies of one kind in one interval.
@@ -120,6 +128,8 @@ struct Row {
     sectors: u64,
     counters: Counters,
     in_system: u64,
+    /// Free pages at the end, by type.
+    free: Vec<u64>,
 }
 
 impl Row {
@@ -129,7 +139,7 @@ impl Row {
         self.write.add(&next.write);
         self.sectors += next.sectors;
         self.counters.iter_mut().zip(next.counters).for_each(|(sum, more)| *sum += more);
-        self.in_system = next.in_system;
+        (self.in_system, self.free) = (next.in_system, next.free.clone());
     }
 
     fn told(&self) -> Interval {
@@ -160,6 +170,10 @@ impl Row {
             die_busy: (die_ns as f64 / span).min(1.0),
             bus_busy: (bus_ns as f64 / span).min(1.0),
             in_system: self.in_system,
+            free_0: self.free.first().copied().unwrap_or_default(),
+            free_1: self.free.get(1).copied(),
+            free_2: self.free.get(2).copied(),
+            free_3: self.free.get(3).copied(),
         }
     }
 }
@@ -226,6 +240,13 @@ impl Series {
         self.open.sectors += u64::from(ended.request.sectors);
     }
 
+    /// The drive's counters are about to begin anew: what was counted in the open interval is owed.
+    pub(super) fn turn(&mut self, drive: &Drive) {
+        let counted = counters(drive, drive.now()).into_iter();
+        let owed = self.before.iter_mut().zip(counted);
+        owed.for_each(|(before, counted)| *before = before.wrapping_sub(counted));
+    }
+
     /// Closes the open interval at `now`; the next one begins.
     ///
     /// # Errors
@@ -241,7 +262,8 @@ impl Series {
         let mut row = std::mem::take(&mut self.open);
         row.end = end;
         row.in_system = in_system;
-        row.counters = std::array::from_fn(|at| counted[at] - self.before[at]);
+        row.counters = std::array::from_fn(|at| counted[at].wrapping_sub(self.before[at]));
+        row.free = drive.ftl().free_by_type();
         (self.before, self.open.start) = (counted, end);
         match &mut self.kept {
             Kept::Held(rows, most) => {
@@ -316,6 +338,7 @@ pub(super) fn columns() -> Vec<(String, Kind)> {
 fn kind(cell: Cell) -> Kind {
     match cell {
         Cell::Whole(_) => Kind::Whole,
+        Cell::Count(_) => Kind::Count,
         Cell::Real(_) => Kind::Real,
         Cell::Text(_) => Kind::Text,
     }
@@ -331,6 +354,7 @@ impl Interval {
     fn cells(&self) -> Vec<(&'static str, Cell)> {
         let whole = |count: u64| Cell::Whole(count as i64);
         let maybe = |value: Option<f64>| Cell::Real(value.unwrap_or(f64::NAN));
+        let pages = |count: Option<u64>| Cell::Count(count.map(|pages| pages as i64));
         vec![
             ("start_s", Cell::Real(self.start_s)),
             ("end_s", Cell::Real(self.end_s)),
@@ -353,6 +377,10 @@ impl Interval {
             ("die_busy", Cell::Real(self.die_busy)),
             ("bus_busy", Cell::Real(self.bus_busy)),
             ("in_system", whole(self.in_system)),
+            ("free_0", whole(self.free_0)),
+            ("free_1", pages(self.free_1)),
+            ("free_2", pages(self.free_2)),
+            ("free_3", pages(self.free_3)),
         ]
     }
 }

@@ -18,6 +18,7 @@ use crate::files::NewFile;
 #[derive(Debug)]
 enum Column {
     Whole(Vec<i64>),
+    Count(Vec<Option<i64>>),
     /// NaN stands for no value.
     Real(Vec<f64>),
     Text(Vec<ByteArray>),
@@ -28,6 +29,8 @@ enum Column {
 pub enum Kind {
     /// Whole numbers of 64 bits.
     Whole,
+    /// The same, some of which may be missing.
+    Count,
     /// Numbers, some of which may be missing.
     Real,
     /// Words of which there are few.
@@ -39,6 +42,8 @@ pub enum Kind {
 pub enum Cell {
     /// For a column of [`Kind::Whole`].
     Whole(i64),
+    /// For a column of [`Kind::Count`].
+    Count(Option<i64>),
     /// For a column of [`Kind::Real`]; NaN for none.
     Real(f64),
     /// For a column of [`Kind::Text`].
@@ -74,6 +79,7 @@ impl Table {
         let writer = made().map_err(|error| to.unwritable(error))?;
         let columns = columns.iter().map(|(_, kind)| match kind {
             Kind::Whole => Column::Whole(Vec::new()),
+            Kind::Count => Column::Count(Vec::new()),
             Kind::Real => Column::Real(Vec::new()),
             Kind::Text => Column::Text(Vec::new()),
         });
@@ -92,6 +98,7 @@ impl Table {
         for (column, cell) in self.columns.iter_mut().zip(cells) {
             match (column, cell) {
                 (Column::Whole(values), Cell::Whole(value)) => values.push(value),
+                (Column::Count(values), Cell::Count(value)) => values.push(value),
                 (Column::Real(values), Cell::Real(value)) => values.push(value),
                 (Column::Text(values), Cell::Text(value)) => values.push(ByteArray::from(value)),
                 (column, cell) => unreachable!("{cell:?} in a column of {column:?}"),
@@ -136,6 +143,7 @@ impl Table {
 fn field(name: &str, kind: Kind) -> Result<Type> {
     let (physical, repetition) = match kind {
         Kind::Whole => (Physical::INT64, Repetition::REQUIRED),
+        Kind::Count => (Physical::INT64, Repetition::OPTIONAL),
         Kind::Real => (Physical::DOUBLE, Repetition::OPTIONAL),
         Kind::Text => (Physical::BYTE_ARRAY, Repetition::REQUIRED),
     };
@@ -153,6 +161,11 @@ fn write(group: &mut SerializedRowGroupWriter<'_, File>, column: &mut Column) ->
         Column::Whole(values) => {
             to.typed::<Int64Type>().write_batch(values, None, None)?;
             values.clear();
+        }
+        Column::Count(values) => {
+            let there: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+            let known: Vec<i64> = values.drain(..).flatten().collect();
+            to.typed::<Int64Type>().write_batch(&known, Some(&there), None)?;
         }
         Column::Real(values) => {
             let there: Vec<i16> = values.iter().map(|value| i16::from(!value.is_nan())).collect();

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use ssdlab_base::Fault;
 use ssdlab_base::units::SECTOR_BYTES;
+use ssdlab_base::{Fault, SimTime};
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::stats::{Latencies, Stats};
 use ssdlab_core::{Drive, Op};
@@ -71,6 +71,10 @@ pub struct RunResult {
     /// By submission queue, the first of which has the highest priority; only if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueResult>,
+    /// What came of each replay in turn; only if there are several, and then all other figures are
+    /// those of the last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replays: Vec<ReplayResult>,
     /// Simulated time that is counted, in seconds.
     pub duration_s: f64,
     /// Requests a second of simulated time.
@@ -174,7 +178,8 @@ fn strong_share(drive: &Drive) -> Option<f64> {
 fn is_saturated(course: &Course, closed: bool) -> bool {
     let arrivals = (course.last_arrival - course.began).as_ns() as f64;
     let drain = course.last_end.saturating_since(course.last_arrival).as_ns() as f64;
-    let total = (course.completed + if course.partial { course.backlog } else { 0 }) as f64;
+    let ended = course.completed - course.before;
+    let total = (ended + if course.partial { course.backlog } else { 0 }) as f64;
     let behind = course.backlog > BACKLOG_LEAST && course.backlog as f64 > BACKLOG_SHARE * total;
     !closed && behind && (course.partial || drain > DRAIN_SHARE * arrivals)
 }
@@ -213,6 +218,7 @@ impl RunResult {
             trims: ended(stats, Op::Trim),
             flushes: ended(stats, Op::Flush),
             queues: queues(stats),
+            replays: course.replays.clone(),
             duration_s: seconds,
             waf: drive.write_amplification(),
             ops: ops(drive),
@@ -263,6 +269,25 @@ impl RunResult {
         hash.update(self.provenance.config_hash.as_bytes());
         hash.update(completions.to_le_bytes());
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl ReplayResult {
+    /// What has come of the replay that the drive's statistics are of.
+    pub(crate) fn new(drive: &Drive, course: &Course) -> ReplayResult {
+        let stats = drive.stats();
+        let of = |ops: &[Op]| kinds(&stats.latencies, ops);
+        let seconds = |at: SimTime| at.saturating_since(course.zero).as_secs();
+        ReplayResult {
+            start_s: seconds(course.began),
+            end_s: seconds(course.last_end),
+            read: of(&[Op::Read]),
+            write: of(&[Op::Write]),
+            all: of(&[Op::Read, Op::Write]),
+            waf: drive.write_amplification(),
+            gc: gc(stats),
+            page_types: page_types(drive),
+        }
     }
 }
 
@@ -352,11 +377,13 @@ fn gc(stats: &Stats) -> GcResult {
 fn page_types(drive: &Drive) -> Option<PageTypesResult> {
     let types = drive.resolved().geometry().cell.bits() as usize;
     let counts = &drive.stats().page_types;
+    let [wished, granted] = [&counts.wished, &counts.granted].map(|by_type| by_type.iter().sum());
     (types > 1).then(|| PageTypesResult {
+        success: (wished > 0).then(|| share((wished, granted))),
         dominated: counts.dominated[..types].to_vec(),
         wished: counts.wished[..types].to_vec(),
         granted: counts.granted[..types].to_vec(),
-        free: drive.ftl().free_by_type()[..types].to_vec(),
+        free: drive.ftl().free_by_type(),
     })
 }
 

@@ -47,6 +47,28 @@ pub struct QueueResult {
     pub write: KindResult,
 }
 
+/// One of several replays.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ReplayResult {
+    /// When it began, in seconds of the run.
+    pub start_s: f64,
+    /// When its last request ended.
+    pub end_s: f64,
+    /// Reads.
+    pub read: KindResult,
+    /// Writes.
+    pub write: KindResult,
+    /// Reads and writes together.
+    pub all: KindResult,
+    /// Pages programmed for every page programmed for the host; absent if there was none.
+    pub waf: Option<f64>,
+    /// Garbage collection.
+    pub gc: GcResult,
+    /// Page types; only where a cell has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_types: Option<PageTypesResult>,
+}
+
 /// Garbage collection.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct GcResult {
@@ -67,6 +89,8 @@ pub struct PageTypesResult {
     pub wished: Vec<u64>,
     /// Those of them that got a page of this type.
     pub granted: Vec<u64>,
+    /// The share of all that were wished that was granted; absent if none was wished.
+    pub success: Option<f64>,
     /// Free pages on the drive at the end.
     pub free: Vec<u64>,
 }

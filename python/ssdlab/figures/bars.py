@@ -1,0 +1,64 @@
+"""A bar a run, of parts that lie end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+
+from ssdlab.figures.base import BROKEN, Figure, Key, Run, lines_of, short, table
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """What such a figure is called and shows; ``axis`` and ``number`` are of the bars' lengths."""
+
+    name: str
+    section: str
+    title: str
+    what: str
+    axis: str
+    number: str = ",.4~g"
+
+
+def stacked(
+    runs: Sequence[Run],
+    bars: Bars,
+    parts: Sequence[tuple[str, str]],
+    values: Sequence[tuple[str, str, float]],
+) -> Figure:
+    """Draw values, each with the run's label and the part's name; parts have names and colours."""
+    names, tones = [name for name, _ in parts], [tone for _, tone in parts]
+    rows = [
+        {"bar": bar, "part": part, "at": names.index(part), "value": short(value)}
+        for bar, part, value in values
+    ]
+    one = len(runs) == 1
+    chart = (
+        alt.Chart(table(rows))
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "value:Q",
+                stack="zero",
+                scale=alt.Scale(nice=False),
+                axis=alt.Axis(title=bars.axis, tickCount=6, format=bars.number),
+            ),
+            y=alt.Y(
+                "bar:N",
+                sort=[run.label for run in runs],
+                axis=None if one else alt.Axis(title=None, labelExpr=BROKEN),
+            ),
+            color=alt.Color(
+                "part:N",
+                scale=alt.Scale(domain=names, range=tones),
+                legend=alt.Legend(title=None),
+            ),
+            order=alt.Order("at:Q"),
+            tooltip=[alt.Tooltip("part:N"), alt.Tooltip("value:Q", format=bars.number)],
+        )
+    )
+    lines = 1 if one else lines_of(run.label for run in runs)
+    keys = [Key(name, tone) for name, tone in parts]
+    return Figure(bars.name, bars.section, bars.title, bars.what, chart, keys, len(runs), lines)
