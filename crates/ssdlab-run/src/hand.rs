@@ -7,6 +7,7 @@ use ssdlab_base::{Fault, SimTime};
 use ssdlab_core::account::Part;
 use ssdlab_core::stats::Ended;
 use ssdlab_core::{Drive, Op, Refused, Request};
+use ssdlab_workload::MOST_HINT;
 
 use crate::control::Control;
 use crate::plan::Plan;
@@ -130,10 +131,9 @@ impl Hand {
     /// # Errors
     /// When the request does not lie on the drive, or arrives in the past.
     pub fn submit(&mut self, ask: Ask<'_>) -> Result<Option<u64>, Fault> {
-        const HINT_MOST: u8 = 3;
-        if ask.hint > HINT_MOST {
+        if ask.hint > MOST_HINT {
             let fault = Fault::new("hint", "no such hint").got(ask.hint);
-            return Err(fault.expected(format!("0 (none) to {HINT_MOST} (long)")));
+            return Err(fault.expected(format!("0 (none) to {MOST_HINT} (long)")));
         }
         let op = Op::ALL.into_iter().find(|op| op.name() == ask.op).ok_or_else(|| {
             Fault::new("op", "unknown operation")

@@ -110,6 +110,8 @@ pub struct Prepared {
     pub wanted: Wanted,
 }
 
+/// The setting of a workload that a twin has, too, after `workload.`.
+const HINTS: &str = "hints";
 /// The number of the layer that is the device.
 const PRESET: u32 = 1;
 
@@ -137,6 +139,8 @@ impl Plan {
         let twin = twin::of(self)?;
         if let Some(twin) = twin {
             twin::check_queues(twin, &effective, drive.host.queues)?;
+            let source = twin.source(self.seed)?.with_hints(&workload.hints, self.seed);
+            source.map_err(|fault| at_origin(&effective, fault))?;
         } else if !self.reads_traces() {
             Generator::new(&workload, self.seed).map_err(|fault| at_origin(&effective, fault))?;
         }
@@ -149,9 +153,9 @@ impl Plan {
             let expected = format!("0 to {most}, since host.queues is {}", drive.host.queues);
             return Err(effective.fault_at("workload.queue").expected(expected));
         }
-        if workload.hint != 0 && !Drive::heeds_hints(&resolved) {
-            let expected = "no hint: nothing in this drive heeds it";
-            return Err(effective.fault_at("workload.hint").expected(expected));
+        if workload.hints.iter().any(|hint| *hint != 0) && !Drive::heeds_hints(&resolved) {
+            let expected = "no hint: nothing in this drive heeds any";
+            return Err(effective.fault_at("workload.hints").expected(expected));
         }
         Ok(Prepared {
             warmup: self.parse_warmup()?,
@@ -183,12 +187,15 @@ impl Plan {
         for leaf in effective.leaves() {
             let Some(key) = leaf.path.strip_prefix("workload.") else { continue };
             let twin = twin::of(self)?.is_some();
-            let fits = !twin && key.starts_with("trace.") == self.reads_traces();
+            let fits = match twin {
+                true => key == HINTS,
+                false => key.starts_with("trace.") == self.reads_traces(),
+            };
             if effective.is_default(&leaf.path) || fits {
                 continue;
             }
             if twin {
-                let expected = "no workload settings beside a twin";
+                let expected = "no workload settings but hints beside a twin";
                 return Err(effective.fault_at(&leaf.path).expected(expected));
             }
             let expected = match self.reads_traces() {

@@ -176,7 +176,10 @@ impl Feed {
 fn source_of(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Box<dyn Source>, Fault> {
     Ok(match (&prepared.mix, &prepared.plan.trace, prepared.twin) {
         (Some(mix), ..) => Box::new(mix.open(prepared, remarks)?),
-        (None, None, Some(twin)) => Box::new(twin.source(prepared.plan.seed)?),
+        (None, None, Some(twin)) => {
+            let seed = prepared.plan.seed;
+            Box::new(twin.source(seed)?.with_hints(&prepared.workload.hints, seed)?)
+        }
         (None, None, None) => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
         (None, Some(spec), _) => {
             let (path, format) = parse_spec(spec)?;

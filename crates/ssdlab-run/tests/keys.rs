@@ -310,7 +310,7 @@ const REFUSED: &[Row] = &[
     ("timing.voltages[].base_factor", &[], "base_factor=1.4"),
     ("timing.voltages[].program", &[], "program=\"500us\""),
     ("timing.voltages[].sense", &[], "sense=\"50us\""),
-    ("workload.hint", &[], "1"),
+    ("workload.hints", &[], "[1, 3]"),
     ("workload.trace.columns", &[], "time:0:us,op:2,offset:3,size:4"),
     ("workload.trace.device", &[], "hm_0"),
     ("workload.trace.tick", &[], "1us"),

@@ -39,7 +39,7 @@ fn what_a_twin_cannot_run_with_is_refused() {
     let queues = fault(plan("mix-a"));
     assert!(queues.contains("at least 3, one for each workload of readguard/mix-a"), "{queues}");
     let setting = fault(Plan { set: vec!["workload.read_share=0.4".into()], ..plan("hm0") });
-    assert!(setting.contains("no workload settings beside a twin"), "{setting}");
+    assert!(setting.contains("no workload settings but hints beside a twin"), "{setting}");
     let kind = fault(Plan { set: vec!["workload.kind=zipf".into()], ..plan("hm0") });
     assert!(kind.contains("a kind beside --workload"), "{kind}");
     let large = fault(plan("readguard/ali121"));
@@ -88,4 +88,48 @@ fn a_workload_as_a_trace_and_a_trace_as_a_workload_are_told_their_options() {
         assert!(fault.starts_with("--workload: a file, not a workload"), "{fault}");
         assert!(fault.ends_with(&format!("(--trace {spec})")), "{fault}");
     }
+}
+
+/// A run of a twin or a closed form on the drive of PA-SSD.
+fn hinted(workload: &str, scheme: &str, hints: &str) -> RunResult {
+    let set = if hints.is_empty() { vec![] } else { vec![format!("workload.hints={hints}")] };
+    let device = "pa-ssd-tlc-288g".into();
+    let plan = Plan { device, scheme: scheme.into(), set, ..plan(workload) };
+    run(plan).unwrap()
+}
+
+#[test]
+fn hints_are_drawn_as_listed_and_change_nothing_else() {
+    for workload in ["pa-ssd/dap", "random"] {
+        let of = |hints: &str| hinted(workload, "hgs+us", hints);
+        let wished = |hints: &str| of(hints).page_types.unwrap().wished;
+        let all: u64 = wished("[1]")[0];
+        assert_eq!(wished("[1]"), [all, 0, 0], "{workload}");
+        assert_eq!(wished("[2]"), [0, all, 0], "{workload}");
+        let [short, none, long] = wished("[1,1,3]")[..] else { panic!("three types") };
+        assert_eq!((short + long, none), (all, 0), "{workload}");
+        let share = short as f64 / all as f64;
+        assert!((share - 2.0 / 3.0).abs() < 0.08, "{workload}: {share}");
+        // A short latency for all is what `lfs` asks for; no hint at all is the other scheme's.
+        let means =
+            |result: RunResult| [result.read, result.write].map(|kind| kind.latency_us.mean);
+        assert_eq!(means(of("[1]")), means(hinted(workload, "lfs", "")), "{workload}");
+        assert_eq!(means(of("[0]")), means(hinted(workload, "us", "")), "{workload}");
+    }
+}
+
+#[test]
+fn hints_that_are_none_are_refused() {
+    for (hints, wrong) in [("[4]", "got 4, expected 0 (none) to 3 (long)"), ("[]", "a list of 0")] {
+        for workload in ["pa-ssd/dap", "random"] {
+            let device = "pa-ssd-tlc-288g".into();
+            let set = vec![format!("workload.hints={hints}")];
+            let scheme = "hgs+us".into();
+            let fault = run(Plan { device, scheme, set, ..plan(workload) }).unwrap_err();
+            assert!(fault.contains("workload.hints") && fault.contains(wrong), "{fault}");
+        }
+    }
+    let set = vec!["workload.hints=[1]".into()];
+    let fault = run(Plan { set, ..plan("hm0") }).unwrap_err();
+    assert!(fault.contains("no hint: nothing in this drive heeds any"), "{fault}");
 }

@@ -16,7 +16,7 @@ pub enum Op {
 }
 
 /// The largest latency hint.
-pub(crate) const MOST_HINT: u8 = 3;
+pub const MOST_HINT: u8 = 3;
 
 /// One request of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

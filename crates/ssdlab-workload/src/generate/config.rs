@@ -35,9 +35,9 @@ pub struct WorkloadConfig {
     pub requests: u64,
     /// The submission queue that requests are issued to, 0 to 255. Default: 0. Assumed.
     pub queue: u8,
-    /// The latency hint that requests carry: 0 none, 1 short, 2 medium, 3 long. Default: 0.
-    /// Assumed.
-    pub hint: u8,
+    /// The latency hints that requests carry, drawn from this list, each as likely: 0 none, 1 short,
+    /// 2 medium, 3 long; beside a twin, too. Default: `[0]`. Assumed.
+    pub hints: Vec<u8>,
     /// How a trace file is read, in place of all the above; only with a trace. Default: as
     /// its format says.
     pub trace: TraceOptions,
@@ -54,7 +54,7 @@ impl Default for WorkloadConfig {
             interarrival: Nanos::from_us(200),
             requests: 1_000_000,
             queue: 0,
-            hint: 0,
+            hints: vec![0],
             trace: TraceOptions::default(),
         }
     }

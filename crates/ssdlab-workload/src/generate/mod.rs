@@ -10,12 +10,14 @@ use ssdlab_base::{Fault, Nanos};
 
 mod arrivals;
 pub(crate) mod config;
+pub(crate) mod hints;
 mod scatter;
 pub(crate) mod sizes;
 
 use crate::record::{Op, Record, Source};
 use arrivals::Clock;
 use config::WorkloadConfig;
+use hints::Hints;
 pub(crate) use scatter::Scatter;
 use sizes::Sizes;
 pub(crate) use zipf::Ranks;
@@ -120,7 +122,7 @@ struct Rest {
     /// A word from `ops` below this is a read.
     read_share: f64,
     queue: u8,
-    hint: u8,
+    hints: Hints,
 }
 
 impl Generator {
@@ -146,7 +148,7 @@ impl Generator {
             ops: named("operations"),
             read_share: config.read_share.get(),
             queue: config.queue,
-            hint: config.hint,
+            hints: Hints::new(&config.hints, &format!("workload/{}", config.kind.name()), seed)?,
         };
         Ok(Generator { name: config.kind.name(), places, rest })
     }
@@ -163,7 +165,7 @@ impl Rest {
                 true => Op::Read,
                 false => Op::Write,
             };
-            Record { at, lba, sectors, op, queue: self.queue, hint: self.hint }
+            Record { at, lba, sectors, op, queue: self.queue, hint: self.hints.draw() }
         }));
         self.done += count as u64;
     }

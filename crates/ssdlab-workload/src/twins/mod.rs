@@ -26,6 +26,7 @@ mod tilt;
 
 use ssdlab_base::{Fault, units::SECTOR_BYTES};
 
+use crate::generate::hints::Hints;
 use crate::record::{Record, Source};
 pub use catalogue::{catalogue, find, parse};
 pub use compare::Compared;
@@ -171,7 +172,8 @@ impl Twin {
             first += member.sectors();
             streams.push(Merged { head: None, rest: requests });
         }
-        Ok(TwinSource { title: self.title.clone(), requests: self.requests(), done: 0, streams })
+        let title = self.title.clone();
+        Ok(TwinSource { title, requests: self.requests(), done: 0, streams, hints: None })
     }
 }
 
@@ -181,6 +183,7 @@ pub struct TwinSource {
     requests: u64,
     done: u64,
     streams: Vec<Merged>,
+    hints: Option<Hints>,
 }
 
 /// One twin of a mix, with its next request.
@@ -190,6 +193,15 @@ struct Merged {
 }
 
 impl TwinSource {
+    /// The same requests with latency hints, drawn from these.
+    ///
+    /// # Errors
+    /// When they are no list of hints.
+    pub fn with_hints(self, hints: &[u8], seed: u64) -> Result<TwinSource, Fault> {
+        let hints = Some(Hints::new(hints, &format!("twin/{}", self.title), seed)?);
+        Ok(TwinSource { hints, ..self })
+    }
+
     /// The next request of a mix: the earliest, of the first queue of those that come at once.
     fn earliest(&mut self) -> Option<Record> {
         for stream in &mut self.streams {
@@ -206,9 +218,13 @@ impl Source for TwinSource {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         let left = self.requests - self.done;
         let count = usize::try_from(left).map_or(most, |left| left.min(most));
+        let first = batch.len();
         match &mut self.streams[..] {
             [only] => batch.extend((0..count).map(|_| only.rest.next())),
             _ => batch.extend((0..count).map_while(|_| self.earliest())),
+        }
+        if let Some(hints) = &mut self.hints {
+            batch[first..].iter_mut().for_each(|record| record.hint = hints.draw());
         }
         self.done += count as u64;
         Ok(count)

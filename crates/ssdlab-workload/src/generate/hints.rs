@@ -1,0 +1,43 @@
+//! The latency hints that requests carry.
+
+use rand::Rng;
+use ssdlab_base::Fault;
+use ssdlab_base::rng::{Stream, below, stream};
+
+use crate::record::MOST_HINT;
+
+/// The most hints that a workload may list.
+const HINTS_MAX: usize = 256;
+
+/// Draws the hints of requests.
+#[derive(Debug)]
+pub(crate) struct Hints {
+    choices: Vec<u8>,
+    stream: Stream,
+}
+
+impl Hints {
+    /// Hints that are equally likely; `workload` names their chance.
+    pub(crate) fn new(choices: &[u8], workload: &str, seed: u64) -> Result<Hints, Fault> {
+        let fault = || Fault::new("", "workload.hints");
+        if choices.is_empty() || choices.len() > HINTS_MAX {
+            return Err(fault()
+                .got(format!("a list of {}", choices.len()))
+                .expected(format!("from 1 to {HINTS_MAX} hints")));
+        }
+        if let Some(wrong) = choices.iter().find(|hint| **hint > MOST_HINT) {
+            return Err(fault().got(wrong).expected(format!("0 (none) to {MOST_HINT} (long)")));
+        }
+        let stream = stream(seed, &format!("{workload}/hints"));
+        Ok(Hints { choices: choices.to_vec(), stream })
+    }
+
+    /// The hint of the next request.
+    #[inline]
+    pub(crate) fn draw(&mut self) -> u8 {
+        match self.choices[..] {
+            [only] => only,
+            _ => self.choices[below(self.stream.next_u64(), self.choices.len() as u64) as usize],
+        }
+    }
+}
