@@ -173,6 +173,11 @@ impl Buffer {
         }
     }
 
+    /// Whether the next page to come would have to wait.
+    pub fn is_full(&self) -> bool {
+        self.room() != Vacancy::Now
+    }
+
     /// Whether fewer slots are free, or about to be, than the buffer keeps free.
     pub fn is_short_of_room(&self) -> bool {
         (self.free.len() as u32) < self.keep_free

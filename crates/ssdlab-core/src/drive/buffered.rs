@@ -98,6 +98,7 @@ impl Drive {
 
     /// Lets the page leave whose turn it is.
     fn make_room(&mut self, room: Room) -> Left {
+        let full = self.the_buffer().is_full();
         let slot = self.answers.evict.victim().expect("a buffer without room has a page to give");
         self.answers.evict.remove(slot);
         let page = self.the_buffer().remove(slot);
@@ -109,7 +110,7 @@ impl Drive {
             return Left::Flushing(number);
         }
         self.stats.buffer.evicted_dirty += 1;
-        self.program_page(page, room);
+        self.program_page(page, room, full);
         watch!(self, forgets(page.lpn));
         Left::Dirty
     }
@@ -126,18 +127,22 @@ impl Drive {
         self.the_buffer().leaves_ahead();
     }
 
-    /// Programs what was written of a page, once it is in the buffer; its departure's number.
-    fn program_page(&mut self, page: Slot, room: Room) -> u64 {
+    /// Programs what was written of a page, once it is in the buffer, which was full or not before it
+    /// left; its departure's number.
+    fn program_page(&mut self, page: Slot, room: Room, full: bool) -> u64 {
         let id = self.flash.txns.insert(self.now);
         let number = self.the_buffer().departures.begin(page.lpn, id, page.arriving);
         self.flash.comes(id);
         let txn = &mut self.flash.txns[id];
         txn.lpn = page.lpn;
-        txn.owner = Owner::Buffer { room, number };
+        let owner = Owner::Buffer { room, number };
+        txn.owner = owner;
         txn.kind = OpKind::Program;
         txn.cause = Cause::Host;
         txn.mask = page.dirty;
         txn.sectors = page.dirty.count_ones() as u16;
+        let bytes = self.geometry.page_size.get();
+        self.flash.txns[id].wish = self.wish_of(owner, Cause::Host, bytes, full);
         watch!(self, leaves(id, &self.flash.txns[id]));
         self.acquire(id);
         number
@@ -234,8 +239,9 @@ impl Drive {
         let Some(buffer) = self.buffer.as_mut() else { return };
         let dirty = buffer.pages().filter(|(_, page)| page.dirty != 0);
         let dirty: Vec<(u32, Slot)> = dirty.map(|(at, page)| (at, *page)).collect();
+        let full = self.the_buffer().is_full();
         for (at, page) in dirty {
-            let number = self.program_page(page, Room::None);
+            let number = self.program_page(page, Room::None, full);
             let page = self.the_buffer().page(at);
             page.dirty = 0;
             page.flushing = Some(number);

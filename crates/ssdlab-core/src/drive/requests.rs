@@ -56,7 +56,7 @@ impl Drive {
         let slot = self.host.insert(active);
         if request.op == Op::Write && self.buffer.is_none() {
             let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-            self.host[slot].wish = self.wish_of(Owner::Request(slot), Cause::Host, bytes);
+            self.host[slot].wish = self.wish_of(Owner::Request(slot), Cause::Host, bytes, true);
         }
         watch!(self, accepted(slot, &request, self.now));
         match request.op {
@@ -243,18 +243,26 @@ impl Drive {
         self.send(id, plane);
     }
 
-    /// What the page of a transaction should be like: as all of its request, if it is part of one.
+    /// What the page of a transaction should be like: as all of its request, if it is part of one; as
+    /// was wished when it left, if it comes from the buffer.
     #[inline]
     pub(super) fn make_wish(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
         let (owner, cause) = (txn.owner, txn.cause);
         self.flash.txns[id].wish = match owner {
             Owner::Request(slot) => self.host[slot].wish,
-            _ => self.wish_of(owner, cause, self.geometry.page_size.get()),
+            Owner::Buffer { .. } => return,
+            _ => self.wish_of(owner, cause, self.geometry.page_size.get(), false),
         };
     }
 
-    fn wish_of(&mut self, owner: Owner, cause: Cause, bytes: u64) -> Wish {
+    pub(super) fn wish_of(
+        &mut self,
+        owner: Owner,
+        cause: Cause,
+        bytes: u64,
+        buffer_full: bool,
+    ) -> Wish {
         let (priority, hint, pages) = self.manners(owner);
         let view = PlaceView {
             cause,
@@ -263,7 +271,7 @@ impl Drive {
             pages,
             bytes,
             unfinished: self.host.unfinished(),
-            buffer_full: !matches!(owner, Owner::Buffer { room: Room::None | Room::Ahead, .. }),
+            buffer_full,
             free: self.ftl.alloc.free_by_type().unwrap_or_default(),
         };
         let mut wish = Wish::default();

@@ -23,7 +23,7 @@ pub struct PlaceView {
     pub bytes: u64,
     /// Requests that the drive has accepted and not ended, this one among them.
     pub unfinished: u32,
-    /// Whether the page leaves the buffer because nothing more fits in; true without a buffer.
+    /// Whether nothing more fitted into the buffer when the page left it; true without a buffer.
     pub buffer_full: bool,
     /// Free pages of each type on the drive; counted in the relaxed order alone.
     pub free: [u64; PageType::MOST],

@@ -101,3 +101,32 @@ fn what_collection_moves_is_typed_too() {
     };
     assert_ne!(done("place = [\"us\"]"), done("place = [\"us\", \"ubs\"]"));
 }
+
+#[test]
+fn a_full_buffer_takes_the_lowest_type_and_one_that_has_room_another() {
+    let wished = |sets: &[&str], eighths: u64| {
+        let mut steps = writes(1200, Some(1));
+        steps.iter_mut().for_each(|step| step.gap = step.gap * eighths / 8);
+        let sets = [&[SHAPE, TIMES, RELAXED, "place = [\"wbs\", \"us\", \"ubs\"]"], sets].concat();
+        let rig = run(&sets, &steps);
+        (rig.drive.stats().page_types.wished, rig.done)
+    };
+    let (none, without) = wished(&[], 8);
+    let lowest =
+        run(&[SHAPE, TIMES, RELAXED, "place = [\"lfs\", \"ubs\"]"], &writes(1200, Some(1)));
+    assert_eq!((none[1], none[2]), (0, 0));
+    assert_eq!(without, lowest.done, "without a buffer it is lfs");
+    // A page leaves when another needs its place: the buffer is full.
+    let small = "buffer = { size = \"256KiB\", reads = false }";
+    let (full, _) = wished(&[small], 8);
+    assert!(full[0] > 1000 && full[1] + full[2] == 0, "{full:?}");
+    // Pages leave ahead of need, and at this pace that is early enough.
+    let ahead = "buffer = { size = \"256KiB\", reads = false, keep_free = 0.25 }";
+    let (slow, _) = wished(&[ahead], 80);
+    let all: u64 = slow.iter().sum();
+    assert!(all > 1000 && slow[..3].iter().all(|&pages| pages.abs_diff(all / 3) <= 1), "{slow:?}");
+    // Where writes outrun that at times, some of both.
+    let little = "buffer = { size = \"256KiB\", reads = false, keep_free = 0.05 }";
+    let (fast, _) = wished(&[little], 2);
+    assert!(fast[0] > fast[1] + 100 && fast[1] > 10 && fast[2] > 10, "{fast:?}");
+}
