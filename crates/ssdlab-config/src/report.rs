@@ -42,7 +42,12 @@ impl Reporter<'_> {
                 let fault = fault.got(format!("{name:?}")).expected(one_of(names));
                 let meant = match nearest(&name, names.iter().copied()) {
                     Some(near) => vec![near.to_owned()],
-                    None => self.elsewhere(&path, &name),
+                    // What is a table of that name elsewhere is no spelling of a value.
+                    None => {
+                        let mut keys = self.elsewhere(&path, &name);
+                        keys.retain(|key| *key != name);
+                        keys
+                    }
                 };
                 match meant.is_empty() {
                     true => fault,

@@ -38,8 +38,8 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
     }
 }
 
-/// The drive of a plan as it is when the run begins, and how it became steady if it was to; `None`
-/// if it was stopped before that.
+/// The drive of a plan as it is when the run begins, but for its workload's footprint, and how it
+/// became steady if it was to; `None` if it was stopped before that.
 pub(crate) fn set_up(
     prepared: &Prepared,
     control: &Control,
@@ -58,9 +58,6 @@ pub(crate) fn set_up(
     if prepared.steady {
         settled = precondition::steady(&mut drive, seed, control, progress);
         drive.reset_stats();
-    }
-    if prepared.resolved.config.start.preload == Preload::Footprint {
-        lay_down_footprint(prepared, &mut drive, control)?;
     }
     let stopped = control.stop.load(Ordering::Relaxed);
     Ok((!stopped).then_some((drive, settled)))
@@ -90,12 +87,18 @@ fn drawn(prepared: &Prepared, control: &Control) -> Option<Drive> {
 /// Requests of that pass between two looks at whether to stop.
 const LOOK: u64 = 1 << 12;
 
-/// Lays down every page that the workload reads before it writes it.
-fn lay_down_footprint(
+/// Lays down every page that the workload reads before it writes it, if the plan says so.
+///
+/// # Errors
+/// When the workload cannot be read, or the drive cannot hold them.
+pub(crate) fn lay_down_footprint(
     prepared: &Prepared,
     drive: &mut Drive,
     control: &Control,
 ) -> Result<(), Fault> {
+    if prepared.resolved.config.start.preload != Preload::Footprint {
+        return Ok(());
+    }
     let mut feed = Feed::open(prepared, &mut Vec::new())?;
     let pages = drive.resolved().logical_pages as usize;
     let sectors = u64::from(drive.resolved().geometry().sectors_per_page());

@@ -194,6 +194,12 @@ pub(crate) fn drive_from(prepared: &Prepared, path: &Path) -> Result<Drive, Faul
             .expected(ways(&config))
             .hint("a state saved under the scheme conventional fits every scheme"));
     }
+    let order = |config: &serde_json::Value| config["ftl"]["page_order"].clone();
+    if order(&header.config) != order(&config) {
+        return Err(Fault::new(name, "the state of a drive whose pages go in another order")
+            .got(order(&header.config))
+            .expected(format!("ftl.page_order = {}, as of this scheme", order(&config))));
+    }
     for leaf in prepared.effective.leaves() {
         let Some(key) = leaf.path.strip_prefix("start.") else { continue };
         if key != "preload" && header.config["start"][key] != config["start"][key] {

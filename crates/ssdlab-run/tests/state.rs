@@ -140,3 +140,42 @@ fn a_state_with_pages_programmed_in_two_ways_is_for_drives_that_have_both() {
     let state = Some(saved(folder.path()));
     run(Plan { state, scheme: "dlv".into(), ..plan(&[]) }).unwrap();
 }
+
+/// A small drive of PA-SSD and a workload in closed form.
+fn typed(scheme: &str) -> Plan {
+    let set = ["geometry.channels=1", "geometry.blocks=24", "geometry.pages=48"];
+    let workload = ["workload.footprint=16MiB", "workload.requests=3000"];
+    Plan {
+        device: "pa-ssd-tlc-288g".into(),
+        scheme: scheme.into(),
+        set: set.iter().chain(&workload).map(|setting| setting.to_string()).collect(),
+        ..Plan::default()
+    }
+}
+
+#[test]
+fn a_footprint_is_of_the_run_and_not_of_the_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("used.state");
+    let header = save_state(&typed("us"), &path, &Control::new(1)).unwrap().unwrap();
+    assert_eq!(header.mapped_pages, 0, "whose data would it be?");
+    let loaded = run(Plan { state: Some(path), ..typed("us") }).unwrap();
+    let fresh = run(typed("us")).unwrap();
+    assert!(fresh.preloaded > 500 && fresh.read.requests > 1000);
+    assert_eq!(fresh.results_digest, loaded.results_digest);
+}
+
+#[test]
+fn a_state_in_another_order_of_pages_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (saved, asked, orders) in [
+        ("us", "conventional", ["got \"relaxed\"", "ftl.page_order = \"strict\""]),
+        ("conventional", "us", ["got \"strict\"", "ftl.page_order = \"relaxed\""]),
+    ] {
+        let path = folder.path().join(saved);
+        save_state(&typed(saved), &path, &Control::new(1)).unwrap().unwrap();
+        let fault = run(Plan { state: Some(path), ..typed(asked) }).unwrap_err();
+        assert!(orders.iter().all(|order| fault.contains(order)), "{fault}");
+        assert!(fault.contains("pages go in another order"), "{fault}");
+    }
+}
