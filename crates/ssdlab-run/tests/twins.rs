@@ -133,3 +133,11 @@ fn hints_that_are_none_are_refused() {
     let fault = run(Plan { set, ..plan("hm0") }).unwrap_err();
     assert!(fault.contains("no hint: nothing in this drive heeds any"), "{fault}");
 }
+
+#[test]
+fn how_far_blocks_are_programmed_takes_three_bytes_a_block() {
+    // PA-SSD, section 4.3: 1152 B a plane, of which there are 256.
+    let typed = hinted("pa-ssd/ra", "us", "");
+    assert_eq!(typed.metadata_bytes["page_progress"], 256 * 1152);
+    assert!(hinted("pa-ssd/ra", "conventional", "").metadata_bytes.is_empty());
+}

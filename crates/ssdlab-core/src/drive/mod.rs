@@ -252,6 +252,7 @@ impl Drive {
         let bits_of_a_block = u64::from(classes.next_power_of_two().trailing_zeros());
         let blocks = u64::from(self.geometry.block_count());
         let mut bits = vec![("block_classes", blocks * bits_of_a_block)];
+        bits.push(("page_progress", blocks * self.ftl.progress_bits()));
         bits.extend(self.answers.order.metadata_bits());
         bits.extend(self.answers.read.metadata_bits());
         bits.retain(|(_, bits)| *bits > 0);

@@ -89,6 +89,14 @@ impl Ftl {
         free
     }
 
+    /// Bits that say how far each type of a block is programmed, in the relaxed order (PA-SSD, section
+    /// 4.3: three bytes a block).
+    pub fn progress_bits(&self) -> u64 {
+        let of_a_type = u64::from(self.order.wordlines().ilog2()) + 1;
+        let types = self.order.types().count() as u64;
+        self.alloc.free_by_type().map_or(0, |_| types * of_a_type)
+    }
+
     /// Gives a logical page an outdated page, as if it had been written there before the start.
     pub fn revive(&mut self, lpn: Lpn, ppn: Ppn) {
         self.map.set(lpn, ppn);
