@@ -116,13 +116,6 @@ impl Relaxed {
         Some((block, PageInWord { wordline: wordline.0, page_type }))
     }
 
-    /// Whether a stream may take pages of blocks that are programmed in part: the host not while
-    /// the block that was kept for a job is in use.
-    #[inline]
-    fn may_take(pools: &Pools, plane: PlaneId, stream: Stream) -> bool {
-        stream != Stream::Host || pools.count(plane) >= pools.reserve
-    }
-
     /// The page that a stream would take in a class, in a new block if that is `None`.
     #[inline]
     fn next(
@@ -132,7 +125,7 @@ impl Relaxed {
         wish: Option<PageType>,
     ) -> Option<(Option<BlockId>, PageInWord)> {
         let pool = self.pool(plane, class);
-        let takes = Self::may_take(pools, plane, stream);
+        let takes = stream != Stream::Host || pools.host_may_share(plane);
         self.nearest(wish).find_map(|page_type| {
             if let Some((block, page)) = self.candidate(pool, page_type).filter(|_| takes) {
                 return Some((Some(block), page));
