@@ -125,8 +125,8 @@ impl Voltages {
     /// above what the shift alone causes and below a quarter.
     pub fn with_rber(&self, rber: f64) -> Voltages {
         let (mut least, mut most) = (1e-3, 1.0);
-        // Halved until nothing of a double is left to halve.
-        for _ in 0..60 {
+        // Halved until it is met to 1e-14 of a distance between states.
+        for _ in 0..46 {
             let sigma = (least + most) / 2.0;
             match (Voltages { sigma, ..self.clone() }).rber() < rber {
                 true => least = sigma,

@@ -1,6 +1,6 @@
 //! How the ledger comes about.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::bch;
 use crate::channel::{Cell, Outputs, Symmetric, Voltages};
@@ -83,20 +83,38 @@ fn relative(value: f64, published: f64) -> f64 {
     value / published - 1.0
 }
 
+/// The steps of a table, several at a time, and how far they have come.
+struct Steps<'a> {
+    jobs: usize,
+    reins: &'a Reins<'a>,
+    done: AtomicUsize,
+    all: usize,
+}
+
+impl Steps<'_> {
+    /// One result for each; nothing if it was stopped before all were there.
+    fn each<T: Sync, R: Send>(&self, things: &[T], of: impl Fn(&T) -> R + Sync) -> Option<Vec<R>> {
+        let found = each(things, self.jobs, |thing| {
+            let found = (!self.reins.stop.load(Ordering::Relaxed)).then(|| of(thing));
+            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+            (self.reins.note)(done as f64 / self.all as f64, 0);
+            found
+        });
+        found.into_iter().collect()
+    }
+}
+
 /// Derives what is asked for; nothing if it was stopped before the table stood.
 pub fn derive(order: &Order, reins: &Reins<'_>) -> Option<Ledger> {
     let read = Read::told(order);
     let evolution = SumProduct::new();
-    let all: Vec<usize> = (1..=LEVELS).collect();
-    let is_stopped = || reins.stop.load(Ordering::Relaxed);
-    let levels =
-        each(&all, order.jobs, |&levels| (!is_stopped()).then(|| level(read, levels, &evolution)));
-    let levels: Vec<Level> = levels.into_iter().collect::<Option<_>>()?;
+    let levels: Vec<usize> = (1..=LEVELS).collect();
     let pages: Vec<usize> = (0..order.cell.bits()).collect();
-    let pages = each(&pages, order.jobs, |&page| (!is_stopped()).then(|| told(order, page)));
-    let pages: Vec<Page> = pages.into_iter().collect::<Option<_>>()?;
-    let hurried = each(&HURRIED, order.jobs, |&most| (!is_stopped()).then(|| hurried(read, most)));
-    let hurried: Vec<Hurried> = hurried.into_iter().collect::<Option<_>>()?;
+    let all = levels.len() + pages.len() + HURRIED.len();
+    let steps = Steps { jobs: order.jobs, reins, done: AtomicUsize::new(0), all };
+    let levels = steps.each(&levels, |&levels| level(read, levels, &evolution))?;
+    let pages = steps.each(&pages, |&page| told(order, page))?;
+    let hurried = steps.each(&HURRIED, |&most| hurried(read, most))?;
     let (measured, partial) = measured(order, read, &levels, reins);
     let last = &levels[LEVELS - 1];
     let voltages = read.voltages(last.min_sum.corrected);

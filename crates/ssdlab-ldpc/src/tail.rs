@@ -61,14 +61,21 @@ fn up_to(n: u64, k: u64, p: f64, is_none: bool) -> f64 {
     sum * exactly(n, k, p)
 }
 
+/// How near to a root the search for it comes, relative to it.
+const NEAR: f64 = 1e-11;
+/// Halvings after which a root at 0 is met.
+const HALVINGS: u32 = 80;
+
 /// Where between two values a function that rises crosses 0.
 pub fn root(mut least: f64, mut most: f64, of: impl Fn(f64) -> f64) -> f64 {
-    // Halved until nothing of a double is left to halve.
-    for _ in 0..80 {
+    for _ in 0..HALVINGS {
         let middle = (least + most) / 2.0;
         match of(middle) < 0.0 {
             true => least = middle,
             false => most = middle,
+        }
+        if most - least < NEAR * most.abs() {
+            break;
         }
     }
     (least + most) / 2.0
