@@ -105,6 +105,8 @@ def _figures(result: Result) -> Iterator[str]:
     yield f"busy       dies {share(busy.die)}, buses {share(busy.bus)}"
     if result.buffer is not None and result.buffer.hit_ratio is not None:
         yield f"buffer     {share(result.buffer.hit_ratio)} of pages found in it"
+    if result.map_cache is not None and result.map_cache.hit_ratio is not None:
+        yield f"map        {share(result.map_cache.hit_ratio)} of entries found in its cache"
     if result.prioritised is not None:
         first = result.prioritised
         yield f"overtaking {share(first.read)} of reads, {share(first.write)} of writes"
@@ -265,6 +267,7 @@ _METRICS: Sequence[tuple[str, str, _Write]] = (
     ("WAF", "waf", lambda value: f"{value:.3f}"),
     ("GC blocks", "gc.count", lambda value: f"{value:,.0f}"),
     ("buffer hits", "buffer.hit_ratio", _percentage),
+    ("map hits", "map_cache.hit_ratio", _percentage),
     ("reads overtaking", "prioritised.read", _percentage),
     ("writes overtaking", "prioritised.write", _percentage),
     ("strong pages", "strong_share", _percentage),

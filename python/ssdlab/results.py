@@ -161,6 +161,21 @@ class BufferResult:
 
 
 @dataclass(frozen=True, slots=True)
+class MapCacheResult:
+    """The part of the page map that the controller holds: entries looked up, and what that cost.
+
+    ``written_back`` translation pages were changed and left, ``changed_on_flash`` ones were read,
+    changed and written where they lay, since their entries were not held.
+    """
+
+    hit_ratio: float | None
+    hits: int
+    misses: int
+    written_back: int
+    changed_on_flash: int
+
+
+@dataclass(frozen=True, slots=True)
 class Prioritised:
     """Shares of the requests that went to the flash before one of their kind that came earlier."""
 
@@ -259,6 +274,7 @@ class Result:
     queues: Sequence[QueueResult] = ()
     replays: Sequence[ReplayResult] = ()
     buffer: BufferResult | None = None
+    map_cache: MapCacheResult | None = None
     bit_errors: BitErrors | None = None
     prioritised: Prioritised | None = None
     page_types: PageTypesResult | None = None

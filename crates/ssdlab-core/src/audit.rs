@@ -13,7 +13,7 @@ use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId, Ppn};
 
 use crate::account::{Blame, OpKind, Part};
 use crate::buffer::Buffer;
-use crate::config::{PartialWrites, Preload, RESERVE_BLOCKS, Resolved};
+use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::{Census, Flash, Owner, Room, Txn, TxnId};
 use crate::ftl::Ftl;
 use crate::host::{Hazards, Host, Op, Request};
@@ -37,6 +37,8 @@ pub struct Rooms<'a> {
     pub ftl: &'a Ftl,
     /// The back end.
     pub flash: &'a Flash,
+    /// Operations that wait for entries of the page map.
+    pub mapping: &'a [TxnId],
     /// For each plane, the block that is being emptied.
     pub jobs: &'a [Option<BlockId>],
     /// The shape of the flash.
@@ -92,10 +94,8 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 impl Auditor {
     /// Begins to watch an idle drive whose buffer is empty.
     pub fn new(resolved: &Resolved, rooms: &Rooms<'_>, pace: Pace) -> Auditor {
-        let lossy = resolved.config.ftl.partial_writes == PartialWrites::Pad;
-        let lazy = resolved.config.start.preload == Preload::Lazy;
         Auditor {
-            data: Data::new(rooms.geometry, rooms.ftl, lossy, lazy),
+            data: Data::new(resolved, rooms.ftl),
             last: rooms.now,
             requests: BTreeMap::new(),
             pace,
@@ -278,6 +278,9 @@ pub fn everything(rooms: &Rooms<'_>, recount: bool) -> Result<(), String> {
     for id in rooms.queue.iter().flat_map(|queue| queue.held(&rooms.flash.txns)) {
         census.found(id, Census::HELD)?;
     }
+    for &id in rooms.mapping {
+        census.found(id, Census::MAPPING)?;
+    }
     if let Some(buffer) = rooms.buffer {
         let moving = buffer.moving().try_fold(SimTime::START, |last, (end, id)| {
             census.found(id, "a move into or out of the buffer")?;
@@ -311,7 +314,7 @@ fn owners(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
         match rooms.flash.txns[id].owner {
             Owner::Request(slot) => *parts.entry(slot).or_default() += 1,
             Owner::Job(plane) => jobs[plane.index()] += 1,
-            Owner::Buffer { .. } => {}
+            Owner::Buffer { .. } | Owner::Map { .. } => {}
         }
     }
     for slot in rooms.buffer.into_iter().flat_map(|buffer| buffer.departures.flushes()) {

@@ -89,6 +89,7 @@ const COLLECTED: &[&str] = &[
     "workload.interarrival=600us",
 ];
 const SUSPEND: &[&str] = &["preempt=reads_interrupt"];
+const MAPPED: &[&str] = &["ftl.map_cache=true"];
 const BUFFER: &[&str] = &["buffer.size=1MiB"];
 const CFLRU: &[&str] = &["buffer.size=1MiB", "evict=cflru"];
 const CCF_LRU: &[&str] = &["buffer.size=1MiB", "evict=ccf_lru"];
@@ -137,6 +138,9 @@ const CHANGES: &[Row] = &[
     ("ftl.bad_blocks", &[], "2%"),
     ("ftl.page_order", &[], "relaxed"),
     ("ftl.level_wear", WRITES, "false"),
+    ("ftl.map_cache.entry", MAPPED, "64B"),
+    ("ftl.map_cache.share", MAPPED, "100%"),
+    ("ftl.map_cache.size", &["ftl.map_cache.entry=256B"], "64KiB"),
     ("ftl.overprovisioning", &[], "0.3"),
     ("ftl.partial_writes", &[], "pad"),
     ("geometry.blocks", &[], "40"),
@@ -287,6 +291,10 @@ fn beside(key: &str) -> Vec<&'static str> {
 }
 
 const REFUSED: &[Row] = &[
+    ("ftl.map_cache.entry", &[], "0B"),
+    ("ftl.map_cache.entry", &[], "1GiB"),
+    ("ftl.map_cache.share", &["ftl.map_cache.size=1MiB"], "50%"),
+    ("ftl.map_cache.size", &[], "1B"),
     ("buffer.keep_free", &[], "10%"),
     ("buffer.latency", &[], "1us"),
     ("buffer.reads", &[], "true"),

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, Ppn};
 
+use crate::config::{PartialWrites, Preload, Resolved};
 use crate::flash::{Owner, Txn, TxnId};
 use crate::ftl::Ftl;
 
@@ -44,6 +45,8 @@ pub struct Data {
     lossy: bool,
     /// What an unmapped page holds that was never trimmed.
     unmapped: u64,
+    /// The first logical page that is the map's own.
+    translations: u32,
     /// The version of the last write.
     version: u64,
     newest: BTreeMap<u32, Content>,
@@ -63,14 +66,16 @@ fn bits(mask: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Data {
-    pub fn new(geometry: &Geometry, ftl: &Ftl, lossy: bool, lazy: bool) -> Data {
+    pub fn new(resolved: &Resolved, ftl: &Ftl) -> Data {
+        let (geometry, config) = (resolved.geometry(), &resolved.config);
         let sectors = geometry.sectors_per_page() as usize;
         let before = || vec![BEFORE; sectors].into_boxed_slice();
         let mut data = Data {
             sectors,
             geometry: geometry.clone(),
-            lossy,
-            unmapped: if lazy { BEFORE } else { NOTHING },
+            lossy: config.ftl.partial_writes == PartialWrites::Pad,
+            unmapped: if config.start.preload == Preload::Lazy { BEFORE } else { NOTHING },
+            translations: resolved.logical_pages,
             version: BEFORE,
             newest: BTreeMap::new(),
             flash: BTreeMap::new(),
@@ -104,8 +109,13 @@ impl Data {
         vec![what; self.sectors].into_boxed_slice()
     }
 
+    /// What a page holds that is not mapped and was never trimmed: the map was there from the start.
+    fn unmapped(&self, lpn: Lpn) -> u64 {
+        if lpn.0 >= self.translations { BEFORE } else { self.unmapped }
+    }
+
     fn newest(&self, lpn: Lpn) -> Content {
-        self.newest.get(&lpn.0).cloned().unwrap_or_else(|| self.full_of(self.unmapped))
+        self.newest.get(&lpn.0).cloned().unwrap_or_else(|| self.full_of(self.unmapped(lpn)))
     }
 
     fn held(&mut self, id: TxnId) -> &mut Held {
@@ -259,7 +269,7 @@ impl Data {
         let was = match ftl.map.get(txn.lpn) {
             Some(Ppn(old)) => self.flash.get(&old).map_or(nothing, |(_, content)| content.clone()),
             None if ftl.map.was_trimmed(txn.lpn) => nothing,
-            None => self.full_of(self.unmapped),
+            None => self.full_of(self.unmapped(txn.lpn)),
         };
         let lossy = self.lossy;
         let held = self.held(id);
@@ -314,7 +324,7 @@ impl Data {
         for (&page, newest) in &self.newest {
             let lpn = Lpn(page);
             let nothing =
-                self.full_of(if ftl.map.was_trimmed(lpn) { NOTHING } else { self.unmapped });
+                self.full_of(if ftl.map.was_trimmed(lpn) { NOTHING } else { self.unmapped(lpn) });
             let on_flash = match ftl.map.get(lpn) {
                 Some(ppn) => self.flash.get(&ppn.0).map_or(&nothing, |(_, content)| content),
                 None => &nothing,

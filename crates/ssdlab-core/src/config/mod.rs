@@ -21,6 +21,7 @@ use crate::ftl::PageSequence;
 use crate::slots::{
     EvictChoice, OrderChoice, PlaceChoice, PreemptChoice, ProgramChoice, ReadChoice, TendChoice,
 };
+use crate::toggle::Toggle;
 
 /// A drive and what it is given to do. Every key of a preset, a scheme, a config file or `--set`.
 ///
@@ -273,6 +274,31 @@ pub enum Allocation {
     Dynamic,
 }
 
+/// The part of the page map that the controller holds: translation pages, the least recently used of
+/// which leave first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MapCacheConfig {
+    /// Share of the entries that it holds; not beside `size`. Default: 0.1. Source: PV-read, section
+    /// IV.D.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<Share>,
+    /// Its size, in place of a share. Default: as `share` says. Source: PV-read, section IV.D.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Bytes>,
+    /// Bytes of an entry: a translation page is a flash page full of them. Default: `4B`. Assumed.
+    pub entry: Bytes,
+}
+
+/// Share of the entries that a map cache holds if nothing is said. Source: PV-read, section IV.D.
+pub const MAP_SHARE: f64 = 0.1;
+
+impl Default for MapCacheConfig {
+    fn default() -> MapCacheConfig {
+        MapCacheConfig { share: None, size: None, entry: Bytes::new(4) }
+    }
+}
+
 /// Mapping and allocation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -292,6 +318,9 @@ pub struct FtlConfig {
     /// Writes that cover a page in part: `read_modify_write`, `pad` or `sector_bitmap`. Default:
     /// `read_modify_write`. Source: PA-SSD (ruled).
     pub partial_writes: PartialWrites,
+    /// How much of the page map the controller holds; the rest lies on the flash and is read when it is
+    /// needed: `true`, `false` or a table with its settings. Default: false, all of it.
+    pub map_cache: Toggle<MapCacheConfig>,
     /// Dynamic wear levelling: whether the least worn free block is written next, rather than the
     /// one that has been free for longest. Default: true. Source: DLV, Table II.
     pub level_wear: bool,
@@ -307,6 +336,7 @@ impl Default for FtlConfig {
             allocation_order: "CWDP".into(),
             page_order: PageSequence::default(),
             partial_writes: PartialWrites::default(),
+            map_cache: Toggle::off(),
             level_wear: true,
             bad_blocks: Share::new(0.0),
         }

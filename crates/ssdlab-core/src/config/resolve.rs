@@ -10,10 +10,10 @@ use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, Geometry};
 
 use super::effects::check_effects;
-use super::{ArrayUnit, DriveConfig, PartialWrites, TransferUnit};
+use super::{ArrayUnit, DriveConfig, MAP_SHARE, MapCacheConfig, PartialWrites, TransferUnit};
 use crate::belief::grade::{CLASSES_MAX, GradeChoice};
 use crate::flash::{FlashSetup, HOST_RANKS};
-use crate::ftl::PageSequence;
+use crate::ftl::{MapShape, PageSequence};
 use crate::media;
 use crate::policy::Setup;
 use crate::slots::{
@@ -33,6 +33,8 @@ pub struct Resolved {
     pub flash: FlashSetup,
     /// Pages that the host can address.
     pub logical_pages: u32,
+    /// How much of the page map the controller holds, if not all of it.
+    pub map_cache: Option<MapShape>,
     /// Pages that the buffer holds.
     pub buffer_pages: u32,
     /// Time to move a page into or out of the buffer.
@@ -101,6 +103,7 @@ impl Resolved {
             page_order: PageOrder::conventional(geometry.cell, geometry.pages),
             chip,
             logical_pages,
+            map_cache: map_cache(config, logical_pages)?,
             buffer_pages,
             buffer_latency: config.buffer.latency.unwrap_or(Nanos::from_us(1)),
             buffer_reads: config.buffer.reads.unwrap_or(true),
@@ -131,7 +134,7 @@ impl Resolved {
             buffer_pages: self.buffer_pages,
             spare_blocks: spare_blocks(&self.config, self.logical_pages),
             seed: self.seed,
-            logical_pages: self.logical_pages,
+            logical_pages: self.mapped_pages(),
             rungs: self.chip.rungs(),
             classes: self.config.belief.grade.classes() as u8,
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,
@@ -149,10 +152,51 @@ impl Resolved {
         self.config.ftl.partial_writes == PartialWrites::SectorBitmap
     }
 
+    /// Logical pages, those of the map's own among them.
+    pub fn mapped_pages(&self) -> u32 {
+        self.logical_pages + self.map_cache.map_or(0, |shape| shape.pages())
+    }
+
     /// Sectors that the host can address.
     pub fn sectors(&self) -> u64 {
         u64::from(self.logical_pages) * u64::from(self.geometry().sectors_per_page())
     }
+}
+
+/// Entries of a translation page.
+fn entries(config: &DriveConfig, cache: &MapCacheConfig) -> Result<u32, Refusal> {
+    let page = config.geometry.page_size;
+    match page.get().checked_div(cache.entry.get()) {
+        Some(entries @ 1..) => Ok(entries as u32),
+        _ => {
+            let expected = format!("from 1B to a page of {page}");
+            Err(Refusal::new("ftl.map_cache.entry", cache.entry, expected))
+        }
+    }
+}
+
+/// How much of the page map the controller holds.
+fn map_cache(config: &DriveConfig, logical: u32) -> Result<Option<MapShape>, Refusal> {
+    let Some(cache) = config.ftl.map_cache.get() else { return Ok(None) };
+    let page = config.geometry.page_size.get();
+    let entries = entries(config, cache)?;
+    let pages = logical.div_ceil(entries);
+    let slots = match (cache.size, cache.share) {
+        (Some(_), Some(share)) => {
+            let expected = "no share beside ftl.map_cache.size";
+            return Err(Refusal::new("ftl.map_cache.share", share, expected));
+        }
+        (Some(size), None) if size.get() < page => {
+            let expected = format!("at least a page of {}", config.geometry.page_size);
+            return Err(Refusal::new("ftl.map_cache.size", size, expected));
+        }
+        (Some(size), None) => (size.get() / page).min(u64::from(pages)) as u32,
+        (None, share) => {
+            let share = share.map_or(MAP_SHARE, Share::get);
+            ((f64::from(pages) * share).floor() as u32).max(1)
+        }
+    };
+    Ok(Some(MapShape { entries, slots, logical }))
 }
 
 /// Pages of the buffer that are kept free; one at least is there to be used.
@@ -343,7 +387,12 @@ fn logical_pages(config: &DriveConfig, seed: u64) -> Result<u32, Refusal> {
     let share = 1.0 - config.ftl.overprovisioning.get();
     let pages = (f64::from(geometry.page_count()) * share).floor() as u32;
     let planes = geometry.plane_count();
-    let most_on_a_plane = pages.div_ceil(planes);
+    // A map that is held in part lies on the flash besides.
+    let maps = match config.ftl.map_cache.get() {
+        None => 0,
+        Some(cache) => pages.div_ceil(entries(config, cache)?),
+    };
+    let most_on_a_plane = (pages + maps).div_ceil(planes);
     let bad_share = config.ftl.bad_blocks.get();
     let worst = match bad_share > 0.0 {
         false => 0,

@@ -42,7 +42,7 @@ impl Drive {
         let txn = &self.flash.txns[id];
         match txn.owner {
             Owner::Job(plane) => self.job_goes_on(id, plane),
-            Owner::Request(_) | Owner::Buffer { .. } => match txn.kind {
+            Owner::Request(_) | Owner::Buffer { .. } | Owner::Map { .. } => match txn.kind {
                 OpKind::Read if txn.read_first => self.write_after_read(id),
                 OpKind::Read => self.end_of_read(id),
                 OpKind::Program => self.end_of_program(id),
@@ -69,7 +69,7 @@ impl Drive {
         let txn = &self.flash.txns[id];
         let (lpn, uncorrectable) = (txn.lpn, txn.uncorrectable);
         self.stats.uncorrectable += u64::from(uncorrectable);
-        if self.buffer.is_some() {
+        if self.buffer.is_some() && !matches!(self.flash.txns[id].owner, Owner::Map { .. }) {
             self.buffer_read(id);
         }
         self.end_of_operation(id);
@@ -84,6 +84,7 @@ impl Drive {
         let (lpn, ppn, plane, mask) = (txn.lpn, txn.ppn, txn.plane, txn.mask);
         let old = self.ftl.commit_write(lpn, ppn);
         self.ftl.map.add_sectors(lpn, mask);
+        self.entry_changed(lpn);
         self.end_of_operation(id);
         self.release(lpn, true);
         self.tend_changed(plane);
@@ -104,6 +105,7 @@ impl Drive {
     pub(super) fn unmap(&mut self, id: TxnId) {
         let lpn = self.flash.txns[id].lpn;
         let old = self.ftl.trim(lpn);
+        self.entry_changed(lpn);
         self.end_of_operation(id);
         self.release(lpn, true);
         if let Some(old) = old {
@@ -126,6 +128,11 @@ impl Drive {
             Owner::Buffer { room, number } => {
                 self.flash.txns.remove(id);
                 self.page_has_left(room, number);
+            }
+            Owner::Map { page, in_part } => {
+                let kind = txn.kind;
+                self.flash.txns.remove(id);
+                self.map_operation_ended(page, kind, in_part);
             }
             Owner::Job(_) => unreachable!("a job goes on by itself"),
         }

@@ -161,7 +161,9 @@ impl Drive {
                     self.jobs.running[plane.index()].expect("a job under way");
                 let (lpn, to) = (self.flash.txns[id].lpn, self.flash.txns[id].ppn);
                 watch!(self, programmed(id, &self.flash.txns[id], &self.ftl));
-                self.ftl.commit_copy(lpn, from, to);
+                if self.ftl.commit_copy(lpn, from, to) {
+                    self.entry_moved(lpn, plane);
+                }
                 self.stats.gc.1 += u64::from(job.cause == Cause::Gc);
                 self.next_of_job(id, plane);
             }
@@ -177,6 +179,7 @@ impl Drive {
         watch!(self, gone(id));
         watch!(self, erased(block));
         self.ftl.commit_erase(block);
+        self.change_moved(plane);
         match ended.job.cause {
             Cause::Gc => self.stats.gc.0 += 1,
             _ => self.stats.wear_levelled += 1,

@@ -9,6 +9,7 @@ mod buffered;
 mod commit;
 mod hold;
 mod jobs;
+mod mapping;
 mod requests;
 mod serve;
 mod start;
@@ -36,6 +37,7 @@ use crate::slots::{Evict, Order, Place, Preempt, Program, Read, Tend};
 use crate::stats::{Ended, Stats};
 use hold::Hold;
 use jobs::Jobs;
+use mapping::Mapping;
 
 /// The answers to the seven questions.
 #[derive(Clone, Debug)]
@@ -94,6 +96,8 @@ pub struct Drive {
     dynamic: bool,
     flash: Flash,
     jobs: Jobs,
+    /// Which part of the page map is held, if not all of it.
+    mapping: Option<Box<Mapping>>,
     answers: Answers,
     /// What an order that holds needs.
     hold: Option<Box<Hold>>,
@@ -141,6 +145,9 @@ impl Drive {
             hold,
             learns: answers.read.learns(),
             jobs: Jobs::new(geometry.plane_count(), &answers.tend),
+            mapping: resolved
+                .map_cache
+                .map(|shape| Box::new(Mapping::new(shape, geometry.plane_count()))),
             answers,
             stats: Stats::new(config.host.queues as usize, 0),
             preloaded: Vec::new(),
@@ -253,6 +260,8 @@ impl Drive {
         let blocks = u64::from(self.geometry.block_count());
         let mut bits = vec![("block_classes", blocks * bits_of_a_block)];
         bits.push(("page_progress", blocks * self.ftl.progress_bits()));
+        let held = self.resolved.map_cache.map_or(0, |shape| u64::from(shape.slots));
+        bits.push(("map_cache", held * self.geometry.page_size.get() * 8));
         bits.extend(self.answers.order.metadata_bits());
         bits.extend(self.answers.read.metadata_bits());
         bits.retain(|(_, bits)| *bits > 0);

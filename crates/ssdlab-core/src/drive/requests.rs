@@ -126,9 +126,18 @@ impl Drive {
         self.ready.clear();
     }
 
-    /// Finds the plane of a page operation and enqueues it there.
+    /// Finds the plane of a page operation and enqueues it there, as soon as its page is in the buffer,
+    /// if it leaves that, and the entry of its page is held.
     #[inline]
     pub(super) fn translate(&mut self, id: TxnId) {
+        if self.is_in_buffer(id) && self.has_entry(id) {
+            self.go_on_with_entry(id);
+        }
+    }
+
+    /// The entry of an operation's page is held.
+    #[inline]
+    pub(super) fn go_on_with_entry(&mut self, id: TxnId) {
         match self.flash.txns[id].kind {
             OpKind::Read => self.translate_read(id),
             OpKind::Program => self.translate_write(id),
@@ -163,14 +172,24 @@ impl Drive {
         let (ppn, age) = media::preloaded(&self.resolved, lpn, plane);
         let txn = &mut self.flash.txns[id];
         (txn.ppn, txn.age) = (ppn, Some(age));
-        self.note_preloaded(lpn);
+        if !self.is_translation(lpn) {
+            self.note_preloaded(lpn);
+        }
         Some(plane)
     }
 
     /// Whether a page that is not mapped was written before the start.
     #[inline]
     fn counts_as_preloaded(&self, lpn: Lpn) -> bool {
-        self.resolved.config.start.preload == Preload::Lazy && !self.ftl.map.was_trimmed(lpn)
+        // The map was on the flash from the start.
+        self.is_translation(lpn)
+            || self.resolved.config.start.preload == Preload::Lazy && !self.ftl.map.was_trimmed(lpn)
+    }
+
+    /// Whether a logical page is a translation page's.
+    #[inline]
+    fn is_translation(&self, lpn: Lpn) -> bool {
+        self.mapping.as_ref().is_some_and(|mapping| mapping.is_translation(lpn))
     }
 
     /// Counts a page that was written before the start, once.
@@ -188,9 +207,6 @@ impl Drive {
 
     #[inline]
     fn translate_write(&mut self, id: TxnId) {
-        if !self.is_in_buffer(id) {
-            return;
-        }
         self.make_wish(id);
         let rest = self.rest_to_read(id);
         if rest != 0 {
@@ -198,7 +214,9 @@ impl Drive {
             txn.sectors = rest.count_ones() as u16;
             txn.read_first = true;
             txn.kind = OpKind::Read;
-            txn.cause = Cause::Rmw;
+            if txn.cause == Cause::Host {
+                txn.cause = Cause::Rmw;
+            }
             if let Some(plane) = self.locate(id) {
                 return self.send(id, plane);
             }
@@ -216,6 +234,10 @@ impl Drive {
         if rest == 0 {
             return 0;
         }
+        if matches!(txn.owner, Owner::Map { .. }) {
+            // An entry is less than a sector.
+            return sector_mask(0, self.sectors_per_page);
+        }
         let lies = || self.ftl.map.get(txn.lpn).is_some() || self.counts_as_preloaded(txn.lpn);
         match self.resolved.config.ftl.partial_writes {
             PartialWrites::ReadModifyWrite if lies() => rest,
@@ -232,7 +254,9 @@ impl Drive {
         watch!(self, merges(id, txn.mask));
         txn.read_first = false;
         txn.kind = OpKind::Program;
-        txn.cause = Cause::Host;
+        if txn.cause == Cause::Rmw {
+            txn.cause = Cause::Host;
+        }
         txn.mask |= self.ftl.map.sectors(txn.lpn).map_or(whole, |written| written & whole);
         txn.sectors = txn.mask.count_ones() as u16;
         // What failed while reading no longer explains what comes.
@@ -293,6 +317,8 @@ impl Drive {
             Owner::Buffer { room: Room::For(write), .. } => {
                 self.manners(self.flash.txns[write].owner)
             }
+            // Anybody may wait for the map.
+            Owner::Map { .. } => (0, 0, 1),
             _ => (self.host.queues() as u8 - 1, 0, 1),
         }
     }

@@ -160,7 +160,7 @@ impl Drive {
         for link in &mut self.answers.program {
             link.wish(&view, &mut wish);
         }
-        if !matches!(txn.owner, Owner::Job(_)) {
+        if !matches!(txn.owner, Owner::Job(_) | Owner::Map { .. }) {
             self.stats.granted(wish.quality, class);
             let page_type = self.ftl.page_type(txn.ppn);
             self.stats.typed(wish.page_type, page_type);
@@ -187,7 +187,7 @@ impl Drive {
             return false;
         }
         let txn = &self.flash.txns[id];
-        if self.hold.is_some() {
+        if self.hold.is_some() && !matches!(txn.owner, Owner::Map { .. }) {
             self.answers.order.goes_elsewhere(txn.plane, other, txn.began());
         }
         self.flash.pop(txn.plane, txn.lane);
@@ -201,7 +201,7 @@ impl Drive {
     fn stream_of(&self, owner: Owner) -> Stream {
         match owner {
             Owner::Job(plane) => self.jobs.stream(plane),
-            Owner::Request(_) | Owner::Buffer { .. } => Stream::Host,
+            Owner::Request(_) | Owner::Buffer { .. } | Owner::Map { .. } => Stream::Host,
         }
     }
 

@@ -4,6 +4,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use super::Drive;
 use crate::audit::{Auditor, Pace, Rooms, everything};
+use crate::flash::TxnId;
 
 /// Tells the auditor, if there is one.
 macro_rules! watch {
@@ -24,8 +25,9 @@ impl Drive {
         if !self.is_idle() || buffered || self.unfinished() > 0 {
             return false;
         }
-        let jobs = self.jobs_of_planes();
-        self.auditor = Some(Box::new(Auditor::new(&self.resolved, &self.rooms(&jobs), pace)));
+        let (jobs, waiting) = (self.jobs_of_planes(), self.waiting_for_entries());
+        let rooms = self.rooms(&jobs, &waiting);
+        self.auditor = Some(Box::new(Auditor::new(&self.resolved, &rooms, pace)));
         true
     }
 
@@ -39,7 +41,7 @@ impl Drive {
     /// # Errors
     /// The first thing that is not as it must be.
     pub fn audit(&self) -> Result<(), String> {
-        everything(&self.rooms(&self.jobs_of_planes()), true)
+        everything(&self.rooms(&self.jobs_of_planes(), &self.waiting_for_entries()), true)
     }
 
     /// Everything at one moment has happened.
@@ -53,7 +55,7 @@ impl Drive {
     #[cold]
     fn look_closely(&mut self) {
         if let Some(mut auditor) = self.auditor.take() {
-            auditor.look(&self.rooms(&self.jobs_of_planes()));
+            auditor.look(&self.rooms(&self.jobs_of_planes(), &self.waiting_for_entries()));
             self.auditor = Some(auditor);
         }
     }
@@ -62,7 +64,7 @@ impl Drive {
         (0..self.geometry.plane_count()).map(|plane| self.jobs.block(PlaneId(plane))).collect()
     }
 
-    fn rooms<'a>(&'a self, jobs: &'a [Option<BlockId>]) -> Rooms<'a> {
+    fn rooms<'a>(&'a self, jobs: &'a [Option<BlockId>], mapping: &'a [TxnId]) -> Rooms<'a> {
         Rooms {
             now: self.now,
             host: &self.host,
@@ -71,6 +73,7 @@ impl Drive {
             buffer: self.buffer.as_ref(),
             ftl: &self.ftl,
             flash: &self.flash,
+            mapping,
             jobs,
             geometry: &self.geometry,
         }

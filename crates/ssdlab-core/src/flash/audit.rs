@@ -24,6 +24,9 @@ impl Census {
     /// The place of what an order holds back.
     pub const HELD: &'static str = "the queue of the order";
 
+    /// The place of what waits for an entry of the page map.
+    pub const MAPPING: &'static str = "the wait for its entry";
+
     /// The place of what programs a page once that is in the buffer.
     pub const COMING: &'static str = "the wait for its page to move in";
 
@@ -65,7 +68,8 @@ impl Census {
     /// its turn.
     pub fn holds_page(&self, id: TxnId) -> bool {
         self.place[id.0 as usize].is_some_and(|place| {
-            [Census::HELD, Census::COMING].contains(&place) || FLASH.contains(&place)
+            [Census::HELD, Census::COMING, Census::MAPPING].contains(&place)
+                || FLASH.contains(&place)
         })
     }
 

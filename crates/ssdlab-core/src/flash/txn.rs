@@ -49,6 +49,13 @@ pub enum Owner {
     },
     /// The job that runs on this plane.
     Job(PlaneId),
+    /// The page map, of which the controller holds a part.
+    Map {
+        /// The translation page.
+        page: u32,
+        /// Whether only some entries are changed, so that it is read before it is written.
+        in_part: bool,
+    },
 }
 
 /// One page read, page program or block erase.

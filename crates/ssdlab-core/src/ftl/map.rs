@@ -31,6 +31,25 @@ pub struct SavedMap {
     trimmed: Vec<u64>,
 }
 
+impl SavedMap {
+    /// The same with so many logical pages; `None` if others hold data. A map that is held in part has
+    /// pages of its own, which a drive that was aged without it lacks.
+    pub fn sized(mut self, pages: u32) -> Option<SavedMap> {
+        let pages = pages as usize;
+        if self.forward.iter().skip(pages).any(|&at| at != 0) {
+            return None;
+        }
+        self.forward.resize(pages, 0);
+        if !self.sectors.is_empty() {
+            self.sectors.resize(pages, 0);
+        }
+        if !self.trimmed.is_empty() {
+            self.trimmed.resize(pages.div_ceil(64), 0);
+        }
+        Some(self)
+    }
+}
+
 impl Map {
     /// What must be kept of it.
     pub fn save(&self) -> SavedMap {

@@ -14,7 +14,7 @@ pub struct Setup {
     pub spare_blocks: u32,
     /// The seed of the drive's chance.
     pub seed: u64,
-    /// Pages that the host can address.
+    /// Logical pages: those that the host can address, and those of a map that is held in part.
     pub logical_pages: u32,
     /// Rungs of the ladder that reads climb.
     pub rungs: u8,

@@ -107,6 +107,28 @@ impl BufferCounts {
     }
 }
 
+/// Entries looked up in the part of the page map that is held, and what that cost. Serialised in results.
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
+pub struct MapCounts {
+    /// Entries that were held.
+    pub hits: u64,
+    /// Entries that had to be waited for.
+    pub misses: u64,
+    /// Translation pages that were changed and written back when they left.
+    pub written_back: u64,
+    /// Translation pages that were changed where they lay, read first: garbage collection moves pages
+    /// whose entries are not held.
+    pub changed_on_flash: u64,
+}
+
+impl MapCounts {
+    /// The share of the entries looked up that were held; `None` if none was looked up.
+    pub fn hit_ratio(&self) -> Option<f64> {
+        let all = self.hits + self.misses;
+        (all > 0).then(|| self.hits as f64 / all as f64)
+    }
+}
+
 /// What a run measures of the host's requests.
 #[derive(Clone, Debug)]
 pub struct Stats {
@@ -137,6 +159,8 @@ pub struct Stats {
     pub let_go: [(u64, u64); 2],
     /// The page buffer.
     pub buffer: BufferCounts,
+    /// Entries of the page map.
+    pub map: MapCounts,
     /// Every request that ended since this was last emptied; only if that is asked for.
     pub log: Option<Vec<Ended>>,
     /// A hash of every completion so far.
@@ -162,6 +186,7 @@ impl Stats {
             missed: 0,
             let_go: [(0, 0); 2],
             buffer: BufferCounts::default(),
+            map: MapCounts::default(),
             log: None,
             digest: 0,
             since,

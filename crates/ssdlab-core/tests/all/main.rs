@@ -10,6 +10,7 @@ mod edges;
 mod flushes;
 mod held;
 mod house;
+mod map_cache;
 mod metamorphic;
 mod model;
 mod pa_ssd;

@@ -196,6 +196,33 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn so_does_every_read_of_a_drive_that_holds_a_part_of_its_map(
+        front in front_end(),
+        classes in classes(),
+        // Room to spare: to move a page may change the map, and that takes a page more.
+        shape in one_of(&["{ channels = 2, blocks = 40, pages = 12 }", "{ planes = 2, blocks = 40, pages = 24, cell = \"tlc\" }"]),
+        maps in one_of(&["{ entry = \"256B\", size = \"4KiB\" }", "{ entry = \"64B\", share = 0.4 }"]),
+        seed in 0..1000u64,
+        depth in prop::sample::select(vec![1u32, 3, 16]),
+        steps in prop::collection::vec(step(), 1..400),
+    ) {
+        let own = [
+            format!("geometry = {shape}"),
+            "ftl.overprovisioning = 0.5\nstart.fill = 0.9".into(),
+            format!("ftl.map_cache = {maps}"),
+        ];
+        let sets: Vec<String> = [&own[..], &front, &classes].concat();
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let Ok(mut rig) = Rig::seeded(&sets, seed) else { return Err(TestCaseError::reject("no such drive")) };
+        play(&mut rig, &steps, depth).map_err(TestCaseError::fail)?;
+        prop_assert!(rig.drive.stats().map.misses > 0);
+    }
+}
+
 /// The drive as simply as it can be told: a moment for each plane at which it is free.
 struct Naive {
     free_at: Vec<u64>,

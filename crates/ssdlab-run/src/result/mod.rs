@@ -108,6 +108,9 @@ pub struct RunResult {
     /// The page buffer; only with one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferResult>,
+    /// The part of the page map that is held; only if it is not all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map_cache: Option<MapCacheResult>,
     /// Requests that overtook others; only under an order that holds requests back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prioritised: Option<Prioritised>,
@@ -235,6 +238,10 @@ impl RunResult {
                 hit_ratio: stats.buffer.hit_ratio(),
                 counts: stats.buffer,
             }),
+            map_cache: prepared
+                .resolved
+                .map_cache
+                .map(|_| MapCacheResult { hit_ratio: stats.map.hit_ratio(), counts: stats.map }),
             prioritised: prioritised(drive),
             scheduling_steps: drive.holds_back().then_some(stats.scheduling_steps),
             strong_share: strong_share(drive),

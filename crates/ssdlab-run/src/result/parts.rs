@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_core::stats::BufferCounts;
+use ssdlab_core::stats::{BufferCounts, MapCounts};
 
 use crate::traces::told;
 
@@ -133,6 +133,16 @@ pub struct BufferResult {
     /// What was looked for and what made room.
     #[serde(flatten)]
     pub counts: BufferCounts,
+}
+
+/// The part of the page map that the controller holds.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct MapCacheResult {
+    /// The share of the entries looked up that were held; absent if none was looked up.
+    pub hit_ratio: Option<f64>,
+    /// What was looked up, and what that made of operations.
+    #[serde(flatten)]
+    pub counts: MapCounts,
 }
 
 /// Shares of the requests that went to the flash before one of their kind that came earlier.

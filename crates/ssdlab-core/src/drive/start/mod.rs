@@ -42,7 +42,7 @@ pub fn ftl(resolved: &Resolved, order: &PlaneOrder, grades: &Grades) -> Ftl {
         let free: Vec<_> = all.filter(|&it| blocks.state(it) == BlockState::Free).collect();
         free.into_iter().take(used).for_each(|it| blocks.lay(it, geometry.pages as u16, 0));
     }
-    let map = Map::new(resolved.logical_pages, geometry.page_count(), resolved.keeps_sectors());
+    let map = Map::new(resolved.mapped_pages(), geometry.page_count(), resolved.keeps_sectors());
     let filled = resolved.config.start.fill.of(u64::from(resolved.logical_pages)) as u32;
     if filled == 0 {
         let alloc = Allocator::new(geometry, &blocks, manner(resolved));

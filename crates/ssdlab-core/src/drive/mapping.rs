@@ -1,0 +1,200 @@
+//! A page map that is held in part: operations wait for their entries, and translation pages are
+//! read, written back and changed like any other page of the drive.
+
+use std::collections::BTreeSet;
+
+use ssdlab_nand::{Lpn, PlaneId};
+
+use super::Drive;
+use super::watch::watch;
+use crate::account::{Cause, OpKind, Part};
+use crate::flash::{Fifo, Owner, TxnId};
+use crate::ftl::{Entry, MapCache, MapRoom, MapShape};
+use crate::host::Op;
+
+/// What is held of the map, and who waits for more of it.
+#[derive(Clone, Debug)]
+pub(super) struct Mapping {
+    cache: MapCache,
+    /// Operations that wait for the translation page of each slot.
+    waiting: Vec<Fifo>,
+    /// Operations that wait for a slot.
+    starved: Fifo,
+    /// By plane, translation pages whose entries its job has changed and that are not held.
+    moved: Vec<BTreeSet<u32>>,
+}
+
+impl Mapping {
+    /// Nothing is held yet.
+    pub fn new(shape: MapShape, planes: u32) -> Mapping {
+        Mapping {
+            cache: MapCache::new(shape),
+            waiting: vec![Fifo::EMPTY; shape.slots as usize],
+            starved: Fifo::EMPTY,
+            moved: vec![BTreeSet::new(); planes as usize],
+        }
+    }
+
+    /// Whether a logical page is a translation page's.
+    pub fn is_translation(&self, lpn: Lpn) -> bool {
+        self.cache.is_translation(lpn)
+    }
+}
+
+impl Drive {
+    /// Operations that wait for entries of the map.
+    pub(super) fn waiting_for_entries(&self) -> Vec<TxnId> {
+        let lists = self.mapping.iter().flat_map(|all| all.waiting.iter().chain([&all.starved]));
+        lists.flat_map(|list| list.ids(&self.flash.txns)).collect()
+    }
+
+    /// Whether the entry of an operation's page is held; if not, the operation waits for it.
+    #[inline]
+    pub(super) fn has_entry(&mut self, id: TxnId) -> bool {
+        self.mapping.is_none() || self.look_up(id)
+    }
+
+    fn look_up(&mut self, id: TxnId) -> bool {
+        let txn = &self.flash.txns[id];
+        if matches!(txn.owner, Owner::Map { .. }) {
+            return true;
+        }
+        let mapping = self.mapping.as_mut().expect("a map that is held in part");
+        match mapping.cache.look_up(txn.lpn) {
+            Entry::Here => {
+                self.stats.map.hits += 1;
+                return true;
+            }
+            Entry::Coming => self.stats.map.misses += 1,
+            Entry::Absent => {
+                self.stats.map.misses += 1;
+                self.load_for(id);
+                return false;
+            }
+        }
+        let mapping = self.mapping.as_mut().expect("a map that is held in part");
+        let page = mapping.cache.page_of(self.flash.txns[id].lpn);
+        let slot = mapping.cache.slot_of(page).expect("it is on its way");
+        mapping.waiting[slot].push(&mut self.flash.txns, id);
+        false
+    }
+
+    /// Reads the translation page that an operation needs, as soon as there is a slot for it.
+    fn load_for(&mut self, id: TxnId) {
+        let mapping = self.mapping.as_mut().expect("a map that is held in part");
+        let page = mapping.cache.page_of(self.flash.txns[id].lpn);
+        let room = match mapping.cache.slot_of(page) {
+            // It has been asked for since.
+            Some(_) => None,
+            None => Some(mapping.cache.begin_load(page)),
+        };
+        if room == Some(MapRoom::None) {
+            return mapping.starved.push(&mut self.flash.txns, id);
+        }
+        let slot = mapping.cache.slot_of(page).expect("it has one");
+        mapping.waiting[slot].push(&mut self.flash.txns, id);
+        if let Some(MapRoom::AfterWriting(old)) = room {
+            self.stats.map.written_back += 1;
+            self.map_operation(old, OpKind::Program, false);
+        }
+        if room.is_some() {
+            self.map_operation(page, OpKind::Read, false);
+        }
+    }
+
+    /// The entry of a logical page has changed.
+    #[inline]
+    pub(super) fn entry_changed(&mut self, lpn: Lpn) {
+        let Some(mapping) = &mut self.mapping else { return };
+        if mapping.cache.is_translation(lpn) || mapping.cache.change(lpn) {
+            return;
+        }
+        let page = mapping.cache.page_of(lpn);
+        if mapping.cache.owe(page) {
+            self.change_on_flash(page);
+        }
+    }
+
+    /// The entry of a page that a plane's job has moved has changed; the job's changes go together.
+    #[inline]
+    pub(super) fn entry_moved(&mut self, lpn: Lpn, plane: PlaneId) {
+        let Some(mapping) = &mut self.mapping else { return };
+        if !mapping.cache.is_translation(lpn) && !mapping.cache.change(lpn) {
+            mapping.moved[plane.index()].insert(mapping.cache.page_of(lpn));
+        }
+    }
+
+    /// A plane's job has ended: the entries that it has changed are changed on the flash.
+    pub(super) fn change_moved(&mut self, plane: PlaneId) {
+        let Some(mapping) = &mut self.mapping else { return };
+        for page in std::mem::take(&mut mapping.moved[plane.index()]) {
+            let mapping = self.mapping.as_mut().expect("a map that is held in part");
+            // One that has come meanwhile has them.
+            if mapping.cache.change_page(page) {
+                continue;
+            }
+            if mapping.cache.owe(page) {
+                self.change_on_flash(page);
+            }
+        }
+    }
+
+    fn change_on_flash(&mut self, page: u32) {
+        self.stats.map.changed_on_flash += 1;
+        self.map_operation(page, OpKind::Program, true);
+    }
+
+    /// Begins an operation on a translation page; with `in_part`, it is read before it is written.
+    fn map_operation(&mut self, page: u32, kind: OpKind, in_part: bool) {
+        let mapping = self.mapping.as_ref().expect("a map that is held in part");
+        let lpn = mapping.cache.lpn_of(page);
+        let id = self.flash.txns.insert(self.now);
+        self.flash.comes(id);
+        let whole = u64::MAX >> (64 - self.sectors_per_page);
+        let txn = &mut self.flash.txns[id];
+        txn.lpn = lpn;
+        txn.owner = Owner::Map { page, in_part };
+        txn.kind = kind;
+        txn.cause = Cause::Mapping;
+        txn.mask = if in_part { 1 } else { whole };
+        txn.sectors = txn.mask.count_ones() as u16;
+        let op = if kind == OpKind::Read { Op::Read } else { Op::Write };
+        watch!(self, begins(id, &self.flash.txns[id], op));
+        self.acquire(id);
+    }
+
+    /// An operation on a translation page has ended.
+    pub(super) fn map_operation_ended(&mut self, page: u32, kind: OpKind, in_part: bool) {
+        let mapping = self.mapping.as_mut().expect("a map that is held in part");
+        if kind == OpKind::Program {
+            if in_part && mapping.cache.paid(page) {
+                self.change_on_flash(page);
+            }
+            return;
+        }
+        mapping.cache.loaded(page);
+        let slot = mapping.cache.slot_of(page).expect("it has come");
+        let mut waiting = std::mem::take(&mut mapping.waiting[slot]);
+        while let Some(id) = waiting.pop(&self.flash.txns) {
+            self.waited_for_entry(id);
+            self.go_on_with_entry(id);
+        }
+        // One of those that could not even begin to load.
+        while let Some(mapping) = self.mapping.as_mut().filter(|mapping| mapping.cache.has_room()) {
+            let Some(id) = mapping.starved.pop(&self.flash.txns) else { break };
+            match mapping.cache.look_up(self.flash.txns[id].lpn) {
+                Entry::Here => {
+                    self.waited_for_entry(id);
+                    self.go_on_with_entry(id);
+                }
+                _ => self.load_for(id),
+            }
+        }
+    }
+
+    fn waited_for_entry(&mut self, id: TxnId) {
+        let txn = &mut self.flash.txns[id];
+        txn.charge(Part::Map, self.now);
+        txn.was_held_up = true;
+    }
+}

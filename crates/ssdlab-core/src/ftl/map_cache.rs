@@ -1,0 +1,283 @@
+//! The part of the page map that the controller holds when it does not hold all of it.
+//!
+//! The map lies on the flash in translation pages, each with the entries of as many neighbouring
+//! logical pages as fit. They have logical pages of their own behind those of the host, so that
+//! garbage collection moves them like any other; where they lie is always known (a table of them is
+//! small). Translation pages come and go whole, the least recently used first. Source: A. Gupta,
+//! Y. Kim, B. Urgaonkar, "DFTL", ASPLOS 2009; PV-read, section IV.D (a tenth of the entries).
+
+use std::collections::BTreeMap;
+
+use ssdlab_nand::Lpn;
+
+/// Nobody: the end of a list of slots, or no slot.
+const NONE: u32 = u32::MAX;
+
+/// The size of a map that is held in part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapShape {
+    /// Entries of a translation page.
+    pub entries: u32,
+    /// Translation pages that the controller holds.
+    pub slots: u32,
+    /// Logical pages of the host.
+    pub logical: u32,
+}
+
+impl MapShape {
+    /// Translation pages in all.
+    pub fn pages(&self) -> u32 {
+        self.logical.div_ceil(self.entries)
+    }
+}
+
+/// A translation page that is held, or on its way.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    page: u32,
+    /// Its neighbours in the order of use.
+    newer: u32,
+    older: u32,
+    dirty: bool,
+    loading: bool,
+}
+
+/// What is known of an entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Entry {
+    /// It is held.
+    Here,
+    /// Its translation page is being read.
+    Coming,
+    /// It is not.
+    Absent,
+}
+
+/// Room for a translation page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Room {
+    /// There is some, and nothing is to be written for it.
+    Free,
+    /// There is some once this page has left, which was changed.
+    AfterWriting(u32),
+    /// All that is held is on its way itself.
+    None,
+}
+
+/// Translation pages that are held, the order of their use, and what is owed to the others.
+#[derive(Clone, Debug)]
+pub struct MapCache {
+    shape: MapShape,
+    slots: Vec<Slot>,
+    /// The slot of each translation page; [`NONE`] for none.
+    slot_of: Vec<u32>,
+    newest: u32,
+    oldest: u32,
+    /// For each translation page that is changed where it lies: whether that must be done again.
+    patched: BTreeMap<u32, bool>,
+}
+
+impl MapCache {
+    /// A cache that holds nothing yet.
+    pub fn new(shape: MapShape) -> MapCache {
+        MapCache {
+            shape,
+            slots: Vec::new(),
+            slot_of: vec![NONE; shape.pages() as usize],
+            newest: NONE,
+            oldest: NONE,
+            patched: BTreeMap::new(),
+        }
+    }
+
+    /// The translation page with the entry of a logical page.
+    #[inline]
+    pub fn page_of(&self, lpn: Lpn) -> u32 {
+        lpn.0 / self.shape.entries
+    }
+
+    /// The logical page that a translation page has itself.
+    pub fn lpn_of(&self, page: u32) -> Lpn {
+        Lpn(self.shape.logical + page)
+    }
+
+    /// Whether a logical page is a translation page's.
+    #[inline]
+    pub fn is_translation(&self, lpn: Lpn) -> bool {
+        lpn.0 >= self.shape.logical
+    }
+
+    /// Looks an entry up, which makes its page the one used last.
+    #[inline]
+    pub fn look_up(&mut self, lpn: Lpn) -> Entry {
+        let slot = self.slot_of[self.page_of(lpn) as usize];
+        match self.slots.get(slot as usize) {
+            None => Entry::Absent,
+            Some(found) if found.loading => Entry::Coming,
+            Some(_) => {
+                if self.newest != slot {
+                    self.unlink(slot);
+                    self.link(slot);
+                }
+                Entry::Here
+            }
+        }
+    }
+
+    /// Takes a slot for a translation page, which is now on its way.
+    pub fn begin_load(&mut self, page: u32) -> Room {
+        let (slot, room) = if (self.slots.len() as u32) < self.shape.slots {
+            self.slots.push(Slot { page, newer: NONE, older: NONE, dirty: false, loading: true });
+            ((self.slots.len() - 1) as u32, Room::Free)
+        } else if self.oldest == NONE {
+            return Room::None;
+        } else {
+            let slot = self.oldest;
+            self.unlink(slot);
+            let leaves = &mut self.slots[slot as usize];
+            let room = if leaves.dirty { Room::AfterWriting(leaves.page) } else { Room::Free };
+            self.slot_of[leaves.page as usize] = NONE;
+            (leaves.page, leaves.dirty, leaves.loading) = (page, false, true);
+            (slot, room)
+        };
+        self.slot_of[page as usize] = slot;
+        room
+    }
+
+    /// The slot that a translation page has or will have, if it is held or on its way.
+    pub fn slot_of(&self, page: u32) -> Option<usize> {
+        let slot = self.slot_of[page as usize];
+        (slot != NONE).then_some(slot as usize)
+    }
+
+    /// Whether a slot could be given to another translation page.
+    pub fn has_room(&self) -> bool {
+        self.oldest != NONE || (self.slots.len() as u32) < self.shape.slots
+    }
+
+    /// A translation page has come.
+    pub fn loaded(&mut self, page: u32) {
+        let slot = self.slot_of[page as usize];
+        self.slots[slot as usize].loading = false;
+        self.link(slot);
+    }
+
+    /// An entry has changed: false if its page is not held, so that it must be changed on the flash.
+    #[inline]
+    pub fn change(&mut self, lpn: Lpn) -> bool {
+        self.change_page(self.page_of(lpn))
+    }
+
+    /// Entries of a translation page have changed: false if it is not held.
+    #[inline]
+    pub fn change_page(&mut self, page: u32) -> bool {
+        let slot = self.slot_of[page as usize];
+        match self.slots.get_mut(slot as usize) {
+            Some(found) => {
+                found.dirty = true;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Notes that a translation page must be changed on the flash: true if that has to begin, false
+    /// if it is under way and will be done again.
+    pub fn owe(&mut self, page: u32) -> bool {
+        match self.patched.get_mut(&page) {
+            Some(again) => {
+                *again = true;
+                false
+            }
+            None => self.patched.insert(page, false).is_none(),
+        }
+    }
+
+    /// A translation page was changed on the flash: whether it must be again.
+    pub fn paid(&mut self, page: u32) -> bool {
+        match self.patched.remove(&page) {
+            Some(true) => self.owe(page),
+            _ => false,
+        }
+    }
+
+    fn link(&mut self, slot: u32) {
+        let before = std::mem::replace(&mut self.newest, slot);
+        let entry = &mut self.slots[slot as usize];
+        (entry.newer, entry.older) = (NONE, before);
+        match self.slots.get_mut(before as usize) {
+            Some(older) => older.newer = slot,
+            None => self.oldest = slot,
+        }
+    }
+
+    fn unlink(&mut self, slot: u32) {
+        let Slot { newer, older, .. } = self.slots[slot as usize];
+        match self.slots.get_mut(newer as usize) {
+            Some(next) => next.older = older,
+            None => self.newest = older,
+        }
+        match self.slots.get_mut(older as usize) {
+            Some(next) => next.newer = newer,
+            None => self.oldest = newer,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two slots for translation pages of ten entries.
+    fn two() -> MapCache {
+        MapCache::new(MapShape { entries: 10, slots: 2, logical: 95 })
+    }
+
+    fn load(cache: &mut MapCache, page: u32) -> Room {
+        let room = cache.begin_load(page);
+        cache.loaded(page);
+        room
+    }
+
+    #[test]
+    fn the_page_used_least_recently_leaves() {
+        let mut cache = two();
+        assert_eq!((cache.shape.pages(), cache.lpn_of(9)), (10, Lpn(104)));
+        assert_eq!(cache.look_up(Lpn(17)), Entry::Absent);
+        assert_eq!((load(&mut cache, 1), load(&mut cache, 2)), (Room::Free, Room::Free));
+        assert_eq!(cache.look_up(Lpn(17)), Entry::Here);
+        assert_eq!(load(&mut cache, 3), Room::Free);
+        assert_eq!(cache.look_up(Lpn(25)), Entry::Absent);
+        assert_eq!((cache.look_up(Lpn(30)), cache.look_up(Lpn(10))), (Entry::Here, Entry::Here));
+    }
+
+    #[test]
+    fn a_changed_page_is_written_once_when_it_leaves() {
+        let mut cache = two();
+        load(&mut cache, 0);
+        assert!(cache.change(Lpn(5)) && cache.change(Lpn(6)) && !cache.change(Lpn(11)));
+        load(&mut cache, 1);
+        assert_eq!(load(&mut cache, 2), Room::AfterWriting(0));
+        assert_eq!(load(&mut cache, 3), Room::Free);
+    }
+
+    #[test]
+    fn what_is_on_its_way_makes_no_room() {
+        let mut cache = two();
+        assert_eq!((cache.begin_load(0), cache.begin_load(1)), (Room::Free, Room::Free));
+        assert_eq!(cache.look_up(Lpn(3)), Entry::Coming);
+        assert!(!cache.has_room());
+        assert_eq!(cache.begin_load(2), Room::None);
+        cache.loaded(1);
+        assert_eq!(cache.begin_load(2), Room::Free);
+        assert_eq!((cache.slot_of(1), cache.slot_of(2)), (None, Some(1)));
+    }
+
+    #[test]
+    fn a_page_is_changed_on_the_flash_once_at_a_time() {
+        let mut cache = two();
+        assert!(cache.owe(4) && !cache.owe(4) && !cache.owe(4) && cache.owe(5));
+        assert!(cache.paid(4), "changed again meanwhile");
+        assert!(!cache.paid(4) && !cache.paid(5) && cache.owe(4));
+    }
+}
