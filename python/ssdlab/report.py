@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Aggregate,
         Comparison,
         KindResult,
+        PageTypesResult,
         PreconditionResult,
         ReplayResult,
         Result,
@@ -103,19 +104,12 @@ def _figures(result: Result) -> Iterator[str]:
     yield f"GC         {gc.count:,} blocks, {gc.moved_pages:,} pages moved"
     busy = result.utilisation
     yield f"busy       dies {share(busy.die)}, buses {share(busy.bus)}"
-    if result.buffer is not None and result.buffer.hit_ratio is not None:
-        yield f"buffer     {share(result.buffer.hit_ratio)} of pages found in it"
-    if result.map_cache is not None and result.map_cache.hit_ratio is not None:
-        yield f"map        {share(result.map_cache.hit_ratio)} of entries found in its cache"
+    yield from _found(result)
     if result.prioritised is not None:
         first = result.prioritised
         yield f"overtaking {share(first.read)} of reads, {share(first.write)} of writes"
-    if (types := result.page_types) is not None and (success := types.success) is not None:
-        counts = types.dominated
-        named = zip(PAGE_TYPES[len(counts)], counts, strict=True)
-        shares = ", ".join(f"{name} {share(count / max(1, sum(counts)))}" for name, count in named)
-        yield f"page type  {shares} of writes by their slowest"
-        yield f"typed      {100 * success:.1f} % of pages are of the type wished"
+    if result.page_types is not None:
+        yield from _typed(result.page_types)
     if result.scheduling_steps:
         yield f"choosing   {result.scheduling_steps / result.requests:.1f} steps a request"
     if result.strong_share is not None:
@@ -133,6 +127,26 @@ def _figures(result: Result) -> Iterator[str]:
     speed = f"{amount(sim.requests_per_s)} requests/s"
     ready = f", {digits(sim.ready_s)} s of it to set up" if sim.ready_s > _LONG_S else ""
     yield f"simulated  {simulated} in {digits(sim.wall_s)} s{ready} ({speed})"
+
+
+def _found(result: Result) -> Iterator[str]:
+    """Say how much was found in what the controller holds."""
+    if result.buffer is not None and result.buffer.hit_ratio is not None:
+        yield f"buffer     {share(result.buffer.hit_ratio)} of pages found in it"
+    if result.map_cache is not None and result.map_cache.hit_ratio is not None:
+        yield f"map        {share(result.map_cache.hit_ratio)} of entries found in its cache"
+
+
+def _typed(types: PageTypesResult) -> Iterator[str]:
+    """Say what page types were written, if any were wished for."""
+    if types.success is None:
+        return
+    # A drive that buffers writes programs no page while a request waits.
+    if whole := sum(types.dominated):
+        named = zip(PAGE_TYPES[len(types.dominated)], types.dominated, strict=True)
+        shares = ", ".join(f"{name} {share(count / whole)}" for name, count in named)
+        yield f"page type  {shares} of writes by their slowest"
+    yield f"typed      {100 * types.success:.1f} % of pages are of the type wished"
 
 
 def steadiness(done: PreconditionResult) -> str:

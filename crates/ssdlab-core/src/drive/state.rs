@@ -35,9 +35,9 @@ impl Drive {
     pub fn with_media(resolved: Arc<Resolved>, media: Media) -> Option<Drive> {
         let mut drive = Drive::new(resolved);
         let geometry = drive.geometry.clone();
-        let pages = drive.resolved.mapped_pages();
+        let (data, pages) = (drive.resolved.logical_pages, drive.resolved.mapped_pages());
         let same_blocks = media.blocks.len() == geometry.block_count() as usize;
-        let map = Map::restore(media.map.sized(pages)?, geometry.page_count())?;
+        let map = Map::restore(media.map.sized(data, pages)?, geometry.page_count())?;
         let same_pages =
             map.logical_pages() == pages && map.keeps_sectors() == drive.resolved.keeps_sectors();
         let idle = !media.blocks.any(BlockState::Victim);

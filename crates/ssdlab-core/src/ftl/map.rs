@@ -32,11 +32,12 @@ pub struct SavedMap {
 }
 
 impl SavedMap {
-    /// The same with so many logical pages; `None` if others hold data. A map that is held in part has
-    /// pages of its own, which a drive that was aged without it lacks.
-    pub fn sized(mut self, pages: u32) -> Option<SavedMap> {
-        let pages = pages as usize;
-        if self.forward.iter().skip(pages).any(|&at| at != 0) {
+    /// The same with `pages` logical pages, of which the first `data` are those of the host; `None` if
+    /// it is a map of other pages. A map that is held in part has pages of its own, which a drive
+    /// that was aged without it lacks.
+    pub fn sized(mut self, data: u32, pages: u32) -> Option<SavedMap> {
+        let (data, pages) = (data as usize, pages as usize);
+        if ![data, pages].contains(&self.forward.len()) {
             return None;
         }
         self.forward.resize(pages, 0);

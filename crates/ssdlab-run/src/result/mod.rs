@@ -234,14 +234,8 @@ impl RunResult {
             wear: wear(drive),
             bit_errors: bit_errors(drive),
             utilisation: utilisation(drive, end),
-            buffer: (prepared.resolved.buffer_pages > 0).then(|| BufferResult {
-                hit_ratio: stats.buffer.hit_ratio(),
-                counts: stats.buffer,
-            }),
-            map_cache: prepared
-                .resolved
-                .map_cache
-                .map(|_| MapCacheResult { hit_ratio: stats.map.hit_ratio(), counts: stats.map }),
+            buffer: (prepared.resolved.buffer_pages > 0).then(|| BufferResult::new(stats.buffer)),
+            map_cache: prepared.resolved.map_cache.map(|_| MapCacheResult::new(stats.map)),
             prioritised: prioritised(drive),
             scheduling_steps: drive.holds_back().then_some(stats.scheduling_steps),
             strong_share: strong_share(drive),

@@ -135,6 +135,12 @@ pub struct BufferResult {
     pub counts: BufferCounts,
 }
 
+impl BufferResult {
+    pub(super) fn new(counts: BufferCounts) -> BufferResult {
+        BufferResult { hit_ratio: counts.hit_ratio(), counts }
+    }
+}
+
 /// The part of the page map that the controller holds.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct MapCacheResult {
@@ -143,6 +149,12 @@ pub struct MapCacheResult {
     /// What was looked up, and what that made of operations.
     #[serde(flatten)]
     pub counts: MapCounts,
+}
+
+impl MapCacheResult {
+    pub(super) fn new(counts: MapCounts) -> MapCacheResult {
+        MapCacheResult { hit_ratio: counts.hit_ratio(), counts }
+    }
 }
 
 /// Shares of the requests that went to the flash before one of their kind that came earlier.

@@ -24,7 +24,7 @@ fn every_key_is_read() {
     let got = config(
         "kind = { zipf = { theta = 0.8 } }\nfootprint = '1GiB'\nread_share = '70%'\n\
          sizes = ['4KiB', { size = '64KiB', weight = 3 }]\narrivals = 'fixed'\n\
-         interarrival = '50us'\nrequests = 7\nqueue = 3\nhint = 9\n",
+         interarrival = '50us'\nrequests = 7\nqueue = 3\nhints = [0, 2]\n",
     )
     .unwrap();
     let Kind::Zipf(zipf) = &got.kind else { panic!("{:?}", got.kind) };
@@ -33,7 +33,7 @@ fn every_key_is_read() {
     let sizes: Vec<(u64, u32)> = got.sizes.iter().map(|c| (c.size.get(), c.weight)).collect();
     assert_eq!(sizes, [(4096, 1), (65536, 3)]);
     assert_eq!((got.arrivals, got.interarrival), (Arrivals::Fixed, Nanos::from_us(50)));
-    assert_eq!((got.requests, got.queue, got.hint), (7, 3, 9));
+    assert_eq!((got.requests, got.queue, got.hints), (7, 3, vec![0, 2]));
 }
 
 #[test]
