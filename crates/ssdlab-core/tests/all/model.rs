@@ -219,6 +219,9 @@ proptest! {
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let Ok(mut rig) = Rig::seeded(&sets, seed) else { return Err(TestCaseError::reject("no such drive")) };
         play(&mut rig, &steps, depth).map_err(TestCaseError::fail)?;
+        // More entries than are held.
+        rig.pages(Op::Read, 0, 300);
+        rig.finish();
         prop_assert!(rig.drive.stats().map.misses > 0);
     }
 }
