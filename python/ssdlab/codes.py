@@ -246,7 +246,7 @@ def ldpc(
 def text(told: Ldpc) -> str:
     """Return what ``ssdlab ldpc`` prints."""
     tables = [corrected(told), thresholds(told), hard(told), hurried(told), pages(told)]
-    parts = [told.heading, *(str(each) for each in tables), bch(told)]
+    parts = [told.heading, *(str(each) for each in tables), nearest(told), bch(told)]
     parts += [str(each) for each in measured(told)]
     return "\n\n".join([*parts, *told.notes()])
 
@@ -314,6 +314,22 @@ def hurried(told: Ldpc) -> Table:
     ]
     labels = Column("iterations", [str(each.iterations) for each in told.hurried])
     return Table("min-sum that is stopped early, against the published", labels, columns)
+
+
+def nearest(told: Ldpc) -> str:
+    """Say which decoder comes nearest to what is published of hard decisions."""
+    last = told.levels[-1]
+    found = [(abs(one.difference), one.decoder, one.corrected, "") for one in told.hard]
+    for one in told.hurried:
+        soft = f"\n{last.levels} levels it decodes to {rate(one.soft)}"
+        soft += f", published {rate(last.published)} ({percent(one.soft_difference)})"
+        words = f"min-sum of {one.iterations} iterations"
+        found.append((abs(one.hard_difference), words, one.hard, soft))
+    _, words, value, soft = min(found)
+    published = told.levels[0].published
+    assert published is not None
+    differs = percent(value / published - 1)
+    return f"nearest to {rate(published)} of one level: {words}, {rate(value)} ({differs}){soft}"
 
 
 def pages(told: Ldpc) -> Table:

@@ -65,12 +65,14 @@ def _capability(told: Ldpc) -> Iterator[Figure]:
     )
     line = alt.Chart().mark_line(point=True).transform_filter(_of("line"))
     points = alt.Chart().mark_point(shape="diamond", filled=True, opacity=1, style="anchor")
-    words = alt.Chart().mark_text(style="note", align="left", dx=6, dy=9)
-    below = alt.Chart().mark_text(style="note", align="left", dx=6, dy=20)
+    right = alt.Chart().mark_text(style="note", align="left", dx=7, dy=-1)
+    below = alt.Chart().mark_text(style="note", align="left", dx=7, dy=8)
+    left = alt.Chart().mark_text(style="note", align="right", dx=-7)
     layers = [
         line.encode(x=x, y=y, color=colour(lines)),
         points.transform_filter("datum.kind !== 'line'").encode(x=x, y=y),
-        words.transform_filter(_of("anchor")).encode(x=x, y=y, text="note:N"),
+        right.transform_filter(_of("anchor") + " && datum.x === 1").encode(x=x, y=y, text="note:N"),
+        left.transform_filter(_of("anchor") + " && datum.x > 1").encode(x=x, y=y, text="note:N"),
         below.transform_filter(_of("bch")).encode(x=x, y=y, text="note:N"),
     ]
     chart = alt.LayerChart(layer=layers, data=table(rows))
@@ -86,7 +88,7 @@ def _failures(told: Ldpc) -> Iterator[Figure]:
     if not curves:
         return
     lines = [Line(_name(curve)) for curve in curves]
-    rows = [
+    rows: list[_Row] = [
         {
             "label": _name(curve),
             "x": short(point.rber, 5),

@@ -33,6 +33,7 @@ def origins(told: Ldpc) -> Iterator[Origin]:
         ("code", f"regular (4, 36), {told.bits:,} bits"),
         ("failure", f"{told.failure:.0e}"),
         ("BCH", codes.bch(told)),
+        ("hard decisions", codes.nearest(told)),
         ("seed", str(told.seed)),
     ]
     yield Origin(told.heading, facts)
