@@ -321,7 +321,7 @@ def nearest(told: Ldpc) -> str:
     last = told.levels[-1]
     found = [(abs(one.difference), one.decoder, one.corrected, "") for one in told.hard]
     for one in told.hurried:
-        soft = f"\n{last.levels} levels it decodes to {rate(one.soft)}"
+        soft = f";\nat {last.levels} levels it decodes {rate(one.soft)}"
         soft += f", published {rate(last.published)} ({percent(one.soft_difference)})"
         words = f"min-sum of {one.iterations} iterations"
         found.append((abs(one.hard_difference), words, one.hard, soft))

@@ -16,7 +16,7 @@ use crate::tail::root;
 const FAILURES: u64 = 5;
 
 /// The raw bit error rate at which a frame fails with a probability of `failure`, carried on from
-/// measured points; `None` if these are not two of some failures. An error floor it cannot see.
+/// measured points; `None` if fewer than three of them have some failures. An error floor it cannot see.
 pub fn carried_on(
     points: &[Measured],
     failure: f64,
@@ -39,7 +39,7 @@ pub fn carried_on(
         (count, lowest) = (count + 1, point.rber.min(lowest));
     }
     let whole = xx * yy - xy * xy;
-    if count < 2 || whole <= 0.0 {
+    if count < 3 || whole <= 0.0 {
         return None;
     }
     let (a, b) = ((xz * yy - yz * xy) / whole, (yz * xx - xz * xy) / whole);

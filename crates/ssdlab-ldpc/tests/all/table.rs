@@ -4,7 +4,10 @@ use std::sync::atomic::AtomicBool;
 
 use ssdlab_ldpc::channel::Cell;
 use ssdlab_ldpc::derive::{Read, derive};
+use ssdlab_ldpc::ensemble::{FLASH, threshold};
+use ssdlab_ldpc::finite::{FAILURE, shifted};
 use ssdlab_ldpc::ledger::{Ledger, Order};
+use ssdlab_ldpc::min_sum;
 use ssdlab_ldpc::monte_carlo::Reins;
 use ssdlab_nand::ldpc::{BCH_CAPABILITY, LDPC_CAPABILITY, LDPC_DERIVED};
 
@@ -54,4 +57,21 @@ fn cells_of_three_bits_decode_the_same_where_every_state_has_a_boundary() {
     let of = |cell, page| Read::new(cell, page, 0.0).min_sum(3).corrected;
     assert!((of(Cell::Tlc, 2) / of(Cell::Mlc, 1) - 1.0).abs() < 1e-3);
     assert!(of(Cell::Tlc, 0) > 1.02 * of(Cell::Tlc, 2), "far states help to tell");
+}
+
+#[test]
+fn seven_references_evenly_spaced_decode_little_less_unless_they_crowd() {
+    // What docs/ldpc.md says of placement.
+    let read = Read::new(Cell::Mlc, 1, 0.0);
+    let decoded = |spacing: f64| {
+        let offsets: Vec<f64> = (-3..=3).map(|k| f64::from(k) * spacing).collect();
+        let channel = |rber: f64| read.voltages(rber).outputs(&offsets).symmetric();
+        let threshold = threshold(0.01, 0.025, |rber| min_sum::decodes(FLASH, &channel(rber)));
+        shifted(threshold, FAILURE, channel)
+    };
+    let best = LDPC_DERIVED[6];
+    for (spacing, rate) in [(0.04, 0.0136), (0.06, 0.0156), (0.1, 0.0164), (0.16, 0.0155)] {
+        let found = decoded(spacing);
+        assert!((found - rate).abs() < 1e-4 && found < best, "{spacing}: {found}");
+    }
 }
