@@ -115,3 +115,16 @@ impl Part {
 
 /// How a request's latency divides into its parts, in nanoseconds.
 pub type Blame = [u64; Part::COUNT];
+
+/// What is known of the request that an operation works for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Manners {
+    /// The submission queue's priority, 0 the highest.
+    pub priority: u8,
+    /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
+    pub hint: u8,
+    /// Pages.
+    pub pages: u32,
+    /// Bytes.
+    pub bytes: u64,
+}

@@ -10,7 +10,7 @@ use crate::policy::evict::{EvictPolicy, Lru, UseView};
 use crate::policy::order::{
     Fifo, Going, HoldView, Next, OrderPolicy, OrderView, Priority, ReadFirst,
 };
-use crate::policy::place::{NextPage, PlacePolicy, PlaceView};
+use crate::policy::place::{NextPage, PlacePolicy, PlaceView, Typed};
 use crate::policy::preempt::{Nobody, PreemptPolicy, PreemptView, ReadsInterrupt, Verdict};
 use crate::policy::program::{Normal, ProgramPolicy, ProgramView};
 use crate::policy::read::{Climb, ReadPolicy, ReadView, Worst};
@@ -282,6 +282,10 @@ impl PlacePolicy for Place {
     #[inline]
     fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
         each_place!(self, policy => policy.wish(view, wish))
+    }
+
+    fn types(&self) -> Typed {
+        each_place!(self, policy => policy.types())
     }
 
     fn heeds_hints(&self) -> bool {

@@ -9,47 +9,92 @@ use serde::{Deserialize, Serialize};
 
 use crate::page_order::{PageType, WordLine};
 
-/// How many pages of each type of a block are programmed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Progress([u16; PageType::MOST]);
+/// How far a block of some page types and wordlines is programmed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Counts", into = "Counts")]
+pub struct Progress {
+    /// Pages of each type that are programmed.
+    programmed: [u16; PageType::MOST],
+    wordlines: u16,
+    types: u8,
+}
 
 impl Progress {
-    /// Every page of so many types and wordlines.
-    pub fn complete(types: u8, wordlines: u16) -> Progress {
-        let mut programmed = [0; PageType::MOST];
-        programmed[..usize::from(types)].fill(wordlines);
-        Progress(programmed)
+    /// Of a block that is erased.
+    pub fn new(types: u8, wordlines: u16) -> Progress {
+        debug_assert!(usize::from(types) <= PageType::MOST);
+        Progress { programmed: [0; PageType::MOST], wordlines, types }
     }
 
-    /// The wordline of the page of this type that may be programmed next in a block of so many
-    /// wordlines, if one may.
+    /// Of a block that is full.
+    pub fn complete(types: u8, wordlines: u16) -> Progress {
+        let mut progress = Progress::new(types, wordlines);
+        progress.programmed[..usize::from(types)].fill(wordlines);
+        progress
+    }
+
+    /// The wordline of the page of this type that may be programmed next, if one may.
     #[inline]
-    pub fn candidate(&self, page_type: PageType, wordlines: u16) -> Option<WordLine> {
-        let next = self.0[page_type.index()];
+    pub fn candidate(&self, page_type: PageType) -> Option<WordLine> {
+        let next = self.programmed[page_type.index()];
         let above_neighbours = match page_type.index() {
             0 => true,
-            at => self.0[at - 1] >= wordlines.min(next + 2),
+            at => self.programmed[at - 1] >= self.wordlines.min(next + 2),
         };
-        (next < wordlines && above_neighbours).then_some(WordLine(next))
+        let has = page_type.0 < self.types && next < self.wordlines;
+        (has && above_neighbours).then_some(WordLine(next))
     }
 
     /// Programs the next page of this type, if it may be; its wordline.
     #[inline]
-    pub fn program(&mut self, page_type: PageType, wordlines: u16) -> Option<WordLine> {
-        let wordline = self.candidate(page_type, wordlines)?;
-        self.0[page_type.index()] += 1;
+    pub fn program(&mut self, page_type: PageType) -> Option<WordLine> {
+        let wordline = self.candidate(page_type)?;
+        self.programmed[page_type.index()] += 1;
         Some(wordline)
     }
 
     /// Pages of this type that are programmed.
     #[inline]
     pub fn programmed(&self, page_type: PageType) -> u16 {
-        self.0[page_type.index()]
+        self.programmed[page_type.index()]
     }
 
     /// Pages of all types that are programmed.
     pub fn total(&self) -> u32 {
-        self.0.iter().map(|&count| u32::from(count)).sum()
+        self.programmed.iter().map(|&count| u32::from(count)).sum()
+    }
+}
+
+/// A [`Progress`] as it is kept: any numbers.
+#[derive(Serialize, Deserialize)]
+struct Counts {
+    programmed: Vec<u16>,
+    wordlines: u16,
+}
+
+impl From<Progress> for Counts {
+    fn from(progress: Progress) -> Counts {
+        let programmed = progress.programmed[..usize::from(progress.types)].to_vec();
+        Counts { programmed, wordlines: progress.wordlines }
+    }
+}
+
+impl TryFrom<Counts> for Progress {
+    type Error = String;
+
+    /// # Errors
+    /// When no legal programs lead there.
+    fn try_from(Counts { programmed, wordlines }: Counts) -> Result<Progress, String> {
+        let lead = |pair: &[u16]| pair[1] == 0 || pair[0] >= wordlines.min(pair[1] + 1);
+        let fits = programmed.len() <= PageType::MOST
+            && programmed.iter().all(|&count| count <= wordlines)
+            && programmed.windows(2).all(lead);
+        if !fits {
+            return Err(format!("{programmed:?} pages of {wordlines} wordlines in no legal order"));
+        }
+        let mut progress = Progress::new(programmed.len() as u8, wordlines);
+        progress.programmed[..programmed.len()].copy_from_slice(&programmed);
+        Ok(progress)
     }
 }
 
@@ -68,13 +113,13 @@ mod tests {
     /// What may be programmed next, by type, in a block of five wordlines (as in Fig. 7 of PA-SSD)
     /// of which so many pages of each type are programmed in an order that is legal.
     fn candidates(programmed: [u16; 3]) -> [Option<u16>; 3] {
-        let mut block = Progress::default();
+        let mut block = Progress::new(3, 5);
         for (at, &count) in programmed.iter().enumerate() {
             for _ in 0..count {
-                block.program(PageType(at as u8), 5).expect("a legal program");
+                block.program(PageType(at as u8)).expect("a legal program");
             }
         }
-        [LSB, CSB, MSB].map(|kind| block.candidate(kind, 5).map(|wordline| wordline.0))
+        [LSB, CSB, MSB].map(|kind| block.candidate(kind).map(|wordline| wordline.0))
     }
 
     #[test]
@@ -98,12 +143,28 @@ mod tests {
 
     #[test]
     fn a_block_of_one_wordline_has_no_neighbours_to_wait_for() {
-        let mut block = Progress::default();
-        assert_eq!(block.program(CSB, 1), None);
+        let mut block = Progress::new(3, 1);
+        assert_eq!(block.program(CSB), None);
         for kind in [LSB, CSB, MSB] {
-            assert_eq!(block.program(kind, 1), Some(WordLine(0)));
+            assert_eq!(block.program(kind), Some(WordLine(0)));
         }
         assert_eq!((block.total(), block.programmed(MSB)), (3, 1));
+        assert_eq!(block.program(PageType(3)), None, "cells of three bits");
+    }
+
+    #[test]
+    fn what_was_kept_is_taken_back_only_if_legal_programs_lead_there() {
+        let kept = |programmed: &[u16]| {
+            let counts = Counts { programmed: programmed.to_vec(), wordlines: 5 };
+            Progress::try_from(counts).is_ok()
+        };
+        for legal in [[0, 0, 0], [2, 1, 0], [3, 2, 1], [5, 4, 3], [5, 5, 5]] {
+            assert!(kept(&legal), "{legal:?}");
+        }
+        for illegal in [[1, 1, 0], [0, 0, 1], [3, 2, 2], [6, 5, 5], [5, 4, 4]] {
+            assert!(!kept(&illegal), "{illegal:?}");
+        }
+        assert!(!kept(&[0; 5]), "cells of five bits");
     }
 
     proptest! {
@@ -113,12 +174,12 @@ mod tests {
             bits in 1u8..=4,
             asked in prop::collection::vec(0u8..4, 0..200),
         ) {
-            let mut block = Progress::default();
+            let mut block = Progress::new(bits, wordlines);
             let mut programmed = BTreeSet::new();
             let types = || (0..bits).map(PageType);
-            for kind in asked.into_iter().filter(|&kind| kind < bits).map(PageType) {
+            for kind in asked.into_iter().map(PageType) {
                 let before = block;
-                let Some(wordline) = block.program(kind, wordlines) else {
+                let Some(wordline) = block.program(kind) else {
                     prop_assert_eq!(before, block);
                     continue;
                 };
@@ -132,13 +193,16 @@ mod tests {
                     }
                 }
             }
+            let before_all = block;
             // Whatever was programmed, there is always a page that may come next.
             while block.total() < u32::from(wordlines) * u32::from(bits) {
-                let next = types().find(|&kind| block.program(kind, wordlines).is_some());
+                let next = types().find(|&kind| block.program(kind).is_some());
                 prop_assert!(next.is_some(), "stuck at {:?}", block);
             }
-            prop_assert!(types().all(|kind| block.candidate(kind, wordlines).is_none()));
+            prop_assert!(types().all(|kind| block.candidate(kind).is_none()));
             prop_assert_eq!(block, Progress::complete(bits, wordlines));
+            let kept = Counts::from(before_all);
+            prop_assert_eq!(Progress::try_from(kept), Ok(before_all), "any that is reached is taken back");
         }
     }
 }

@@ -153,10 +153,6 @@ impl Plan {
             let expected = format!("0 to {most}, since host.queues is {}", drive.host.queues);
             return Err(effective.fault_at("workload.queue").expected(expected));
         }
-        if workload.hints.iter().any(|hint| *hint != 0) && !Drive::heeds_hints(&resolved) {
-            let expected = "no hint: nothing in this drive heeds any";
-            return Err(effective.fault_at("workload.hints").expected(expected));
-        }
         Ok(Prepared {
             warmup: self.parse_warmup()?,
             replays: self.parse_replays()?,
@@ -368,6 +364,13 @@ impl Prepared {
             (None, None, Some(twin)) => twin.title.clone(),
             (None, None, None) => self.workload.kind.name().to_owned(),
         }
+    }
+
+    /// A remark, if requests carry hints of which this drive's policies make nothing.
+    pub(crate) fn hints_unheeded(&self) -> Option<String> {
+        let hinted = self.workload.hints.iter().any(|hint| *hint != 0);
+        (hinted && !Drive::heeds_hints(&self.resolved))
+            .then(|| "nothing in this drive heeds the hints of workload.hints".into())
     }
 
     /// Refuses a closed-form workload that reaches beyond the drive, unless it is folded.

@@ -87,7 +87,7 @@ fn drawn(prepared: &Prepared, control: &Control) -> Option<Drive> {
 /// Requests of that pass between two looks at whether to stop.
 const LOOK: u64 = 1 << 12;
 
-/// Lays down every page that the workload reads before it writes it, if the plan says so.
+/// Lays down every page that the workload reads, if the plan says so.
 ///
 /// # Errors
 /// When the workload cannot be read, or the drive cannot hold them.
@@ -107,7 +107,7 @@ pub(crate) fn lay_down_footprint(
         if feed.given().is_multiple_of(LOOK) && control.stop.load(Ordering::Relaxed) {
             return Ok(());
         }
-        if !matches!(record.op, Op::Read | Op::Write) {
+        if record.op != Op::Read {
             continue;
         }
         let first = record.lba / sectors;
@@ -118,7 +118,7 @@ pub(crate) fn lay_down_footprint(
                 continue;
             }
             seen[word] |= bit;
-            if record.op == Op::Read && !drive.lay_down(page as u32) {
+            if !drive.lay_down(page as u32) {
                 return Err(feed.fault("a footprint that the drive cannot hold"));
             }
         }

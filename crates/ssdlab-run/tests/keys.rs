@@ -73,6 +73,7 @@ macro_rules! typed {
 }
 const BY_QUEUE: &[&str] = typed!("qds");
 const BY_SIZE: &[&str] = typed!("sbs");
+const BY_HINT: &[&str] = typed!("hgs");
 const TABLES: &[&str] =
     &["start.age_max=90d", "physics.levels.retention.rate=8.448e-4", "read=sl_tables"];
 const WORN_TABLES: &[&str] = &[
@@ -137,6 +138,7 @@ const CHANGES: &[Row] = &[
     ("ftl.allocation_order", &[], "PDWC"),
     ("ftl.bad_blocks", &[], "2%"),
     ("ftl.page_order", &[], "relaxed"),
+    ("ftl.copies", WRITES, "together"),
     ("ftl.level_wear", WRITES, "false"),
     ("ftl.map_cache.entry", MAPPED, "64B"),
     ("ftl.map_cache.share", MAPPED, "100%"),
@@ -202,6 +204,7 @@ const CHANGES: &[Row] = &[
     ("timing.voltages", &[], "[{name=\"normal\",transfer=\"30us\"}]"),
     ("workload.arrivals", &[], "fixed"),
     ("workload.footprint", &[], "8MiB"),
+    ("workload.hints", BY_HINT, "[1, 3]"),
     ("workload.interarrival", &[], "900us"),
     ("workload.kind", &[], "sequential"),
     ("workload.kind.bursty.length", &["workload.kind=bursty"], "9"),
@@ -299,12 +302,14 @@ const REFUSED: &[Row] = &[
     ("buffer.latency", &[], "1us"),
     ("buffer.reads", &[], "true"),
     ("evict", &[], "cflru"),
+    ("ftl.copies", &["ftl.page_order=relaxed"], "together"),
     ("flash.hold_until_decoded", &[], "true"),
     ("flash.resume_time", &[], "5us"),
     ("flash.suspend_time", &[], "5us"),
     ("host.queues", &["order=priority"], "1"),
     ("place", &[], "[]"),
     ("place", &[], "[\"next_page\",\"next_page\"]"),
+    ("place", &["ftl.page_order=relaxed"], "[\"ubs\",\"us\"]"),
     ("program", &[], "[]"),
     ("read", &[], "worst"),
     ("read.climb.start", &[], "2"),
@@ -318,7 +323,6 @@ const REFUSED: &[Row] = &[
     ("timing.voltages[].base_factor", &[], "base_factor=1.4"),
     ("timing.voltages[].program", &[], "program=\"500us\""),
     ("timing.voltages[].sense", &[], "sense=\"50us\""),
-    ("workload.hints", &[], "[1, 3]"),
     ("workload.trace.columns", &[], "time:0:us,op:2,offset:3,size:4"),
     ("workload.trace.device", &[], "hm_0"),
     ("workload.trace.tick", &[], "1us"),

@@ -115,6 +115,24 @@ fn a_footprint_is_laid_down_for_a_mix_too() {
 }
 
 #[test]
+fn what_is_read_lies_on_the_drive_when_a_write_before_covers_it_in_part() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("t.csv");
+    let write = "time_us,dev,op,offset_bytes,size_bytes\n0,0,W,0,512\n";
+    let merged = |then: &str| {
+        std::fs::write(&file, format!("{write}{then}")).expect("a file");
+        let plan = Plan {
+            device: "pa-ssd-tlc-288g".into(),
+            trace: Some(file.display().to_string()),
+            ..Plan::default()
+        };
+        run(&plan).expect("a run").ops["read"]["rmw"]
+    };
+    assert_eq!(merged("90000,0,R,0,8192\n"), 1);
+    assert_eq!(merged("90000,0,W,0,8192\n"), 0, "nobody reads it");
+}
+
+#[test]
 fn what_contradicts_a_mix_is_refused_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = trace(folder.path(), "t.csv", 30, 100, 0);

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::Lpn;
 
+use crate::account::Manners;
 use crate::config::Resolved;
 use crate::flash::TxnId;
 pub use departures::Departures;
@@ -34,16 +35,19 @@ pub struct Slot {
     pub waits: bool,
     /// The number of the departure by which a flush programs it, until that has ended.
     pub flushing: Option<u64>,
+    /// The request that wrote it last.
+    pub written: Option<Manners>,
 }
 
 impl Slot {
     /// A page that was read.
     pub fn read(lpn: Lpn, present: u64) -> Slot {
-        Slot { lpn, present, dirty: 0, arriving: None, waits: false, flushing: None }
+        Slot { lpn, present, dirty: 0, arriving: None, waits: false, flushing: None, written: None }
     }
 
-    /// Sectors of it are written.
-    pub fn write(&mut self, write: TxnId, sectors: u64) {
+    /// Sectors of it are written by such a request.
+    pub fn write(&mut self, write: TxnId, sectors: u64, by: Manners) {
+        self.written = Some(by);
         self.present |= sectors;
         self.dirty |= sectors;
         // One that waits for the slot moves in after this one.

@@ -6,6 +6,7 @@ use ssdlab_nand::chip::{Chip, PhysicsConfig};
 use ssdlab_nand::refusal::Refusal;
 
 use super::DriveConfig;
+use crate::ftl::PageSequence;
 use crate::policy::tend::{Counts, Victim};
 use crate::slots::{EvictChoice, PreemptChoice, ProgramChoice, ReadChoice};
 
@@ -83,6 +84,12 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     vec![
         ("tend.gc.choices", shown(choices), !draws, "without victim = \"d_choices\""),
         ("tend.gc.reach", shown(reach), counts_pages, "with counts = \"pages\""),
+        (
+            "ftl.copies",
+            config.ftl.copies.map(|copies| format!("{copies:?}").to_lowercase()),
+            config.ftl.page_order == PageSequence::Relaxed,
+            "with page_order = \"relaxed\", where all that is written shares the blocks of a plane",
+        ),
         ("read", worst, chip.is_flat(), FLAT),
     ]
 }

@@ -17,7 +17,7 @@ pub use ssdlab_nand::chip::PhysicsConfig;
 use ssdlab_nand::timing::TimingConfig;
 
 use crate::belief::BeliefConfig;
-use crate::ftl::PageSequence;
+use crate::ftl::{Copies, PageSequence};
 use crate::slots::{
     EvictChoice, OrderChoice, PlaceChoice, PreemptChoice, ProgramChoice, ReadChoice, TendChoice,
 };
@@ -315,6 +315,11 @@ pub struct FtlConfig {
     /// `relaxed` (each page type by itself behind the next lower one, and several blocks of a plane at
     /// a time). Default: `strict`. Source: PA-SSD, section 4.3.1 for `relaxed`.
     pub page_order: PageSequence,
+    /// The blocks that take what garbage collection moves, where `page_order` is `strict`: `apart`
+    /// (their own) or `together` (those that the host writes: a plane has one open block). Default:
+    /// `apart`. Source: PA-SSD, section 2.2 for `together`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copies: Option<Copies>,
     /// Writes that cover a page in part: `read_modify_write`, `pad` or `sector_bitmap`. Default:
     /// `read_modify_write`. Source: PA-SSD (ruled).
     pub partial_writes: PartialWrites,
@@ -335,6 +340,7 @@ impl Default for FtlConfig {
             allocation: Allocation::default(),
             allocation_order: "CWDP".into(),
             page_order: PageSequence::default(),
+            copies: None,
             partial_writes: PartialWrites::default(),
             map_cache: Toggle::off(),
             level_wear: true,

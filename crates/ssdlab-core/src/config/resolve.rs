@@ -16,8 +16,10 @@ use crate::flash::{FlashSetup, HOST_RANKS};
 use crate::ftl::{MapShape, PageSequence};
 use crate::media;
 use crate::policy::Setup;
+use crate::policy::place::{PlacePolicy, Typed};
 use crate::slots::{
-    Evict, Order, OrderChoice, Place, Preempt, PreemptChoice, Program, Read, ReadChoice, Tend,
+    Evict, Order, OrderChoice, Place, PlaceChoice, Preempt, PreemptChoice, Program, Read,
+    ReadChoice, Tend,
 };
 
 /// A drive's config in flat numbers.
@@ -120,6 +122,7 @@ impl Resolved {
         let (config, setup) = (&self.config, self.setup());
         Order::check(&config.order, &setup)?;
         config.place.iter().try_for_each(|link| Place::check(link, &setup))?;
+        check_links(&config.place, &setup)?;
         config.program.iter().try_for_each(|link| Program::check(link, &setup))?;
         Read::check(&config.read, &setup)?;
         Preempt::check(&config.preempt, &setup)?;
@@ -161,6 +164,21 @@ impl Resolved {
     pub fn sectors(&self) -> u64 {
         u64::from(self.logical_pages) * u64::from(self.geometry().sectors_per_page())
     }
+}
+
+/// Refuses links of the placement chain that are never left anything to type.
+fn check_links(links: &[PlaceChoice], setup: &Setup) -> Result<(), Refusal> {
+    let types: Vec<Typed> = links.iter().map(|link| Place::build(link, setup).types()).collect();
+    for behind in 1..links.len() {
+        let before = (0..behind).find(|&at| types[at].leaves_nothing_to(types[behind]));
+        if let Some(before) = before {
+            let [name, first] = [behind, before].map(|at| links[at].name());
+            let expected =
+                format!("no such link behind `{first}`, which leaves it nothing to type");
+            return Err(Refusal::new("place", name, expected));
+        }
+    }
+    Ok(())
 }
 
 /// Entries of a translation page.
@@ -339,11 +357,10 @@ fn check_times(config: &DriveConfig) -> Result<(), Refusal> {
 fn check_start(config: &DriveConfig, logical_pages: u32) -> Result<(), Refusal> {
     let geometry = &config.geometry;
     let usable = usable_blocks(config);
-    let kept = config
-        .tend
-        .gc
-        .get()
-        .map_or(BLOCKS_UNUSABLE, |gc| gc.limits(usable, spare_blocks(config, logical_pages)).0);
+    let kept = config.tend.gc.get().map_or(BLOCKS_UNUSABLE, |gc| {
+        let spare = spare_blocks(config, logical_pages);
+        gc.limits(usable, geometry.pages, spare).0.div_ceil(geometry.pages)
+    });
     let data = config.start.fill.get() * f64::from(logical_pages);
     let data = data / f64::from(geometry.plane_count());
     let room = f64::from(usable.saturating_sub(kept)) * f64::from(geometry.pages);

@@ -5,7 +5,7 @@ use ssdlab_nand::Lpn;
 
 use super::Drive;
 use super::watch::watch;
-use crate::account::{Blame, Cause, OpKind, Part};
+use crate::account::{Blame, Cause, Manners, OpKind, Part};
 use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::flash::{Owner, Room, TxnId};
 use crate::host::Active;
@@ -61,8 +61,9 @@ impl Drive {
         let (lpn, mask) = (self.flash.txns[id].lpn, self.flash.txns[id].mask);
         watch!(self, buffered(id, &self.flash.txns[id]));
         let now = SimTime::from_ns(self.now);
+        let manners = self.manners(self.flash.txns[id].owner);
         if let Some(slot) = self.the_buffer().find(lpn) {
-            self.the_buffer().page(slot).write(id, mask);
+            self.the_buffer().page(slot).write(id, mask, manners);
             self.stats.buffer.write_hits += 1;
             self.answers.evict.touch(&UseView { slot, write: true });
             return self.the_buffer().begin_move(now, id);
@@ -77,7 +78,7 @@ impl Drive {
             Vacancy::None => self.make_room(Room::For(id)) != Left::Clean,
         };
         let mut page = Slot::read(lpn, 0);
-        page.write(id, mask);
+        page.write(id, mask, manners);
         page.waits = must_wait;
         let slot = self.the_buffer().insert(page);
         self.answers.evict.insert(&UseView { slot, write: true });
@@ -128,7 +129,8 @@ impl Drive {
     }
 
     /// Programs what was written of a page, once it is in the buffer, which was full or not before it
-    /// left; its departure's number.
+    /// left; its departure's number. It is placed as the write that waits for it would be or, if none
+    /// does, as the one that wrote it last.
     fn program_page(&mut self, page: Slot, room: Room, full: bool) -> u64 {
         let id = self.flash.txns.insert(self.now);
         let number = self.the_buffer().departures.begin(page.lpn, id, page.arriving);
@@ -141,8 +143,12 @@ impl Drive {
         txn.cause = Cause::Host;
         txn.mask = page.dirty;
         txn.sectors = page.dirty.count_ones() as u16;
-        let bytes = self.geometry.page_size.get();
-        self.flash.txns[id].wish = self.wish_of(owner, Cause::Host, bytes, full);
+        let waits = self.manners(owner);
+        let manners = match (room, page.written) {
+            (Room::For(_), _) | (_, None) => waits,
+            (_, Some(written)) => Manners { priority: waits.priority, ..written },
+        };
+        self.flash.txns[id].wish = self.wish_of(manners, Cause::Host, full);
         watch!(self, leaves(id, &self.flash.txns[id]));
         self.acquire(id);
         number

@@ -4,7 +4,7 @@ use ssdlab_nand::PlaneId;
 
 use super::Drive;
 use super::watch::watch;
-use crate::account::{Cause, OpKind};
+use crate::account::{Cause, Manners, OpKind};
 use crate::flash::{Event, Owner, TxnId};
 use crate::policy::read::ReadPolicy;
 
@@ -25,7 +25,7 @@ impl Drive {
                 Event::Again(id) => self.flash.enqueue_again(id, self.now),
                 Event::Began(unit) => {
                     if let Some((plane, read)) = self.flash.waiting_read(unit) {
-                        let (priority, ..) = self.manners(self.flash.txns[read].owner);
+                        let Manners { priority, .. } = self.manners(self.flash.txns[read].owner);
                         self.ask_to_preempt(plane, priority);
                     }
                 }

@@ -27,11 +27,11 @@ pub struct Jobs {
     running: Box<[Option<Running>]>,
     /// Whether a job runs, by plane.
     collecting: Box<[bool]>,
-    /// Free blocks with which no tender has anything to do.
+    /// Free pages of a plane with which no tender has anything to do.
     contents: u32,
-    /// Free blocks below which jobs go before the host.
+    /// Free pages of a plane below which jobs go before the host.
     urgent: u32,
-    /// Whether both are blocks' worth of free pages.
+    /// Whether all free pages count for both, not those of free blocks alone.
     counts_pages: bool,
 }
 
@@ -75,13 +75,10 @@ impl Drive {
         }
     }
 
-    /// Free blocks of a plane, or as many as the pages make that the host can write.
+    /// Free pages of a plane as the tenders count them.
     #[inline]
     fn free(&self, plane: PlaneId) -> u32 {
-        match self.jobs.counts_pages {
-            true => self.ftl.alloc.pages_for_host(plane) / self.geometry.pages,
-            false => self.ftl.alloc.free_blocks(plane) as u32,
-        }
+        self.ftl.alloc.counted(plane, self.jobs.counts_pages)
     }
 
     /// A plane's job has ended: the tenders may want another.
@@ -90,13 +87,7 @@ impl Drive {
     }
 
     fn tend(&mut self, plane: PlaneId, trigger: Trigger) {
-        let view = TendView {
-            plane: plane.0,
-            pool: self.ftl.blocks.pool(plane),
-            free_blocks: self.ftl.alloc.free_blocks(plane) as u32,
-            open_pages: self.ftl.alloc.open_pages(plane, Stream::Gc),
-            pages_for_host: self.ftl.alloc.pages_for_host(plane),
-        };
+        let view = TendView::new(&self.ftl, plane);
         let job = self.answers.tend.iter_mut().find_map(|tender| tender.job(trigger, &view));
         let Some(job) = job else { return };
         debug_assert!(matches!(

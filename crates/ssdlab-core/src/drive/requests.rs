@@ -6,7 +6,7 @@ use ssdlab_nand::{Lpn, PlaneId};
 
 use super::Drive;
 use super::watch::watch;
-use crate::account::{Blame, Cause, OpKind, Part};
+use crate::account::{Blame, Cause, Manners, OpKind, Part};
 use crate::config::{PartialWrites, Preload};
 use crate::flash::{Owner, Rank, Room, TxnId};
 use crate::host::{Active, Completion, Op, Refused, Request};
@@ -55,8 +55,8 @@ impl Drive {
         };
         let slot = self.host.insert(active);
         if request.op == Op::Write && self.buffer.is_none() {
-            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-            self.host[slot].wish = self.wish_of(Owner::Request(slot), Cause::Host, bytes, true);
+            let manners = self.manners(Owner::Request(slot));
+            self.host[slot].wish = self.wish_of(manners, Cause::Host, true);
         }
         watch!(self, accepted(slot, &request, self.now));
         match request.op {
@@ -276,18 +276,13 @@ impl Drive {
         self.flash.txns[id].wish = match owner {
             Owner::Request(slot) => self.host[slot].wish,
             Owner::Buffer { .. } => return,
-            _ => self.wish_of(owner, cause, self.geometry.page_size.get(), false),
+            _ => self.wish_of(self.manners(owner), cause, false),
         };
     }
 
-    pub(super) fn wish_of(
-        &mut self,
-        owner: Owner,
-        cause: Cause,
-        bytes: u64,
-        buffer_full: bool,
-    ) -> Wish {
-        let (priority, hint, pages) = self.manners(owner);
+    /// What a page should be like that is written for such a request.
+    pub(super) fn wish_of(&mut self, manners: Manners, cause: Cause, buffer_full: bool) -> Wish {
+        let Manners { priority, hint, pages, bytes } = manners;
         let view = PlaceView {
             cause,
             priority,
@@ -305,22 +300,29 @@ impl Drive {
         wish
     }
 
-    /// Priority, hint and pages of whom a transaction works for. A page that leaves the buffer has
-    /// those of the write that waits for its place; if none does, it can wait for everybody.
+    /// The request that a transaction works for. For a page that leaves the buffer it is the write that
+    /// waits for its place; if none does, it can wait for everybody.
     #[inline]
-    pub(super) fn manners(&self, owner: Owner) -> (u8, u8, u32) {
+    pub(super) fn manners(&self, owner: Owner) -> Manners {
         match owner {
             Owner::Request(slot) => {
-                let active = &self.host[slot];
-                (active.request.queue, active.request.hint, active.pages)
+                let Active { request, pages, .. } = &self.host[slot];
+                let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+                Manners { priority: request.queue, hint: request.hint, pages: *pages, bytes }
             }
             Owner::Buffer { room: Room::For(write), .. } => {
                 self.manners(self.flash.txns[write].owner)
             }
             // Anybody may wait for the map.
-            Owner::Map { .. } => (0, 0, 1),
-            _ => (self.host.queues() as u8 - 1, 0, 1),
+            Owner::Map { .. } => self.of_a_page(0),
+            _ => self.of_a_page(self.host.queues() as u8 - 1),
         }
+    }
+
+    /// A page for which no request is known.
+    #[inline]
+    fn of_a_page(&self, priority: u8) -> Manners {
+        Manners { priority, hint: 0, pages: 1, bytes: self.geometry.page_size.get() }
     }
 
     /// The plane on which a logical page is written.
@@ -354,7 +356,7 @@ impl Drive {
         let txn = &mut self.flash.txns[id];
         txn.plane = plane;
         let (kind, owner) = (txn.kind, txn.owner);
-        let (priority, hint, _) = self.manners(owner);
+        let Manners { priority, hint, .. } = self.manners(owner);
         let level = self.answers.order.rank(&OrderView { kind, priority, hint });
         self.flash.enqueue(id, Rank::host(level), self.now);
         if kind == OpKind::Read {

@@ -17,7 +17,7 @@ use super::strict::Strict;
 pub enum Stream {
     /// Host data.
     Host,
-    /// Pages that garbage collection moves.
+    /// Pages that garbage collection moves; they may share the host's blocks ([`Copies`]).
     Gc,
     /// Pages that static wear levelling moves: they go to the most worn free block.
     Cold,
@@ -39,6 +39,18 @@ pub enum PageSequence {
     Strict,
     /// Each page type by itself, behind the next lower one.
     Relaxed,
+}
+
+/// Which blocks of a plane take what garbage collection moves, in the strict order; in the relaxed one
+/// all that is written shares a plane's blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Copies {
+    /// Blocks of their own.
+    #[default]
+    Apart,
+    /// Those that the host writes: one block of a plane is open for both.
+    Together,
 }
 
 /// Which page is wished for; what is `None` is left to the allocator.
@@ -76,13 +88,15 @@ pub struct Manner {
     pub classes: usize,
     /// The order of the pages.
     pub order: PageSequence,
+    /// The blocks of what is moved.
+    pub copies: Copies,
 }
 
 impl Allocator {
     /// Every block of `blocks` that is free, none in use.
     pub fn new(geometry: &Geometry, blocks: &BlockTable, manner: Manner) -> Allocator {
         let way = match manner.order {
-            PageSequence::Strict => Way::Strict(Strict::new(geometry, manner.classes)),
+            PageSequence::Strict => Way::Strict(Strict::new(geometry, manner)),
             PageSequence::Relaxed => Way::Relaxed(Relaxed::new(geometry, blocks, manner.classes)),
         };
         let pools = Pools::new(geometry, blocks, manner);
@@ -98,7 +112,7 @@ impl Allocator {
     ) -> Option<Allocator> {
         let way = match (&self.way, manner.order) {
             (Way::Strict(way), PageSequence::Strict) => {
-                Way::Strict(way.adopted(geometry, blocks, manner.classes))
+                Way::Strict(way.adopted(geometry, blocks, manner))
             }
             (Way::Relaxed(way), PageSequence::Relaxed) => {
                 Way::Relaxed(way.adopted(geometry, blocks, manner.classes))
@@ -131,17 +145,41 @@ impl Allocator {
     /// Pages of a plane that the host can still write before blocks are erased.
     pub fn pages_for_host(&self, plane: PlaneId) -> u32 {
         let clean = self.pools.count(plane).saturating_sub(self.pools.reserve);
-        clean * self.pages_per_block + self.open_pages(plane, Stream::Host)
+        let shared = self.streams().len() < Stream::COUNT;
+        let open = match shared && !self.pools.host_may_share(plane) {
+            true => 0,
+            false => self.open_pages(plane, Stream::Host),
+        };
+        clean * self.pages_per_block + open
+    }
+
+    /// The streams that have blocks of their own.
+    pub fn streams(&self) -> &'static [Stream] {
+        match &self.way {
+            Way::Strict(way) => way.streams(),
+            Way::Relaxed(_) => &[Stream::Host],
+        }
     }
 
     /// Pages of a plane that hold nothing, in free blocks and in those in use.
     pub fn free_pages(&self, plane: PlaneId) -> u32 {
-        let streams = match &self.way {
-            Way::Strict(_) => &Stream::ALL[..],
-            Way::Relaxed(_) => &Stream::ALL[..1],
-        };
-        let in_use: u32 = streams.iter().map(|&stream| self.open_pages(plane, stream)).sum();
+        let own = self.streams().iter();
+        let in_use: u32 = own.map(|&stream| self.open_pages(plane, stream)).sum();
         self.pools.count(plane) * self.pages_per_block + in_use
+    }
+
+    /// The same, but none if the host can write none.
+    pub fn usable_pages(&self, plane: PlaneId) -> u32 {
+        if self.pages_for_host(plane) == 0 { 0 } else { self.free_pages(plane) }
+    }
+
+    /// Free pages of a plane: all of them as far as they are of use, or those of free blocks alone.
+    #[inline]
+    pub fn counted(&self, plane: PlaneId, all: bool) -> u32 {
+        match all {
+            true => self.usable_pages(plane),
+            false => self.pools.count(plane) * self.pages_per_block,
+        }
     }
 
     /// Free pages of each type on the drive; `None` in the strict order, which does not count them.
@@ -303,7 +341,13 @@ mod tests {
             blocks.set_erases(block, wear);
         }
         blocks.set_state(BlockId(3), BlockState::Bad);
-        let manner = Manner { reserve: 1, level_wear, classes: 1, order: PageSequence::Strict };
+        let manner = Manner {
+            reserve: 1,
+            level_wear,
+            classes: 1,
+            order: PageSequence::Strict,
+            copies: Copies::Apart,
+        };
         let allocator = Allocator::new(&geometry, &blocks, manner);
         (geometry, blocks, allocator)
     }

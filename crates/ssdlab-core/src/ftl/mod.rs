@@ -11,7 +11,7 @@ mod pools;
 mod relaxed;
 mod strict;
 
-pub use allocate::{Allocator, Manner, PageSequence, Pick, Stream};
+pub use allocate::{Allocator, Copies, Manner, PageSequence, Pick, Stream};
 pub use blocks::{BlockState, BlockTable, Pool};
 pub use map::{Map, SavedMap};
 pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};

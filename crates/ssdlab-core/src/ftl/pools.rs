@@ -93,6 +93,13 @@ impl Pools {
         self.count(plane) > kept && !self.free[self.pool(plane, class)].is_empty()
     }
 
+    /// Whether the host may write in a block that it shares with what is moved: not while the one
+    /// that was kept for a job is in use.
+    #[inline]
+    pub fn host_may_share(&self, plane: PlaneId) -> bool {
+        self.count(plane) >= self.reserve
+    }
+
     /// Takes a block for a stream that may open one.
     pub fn take(
         &mut self,

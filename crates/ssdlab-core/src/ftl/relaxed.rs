@@ -44,7 +44,7 @@ impl Relaxed {
         let all = (0..geometry.block_count()).map(BlockId);
         let progress = all.map(|block| match blocks.state(block) {
             BlockState::Closed => Progress::complete(types, wordlines),
-            _ => Progress::default(),
+            _ => Progress::new(types, wordlines),
         });
         Relaxed {
             progress: progress.collect(),
@@ -112,15 +112,8 @@ impl Relaxed {
     #[inline]
     fn candidate(&self, pool: usize, page_type: PageType) -> Option<(BlockId, PageInWord)> {
         let &block = self.active[self.slot(pool, page_type)].front()?;
-        let wordline = self.progress[block.index()].candidate(page_type, self.wordlines)?;
+        let wordline = self.progress[block.index()].candidate(page_type)?;
         Some((block, PageInWord { wordline: wordline.0, page_type }))
-    }
-
-    /// Whether a stream may take pages of blocks that are programmed in part: the host not while
-    /// the block that was kept for a job is in use.
-    #[inline]
-    fn may_take(pools: &Pools, plane: PlaneId, stream: Stream) -> bool {
-        stream != Stream::Host || pools.count(plane) >= pools.reserve
     }
 
     /// The page that a stream would take in a class, in a new block if that is `None`.
@@ -132,7 +125,7 @@ impl Relaxed {
         wish: Option<PageType>,
     ) -> Option<(Option<BlockId>, PageInWord)> {
         let pool = self.pool(plane, class);
-        let takes = Self::may_take(pools, plane, stream);
+        let takes = stream != Stream::Host || pools.host_may_share(plane);
         self.nearest(wish).find_map(|page_type| {
             if let Some((block, page)) = self.candidate(pool, page_type).filter(|_| takes) {
                 return Some((Some(block), page));
@@ -172,7 +165,7 @@ impl Relaxed {
             block
         });
         blocks.set_state(block, BlockState::Open);
-        let programmed = self.progress[block.index()].program(page.page_type, self.wordlines);
+        let programmed = self.progress[block.index()].program(page.page_type);
         debug_assert_eq!(programmed.map(|wordline| wordline.0), Some(page.wordline));
         self.left[pool] -= 1;
         self.free[page.page_type.index()] -= 1;
@@ -193,6 +186,10 @@ impl Relaxed {
             }
         }
         self.left[pool] += self.unprogrammed(block);
+    }
+
+    fn erased_progress(&self) -> Progress {
+        Progress::new(self.types, self.wordlines)
     }
 
     fn unprogrammed(&self, block: BlockId) -> u32 {
@@ -218,9 +215,9 @@ impl Relaxed {
         (plane, block): (PlaneId, BlockId),
         written: u16,
     ) {
-        let mut progress = Progress::default();
+        let mut progress = self.erased_progress();
         for page in (0..written).map(PageInBlock) {
-            progress.program(order.page_type(page), self.wordlines).expect("a legal order");
+            progress.program(order.page_type(page)).expect("a legal order");
         }
         self.go_on(blocks, plane, block, progress);
     }
@@ -243,7 +240,7 @@ impl Relaxed {
 
     /// A block has been erased.
     pub fn erased(&mut self, block: BlockId) {
-        self.progress[block.index()] = Progress::default();
+        self.progress[block.index()] = self.erased_progress();
         let wordlines = u64::from(self.wordlines);
         self.types().for_each(|page_type| self.free[page_type.index()] += wordlines);
     }

@@ -1,10 +1,10 @@
 //! The strict order: each stream of a plane has a block open for every class, and fills it page
-//! after page.
+//! after page. What garbage collection moves may share the host's.
 
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PlaneId, Ppn};
 
-use super::allocate::Stream;
+use super::allocate::{Copies, Manner, Stream};
 use super::blocks::{BlockState, BlockTable};
 use super::pools::Pools;
 
@@ -24,25 +24,28 @@ pub struct Strict {
     open: Box<[Open]>,
     /// Blocks that were open in a drive with other classes, and go on before a free one is opened.
     parked: Vec<(PlaneId, Open)>,
+    copies: Copies,
     classes: usize,
     pages_per_block: u16,
 }
 
 impl Strict {
     /// No block is open.
-    pub fn new(geometry: &Geometry, classes: usize) -> Strict {
+    pub fn new(geometry: &Geometry, manner: Manner) -> Strict {
+        let Manner { classes, copies, .. } = manner;
         let slots = geometry.plane_count() as usize * Stream::COUNT * classes;
         Strict {
             open: vec![Open { block: NO_BLOCK, next: 0 }; slots].into_boxed_slice(),
             parked: Vec::new(),
+            copies,
             classes,
             pages_per_block: geometry.pages as u16,
         }
     }
 
     /// The same open blocks in the classes of `blocks`.
-    pub fn adopted(&self, geometry: &Geometry, blocks: &BlockTable, classes: usize) -> Strict {
-        let mut adopted = Strict::new(geometry, classes);
+    pub fn adopted(&self, geometry: &Geometry, blocks: &BlockTable, manner: Manner) -> Strict {
+        let mut adopted = Strict::new(geometry, manner);
         for (at, open) in self.open.iter().enumerate().filter(|(_, open)| open.block != NO_BLOCK) {
             let stream = Stream::ALL[at / self.classes % Stream::COUNT];
             let plane = PlaneId((at / self.classes / Stream::COUNT) as u32);
@@ -54,8 +57,25 @@ impl Strict {
         adopted
     }
 
+    /// The streams that have blocks of their own.
+    pub fn streams(&self) -> &'static [Stream] {
+        match self.copies {
+            Copies::Apart => &Stream::ALL,
+            Copies::Together => &[Stream::Host, Stream::Cold],
+        }
+    }
+
+    #[inline]
+    fn is_shared(&self) -> bool {
+        self.copies == Copies::Together
+    }
+
     #[inline]
     fn slot(&self, plane: PlaneId, stream: Stream, class: usize) -> usize {
+        let stream = match stream {
+            Stream::Gc if self.is_shared() => Stream::Host,
+            own => own,
+        };
         (plane.index() * Stream::COUNT + stream as usize) * self.classes + class
     }
 
@@ -64,6 +84,12 @@ impl Strict {
     pub fn left(&self, plane: PlaneId, stream: Stream, class: usize) -> u32 {
         let open = &self.open[self.slot(plane, stream, class)];
         if open.block == NO_BLOCK { 0 } else { u32::from(self.pages_per_block - open.next) }
+    }
+
+    /// Whether a stream must leave alone what it shares.
+    #[inline]
+    fn holds_back(&self, pools: &Pools, plane: PlaneId, stream: Stream) -> bool {
+        self.is_shared() && stream == Stream::Host && !pools.host_may_share(plane)
     }
 
     /// The place in its block of the next page that a stream would write in a class.
@@ -76,6 +102,9 @@ impl Strict {
         stream: Stream,
         class: usize,
     ) -> Option<PageInBlock> {
+        if self.holds_back(pools, plane, stream) {
+            return None;
+        }
         let open = self.open[self.slot(plane, stream, class)];
         if open.block != NO_BLOCK {
             return Some(PageInBlock(open.next));
@@ -102,6 +131,9 @@ impl Strict {
         blocks: &mut BlockTable,
         (plane, stream, class): (PlaneId, Stream, usize),
     ) -> Option<Ppn> {
+        if self.holds_back(pools, plane, stream) {
+            return None;
+        }
         let at = self.slot(plane, stream, class);
         if self.open[at].block == NO_BLOCK {
             self.open[at] = self.opened(pools, blocks, (plane, stream, class))?;

@@ -8,7 +8,8 @@ use super::{Answer, Setup, Wish};
 use crate::account::Cause;
 
 /// What a placement may look at. It is asked once for a request, whose pages all have what it wishes;
-/// and once for each page that leaves the buffer or is moved.
+/// and once for each page that leaves the buffer or is moved. For a page that leaves the buffer the
+/// request is the write that waits for its place or, if none does, the one that wrote it last.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaceView {
     /// What the page is written for.
@@ -17,9 +18,9 @@ pub struct PlaceView {
     pub priority: u8,
     /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
     pub hint: u8,
-    /// Pages of the request, or of the group that is written together.
+    /// Pages of the request; 1 of what is moved.
     pub pages: u32,
-    /// Bytes of the request, or of the page.
+    /// Bytes of the request; a page's of what is moved.
     pub bytes: u64,
     /// Requests that the drive has accepted and not ended, this one among them.
     pub unfinished: u32,
@@ -29,10 +30,35 @@ pub struct PlaceView {
     pub free: [u64; PageType::MOST],
 }
 
+/// For which writes a link wishes a page type.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Typed {
+    /// For none.
+    Nothing,
+    /// For some of the host's.
+    Some,
+    /// For every one of the host's.
+    Host,
+    /// For every one, what is moved among them.
+    All,
+}
+
+impl Typed {
+    /// Whether a link behind one of these has nothing left to type, though it would.
+    pub fn leaves_nothing_to(self, behind: Typed) -> bool {
+        behind != Typed::Nothing && self >= behind.max(Typed::Host)
+    }
+}
+
 /// A link of the placement chain.
 pub trait PlacePolicy {
     /// Fills what is still open in the wish.
     fn wish(&mut self, view: &PlaceView, wish: &mut Wish);
+
+    /// The writes for which it wishes a page type.
+    fn types(&self) -> Typed {
+        Typed::Nothing
+    }
 
     /// Whether it heeds the host's latency hints.
     fn heeds_hints(&self) -> bool {

@@ -73,7 +73,7 @@ fn back_end() -> impl Strategy<Value = Vec<String>> {
 fn front_end() -> impl Strategy<Value = Vec<String>> {
     let partial = one_of(&["read_modify_write", "pad", "sector_bitmap"]);
     let allocation = one_of(&["static", "dynamic"]);
-    let pages = one_of(&["strict", "relaxed"]);
+    let pages = one_of(&["\"strict\"", "\"strict\", copies = \"together\"", "\"relaxed\""]);
     let planes = one_of(&["CWDP", "PDWC", "DPCW"]);
     let order = one_of(&[
         "\"fifo\"",
@@ -103,9 +103,7 @@ fn front_end() -> impl Strategy<Value = Vec<String>> {
                     format!(
                         "ftl = {{ partial_writes = \"{partial}\", allocation = \"{allocation}\" }}"
                     ),
-                    format!(
-                        "ftl = {{ allocation_order = \"{planes}\", page_order = \"{pages}\" }}"
-                    ),
+                    format!("ftl = {{ allocation_order = \"{planes}\", page_order = {pages} }}"),
                     format!("start.preload = \"{preload}\""),
                     format!("order = {order}"),
                     "host = { queues = 2, queue_depth = 8 }".into(),

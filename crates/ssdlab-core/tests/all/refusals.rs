@@ -102,6 +102,28 @@ fn policies_that_tell_blocks_apart() {
 }
 
 #[test]
+fn links_that_type_pages() {
+    let relaxed = "ftl.page_order = \"relaxed\"";
+    let chain = |links: &str| format!("place = [{links}]");
+    let refused = |sets: &[&str], fine: &str, wrong: &str| {
+        gate("place", sets, &chain(fine), &chain(wrong));
+    };
+    refused(&[relaxed], "\"lfs\", \"ubs\"", "\"lfs\", \"us\"");
+    refused(&[relaxed], "\"us\", \"ubs\"", "\"ubs\", \"us\"");
+    refused(&[relaxed], "\"sbs\", \"qds\", \"us\"", "\"sbs\", \"us\", \"qds\"");
+    let below = |size: &str| format!("{{ sbs = {{ below = \"{size}\" }} }}");
+    refused(&[relaxed], &below("1B"), &below("0B"));
+    gate(
+        "place",
+        &[relaxed, "place = [\"us\"]"],
+        "geometry.cell = \"mlc\"",
+        "geometry.cell = \"slc\"",
+    );
+    gate("place", &["place = [\"us\"]"], relaxed, "ftl.page_order = \"strict\"");
+    gate("ftl.copies", &["ftl.copies = \"apart\""], "ftl.page_order = \"strict\"", relaxed);
+}
+
+#[test]
 fn tables_of_sensing_levels() {
     let key = "read.sl_tables.pe_bins";
     let bins = |bins: Vec<u32>| format!("read = {{ sl_tables = {{ pe_bins = {bins:?} }} }}");

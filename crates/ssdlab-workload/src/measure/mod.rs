@@ -28,8 +28,8 @@ pub use sizes::{SizeCount, SizeFigures};
 const PAGE: u64 = 4096 / SECTOR_BYTES;
 /// Reads of a page from which on it is read-hot: threshold T of PV-aware read data placement.
 pub const READ_HOT: u64 = 3;
-/// Bytes above which a write is large.
-const LARGE: u64 = 8192;
+/// Bytes of a page of PA-SSD's drive: a write of more than one is large.
+pub(crate) const LARGE: u64 = 8192;
 
 /// What a workload is like. Pages are of 4 KiB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -50,7 +50,7 @@ pub struct Measured {
     pub mean_read: f64,
     /// Mean size of writes, bytes.
     pub mean_write: f64,
-    /// Share of the writes that are larger than 8 KiB.
+    /// Share of the writes that cover more than one page of 8 KiB, counted from sector 0.
     pub large_writes: f64,
     /// Pages asked for by reads and writes.
     pub footprint_pages: u64,
@@ -144,7 +144,8 @@ impl Measure {
         } else {
             out.writes += 1;
             out.write_bytes += bytes;
-            self.large += u64::from(bytes > LARGE);
+            let page = |sector: u64| sector * SECTOR_BYTES / LARGE;
+            self.large += u64::from(bytes > 0 && page(record.lba) != page(end - 1));
         }
         self.in_order += u64::from(self.ends[usize::from(read)] == record.lba);
         self.ends[usize::from(read)] = end;

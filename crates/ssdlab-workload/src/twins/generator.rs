@@ -13,10 +13,8 @@ use super::sweep::Sweep;
 use super::tilt::{self, Mix};
 use crate::generate::sizes::Sizes;
 use crate::generate::{Ranks, Scatter};
+use crate::measure::LARGE;
 use crate::record::{Op, Record};
-
-/// Bytes above which a write is large: a page of the drive of PA-SSD.
-const LARGE: u64 = 8192;
 
 /// Requests of one twin; the same on every machine.
 pub(super) struct Requests {
@@ -116,6 +114,10 @@ impl Requests {
         let extent = self.scatter.place(place >> self.bits) << self.bits;
         // None goes over its extent's end: a return may be longer than what it returns to.
         let within = (place & (self.extent - 1)).min(self.extent - u64::from(sectors));
+        let within = match self.figures.large_writes {
+            Some(_) if op == Op::Write => within - over_page(within, u64::from(sectors)),
+            _ => within,
+        };
         Record { at, lba: self.first + extent + within, sectors, op, queue: self.queue, hint: 0 }
     }
 
@@ -138,6 +140,14 @@ impl Requests {
         };
         if read { Op::Read } else { Op::Write }
     }
+}
+
+/// By how many sectors a write that fits into a page of [`LARGE`] bytes goes over one's end: where it
+/// is said how many writes cover more than a page, no small one does.
+#[inline]
+fn over_page(first: u64, sectors: u64) -> u64 {
+    const PAGE: u64 = LARGE / SECTOR_BYTES;
+    if sectors > PAGE { 0 } else { (first % PAGE + sectors).saturating_sub(PAGE) }
 }
 
 /// Sizes of one kind of requests.

@@ -34,6 +34,7 @@ fn a_few_requests_by_hand() {
     // Page 1 is read three times; the reads of 8, of 12 and the write of 124 go on.
     assert_eq!(measured.read_hot, 1.0 / 11.0);
     assert_eq!(measured.sequential, 3.0 / 6.0);
+    // Sectors 100 to 123 and 124 to 163, of pages of 16.
     assert_eq!(measured.large_writes, 1.0);
     // Page 1 after pages 12 to 15, then at once; page 15 after page 1.
     assert_eq!((measured.first_uses, &measured.reuse[..]), (11, &[1, 1, 0, 1][..]));

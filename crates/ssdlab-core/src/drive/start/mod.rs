@@ -58,6 +58,7 @@ pub fn manner(resolved: &Resolved) -> Manner {
         level_wear: resolved.config.ftl.level_wear,
         classes: resolved.config.belief.grade.classes(),
         order: resolved.config.ftl.page_order,
+        copies: resolved.config.ftl.copies.unwrap_or_default(),
     }
 }
 

@@ -8,7 +8,7 @@ use rand::RngExt;
 use ssdlab_base::rng;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
 
-use crate::config::{RESERVE_BLOCKS, Resolved, spare_blocks, usable_blocks};
+use crate::config::{Resolved, spare_blocks, usable_blocks};
 use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Manner, Map, Pick, Stream};
 use crate::policy::Setup;
 use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
@@ -84,12 +84,7 @@ impl Pool {
             ..resolved.geometry().clone()
         };
         let table = BlockTable::new(&geometry);
-        let manner = Manner {
-            reserve: RESERVE_BLOCKS as u32,
-            level_wear: false,
-            classes: 1,
-            order: resolved.config.ftl.page_order,
-        };
+        let manner = Manner { level_wear: false, classes: 1, ..super::manner(resolved) };
         let alloc = Allocator::new(&geometry, &table, manner);
         let map = Map::new(pages, geometry.page_count(), false);
         let spare = spare_blocks(&resolved.config, resolved.logical_pages);
@@ -172,16 +167,10 @@ impl Pool {
 
     /// Does what a tender wants done; false if none wants anything.
     fn tend(&mut self, trigger: Trigger) -> bool {
-        let free = self.ftl.alloc.free_blocks(PLANE) as u32;
-        let view = TendView {
-            plane: PLANE.0,
-            pool: self.ftl.blocks.pool(PLANE),
-            free_blocks: free,
-            open_pages: self.ftl.alloc.open_pages(PLANE, Stream::Gc),
-            pages_for_host: self.ftl.alloc.pages_for_host(PLANE),
-        };
+        let view = TendView::new(&self.ftl, PLANE);
         let mut asked = self.tenders.iter_mut().filter(|tender| {
-            trigger == Trigger::JobEnded || view.free(&**tender) < tender.content_with()
+            let free = self.ftl.alloc.counted(PLANE, tender.counts_pages());
+            trigger == Trigger::JobEnded || free < tender.content_with()
         });
         let Some(job) = asked.find_map(|tender| tender.job(trigger, &view)) else { return false };
         self.carry_out(job);
@@ -211,8 +200,7 @@ impl Pool {
         let mut closed: Vec<usize> =
             (0..view.len()).filter(|&at| view.state[at] == BlockState::Closed).collect();
         closed.sort_by_key(|&at| view.closed[at]);
-        let streams = [Stream::Host, Stream::Gc, Stream::Cold];
-        let open = streams.iter().filter_map(|&stream| {
+        let open = self.ftl.alloc.streams().iter().filter_map(|&stream| {
             Some((stream, filling(self.ftl.alloc.open_block(PLANE, stream)?)))
         });
         Snapshot {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
 use ssdlab_base::rng;
+use ssdlab_nand::Geometry;
 use ssdlab_nand::refusal::Refusal;
 
 use super::{Job, TendPolicy, TendView, Trigger, Victim};
@@ -29,7 +30,7 @@ pub enum Counts {
     /// Blocks that are erased.
     #[default]
     Blocks,
-    /// Pages that the host can still write, those of blocks in use among them.
+    /// Pages that are free, those of blocks in use among them.
     Pages,
 }
 
@@ -40,8 +41,8 @@ pub struct GcConfig {
     /// Collection starts when the free blocks of a plane fall below this share of its blocks.
     /// Source: MQSim's `GC_Exec_Threshold`.
     pub threshold: Share,
-    /// What counts as free: `blocks` or `pages` (all that the host can still write; a block's pages
-    /// make a block). Source: PA-SSD (ruled) for `pages`.
+    /// What counts as free: `blocks`, or `pages` (those of blocks in use too, and the shares are of all
+    /// pages). Source: PA-SSD (ruled) for `pages`.
     pub counts: Counts,
     /// Below this share of free blocks collection goes before the host; never less than two
     /// blocks. Source: MQSim's `GC_Hard_Threshold`.
@@ -76,16 +77,21 @@ impl Default for GcConfig {
 }
 
 impl GcConfig {
-    /// The free blocks of a plane below which collection starts, and below which it goes before
-    /// the host. Of its `blocks` so many are `spare` when the drive is full.
-    pub fn limits(&self, blocks: u32, spare: u32) -> (u32, u32) {
-        let of = |share: Share, blocks: u32| (share.get() * f64::from(blocks)).ceil() as u32;
-        let hard = of(self.hard, blocks).max(HARD_LEAST);
-        let within_reach = match self.counts {
-            Counts::Blocks => of(self.reach.unwrap_or(REACH_DEFAULT), spare).max(hard + 1),
-            Counts::Pages => u32::MAX,
-        };
-        (of(self.threshold, blocks).min(within_reach).max(hard), hard)
+    /// The free pages of a plane below which collection starts, and below which it goes before the
+    /// host. Of its `blocks` of so many `pages` each, so many are `spare` when the drive is full.
+    pub fn limits(&self, blocks: u32, pages: u32, spare: u32) -> (u32, u32) {
+        let of = |share: Share, all: u32| (share.get() * f64::from(all)).ceil() as u32;
+        match self.counts {
+            Counts::Blocks => {
+                let hard = of(self.hard, blocks).max(HARD_LEAST);
+                let reach = of(self.reach.unwrap_or(REACH_DEFAULT), spare).max(hard + 1);
+                (of(self.threshold, blocks).min(reach).max(hard) * pages, hard * pages)
+            }
+            Counts::Pages => {
+                let hard = of(self.hard, blocks * pages).max(HARD_LEAST * pages);
+                (of(self.threshold, blocks * pages).max(hard), hard)
+            }
+        }
     }
 }
 
@@ -134,7 +140,8 @@ impl Answer for Gc {
     }
 
     fn build(config: &GcConfig, setup: &Setup) -> Gc {
-        let (start_below, hard) = config.limits(setup.geometry.blocks, setup.spare_blocks);
+        let Geometry { blocks, pages, .. } = setup.geometry;
+        let (start_below, hard) = config.limits(blocks, pages, setup.spare_blocks);
         Gc {
             victim: config.victim,
             choices: config.choices.unwrap_or(CHOICES_DEFAULT),
@@ -163,16 +170,21 @@ impl TendPolicy for Gc {
     }
 
     fn job(&mut self, trigger: Trigger, view: &TendView) -> Option<Job> {
-        let enough = view.free(self) >= self.start_below;
+        let pages = u64::from(view.pool.pages_per_block);
+        let clean = u64::from(view.free_blocks) * pages;
+        let counted = match self.counts {
+            Counts::Blocks => clean,
+            Counts::Pages => u64::from(view.free_pages),
+        };
+        let enough = counted >= u64::from(self.start_below);
         let plane = &mut self.planes[view.plane as usize];
         if trigger == Trigger::Changed {
             plane.asleep = false;
         }
-        let pages = u64::from(view.pool.pages_per_block);
         if plane.asleep || enough {
             return None;
         }
-        let free = u64::from(view.free_blocks) * pages + u64::from(view.open_pages);
+        let free = clean + u64::from(view.open_pages);
         if trigger == Trigger::Changed || plane.collected == 0 {
             (plane.collected, plane.free_at_start) = (0, free);
         } else if plane.collected as usize >= view.pool.len() {
@@ -200,7 +212,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use ssdlab_base::Bytes;
-    use ssdlab_nand::{BlockId, Cell, Geometry};
+    use ssdlab_nand::{BlockId, Cell};
 
     use super::*;
     use crate::ftl::{BlockState, BlockTable};
@@ -229,11 +241,35 @@ mod tests {
     #[test]
     fn it_keeps_no_more_free_than_half_of_what_is_spare() {
         let gc = GcConfig { threshold: Share::new(0.1), ..GcConfig::default() };
-        assert_eq!(gc.limits(1000, 300), (100, 5), "within reach");
-        assert_eq!(gc.limits(1000, 70), (35, 5));
-        assert_eq!(gc.limits(100, 4), (3, 2), "one more than the hard limit");
+        let limits = |gc: &GcConfig, blocks, spare| {
+            let (start, hard) = gc.limits(blocks, 4, spare);
+            (start / 4, hard / 4)
+        };
+        assert_eq!(limits(&gc, 1000, 300), (100, 5), "within reach");
+        assert_eq!(limits(&gc, 1000, 70), (35, 5));
+        assert_eq!(limits(&gc, 100, 4), (3, 2), "one more than the hard limit");
         let never = GcConfig { threshold: Share::new(0.0), ..GcConfig::default() };
-        assert_eq!(never.limits(1000, 300), (5, 5));
+        assert_eq!(limits(&never, 1000, 300), (5, 5));
+    }
+
+    #[test]
+    fn shares_of_pages_are_of_all_pages_and_those_of_blocks_in_use_count() {
+        let config =
+            GcConfig { counts: Counts::Pages, threshold: Share::new(0.4), ..GcConfig::default() };
+        // 12.8 of 32 pages.
+        assert_eq!(config.limits(BLOCKS, 4, 1), (13, 8));
+        let some = table(&[4, 3, 1]);
+        for (free_pages, starts) in [(13, false), (12, true)] {
+            let view = TendView {
+                plane: 0,
+                pool: some.pool(ssdlab_nand::PlaneId(0)),
+                free_blocks: 1,
+                open_pages: 0,
+                free_pages,
+            };
+            let job = Gc::build(&config, &setup()).job(Trigger::Changed, &view);
+            assert_eq!(job.is_some(), starts, "{free_pages}");
+        }
     }
 
     /// Closed blocks with these numbers of valid pages, closed in this order.
@@ -258,7 +294,7 @@ mod tests {
         (free_blocks, open_pages): (u32, u32),
     ) -> Option<u32> {
         let pool = table.pool(ssdlab_nand::PlaneId(0));
-        let view = TendView { plane: 0, pool, free_blocks, open_pages, pages_for_host: 0 };
+        let view = TendView { plane: 0, pool, free_blocks, open_pages, free_pages: 0 };
         gc.job(trigger, &view).map(|job| job.block.0)
     }
 
@@ -266,7 +302,7 @@ mod tests {
     fn it_begins_below_the_threshold_and_never_takes_a_block_that_frees_nothing() {
         let mut gc = collector(Victim::Greedy);
         let some = table(&[4, 3, 1, 4, 2]);
-        assert_eq!((gc.content_with(), gc.urgent_below()), (4, 2));
+        assert_eq!((gc.content_with(), gc.urgent_below()), (16, 8));
         assert_eq!(ask(&mut gc, &some, Trigger::Changed, 4), None);
         assert_eq!(ask(&mut gc, &some, Trigger::Changed, 3), Some(2));
         for victim in [Victim::Random, Victim::DChoices, Victim::CostBenefit, Victim::Fifo] {

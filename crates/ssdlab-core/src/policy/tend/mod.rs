@@ -12,10 +12,10 @@ pub use gc::{Counts, Gc, GcConfig, Mode};
 pub use static_wear::{StaticWear, StaticWearConfig};
 pub use victim::Victim;
 
-use ssdlab_nand::BlockId;
+use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
-use crate::ftl::{Pool, Stream};
+use crate::ftl::{Ftl, Pool, Stream};
 
 /// What a tender may look at.
 #[derive(Clone, Copy, Debug)]
@@ -28,17 +28,19 @@ pub struct TendView<'a> {
     pub free_blocks: u32,
     /// Pages that can still be written in the block that the collector has open.
     pub open_pages: u32,
-    /// Pages of the plane that the host can still write before blocks are erased.
-    pub pages_for_host: u32,
+    /// Free pages of the plane, those of blocks in use among them; none if the host can write none.
+    pub free_pages: u32,
 }
 
-impl TendView<'_> {
-    /// Free blocks, or as many as the pages make that the host can write, if this tender counts
-    /// these.
-    pub fn free(&self, tender: &impl TendPolicy) -> u32 {
-        match tender.counts_pages() {
-            true => self.pages_for_host / u32::from(self.pool.pages_per_block),
-            false => self.free_blocks,
+impl<'a> TendView<'a> {
+    /// What there is to see of a plane.
+    pub fn new(ftl: &'a Ftl, plane: PlaneId) -> TendView<'a> {
+        TendView {
+            plane: plane.0,
+            pool: ftl.blocks.pool(plane),
+            free_blocks: ftl.alloc.free_blocks(plane) as u32,
+            open_pages: ftl.alloc.open_pages(plane, Stream::Gc),
+            free_pages: ftl.alloc.usable_pages(plane),
         }
     }
 }
@@ -65,13 +67,13 @@ pub struct Job {
 
 /// A tender.
 pub trait TendPolicy {
-    /// The least number of free blocks of a plane with which this tender has nothing to do.
+    /// The least number of free pages of a plane with which this tender has nothing to do.
     fn content_with(&self) -> u32;
     /// What should be done on this plane now.
     fn job(&mut self, trigger: Trigger, view: &TendView) -> Option<Job>;
-    /// The number of free blocks below which the host waits for this tender's jobs.
+    /// The number of free pages below which the host waits for this tender's jobs.
     fn urgent_below(&self) -> u32;
-    /// Whether these two are blocks' worth of pages that the host can write, wherever they lie.
+    /// Whether all free pages count for these two, not those of free blocks alone.
     fn counts_pages(&self) -> bool {
         false
     }

@@ -94,7 +94,7 @@ mod tests {
 
     fn ask(threshold: u32, table: &BlockTable, trigger: Trigger, free_blocks: u32) -> Option<u32> {
         let pool = table.pool(PlaneId(1));
-        let view = TendView { plane: 1, pool, free_blocks, open_pages: 0, pages_for_host: 0 };
+        let view = TendView { plane: 1, pool, free_blocks, open_pages: 0, free_pages: 0 };
         let job = StaticWear { threshold }.job(trigger, &view)?;
         assert_eq!((job.cause, job.to), (Cause::Wl, Stream::Cold));
         Some(job.block.0)

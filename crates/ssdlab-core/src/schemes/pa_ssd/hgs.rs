@@ -7,7 +7,7 @@ use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
 
 use super::{is_open, needs_types};
-use crate::policy::place::{PlacePolicy, PlaceView};
+use crate::policy::place::{PlacePolicy, PlaceView, Typed};
 use crate::policy::{Answer, Setup, Wish};
 
 /// `hgs` has no settings.
@@ -43,6 +43,10 @@ impl PlacePolicy for Hgs {
             let step = (view.hint.min(LONG) - 1) * (self.types - 1) / (LONG - 1);
             wish.page_type = Some(PageType(step));
         }
+    }
+
+    fn types(&self) -> Typed {
+        Typed::Some
     }
 
     fn heeds_hints(&self) -> bool {

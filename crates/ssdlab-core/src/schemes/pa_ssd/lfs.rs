@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use super::{LSB, is_open, needs_types};
-use crate::policy::place::{PlacePolicy, PlaceView};
+use crate::policy::place::{PlacePolicy, PlaceView, Typed};
 use crate::policy::{Answer, Setup, Wish};
 
 /// `lfs` has no settings.
@@ -34,5 +34,9 @@ impl PlacePolicy for Lfs {
         if is_open(view, wish) {
             wish.page_type = Some(LSB);
         }
+    }
+
+    fn types(&self) -> Typed {
+        Typed::Host
     }
 }

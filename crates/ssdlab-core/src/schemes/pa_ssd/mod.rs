@@ -25,8 +25,8 @@ pub mod ubs;
 pub mod us;
 pub mod wbs;
 
-use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::{Cell, PageType};
 
 use crate::account::Cause;
 use crate::policy::place::PlaceView;
@@ -37,8 +37,17 @@ const LSB: PageType = PageType(0);
 
 /// Refuses a drive on which no page type can be chosen.
 fn needs_types(name: &str, setup: &Setup) -> Result<(), Refusal> {
-    let expected = "page types to choose from (ftl.page_order = \"relaxed\")";
-    if setup.typed_pages { Ok(()) } else { Err(Refusal::new("place", name, expected)) }
+    let refused = |expected: &str| Err(Refusal::new("place", name, expected));
+    match (setup.geometry.cell, setup.typed_pages) {
+        (Cell::Slc, _) => {
+            refused("no link that chooses a page type: cells of one bit have one type")
+        }
+        (_, true) => Ok(()),
+        (_, false) => refused(
+            "page types to choose from: a `pa-ssd/…` scheme, which sets ftl.page_order = \"relaxed\" \
+             and what it costs",
+        ),
+    }
 }
 
 /// Whether a write of the host has no type yet.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use super::{LSB, is_open, needs_types};
-use crate::policy::place::{PlacePolicy, PlaceView};
+use crate::policy::place::{PlacePolicy, PlaceView, Typed};
 use crate::policy::{Answer, Setup, Wish};
 
 /// Settings of `qds`.
@@ -47,5 +47,9 @@ impl PlacePolicy for Qds {
         if is_open(view, wish) && view.unfinished > self.threshold {
             wish.page_type = Some(LSB);
         }
+    }
+
+    fn types(&self) -> Typed {
+        Typed::Some
     }
 }

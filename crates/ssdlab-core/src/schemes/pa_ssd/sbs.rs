@@ -6,7 +6,7 @@ use ssdlab_base::Bytes;
 use ssdlab_nand::refusal::Refusal;
 
 use super::{LSB, is_open, needs_types};
-use crate::policy::place::{PlacePolicy, PlaceView};
+use crate::policy::place::{PlacePolicy, PlaceView, Typed};
 use crate::policy::{Answer, Setup, Wish};
 
 /// Settings of `sbs`.
@@ -28,7 +28,10 @@ pub struct Sbs {
 impl Answer for Sbs {
     type Config = SbsConfig;
 
-    fn check(_: &SbsConfig, setup: &Setup) -> Result<(), Refusal> {
+    fn check(config: &SbsConfig, setup: &Setup) -> Result<(), Refusal> {
+        if let Some(below) = config.below.filter(|below| below.get() == 0) {
+            return Err(Refusal::new("place", format!("sbs below {below}"), "a size above 0B"));
+        }
         needs_types("sbs", setup)
     }
 
@@ -43,5 +46,9 @@ impl PlacePolicy for Sbs {
         if is_open(view, wish) && small {
             wish.page_type = Some(LSB);
         }
+    }
+
+    fn types(&self) -> Typed {
+        Typed::Some
     }
 }

@@ -9,7 +9,7 @@ use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
 
 use super::needs_types;
-use crate::policy::place::{PlacePolicy, PlaceView};
+use crate::policy::place::{PlacePolicy, PlaceView, Typed};
 use crate::policy::{Answer, Setup, Wish};
 
 /// `ubs` has no settings.
@@ -48,5 +48,9 @@ impl PlacePolicy for Ubs {
             inside
         });
         wish.page_type = own.map(|at| PageType(at as u8));
+    }
+
+    fn types(&self) -> Typed {
+        Typed::All
     }
 }

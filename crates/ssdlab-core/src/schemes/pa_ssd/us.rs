@@ -6,7 +6,7 @@ use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
 
 use super::{is_open, needs_types};
-use crate::policy::place::{PlacePolicy, PlaceView};
+use crate::policy::place::{PlacePolicy, PlaceView, Typed};
 use crate::policy::{Answer, Setup, Wish};
 
 /// `us` has no settings.
@@ -39,5 +39,9 @@ impl PlacePolicy for Us {
             wish.page_type = Some(PageType(self.next));
             self.next = (self.next + 1) % self.types;
         }
+    }
+
+    fn types(&self) -> Typed {
+        Typed::Host
     }
 }

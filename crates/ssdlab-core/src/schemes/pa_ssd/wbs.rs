@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use super::{LSB, is_open, needs_types};
-use crate::policy::place::{PlacePolicy, PlaceView};
+use crate::policy::place::{PlacePolicy, PlaceView, Typed};
 use crate::policy::{Answer, Setup, Wish};
 
 /// `wbs` has no settings.
@@ -37,5 +37,9 @@ impl PlacePolicy for Wbs {
         if is_open(view, wish) && view.buffer_full {
             wish.page_type = Some(LSB);
         }
+    }
+
+    fn types(&self) -> Typed {
+        Typed::Some
     }
 }
