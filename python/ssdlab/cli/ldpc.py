@@ -56,6 +56,10 @@ def ldpc(**given: Any) -> int:
             told = codes.ldpc(**{name: given[name] for name in names}, progress=line)
     except codes.Stopped as stopped:
         told, code = stopped.partial, exits.INTERRUPTED
+    except KeyboardInterrupt:
+        # Before the table stood: click would put an empty line before the word.
+        click.echo("interrupted", err=True)
+        return exits.INTERRUPTED
     if given["json"] == STDOUT:
         click.echo(told.to_json())
     else:
