@@ -142,15 +142,11 @@ impl Allocator {
         }
     }
 
-    /// Pages of a plane that the host can still write before blocks are erased.
+    /// Pages of a plane that the host can still write before blocks are erased, if no job is using the
+    /// block that is kept for it.
     pub fn pages_for_host(&self, plane: PlaneId) -> u32 {
         let clean = self.pools.count(plane).saturating_sub(self.pools.reserve);
-        let shared = self.streams().len() < Stream::COUNT;
-        let open = match shared && !self.pools.host_may_share(plane) {
-            true => 0,
-            false => self.open_pages(plane, Stream::Host),
-        };
-        clean * self.pages_per_block + open
+        clean * self.pages_per_block + self.open_pages(plane, Stream::Host)
     }
 
     /// The streams that have blocks of their own.
