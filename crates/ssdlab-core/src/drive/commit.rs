@@ -48,7 +48,12 @@ impl Drive {
             Owner::Move { from, erases } => self.move_goes_on(id, from, erases),
             Owner::Request(_) | Owner::Buffer { .. } | Owner::Map { .. } => match txn.kind {
                 OpKind::Read if txn.read_first => self.write_after_read(id),
-                OpKind::Read => self.end_of_read(id),
+                OpKind::Read => {
+                    if let Owner::Request(_) = txn.owner {
+                        self.stats.read_at(txn.rung);
+                    }
+                    self.end_of_read(id);
+                }
                 OpKind::Program => self.end_of_program(id),
                 OpKind::Erase => unreachable!("the host erases nothing"),
             },

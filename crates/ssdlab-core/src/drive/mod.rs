@@ -281,6 +281,11 @@ impl Drive {
         &self.ftl
     }
 
+    /// Whether pages move by how often they are read.
+    pub fn counts_reads(&self) -> bool {
+        self.heat.is_some()
+    }
+
     /// Whether its order holds requests back.
     pub fn holds_back(&self) -> bool {
         self.hold.is_some()

@@ -176,6 +176,8 @@ pub struct Stats {
     pub buffer: BufferCounts,
     /// Entries of the page map.
     pub map: MapCounts,
+    /// Pages read from the flash for the host, by the rung at which they decoded or were given up.
+    pub read_at: Vec<u64>,
     /// Pages moved by how often they are read.
     pub moves: MoveCounts,
     /// Every request that ended since this was last emptied; only if that is asked for.
@@ -204,6 +206,7 @@ impl Stats {
             let_go: [(0, 0); 2],
             buffer: BufferCounts::default(),
             map: MapCounts::default(),
+            read_at: Vec::new(),
             moves: MoveCounts::default(),
             log: None,
             digest: 0,
@@ -236,6 +239,16 @@ impl Stats {
             self.page_types.wished[wish.index()] += 1;
             self.page_types.granted[wish.index()] += u64::from(wish == page_type);
         }
+    }
+
+    /// Counts a page read from the flash for the host, at this rung.
+    #[inline]
+    pub fn read_at(&mut self, rung: u8) {
+        let at = usize::from(rung);
+        if self.read_at.len() <= at {
+            self.read_at.resize(at + 1, 0);
+        }
+        self.read_at[at] += 1;
     }
 
     /// Counts a request that an order lets go.
