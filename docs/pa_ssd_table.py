@@ -219,7 +219,10 @@ def main() -> None:
     for array, title in ARRAYS.items():
         runs = run(array, limit)
         parts += [f"### {title} (`flash.array={array}`)", "", *against_conventional(runs)]
-        parts += ["The pages that writes of DAP wait for; of all workloads, wishes and collection:", ""]
+        parts += [
+            "The pages that writes of DAP wait for; of all workloads, wishes and collection:",
+            "",
+        ]
         parts += page_types(runs)
         parts += ["Fin by the hour:", "", *over_time(runs, "fin", 4)]
         parts += ["MSFS by the quarter:", "", *over_time(runs, "msfs", 1)]

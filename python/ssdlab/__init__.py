@@ -7,6 +7,7 @@
 
 from ssdlab._native import __version__
 from ssdlab.api import compare, presets, report_html, run, save_figures, schemes
+from ssdlab.codes import Ldpc, ldpc
 from ssdlab.drive import Drive
 from ssdlab.errors import InputError, InternalError, Interrupted
 from ssdlab.intervals import Interval
@@ -22,12 +23,14 @@ __all__ = [
     "InternalError",
     "Interrupted",
     "Interval",
+    "Ldpc",
     "Missing",
     "Physics",
     "Plan",
     "Result",
     "__version__",
     "compare",
+    "ldpc",
     "physics",
     "presets",
     "report_html",

@@ -14,17 +14,23 @@ _WIDTH = 30
 class Line:
     """A line on stderr that is drawn over and over; nothing if that is no terminal."""
 
-    def __init__(self, stream: TextIO | None = None, what: str = "runs") -> None:
-        """Draw on ``stream``, stderr if none is given; ``what`` is what several are called."""
+    def __init__(
+        self, stream: TextIO | None = None, what: str = "runs", unit: str = "requests"
+    ) -> None:
+        """Draw on ``stream``, stderr if none is given.
+
+        ``what`` is what several are called, ``unit`` what they go through.
+        """
         self._stream = sys.stderr if stream is None else stream
         self._live = self._stream.isatty()
         self._what = what
+        self._unit = unit
         self._drawn = False
 
     def __call__(self, runs: Sequence[tuple[float | None, int, bool, bool]]) -> None:
         """Draw how far the runs have come."""
         if self._live and runs:
-            self._stream.write(f"\r{text(runs, self._what)}\x1b[K")
+            self._stream.write(f"\r{text(runs, self._what, self._unit)}\x1b[K")
             self._stream.flush()
             self._drawn = True
 
@@ -39,7 +45,11 @@ class Line:
             self._stream.flush()
 
 
-def text(runs: Sequence[tuple[float | None, int, bool, bool]], what: str = "runs") -> str:
+def text(
+    runs: Sequence[tuple[float | None, int, bool, bool]],
+    what: str = "runs",
+    unit: str = "requests",
+) -> str:
     """Return the line: a bar, the share of all runs that is done, and the requests so far.
 
     There is no bar while nobody knows how much is to come.
@@ -57,5 +67,5 @@ def text(runs: Sequence[tuple[float | None, int, bool, bool]], what: str = "runs
         parts.append(f"{finished} of {len(runs)} {what}")
     preparing = [run[0] or 0.0 for run in runs if run[2] and not run[3]]
     parts.append(f"preparing the drive, {preparing[0]:.0%} of a capacity" if preparing else "")
-    parts.append(f"{amount(requests)} requests" if requests else "")
+    parts.append(f"{amount(requests)} {unit}" if requests else "")
     return "  ".join(part for part in parts if part)

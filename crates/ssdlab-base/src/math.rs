@@ -34,3 +34,14 @@ pub fn pow(base: f64, exponent: f64) -> f64 {
 pub fn normal_cdf(z: f64) -> f64 {
     0.5 * libm::erfc(-z / std::f64::consts::SQRT_2)
 }
+
+/// Cosine and sine of an angle in radians.
+pub fn cos_sin(angle: f64) -> (f64, f64) {
+    let (sin, cos) = libm::sincos(angle);
+    (cos, sin)
+}
+
+/// The natural logarithm of the gamma function of `x`.
+pub fn ln_gamma(x: f64) -> f64 {
+    libm::lgamma(x)
+}

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::Bytes;
 use ssdlab_base::quantity::Share;
 
+use crate::capability;
 use crate::conditions::Conditions;
 use crate::curve::Curve;
 use crate::disturb::DisturbConfig;
@@ -41,9 +42,12 @@ pub enum SensingConfig {
 #[serde(default, deny_unknown_fields)]
 pub struct LevelsConfig {
     /// Raw bit error rate that n sensing levels can decode, from 1 level up; its length is the
-    /// number of levels. Default: 0.0044 0.00644 0.00809 0.00953 0.01082 0.01209 0.0132. Source:
-    /// first and last PV-read, Table III (BCH: 0.0041 alone); those between assumed (the start
-    /// ages of DLV, Fig. 8, under its retention).
+    /// number of levels. Or a table by name: `derived`, those of docs/ldpc.md (0.00603 0.01174
+    /// 0.01418 0.01522 0.01584 0.01619 0.01641), or `paper`. Default: `paper`, 0.0044 0.00644
+    /// 0.00809 0.00953 0.01082 0.01209 0.0132. Source: first and last PV-read, Table III (BCH:
+    /// 0.0041 alone); those between assumed (the start ages of DLV, Fig. 8, under its retention).
+    #[serde(deserialize_with = "capability::read")]
+    #[schemars(schema_with = "capability::schema")]
     pub capability: Vec<f64>,
     /// Raw bit error rate with which each block is made. Default: the Gaussian of DLV.
     pub base: BaseConfig,

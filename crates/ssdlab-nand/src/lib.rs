@@ -10,6 +10,7 @@
 //! what the formulas are made of ([`variation`], [`wear`], [`retention`], [`disturb`],
 //! [`temperature`], [`voltage`], [`ldpc`]) stands in a module each, with its coefficients.
 
+mod capability;
 pub mod cell;
 pub mod chip;
 mod conditions;

@@ -14,6 +14,9 @@ mod _native {
     use pyo3::prelude::*;
     use schemars::generate::SchemaSettings;
     use ssdlab_base::Fault;
+    use ssdlab_ldpc::derive::derive;
+    use ssdlab_ldpc::ledger::Order;
+    use ssdlab_ldpc::monte_carlo::Reins;
     use ssdlab_run::hand::Ask;
     use ssdlab_run::result::SCHEMA_VERSION;
     use ssdlab_run::traces::{self, MixOrder, Reading};
@@ -254,6 +257,20 @@ mod _native {
     fn physics(plan: &str) -> PyResult<String> {
         let plan: Plan = from_json("plan", plan)?;
         to_json(&guarded(|| ssdlab_run::physics(&plan))?)
+    }
+
+    /// What codes decode, as JSON (null if Ctrl-C came before the table stood), and whether Ctrl-C was
+    /// heard. `order` says in JSON of which cell, and what is to be measured.
+    #[pyfunction]
+    #[pyo3(signature = (order, progress=None))]
+    fn ldpc(py: Python<'_>, order: &str, progress: Option<Py<PyAny>>) -> PyResult<(String, bool)> {
+        let order: Order = from_json("order", order)?;
+        let work = move |control: &Control| {
+            let note = |share, frames| control.progress[0].note(Some(share), frames);
+            Ok(derive(&order, &Reins { stop: &control.stop, note: &note }))
+        };
+        let (ledger, interrupted) = door::work(py, Control::new(1), progress, work)?;
+        Ok((to_json(&ledger)?, interrupted))
     }
 
     /// The config of a plan: as TOML, as a listing with origins, and its hash.

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ssdlab import report
-from ssdlab.figures import blame, course, drive, latency, page_types, physics, trace
+from ssdlab.codes import Ldpc
+from ssdlab.figures import blame, codes, course, drive, latency, page_types, physics, trace
 from ssdlab.figures.base import Figure, Run, runs_of
 from ssdlab.results import Comparison
 from ssdlab.traces.text import Info
 from ssdlab.truth import Physics
 
-__all__ = ["Figure", "Run", "all_of", "figures", "of_physics", "of_traces", "runs_of"]
+__all__ = ["Figure", "Run", "all_of", "figures", "of_ldpc", "of_physics", "of_traces", "runs_of"]
 
 
 def figures(comparison: Comparison) -> list[Figure]:
@@ -47,3 +48,8 @@ def of_traces(infos: Sequence[Info]) -> list[Figure]:
 def of_physics(told: Physics) -> list[Figure]:
     """Return every figure of what blocks are, as :func:`ssdlab.physics` returned it."""
     return physics.figures(told)
+
+
+def of_ldpc(told: Ldpc) -> list[Figure]:
+    """Return every figure of what codes decode, as :func:`ssdlab.ldpc` returned it."""
+    return codes.figures(told)

@@ -12,11 +12,12 @@ import jinja2
 import vl_convert
 
 from ssdlab import __version__, report
-from ssdlab.figures import Figure, Run, all_of, drive, physics, runs_of, trace
+from ssdlab.codes import Ldpc
+from ssdlab.figures import Figure, Run, all_of, codes, drive, physics, runs_of, trace
 from ssdlab.figures.base import DARK, LIGHT
 from ssdlab.figures.blame import PARTS
 from ssdlab.figures.render import LITE
-from ssdlab.page import physics_tables, tables, trace_tables
+from ssdlab.page import code_tables, physics_tables, tables, trace_tables
 from ssdlab.results import Comparison
 from ssdlab.traces.text import Info
 from ssdlab.truth import Physics, notes
@@ -73,6 +74,20 @@ def html_of_physics(told: Physics) -> str:
         summary=physics_tables.summary(told),
         beneath=physics_tables.beneath(told),
         origins=list(physics_tables.origins(told)),
+    )
+
+
+def html_of_ldpc(told: Ldpc) -> str:
+    """Return the page of what codes decode, as :func:`ssdlab.ldpc` returned it."""
+    return _render(
+        "sections.html",
+        codes.figures(told),
+        title=f"What {told.bits:,} bits decode, read from {told.cell.upper()}",
+        how="What was derived",
+        notes=told.notes(),
+        summary=code_tables.summary(told),
+        beneath=code_tables.beneath(told),
+        origins=list(code_tables.origins(told)),
     )
 
 

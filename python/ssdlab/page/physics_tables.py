@@ -13,17 +13,18 @@ from ssdlab.truth import Physics
 
 def summary(physics: Physics) -> list[Table]:
     """Return the classes of blocks, and what papers say of them."""
-    return [_of(each) for each in (truth.groups(physics), truth.anchors(physics)) if each]
+    return [of(each) for each in (truth.groups(physics), truth.anchors(physics)) if each]
 
 
 def beneath(physics: Physics) -> dict[str, Table]:
     """Return what the figures draw as figures, by section."""
     courses = list(truth.courses(physics))
-    tables = {READS: _of(truth.ladder(physics)), MADE: _of(truth.programs(physics))}
-    return {ERRORS: _of(courses[0]), **tables} if courses else tables
+    tables = {READS: of(truth.ladder(physics)), MADE: of(truth.programs(physics))}
+    return {ERRORS: of(courses[0]), **tables} if courses else tables
 
 
-def _of(given: truth.Table) -> Table:
+def of(given: truth.Table) -> Table:
+    """Return a table of text as one of the page."""
     columns = [given.labels, *given.columns]
     rows = list(zip(*(column.cells for column in columns), strict=True))
     words = frozenset({len(columns) - 1} if given.words else ())

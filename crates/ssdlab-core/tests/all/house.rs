@@ -132,10 +132,11 @@ fn crates_use_only_those_below_them() {
         ("ssdlab-base", &[]),
         ("ssdlab-config", &["base"]),
         ("ssdlab-nand", &["base"]),
+        ("ssdlab-ldpc", &["base"]),
         ("ssdlab-workload", &["base"]),
         ("ssdlab-core", &["base", "nand"]),
         ("ssdlab-run", &["base", "config", "core", "workload"]),
-        ("ssdlab-py", &["base", "run", "workload"]),
+        ("ssdlab-py", &["base", "ldpc", "run", "workload"]),
     ];
     for (name, allowed) in below {
         for (path, text) in sources(&crates().join(name).join("src")) {

@@ -3,6 +3,7 @@
 use super::*;
 use serde::Deserialize;
 use ssdlab_nand::Each;
+use ssdlab_nand::ldpc::{LDPC_CAPABILITY, LDPC_DERIVED};
 use ssdlab_nand::retention::{RetentionConfig, RetentionScale};
 use ssdlab_nand::wear::WearConfig;
 
@@ -144,6 +145,24 @@ fn voltages_that_do_not_fit_are_refused_by_their_key() {
     assert_eq!(of("", "transfer = '9us'", bits), "timing.voltages[1].transfer");
     assert_eq!(refused(fast, "").0, "timing.voltages[0].name");
     assert_eq!(refused(&format!("{normal}{fast}{fast}"), "").0, "timing.voltages[2].name");
+}
+
+#[test]
+fn a_table_of_levels_has_a_name() {
+    let of = |value: &str| {
+        let read = read(&format!("{TIMES}[physics.levels]\ncapability = {value}"))?;
+        let PhysicsConfig::Levels(config) = read.physics else { panic!("no levels") };
+        Ok::<_, String>(config.capability)
+    };
+    assert_eq!(of("'paper'").unwrap(), LDPC_CAPABILITY);
+    assert_eq!(of("'paper'").unwrap(), LevelsConfig::default().capability);
+    assert_eq!(of("'derived'").unwrap(), LDPC_DERIVED);
+    assert_eq!(of("[0.004, 1]").unwrap(), [0.004, 1.0]);
+    // What is written down are the rates, so that a config means the same whatever is derived later.
+    let derived = LevelsConfig { capability: LDPC_DERIVED.to_vec(), ..LevelsConfig::default() };
+    assert!(toml::to_string(&derived).unwrap().contains("capability = [0.00603, 0.01174"));
+    assert!(of("'derivd'").unwrap_err().contains("expected `paper` or `derived`"));
+    assert!(of("0.004").unwrap_err().contains("`paper`, `derived`, or a list of rates"));
 }
 
 #[test]

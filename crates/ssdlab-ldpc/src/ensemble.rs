@@ -1,0 +1,64 @@
+//! A regular ensemble of codes, and what it means that decoding succeeds on all long ones.
+
+/// The regular codes of a degree of bits and a degree of checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ensemble {
+    /// Checks on each bit.
+    pub bit: u32,
+    /// Bits in each check.
+    pub check: u32,
+}
+
+/// The code of Zhao et al., "LDPC-in-SSD", FAST 2013: rate 8/9, column weight 4, row weight 36.
+pub const FLASH: Ensemble = Ensemble { bit: 4, check: 36 };
+
+impl Ensemble {
+    /// The share of bits that carry information.
+    pub fn rate(self) -> f64 {
+        1.0 - f64::from(self.bit) / f64::from(self.check)
+    }
+}
+
+/// How near to a threshold the search for it comes, relative to it.
+const NEAR: f64 = 2e-5;
+
+/// The largest raw bit error rate between two at which `decodes` still holds, to a part in 50,000.
+pub fn threshold(mut least: f64, mut most: f64, decodes: impl Fn(f64) -> bool) -> f64 {
+    while most - least > NEAR * most {
+        let middle = (least + most) / 2.0;
+        match decodes(middle) {
+            true => least = middle,
+            false => most = middle,
+        }
+    }
+    (least + most) / 2.0
+}
+
+/// The share of wrong bits at which an iteration has won: from here on it only falls.
+pub const WON: f64 = 1e-9;
+/// So many iterations without a new least go nowhere: in some decoders errors rise before they fall.
+const PATIENCE: u32 = 20;
+/// A new least is below this part of the last.
+const FALLS: f64 = 1.0 - 1e-4;
+/// More iterations than any threshold to 1e-5 needs.
+const MOST: u32 = 5_000;
+
+/// Iterates a share of errors until it has won or goes nowhere.
+pub fn wins(mut next: impl FnMut() -> f64) -> bool {
+    let (mut least, mut since) = (1.0, 0);
+    for _ in 0..MOST {
+        let now = next();
+        if now < WON {
+            return true;
+        }
+        if now < least * FALLS {
+            (least, since) = (now, 0);
+        } else {
+            since += 1;
+        }
+        if since > PATIENCE {
+            return false;
+        }
+    }
+    false
+}

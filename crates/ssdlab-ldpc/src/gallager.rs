@@ -1,0 +1,137 @@
+//! Density evolution of decoders whose messages are one bit or none: bit flipping in its textbook
+//! forms. Gallager, "Low-Density Parity-Check Codes", 1963; Richardson, Urbanke, "The capacity of
+//! low-density parity-check codes under message-passing decoding", 2001.
+
+use crate::ensemble::{Ensemble, wins};
+
+/// Gallager's algorithm A: a bit says what it was read as, unless all other checks disagree.
+pub fn decodes_a(ensemble: Ensemble, p: f64) -> bool {
+    hard(ensemble, p, |_| ensemble.bit - 1)
+}
+
+/// Gallager's algorithm B: unless enough of them disagree, as many as is best in each iteration.
+pub fn decodes_b(ensemble: Ensemble, p: f64) -> bool {
+    let least = (ensemble.bit - 1) / 2 + 1;
+    hard(ensemble, p, |x| {
+        let left = |flips: &u32| flipped(ensemble, p, x, *flips);
+        let all = least..=ensemble.bit - 1;
+        all.min_by(|a, b| left(a).total_cmp(&left(b))).unwrap_or(least)
+    })
+}
+
+fn hard(ensemble: Ensemble, p: f64, flips: impl Fn(f64) -> u32) -> bool {
+    let mut x = p;
+    wins(|| {
+        x = flipped(ensemble, p, x, flips(x));
+        x
+    })
+}
+
+/// The share of wrong messages after those of share `x`, if so many checks turn a bit over.
+fn flipped(ensemble: Ensemble, p: f64, x: f64, flips: u32) -> f64 {
+    let wrong = (1.0 - (1.0 - 2.0 * x).powi(ensemble.check as i32 - 1)) / 2.0;
+    let others = ensemble.bit - 1;
+    p * (1.0 - at_least(others, flips, 1.0 - wrong)) + (1.0 - p) * at_least(others, flips, wrong)
+}
+
+/// The probability of at least `least` of `n`, each of probability `p`.
+fn at_least(n: u32, least: u32, p: f64) -> f64 {
+    let mut choose = 1.0;
+    let mut sum = 0.0;
+    for k in 0..=n {
+        if k >= least {
+            sum += choose * p.powi(k as i32) * (1.0 - p).powi((n - k) as i32);
+        }
+        choose *= f64::from(n - k) / f64::from(k + 1);
+    }
+    sum
+}
+
+/// How a bit weighs what it was read as in algorithm E: as much as `first` checks for some
+/// iterations, then as much as `later`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weights {
+    /// In the first iterations.
+    pub first: u32,
+    /// How many they are.
+    pub iterations: u32,
+    /// From then on.
+    pub later: u32,
+}
+
+impl Weights {
+    /// Those that are tried for the best.
+    pub fn all(ensemble: Ensemble) -> impl Iterator<Item = Weights> {
+        let weights = 1..ensemble.bit;
+        let pairs = weights.clone().flat_map(move |a| weights.clone().map(move |b| (a, b)));
+        pairs.flat_map(|(first, later)| {
+            (0..=10).map(move |iterations| Weights { first, iterations, later })
+        })
+    }
+}
+
+/// Algorithm E: a bit or a check may also say nothing.
+pub fn decodes_e(ensemble: Ensemble, p: f64, weights: Weights) -> bool {
+    let (mut said, mut iteration) = (Said { right: 1.0 - p, wrong: p, nothing: 0.0 }, 0);
+    wins(|| {
+        let is_first = iteration < weights.iterations;
+        said = said.next(ensemble, p, if is_first { weights.first } else { weights.later });
+        iteration += 1;
+        said.errors()
+    })
+}
+
+/// Shares of messages.
+#[derive(Clone, Copy, Debug)]
+struct Said {
+    right: f64,
+    wrong: f64,
+    nothing: f64,
+}
+
+impl Said {
+    /// Wrong, and half of those that say nothing.
+    fn errors(self) -> f64 {
+        self.wrong + self.nothing / 2.0
+    }
+
+    fn next(self, ensemble: Ensemble, p: f64, weight: u32) -> Said {
+        let votes = self.votes(ensemble);
+        let span = ensemble.bit as i64 - 1;
+        let mut next = Said { right: 0.0, wrong: 0.0, nothing: 0.0 };
+        for (index, &vote) in votes.iter().enumerate() {
+            for (read, part) in [(i64::from(weight), 1.0 - p), (-i64::from(weight), p)] {
+                let of = match (index as i64 - span + read).signum() {
+                    1 => &mut next.right,
+                    -1 => &mut next.wrong,
+                    _ => &mut next.nothing,
+                };
+                *of += vote * part;
+            }
+        }
+        // What rounding takes from the whole would grow a hundredfold in each iteration.
+        let whole = next.right + next.wrong + next.nothing;
+        Said { right: next.right / whole, wrong: next.wrong / whole, nothing: next.nothing / whole }
+    }
+
+    /// The probability of each balance of a bit's other checks, from all against it to all for it.
+    fn votes(self, ensemble: Ensemble) -> Vec<f64> {
+        let others = ensemble.check as i32 - 1;
+        let said = (1.0 - self.nothing).powi(others);
+        let lead = (self.right - self.wrong).powi(others);
+        let (right, wrong) = ((said + lead) / 2.0, (said - lead) / 2.0);
+        let span = ensemble.bit as usize - 1;
+        let mut votes = vec![0.0; 2 * span + 1];
+        votes[span] = 1.0;
+        for _ in 0..span {
+            let at =
+                |index: Option<usize>| index.and_then(|i| votes.get(i)).copied().unwrap_or(0.0);
+            let vote = |i: usize| {
+                let (up, down) = (at(i.checked_sub(1)), at(Some(i + 1)));
+                up * right + down * wrong + at(Some(i)) * (1.0 - said)
+            };
+            votes = (0..=2 * span).map(vote).collect();
+        }
+        votes
+    }
+}

@@ -1,0 +1,128 @@
+//! Density evolution of the decoder as it is built: normalised min-sum on small whole numbers
+//! (`decode.rs`). Its messages have so few values that the evolution is exact. Chen, Fossorier,
+//! "Density evolution for two improved BP-based decoding algorithms of LDPC codes", 2002.
+
+use crate::channel::Symmetric;
+use crate::ensemble::{Ensemble, WON, wins};
+
+/// Steps of a channel's ratio in a nat. Assumed: of 2, 3, 4, 5, 6 and 8 the one with the best
+/// thresholds at one level and at seven, but for 5, which is no better by more than 0.3 %.
+const STEPS: f64 = 4.0;
+/// Largest magnitude of a channel's ratio, in steps: six bits with the sign.
+const CHANNEL_MOST: i8 = 31;
+/// What a check takes for the largest magnitude that it hears. Three quarters of it from four
+/// checks, and the channel's largest, are 127: the sum of a bit always fits eight bits.
+const HEARD_MOST: u8 = 32;
+/// The largest magnitude of a sum.
+const MOST: i32 = 127;
+
+/// A channel's ratio as the decoder is given it.
+pub fn quantised(ratio: f64) -> i8 {
+    let most = f64::from(CHANNEL_MOST);
+    (ratio * STEPS).round().clamp(-most, most) as i8
+}
+
+/// What a check says of the least magnitude that it heard: three quarters of it, rounded up. (Of
+/// 1/2, 3/4 and 7/8 the one with the best thresholds.)
+#[inline]
+pub const fn normalised(least: u8) -> u8 {
+    let least = if least < HEARD_MOST { least } else { HEARD_MOST };
+    least - (least >> 2)
+}
+
+/// Whether long codes of the ensemble decode what the channel answers, in as many iterations as it
+/// takes.
+pub fn decodes(ensemble: Ensemble, channel: &Symmetric) -> bool {
+    let mut bits = Bits::new(ensemble, channel);
+    wins(|| bits.next())
+}
+
+/// Whether they do within some iterations.
+pub fn decodes_within(ensemble: Ensemble, channel: &Symmetric, iterations: u32) -> bool {
+    let mut bits = Bits::new(ensemble, channel);
+    (0..iterations).any(|_| bits.next() < WON)
+}
+
+/// What bits say to checks, iteration after iteration.
+struct Bits {
+    ensemble: Ensemble,
+    sent: Vec<f64>,
+    said: Vec<f64>,
+}
+
+impl Bits {
+    fn new(ensemble: Ensemble, channel: &Symmetric) -> Bits {
+        let mut sent = vec![0.0; 2 * MOST as usize + 1];
+        for point in channel.points() {
+            sent[(i32::from(quantised(point.ratio)) + MOST) as usize] += point.probability;
+        }
+        Bits { ensemble, said: sent.clone(), sent }
+    }
+
+    /// One iteration; the share of bits that are wrong after it.
+    fn next(&mut self) -> f64 {
+        let checks = checked(&self.said, self.ensemble.check - 1);
+        let mut sum = self.sent.clone();
+        for _ in 1..self.ensemble.bit {
+            sum = convolved(&sum, &checks);
+        }
+        self.said = clipped(&sum);
+        wrong(&self.said)
+    }
+}
+
+/// What a check says after `count` bits: the least of their magnitudes, and all their signs.
+fn checked(bits: &[f64], count: u32) -> Vec<f64> {
+    let middle = MOST as usize;
+    let mut said = vec![0.0; bits.len()];
+    let (mut sum, mut lead) = (0.0, 0.0);
+    // Probability that all magnitudes are at least this, and by how much the right sign leads.
+    let (mut all, mut all_lead) = (0.0, 0.0);
+    for magnitude in (0..=middle).rev() {
+        let (right, wrong) = (bits[middle + magnitude], bits[middle - magnitude]);
+        sum += if magnitude == 0 { right } else { right + wrong };
+        lead += if magnitude == 0 { 0.0 } else { right - wrong };
+        let (now, now_lead) = (power(sum, count), power(lead, count));
+        let (here, here_lead) = (now - all, now_lead - all_lead);
+        let says = usize::from(normalised(magnitude as u8));
+        said[middle + says] += (here + here_lead) / 2.0;
+        said[middle - says] += (here - here_lead) / 2.0;
+        (all, all_lead) = (now, now_lead);
+    }
+    said
+}
+
+fn power(base: f64, exponent: u32) -> f64 {
+    base.powi(exponent as i32)
+}
+
+/// The sum of two numbers, each from −a to a and −b to b.
+fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
+    let mut sum = vec![0.0; a.len() + b.len() - 1];
+    for (at, &p) in a.iter().enumerate() {
+        if p > 0.0 {
+            for (to, &q) in sum[at..].iter_mut().zip(b) {
+                *to += p * q;
+            }
+        }
+    }
+    sum
+}
+
+fn clipped(sum: &[f64]) -> Vec<f64> {
+    let (middle, most) = (sum.len() as i64 / 2, i64::from(MOST));
+    let mut kept = vec![0.0; 2 * MOST as usize + 1];
+    for (at, p) in sum.iter().enumerate() {
+        kept[((at as i64 - middle).clamp(-most, most) + most) as usize] += p;
+    }
+    // What rounding takes from the whole would grow a hundredfold in each iteration.
+    let whole: f64 = kept.iter().sum();
+    kept.iter_mut().for_each(|p| *p /= whole);
+    kept
+}
+
+/// The share of wrong numbers, and half of those that are 0.
+fn wrong(bits: &[f64]) -> f64 {
+    let middle = MOST as usize;
+    bits[..middle].iter().sum::<f64>() + bits[middle] / 2.0
+}

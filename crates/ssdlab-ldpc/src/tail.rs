@@ -1,0 +1,106 @@
+//! The exact tail of the binomial distribution, and what follows from it: what a BCH code
+//! corrects, between which rates a measured one lies.
+
+use ssdlab_base::math;
+
+/// P(X ≥ k) of `n` trials of probability `p`, above 0 and below 1.
+pub fn at_least(n: u64, k: u64, p: f64) -> f64 {
+    match k as f64 > n as f64 * p {
+        true => from(n, k, p),
+        false => 1.0 - up_to(n, k.wrapping_sub(1), p, k == 0),
+    }
+}
+
+/// P(X ≤ k).
+pub fn at_most(n: u64, k: u64, p: f64) -> f64 {
+    match k as f64 > n as f64 * p {
+        true => 1.0 - from(n, k + 1, p),
+        false => up_to(n, k, p, false),
+    }
+}
+
+/// P(X = k).
+fn exactly(n: u64, k: u64, p: f64) -> f64 {
+    let (n, k) = (n as f64, k as f64);
+    let choose = math::ln_gamma(n + 1.0) - math::ln_gamma(k + 1.0) - math::ln_gamma(n - k + 1.0);
+    math::exp(choose + k * math::ln(p) + (n - k) * math::ln_1p(-p))
+}
+
+/// A term that is less than this part of the sum so far ends it.
+const NOTHING: f64 = 1e-17;
+
+/// P(X ≥ k), k above the mean: terms fall from the first, so that nothing cancels.
+fn from(n: u64, k: u64, p: f64) -> f64 {
+    if k > n {
+        return 0.0;
+    }
+    let (mut term, mut sum) = (1.0, 0.0);
+    for at in k..=n {
+        sum += term;
+        term *= (n - at) as f64 / (at + 1) as f64 * (p / (1.0 - p));
+        if term < sum * NOTHING {
+            break;
+        }
+    }
+    sum * exactly(n, k, p)
+}
+
+/// P(X ≤ k), k below the mean.
+fn up_to(n: u64, k: u64, p: f64, is_none: bool) -> f64 {
+    if is_none {
+        return 0.0;
+    }
+    let (mut term, mut sum) = (1.0, 0.0);
+    for at in (0..=k).rev() {
+        sum += term;
+        term *= at as f64 / (n - at + 1) as f64 * ((1.0 - p) / p);
+        if term < sum * NOTHING {
+            break;
+        }
+    }
+    sum * exactly(n, k, p)
+}
+
+/// How near to a root the search for it comes, relative to it.
+const NEAR: f64 = 1e-11;
+/// Halvings after which a root at 0 is met.
+const HALVINGS: u32 = 80;
+
+/// Where between two values a function that rises crosses 0.
+pub fn root(mut least: f64, mut most: f64, of: impl Fn(f64) -> f64) -> f64 {
+    for _ in 0..HALVINGS {
+        let middle = (least + most) / 2.0;
+        match of(middle) < 0.0 {
+            true => least = middle,
+            false => most = middle,
+        }
+        if most - least < NEAR * most.abs() {
+            break;
+        }
+    }
+    (least + most) / 2.0
+}
+
+/// The raw bit error rate at which more than `corrects` of `bits` are wrong with a probability of `failure`.
+pub fn corrected(bits: u64, corrects: u64, failure: f64) -> f64 {
+    // The mean is below what is corrected.
+    let most = corrects as f64 / bits as f64;
+    root(most * 1e-6, most, |p| at_least(bits, corrects + 1, p) - failure)
+}
+
+/// The probability that is outside of an interval.
+const OUTSIDE: f64 = 0.05;
+
+/// The exact 95 % interval of a rate of which `count` of `n` were seen (Clopper, Pearson, 1934).
+pub fn interval(n: u64, count: u64) -> (f64, f64) {
+    let (tiny, whole) = (1e-15, 1.0 - 1e-15);
+    let least = match count {
+        0 => 0.0,
+        _ => root(tiny, whole, |p| at_least(n, count, p) - OUTSIDE / 2.0),
+    };
+    let most = match count == n {
+        true => 1.0,
+        false => root(tiny, whole, |p| OUTSIDE / 2.0 - at_most(n, count, p)),
+    };
+    (least, most)
+}

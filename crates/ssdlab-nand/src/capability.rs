@@ -1,0 +1,47 @@
+//! A table of what levels decode: written by its name, or as a list of rates.
+
+use std::fmt;
+
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+
+use crate::ldpc::{LDPC_CAPABILITY, LDPC_DERIVED};
+
+/// The names of tables. A config holds the rates themselves, whichever way they were written.
+const NAMES: [&str; 2] = ["paper", "derived"];
+
+/// Reads the rates.
+pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    deserializer.deserialize_any(NameOrRates)
+}
+
+/// What may be written.
+pub(crate) fn schema(_: &mut SchemaGenerator) -> Schema {
+    let rates = json_schema!({"type": "array", "items": {"type": "number"}});
+    json_schema!({"anyOf": [{"type": "string", "enum": NAMES}, rates]})
+}
+
+/// Told apart by hand: an untagged enum would lose the message that says what was expected.
+struct NameOrRates;
+
+impl<'de> Visitor<'de> for NameOrRates {
+    type Value = Vec<f64>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`paper`, `derived`, or a list of rates")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Vec<f64>, E> {
+        match name {
+            "paper" => Ok(LDPC_CAPABILITY.to_vec()),
+            "derived" => Ok(LDPC_DERIVED.to_vec()),
+            _ => Err(E::unknown_variant(name, &NAMES)),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, rates: A) -> Result<Vec<f64>, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(rates))
+    }
+}

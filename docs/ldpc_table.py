@@ -1,0 +1,116 @@
+"""Write the figures of docs/ldpc.md: what codes decode, and how often frames of a real one fail.
+
+Run by ``make ldpc``; ten minutes on two cores. ``python docs/ldpc_table.py FRAMES`` measures at
+most so many frames at each point, for a first look.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import ssdlab
+from ssdlab.codes import Ldpc, pages, percent, rate
+from ssdlab.progress import Line
+
+FRAMES = 100_000
+SHIFTS = [0.1, 0.2, 0.4]
+PAGE = Path(__file__).with_name("ldpc.md")
+MARK = "<!-- measured: written by `make ldpc` -->\n"
+
+
+def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return a table in Markdown."""
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]
+
+
+def points(told: Ldpc) -> list[str]:
+    """Return the three published points beside what is derived and measured."""
+    carried = {curve.levels: curve.carried_on for curve in told.measured}
+    found = told.bch
+    rows = [["BCH", rate(found.published), rate(found.rber), percent(found.difference), "–", "–"]]
+    stopped = min(told.hurried, key=lambda one: abs(one.hard_difference))
+    of_stopped = {
+        1: (stopped.hard, stopped.hard_difference),
+        told.levels[-1].levels: (stopped.soft, stopped.soft_difference),
+    }
+    for level in told.levels:
+        if level.published is None:
+            continue
+        value, difference = of_stopped[level.levels]
+        rows.append(
+            [
+                f"LDPC, {level.levels} level{'s' * (level.levels > 1)}",
+                rate(level.published),
+                rate(level.min_sum.corrected),
+                percent(level.difference),
+                f"{rate(value)} ({percent(difference)})",
+                rate(carried[level.levels]),
+            ]
+        )
+    early = f"{stopped.iterations} iterations"
+    return grid(["", "published", "derived", "differs", early, "carried on"], rows)
+
+
+def falls(told: Ldpc) -> list[str]:
+    """Return what the normal approximation says of 1e-15, beside what is carried on to it."""
+    rows = []
+    for curve in told.measured:
+        if curve.carried_on is None:
+            continue
+        ours = told.levels[curve.levels - 1].min_sum.corrected
+        last = curve.points[-1]
+        cells = [str(curve.levels), rate(ours), rate(curve.carried_on)]
+        cells += [percent(curve.carried_on / ours - 1), f"{last.rate:.1e} at {rate(last.rber)}"]
+        rows.append(cells)
+    return grid(["levels", "approximation", "carried on", "differs", "last point"], rows)
+
+
+def shifted(told: Ldpc) -> list[str]:
+    """Return what min-sum decodes once the states have lost charge."""
+    others = [ssdlab.ldpc(told.cell, shift=shift) for shift in SHIFTS]
+    rows = []
+    for at, level in enumerate(told.levels):
+        cells = [rate(other.levels[at].min_sum.corrected) for other in [told, *others]]
+        rows.append([str(level.levels), *cells])
+    return grid(["levels", "0", *(f"{shift:g}" for shift in SHIFTS)], rows)
+
+
+def main() -> None:
+    """Measure and write."""
+    frames = int(sys.argv[1]) if len(sys.argv) > 1 else FRAMES
+    with Line(unit="frames") as line:
+        told = ssdlab.ldpc(frames=frames, progress=line)
+    text, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
+    parts = [
+        f"`ssdlab ldpc --frames {frames}`, seed {told.seed}, ssdlab {ssdlab.__version__}.",
+        "",
+        "### The published points",
+        "",
+        *points(told),
+        "### What is printed",
+        "",
+        "```",
+        str(told),
+        "```",
+        "",
+        "### The approximation against the fall that was measured",
+        "",
+        *falls(told),
+        "### States that lost charge: min-sum by levels and shift",
+        "",
+        *shifted(told),
+        "### Three bits a cell",
+        "",
+        "```",
+        str(pages(ssdlab.ldpc("tlc"))),
+        "```",
+        "",
+    ]
+    PAGE.write_text(f"{text}{MARK}\n" + "\n".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

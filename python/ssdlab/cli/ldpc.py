@@ -1,0 +1,73 @@
+"""``ssdlab ldpc``: what codes decode, derived from threshold voltages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ssdlab import codes
+from ssdlab.cli import exits, options
+from ssdlab.cli.lines import Number, Whole
+from ssdlab.cli.outputs import STDOUT, Drawing, written
+from ssdlab.errors import InputError
+from ssdlab.files import Target
+from ssdlab.plans import COUNT_MOST
+from ssdlab.progress import Line
+
+
+@click.command()
+@click.option(
+    "--cell",
+    default=codes.CELLS[0],
+    show_default=True,
+    metavar="NAME",
+    help=f"Bits in a cell: {' or '.join(codes.CELLS)}.",
+)
+@click.option(
+    "--shift",
+    type=float,
+    default=0.0,
+    show_default=True,
+    metavar="X",
+    help="Voltage that the highest state has lost, in distances between states.",
+)
+@click.option("--frames", type=Whole(1), help="Measure, at most so many frames at each point.")
+@click.option("--seconds", type=Number(), help="Measure for so long.")
+@click.option("--seed", type=Whole(0), default=1, show_default=True, help="Of what is measured.")
+@click.option("--jobs", type=Whole(1, COUNT_MOST), help="Threads; as many as cores if not given.")
+@click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
+@options.add(options.DRAWN)
+def ldpc(**given: Any) -> int:
+    """Derive what LDPC and BCH codes decode, from threshold voltages up.
+
+    Raw bit error rates at a failure of 1e-15 by sensing levels, decoder and page, beside what a
+    paper prints; with --frames or --seconds, how often frames of a real code fail. docs/ldpc.md
+    says how.
+    """
+    if given["frames"] is not None and given["seconds"] is not None:
+        raise InputError.at("--frames", "beside --seconds: expected one or the other")
+    targets = [Target(f"--{name}", path) for name, path in written(given, ("json", "report"))]
+    drawing = Drawing(given)
+    names = ("cell", "shift", "frames", "seconds", "seed", "jobs")
+    code = 0
+    try:
+        with Line(unit="frames") as line:
+            told = codes.ldpc(**{name: given[name] for name in names}, progress=line)
+    except codes.Stopped as stopped:
+        told, code = stopped.partial, exits.INTERRUPTED
+    except KeyboardInterrupt:
+        # Before the table stood: click would put an empty line before the word.
+        click.echo("interrupted", err=True)
+        return exits.INTERRUPTED
+    if given["json"] == STDOUT:
+        click.echo(told.to_json())
+    else:
+        click.echo(str(told))
+        if given["json"] is not None:
+            targets[0].write(told.to_json() + "\n")
+    if drawing.is_wanted:
+        from ssdlab import figures, page  # noqa: PLC0415  loaded when something is to be drawn
+
+        drawing.write(lambda: page.html_of_ldpc(told), lambda: figures.of_ldpc(told))
+    return code
