@@ -38,7 +38,7 @@ def test_what_is_read_often_moves_and_is_read_faster() -> None:
 def test_the_metadata_of_the_paper_is_counted() -> None:
     found = run("groups-3").metadata_bytes
     blocks = 128 * 2 * 4
-    # Two bits a block; two a cached entry; 10 bits of number and one of reference a block set apart.
+    # Two bits a block, two a cached entry; eleven for each block that is set apart.
     assert found["block_groups"] == blocks * 2 / 8
     assert found["read_counts"] == found["map_cache"] / 4 * 2 / 8
     assert 0 < found["clock"] <= blocks * 0.1 * 11 / 8
