@@ -33,6 +33,7 @@ use crate::config::{Allocation, Resolved};
 use crate::flash::{Cells, Event, Flash, TxnId};
 use crate::ftl::{BlockState, Ftl, PlaneOrder};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
+use crate::media;
 use crate::policy::order::OrderPolicy;
 use crate::policy::place::PlacePolicy;
 use crate::policy::read::ReadPolicy;
@@ -183,10 +184,11 @@ impl Drive {
         let levels = self.flash.cells.fresh_levels(&self.geometry);
         let mut groups =
             Groups::new(config, (self.geometry.blocks, self.resolved.most_apart), levels, erases);
-        for block in all
-            .filter(|&block| self.ftl.blocks.state(block) == BlockState::Free)
-            .collect::<Vec<_>>()
-        {
+        let is_free = |&block: &BlockId| self.ftl.blocks.state(block) == BlockState::Free;
+        let mut free: Vec<BlockId> = all.filter(is_free).collect();
+        // By chance: the first in order would be the first that the host is given, too.
+        free.sort_by_cached_key(|&block| media::turn(self.resolved.seed, block));
+        for block in free {
             self.ftl.blocks.set_class(block, groups.class_of_free(block));
         }
         let manner = start::manner(&self.resolved);

@@ -61,6 +61,20 @@ fn a_page_moves_up_one_group_for_every_three_reads() {
 }
 
 #[test]
+fn what_the_host_writes_lies_on_blocks_of_all_levels() {
+    let mut rig = Rig::new(&[SHAPE, LEVELS, "belief.grade = { measured = { apart = 0.5 } }"]);
+    let ours = 400;
+    for page in 0..ours {
+        rig.wait_below(4).unwrap();
+        rig.write(page);
+    }
+    rig.finish();
+    // Half of the first two groups is set apart: 2 of 5 blocks that are left are of these.
+    let good = (0..ours).filter(|&page| level(&rig.drive, page) < 5).count() as f64 / ours as f64;
+    assert!((0.2..0.6).contains(&good), "{good}");
+}
+
+#[test]
 fn of_a_page_that_was_read_in_part_the_rest_is_read() {
     let mut rig = full(&[HOT, "tend.read_hot.threshold = 1"]);
     for page in 0..20 {
