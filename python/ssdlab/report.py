@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Aggregate,
         Comparison,
         KindResult,
+        MovesResult,
         PageTypesResult,
         PreconditionResult,
         ReplayResult,
@@ -110,6 +111,8 @@ def _figures(result: Result) -> Iterator[str]:
         yield f"overtaking {share(first.read)} of reads, {share(first.write)} of writes"
     if result.page_types is not None:
         yield from _typed(result.page_types)
+    if result.moves is not None:
+        yield _moved(result, result.moves)
     if result.scheduling_steps:
         yield f"choosing   {result.scheduling_steps / result.requests:.1f} steps a request"
     if result.strong_share is not None:
@@ -135,6 +138,14 @@ def _found(result: Result) -> Iterator[str]:
         yield f"buffer     {share(result.buffer.hit_ratio)} of pages found in it"
     if result.map_cache is not None and result.map_cache.hit_ratio is not None:
         yield f"map        {share(result.map_cache.hit_ratio)} of entries found in its cache"
+
+
+def _moved(result: Result, moves: MovesResult) -> str:
+    """Say how many pages were moved by how often they are read, for all requests."""
+    moved = share((moves.hot_in + moves.cold_out) / max(1, result.requests))
+    return (
+        f"moved      {moves.hot_in:,} hot pages, {moves.cold_out:,} to make room: {moved} a request"
+    )
 
 
 def _typed(types: PageTypesResult) -> Iterator[str]:
@@ -285,6 +296,8 @@ _METRICS: Sequence[tuple[str, str, _Write]] = (
     ("reads overtaking", "prioritised.read", _percentage),
     ("writes overtaking", "prioritised.write", _percentage),
     ("strong pages", "strong_share", _percentage),
+    ("moved in", "moves.hot_in", lambda value: f"{value:,.0f}"),
+    ("moved out", "moves.cold_out", lambda value: f"{value:,.0f}"),
     ("typed pages", "page_types.success", _percentage),
     *((name.replace("_", " "), name, lambda value: f"{value:,.0f}") for name in _COUNTS),
 )

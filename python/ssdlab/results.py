@@ -161,6 +161,17 @@ class BufferResult:
 
 
 @dataclass(frozen=True, slots=True)
+class MovesResult:
+    """Pages that moved because they are read often (``hot_in``), or to make room for these."""
+
+    hot_in: int
+    cold_out: int
+    emptied: int
+    given_up: int
+    outdated: int
+
+
+@dataclass(frozen=True, slots=True)
 class MapCacheResult:
     """The part of the page map that the controller holds: entries looked up, and what that cost.
 
@@ -275,6 +286,8 @@ class Result:
     replays: Sequence[ReplayResult] = ()
     buffer: BufferResult | None = None
     map_cache: MapCacheResult | None = None
+    read_levels: Sequence[int] = ()
+    moves: MovesResult | None = None
     bit_errors: BitErrors | None = None
     prioritised: Prioritised | None = None
     page_types: PageTypesResult | None = None

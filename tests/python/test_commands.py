@@ -15,7 +15,13 @@ SMALL = (
     *("--set", "geometry.blocks=64", "--set", "ftl.overprovisioning=20%"),
 )
 LITTLE = ("--set", "workload.footprint=64MiB", "--limit", 2000)
-DEVICES = ["generic-mlc-512g", "generic-tlc-2t", "dlv-mlc-128g", "pa-ssd-tlc-288g"]
+DEVICES = [
+    "generic-mlc-512g",
+    "generic-tlc-2t",
+    "dlv-mlc-128g",
+    "pa-ssd-tlc-288g",
+    "pv-read-mlc-128g",
+]
 
 
 def test_list_presets(ssdlab: Ssdlab) -> None:

@@ -215,7 +215,7 @@ impl Auditor {
 
     /// An array unit is about to begin an operation, whose page is now known.
     pub fn prepared(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl) {
-        if let (OpKind::Read, Owner::Job(_)) = (txn.kind, txn.owner) {
+        if let (OpKind::Read, Owner::Job(_) | Owner::Move { .. }) = (txn.kind, txn.owner) {
             let valid = ftl.map.valid(txn.ppn) == Some(txn.lpn);
             self.check(ensure(valid, || format!("a job reads {:?}, which is outdated", txn.ppn)));
         }
@@ -257,6 +257,11 @@ impl Auditor {
     /// A block has been erased.
     pub fn erased(&mut self, block: BlockId) {
         self.data.erased(block);
+    }
+
+    /// A page moves that another operation has read.
+    pub fn takes_over(&mut self, id: TxnId, read: TxnId) {
+        self.data.takes_over(id, read);
     }
 
     /// A transaction is no more.
@@ -314,7 +319,7 @@ fn owners(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
         match rooms.flash.txns[id].owner {
             Owner::Request(slot) => *parts.entry(slot).or_default() += 1,
             Owner::Job(plane) => jobs[plane.index()] += 1,
-            Owner::Buffer { .. } | Owner::Map { .. } => {}
+            Owner::Buffer { .. } | Owner::Map { .. } | Owner::Move { .. } => {}
         }
     }
     for slot in rooms.buffer.into_iter().flat_map(|buffer| buffer.departures.flushes()) {
@@ -344,7 +349,7 @@ fn pages_held(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
     let mut held: BTreeMap<u32, (u32, bool)> = BTreeMap::new();
     for id in census.ids().filter(|&id| census.holds_page(id)) {
         let txn = &rooms.flash.txns[id];
-        if let Owner::Job(_) = txn.owner {
+        if matches!(txn.owner, Owner::Job(_) | Owner::Move { .. }) {
             continue;
         }
         let (readers, writing) = held.entry(txn.lpn.0).or_default();

@@ -12,10 +12,16 @@ const WEAR: u64 = 0x3ea2;
 const AGE: u64 = 0xa6e;
 const PLACE: u64 = 0x91ace;
 const PAGE_AGE: u64 = 0x9a6e;
+const TURN: u64 = 0x7042;
 
 /// Whether a block was bad when the drive left the factory.
 pub fn is_bad(seed: u64, block: BlockId, share: f64) -> bool {
     rng::unit(rng::hash(seed, BAD, u64::from(block.0))) < share
+}
+
+/// When a block's turn comes where blocks are taken by chance.
+pub fn turn(seed: u64, block: BlockId) -> u64 {
+    rng::hash(seed, TURN, u64::from(block.0))
 }
 
 /// P/E cycles of a block at the start.

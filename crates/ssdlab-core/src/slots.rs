@@ -14,7 +14,7 @@ use crate::policy::place::{NextPage, PlacePolicy, PlaceView, Typed};
 use crate::policy::preempt::{Nobody, PreemptPolicy, PreemptView, ReadsInterrupt, Verdict};
 use crate::policy::program::{Normal, ProgramPolicy, ProgramView};
 use crate::policy::read::{Climb, ReadPolicy, ReadView, Worst};
-use crate::policy::tend::{Gc, Job, StaticWear, TendPolicy, TendView, Trigger};
+use crate::policy::tend::{Gc, Job, PageRead, StaticWear, TendPolicy, TendView, Trigger};
 use crate::policy::{Answer, Setup, Wish};
 use crate::queue::{GroupId, Leg};
 use crate::schemes::buffers::{CcfLru, Cflru, LruWsr, PtLru};
@@ -30,6 +30,8 @@ use crate::schemes::pa_ssd::sbs::Sbs;
 use crate::schemes::pa_ssd::ubs::Ubs;
 use crate::schemes::pa_ssd::us::Us;
 use crate::schemes::pa_ssd::wbs::Wbs;
+use crate::schemes::pv_read::known_level::KnownLevel;
+use crate::schemes::pv_read::read_hot::ReadHot;
 use crate::toggle::Toggle;
 
 /// Declares one slot: the names and settings that a config may choose from, the answers
@@ -141,6 +143,8 @@ slot! { $ each_read
         sl_tables => SlTables,
         /// From the rung at which the page was read last (LaLDPC).
         last_level => LastLevel,
+        /// From the rung at which the block was measured (PV-read).
+        known_level => KnownLevel,
     } default climb
 }
 
@@ -225,6 +229,8 @@ tenders! { $ each_tender
     gc => Gc on,
     /// Static wear levelling. Off by default.
     static_wear => StaticWear off,
+    /// Pages that are read often move to blocks that are read fast (PV-read). Off by default.
+    read_hot => ReadHot off,
 }
 
 impl OrderPolicy for Order {
@@ -371,5 +377,21 @@ impl TendPolicy for Tend {
 
     fn counts_pages(&self) -> bool {
         each_tender!(self, policy => policy.counts_pages())
+    }
+
+    fn counts_reads(&self) -> u8 {
+        each_tender!(self, policy => policy.counts_reads())
+    }
+
+    fn page_read(&mut self, read: &PageRead) -> Option<u8> {
+        each_tender!(self, policy => policy.page_read(read))
+    }
+
+    fn lacks_room(&mut self, plane: PlaneId, class: u8) {
+        each_tender!(self, policy => policy.lacks_room(plane, class))
+    }
+
+    fn metadata_bits(&self, apart: u64) -> Vec<(&'static str, u64)> {
+        each_tender!(self, policy => policy.metadata_bits(apart))
     }
 }

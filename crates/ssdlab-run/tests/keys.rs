@@ -89,6 +89,27 @@ const COLLECTED: &[&str] = &[
     "workload.read_share=0.1",
     "workload.interarrival=600us",
 ];
+/// Blocks of every level in measured groups, and pages that are read again and again.
+const READ_HOT: &[&str] = &[
+    "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
+    "belief.grade={measured={apart=0.3}}",
+    "tend.read_hot=true",
+    "start.fill=0.5",
+    "ftl.overprovisioning=0.4",
+    "workload.footprint=1MiB",
+];
+/// Blocks whose data have aged since they were measured, and that are erased several times.
+const AGED_GROUPS: &[&str] = &[
+    "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
+    "physics.levels.retention.rate=8.448e-4",
+    "start.age_max=90d",
+    "belief.grade=measured",
+    "read=known_level",
+    "ftl.overprovisioning=0.4",
+    "workload.requests=20000",
+    "workload.read_share=0.1",
+    "workload.interarrival=600us",
+];
 const SUSPEND: &[&str] = &["preempt=reads_interrupt"];
 const MAPPED: &[&str] = &["ftl.map_cache=true"];
 const BUFFER: &[&str] = &["buffer.size=1MiB"];
@@ -115,6 +136,9 @@ type Row = (&'static str, &'static [&'static str], &'static str);
 const CHANGES: &[Row] = &[
     ("belief.grade", LEVELS, "factory"),
     ("belief.grade.factory.shares", GRADED, "[0.1,0.2]"),
+    ("belief.grade.measured.apart", READ_HOT, "10%"),
+    ("belief.grade.measured.interval", AGED_GROUPS, "1"),
+    ("belief.grade.measured.upto", READ_HOT, "[2]"),
     ("buffer.keep_free", BUFFER, "25%"),
     ("buffer.latency", BUFFER, "9us"),
     ("buffer.reads", BUFFER, "false"),
@@ -195,6 +219,7 @@ const CHANGES: &[Row] = &[
     ("tend.gc.reach", &["tend.gc.threshold=20%"], "10%"),
     ("tend.gc.threshold", WRITES, "5%"),
     ("tend.gc.victim", &[], "fifo"),
+    ("tend.read_hot.threshold", READ_HOT, "1"),
     ("tend.static_wear.threshold", WEARING, "1"),
     ("timing.decode", &[], "10us"),
     ("timing.erase", &[], "9ms"),
@@ -312,6 +337,9 @@ const REFUSED: &[Row] = &[
     ("place", &["ftl.page_order=relaxed"], "[\"ubs\",\"us\"]"),
     ("program", &[], "[]"),
     ("read", &[], "worst"),
+    ("read", &["physics=levels"], "known_level"),
+    ("tend.read_hot.threshold", &["physics=levels"], "2"),
+    ("tend.read_hot.threshold", READ_HOT, "0"),
     ("read.climb.start", &[], "2"),
     ("start.age_max", &[], "90d"),
     ("start.age_max", &["physics=levels"], "90d"),

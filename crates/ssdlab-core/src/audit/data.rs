@@ -225,6 +225,13 @@ impl Data {
         Err(format!("page {} of {block:?} is programmed after {before} others", page.0))
     }
 
+    /// A page moves that another operation has read.
+    pub fn takes_over(&mut self, id: TxnId, read: TxnId) {
+        self.held.remove(&id.0);
+        let sensed = self.held(read).sensed.clone();
+        self.held(id).sensed = sensed;
+    }
+
     pub fn read_ended(&mut self, id: TxnId, txn: &Txn) -> Result<(), String> {
         let nothing = self.full_of(NOTHING);
         let lossy = self.lossy;
@@ -273,12 +280,13 @@ impl Data {
         };
         let lossy = self.lossy;
         let held = self.held(id);
-        if let Owner::Job(_) = txn.owner {
+        let copies = matches!(txn.owner, Owner::Job(_) | Owner::Move { .. });
+        if copies {
             held.data = held.sensed.take().ok_or("a copy of a page that was not read")?;
         }
         let mut content = held.data.clone();
         let mut lost = None;
-        if !matches!(txn.owner, Owner::Job(_)) {
+        if !copies {
             for sector in (0..self.sectors).filter(|sector| txn.mask >> sector & 1 == 0) {
                 content[sector] = if was[sector] == NOTHING { NOTHING } else { LOST };
                 let written = was[sector] != LOST && was[sector] > BEFORE;

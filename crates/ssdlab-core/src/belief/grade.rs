@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::choice;
 use ssdlab_base::quantity::Share;
 
+use super::groups::GroupsConfig;
+
 /// The most classes that blocks can be sorted into. Source: DLV, section III-D (four) and
 /// PV-read, Table I (seven).
 pub const CLASSES_MAX: usize = 8;
@@ -16,6 +18,9 @@ choice! {
         alike => Alike(AlikeConfig),
         /// By the raw bit error rate with which each was made, as a test in the factory tells it.
         factory => Factory(FactoryConfig),
+        /// Into groups by the level at which each was read last, of which a part is set apart for
+        /// what is read often.
+        measured => Measured(GroupsConfig),
     } default alike
 }
 
@@ -45,13 +50,30 @@ impl GradeChoice {
         match self {
             GradeChoice::Alike(_) => 1,
             GradeChoice::Factory(config) => config.shares.len() + 1,
+            GradeChoice::Measured(config) => config.groups(),
+        }
+    }
+
+    /// How many of them, from the best up, are set apart: a page of one is for who asks for it.
+    pub fn apart(&self) -> usize {
+        match self {
+            GradeChoice::Measured(config) => config.groups() - 1,
+            _ => 0,
         }
     }
 
     /// The class of each block, by the rates with which they were made; empty if all are alike.
-    /// Equal rates are told apart by the block's number.
+    /// Equal rates are told apart by the block's number. Of blocks that are measured it is the last:
+    /// what is set apart is chosen among those that are free.
     pub fn of(&self, rates: impl Fn() -> Vec<f64>) -> Grades {
-        let GradeChoice::Factory(config) = self else { return Grades::default() };
+        let config = match self {
+            GradeChoice::Alike(_) => return Grades::default(),
+            GradeChoice::Measured(config) => {
+                let last = config.groups() as u8 - 1;
+                return Grades { classes: vec![last; rates().len()], apart: last };
+            }
+            GradeChoice::Factory(config) => config,
+        };
         let rates = rates();
         let mut ranked: Vec<u32> = (0..rates.len() as u32).collect();
         let key = |&block: &u32| (rates[block as usize].to_bits(), block);
@@ -66,7 +88,7 @@ impl GradeChoice {
             these.iter().for_each(|&block| classes[block as usize] = class as u8);
             rest = others;
         }
-        Grades { classes }
+        Grades { classes, apart: 0 }
     }
 }
 
@@ -75,6 +97,8 @@ impl GradeChoice {
 pub struct Grades {
     /// By block; empty if all are alike.
     pub classes: Vec<u8>,
+    /// How many classes are set apart, the best first.
+    pub apart: u8,
 }
 
 #[cfg(test)]

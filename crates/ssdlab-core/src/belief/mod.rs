@@ -2,6 +2,8 @@
 //! nothing. A drive that needs none of it pays nothing.
 
 pub mod grade;
+pub mod groups;
+pub mod heat;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +14,7 @@ use grade::GradeChoice;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BeliefConfig {
-    /// The classes into which blocks are sorted: `alike` (one class) or `factory`. Default: `alike`.
+    /// The classes into which blocks are sorted: `alike` (one class), `factory` or `measured`. Default:
+    /// `alike`.
     pub grade: GradeChoice,
 }

@@ -27,6 +27,7 @@ pub const PRESETS: &[Entry] = presets![
     "generic-tlc-2t": "conventional TLC drive of 2 TB, fixed times",
     "dlv-mlc-128g": "the MLC drive of the DLV paper: sensing levels, variation, retention",
     "pa-ssd-tlc-288g": "the TLC drive of the PA-SSD paper: page types of unequal times, 70 % used",
+    "pv-read-mlc-128g": "the MLC drive of the PV-read paper: sensing levels, a tenth of the map held",
 ];
 
 /// What papers say of the blocks of a preset, in TOML, by the preset's name.
@@ -71,4 +72,8 @@ pub const SCHEMES: &[Entry] = schemes![
     "pa-ssd/qds+ubs": "the lowest page type while the queue is long, else by what is free" from "pa_ssd" { "relaxed", "qds_ubs" },
     "pa-ssd/wbs+us": "the lowest page type while the write buffer is full, else each in turn" from "pa_ssd" { "relaxed", "wbs_us" },
     "pa-ssd/wbs+ubs": "the lowest page type while the write buffer is full, else by what is free" from "pa_ssd" { "relaxed", "wbs_ubs" },
+    "pv-read/groups-2": "read-hot pages on level 1" from "pv_read" { "moves", "groups_2" },
+    "pv-read/groups-3": "read-hot pages group by group: levels 1, 2 to 4, 5 to 7" from "pv_read" { "moves", "groups_3" },
+    "pv-read/groups-4": "the same: levels 1, 2 and 3, 4 and 5, 6 and 7" from "pv_read" { "moves", "groups_4" },
+    "pv-read/groups-7": "the same: a group for each level" from "pv_read" { "moves", "groups_7" },
 ];

@@ -3,8 +3,10 @@
 pub mod catalogue;
 mod effects;
 mod resolve;
+mod space;
 
-pub use resolve::{RESERVE_BLOCKS, Resolved, spare_blocks, usable_blocks};
+pub use resolve::{RESERVE_BLOCKS, Resolved};
+pub use space::{spare_blocks, usable_blocks};
 pub use ssdlab_nand::refusal::Refusal;
 
 use schemars::JsonSchema;

@@ -3,18 +3,18 @@
 use ssdlab_base::quantity::Share;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Nanos};
+use ssdlab_nand::Geometry;
 use ssdlab_nand::chip::Chip;
-use ssdlab_nand::geometry::PlaneId;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::refusal::Refusal;
-use ssdlab_nand::{BlockId, Geometry};
 
 use super::effects::check_effects;
+use super::space::{logical_pages, most_apart, spare_blocks, usable_blocks};
 use super::{ArrayUnit, DriveConfig, MAP_SHARE, MapCacheConfig, PartialWrites, TransferUnit};
 use crate::belief::grade::{CLASSES_MAX, GradeChoice};
+use crate::belief::groups::GroupsConfig;
 use crate::flash::{FlashSetup, HOST_RANKS};
 use crate::ftl::{MapShape, PageSequence};
-use crate::media;
 use crate::policy::Setup;
 use crate::policy::place::{PlacePolicy, Typed};
 use crate::slots::{
@@ -37,6 +37,8 @@ pub struct Resolved {
     pub logical_pages: u32,
     /// How much of the page map the controller holds, if not all of it.
     pub map_cache: Option<MapShape>,
+    /// Blocks of a plane that can be set apart and leave room for all data.
+    pub most_apart: u32,
     /// Pages that the buffer holds.
     pub buffer_pages: u32,
     /// Time to move a page into or out of the buffer.
@@ -53,7 +55,7 @@ pub struct Resolved {
 pub const RESERVE_BLOCKS: usize = 1;
 /// Blocks of a plane that hold no user data for certain: the reserve, and the open ones of the
 /// host and the collector.
-const BLOCKS_UNUSABLE: u32 = RESERVE_BLOCKS as u32 + 2;
+pub(super) const BLOCKS_UNUSABLE: u32 = RESERVE_BLOCKS as u32 + 2;
 
 impl Resolved {
     /// Checks a config and resolves it.
@@ -95,6 +97,8 @@ impl Resolved {
         check_ranges(config, &chip)?;
         let logical_pages = logical_pages(config, seed)?;
         check_start(config, logical_pages)?;
+        let map_cache = map_cache(config, logical_pages)?;
+        let mapped = logical_pages + map_cache.map_or(0, |shape| shape.pages());
         let buffer_pages = (config.buffer.size.get() / geometry.page_size.get()) as u32;
         if buffer_pages == 0 && config.buffer.size.get() > 0 {
             let expected = format!("0B or at least a page of {}", geometry.page_size);
@@ -105,7 +109,8 @@ impl Resolved {
             page_order: PageOrder::conventional(geometry.cell, geometry.pages),
             chip,
             logical_pages,
-            map_cache: map_cache(config, logical_pages)?,
+            map_cache,
+            most_apart: most_apart(config, mapped, seed),
             buffer_pages,
             buffer_latency: config.buffer.latency.unwrap_or(Nanos::from_us(1)),
             buffer_reads: config.buffer.reads.unwrap_or(true),
@@ -140,6 +145,7 @@ impl Resolved {
             logical_pages: self.mapped_pages(),
             rungs: self.chip.rungs(),
             classes: self.config.belief.grade.classes() as u8,
+            groups: self.config.belief.grade.apart() as u8 + 1,
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,
             voltages: self.chip.voltage_names().map(str::to_owned).collect(),
         }
@@ -182,7 +188,7 @@ fn check_links(links: &[PlaceChoice], setup: &Setup) -> Result<(), Refusal> {
 }
 
 /// Entries of a translation page.
-fn entries(config: &DriveConfig, cache: &MapCacheConfig) -> Result<u32, Refusal> {
+pub(super) fn entries(config: &DriveConfig, cache: &MapCacheConfig) -> Result<u32, Refusal> {
     let page = config.geometry.page_size;
     match page.get().checked_div(cache.entry.get()) {
         Some(entries @ 1..) => Ok(entries as u32),
@@ -280,7 +286,7 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
             return Err(Refusal::new(key, format!("{name} twice"), "each link once"));
         }
     }
-    check_grade(&config.belief.grade)?;
+    check_grade(&config.belief.grade, chip.rungs())?;
     if let ReadChoice::Climb(climb) = &config.read
         && !(1..=chip.rungs()).contains(&climb.start)
     {
@@ -311,7 +317,10 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
 }
 
 /// Refuses classes of blocks that cannot be.
-fn check_grade(grade: &GradeChoice) -> Result<(), Refusal> {
+fn check_grade(grade: &GradeChoice, rungs: u8) -> Result<(), Refusal> {
+    if let GradeChoice::Measured(config) = grade {
+        return check_groups(config, rungs);
+    }
     let GradeChoice::Factory(config) = grade else { return Ok(()) };
     const KEY: &str = "belief.grade.factory.shares";
     if !(2..=CLASSES_MAX).contains(&grade.classes()) {
@@ -324,6 +333,24 @@ fn check_grade(grade: &GradeChoice) -> Result<(), Refusal> {
             Err(Refusal::new(KEY, format!("a sum of {sum}"), "shares that add up to 1 at most"))
         }
         false => Ok(()),
+    }
+}
+
+/// Refuses groups that are none.
+fn check_groups(config: &GroupsConfig, rungs: u8) -> Result<(), Refusal> {
+    const KEY: &str = "belief.grade.measured.upto";
+    if !(2..=CLASSES_MAX).contains(&config.groups()) {
+        let expected = format!("1 to {} levels: the last group has the rest", CLASSES_MAX - 1);
+        return Err(Refusal::new(KEY, format!("a list of {}", config.upto.len()), expected));
+    }
+    let rising = config.upto.windows(2).all(|pair| pair[0] < pair[1]);
+    let within = config.upto.iter().all(|level| (1..rungs.max(2)).contains(level));
+    match rising && within {
+        true => Ok(()),
+        false => {
+            let expected = format!("rising levels, 1 to {} of this drive's {rungs}", rungs - 1);
+            Err(Refusal::new(KEY, format!("{:?}", config.upto), expected))
+        }
     }
 }
 
@@ -383,70 +410,4 @@ fn check_start(config: &DriveConfig, logical_pages: u32) -> Result<(), Refusal> 
         config.start.fill.get()
     );
     Err(Refusal::new("start.invalid", config.start.invalid.get(), expected))
-}
-
-/// Blocks of a plane that are not bad, on average.
-pub fn usable_blocks(config: &DriveConfig) -> u32 {
-    let good = 1.0 - config.ftl.bad_blocks.get();
-    (f64::from(config.geometry.blocks) * good).round() as u32
-}
-
-/// Blocks of a plane that hold no data even when the drive is full, on average.
-pub fn spare_blocks(config: &DriveConfig, logical_pages: u32) -> u32 {
-    let geometry = &config.geometry;
-    let data = logical_pages.div_ceil(geometry.plane_count()).div_ceil(geometry.pages);
-    usable_blocks(config).saturating_sub(data)
-}
-
-/// How many pages the host may address, if the drive can hold them.
-fn logical_pages(config: &DriveConfig, seed: u64) -> Result<u32, Refusal> {
-    let geometry = &config.geometry;
-    let share = 1.0 - config.ftl.overprovisioning.get();
-    let pages = (f64::from(geometry.page_count()) * share).floor() as u32;
-    let planes = geometry.plane_count();
-    // A map that is held in part lies on the flash besides.
-    let maps = match config.ftl.map_cache.get() {
-        None => 0,
-        Some(cache) => pages.div_ceil(entries(config, cache)?),
-    };
-    let most_on_a_plane = (pages + maps).div_ceil(planes);
-    let bad_share = config.ftl.bad_blocks.get();
-    let worst = match bad_share > 0.0 {
-        false => 0,
-        true => (0..planes)
-            .map(|plane| {
-                let first = geometry.first_block(PlaneId(plane)).0;
-                let blocks = (first..first + geometry.blocks).map(BlockId);
-                blocks.filter(|&block| media::is_bad(seed, block, bad_share)).count() as u32
-            })
-            .max()
-            .unwrap_or(0),
-    };
-    // A start state is drawn on a plane with the expected number of bad blocks.
-    let worst = worst.max(geometry.blocks - usable_blocks(config));
-    // Static wear levelling has blocks open of its own; who moves pages has one open of each class.
-    let wearing = u32::from(config.tend.static_wear.get().is_some());
-    let classes = config.belief.grade.classes() as u32;
-    let unusable = BLOCKS_UNUSABLE + wearing + (classes - 1) * (1 + wearing);
-    let usable = geometry.blocks.saturating_sub(worst + unusable) * geometry.pages;
-    if usable == 0 {
-        let expected = format!(
-            "more than {}: of a plane's blocks {unusable} are kept for writing and \
-             collecting and {worst} are bad",
-            worst + unusable
-        );
-        return Err(Refusal::new("geometry.blocks", geometry.blocks, expected));
-    }
-    if pages == 0 || most_on_a_plane > usable {
-        let least = 1.0 - f64::from(usable) / f64::from(geometry.blocks * geometry.pages);
-        let expected = format!(
-            "at least {:.4} and less than 1: of a plane's {} blocks {unusable} are kept \
-             for writing and collecting and {worst} are bad",
-            (least * 1e4).ceil() / 1e4,
-            geometry.blocks,
-        );
-        let got = config.ftl.overprovisioning.get();
-        return Err(Refusal::new("ftl.overprovisioning", got, expected));
-    }
-    Ok(pages)
 }

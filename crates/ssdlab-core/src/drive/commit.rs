@@ -39,12 +39,21 @@ impl Drive {
         if self.learns {
             self.learn(id);
         }
+        if self.groups.is_some() {
+            self.measure(id);
+        }
         let txn = &self.flash.txns[id];
         match txn.owner {
             Owner::Job(plane) => self.job_goes_on(id, plane),
+            Owner::Move { from, erases } => self.move_goes_on(id, from, erases),
             Owner::Request(_) | Owner::Buffer { .. } | Owner::Map { .. } => match txn.kind {
                 OpKind::Read if txn.read_first => self.write_after_read(id),
-                OpKind::Read => self.end_of_read(id),
+                OpKind::Read => {
+                    if let Owner::Request(_) = txn.owner {
+                        self.stats.read_at(txn.rung);
+                    }
+                    self.end_of_read(id);
+                }
                 OpKind::Program => self.end_of_program(id),
                 OpKind::Erase => unreachable!("the host erases nothing"),
             },
@@ -62,9 +71,20 @@ impl Drive {
         }
     }
 
+    /// Notes the level at which a block was read.
+    fn measure(&mut self, id: TxnId) {
+        let txn = &self.flash.txns[id];
+        let groups = self.groups.as_mut().expect("blocks that are measured");
+        // What no table knows lies in no block.
+        if txn.kind == OpKind::Read && txn.age.is_none() {
+            groups.read(self.geometry.block_of(txn.ppn), txn.rung);
+        }
+    }
+
     /// A page was read for the host, or needed no reading.
     #[inline]
     pub(super) fn end_of_read(&mut self, id: TxnId) {
+        self.count_read(id);
         watch!(self, read_ended(id, &self.flash.txns[id]));
         let txn = &self.flash.txns[id];
         let (lpn, uncorrectable) = (txn.lpn, txn.uncorrectable);
@@ -134,7 +154,7 @@ impl Drive {
                 self.flash.txns.remove(id);
                 self.map_operation_ended(page, kind, in_part);
             }
-            Owner::Job(_) => unreachable!("a job goes on by itself"),
+            Owner::Job(_) | Owner::Move { .. } => unreachable!("it goes on by itself"),
         }
     }
 

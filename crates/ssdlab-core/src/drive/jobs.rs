@@ -75,6 +75,20 @@ impl Drive {
         }
     }
 
+    /// A block is being erased: its class from now on, if blocks are measured.
+    fn regroup(&mut self, block: BlockId) {
+        let Some(groups) = &mut self.groups else { return };
+        let (class, erases) = (self.ftl.blocks.class(block), self.ftl.blocks.erases(block) + 1);
+        self.ftl.blocks.set_class(block, groups.erased(block, class, erases));
+    }
+
+    /// Asks the tenders about a plane that no job runs on.
+    pub(super) fn tend_if_idle(&mut self, plane: PlaneId, trigger: Trigger) {
+        if self.jobs.running[plane.index()].is_none() {
+            self.tend(plane, trigger);
+        }
+    }
+
     /// Free pages of a plane as the tenders count them.
     #[inline]
     fn free(&self, plane: PlaneId) -> u32 {
@@ -145,6 +159,10 @@ impl Drive {
                 self.flash.txns[id].kind = OpKind::Program;
                 self.flash.txns[id].failed = 0;
                 self.make_wish(id);
+                if let Some(running) = self.jobs.running[plane.index()] {
+                    let wish = &mut self.flash.txns[id].wish;
+                    wish.quality = running.job.class.or(wish.quality);
+                }
                 self.enqueue_job(id, plane);
             }
             OpKind::Program => {
@@ -156,6 +174,7 @@ impl Drive {
                     self.entry_moved(lpn, plane);
                 }
                 self.stats.gc.1 += u64::from(job.cause == Cause::Gc);
+                self.stats.moves.cold_out += u64::from(job.cause == Cause::Migration);
                 self.next_of_job(id, plane);
             }
             OpKind::Erase => self.end_of_job(id, plane),
@@ -169,10 +188,12 @@ impl Drive {
         self.flash.txns.remove(id);
         watch!(self, gone(id));
         watch!(self, erased(block));
+        self.regroup(block);
         self.ftl.commit_erase(block);
         self.change_moved(plane);
         match ended.job.cause {
             Cause::Gc => self.stats.gc.0 += 1,
+            Cause::Migration => self.stats.moves.emptied += 1,
             _ => self.stats.wear_levelled += 1,
         }
         match self.dynamic {

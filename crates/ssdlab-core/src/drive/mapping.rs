@@ -173,6 +173,10 @@ impl Drive {
             return;
         }
         mapping.cache.loaded(page);
+        if let Some(counts) = &mut self.heat {
+            let (first, entries) = mapping.cache.entries_of(page);
+            counts.come(first, entries);
+        }
         let slot = mapping.cache.slot_of(page).expect("it has come");
         let mut waiting = std::mem::take(&mut mapping.waiting[slot]);
         while let Some(id) = waiting.pop(&self.flash.txns) {

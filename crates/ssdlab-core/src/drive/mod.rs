@@ -10,6 +10,7 @@ mod commit;
 mod hold;
 mod jobs;
 mod mapping;
+mod moves;
 mod requests;
 mod serve;
 mod start;
@@ -24,15 +25,19 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use crate::audit::Auditor;
-use crate::belief::grade::Grades;
+use crate::belief::grade::{GradeChoice, Grades};
+use crate::belief::groups::Groups;
+use crate::belief::heat::ReadCounts;
 use crate::buffer::Buffer;
 use crate::config::{Allocation, Resolved};
 use crate::flash::{Cells, Event, Flash, TxnId};
 use crate::ftl::{BlockState, Ftl, PlaneOrder};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
+use crate::media;
 use crate::policy::order::OrderPolicy;
 use crate::policy::place::PlacePolicy;
 use crate::policy::read::ReadPolicy;
+use crate::policy::tend::TendPolicy;
 use crate::slots::{Evict, Order, Place, Preempt, Program, Read, Tend};
 use crate::stats::{Ended, Stats};
 use hold::Hold;
@@ -99,6 +104,10 @@ pub struct Drive {
     /// Which part of the page map is held, if not all of it.
     mapping: Option<Box<Mapping>>,
     answers: Answers,
+    /// What is known of the blocks, if they are measured.
+    groups: Option<Box<Groups>>,
+    /// How often pages were read, if a tender asks.
+    heat: Option<ReadCounts>,
     /// What an order that holds needs.
     hold: Option<Box<Hold>>,
     /// Whether the reading policy learns from what reads come to.
@@ -132,7 +141,8 @@ impl Drive {
         let planes = geometry.plane_count();
         let hold = Hold::new(&answers.order, &mut answers.program, &flash, planes, classes);
         let config = &resolved.config;
-        Drive {
+        let most = answers.tend.iter().map(TendPolicy::counts_reads).max().unwrap_or(0);
+        let mut drive = Drive {
             sectors_per_page: geometry.sectors_per_page(),
             now: 0,
             host: Host::new(config.host.queues, config.host.queue_depth),
@@ -143,6 +153,8 @@ impl Drive {
             dynamic: config.ftl.allocation == Allocation::Dynamic,
             flash,
             hold,
+            groups: None,
+            heat: (most > 0).then(|| ReadCounts::new(resolved.logical_pages, most)),
             learns: answers.read.learns(),
             jobs: Jobs::new(geometry.plane_count(), &answers.tend),
             mapping: resolved
@@ -159,7 +171,30 @@ impl Drive {
             ftl,
             geometry,
             resolved,
+        };
+        drive.set_apart();
+        drive
+    }
+
+    /// Measures the blocks, if that is asked for, and sets a part of those that are free apart.
+    fn set_apart(&mut self) {
+        let GradeChoice::Measured(config) = &self.resolved.config.belief.grade else { return };
+        let all = (0..self.geometry.block_count()).map(BlockId);
+        let erases = all.clone().map(|block| self.ftl.blocks.erases(block)).collect();
+        let levels = self.flash.cells.fresh_levels(&self.geometry);
+        let mut groups =
+            Groups::new(config, (self.geometry.blocks, self.resolved.most_apart), levels, erases);
+        let is_free = |&block: &BlockId| self.ftl.blocks.state(block) == BlockState::Free;
+        let mut free: Vec<BlockId> = all.filter(is_free).collect();
+        // By chance: the first in order would be the first that the host is given, too.
+        free.sort_by_cached_key(|&block| media::turn(self.resolved.seed, block));
+        for block in free {
+            self.ftl.blocks.set_class(block, groups.class_of_free(block));
         }
+        let manner = start::manner(&self.resolved);
+        let alloc = self.ftl.alloc.adopted(&self.geometry, &self.ftl.blocks, manner);
+        self.ftl.alloc = alloc.expect("pages of the same order");
+        self.groups = Some(Box::new(groups));
     }
 
     /// Offers a request at `now`, which is not before the last call's time; everything up to
@@ -248,6 +283,11 @@ impl Drive {
         &self.ftl
     }
 
+    /// Whether pages move by how often they are read.
+    pub fn counts_reads(&self) -> bool {
+        self.heat.is_some()
+    }
+
     /// Whether its order holds requests back.
     pub fn holds_back(&self) -> bool {
         self.hold.is_some()
@@ -255,13 +295,28 @@ impl Drive {
 
     /// Bytes that a controller needs for what the drive's policies keep, by structure.
     pub fn metadata_bytes(&self) -> Vec<(&'static str, u64)> {
-        let classes = self.resolved.config.belief.grade.classes() as u64;
-        let bits_of_a_block = u64::from(classes.next_power_of_two().trailing_zeros());
         let blocks = u64::from(self.geometry.block_count());
-        let mut bits = vec![("block_classes", blocks * bits_of_a_block)];
+        let mut bits = match &self.groups {
+            Some(groups) => vec![("block_groups", groups.metadata_bits())],
+            None => {
+                let classes = self.resolved.config.belief.grade.classes() as u64;
+                let of_a_block = u64::from(classes.next_power_of_two().trailing_zeros());
+                vec![("block_classes", blocks * of_a_block)]
+            }
+        };
         bits.push(("page_progress", blocks * self.ftl.progress_bits()));
         let held = self.resolved.map_cache.map_or(0, |shape| u64::from(shape.slots));
         bits.push(("map_cache", held * self.geometry.page_size.get() * 8));
+        if let Some(counts) = &self.heat {
+            let shape = self.resolved.map_cache;
+            let logical = u64::from(self.resolved.logical_pages);
+            let all = shape.map_or(logical, |shape| {
+                logical.min(u64::from(shape.slots) * u64::from(shape.entries))
+            });
+            bits.push(("read_counts", all * counts.bits()));
+        }
+        let apart = self.groups.as_ref().map_or(0, |groups| groups.all_apart());
+        bits.extend(self.answers.tend.iter().flat_map(|tender| tender.metadata_bits(apart)));
         bits.extend(self.answers.order.metadata_bits());
         bits.extend(self.answers.read.metadata_bits());
         bits.retain(|(_, bits)| *bits > 0);

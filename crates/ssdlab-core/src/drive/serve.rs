@@ -60,6 +60,9 @@ impl Drive {
     /// must wait, so that the unit has to look again.
     #[inline]
     fn prepare(&mut self, id: TxnId) -> bool {
+        if matches!(self.flash.txns[id].owner, Owner::Move { .. }) && !self.may_move(id) {
+            return false;
+        }
         let prepared = match self.flash.txns[id].kind {
             OpKind::Read => self.prepare_read(id),
             OpKind::Program => self.prepare_program(id),
@@ -85,6 +88,10 @@ impl Drive {
             self.flash.pop(waits_on, self.flash.txns[id].lane);
             self.next_of_job(id, waits_on);
             return false;
+        }
+        if let Owner::Move { .. } = txn.owner {
+            self.set_rung(id);
+            return true;
         }
         let stays = self.locate(id) == Some(waits_on);
         assert!(stays, "a page with an operation under way is mapped, and stays on its plane");
@@ -116,7 +123,9 @@ impl Drive {
             pe_cycles = self.ftl.blocks.erases(block);
         }
         let class = self.ftl.blocks.class(block);
-        ReadView { block, lpn: txn.lpn, rungs: self.flash.cells.rungs(), class, pe_cycles, age }
+        let measured = self.groups.as_ref().map_or(0, |groups| groups.level(block));
+        let rungs = self.flash.cells.rungs();
+        ReadView { block, lpn: txn.lpn, rungs, class, measured, pe_cycles, age }
     }
 
     #[inline]
@@ -160,7 +169,7 @@ impl Drive {
         for link in &mut self.answers.program {
             link.wish(&view, &mut wish);
         }
-        if !matches!(txn.owner, Owner::Job(_) | Owner::Map { .. }) {
+        if !matches!(txn.owner, Owner::Job(_) | Owner::Move { .. } | Owner::Map { .. }) {
             self.stats.granted(wish.quality, class);
             let page_type = self.ftl.page_type(txn.ppn);
             self.stats.typed(wish.page_type, page_type);
@@ -201,6 +210,7 @@ impl Drive {
     fn stream_of(&self, owner: Owner) -> Stream {
         match owner {
             Owner::Job(plane) => self.jobs.stream(plane),
+            Owner::Move { .. } => Stream::Gc,
             Owner::Request(_) | Owner::Buffer { .. } | Owner::Map { .. } => Stream::Host,
         }
     }
@@ -243,7 +253,9 @@ impl Drive {
     fn can_join(&mut self, id: TxnId, plane: PlaneId) -> bool {
         let txn = &self.flash.txns[id];
         match (txn.kind, txn.owner) {
-            (OpKind::Read, Owner::Job(_)) => self.ftl.map.valid(txn.ppn) == Some(txn.lpn),
+            (OpKind::Read, Owner::Job(_) | Owner::Move { .. }) => {
+                self.ftl.map.valid(txn.ppn) == Some(txn.lpn)
+            }
             (OpKind::Read, _) => self.locate(id) == Some(plane),
             _ => true,
         }

@@ -48,6 +48,7 @@ impl Drive {
         blocks.grade(&drive.grades());
         let alloc = media.alloc.adopted(&geometry, &blocks, start::manner(&drive.resolved))?;
         drive.ftl = Ftl::new(&geometry, map, blocks, alloc);
+        drive.set_apart();
         Some(drive)
     }
 }

@@ -112,6 +112,30 @@ impl Cells {
         (0..geometry.block_count()).map(|block| self.chip.base_rber(BlockId(block))).collect()
     }
 
+    /// The rung at which the worst page of each block is read as it is worn now, right after it was
+    /// programmed: what a first reading of all blocks tells.
+    pub fn fresh_levels(&self, geometry: &Geometry) -> Vec<u8> {
+        let last = self.rungs() - 1;
+        let types = 0..geometry.cell.bits() as u8;
+        let level = |at: usize| {
+            let block = BlockId(at as u32);
+            let of = |page_type| {
+                let conditions = Conditions {
+                    page: self.chip.worst_page(block),
+                    page_type: PageType(page_type),
+                    voltage: Voltage::NORMAL,
+                    pe_cycles: self.facts.wear.get(at).copied().unwrap_or(0.0),
+                    retention: Nanos::ZERO,
+                    reads: 0,
+                    dwell: Nanos::from_ns(self.facts.dwell.get(at).copied().unwrap_or(0)),
+                };
+                self.chip.rung_needed(block, &conditions).unwrap_or(last)
+            };
+            types.clone().map(of).max().unwrap_or(last)
+        };
+        (0..geometry.block_count() as usize).map(level).collect()
+    }
+
     /// Means over the reads whose errors were counted: raw bit errors of a codeword as the
     /// controller counts them, and the true raw bit error rate. `None` before the first.
     pub fn errors(&self) -> Option<(f64, f64)> {
@@ -308,193 +332,4 @@ impl Cells {
 }
 
 #[cfg(test)]
-mod tests {
-    use ssdlab_base::Bytes;
-    use ssdlab_nand::Cell;
-    use ssdlab_nand::chip::PhysicsConfig;
-    use ssdlab_nand::levels::{LevelsConfig, SensingConfig};
-    use ssdlab_nand::timing::TimingConfig;
-    use ssdlab_nand::voltage::VoltageConfig;
-
-    use super::super::txn::Txns;
-    use super::*;
-
-    const BLOCK: BlockId = BlockId(3);
-    const DAY: u64 = 86_400_000_000_000;
-
-    fn geometry(blocks: u32) -> Geometry {
-        Geometry {
-            channels: 1,
-            chips: 1,
-            dies: 1,
-            planes: 1,
-            blocks,
-            pages: 6,
-            page_size: Bytes::from_kib(16),
-            cell: Cell::Tlc,
-        }
-    }
-
-    fn cells_of(geometry: &Geometry, physics: &PhysicsConfig) -> Cells {
-        cells_timed(geometry, physics, &timing())
-    }
-    fn timing() -> TimingConfig {
-        TimingConfig::fixed(Nanos::from_us(50), Nanos::from_us(600), Nanos::from_us(3000))
-    }
-
-    fn cells_timed(geometry: &Geometry, physics: &PhysicsConfig, timing: &TimingConfig) -> Cells {
-        let chip = Chip::resolve(geometry, timing, physics, 7).unwrap();
-        let order = PageOrder::conventional(geometry.cell, geometry.pages);
-        Cells::new(chip, order, geometry)
-    }
-
-    fn cells() -> Cells {
-        cells_of(&geometry(8), &PhysicsConfig::Retries(Box::default()))
-    }
-
-    /// A read of the second page of the block.
-    fn read(cells: &mut Cells) -> Txn {
-        let (geometry, mut txns) = (geometry(8), Txns::default());
-        let id = txns.insert(0);
-        txns[id].ppn = geometry.page(BLOCK, PageInBlock(1));
-        cells.begin(&mut txns[id], &geometry);
-        txns[id].clone()
-    }
-
-    /// Reads once at `now`; that the read was under these conditions.
-    fn expect(cells: &mut Cells, now: u64, change: impl FnOnce(&mut Conditions)) {
-        let txn = read(cells);
-        let page_type = cells.order.page_type(PageInBlock(1));
-        let mut conditions = Conditions::fresh(PageInBlock(1), page_type, 0.0);
-        change(&mut conditions);
-        cells.reset_counts();
-        let rung = cells.rung_needed(&txn, &geometry(8), now);
-        let (chip, rber) = (&cells.chip, cells.chip.rber(BLOCK, &conditions));
-        assert_eq!(rung, chip.rung_needed(BLOCK, &conditions).unwrap_or(u8::MAX));
-        assert_eq!(cells.errors(), Some((f64::from(chip.errors(BLOCK, &conditions)), rber)));
-    }
-
-    #[test]
-    fn data_ages_from_its_blocks_first_program_and_each_read_counts() {
-        let mut cells = cells();
-        expect(&mut cells, 9 * DAY, |_| ());
-        cells.programmed(BLOCK, 10 * DAY);
-        cells.programmed(BLOCK, 30 * DAY);
-        for reads in 1..4 {
-            expect(&mut cells, 90 * DAY, |conditions| {
-                conditions.retention = Nanos::from_ns(80 * DAY);
-                conditions.reads = reads;
-            });
-        }
-        cells.erased(BLOCK, 100 * DAY);
-        cells.programmed(BLOCK, 101 * DAY);
-        expect(&mut cells, 103 * DAY, |conditions| {
-            conditions.retention = Nanos::from_ns(2 * DAY);
-            (conditions.pe_cycles, conditions.dwell) = (1.0, Nanos::from_ns(100 * DAY));
-        });
-    }
-
-    #[test]
-    fn the_dwell_time_is_the_mean_between_all_erases() {
-        let mut cells = cells();
-        cells.set_start(BLOCK, 3, Nanos::from_ns(20 * DAY), Some(Nanos::from_ns(5 * DAY)));
-        expect(&mut cells, 2 * DAY, |conditions| {
-            conditions.retention = Nanos::from_ns(7 * DAY);
-            (conditions.pe_cycles, conditions.dwell) = (3.0, Nanos::from_ns(20 * DAY));
-        });
-        for (now, wear, mean) in [(40, 4.0, 25), (50, 5.0, 22), (72, 6.0, 22)] {
-            cells.erased(BLOCK, now * DAY);
-            expect(&mut cells, now * DAY, |conditions| {
-                (conditions.pe_cycles, conditions.dwell) = (wear, Nanos::from_ns(mean * DAY));
-            });
-        }
-    }
-
-    #[test]
-    fn data_of_an_age_that_no_table_holds_has_that_age_at_the_start() {
-        let mut cells = cells();
-        let mut txn = read(&mut cells);
-        txn.age = Some(Nanos::from_ns(60 * DAY));
-        cells.rung_needed(&txn, &geometry(8), 30 * DAY);
-        let mut aged = Conditions::fresh(PageInBlock(1), txn.page_type, 0.0);
-        aged.retention = Nanos::from_ns(90 * DAY);
-        assert_eq!(cells.errors().unwrap().1, cells.chip.rber(BLOCK, &aged));
-    }
-
-    #[test]
-    fn one_read_in_sixteen_has_its_errors_counted() {
-        let mut cells = cells();
-        assert_eq!(cells.errors(), None);
-        cells.programmed(BLOCK, 0);
-        let txn = read(&mut cells);
-        for n in 0..33 {
-            cells.rung_needed(&txn, &geometry(8), n * DAY);
-        }
-        let mut mean = (0.0, 0.0);
-        for counted in [0, 16, 32] {
-            let mut at = Conditions::fresh(PageInBlock(1), txn.page_type, 0.0);
-            (at.retention, at.reads) = (Nanos::from_ns(counted * DAY), counted as u32);
-            mean.0 += f64::from(cells.chip.errors(BLOCK, &at)) / 3.0;
-            mean.1 += cells.chip.rber(BLOCK, &at) / 3.0;
-        }
-        let (errors, rber) = cells.errors().unwrap();
-        assert!((errors - mean.0).abs() < 1e-9 && (rber / mean.1 - 1.0).abs() < 1e-9);
-        cells.reset_counts();
-        assert_eq!(cells.errors(), None);
-    }
-
-    #[test]
-    fn what_was_kept_goes_on_at_the_age_it_had() {
-        let mut before = cells();
-        before.programmed(BLOCK, 10 * DAY);
-        before.erased(BlockId(1), 20 * DAY);
-        let facts = before.save(30 * DAY);
-        let mut after = cells();
-        assert!(after.restore(facts.clone()));
-        expect(&mut after, 5 * DAY, |at| at.retention = Nanos::from_ns(25 * DAY));
-        // Erased ten days before it was kept, and ten after: two erases, 20 days apart.
-        after.erased(BlockId(1), 10 * DAY);
-        assert_eq!(after.facts.dwell[1], 20 * DAY);
-        let other = &mut cells_of(&geometry(9), &PhysicsConfig::Retries(Box::default()));
-        assert!(!other.restore(facts.clone()));
-        assert!(!cells_of(&geometry(8), &PhysicsConfig::Flat).restore(facts));
-    }
-
-    #[test]
-    fn a_block_is_as_bad_as_its_worst_page_was_programmed() {
-        let named = |name: &str| VoltageConfig { name: name.into(), ..VoltageConfig::default() };
-        let strong = VoltageConfig { base_factor: Some(3.0), ..named("strong") };
-        let timing = TimingConfig { voltages: vec![named("normal"), strong], ..timing() };
-        let mut cells = cells_timed(&geometry(8), &PhysicsConfig::Levels(Box::default()), &timing);
-        let rate = |voltage| {
-            let fresh = Conditions::fresh(PageInBlock(0), PageType(0), 0.0);
-            Some(cells.chip.rber(BLOCK, &Conditions { voltage: Voltage(voltage), ..fresh }))
-        };
-        let rates = [rate(0), rate(1)];
-        assert!(rates[1] > rates[0]);
-        let page = |page| geometry(8).page(BLOCK, PageInBlock(page));
-        assert_eq!(cells.rber_of(BLOCK, 0), None);
-        for (number, class, worst) in [(0, 0, 0), (1, 1, 1), (2, 0, 1)] {
-            cells.keep_voltage(page(number), Voltage(class));
-            cells.programmed(BLOCK, 0);
-            assert_eq!(cells.rber_of(BLOCK, 0), rates[worst], "page {number}");
-        }
-        cells.erased(BLOCK, 0);
-        assert_eq!(cells.rber_of(BLOCK, 0), None);
-    }
-
-    #[test]
-    fn a_read_that_climbs_senses_only_what_its_rung_adds() {
-        let config = LevelsConfig { sensing: SensingConfig::Incremental, ..Default::default() };
-        let mut cells = cells_of(&geometry(8), &PhysicsConfig::Levels(Box::new(config)));
-        let mut txn = read(&mut cells);
-        txn.rung = 1;
-        let time =
-            |continuing| cells.chip.sense_time(txn.page_type, Voltage::NORMAL, 1, continuing);
-        let (whole, added) = (time(false), time(true));
-        assert_ne!(whole, added);
-        assert_eq!(cells.sense_time(&txn), whole);
-        txn.failed = 1;
-        assert_eq!(cells.sense_time(&txn), added);
-    }
-}
+mod tests;

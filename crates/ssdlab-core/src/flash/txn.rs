@@ -49,6 +49,13 @@ pub enum Owner {
     },
     /// The job that runs on this plane.
     Job(PlaneId),
+    /// A page that moves by itself.
+    Move {
+        /// Where it lies.
+        from: Ppn,
+        /// P/E cycles of that block when the move began.
+        erases: u32,
+    },
     /// The page map, of which the controller holds a part.
     Map {
         /// The translation page.

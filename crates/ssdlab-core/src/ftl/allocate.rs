@@ -90,6 +90,8 @@ pub struct Manner {
     pub order: PageSequence,
     /// The blocks of what is moved.
     pub copies: Copies,
+    /// Classes that are set apart, the best first.
+    pub apart: usize,
 }
 
 impl Allocator {
@@ -123,15 +125,16 @@ impl Allocator {
         Some(Allocator { pools, way, pages_per_block: geometry.pages })
     }
 
-    /// Free blocks of a plane.
+    /// Free blocks of a plane, without those that are set apart.
     #[inline]
     pub fn free_blocks(&self, plane: PlaneId) -> usize {
         self.pools.count(plane) as usize
     }
 
-    /// Pages that a stream can still write in the blocks that it has in use.
+    /// Pages that a stream can still write in the blocks that it has in use, without those that are
+    /// set apart.
     pub fn open_pages(&self, plane: PlaneId, stream: Stream) -> u32 {
-        (0..self.pools.classes).map(|class| self.left(plane, stream, class)).sum()
+        (self.pools.apart..self.pools.classes).map(|class| self.left(plane, stream, class)).sum()
     }
 
     #[inline]
@@ -157,7 +160,8 @@ impl Allocator {
         }
     }
 
-    /// Pages of a plane that hold nothing, in free blocks and in those in use.
+    /// Pages of a plane that hold nothing, in free blocks and in those in use, without those that are
+    /// set apart.
     pub fn free_pages(&self, plane: PlaneId) -> u32 {
         let own = self.streams().iter();
         let in_use: u32 = own.map(|&stream| self.open_pages(plane, stream)).sum();
@@ -184,6 +188,13 @@ impl Allocator {
             Way::Strict(_) => None,
             Way::Relaxed(way) => Some(way.free()),
         }
+    }
+
+    /// Pages that what is moved can still get of a class that is set apart.
+    pub fn pages_apart(&self, plane: PlaneId, class: u8) -> u32 {
+        let class = usize::from(class);
+        let clean = self.pools.for_host(plane, class) * self.pages_per_block;
+        self.left(plane, Stream::Gc, class) + clean
     }
 
     /// Pages of a class that the host can still write on a plane before blocks are erased, if it
@@ -343,6 +354,7 @@ mod tests {
             classes: 1,
             order: PageSequence::Strict,
             copies: Copies::Apart,
+            apart: 0,
         };
         let allocator = Allocator::new(&geometry, &blocks, manner);
         (geometry, blocks, allocator)

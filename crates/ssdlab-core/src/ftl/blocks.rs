@@ -43,6 +43,9 @@ pub struct BlockTable {
     /// drive: each drive sorts its blocks by what it believes.
     #[serde(skip)]
     class: Vec<u8>,
+    /// Classes that are set apart, the best first: their blocks are for who asks for them.
+    #[serde(skip)]
+    apart: u8,
 }
 
 impl BlockTable {
@@ -59,12 +62,25 @@ impl BlockTable {
             blocks_per_plane: geometry.blocks,
             pages_per_block: geometry.pages as u16,
             class: Vec::new(),
+            apart: 0,
         }
     }
 
     /// Sorts the blocks into classes.
     pub fn grade(&mut self, grades: &Grades) {
         self.class.clone_from(&grades.classes);
+        self.apart = grades.apart;
+    }
+
+    /// Moves a block to another class.
+    pub fn set_class(&mut self, block: BlockId, class: u8) {
+        self.class[block.index()] = class;
+    }
+
+    /// Whether a block is set apart.
+    #[inline]
+    pub fn is_apart(&self, block: BlockId) -> bool {
+        self.class(block) < self.apart
     }
 
     /// The class of a block, 0 the best.
@@ -198,7 +214,9 @@ impl BlockTable {
             written: &self.written[range.clone()],
             valid: &self.valid[range.clone()],
             erases: &self.erases[range.clone()],
-            closed: &self.closed[range],
+            closed: &self.closed[range.clone()],
+            class: self.class.get(range).unwrap_or_default(),
+            apart: self.apart,
             clock: self.clock,
         }
     }
@@ -222,6 +240,10 @@ pub struct Pool<'a> {
     /// When each block was closed, on the clock of `clock`; of one that is programmed in part, when
     /// it was begun.
     pub closed: &'a [u32],
+    /// The class of each block; empty if all are alike.
+    pub class: &'a [u8],
+    /// Classes that are set apart, the best first.
+    pub apart: u8,
     /// How many blocks have ever been closed.
     pub clock: u32,
 }
@@ -237,9 +259,18 @@ impl Pool<'_> {
         self.state.is_empty()
     }
 
+    /// Whether a block is set apart, and so none of the collector's business.
+    #[inline]
+    pub fn is_apart(&self, index: usize) -> bool {
+        self.class.get(index).is_some_and(|class| *class < self.apart)
+    }
+
     /// Whether collecting this block would free a page.
     #[inline]
     pub fn reclaimable(&self, index: usize) -> bool {
+        if self.is_apart(index) {
+            return false;
+        }
         let rests = matches!(self.state[index], BlockState::Closed | BlockState::Partial);
         rests && self.valid[index] < self.written[index]
     }

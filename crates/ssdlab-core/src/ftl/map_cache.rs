@@ -96,6 +96,11 @@ impl MapCache {
         lpn.0 / self.shape.entries
     }
 
+    /// The first entry of a translation page, and how many it has room for.
+    pub fn entries_of(&self, page: u32) -> (Lpn, u32) {
+        (Lpn(page * self.shape.entries), self.shape.entries)
+    }
+
     /// The logical page that a translation page has itself.
     pub fn lpn_of(&self, page: u32) -> Lpn {
         Lpn(self.shape.logical + page)

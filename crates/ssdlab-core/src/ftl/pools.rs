@@ -18,9 +18,11 @@ pub struct Pools {
     /// Free blocks of each plane and class, by wear or by time since they were freed; the least on
     /// top.
     free: Box<[FreeBlocks]>,
-    /// Free blocks of each plane.
+    /// Free blocks of each plane, without those that are set apart.
     count: Box<[u32]>,
     pub classes: usize,
+    /// Classes that are set apart, the best first.
+    pub apart: usize,
     /// Free blocks of a plane that only a job may open: it gives one back when it ends.
     pub reserve: u32,
     level_wear: bool,
@@ -31,11 +33,12 @@ impl Pools {
     /// Every block of `blocks` that is free.
     pub fn new(geometry: &Geometry, blocks: &BlockTable, manner: Manner) -> Pools {
         let planes = geometry.plane_count() as usize;
-        let Manner { reserve, level_wear, classes, .. } = manner;
+        let Manner { reserve, level_wear, classes, apart, .. } = manner;
         let mut pools = Pools {
             free: vec![FreeBlocks::new(); planes * classes].into_boxed_slice(),
             count: vec![0; planes].into_boxed_slice(),
             classes,
+            apart,
             reserve,
             level_wear,
             freed: 0,
@@ -56,9 +59,10 @@ impl Pools {
     }
 
     fn put(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId, key: u32) {
-        let pool = self.pool(plane, blocks.class(block).into());
+        let class = usize::from(blocks.class(block));
+        let pool = self.pool(plane, class);
         self.free[pool].push(Reverse((key, block.0)));
-        self.count[plane.index()] += 1;
+        self.count[plane.index()] += u32::from(class >= self.apart);
     }
 
     #[inline]
@@ -73,7 +77,7 @@ impl Pools {
         self.put(blocks, plane, block, key);
     }
 
-    /// Free blocks of a plane.
+    /// Free blocks of a plane, without those that are set apart.
     #[inline]
     pub fn count(&self, plane: PlaneId) -> u32 {
         self.count[plane.index()]
@@ -83,6 +87,9 @@ impl Pools {
     #[inline]
     pub fn for_host(&self, plane: PlaneId, class: usize) -> u32 {
         let free = self.free[self.pool(plane, class)].len() as u32;
+        if class < self.apart {
+            return free;
+        }
         free.min(self.count(plane).saturating_sub(self.reserve))
     }
 
@@ -90,7 +97,8 @@ impl Pools {
     #[inline]
     pub fn may_open(&self, plane: PlaneId, stream: Stream, class: usize) -> bool {
         let kept = if stream == Stream::Host { self.reserve } else { 0 };
-        self.count(plane) > kept && !self.free[self.pool(plane, class)].is_empty()
+        let may = class < self.apart || self.count(plane) > kept;
+        may && !self.free[self.pool(plane, class)].is_empty()
     }
 
     /// Whether the host may write in a block that it shares with what is moved: not while the one
@@ -108,7 +116,7 @@ impl Pools {
         stream: Stream,
         class: usize,
     ) -> BlockId {
-        self.count[plane.index()] -= 1;
+        self.count[plane.index()] -= u32::from(class >= self.apart);
         let pool = self.pool(plane, class);
         let heap = &mut self.free[pool];
         if stream != Stream::Cold {
@@ -125,13 +133,13 @@ impl Pools {
         BlockId(taken.0.1)
     }
 
-    /// Classes from the wished one to the worst, then from it to the best; without a wish from the
-    /// worst up, so that the best are left for whoever asks for them.
+    /// Classes from the wished one to the worst, then from it to the best that is not set apart;
+    /// without a wish from the worst up, so that the best are left for whoever asks for them.
     #[inline]
     pub fn nearest(&self, wish: Option<u8>) -> impl Iterator<Item = usize> + use<> {
         let last = self.classes - 1;
         let first = wish.map_or(last, |class| usize::from(class).min(last));
-        (first..=last).chain((0..first).rev())
+        (first..=last).chain((self.apart.min(first)..first).rev())
     }
 
     /// The free blocks of a plane, in no order.

@@ -20,6 +20,8 @@ pub struct Setup {
     pub rungs: u8,
     /// Classes into which blocks are sorted.
     pub classes: u8,
+    /// Groups into which blocks are measured; 1 if they are not.
+    pub groups: u8,
     /// Whether pages have the relaxed order, so that their types can be chosen.
     pub typed_pages: bool,
     /// Names of the voltages with which pages can be programmed, the normal ones first.
@@ -38,6 +40,7 @@ impl Setup {
             seed: 1,
             rungs: 1,
             classes: 1,
+            groups: 1,
             typed_pages: false,
             voltages: vec!["normal".into()],
         }

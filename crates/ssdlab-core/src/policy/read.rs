@@ -18,6 +18,8 @@ pub struct ReadView {
     pub rungs: u8,
     /// The class of the block, 0 the best.
     pub class: u8,
+    /// The rung at which the block was measured; 0 where blocks are not.
+    pub measured: u8,
     /// P/E cycles of the block, for a policy that learns; else zero.
     pub pe_cycles: u32,
     /// Time since the first page of the block was written after its last erase: of a policy that
@@ -28,7 +30,15 @@ pub struct ReadView {
 impl ReadView {
     /// A read of a fresh block of one class, by a ladder of `rungs`.
     pub fn of_a_block(rungs: u8) -> ReadView {
-        ReadView { block: BlockId(0), lpn: Lpn(0), rungs, class: 0, pe_cycles: 0, age: Nanos::ZERO }
+        ReadView {
+            block: BlockId(0),
+            lpn: Lpn(0),
+            rungs,
+            class: 0,
+            measured: 0,
+            pe_cycles: 0,
+            age: Nanos::ZERO,
+        }
     }
 }
 

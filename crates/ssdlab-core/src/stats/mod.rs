@@ -129,6 +129,21 @@ impl MapCounts {
     }
 }
 
+/// Pages that were moved because they are read often, or because others are. Serialised in results.
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
+pub struct MoveCounts {
+    /// Pages read often that were moved to better blocks.
+    pub hot_in: u64,
+    /// Pages that were moved out of blocks to make room for them.
+    pub cold_out: u64,
+    /// Blocks that were emptied for that.
+    pub emptied: u64,
+    /// Moves that were given up: no page was left when their turn came, or the page was outdated.
+    pub given_up: u64,
+    /// Moves of pages that were written before they ended.
+    pub outdated: u64,
+}
+
 /// What a run measures of the host's requests.
 #[derive(Clone, Debug)]
 pub struct Stats {
@@ -161,6 +176,10 @@ pub struct Stats {
     pub buffer: BufferCounts,
     /// Entries of the page map.
     pub map: MapCounts,
+    /// Pages read from the flash for the host, by the rung at which they decoded or were given up.
+    pub read_at: Vec<u64>,
+    /// Pages moved by how often they are read.
+    pub moves: MoveCounts,
     /// Every request that ended since this was last emptied; only if that is asked for.
     pub log: Option<Vec<Ended>>,
     /// A hash of every completion so far.
@@ -187,6 +206,8 @@ impl Stats {
             let_go: [(0, 0); 2],
             buffer: BufferCounts::default(),
             map: MapCounts::default(),
+            read_at: Vec::new(),
+            moves: MoveCounts::default(),
             log: None,
             digest: 0,
             since,
@@ -218,6 +239,16 @@ impl Stats {
             self.page_types.wished[wish.index()] += 1;
             self.page_types.granted[wish.index()] += u64::from(wish == page_type);
         }
+    }
+
+    /// Counts a page read from the flash for the host, at this rung.
+    #[inline]
+    pub fn read_at(&mut self, rung: u8) {
+        let at = usize::from(rung);
+        if self.read_at.len() <= at {
+            self.read_at.resize(at + 1, 0);
+        }
+        self.read_at[at] += 1;
     }
 
     /// Counts a request that an order lets go.

@@ -15,6 +15,7 @@ mod metamorphic;
 mod model;
 mod pa_ssd;
 mod probes;
+mod pv_read;
 mod refusals;
 mod regressions;
 mod sequences;

@@ -162,7 +162,20 @@ fn classes() -> impl Strategy<Value = Vec<String>> {
             format!("place = [{links}]"),
         ]
     });
-    prop_oneof![2 => Just(Vec::new()), 1 => graded, 1 => typed]
+    let groups = one_of(&["[1]", "[1, 4]", "[1, 2, 3, 4, 5, 6]"]);
+    let read = one_of(&["known_level", "climb"]);
+    let moves = one_of(&["{ threshold = 1 }", "{ threshold = 3 }", "false"]);
+    let apart = one_of(&["0.1", "0.25"]);
+    let measured = (groups, read, moves, apart).prop_map(|(upto, read, moves, apart)| {
+        vec![
+            "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }".into(),
+            format!(
+                "belief.grade = {{ measured = {{ upto = {upto}, apart = {apart}, interval = 2 }} }}"
+            ),
+            format!("read = \"{read}\"\ntend.read_hot = {moves}"),
+        ]
+    });
+    prop_oneof![2 => Just(Vec::new()), 1 => graded, 1 => typed, 1 => measured]
 }
 
 /// A random small drive, as assignments.

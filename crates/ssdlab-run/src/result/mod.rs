@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Fault, SimTime};
 use ssdlab_core::account::{Cause, OpKind, Part};
-use ssdlab_core::stats::{Latencies, Stats};
+use ssdlab_core::stats::{Latencies, MoveCounts, Stats};
 use ssdlab_core::{Drive, Op};
 
 use crate::observe::Detail;
@@ -111,6 +111,12 @@ pub struct RunResult {
     /// The part of the page map that is held; only if it is not all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_cache: Option<MapCacheResult>,
+    /// Pages read from the flash for the host, by the rung of the ladder at which they decoded, from the
+    /// first up; empty where there is but one.
+    pub read_levels: Vec<u64>,
+    /// Pages that moved by how often they are read; only where they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moves: Option<MoveCounts>,
     /// Requests that overtook others; only under an order that holds requests back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prioritised: Option<Prioritised>,
@@ -236,6 +242,8 @@ impl RunResult {
             utilisation: utilisation(drive, end),
             buffer: (prepared.resolved.buffer_pages > 0).then(|| BufferResult::new(stats.buffer)),
             map_cache: prepared.resolved.map_cache.map(|_| MapCacheResult::new(stats.map)),
+            read_levels: read_levels(drive),
+            moves: drive.counts_reads().then_some(stats.moves),
             prioritised: prioritised(drive),
             scheduling_steps: drive.holds_back().then_some(stats.scheduling_steps),
             strong_share: strong_share(drive),
@@ -290,6 +298,13 @@ impl ReplayResult {
             page_types: page_types(drive),
         }
     }
+}
+
+fn read_levels(drive: &Drive) -> Vec<u64> {
+    let rungs = usize::from(drive.flash().cells.rungs());
+    let mut counts = drive.stats().read_at.clone();
+    counts.resize(if rungs > 1 { rungs } else { 0 }, 0);
+    counts
 }
 
 fn bit_errors(drive: &Drive) -> Option<BitErrors> {

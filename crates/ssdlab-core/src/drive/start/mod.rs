@@ -57,6 +57,7 @@ pub fn manner(resolved: &Resolved) -> Manner {
         reserve: RESERVE_BLOCKS as u32,
         level_wear: resolved.config.ftl.level_wear,
         classes: resolved.config.belief.grade.classes(),
+        apart: resolved.config.belief.grade.apart(),
         order: resolved.config.ftl.page_order,
         copies: resolved.config.ftl.copies.unwrap_or_default(),
     }

@@ -84,7 +84,7 @@ impl Pool {
             ..resolved.geometry().clone()
         };
         let table = BlockTable::new(&geometry);
-        let manner = Manner { level_wear: false, classes: 1, ..super::manner(resolved) };
+        let manner = Manner { level_wear: false, classes: 1, apart: 0, ..super::manner(resolved) };
         let alloc = Allocator::new(&geometry, &table, manner);
         let map = Map::new(pages, geometry.page_count(), false);
         let spare = spare_blocks(&resolved.config, resolved.logical_pages);

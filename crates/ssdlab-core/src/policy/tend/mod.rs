@@ -63,6 +63,21 @@ pub struct Job {
     pub cause: Cause,
     /// The stream that takes its valid pages.
     pub to: Stream,
+    /// The class of blocks that they should go to, if that is not left to the placement chain.
+    pub class: Option<u8>,
+}
+
+/// A page that the host has read, as a tender sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct PageRead {
+    /// Its block.
+    pub block: BlockId,
+    /// Whether the block is set apart for what is read often.
+    pub is_apart: bool,
+    /// The group of the block, 0 the best.
+    pub group: u8,
+    /// How often it was read while its entry of the page map was held, this time included.
+    pub count: u8,
 }
 
 /// A tender.
@@ -76,5 +91,25 @@ pub trait TendPolicy {
     /// Whether all free pages count for these two, not those of free blocks alone.
     fn counts_pages(&self) -> bool {
         false
+    }
+
+    /// Up to how many reads of a page it tells apart; 0 if it does not ask.
+    fn counts_reads(&self) -> u8 {
+        0
+    }
+
+    /// The host has read a page: the class that is set apart to which it should move, if to any.
+    fn page_read(&mut self, _: &PageRead) -> Option<u8> {
+        None
+    }
+
+    /// A page should have moved to this class of a plane, which has no page left; tenders are asked
+    /// for jobs next.
+    fn lacks_room(&mut self, _: PlaneId, _class: u8) {}
+
+    /// Bits that a controller needs for what it keeps, by structure, where so many blocks are set
+    /// apart.
+    fn metadata_bits(&self, _apart: u64) -> Vec<(&'static str, u64)> {
+        Vec::new()
     }
 }

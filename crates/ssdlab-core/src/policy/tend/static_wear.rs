@@ -56,12 +56,13 @@ impl TendPolicy for StaticWear {
         }
         let usable = |at: &usize| view.pool.state[*at] != BlockState::Bad;
         let worn = (0..view.pool.len()).filter(usable).map(|at| view.pool.erases[at]).max()?;
-        let closed = |at: &usize| view.pool.state[*at] == BlockState::Closed;
+        let closed =
+            |at: &usize| view.pool.state[*at] == BlockState::Closed && !view.pool.is_apart(*at);
         let cold = (0..view.pool.len()).filter(closed).min_by_key(|&at| view.pool.erases[at])?;
         if worn - view.pool.erases[cold] <= self.threshold {
             return None;
         }
-        Some(Job { block: view.pool.block(cold), cause: Cause::Wl, to: Stream::Cold })
+        Some(Job { block: view.pool.block(cold), cause: Cause::Wl, to: Stream::Cold, class: None })
     }
 }
 

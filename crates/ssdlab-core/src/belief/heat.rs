@@ -1,0 +1,61 @@
+//! How often pages were read while the controller held their entries of the page map.
+
+use ssdlab_nand::Lpn;
+
+/// A counter for each logical page; those of entries that are not held stand at zero. Source:
+/// PV-read, section IV.B.
+#[derive(Clone, Debug)]
+pub struct ReadCounts {
+    counts: Vec<u8>,
+    /// Where a counter stops.
+    most: u8,
+}
+
+impl ReadCounts {
+    /// Nothing was read of so many pages.
+    pub fn new(pages: u32, most: u8) -> ReadCounts {
+        ReadCounts { counts: vec![0; pages as usize], most }
+    }
+
+    /// A page was read: how often since its counter began.
+    #[inline]
+    pub fn read(&mut self, lpn: Lpn) -> u8 {
+        let count = &mut self.counts[lpn.index()];
+        *count = (*count + 1).min(self.most);
+        *count
+    }
+
+    /// A page's counter begins anew.
+    #[inline]
+    pub fn forget(&mut self, lpn: Lpn) {
+        if let Some(count) = self.counts.get_mut(lpn.index()) {
+            *count = 0;
+        }
+    }
+
+    /// The counters of these pages begin anew: their entries have come.
+    pub fn come(&mut self, first: Lpn, entries: u32) {
+        let end = self.counts.len().min(first.index() + entries as usize);
+        self.counts[first.index().min(end)..end].fill(0);
+    }
+
+    /// Bits of a counter.
+    pub fn bits(&self) -> u64 {
+        u64::from(u8::BITS - self.most.leading_zeros())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_stops_and_begins_anew_with_its_entry() {
+        let mut counts = ReadCounts::new(10, 3);
+        assert_eq!([0; 4].map(|_| counts.read(Lpn(7))), [1, 2, 3, 3]);
+        counts.forget(Lpn(7));
+        assert_eq!((counts.read(Lpn(7)), counts.read(Lpn(5)), counts.bits()), (1, 1, 2));
+        counts.come(Lpn(6), 6);
+        assert_eq!((counts.read(Lpn(7)), counts.read(Lpn(5))), (1, 2));
+    }
+}

@@ -1,0 +1,95 @@
+//! How much of the flash holds data, and how much is kept for writing and collecting.
+
+use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::{BlockId, PlaneId};
+
+use super::DriveConfig;
+use super::resolve::{BLOCKS_UNUSABLE, entries};
+use crate::media;
+
+/// Blocks of a plane that are not bad, on average.
+pub fn usable_blocks(config: &DriveConfig) -> u32 {
+    let good = 1.0 - config.ftl.bad_blocks.get();
+    (f64::from(config.geometry.blocks) * good).round() as u32
+}
+
+/// Blocks of a plane that hold no data even when the drive is full, on average.
+pub fn spare_blocks(config: &DriveConfig, logical_pages: u32) -> u32 {
+    let geometry = &config.geometry;
+    let data = logical_pages.div_ceil(geometry.plane_count()).div_ceil(geometry.pages);
+    usable_blocks(config).saturating_sub(data)
+}
+
+/// Blocks of a plane that are kept for writing and collecting, and those of the worst plane that are
+/// bad.
+fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
+    let geometry = &config.geometry;
+    let planes = geometry.plane_count();
+    let bad_share = config.ftl.bad_blocks.get();
+    let worst = match bad_share > 0.0 {
+        false => 0,
+        true => (0..planes)
+            .map(|plane| {
+                let first = geometry.first_block(PlaneId(plane)).0;
+                let blocks = (first..first + geometry.blocks).map(BlockId);
+                blocks.filter(|&block| media::is_bad(seed, block, bad_share)).count() as u32
+            })
+            .max()
+            .unwrap_or(0),
+    };
+    // A start state is drawn on a plane with the expected number of bad blocks.
+    let worst = worst.max(geometry.blocks - usable_blocks(config));
+    // Static wear levelling has blocks open of its own; who moves pages has one open of each class.
+    let wearing = u32::from(config.tend.static_wear.get().is_some());
+    let classes = config.belief.grade.classes() as u32;
+    let unusable = BLOCKS_UNUSABLE + wearing + (classes - 1) * (1 + wearing);
+    (unusable, worst)
+}
+
+/// The share of the blocks that data leave free of which that can be set apart: with nothing left,
+/// collection would be all that the drive does. Assumed.
+const APART_MOST: f64 = 0.875;
+
+/// Blocks of a plane that can be set apart and leave room for all data.
+pub(super) fn most_apart(config: &DriveConfig, mapped_pages: u32, seed: u64) -> u32 {
+    let geometry = &config.geometry;
+    let (unusable, worst) = blocks_without_data(config, seed);
+    let data = mapped_pages.div_ceil(geometry.plane_count()).div_ceil(geometry.pages);
+    (f64::from(geometry.blocks.saturating_sub(worst + unusable + data)) * APART_MOST) as u32
+}
+
+/// How many pages the host may address, if the drive can hold them.
+pub(super) fn logical_pages(config: &DriveConfig, seed: u64) -> Result<u32, Refusal> {
+    let geometry = &config.geometry;
+    let share = 1.0 - config.ftl.overprovisioning.get();
+    let pages = (f64::from(geometry.page_count()) * share).floor() as u32;
+    let planes = geometry.plane_count();
+    // A map that is held in part lies on the flash besides.
+    let maps = match config.ftl.map_cache.get() {
+        None => 0,
+        Some(cache) => pages.div_ceil(entries(config, cache)?),
+    };
+    let most_on_a_plane = (pages + maps).div_ceil(planes);
+    let (unusable, worst) = blocks_without_data(config, seed);
+    let usable = geometry.blocks.saturating_sub(worst + unusable) * geometry.pages;
+    if usable == 0 {
+        let expected = format!(
+            "more than {}: of a plane's blocks {unusable} are kept for writing and \
+             collecting and {worst} are bad",
+            worst + unusable
+        );
+        return Err(Refusal::new("geometry.blocks", geometry.blocks, expected));
+    }
+    if pages == 0 || most_on_a_plane > usable {
+        let least = 1.0 - f64::from(usable) / f64::from(geometry.blocks * geometry.pages);
+        let expected = format!(
+            "at least {:.4} and less than 1: of a plane's {} blocks {unusable} are kept \
+             for writing and collecting and {worst} are bad",
+            (least * 1e4).ceil() / 1e4,
+            geometry.blocks,
+        );
+        let got = config.ftl.overprovisioning.get();
+        return Err(Refusal::new("ftl.overprovisioning", got, expected));
+    }
+    Ok(pages)
+}

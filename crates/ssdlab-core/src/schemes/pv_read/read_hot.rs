@@ -1,0 +1,218 @@
+//! `tend.read_hot`: a page that was read often moves one group up, to blocks that are set apart there;
+//! where these are full, the first that was not read for a while makes room. Source: PV-read, section
+//! IV.B.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::{BlockId, PlaneId};
+
+use crate::account::Cause;
+use crate::ftl::{BlockState, Stream};
+use crate::policy::tend::{Job, PageRead, TendPolicy, TendView, Trigger};
+use crate::policy::{Answer, Setup};
+
+/// Settings of `read_hot`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReadHotConfig {
+    /// Reads of a page, while the controller holds its entry of the page map, after which it is hot, 1
+    /// to 255. Default: 3. Source: PV-read, section V.A.
+    pub threshold: u8,
+}
+
+impl Default for ReadHotConfig {
+    fn default() -> ReadHotConfig {
+        ReadHotConfig { threshold: 3 }
+    }
+}
+
+/// Moves what is read often, and makes room for it.
+#[derive(Clone, Debug)]
+pub struct ReadHot {
+    threshold: u8,
+    /// Whether each block was read since the hand passed it, a bit each.
+    referenced: Box<[u64]>,
+    /// Where the hand of each plane and group stands, counted within the plane.
+    hands: Box<[u32]>,
+    /// By plane, the group that a page found full.
+    wanted: Box<[Option<u8>]>,
+    groups: u8,
+    blocks_per_plane: u32,
+}
+
+/// Refuses a drive whose blocks are not measured.
+pub(super) fn needs_groups(key: &str, name: &str, setup: &Setup) -> Result<(), Refusal> {
+    let expected =
+        "blocks in groups by the level at which they are read (belief.grade = \"measured\")";
+    if setup.groups > 1 { Ok(()) } else { Err(Refusal::new(key, name, expected)) }
+}
+
+impl Answer for ReadHot {
+    type Config = ReadHotConfig;
+
+    fn check(config: &ReadHotConfig, setup: &Setup) -> Result<(), Refusal> {
+        if config.threshold == 0 {
+            return Err(Refusal::new("tend.read_hot.threshold", 0, "1 to 255 reads"));
+        }
+        needs_groups("tend.read_hot", "read_hot", setup)
+    }
+
+    fn build(config: &ReadHotConfig, setup: &Setup) -> ReadHot {
+        let geometry = &setup.geometry;
+        let planes = geometry.plane_count() as usize;
+        let blocks = geometry.block_count() as usize;
+        ReadHot {
+            threshold: config.threshold,
+            referenced: vec![0; blocks.div_ceil(64)].into(),
+            hands: vec![0; planes * usize::from(setup.groups)].into(),
+            wanted: vec![None; planes].into(),
+            groups: setup.groups,
+            blocks_per_plane: geometry.blocks,
+        }
+    }
+}
+
+impl ReadHot {
+    fn bit(&mut self, block: BlockId) -> (&mut u64, u64) {
+        (&mut self.referenced[block.index() / 64], 1 << (block.0 % 64))
+    }
+
+    /// The first full block of a group from the hand on that was not read since it last passed.
+    fn victim(&mut self, group: u8, view: &TendView) -> Option<BlockId> {
+        let hand = view.plane as usize * usize::from(self.groups) + usize::from(group);
+        // Once around to clear every bit, and once more to find the first.
+        for _ in 0..2 * view.pool.len() {
+            let at = self.hands[hand] as usize;
+            self.hands[hand] = (self.hands[hand] + 1) % self.blocks_per_plane;
+            let full = view.pool.state[at] == BlockState::Closed;
+            if !full || view.pool.class.get(at) != Some(&group) {
+                continue;
+            }
+            let block = view.pool.block(at);
+            let (word, bit) = self.bit(block);
+            if *word & bit == 0 {
+                return Some(block);
+            }
+            *word &= !bit;
+        }
+        None
+    }
+}
+
+impl TendPolicy for ReadHot {
+    fn content_with(&self) -> u32 {
+        0
+    }
+
+    fn urgent_below(&self) -> u32 {
+        0
+    }
+
+    fn job(&mut self, _: Trigger, view: &TendView) -> Option<Job> {
+        let group = self.wanted[view.plane as usize].take()?;
+        let block = self.victim(group, view)?;
+        Some(Job { block, cause: Cause::Migration, to: Stream::Gc, class: Some(group + 1) })
+    }
+
+    fn counts_reads(&self) -> u8 {
+        self.threshold
+    }
+
+    fn page_read(&mut self, read: &PageRead) -> Option<u8> {
+        if read.is_apart {
+            let (word, bit) = self.bit(read.block);
+            *word |= bit;
+        }
+        (read.count >= self.threshold && read.group > 0).then(|| read.group - 1)
+    }
+
+    fn lacks_room(&mut self, plane: PlaneId, group: u8) {
+        self.wanted[plane.index()] = Some(group);
+    }
+
+    fn metadata_bits(&self, apart: u64) -> Vec<(&'static str, u64)> {
+        let blocks = self.wanted.len() as u64 * u64::from(self.blocks_per_plane);
+        let number = u64::from(u64::BITS - (blocks - 1).leading_zeros());
+        vec![("clock", apart * (number + 1))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_base::Bytes;
+    use ssdlab_nand::{Cell, Geometry};
+
+    use super::*;
+    use crate::belief::grade::Grades;
+    use crate::ftl::BlockTable;
+
+    /// Two planes of six blocks; three groups.
+    fn read_hot() -> ReadHot {
+        ReadHot::build(&ReadHotConfig::default(), &Setup { groups: 3, ..setup() })
+    }
+
+    fn setup() -> Setup {
+        let geometry = Geometry {
+            channels: 2,
+            chips: 1,
+            dies: 1,
+            planes: 1,
+            blocks: 6,
+            pages: 4,
+            page_size: Bytes::from_kib(4),
+            cell: Cell::Mlc,
+        };
+        Setup::plain(geometry, 1)
+    }
+
+    /// On the second plane blocks 6, 7, 9 and 10 are of the first group, all but the last of them full.
+    fn table() -> BlockTable {
+        let mut table = BlockTable::new(&setup().geometry);
+        let classes = [[2; 6], [0, 0, 1, 0, 0, 2]].concat();
+        table.grade(&Grades { classes, apart: 2 });
+        (6..10).for_each(|block| table.lay(BlockId(block), 4, 4));
+        table
+    }
+
+    fn read(count: u8, group: u8, block: u32) -> PageRead {
+        PageRead { block: BlockId(block), is_apart: group < 2, group, count }
+    }
+
+    #[test]
+    fn a_page_moves_one_group_up_when_it_has_been_read_often() {
+        let mut hot = read_hot();
+        assert_eq!(hot.page_read(&read(2, 2, 11)), None);
+        assert_eq!(hot.page_read(&read(3, 2, 11)), Some(1));
+        assert_eq!(hot.page_read(&read(3, 1, 8)), Some(0));
+        assert_eq!(hot.page_read(&read(3, 0, 6)), None, "there is no better group");
+    }
+
+    #[test]
+    fn the_first_block_that_was_not_read_makes_room() {
+        let (mut hot, table) = (read_hot(), table());
+        let view = TendView {
+            plane: 1,
+            pool: table.pool(PlaneId(1)),
+            free_blocks: 0,
+            open_pages: 0,
+            free_pages: 0,
+        };
+        let job = |hot: &mut ReadHot| hot.job(Trigger::Changed, &view);
+        assert_eq!(job(&mut hot), None, "nobody wants room");
+        for block in [6, 9] {
+            hot.page_read(&read(1, 0, block));
+        }
+        let expect = |block| {
+            let class = Some(1);
+            Some(Job { block: BlockId(block), cause: Cause::Migration, to: Stream::Gc, class })
+        };
+        // 6 was read, 7 not; then 9 was, 10 is not full, and 6 was not read again.
+        for block in [7, 6, 7, 9] {
+            hot.lacks_room(PlaneId(1), 0);
+            assert_eq!(job(&mut hot), expect(block));
+        }
+        hot.lacks_room(PlaneId(0), 0);
+        assert_eq!(job(&mut hot), None, "of another plane");
+    }
+}

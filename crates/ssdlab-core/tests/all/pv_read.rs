@@ -1,0 +1,191 @@
+//! PV-read: what is read often moves to better blocks, and others make room.
+
+use ssdlab_base::rng;
+use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::{Drive, Op};
+use ssdlab_nand::Lpn;
+
+use crate::support::{Rig, SPP};
+
+/// Two planes of blocks that need each level alike often.
+const SHAPE: &str = "geometry = { channels = 2, blocks = 60, pages = 8 }";
+const LEVELS: &str = "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }";
+const GROUPS: &str = "belief.grade = { measured = { apart = 0.3 } }";
+const HOT: &str = "tend.read_hot = true";
+
+/// A drive full of data, at rest.
+fn full(sets: &[&str]) -> Rig {
+    let mut rig = Rig::new(&[&[SHAPE, LEVELS, GROUPS, "start.fill = 0.5"], sets].concat());
+    rig.finish();
+    rig
+}
+
+/// The class of the block where a page lies: 0 and 1 are set apart, 2 is the rest.
+fn class(drive: &Drive, page: u64) -> u8 {
+    let ppn = drive.ftl().map.get(Lpn(page as u32)).expect("a page that was written");
+    drive.ftl().blocks.class(drive.resolved().geometry().block_of(ppn))
+}
+
+/// The level at which a page is read, from 1.
+fn level(drive: &Drive, page: u64) -> u8 {
+    let (ppn, geometry) = (drive.ftl().map.get(Lpn(page as u32)), drive.resolved().geometry());
+    let block = geometry.block_of(ppn.expect("a page that was written"));
+    drive.flash().cells.fresh_levels(geometry)[block.index()] + 1
+}
+
+fn read(rig: &mut Rig, page: u64, times: u64) {
+    for _ in 0..times {
+        rig.read(page);
+        rig.finish();
+    }
+}
+
+#[test]
+fn a_page_moves_up_one_group_for_every_three_reads() {
+    let mut rig = full(&[HOT]);
+    // The last group has levels 5 to 7.
+    let page = (0..300)
+        .find(|&page| level(&rig.drive, page) > 4)
+        .expect("a page on a block of the last group");
+    let mut classes = Vec::new();
+    for _ in 0..8 {
+        read(&mut rig, page, 1);
+        classes.push(class(&rig.drive, page));
+    }
+    assert_eq!(classes, [2, 2, 1, 1, 1, 0, 0, 0]);
+    let moves = rig.drive.stats().moves;
+    assert_eq!((moves.hot_in, moves.cold_out, moves.given_up, moves.outdated), (2, 0, 0, 0));
+    assert_eq!(rig.drive.flash().ops()[OpKind::Program as usize][Cause::Migration as usize], 2);
+    // A page that was read whole is at hand.
+    assert_eq!(rig.drive.flash().ops()[OpKind::Read as usize][Cause::Migration as usize], 0);
+}
+
+#[test]
+fn what_the_host_writes_lies_on_blocks_of_all_levels() {
+    let mut rig = Rig::new(&[SHAPE, LEVELS, "belief.grade = { measured = { apart = 0.5 } }"]);
+    let ours = 400;
+    for page in 0..ours {
+        rig.wait_below(4).unwrap();
+        rig.write(page);
+    }
+    rig.finish();
+    // Half of the first two groups is set apart: 2 of 5 blocks that are left are of these.
+    let good = (0..ours).filter(|&page| level(&rig.drive, page) < 5).count() as f64 / ours as f64;
+    assert!((0.2..0.6).contains(&good), "{good}");
+}
+
+#[test]
+fn of_a_page_that_was_read_in_part_the_rest_is_read() {
+    let mut rig = full(&[HOT, "tend.read_hot.threshold = 1"]);
+    for page in 0..20 {
+        rig.offer(Op::Read, page * SPP, 1, 0).unwrap();
+        rig.finish();
+    }
+    let moved = rig.drive.stats().moves.hot_in;
+    let ops = rig.drive.flash().ops();
+    assert!(moved > 5, "{moved} pages were moved");
+    assert_eq!(ops[OpKind::Read as usize][Cause::Migration as usize], moved);
+}
+
+#[test]
+fn what_is_written_leaves_what_is_set_apart() {
+    let mut rig = full(&[HOT, "tend.read_hot.threshold = 1"]);
+    (0..40).for_each(|page| read(&mut rig, page, 3));
+    let apart = (0..40).filter(|&page| class(&rig.drive, page) < 2).count();
+    assert!(apart > 20, "{apart} pages were moved");
+    for page in 0..40 {
+        rig.write(page);
+    }
+    rig.finish();
+    assert!((0..40).all(|page| class(&rig.drive, page) == 2));
+}
+
+#[test]
+fn where_a_group_is_full_a_block_that_is_not_read_makes_room() {
+    let mut rig = full(&[HOT, "tend.read_hot.threshold = 1"]);
+    let kept = 0..6;
+    for round in 0..60 {
+        // These are read again and again, the others come and go.
+        for page in kept.clone() {
+            read(&mut rig, page, 1);
+        }
+        for n in 0..10 {
+            read(&mut rig, 10 + rng::hash(1, round, n) % 400, 2);
+        }
+    }
+    let moves = rig.drive.stats().moves;
+    assert!(moves.emptied > 10 && moves.cold_out > 10, "{moves:?}");
+    let levels: Vec<u8> = kept.map(|page| level(&rig.drive, page)).collect();
+    assert!(levels.iter().all(|&level| level < 5), "{levels:?}");
+    assert_eq!(rig.drive.stats().gc.0, 0, "the collector has nothing to do with it");
+}
+
+#[test]
+fn nobody_moves_where_there_is_one_group_or_no_tender() {
+    for set in
+        ["tend.read_hot = false", "belief.grade = { measured = { upto = [1], apart = 0.0 } }"]
+    {
+        let mut rig = full(&[set]);
+        (0..40).for_each(|page| read(&mut rig, page, 4));
+        assert_eq!(rig.drive.stats().moves.hot_in, 0, "{set}");
+    }
+}
+
+#[test]
+fn a_counter_leaves_with_its_entry() {
+    // A page of the map has 64 entries; two are held.
+    let maps = "ftl.map_cache = { entry = \"64B\", size = \"8KiB\" }";
+    let moved = |between: &[u64]| {
+        let mut rig = full(&[HOT, maps]);
+        for _ in 0..6 {
+            read(&mut rig, 0, 1);
+            between.iter().for_each(|&page| read(&mut rig, page, 1));
+        }
+        rig.drive.stats().moves.hot_in
+    };
+    assert!(moved(&[]) > 0 && moved(&[70]) > 0);
+    assert_eq!(moved(&[70, 140]), 0);
+}
+
+#[test]
+fn reads_that_begin_at_the_measured_level_need_no_second_attempt() {
+    let retries = |read: &str| {
+        let mut rig = full(&[&format!("read = \"{read}\"")]);
+        for page in 0..100 {
+            rig.read(page);
+        }
+        rig.finish();
+        rig.drive.flash().troubles().0
+    };
+    assert_eq!(retries("known_level"), 0);
+    assert!(retries("climb") > 100);
+}
+
+#[test]
+fn blocks_are_measured_anew_as_they_wear() {
+    // A block of the mean rate is read at level 1 when it is new, and at level 5 after 20 cycles.
+    let physics = "physics = { levels = { base = { gaussian = { mean = 4e-3, sigma = 5e-4 } }, \
+                   wear = { exponent = 1.0, reference_cycles = 8.0 } } }";
+    let attempts = |interval: u32| {
+        let grade = format!("belief.grade = {{ measured = {{ interval = {interval} }} }}");
+        let more = "ftl.overprovisioning = 0.6\nread = \"known_level\"";
+        let mut rig = Rig::new(&[SHAPE, physics, &grade, more]);
+        for n in 0..12_000 {
+            rig.wait_below(8).unwrap();
+            let page = rng::hash(2, 3, n) % 300;
+            rig.write(page);
+            rig.read(page);
+        }
+        rig.finish();
+        rig.drive.reset_stats();
+        for page in 0..200 {
+            rig.read(page);
+        }
+        rig.finish();
+        let erases: u32 = rig.drive.ftl().blocks.usable_erases().sum();
+        assert!(erases > 120 * 10, "120 blocks were erased {erases} times");
+        rig.drive.flash().troubles().0
+    };
+    let (never, often) = (attempts(1000), attempts(1));
+    assert!(never > 300 && often < 100, "{never} and {often} attempts too many in 200 reads");
+}
