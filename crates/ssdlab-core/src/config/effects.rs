@@ -5,7 +5,7 @@ use ssdlab_base::quantity::Share;
 use ssdlab_nand::chip::{Chip, PhysicsConfig};
 use ssdlab_nand::refusal::Refusal;
 
-use super::DriveConfig;
+use super::{ArrayUnit, DriveConfig};
 use crate::ftl::PageSequence;
 use crate::policy::tend::{Counts, Victim};
 use crate::slots::{EvictChoice, PreemptChoice, ProgramChoice, ReadChoice};
@@ -50,6 +50,12 @@ fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             hold,
             flash.cache_read,
             "with flash.cache_read, which lets every page go",
+        ),
+        (
+            "flash.multi_plane",
+            shown(flash.multi_plane),
+            flash.array == ArrayUnit::Plane,
+            "with array = \"plane\", where every plane works by itself",
         ),
         ("flash.suspend_time", shown(flash.suspend_time), nobody, NOBODY),
         ("flash.resume_time", shown(flash.resume_time), nobody, NOBODY),

@@ -124,7 +124,7 @@ pub enum ArrayUnit {
     /// Each plane on its own.
     #[default]
     Plane,
-    /// A die: its planes work together only with the same operation at equal page offsets.
+    /// A die: its planes work together only with the same operation at equal page offsets, if at all.
     Die,
     /// A chip: one of its dies at a time, as the scheduler of MQSim has it in effect.
     Chip,
@@ -157,9 +157,13 @@ pub enum BusOrder {
 #[serde(deny_unknown_fields, default)]
 pub struct FlashConfig {
     /// What performs one array operation at a time: `plane` (independent planes), `die`
-    /// (multi-plane commands) or `chip` (one die at a time). Default:
-    /// `plane`. Source: DLV, section 2.1; MQSim for `chip`.
+    /// or `chip` (one die at a time). Default: `plane`. Source: DLV, section 2.1; MQSim for `chip`.
     pub array: ArrayUnit,
+    /// Whether the planes of a die do the same operation together, at equal page offsets; only with
+    /// `array` other than `plane`. Without it a die, or a chip, does one thing at a time. Default: true.
+    /// Source: MQSim; PA-SSD (ruled) for a chip without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multi_plane: Option<bool>,
     /// Transfer rate of a channel. Default: `800MB/s`. Assumed.
     pub bus_rate: BytesPerSecond,
     /// What moves over a channel when a request covers a page in part: `page` or `sectors`.
@@ -195,6 +199,7 @@ impl Default for FlashConfig {
     fn default() -> FlashConfig {
         FlashConfig {
             array: ArrayUnit::default(),
+            multi_plane: None,
             bus_rate: BytesPerSecond::new(800_000_000),
             transfer: TransferUnit::default(),
             command_time: Nanos::ZERO,

@@ -243,6 +243,7 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
             ArrayUnit::Die => geometry.planes,
             ArrayUnit::Chip => geometry.planes * geometry.dies,
         },
+        multi_plane: config.flash.multi_plane.unwrap_or(true),
         cache_read: config.flash.cache_read,
         hold_until_decoded: !chip.is_flat() && config.flash.hold_until_decoded.unwrap_or(true),
         may_suspend: !matches!(config.preempt, PreemptChoice::Nobody(_)),

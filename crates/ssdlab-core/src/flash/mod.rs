@@ -65,6 +65,8 @@ pub enum Event {
 pub struct FlashSetup {
     /// Planes that share an array unit: 1, or all of a die.
     pub planes_per_unit: u32,
+    /// The planes of a die may do the same operation together.
+    pub multi_plane: bool,
     /// A sensed page moves to a cache register, so that the unit may sense the next one while it
     /// is transferred.
     pub cache_read: bool,

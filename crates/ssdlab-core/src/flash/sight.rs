@@ -19,10 +19,10 @@ impl Flash {
         (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId)
     }
 
-    /// Whether several planes share a unit.
+    /// Whether several planes share a unit and may work together.
     #[inline]
     pub fn is_multi_plane(&self) -> bool {
-        self.setup.planes_per_unit > 1
+        self.setup.planes_per_unit > 1 && self.setup.multi_plane
     }
 
     /// How much a plane has before it: what waits, and what its unit does.

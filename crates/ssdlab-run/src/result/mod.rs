@@ -241,7 +241,7 @@ impl RunResult {
             bit_errors: bit_errors(drive),
             utilisation: utilisation(drive, end),
             buffer: (prepared.resolved.buffer_pages > 0).then(|| BufferResult::new(stats.buffer)),
-            map_cache: prepared.resolved.map_cache.map(|_| MapCacheResult::new(stats.map)),
+            map_cache: map_cache(drive),
             read_levels: read_levels(drive),
             moves: drive.counts_reads().then_some(stats.moves),
             prioritised: prioritised(drive),
@@ -298,6 +298,11 @@ impl ReplayResult {
             page_types: page_types(drive),
         }
     }
+}
+
+fn map_cache(drive: &Drive) -> Option<MapCacheResult> {
+    let shape = drive.resolved().map_cache;
+    shape.map(|_| MapCacheResult::new(drive.stats().map))
 }
 
 fn read_levels(drive: &Drive) -> Vec<u64> {
