@@ -109,7 +109,7 @@ def _figures(result: Result) -> Iterator[str]:
     if result.prioritised is not None:
         first = result.prioritised
         yield f"overtaking {share(first.read)} of reads, {share(first.write)} of writes"
-    if result.page_types is not None:
+    if result.page_types is not None and tells_types(result):
         yield from _typed(result.page_types)
     if result.moves is not None:
         yield _moved(result, result.moves)
@@ -148,16 +148,23 @@ def _moved(result: Result, moves: MovesResult) -> str:
     )
 
 
+def tells_types(result: Result) -> bool:
+    """Say whether page types matter: some were wished for, or they take unequal times."""
+    types = result.page_types
+    times = result.provenance.config["timing"]["program"]
+    unequal = isinstance(times, list) and len(set(times)) > 1
+    return types is not None and (unequal or types.success is not None)
+
+
 def _typed(types: PageTypesResult) -> Iterator[str]:
-    """Say what page types were written, if any were wished for."""
-    if types.success is None:
-        return
+    """Say what page types were written, and how many of those wished for."""
     # A drive that buffers writes programs no page while a request waits.
     if whole := sum(types.dominated):
         named = zip(PAGE_TYPES[len(types.dominated)], types.dominated, strict=True)
         shares = ", ".join(f"{name} {share(count / whole)}" for name, count in named)
         yield f"page type  {shares} of writes by their slowest"
-    yield f"typed      {100 * types.success:.1f} % of pages are of the type wished"
+    if types.success is not None:
+        yield f"typed      {100 * types.success:.1f} % of pages are of the type wished"
 
 
 def steadiness(done: PreconditionResult) -> str:

@@ -366,11 +366,19 @@ impl Prepared {
         }
     }
 
-    /// A remark, if requests carry hints of which this drive's policies make nothing.
-    pub(crate) fn hints_unheeded(&self) -> Option<String> {
-        let hinted = self.workload.hints.iter().any(|hint| *hint != 0);
-        (hinted && !Drive::heeds_hints(&self.resolved))
-            .then(|| "nothing in this drive heeds the hints of workload.hints".into())
+    /// A remark, if requests carry hints of which this drive's policies make nothing, or none where
+    /// they ask for some; `hinted` says whether any request had one.
+    pub(crate) fn doubt_of_hints(&self, hinted: bool) -> Option<String> {
+        let asked = self.workload.hints.iter().any(|hint| *hint != 0);
+        match (Drive::heeds_hints(&self.resolved), asked, hinted) {
+            (false, true, _) => {
+                Some("nothing in this drive heeds the hints of workload.hints".into())
+            }
+            (true, _, false) => {
+                Some("no request carries a latency hint, which this scheme heeds".into())
+            }
+            _ => None,
+        }
     }
 
     /// Refuses a closed-form workload that reaches beyond the drive, unless it is folded.

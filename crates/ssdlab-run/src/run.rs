@@ -85,7 +85,7 @@ fn run_one(
     let (course, observer) = replay.run(prepared, &mut feed)?;
     let looped = watch.elapsed() - ready;
     remarks.extend(feed.doubts());
-    remarks.extend(prepared.hints_unheeded());
+    remarks.extend(prepared.doubt_of_hints(feed.is_hinted()));
     let mut result =
         RunResult::new(prepared, &drive, &course, &feed, settled, remarks, (ready, looped))?;
     result.workload = result.provenance.workload(result.workload);

@@ -20,6 +20,8 @@ pub struct Feed {
     sectors: u64,
     queues: u8,
     fit: bool,
+    /// Whether any request carried a latency hint.
+    hinted: bool,
     /// Requests whose address was folded into the drive.
     pub folded: u64,
     /// Requests that reached over the drive's end and were moved to end there.
@@ -48,6 +50,7 @@ impl Feed {
             sectors: prepared.resolved.sectors(),
             queues: prepared.resolved.config.host.queues,
             fit: prepared.plan.fit,
+            hinted: false,
             folded: 0,
             clamped: 0,
         })
@@ -84,6 +87,7 @@ impl Feed {
             if self.source.fill(&mut self.batch, BATCH)? == 0 {
                 return Ok(None);
             }
+            self.hinted = self.hinted || self.batch.iter().any(|record| record.hint != 0);
         }
         let mut record = self.batch[self.next];
         let end = record.lba.saturating_add(u64::from(record.sectors));
@@ -152,6 +156,11 @@ impl Feed {
     /// What it is merged of, if it is a mix.
     pub fn members(&self) -> Vec<&dyn Source> {
         self.source.members()
+    }
+
+    /// Whether any request so far carried a latency hint.
+    pub fn is_hinted(&self) -> bool {
+        self.hinted
     }
 
     /// What has turned out to be doubtful about the requests read so far.

@@ -194,11 +194,13 @@ pub(crate) fn drive_from(prepared: &Prepared, path: &Path) -> Result<Drive, Faul
             .expected(ways(&config))
             .hint("a state saved under the scheme conventional fits every scheme"));
     }
+    // What was written in the conventional order may go on in the relaxed one, and not the other way.
     let order = |config: &serde_json::Value| config["ftl"]["page_order"].clone();
-    if order(&header.config) != order(&config) {
+    if order(&header.config) != order(&config) && order(&config) == "strict" {
         return Err(Fault::new(name, "the state of a drive whose pages go in another order")
             .got(order(&header.config))
-            .expected(format!("ftl.page_order = {}, as of this scheme", order(&config))));
+            .expected(format!("ftl.page_order = {}, as of this scheme", order(&config)))
+            .hint("a state saved under the scheme conventional fits every scheme"));
     }
     for leaf in prepared.effective.leaves() {
         let Some(key) = leaf.path.strip_prefix("start.") else { continue };

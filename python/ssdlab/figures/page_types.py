@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ssdlab import report
 from ssdlab.figures.bars import Bars, stacked
 from ssdlab.figures.base import Figure, Run
 from ssdlab.names import PAGE_TYPES
@@ -24,10 +25,10 @@ _BARS = Bars(
 
 
 def types_of(runs: Sequence[Run]) -> Sequence[str]:
-    """Return the names of the page types, if any of the runs asked for pages by their type."""
-    found = [run.result.page_types for run in runs]
-    if not any(one is not None and one.success is not None for one in found):
+    """Return the names of the page types, if they matter to any of the runs."""
+    if not any(report.tells_types(run.result) for run in runs):
         return ()
+    found = [run.result.page_types for run in runs]
     return PAGE_TYPES[max(len(one.free) for one in found if one is not None)]
 
 

@@ -7,7 +7,7 @@ use ssdlab_nand::refusal::Refusal;
 
 use super::{ArrayUnit, DriveConfig};
 use crate::ftl::PageSequence;
-use crate::policy::tend::{Counts, Victim};
+use crate::policy::tend::Victim;
 use crate::slots::{EvictChoice, PreemptChoice, ProgramChoice, ReadChoice};
 
 /// A key, its value if it is set, whether it has no effect, and when that is so.
@@ -84,12 +84,9 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let gc = config.tend.gc.get();
     let draws = gc.is_some_and(|gc| gc.victim == Victim::DChoices);
     let choices = gc.and_then(|gc| gc.choices);
-    let counts_pages = gc.is_some_and(|gc| gc.counts == Counts::Pages);
-    let reach = gc.and_then(|gc| gc.reach).map(Share::get);
     let worst = matches!(config.read, ReadChoice::Worst(_)).then(|| "worst".to_owned());
     vec![
         ("tend.gc.choices", shown(choices), !draws, "without victim = \"d_choices\""),
-        ("tend.gc.reach", shown(reach), counts_pages, "with counts = \"pages\""),
         (
             "ftl.copies",
             config.ftl.copies.map(|copies| format!("{copies:?}").to_lowercase()),

@@ -105,7 +105,8 @@ impl Allocator {
         Allocator { pools, way, pages_per_block: geometry.pages }
     }
 
-    /// The same blocks in the classes of `blocks`; `None` if their pages have another order.
+    /// The same blocks in the classes of `blocks`; `None` if their pages have an order in
+    /// which they cannot go on.
     pub fn adopted(
         &self,
         geometry: &Geometry,
@@ -115,6 +116,17 @@ impl Allocator {
         let way = match (&self.way, manner.order) {
             (Way::Strict(way), PageSequence::Strict) => {
                 Way::Strict(way.adopted(geometry, blocks, manner))
+            }
+            // What was written in the conventional order may go on in the relaxed one.
+            (Way::Strict(way), PageSequence::Relaxed) => {
+                let order = PageOrder::conventional(geometry.cell, geometry.pages);
+                let mut relaxed = Relaxed::new(geometry, blocks, manner.classes);
+                for plane in (0..geometry.plane_count()).map(PlaneId) {
+                    for (block, given) in way.list(plane) {
+                        relaxed.open_at(&order, blocks, (plane, block), given);
+                    }
+                }
+                Way::Relaxed(relaxed)
             }
             (Way::Relaxed(way), PageSequence::Relaxed) => {
                 Way::Relaxed(way.adopted(geometry, blocks, manner.classes))

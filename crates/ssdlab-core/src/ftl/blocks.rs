@@ -281,6 +281,14 @@ impl Pool<'_> {
         self.written[index] - self.valid[index]
     }
 
+    /// Pages that do not hold the newest copy of anything, in blocks that the collector may take and
+    /// in free ones.
+    pub fn without_data(&self) -> u32 {
+        let counts = |&at: &usize| self.state[at] != BlockState::Bad && !self.is_apart(at);
+        let pages = (0..self.len()).filter(counts);
+        pages.map(|at| u32::from(self.pages_per_block - self.valid[at])).sum()
+    }
+
     /// The block at this index.
     #[inline]
     pub fn block(&self, index: usize) -> BlockId {

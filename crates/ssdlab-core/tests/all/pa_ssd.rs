@@ -85,6 +85,21 @@ fn on_the_conventional_drive_large_writes_wait_for_the_slowest_pages() {
 }
 
 #[test]
+fn a_chip_without_multi_plane_commands_does_one_thing_at_a_time() {
+    let took = |array: &str| {
+        let shape =
+            "geometry = { channels = 1, planes = 4, blocks = 40, pages = 48, cell = \"tlc\" }";
+        let mut rig = Rig::new(&[shape, "timing.program = \"200us\"", array]);
+        rig.pages(Op::Write, 0, 4);
+        rig.finish();
+        rig.now()
+    };
+    // Four programs of 200 us, and four transfers of 5 us before them.
+    assert_eq!(took("flash.array = \"chip\""), 4 * 5_000 + 200_000);
+    assert_eq!(took("flash = { array = \"chip\", multi_plane = false }"), 4 * 205_000);
+}
+
+#[test]
 fn requests_get_pages_of_one_type_and_as_many_of_each() {
     let rig = run(&[SHAPE, TIMES, RELAXED, "place = [\"us\", \"ubs\"]"], &writes(2000, None));
     let types = rig.drive.stats().page_types;
@@ -116,6 +131,20 @@ fn the_lowest_type_is_used_up_under_lfs_and_blocks_are_collected_before_they_are
     let free = rig.drive.ftl().free_by_type();
     assert!(free[0] < free[2], "{free:?}");
     assert_eq!(rig.drive.audit(), Ok(()));
+}
+
+#[test]
+fn collection_by_pages_does_not_go_round_on_a_drive_that_can_never_be_so_empty() {
+    let copies = |counts: &str| {
+        let gc = format!("tend.gc = {{ threshold = 0.4, counts = \"{counts}\" }}");
+        let mut rig = Rig::unwatched(&[SHAPE, TIMES, &gc, "start.fill = 1.0"], 1).unwrap();
+        play(&mut rig, &writes(6000, Some(1)), 16).unwrap();
+        rig.drive.reset_stats();
+        play(&mut rig, &writes(2000, Some(1)), 16).unwrap();
+        rig.drive.write_amplification().unwrap()
+    };
+    let (pages, blocks) = (copies("pages"), copies("blocks"));
+    assert!(pages < 1.5 * blocks, "write amplification {pages} by pages, {blocks} by blocks");
 }
 
 #[test]

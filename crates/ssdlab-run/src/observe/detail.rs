@@ -50,7 +50,7 @@ pub struct Distribution {
 /// A request that took long.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Slow {
-    /// Its place among the requests of the workload, from 0.
+    /// Its place among the requests of the run, from 0; those of earlier replays come before it.
     pub number: u64,
     /// When it arrived, in seconds of the run.
     pub arrival_s: f64,

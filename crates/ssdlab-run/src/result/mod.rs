@@ -211,11 +211,10 @@ impl RunResult {
         let (read, write) = (of(&[Op::Read]), of(&[Op::Write]));
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         let (retries, uncorrectable, suspensions) = drive.flash().troubles();
-        let plan = &prepared.plan;
         let mut result = RunResult {
-            label: plan.label.clone(),
-            device: plan.device.clone(),
-            scheme: plan.scheme_name().into(),
+            label: prepared.plan.label.clone(),
+            device: prepared.plan.device.clone(),
+            scheme: prepared.plan.scheme_name().into(),
             workload: prepared.workload_name(),
             partial: course.partial,
             requests,
@@ -252,7 +251,7 @@ impl RunResult {
             folded: feed.folded,
             preloaded: stats.preloaded,
             unmapped_reads: stats.unmapped_reads,
-            saturated: is_saturated(course, plan.closed.is_some()),
+            saturated: is_saturated(course, prepared.plan.closed.is_some()),
             backlog: course.backlog,
             precondition: settled,
             detail: None,

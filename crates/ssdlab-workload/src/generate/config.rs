@@ -37,6 +37,7 @@ pub struct WorkloadConfig {
     pub queue: u8,
     /// The latency hints that requests carry, drawn from this list, each as likely: 0 none, 1 short,
     /// 2 medium, 3 long; beside a twin, too. Default: `[0]`. Assumed.
+    #[schemars(inner(range(max = 3)))]
     pub hints: Vec<u8>,
     /// How a trace file is read, in place of all the above; only with a trace. Default: as
     /// its format says.

@@ -49,10 +49,10 @@ pub struct GcConfig {
     pub hard: Share,
     /// `background` or `foreground`. Assumed.
     pub mode: Mode,
-    /// Share of the blocks that are spare when the drive is full, up to which collection keeps
-    /// blocks free where `threshold` asks for more: the last ones cost most, for all that is
-    /// invalid would have to be collected page by page. Only with `counts = "blocks"`. Default: 0.5.
-    /// Assumed.
+    /// Share of what can be free at all, up to which collection keeps it free where `threshold` asks for
+    /// more: of the blocks that are spare when the drive is full, or of the pages that hold no data
+    /// now. The last ones cost most, for all that is invalid would have to be collected page by page.
+    /// Default: 0.5. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<Share>,
     /// `greedy`, `random`, `d_choices`, `cost_benefit` or `fifo`. Assumed.
@@ -123,7 +123,9 @@ pub struct Gc {
     victim: Victim,
     choices: u32,
     counts: Counts,
+    reach: Share,
     start_below: u32,
+    hard: u32,
     urgent_below: u32,
     planes: Box<[Plane]>,
     random: rng::Stream,
@@ -146,12 +148,22 @@ impl Answer for Gc {
             victim: config.victim,
             choices: config.choices.unwrap_or(CHOICES_DEFAULT),
             counts: config.counts,
+            reach: config.reach.unwrap_or(REACH_DEFAULT),
             start_below,
+            hard,
             urgent_below: if config.mode == Mode::Foreground { u32::MAX } else { hard },
             planes: vec![Plane::default(); setup.geometry.plane_count() as usize]
                 .into_boxed_slice(),
             random: rng::stream(setup.seed, "gc.victim"),
         }
+    }
+}
+
+impl Gc {
+    /// Whether as many pages are free as can be kept so.
+    fn reaches(&self, view: &TendView) -> bool {
+        let most = self.reach.of(u64::from(view.pool.without_data())) as u32;
+        view.free_pages >= most.max(self.hard)
     }
 }
 
@@ -172,11 +184,10 @@ impl TendPolicy for Gc {
     fn job(&mut self, trigger: Trigger, view: &TendView) -> Option<Job> {
         let pages = u64::from(view.pool.pages_per_block);
         let clean = u64::from(view.free_blocks) * pages;
-        let counted = match self.counts {
-            Counts::Blocks => clean,
-            Counts::Pages => u64::from(view.free_pages),
+        let enough = match self.counts {
+            Counts::Blocks => clean >= u64::from(self.start_below),
+            Counts::Pages => view.free_pages >= self.start_below || self.reaches(view),
         };
-        let enough = counted >= u64::from(self.start_below);
         let plane = &mut self.planes[view.plane as usize];
         if trigger == Trigger::Changed {
             plane.asleep = false;
@@ -256,10 +267,12 @@ mod tests {
     fn shares_of_pages_are_of_all_pages_and_those_of_blocks_in_use_count() {
         let config =
             GcConfig { counts: Counts::Pages, threshold: Share::new(0.4), ..GcConfig::default() };
-        // 12.8 of 32 pages.
+        // 12.8 of 32 pages; of 24 that hold no data, and of 18, half can be kept free.
         assert_eq!(config.limits(BLOCKS, 4, 1), (13, 8));
-        let some = table(&[4, 3, 1]);
-        for (free_pages, starts) in [(13, false), (12, true)] {
+        let (little, much) = (table(&[4, 3, 1]), table(&[3, 3, 3, 3, 2]));
+        for (some, free_pages, starts) in
+            [(&little, 12, false), (&little, 11, true), (&much, 9, false), (&much, 8, true)]
+        {
             let view = TendView {
                 plane: 0,
                 pool: some.pool(ssdlab_nand::PlaneId(0)),
