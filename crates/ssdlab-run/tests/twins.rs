@@ -120,7 +120,7 @@ fn hints_are_drawn_as_listed_and_change_nothing_else() {
 
 #[test]
 fn hints_that_are_none_are_refused() {
-    for (hints, wrong) in [("[4]", "got 4, expected 0 (none) to 3 (long)"), ("[]", "a list of 0")] {
+    for (hints, wrong) in [("[4]", "got 4, expected a whole number from 0 to 3"), ("[]", "a list of 0")] {
         for workload in ["pa-ssd/dap", "random"] {
             let device = "pa-ssd-tlc-288g".into();
             let set = vec![format!("workload.hints={hints}")];
