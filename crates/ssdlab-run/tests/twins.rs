@@ -120,7 +120,9 @@ fn hints_are_drawn_as_listed_and_change_nothing_else() {
 
 #[test]
 fn hints_that_are_none_are_refused() {
-    for (hints, wrong) in [("[4]", "got 4, expected a whole number from 0 to 3"), ("[]", "a list of 0")] {
+    for (hints, wrong) in
+        [("[4]", "got 4, expected a whole number from 0 to 3"), ("[]", "a list of 0")]
+    {
         for workload in ["pa-ssd/dap", "random"] {
             let device = "pa-ssd-tlc-288g".into();
             let set = vec![format!("workload.hints={hints}")];
@@ -130,8 +132,10 @@ fn hints_that_are_none_are_refused() {
         }
     }
     let set = vec!["workload.hints=[1]".into()];
-    let fault = run(Plan { set, ..plan("hm0") }).unwrap_err();
-    assert!(fault.contains("no hint: nothing in this drive heeds any"), "{fault}");
+    let unheeded = run(Plan { set, limit: Some(1000), ..plan("hm0") }).unwrap().remarks;
+    assert_eq!(unheeded, ["nothing in this drive heeds the hints of workload.hints"]);
+    let unhinted = hinted("pa-ssd/ra", "hgs+us", "").remarks;
+    assert_eq!(unhinted, ["no request carries a latency hint, which this scheme heeds"]);
 }
 
 #[test]
