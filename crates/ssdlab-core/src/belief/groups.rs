@@ -162,8 +162,9 @@ impl Groups {
         }
     }
 
-    /// A block of this class was erased, for the so-many-th time: its class from now on.
-    pub fn erased(&mut self, block: BlockId, class: u8, erases: u32) -> u8 {
+    /// A block of this class was erased, for the so-many-th time: its class from now on, the last if it
+    /// may not be set apart.
+    pub fn erased(&mut self, block: BlockId, class: u8, erases: u32, may_join: bool) -> u8 {
         if class + 1 < self.count() {
             self.share(block, class).apart -= 1;
             *self.room(block) += 1;
@@ -179,7 +180,7 @@ impl Groups {
             self.share(block, before).blocks -= 1;
             self.share(block, after).blocks += 1;
         }
-        self.class_of_free(block)
+        if may_join { self.class_of_free(block) } else { self.count() - 1 }
     }
 
     /// Bits that say the group of each block.
@@ -231,7 +232,7 @@ mod tests {
         let mut groups = groups(LEVELS, 1.0);
         let apart = (0..10).filter(|&block| groups.class_of_free(BlockId(block)) < 2).count();
         assert_eq!((apart, groups.all_apart()), (4, 4));
-        groups.erased(BlockId(0), 0, 501);
+        groups.erased(BlockId(0), 0, 501, true);
         assert_eq!(groups.all_apart(), 4);
     }
 
@@ -240,15 +241,17 @@ mod tests {
         let mut groups = groups(LEVELS, 0.5);
         assert_eq!([0, 1].map(|block| groups.class_of_free(BlockId(block))), [0, 2]);
         // Its place is free again: whoever of its group is erased first takes it.
-        assert_eq!(groups.erased(BlockId(1), 2, 501), 2);
-        assert_eq!(groups.erased(BlockId(0), 0, 501), 0);
+        assert_eq!(groups.erased(BlockId(1), 2, 501, true), 2);
+        assert_eq!(groups.erased(BlockId(0), 0, 501, true), 0);
         groups.read(BlockId(0), 3);
-        assert_eq!(groups.erased(BlockId(0), 0, 599), 0, "not yet measured anew");
+        assert_eq!(groups.erased(BlockId(0), 0, 599, true), 0, "not yet measured anew");
         assert_eq!((groups.level(BlockId(0)), groups.group(BlockId(0))), (0, 0));
-        assert_eq!(groups.erased(BlockId(0), 0, 600), 1, "in another group");
+        assert_eq!(groups.erased(BlockId(0), 0, 600, true), 1, "in another group");
         assert_eq!((groups.level(BlockId(0)), groups.group(BlockId(0))), (3, 1));
+        // What the others need stays with them.
+        assert_eq!(groups.erased(BlockId(1), 2, 501, false), 2);
         // Of one block half a block, rounded.
-        assert_eq!(groups.erased(BlockId(1), 2, 502), 0);
+        assert_eq!(groups.erased(BlockId(1), 2, 502, true), 0);
     }
 
     #[test]
@@ -257,9 +260,9 @@ mod tests {
         for level in [2, 4, 1] {
             groups.read(BlockId(8), level);
         }
-        groups.erased(BlockId(8), 2, 600);
+        groups.erased(BlockId(8), 2, 600, true);
         assert_eq!(groups.level(BlockId(8)), 4);
-        groups.erased(BlockId(8), 2, 700);
+        groups.erased(BlockId(8), 2, 700, true);
         assert_eq!(groups.level(BlockId(8)), 4);
     }
 }

@@ -6,6 +6,7 @@ use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn};
 use super::Drive;
 use super::watch::watch;
 use crate::account::{Cause, OpKind};
+use crate::config::RESERVE_BLOCKS;
 use crate::flash::{Owner, Rank, TxnId};
 use crate::ftl::{BlockState, Stream};
 use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
@@ -79,7 +80,10 @@ impl Drive {
     fn regroup(&mut self, block: BlockId) {
         let Some(groups) = &mut self.groups else { return };
         let (class, erases) = (self.ftl.blocks.class(block), self.ftl.blocks.erases(block) + 1);
-        self.ftl.blocks.set_class(block, groups.erased(block, class, erases));
+        // A job may have used the block that is kept for jobs: then this one takes its place.
+        let plane = self.geometry.plane_of(block);
+        let may_join = self.ftl.alloc.free_blocks(plane) >= RESERVE_BLOCKS;
+        self.ftl.blocks.set_class(block, groups.erased(block, class, erases, may_join));
     }
 
     /// Asks the tenders about a plane that no job runs on.
