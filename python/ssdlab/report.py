@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         Aggregate,
         Comparison,
         KindResult,
-        MovesResult,
+        MoveCounts,
         PageTypesResult,
         PreconditionResult,
         ReplayResult,
@@ -140,7 +140,7 @@ def _found(result: Result) -> Iterator[str]:
         yield f"map        {share(result.map_cache.hit_ratio)} of entries found in its cache"
 
 
-def _moved(result: Result, moves: MovesResult) -> str:
+def _moved(result: Result, moves: MoveCounts) -> str:
     """Say how many pages were moved by how often they are read, for all requests."""
     moved = share((moves.hot_in + moves.cold_out) / max(1, result.requests))
     return (

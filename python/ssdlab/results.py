@@ -161,7 +161,7 @@ class BufferResult:
 
 
 @dataclass(frozen=True, slots=True)
-class MovesResult:
+class MoveCounts:
     """Pages that moved because they are read often (``hot_in``), or to make room for these."""
 
     hot_in: int
@@ -287,7 +287,7 @@ class Result:
     buffer: BufferResult | None = None
     map_cache: MapCacheResult | None = None
     read_levels: Sequence[int] = ()
-    moves: MovesResult | None = None
+    moves: MoveCounts | None = None
     bit_errors: BitErrors | None = None
     prioritised: Prioritised | None = None
     page_types: PageTypesResult | None = None

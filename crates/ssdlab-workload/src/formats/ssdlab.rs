@@ -18,8 +18,6 @@ pub(super) const ABOUT: About = About {
     tick: Nanos::from_us(1),
     fractions: true,
     reader: |setup| Box::new(Ssdlab { clock: setup.clock, begun: false, more: Vec::new() }),
-    // What names our columns is ours.
-    signature: Some(b"time_us,dev,op,offset_bytes,size_bytes"),
     ..About::LINES
 };
 
