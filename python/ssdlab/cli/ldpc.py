@@ -39,7 +39,7 @@ from ssdlab.progress import Line
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
 @options.add(options.DRAWN)
 def ldpc(**given: Any) -> int:
-    """Derive what LDPC and BCH codes decode, from threshold voltages up.
+    """Derive what LDPC and BCH codes decode, from voltages up.
 
     Raw bit error rates at a failure of 1e-15 by sensing levels, decoder and page, beside what a
     paper prints; with --frames or --seconds, how often frames of a real code fail. docs/ldpc.md
