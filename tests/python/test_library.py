@@ -45,14 +45,14 @@ def test_a_plan_and_options_that_win_over_it() -> None:
 def test_settings_as_a_mapping_and_as_lines() -> None:
     settings: Mapping[str, object] = {
         "order": "fifo",
-        "ftl.level_wear": True,
+        "ftl.opens": "least_erased",
         "ftl.overprovisioning": 0.1,
         "place": ["next_page"],
         "workload.sizes": ["4KiB", {"size": "64KiB", "weight": 3}],
     }
     lines = [
         "order=fifo",
-        "ftl.level_wear=true",
+        "ftl.opens=least_erased",
         "ftl.overprovisioning=10%",
         'place=["next_page"]',
         'workload.sizes=["4KiB", { size = "64KiB", weight = 3 }]',

@@ -128,3 +128,12 @@ pub struct Manners {
     /// Bytes.
     pub bytes: u64,
 }
+
+/// What a reading tells of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The level at which a page decoded, from 0.
+    pub level: u8,
+    /// Raw bit errors of a codeword, as the decoder counted them.
+    pub errors: u32,
+}

@@ -196,6 +196,15 @@ impl Chip {
         }
     }
 
+    /// Raw bit errors of a codeword that the last rung decodes; 0 under flat physics.
+    pub fn most_errors(&self) -> u32 {
+        match &self.model {
+            Model::Flat => 0,
+            Model::Levels(model) => model.most_errors(),
+            Model::Retries(model) => model.most_errors(),
+        }
+    }
+
     /// The page that decides how well its block reads. Where pages of a block are alike, the first.
     pub fn worst_page(&self, block: BlockId) -> PageInBlock {
         match &self.model {

@@ -65,6 +65,11 @@ impl Ladder {
         &self.limits
     }
 
+    /// What the last rung bears.
+    pub(crate) fn last(&self) -> f64 {
+        self.limits[self.limits.len() - 1]
+    }
+
     /// The lowest rung that bears `load`; `None` if not even the last does.
     #[inline]
     pub(crate) fn rung_for(&self, load: f64) -> Option<u8> {

@@ -188,6 +188,10 @@ impl Levels {
         self.ladder.limits().to_vec()
     }
 
+    pub(crate) fn most_errors(&self) -> u32 {
+        (self.ladder.last() * self.codeword_bits) as u32
+    }
+
     #[inline]
     pub(crate) fn base_rber(&self, block: BlockId) -> f64 {
         self.base.draw(self.draws.word(u64::from(block.0)))

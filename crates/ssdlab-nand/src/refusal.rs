@@ -43,7 +43,7 @@ impl From<Refusal> for Fault {
 }
 
 /// A finite number above 0.
-pub(crate) fn positive(key: &str, value: f64) -> Result<f64, Refusal> {
+pub fn positive(key: &str, value: f64) -> Result<f64, Refusal> {
     match value.is_finite() && value > 0.0 {
         true => Ok(value),
         false => Err(Refusal::new(key, value, "a number above 0")),

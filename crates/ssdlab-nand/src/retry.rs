@@ -185,6 +185,10 @@ impl Retries {
         self.ladder.limits().iter().map(|errors| errors / self.codeword_bits).collect()
     }
 
+    pub(crate) fn most_errors(&self) -> u32 {
+        self.ladder.last() as u32
+    }
+
     pub(crate) fn base_rber(&self, block: BlockId) -> f64 {
         self.block(block).quality * self.fresh[0] / self.codeword_bits
     }

@@ -1,44 +1,65 @@
 //! Groups of blocks by the level at which they are read, and the part of each that is set apart for
 //! what is read often. Source: PV-read, sections IV.B and IV.C.
 //!
-//! A block belongs to a group by the highest level at which one of its pages had to be read since it
-//! was measured. It is measured anew after so many P/E cycles, when it is erased; that is also when
-//! it may join or leave what is set apart.
+//! A block is measured by the worst read of one of its pages since it was measured last: the level at
+//! which it decoded, and the bit errors that the decoder counted. It is measured anew after so many P/E
+//! cycles, when it is erased; that is also when it may join or leave what is set apart.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_base::math;
 use ssdlab_base::quantity::Share;
 use ssdlab_nand::{BlockId, PlaneId};
+
+use crate::account::Reading;
 
 /// Settings of `measured`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GroupsConfig {
-    /// The highest level of each group but the last, from level 1 up. Default: [1, 4], three groups.
-    /// Source: PV-read, Table I.
-    pub upto: Vec<u8>,
+    /// What divides the groups: `{ levels = [..] }` or `{ shares = [..] }`. Default: the levels [1, 4],
+    /// three groups. Source: PV-read, Table I; ruled for shares.
+    pub boundaries: Boundaries,
     /// Share of the blocks of each group but the last that is set apart for what is read often.
     /// Default: 0.1. Source: PV-read, section V.B.
     pub apart: Share,
     /// P/E cycles of a block after which it is measured anew. Default: 100. Source: PV-read (ruled).
     pub interval: u32,
+    /// Power of the P/E cycles with which the controller takes error rates to grow; only with `ftl.opens`
+    /// = `healthiest`, which predicts by it. Default: 0.66. Source: PV-read (ruled: 0.0041 at 1500
+    /// cycles, 0.0078 at 4000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth: Option<f64>,
+}
+
+/// The power with which error rates grow, if `growth` is not set.
+const GROWTH: f64 = 0.66;
+
+/// What divides the groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Boundaries {
+    /// The highest level of each group but the last, from level 1 up; none for a single group.
+    Levels(Vec<u8>),
+    /// Shares of a plane's blocks in each group but the last, by rank of their measured errors: cut anew
+    /// whenever a block is measured.
+    Shares(Vec<Share>),
 }
 
 impl Default for GroupsConfig {
     fn default() -> GroupsConfig {
-        GroupsConfig { upto: vec![1, 4], apart: Share::new(0.1), interval: 100 }
+        let boundaries = Boundaries::Levels(vec![1, 4]);
+        GroupsConfig { boundaries, apart: Share::new(0.1), interval: 100, growth: None }
     }
 }
 
 impl GroupsConfig {
     /// How many groups there are.
     pub fn groups(&self) -> usize {
-        self.upto.len() + 1
-    }
-
-    /// The group of a block that is read at a level, counted from 0; both from 0.
-    fn group_of(&self, level: u8) -> u8 {
-        self.upto.iter().filter(|&&upto| level + 1 > upto).count() as u8
+        1 + match &self.boundaries {
+            Boundaries::Levels(upto) => upto.len(),
+            Boundaries::Shares(shares) => shares.len(),
+        }
     }
 }
 
@@ -50,61 +71,130 @@ struct Part {
 }
 
 /// Of a block that was not read since it was measured.
-const UNREAD: u8 = u8::MAX;
+const UNREAD: Reading = Reading { level: u8::MAX, errors: 0 };
 
 /// What is known of the blocks of a drive.
 #[derive(Clone, Debug)]
 pub struct Groups {
     config: GroupsConfig,
-    /// The level at which each block was measured, from 0.
-    level: Box<[u8]>,
-    /// The highest level at which each was read since, from 0, or [`UNREAD`]; and its P/E cycles when it
-    /// was measured.
-    seen: Box<[u8]>,
+    /// What each block was measured to be.
+    known: Box<[Reading]>,
+    /// The worst reading of each since, or [`UNREAD`]; and its P/E cycles when it was measured.
+    seen: Box<[Reading]>,
     measured: Box<[u32]>,
     /// By plane and group.
     shares: Box<[Part]>,
+    /// By plane and group but the last, its last block in the order of errors; none where levels
+    /// divide.
+    bounds: Box<[(u32, u32)]>,
     /// Blocks of each plane that may yet be set apart.
     room: Box<[u32]>,
     blocks_per_plane: u32,
+    /// Errors of a codeword with which a block can still be read.
+    most_errors: u32,
+}
+
+/// A drive's blocks as they are measured first.
+#[derive(Clone, Debug)]
+pub struct First {
+    /// Blocks of a plane, and how many of these can be set apart.
+    pub blocks_per_plane: u32,
+    /// See `blocks_per_plane`.
+    pub most_apart: u32,
+    /// Errors of a codeword with which a block can still be read.
+    pub most_errors: u32,
+    /// What each block is measured to be, and its P/E cycles.
+    pub known: Vec<Reading>,
+    /// See `known`.
+    pub erases: Vec<u32>,
 }
 
 impl Groups {
-    /// Blocks that were measured at these levels and P/E cycles; none is set apart, and of each plane
-    /// no more than `most` can be.
-    pub fn new(
-        config: &GroupsConfig,
-        (blocks_per_plane, most): (u32, u32),
-        level: Vec<u8>,
-        erases: Vec<u32>,
-    ) -> Groups {
-        let planes = level.len() / blocks_per_plane as usize;
-        let mut shares = vec![Part::default(); planes * config.groups()];
-        for (block, &level) in level.iter().enumerate() {
-            let plane = block / blocks_per_plane as usize;
-            shares[plane * config.groups() + usize::from(config.group_of(level))].blocks += 1;
-        }
-        Groups {
+    /// None of the blocks is set apart.
+    pub fn new(config: &GroupsConfig, first: First) -> Groups {
+        let First { blocks_per_plane, most_apart, most_errors, known, erases } = first;
+        let planes = known.len() / blocks_per_plane as usize;
+        let bounds = match &config.boundaries {
+            Boundaries::Levels(_) => 0,
+            Boundaries::Shares(shares) => shares.len(),
+        };
+        let mut groups = Groups {
             config: config.clone(),
-            seen: vec![UNREAD; level.len()].into(),
-            level: level.into(),
+            seen: vec![UNREAD; known.len()].into(),
+            known: known.into(),
             measured: erases.into(),
-            shares: shares.into(),
-            room: vec![most; planes].into(),
+            shares: vec![Part::default(); planes * config.groups()].into(),
+            bounds: vec![(0, 0); planes * bounds].into(),
+            room: vec![most_apart; planes].into(),
             blocks_per_plane,
+            most_errors,
+        };
+        (0..planes as u32).for_each(|plane| groups.cut(PlaneId(plane)));
+        for block in (0..groups.known.len() as u32).map(BlockId) {
+            let group = groups.group(block);
+            groups.share(block, group).blocks += 1;
+        }
+        groups
+    }
+
+    fn plane(&self, block: BlockId) -> usize {
+        (block.0 / self.blocks_per_plane) as usize
+    }
+
+    /// Divides the blocks of a plane by rank, if it is ranks that divide.
+    fn cut(&mut self, plane: PlaneId) {
+        let Boundaries::Shares(shares) = &self.config.boundaries else { return };
+        let first = plane.0 * self.blocks_per_plane;
+        let mut ranked: Vec<(u32, u32)> = (first..first + self.blocks_per_plane)
+            .map(|block| (self.known[block as usize].errors, block))
+            .collect();
+        ranked.sort_unstable();
+        let mut summed = 0.0;
+        for (group, share) in shares.iter().enumerate() {
+            summed += share.get();
+            let upto = ((summed * ranked.len() as f64).round() as usize).min(ranked.len());
+            // No block ranks below the first.
+            let last = upto.checked_sub(1).map_or((0, 0), |last| ranked[last]);
+            self.bounds[plane.index() * shares.len() + group] = last;
         }
     }
 
     /// The level at which a block was measured, from 0.
     #[inline]
     pub fn level(&self, block: BlockId) -> u8 {
-        self.level[block.index()]
+        self.known[block.index()].level
     }
 
     /// The group of a block, 0 the best.
     #[inline]
     pub fn group(&self, block: BlockId) -> u8 {
-        self.config.group_of(self.level(block))
+        match &self.config.boundaries {
+            Boundaries::Levels(upto) => {
+                let level = self.level(block) + 1;
+                upto.iter().filter(|&&upto| level > upto).count() as u8
+            }
+            Boundaries::Shares(shares) => {
+                let rank = (self.known[block.index()].errors, block.0);
+                let first = self.plane(block) * shares.len();
+                let bounds = &self.bounds[first..first + shares.len()];
+                bounds.iter().filter(|&&bound| rank > bound).count() as u8
+            }
+        }
+    }
+
+    /// Raw bit errors of a block's codewords when it was measured.
+    pub fn errors(&self, block: BlockId) -> u32 {
+        self.known[block.index()].errors
+    }
+
+    /// How long a block with so many P/E cycles is predicted to last, in intervals of measuring: its
+    /// errors grow with a power of its cycles until it can be read no more.
+    pub fn intervals_left(&self, block: BlockId, erases: u32) -> u32 {
+        let grows = f64::from(self.most_errors) / f64::from(self.errors(block).max(1));
+        let life = math::pow(grows, 1.0 / self.config.growth.unwrap_or(GROWTH));
+        let left = f64::from(erases.max(1)) * (life - 1.0) / f64::from(self.config.interval.max(1));
+        // Beyond its reach none is left.
+        left as u32
     }
 
     /// Groups, each but the last with a part that is set apart.
@@ -113,22 +203,16 @@ impl Groups {
     }
 
     fn share(&mut self, block: BlockId, group: u8) -> &mut Part {
-        let plane = block.0 / self.blocks_per_plane;
-        &mut self.shares[plane as usize * self.config.groups() + usize::from(group)]
+        &mut self.shares[self.plane(block) * self.config.groups() + usize::from(group)]
     }
 
     fn room(&mut self, block: BlockId) -> &mut u32 {
-        &mut self.room[(block.0 / self.blocks_per_plane) as usize]
+        &mut self.room[self.plane(block)]
     }
 
     /// Blocks that are set apart.
     pub fn all_apart(&self) -> u64 {
         self.shares.iter().map(|share| u64::from(share.apart)).sum()
-    }
-
-    /// Blocks of a group on a plane that are set apart.
-    pub fn apart(&self, plane: PlaneId, group: u8) -> u32 {
-        self.shares[plane.index() * self.config.groups() + usize::from(group)].apart
     }
 
     /// Whether one block more of its group is to be set apart.
@@ -153,13 +237,15 @@ impl Groups {
         self.count() - 1
     }
 
-    /// A page of a block was read at this level, from 0.
+    /// A page of a block was read.
     #[inline]
-    pub fn read(&mut self, block: BlockId, level: u8) {
+    pub fn read(&mut self, block: BlockId, reading: Reading) {
         let seen = &mut self.seen[block.index()];
-        if *seen == UNREAD || *seen < level {
-            *seen = level;
+        if *seen == UNREAD {
+            *seen = reading;
         }
+        seen.level = seen.level.max(reading.level);
+        seen.errors = seen.errors.max(reading.errors);
     }
 
     /// A block of this class was erased, for the so-many-th time: its class from now on, the last if it
@@ -174,11 +260,17 @@ impl Groups {
             let seen = std::mem::replace(&mut self.seen[block.index()], UNREAD);
             self.measured[block.index()] = erases;
             if seen != UNREAD {
-                self.level[block.index()] = seen;
+                self.known[block.index()] = seen;
             }
-            let after = self.group(block);
-            self.share(block, before).blocks -= 1;
-            self.share(block, after).blocks += 1;
+            // Ranks leave each group as many blocks as it had.
+            match &self.config.boundaries {
+                Boundaries::Levels(_) => {
+                    let after = self.group(block);
+                    self.share(block, before).blocks -= 1;
+                    self.share(block, after).blocks += 1;
+                }
+                Boundaries::Shares(_) => self.cut(PlaneId(self.plane(block) as u32)),
+            }
         }
         if may_join { self.class_of_free(block) } else { self.count() - 1 }
     }
@@ -186,7 +278,18 @@ impl Groups {
     /// Bits that say the group of each block.
     pub fn metadata_bits(&self) -> u64 {
         let bits = u64::from(u8::BITS - (self.count() - 1).leading_zeros());
-        self.level.len() as u64 * bits
+        self.known.len() as u64 * bits
+    }
+
+    /// Bits that keep the errors of each block.
+    pub fn error_bits(&self) -> u64 {
+        let bits = u64::from(u32::BITS - self.most_errors.leading_zeros());
+        self.known.len() as u64 * bits
+    }
+
+    /// Whether groups are divided by errors.
+    pub fn ranks(&self) -> bool {
+        matches!(self.config.boundaries, Boundaries::Shares(_))
     }
 }
 
@@ -196,9 +299,21 @@ mod tests {
 
     /// Two planes of ten blocks: on the first they need these levels, on the second all the last.
     fn groups(levels: [u8; 10], apart: f64) -> Groups {
-        let config = GroupsConfig { apart: Share::new(apart), ..GroupsConfig::default() };
-        let level = levels.into_iter().chain([6; 10]).collect();
-        Groups::new(&config, (10, 4), level, vec![500; 20])
+        of(&GroupsConfig { apart: Share::new(apart), ..GroupsConfig::default() }, levels)
+    }
+
+    fn of(config: &GroupsConfig, levels: [u8; 10]) -> Groups {
+        let known = levels.into_iter().chain([6; 10]).map(reading).collect();
+        let erases = vec![500; 20];
+        Groups::new(
+            config,
+            First { blocks_per_plane: 10, most_apart: 4, most_errors: 490, known, erases },
+        )
+    }
+
+    /// Errors between those of this level and the next.
+    fn reading(level: u8) -> Reading {
+        Reading { level, errors: 70 * u32::from(level) + 30 }
     }
 
     const LEVELS: [u8; 10] = [0, 0, 1, 2, 3, 3, 1, 4, 5, 6];
@@ -206,9 +321,12 @@ mod tests {
     #[test]
     fn levels_map_to_the_groups_of_table_1() {
         let of = |upto: &[u8]| {
-            let config = GroupsConfig { upto: upto.to_vec(), ..GroupsConfig::default() };
-            [0, 1, 2, 3, 4, 5, 6].map(|level| config.group_of(level))
+            let boundaries = Boundaries::Levels(upto.to_vec());
+            let config = GroupsConfig { boundaries, ..GroupsConfig::default() };
+            let groups = of(&config, [0, 1, 2, 3, 4, 5, 6, 6, 6, 6]);
+            [0, 1, 2, 3, 4, 5, 6].map(|block| groups.group(BlockId(block)))
         };
+        assert_eq!(of(&[]), [0; 7]);
         assert_eq!(of(&[1]), [0, 1, 1, 1, 1, 1, 1]);
         assert_eq!(of(&[1, 4]), [0, 1, 1, 1, 2, 2, 2]);
         assert_eq!(of(&[1, 3, 5]), [0, 1, 1, 2, 2, 3, 3]);
@@ -223,8 +341,6 @@ mod tests {
         // One of the two, then two and a half, rounded, of the five.
         assert_eq!(classes[..10], [0, 2, 1, 1, 1, 2, 2, 2, 2, 2]);
         assert_eq!(classes[10..], [2; 10]);
-        let apart = |plane| [0, 1, 2].map(|group| groups.apart(PlaneId(plane), group));
-        assert_eq!([apart(0), apart(1)], [[1, 3, 0], [0; 3]]);
     }
 
     #[test]
@@ -243,7 +359,7 @@ mod tests {
         // Its place is free again: whoever of its group is erased first takes it.
         assert_eq!(groups.erased(BlockId(1), 2, 501, true), 2);
         assert_eq!(groups.erased(BlockId(0), 0, 501, true), 0);
-        groups.read(BlockId(0), 3);
+        groups.read(BlockId(0), reading(3));
         assert_eq!(groups.erased(BlockId(0), 0, 599, true), 0, "not yet measured anew");
         assert_eq!((groups.level(BlockId(0)), groups.group(BlockId(0))), (0, 0));
         assert_eq!(groups.erased(BlockId(0), 0, 600, true), 1, "in another group");
@@ -258,11 +374,36 @@ mod tests {
     fn a_block_is_measured_by_the_worst_read_and_keeps_its_level_if_there_was_none() {
         let mut groups = groups(LEVELS, 0.0);
         for level in [2, 4, 1] {
-            groups.read(BlockId(8), level);
+            groups.read(BlockId(8), reading(level));
         }
         groups.erased(BlockId(8), 2, 600, true);
         assert_eq!(groups.level(BlockId(8)), 4);
         groups.erased(BlockId(8), 2, 700, true);
         assert_eq!(groups.level(BlockId(8)), 4);
+    }
+
+    #[test]
+    fn by_rank_each_group_has_its_share_of_blocks_however_they_are_worn() {
+        let boundaries = Boundaries::Shares(vec![Share::new(0.2), Share::new(0.3)]);
+        let config = GroupsConfig { boundaries, ..GroupsConfig::default() };
+        let all = |groups: &Groups| (0..10).map(|block| groups.group(BlockId(block))).collect();
+        let mut groups = of(&config, LEVELS);
+        let before: Vec<u8> = all(&groups);
+        // Of equal ones the first; two, then three, then the rest.
+        assert_eq!(before, [0, 0, 1, 1, 2, 2, 1, 2, 2, 2]);
+        groups.read(BlockId(0), reading(6));
+        groups.erased(BlockId(0), 2, 600, true);
+        let after: Vec<u8> = all(&groups);
+        assert_eq!(after, [2, 0, 0, 1, 1, 2, 1, 2, 2, 2]);
+        let second: Vec<u8> = (10..20).map(|block| groups.group(BlockId(block))).collect();
+        assert_eq!(second, [0, 0, 1, 1, 1, 2, 2, 2, 2, 2], "of a plane its own");
+    }
+
+    #[test]
+    fn a_block_is_predicted_to_last_until_its_errors_are_too_many() {
+        let groups = groups([0, 6, 0, 0, 0, 0, 0, 0, 0, 0], 0.1);
+        // 30 errors grow to 490 in 68.8 times the 500 cycles, and 450 in 1.138 times.
+        let left = |block, erases| groups.intervals_left(BlockId(block), erases);
+        assert_eq!([left(0, 500), left(1, 500), left(0, 1000)], [339, 0, 678]);
     }
 }

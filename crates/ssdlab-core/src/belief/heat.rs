@@ -21,16 +21,14 @@ impl ReadCounts {
     #[inline]
     pub fn read(&mut self, lpn: Lpn) -> u8 {
         let count = &mut self.counts[lpn.index()];
-        *count = (*count + 1).min(self.most);
+        *count = count.saturating_add(1).min(self.most);
         *count
     }
 
     /// A page's counter begins anew.
     #[inline]
     pub fn forget(&mut self, lpn: Lpn) {
-        if let Some(count) = self.counts.get_mut(lpn.index()) {
-            *count = 0;
-        }
+        self.counts[lpn.index()] = 0;
     }
 
     /// The counters of these pages begin anew: their entries have come.
@@ -57,5 +55,7 @@ mod tests {
         assert_eq!((counts.read(Lpn(7)), counts.read(Lpn(5)), counts.bits()), (1, 1, 2));
         counts.come(Lpn(6), 6);
         assert_eq!((counts.read(Lpn(7)), counts.read(Lpn(5))), (1, 2));
+        let mut counts = ReadCounts::new(1, u8::MAX);
+        assert_eq!((0..300).map(|_| counts.read(Lpn(0))).max(), Some(u8::MAX));
     }
 }

@@ -6,7 +6,8 @@ use ssdlab_nand::chip::{Chip, PhysicsConfig};
 use ssdlab_nand::refusal::Refusal;
 
 use super::{ArrayUnit, DriveConfig};
-use crate::ftl::PageSequence;
+use crate::belief::grade::GradeChoice;
+use crate::ftl::{Opens, PageSequence};
 use crate::policy::tend::Victim;
 use crate::slots::{EvictChoice, PreemptChoice, ProgramChoice, ReadChoice};
 
@@ -100,7 +101,16 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
 fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let grade = &config.belief.grade;
     let graded = (grade.classes() > 1).then(|| grade.name().to_owned());
-    vec![("belief.grade", graded, chip.is_flat(), FLAT)]
+    let opens = config.ftl.opens;
+    let growth = match grade {
+        GradeChoice::Measured(groups) => shown(groups.growth),
+        _ => None,
+    };
+    let predicts = opens == Opens::Healthiest;
+    vec![
+        ("belief.grade", graded, chip.is_flat(), FLAT),
+        ("belief.grade.measured.growth", growth, !predicts, "without ftl.opens = \"healthiest\""),
+    ]
 }
 
 fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {

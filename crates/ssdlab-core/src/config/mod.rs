@@ -19,7 +19,7 @@ pub use ssdlab_nand::chip::PhysicsConfig;
 use ssdlab_nand::timing::TimingConfig;
 
 use crate::belief::BeliefConfig;
-use crate::ftl::{Copies, PageSequence};
+use crate::ftl::{Copies, Opens, PageSequence};
 use crate::slots::{
     EvictChoice, OrderChoice, PlaceChoice, PreemptChoice, ProgramChoice, ReadChoice, TendChoice,
 };
@@ -333,9 +333,12 @@ pub struct FtlConfig {
     /// How much of the page map the controller holds; the rest lies on the flash and is read when it is
     /// needed: `true`, `false` or a table with its settings. Default: false, all of it.
     pub map_cache: Toggle<MapCacheConfig>,
-    /// Dynamic wear levelling: whether the least worn free block is written next, rather than the
-    /// one that has been free for longest. Default: true. Source: DLV, Table II.
-    pub level_wear: bool,
+    /// Dynamic wear levelling: the free block that is written next. `longest_free` (no levelling),
+    /// `least_erased`, or as blocks were measured (`belief.grade.measured`) `fewest_errors` (RBER-based)
+    /// or `healthiest` (health-binning: the longest predicted life); with these two, what collection
+    /// moves, being colder, gets blocks of its own from the other end. Default: `least_erased`. Source:
+    /// DLV, Table II; PV-read, section III for the measured.
+    pub opens: Opens,
     /// Share of blocks that are bad when the drive leaves the factory. Default: 0. Assumed.
     pub bad_blocks: Share,
 }
@@ -350,7 +353,7 @@ impl Default for FtlConfig {
             copies: None,
             partial_writes: PartialWrites::default(),
             map_cache: Toggle::off(),
-            level_wear: true,
+            opens: Opens::default(),
             bad_blocks: Share::new(0.0),
         }
     }

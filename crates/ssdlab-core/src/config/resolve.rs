@@ -6,15 +6,15 @@ use ssdlab_base::{Bytes, Nanos};
 use ssdlab_nand::Geometry;
 use ssdlab_nand::chip::Chip;
 use ssdlab_nand::page_order::PageOrder;
-use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::refusal::{Refusal, positive};
 
 use super::effects::check_effects;
 use super::space::{logical_pages, most_apart, spare_blocks, usable_blocks};
 use super::{ArrayUnit, DriveConfig, MAP_SHARE, MapCacheConfig, PartialWrites, TransferUnit};
 use crate::belief::grade::{CLASSES_MAX, GradeChoice};
-use crate::belief::groups::GroupsConfig;
+use crate::belief::groups::{Boundaries, GroupsConfig};
 use crate::flash::{FlashSetup, HOST_RANKS};
-use crate::ftl::{MapShape, PageSequence};
+use crate::ftl::{MapShape, Opens, PageSequence};
 use crate::policy::Setup;
 use crate::policy::place::{PlacePolicy, Typed};
 use crate::slots::{
@@ -129,6 +129,7 @@ impl Resolved {
         config.place.iter().try_for_each(|link| Place::check(link, &setup))?;
         check_links(&config.place, &setup)?;
         config.program.iter().try_for_each(|link| Program::check(link, &setup))?;
+        check_opens(config.ftl.opens, &setup)?;
         Read::check(&config.read, &setup)?;
         Preempt::check(&config.preempt, &setup)?;
         Evict::check(&config.evict, &setup)?;
@@ -146,6 +147,7 @@ impl Resolved {
             rungs: self.chip.rungs(),
             classes: self.config.belief.grade.classes() as u8,
             groups: self.config.belief.grade.apart() as u8 + 1,
+            measured: matches!(self.config.belief.grade, GradeChoice::Measured(_)),
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,
             voltages: self.chip.voltage_names().map(str::to_owned).collect(),
         }
@@ -328,30 +330,48 @@ fn check_grade(grade: &GradeChoice, rungs: u8) -> Result<(), Refusal> {
         let expected = format!("1 to {} shares: the last class has the rest", CLASSES_MAX - 1);
         return Err(Refusal::new(KEY, format!("a list of {}", config.shares.len()), expected));
     }
-    let sum: f64 = config.shares.iter().map(|share| share.get()).sum();
+    shares_fit(KEY, &config.shares)
+}
+
+fn shares_fit(key: &str, shares: &[Share]) -> Result<(), Refusal> {
+    let sum: f64 = shares.iter().map(|share| share.get()).sum();
     match sum > 1.0 {
         true => {
-            Err(Refusal::new(KEY, format!("a sum of {sum}"), "shares that add up to 1 at most"))
+            Err(Refusal::new(key, format!("a sum of {sum}"), "shares that add up to 1 at most"))
         }
         false => Ok(()),
     }
 }
 
+/// Refuses to open blocks by what they were measured to be where none is measured.
+fn check_opens(opens: Opens, setup: &Setup) -> Result<(), Refusal> {
+    if !opens.measures() || setup.measured {
+        return Ok(());
+    }
+    let name = if opens == Opens::Healthiest { "healthiest" } else { "fewest_errors" };
+    let expected = "blocks that are measured (belief.grade = \"measured\") for that";
+    Err(Refusal::new("ftl.opens", name, expected))
+}
+
 /// Refuses groups that are none.
 fn check_groups(config: &GroupsConfig, rungs: u8) -> Result<(), Refusal> {
-    const KEY: &str = "belief.grade.measured.upto";
-    if !(2..=CLASSES_MAX).contains(&config.groups()) {
-        let expected = format!("1 to {} levels: the last group has the rest", CLASSES_MAX - 1);
-        return Err(Refusal::new(KEY, format!("a list of {}", config.upto.len()), expected));
+    const KEY: &str = "belief.grade.measured.boundaries";
+    let growth = config.growth.unwrap_or(1.0);
+    positive("belief.grade.measured.growth", growth)?;
+    if config.groups() > CLASSES_MAX {
+        let expected = format!("at most {}: the last group has the rest", CLASSES_MAX - 1);
+        return Err(Refusal::new(KEY, format!("a list of {}", config.groups() - 1), expected));
     }
-    let rising = config.upto.windows(2).all(|pair| pair[0] < pair[1]);
-    let within = config.upto.iter().all(|level| (1..rungs.max(2)).contains(level));
-    match rising && within {
-        true => Ok(()),
-        false => {
+    match &config.boundaries {
+        Boundaries::Levels(upto) => {
+            let rising = upto.windows(2).all(|pair| pair[0] < pair[1]);
+            if rising && upto.iter().all(|level| (1..rungs.max(2)).contains(level)) {
+                return Ok(());
+            }
             let expected = format!("rising levels, 1 to {} of this drive's {rungs}", rungs - 1);
-            Err(Refusal::new(KEY, format!("{:?}", config.upto), expected))
+            Err(Refusal::new(format!("{KEY}.levels"), format!("{upto:?}"), expected))
         }
+        Boundaries::Shares(shares) => shares_fit(&format!("{KEY}.shares"), shares),
     }
 }
 

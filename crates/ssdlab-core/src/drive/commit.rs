@@ -4,7 +4,7 @@ use ssdlab_nand::PlaneId;
 
 use super::Drive;
 use super::watch::watch;
-use crate::account::{Cause, Manners, OpKind};
+use crate::account::{Cause, Manners, OpKind, Reading};
 use crate::flash::{Event, Owner, TxnId};
 use crate::policy::read::ReadPolicy;
 
@@ -71,13 +71,18 @@ impl Drive {
         }
     }
 
-    /// Notes the level at which a block was read.
+    /// Notes what a read tells of its block.
     fn measure(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
         let groups = self.groups.as_mut().expect("blocks that are measured");
         // What no table knows lies in no block.
         if txn.kind == OpKind::Read && txn.age.is_none() {
-            groups.read(self.geometry.block_of(txn.ppn), txn.rung);
+            let errors = match self.counts_errors {
+                true => self.flash.cells.errors_of(txn, &self.geometry, self.now),
+                false => 0,
+            };
+            let reading = Reading { level: txn.rung, errors };
+            groups.read(self.geometry.block_of(txn.ppn), reading);
         }
     }
 

@@ -6,9 +6,10 @@ use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn};
 use super::Drive;
 use super::watch::watch;
 use crate::account::{Cause, OpKind};
+use crate::belief::groups::Groups;
 use crate::config::RESERVE_BLOCKS;
 use crate::flash::{Owner, Rank, TxnId};
-use crate::ftl::{BlockState, Stream};
+use crate::ftl::{BlockState, Opens, Stream};
 use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
 use crate::slots::Tend;
 
@@ -66,6 +67,16 @@ impl Jobs {
     }
 }
 
+/// When a free block's turn to be opened comes, the least first, if that goes by what blocks were
+/// measured to be.
+pub(super) fn turn(opens: Opens, groups: &Groups, block: BlockId, erases: u32) -> Option<u32> {
+    match opens {
+        Opens::LongestFree | Opens::LeastErased => None,
+        Opens::FewestErrors => Some(groups.errors(block)),
+        Opens::Healthiest => Some(u32::MAX - groups.intervals_left(block, erases)),
+    }
+}
+
 impl Drive {
     /// A page of the plane was written or became invalid: the tenders may want something.
     #[inline]
@@ -84,6 +95,9 @@ impl Drive {
         let plane = self.geometry.plane_of(block);
         let may_join = self.ftl.alloc.free_blocks(plane) >= RESERVE_BLOCKS;
         self.ftl.blocks.set_class(block, groups.erased(block, class, erases, may_join));
+        if let Some(turn) = turn(self.resolved.config.ftl.opens, groups, block, erases) {
+            self.ftl.blocks.set_turn(block, turn);
+        }
     }
 
     /// Asks the tenders about a plane that no job runs on.

@@ -26,7 +26,7 @@ use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use crate::audit::Auditor;
 use crate::belief::grade::{GradeChoice, Grades};
-use crate::belief::groups::Groups;
+use crate::belief::groups::{First, Groups};
 use crate::belief::heat::ReadCounts;
 use crate::buffer::Buffer;
 use crate::config::{Allocation, Resolved};
@@ -106,6 +106,8 @@ pub struct Drive {
     answers: Answers,
     /// What is known of the blocks, if they are measured.
     groups: Option<Box<Groups>>,
+    /// Whether the errors of what is read are counted, to measure blocks by them.
+    counts_errors: bool,
     /// How often pages were read, if a tender asks.
     heat: Option<ReadCounts>,
     /// What an order that holds needs.
@@ -154,6 +156,7 @@ impl Drive {
             flash,
             hold,
             groups: None,
+            counts_errors: false,
             heat: (most > 0).then(|| ReadCounts::new(resolved.logical_pages, most)),
             learns: answers.read.learns(),
             jobs: Jobs::new(geometry.plane_count(), &answers.tend),
@@ -181,9 +184,21 @@ impl Drive {
         let GradeChoice::Measured(config) = &self.resolved.config.belief.grade else { return };
         let all = (0..self.geometry.block_count()).map(BlockId);
         let erases = all.clone().map(|block| self.ftl.blocks.erases(block)).collect();
-        let levels = self.flash.cells.fresh_levels(&self.geometry);
-        let mut groups =
-            Groups::new(config, (self.geometry.blocks, self.resolved.most_apart), levels, erases);
+        let first = First {
+            blocks_per_plane: self.geometry.blocks,
+            most_apart: self.resolved.most_apart,
+            most_errors: self.flash.cells.most_errors(),
+            known: self.flash.cells.first_readings(&self.geometry),
+            erases,
+        };
+        let mut groups = Groups::new(config, first);
+        let opens = self.resolved.config.ftl.opens;
+        if opens.measures() {
+            let erases = |block| self.ftl.blocks.erases(block);
+            let turns = all.clone().map(|block| jobs::turn(opens, &groups, block, erases(block)));
+            self.ftl.blocks.set_turns(turns.flatten().collect());
+        }
+        self.counts_errors = opens.measures() || groups.ranks();
         let is_free = |&block: &BlockId| self.ftl.blocks.state(block) == BlockState::Free;
         let mut free: Vec<BlockId> = all.filter(is_free).collect();
         // By chance: the first in order would be the first that the host is given, too.
@@ -297,7 +312,10 @@ impl Drive {
     pub fn metadata_bytes(&self) -> Vec<(&'static str, u64)> {
         let blocks = u64::from(self.geometry.block_count());
         let mut bits = match &self.groups {
-            Some(groups) => vec![("block_groups", groups.metadata_bits())],
+            Some(groups) => {
+                let errors = if self.counts_errors { groups.error_bits() } else { 0 };
+                vec![("block_groups", groups.metadata_bits()), ("block_errors", errors)]
+            }
             None => {
                 let classes = self.resolved.config.belief.grade.classes() as u64;
                 let of_a_block = u64::from(classes.next_power_of_two().trailing_zeros());

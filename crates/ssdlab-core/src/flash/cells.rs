@@ -13,7 +13,7 @@ use ssdlab_nand::voltage::Voltage;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, Ppn};
 
 use super::txn::Txn;
-use crate::account::OpKind;
+use crate::account::{OpKind, Reading};
 
 /// The truth about every block.
 #[derive(Clone, Debug)]
@@ -112,12 +112,12 @@ impl Cells {
         (0..geometry.block_count()).map(|block| self.chip.base_rber(BlockId(block))).collect()
     }
 
-    /// The rung at which the worst page of each block is read as it is worn now, right after it was
-    /// programmed: what a first reading of all blocks tells.
-    pub fn fresh_levels(&self, geometry: &Geometry) -> Vec<u8> {
+    /// What a first reading of all blocks tells: the worst page of each, as it is worn now, right after
+    /// it was programmed.
+    pub fn first_readings(&self, geometry: &Geometry) -> Vec<Reading> {
         let last = self.rungs() - 1;
         let types = 0..geometry.cell.bits() as u8;
-        let level = |at: usize| {
+        let reading = |at: usize| {
             let block = BlockId(at as u32);
             let of = |page_type| {
                 let conditions = Conditions {
@@ -129,11 +129,13 @@ impl Cells {
                     reads: 0,
                     dwell: Nanos::from_ns(self.facts.dwell.get(at).copied().unwrap_or(0)),
                 };
-                self.chip.rung_needed(block, &conditions).unwrap_or(last)
+                let level = self.chip.rung_needed(block, &conditions).unwrap_or(last);
+                (level, self.chip.errors(block, &conditions))
             };
-            types.clone().map(of).max().unwrap_or(last)
+            let (level, errors) = types.clone().map(of).max().unwrap_or((last, 0));
+            Reading { level, errors }
         };
-        (0..geometry.block_count() as usize).map(level).collect()
+        (0..geometry.block_count() as usize).map(reading).collect()
     }
 
     /// Means over the reads whose errors were counted: raw bit errors of a codeword as the
@@ -235,15 +237,11 @@ impl Cells {
         }
     }
 
-    /// The rung at which a read that is sensed now decodes; counts the read.
+    /// What holds for a page as it is read.
     #[inline]
-    pub(super) fn rung_needed(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> u8 {
-        if self.chip.is_flat() {
-            return 0;
-        }
-        let block = geometry.block_of(txn.ppn);
+    fn conditions(&self, txn: &Txn, block: BlockId, geometry: &Geometry, now: u64) -> Conditions {
         let at = block.index();
-        let conditions = Conditions {
+        Conditions {
             page: geometry.page_in_block(txn.ppn),
             page_type: txn.page_type,
             voltage: txn.voltage,
@@ -251,8 +249,29 @@ impl Cells {
             retention: self.age(txn, block, now),
             reads: self.facts.reads[at],
             dwell: Nanos::from_ns(self.facts.dwell[at]),
-        };
-        self.facts.reads[at] += 1;
+        }
+    }
+
+    /// Raw bit errors of a codeword of a page that was read, as a controller counts them.
+    pub fn errors_of(&self, txn: &Txn, geometry: &Geometry, now: u64) -> u32 {
+        let block = geometry.block_of(txn.ppn);
+        self.chip.errors(block, &self.conditions(txn, block, geometry, now))
+    }
+
+    /// Raw bit errors of a codeword that the last rung decodes.
+    pub fn most_errors(&self) -> u32 {
+        self.chip.most_errors()
+    }
+
+    /// The rung at which a read that is sensed now decodes; counts the read.
+    #[inline]
+    pub(super) fn rung_needed(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> u8 {
+        if self.chip.is_flat() {
+            return 0;
+        }
+        let block = geometry.block_of(txn.ppn);
+        let conditions = self.conditions(txn, block, geometry, now);
+        self.facts.reads[block.index()] += 1;
         if self.looked.is_multiple_of(COUNTED) {
             self.errors += u64::from(self.chip.errors(block, &conditions));
             self.rber += self.chip.rber(block, &conditions);

@@ -7,7 +7,7 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn};
 
 use super::blocks::BlockTable;
-use super::pools::Pools;
+use super::pools::{Opens, Pools};
 use super::relaxed::Relaxed;
 use super::strict::Strict;
 
@@ -81,9 +81,8 @@ enum Way {
 pub struct Manner {
     /// Free blocks of a plane that only a job may open.
     pub reserve: u32,
-    /// Whether the least worn free block is opened next, rather than the one that has been free
-    /// for longest.
-    pub level_wear: bool,
+    /// Which free block is opened next.
+    pub opens: Opens,
     /// Classes of blocks.
     pub classes: usize,
     /// The order of the pages.
@@ -204,18 +203,21 @@ impl Allocator {
 
     /// Pages that what is moved can still get of a class that is set apart.
     pub fn pages_apart(&self, plane: PlaneId, class: u8) -> u32 {
-        let class = usize::from(class);
-        let clean = self.pools.for_host(plane, class) * self.pages_per_block;
-        self.left(plane, Stream::Gc, class) + clean
+        self.pages_for(Stream::Gc, plane, class)
     }
 
     /// Pages of a class that the host can still write on a plane before blocks are erased, if it
     /// gets all of them.
     #[inline]
     pub fn pages_of(&self, plane: PlaneId, class: u8) -> u32 {
+        self.pages_for(Stream::Host, plane, class)
+    }
+
+    #[inline]
+    fn pages_for(&self, stream: Stream, plane: PlaneId, class: u8) -> u32 {
         let class = usize::from(class);
         let clean = self.pools.for_host(plane, class) * self.pages_per_block;
-        self.left(plane, Stream::Host, class) + clean
+        self.left(plane, stream, class) + clean
     }
 
     /// The place in its block of the next page that a stream would write, if there is one.
@@ -344,7 +346,7 @@ mod tests {
     use crate::ftl::BlockState;
 
     /// A plane of six blocks of two pages, with this wear; the fourth is bad.
-    fn plane(level_wear: bool) -> (Geometry, BlockTable, Allocator) {
+    fn plane(opens: Opens) -> (Geometry, BlockTable, Allocator) {
         let geometry = Geometry {
             channels: 1,
             chips: 1,
@@ -359,10 +361,11 @@ mod tests {
         for (block, wear) in (0..).map(BlockId).zip([5, 2, 9, 0, 7, 2]) {
             blocks.set_erases(block, wear);
         }
+        blocks.set_turns(vec![3, 4, 1, 0, 5, 2]);
         blocks.set_state(BlockId(3), BlockState::Bad);
         let manner = Manner {
             reserve: 1,
-            level_wear,
+            opens,
             classes: 1,
             order: PageSequence::Strict,
             copies: Copies::Apart,
@@ -387,8 +390,8 @@ mod tests {
     }
 
     /// The blocks that a stream gets until it gets no more.
-    fn drain(level_wear: bool, stream: Stream) -> Vec<u32> {
-        let (geometry, mut blocks, mut allocator) = plane(level_wear);
+    fn drain(opens: Opens, stream: Stream) -> Vec<u32> {
+        let (geometry, mut blocks, mut allocator) = plane(opens);
         let pages = std::iter::from_fn(|| take(&geometry, &mut blocks, &mut allocator, stream));
         let pages: Vec<u32> = pages.collect();
         assert!(pages.chunks(2).all(|pair| pair[0] % 2 == 0 && pair[1] == pair[0] + 1));
@@ -397,15 +400,24 @@ mod tests {
 
     #[test]
     fn the_least_worn_block_is_opened_first_and_the_reserve_is_kept_from_the_host() {
-        assert_eq!(drain(true, Stream::Host), [1, 5, 0, 4]);
-        assert_eq!(drain(true, Stream::Gc), [1, 5, 0, 4, 2]);
-        assert_eq!(drain(true, Stream::Cold), [2, 4, 0, 1, 5]);
-        assert_eq!(drain(false, Stream::Host), [0, 1, 2, 4]);
+        assert_eq!(drain(Opens::LeastErased, Stream::Host), [1, 5, 0, 4]);
+        assert_eq!(drain(Opens::LeastErased, Stream::Gc), [1, 5, 0, 4, 2]);
+        assert_eq!(drain(Opens::LeastErased, Stream::Cold), [2, 4, 0, 1, 5]);
+        assert_eq!(drain(Opens::LongestFree, Stream::Host), [0, 1, 2, 4]);
+    }
+
+    #[test]
+    fn by_errors_the_best_block_is_the_hosts_and_what_is_moved_gets_the_worst() {
+        for opens in [Opens::FewestErrors, Opens::Healthiest] {
+            assert_eq!(drain(opens, Stream::Host), [2, 5, 0, 1]);
+            assert_eq!(drain(opens, Stream::Gc), [4, 1, 0, 5, 2]);
+            assert_eq!(drain(opens, Stream::Cold), [4, 1, 0, 5, 2]);
+        }
     }
 
     #[test]
     fn the_host_may_write_every_free_page_but_those_of_the_reserve() {
-        let (geometry, mut blocks, mut allocator) = plane(true);
+        let (geometry, mut blocks, mut allocator) = plane(Opens::LeastErased);
         for left in (0..=8).rev() {
             assert_eq!(allocator.pages_of(PLANE, 0), left);
             let page = take(&geometry, &mut blocks, &mut allocator, Stream::Host);
@@ -415,7 +427,7 @@ mod tests {
 
     #[test]
     fn without_levelling_the_block_freed_first_is_opened_first() {
-        let (geometry, mut blocks, mut allocator) = plane(false);
+        let (geometry, mut blocks, mut allocator) = plane(Opens::LongestFree);
         let write = |blocks: &mut BlockTable, allocator: &mut Allocator| {
             take(&geometry, blocks, allocator, Stream::Gc).map(|page| page / 2)
         };
@@ -430,7 +442,7 @@ mod tests {
 
     #[test]
     fn each_stream_has_an_open_block_of_its_own() {
-        let (geometry, mut blocks, mut allocator) = plane(true);
+        let (geometry, mut blocks, mut allocator) = plane(Opens::LeastErased);
         let order = PageOrder::conventional(geometry.cell, geometry.pages);
         let next = |allocator: &Allocator, blocks: &BlockTable, stream| {
             allocator.next_page(&order, blocks, PLANE, stream, Pick::default())

@@ -43,6 +43,10 @@ pub struct BlockTable {
     /// drive: each drive sorts its blocks by what it believes.
     #[serde(skip)]
     class: Vec<u8>,
+    /// In which order free blocks are opened where that goes by what they were measured to be, the least
+    /// first; empty where it does not.
+    #[serde(skip)]
+    turn: Vec<u32>,
     /// Classes that are set apart, the best first: their blocks are for who asks for them.
     #[serde(skip)]
     apart: u8,
@@ -62,6 +66,7 @@ impl BlockTable {
             blocks_per_plane: geometry.blocks,
             pages_per_block: geometry.pages as u16,
             class: Vec::new(),
+            turn: Vec::new(),
             apart: 0,
         }
     }
@@ -75,6 +80,22 @@ impl BlockTable {
     /// Moves a block to another class.
     pub fn set_class(&mut self, block: BlockId, class: u8) {
         self.class[block.index()] = class;
+    }
+
+    /// Sets when each block's turn to be opened comes, the least first.
+    pub fn set_turns(&mut self, turns: Vec<u32>) {
+        self.turn = turns;
+    }
+
+    /// Sets when a block's turn to be opened comes.
+    pub fn set_turn(&mut self, block: BlockId, turn: u32) {
+        self.turn[block.index()] = turn;
+    }
+
+    /// When a block's turn to be opened comes.
+    #[inline]
+    pub fn turn(&self, block: BlockId) -> u32 {
+        self.turn.get(block.index()).copied().unwrap_or(0)
     }
 
     /// Whether a block is set apart.

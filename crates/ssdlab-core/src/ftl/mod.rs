@@ -16,6 +16,7 @@ pub use blocks::{BlockState, BlockTable, Pool};
 pub use map::{Map, SavedMap};
 pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
 pub use plane_order::PlaneOrder;
+pub use pools::Opens;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, PlaneId, Ppn};
 

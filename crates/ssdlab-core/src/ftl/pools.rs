@@ -3,20 +3,42 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
-use super::allocate::{Manner, Stream};
+use super::allocate::{Copies, Manner, PageSequence, Stream};
 use super::blocks::{BlockState, BlockTable};
 
 /// Free blocks of a plane and class, (key, block), the least key on top.
 type FreeBlocks = BinaryHeap<Reverse<(u32, u32)>>;
 
+/// Which free block of a plane is opened next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Opens {
+    /// The one that has been free for longest: no wear levelling.
+    LongestFree,
+    /// The one erased least often.
+    #[default]
+    LeastErased,
+    /// The one whose codewords had the fewest errors when it was measured.
+    FewestErrors,
+    /// The one that is predicted to last longest.
+    Healthiest,
+}
+
+impl Opens {
+    /// Whether it goes by what blocks were measured to be.
+    pub fn measures(self) -> bool {
+        matches!(self, Opens::FewestErrors | Opens::Healthiest)
+    }
+}
+
 /// The free blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pools {
-    /// Free blocks of each plane and class, by wear or by time since they were freed; the least on
-    /// top.
+    /// Free blocks of each plane and class, by [`Opens`]; the first to be opened on top.
     free: Box<[FreeBlocks]>,
     /// Free blocks of each plane, without those that are set apart.
     count: Box<[u32]>,
@@ -25,7 +47,10 @@ pub struct Pools {
     pub apart: usize,
     /// Free blocks of a plane that only a job may open: it gives one back when it ends.
     pub reserve: u32,
-    level_wear: bool,
+    opens: Opens,
+    /// Whether what is moved, which is colder than what the host writes, goes to the blocks that come
+    /// last.
+    moves_last: bool,
     freed: u32,
 }
 
@@ -33,14 +58,16 @@ impl Pools {
     /// Every block of `blocks` that is free.
     pub fn new(geometry: &Geometry, blocks: &BlockTable, manner: Manner) -> Pools {
         let planes = geometry.plane_count() as usize;
-        let Manner { reserve, level_wear, classes, apart, .. } = manner;
+        let Manner { reserve, opens, classes, apart, .. } = manner;
+        let own_blocks = manner.order == PageSequence::Strict && manner.copies == Copies::Apart;
         let mut pools = Pools {
             free: vec![FreeBlocks::new(); planes * classes].into_boxed_slice(),
             count: vec![0; planes].into_boxed_slice(),
             classes,
             apart,
             reserve,
-            level_wear,
+            opens,
+            moves_last: opens.measures() && own_blocks,
             freed: 0,
         };
         for plane in (0..geometry.plane_count()).map(PlaneId) {
@@ -55,7 +82,11 @@ impl Pools {
     }
 
     fn key(&self, blocks: &BlockTable, block: BlockId) -> u32 {
-        if self.level_wear { blocks.erases(block) } else { self.freed }
+        match self.opens {
+            Opens::LongestFree => self.freed,
+            Opens::LeastErased => blocks.erases(block),
+            Opens::FewestErrors | Opens::Healthiest => blocks.turn(block),
+        }
     }
 
     fn put(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId, key: u32) {
@@ -119,14 +150,16 @@ impl Pools {
         self.count[plane.index()] -= u32::from(class >= self.apart);
         let pool = self.pool(plane, class);
         let heap = &mut self.free[pool];
-        if stream != Stream::Cold {
+        let last = stream == Stream::Cold || (self.moves_last && stream == Stream::Gc);
+        if !last {
             let Reverse((_, block)) = heap.pop().expect("a class with a free block");
             return BlockId(block);
         }
         let mut all = std::mem::take(heap).into_vec();
         let worn = (0..all.len()).max_by_key(|&at| {
-            let block = all[at].0.1;
-            (blocks.erases(BlockId(block)), Reverse(block))
+            let Reverse((key, block)) = all[at];
+            let wear = if self.opens.measures() { key } else { blocks.erases(BlockId(block)) };
+            (wear, Reverse(block))
         });
         let taken = all.swap_remove(worn.expect("a class with a free block"));
         *heap = all.into();

@@ -22,6 +22,8 @@ pub struct Setup {
     pub classes: u8,
     /// Groups into which blocks are measured; 1 if they are not.
     pub groups: u8,
+    /// Whether blocks are measured.
+    pub measured: bool,
     /// Whether pages have the relaxed order, so that their types can be chosen.
     pub typed_pages: bool,
     /// Names of the voltages with which pages can be programmed, the normal ones first.
@@ -41,6 +43,7 @@ impl Setup {
             rungs: 1,
             classes: 1,
             groups: 1,
+            measured: false,
             typed_pages: false,
             voltages: vec!["normal".into()],
         }

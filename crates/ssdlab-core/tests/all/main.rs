@@ -11,6 +11,7 @@ mod flushes;
 mod held;
 mod house;
 mod map_cache;
+mod measured_wear;
 mod metamorphic;
 mod model;
 mod pa_ssd;

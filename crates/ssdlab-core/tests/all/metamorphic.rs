@@ -76,8 +76,8 @@ fn static_wear_levelling_moves_cold_data_and_narrows_the_spread() {
 
 #[test]
 fn dynamic_wear_levelling_writes_the_least_worn_free_block() {
-    let least_worn_in_use = |level: bool| {
-        let set = format!("ftl.level_wear = {level}");
+    let least_worn_in_use = |level: &str| {
+        let set = format!("ftl.opens = \"{level}\"");
         // Hot pages wear some blocks out; then all is written anew and frees the others.
         let mut steps = hot_and_cold();
         steps.extend(self::steps(9, 600, 0, 50_000));
@@ -89,7 +89,7 @@ fn dynamic_wear_levelling_writes_the_least_worn_free_block() {
         let count = f64::from(rig.drive.resolved().geometry().block_count());
         f64::from(squares) / count - (f64::from(sum) / count).powi(2)
     };
-    let (levelled, not) = (least_worn_in_use(true), least_worn_in_use(false));
+    let (levelled, not) = (least_worn_in_use("least_erased"), least_worn_in_use("longest_free"));
     assert!(levelled < 0.9 * not, "{levelled} {not}");
 }
 

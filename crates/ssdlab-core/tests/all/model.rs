@@ -124,11 +124,12 @@ fn collector() -> impl Strategy<Value = Vec<String>> {
     let threshold = one_of(&["0.05", "0.3", "0.8"]);
     let mode = one_of(&["background", "foreground"]);
     let counts = one_of(&["blocks", "pages"]);
-    (victim, (threshold, counts), mode, any::<bool>()).prop_map(|(victim, (threshold, counts), mode, level_wear)| {
+    let opens = one_of(&["least_erased", "longest_free"]);
+    (victim, (threshold, counts), mode, opens).prop_map(|(victim, (threshold, counts), mode, opens)| {
         vec![
             format!("tend.gc = {{ victim = \"{victim}\", threshold = {threshold}, counts = \"{counts}\" }}"),
             format!("tend.gc.mode = \"{mode}\""),
-            format!("ftl.level_wear = {level_wear}"),
+            format!("ftl.opens = \"{opens}\""),
         ]
     })
 }
@@ -162,17 +163,23 @@ fn classes() -> impl Strategy<Value = Vec<String>> {
             format!("place = [{links}]"),
         ]
     });
-    let groups = one_of(&["[1]", "[1, 4]", "[1, 2, 3, 4, 5, 6]"]);
+    let groups = one_of(&[
+        "{ levels = [1] }",
+        "{ levels = [1, 4] }",
+        "{ levels = [1, 2, 3, 4, 5, 6] }",
+        "{ shares = [0.1, 0.4] }",
+    ]);
     let read = one_of(&["known_level", "climb"]);
+    let opens = one_of(&["least_erased", "fewest_errors", "healthiest"]);
     let moves = one_of(&["{ threshold = 1 }", "{ threshold = 3 }", "false"]);
     let apart = one_of(&["0.1", "0.25"]);
-    let measured = (groups, read, moves, apart).prop_map(|(upto, read, moves, apart)| {
+    let measured = (groups, (read, opens), moves, apart).prop_map(|(by, (read, opens), moves, apart)| {
         vec![
             "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }".into(),
             format!(
-                "belief.grade = {{ measured = {{ upto = {upto}, apart = {apart}, interval = 2 }} }}"
+                "belief.grade = {{ measured = {{ boundaries = {by}, apart = {apart}, interval = 2 }} }}"
             ),
-            format!("read = \"{read}\"\ntend.read_hot = {moves}"),
+            format!("read = \"{read}\"\ntend.read_hot = {moves}\nftl.opens = \"{opens}\""),
         ]
     });
     prop_oneof![2 => Just(Vec::new()), 1 => graded, 1 => typed, 1 => measured]

@@ -30,7 +30,7 @@ fn class(drive: &Drive, page: u64) -> u8 {
 fn level(drive: &Drive, page: u64) -> u8 {
     let (ppn, geometry) = (drive.ftl().map.get(Lpn(page as u32)), drive.resolved().geometry());
     let block = geometry.block_of(ppn.expect("a page that was written"));
-    drive.flash().cells.fresh_levels(geometry)[block.index()] + 1
+    drive.flash().cells.first_readings(geometry)[block.index()].level + 1
 }
 
 fn read(rig: &mut Rig, page: u64, times: u64) {
@@ -122,9 +122,10 @@ fn where_a_group_is_full_a_block_that_is_not_read_makes_room() {
 
 #[test]
 fn nobody_moves_where_there_is_one_group_or_no_tender() {
-    for set in
-        ["tend.read_hot = false", "belief.grade = { measured = { upto = [1], apart = 0.0 } }"]
-    {
+    for set in [
+        "tend.read_hot = false",
+        "belief.grade = { measured = { boundaries = { levels = [1] }, apart = 0.0 } }",
+    ] {
         let mut rig = full(&[set]);
         (0..40).for_each(|page| read(&mut rig, page, 4));
         assert_eq!(rig.drive.stats().moves.hot_in, 0, "{set}");

@@ -8,7 +8,7 @@ use crate::support::{BUS, PROGRAM, READ, Rig, Step, play};
 
 const TINY: [&str; 5] = [
     "geometry = { chips = 2, blocks = 10, cell = \"slc\", pages = 2, page_size = \"512B\" }",
-    "ftl = { overprovisioning = 0.3, allocation = \"dynamic\", level_wear = false }",
+    "ftl = { overprovisioning = 0.3, allocation = \"dynamic\", opens = \"longest_free\" }",
     "ftl.allocation_order = \"CWDP\"",
     "tend.gc = { victim = \"d_choices\", threshold = 0.3 }",
     "physics = { retries = {} }",

@@ -37,7 +37,10 @@ fn shape() -> impl Strategy<Value = Vec<String>> {
                     ),
                     format!("geometry = {{ blocks = {blocks}, pages = {pages}, cell = \"slc\" }}"),
                     format!("ftl = {{ bad_blocks = {bad}, overprovisioning = 0.5 }}"),
-                    format!("ftl = {{ allocation_order = \"{order}\", level_wear = {level} }}"),
+                    format!(
+                        "ftl = {{ allocation_order = \"{order}\", opens = \"{}\" }}",
+                        if level { "least_erased" } else { "longest_free" }
+                    ),
                     format!(
                         "ftl = {{ partial_writes = \"{partial}\", page_order = \"{page_order}\" }}"
                     ),

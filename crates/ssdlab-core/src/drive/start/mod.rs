@@ -55,7 +55,7 @@ pub fn ftl(resolved: &Resolved, order: &PlaneOrder, grades: &Grades) -> Ftl {
 pub fn manner(resolved: &Resolved) -> Manner {
     Manner {
         reserve: RESERVE_BLOCKS as u32,
-        level_wear: resolved.config.ftl.level_wear,
+        opens: resolved.config.ftl.opens,
         classes: resolved.config.belief.grade.classes(),
         apart: resolved.config.belief.grade.apart(),
         order: resolved.config.ftl.page_order,

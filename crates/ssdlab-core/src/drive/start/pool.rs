@@ -9,7 +9,7 @@ use ssdlab_base::rng;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
 
 use crate::config::{Resolved, spare_blocks, usable_blocks};
-use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Manner, Map, Pick, Stream};
+use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Manner, Map, Opens, Pick, Stream};
 use crate::policy::Setup;
 use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
 use crate::slots::Tend;
@@ -84,7 +84,8 @@ impl Pool {
             ..resolved.geometry().clone()
         };
         let table = BlockTable::new(&geometry);
-        let manner = Manner { level_wear: false, classes: 1, apart: 0, ..super::manner(resolved) };
+        let manner =
+            Manner { opens: Opens::LongestFree, classes: 1, apart: 0, ..super::manner(resolved) };
         let alloc = Allocator::new(&geometry, &table, manner);
         let map = Map::new(pages, geometry.page_count(), false);
         let spare = spare_blocks(&resolved.config, resolved.logical_pages);

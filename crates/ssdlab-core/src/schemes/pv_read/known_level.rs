@@ -5,7 +5,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
-use super::read_hot::needs_groups;
 use crate::policy::read::{ReadPolicy, ReadView};
 use crate::policy::{Answer, Setup};
 
@@ -22,7 +21,8 @@ impl Answer for KnownLevel {
     type Config = KnownLevelConfig;
 
     fn check(_: &KnownLevelConfig, setup: &Setup) -> Result<(), Refusal> {
-        needs_groups("read", "known_level", setup)
+        let expected = "blocks that are measured by the level at which they are read (belief.grade = \"measured\")";
+        if setup.measured { Ok(()) } else { Err(Refusal::new("read", "known_level", expected)) }
     }
 
     fn build(_: &KnownLevelConfig, _: &Setup) -> KnownLevel {

@@ -41,13 +41,6 @@ pub struct ReadHot {
     blocks_per_plane: u32,
 }
 
-/// Refuses a drive whose blocks are not measured.
-pub(super) fn needs_groups(key: &str, name: &str, setup: &Setup) -> Result<(), Refusal> {
-    let expected =
-        "blocks in groups by the level at which they are read (belief.grade = \"measured\")";
-    if setup.groups > 1 { Ok(()) } else { Err(Refusal::new(key, name, expected)) }
-}
-
 impl Answer for ReadHot {
     type Config = ReadHotConfig;
 
@@ -55,7 +48,12 @@ impl Answer for ReadHot {
         if config.threshold == 0 {
             return Err(Refusal::new("tend.read_hot.threshold", 0, "1 to 255 reads"));
         }
-        needs_groups("tend.read_hot", "read_hot", setup)
+        let expected =
+            "blocks in groups by the level at which they are read (belief.grade = \"measured\")";
+        match setup.groups > 1 {
+            true => Ok(()),
+            false => Err(Refusal::new("tend.read_hot", "read_hot", expected)),
+        }
     }
 
     fn build(config: &ReadHotConfig, setup: &Setup) -> ReadHot {

@@ -1,0 +1,98 @@
+//! Wear levelling by what blocks were measured to be: errors, and predicted life.
+
+use ssdlab_base::rng;
+use ssdlab_nand::BlockId;
+
+use crate::support::Rig;
+
+/// Two planes whose blocks err from 0.002 to 0.006 after 100 cycles.
+const SHAPE: &str = "geometry = { channels = 2, blocks = 60, pages = 8 }";
+const PHYSICS: &str = "physics = { levels = { base = { gaussian = { mean = 4e-3, sigma = 1e-3, \
+                       bound = 2.0 } }, wear = { exponent = 1.0, reference_cycles = 100.0 } } }";
+const WORN: &str = "start = { pe_cycles = 100, pe_spread = 30, fill = 0.9 }";
+
+/// What becomes of the blocks of a drive of which a tenth is overwritten again and again.
+#[derive(Debug)]
+struct Worn {
+    /// The rate with which a block was made, the mean over all erases over that over the blocks that
+    /// were erased.
+    worn_by: f64,
+    /// The highest error rate of a block over the mean.
+    worst: f64,
+}
+
+fn worn(sets: &[&str]) -> Worn {
+    let mut rig = Rig::new(
+        &[&[SHAPE, PHYSICS, WORN, "ftl.overprovisioning = 0.4", "tend.gc.threshold = 0.3"], sets]
+            .concat(),
+    );
+    let erases = |rig: &Rig| -> Vec<f64> {
+        let blocks = (0..120).map(BlockId);
+        blocks.map(|block| rig.drive.ftl().blocks.erases(block).into()).collect()
+    };
+    let before = erases(&rig);
+    for n in 0..60_000u64 {
+        rig.wait_below(8).unwrap();
+        rig.write(rng::hash(2, 3, n) % 56);
+        if n % 8 == 0 {
+            rig.read(rng::hash(2, 4, n) % 560);
+        }
+    }
+    rig.finish();
+    let geometry = rig.drive.resolved().geometry();
+    let cells = &rig.drive.flash().cells;
+    let erased = erases(&rig).into_iter().zip(before).map(|(after, before)| after - before);
+    let used =
+        cells.base_rates(geometry).into_iter().zip(erased).filter(|(_, erased)| *erased > 0.0);
+    let used: Vec<(f64, f64)> = used.collect();
+    let by_erase = used.iter().map(|(rate, erased)| rate * erased).sum::<f64>()
+        / used.iter().map(|(_, erased)| erased).sum::<f64>();
+    let by_block = used.iter().map(|(rate, _)| rate).sum::<f64>() / used.len() as f64;
+    let readings = cells.first_readings(geometry);
+    let errors: Vec<f64> = readings.iter().map(|reading| reading.errors.into()).collect();
+    let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+    Worn {
+        worn_by: by_erase / by_block,
+        worst: errors.iter().fold(0.0, |most: f64, &errors| most.max(errors)) / mean,
+    }
+}
+
+const MEASURED: &str =
+    "belief.grade = { measured = { boundaries = { levels = [] }, interval = 5 } }";
+
+#[test]
+fn measured_blocks_that_err_less_wear_more_and_the_worst_are_spared() {
+    let even = worn(&[]);
+    assert!((0.99..1.01).contains(&even.worn_by), "{even:?}");
+    for opens in ["fewest_errors", "healthiest"] {
+        let measured = worn(&[MEASURED, &format!("ftl.opens = \"{opens}\"")]);
+        assert!(measured.worn_by < 0.98, "{opens}: {measured:?}");
+        assert!(measured.worst < even.worst - 0.3, "{opens}: {measured:?}, not {even:?}");
+    }
+}
+
+#[test]
+fn levelling_by_errors_needs_blocks_that_are_measured() {
+    for opens in ["fewest_errors", "healthiest"] {
+        let refused = Rig::seeded(&[SHAPE, PHYSICS, &format!("ftl.opens = \"{opens}\"")], 1).err();
+        assert!(refused.unwrap().starts_with("ftl.opens: blocks that are measured"));
+    }
+}
+
+#[test]
+fn by_rank_a_worn_drive_still_has_groups() {
+    // Worn to level 7, whatever they were made with.
+    let worn = "start = { pe_cycles = 300, fill = 0.5 }";
+    let moved = |boundaries: &str| {
+        let grade =
+            format!("belief.grade = {{ measured = {{ apart = 0.3, boundaries = {boundaries} }} }}");
+        let mut rig = Rig::new(&[SHAPE, PHYSICS, worn, &grade, "tend.read_hot = true"]);
+        for page in (0..40).flat_map(|page| [page; 4]) {
+            rig.read(page);
+            rig.finish();
+        }
+        rig.drive.stats().moves.hot_in
+    };
+    assert!(moved("{ shares = [0.1, 0.5] }") > 20);
+    assert_eq!(moved("{ levels = [1] }"), 0);
+}
