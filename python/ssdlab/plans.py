@@ -37,7 +37,8 @@ class Plan:
     in addresses of its own: :class:`ssdlab.traces.App` or text, ``"NAME=FILE@queue=0,scale=2"``.
     ``warmup`` is a number of requests or a time such as ``"10s"``. ``replays`` runs the load so
     often, each time from where the last has left the drive: the figures are those of the last
-    time, and ``Result.replays`` has them all. ``vary`` says which of all this
+    time, and ``Result.replays`` has them all; ``until_worn``, a share such as ``"5%"``, so often
+    until so many blocks are worn out. ``vary`` says which of all this
     a sweep varies, for the record.
 
     ``detail`` has the result hold what a report draws. ``log`` and ``series`` are Parquet files
@@ -58,6 +59,7 @@ class Plan:
     warmup: str | int | None = None
     precondition: str | None = None
     replays: int | None = None
+    until_worn: str | float | None = None
     time_scale: float | None = None
     closed: int | None = None
     fit: bool = False
@@ -88,6 +90,7 @@ class Plan:
             "warmup": _text("--warmup", _as_typed(self.warmup)),
             "precondition": _text("--precondition", self.precondition),
             "replays": _optional_whole("--replays", self.replays, COUNT_MOST),
+            "until_worn": _text("--until-worn", _as_typed(self.until_worn)),
             "time_scale": _above_zero("--time-scale", self.time_scale),
             "closed": _optional_whole("--closed", self.closed, COUNT_MOST),
             "fit": _truth("--fit", self.fit) or None,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Aggregate,
         Comparison,
         KindResult,
+        Life,
         MoveCounts,
         PageTypesResult,
         PreconditionResult,
@@ -113,6 +114,8 @@ def _figures(result: Result) -> Iterator[str]:
         yield from _typed(result.page_types)
     if result.moves is not None:
         yield _moved(result, result.moves)
+    if result.life is not None:
+        yield from _worn(result.life)
     if result.scheduling_steps:
         yield f"choosing   {result.scheduling_steps / result.requests:.1f} steps a request"
     if result.strong_share is not None:
@@ -138,6 +141,15 @@ def _found(result: Result) -> Iterator[str]:
         yield f"buffer     {share(result.buffer.hit_ratio)} of pages found in it"
     if result.map_cache is not None and result.map_cache.hit_ratio is not None:
         yield f"map        {share(result.map_cache.hit_ratio)} of entries found in its cache"
+
+
+def _worn(life: Life) -> Iterator[str]:
+    """Say how far the blocks have worn out, a line for each moment that was noted."""
+    written = f"{life.host_bytes / 1e12:.3g} TB written"
+    yield f"worn out   {life.worn_out:,} blocks ({life.worn_at_start:,} at the start), {written}"
+    for mark in life.marks:
+        at = f"{mark.host_bytes / 1e12:.3g} TB, {mark.cycles:,.0f} P/E cycles"
+        yield f"           {share(mark.worn_out)} of blocks at {at}"
 
 
 def _moved(result: Result, moves: MoveCounts) -> str:

@@ -172,6 +172,29 @@ class MoveCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class LifeMark:
+    """When a share of the blocks had worn out: bytes programmed for the host, mean P/E cycles."""
+
+    worn_out: float
+    host_bytes: int
+    cycles: float
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """How blocks wear out where ``flash.cycles_per_erase`` runs wear forward.
+
+    A block is worn out when fresh data on it are beyond the last level. ``marks`` has the first
+    block since the start, then shares of all blocks.
+    """
+
+    worn_at_start: int
+    worn_out: int
+    host_bytes: int
+    marks: Sequence[LifeMark]
+
+
+@dataclass(frozen=True, slots=True)
 class MapCacheResult:
     """The part of the page map that the controller holds: entries looked up, and what that cost.
 
@@ -288,6 +311,7 @@ class Result:
     map_cache: MapCacheResult | None = None
     read_levels: Sequence[int] = ()
     moves: MoveCounts | None = None
+    life: Life | None = None
     bit_errors: BitErrors | None = None
     prioritised: Prioritised | None = None
     page_types: PageTypesResult | None = None

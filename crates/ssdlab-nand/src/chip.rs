@@ -61,7 +61,7 @@ impl Chip {
     ) -> Result<Chip, Refusal> {
         let voltages = Voltages::resolve(&timing.voltages)?;
         let same = TransferConfig::Same;
-        let (model, climb, transfer) = match physics {
+        let (model, mut climb, transfer) = match physics {
             PhysicsConfig::Flat => {
                 refuse_base_factors(&voltages)?;
                 (Model::Flat, Climb::single(), &same)
@@ -75,12 +75,21 @@ impl Chip {
                 (Model::Retries(Box::new(model)), config.climb(), &same)
             }
         };
+        let levels = climb.shares.len();
+        if let Model::Levels(model) = &model {
+            climb.shares.truncate(model.rungs());
+        }
         let rungs = climb.shares.len();
         timing.check(geometry.cell, rungs)?;
         Ok(Chip {
             rungs: rungs as u8,
             times: Times::resolve(timing, &climb),
-            transfers: Transfers::resolve(transfer, timing, rungs, geometry.page_size.get())?,
+            transfers: Transfers::resolve(
+                transfer,
+                timing,
+                (rungs, levels),
+                geometry.page_size.get(),
+            )?,
             voltages,
             erase: timing.erase,
             model,

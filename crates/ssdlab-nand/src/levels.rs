@@ -4,8 +4,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::Bytes;
 use ssdlab_base::quantity::Share;
+use ssdlab_base::{Bytes, choice};
 
 use crate::capability;
 use crate::conditions::Conditions;
@@ -14,7 +14,7 @@ use crate::disturb::DisturbConfig;
 use crate::each::Each;
 use crate::factors::{bits, factor_index, factors};
 use crate::geometry::{BlockId, Geometry};
-use crate::ldpc::{LDPC_CAPABILITY, Ladder};
+use crate::ldpc::{BCH_CAPABILITY, LDPC_CAPABILITY, Ladder};
 use crate::refusal::Refusal;
 use crate::retention::{RetentionConfig, RetentionScale, days_in_a_nano};
 use crate::temperature::TemperatureConfig;
@@ -25,6 +25,37 @@ use crate::voltage::Voltages;
 use crate::wear::WearConfig;
 
 const KEY: &str = "physics.levels";
+
+choice! {
+    /// The code that protects pages.
+    pub enum CodeChoice {
+        /// One that soft information helps: reads climb by sensing levels.
+        ldpc => Ldpc(LdpcConfig),
+        /// One that knows bits alone: a read has the first level, and what that does not decode is
+        /// uncorrectable.
+        bch => Bch(BchConfig),
+    } default ldpc
+}
+
+/// `ldpc` has no settings here: `physics.levels.capability` is its.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LdpcConfig {}
+
+/// Settings of `bch`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BchConfig {
+    /// Raw bit error rate that it decodes. Default: 0.0041. Source: PV-read, Table III (rate 8/9,
+    /// 4 KB).
+    pub capability: f64,
+}
+
+impl Default for BchConfig {
+    fn default() -> BchConfig {
+        BchConfig { capability: BCH_CAPABILITY }
+    }
+}
 
 /// What a sensing costs that follows a failed one at the level below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,11 +75,15 @@ pub struct LevelsConfig {
     /// Raw bit error rate that n sensing levels can decode, from 1 level up; its length is the
     /// number of levels. Or a table by name: `derived`, those of docs/ldpc.md (0.00603 0.01174
     /// 0.01418 0.01522 0.01584 0.01619 0.01641), or `paper`. Default: `paper`, 0.0044 0.00644
-    /// 0.00809 0.00953 0.01082 0.01209 0.0132. Source: first and last PV-read, Table III (BCH:
-    /// 0.0041 alone); those between assumed (the start ages of DLV, Fig. 8, under its retention).
+    /// 0.00809 0.00953 0.01082 0.01209 0.0132. Source: first and last PV-read, Table III; those
+    /// between assumed (the start ages of DLV, Fig. 8, under its retention).
     #[serde(deserialize_with = "capability::read")]
     #[schemars(schema_with = "capability::schema")]
     pub capability: Vec<f64>,
+    /// The code that protects pages: `ldpc`, or `bch`, whose reads have the first level alone; set
+    /// `timing.decode` with it. Blocks are the same ones with either. Default: `ldpc`. Source:
+    /// PV-read, Table III.
+    pub code: CodeChoice,
     /// Raw bit error rate with which each block is made. Default: the Gaussian of DLV.
     pub base: BaseConfig,
     /// Factor on the base rate: one value, or one for each page type from the lowest up. Default:
@@ -82,6 +117,7 @@ impl Default for LevelsConfig {
     fn default() -> LevelsConfig {
         LevelsConfig {
             capability: LDPC_CAPABILITY.to_vec(),
+            code: CodeChoice::default(),
             base: BaseConfig::default(),
             page_types: Each::same(1.0),
             wear: None,
@@ -147,7 +183,13 @@ impl Levels {
         seed: u64,
     ) -> Result<Levels, Refusal> {
         let key = |field: &str| format!("{KEY}.{field}");
-        let ladder = Ladder::of_rates(&key("capability"), &config.capability)?;
+        let levels = Ladder::of_rates(&key("capability"), &config.capability)?;
+        let ladder = match &config.code {
+            CodeChoice::Ldpc(_) => levels,
+            CodeChoice::Bch(bch) => {
+                Ladder::of_rates(&key("code.bch.capability"), &[bch.capability])?
+            }
+        };
         let base = Base::resolve(&config.base, &config.capability, &key("base"))?;
         let acceleration = config.temperature.resolve(&key("temperature"))?;
         let retention = match &config.retention {
@@ -177,6 +219,10 @@ impl Levels {
             codeword_bits: bits(config.codeword, &key("codeword"))?,
             base,
         })
+    }
+
+    pub(crate) fn rungs(&self) -> usize {
+        self.ladder.limits().len()
     }
 
     pub(crate) fn heeds_age(&self) -> bool {

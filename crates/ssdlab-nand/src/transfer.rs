@@ -42,10 +42,11 @@ pub(crate) struct Transfers {
 }
 
 impl Transfers {
+    /// Of a ladder of so many rungs, the first of so many levels for which `config` states times.
     pub(crate) fn resolve(
         config: &TransferConfig,
         timing: &TimingConfig,
-        rungs: usize,
+        (rungs, levels): (usize, usize),
         page_bytes: u64,
     ) -> Result<Transfers, Refusal> {
         let normal = timing.voltages.first().and_then(|class| class.transfer);
@@ -57,10 +58,10 @@ impl Transfers {
                     (TransferConfig::Same, None) => Move::Bus { times: 1, over: 1 },
                     (TransferConfig::Same, Some(time)) => Move::Page(time),
                     (TransferConfig::Bits, None) => {
-                        Move::Bus { times: bits_of_level(rung + 1), over: bits_of_level(rungs) }
+                        Move::Bus { times: bits_of_level(rung + 1), over: bits_of_level(levels) }
                     }
                     (TransferConfig::Table(times), None) => {
-                        Move::Page(of_table(times, rung, rungs)?)
+                        Move::Page(of_table(times, rung, levels)?)
                     }
                     (_, Some(time)) => {
                         let key = format!("timing.voltages[{class}].transfer");
@@ -97,12 +98,12 @@ fn scale(time: Nanos, times: u64, over: u64) -> Nanos {
     Nanos::from_ns((time.as_ns() * times + over / 2) / over)
 }
 
-fn of_table(times: &[Nanos], rung: usize, rungs: usize) -> Result<Nanos, Refusal> {
-    match times.len() == rungs && times.is_sorted() {
+fn of_table(times: &[Nanos], rung: usize, levels: usize) -> Result<Nanos, Refusal> {
+    match times.len() == levels && times.is_sorted() {
         true => Ok(times[rung]),
         false => {
             let got = format!("{} times", times.len());
-            let expected = format!("{rungs} times, one a level, none shorter than the one before");
+            let expected = format!("{levels} times, one a level, none shorter than the one before");
             Err(Refusal::new("physics.levels.transfer.table", got, expected))
         }
     }

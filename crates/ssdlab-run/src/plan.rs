@@ -1,5 +1,7 @@
 //! What is to be run: a device, a scheme, settings, a workload or a trace.
 
+mod options;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -48,6 +50,8 @@ pub struct Plan {
     pub precondition: Option<String>,
     /// How often the workload runs, each time from where the last has left the drive; absent for once.
     pub replays: Option<u32>,
+    /// The share of the blocks that are worn out after which the workload runs no more, such as `5%`.
+    pub until_worn: Option<String>,
     /// Factor on the times between arrivals; absent for 1.
     pub time_scale: Option<f64>,
     /// Requests kept outstanding, in place of arrival times.
@@ -102,6 +106,8 @@ pub struct Prepared {
     pub warmup: Warmup,
     /// How often the workload runs.
     pub replays: u32,
+    /// The share of the blocks that are worn out after which it runs no more.
+    pub until_worn: Option<f64>,
     /// Factor on the times between arrivals.
     pub time_scale: f64,
     /// Whether the drive is overwritten until it is steady.
@@ -156,6 +162,7 @@ impl Plan {
         Ok(Prepared {
             warmup: self.parse_warmup()?,
             replays: self.parse_replays()?,
+            until_worn: self.parse_until_worn(&drive)?,
             time_scale: self.parse_time_scale()?,
             steady: self.parse_precondition()?,
             wanted: self.parse_wanted()?,
@@ -269,89 +276,6 @@ impl Plan {
             layers = layers.set(argument)?;
         }
         layers.resolve::<RunConfig>()
-    }
-
-    fn parse_warmup(&self) -> Result<Warmup, Fault> {
-        let Some(text) = &self.warmup else { return Ok(Warmup::Requests(0)) };
-        if let Ok(requests) = text.parse() {
-            return Ok(Warmup::Requests(requests));
-        }
-        text.parse().map(Warmup::Time).map_err(|_: String| {
-            Fault::new("--warmup", "invalid value")
-                .got(format!("{text:?}"))
-                .expected("a number of requests, or a time with its unit such as \"10s\"")
-        })
-    }
-
-    fn parse_replays(&self) -> Result<u32, Fault> {
-        match (self.replays, &self.warmup) {
-            (Some(0), _) => {
-                Err(Fault::new("--replays", "invalid value").got(0).expected("at least 1"))
-            }
-            (Some(2..), Some(_)) => Err(Fault::new("--warmup", "a warm-up beside --replays")
-                .expected("one or the other: the figures are those of the last replay alone")),
-            (replays, _) => Ok(replays.unwrap_or(1)),
-        }
-    }
-
-    fn parse_wanted(&self) -> Result<Wanted, Fault> {
-        let time = |option: &str, text: &Option<String>| match text {
-            None => Ok(None),
-            Some(text) => match text.parse() {
-                Ok(time) if time > Nanos::ZERO => Ok(Some(time)),
-                _ => Err(Fault::new(option, "invalid value")
-                    .got(format!("{text:?}"))
-                    .expected("a time above 0 with its unit, such as \"10ms\"")),
-            },
-        };
-        let idle = [
-            (
-                "--interval",
-                self.interval.is_some() && self.series.is_none() && !self.detail,
-                "--series or --report beside it",
-            ),
-            (
-                "--timeline-span",
-                self.timeline_span.is_some() && self.timeline.is_none(),
-                "--timeline beside it",
-            ),
-        ];
-        if let Some((option, _, expected)) = idle.iter().find(|(_, idle, _)| *idle) {
-            return Err(Fault::new(*option, "an option without effect").expected(expected));
-        }
-        let span = time("--timeline-span", &self.timeline_span)?;
-        Ok(Wanted {
-            interval: time("--interval", &self.interval)?,
-            timeline_span: span.unwrap_or(Nanos::from_ms(10)),
-        })
-    }
-
-    fn parse_time_scale(&self) -> Result<f64, Fault> {
-        let scale = self.time_scale.unwrap_or(1.0);
-        if self.closed.is_some() && self.time_scale.is_some() {
-            return Err(Fault::new("--time-scale", "a time scale beside --closed")
-                .expected("one or the other: a closed loop has no arrival times"));
-        }
-        match scale.is_finite() && scale > 0.0 {
-            true => Ok(scale),
-            false => Err(Fault::new("--time-scale", "invalid value")
-                .got(scale)
-                .expected("a number above 0")),
-        }
-    }
-
-    fn parse_precondition(&self) -> Result<bool, Fault> {
-        if self.closed == Some(0) {
-            return Err(Fault::new("--closed", "invalid value").got(0).expected("at least 1"));
-        }
-        match self.precondition.as_deref() {
-            None => Ok(false),
-            Some("steady") => Ok(true),
-            Some(other) => Err(Fault::new("--precondition", "unknown way to precondition")
-                .got(format!("{other:?}"))
-                .expected("steady")
-                .suggest(other, ["steady"])),
-        }
     }
 }
 

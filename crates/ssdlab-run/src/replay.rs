@@ -65,6 +65,8 @@ pub struct Replay<'a> {
     since: SimTime,
     warm: bool,
     warmup: Warmup,
+    /// The share of worn blocks after which there is no further replay.
+    until_worn: Option<f64>,
     course: Course,
     /// Sectors asked for at the last look.
     looked_at: u64,
@@ -105,6 +107,7 @@ impl<'a> Replay<'a> {
             since: began,
             warm,
             warmup,
+            until_worn: None,
             course: Course {
                 began,
                 zero: began,
@@ -127,13 +130,15 @@ impl<'a> Replay<'a> {
         prepared: &Prepared,
         feed: &mut Feed,
     ) -> Result<(Course, Observer), Fault> {
+        self.until_worn = prepared.until_worn;
         loop {
             self.once(prepared, feed)?;
             if prepared.replays > 1 {
                 let replay = ReplayResult::new(self.drive, &self.course);
                 self.course.replays.push(replay);
             }
-            if self.course.partial || !feed.again(prepared)? {
+            let worn = self.until_worn.is_some_and(|share| self.drive.worn_out() >= share);
+            if self.course.partial || worn || !feed.again(prepared)? {
                 break;
             }
             self.turn();
@@ -276,7 +281,11 @@ impl<'a> Replay<'a> {
         self.looked_at = self.course.sectors;
         self.observer.hear(self.drive);
         self.observer.check()?;
-        self.progress.note(feed.progress(), feed.given());
+        let done = match self.until_worn {
+            Some(share) => Some((self.drive.worn_out() / share).min(1.0)),
+            None => feed.progress(),
+        };
+        self.progress.note(done, feed.given());
         self.course.partial = self.control.stop.load(Ordering::Relaxed);
         Ok(self.course.partial)
     }

@@ -110,6 +110,19 @@ const AGED_GROUPS: &[&str] = &[
     "workload.read_share=0.1",
     "workload.interarrival=600us",
 ];
+/// Blocks of unlike wear, opened by the life that they are predicted to have.
+const HEALTH: &[&str] = &[
+    "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
+    "physics.levels.wear={}",
+    "start.pe_cycles=1500",
+    "start.pe_spread=1000",
+    "belief.grade={measured={interval=2}}",
+    "ftl.opens=healthiest",
+    "ftl.overprovisioning=0.4",
+    "workload.requests=20000",
+    "workload.read_share=0.1",
+    "workload.interarrival=600us",
+];
 const SUSPEND: &[&str] = &["preempt=reads_interrupt"];
 const MAPPED: &[&str] = &["ftl.map_cache=true"];
 const BUFFER: &[&str] = &["buffer.size=1MiB"];
@@ -139,6 +152,7 @@ const CHANGES: &[Row] = &[
     ("belief.grade.measured.apart", READ_HOT, "10%"),
     ("belief.grade.measured.interval", AGED_GROUPS, "1"),
     ("belief.grade.measured.boundaries", READ_HOT, "{levels=[2]}"),
+    ("belief.grade.measured.growth", HEALTH, "2.0"),
     ("buffer.keep_free", BUFFER, "25%"),
     ("buffer.latency", BUFFER, "9us"),
     ("buffer.reads", BUFFER, "false"),
@@ -154,6 +168,7 @@ const CHANGES: &[Row] = &[
     ("flash.bus_rate", &[], "100MB/s"),
     ("flash.cache_read", &[], "true"),
     ("flash.command_time", &[], "1us"),
+    ("flash.cycles_per_erase", WRITES, "7"),
     ("flash.hold_until_decoded", LEVELS, "false"),
     ("flash.resume_time", SUSPEND, "50us"),
     ("flash.suspend_time", SUSPEND, "50us"),
@@ -251,6 +266,8 @@ const PHYSICS: &[(&str, &str)] = &[
     ("levels.base.gaussian.mean", "3e-3"),
     ("levels.base.gaussian.sigma", "3e-4"),
     ("levels.capability", "[0.003,0.005,0.006,0.008,0.009,0.01,0.02]"),
+    ("levels.code", "bch"),
+    ("levels.code.bch.capability", "0.003"),
     ("levels.codeword", "2KiB"),
     ("levels.disturb.rate", "0.5"),
     ("levels.disturb.scale", "10.0"),

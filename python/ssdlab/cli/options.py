@@ -79,6 +79,11 @@ LOAD = [
         type=Whole(1, COUNT_MOST),
         help="Run the load so often, each time on the drive as it is left; the last counts.",
     ),
+    click.option(
+        "--until-worn",
+        metavar="SHARE",
+        help="Replay until so many blocks are worn out, such as 5%; with flash.cycles_per_erase.",
+    ),
     click.option("--time-scale", type=Number(), help="Stretch the times between arrivals."),
     click.option(
         "--closed",
@@ -154,6 +159,7 @@ def plan_of(options: dict[str, Any]) -> Plan:
             "limit",
             "warmup",
             "replays",
+            "until_worn",
             "precondition",
             "time_scale",
             "closed",

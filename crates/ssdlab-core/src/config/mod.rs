@@ -166,6 +166,9 @@ pub struct FlashConfig {
     pub multi_plane: Option<bool>,
     /// Transfer rate of a channel. Default: `800MB/s`. Assumed.
     pub bus_rate: BytesPerSecond,
+    /// P/E cycles that each erase counts for, in the cells and in the controller's books: with more than
+    /// 1, wear runs forward to the end of a drive's life in a run of minutes. Default: 1. Source: what an erase is.
+    pub cycles_per_erase: u32,
     /// What moves over a channel when a request covers a page in part: `page` or `sectors`.
     /// Default: `page`. Assumed.
     pub transfer: TransferUnit,
@@ -201,6 +204,7 @@ impl Default for FlashConfig {
             array: ArrayUnit::default(),
             multi_plane: None,
             bus_rate: BytesPerSecond::new(800_000_000),
+            cycles_per_erase: 1,
             transfer: TransferUnit::default(),
             command_time: Nanos::ZERO,
             bus_order: BusOrder::default(),

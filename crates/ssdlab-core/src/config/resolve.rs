@@ -253,6 +253,7 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
         resume_time: config.flash.resume_time.unwrap_or(SUSPEND),
         command_time: config.flash.command_time,
         data_out_first: config.flash.bus_order == super::BusOrder::DataOutFirst,
+        cycles_per_erase: config.flash.cycles_per_erase,
         transfer: (0..=sectors)
             .map(|moved| config.flash.bus_rate.time_for(Bytes::new(bytes(moved))))
             .collect(),
@@ -300,6 +301,9 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
     if config.buffer.size.get() > config.geometry.raw_bytes() {
         let expected = format!("at most the size of the flash, {}B", config.geometry.raw_bytes());
         return Err(Refusal::new("buffer.size", config.buffer.size, expected));
+    }
+    if config.flash.cycles_per_erase == 0 {
+        return Err(Refusal::new("flash.cycles_per_erase", 0, "at least 1"));
     }
     if config.start.age_min > config.start.age_max {
         let expected = format!("at most start.age_max, {}", config.start.age_max);

@@ -90,7 +90,9 @@ impl Drive {
     /// A block is being erased: its class from now on, if blocks are measured.
     fn regroup(&mut self, block: BlockId) {
         let Some(groups) = &mut self.groups else { return };
-        let (class, erases) = (self.ftl.blocks.class(block), self.ftl.blocks.erases(block) + 1);
+        let counts_for = self.resolved.config.flash.cycles_per_erase;
+        let class = self.ftl.blocks.class(block);
+        let erases = self.ftl.blocks.erases(block) + counts_for;
         // A job may have used the block that is kept for jobs: then this one takes its place.
         let plane = self.geometry.plane_of(block);
         let may_join = self.ftl.alloc.free_blocks(plane) >= RESERVE_BLOCKS;
@@ -177,9 +179,9 @@ impl Drive {
                 self.flash.txns[id].kind = OpKind::Program;
                 self.flash.txns[id].failed = 0;
                 self.make_wish(id);
-                if let Some(running) = self.jobs.running[plane.index()] {
-                    let wish = &mut self.flash.txns[id].wish;
-                    wish.quality = running.job.class.or(wish.quality);
+                let running = self.jobs.running[plane.index()].expect("a job under way");
+                if let Some(class) = running.job.class {
+                    self.flash.txns[id].wish.quality = Some(class);
                 }
                 self.enqueue_job(id, plane);
             }
@@ -207,7 +209,8 @@ impl Drive {
         watch!(self, gone(id));
         watch!(self, erased(block));
         self.regroup(block);
-        self.ftl.commit_erase(block);
+        self.ftl.commit_erase(block, self.resolved.config.flash.cycles_per_erase);
+        self.block_wears(block);
         self.change_moved(plane);
         match ended.job.cause {
             Cause::Gc => self.stats.gc.0 += 1,

@@ -9,6 +9,7 @@ mod buffered;
 mod commit;
 mod hold;
 mod jobs;
+mod life;
 mod mapping;
 mod moves;
 mod requests;
@@ -17,6 +18,7 @@ mod start;
 mod state;
 mod watch;
 
+pub use life::{Life, LifeMark};
 pub use state::Media;
 
 use std::sync::Arc;
@@ -106,6 +108,8 @@ pub struct Drive {
     answers: Answers,
     /// What is known of the blocks, if they are measured.
     groups: Option<Box<Groups>>,
+    /// How its blocks wear out, where wear runs forward.
+    lives: Option<Box<life::Lives>>,
     /// Whether the errors of what is read are counted, to measure blocks by them.
     counts_errors: bool,
     /// How often pages were read, if a tender asks.
@@ -156,6 +160,7 @@ impl Drive {
             flash,
             hold,
             groups: None,
+            lives: None,
             counts_errors: false,
             heat: (most > 0).then(|| ReadCounts::new(resolved.logical_pages, most)),
             learns: answers.read.learns(),
@@ -176,6 +181,7 @@ impl Drive {
             resolved,
         };
         drive.set_apart();
+        drive.follow_lives();
         drive
     }
 
@@ -358,6 +364,7 @@ impl Drive {
 
     /// Forgets what was measured: statistics begin now, with requests that come from now on.
     pub fn reset_stats(&mut self) {
+        self.keep_count();
         let log = self.stats.log.take().map(|_| Vec::new());
         self.stats = Stats { log, ..Stats::new(self.host.queues(), self.now) };
         self.flash.reset_counts(self.now);

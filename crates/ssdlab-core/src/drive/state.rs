@@ -49,6 +49,7 @@ impl Drive {
         let alloc = media.alloc.adopted(&geometry, &blocks, start::manner(&drive.resolved))?;
         drive.ftl = Ftl::new(&geometry, map, blocks, alloc);
         drive.set_apart();
+        drive.follow_lives();
         Some(drive)
     }
 }

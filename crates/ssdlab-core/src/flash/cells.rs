@@ -116,26 +116,38 @@ impl Cells {
     /// it was programmed.
     pub fn first_readings(&self, geometry: &Geometry) -> Vec<Reading> {
         let last = self.rungs() - 1;
-        let types = 0..geometry.cell.bits() as u8;
-        let reading = |at: usize| {
-            let block = BlockId(at as u32);
-            let of = |page_type| {
-                let conditions = Conditions {
-                    page: self.chip.worst_page(block),
-                    page_type: PageType(page_type),
-                    voltage: Voltage::NORMAL,
-                    pe_cycles: self.facts.wear.get(at).copied().unwrap_or(0.0),
-                    retention: Nanos::ZERO,
-                    reads: 0,
-                    dwell: Nanos::from_ns(self.facts.dwell.get(at).copied().unwrap_or(0)),
-                };
-                let level = self.chip.rung_needed(block, &conditions).unwrap_or(last);
-                (level, self.chip.errors(block, &conditions))
+        let blocks = (0..geometry.block_count()).map(BlockId);
+        let readings = blocks.map(|block| {
+            let (level, errors) = self.fresh(block, geometry);
+            Reading { level: level.min(last), errors }
+        });
+        readings.collect()
+    }
+
+    /// Whether not even the last rung reads a block's worst page as it is worn now, right after it was
+    /// programmed.
+    pub fn is_worn_out(&self, block: BlockId, geometry: &Geometry) -> bool {
+        self.fresh(block, geometry).0 == u8::MAX
+    }
+
+    /// The rung at which a block's worst page is read right after it was programmed, `u8::MAX` if none
+    /// suffices; and the errors of its codewords.
+    fn fresh(&self, block: BlockId, geometry: &Geometry) -> (u8, u32) {
+        let at = block.index();
+        let of = |page_type| {
+            let conditions = Conditions {
+                page: self.chip.worst_page(block),
+                page_type: PageType(page_type),
+                voltage: Voltage::NORMAL,
+                pe_cycles: self.facts.wear.get(at).copied().unwrap_or(0.0),
+                retention: Nanos::ZERO,
+                reads: 0,
+                dwell: Nanos::from_ns(self.facts.dwell.get(at).copied().unwrap_or(0)),
             };
-            let (level, errors) = types.clone().map(of).max().unwrap_or((last, 0));
-            Reading { level, errors }
+            let rung = self.chip.rung_needed(block, &conditions).unwrap_or(u8::MAX);
+            (rung, self.chip.errors(block, &conditions))
         };
-        (0..geometry.block_count() as usize).map(reading).collect()
+        (0..geometry.cell.bits() as u8).map(of).max().expect("a type of page")
     }
 
     /// Means over the reads whose errors were counted: raw bit errors of a codeword as the
@@ -331,18 +343,19 @@ impl Cells {
         }
     }
 
-    /// The block has been erased.
-    pub(super) fn erased(&mut self, block: BlockId, now: u64) {
+    /// The block has been erased, which counts for so many P/E cycles.
+    pub(super) fn erased(&mut self, block: BlockId, now: u64, counts_for: u32) {
         let at = block.index();
         if self.chip.is_flat() {
             return;
         }
         let cycles = u64::from(self.facts.wear[at] as u32);
         let span = (now as i64 - self.facts.erased[at]).max(0) as u64;
-        // The mean over all cycles so far, the new one included.
-        self.facts.dwell[at] = (self.facts.dwell[at] * cycles + span) / (cycles + 1);
+        // The mean over all cycles so far, the new ones included.
+        self.facts.dwell[at] =
+            (self.facts.dwell[at] * cycles + span) / (cycles + u64::from(counts_for));
         self.facts.erased[at] = now as i64;
-        self.facts.wear[at] += 1.0;
+        self.facts.wear[at] += counts_for as f32;
         self.facts.born[at] = UNBORN;
         self.facts.reads[at] = 0;
         let pages = self.pages_of(at);

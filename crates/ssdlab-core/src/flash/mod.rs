@@ -82,6 +82,8 @@ pub struct FlashSetup {
     pub command_time: Nanos,
     /// Pages that were read go over a channel before commands and before pages to be programmed.
     pub data_out_first: bool,
+    /// P/E cycles that an erase counts for.
+    pub cycles_per_erase: u32,
     /// How long `n` sectors take on a channel, by n.
     pub transfer: Box<[Nanos]>,
 }

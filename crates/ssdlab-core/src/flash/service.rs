@@ -162,7 +162,7 @@ impl Flash {
             flash.ops[kind as usize][txn.cause as usize] += 1;
             let (page, block) = (txn.ppn, flash.geometry.block_of(txn.ppn));
             match kind {
-                OpKind::Erase => flash.cells.erased(block, now),
+                OpKind::Erase => flash.cells.erased(block, now, flash.setup.cycles_per_erase),
                 _ => {
                     flash.cells.keep_voltage(page, txn.voltage);
                     flash.cells.programmed(block, now);

@@ -197,11 +197,11 @@ impl BlockTable {
         self.valid[block.index()] -= 1;
     }
 
-    /// The block has been erased and is free.
-    pub fn erased(&mut self, block: BlockId) {
+    /// The block has been erased, which counts for so many P/E cycles, and is free.
+    pub fn erased(&mut self, block: BlockId, counts_for: u32) {
         debug_assert_eq!(self.valid(block), 0, "a block with valid pages was erased");
         self.written[block.index()] = 0;
-        self.erases[block.index()] += 1;
+        self.erases[block.index()] += counts_for;
         self.state[block.index()] = BlockState::Free;
     }
 
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(table.state(block), BlockState::Closed);
         assert!(table.any(BlockState::Closed));
         table.set_state(block, BlockState::Victim);
-        table.erased(block);
+        table.erased(block, 1);
         let facts = (table.written(block), table.erases(block), table.state(block));
         assert_eq!(facts, (0, 1, BlockState::Free));
         assert_eq!(table.erases(BlockId(1)), 0);

@@ -141,8 +141,8 @@ impl Ftl {
     }
 
     /// A block has been erased.
-    pub fn commit_erase(&mut self, block: BlockId) {
-        self.blocks.erased(block);
+    pub fn commit_erase(&mut self, block: BlockId, counts_for: u32) {
+        self.blocks.erased(block, counts_for);
         let plane = self.geometry.plane_of(block);
         self.alloc.give_back(&self.blocks, plane, block);
     }

@@ -10,6 +10,7 @@ mod edges;
 mod flushes;
 mod held;
 mod house;
+mod lives;
 mod map_cache;
 mod measured_wear;
 mod metamorphic;

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Fault, SimTime};
 use ssdlab_core::account::{Cause, OpKind, Part};
+use ssdlab_core::drive::Life;
 use ssdlab_core::stats::{Latencies, MoveCounts, Stats};
 use ssdlab_core::{Drive, Op};
 
@@ -117,6 +118,10 @@ pub struct RunResult {
     /// Pages that moved by how often they are read; only where they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moves: Option<MoveCounts>,
+    /// How the blocks have worn out since the run began, earlier replays included; only where wear runs
+    /// forward.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub life: Option<Life>,
     /// Requests that overtook others; only under an order that holds requests back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prioritised: Option<Prioritised>,
@@ -204,11 +209,10 @@ impl RunResult {
         (ready, looped): (Duration, Duration),
     ) -> Result<RunResult, Fault> {
         let stats = drive.stats();
-        let end = course.last_end.as_ns().max(stats.since);
-        let seconds = (end - stats.since) as f64 / 1e9;
+        let (end, seconds) = span(course, stats);
         let requests = Op::ALL.into_iter().map(|op| ended(stats, op)).sum();
         let of = |ops: &[Op]| kinds(&stats.latencies, ops);
-        let (read, write) = (of(&[Op::Read]), of(&[Op::Write]));
+        let (read, write, all) = (of(&[Op::Read]), of(&[Op::Write]), of(&[Op::Read, Op::Write]));
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         let (retries, uncorrectable, suspensions) = drive.flash().troubles();
         let mut result = RunResult {
@@ -222,7 +226,7 @@ impl RunResult {
             bandwidth_mb_s: per_second((read.bytes + write.bytes) as f64 / 1e6),
             read,
             write,
-            all: of(&[Op::Read, Op::Write]),
+            all,
             trims: ended(stats, Op::Trim),
             flushes: ended(stats, Op::Flush),
             queues: queues(stats),
@@ -243,6 +247,7 @@ impl RunResult {
             map_cache: map_cache(drive),
             read_levels: read_levels(drive),
             moves: drive.counts_reads().then_some(stats.moves),
+            life: drive.life(),
             prioritised: prioritised(drive),
             scheduling_steps: drive.holds_back().then_some(stats.scheduling_steps),
             strong_share: strong_share(drive),
@@ -278,6 +283,12 @@ impl RunResult {
         hash.update(completions.to_le_bytes());
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// When what is counted ended (ns), and how many seconds that took.
+fn span(course: &Course, stats: &Stats) -> (u64, f64) {
+    let end = course.last_end.as_ns().max(stats.since);
+    (end, (end - stats.since) as f64 / 1e9)
 }
 
 impl ReplayResult {

@@ -188,7 +188,7 @@ impl Pool {
                 self.ftl.commit_copy(lpn, from, to);
             }
         }
-        self.ftl.commit_erase(job.block);
+        self.ftl.commit_erase(job.block, 1);
     }
 
     /// The blocks as they are now.

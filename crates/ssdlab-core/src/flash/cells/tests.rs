@@ -75,7 +75,7 @@ fn data_ages_from_its_blocks_first_program_and_each_read_counts() {
             conditions.reads = reads;
         });
     }
-    cells.erased(BLOCK, 100 * DAY);
+    cells.erased(BLOCK, 100 * DAY, 1);
     cells.programmed(BLOCK, 101 * DAY);
     expect(&mut cells, 103 * DAY, |conditions| {
         conditions.retention = Nanos::from_ns(2 * DAY);
@@ -92,7 +92,7 @@ fn the_dwell_time_is_the_mean_between_all_erases() {
         (conditions.pe_cycles, conditions.dwell) = (3.0, Nanos::from_ns(20 * DAY));
     });
     for (now, wear, mean) in [(40, 4.0, 25), (50, 5.0, 22), (72, 6.0, 22)] {
-        cells.erased(BLOCK, now * DAY);
+        cells.erased(BLOCK, now * DAY, 1);
         expect(&mut cells, now * DAY, |conditions| {
             (conditions.pe_cycles, conditions.dwell) = (wear, Nanos::from_ns(mean * DAY));
         });
@@ -136,13 +136,13 @@ fn one_read_in_sixteen_has_its_errors_counted() {
 fn what_was_kept_goes_on_at_the_age_it_had() {
     let mut before = cells();
     before.programmed(BLOCK, 10 * DAY);
-    before.erased(BlockId(1), 20 * DAY);
+    before.erased(BlockId(1), 20 * DAY, 1);
     let facts = before.save(30 * DAY);
     let mut after = cells();
     assert!(after.restore(facts.clone()));
     expect(&mut after, 5 * DAY, |at| at.retention = Nanos::from_ns(25 * DAY));
     // Erased ten days before it was kept, and ten after: two erases, 20 days apart.
-    after.erased(BlockId(1), 10 * DAY);
+    after.erased(BlockId(1), 10 * DAY, 1);
     assert_eq!(after.facts.dwell[1], 20 * DAY);
     let other = &mut cells_of(&geometry(9), &PhysicsConfig::Retries(Box::default()));
     assert!(!other.restore(facts.clone()));
@@ -168,7 +168,7 @@ fn a_block_is_as_bad_as_its_worst_page_was_programmed() {
         cells.programmed(BLOCK, 0);
         assert_eq!(cells.rber_of(BLOCK, 0), rates[worst], "page {number}");
     }
-    cells.erased(BLOCK, 0);
+    cells.erased(BLOCK, 0, 1);
     assert_eq!(cells.rber_of(BLOCK, 0), None);
 }
 

@@ -1,0 +1,114 @@
+//! How a drive's blocks wear out, where wear runs forward: what the host had programmed when so many of
+//! them could no longer be read.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_nand::BlockId;
+
+use super::Drive;
+use crate::account::{Cause, OpKind};
+
+/// Shares of the blocks at which it is noted how much the host had programmed; the first block besides.
+const MARKS: [f64; 5] = [0.01, 0.02, 0.05, 0.1, 0.2];
+
+/// A moment in a drive's life.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LifeMark {
+    /// Blocks that were worn out by then, as a share of all; that of one block at the first.
+    pub worn_out: f64,
+    /// Bytes programmed for the host until then.
+    pub host_bytes: u64,
+    /// P/E cycles of a block at that time, the mean.
+    pub cycles: f64,
+}
+
+/// The life of a drive. Serialised in results.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Life {
+    /// Blocks that were worn out at the start: fresh data on them are beyond the last level.
+    pub worn_at_start: u32,
+    /// Blocks that are worn out.
+    pub worn_out: u32,
+    /// Bytes programmed for the host since the start.
+    pub host_bytes: u64,
+    /// When the first block, and when each of some shares of all, had worn out since the start.
+    pub marks: Vec<LifeMark>,
+}
+
+/// What is kept of the blocks.
+#[derive(Clone, Debug)]
+pub(super) struct Lives {
+    is_out: Box<[bool]>,
+    life: Life,
+    /// Pages programmed for the host before the statistics began.
+    pages_before: u64,
+}
+
+impl Lives {
+    fn new(is_out: impl Iterator<Item = bool>) -> Lives {
+        let is_out: Box<[bool]> = is_out.collect();
+        let worn = is_out.iter().filter(|&&out| out).count() as u32;
+        let life = Life { worn_at_start: worn, worn_out: worn, host_bytes: 0, marks: Vec::new() };
+        Lives { is_out, life, pages_before: 0 }
+    }
+}
+
+impl Drive {
+    /// Begins to follow the blocks' lives, if wear runs forward.
+    pub(super) fn follow_lives(&mut self) {
+        if self.resolved.config.flash.cycles_per_erase > 1 {
+            let blocks = (0..self.geometry.block_count()).map(BlockId);
+            let cells = &self.flash.cells;
+            self.lives = Some(Box::new(Lives::new(
+                blocks.map(|block| cells.is_worn_out(block, &self.geometry)),
+            )));
+        }
+    }
+
+    /// A block has been erased: it may have worn out.
+    pub(super) fn block_wears(&mut self, block: BlockId) {
+        let Some(lives) = &mut self.lives else { return };
+        if lives.is_out[block.index()] || !self.flash.cells.is_worn_out(block, &self.geometry) {
+            return;
+        }
+        lives.is_out[block.index()] = true;
+        lives.life.worn_out += 1;
+        let since = lives.life.worn_out - lives.life.worn_at_start;
+        let blocks = f64::from(self.geometry.block_count());
+        let reached = |share: f64| since == (share * blocks).ceil() as u32;
+        if since == 1 || MARKS.into_iter().any(reached) {
+            let host_bytes = self.host_bytes();
+            let cycles = self.ftl.blocks.usable_erases().map(f64::from).sum::<f64>() / blocks;
+            let mark = LifeMark { worn_out: f64::from(since) / blocks, host_bytes, cycles };
+            self.lives.as_mut().expect("lives that are followed").life.marks.push(mark);
+        }
+    }
+
+    /// Bytes programmed for the host since the start.
+    fn host_bytes(&self) -> u64 {
+        let before = self.lives.as_ref().map_or(0, |lives| lives.pages_before);
+        let since = self.flash.ops()[OpKind::Program as usize][Cause::Host as usize];
+        (before + since) * self.geometry.page_size.get()
+    }
+
+    /// The statistics are about to begin anew.
+    pub(super) fn keep_count(&mut self) {
+        let since = self.flash.ops()[OpKind::Program as usize][Cause::Host as usize];
+        if let Some(lives) = &mut self.lives {
+            lives.pages_before += since;
+        }
+    }
+
+    /// How its blocks have worn out; `None` where wear does not run forward.
+    pub fn life(&self) -> Option<Life> {
+        let lives = self.lives.as_ref()?;
+        Some(Life { host_bytes: self.host_bytes(), ..lives.life.clone() })
+    }
+
+    /// The share of the blocks that have worn out since the start; 0 where wear does not run forward.
+    pub fn worn_out(&self) -> f64 {
+        let life = |lives: &Lives| f64::from(lives.life.worn_out - lives.life.worn_at_start);
+        let since = self.lives.as_deref().map_or(0.0, life);
+        since / f64::from(self.geometry.block_count())
+    }
+}

@@ -1,0 +1,116 @@
+//! Options that are text until the run is prepared.
+
+use ssdlab_base::quantity::Share;
+use ssdlab_base::{Fault, Nanos};
+use ssdlab_core::DriveConfig;
+
+use super::{Plan, Warmup};
+use crate::observe::Wanted;
+
+/// Replays after which a drive that does not wear out is let be.
+const REPLAYS_MOST: u32 = 100_000;
+
+impl Plan {
+    pub(super) fn parse_warmup(&self) -> Result<Warmup, Fault> {
+        let Some(text) = &self.warmup else { return Ok(Warmup::Requests(0)) };
+        if let Ok(requests) = text.parse() {
+            return Ok(Warmup::Requests(requests));
+        }
+        text.parse().map(Warmup::Time).map_err(|_: String| {
+            Fault::new("--warmup", "invalid value")
+                .got(format!("{text:?}"))
+                .expected("a number of requests, or a time with its unit such as \"10s\"")
+        })
+    }
+
+    pub(super) fn parse_replays(&self) -> Result<u32, Fault> {
+        match (self.replays, &self.warmup) {
+            (Some(0), _) => {
+                Err(Fault::new("--replays", "invalid value").got(0).expected("at least 1"))
+            }
+            (Some(2..), Some(_)) => Err(Fault::new("--warmup", "a warm-up beside --replays")
+                .expected("one or the other: the figures are those of the last replay alone")),
+            (None, Some(_)) if self.until_worn.is_some() => {
+                Err(Fault::new("--warmup", "a warm-up beside --until-worn")
+                    .expected("one or the other: the figures are those of the last replay alone"))
+            }
+            (None, None) if self.until_worn.is_some() => Ok(REPLAYS_MOST),
+            (replays, _) => Ok(replays.unwrap_or(1)),
+        }
+    }
+
+    pub(super) fn parse_until_worn(&self, drive: &DriveConfig) -> Result<Option<f64>, Fault> {
+        let Some(text) = &self.until_worn else { return Ok(None) };
+        let share: Result<Share, String> = text.parse();
+        match share.map(Share::get) {
+            Ok(share) if share > 0.0 && drive.flash.cycles_per_erase > 1 => Ok(Some(share)),
+            Ok(share) if share > 0.0 => {
+                Err(Fault::new("--until-worn", "a drive that hardly wears")
+                    .expected("flash.cycles_per_erase above 1, which runs wear forward"))
+            }
+            _ => Err(Fault::new("--until-worn", "invalid value")
+                .got(format!("{text:?}"))
+                .expected("a share of the blocks above 0, such as \"5%\"")),
+        }
+    }
+
+    pub(super) fn parse_wanted(&self) -> Result<Wanted, Fault> {
+        let time = |option: &str, text: &Option<String>| match text {
+            None => Ok(None),
+            Some(text) => match text.parse() {
+                Ok(time) if time > Nanos::ZERO => Ok(Some(time)),
+                _ => Err(Fault::new(option, "invalid value")
+                    .got(format!("{text:?}"))
+                    .expected("a time above 0 with its unit, such as \"10ms\"")),
+            },
+        };
+        let idle = [
+            (
+                "--interval",
+                self.interval.is_some() && self.series.is_none() && !self.detail,
+                "--series or --report beside it",
+            ),
+            (
+                "--timeline-span",
+                self.timeline_span.is_some() && self.timeline.is_none(),
+                "--timeline beside it",
+            ),
+        ];
+        if let Some((option, _, expected)) = idle.iter().find(|(_, idle, _)| *idle) {
+            return Err(Fault::new(*option, "an option without effect").expected(expected));
+        }
+        let span = time("--timeline-span", &self.timeline_span)?;
+        Ok(Wanted {
+            interval: time("--interval", &self.interval)?,
+            timeline_span: span.unwrap_or(Nanos::from_ms(10)),
+        })
+    }
+
+    pub(super) fn parse_time_scale(&self) -> Result<f64, Fault> {
+        let scale = self.time_scale.unwrap_or(1.0);
+        if self.closed.is_some() && self.time_scale.is_some() {
+            return Err(Fault::new("--time-scale", "a time scale beside --closed")
+                .expected("one or the other: a closed loop has no arrival times"));
+        }
+        match scale.is_finite() && scale > 0.0 {
+            true => Ok(scale),
+            false => Err(Fault::new("--time-scale", "invalid value")
+                .got(scale)
+                .expected("a number above 0")),
+        }
+    }
+
+    pub(super) fn parse_precondition(&self) -> Result<bool, Fault> {
+        if self.closed == Some(0) {
+            return Err(Fault::new("--closed", "invalid value").got(0).expected("at least 1"));
+        }
+        match self.precondition.as_deref() {
+            None => Ok(false),
+            Some("steady") => Ok(true),
+            Some(other) => Err(Fault::new("--precondition", "unknown way to precondition")
+                .got(format!("{other:?}"))
+                .expected("steady")
+                .suggest(other, ["steady"])),
+        }
+    }
+}
