@@ -10,7 +10,7 @@ use crate::policy::evict::{EvictPolicy, Lru, UseView};
 use crate::policy::order::{
     Fifo, Going, HoldView, Next, OrderPolicy, OrderView, Priority, ReadFirst,
 };
-use crate::policy::place::{NextPage, PlacePolicy, PlaceView, Typed};
+use crate::policy::place::{Heat, NextPage, PlacePolicy, PlaceView, Typed};
 use crate::policy::preempt::{Nobody, PreemptPolicy, PreemptView, ReadsInterrupt, Verdict};
 use crate::policy::program::{Normal, ProgramPolicy, ProgramView};
 use crate::policy::read::{Climb, ReadPolicy, ReadView, Worst};
@@ -30,6 +30,7 @@ use crate::schemes::pa_ssd::sbs::Sbs;
 use crate::schemes::pa_ssd::ubs::Ubs;
 use crate::schemes::pa_ssd::us::Us;
 use crate::schemes::pa_ssd::wbs::Wbs;
+use crate::schemes::pv_read::known_heat::KnownHeat;
 use crate::schemes::pv_read::known_level::KnownLevel;
 use crate::schemes::pv_read::read_hot::ReadHot;
 use crate::toggle::Toggle;
@@ -119,6 +120,8 @@ slot! { $ each_place
         wbs => Wbs,
         /// Page types by chance, by what is free of each; for what is moved, too (PA-SSD).
         ubs => Ubs,
+        /// Blocks as good as the page is hot, both known before the run (the ideal of PV-read).
+        known_heat => KnownHeat,
     } default next_page
 }
 
@@ -292,6 +295,19 @@ impl PlacePolicy for Place {
 
     fn types(&self) -> Typed {
         each_place!(self, policy => policy.types())
+    }
+
+    #[inline]
+    fn page(&mut self, lpn: Lpn, wish: &mut Wish) {
+        each_place!(self, policy => policy.page(lpn, wish))
+    }
+
+    fn wants_heat(&self) -> bool {
+        each_place!(self, policy => policy.wants_heat())
+    }
+
+    fn know(&mut self, heat: &Heat) {
+        each_place!(self, policy => policy.know(heat))
     }
 
     fn heeds_hints(&self) -> bool {

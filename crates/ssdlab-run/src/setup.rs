@@ -1,5 +1,6 @@
 //! The drive of a plan, as it is when the run begins.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -10,7 +11,8 @@ use ssdlab_base::Fault;
 use ssdlab_core::Drive;
 use ssdlab_core::audit::Pace;
 use ssdlab_core::config::Preload;
-use ssdlab_workload::Op;
+use ssdlab_core::policy::place::Heat;
+use ssdlab_workload::{Op, Record};
 
 use crate::control::{Control, Progress};
 use crate::files::NewFile;
@@ -87,6 +89,44 @@ fn drawn(prepared: &Prepared, control: &Control) -> Option<Drive> {
 /// Requests of that pass between two looks at whether to stop.
 const LOOK: u64 = 1 << 12;
 
+/// Tells the drive's placement how often the workload reads and writes each page, if it asks.
+///
+/// # Errors
+/// When the workload cannot be read.
+pub(crate) fn tell_heat(
+    prepared: &Prepared,
+    drive: &mut Drive,
+    control: &Control,
+) -> Result<(), Fault> {
+    if !drive.wants_heat() {
+        return Ok(());
+    }
+    let mut feed = Feed::open(prepared, &mut Vec::new())?;
+    let pages = drive.resolved().logical_pages as usize;
+    let mut heat = Heat { reads: vec![0; pages], writes: vec![0; pages] };
+    while let Some(record) = feed.next()? {
+        if feed.given().is_multiple_of(LOOK) && control.stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let counts = match record.op {
+            Op::Read => &mut heat.reads,
+            Op::Write => &mut heat.writes,
+            _ => continue,
+        };
+        let touched = pages_of(drive, &record);
+        counts[touched].iter_mut().for_each(|count| *count = count.saturating_add(1));
+    }
+    drive.know(&heat);
+    Ok(())
+}
+
+/// The pages that a request touches.
+fn pages_of(drive: &Drive, record: &Record) -> Range<usize> {
+    let sectors = u64::from(drive.resolved().geometry().sectors_per_page());
+    let end = (record.lba + u64::from(record.sectors)).div_ceil(sectors);
+    (record.lba / sectors) as usize..end as usize
+}
+
 /// Lays down every page that the workload reads, if the plan says so.
 ///
 /// # Errors
@@ -101,7 +141,6 @@ pub(crate) fn lay_down_footprint(
     }
     let mut feed = Feed::open(prepared, &mut Vec::new())?;
     let pages = drive.resolved().logical_pages as usize;
-    let sectors = u64::from(drive.resolved().geometry().sectors_per_page());
     let mut seen = vec![0u64; pages.div_ceil(64)];
     while let Some(record) = feed.next()? {
         if feed.given().is_multiple_of(LOOK) && control.stop.load(Ordering::Relaxed) {
@@ -110,10 +149,8 @@ pub(crate) fn lay_down_footprint(
         if record.op != Op::Read {
             continue;
         }
-        let first = record.lba / sectors;
-        let last = (record.lba + u64::from(record.sectors) - 1) / sectors;
-        for page in first..=last {
-            let (word, bit) = (page as usize / 64, 1 << (page % 64));
+        for page in pages_of(drive, &record) {
+            let (word, bit) = (page / 64, 1 << (page % 64));
             if seen[word] & bit != 0 {
                 continue;
             }

@@ -146,6 +146,12 @@ impl Resolved {
             logical_pages: self.mapped_pages(),
             rungs: self.chip.rungs(),
             classes: self.config.belief.grade.classes() as u8,
+            class_shares: match &self.config.belief.grade {
+                GradeChoice::Factory(factory) => {
+                    factory.shares.iter().map(|share| share.get()).collect()
+                }
+                _ => Vec::new(),
+            },
             groups: self.config.belief.grade.apart() as u8 + 1,
             measured: matches!(self.config.belief.grade, GradeChoice::Measured(_)),
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,

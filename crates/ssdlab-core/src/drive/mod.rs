@@ -37,7 +37,7 @@ use crate::ftl::{BlockState, Ftl, PlaneOrder};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
 use crate::media;
 use crate::policy::order::OrderPolicy;
-use crate::policy::place::PlacePolicy;
+use crate::policy::place::{Heat, PlacePolicy};
 use crate::policy::read::ReadPolicy;
 use crate::policy::tend::TendPolicy;
 use crate::slots::{Evict, Order, Place, Preempt, Program, Read, Tend};
@@ -116,6 +116,8 @@ pub struct Drive {
     heat: Option<ReadCounts>,
     /// What an order that holds needs.
     hold: Option<Box<Hold>>,
+    /// Whether the placement knows how hot pages are.
+    knows_heat: bool,
     /// Whether the reading policy learns from what reads come to.
     learns: bool,
     /// What was measured since the statistics began.
@@ -163,6 +165,7 @@ impl Drive {
             lives: None,
             counts_errors: false,
             heat: (most > 0).then(|| ReadCounts::new(resolved.logical_pages, most)),
+            knows_heat: answers.place.iter().any(PlacePolicy::wants_heat),
             learns: answers.read.learns(),
             jobs: Jobs::new(geometry.plane_count(), &answers.tend),
             mapping: resolved
@@ -302,6 +305,16 @@ impl Drive {
     /// The translation layer's books, to look at.
     pub fn ftl(&self) -> &Ftl {
         &self.ftl
+    }
+
+    /// Whether the placement wants to [`know`](Drive::know) before the run how hot pages are.
+    pub fn wants_heat(&self) -> bool {
+        self.knows_heat
+    }
+
+    /// Tells the placement how hot pages are; before anything is laid down.
+    pub fn know(&mut self, heat: &Heat) {
+        self.answers.place.iter_mut().for_each(|link| link.know(heat));
     }
 
     /// Whether pages move by how often they are read.

@@ -273,11 +273,20 @@ impl Drive {
     pub(super) fn make_wish(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
         let (owner, cause) = (txn.owner, txn.cause);
-        self.flash.txns[id].wish = match owner {
+        let mut wish = match owner {
             Owner::Request(slot) => self.host[slot].wish,
-            Owner::Buffer { .. } => return,
+            Owner::Buffer { .. } => self.flash.txns[id].wish,
             _ => self.wish_of(self.manners(owner), cause, false),
         };
+        if self.knows_heat {
+            self.wish_of_page(self.flash.txns[id].lpn, &mut wish);
+        }
+        self.flash.txns[id].wish = wish;
+    }
+
+    /// What of a page's wish depends on the page itself.
+    pub(super) fn wish_of_page(&mut self, lpn: Lpn, wish: &mut Wish) {
+        self.answers.place.iter_mut().for_each(|link| link.page(lpn, wish));
     }
 
     /// What a page should be like that is written for such a request.

@@ -20,6 +20,9 @@ pub struct Setup {
     pub rungs: u8,
     /// Classes into which blocks are sorted.
     pub classes: u8,
+    /// Shares of all blocks in each class but the last, if classes are known from the factory; else
+    /// none.
+    pub class_shares: Vec<f64>,
     /// Groups into which blocks are measured; 1 if they are not.
     pub groups: u8,
     /// Whether blocks are measured.
@@ -42,6 +45,7 @@ impl Setup {
             seed: 1,
             rungs: 1,
             classes: 1,
+            class_shares: Vec::new(),
             groups: 1,
             measured: false,
             typed_pages: false,

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_nand::PageType;
+use ssdlab_nand::{Lpn, PageType};
 
 use super::{Answer, Setup, Wish};
 use crate::account::Cause;
@@ -50,6 +50,15 @@ impl Typed {
     }
 }
 
+/// How often each logical page will be read and written in a run.
+#[derive(Clone, Debug, Default)]
+pub struct Heat {
+    /// By logical page.
+    pub reads: Vec<u32>,
+    /// See `reads`.
+    pub writes: Vec<u32>,
+}
+
 /// A link of the placement chain.
 pub trait PlacePolicy {
     /// Fills what is still open in the wish.
@@ -59,6 +68,17 @@ pub trait PlacePolicy {
     fn types(&self) -> Typed {
         Typed::Nothing
     }
+
+    /// Fills what is still open in the wish of one page, after `wish`; asked of links that want heat.
+    fn page(&mut self, _: Lpn, _: &mut Wish) {}
+
+    /// Whether it wants to know before the run how often each page will be read and written: an oracle.
+    fn wants_heat(&self) -> bool {
+        false
+    }
+
+    /// Learns that.
+    fn know(&mut self, _: &Heat) {}
 
     /// Whether it heeds the host's latency hints.
     fn heeds_hints(&self) -> bool {

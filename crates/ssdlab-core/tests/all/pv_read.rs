@@ -2,6 +2,7 @@
 
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::policy::place::Heat;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::Lpn;
 
@@ -189,4 +190,33 @@ fn blocks_are_measured_anew_as_they_wear() {
     };
     let (never, often) = (attempts(1000), attempts(1));
     assert!(never > 300 && often < 100, "{never} and {often} attempts too many in 200 reads");
+}
+
+#[test]
+fn with_all_known_beforehand_each_page_lies_where_its_heat_asks() {
+    let known = "belief.grade = { factory = { shares = [0.2, 0.3] } }";
+    let set = |by: &str| format!("place = [{{ known_heat = {{ by = \"{by}\" }} }}]");
+    let lie = |by: &str| {
+        let mut rig = Rig::new(&[SHAPE, LEVELS, known, &set(by), "start.used = 0.5"]);
+        // Forty are read, forty written; the first are laid down.
+        let mut heat = Heat { reads: vec![0; 600], writes: vec![0; 600] };
+        heat.reads[..40].fill(9);
+        heat.writes[40..80].fill(9);
+        rig.drive.know(&heat);
+        for page in 0..40 {
+            assert!(rig.drive.lay_down(page));
+        }
+        for page in 40..80 {
+            rig.write(page);
+        }
+        rig.finish();
+        let classes = |pages: std::ops::Range<u64>| {
+            let mut found: Vec<u8> = pages.map(|page| class(&rig.drive, page)).collect();
+            found.dedup();
+            found
+        };
+        [classes(0..40), classes(40..80)]
+    };
+    assert_eq!(lie("reads"), [[0], [2]]);
+    assert_eq!(lie("writes"), [[2], [0]]);
 }

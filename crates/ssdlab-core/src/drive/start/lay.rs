@@ -5,30 +5,50 @@ use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId, Ppn};
 use super::age;
 use crate::drive::Drive;
 use crate::drive::watch::watch;
-use crate::ftl::{BlockState, Ftl, Pick, Stream};
+use crate::ftl::{BlockState, Ftl, Stream};
+use crate::policy::Wish;
 
 /// Where pages are laid down among those that are outdated: the used blocks of each plane by turns.
 #[derive(Clone, Debug)]
 pub struct Laying {
-    /// The used blocks of each plane.
+    /// The used blocks of each plane and class.
     blocks: Vec<Vec<BlockId>>,
-    /// Pages laid down on each plane.
+    /// Pages laid down on each plane and class.
     laid: Vec<u32>,
+    classes: usize,
 }
 
 impl Laying {
-    fn new(ftl: &Ftl, planes: u32) -> Laying {
-        let used = |plane| {
-            let pool = ftl.blocks.pool(PlaneId(plane));
+    /// Where `by_class` does not hold, all blocks of a plane count as of one class.
+    fn new(ftl: &Ftl, planes: u32, classes: usize, by_class: bool) -> Laying {
+        let classes = if by_class { classes } else { 1 };
+        let used = |at: usize| {
+            let pool = ftl.blocks.pool(PlaneId((at / classes) as u32));
             let closed = (0..pool.len()).filter(|&at| pool.state[at] == BlockState::Closed);
-            closed.map(|at| pool.block(at)).collect()
+            let blocks = closed.map(|at| pool.block(at));
+            let class = |block: &BlockId| usize::from(ftl.blocks.class(*block)) == at % classes;
+            blocks.filter(|block| !by_class || class(block)).collect()
         };
-        Laying { blocks: (0..planes).map(used).collect(), laid: vec![0; planes as usize] }
+        let parts = planes as usize * classes;
+        Laying { blocks: (0..parts).map(used).collect(), laid: vec![0; parts], classes }
     }
 
-    /// The place of the next page of a plane, if it has one left.
-    fn next(&mut self, plane: PlaneId, pages: u32) -> Option<(BlockId, PageInBlock)> {
-        let (blocks, laid) = (&self.blocks[plane.index()], &mut self.laid[plane.index()]);
+    /// The place of the next page of a plane, if it has one left: of the class that is wished, else of
+    /// the nearest below it, else of the nearest above.
+    fn next(
+        &mut self,
+        plane: PlaneId,
+        wish: Option<u8>,
+        pages: u32,
+    ) -> Option<(BlockId, PageInBlock)> {
+        let wished = wish.map_or(0, usize::from).min(self.classes - 1);
+        let classes = (wished..self.classes).chain((0..wished).rev());
+        let first = plane.index() * self.classes;
+        classes.into_iter().find_map(|class| self.next_of(first + class, pages))
+    }
+
+    fn next_of(&mut self, part: usize, pages: u32) -> Option<(BlockId, PageInBlock)> {
+        let (blocks, laid) = (&self.blocks[part], &mut self.laid[part]);
         let turn = *laid / (blocks.len() as u32).max(1);
         let block = blocks.get(*laid as usize % blocks.len().max(1))?;
         (turn < pages).then(|| {
@@ -58,18 +78,22 @@ impl Drive {
 
     fn lay(&mut self, lpn: Lpn) -> Option<Ppn> {
         let plane = self.order_of_planes.plane_of(lpn);
+        let mut wish = Wish::default();
+        self.wish_of_page(lpn, &mut wish);
         if self.resolved.config.start.used.get() > 0.0 {
             let (ftl, geometry) = (&self.ftl, &self.geometry);
-            let laying =
-                self.laying.get_or_insert_with(|| Laying::new(ftl, geometry.plane_count()));
-            if let Some((block, page)) = laying.next(plane, geometry.pages) {
+            let classes = self.resolved.config.belief.grade.classes();
+            let laying = self.laying.get_or_insert_with(|| {
+                Laying::new(ftl, geometry.plane_count(), classes, self.knows_heat)
+            });
+            if let Some((block, page)) = laying.next(plane, wish.quality, geometry.pages) {
                 let ppn = geometry.page(block, page);
                 self.ftl.revive(lpn, ppn);
                 watch!(self, revived(lpn, ppn));
                 return Some(ppn);
             }
         }
-        let ppn = self.ftl.prepare_write(plane, Stream::Host, Pick::default())?;
+        let ppn = self.ftl.prepare_write(plane, Stream::Host, wish.pick())?;
         watch!(self, laid_down(lpn, ppn));
         self.ftl.commit_write(lpn, ppn);
         Some(ppn)

@@ -6,7 +6,9 @@
 //! drive (`drive/moves.rs`).
 //!
 //! - [`read_hot`]: which page moves where, and which block makes room (CLOCK);
+//! - [`known_heat`]: the ideal, which knows all beforehand;
 //! - [`known_level`]: reads begin at the level at which their block was measured.
 
+pub mod known_heat;
 pub mod known_level;
 pub mod read_hot;

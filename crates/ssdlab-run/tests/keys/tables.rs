@@ -1,11 +1,7 @@
-//! A config cannot lie: every key changes some result, or is refused where it has no effect.
-
-use std::collections::BTreeSet;
-
-use ssdlab_run::{Plan, RunConfig, run_uninterrupted};
+//! The keys, each with what it needs beside it and a value that is not its default.
 
 /// A drive small enough that garbage collection runs within a few thousand requests.
-const BASE: &[&str] = &[
+pub(crate) const BASE: &[&str] = &[
     "timing.read=90us",
     "timing.program=600us",
     "timing.erase=3ms",
@@ -32,18 +28,18 @@ const BASE: &[&str] = &[
     "workload.interarrival=150us",
     "workload.sizes=[\"2KiB\",\"4KiB\",\"16KiB\"]",
 ];
-const LEVELS: &[&str] = &[
+pub(crate) const LEVELS: &[&str] = &[
     "start.age_max=90d",
     "start.pe_cycles=1000",
     "physics.levels.retention.rate=8.448e-4",
     "timing.decode=5us",
 ];
-const RETRIES: &[&str] =
+pub(crate) const RETRIES: &[&str] =
     &["start.age_max=90d", "start.pe_cycles=3000", "start.dwell=1d", "physics=retries"];
 /// Writes enough that blocks are erased several times.
-const WRITES: &[&str] =
+pub(crate) const WRITES: &[&str] =
     &["workload.requests=20000", "workload.read_share=0.1", "workload.interarrival=600us"];
-const EMPTY: &[&str] = &["start.fill=0.1", "start.invalid=0"];
+pub(crate) const EMPTY: &[&str] = &["start.fill=0.1", "start.invalid=0"];
 /// Blocks that differ and are sorted into classes, each programmed in its way; and more.
 macro_rules! graded {
     ($($more:literal),*) => {
@@ -58,9 +54,9 @@ macro_rules! graded {
         ]
     };
 }
-const GRADED: &[&str] = graded!();
+pub(crate) const GRADED: &[&str] = graded!();
 /// Writes that wait for an order that holds them back.
-const DLV: &[&str] = graded!("order=dlv", "workload.interarrival=60us");
+pub(crate) const DLV: &[&str] = graded!("order=dlv", "workload.interarrival=60us");
 /// Page types of unequal times, chosen in the relaxed order.
 macro_rules! typed {
     ($link:literal) => {
@@ -71,26 +67,26 @@ macro_rules! typed {
         ]
     };
 }
-const BY_QUEUE: &[&str] = typed!("qds");
-const BY_SIZE: &[&str] = typed!("sbs");
-const BY_HINT: &[&str] = typed!("hgs");
-const TABLES: &[&str] =
+pub(crate) const BY_QUEUE: &[&str] = typed!("qds");
+pub(crate) const BY_SIZE: &[&str] = typed!("sbs");
+pub(crate) const BY_HINT: &[&str] = typed!("hgs");
+pub(crate) const TABLES: &[&str] =
     &["start.age_max=90d", "physics.levels.retention.rate=8.448e-4", "read=sl_tables"];
-const WORN_TABLES: &[&str] = &[
+pub(crate) const WORN_TABLES: &[&str] = &[
     "start.age_max=90d",
     "start.pe_cycles=1000",
     "start.pe_spread=500",
     "physics.levels.retention.rate=8.448e-4",
     "read=sl_tables",
 ];
-const COLLECTED: &[&str] = &[
+pub(crate) const COLLECTED: &[&str] = &[
     "order=dlv",
     "workload.requests=20000",
     "workload.read_share=0.1",
     "workload.interarrival=600us",
 ];
 /// Blocks of every level in measured groups, and pages that are read again and again.
-const READ_HOT: &[&str] = &[
+pub(crate) const READ_HOT: &[&str] = &[
     "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
     "belief.grade={measured={apart=0.3}}",
     "tend.read_hot=true",
@@ -99,7 +95,7 @@ const READ_HOT: &[&str] = &[
     "workload.footprint=1MiB",
 ];
 /// Blocks whose data have aged since they were measured, and that are erased several times.
-const AGED_GROUPS: &[&str] = &[
+pub(crate) const AGED_GROUPS: &[&str] = &[
     "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
     "physics.levels.retention.rate=8.448e-4",
     "start.age_max=90d",
@@ -110,8 +106,19 @@ const AGED_GROUPS: &[&str] = &[
     "workload.read_share=0.1",
     "workload.interarrival=600us",
 ];
+/// Blocks of every level whose quality is known, and data laid down where that says.
+pub(crate) const KNOWN: &[&str] = &[
+    "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
+    "belief.grade={factory={shares=[0.3,0.3]}}",
+    "ftl.overprovisioning=0.5",
+    "place=[\"known_heat\"]",
+    "start.fill=0",
+    "start.invalid=0",
+    "start.used=0.5",
+    "start.preload=footprint",
+];
 /// Blocks of unlike wear, opened by the life that they are predicted to have.
-const HEALTH: &[&str] = &[
+pub(crate) const HEALTH: &[&str] = &[
     "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
     "physics.levels.wear={}",
     "start.pe_cycles=1500",
@@ -123,19 +130,19 @@ const HEALTH: &[&str] = &[
     "workload.read_share=0.1",
     "workload.interarrival=600us",
 ];
-const SUSPEND: &[&str] = &["preempt=reads_interrupt"];
-const MAPPED: &[&str] = &["ftl.map_cache=true"];
-const BUFFER: &[&str] = &["buffer.size=1MiB"];
-const CFLRU: &[&str] = &["buffer.size=1MiB", "evict=cflru"];
-const CCF_LRU: &[&str] = &["buffer.size=1MiB", "evict=ccf_lru"];
-const PT_LRU: &[&str] = &["buffer.size=1MiB", "evict=pt_lru"];
-const WEARING: &[&str] = &[
+pub(crate) const SUSPEND: &[&str] = &["preempt=reads_interrupt"];
+pub(crate) const MAPPED: &[&str] = &["ftl.map_cache=true"];
+pub(crate) const BUFFER: &[&str] = &["buffer.size=1MiB"];
+pub(crate) const CFLRU: &[&str] = &["buffer.size=1MiB", "evict=cflru"];
+pub(crate) const CCF_LRU: &[&str] = &["buffer.size=1MiB", "evict=ccf_lru"];
+pub(crate) const PT_LRU: &[&str] = &["buffer.size=1MiB", "evict=pt_lru"];
+pub(crate) const WEARING: &[&str] = &[
     "tend.static_wear.threshold=4",
     "workload.requests=20000",
     "workload.read_share=0.1",
     "workload.interarrival=600us",
 ];
-const DRAWS: &[&str] = &[
+pub(crate) const DRAWS: &[&str] = &[
     "tend.gc.victim=d_choices",
     "workload.requests=20000",
     "workload.read_share=0.1",
@@ -144,9 +151,9 @@ const DRAWS: &[&str] = &[
 
 /// A key, settings that it needs beside the base, a value that is not its default, and whether the
 /// value changes results or is refused.
-type Row = (&'static str, &'static [&'static str], &'static str);
+pub(crate) type Row = (&'static str, &'static [&'static str], &'static str);
 
-const CHANGES: &[Row] = &[
+pub(crate) const CHANGES: &[Row] = &[
     ("belief.grade", LEVELS, "factory"),
     ("belief.grade.factory.shares", GRADED, "[0.1,0.2]"),
     ("belief.grade.measured.apart", READ_HOT, "10%"),
@@ -204,6 +211,8 @@ const CHANGES: &[Row] = &[
     ("order.dlv.window", DLV, "1"),
     ("order.dlv.writes", DLV, "fifo"),
     ("order.fifo.hol", &[], "true"),
+    ("place[].known_heat.among", KNOWN, "\"touched\""),
+    ("place[].known_heat.by", KNOWN, "\"writes\""),
     ("place[].qds.threshold", BY_QUEUE, "0"),
     ("place[].sbs.below", BY_SIZE, "\"1MiB\""),
     ("place[].small_strong.pages", GRADED, "1"),
@@ -260,7 +269,7 @@ const CHANGES: &[Row] = &[
 ];
 
 /// Keys of the truth, by the name of the model under which they count.
-const PHYSICS: &[(&str, &str)] = &[
+pub(crate) const PHYSICS: &[(&str, &str)] = &[
     ("levels.base", "{shares=[0.1,0.1,0.2,0.2,0.2,0.1,0.1]}"),
     ("levels.base.gaussian.bound", "1"),
     ("levels.base.gaussian.mean", "3e-3"),
@@ -316,7 +325,7 @@ const PHYSICS: &[(&str, &str)] = &[
 ];
 
 /// Keys that need more beside them than their model before they count.
-fn beside(key: &str) -> Vec<&'static str> {
+pub(crate) fn beside(key: &str) -> Vec<&'static str> {
     let warm = ["physics.levels.temperature.celsius=50.0"];
     let hot = ["physics.retries.temperature.celsius=50.0"];
     match key {
@@ -336,7 +345,7 @@ fn beside(key: &str) -> Vec<&'static str> {
     }
 }
 
-const REFUSED: &[Row] = &[
+pub(crate) const REFUSED: &[Row] = &[
     ("ftl.map_cache.entry", &[], "0B"),
     ("ftl.map_cache.entry", &[], "1GiB"),
     ("ftl.map_cache.share", &["ftl.map_cache.size=1MiB"], "50%"),
@@ -352,11 +361,19 @@ const REFUSED: &[Row] = &[
     ("flash.suspend_time", &[], "5us"),
     ("host.queues", &["order=priority"], "1"),
     ("place", &[], "[]"),
+    ("place", &["physics=levels"], "[\"known_heat\"]"),
     ("place", &[], "[\"next_page\",\"next_page\"]"),
     ("place", &["ftl.page_order=relaxed"], "[\"ubs\",\"us\"]"),
     ("program", &[], "[]"),
     ("read", &[], "worst"),
     ("read", &["physics=levels"], "known_level"),
+    ("belief.grade.measured.boundaries", READ_HOT, "{levels=[2,1]}"),
+    ("belief.grade.measured.boundaries", READ_HOT, "{shares=[0.6,0.6]}"),
+    ("belief.grade.measured.growth", READ_HOT, "0.5"),
+    ("belief.grade.measured.growth", HEALTH, "0"),
+    ("flash.cycles_per_erase", &[], "0"),
+    ("ftl.opens", &["physics=levels"], "fewest_errors"),
+    ("ftl.opens", &["physics=levels"], "healthiest"),
     ("tend.read_hot.threshold", &["physics=levels"], "2"),
     ("tend.read_hot.threshold", READ_HOT, "0"),
     ("read.climb.start", &[], "2"),
@@ -379,110 +396,8 @@ const REFUSED: &[Row] = &[
 
 /// Keys with nothing to choose between yet, or that are a name; the cell counts through the times
 /// by page type, below.
-const ALONE: &[&str] = &["timing.voltages[].name", "geometry.cell"];
+pub(crate) const ALONE: &[&str] = &["timing.voltages[].name", "geometry.cell"];
 
 /// Keys of a voltage class that count only beside another class, and a second class is refused.
-const OF_SECOND_CLASSES: &[&str] = &["timing.voltages[].step_volts", "timing.voltages[].volts"];
-
-fn run(settings: &[String]) -> Result<serde_json::Value, String> {
-    let base = BASE.iter().map(|setting| setting.to_string());
-    let set = base.chain(settings.iter().cloned()).collect();
-    let plan = Plan { device: "generic-mlc-512g".into(), set, seed: 3, ..Plan::default() };
-    let results = run_uninterrupted(&[plan], 1).map_err(|fault| fault.to_string())?;
-    let mut figures = serde_json::to_value(&results[0]).expect("a result can be written");
-    let entries = figures.as_object_mut().expect("an object");
-    for key in ["results_digest", "sim", "provenance", "workload"] {
-        entries.remove(key);
-    }
-    Ok(figures)
-}
-
-/// The argument that sets a key; of a link of a chain, the chain of this link alone.
-fn assigned(key: &str, value: &str) -> String {
-    let Some((chain, rest)) = key.split_once("[].") else { return format!("{key}={value}") };
-    let (link, setting) = rest.split_once('.').expect("a link and its setting");
-    format!("{chain}=[{{{link}={{{setting}={value}}}}}]")
-}
-
-fn rows() -> Vec<(String, Vec<String>, String)> {
-    let plain = CHANGES.iter().map(|(key, beside, value)| {
-        (key.to_string(), beside.iter().map(|s| s.to_string()).collect(), value.to_string())
-    });
-    let physics = PHYSICS.iter().map(|(key, value)| {
-        let model = if key.starts_with("levels") { LEVELS } else { RETRIES };
-        let settings = model.iter().copied().chain(beside(key)).map(str::to_string);
-        (format!("physics.{key}"), settings.collect(), value.to_string())
-    });
-    plain.chain(physics).collect()
-}
-
-#[test]
-fn every_key_changes_a_result() {
-    let mut without = Vec::new();
-    for (key, beside, value) in rows() {
-        let before = run(&beside);
-        let mut settings = beside;
-        settings.push(assigned(&key, &value));
-        let after = run(&settings);
-        match (before, after) {
-            (Ok(before), Ok(after)) if before != after => {}
-            (Ok(_), Ok(_)) => without.push(key),
-            (before, after) => {
-                let lines: Vec<_> = [before.err(), after.err()].into_iter().flatten().collect();
-                without.push(format!("{key}: {}", lines.join("; ")));
-            }
-        }
-    }
-    assert!(without.is_empty(), "keys that change no result: {without:#?}");
-}
-
-#[test]
-fn keys_without_effect_are_refused_by_name() {
-    for (key, beside, value) in REFUSED {
-        let mut settings: Vec<String> = beside.iter().map(|s| s.to_string()).collect();
-        settings.push(match key.strip_prefix("timing.voltages[].") {
-            Some(_) => format!("timing.voltages=[{{name=\"normal\",{value}}}]"),
-            None => format!("{key}={value}"),
-        });
-        let line = run(&settings).err().unwrap_or_else(|| panic!("{key} was accepted"));
-        let named = key.replace("[]", "[0]");
-        assert!(line.contains(&named), "{key}: {line}");
-        assert!(!line.contains('\n'), "{line}");
-    }
-}
-
-#[test]
-fn the_cell_decides_how_many_times_there_are_and_which_page_has_which() {
-    let of = |cell: &str, times: &str| {
-        run(&[
-            format!("geometry.cell={cell}"),
-            "geometry.pages=36".into(),
-            format!("timing.program={times}"),
-        ])
-    };
-    let mlc = of("mlc", "[\"500us\",\"900us\"]").unwrap();
-    let tlc = of("tlc", "[\"500us\",\"700us\",\"900us\"]").unwrap();
-    assert_ne!(mlc, tlc);
-    let line = of("tlc", "[\"500us\",\"900us\"]").unwrap_err();
-    assert!(line.contains("timing.program") && line.contains("tlc"), "{line}");
-}
-
-#[test]
-fn no_key_is_left_out() {
-    let mut shown: BTreeSet<String> = rows().into_iter().map(|(key, ..)| key).collect();
-    shown.extend(REFUSED.iter().map(|(key, ..)| key.to_string()));
-    shown.extend(ALONE.iter().chain(OF_SECOND_CLASSES).map(|key| key.to_string()));
-    // What moves a whole page is shown by the class as a whole.
-    shown.insert("timing.voltages[].transfer".into());
-    let keys: BTreeSet<String> =
-        ssdlab_config::keys::<RunConfig>().into_iter().map(|key| key.path).collect();
-    let missing: Vec<_> = keys.difference(&shown).collect();
-    let unknown: Vec<_> = shown.difference(&keys).collect();
-    assert!(missing.is_empty() && unknown.is_empty(), "missing {missing:?}, unknown {unknown:?}");
-}
-
-#[test]
-fn every_number_has_a_source_or_says_that_it_is_assumed() {
-    let unsourced = ssdlab_config::unsourced::<RunConfig>();
-    assert!(unsourced.is_empty(), "{unsourced:?}");
-}
+pub(crate) const OF_SECOND_CLASSES: &[&str] =
+    &["timing.voltages[].step_volts", "timing.voltages[].volts"];

@@ -1,0 +1,112 @@
+//! A config cannot lie: every key changes some result, or is refused where it has no effect.
+
+mod tables;
+
+use std::collections::BTreeSet;
+
+use ssdlab_run::{Plan, RunConfig, run_uninterrupted};
+
+use crate::tables::*;
+
+fn run(settings: &[String]) -> Result<serde_json::Value, String> {
+    let base = BASE.iter().map(|setting| setting.to_string());
+    let set = base.chain(settings.iter().cloned()).collect();
+    let plan = Plan { device: "generic-mlc-512g".into(), set, seed: 3, ..Plan::default() };
+    let results = run_uninterrupted(&[plan], 1).map_err(|fault| fault.to_string())?;
+    let mut figures = serde_json::to_value(&results[0]).expect("a result can be written");
+    let entries = figures.as_object_mut().expect("an object");
+    for key in ["results_digest", "sim", "provenance", "workload"] {
+        entries.remove(key);
+    }
+    Ok(figures)
+}
+
+/// The argument that sets a key; of a link of a chain, the chain of this link alone.
+fn assigned(key: &str, value: &str) -> String {
+    let Some((chain, rest)) = key.split_once("[].") else { return format!("{key}={value}") };
+    let (link, setting) = rest.split_once('.').expect("a link and its setting");
+    format!("{chain}=[{{{link}={{{setting}={value}}}}}]")
+}
+
+fn rows() -> Vec<(String, Vec<String>, String)> {
+    let plain = CHANGES.iter().map(|(key, beside, value)| {
+        (key.to_string(), beside.iter().map(|s| s.to_string()).collect(), value.to_string())
+    });
+    let physics = PHYSICS.iter().map(|(key, value)| {
+        let model = if key.starts_with("levels") { LEVELS } else { RETRIES };
+        let settings = model.iter().copied().chain(beside(key)).map(str::to_string);
+        (format!("physics.{key}"), settings.collect(), value.to_string())
+    });
+    plain.chain(physics).collect()
+}
+
+#[test]
+fn every_key_changes_a_result() {
+    let mut without = Vec::new();
+    for (key, beside, value) in rows() {
+        let before = run(&beside);
+        let mut settings = beside;
+        settings.push(assigned(&key, &value));
+        let after = run(&settings);
+        match (before, after) {
+            (Ok(before), Ok(after)) if before != after => {}
+            (Ok(_), Ok(_)) => without.push(key),
+            (before, after) => {
+                let lines: Vec<_> = [before.err(), after.err()].into_iter().flatten().collect();
+                without.push(format!("{key}: {}", lines.join("; ")));
+            }
+        }
+    }
+    assert!(without.is_empty(), "keys that change no result: {without:#?}");
+}
+
+#[test]
+fn keys_without_effect_are_refused_by_name() {
+    for (key, beside, value) in REFUSED {
+        let mut settings: Vec<String> = beside.iter().map(|s| s.to_string()).collect();
+        settings.push(match key.strip_prefix("timing.voltages[].") {
+            Some(_) => format!("timing.voltages=[{{name=\"normal\",{value}}}]"),
+            None => format!("{key}={value}"),
+        });
+        let line = run(&settings).err().unwrap_or_else(|| panic!("{key} was accepted"));
+        let named = key.replace("[]", "[0]");
+        assert!(line.contains(&named), "{key}: {line}");
+        assert!(!line.contains('\n'), "{line}");
+    }
+}
+
+#[test]
+fn the_cell_decides_how_many_times_there_are_and_which_page_has_which() {
+    let of = |cell: &str, times: &str| {
+        run(&[
+            format!("geometry.cell={cell}"),
+            "geometry.pages=36".into(),
+            format!("timing.program={times}"),
+        ])
+    };
+    let mlc = of("mlc", "[\"500us\",\"900us\"]").unwrap();
+    let tlc = of("tlc", "[\"500us\",\"700us\",\"900us\"]").unwrap();
+    assert_ne!(mlc, tlc);
+    let line = of("tlc", "[\"500us\",\"900us\"]").unwrap_err();
+    assert!(line.contains("timing.program") && line.contains("tlc"), "{line}");
+}
+
+#[test]
+fn no_key_is_left_out() {
+    let mut shown: BTreeSet<String> = rows().into_iter().map(|(key, ..)| key).collect();
+    shown.extend(REFUSED.iter().map(|(key, ..)| key.to_string()));
+    shown.extend(ALONE.iter().chain(OF_SECOND_CLASSES).map(|key| key.to_string()));
+    // What moves a whole page is shown by the class as a whole.
+    shown.insert("timing.voltages[].transfer".into());
+    let keys: BTreeSet<String> =
+        ssdlab_config::keys::<RunConfig>().into_iter().map(|key| key.path).collect();
+    let missing: Vec<_> = keys.difference(&shown).collect();
+    let unknown: Vec<_> = shown.difference(&keys).collect();
+    assert!(missing.is_empty() && unknown.is_empty(), "missing {missing:?}, unknown {unknown:?}");
+}
+
+#[test]
+fn every_number_has_a_source_or_says_that_it_is_assumed() {
+    let unsourced = ssdlab_config::unsourced::<RunConfig>();
+    assert!(unsourced.is_empty(), "{unsourced:?}");
+}
