@@ -162,9 +162,10 @@ def _truth(name: str, value: bool) -> bool:
     return value
 
 
-def _as_typed(value: str | int | None) -> Any:
+def _as_typed(value: str | float | None) -> Any:
     """Return a number as it would be typed."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number else value
 
 
 def whole(name: str, value: int, least: int, most: int = MOST) -> int:

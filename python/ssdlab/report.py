@@ -112,10 +112,7 @@ def _figures(result: Result) -> Iterator[str]:
         yield f"overtaking {share(first.read)} of reads, {share(first.write)} of writes"
     if result.page_types is not None and tells_types(result):
         yield from _typed(result.page_types)
-    if result.moves is not None:
-        yield _moved(result, result.moves)
-    if result.life is not None:
-        yield from _worn(result.life)
+    yield from _of_blocks(result)
     if result.scheduling_steps:
         yield f"choosing   {result.scheduling_steps / result.requests:.1f} steps a request"
     if result.strong_share is not None:
@@ -141,6 +138,14 @@ def _found(result: Result) -> Iterator[str]:
         yield f"buffer     {share(result.buffer.hit_ratio)} of pages found in it"
     if result.map_cache is not None and result.map_cache.hit_ratio is not None:
         yield f"map        {share(result.map_cache.hit_ratio)} of entries found in its cache"
+
+
+def _of_blocks(result: Result) -> Iterator[str]:
+    """Say what becomes of pages and blocks where these differ."""
+    if result.moves is not None:
+        yield _moved(result, result.moves)
+    if result.life is not None:
+        yield from _worn(result.life)
 
 
 def _worn(life: Life) -> Iterator[str]:

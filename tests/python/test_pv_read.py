@@ -42,3 +42,65 @@ def test_the_metadata_of_the_paper_is_counted() -> None:
     assert found["block_groups"] == blocks * 2 / 8
     assert found["read_counts"] == found["map_cache"] / 4 * 2 / 8
     assert 0 < found["clock"] <= blocks * 0.1 * 11 / 8
+
+
+def test_the_ideal_reads_almost_everything_at_the_first_level() -> None:
+    # Less than the used blocks of the first class hold; a few of these need the second level.
+    few: dict[str, object] = {"workload__footprint": "4MiB"}
+    plain, ideal, wear = (
+        run(name, **few) for name in ["conventional", "ideal-reads", "ideal-wear"]
+    )
+
+    def at_first(result: ssdlab.Result) -> float:
+        return sum(result.read_levels[:2]) / sum(result.read_levels)
+
+    assert at_first(plain) < 0.3 < at_first(wear) < at_first(ideal)
+    assert at_first(ideal) > 0.99
+    assert ideal.read.latency_us.mean < 0.5 * plain.read.latency_us.mean
+
+
+def test_measured_wear_levelling_writes_to_the_better_blocks() -> None:
+    plain = run("conventional")
+    for name in ["wear-errors", "wear-health"]:
+        levelled = run(name)
+        assert levelled.moves is None
+        assert levelled.metadata_bytes["block_errors"] > 0
+        assert levelled.read_levels[0] > 2 * plain.read_levels[0]
+
+
+def test_what_is_beyond_bch_cannot_be_read() -> None:
+    bch = {"physics__levels__code": "bch", "timing__decode": "6us"}
+    ldpc, hard = run("conventional"), run("conventional", **bch)
+    assert (ldpc.uncorrectable, hard.read_levels) == (0, [])
+    # Nine blocks of a hundred need one level, and BCH decodes a little less.
+    assert 0.85 < hard.uncorrectable / sum(ldpc.read_levels) < 0.97
+    assert hard.read.latency_us.mean < ldpc.read.latency_us.mean
+
+
+WORN = {
+    "geometry.channels": 1,
+    "geometry.chips": 1,
+    "geometry.dies": 1,
+    "geometry.planes": 2,
+    "geometry.blocks": 64,
+    "flash.cycles_per_erase": 100,
+    "start.used": 0,
+    "workload.read_share": "20%",
+    "workload.footprint": "16MiB",
+}
+
+
+def test_wear_runs_forward_until_blocks_are_worn_out() -> None:
+    device = "pv-read-mlc-128g"
+    plan = ssdlab.Plan(device=device, set=WORN, limit=5_000, until_worn="5%")
+    found = ssdlab.run(plan)
+    life = found.life
+    assert life is not None
+    assert len(found.replays) > 1
+    assert life.worn_out - life.worn_at_start >= 0.05 * 128
+    assert life.marks[0].worn_out == 1 / 128
+    assert [mark.worn_out for mark in life.marks][-1] >= 0.05
+    text = report.of_run(found)
+    assert f"worn out   {life.worn_out} blocks (0 at the start)" in text
+    assert "of blocks at" in text
+    assert run("conventional").life is None

@@ -12,7 +12,8 @@ SCHEMES = (
     "conventional, dlv/baseline, dlv/woo, dlv/roo, dlv/dlv, dlv/pv-reorder, dlv/pv-allocation, "
     "dlv/lv-ldpc, dlv/laldpc, pa-ssd/us, pa-ssd/lfs, pa-ssd/ubs, pa-ssd/hgs+us, pa-ssd/hgs+ubs, "
     "pa-ssd/sbs+us, pa-ssd/sbs+ubs, pa-ssd/qds+us, pa-ssd/qds+ubs, pa-ssd/wbs+us, pa-ssd/wbs+ubs, "
-    "pv-read/groups-2, pv-read/groups-3, pv-read/groups-4, pv-read/groups-7"
+    "pv-read/groups-2, pv-read/groups-3, pv-read/groups-4, pv-read/groups-7, "
+    "pv-read/ideal-reads, pv-read/ideal-wear, pv-read/wear-errors, pv-read/wear-health"
 )
 FORMATS = (
     "one of msr, spc, mqsim, ssdsim, disksim, heimdall, alicloud, tencent, systor, fiu, blkparse, "

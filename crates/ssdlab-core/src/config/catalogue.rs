@@ -75,6 +75,7 @@ pub const SCHEMES: &[Entry] = schemes![
     "pv-read/groups-2": "read-hot pages on level 1" from "pv_read" { "moves", "groups_2" },
     "pv-read/groups-3": "read-hot pages group by group: levels 1, 2 to 4, 5 to 7" from "pv_read" { "moves", "groups_3" },
     "pv-read/groups-4": "the same: levels 1, 2 and 3, 4 and 5, 6 and 7" from "pv_read" { "moves", "groups_4" },
+    "pv-read/groups-7": "the same: a group for each level" from "pv_read" { "moves", "groups_7" },
     "pv-read/ideal-reads": "the ideal: read-hot pages on the best blocks, both known beforehand"
         from "pv_read" { "known_blocks", "ideal_reads" },
     "pv-read/ideal-wear": "write-hot pages on the best blocks, both known beforehand"
@@ -83,5 +84,4 @@ pub const SCHEMES: &[Entry] = schemes![
         from "pv_read" { "wear_errors" },
     "pv-read/wear-health": "wear levelling alone: writes go to the blocks that will last longest"
         from "pv_read" { "wear_health" },
-    "pv-read/groups-7": "the same: a group for each level" from "pv_read" { "moves", "groups_7" },
 ];
