@@ -15,7 +15,7 @@ use crate::account::{Blame, OpKind, Part};
 use crate::buffer::Buffer;
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::{Census, Flash, Owner, Room, Txn, TxnId};
-use crate::ftl::Ftl;
+use crate::ftl::{Ftl, PlaneOrder};
 use crate::host::{Hazards, Host, Op, Request};
 use crate::queue::Queue;
 use data::Data;
@@ -41,6 +41,10 @@ pub struct Rooms<'a> {
     pub mapping: &'a [TxnId],
     /// For each plane, the block that is being emptied.
     pub jobs: &'a [Option<BlockId>],
+    /// For each plane, the pages on it whose home is another; empty if nobody counts them.
+    pub foreign: &'a [u32],
+    /// Where static allocation has the home of each page.
+    pub homes: &'a PlaneOrder,
     /// The shape of the flash.
     pub geometry: &'a Geometry,
 }
@@ -308,7 +312,7 @@ pub fn everything(rooms: &Rooms<'_>, recount: bool) -> Result<(), String> {
     census.close()?;
     owners(rooms, &census)?;
     pages_held(rooms, &census)?;
-    if recount { blocks(rooms, &census) } else { Ok(()) }
+    if recount { blocks(rooms, &census).and_then(|()| foreign(rooms)) } else { Ok(()) }
 }
 
 /// Each request has as many operations as it waits for, each job one.
@@ -399,4 +403,19 @@ fn blocks(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
         ensure(kept, || format!("{plane:?} has given its reserve away: {free} free blocks"))?;
     }
     Ok(())
+}
+
+/// The pages of each plane that are not at home, counted in the map.
+fn foreign(rooms: &Rooms<'_>) -> Result<(), String> {
+    let mut found = vec![0; rooms.foreign.len()];
+    if !found.is_empty() {
+        for lpn in (0..rooms.ftl.map.logical_pages()).map(Lpn) {
+            let Some(ppn) = rooms.ftl.map.get(lpn) else { continue };
+            let plane = rooms.geometry.plane_of_page(ppn);
+            found[plane.index()] += u32::from(plane != rooms.homes.plane_of(lpn));
+        }
+    }
+    ensure(found == rooms.foreign, || {
+        format!("planes have {found:?} pages of others and count {:?}", rooms.foreign)
+    })
 }

@@ -9,9 +9,33 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::math;
 use ssdlab_base::quantity::Share;
-use ssdlab_nand::{BlockId, PlaneId};
+use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use crate::account::Reading;
+
+/// How far a page moves that is read often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Within its plane.
+    Plane,
+    /// To any plane of its chip.
+    #[default]
+    Chip,
+    /// To any plane.
+    Drive,
+}
+
+impl Scope {
+    /// The planes among which a page moves: so many that follow one another.
+    pub fn planes(self, geometry: &Geometry) -> u32 {
+        match self {
+            Scope::Plane => 1,
+            Scope::Chip => geometry.dies * geometry.planes,
+            Scope::Drive => geometry.plane_count(),
+        }
+    }
+}
 
 /// Settings of `measured`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +54,9 @@ pub struct GroupsConfig {
     /// cycles, 0.0078 at 4000).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth: Option<f64>,
+    /// How far a page moves that is read often, and how far is looked for room for it: its `plane`, its
+    /// `chip` or the whole `drive`. Default: `chip`. Source: PV-read, section IV.B (per chip).
+    pub scope: Scope,
 }
 
 /// The power with which error rates grow, if `growth` is not set.
@@ -48,8 +75,13 @@ pub enum Boundaries {
 
 impl Default for GroupsConfig {
     fn default() -> GroupsConfig {
-        let boundaries = Boundaries::Levels(vec![1, 4]);
-        GroupsConfig { boundaries, apart: Share::new(0.1), interval: 100, growth: None }
+        GroupsConfig {
+            boundaries: Boundaries::Levels(vec![1, 4]),
+            apart: Share::new(0.1),
+            interval: 100,
+            growth: None,
+            scope: Scope::default(),
+        }
     }
 }
 
@@ -215,6 +247,11 @@ impl Groups {
         self.shares.iter().map(|share| u64::from(share.apart)).sum()
     }
 
+    /// Blocks of a group on a plane that are set apart.
+    pub fn apart(&self, plane: PlaneId, group: u8) -> u32 {
+        self.shares[plane.index() * self.config.groups() + usize::from(group)].apart
+    }
+
     /// Whether one block more of its group is to be set apart.
     fn is_wanted(&mut self, block: BlockId, group: u8) -> bool {
         if group + 1 == self.count() {
@@ -317,6 +354,22 @@ mod tests {
     }
 
     const LEVELS: [u8; 10] = [0, 0, 1, 2, 3, 3, 1, 4, 5, 6];
+
+    #[test]
+    fn a_scope_is_a_plane_all_of_a_chip_or_all_there_are() {
+        let geometry = Geometry {
+            channels: 2,
+            chips: 3,
+            dies: 2,
+            planes: 4,
+            blocks: 5,
+            pages: 4,
+            page_size: ssdlab_base::Bytes::from_kib(4),
+            cell: ssdlab_nand::Cell::Mlc,
+        };
+        let planes = [Scope::Plane, Scope::Chip, Scope::Drive].map(|scope| scope.planes(&geometry));
+        assert_eq!(planes, [1, 8, 48]);
+    }
 
     #[test]
     fn levels_map_to_the_groups_of_table_1() {

@@ -9,7 +9,7 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::refusal::{Refusal, positive};
 
 use super::effects::check_effects;
-use super::space::{logical_pages, most_apart, spare_blocks, usable_blocks};
+use super::space::{logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks};
 use super::{ArrayUnit, DriveConfig, MAP_SHARE, MapCacheConfig, PartialWrites, TransferUnit};
 use crate::belief::grade::{CLASSES_MAX, GradeChoice};
 use crate::belief::groups::{Boundaries, GroupsConfig};
@@ -39,6 +39,8 @@ pub struct Resolved {
     pub map_cache: Option<MapShape>,
     /// Blocks of a plane that can be set apart and leave room for all data.
     pub most_apart: u32,
+    /// Pages of other planes that a plane can take under static allocation and leave room for its own.
+    pub most_foreign: u32,
     /// Pages that the buffer holds.
     pub buffer_pages: u32,
     /// Time to move a page into or out of the buffer.
@@ -111,6 +113,7 @@ impl Resolved {
             logical_pages,
             map_cache,
             most_apart: most_apart(config, mapped, seed),
+            most_foreign: most_foreign(config, mapped, seed),
             buffer_pages,
             buffer_latency: config.buffer.latency.unwrap_or(Nanos::from_us(1)),
             buffer_reads: config.buffer.reads.unwrap_or(true),

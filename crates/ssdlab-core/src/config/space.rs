@@ -50,12 +50,28 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
 /// collection would be all that the drive does. Assumed.
 const APART_MOST: f64 = 0.875;
 
-/// Blocks of a plane that can be set apart and leave room for all data.
-pub(super) fn most_apart(config: &DriveConfig, mapped_pages: u32, seed: u64) -> u32 {
+/// The share of what is left then that pages of other planes may take under static allocation, which
+/// brings every page home when it is written again: the rest stays with the plane's own. Those that lie
+/// where blocks are set apart count, too: they go to the others when theirs is emptied. Assumed.
+const FOREIGN_MOST: f64 = 0.5;
+
+/// Blocks of a plane that data leave free.
+fn left_free(config: &DriveConfig, mapped_pages: u32, seed: u64) -> f64 {
     let geometry = &config.geometry;
     let (unusable, worst) = blocks_without_data(config, seed);
     let data = mapped_pages.div_ceil(geometry.plane_count()).div_ceil(geometry.pages);
-    (f64::from(geometry.blocks.saturating_sub(worst + unusable + data)) * APART_MOST) as u32
+    f64::from(geometry.blocks.saturating_sub(worst + unusable + data))
+}
+
+/// Blocks of a plane that can be set apart and leave room for all data.
+pub(super) fn most_apart(config: &DriveConfig, mapped_pages: u32, seed: u64) -> u32 {
+    (left_free(config, mapped_pages, seed) * APART_MOST) as u32
+}
+
+/// Pages of other planes that a plane can take under static allocation and leave room for its own.
+pub(super) fn most_foreign(config: &DriveConfig, mapped_pages: u32, seed: u64) -> u32 {
+    let blocks = left_free(config, mapped_pages, seed) * (1.0 - APART_MOST) * FOREIGN_MOST;
+    (blocks * f64::from(config.geometry.pages)) as u32
 }
 
 /// How many pages the host may address, if the drive can hold them.

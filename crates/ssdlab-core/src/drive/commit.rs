@@ -1,6 +1,6 @@
 //! A flash operation ended: the books are brought up to date, and whoever asked for it hears.
 
-use ssdlab_nand::PlaneId;
+use ssdlab_nand::{Lpn, PlaneId};
 
 use super::Drive;
 use super::watch::watch;
@@ -114,14 +114,15 @@ impl Drive {
         self.release(lpn, true);
         self.tend_changed(plane);
         if let Some(old) = old {
-            self.tend_elsewhere(self.geometry.plane_of(old), plane);
+            self.leaves(lpn, self.geometry.plane_of(old), plane);
         }
     }
 
-    /// A page became invalid on a plane other than the one that was written.
+    /// A page became invalid on a plane and lies on another, perhaps, where it was written.
     #[inline]
-    fn tend_elsewhere(&mut self, plane: PlaneId, written: PlaneId) {
+    pub(super) fn leaves(&mut self, lpn: Lpn, plane: PlaneId, written: PlaneId) {
         if plane != written {
+            self.no_longer_holds(plane, lpn);
             self.tend_changed(plane);
         }
     }
@@ -133,8 +134,9 @@ impl Drive {
         self.entry_changed(lpn);
         self.end_of_operation(id);
         self.release(lpn, true);
-        if let Some(old) = old {
-            self.tend_changed(self.geometry.plane_of(old));
+        if let Some(old) = old.map(|old| self.geometry.plane_of(old)) {
+            self.no_longer_holds(old, lpn);
+            self.tend_changed(old);
         }
     }
 

@@ -102,13 +102,6 @@ impl Drive {
         }
     }
 
-    /// Asks the tenders about a plane that no job runs on.
-    pub(super) fn tend_if_idle(&mut self, plane: PlaneId, trigger: Trigger) {
-        if self.jobs.running[plane.index()].is_none() {
-            self.tend(plane, trigger);
-        }
-    }
-
     /// Free pages of a plane as the tenders count them.
     #[inline]
     fn free(&self, plane: PlaneId) -> u32 {
@@ -120,7 +113,8 @@ impl Drive {
         self.tend(plane, Trigger::JobEnded);
     }
 
-    fn tend(&mut self, plane: PlaneId, trigger: Trigger) {
+    /// Asks the tenders about a plane that no job runs on.
+    pub(super) fn tend(&mut self, plane: PlaneId, trigger: Trigger) {
         let view = TendView::new(&self.ftl, plane);
         let job = self.answers.tend.iter_mut().find_map(|tender| tender.job(trigger, &view));
         let Some(job) = job else { return };

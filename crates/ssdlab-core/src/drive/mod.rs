@@ -45,6 +45,7 @@ use crate::stats::{Ended, Stats};
 use hold::Hold;
 use jobs::Jobs;
 use mapping::Mapping;
+use moves::Moves;
 
 /// The answers to the seven questions.
 #[derive(Clone, Debug)]
@@ -114,6 +115,8 @@ pub struct Drive {
     counts_errors: bool,
     /// How often pages were read, if a tender asks.
     heat: Option<ReadCounts>,
+    /// Where they may move, if blocks are measured besides.
+    moves: Option<Box<Moves>>,
     /// What an order that holds needs.
     hold: Option<Box<Hold>>,
     /// Whether the placement knows how hot pages are.
@@ -166,6 +169,7 @@ impl Drive {
             counts_errors: false,
             heat: (most > 0).then(|| ReadCounts::new(resolved.logical_pages, most)),
             knows_heat: answers.place.iter().any(PlacePolicy::wants_heat),
+            moves: (most > 0).then(|| Moves::new(&resolved)).flatten().map(Box::new),
             learns: answers.read.learns(),
             jobs: Jobs::new(geometry.plane_count(), &answers.tend),
             mapping: resolved

@@ -5,7 +5,7 @@ use ssdlab_nand::{PageInBlock, PlaneId};
 
 use super::Drive;
 use super::watch::watch;
-use crate::account::OpKind;
+use crate::account::{Manners, OpKind};
 use crate::flash::{Next, Owner, TxnId, UnitId};
 use crate::ftl::Stream;
 use crate::policy::order::OrderPolicy;
@@ -93,10 +93,26 @@ impl Drive {
             self.set_rung(id);
             return true;
         }
-        let stays = self.locate(id) == Some(waits_on);
-        assert!(stays, "a page with an operation under way is mapped, and stays on its plane");
+        let lies_on = self.locate(id).expect("a page with an operation under way is mapped");
+        if lies_on != waits_on {
+            self.follow(id, lies_on);
+            return false;
+        }
         self.set_rung(id);
         true
+    }
+
+    /// A read, the first of its lane, goes to the plane to which its page has moved.
+    #[cold]
+    fn follow(&mut self, id: TxnId, plane: PlaneId) {
+        debug_assert!(self.moves.is_some(), "a page with an operation under way stays where it is");
+        let txn = &self.flash.txns[id];
+        let Manners { priority, .. } = self.manners(txn.owner);
+        self.flash.pop(txn.plane, txn.lane);
+        self.flash.wait_ends(id, self.now);
+        self.flash.txns[id].plane = plane;
+        self.flash.enqueue_again(id, self.now);
+        self.ask_to_preempt(plane, priority);
     }
 
     /// Asks at which rung a read starts, or goes on.

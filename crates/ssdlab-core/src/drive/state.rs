@@ -50,6 +50,9 @@ impl Drive {
         drive.ftl = Ftl::new(&geometry, map, blocks, alloc);
         drive.set_apart();
         drive.follow_lives();
+        if let Some(moves) = &mut drive.moves {
+            moves.recount(&drive.ftl.map, &drive.geometry, &drive.order_of_planes);
+        }
         Some(drive)
     }
 }

@@ -75,6 +75,8 @@ impl Drive {
             flash: &self.flash,
             mapping,
             jobs,
+            foreign: self.moves.as_ref().map_or(&[], |moves| moves.foreign()),
+            homes: &self.order_of_planes,
             geometry: &self.geometry,
         }
     }

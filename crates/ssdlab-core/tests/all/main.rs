@@ -18,6 +18,7 @@ mod model;
 mod pa_ssd;
 mod probes;
 mod pv_read;
+mod pv_read_scope;
 mod refusals;
 mod regressions;
 mod sequences;

@@ -172,3 +172,30 @@ fn the_wait_for_an_earlier_request_to_the_same_page_is_a_part_of_its_own() {
     blame[Part::Transfer as usize] = BUS;
     assert_eq!(row.blame, blame);
 }
+
+#[test]
+fn a_block_that_a_job_has_erased_is_not_set_apart_while_the_kept_one_is_in_use() {
+    let sets = [
+        "geometry = { blocks = 24, pages = 4 }",
+        "ftl.overprovisioning = 0.501",
+        "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }",
+        "belief.grade = { measured = { boundaries = { levels = [2, 4] }, apart = 0.6, interval = 1 } }",
+        "tend.read_hot.threshold = 1",
+        // So few blocks are free at the start that more are to be set apart later.
+        "start = { fill = 1.0, invalid = 0.02 }",
+    ];
+    for seed in 0..8 {
+        let mut rig = Rig::seeded(&sets, seed).unwrap();
+        let pages = u64::from(rig.drive.resolved().logical_pages);
+        for n in 0..400 {
+            rig.wait_below(12).unwrap_or_else(|what| panic!("{seed}: {what}"));
+            let page = ssdlab_base::rng::hash(seed, 1, n) % pages;
+            if n % 2 == 0 {
+                rig.write(page)
+            } else {
+                rig.read(page)
+            };
+        }
+        rig.finish();
+    }
+}

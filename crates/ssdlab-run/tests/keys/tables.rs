@@ -160,6 +160,7 @@ pub(crate) const CHANGES: &[Row] = &[
     ("belief.grade.measured.interval", AGED_GROUPS, "1"),
     ("belief.grade.measured.boundaries", READ_HOT, "{levels=[2]}"),
     ("belief.grade.measured.growth", HEALTH, "2.0"),
+    ("belief.grade.measured.scope", READ_HOT, "plane"),
     ("buffer.keep_free", BUFFER, "25%"),
     ("buffer.latency", BUFFER, "9us"),
     ("buffer.reads", BUFFER, "false"),

@@ -52,6 +52,8 @@ pub enum Trigger {
     Changed,
     /// A job of this plane ended.
     JobEnded,
+    /// A page that was to move here found no room.
+    LacksRoom,
 }
 
 /// Something to be done on a plane: a block's valid pages are moved, then it is erased.
