@@ -7,6 +7,7 @@ use ssdlab_nand::refusal::Refusal;
 
 use super::{ArrayUnit, DriveConfig};
 use crate::belief::grade::GradeChoice;
+use crate::belief::groups::Scope;
 use crate::ftl::{Opens, PageSequence};
 use crate::policy::tend::Victim;
 use crate::slots::{EvictChoice, PreemptChoice, ProgramChoice, ReadChoice};
@@ -107,8 +108,16 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
         _ => None,
     };
     let predicts = opens == Opens::Healthiest;
+    let scope = match grade {
+        GradeChoice::Measured(groups) if groups.scope != Scope::default() => {
+            Some(format!("{:?}", groups.scope).to_lowercase())
+        }
+        _ => None,
+    };
+    let stays = config.tend.read_hot.get().is_none();
     vec![
         ("belief.grade", graded, chip.is_flat(), FLAT),
+        ("belief.grade.measured.scope", scope, stays, "without tend.read_hot"),
         ("belief.grade.measured.growth", growth, !predicts, "without ftl.opens = \"healthiest\""),
     ]
 }

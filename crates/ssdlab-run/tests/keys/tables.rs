@@ -371,6 +371,7 @@ pub(crate) const REFUSED: &[Row] = &[
     ("belief.grade.measured.boundaries", READ_HOT, "{levels=[2,1]}"),
     ("belief.grade.measured.boundaries", READ_HOT, "{shares=[0.6,0.6]}"),
     ("belief.grade.measured.growth", READ_HOT, "0.5"),
+    ("belief.grade.measured.scope", HEALTH, "plane"),
     ("belief.grade.measured.growth", HEALTH, "0"),
     ("flash.cycles_per_erase", &[], "0"),
     ("ftl.opens", &["physics=levels"], "fewest_errors"),
