@@ -206,6 +206,20 @@ def test_page_types_are_drawn_where_they_are_asked_for() -> None:
     assert not {"dominated", "time-free-0"} & set(of(drawn.one()))
 
 
+def test_levels_of_reads_are_drawn_where_there_are_several() -> None:
+    levels = drawn.busy().read_levels
+    found = rows(of(drawn.busy())["read-levels"])
+    assert len(levels) > len(found) == 7
+    assert [row["part"] for row in found] == [
+        *(f"level {n}" for n in range(1, 7)),
+        "level 7 and more",
+    ]
+    parts = [*levels[:6], sum(levels[6:])]
+    expected = [part / sum(levels) for part in parts]
+    assert [row["value"] for row in found] == pytest.approx(expected, 1e-3, 1e-3)
+    assert "read-levels" not in of(drawn.one())
+
+
 def test_dies_are_sorted_by_how_busy_they_were() -> None:
     shares = [row["busy"] for row in rows(of(drawn.one())["busy-dies"])]
     assert shares == sorted(shares, reverse=True)

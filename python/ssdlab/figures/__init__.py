@@ -7,7 +7,17 @@ from dataclasses import replace
 
 from ssdlab import report
 from ssdlab.codes import Ldpc
-from ssdlab.figures import blame, codes, course, drive, latency, page_types, physics, trace
+from ssdlab.figures import (
+    blame,
+    codes,
+    course,
+    drive,
+    latency,
+    levels,
+    page_types,
+    physics,
+    trace,
+)
 from ssdlab.figures.base import Figure, Run, runs_of
 from ssdlab.results import Comparison
 from ssdlab.traces.text import Info
@@ -33,6 +43,7 @@ def all_of(runs: Sequence[Run]) -> list[Figure]:
         *blame.slowest(runs),
         *course.course(runs),
         *page_types.dominated(runs),
+        *levels.levels(runs),
         *drive.programs(runs),
         *drive.utilisation(runs),
         *drive.blocks(runs),

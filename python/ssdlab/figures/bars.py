@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import altair as alt
@@ -20,6 +20,23 @@ class Bars:
     what: str
     axis: str
     number: str = ",.4~g"
+
+
+def shares(
+    runs: Sequence[Run],
+    bars: Bars,
+    parts: Sequence[tuple[str, str]],
+    counts: Callable[[Run], Sequence[int]],
+) -> Iterator[Figure]:
+    """Draw how what each run counts divides into the parts; of no run that counted nothing."""
+    values = []
+    for run in runs:
+        found = counts(run)
+        if len(found) == len(parts) and any(found):
+            named = zip((name for name, _ in parts), found, strict=True)
+            values += [(run.label, name, count / sum(found)) for name, count in named]
+    if values:
+        yield stacked(runs, bars, parts, values)
 
 
 def stacked(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ssdlab import report
-from ssdlab.figures.bars import Bars, stacked
+from ssdlab.figures.bars import Bars, shares
 from ssdlab.figures.base import Figure, Run
 from ssdlab.names import PAGE_TYPES
 
@@ -34,13 +34,9 @@ def types_of(runs: Sequence[Run]) -> Sequence[str]:
 
 def dominated(runs: Sequence[Run]) -> Iterator[Figure]:
     """Draw the writes by the type of their slowest page."""
-    names = types_of(runs)
-    values = []
-    for run in runs:
+
+    def counts(run: Run) -> Sequence[int]:
         types = run.result.page_types
-        counts: Sequence[int] = types.dominated if types else ()
-        if len(counts) == len(names) and any(counts):
-            shares = (count / sum(counts) for count in counts)
-            values += [(run.label, *pair) for pair in zip(names, shares, strict=True)]
-    if values:
-        yield stacked(runs, _BARS, list(zip(names, _TONES, strict=False)), values)
+        return types.dominated if types else ()
+
+    yield from shares(runs, _BARS, list(zip(types_of(runs), _TONES, strict=False)), counts)
