@@ -6,19 +6,21 @@ The Rust side declares these figures (``ssdlab_ldpc::ledger``); docs/ldpc.md say
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ssdlab import _native
 from ssdlab.api import Progress, cores
 from ssdlab.errors import InputError
-from ssdlab.files import Folder, Target
 from ssdlab.plans import COUNT_MOST, whole
 from ssdlab.results import build
 from ssdlab.text import NONE, Column
+from ssdlab.told import Told
 from ssdlab.truth import Table
+
+if TYPE_CHECKING:
+    from ssdlab.figures import Figure
 
 CELLS = ("mlc", "tlc")
 SHIFT_MOST = 0.4
@@ -122,7 +124,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Ldpc:
+class Ldpc(Told):
     """What codes decode; ``str`` is what ``ssdlab ldpc`` prints."""
 
     cell: str
@@ -142,28 +144,17 @@ class Ldpc:
     partial: bool
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return what ``--json`` writes."""
-        return json.dumps(self.raw, indent=indent, ensure_ascii=False)
-
-    def report_html(self, path: str | os.PathLike[str]) -> None:
-        """Write figures and tables to ``path``: one HTML file, which needs no network.
-
-        Raises :class:`InputError` if the file cannot be written.
-        """
+    def html(self) -> str:
+        """Return the page with figures and tables."""
         from ssdlab import page  # noqa: PLC0415  drawing is loaded when something is to be drawn
 
-        target = Target("report", os.fspath(path))
-        target.write(page.html_of_ldpc(self))
+        return page.html_of_ldpc(self)
 
-    def save_figures(self, folder: str | os.PathLike[str]) -> list[str]:
-        """Write the figures to ``folder`` as PDF, SVG and PNG; the files' names."""
-        from ssdlab.figures import of_ldpc, render  # noqa: PLC0415  as above
+    def figures(self) -> Sequence[Figure]:
+        """Return the figures."""
+        from ssdlab.figures import of_ldpc  # noqa: PLC0415  as above
 
-        target = Folder("figures", os.fspath(folder))
-        files = render.files(of_ldpc(self))
-        target.write(files)
-        return list(files)
+        return of_ldpc(self)
 
     def __str__(self) -> str:
         """Return it as text."""

@@ -6,16 +6,18 @@ The Rust side declares these figures (``ssdlab_run::physics``); docs/physics.md 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ssdlab import _native
-from ssdlab.files import Folder, Target
 from ssdlab.plans import Plan, to_json
 from ssdlab.results import build
 from ssdlab.text import NONE, Column, digits, share, span, table
+from ssdlab.told import Told
+
+if TYPE_CHECKING:
+    from ssdlab.figures import Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ class Anchor:
 
 
 @dataclass(frozen=True, slots=True)
-class Physics:
+class Physics(Told):
     """What the blocks of a device are; ``str`` is what ``ssdlab physics`` prints."""
 
     device: str
@@ -152,28 +154,17 @@ class Physics:
     anchors: Sequence[Anchor]
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return what ``--json`` writes."""
-        return json.dumps(self.raw, indent=indent, ensure_ascii=False)
-
-    def report_html(self, path: str | os.PathLike[str]) -> None:
-        """Write figures and tables to ``path``: one HTML file, which needs no network.
-
-        Raises :class:`InputError` if the file cannot be written.
-        """
+    def html(self) -> str:
+        """Return the page with figures and tables."""
         from ssdlab import page  # noqa: PLC0415  drawing is loaded when something is to be drawn
 
-        target = Target("report", os.fspath(path))
-        target.write(page.html_of_physics(self))
+        return page.html_of_physics(self)
 
-    def save_figures(self, folder: str | os.PathLike[str]) -> list[str]:
-        """Write the figures to ``folder`` as PDF, SVG and PNG; the files' names."""
-        from ssdlab.figures import of_physics, render  # noqa: PLC0415  as above
+    def figures(self) -> Sequence[Figure]:
+        """Return the figures."""
+        from ssdlab.figures import of_physics  # noqa: PLC0415  as above
 
-        target = Folder("figures", os.fspath(folder))
-        files = render.files(of_physics(self))
-        target.write(files)
-        return list(files)
+        return of_physics(self)
 
     def __str__(self) -> str:
         """Return it as text."""

@@ -9,9 +9,8 @@ import click
 from ssdlab import codes
 from ssdlab.cli import exits, options
 from ssdlab.cli.lines import Number, Whole
-from ssdlab.cli.outputs import STDOUT, Drawing, written
+from ssdlab.cli.outputs import Telling
 from ssdlab.errors import InputError
-from ssdlab.files import Target
 from ssdlab.plans import COUNT_MOST
 from ssdlab.progress import Line
 
@@ -47,8 +46,7 @@ def ldpc(**given: Any) -> int:
     """
     if given["frames"] is not None and given["seconds"] is not None:
         raise InputError.at("--frames", "beside --seconds: expected one or the other")
-    targets = [Target(f"--{name}", path) for name, path in written(given, ("json", "report"))]
-    drawing = Drawing(given)
+    telling = Telling(given)
     names = ("cell", "shift", "frames", "seconds", "seed", "jobs")
     code = 0
     try:
@@ -60,14 +58,5 @@ def ldpc(**given: Any) -> int:
         # Before the table stood: click would put an empty line before the word.
         click.echo("interrupted", err=True)
         return exits.INTERRUPTED
-    if given["json"] == STDOUT:
-        click.echo(told.to_json())
-    else:
-        click.echo(str(told))
-        if given["json"] is not None:
-            targets[0].write(told.to_json() + "\n")
-    if drawing.is_wanted:
-        from ssdlab import figures, page  # noqa: PLC0415  loaded when something is to be drawn
-
-        drawing.write(lambda: page.html_of_ldpc(told), lambda: figures.of_ldpc(told))
+    telling.write(told)
     return code

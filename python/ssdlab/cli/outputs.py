@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from ssdlab.errors import InputError
 from ssdlab.files import Folder, Target, check_distinct
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 
     from ssdlab.figures import Figure
     from ssdlab.results import Comparison
+    from ssdlab.told import Told
 
 STDOUT = "-"
 
@@ -38,6 +41,25 @@ class Drawing:
             from ssdlab.figures import render  # noqa: PLC0415  loaded when something is to be drawn
 
             self._figures.write(render.files(figures()))
+
+
+class Telling:
+    """Where what is told without a run goes."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        """Raise an :class:`InputError` that names the option if something cannot be written."""
+        files = dict(written(given, ("json", "report")))
+        self._to_stdout = given["json"] == STDOUT
+        self._json = Target("--json", files["json"]) if "json" in files else None
+        self._drawing = Drawing(given)
+
+    def write(self, told: Told) -> None:
+        """Print it, and write what else is wanted."""
+        click.echo(told.to_json() if self._to_stdout else str(told))
+        if self._json is not None:
+            self._json.write(told.to_json() + "\n")
+        if self._drawing.is_wanted:
+            self._drawing.write(told.html, told.figures)
 
 
 class Outputs:
