@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
+
+import tables
+from tables import grid
 
 import ssdlab
 
@@ -24,20 +28,17 @@ MARK = "<!-- measured: written by `make dlv` -->\n"
 # What follows on the page is written by dlv_sweeps.py.
 SWEPT = "## Swept\n"
 
+change = partial(tables.change, places=1)
+
 
 def mean_us(result: ssdlab.Result) -> float:
     """Return the mean latency over reads and writes."""
     return result.all.latency_us.mean
 
 
-def change(new: float, old: float) -> str:
-    """Write a change in percent."""
-    return f"{100 * (new / old - 1):+.1f}"
-
-
 def in_full() -> list[str]:
     """Return the lines on DLV alone, each workload in its full length at its times."""
-    lines = ["| workload | requests | all | reads | writes |", "|---" * 5 + "|"]
+    rows = []
     for workload in WORKLOADS:
         plans = [
             ssdlab.Plan(device="dlv-mlc-128g", workload=f"dlv/{workload}", scheme=scheme)
@@ -48,8 +49,8 @@ def in_full() -> list[str]:
             change(getattr(dlv, kind).latency_us.mean, getattr(base, kind).latency_us.mean)
             for kind in ("all", "read", "write")
         ]
-        lines.append(f"| {workload} | {dlv.requests:,} | {' | '.join(cells)} |")
-    return lines
+        rows.append([workload, f"{dlv.requests:,}", *cells])
+    return grid(["workload", "requests", "all", "reads", "writes"], rows)
 
 
 def run(requests: int, closed: int | None) -> dict[tuple[str, str], ssdlab.Result]:
@@ -68,10 +69,10 @@ def run(requests: int, closed: int | None) -> dict[tuple[str, str], ssdlab.Resul
     return dict(zip(keys, ssdlab.compare(plans), strict=True))
 
 
-def tables(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
+def of_way(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
     """Return the lines of one way to offer the workloads."""
     heads = [*SCHEMES, "dlv IOPS", "overtaking writes", "strong pages"]
-    lines = [f"| workload | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+    rows = []
     for workload in WORKLOADS:
         base, dlv = results[workload, "baseline"], results[workload, "dlv"]
         cells = [change(mean_us(results[workload, name]), mean_us(base)) for name in SCHEMES]
@@ -79,7 +80,7 @@ def tables(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
         assert dlv.strong_share is not None
         shares = (dlv.prioritised.write, dlv.strong_share)
         cells += [change(dlv.iops, base.iops), *(f"{100 * share:.0f} %" for share in shares)]
-        lines.append(f"| {workload} | {' | '.join(cells)} |")
+        rows.append([workload, *cells])
 
     def over_all(name: str, kind: str) -> str:
         means = [
@@ -102,12 +103,12 @@ def tables(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
         100 * (results[workload, "dlv"].iops / results[workload, "baseline"].iops - 1)
         for workload in WORKLOADS
     )
-    rows = [
-        ("**mean**", [f"**{mean:+.1f}**" for mean in means] + [f"**{iops:+.1f}**", "", ""]),
-        ("reads alone", [over_all(name, "read") for name in SCHEMES] + [""] * 3),
-        ("writes alone", [over_all(name, "write") for name in SCHEMES] + [""] * 3),
+    rows.append(["**mean**", *(f"**{mean:+.1f}**" for mean in means), f"**{iops:+.1f}**", "", ""])
+    rows += [
+        [f"{kind}s alone", *(over_all(name, kind) for name in SCHEMES), "", "", ""]
+        for kind in ("read", "write")
     ]
-    return lines + [f"| {name} | {' | '.join(cells)} |" for name, cells in rows]
+    return grid(["workload", *heads], rows)
 
 
 def of_physics(requests: int) -> list[str]:
@@ -119,25 +120,23 @@ def of_physics(requests: int) -> list[str]:
         return result.read.latency_us.mean, result.write.latency_us.mean
 
     _, write = means(scheme="baseline")
-    lines = [
-        "| ΔVp on strong blocks | 0.3 V (none) | 0.36 V | 0.45 V | 0.6 V |",
-        "|---|---|---|---|---|",
-    ]
+    rows = []
     steps = [0.3, 0.36, 0.45, 0.6]
     for scheme in ("woo", "dlv"):
         cells = []
         for step in steps:
             classes = f'[{{name="normal",step_volts=0.3}},{{name="strong",step_volts={step}}}]'
             cells.append(change(means(scheme=scheme, set={"timing.voltages": classes})[1], write))
-        lines.append(f"| {scheme}, writes | {' | '.join(cells)} |")
-    lines += ["", "| oldest data | 7 d | 30 d | 60 d | 90 d |", "|---|---|---|---|---|"]
+        rows.append([f"{scheme}, writes", *cells])
+    lines = grid(["ΔVp on strong blocks", "0.3 V (none)", "0.36 V", "0.45 V", "0.6 V"], rows)
+    rows = []
     ages = [{"start.age_max": f"{days}d"} for days in (7, 30, 60, 90)]
     before = [means(scheme="baseline", set=age)[0] for age in ages]
     for scheme in ("lv-ldpc", "roo", "dlv"):
         after = [means(scheme=scheme, set=age)[0] for age in ages]
         cells = [change(new, old) for new, old in zip(after, before, strict=True)]
-        lines.append(f"| {scheme}, reads | {' | '.join(cells)} |")
-    return lines
+        rows.append([f"{scheme}, reads", *cells])
+    return lines + grid(["oldest data", "7 d", "30 d", "60 d", "90 d"], rows)
 
 
 def main() -> None:
@@ -149,11 +148,11 @@ def main() -> None:
     ]
     parts = []
     for title, closed in ways:
-        parts += [f"### {title}", "", *tables(run(requests, closed)), ""]
+        parts += [f"### {title}", "", *of_way(run(requests, closed))]
         print(f"{title}: done", file=sys.stderr)
-    parts += ["### DLV in full length, at the times of the workload", "", *in_full(), ""]
+    parts += ["### DLV in full length, at the times of the workload", "", *in_full()]
     print("in full: done", file=sys.stderr)
-    parts += ["### What the physics contributes", "", *of_physics(requests), ""]
+    parts += ["### What the physics contributes", "", *of_physics(requests)]
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(MARK)
     _, mark, swept = rest.partition(SWEPT)
     about = (

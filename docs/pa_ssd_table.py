@@ -7,9 +7,10 @@ Run by ``make pa-ssd``; half an hour on two cores. The workloads are twins (docs
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
+
+from tables import change, grid
 
 import ssdlab
 from ssdlab.text import digits
@@ -35,20 +36,9 @@ MARK = "<!-- measured: written by `make pa-ssd` -->\n"
 Runs = dict[tuple[str, str], ssdlab.Result]
 
 
-def change(new: float, old: float) -> str:
-    """Write a change in percent."""
-    return f"{100 * (new / old - 1):+.0f}"
-
-
 def write_us(result: ssdlab.Result) -> float:
     """Return the mean latency of writes."""
     return result.write.latency_us.mean
-
-
-def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return a table in Markdown."""
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]
 
 
 def run(array: str, limit: int | None) -> Runs:

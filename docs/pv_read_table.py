@@ -1,0 +1,691 @@
+"""Write the tables of docs/pv-read.md: what PV-read claims, measured on its eight workloads.
+
+Run by ``make pv-read``; three quarters of an hour on two cores. The workloads are twins
+(docs/twins.md). Finished runs are kept in ``build/pv-read``: what was stopped goes on there.
+``python docs/pv_read_table.py REQUESTS`` stops each run after so many requests, for a first look.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from tables import Kept, change, grid, percent
+
+import ssdlab
+
+DEVICE = "pv-read-mlc-128g"
+BASE = "conventional"
+WORKLOADS = ["proj0", "hm0", "stg0", "wdev0", "rsrch0", "src20", "src12", "hm1"]
+GROUPS = ["groups-2", "groups-3", "groups-4", "groups-7"]
+# Table I of the paper.
+SHARES = [9, 12.5, 21.3, 19.6, 17.6, 12.9, 7]
+# The shares of blocks of its three groups.
+RANKS = "belief.grade.measured.boundaries={shares=[0.0901,0.5341]}"
+TOUCHED = 'place=[{known_heat={by="writes",among="touched"}}]'
+# Blocks are measured, and nothing else is done with it.
+MEASURED = "belief.grade={measured={boundaries={levels=[]}}}"
+APART = ["5%", "10%", "20%", "30%"]
+THRESHOLDS = [2, 3, 4, 5]
+STAGES = [(0.004, 0.005), (0.006, 0.004), (0.008, 0.003), (0.010, 0.002), (0.012, 0.001)]
+WIDTHS = [(0.008, sigma) for sigma in (0.001, 0.00175, 0.0025, 0.00325, 0.004)]
+CAPABILITIES = ["paper", "derived"]
+HELD = ["100%", "10%", "1%", "0.1%"]
+LIVES = ["hm0", "src12"]
+YOUNG = 1500
+# A drive of 4 GiB, each erase of which counts for 50.
+LIFE = ["geometry.blocks=64", "flash.cycles_per_erase=50"]
+WORN = [("the first", 0.0), ("1 %", 0.01), ("5 %", 0.05)]
+BCH = ["physics.levels.code=bch", "timing.decode=6us"]
+SINGLE = 4000
+"""Requests of the runs of one level."""
+KIB = 1024
+SECTOR = 512
+PAGE = Path(__file__).with_name("pv-read.md")
+MARK = "<!-- measured: written by `make pv-read` -->\n"
+
+Eight = list[ssdlab.Result]
+
+
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """A scheme and the settings on top of it."""
+
+    scheme: str
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Study:
+    """The runs, and what the ledger takes from the tables, by claim."""
+
+    kept: Kept
+    limit: int | None
+    found: dict[str, Any] = field(default_factory=dict)
+
+    def plan(self, workload: str, drive: Drive, **options: Any) -> ssdlab.Plan:
+        """Return a run of a twin."""
+        return ssdlab.Plan(
+            device=DEVICE,
+            workload=f"pv-read/{workload}",
+            scheme=drive.scheme,
+            set=drive.settings,
+            limit=self.limit,
+            **options,
+        )
+
+    def life(self, workload: str, drive: Drive) -> ssdlab.Plan:
+        """Return a run of a twin again and again, until 5 % of a small drive are worn out."""
+        small = replace(drive, settings=(*LIFE, *drive.settings))
+        return replace(self.plan(workload, small), limit=None, until_worn="5%")
+
+    def of(self, title: str, drives: Sequence[Drive]) -> list[Eight]:
+        """Return for each drive its results of the eight workloads."""
+        plans = [self.plan(workload, drive) for drive in drives for workload in WORKLOADS]
+        results = self.kept.compare(plans, title)
+        step = len(WORKLOADS)
+        return [results[at : at + step] for at in range(0, len(results), step)]
+
+
+def read_us(result: ssdlab.Result) -> float:
+    """Return the mean latency of reads."""
+    return result.read.latency_us.mean
+
+
+def level(result: ssdlab.Result) -> float:
+    """Return the mean level at which pages were read."""
+    levels = result.read_levels
+    return sum(count * (at + 1) for at, count in enumerate(levels)) / sum(levels)
+
+
+def at_one(result: ssdlab.Result) -> float:
+    """Return the percentage of pages that were read at level 1."""
+    return 100 * result.read_levels[0] / sum(result.read_levels)
+
+
+def moved_in(result: ssdlab.Result) -> float:
+    """Return pages that moved in, in percent of all requests."""
+    assert result.moves is not None
+    return 100 * result.moves.hot_in / result.requests
+
+
+def moved_out(result: ssdlab.Result) -> float:
+    """Return pages that made room, in percent of all requests."""
+    assert result.moves is not None
+    return 100 * result.moves.cold_out / result.requests
+
+
+def pages_moved(result: ssdlab.Result) -> float:
+    """Return pages that moved, in percent of all pages programmed."""
+    assert result.moves is not None
+    programs = sum(result.ops["program"].values())
+    return 100 * (result.moves.hot_in + result.moves.cold_out) / programs
+
+
+def mean(results: Eight, figure: Callable[[ssdlab.Result], float]) -> float:
+    """Return the mean of a figure over the workloads."""
+    return fmean(figure(one) for one in results)
+
+
+def gain(results: Eight, base: Eight) -> float:
+    """Return the mean change of reads in percent: that of each workload counts alike."""
+    return fmean(
+        percent(read_us(one), read_us(other)) for one, other in zip(results, base, strict=True)
+    )
+
+
+def signed(value: float) -> str:
+    """Write a change that is in percent already."""
+    return f"{value:+.0f}"
+
+
+def by_workload(study: Study) -> list[str]:
+    """Return reads of every scheme, workload by workload (V1 to V4)."""
+    drives = {
+        "ideal-reads": Drive("ideal-reads"),
+        "ideal-wear": Drive("ideal-wear"),
+        "ideal-wear, touched": Drive("ideal-wear", (TOUCHED,)),
+        **{name: Drive(name) for name in ("wear-errors", "wear-health", *GROUPS)},
+    }
+    base, *others = study.of("by workload", [Drive(BASE), *drives.values()])
+    rows = []
+    for at, workload in enumerate(WORKLOADS):
+        own = base[at]
+        cells = [f"{read_us(own):.0f} µs", f"{level(own):.2f}", f"{at_one(own):.1f} %"]
+        cells += [change(read_us(of[at]), read_us(own)) for of in others]
+        rows.append([workload, *cells])
+    means = {name: gain(of, base) for name, of in zip(drives, others, strict=True)}
+    cells = [f"**{mean(base, read_us):.0f} µs**", f"**{mean(base, level):.2f}**"]
+    cells += [f"**{mean(base, at_one):.1f} %**"]
+    rows.append(["**mean**", *cells, *(f"**{signed(one)}**" for one in means.values())])
+    study.found["by workload"] = means
+    heads = ["workload", BASE, "level", "at level 1", *drives]
+    lines = grid(heads, rows)
+    rows = []
+    for name, of in zip([BASE, *drives], [base, *others], strict=True):
+        totals = [sum(one.read_levels[at] for one in of) for at in range(len(SHARES))]
+        cells = [f"{100 * total / sum(totals):.1f}" for total in totals]
+        collected = sum(one.gc.count for one in of)
+        rows.append([name, *cells, f"{mean(of, level):.2f}", f"{collected:,}"])
+    heads = ["scheme", *map(str, range(1, len(SHARES) + 1)), "mean level", "blocks collected"]
+    lines += ["Pages read, in percent by the level at which they decoded, all workloads:", ""]
+    return lines + grid(heads, rows)
+
+
+def single_shots(study: Study, settings: Sequence[str]) -> list[float]:
+    """Return the latency of one page read alone at each level, without its look in the map."""
+    plans = []
+    for needed in range(1, len(SHARES) + 1):
+        shares = ",".join("1" if at + 1 == needed else "0" for at in range(len(SHARES)))
+        lines = [f"physics.levels.base={{shares=[{shares}]}}", "workload.read_share=1"]
+        lines += ['workload.sizes=["4KiB"]', "ftl.map_cache=false", *settings]
+        plans.append(
+            ssdlab.Plan(device=DEVICE, workload="random", closed=1, limit=SINGLE, set=lines)
+        )
+    found = []
+    for needed, result in enumerate(study.kept.compare(plans, "single reads"), 1):
+        assert sum(result.read_levels) == result.read_levels[needed - 1] == SINGLE
+        climbs = 0 if "read=known_level" in settings else needed - 1
+        assert result.retries == SINGLE * climbs
+        found.append(read_us(result))
+    return found
+
+
+def where_reads_start(study: Study) -> list[str]:
+    """Return what a scheme gains by where reads begin, and what the latencies allow at most."""
+    ways: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+        "climb, incremental": ((), ()),
+        "climb, restart": (("physics.levels.sensing=restart",),) * 2,
+        "known_level": ((MEASURED, "read=known_level"), ("read=known_level",)),
+    }
+    rows = []
+    ceilings = {}
+    for name, (of_base, of_scheme) in ways.items():
+        shots = single_shots(study, of_base)
+        average = sum(map(float.__mul__, map(float, SHARES), shots)) / sum(SHARES)
+        best, worst = percent(shots[0], average), percent(shots[-1], average)
+        ceilings[name] = best, worst
+        known = "read=known_level" in of_scheme
+        drives = [Drive(BASE, of_base), Drive("groups-3", of_scheme)]
+        drives += [Drive("wear-errors", of_scheme)]
+        if not known:
+            drives += [Drive("ideal-reads", of_scheme), Drive("ideal-wear", (TOUCHED, *of_scheme))]
+        base, *others = study.of(name, drives)
+        gains = [signed(gain(of, base)) for of in others] + ["–"] * (2 * known)
+        single = f"{shots[0]:.0f} / {average:.0f} / {shots[-1]:.0f}"
+        rows.append(
+            [name, f"{mean(base, read_us):.0f} µs", *gains, single, signed(best), signed(worst)]
+        )
+    study.found["ceilings"] = ceilings
+    heads = ["a read starts", BASE, "groups-3", "wear-errors", "ideal-reads"]
+    heads += ["ideal-wear, touched", "alone: best / mean / worst, µs", "best", "worst"]
+    return grid(heads, rows)
+
+
+def of_setting(study: Study, key: str, values: Sequence[object]) -> list[str]:
+    """Return reads and moves of groups-3 with a setting (V5, V6, V9)."""
+    drives = [Drive("groups-3", (f"{key}={value}",)) for value in values]
+    base, *others = study.of(key, [Drive(BASE), *drives])
+    rows = []
+    study.found[key] = {}
+    for value, of in zip(values, others, strict=True):
+        figures = gain(of, base), mean(of, moved_in), mean(of, moved_out)
+        study.found[key][value] = figures
+        change_of, hot, cold = figures
+        cells = [signed(change_of), f"{mean(of, at_one):.1f} %", f"{hot:.2f} %", f"{cold:.2f} %"]
+        rows.append([str(value).replace("%", " %"), *cells, f"{mean(of, pages_moved):.1f} %"])
+    heads = [f"`{key}`", "reads", "pages at level 1", "moved in", "moved out", "of all programs"]
+    return grid(heads, rows)
+
+
+def of_groups(study: Study) -> list[str]:
+    """Return the moves of each number of groups (V6)."""
+    found = study.of("groups", [Drive(name) for name in GROUPS])
+    rows = []
+    for at, workload in enumerate(WORKLOADS):
+        cells = [f"{moved_in(of[at]):.2f} / {moved_out(of[at]):.2f}" for of in found]
+        rows.append([workload, *cells])
+    means = [(mean(of, moved_in), mean(of, moved_out)) for of in found]
+    rows.append(["**mean**", *(f"**{hot:.2f}** / **{cold:.2f}**" for hot, cold in means)])
+    shares = [f"{mean(of, pages_moved):.1f}" for of in found]
+    rows.append(["of all programs, mean", *shares])
+    study.found["moves"] = dict(zip(GROUPS, means, strict=True))
+    return grid(["workload", *GROUPS], rows)
+
+
+def life_stages(study: Study) -> list[str]:
+    """Return what three groups gain as the blocks' error rates vary (V8)."""
+    rows = []
+    study.found["stages"] = {}
+    for capability in CAPABILITIES:
+        for middle, sigma in [*STAGES, *WIDTHS]:
+            drawn = f"{{gaussian={{mean={middle},sigma={sigma},bound=8}}}}"
+            settings = (f"physics.levels.base={drawn}", f"physics.levels.capability={capability}")
+            drives = [Drive(BASE, settings), Drive("groups-3", settings)]
+            drives += [Drive("groups-3", (*settings, RANKS))]
+            base, fixed, rank = study.of(f"{capability} {middle} {sigma}", drives)
+            gains = gain(fixed, base), gain(rank, base)
+            study.found["stages"][capability, middle, sigma] = gains
+            cells = [f"{mean(base, read_us):.0f} µs", f"{mean(base, level):.2f}"]
+            cells += [f"{mean(base, at_one):.1f} %", *(f"{one:+.1f}" for one in gains)]
+            ins = [f"{mean(of, moved_in):.1f}" for of in (fixed, rank)]
+            lost = sum(one.uncorrectable for of in (base, fixed, rank) for one in of)
+            rows.append([capability, f"{middle}; {sigma}", *cells, *ins, f"{lost:,}"])
+    heads = ["capability", "mean; sigma", BASE, "level", "at level 1", "levels 1, 2–4, 5–7"]
+    return grid([*heads, "by rank", "moved in, levels", "by rank", "uncorrectable"], rows)
+
+
+def of_map_cache(study: Study) -> list[str]:
+    """Return reads and moves by how much of the page map is held."""
+    rows = []
+    study.found["map"] = {}
+    for share in HELD:
+        settings = (f"ftl.map_cache.share={share}",)
+        base, three = study.of(
+            f"map cache {share}", [Drive(BASE, settings), Drive("groups-3", settings)]
+        )
+        hits = []
+        for of in (base, three):
+            caches = [one.map_cache for one in of if one.map_cache is not None]
+            hits.append(f"{fmean(100 * (one.hit_ratio or 0) for one in caches):.2f} %")
+        one = gain(three, base)
+        study.found["map"][share] = one
+        cells = [hits[0], f"{mean(base, read_us):.0f} µs", signed(one)]
+        cells += [f"{mean(three, moved_in):.2f} %", f"{mean(three, moved_out):.2f} %"]
+        rows.append([share.replace("%", " %"), *cells])
+    return grid(["held", "hits", BASE, "groups-3", "moved in", "moved out"], rows)
+
+
+def life_of(result: ssdlab.Result) -> list[tuple[float, float]]:
+    """Return the bytes that the host had written at each share of worn blocks, and the cycles."""
+    life = result.life
+    assert life is not None
+    found = []
+    for _, share in WORN:
+        mark = next(mark for mark in life.marks if mark.worn_out >= share)
+        found.append((float(mark.host_bytes), mark.cycles))
+    return found
+
+
+def lifetime(study: Study) -> list[str]:
+    """Return how much can be written until blocks are worn out (V7)."""
+    kinds = {
+        BASE: Drive(BASE),
+        "wear-errors": Drive("wear-errors"),
+        "wear-health": Drive("wear-health"),
+        "groups-3": Drive("groups-3"),
+    }
+    for apart in ("5%", "10%"):
+        settings = ("ftl.opens=fewest_errors", f"belief.grade.measured.apart={apart}")
+        kinds[f"groups-3 in wear-errors, {apart.replace('%', ' %')}"] = Drive("groups-3", settings)
+    keys = [(workload, name) for workload in LIVES for name in kinds]
+    plans = [
+        study.life(
+            workload,
+            Drive(kinds[name].scheme, (f"start.pe_cycles={YOUNG}", *kinds[name].settings)),
+        )
+        for workload, name in keys
+    ]
+    results = dict(zip(keys, study.kept.compare(plans, "lifetime"), strict=True))
+    rows = []
+    study.found["lifetime"] = {}
+    for (workload, name), result in results.items():
+        own, of_errors = life_of(result), life_of(results[workload, "wear-errors"])
+        cells = []
+        for (written, cycles), (other, _) in zip(own, of_errors, strict=True):
+            cells.append(f"{written / 1e12:.3f} TB ({change(written, other, 1)}), {cycles:,.0f}")
+        study.found["lifetime"][workload, name] = percent(own[-1][0], of_errors[-1][0])
+        wear = result.wear
+        cells += [f"{wear.min:,} to {wear.max:,}", f"{result.waf:.3f}", f"{len(result.replays)}"]
+        rows.append([workload, name, *cells])
+    heads = ["workload", "scheme", *(name for name, _ in WORN), "cycles at the end", "WAF", "times"]
+    return grid(heads, rows)
+
+
+def last_cycles(settings: Sequence[str]) -> float:
+    """Return the P/E cycles after which a code no longer decodes the median block."""
+    blocks = ssdlab.physics(device=DEVICE, set=list(settings))
+    most = blocks.rungs[-1].capability
+    middle = next(group for group in blocks.groups if group.name == "median")
+    points = [(point.at, point.rber) for point in middle.over_cycles[0].points]
+    for (low, before), (high, after) in pairwise(points):
+        if before <= most < after:
+            return low + (high - low) * (most - before) / (after - before)
+    raise AssertionError("a block that lasts for ever")
+
+
+def codes(study: Study) -> list[str]:
+    """Return how long a drive lives with LDPC and with BCH, and what BCH cannot read (V14)."""
+    kinds: dict[str, list[str]] = {"LDPC": [], "BCH": BCH}
+    plans = [
+        study.life(workload, Drive(BASE, ("start.pe_cycles=0", *code)))
+        for workload in LIVES
+        for code in kinds.values()
+    ]
+    results = iter(study.kept.compare(plans, "codes"))
+    rows = []
+    for workload in LIVES:
+        for name, code in kinds.items():
+            own = life_of(next(results))
+            cells = [f"{written / 1e12:.3f} TB, {cycles:,.0f}" for written, cycles in own]
+            middle = last_cycles(code)
+            study.found[name] = middle
+            rows.append([workload, name, *cells, f"{middle:,.0f}"])
+    heads = ["workload", "code", *(name for name, _ in WORN), "the median block"]
+    lines = grid(heads, rows)
+    base, bch = study.of("uncorrectable", [Drive(BASE), Drive(BASE, tuple(BCH))])
+    rows = []
+    for workload, one, other in zip(WORKLOADS, base, bch, strict=True):
+        pages = sum(one.read_levels)
+        share = f"{100 * other.uncorrectable / pages:.1f} %"
+        cells = [f"{pages:,}", f"{one.uncorrectable:,}", f"{other.uncorrectable:,}", share]
+        reads = f"{read_us(other):.0f} µs ({change(read_us(other), read_us(one))})"
+        rows.append([workload, *cells, reads])
+    lines += ["Pages that could not be decoded, of those read for the host, at 4,500 cycles:", ""]
+    heads = ["workload", "pages read", "uncorrectable, LDPC", "BCH", "share", "its reads"]
+    return lines + grid(heads, rows)
+
+
+def read_counts(study: Study, workload: str) -> dict[str, float]:
+    """Return shares of pages and of reads by how often a page is read."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log.parquet"
+        ssdlab.run(study.plan(workload, Drive(BASE), log=log))
+        table = pq.read_table(log, columns=["op", "lba", "sectors"])
+    reads = table.filter(pc.equal(table["op"], "read"))
+    sectors = 4 * KIB // SECTOR
+    lba, length = (reads[name].to_numpy() for name in ("lba", "sectors"))
+    first, last = lba // sectors, (lba + length - 1) // sectors
+    longest = int((last - first).max()) + 1
+    counts = np.zeros(int(last.max()) + 1, dtype=np.int64)
+    for at in range(longest):
+        pages = first + at
+        np.add.at(counts, pages[pages <= last], 1)
+    counts = counts[counts > 0]
+    whole, pages_read = len(counts), int(counts.sum())
+    seldom, often = counts <= 2, counts > 10
+    return {
+        "pages": whole,
+        "reads": pages_read,
+        "pages seldom": 100 * int(seldom.sum()) / whole,
+        "pages often": 100 * int(often.sum()) / whole,
+        "reads seldom": 100 * int(counts[seldom].sum()) / pages_read,
+        "reads often": 100 * int(counts[often].sum()) / pages_read,
+        "most": int(counts.max()),
+    }
+
+
+def by_read_count(study: Study) -> list[str]:
+    """Return how often the pages of each workload are read (V10, V12)."""
+    names = ["pages seldom", "pages often", "reads seldom", "reads often"]
+    rows = []
+    found = {}
+    for workload in WORKLOADS:
+        own = study.kept.value(
+            f"read counts of {workload}, {study.limit}",
+            lambda workload=workload: read_counts(study, workload),
+        )
+        found[workload] = own
+        cells = [f"{own[name]:,}" for name in ("pages", "reads", "most")]
+        rows.append([workload, *cells, *(f"{own[name]:.1f} %" for name in names)])
+    means = {name: fmean(one[name] for one in found.values()) for name in names}
+    rows.append(["**mean**", "", "", "", *(f"**{one:.1f} %**" for one in means.values())])
+    study.found["counts"] = found
+    study.found["mean counts"] = means
+    heads = ["workload", "pages read", "reads of pages", "most of one page"]
+    heads += ["pages read once or twice", "more than 10 times", "reads of the first", "the others"]
+    return grid(heads, rows)
+
+
+def memory(study: Study) -> list[str]:
+    """Return what the controller of three groups holds (V13)."""
+    result = study.of("memory", [Drive("groups-3")])[0][0]
+    study.found["memory"] = result.metadata_bytes
+    rows = [[name, f"{size / KIB:,.0f} KiB"] for name, size in result.metadata_bytes.items()]
+    return grid(["held", "memory"], rows)
+
+
+def derived() -> Mapping[str, float]:
+    """Return what BCH, one level and seven levels decode, against what is published."""
+    told = ssdlab.ldpc()
+    first, last = told.levels[0], told.levels[-1]
+    assert first.difference is not None
+    assert last.difference is not None
+    return {
+        "BCH": told.bch.rber,
+        "BCH, difference": told.bch.difference,
+        "hard": first.min_sum.corrected,
+        "hard, difference": first.difference,
+        "soft": last.min_sum.corrected,
+        "soft, difference": last.difference,
+    }
+
+
+HOLDS, DIFFERS, NOT = "holds", "differs", "not"
+
+
+def near(ours: float, paper: float) -> str:
+    """Judge a figure in percent: within 10 points or a quarter, of the same sign, or neither."""
+    if abs(ours - paper) <= max(10.0, abs(paper) / 4):
+        return HOLDS
+    return DIFFERS if ours * paper > 0 else NOT
+
+
+def judged(*parts: bool) -> str:
+    """Judge a claim of several parts: all are true, some, or none."""
+    return HOLDS if all(parts) else DIFFERS if any(parts) else NOT
+
+
+def ledger(study: Study) -> list[str]:
+    """Return every claim beside what was measured."""
+    found = study.found
+    means = found["by workload"]
+    best, worst = found["ceilings"]["climb, incremental"]
+    groups = [means[name] for name in GROUPS]
+    moves = found["moves"]
+    apart = found["belief.grade.measured.apart"]
+    threshold = found["tend.read_hot.threshold"]
+    at_5 = f"groups-3 in wear-errors, {APART[0].replace('%', ' %')}"
+    lives = [found["lifetime"][workload, at_5] for workload in LIVES]
+    stages = {
+        name: [found["stages"]["paper", *one][1] for one in ones]
+        for name, ones in (("stages", STAGES), ("widths", WIDTHS))
+    }
+    counts, shares = found["counts"], found["mean counts"]
+    seldom = [counts[name]["reads seldom"] for name in ("proj0", "stg0")]
+    often = [counts[name]["reads often"] for name in ("wdev0", "rsrch0")]
+    code = study.kept.value("ldpc", derived)
+    held = {name: size / KIB for name, size in found["memory"].items()}
+    hot, cold = moves["groups-3"]
+    totals = [sum(moves[name]) for name in GROUPS]
+    outs = [apart[share][2] for share in APART]
+    gains = [one[0] for one in apart.values()]
+    costs = [sum(one[1:]) for one in threshold.values()]
+    firsts = [one[0] for one in threshold.values()]
+
+    def several(values: Sequence[float], form: str = "+.0f", unit: str = " %") -> str:
+        return ", ".join(f"{value:{form}}" for value in values) + unit
+
+    rows = [
+        [
+            "V1",
+            "wear levelling with heat and blocks known: reads",
+            "+70 %",
+            (
+                f"{means['ideal-wear']:+.0f} %; {means['ideal-wear, touched']:+.0f} % among "
+                f"touched pages; measured: {means['wear-errors']:+.0f} %"
+            ),
+            f"{worst:+.0f} %",
+            near(max(means["ideal-wear"], means["ideal-wear, touched"]), 70),
+        ],
+        [
+            "V2",
+            "ideal placement: reads",
+            "−80 %",
+            f"{means['ideal-reads']:+.0f} %",
+            f"{best:+.0f} %",
+            near(means["ideal-reads"], -80),
+        ],
+        [
+            "V3",
+            "three groups: reads",
+            "< −60 %",
+            f"{means['groups-3']:+.0f} %",
+            f"{best:+.0f} %",
+            HOLDS if means["groups-3"] < -60 else near(means["groups-3"], -60),
+        ],
+        [
+            "V4",
+            "2, 3, 4, 7 groups: fewer are at least as good, differences are small",
+            "order",
+            several(groups),
+            f"{best:+.0f} %",
+            judged(groups == sorted(groups), max(groups) - min(groups) <= 10),
+        ],
+        [
+            "V5",
+            "5 to 30 % set apart: little difference",
+            "flat",
+            several(gains),
+            "",
+            judged(max(gains) - min(gains) <= 10),
+        ],
+        [
+            "V6",
+            "moves over requests; in far above out; more groups, fewer; more apart, fewer out",
+            "≈ 2 %",
+            (
+                f"in {hot:.1f} %, out {cold:.2f} %; {several(totals, '.1f')} with 2, 3, 4, 7 "
+                f"groups; out {several(outs, '.2f')} with {', '.join(APART)} apart"
+            ),
+            "",
+            judged(
+                1 <= hot + cold <= 4,
+                hot > 10 * cold,
+                totals == sorted(totals, reverse=True),
+                outs == sorted(outs, reverse=True) and outs[0] > outs[-1],
+            ),
+        ],
+        [
+            "V7",
+            "what can be written before 5 % are worn out, 5 % set apart",
+            "> −7 %",
+            f"{several(lives, '+.1f')} ({', '.join(LIVES)})",
+            "",
+            judged(*(one > -7 for one in lives)),
+        ],
+        [
+            "V8",
+            "a gain at every stage of life and width; wider, a little less",
+            "order",
+            f"stages {several(stages['stages'])}; widths {several(stages['widths'])} (by rank)",
+            "",
+            judged(
+                max(stages["stages"]) < 0,
+                max(stages["widths"]) < 0,
+                stages["widths"] == sorted(stages["widths"]),
+            ),
+        ],
+        [
+            "V9",
+            "threshold 2 moves most; 3 is enough",
+            "order",
+            f"moves {several(costs, '.1f')}; reads {several(firsts)} with 2, 3, 4, 5",
+            "",
+            judged(costs[0] == max(costs), firsts[1] - min(firsts) <= 10),
+        ],
+        [
+            "V10",
+            "read pages that are read once or twice; more than 10 times",
+            "> 73 %; < 10 %",
+            f"{shares['pages seldom']:.0f} %; {shares['pages often']:.1f} %",
+            "",
+            judged(shares["pages seldom"] > 73, shares["pages often"] < 10),
+        ],
+        [
+            "V11",
+            "what BCH, one and seven levels decode",
+            "0.0041; 0.0044; 0.0132",
+            "; ".join(
+                f"{code[name]:.4f} ({100 * code[f'{name}, difference']:+.0f} %)"
+                for name in ("BCH", "hard", "soft")
+            ),
+            "",
+            judged(*(abs(code[f"{name}, difference"]) <= 0.05 for name in ("BCH", "hard", "soft"))),
+        ],
+        [
+            "V12",
+            "reads of pages read once or twice: proj0, stg0; more than 10 times: wdev0, rsrch0",
+            "> 60 %; > 80 %",
+            f"{several(seldom, '.0f')}; {several(often, '.0f')}",
+            "",
+            judged(*(one > 60 for one in seldom), *(one > 80 for one in often)),
+        ],
+        [
+            "V13",
+            "memory: groups, counters, CLOCK",
+            "128 KB; ≤ 800 KB; ≤ 200 KB",
+            "; ".join(f"{held[name]:.0f} KiB" for name in ("block_groups", "read_counts", "clock")),
+            "",
+            judged(
+                abs(held["block_groups"] - 128) < 1,
+                held["read_counts"] <= 800,
+                held["clock"] <= 200,
+            ),
+        ],
+        [
+            "V14",
+            "P/E cycles until LDPC and BCH fail",
+            "4000; 1500",
+            f"{found['LDPC']:,.0f}; {found['BCH']:,.0f} (the median block)",
+            "",
+            judged(*(abs(found[name] / paper - 1) <= 0.25 for name, paper in PAPERS.items())),
+        ],
+    ]
+    return grid(["claim", "of what", "paper", "ours", "ceiling", "verdict"], rows)
+
+
+PAPERS = {"LDPC": 4000, "BCH": 1500}
+
+
+def main() -> None:
+    """Measure and write."""
+    limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
+    study = Study(Kept("pv-read"), limit)
+    parts: list[str] = []
+    for title, lines in [
+        ("Reads by workload", by_workload(study)),
+        ("Where a read starts", where_reads_start(study)),
+        ("How much is set apart", of_setting(study, "belief.grade.measured.apart", APART)),
+        ("Moves by groups", of_groups(study)),
+        ("When a page is hot", of_setting(study, "tend.read_hot.threshold", THRESHOLDS)),
+        ("How often pages are read", by_read_count(study)),
+        ("Memory", memory(study)),
+        ("How much of the page map is held", of_map_cache(study)),
+        ("Stages of life, and widths", life_stages(study)),
+        ("Lifetime", lifetime(study)),
+        ("LDPC and BCH", codes(study)),
+    ]:
+        parts += [f"### {title}", "", *lines]
+    parts = ["### The claims", "", *ledger(study), *parts]
+    text, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
+    cut = "in full" if limit is None else f"of which the first {limit:,} requests ran"
+    about = (
+        f"The twins {cut}, seed 1, ssdlab {ssdlab.__version__}. Reads are changes of their mean "
+        f"response in percent of the same drive's under `{BASE}`; means count each workload alike. "
+        "Moves are pages, in percent of all requests.\n\n"
+    )
+    PAGE.write_text(f"{text}{MARK}\n{about}" + "\n".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

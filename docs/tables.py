@@ -1,0 +1,77 @@
+"""What the scripts that measure have in common: tables, changes, and runs that are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import ssdlab
+from ssdlab import _native
+from ssdlab.plans import to_json
+
+
+def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return a table in Markdown."""
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]
+
+
+def percent(new: float, old: float) -> float:
+    """Return a change in percent."""
+    return 100 * (new / old - 1)
+
+
+def change(new: float, old: float, places: int = 0) -> str:
+    """Write a change in percent."""
+    return f"{percent(new, old):+.{places}f}"
+
+
+class Kept:
+    """Finished runs, a file each in a folder: a script that was stopped goes on where it was.
+
+    What is kept is of one build of ssdlab; another one runs anew. The folder can be deleted.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Keep runs in a folder of this name, in ``build``."""
+        self.folder = Path(__file__).parents[1] / "build" / name
+        self.folder.mkdir(parents=True, exist_ok=True)
+        library = Path(_native.__file__).read_bytes()
+        self.build = hashlib.sha256(ssdlab.__version__.encode() + library).hexdigest()
+
+    def _file(self, key: str) -> Path:
+        return self.folder / f"{hashlib.sha256((self.build + key).encode()).hexdigest()[:32]}.json"
+
+    def value(self, key: str, make: Callable[[], Any]) -> Any:
+        """Return what was made under this key, which is plain data, or make it."""
+        file = self._file(key)
+        if file.exists():
+            return json.loads(file.read_text(encoding="utf-8"))
+        made = make()
+        whole = file.with_suffix(".part")
+        whole.write_text(json.dumps(made), encoding="utf-8")
+        whole.rename(file)
+        return made
+
+    def compare(self, plans: Sequence[ssdlab.Plan], title: str = "") -> list[ssdlab.Result]:
+        """Return the results of some plans, in their order."""
+        keys = [to_json(plan) for plan in plans]
+        asked = dict(zip(keys, plans, strict=True))
+        missing = [key for key in asked if not self._file(key).exists()]
+        # A few at a time, so that little is lost.
+        step = 4 * (os.cpu_count() or 1)
+        for at in range(0, len(missing), step):
+            some = missing[at : at + step]
+            for key, result in zip(some, ssdlab.compare(asked[key] for key in some), strict=True):
+                self.value(key, result.to_dict)
+            done = len(asked) - len(missing) + at + len(some)
+            print(f"{title}: {done} of {len(asked)} runs", file=sys.stderr, flush=True)
+        return [
+            ssdlab.Result.from_dict(json.loads(self._file(key).read_text(encoding="utf-8")))
+            for key in keys
+        ]
