@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from tables import Kept, change, grid, percent
 
@@ -48,6 +48,8 @@ WORN = [("the first", 0.0), ("1 %", 0.01), ("5 %", 0.05)]
 BCH = ["physics.levels.code=bch", "timing.decode=6us"]
 SINGLE = 4000
 """Requests of the runs of one level."""
+THRESHOLD = 3
+"""Reads after which a page is hot, by default."""
 KIB = 1024
 SECTOR = 512
 PAGE = Path(__file__).with_name("pv-read.md")
@@ -172,12 +174,12 @@ def by_workload(study: Study) -> list[str]:
     lines = grid(heads, rows)
     rows = []
     for name, of in zip([BASE, *drives], [base, *others], strict=True):
-        totals = [sum(one.read_levels[at] for one in of) for at in range(len(SHARES))]
-        cells = [f"{100 * total / sum(totals):.1f}" for total in totals]
+        levels = [[100 * count / sum(one.read_levels) for count in one.read_levels] for one in of]
+        cells = [f"{fmean(shares):.1f}" for shares in zip(*levels, strict=True)]
         collected = sum(one.gc.count for one in of)
         rows.append([name, *cells, f"{mean(of, level):.2f}", f"{collected:,}"])
     heads = ["scheme", *map(str, range(1, len(SHARES) + 1)), "mean level", "blocks collected"]
-    lines += ["Pages read, in percent by the level at which they decoded, all workloads:", ""]
+    lines += ["Pages read, in percent by the level at which they decoded, means:", ""]
     return lines + grid(heads, rows)
 
 
@@ -400,40 +402,50 @@ def read_counts(study: Study, workload: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.parquet"
         ssdlab.run(study.plan(workload, Drive(BASE), log=log))
-        table = pq.read_table(log, columns=["op", "lba", "sectors"])
-    reads = table.filter(pc.equal(table["op"], "read"))
+        table = pq.read_table(log, columns=["number", "op", "lba", "sectors"])
+    table = table.sort_by("number")
     sectors = 4 * KIB // SECTOR
-    lba, length = (reads[name].to_numpy() for name in ("lba", "sectors"))
-    first, last = lba // sectors, (lba + length - 1) // sectors
-    longest = int((last - first).max()) + 1
-    counts = np.zeros(int(last.max()) + 1, dtype=np.int64)
-    for at in range(longest):
-        pages = first + at
-        np.add.at(counts, pages[pages <= last], 1)
-    counts = counts[counts > 0]
-    whole, pages_read = len(counts), int(counts.sum())
-    seldom, often = counts <= 2, counts > 10
+    counts: Counter[int] = Counter()
+    # Reads of each page since it was written last.
+    since: dict[int, int] = {}
+    written: set[int] = set()
+    of_written = late = 0
+    requests = (table[name].to_pylist() for name in ("op", "lba", "sectors"))
+    for op, lba, length in zip(*requests, strict=True):
+        for page in range(lba // sectors, (lba + length - 1) // sectors + 1):
+            if op == "write":
+                written.add(page)
+                since[page] = 0
+            elif op == "read":
+                before = since.get(page, 0)
+                counts[page] += 1
+                since[page] = before + 1
+                of_written += page in written
+                late += before >= THRESHOLD
+    reads = counts.total()
+    seldom = [count for count in counts.values() if count <= 2]
+    often = [count for count in counts.values() if count > 10]
     return {
-        "pages": whole,
-        "reads": pages_read,
-        "pages seldom": 100 * int(seldom.sum()) / whole,
-        "pages often": 100 * int(often.sum()) / whole,
-        "reads seldom": 100 * int(counts[seldom].sum()) / pages_read,
-        "reads often": 100 * int(counts[often].sum()) / pages_read,
-        "most": int(counts.max()),
+        "pages": len(counts),
+        "reads": reads,
+        "most": max(counts.values()),
+        "pages seldom": 100 * len(seldom) / len(counts),
+        "pages often": 100 * len(often) / len(counts),
+        "reads seldom": 100 * sum(seldom) / reads,
+        "reads often": 100 * sum(often) / reads,
+        "written": 100 * of_written / reads,
+        "late": 100 * late / reads,
     }
 
 
 def by_read_count(study: Study) -> list[str]:
     """Return how often the pages of each workload are read (V10, V12)."""
-    names = ["pages seldom", "pages often", "reads seldom", "reads often"]
+    names = ["pages seldom", "pages often", "reads seldom", "reads often", "written", "late"]
     rows = []
     found = {}
     for workload in WORKLOADS:
-        own = study.kept.value(
-            f"read counts of {workload}, {study.limit}",
-            lambda workload=workload: read_counts(study, workload),
-        )
+        key = f"reads by page of {workload}, {study.limit}"
+        own = study.kept.value(key, partial(read_counts, study, workload))
         found[workload] = own
         cells = [f"{own[name]:,}" for name in ("pages", "reads", "most")]
         rows.append([workload, *cells, *(f"{own[name]:.1f} %" for name in names)])
@@ -442,7 +454,8 @@ def by_read_count(study: Study) -> list[str]:
     study.found["counts"] = found
     study.found["mean counts"] = means
     heads = ["workload", "pages read", "reads of pages", "most of one page"]
-    heads += ["pages read once or twice", "more than 10 times", "reads of the first", "the others"]
+    heads += ["read once or twice", "more than 10 times", "reads of the first", "of the second"]
+    heads += ["of pages written before", "after three since the last write"]
     return grid(heads, rows)
 
 
