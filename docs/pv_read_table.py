@@ -279,11 +279,11 @@ def life_stages(study: Study) -> list[str]:
             study.found["stages"][capability, middle, sigma] = gains
             cells = [f"{mean(base, read_us):.0f} µs", f"{mean(base, level):.2f}"]
             cells += [f"{mean(base, at_one):.1f} %", *(f"{one:+.1f}" for one in gains)]
-            ins = [f"{mean(of, moved_in):.1f}" for of in (fixed, rank)]
+            ins = [f"{mean(of, moved_in):.1f} / {mean(of, moved_out):.2f}" for of in (fixed, rank)]
             lost = sum(one.uncorrectable for of in (base, fixed, rank) for one in of)
             rows.append([capability, f"{middle}; {sigma}", *cells, *ins, f"{lost:,}"])
     heads = ["capability", "mean; sigma", BASE, "level", "at level 1", "levels 1, 2–4, 5–7"]
-    return grid([*heads, "by rank", "moved in, levels", "by rank", "uncorrectable"], rows)
+    return grid([*heads, "by rank", "moved in / out, levels", "by rank", "uncorrectable"], rows)
 
 
 def of_map_cache(study: Study) -> list[str]:
@@ -369,21 +369,17 @@ def codes(study: Study) -> list[str]:
     """Return how long a drive lives with LDPC and with BCH, and what BCH cannot read (V14)."""
     kinds: dict[str, list[str]] = {"LDPC": [], "BCH": BCH}
     plans = [
-        study.life(workload, Drive(BASE, ("start.pe_cycles=0", *code)))
-        for workload in LIVES
-        for code in kinds.values()
+        study.life(LIVES[0], Drive(BASE, ("start.pe_cycles=0", *code))) for code in kinds.values()
     ]
-    results = iter(study.kept.compare(plans, "codes"))
+    results = study.kept.compare(plans, "codes")
     rows = []
-    for workload in LIVES:
-        for name, code in kinds.items():
-            own = life_of(next(results))
-            cells = [f"{written / 1e12:.3f} TB, {cycles:,.0f}" for written, cycles in own]
-            middle = last_cycles(code)
-            study.found[name] = middle
-            rows.append([workload, name, *cells, f"{middle:,.0f}"])
-    heads = ["workload", "code", *(name for name, _ in WORN), "the median block"]
-    lines = grid(heads, rows)
+    for (name, code), result in zip(kinds.items(), results, strict=True):
+        middle = last_cycles(code)
+        study.found[name] = middle
+        own = life_of(result)
+        cells = [f"{written / 1e12:.3f} TB, {cycles:,.0f}" for written, cycles in own]
+        rows.append([name, *cells, f"{middle:,.0f}"])
+    lines = grid(["code", *(name for name, _ in WORN), "the median block"], rows)
     base, bch = study.of("uncorrectable", [Drive(BASE), Drive(BASE, tuple(BCH))])
     rows = []
     for workload, one, other in zip(WORKLOADS, base, bch, strict=True):
