@@ -383,12 +383,12 @@ def codes(study: Study) -> list[str]:
     base, bch = study.of("uncorrectable", [Drive(BASE), Drive(BASE, tuple(BCH))])
     rows = []
     for workload, one, other in zip(WORKLOADS, base, bch, strict=True):
-        pages = sum(one.read_levels)
+        pages = sum(other.ops["read"].values())
         share = f"{100 * other.uncorrectable / pages:.1f} %"
         cells = [f"{pages:,}", f"{one.uncorrectable:,}", f"{other.uncorrectable:,}", share]
         reads = f"{read_us(other):.0f} µs ({change(read_us(other), read_us(one))})"
         rows.append([workload, *cells, reads])
-    lines += ["Pages that could not be decoded, of those read for the host, at 4,500 cycles:", ""]
+    lines += ["Pages that could not be decoded, of all that are read, at 4,500 cycles:", ""]
     heads = ["workload", "pages read", "uncorrectable, LDPC", "BCH", "share", "its reads"]
     return lines + grid(heads, rows)
 
