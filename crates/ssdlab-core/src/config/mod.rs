@@ -5,8 +5,8 @@ mod effects;
 mod resolve;
 mod space;
 
-pub use resolve::{RESERVE_BLOCKS, Resolved};
-pub use space::{spare_blocks, usable_blocks};
+pub use resolve::Resolved;
+pub use space::{RESERVE_BLOCKS, spare_blocks, usable_blocks};
 pub use ssdlab_nand::refusal::Refusal;
 
 use schemars::JsonSchema;

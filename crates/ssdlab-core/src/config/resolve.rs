@@ -9,8 +9,10 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::refusal::{Refusal, positive};
 
 use super::effects::check_effects;
-use super::space::{logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks};
-use super::{ArrayUnit, DriveConfig, MAP_SHARE, MapCacheConfig, PartialWrites, TransferUnit};
+use super::space::{
+    BLOCKS_UNUSABLE, entries, logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks,
+};
+use super::{ArrayUnit, DriveConfig, MAP_SHARE, PartialWrites, TransferUnit};
 use crate::belief::grade::{CLASSES_MAX, GradeChoice};
 use crate::belief::groups::{Boundaries, GroupsConfig};
 use crate::flash::{FlashSetup, HOST_RANKS};
@@ -52,12 +54,6 @@ pub struct Resolved {
     /// The seed of the drive's chance.
     pub seed: u64,
 }
-
-/// Free blocks of a plane that only garbage collection and wear levelling may open.
-pub const RESERVE_BLOCKS: usize = 1;
-/// Blocks of a plane that hold no user data for certain: the reserve, and the open ones of the
-/// host and the collector.
-pub(super) const BLOCKS_UNUSABLE: u32 = RESERVE_BLOCKS as u32 + 2;
 
 impl Resolved {
     /// Checks a config and resolves it.
@@ -196,18 +192,6 @@ fn check_links(links: &[PlaceChoice], setup: &Setup) -> Result<(), Refusal> {
         }
     }
     Ok(())
-}
-
-/// Entries of a translation page.
-pub(super) fn entries(config: &DriveConfig, cache: &MapCacheConfig) -> Result<u32, Refusal> {
-    let page = config.geometry.page_size;
-    match page.get().checked_div(cache.entry.get()) {
-        Some(entries @ 1..) => Ok(entries as u32),
-        _ => {
-            let expected = format!("from 1B to a page of {page}");
-            Err(Refusal::new("ftl.map_cache.entry", cache.entry, expected))
-        }
-    }
 }
 
 /// How much of the page map the controller holds.

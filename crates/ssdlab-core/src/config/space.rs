@@ -3,9 +3,26 @@
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, PlaneId};
 
-use super::DriveConfig;
-use super::resolve::{BLOCKS_UNUSABLE, entries};
+use super::{DriveConfig, MapCacheConfig};
 use crate::media;
+
+/// Free blocks of a plane that only garbage collection and wear levelling may open.
+pub const RESERVE_BLOCKS: usize = 1;
+/// Blocks of a plane that hold no user data for certain: the reserve, and the open ones of the
+/// host and the collector.
+pub(super) const BLOCKS_UNUSABLE: u32 = RESERVE_BLOCKS as u32 + 2;
+
+/// Entries of a translation page.
+pub(super) fn entries(config: &DriveConfig, cache: &MapCacheConfig) -> Result<u32, Refusal> {
+    let page = config.geometry.page_size;
+    match page.get().checked_div(cache.entry.get()) {
+        Some(entries @ 1..) => Ok(entries as u32),
+        _ => {
+            let expected = format!("from 1B to a page of {page}");
+            Err(Refusal::new("ftl.map_cache.entry", cache.entry, expected))
+        }
+    }
+}
 
 /// Blocks of a plane that are not bad, on average.
 pub fn usable_blocks(config: &DriveConfig) -> u32 {

@@ -1,66 +1,15 @@
 //! Where the next page is written: free blocks by plane, and the blocks that are being written, in
 //! the strict order or in the relaxed one.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn};
 
 use super::blocks::BlockTable;
-use super::pools::{Opens, Pools};
+use super::manner::{Manner, PageSequence, Pick, Stream};
+use super::pools::Pools;
 use super::relaxed::Relaxed;
 use super::strict::Strict;
-
-/// Who writes. In the strict order each stream fills blocks of its own.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Stream {
-    /// Host data.
-    Host,
-    /// Pages that garbage collection moves; they may share the host's blocks ([`Copies`]).
-    Gc,
-    /// Pages that static wear levelling moves: they go to the most worn free block.
-    Cold,
-}
-
-impl Stream {
-    /// How many streams a plane has.
-    pub const COUNT: usize = 3;
-    /// All of them.
-    pub const ALL: [Stream; Stream::COUNT] = [Stream::Host, Stream::Gc, Stream::Cold];
-}
-
-/// In which order the pages of a block are programmed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PageSequence {
-    /// One after the other, the conventional order.
-    #[default]
-    Strict,
-    /// Each page type by itself, behind the next lower one.
-    Relaxed,
-}
-
-/// Which blocks of a plane take what garbage collection moves, in the strict order; in the relaxed one
-/// all that is written shares a plane's blocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Copies {
-    /// Blocks of their own.
-    #[default]
-    Apart,
-    /// Those that the host writes: one block of a plane is open for both.
-    Together,
-}
-
-/// Which page is wished for; what is `None` is left to the allocator.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pick {
-    /// The class of its block.
-    pub class: Option<u8>,
-    /// Its type; heeded in the relaxed order alone.
-    pub page_type: Option<PageType>,
-}
 
 /// Free blocks and blocks in use of every plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -74,23 +23,6 @@ pub struct Allocator {
 enum Way {
     Strict(Strict),
     Relaxed(Relaxed),
-}
-
-/// How blocks are kept and given out.
-#[derive(Clone, Copy, Debug)]
-pub struct Manner {
-    /// Free blocks of a plane that only a job may open.
-    pub reserve: u32,
-    /// Which free block is opened next.
-    pub opens: Opens,
-    /// Classes of blocks.
-    pub classes: usize,
-    /// The order of the pages.
-    pub order: PageSequence,
-    /// The blocks of what is moved.
-    pub copies: Copies,
-    /// Classes that are set apart, the best first.
-    pub apart: usize,
 }
 
 impl Allocator {
@@ -343,7 +275,7 @@ mod tests {
     use ssdlab_nand::Cell;
 
     use super::*;
-    use crate::ftl::BlockState;
+    use crate::ftl::{BlockState, Copies, Opens};
 
     /// A plane of six blocks of two pages, with this wear; the fourth is bad.
     fn plane(opens: Opens) -> (Geometry, BlockTable, Allocator) {

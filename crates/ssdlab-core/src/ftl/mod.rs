@@ -4,6 +4,7 @@
 mod allocate;
 mod audit;
 mod blocks;
+mod manner;
 mod map;
 mod map_cache;
 mod plane_order;
@@ -11,12 +12,12 @@ mod pools;
 mod relaxed;
 mod strict;
 
-pub use allocate::{Allocator, Copies, Manner, PageSequence, Pick, Stream};
+pub use allocate::Allocator;
 pub use blocks::{BlockState, BlockTable, Pool};
+pub use manner::{Copies, Manner, Opens, PageSequence, Pick, Stream};
 pub use map::{Map, SavedMap};
 pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
 pub use plane_order::PlaneOrder;
-pub use pools::Opens;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, PlaneId, Ppn};
 

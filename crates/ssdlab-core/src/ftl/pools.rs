@@ -3,37 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
-use super::allocate::{Copies, Manner, PageSequence, Stream};
 use super::blocks::{BlockState, BlockTable};
+use super::manner::{Copies, Manner, Opens, PageSequence, Stream};
 
 /// Free blocks of a plane and class, (key, block), the least key on top.
 type FreeBlocks = BinaryHeap<Reverse<(u32, u32)>>;
-
-/// Which free block of a plane is opened next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Opens {
-    /// The one that has been free for longest: no wear levelling.
-    LongestFree,
-    /// The one erased least often.
-    #[default]
-    LeastErased,
-    /// The one whose codewords had the fewest errors when it was measured.
-    FewestErrors,
-    /// The one that is predicted to last longest.
-    Healthiest,
-}
-
-impl Opens {
-    /// Whether it goes by what blocks were measured to be.
-    pub fn measures(self) -> bool {
-        matches!(self, Opens::FewestErrors | Opens::Healthiest)
-    }
-}
 
 /// The free blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn, Progress};
 
-use super::allocate::Stream;
 use super::blocks::{BlockState, BlockTable};
+use super::manner::Stream;
 use super::pools::Pools;
 
 /// How far every block is programmed, and the active blocks of every plane.

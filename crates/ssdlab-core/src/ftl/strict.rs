@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PlaneId, Ppn};
 
-use super::allocate::{Copies, Manner, Stream};
 use super::blocks::{BlockState, BlockTable};
+use super::manner::{Copies, Manner, Stream};
 use super::pools::Pools;
 
 /// The block that a stream is writing, and its next page.

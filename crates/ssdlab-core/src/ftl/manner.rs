@@ -1,0 +1,95 @@
+//! The words in which blocks and pages are asked for, and how an allocator keeps and gives them out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::PageType;
+
+/// Who writes. In the strict order each stream fills blocks of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Stream {
+    /// Host data.
+    Host,
+    /// Pages that garbage collection moves; they may share the host's blocks ([`Copies`]).
+    Gc,
+    /// Pages that static wear levelling moves: they go to the most worn free block.
+    Cold,
+}
+
+impl Stream {
+    /// How many streams a plane has.
+    pub const COUNT: usize = 3;
+    /// All of them.
+    pub const ALL: [Stream; Stream::COUNT] = [Stream::Host, Stream::Gc, Stream::Cold];
+}
+
+/// In which order the pages of a block are programmed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PageSequence {
+    /// One after the other, the conventional order.
+    #[default]
+    Strict,
+    /// Each page type by itself, behind the next lower one.
+    Relaxed,
+}
+
+/// Which blocks of a plane take what garbage collection moves, in the strict order; in the relaxed one
+/// all that is written shares a plane's blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Copies {
+    /// Blocks of their own.
+    #[default]
+    Apart,
+    /// Those that the host writes: one block of a plane is open for both.
+    Together,
+}
+
+/// Which page is wished for; what is `None` is left to the allocator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pick {
+    /// The class of its block.
+    pub class: Option<u8>,
+    /// Its type; heeded in the relaxed order alone.
+    pub page_type: Option<PageType>,
+}
+
+/// Which free block of a plane is opened next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Opens {
+    /// The one that has been free for longest: no wear levelling.
+    LongestFree,
+    /// The one erased least often.
+    #[default]
+    LeastErased,
+    /// The one whose codewords had the fewest errors when it was measured.
+    FewestErrors,
+    /// The one that is predicted to last longest.
+    Healthiest,
+}
+
+impl Opens {
+    /// Whether it goes by what blocks were measured to be.
+    pub fn measures(self) -> bool {
+        matches!(self, Opens::FewestErrors | Opens::Healthiest)
+    }
+}
+
+/// How blocks are kept and given out.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// Free blocks of a plane that only a job may open.
+    pub reserve: u32,
+    /// Which free block is opened next.
+    pub opens: Opens,
+    /// Classes of blocks.
+    pub classes: usize,
+    /// The order of the pages.
+    pub order: PageSequence,
+    /// The blocks of what is moved.
+    pub copies: Copies,
+    /// Classes that are set apart, the best first.
+    pub apart: usize,
+}
