@@ -322,6 +322,8 @@ _METRICS: Sequence[tuple[str, str, _Write]] = (
     ("strong pages", "strong_share", _percentage),
     ("moved in", "moves.hot_in", lambda value: f"{value:,.0f}"),
     ("moved out", "moves.cold_out", lambda value: f"{value:,.0f}"),
+    ("first worn out", "life.first_bytes", lambda value: f"{value / 1e12:.3f} TB"),
+    ("5 % worn out", "life.five_percent_bytes", lambda value: f"{value / 1e12:.3f} TB"),
     ("typed pages", "page_types.success", _percentage),
     *((name.replace("_", " "), name, lambda value: f"{value:,.0f}") for name in _COUNTS),
 )
@@ -391,10 +393,13 @@ def _rows(comparison: Comparison) -> Iterator[_Row]:
 
 def _of_workload(rows: Sequence[_Row]) -> Summary:
     first, summed = rows[0].result, rows[0].summed
-    replays = len(first.replays)
+    replays = {len(row.result.replays) for row in rows}
     alike = {row.result.device for row in rows} == {first.device}
     parts = [first.device] * alike + [taken_for(first), f"{first.requests:,} requests"]
-    parts += [f"the last of {replays} replays"] * (replays > 0)
+    if max(replays) > 0:
+        least, most = min(replays), max(replays)
+        span_of = f"{least}" if least == most else f"{least} to {most}"
+        parts.append(f"the last of {span_of} replays")
     seeds = 1 if summed is None else len(summed.seeds)
     many = f"{seeds} seeds from {first.provenance.seed}, ± 95% interval"
     parts.append(many if seeds > 1 else f"seed {first.provenance.seed}")

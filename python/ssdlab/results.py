@@ -185,12 +185,15 @@ class Life:
     """How blocks wear out where ``flash.cycles_per_erase`` runs wear forward.
 
     A block is worn out when fresh data on it are beyond the last level. ``marks`` has the first
-    block since the start, then shares of all blocks.
+    block since the start, then shares of all blocks; ``first_bytes`` and ``five_percent_bytes``
+    are what two of them say.
     """
 
     worn_at_start: int
     worn_out: int
     host_bytes: int
+    first_bytes: int | None
+    five_percent_bytes: int | None
     marks: Sequence[LifeMark]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import ssdlab
 from ssdlab import report
 
@@ -104,3 +106,32 @@ def test_wear_runs_forward_until_blocks_are_worn_out() -> None:
     assert f"worn out   {life.worn_out} blocks (0 at the start)" in text
     assert "of blocks at" in text
     assert run("conventional").life is None
+    assert life.first_bytes == life.marks[0].host_bytes
+
+
+def test_lives_stand_side_by_side() -> None:
+    plans = [
+        ssdlab.Plan(
+            device="pv-read-mlc-128g", scheme=scheme, set=WORN, limit=5_000, until_worn="5%"
+        )
+        for scheme in ("conventional", "wear-errors")
+    ]
+    found = ssdlab.compare(plans)
+    lives = [one.life for one in found]
+    assert all(life is not None and life.five_percent_bytes for life in lives)
+    text = str(found)
+    assert "5 % worn out" in text
+    assert "first worn out" in text
+    least, most = sorted(len(one.replays) for one in found)
+    assert (f"the last of {least} to {most} replays" if least < most else f"of {most}") in text
+
+
+def test_what_never_wears_out_is_refused_or_ends() -> None:
+    with pytest.raises(ssdlab.InputError, match="whose blocks never wear out"):
+        ssdlab.run(until_worn="5%", set={"flash.cycles_per_erase": 9}, limit=10)
+    with pytest.raises(ssdlab.InputError, match="wears as slowly as in life"):
+        ssdlab.run(device="pv-read-mlc-128g", until_worn="5%", limit=10)
+    reads = {**WORN, "workload.read_share": "100%"}
+    plan = ssdlab.Plan(device="pv-read-mlc-128g", set=reads, limit=500, until_worn="5%")
+    found = ssdlab.run(plan)
+    assert "replay 1 programmed nothing: no block will ever wear out" in found.remarks

@@ -205,6 +205,15 @@ impl Chip {
         }
     }
 
+    /// Whether P/E cycles add bit errors.
+    pub fn heeds_wear(&self) -> bool {
+        match &self.model {
+            Model::Flat => false,
+            Model::Levels(model) => model.heeds_wear(),
+            Model::Retries(_) => true,
+        }
+    }
+
     /// Raw bit errors of a codeword that the last rung decodes; 0 under flat physics.
     pub fn most_errors(&self) -> u32 {
         match &self.model {

@@ -225,6 +225,10 @@ impl Levels {
         self.ladder.limits().len()
     }
 
+    pub(crate) fn heeds_wear(&self) -> bool {
+        self.wear.is_some()
+    }
+
     pub(crate) fn heeds_age(&self) -> bool {
         self.retention.is_some()
     }

@@ -162,7 +162,7 @@ impl Plan {
         Ok(Prepared {
             warmup: self.parse_warmup()?,
             replays: self.parse_replays()?,
-            until_worn: self.parse_until_worn(&drive)?,
+            until_worn: self.parse_until_worn(&resolved)?,
             time_scale: self.parse_time_scale()?,
             steady: self.parse_precondition()?,
             wanted: self.parse_wanted()?,

@@ -42,6 +42,8 @@ pub struct Course {
     pub page_ops_before: u64,
     /// Whether it was stopped before the end.
     pub partial: bool,
+    /// Whether it ended because a replay programmed nothing, so that no block would ever wear out.
+    pub never_wears: bool,
     /// Sum of all latencies (ns), and requests in the system integrated over time (requests · ns):
     /// equal, by Little's law, when every request has ended.
     pub latency_sum: u128,
@@ -138,7 +140,9 @@ impl<'a> Replay<'a> {
                 self.course.replays.push(replay);
             }
             let worn = self.until_worn.is_some_and(|share| self.drive.worn_out() >= share);
-            if self.course.partial || worn || !feed.again(prepared)? {
+            self.course.never_wears = !worn && self.until_worn.is_some() && !self.programmed();
+            let ends = worn || self.course.never_wears;
+            if self.course.partial || ends || !feed.again(prepared)? {
                 break;
             }
             self.turn();
@@ -265,6 +269,11 @@ impl<'a> Replay<'a> {
         self.course.page_ops_before = self.page_ops();
         self.drive.reset_stats();
         self.observer.begin(self.drive);
+    }
+
+    /// Whether any page was programmed since the statistics began.
+    fn programmed(&self) -> bool {
+        self.drive.flash().ops()[OpKind::Program as usize].iter().any(|&count| count > 0)
     }
 
     /// Page operations since the statistics began.

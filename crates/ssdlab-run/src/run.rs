@@ -86,6 +86,10 @@ fn run_one(
     let (course, observer) = replay.run(prepared, &mut feed)?;
     let looped = watch.elapsed() - ready;
     remarks.extend(feed.doubts());
+    if course.never_wears {
+        let last = course.replays.len();
+        remarks.push(format!("replay {last} programmed nothing: no block will ever wear out"));
+    }
     remarks.extend(prepared.doubt_of_hints(feed.is_hinted()));
     let mut result =
         RunResult::new(prepared, &drive, &course, &feed, settled, remarks, (ready, looped))?;

@@ -147,6 +147,13 @@ def _space(info: Info) -> Iterable[str]:
     if info["reads"]:
         hot = f"{share(info['hottest_20'])} of the page reads go to the hottest 20 % of read pages"
         yield from _wrapped("read-hot", f"{hot}, {share(info['hottest_1'])} to the hottest 1 %")
+        upto = {times: (pages, reads) for times, pages, reads in info["read_counts"]}
+        few, many = upto[2], [1 - part for part in upto[10]]
+        yield from _wrapped(
+            "read",
+            f"{share(few[0])} of the read pages once or twice, {share(many[0])} more than 10 times;"
+            f" these take {share(few[1])} and {share(many[1])} of the page reads",
+        )
 
 
 def _time(info: Info) -> Iterable[str]:

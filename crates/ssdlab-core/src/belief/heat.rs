@@ -28,7 +28,10 @@ impl ReadCounts {
     /// A page's counter begins anew.
     #[inline]
     pub fn forget(&mut self, lpn: Lpn) {
-        self.counts[lpn.index()] = 0;
+        // A page of the map itself has none.
+        if let Some(count) = self.counts.get_mut(lpn.index()) {
+            *count = 0;
+        }
     }
 
     /// The counters of these pages begin anew: their entries have come.

@@ -210,6 +210,9 @@ fn map_cache(config: &DriveConfig, logical: u32) -> Result<Option<MapShape>, Ref
             return Err(Refusal::new("ftl.map_cache.size", size, expected));
         }
         (Some(size), None) => (size.get() / page).min(u64::from(pages)) as u32,
+        (None, Some(share)) if share.get() == 0.0 => {
+            return Err(Refusal::new("ftl.map_cache.share", share, "a share above 0"));
+        }
         (None, share) => {
             let share = share.map_or(MAP_SHARE, Share::get);
             ((f64::from(pages) * share).floor() as u32).max(1)
@@ -295,8 +298,10 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
         let expected = format!("at most the size of the flash, {}B", config.geometry.raw_bytes());
         return Err(Refusal::new("buffer.size", config.buffer.size, expected));
     }
-    if config.flash.cycles_per_erase == 0 {
-        return Err(Refusal::new("flash.cycles_per_erase", 0, "at least 1"));
+    let cycles = config.flash.cycles_per_erase;
+    if !(1..=CYCLES_MOST).contains(&cycles) {
+        let expected = format!("1 to {CYCLES_MOST}");
+        return Err(Refusal::new("flash.cycles_per_erase", cycles, expected));
     }
     if config.start.age_min > config.start.age_max {
         let expected = format!("at most start.age_max, {}", config.start.age_max);
@@ -340,6 +345,9 @@ fn shares_fit(key: &str, shares: &[Share]) -> Result<(), Refusal> {
     }
 }
 
+/// P/E cycles that an erase may count for: a life of ten thousand cycles still has several erases.
+const CYCLES_MOST: u32 = 1000;
+
 /// Refuses to open blocks by what they were measured to be where none is measured.
 fn check_opens(opens: Opens, setup: &Setup) -> Result<(), Refusal> {
     if !opens.measures() || setup.measured {
@@ -365,7 +373,10 @@ fn check_groups(config: &GroupsConfig, rungs: u8) -> Result<(), Refusal> {
             if rising && upto.iter().all(|level| (1..rungs.max(2)).contains(level)) {
                 return Ok(());
             }
-            let expected = format!("rising levels, 1 to {} of this drive's {rungs}", rungs - 1);
+            let expected = match rungs {
+                1 => "no levels: this drive's reads have but one (physics.levels.code)".into(),
+                _ => format!("rising levels, 1 to {} of this drive's {rungs}", rungs - 1),
+            };
             Err(Refusal::new(format!("{KEY}.levels"), format!("{upto:?}"), expected))
         }
         Boundaries::Shares(shares) => shares_fit(&format!("{KEY}.shares"), shares),

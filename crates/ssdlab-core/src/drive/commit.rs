@@ -109,6 +109,7 @@ impl Drive {
         let (lpn, ppn, plane, mask) = (txn.lpn, txn.ppn, txn.plane, txn.mask);
         let old = self.ftl.commit_write(lpn, ppn);
         self.ftl.map.add_sectors(lpn, mask);
+        self.forget_reads(lpn);
         self.entry_changed(lpn);
         self.end_of_operation(id);
         self.release(lpn, true);
@@ -131,6 +132,7 @@ impl Drive {
     pub(super) fn unmap(&mut self, id: TxnId) {
         let lpn = self.flash.txns[id].lpn;
         let old = self.ftl.trim(lpn);
+        self.forget_reads(lpn);
         self.entry_changed(lpn);
         self.end_of_operation(id);
         self.release(lpn, true);

@@ -188,7 +188,10 @@ impl Drive {
                     self.entry_moved(lpn, plane);
                 }
                 self.stats.gc.1 += u64::from(job.cause == Cause::Gc);
-                self.stats.moves.cold_out += u64::from(job.cause == Cause::Migration);
+                if job.cause == Cause::Migration {
+                    self.stats.moves.cold_out += 1;
+                    self.forget_reads(lpn);
+                }
                 self.next_of_job(id, plane);
             }
             OpKind::Erase => self.end_of_job(id, plane),

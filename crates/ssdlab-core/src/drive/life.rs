@@ -23,7 +23,7 @@ pub struct LifeMark {
 }
 
 /// The life of a drive. Serialised in results.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Life {
     /// Blocks that were worn out at the start: fresh data on them are beyond the last level.
     pub worn_at_start: u32,
@@ -31,6 +31,11 @@ pub struct Life {
     pub worn_out: u32,
     /// Bytes programmed for the host since the start.
     pub host_bytes: u64,
+    /// The same until the first block had worn out since the start, and until 5 % of all had; absent
+    /// before.
+    pub first_bytes: Option<u64>,
+    /// See `first_bytes`.
+    pub five_percent_bytes: Option<u64>,
     /// When the first block, and when each of some shares of all, had worn out since the start.
     pub marks: Vec<LifeMark>,
 }
@@ -48,7 +53,7 @@ impl Lives {
     fn new(is_out: impl Iterator<Item = bool>) -> Lives {
         let is_out: Box<[bool]> = is_out.collect();
         let worn = is_out.iter().filter(|&&out| out).count() as u32;
-        let life = Life { worn_at_start: worn, worn_out: worn, host_bytes: 0, marks: Vec::new() };
+        let life = Life { worn_at_start: worn, worn_out: worn, ..Life::default() };
         Lives { is_out, life, pages_before: 0 }
     }
 }
@@ -102,7 +107,17 @@ impl Drive {
     /// How its blocks have worn out; `None` where wear does not run forward.
     pub fn life(&self) -> Option<Life> {
         let lives = self.lives.as_ref()?;
-        Some(Life { host_bytes: self.host_bytes(), ..lives.life.clone() })
+        let life = &lives.life;
+        let until = |share: f64| {
+            let mark = life.marks.iter().find(|mark| mark.worn_out >= share);
+            mark.map(|mark| mark.host_bytes)
+        };
+        Some(Life {
+            host_bytes: self.host_bytes(),
+            first_bytes: until(0.0),
+            five_percent_bytes: until(0.05),
+            ..life.clone()
+        })
     }
 
     /// The share of the blocks that have worn out since the start; 0 where wear does not run forward.

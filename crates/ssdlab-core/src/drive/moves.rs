@@ -95,13 +95,25 @@ impl Moves {
 }
 
 impl Drive {
+    /// A page's reads are counted anew: it was written, or begins to move.
+    #[inline]
+    pub(super) fn forget_reads(&mut self, lpn: Lpn) {
+        if let Some(counts) = &mut self.heat {
+            counts.forget(lpn);
+        }
+    }
+
     /// The host has read a page from the flash: it is counted, and may have to move.
     pub(super) fn count_read(&mut self, id: TxnId) {
         let Some(counts) = &mut self.heat else { return };
         let txn = &self.flash.txns[id];
         let (lpn, ppn) = (txn.lpn, txn.ppn);
-        // What no table knows cannot move, and what has moved was read as it was.
-        if !matches!(txn.owner, Owner::Request(_)) || self.ftl.map.get(lpn) != Some(ppn) {
+        // What no table knows cannot move, what has moved was read as it was, and what cannot be decoded
+        // has nothing to move.
+        if !matches!(txn.owner, Owner::Request(_))
+            || self.ftl.map.get(lpn) != Some(ppn)
+            || txn.uncorrectable
+        {
             return;
         }
         let block = self.geometry.block_of(ppn);
@@ -120,7 +132,7 @@ impl Drive {
         let txn = &self.flash.txns[read];
         let (lpn, from) = (txn.lpn, txn.ppn);
         let whole = u64::MAX >> (64 - self.sectors_per_page);
-        let at_hand = txn.mask == whole && !txn.uncorrectable;
+        let at_hand = txn.mask == whole;
         let lies_on = self.geometry.plane_of_page(from);
         let Some(to) = self.plane_for_move(lpn, lies_on, class) else {
             return self.ask_for_room(lpn, lies_on, class);
@@ -136,9 +148,7 @@ impl Drive {
         txn.mask = whole;
         txn.sectors = self.sectors_per_page as u16;
         txn.wish = Wish { quality: Some(class), ..Wish::default() };
-        if let Some(counts) = &mut self.heat {
-            counts.forget(lpn);
-        }
+        self.forget_reads(lpn);
         if at_hand {
             return self.program_moved(id, to);
         }
@@ -243,6 +253,9 @@ impl Drive {
         let lies_on = self.geometry.plane_of_page(from);
         let txn = &mut self.flash.txns[id];
         let lpn = txn.lpn;
+        if txn.kind == OpKind::Read && txn.uncorrectable {
+            return self.give_up_move(id);
+        }
         if txn.kind == OpKind::Read {
             txn.failed = 0;
             txn.since = self.now;

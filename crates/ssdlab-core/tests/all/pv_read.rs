@@ -102,6 +102,44 @@ fn what_is_written_leaves_what_is_set_apart() {
 }
 
 #[test]
+fn what_is_written_or_trimmed_is_counted_anew() {
+    let moved = |between: &dyn Fn(&mut Rig, u64)| {
+        let mut rig = full(&[HOT]);
+        for page in 0..40 {
+            for _ in 0..4 {
+                read(&mut rig, page, 2);
+                between(&mut rig, page);
+                rig.finish();
+            }
+        }
+        rig.drive.stats().moves.hot_in
+    };
+    assert!(moved(&|_, _| {}) > 20);
+    let written = |rig: &mut Rig, page: u64| {
+        rig.write(page);
+    };
+    assert_eq!(moved(&written), 0);
+    let trimmed = |rig: &mut Rig, page: u64| {
+        rig.offer(Op::Trim, page * SPP, SPP, 0).unwrap();
+        rig.finish();
+        rig.write(page);
+    };
+    assert_eq!(moved(&trimmed), 0);
+}
+
+#[test]
+fn what_cannot_be_decoded_does_not_move() {
+    let beyond = "physics = { levels = { capability = [0.001, 0.002], base = { gaussian = { mean = \
+                  2e-3, sigma = 0.0 } }, wear = { reference_cycles = 100.0 } } }";
+    let groups = "belief.grade = { measured = { boundaries = { shares = [0.5] }, apart = 0.5 } }";
+    let sets = ["start = { fill = 0.5, pe_cycles = 200 }", beyond, groups, HOT];
+    let mut rig = Rig::new(&[&[SHAPE], &sets[..]].concat());
+    (0..40).for_each(|page| read(&mut rig, page, 4));
+    let stats = rig.drive.stats();
+    assert_eq!((stats.uncorrectable, stats.moves.hot_in, stats.moves.given_up), (160, 0, 0));
+}
+
+#[test]
 fn where_a_group_is_full_a_block_that_is_not_read_makes_room() {
     let mut rig = full(&[HOT, "tend.read_hot.threshold = 1"]);
     let kept = 0..6;

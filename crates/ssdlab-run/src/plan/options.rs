@@ -2,7 +2,7 @@
 
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Fault, Nanos};
-use ssdlab_core::DriveConfig;
+use ssdlab_core::Resolved;
 
 use super::{Plan, Warmup};
 use crate::observe::Wanted;
@@ -39,19 +39,25 @@ impl Plan {
         }
     }
 
-    pub(super) fn parse_until_worn(&self, drive: &DriveConfig) -> Result<Option<f64>, Fault> {
+    pub(super) fn parse_until_worn(&self, resolved: &Resolved) -> Result<Option<f64>, Fault> {
+        const OPTION: &str = "--until-worn";
         let Some(text) = &self.until_worn else { return Ok(None) };
-        let share: Result<Share, String> = text.parse();
-        match share.map(Share::get) {
-            Ok(share) if share > 0.0 && drive.flash.cycles_per_erase > 1 => Ok(Some(share)),
-            Ok(share) if share > 0.0 => {
-                Err(Fault::new("--until-worn", "a drive that hardly wears")
-                    .expected("flash.cycles_per_erase above 1, which runs wear forward"))
-            }
-            _ => Err(Fault::new("--until-worn", "invalid value")
-                .got(format!("{text:?}"))
-                .expected("a share of the blocks above 0, such as \"5%\"")),
+        let share = text.parse().map(Share::get).unwrap_or(0.0);
+        let cycles = resolved.config.flash.cycles_per_erase;
+        if share <= 0.0 {
+            let fault = Fault::new(OPTION, "invalid value").got(format!("{text:?}"));
+            return Err(fault.expected("a share of the blocks above 0, such as \"5%\""));
         }
+        if !resolved.chip.heeds_wear() {
+            let fault = Fault::new(OPTION, "a drive whose blocks never wear out");
+            return Err(fault.expected("physics that heed P/E cycles, such as physics.levels.wear"));
+        }
+        if cycles == 1 {
+            let fault = Fault::new(OPTION, "a drive that wears as slowly as in life");
+            let fault = fault.got("flash.cycles_per_erase = 1");
+            return Err(fault.expected("more than 1, which runs wear forward"));
+        }
+        Ok(Some(share))
     }
 
     pub(super) fn parse_wanted(&self) -> Result<Wanted, Fault> {

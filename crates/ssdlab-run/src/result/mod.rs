@@ -183,7 +183,12 @@ fn prioritised(drive: &Drive) -> Option<Prioritised> {
 }
 
 fn strong_share(drive: &Drive) -> Option<f64> {
-    let classes = drive.resolved().config.belief.grade.classes();
+    let grade = &drive.resolved().config.belief.grade;
+    // What the host writes never goes to what is set apart.
+    if grade.apart() > 0 {
+        return None;
+    }
+    let classes = grade.classes();
     let pages = &drive.stats().by_class[..classes];
     let strong = pages[..classes - 1].iter().sum();
     (classes > 1).then(|| share((pages.iter().sum(), strong)))

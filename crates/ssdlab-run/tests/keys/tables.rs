@@ -351,6 +351,8 @@ pub(crate) const REFUSED: &[Row] = &[
     ("ftl.map_cache.entry", &[], "1GiB"),
     ("ftl.map_cache.share", &["ftl.map_cache.size=1MiB"], "50%"),
     ("ftl.map_cache.size", &[], "1B"),
+    ("ftl.map_cache.share", &[], "0%"),
+    ("flash.cycles_per_erase", &[], "1001"),
     ("buffer.keep_free", &[], "10%"),
     ("buffer.latency", &[], "1us"),
     ("buffer.reads", &[], "true"),

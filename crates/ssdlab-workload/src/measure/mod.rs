@@ -68,6 +68,9 @@ pub struct Measured {
     pub hottest_10: f64,
     /// The same for 20 %.
     pub hottest_20: f64,
+    /// `[reads, share of the pages read that are read no more often, share of the page reads that go to
+    /// these]`, rising; empty if nothing is read.
+    pub read_counts: Vec<[f64; 3]>,
     /// Share of the reads and writes that begin where the one before of their kind ended.
     pub sequential: f64,
     /// From the first request to the last, seconds.
@@ -188,6 +191,7 @@ impl Measure {
         out.read_hot = of(sets.read_hot as f64, sets.all);
         [out.hottest_1, out.hottest_10, out.hottest_20] =
             [0.01, 0.1, 0.2].map(|share| sets.hottest(share));
+        out.read_counts = sets.read_counts();
         out.span_s = gaps.span() as f64 / 1e9;
         out.gap_mean_us = gaps.mean() / 1e3;
         [out.gap_p50_us, out.gap_p99_us] = [0.5, 0.99].map(|share| gaps.quantile(share) / 1e3);

@@ -82,7 +82,26 @@ impl Pages {
     }
 }
 
+/// Reads of a page up to which pages are summed up. Source: PV-read, Fig. 5 (seven ranges).
+const TIMES: [u64; 7] = [1, 2, 5, 10, 20, 50, 100];
+
 impl Sets {
+    /// For some numbers of reads, the share of the pages read that were read no more often, and the
+    /// share of all reads that went to these.
+    pub(super) fn read_counts(&self) -> Vec<[f64; 3]> {
+        let sums = |upto: u64| {
+            let some = self.by_reads.iter().filter(|(times, _)| *times <= upto);
+            some.fold((0, 0), |(pages, reads), (times, more)| (pages + more, reads + times * more))
+        };
+        let (pages, reads) = sums(u64::MAX);
+        let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        let row = |upto: u64| {
+            let (some, of_them) = sums(upto);
+            [upto as f64, share(some, pages), share(of_them, reads)]
+        };
+        if pages == 0 { Vec::new() } else { TIMES.into_iter().map(row).collect() }
+    }
+
     /// The share of all reads that goes to the most read `share` of the pages read.
     pub(super) fn hottest(&self, share: f64) -> f64 {
         let whole: u64 = self.by_reads.iter().map(|(times, pages)| times * pages).sum();

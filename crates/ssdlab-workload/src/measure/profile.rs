@@ -74,6 +74,9 @@ pub struct Profile {
     pub hottest_20: f64,
     /// The same for 1 %.
     pub hottest_1: f64,
+    /// `[reads, share of the pages read that are read no more often, share of the page reads that go to
+    /// these]`, rising; empty if nothing is read.
+    pub read_counts: Vec<[f64; 3]>,
     /// Share of the requests that begin where the one before of their kind ended.
     pub sequential: f64,
     /// How soon pages are used again; none if it was not asked for.
@@ -209,6 +212,7 @@ impl Profiler {
             load: self.load.finish(),
             hottest_20: found.hottest_20,
             hottest_1: found.hottest_1,
+            read_counts: found.read_counts,
             sequential: found.sequential,
             reuse: self.again.map(Again::finish),
             devices,

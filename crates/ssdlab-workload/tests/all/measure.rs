@@ -85,6 +85,13 @@ fn a_zipf_workload_by_counting() {
     {
         assert!((hottest(share) - got).abs() < 0.002, "{share} %: {got} for {}", hottest(share));
     }
+    let upto: Vec<f64> = measured.read_counts.iter().map(|row| row[0]).collect();
+    assert_eq!(upto, [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
+    for [times, pages, of_them] in measured.read_counts.iter().copied() {
+        let few = counts.iter().filter(|count| **count as f64 <= times);
+        assert_eq!(pages, few.clone().count() as f64 / counts.len() as f64);
+        assert_eq!(of_them, few.sum::<u64>() as f64 / counts.iter().sum::<u64>() as f64);
+    }
     assert_eq!(measured.first_uses + measured.reuse.iter().sum::<u64>(), uses);
     assert_eq!(measured.first_uses, measured.footprint_pages);
 }

@@ -16,8 +16,9 @@ use crate::policy::{Answer, Setup};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadHotConfig {
-    /// Reads of a page, while the controller holds its entry of the page map, after which it is hot, 1
-    /// to 255. Default: 3. Source: PV-read, section V.A.
+    /// Reads of a page, while the controller holds its entry of the page map and nobody writes it, after
+    /// which it is hot. Default: 3. Source: PV-read, section V.A.
+    #[schemars(range(min = 1))]
     pub threshold: u8,
 }
 
@@ -48,12 +49,14 @@ impl Answer for ReadHot {
         if config.threshold == 0 {
             return Err(Refusal::new("tend.read_hot.threshold", 0, "1 to 255 reads"));
         }
-        let expected =
-            "blocks in groups by the level at which they are read (belief.grade = \"measured\")";
-        match setup.groups > 1 {
-            true => Ok(()),
-            false => Err(Refusal::new("tend.read_hot", "read_hot", expected)),
-        }
+        let expected = match setup.groups {
+            2.. => return Ok(()),
+            _ if setup.measured => "several groups (belief.grade.measured.boundaries has one)",
+            _ => {
+                "blocks in groups by the level at which they are read (belief.grade = \"measured\")"
+            }
+        };
+        Err(Refusal::new("tend.read_hot", "read_hot", expected))
     }
 
     fn build(config: &ReadHotConfig, setup: &Setup) -> ReadHot {
