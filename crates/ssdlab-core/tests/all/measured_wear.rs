@@ -81,8 +81,8 @@ fn levelling_by_errors_needs_blocks_that_are_measured() {
 
 #[test]
 fn by_rank_a_worn_drive_still_has_groups() {
-    // Worn to level 7, whatever they were made with.
-    let worn = "start = { pe_cycles = 300, fill = 0.5 }";
+    // Worn beyond level 1, whatever they were made with.
+    let worn = "start = { pe_cycles = 230, fill = 0.5 }";
     let moved = |boundaries: &str| {
         let grade =
             format!("belief.grade = {{ measured = {{ apart = 0.3, boundaries = {boundaries} }} }}");
