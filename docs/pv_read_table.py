@@ -39,7 +39,7 @@ THRESHOLDS = [2, 3, 4, 5]
 STAGES = [(0.004, 0.005), (0.006, 0.004), (0.008, 0.003), (0.010, 0.002), (0.012, 0.001)]
 WIDTHS = [(0.008, sigma) for sigma in (0.001, 0.00175, 0.0025, 0.00325, 0.004)]
 CAPABILITIES = ["paper", "derived"]
-HELD = ["100%", "10%", "1%", "0.1%"]
+HELD = ["100%", "10%", "1%", "0.1%", "0.01%"]
 LIVES = ["hm0", "src12"]
 YOUNG = 1500
 # A drive of 4 GiB, each erase of which counts for 50.
@@ -107,6 +107,11 @@ def level(result: ssdlab.Result) -> float:
     """Return the mean level at which pages were read."""
     levels = result.read_levels
     return sum(count * (at + 1) for at, count in enumerate(levels)) / sum(levels)
+
+
+def level_shares(result: ssdlab.Result) -> list[float]:
+    """Return the shares of the pages that were read at each level."""
+    return [count / sum(result.read_levels) for count in result.read_levels]
 
 
 def at_one(result: ssdlab.Result) -> float:
@@ -216,6 +221,7 @@ def where_reads_start(study: Study) -> list[str]:
         average = sum(map(float.__mul__, map(float, SHARES), shots)) / sum(SHARES)
         best, worst = percent(shots[0], average), percent(shots[-1], average)
         ceilings[name] = best, worst
+        study.found.setdefault("singles", shots)
         known = "read=known_level" in of_scheme
         drives = [Drive(BASE, of_base), Drive("groups-3", of_scheme)]
         drives += [Drive("wear-errors", of_scheme)]
@@ -264,6 +270,18 @@ def of_groups(study: Study) -> list[str]:
     return grid(["workload", *GROUPS], rows)
 
 
+def ceiling_of(study: Study, base: Eight) -> float:
+    """Return what reads gain alone if all pages lay on the best blocks of a drive, in percent.
+
+    Blocks are as common as pages that an unaware drive reads on them.
+    """
+    levels = [fmean(shares) for shares in zip(*map(level_shares, base), strict=True)]
+    singles = study.found["singles"]
+    average = sum(map(float.__mul__, levels, singles))
+    best = next(single for share, single in zip(levels, singles, strict=True) if share > 0)
+    return percent(best, average)
+
+
 def life_stages(study: Study) -> list[str]:
     """Return what three groups gain as the blocks' error rates vary (V8)."""
     rows = []
@@ -276,14 +294,18 @@ def life_stages(study: Study) -> list[str]:
             drives += [Drive("groups-3", (*settings, RANKS))]
             base, fixed, rank = study.of(f"{capability} {middle} {sigma}", drives)
             gains = gain(fixed, base), gain(rank, base)
-            study.found["stages"][capability, middle, sigma] = gains
+            ceiling = ceiling_of(study, base)
+            study.found["stages"][capability, middle, sigma] = *gains, ceiling
             cells = [f"{mean(base, read_us):.0f} µs", f"{mean(base, level):.2f}"]
             cells += [f"{mean(base, at_one):.1f} %", *(f"{one:+.1f}" for one in gains)]
+            cells.append(signed(ceiling))
             ins = [f"{mean(of, moved_in):.1f} / {mean(of, moved_out):.2f}" for of in (fixed, rank)]
             lost = sum(one.uncorrectable for of in (base, fixed, rank) for one in of)
             rows.append([capability, f"{middle}; {sigma}", *cells, *ins, f"{lost:,}"])
     heads = ["capability", "mean; sigma", BASE, "level", "at level 1", "levels 1, 2–4, 5–7"]
-    return grid([*heads, "by rank", "moved in / out, levels", "by rank", "uncorrectable"], rows)
+    return grid(
+        [*heads, "by rank", "ceiling", "moved in / out, levels", "by rank", "uncorrectable"], rows
+    )
 
 
 def of_map_cache(study: Study) -> list[str]:
@@ -505,10 +527,13 @@ def ledger(study: Study) -> list[str]:
     threshold = found["tend.read_hot.threshold"]
     at_5 = f"groups-3 in wear-errors, {APART[0].replace('%', ' %')}"
     lives = [found["lifetime"][workload, at_5] for workload in LIVES]
-    stages = {
-        name: [found["stages"]["paper", *one][1] for one in ones]
-        for name, ones in (("stages", STAGES), ("widths", WIDTHS))
-    }
+    stages, derived_stages, ceilings = (
+        {
+            name: [found["stages"][capability, *one][at] for one in ones]
+            for name, ones in (("stages", STAGES), ("widths", WIDTHS))
+        }
+        for capability, at in (("paper", 1), ("derived", 1), ("paper", 2))
+    )
     counts, shares = found["counts"], found["mean counts"]
     seldom = [counts[name]["reads seldom"] for name in ("proj0", "stg0")]
     often = [counts[name]["reads often"] for name in ("wdev0", "rsrch0")]
@@ -565,7 +590,7 @@ def ledger(study: Study) -> list[str]:
             "5 to 30 % set apart: little difference",
             "flat",
             several(gains),
-            "",
+            f"{best:+.0f} %",
             judged(max(gains) - min(gains) <= 10),
         ],
         [
@@ -596,8 +621,12 @@ def ledger(study: Study) -> list[str]:
             "V8",
             "a gain at every stage of life and width; wider, a little less",
             "order",
-            f"stages {several(stages['stages'])}; widths {several(stages['widths'])} (by rank)",
-            "",
+            (
+                f"stages {several(stages['stages'])}; widths {several(stages['widths'])} (by "
+                f"rank); with the derived table {several(derived_stages['stages'])}; "
+                f"{several(derived_stages['widths'])}"
+            ),
+            f"{several(ceilings['stages'])}; {several(ceilings['widths'])}",
             judged(
                 max(stages["stages"]) < 0,
                 max(stages["widths"]) < 0,
@@ -609,7 +638,7 @@ def ledger(study: Study) -> list[str]:
             "threshold 2 moves most; 3 is enough",
             "order",
             f"moves {several(costs, '.1f')}; reads {several(firsts)} with 2, 3, 4, 5",
-            "",
+            f"{best:+.0f} %",
             judged(costs[0] == max(costs), firsts[1] - min(firsts) <= 10),
         ],
         [
