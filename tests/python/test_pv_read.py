@@ -37,6 +37,14 @@ def test_what_is_read_often_moves_and_is_read_faster() -> None:
     assert "hot pages" not in report.of_run(plain)
 
 
+def test_a_drive_too_small_to_set_blocks_apart_says_so() -> None:
+    found = run("groups-7", geometry__blocks=64)
+    assert found.moves is not None
+    assert found.moves.hot_in == 0
+    assert any(remark.startswith("no block is set apart") for remark in found.remarks)
+    assert not any("set apart" in remark for remark in run("groups-3").remarks)
+
+
 def test_the_metadata_of_the_paper_is_counted() -> None:
     found = run("groups-3").metadata_bytes
     blocks = 128 * 2 * 4
@@ -134,4 +142,8 @@ def test_what_never_wears_out_is_refused_or_ends() -> None:
     reads = {**WORN, "workload.read_share": "100%"}
     plan = ssdlab.Plan(device="pv-read-mlc-128g", set=reads, limit=500, until_worn="5%")
     found = ssdlab.run(plan)
-    assert "replay 1 programmed nothing: no block will ever wear out" in found.remarks
+    assert "--until-worn was given up after replay 1: a replay programmed nothing" in found.remarks
+    old = {**WORN, "start.pe_cycles": 100_000}
+    plan = ssdlab.Plan(device="pv-read-mlc-128g", set=old, limit=500, until_worn="5%")
+    why = "fewer blocks than that were not worn out at the start"
+    assert f"--until-worn was given up after replay 1: {why}" in ssdlab.run(plan).remarks

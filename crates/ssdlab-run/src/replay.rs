@@ -42,8 +42,8 @@ pub struct Course {
     pub page_ops_before: u64,
     /// Whether it was stopped before the end.
     pub partial: bool,
-    /// Whether it ended because a replay programmed nothing, so that no block would ever wear out.
-    pub never_wears: bool,
+    /// Why it ended before so many blocks had worn out as were to, if they never would.
+    pub never_worn: Option<&'static str>,
     /// Sum of all latencies (ns), and requests in the system integrated over time (requests · ns):
     /// equal, by Little's law, when every request has ended.
     pub latency_sum: u128,
@@ -140,8 +140,15 @@ impl<'a> Replay<'a> {
                 self.course.replays.push(replay);
             }
             let worn = self.until_worn.is_some_and(|share| self.drive.worn_out() >= share);
-            self.course.never_wears = !worn && self.until_worn.is_some() && !self.programmed();
-            let ends = worn || self.course.never_wears;
+            self.course.never_worn = self.until_worn.filter(|_| !worn).and_then(|share| {
+                let reached = self.drive.may_wear_out() >= share;
+                match (reached, self.programmed()) {
+                    (false, _) => Some("fewer blocks than that were not worn out at the start"),
+                    (true, false) => Some("a replay programmed nothing"),
+                    (true, true) => None,
+                }
+            });
+            let ends = worn || self.course.never_worn.is_some();
             if self.course.partial || ends || !feed.again(prepared)? {
                 break;
             }

@@ -86,9 +86,15 @@ fn run_one(
     let (course, observer) = replay.run(prepared, &mut feed)?;
     let looped = watch.elapsed() - ready;
     remarks.extend(feed.doubts());
-    if course.never_wears {
+    if drive.counts_reads() && drive.blocks_apart() == 0 {
+        let blocks = prepared.resolved.geometry().blocks;
+        let what = "no block is set apart, so that no page can move";
+        let why = "data and belief.grade.measured.apart leave none";
+        remarks.push(format!("{what}: of a plane's {blocks} {why}"));
+    }
+    if let Some(why) = course.never_worn {
         let last = course.replays.len();
-        remarks.push(format!("replay {last} programmed nothing: no block will ever wear out"));
+        remarks.push(format!("--until-worn was given up after replay {last}: {why}"));
     }
     remarks.extend(prepared.doubt_of_hints(feed.is_hinted()));
     let mut result =

@@ -298,11 +298,6 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
         let expected = format!("at most the size of the flash, {}B", config.geometry.raw_bytes());
         return Err(Refusal::new("buffer.size", config.buffer.size, expected));
     }
-    let cycles = config.flash.cycles_per_erase;
-    if !(1..=CYCLES_MOST).contains(&cycles) {
-        let expected = format!("1 to {CYCLES_MOST}");
-        return Err(Refusal::new("flash.cycles_per_erase", cycles, expected));
-    }
     if config.start.age_min > config.start.age_max {
         let expected = format!("at most start.age_max, {}", config.start.age_max);
         return Err(Refusal::new("start.age_min", config.start.age_min, expected));
@@ -344,9 +339,6 @@ fn shares_fit(key: &str, shares: &[Share]) -> Result<(), Refusal> {
         false => Ok(()),
     }
 }
-
-/// P/E cycles that an erase may count for: a life of ten thousand cycles still has several erases.
-const CYCLES_MOST: u32 = 1000;
 
 /// Refuses to open blocks by what they were measured to be where none is measured.
 fn check_opens(opens: Opens, setup: &Setup) -> Result<(), Refusal> {

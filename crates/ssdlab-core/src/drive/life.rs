@@ -120,6 +120,12 @@ impl Drive {
         })
     }
 
+    /// The share of the blocks that were not worn out at the start, and so may wear out.
+    pub fn may_wear_out(&self) -> f64 {
+        let worn = self.lives.as_deref().map_or(0, |lives| lives.life.worn_at_start);
+        1.0 - f64::from(worn) / f64::from(self.geometry.block_count())
+    }
+
     /// The share of the blocks that have worn out since the start; 0 where wear does not run forward.
     pub fn worn_out(&self) -> f64 {
         let life = |lives: &Lives| f64::from(lives.life.worn_out - lives.life.worn_at_start);

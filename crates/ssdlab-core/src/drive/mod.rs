@@ -326,6 +326,11 @@ impl Drive {
         self.heat.is_some()
     }
 
+    /// Blocks that are set apart for what is read often.
+    pub fn blocks_apart(&self) -> u64 {
+        self.groups.as_ref().map_or(0, |groups| groups.all_apart())
+    }
+
     /// Whether its order holds requests back.
     pub fn holds_back(&self) -> bool {
         self.hold.is_some()
@@ -356,7 +361,7 @@ impl Drive {
             });
             bits.push(("read_counts", all * counts.bits()));
         }
-        let apart = self.groups.as_ref().map_or(0, |groups| groups.all_apart());
+        let apart = self.blocks_apart();
         bits.extend(self.answers.tend.iter().flat_map(|tender| tender.metadata_bits(apart)));
         bits.extend(self.answers.order.metadata_bits());
         bits.extend(self.answers.read.metadata_bits());

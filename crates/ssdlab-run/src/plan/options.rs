@@ -46,7 +46,7 @@ impl Plan {
         let cycles = resolved.config.flash.cycles_per_erase;
         if share <= 0.0 {
             let fault = Fault::new(OPTION, "invalid value").got(format!("{text:?}"));
-            return Err(fault.expected("a share of the blocks above 0, such as \"5%\""));
+            return Err(fault.expected("a share of the blocks above 0 and up to 1, such as \"5%\""));
         }
         if !resolved.chip.heeds_wear() {
             let fault = Fault::new(OPTION, "a drive whose blocks never wear out");
