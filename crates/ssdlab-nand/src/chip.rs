@@ -210,7 +210,7 @@ impl Chip {
         match &self.model {
             Model::Flat => false,
             Model::Levels(model) => model.heeds_wear(),
-            Model::Retries(_) => true,
+            Model::Retries(model) => model.heeds_wear(),
         }
     }
 

@@ -185,6 +185,11 @@ impl Retries {
         self.ladder.limits().iter().map(|errors| errors / self.codeword_bits).collect()
     }
 
+    pub(crate) fn heeds_wear(&self) -> bool {
+        // Any cycles will do: what they add never begins late.
+        self.worn.at(1e4) > 0.0 || self.loss.1 > 0.0 || self.disturb.1 > 0.0
+    }
+
     pub(crate) fn most_errors(&self) -> u32 {
         self.ladder.last() as u32
     }

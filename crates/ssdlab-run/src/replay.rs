@@ -149,7 +149,11 @@ impl<'a> Replay<'a> {
                 }
             });
             let ends = worn || self.course.never_worn.is_some();
-            if self.course.partial || ends || !feed.again(prepared)? {
+            if self.course.partial || ends {
+                break;
+            }
+            if !feed.again(prepared)? {
+                self.course.never_worn = self.until_worn.map(|_| "that was the last replay");
                 break;
             }
             self.turn();

@@ -167,7 +167,8 @@ pub struct FlashConfig {
     /// Transfer rate of a channel. Default: `800MB/s`. Assumed.
     pub bus_rate: BytesPerSecond,
     /// P/E cycles that each erase counts for, in the cells and in the controller's books: with more than
-    /// 1, wear runs forward to the end of a drive's life in a run of minutes. Default: 1. Source: what an erase is.
+    /// 1, wear runs forward to the end of a drive's life in a run of minutes. Default: 1. Source: what
+    /// an erase is.
     #[schemars(range(min = 1, max = 1000))]
     pub cycles_per_erase: u32,
     /// What moves over a channel when a request covers a page in part: `page` or `sectors`.

@@ -186,12 +186,13 @@ impl Drive {
                 watch!(self, programmed(id, &self.flash.txns[id], &self.ftl));
                 if self.ftl.commit_copy(lpn, from, to) {
                     self.entry_moved(lpn, plane);
+                    // What was written meanwhile was never moved out.
+                    if job.cause == Cause::Migration {
+                        self.forget_reads(lpn);
+                    }
                 }
                 self.stats.gc.1 += u64::from(job.cause == Cause::Gc);
-                if job.cause == Cause::Migration {
-                    self.stats.moves.cold_out += 1;
-                    self.forget_reads(lpn);
-                }
+                self.stats.moves.cold_out += u64::from(job.cause == Cause::Migration);
                 self.next_of_job(id, plane);
             }
             OpKind::Erase => self.end_of_job(id, plane),

@@ -7,8 +7,9 @@ use ssdlab_nand::BlockId;
 
 use super::Drive;
 use crate::account::{Cause, OpKind};
+use crate::ftl::BlockState;
 
-/// Shares of the blocks at which it is noted how much the host had programmed; the first block besides.
+/// Shares of the blocks that are not bad at which it is noted how much the host had programmed; the first block besides.
 const MARKS: [f64; 5] = [0.01, 0.02, 0.05, 0.1, 0.2];
 
 /// A moment in a drive's life.
@@ -44,30 +45,40 @@ pub struct Life {
 #[derive(Clone, Debug)]
 pub(super) struct Lives {
     is_out: Box<[bool]>,
+    /// Blocks that are not bad: all shares are of these.
+    blocks: u32,
     life: Life,
     /// Pages programmed for the host before the statistics began.
     pages_before: u64,
 }
 
 impl Lives {
-    fn new(is_out: impl Iterator<Item = bool>) -> Lives {
-        let is_out: Box<[bool]> = is_out.collect();
-        let worn = is_out.iter().filter(|&&out| out).count() as u32;
-        let life = Life { worn_at_start: worn, worn_out: worn, ..Life::default() };
-        Lives { is_out, life, pages_before: 0 }
+    fn since_start(&self) -> u32 {
+        self.life.worn_out - self.life.worn_at_start
+    }
+
+    fn share(&self, blocks: u32) -> f64 {
+        f64::from(blocks) / f64::from(self.blocks)
     }
 }
 
 impl Drive {
     /// Begins to follow the blocks' lives, if wear runs forward.
     pub(super) fn follow_lives(&mut self) {
-        if self.resolved.config.flash.cycles_per_erase > 1 {
-            let blocks = (0..self.geometry.block_count()).map(BlockId);
-            let cells = &self.flash.cells;
-            self.lives = Some(Box::new(Lives::new(
-                blocks.map(|block| cells.is_worn_out(block, &self.geometry)),
-            )));
+        if self.resolved.config.flash.cycles_per_erase == 1 {
+            return;
         }
+        let (blocks, cells) = (&self.ftl.blocks, &self.flash.cells);
+        let all = (0..self.geometry.block_count()).map(BlockId);
+        let is_out = all.map(|block| {
+            let usable = blocks.state(block) != BlockState::Bad;
+            usable && cells.is_worn_out(block, &self.geometry)
+        });
+        let is_out: Box<[bool]> = is_out.collect();
+        let worn = is_out.iter().filter(|&&out| out).count() as u32;
+        let life = Life { worn_at_start: worn, worn_out: worn, ..Life::default() };
+        let blocks = blocks.usable_erases().count() as u32;
+        self.lives = Some(Box::new(Lives { is_out, blocks, life, pages_before: 0 }));
     }
 
     /// A block has been erased: it may have worn out.
@@ -78,13 +89,13 @@ impl Drive {
         }
         lives.is_out[block.index()] = true;
         lives.life.worn_out += 1;
-        let since = lives.life.worn_out - lives.life.worn_at_start;
-        let blocks = f64::from(self.geometry.block_count());
+        let (since, blocks) = (lives.since_start(), f64::from(lives.blocks));
         let reached = |share: f64| since == (share * blocks).ceil() as u32;
         if since == 1 || MARKS.into_iter().any(reached) {
+            let worn_out = lives.share(since);
             let host_bytes = self.host_bytes();
             let cycles = self.ftl.blocks.usable_erases().map(f64::from).sum::<f64>() / blocks;
-            let mark = LifeMark { worn_out: f64::from(since) / blocks, host_bytes, cycles };
+            let mark = LifeMark { worn_out, host_bytes, cycles };
             self.lives.as_mut().expect("lives that are followed").life.marks.push(mark);
         }
     }
@@ -122,14 +133,12 @@ impl Drive {
 
     /// The share of the blocks that were not worn out at the start, and so may wear out.
     pub fn may_wear_out(&self) -> f64 {
-        let worn = self.lives.as_deref().map_or(0, |lives| lives.life.worn_at_start);
-        1.0 - f64::from(worn) / f64::from(self.geometry.block_count())
+        let share = |lives: &Lives| 1.0 - lives.share(lives.life.worn_at_start);
+        self.lives.as_deref().map_or(1.0, share)
     }
 
     /// The share of the blocks that have worn out since the start; 0 where wear does not run forward.
     pub fn worn_out(&self) -> f64 {
-        let life = |lives: &Lives| f64::from(lives.life.worn_out - lives.life.worn_at_start);
-        let since = self.lives.as_deref().map_or(0.0, life);
-        since / f64::from(self.geometry.block_count())
+        self.lives.as_deref().map_or(0.0, |lives| lives.share(lives.since_start()))
     }
 }

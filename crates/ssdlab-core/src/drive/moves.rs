@@ -95,7 +95,7 @@ impl Moves {
 }
 
 impl Drive {
-    /// A page's reads are counted anew: it was written, or begins to move.
+    /// A page's reads are counted anew: it was written, begins to move, or was moved out.
     #[inline]
     pub(super) fn forget_reads(&mut self, lpn: Lpn) {
         if let Some(counts) = &mut self.heat {

@@ -105,7 +105,7 @@ impl Drive {
     /// A read, the first of its lane, goes to the plane to which its page has moved.
     #[cold]
     fn follow(&mut self, id: TxnId, plane: PlaneId) {
-        debug_assert!(self.moves.is_some(), "a page with an operation under way stays where it is");
+        assert!(self.moves.is_some(), "a page with an operation under way stays where it is");
         let txn = &self.flash.txns[id];
         let Manners { priority, .. } = self.manners(txn.owner);
         self.flash.pop(txn.plane, txn.lane);

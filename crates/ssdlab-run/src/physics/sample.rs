@@ -60,8 +60,7 @@ impl<'a> Sampler<'a> {
     }
 
     pub(super) fn heeds_wear(&self) -> bool {
-        let at = |pe_cycles| self.survey.read(0, self.at(0, pe_cycles, 0.0)).rber;
-        at(0.0) != at(5000.0)
+        self.resolved.chip.heeds_wear()
     }
 
     /// The rate with which a block was made.

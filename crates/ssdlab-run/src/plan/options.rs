@@ -8,7 +8,7 @@ use super::{Plan, Warmup};
 use crate::observe::Wanted;
 
 /// Replays after which a drive that does not wear out is let be.
-const REPLAYS_MOST: u32 = 100_000;
+const REPLAYS_MOST: u32 = 10_000;
 
 impl Plan {
     pub(super) fn parse_warmup(&self) -> Result<Warmup, Fault> {

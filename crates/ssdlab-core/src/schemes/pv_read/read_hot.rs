@@ -49,14 +49,19 @@ impl Answer for ReadHot {
         if config.threshold == 0 {
             return Err(Refusal::new("tend.read_hot.threshold", 0, "1 to 255 reads"));
         }
-        let expected = match setup.groups {
+        Err(match setup.groups {
             2.. => return Ok(()),
-            _ if setup.measured => "several groups (belief.grade.measured.boundaries has one)",
-            _ => {
-                "blocks in groups by the level at which they are read (belief.grade = \"measured\")"
-            }
-        };
-        Err(Refusal::new("tend.read_hot", "read_hot", expected))
+            _ if setup.measured => Refusal::new(
+                "belief.grade.measured.boundaries",
+                "a single group",
+                "several groups, for tend.read_hot moves pages between them",
+            ),
+            _ => Refusal::new(
+                "tend.read_hot",
+                "read_hot",
+                "blocks in groups by the level at which they are read (belief.grade = \"measured\")",
+            ),
+        })
     }
 
     fn build(config: &ReadHotConfig, setup: &Setup) -> ReadHot {
