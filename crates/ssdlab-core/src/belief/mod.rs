@@ -4,6 +4,7 @@
 pub mod grade;
 pub mod groups;
 pub mod heat;
+pub mod predictor;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
