@@ -137,3 +137,16 @@ pub struct Reading {
     /// Raw bit errors of a codeword, as the decoder counted them.
     pub errors: u32,
 }
+
+/// What a look at a block tells that has just been erased and programmed.
+#[derive(Clone, Copy, Debug)]
+pub struct Looked {
+    /// Microseconds of its erase.
+    pub erase_us: f64,
+    /// Raw bit errors of a codeword of its first page, as the decoder counts them.
+    pub first_errors: f64,
+    /// Retries of its worst page: truth, which an oracle is told, and everybody by a first reading.
+    pub fresh_retries: u8,
+    /// Raw bit error rate of its worst page: truth, which an oracle is told.
+    pub fresh_rber: f64,
+}

@@ -1,7 +1,7 @@
 //! The seven slots: every answer that a drive can be given, by name. The only file that names
 //! them all; a new policy is one file and one line here.
 
-use ssdlab_base::choice;
+use ssdlab_base::{Nanos, choice};
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{Lpn, PlaneId};
 
@@ -14,7 +14,10 @@ use crate::policy::place::{Heat, NextPage, PlacePolicy, PlaceView, Typed};
 use crate::policy::preempt::{Nobody, PreemptPolicy, PreemptView, ReadsInterrupt, Verdict};
 use crate::policy::program::{Normal, ProgramPolicy, ProgramView};
 use crate::policy::read::{Climb, ReadPolicy, ReadView, Worst};
-use crate::policy::tend::{Gc, Job, PageRead, StaticWear, TendPolicy, TendView, Trigger};
+use crate::policy::tend::{
+    DriveView, EndedJob, Gc, Graded, Job, PageRead, Repairs, StaticWear, TendPolicy, TendView,
+    Trigger,
+};
 use crate::policy::{Answer, Setup, Wish};
 use crate::queue::{GroupId, Leg};
 use crate::schemes::buffers::{CcfLru, Cflru, LruWsr, PtLru};
@@ -33,6 +36,10 @@ use crate::schemes::pa_ssd::wbs::Wbs;
 use crate::schemes::pv_read::known_heat::KnownHeat;
 use crate::schemes::pv_read::known_level::KnownLevel;
 use crate::schemes::pv_read::read_hot::ReadHot;
+use crate::schemes::readguard::by_priority::ByPriority;
+use crate::schemes::readguard::dual_pool::DualPool;
+use crate::schemes::readguard::inversions::Inversions;
+use crate::schemes::readguard::subpool_gc::SubpoolGc;
 use crate::toggle::Toggle;
 
 /// Declares one slot: the names and settings that a config may choose from, the answers
@@ -122,6 +129,8 @@ slot! { $ each_place
         ubs => Ubs,
         /// Blocks as good as the page is hot, both known before the run (the ideal of PV-read).
         known_heat => KnownHeat,
+        /// Blocks of the submission queue's priority (ReadGuard).
+        by_priority => ByPriority,
     } default next_page
 }
 
@@ -234,6 +243,13 @@ tenders! { $ each_tender
     static_wear => StaticWear off,
     /// Pages that are read often move to blocks that are read fast (PV-read). Off by default.
     read_hot => ReadHot off,
+    /// Garbage collection by subpool (ReadGuard). Off by default.
+    subpool_gc => SubpoolGc off,
+    /// Blocks of a priority that became worse than those of a lower one are exchanged or refreshed
+    /// (ReadGuard). Off by default.
+    inversions => Inversions off,
+    /// Static wear levelling with two pools, within priorities and across them (ReadGuard). Off by default.
+    dual_pool => DualPool off,
 }
 
 impl OrderPolicy for Order {
@@ -405,6 +421,38 @@ impl TendPolicy for Tend {
 
     fn lacks_room(&mut self, plane: PlaneId, class: u8) {
         each_tender!(self, policy => policy.lacks_room(plane, class))
+    }
+
+    fn minds_all(&self) -> bool {
+        each_tender!(self, policy => policy.minds_all())
+    }
+
+    fn job_anywhere(&mut self, view: &DriveView) -> Option<Job> {
+        each_tender!(self, policy => policy.job_anywhere(view))
+    }
+
+    fn interval(&self) -> Option<Nanos> {
+        each_tender!(self, policy => policy.interval())
+    }
+
+    fn round(&mut self, full: &[Graded], jobs: &mut Vec<Job>) {
+        each_tender!(self, policy => policy.round(full, jobs))
+    }
+
+    fn round_left_out(&mut self) {
+        each_tender!(self, policy => policy.round_left_out())
+    }
+
+    fn ended(&mut self, ended: &EndedJob) {
+        each_tender!(self, policy => policy.ended(ended))
+    }
+
+    fn levels_across(&self) -> bool {
+        each_tender!(self, policy => policy.levels_across())
+    }
+
+    fn repairs(&self) -> Option<Repairs> {
+        each_tender!(self, policy => policy.repairs())
     }
 
     fn metadata_bits(&self, apart: u64) -> Vec<(&'static str, u64)> {

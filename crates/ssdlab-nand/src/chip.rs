@@ -7,6 +7,7 @@ use crate::geometry::{BlockId, Geometry, PageInBlock};
 use crate::levels::{Levels, LevelsConfig};
 use crate::page_order::PageType;
 use crate::refusal::Refusal;
+use crate::retention::days_in_a_nano;
 use crate::retry::Retries;
 use crate::retry_config::RetriesConfig;
 use crate::timing::{Climb, Times, TimingConfig};
@@ -211,6 +212,15 @@ impl Chip {
             Model::Flat => false,
             Model::Levels(model) => model.heeds_wear(),
             Model::Retries(model) => model.heeds_wear(),
+        }
+    }
+
+    /// Days at the temperature for which coefficients hold that a nanosecond at the drive's counts for.
+    pub fn days_in_a_nano(&self) -> f64 {
+        match &self.model {
+            Model::Flat => days_in_a_nano(1.0),
+            Model::Levels(model) => model.days_in_a_nano(),
+            Model::Retries(model) => model.days_in_a_nano(),
         }
     }
 

@@ -225,6 +225,10 @@ impl Levels {
         self.ladder.limits().len()
     }
 
+    pub(crate) fn days_in_a_nano(&self) -> f64 {
+        self.retention.as_ref().map_or(days_in_a_nano(1.0), |retention| retention.days)
+    }
+
     pub(crate) fn heeds_wear(&self) -> bool {
         self.wear.is_some()
     }

@@ -59,7 +59,7 @@ pub(crate) fn at_least_zero(key: &str, value: f64) -> Result<f64, Refusal> {
 }
 
 /// A finite number from `least` to `most`.
-pub(crate) fn within(key: &str, value: f64, least: f64, most: f64) -> Result<f64, Refusal> {
+pub fn within(key: &str, value: f64, least: f64, most: f64) -> Result<f64, Refusal> {
     match (least..=most).contains(&value) {
         true => Ok(value),
         false => Err(Refusal::new(key, value, format!("a number from {least} to {most}"))),

@@ -185,6 +185,10 @@ impl Retries {
         self.ladder.limits().iter().map(|errors| errors / self.codeword_bits).collect()
     }
 
+    pub(crate) fn days_in_a_nano(&self) -> f64 {
+        self.days
+    }
+
     pub(crate) fn heeds_wear(&self) -> bool {
         // Any cycles will do: what they add never begins late.
         self.worn.at(1e4) > 0.0 || self.loss.1 > 0.0 || self.disturb.1 > 0.0

@@ -144,7 +144,7 @@ mod _native {
 
     /// The text of a preset, in TOML.
     #[pyfunction]
-    fn preset_text(name: &str) -> PyResult<&'static str> {
+    fn preset_text(name: &str) -> PyResult<String> {
         Ok(guarded(|| ssdlab_run::preset_text(name))?)
     }
 

@@ -243,9 +243,10 @@ impl Plan {
     fn resolve(&self) -> Result<(RunConfig, Effective), Fault> {
         let preset = find(PRESETS, "--device", "a device", &self.device)?;
         let scheme = find_scheme("--scheme", self.scheme_name(), preset.name)?;
-        let mut layers = Layers::new()
-            .text(format!("preset {}", preset.name), preset.toml)
-            .text(format!("scheme {}", scheme.name), scheme.toml);
+        let mut layers = Layers::new();
+        for (name, toml) in preset.layers("preset").into_iter().chain(scheme.layers("scheme")) {
+            layers = layers.text(name, toml);
+        }
         if let Some(state) = &self.state {
             layers = layers.json(format!("state {}", state.display()), state::start_of(state)?);
         }
@@ -382,8 +383,12 @@ fn find_scheme(option: &str, name: &str, device: &str) -> Result<&'static Entry,
 ///
 /// # Errors
 /// When there is no such preset.
-pub fn preset_text(name: &str) -> Result<&'static str, Fault> {
-    find(PRESETS, "preset", "a device", name).map(|entry| entry.toml)
+pub fn preset_text(name: &str) -> Result<String, Fault> {
+    let entry = find(PRESETS, "preset", "a device", name)?;
+    Ok(match entry.over {
+        None => entry.toml.to_owned(),
+        Some((base, toml)) => format!("# Over {base}, below:\n{}\n{toml}", entry.toml),
+    })
 }
 
 /// The text of a scheme.

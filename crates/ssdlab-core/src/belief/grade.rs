@@ -21,6 +21,10 @@ choice! {
         /// Into groups by the level at which each was read last, of which a part is set apart for
         /// what is read often.
         measured => Measured(GroupsConfig),
+        /// By priority: each block in use is one queue's, and the free blocks of the drive, in the order
+        /// of the retries that are believed, are cut into a subpool for each, the best for the highest
+        /// (ReadGuard).
+        subpools => Subpools(SubpoolsConfig),
     } default alike
 }
 
@@ -44,13 +48,34 @@ impl Default for FactoryConfig {
     }
 }
 
+/// Settings of `subpools`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SubpoolsConfig {
+    /// Priorities that have a subpool each; queues beyond share that of the last. Default: 3. Source:
+    /// ReadGuard, section 5.2 (algorithm 2).
+    pub priorities: u8,
+}
+
+impl Default for SubpoolsConfig {
+    fn default() -> SubpoolsConfig {
+        SubpoolsConfig { priorities: 3 }
+    }
+}
+
 impl GradeChoice {
+    /// Whether classes are priorities.
+    pub fn by_priority(&self) -> bool {
+        matches!(self, GradeChoice::Subpools(_))
+    }
+
     /// How many classes there are.
     pub fn classes(&self) -> usize {
         match self {
             GradeChoice::Alike(_) => 1,
             GradeChoice::Factory(config) => config.shares.len() + 1,
             GradeChoice::Measured(config) => config.groups(),
+            GradeChoice::Subpools(config) => config.priorities.into(),
         }
     }
 
@@ -71,6 +96,10 @@ impl GradeChoice {
             GradeChoice::Measured(config) => {
                 let last = config.groups() as u8 - 1;
                 return Grades { classes: vec![last; rates().len()], apart: last };
+            }
+            // Whose a block is, is decided where its data lies.
+            GradeChoice::Subpools(_) => {
+                return Grades { classes: vec![0; rates().len()], apart: 0 };
             }
             GradeChoice::Factory(config) => config,
         };

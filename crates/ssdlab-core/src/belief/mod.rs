@@ -5,17 +5,22 @@ pub mod grade;
 pub mod groups;
 pub mod heat;
 pub mod predictor;
+pub mod quality;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use grade::GradeChoice;
+use quality::RetriesChoice;
 
 /// What the controller knows of its blocks from elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BeliefConfig {
-    /// The classes into which blocks are sorted: `alike` (one class), `factory` or `measured`. Default:
-    /// `alike`.
+    /// The classes into which blocks are sorted: `alike` (one class), `factory`, `measured` or
+    /// `subpools`. Default: `alike`.
     pub grade: GradeChoice,
+    /// What is believed of how many retries a read of each block takes: `unknown`, `predicted`,
+    /// `last_seen` or `known`. Default: `unknown`.
+    pub retries: RetriesChoice,
 }

@@ -9,15 +9,37 @@ pub struct Entry {
     pub summary: &'static str,
     /// Its text, in TOML.
     pub toml: &'static str,
+    /// The entry that it differs from, by name and text, if it is a sister of one.
+    pub over: Option<(&'static str, &'static str)>,
+}
+
+impl Entry {
+    /// Its texts, the first of which the others overrule, each with the name it has in messages.
+    pub fn layers(&self, kind: &str) -> Vec<(String, &'static str)> {
+        let of = |(name, toml): (&str, _)| (format!("{kind} {name}"), toml);
+        self.over.into_iter().chain([(self.name, self.toml)]).map(of).collect()
+    }
 }
 
 macro_rules! presets {
-    ($($name:literal: $summary:literal),+ $(,)?) => {
-        &[$(Entry {
+    ($($name:literal: $summary:literal $(over $base:literal with $toml:literal)?),+ $(,)?) => {
+        &[$(presets!(@ $name, $summary $(, $base, $toml)?)),+]
+    };
+    (@ $name:literal, $summary:literal) => {
+        Entry {
             name: $name,
             summary: $summary,
             toml: include_str!(concat!("presets/", $name, ".toml")),
-        }),+]
+            over: None,
+        }
+    };
+    (@ $name:literal, $summary:literal, $base:literal, $toml:literal) => {
+        Entry {
+            name: $name,
+            summary: $summary,
+            toml: $toml,
+            over: Some(($base, include_str!(concat!("presets/", $base, ".toml")))),
+        }
     };
 }
 
@@ -28,6 +50,17 @@ pub const PRESETS: &[Entry] = presets![
     "dlv-mlc-128g": "the MLC drive of the DLV paper: sensing levels, variation, retention",
     "pa-ssd-tlc-288g": "the TLC drive of the PA-SSD paper: page types of unequal times, 70 % used",
     "pv-read-mlc-128g": "the MLC drive of the PV-read paper: sensing levels, a tenth of the map held",
+    "readguard-tlc-2t": "the TLC drive of the ReadGuard paper: read retries, three priorities; adult (1000 P/E)",
+    "readguard-tlc-2t-young": "the same, young (500 P/E)"
+        over "readguard-tlc-2t" with "start.pe_cycles = 500\n",
+    "readguard-tlc-2t-old": "the same, old (3000 P/E)"
+        over "readguard-tlc-2t" with "start.pe_cycles = 3000\n",
+    "readguard-tlc-0.5t": "the same of 0.5 TB, adult"
+        over "readguard-tlc-2t" with "geometry.blocks = 472\n",
+    "readguard-tlc-1t": "the same of 1 TB, adult"
+        over "readguard-tlc-2t" with "geometry.blocks = 944\n",
+    "readguard-tlc-4t": "the same of 4 TB, adult"
+        over "readguard-tlc-2t" with "geometry.blocks = 3776\n",
 ];
 
 /// What papers say of the blocks of a preset, in TOML, by the preset's name.
@@ -40,6 +73,7 @@ macro_rules! schemes {
             name: $name,
             summary: $summary,
             toml: concat!($($(include_str!(concat!("../schemes/", $folder, "/bundles/", $file, ".toml"))),+)?),
+            over: None,
         }),+]
     };
 }

@@ -171,6 +171,11 @@ pub struct FlashConfig {
     /// an erase is.
     #[schemars(range(min = 1, max = 1000))]
     pub cycles_per_erase: u32,
+    /// Time that passes in the cells, and for what the controller does by days, for each unit of the
+    /// run's: data ages and blocks rest as they would if the arrivals of a trace had not been
+    /// compressed. Default: 1. Source: ReadGuard, section 6.1 (ruled: 10).
+    #[schemars(range(min = 1, max = 1000))]
+    pub time_scale: u32,
     /// What moves over a channel when a request covers a page in part: `page` or `sectors`.
     /// Default: `page`. Assumed.
     pub transfer: TransferUnit,
@@ -207,6 +212,7 @@ impl Default for FlashConfig {
             multi_plane: None,
             bus_rate: BytesPerSecond::new(800_000_000),
             cycles_per_erase: 1,
+            time_scale: 1,
             transfer: TransferUnit::default(),
             command_time: Nanos::ZERO,
             bus_order: BusOrder::default(),

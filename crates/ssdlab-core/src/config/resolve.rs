@@ -128,6 +128,7 @@ impl Resolved {
         config.place.iter().try_for_each(|link| Place::check(link, &setup))?;
         check_links(&config.place, &setup)?;
         config.program.iter().try_for_each(|link| Program::check(link, &setup))?;
+        config.belief.retries.check()?;
         check_opens(config.ftl.opens, &setup)?;
         Read::check(&config.read, &setup)?;
         Preempt::check(&config.preempt, &setup)?;
@@ -153,6 +154,11 @@ impl Resolved {
             },
             groups: self.config.belief.grade.apart() as u8 + 1,
             measured: matches!(self.config.belief.grade, GradeChoice::Measured(_)),
+            priorities: match &self.config.belief.grade {
+                GradeChoice::Subpools(config) => config.priorities,
+                _ => 1,
+            },
+            believes: self.config.belief.retries.believes(),
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,
             voltages: self.chip.voltage_names().map(str::to_owned).collect(),
         }
@@ -321,6 +327,12 @@ fn check_grade(grade: &GradeChoice, rungs: u8) -> Result<(), Refusal> {
     if let GradeChoice::Measured(config) = grade {
         return check_groups(config, rungs);
     }
+    if let GradeChoice::Subpools(config) = grade
+        && !(2..=CLASSES_MAX as u8).contains(&config.priorities)
+    {
+        let key = "belief.grade.subpools.priorities";
+        return Err(Refusal::new(key, config.priorities, format!("2 to {CLASSES_MAX}")));
+    }
     let GradeChoice::Factory(config) = grade else { return Ok(()) };
     const KEY: &str = "belief.grade.factory.shares";
     if !(2..=CLASSES_MAX).contains(&grade.classes()) {
@@ -340,8 +352,13 @@ fn shares_fit(key: &str, shares: &[Share]) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses to open blocks by what they were measured to be where none is measured.
+/// Refuses to open blocks by what they were measured to be where none is measured, and by what is
+/// believed of them where nothing is.
 fn check_opens(opens: Opens, setup: &Setup) -> Result<(), Refusal> {
+    if opens == Opens::FewestRetries && !setup.believes {
+        let expected = "something that is believed of retries (belief.retries) for that";
+        return Err(Refusal::new("ftl.opens", "fewest_retries", expected));
+    }
     if !opens.measures() || setup.measured {
         return Ok(());
     }

@@ -57,8 +57,15 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     // A start state is drawn on a plane with the expected number of bad blocks.
     let worst = worst.max(geometry.blocks - usable_blocks(config));
     // Static wear levelling has blocks open of its own; who moves pages has one open of each class.
-    let wearing = u32::from(config.tend.static_wear.get().is_some());
+    let tend = &config.tend;
+    let wearing = tend.static_wear.get().is_some() || tend.dual_pool.get().is_some();
+    let wearing = u32::from(wearing);
     let classes = config.belief.grade.classes() as u32;
+    if config.belief.grade.by_priority() {
+        // Host and collector have a block open for each.
+        let unusable = RESERVE_BLOCKS as u32 + classes * (2 + wearing);
+        return (unusable, worst);
+    }
     let unusable = BLOCKS_UNUSABLE + wearing + (classes - 1) * (1 + wearing);
     (unusable, worst)
 }

@@ -42,6 +42,9 @@ impl Drive {
         if self.groups.is_some() {
             self.measure(id);
         }
+        if self.quality.is_some() {
+            self.note(id);
+        }
         let txn = &self.flash.txns[id];
         match txn.owner {
             Owner::Job(plane) => self.job_goes_on(id, plane),

@@ -21,6 +21,10 @@ struct Running {
     cursor: u16,
     /// Where the page that is being moved comes from.
     from: Ppn,
+    /// The tender that wanted it, by its place in the list.
+    tender: u8,
+    /// Pages that were moved.
+    moved: u32,
 }
 
 /// The jobs of every plane.
@@ -71,7 +75,7 @@ impl Jobs {
 /// measured to be.
 pub(super) fn turn(opens: Opens, groups: &Groups, block: BlockId, erases: u32) -> Option<u32> {
     match opens {
-        Opens::LongestFree | Opens::LeastErased => None,
+        Opens::LongestFree | Opens::LeastErased | Opens::FewestRetries => None,
         Opens::FewestErrors => Some(groups.errors(block)),
         Opens::Healthiest => Some(u32::MAX - groups.intervals_left(block, erases)),
     }
@@ -116,14 +120,24 @@ impl Drive {
     /// Asks the tenders about a plane that no job runs on.
     pub(super) fn tend(&mut self, plane: PlaneId, trigger: Trigger) {
         let view = TendView::new(&self.ftl, plane);
-        let job = self.answers.tend.iter_mut().find_map(|tender| tender.job(trigger, &view));
-        let Some(job) = job else { return };
+        let mut tenders = (0..).zip(&mut self.answers.tend);
+        let job = tenders.find_map(|(at, tender)| Some((at, tender.job(trigger, &view)?)));
+        let Some((tender, job)) = job.or_else(|| self.upkeep.next(plane, &self.ftl.blocks)) else {
+            return;
+        };
+        self.begin_job(plane, tender, job);
+    }
+
+    /// Begins a job on a plane that none runs on.
+    pub(super) fn begin_job(&mut self, plane: PlaneId, tender: u8, job: Job) {
         debug_assert!(matches!(
             self.ftl.blocks.state(job.block),
             BlockState::Closed | BlockState::Partial
         ));
         self.stats.unprogrammed += u64::from(self.ftl.begin_collection(job.block));
-        self.jobs.running[plane.index()] = Some(Running { job, cursor: 0, from: Ppn(0) });
+        self.jobs.running[plane.index()] =
+            Some(Running { job, cursor: 0, from: Ppn(0), tender, moved: 0 });
+        self.upkeep.begins(plane, &job);
         self.jobs.collecting[plane.index()] = true;
         let id = self.flash.txns.insert(self.now);
         self.next_of_job(id, plane);
@@ -176,23 +190,28 @@ impl Drive {
                 let running = self.jobs.running[plane.index()].expect("a job under way");
                 if let Some(class) = running.job.class {
                     self.flash.txns[id].wish.quality = Some(class);
+                } else if self.resolved.config.belief.grade.by_priority() {
+                    // Whose it was, its page stays.
+                    let class = self.ftl.blocks.class(running.job.block);
+                    self.flash.txns[id].wish.priority = Some(class);
                 }
                 self.enqueue_job(id, plane);
             }
             OpKind::Program => {
-                let Running { job, from, .. } =
-                    self.jobs.running[plane.index()].expect("a job under way");
+                let running = self.jobs.running[plane.index()].as_mut().expect("a job under way");
+                running.moved += 1;
+                let Running { job, from, .. } = *running;
                 let (lpn, to) = (self.flash.txns[id].lpn, self.flash.txns[id].ppn);
                 watch!(self, programmed(id, &self.flash.txns[id], &self.ftl));
                 if self.ftl.commit_copy(lpn, from, to) {
                     self.entry_moved(lpn, plane);
                     // What was written meanwhile was never moved out.
-                    if job.cause == Cause::Migration {
+                    if self.is_cold_out(&job) {
                         self.forget_reads(lpn);
                     }
                 }
                 self.stats.gc.1 += u64::from(job.cause == Cause::Gc);
-                self.stats.moves.cold_out += u64::from(job.cause == Cause::Migration);
+                self.stats.moves.cold_out += u64::from(self.is_cold_out(&job));
                 self.next_of_job(id, plane);
             }
             OpKind::Erase => self.end_of_job(id, plane),
@@ -207,14 +226,17 @@ impl Drive {
         watch!(self, gone(id));
         watch!(self, erased(block));
         self.regroup(block);
-        self.ftl.commit_erase(block, self.resolved.config.flash.cycles_per_erase);
+        self.reassess(block);
+        let counts_for = self.resolved.config.flash.cycles_per_erase;
+        self.ftl.commit_erase(block, counts_for, ended.job.gains);
         self.block_wears(block);
         self.change_moved(plane);
         match ended.job.cause {
             Cause::Gc => self.stats.gc.0 += 1,
-            Cause::Migration => self.stats.moves.emptied += 1,
-            _ => self.stats.wear_levelled += 1,
+            Cause::Wl => self.stats.wear_levelled += 1,
+            _ => self.stats.moves.emptied += u64::from(self.is_cold_out(&ended.job)),
         }
+        self.tell_tenders(plane, ended.tender, &ended.job, ended.moved);
         match self.dynamic {
             // What waits on a full plane may now go to this one.
             true => self.flash.unblock_all(),
@@ -224,5 +246,11 @@ impl Drive {
             Some(hold) => hold.job_ended(plane),
             None => self.next_job(plane),
         }
+        self.mind_all();
+    }
+
+    /// Whether a job makes room for pages that are read often.
+    fn is_cold_out(&self, job: &Job) -> bool {
+        job.cause == Cause::Migration && self.heat.is_some()
     }
 }

@@ -12,10 +12,12 @@ mod jobs;
 mod life;
 mod mapping;
 mod moves;
+mod quality;
 mod requests;
 mod serve;
 mod start;
 mod state;
+mod upkeep;
 mod watch;
 
 pub use life::{Life, LifeMark};
@@ -30,6 +32,7 @@ use crate::audit::Auditor;
 use crate::belief::grade::{GradeChoice, Grades};
 use crate::belief::groups::{First, Groups};
 use crate::belief::heat::ReadCounts;
+use crate::belief::quality::Quality;
 use crate::buffer::Buffer;
 use crate::config::{Allocation, Resolved};
 use crate::flash::{Cells, Event, Flash, TxnId};
@@ -46,6 +49,8 @@ use hold::Hold;
 use jobs::Jobs;
 use mapping::Mapping;
 use moves::Moves;
+pub use start::Tenant;
+use upkeep::Upkeep;
 
 /// The answers to the seven questions.
 #[derive(Clone, Debug)]
@@ -109,6 +114,10 @@ pub struct Drive {
     answers: Answers,
     /// What is known of the blocks, if they are measured.
     groups: Option<Box<Groups>>,
+    /// What is believed of how well they read, if anything is.
+    quality: Option<Box<Quality>>,
+    /// What is done for the drive as a whole.
+    upkeep: Upkeep,
     /// How its blocks wear out, where wear runs forward.
     lives: Option<Box<life::Lives>>,
     /// Whether the errors of what is read are counted, to measure blocks by them.
@@ -140,12 +149,22 @@ pub struct Drive {
 impl Drive {
     /// A drive as configured, in its start state.
     pub fn new(resolved: Arc<Resolved>) -> Drive {
+        Drive::for_tenants(resolved, &[])
+    }
+
+    /// A drive as configured, in its start state; where blocks are kept apart by priority, the data that is
+    /// on it lies in blocks of these tenants.
+    pub fn for_tenants(resolved: Arc<Resolved>, tenants: &[Tenant]) -> Drive {
         let geometry = resolved.geometry().clone();
         let order_of_planes = PlaneOrder::new(&resolved.config.ftl.allocation_order, &geometry);
-        let mut cells = Cells::new(resolved.chip.clone(), resolved.page_order.clone(), &geometry);
+        let time_scale = resolved.config.flash.time_scale;
+        let (chip, pages) = (resolved.chip.clone(), resolved.page_order.clone());
+        let mut cells = Cells::new(chip, pages, &geometry, time_scale);
         let grades = resolved.config.belief.grade.of(|| cells.base_rates(&geometry));
-        let ftl = start::ftl(&resolved, &order_of_planes, &grades);
-        start::truth(&resolved, &ftl, &mut cells);
+        start::worn(&resolved, &mut cells);
+        let quality = start::quality(&resolved, None, &cells);
+        let ftl = start::ftl(&resolved, &order_of_planes, (&grades, quality.as_ref()), tenants);
+        start::aged(&resolved, &ftl, &mut cells);
         let mut answers = Answers::new(&resolved);
         let flash = Flash::new(&geometry, resolved.flash.clone(), cells);
         let classes = resolved.config.belief.grade.classes();
@@ -165,6 +184,8 @@ impl Drive {
             flash,
             hold,
             groups: None,
+            quality: quality.map(Box::new),
+            upkeep: Upkeep::new(&answers.tend, geometry.plane_count(), time_scale),
             lives: None,
             counts_errors: false,
             heat: (most > 0).then(|| ReadCounts::new(resolved.logical_pages, most)),
@@ -188,6 +209,7 @@ impl Drive {
             resolved,
         };
         drive.set_apart();
+        drive.stamp();
         drive.follow_lives();
         drive
     }
@@ -220,7 +242,7 @@ impl Drive {
             self.ftl.blocks.set_class(block, groups.class_of_free(block));
         }
         let manner = start::manner(&self.resolved);
-        let alloc = self.ftl.alloc.adopted(&self.geometry, &self.ftl.blocks, manner);
+        let alloc = self.ftl.alloc.adopted(&self.geometry, &mut self.ftl.blocks, manner);
         self.ftl.alloc = alloc.expect("pages of the same order");
         self.groups = Some(Box::new(groups));
     }
@@ -252,7 +274,7 @@ impl Drive {
             return Some(SimTime::from_ns(self.now));
         }
         let buffer = self.buffer.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
-        let next = self.flash.next_event().min(buffer);
+        let next = self.flash.next_event().min(buffer).min(self.next_round());
         (next != SimTime::NEVER).then_some(next)
     }
 
@@ -275,7 +297,8 @@ impl Drive {
     fn step(&mut self, to: SimTime) -> bool {
         let flash = self.flash.next_event();
         let buffer = self.buffer.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
-        let next = flash.min(buffer);
+        let round = self.next_round();
+        let next = flash.min(buffer).min(round);
         if next > to || next == SimTime::NEVER {
             return false;
         }
@@ -283,8 +306,10 @@ impl Drive {
         if flash == next {
             self.flash.fire();
             self.hear();
-        } else {
+        } else if buffer == next {
             self.buffer_fires();
+        } else {
+            self.round();
         }
         self.serve_idle();
         self.look();
@@ -350,6 +375,8 @@ impl Drive {
                 vec![("block_classes", blocks * of_a_block)]
             }
         };
+        let retries = self.quality.as_ref().map_or(0, |quality| quality.metadata_bits());
+        bits.push(("block_retries", retries));
         bits.push(("page_progress", blocks * self.ftl.progress_bits()));
         let held = self.resolved.map_cache.map_or(0, |shape| u64::from(shape.slots));
         bits.push(("map_cache", held * self.geometry.page_size.get() * 8));

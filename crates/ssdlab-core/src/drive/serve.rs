@@ -152,6 +152,10 @@ impl Drive {
             Some(ppn) => {
                 self.flash.txns[id].ppn = ppn;
                 self.choose_program(id);
+                // A block was opened: its subpool may run short.
+                if self.upkeep.minds_all() && self.geometry.page_in_block(ppn) == PageInBlock(0) {
+                    self.mind_all();
+                }
                 true
             }
             None => {
@@ -186,7 +190,7 @@ impl Drive {
             link.wish(&view, &mut wish);
         }
         if !matches!(txn.owner, Owner::Job(_) | Owner::Move { .. } | Owner::Map { .. }) {
-            self.stats.granted(wish.quality, class);
+            self.stats.granted(wish.pick().class, class);
             let page_type = self.ftl.page_type(txn.ppn);
             self.stats.typed(wish.page_type, page_type);
             if let Owner::Request(slot) = txn.owner {

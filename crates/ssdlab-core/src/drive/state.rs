@@ -46,9 +46,14 @@ impl Drive {
         }
         let mut blocks = media.blocks;
         blocks.grade(&drive.grades());
-        let alloc = media.alloc.adopted(&geometry, &blocks, start::manner(&drive.resolved))?;
+        let quality = start::quality(&drive.resolved, Some(&blocks), &drive.flash.cells);
+        start::set_turns(&mut blocks, quality.as_ref());
+        start::set_owners(&drive.resolved, &mut blocks);
+        let alloc = media.alloc.adopted(&geometry, &mut blocks, start::manner(&drive.resolved))?;
+        drive.quality = quality.map(Box::new);
         drive.ftl = Ftl::new(&geometry, map, blocks, alloc);
         drive.set_apart();
+        drive.stamp();
         drive.follow_lives();
         if let Some(moves) = &mut drive.moves {
             moves.recount(&drive.ftl.map, &drive.geometry, &drive.order_of_planes);

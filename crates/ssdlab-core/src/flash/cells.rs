@@ -13,7 +13,7 @@ use ssdlab_nand::voltage::Voltage;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, Ppn};
 
 use super::txn::Txn;
-use crate::account::{OpKind, Reading};
+use crate::account::{Looked, OpKind, Reading};
 
 /// The truth about every block.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Cells {
     chip: Chip,
     order: PageOrder,
     facts: Facts,
+    /// Nanoseconds that pass in the cells for each of the run's.
+    time_scale: u64,
     /// Flash reads under physics that is not flat.
     looked: u64,
     /// Raw bit errors of a codeword, summed over the reads whose errors were counted.
@@ -37,8 +39,8 @@ const COUNTED: u64 = 16;
 pub struct Facts {
     /// P/E cycles.
     wear: Vec<f32>,
-    /// When the first page since the last erase was programmed, in nanoseconds of the run;
-    /// negative before it began.
+    /// When the first page since the last erase was programmed, in nanoseconds of the cells' clock;
+    /// negative before the run began.
     born: Vec<i64>,
     /// Page reads since the last erase.
     reads: Vec<u32>,
@@ -56,13 +58,14 @@ const UNKNOWN: u8 = u8::MAX;
 
 impl Cells {
     /// Blocks that were never written.
-    pub fn new(chip: Chip, order: PageOrder, geometry: &Geometry) -> Cells {
+    pub fn new(chip: Chip, order: PageOrder, geometry: &Geometry, time_scale: u32) -> Cells {
         let blocks = if chip.is_flat() { 0 } else { geometry.block_count() as usize };
         let one_voltage = chip.voltages().len() == 1;
         let pages = if one_voltage { 0 } else { geometry.page_count() as usize };
         Cells {
             chip,
             order,
+            time_scale: time_scale.into(),
             looked: 0,
             errors: 0,
             rber: 0.0,
@@ -77,11 +80,18 @@ impl Cells {
         }
     }
 
+    /// What the cells' clock shows at `now`.
+    #[inline]
+    pub fn clock(&self, now: u64) -> i64 {
+        now.saturating_mul(self.time_scale).min(i64::MAX as u64) as i64
+    }
+
     /// What happened to each block, in a time that begins `now`.
     pub fn save(&self, now: u64) -> Facts {
         let mut facts = self.facts.clone();
         let moments = facts.born.iter_mut().chain(&mut facts.erased);
-        moments.filter(|moment| **moment != UNBORN).for_each(|moment| *moment -= now as i64);
+        let now = self.clock(now);
+        moments.filter(|moment| **moment != UNBORN).for_each(|moment| *moment -= now);
         facts
     }
 
@@ -110,6 +120,62 @@ impl Cells {
     /// The raw bit error rate with which each block was made: what a test in the factory tells.
     pub fn base_rates(&self, geometry: &Geometry) -> Vec<f64> {
         (0..geometry.block_count()).map(|block| self.chip.base_rber(BlockId(block))).collect()
+    }
+
+    /// What a controller sees of a block that has so many P/E cycles: how long its erase takes, and the
+    /// errors of its first page right after it was programmed. What it cannot see, how its worst page
+    /// reads then, is for oracles.
+    pub fn look(&self, block: BlockId, pe_cycles: u32) -> Looked {
+        let dwell = Nanos::from_ns(self.facts.dwell.get(block.index()).copied().unwrap_or(0));
+        let at = |page| Conditions {
+            dwell,
+            ..Conditions::fresh(page, self.order.page_type(page), pe_cycles as f32)
+        };
+        let worst = at(self.chip.worst_page(block));
+        Looked {
+            erase_us: self.chip.erase_time(block, pe_cycles as f32).as_us(),
+            first_errors: self.chip.errors(block, &at(PageInBlock(0))).into(),
+            fresh_retries: self.chip.rung_needed(block, &worst).unwrap_or(self.rungs()),
+            fresh_rber: self.chip.rber(block, &worst),
+        }
+    }
+
+    /// The retries that the worst page of a block needs now: truth, for oracles.
+    pub fn retries_of(&self, block: BlockId, now: u64) -> u8 {
+        let at = block.index();
+        let page = self.chip.worst_page(block);
+        let born = self.facts.born.get(at).copied().unwrap_or(UNBORN);
+        let conditions = Conditions {
+            retention: match born {
+                UNBORN => Nanos::ZERO,
+                born => Nanos::from_ns((self.clock(now) - born).max(0) as u64),
+            },
+            reads: self.facts.reads[at],
+            dwell: Nanos::from_ns(self.facts.dwell[at]),
+            ..Conditions::fresh(page, self.order.page_type(page), self.facts.wear[at])
+        };
+        self.chip.rung_needed(block, &conditions).unwrap_or(self.rungs())
+    }
+
+    /// When the first page of a block was programmed since its erase, on the cells' clock; none if it
+    /// holds nothing. What a controller knows too that stamps its blocks.
+    pub fn stamp(&self, block: BlockId) -> Option<i64> {
+        self.facts.born.get(block.index()).copied().filter(|born| *born != UNBORN)
+    }
+
+    /// Mean time between a block's erases, in nanoseconds of the cells' clock.
+    pub fn dwell(&self, block: BlockId) -> u64 {
+        self.facts.dwell.get(block.index()).copied().unwrap_or(0)
+    }
+
+    /// Page reads of a block since its erase.
+    pub fn reads(&self, block: BlockId) -> u32 {
+        self.facts.reads.get(block.index()).copied().unwrap_or(0)
+    }
+
+    /// Days at the reference temperature in a nanosecond of the cells' clock.
+    pub fn days_in_a_nano(&self) -> f64 {
+        self.chip.days_in_a_nano()
     }
 
     /// What a first reading of all blocks tells: the worst page of each, as it is worn now, right after
@@ -168,7 +234,7 @@ impl Cells {
                 page_type: self.order.page_type(page),
                 voltage,
                 pe_cycles: self.facts.wear[at],
-                retention: Nanos::from_ns((now as i64 - born).max(0) as u64),
+                retention: Nanos::from_ns((self.clock(now) - born).max(0) as u64),
                 reads: self.facts.reads[at],
                 dwell: Nanos::from_ns(self.facts.dwell[at]),
             };
@@ -196,7 +262,7 @@ impl Cells {
     }
 
     /// Gives a block the wear, the mean time between its erases and, if it holds data, the data's
-    /// age at the start.
+    /// age with which the drive starts.
     pub fn set_start(&mut self, block: BlockId, wear: u32, dwell: Nanos, age: Option<Nanos>) {
         if self.chip.is_flat() {
             return;
@@ -204,10 +270,15 @@ impl Cells {
         self.facts.wear[block.index()] = wear as f32;
         self.facts.dwell[block.index()] = dwell.as_ns();
         if let Some(age) = age {
-            self.facts.born[block.index()] = -(age.as_ns() as i64);
-            let pages = self.pages_of(block.index());
-            self.facts.voltage[pages].fill(Voltage::NORMAL.0);
+            self.set_age(block, age);
         }
+    }
+
+    /// Gives the data of a block the age with which the drive starts.
+    pub fn set_age(&mut self, block: BlockId, age: Nanos) {
+        self.facts.born[block.index()] = -(age.as_ns() as i64);
+        let pages = self.pages_of(block.index());
+        self.facts.voltage[pages].fill(Voltage::NORMAL.0);
     }
 
     #[inline]
@@ -240,11 +311,10 @@ impl Cells {
     /// too that stamps its blocks. Zero under flat physics.
     #[inline]
     pub fn age(&self, txn: &Txn, block: BlockId, now: u64) -> Nanos {
+        let now = self.clock(now);
         match (txn.age, self.facts.born.get(block.index())) {
-            (Some(age), _) => age + Nanos::from_ns(now),
-            (None, Some(&born)) if born != UNBORN => {
-                Nanos::from_ns((now as i64 - born).max(0) as u64)
-            }
+            (Some(age), _) => age + Nanos::from_ns(now as u64),
+            (None, Some(&born)) if born != UNBORN => Nanos::from_ns((now - born).max(0) as u64),
             _ => Nanos::ZERO,
         }
     }
@@ -336,10 +406,11 @@ impl Cells {
     /// A page of the block has been programmed.
     #[inline]
     pub(super) fn programmed(&mut self, block: BlockId, now: u64) {
+        let now = self.clock(now);
         if let Some(born) = self.facts.born.get_mut(block.index())
             && *born == UNBORN
         {
-            *born = now as i64;
+            *born = now;
         }
     }
 
@@ -349,12 +420,13 @@ impl Cells {
         if self.chip.is_flat() {
             return;
         }
+        let now = self.clock(now);
         let cycles = u64::from(self.facts.wear[at] as u32);
-        let span = (now as i64 - self.facts.erased[at]).max(0) as u64;
+        let span = (now - self.facts.erased[at]).max(0) as u64;
         // The mean over all cycles so far, the new ones included.
         self.facts.dwell[at] =
             (self.facts.dwell[at] * cycles + span) / (cycles + u64::from(counts_for));
-        self.facts.erased[at] = now as i64;
+        self.facts.erased[at] = now;
         self.facts.wear[at] += counts_for as f32;
         self.facts.born[at] = UNBORN;
         self.facts.reads[at] = 0;

@@ -27,7 +27,7 @@ enum Way {
 
 impl Allocator {
     /// Every block of `blocks` that is free, none in use.
-    pub fn new(geometry: &Geometry, blocks: &BlockTable, manner: Manner) -> Allocator {
+    pub fn new(geometry: &Geometry, blocks: &mut BlockTable, manner: Manner) -> Allocator {
         let way = match manner.order {
             PageSequence::Strict => Way::Strict(Strict::new(geometry, manner)),
             PageSequence::Relaxed => Way::Relaxed(Relaxed::new(geometry, blocks, manner.classes)),
@@ -41,7 +41,7 @@ impl Allocator {
     pub fn adopted(
         &self,
         geometry: &Geometry,
-        blocks: &BlockTable,
+        blocks: &mut BlockTable,
         manner: Manner,
     ) -> Option<Allocator> {
         let way = match (&self.way, manner.order) {
@@ -210,9 +210,26 @@ impl Allocator {
         }
     }
 
+    /// Whether what wear levelling moves takes the most worn block of all priorities from now on, not of
+    /// its own.
+    pub fn level_across(&mut self, across: bool) {
+        self.pools.level_across(across);
+    }
+
+    /// Free blocks of each subpool, where blocks are dealt out by priority.
+    pub fn subpools(&self) -> Option<Vec<u32>> {
+        self.pools.subpools().map(|subpools| subpools.sizes().collect())
+    }
+
     /// Gives an erased block back.
-    pub fn give_back(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId) {
-        self.pools.give_back(blocks, plane, block);
+    pub fn give_back(
+        &mut self,
+        blocks: &mut BlockTable,
+        plane: PlaneId,
+        block: BlockId,
+        gains: Option<u8>,
+    ) {
+        self.pools.give_back(blocks, (plane, block), gains);
         if let Way::Relaxed(way) = &mut self.way {
             way.erased(block);
         }
@@ -302,8 +319,9 @@ mod tests {
             order: PageSequence::Strict,
             copies: Copies::Apart,
             apart: 0,
+            by_priority: false,
         };
-        let allocator = Allocator::new(&geometry, &blocks, manner);
+        let allocator = Allocator::new(&geometry, &mut blocks, manner);
         (geometry, blocks, allocator)
     }
 
@@ -366,7 +384,7 @@ mod tests {
         (0..10).for_each(|_| assert!(write(&mut blocks, &mut allocator).is_some()));
         assert_eq!(write(&mut blocks, &mut allocator), None);
         for block in [4, 0, 2] {
-            allocator.give_back(&blocks, PLANE, BlockId(block));
+            allocator.give_back(&mut blocks, PLANE, BlockId(block), None);
         }
         let again = [0, 0, 1, 1, 2, 2].map(|_| write(&mut blocks, &mut allocator));
         assert_eq!(again, [4, 4, 0, 0, 2, 2].map(Some));

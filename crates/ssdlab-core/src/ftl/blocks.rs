@@ -110,6 +110,12 @@ impl BlockTable {
         self.class.get(block.index()).copied().unwrap_or(0)
     }
 
+    /// The plane of a block.
+    #[inline]
+    pub fn plane_of(&self, block: BlockId) -> PlaneId {
+        PlaneId(block.0 / self.blocks_per_plane)
+    }
+
     /// Blocks of the drive.
     pub fn len(&self) -> usize {
         self.state.len()

@@ -68,10 +68,12 @@ pub enum Opens {
     FewestErrors,
     /// The one that is predicted to last longest.
     Healthiest,
+    /// The one that is believed to need the fewest retries.
+    FewestRetries,
 }
 
 impl Opens {
-    /// Whether it goes by what blocks were measured to be.
+    /// Whether it goes by what blocks were measured to be when they were read.
     pub fn measures(self) -> bool {
         matches!(self, Opens::FewestErrors | Opens::Healthiest)
     }
@@ -92,4 +94,6 @@ pub struct Manner {
     pub copies: Copies,
     /// Classes that are set apart, the best first.
     pub apart: usize,
+    /// Whether classes are priorities, for which the free blocks of the drive are cut into subpools.
+    pub by_priority: bool,
 }

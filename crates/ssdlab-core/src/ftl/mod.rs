@@ -11,6 +11,7 @@ mod plane_order;
 mod pools;
 mod relaxed;
 mod strict;
+mod subpools;
 
 pub use allocate::Allocator;
 pub use blocks::{BlockState, BlockTable, Pool};
@@ -141,10 +142,11 @@ impl Ftl {
         Some(old)
     }
 
-    /// A block has been erased.
-    pub fn commit_erase(&mut self, block: BlockId, counts_for: u32) {
+    /// A block has been erased; where blocks are dealt out by priority, `gains` is the one whose subpool
+    /// has a block more.
+    pub fn commit_erase(&mut self, block: BlockId, counts_for: u32, gains: Option<u8>) {
         self.blocks.erased(block, counts_for);
         let plane = self.geometry.plane_of(block);
-        self.alloc.give_back(&self.blocks, plane, block);
+        self.alloc.give_back(&mut self.blocks, plane, block, gains);
     }
 }

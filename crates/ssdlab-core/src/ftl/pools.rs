@@ -1,21 +1,22 @@
 //! Free blocks of every plane, by class.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use super::blocks::{BlockState, BlockTable};
 use super::manner::{Copies, Manner, Opens, PageSequence, Stream};
+use super::subpools::{Ranked, Subpools};
 
-/// Free blocks of a plane and class, (key, block), the least key on top.
-type FreeBlocks = BinaryHeap<Reverse<(u32, u32)>>;
+/// Free blocks of a plane and class, (key, block), the least key first.
+type FreeBlocks = BTreeSet<Ranked>;
 
 /// The free blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pools {
-    /// Free blocks of each plane and class, by [`Opens`]; the first to be opened on top.
+    /// Free blocks of each plane and class, by [`Opens`]; the first to be opened first.
     free: Box<[FreeBlocks]>,
     /// Free blocks of each plane, without those that are set apart.
     count: Box<[u32]>,
@@ -29,11 +30,15 @@ pub struct Pools {
     /// last.
     moves_last: bool,
     freed: u32,
+    /// The free blocks of the drive, where classes are cut out of these by priority.
+    subpools: Option<Subpools>,
+    /// Whether what wear levelling moves takes the most worn block of all priorities, not of its own.
+    across: bool,
 }
 
 impl Pools {
     /// Every block of `blocks` that is free.
-    pub fn new(geometry: &Geometry, blocks: &BlockTable, manner: Manner) -> Pools {
+    pub fn new(geometry: &Geometry, blocks: &mut BlockTable, manner: Manner) -> Pools {
         let planes = geometry.plane_count() as usize;
         let Manner { reserve, opens, classes, apart, .. } = manner;
         let own_blocks = manner.order == PageSequence::Strict && manner.copies == Copies::Apart;
@@ -46,7 +51,17 @@ impl Pools {
             opens,
             moves_last: opens.measures() && own_blocks,
             freed: 0,
+            subpools: None,
+            across: false,
         };
+        if manner.by_priority {
+            let all = (0..geometry.block_count()).map(BlockId);
+            let free = all.filter(|&block| blocks.state(block) == BlockState::Free);
+            let ranked = free.map(|block| (pools.key(blocks, block), block.0)).collect();
+            let subpools = Subpools::cut(ranked, classes);
+            subpools.all().for_each(|(block, class)| blocks.set_class(block, class));
+            pools.subpools = Some(subpools);
+        }
         for plane in (0..geometry.plane_count()).map(PlaneId) {
             let first = geometry.first_block(plane).0;
             let free = (first..first + geometry.blocks).map(BlockId);
@@ -62,14 +77,14 @@ impl Pools {
         match self.opens {
             Opens::LongestFree => self.freed,
             Opens::LeastErased => blocks.erases(block),
-            Opens::FewestErrors | Opens::Healthiest => blocks.turn(block),
+            Opens::FewestErrors | Opens::Healthiest | Opens::FewestRetries => blocks.turn(block),
         }
     }
 
     fn put(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId, key: u32) {
         let class = usize::from(blocks.class(block));
         let pool = self.pool(plane, class);
-        self.free[pool].push(Reverse((key, block.0)));
+        self.free[pool].insert((key, block.0));
         self.count[plane.index()] += u32::from(class >= self.apart);
     }
 
@@ -78,11 +93,34 @@ impl Pools {
         plane.index() * self.classes + class
     }
 
-    /// Gives an erased block back.
-    pub fn give_back(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId) {
+    /// Gives an erased block back; where classes are subpools, `gains` says which of them has a block
+    /// more from now on.
+    pub fn give_back(
+        &mut self,
+        blocks: &mut BlockTable,
+        (plane, block): (PlaneId, BlockId),
+        gains: Option<u8>,
+    ) {
         self.freed += 1;
         let key = self.key(blocks, block);
+        let given = self.subpools.as_mut().map(|subpools| subpools.give((key, block.0), gains));
+        let Some((own, passed)) = given else { return self.put(blocks, plane, block, key) };
+        blocks.set_class(block, own);
         self.put(blocks, plane, block, key);
+        for (block, class) in passed {
+            let plane = blocks.plane_of(block);
+            let ranked = (self.key(blocks, block), block.0);
+            let was = self.pool(plane, blocks.class(block).into());
+            self.free[was].remove(&ranked);
+            blocks.set_class(block, class);
+            let is = self.pool(plane, class.into());
+            self.free[is].insert(ranked);
+        }
+    }
+
+    /// The free blocks of the drive by priority, if classes are cut out of them.
+    pub fn subpools(&self) -> Option<&Subpools> {
+        self.subpools.as_ref()
     }
 
     /// Free blocks of a plane, without those that are set apart.
@@ -106,7 +144,8 @@ impl Pools {
     pub fn may_open(&self, plane: PlaneId, stream: Stream, class: usize) -> bool {
         let kept = if stream == Stream::Host { self.reserve } else { 0 };
         let may = class < self.apart || self.count(plane) > kept;
-        may && !self.free[self.pool(plane, class)].is_empty()
+        // Any block of the plane becomes one of this priority.
+        may && (self.subpools.is_some() || !self.free[self.pool(plane, class)].is_empty())
     }
 
     /// Whether the host may write in a block that it shares with what is moved: not while the one
@@ -116,46 +155,81 @@ impl Pools {
         self.count(plane) >= self.reserve
     }
 
-    /// Takes a block for a stream that may open one.
+    /// Takes a block for a stream that may open one. Where classes are subpools and this one has none on
+    /// the plane, it is the next worse one's, else the next better one's, and becomes one of this class.
     pub fn take(
         &mut self,
-        blocks: &BlockTable,
+        blocks: &mut BlockTable,
         plane: PlaneId,
         stream: Stream,
         class: usize,
     ) -> BlockId {
         self.count[plane.index()] -= u32::from(class >= self.apart);
+        if self.subpools.is_none() {
+            return BlockId(self.first(blocks, plane, stream, class).1);
+        }
+        let mut others = (class..self.classes).chain((0..class).rev());
+        let free = |class: &usize| !self.free[self.pool(plane, *class)].is_empty();
+        let mut from = others.find(free).expect("a plane with a free block");
+        if self.across && stream == Stream::Cold {
+            let worn = |class: &usize| {
+                let free = self.free[self.pool(plane, *class)].iter();
+                free.map(|&(_, block)| blocks.erases(BlockId(block))).max()
+            };
+            from = (0..self.classes).max_by_key(worn).unwrap_or(from);
+        }
+        let ranked = self.first(blocks, plane, stream, from);
+        let subpools = self.subpools.as_mut().expect("subpools");
+        subpools.take(from as u8, ranked);
+        blocks.set_class(BlockId(ranked.1), class as u8);
+        BlockId(ranked.1)
+    }
+
+    /// Whether what wear levelling moves takes the most worn block of all priorities from now on.
+    pub fn level_across(&mut self, across: bool) {
+        self.across = across;
+    }
+
+    /// Takes the block of a class that is a stream's next.
+    fn first(
+        &mut self,
+        blocks: &BlockTable,
+        plane: PlaneId,
+        stream: Stream,
+        class: usize,
+    ) -> Ranked {
         let pool = self.pool(plane, class);
-        let heap = &mut self.free[pool];
+        let free = &mut self.free[pool];
         let last = stream == Stream::Cold || (self.moves_last && stream == Stream::Gc);
         if !last {
-            let Reverse((_, block)) = heap.pop().expect("a class with a free block");
-            return BlockId(block);
+            return free.pop_first().expect("a class with a free block");
         }
-        let mut all = std::mem::take(heap).into_vec();
-        let worn = (0..all.len()).max_by_key(|&at| {
-            let Reverse((key, block)) = all[at];
+        let worn = free.iter().max_by_key(|&&(key, block)| {
             let wear = if self.opens.measures() { key } else { blocks.erases(BlockId(block)) };
             (wear, Reverse(block))
         });
-        let taken = all.swap_remove(worn.expect("a class with a free block"));
-        *heap = all.into();
-        BlockId(taken.0.1)
+        let taken = *worn.expect("a class with a free block");
+        free.remove(&taken);
+        taken
     }
 
     /// Classes from the wished one to the worst, then from it to the best that is not set apart;
-    /// without a wish from the worst up, so that the best are left for whoever asks for them.
+    /// without a wish from the worst up, so that the best are left for whoever asks for them. Where classes
+    /// are subpools, the wished one alone.
     #[inline]
     pub fn nearest(&self, wish: Option<u8>) -> impl Iterator<Item = usize> + use<> {
         let last = self.classes - 1;
         let first = wish.map_or(last, |class| usize::from(class).min(last));
-        (first..=last).chain((self.apart.min(first)..first).rev())
+        // A priority writes in blocks of its own, wherever they come from.
+        let (last, upto) =
+            if self.subpools.is_some() { (first, first) } else { (last, self.apart) };
+        (first..=last).chain((upto.min(first)..first).rev())
     }
 
     /// The free blocks of a plane, in no order.
     pub fn list(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
         let first = plane.index() * self.classes;
         let free = self.free[first..first + self.classes].iter().flatten();
-        free.map(|Reverse((_, block))| BlockId(*block))
+        free.map(|(_, block)| BlockId(*block))
     }
 }

@@ -27,6 +27,10 @@ pub struct Setup {
     pub groups: u8,
     /// Whether blocks are measured.
     pub measured: bool,
+    /// Priorities whose blocks are kept apart; 1 if none are.
+    pub priorities: u8,
+    /// Whether something is believed of how many retries a block needs.
+    pub believes: bool,
     /// Whether pages have the relaxed order, so that their types can be chosen.
     pub typed_pages: bool,
     /// Names of the voltages with which pages can be programmed, the normal ones first.
@@ -48,6 +52,8 @@ impl Setup {
             class_shares: Vec::new(),
             groups: 1,
             measured: false,
+            priorities: 1,
+            believes: false,
             typed_pages: false,
             voltages: vec!["normal".into()],
         }

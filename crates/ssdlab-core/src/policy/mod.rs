@@ -27,7 +27,7 @@ pub struct Wish {
     pub quality: Option<u8>,
     /// The voltages or the step with which it is programmed, 0 for the normal ones.
     pub voltage: Option<u8>,
-    /// The priority whose pool it should come from.
+    /// The priority whose blocks it should lie in, where blocks are kept apart by priority.
     pub priority: Option<u8>,
 }
 
@@ -35,6 +35,6 @@ impl Wish {
     /// What of it the allocator can grant.
     #[inline]
     pub fn pick(&self) -> Pick {
-        Pick { class: self.quality, page_type: self.page_type }
+        Pick { class: self.quality.or(self.priority), page_type: self.page_type }
     }
 }

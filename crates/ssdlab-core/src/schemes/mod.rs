@@ -4,3 +4,4 @@ pub mod buffers;
 pub mod dlv;
 pub mod pa_ssd;
 pub mod pv_read;
+pub mod readguard;

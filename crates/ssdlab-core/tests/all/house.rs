@@ -73,7 +73,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ftl", &["belief"]),
     // A policy sees what the controller sees: the block table, what a unit does.
     ("policy", &["belief", "flash", "ftl", "queue"]),
-    ("schemes", &["belief", "flash", "ftl", "policy", "queue"]),
+    ("schemes", &["belief", "flash", "ftl", "policy", "queue", "toggle"]),
     ("buffer", &["config", "flash"]),
     ("host", &["flash", "policy"]),
     ("queue", &["flash"]),

@@ -362,7 +362,7 @@ fn planes_erased_together_take_as_long_as_the_slowest() {
     let (geometry, chip) = (resolved.geometry(), &resolved.chip);
     for (first, second) in (0..16).flat_map(|first| (16..32).map(move |second| (first, second))) {
         let blocks = [BlockId(first), BlockId(second)];
-        let cells = Cells::new(chip.clone(), resolved.page_order.clone(), geometry);
+        let cells = Cells::new(chip.clone(), resolved.page_order.clone(), geometry, 1);
         let mut flash = Flash::new(geometry, resolved.flash.clone(), cells);
         for block in blocks {
             let id = flash.txns.insert(0);

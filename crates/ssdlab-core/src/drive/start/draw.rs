@@ -4,9 +4,10 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use ssdlab_base::rng;
 use ssdlab_nand::page_order::PageOrder;
-use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
+use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, Ppn};
 
 use super::manner;
+use super::owners::{Owned, Owners};
 use super::pool::{Filling, Pool, Snapshot, blocks_of};
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
 use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, PlaneOrder, Stream};
@@ -14,11 +15,11 @@ use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, PlaneOrder, Stream
 /// Snapshots of a steady plane after which the planes are drawn in turn.
 const SNAPSHOTS_MOST: u32 = 8;
 
-/// Books of a drive whose first `filled` pages hold data.
+/// Books of a drive whose first `filled` pages hold data, each in a block of its owner.
 pub fn filled(
     resolved: &Resolved,
     order: &PlaneOrder,
-    filled: u32,
+    (filled, owners): (u32, &Owners),
     mut map: Map,
     mut blocks: BlockTable,
 ) -> Ftl {
@@ -37,20 +38,32 @@ pub fn filled(
         if overwritten {
             snapshot.shift(geometry.pages, &mut random);
         }
-        let layout = Layout::draw(geometry, &blocks, plane, &snapshot, pages, &mut random);
-        let mut data = Shuffled::new(pages, rng::hash(resolved.seed, 0xda7a, plane.0.into()));
-        for (block, filling) in layout.used() {
-            blocks.lay(block, filling.written, filling.valid);
-            let mut left = filling;
-            for page in 0..filling.written {
-                // Selection sampling: each page is as likely to be among the valid ones.
-                let draw = rng::below(random.next_u64(), u64::from(left.written)) as u16;
-                left.written -= 1;
-                if draw < left.valid {
-                    left.valid -= 1;
-                    places[data.next() as usize] = geometry.page(block, PageInBlock(page));
+        let place = (plane, position as u32, planes);
+        for owned in owners.of_plane(&blocks, place, pages, (&snapshot, geometry.pages)) {
+            let Owned { class, blocks: usable, full, numbers } = owned;
+            let count = numbers.count();
+            let layout = Layout::draw(geometry, usable, (&snapshot, full), count, &mut random);
+            let word = rng::hash(resolved.seed, 0xda7a + u64::from(class), plane.0.into());
+            let mut data = Shuffled::new(count, word);
+            for (block, filling) in layout.used() {
+                blocks.lay(block, filling.written, filling.valid);
+                if let Owners::Each { .. } = owners {
+                    blocks.set_class(block, class);
+                }
+                let mut left = filling;
+                for page in 0..filling.written {
+                    // Selection sampling: each page is as likely to be among the valid ones.
+                    let draw = rng::below(random.next_u64(), u64::from(left.written)) as u16;
+                    left.written -= 1;
+                    if draw < left.valid {
+                        left.valid -= 1;
+                        let number = numbers.at(data.next());
+                        places[number as usize] = geometry.page(block, PageInBlock(page));
+                    }
                 }
             }
+            let opened = layout.open.iter();
+            open.extend(opened.map(|&(stream, block, at)| (plane, stream, block, at)));
         }
         // The map is written in its own order: a plane's pages lie all over it.
         for (number, &place) in (0..pages).zip(&places) {
@@ -58,9 +71,8 @@ pub fn filled(
             map.set(lpn, place);
             map.add_sectors(lpn, u64::MAX);
         }
-        open.extend(layout.open.iter().map(|&(stream, block, at)| (plane, stream, block, at)));
     }
-    let mut alloc = Allocator::new(geometry, &blocks, manner(resolved));
+    let mut alloc = Allocator::new(geometry, &mut blocks, manner(resolved));
     let page_order = PageOrder::conventional(geometry.cell, geometry.pages);
     for (plane, stream, block, filling) in open {
         blocks.set_state(block, BlockState::Open);
@@ -94,31 +106,24 @@ struct Layout {
 }
 
 impl Layout {
-    /// A plane after `snapshot`, with exactly `pages` pages of data.
+    /// These blocks after `snapshot`, so many of them full if that is enough, with exactly `pages` pages
+    /// of data.
     fn draw(
         geometry: &Geometry,
-        blocks: &BlockTable,
-        plane: PlaneId,
-        snapshot: &Snapshot,
+        mut usable: Vec<BlockId>,
+        (snapshot, full): (&Snapshot, usize),
         pages: u32,
         random: &mut rng::Stream,
     ) -> Layout {
-        let first = geometry.first_block(plane).0;
-        let mut usable: Vec<BlockId> = (first..first + geometry.blocks)
-            .map(BlockId)
-            .filter(|&block| blocks.state(block) == BlockState::Free)
-            .collect();
         usable.shuffle(random);
-        let scale = usable.len() as f64 / snapshot.blocks() as f64;
         let mut usable = usable.into_iter();
         let open: Vec<_> = snapshot
             .open
             .iter()
             .filter_map(|&(stream, filling)| Some((stream, usable.next()?, filling)))
             .collect();
-        let wanted = (snapshot.closed.len() as f64 * scale).round() as usize;
-        let least = least_blocks(pages, &open, geometry.pages);
-        let count = wanted.max(least).min(usable.len().saturating_sub(RESERVE_BLOCKS));
+        let least = least_blocks(pages, &snapshot.open, geometry.pages);
+        let count = full.max(least).min(usable.len().saturating_sub(RESERVE_BLOCKS));
         let closed: Vec<_> = (0..count)
             .map(|at| {
                 // In the order in which they were closed, each as often as the scale asks.
@@ -159,8 +164,8 @@ impl Layout {
 }
 
 /// Full blocks that are needed at the least for this much data beside the open blocks.
-fn least_blocks(pages: u32, open: &[(Stream, BlockId, Filling)], per_block: u32) -> usize {
-    let in_open: u32 = open.iter().map(|(_, _, filling)| u32::from(filling.written)).sum();
+pub fn least_blocks(pages: u32, open: &[(Stream, Filling)], per_block: u32) -> usize {
+    let in_open: u32 = open.iter().map(|(_, filling)| u32::from(filling.written)).sum();
     pages.saturating_sub(in_open).div_ceil(per_block) as usize
 }
 
@@ -207,7 +212,7 @@ mod tests {
     #[test]
     fn there_are_full_blocks_for_what_the_open_ones_do_not_hold() {
         let of = |written| Filling { written, valid: 0 };
-        let open = [(Stream::Host, BlockId(3), of(5)), (Stream::Gc, BlockId(7), of(1))];
+        let open = [(Stream::Host, of(5)), (Stream::Gc, of(1))];
         let least = |pages| least_blocks(pages, &open, 8);
         assert_eq!([0, 6, 7, 14, 15, 22].map(least), [0, 0, 1, 1, 2, 2]);
         assert_eq!(least_blocks(16, &[], 8), 2);

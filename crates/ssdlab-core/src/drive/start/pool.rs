@@ -83,10 +83,15 @@ impl Pool {
             blocks,
             ..resolved.geometry().clone()
         };
-        let table = BlockTable::new(&geometry);
-        let manner =
-            Manner { opens: Opens::LongestFree, classes: 1, apart: 0, ..super::manner(resolved) };
-        let alloc = Allocator::new(&geometry, &table, manner);
+        let mut table = BlockTable::new(&geometry);
+        let manner = Manner {
+            opens: Opens::LongestFree,
+            classes: 1,
+            apart: 0,
+            by_priority: false,
+            ..super::manner(resolved)
+        };
+        let alloc = Allocator::new(&geometry, &mut table, manner);
         let map = Map::new(pages, geometry.page_count(), false);
         let spare = spare_blocks(&resolved.config, resolved.logical_pages);
         let of_drive = usable_blocks(&resolved.config);
@@ -188,7 +193,7 @@ impl Pool {
                 self.ftl.commit_copy(lpn, from, to);
             }
         }
-        self.ftl.commit_erase(job.block, 1);
+        self.ftl.commit_erase(job.block, 1, None);
     }
 
     /// The blocks as they are now.

@@ -34,7 +34,7 @@ fn timing() -> TimingConfig {
 fn cells_timed(geometry: &Geometry, physics: &PhysicsConfig, timing: &TimingConfig) -> Cells {
     let chip = Chip::resolve(geometry, timing, physics, 7).unwrap();
     let order = PageOrder::conventional(geometry.cell, geometry.pages);
-    Cells::new(chip, order, geometry)
+    Cells::new(chip, order, geometry, 1)
 }
 
 fn cells() -> Cells {

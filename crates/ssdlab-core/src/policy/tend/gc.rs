@@ -214,7 +214,13 @@ impl TendPolicy for Gc {
         };
         plane.cursor = (at as u32 + 1) % view.pool.len() as u32;
         plane.collected += 1;
-        Some(Job { block: view.pool.block(at), cause: Cause::Gc, to: Stream::Gc, class: None })
+        Some(Job {
+            block: view.pool.block(at),
+            cause: Cause::Gc,
+            to: Stream::Gc,
+            class: None,
+            gains: None,
+        })
     }
 }
 

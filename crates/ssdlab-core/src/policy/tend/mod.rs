@@ -2,7 +2,8 @@
 //!
 //! Tenders are independent of one another. Each is asked about a plane when something changed
 //! there, and answers with a job or with nothing; the machine runs one job at a time on a plane,
-//! in the order in which the tenders are listed.
+//! in the order in which the tenders are listed. Some mind the drive as a whole: they are asked when a
+//! subpool runs short, when a block was erased, or by the clock, and their jobs wait for their planes.
 
 mod gc;
 mod static_wear;
@@ -12,10 +13,12 @@ pub use gc::{Counts, Gc, GcConfig, Mode};
 pub use static_wear::{StaticWear, StaticWearConfig};
 pub use victim::Victim;
 
+use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
-use crate::ftl::{Ftl, Pool, Stream};
+use crate::belief::quality::Expected;
+use crate::ftl::{BlockTable, Ftl, Pool, Stream};
 
 /// What a tender may look at.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +70,67 @@ pub struct Job {
     pub to: Stream,
     /// The class of blocks that they should go to, if that is not left to the placement chain.
     pub class: Option<u8>,
+    /// The priority whose subpool has a block more once the block is free; without one it is that of the
+    /// block's place in the order.
+    pub gains: Option<u8>,
+}
+
+/// What a tender may look at that minds the drive as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct DriveView<'a> {
+    /// The blocks.
+    pub blocks: &'a BlockTable,
+    /// Free blocks of each subpool, the highest priority's first; empty where there are none.
+    pub free: &'a [u32],
+    /// Jobs under way and waiting from which each subpool gains a block.
+    pub coming: &'a [u32],
+    /// By plane, whether a job runs or waits there.
+    pub busy: &'a [bool],
+}
+
+/// A full block, and how it is expected to read.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Graded {
+    /// The block.
+    pub block: BlockId,
+    /// Whose it is, 0 the highest priority's.
+    pub priority: u8,
+    /// How its worst page is expected to read now.
+    pub expected: Expected,
+}
+
+/// A job that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct EndedJob {
+    /// The job.
+    pub job: Job,
+    /// Pages that it moved.
+    pub moved: u32,
+    /// Whether the tender that is told wanted it.
+    pub own: bool,
+}
+
+/// What became of blocks of one priority that were worse than those of a lower one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Repairs {
+    /// Rounds in which they were looked for.
+    pub rounds: u64,
+    /// Pairs that were found.
+    pub inversions: u64,
+    /// Blocks that were given to a higher priority, and blocks whose data was written anew; begun.
+    pub given: u64,
+    /// See `given`.
+    pub refreshed: u64,
+    /// Pages that were moved for it, and by all that the controller does for itself.
+    pub moved: u64,
+    /// See `moved`.
+    pub moved_by_all: u64,
+    /// Times that the margins were set anew.
+    pub checks: u64,
+    /// Margins of each priority but the last, as parts of the most retries.
+    pub margins: Vec<f64>,
+    /// Rounds that were left out while wear was levelled across priorities.
+    pub left_out: u64,
 }
 
 /// A page that the host has read, as a tender sees it.
@@ -108,6 +172,41 @@ pub trait TendPolicy {
     /// A page should have moved to this class of a plane, which has no page left; tenders are asked
     /// for jobs next.
     fn lacks_room(&mut self, _: PlaneId, _class: u8) {}
+
+    /// Whether it minds the drive as a whole when a subpool runs short or a block was erased.
+    fn minds_all(&self) -> bool {
+        false
+    }
+
+    /// What should be done anywhere on the drive now; asked until it wants nothing.
+    fn job_anywhere(&mut self, _: &DriveView) -> Option<Job> {
+        None
+    }
+
+    /// After how much of the cells' time it is asked for a round, if ever.
+    fn interval(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// Its time has come: what should be done, by and by. `full` are the full blocks on no plane's list of
+    /// jobs.
+    fn round(&mut self, _full: &[Graded], _jobs: &mut Vec<Job>) {}
+
+    /// A round that was left out, for wear is levelled across priorities.
+    fn round_left_out(&mut self) {}
+
+    /// A job has ended, its own or another's.
+    fn ended(&mut self, _: &EndedJob) {}
+
+    /// Whether wear is levelled across priorities now.
+    fn levels_across(&self) -> bool {
+        false
+    }
+
+    /// What it has repaired, if that is its business.
+    fn repairs(&self) -> Option<Repairs> {
+        None
+    }
 
     /// Bits that a controller needs for what it keeps, by structure, where so many blocks are set
     /// apart.

@@ -62,7 +62,13 @@ impl TendPolicy for StaticWear {
         if worn - view.pool.erases[cold] <= self.threshold {
             return None;
         }
-        Some(Job { block: view.pool.block(cold), cause: Cause::Wl, to: Stream::Cold, class: None })
+        Some(Job {
+            block: view.pool.block(cold),
+            cause: Cause::Wl,
+            to: Stream::Cold,
+            class: None,
+            gains: None,
+        })
     }
 }
 

@@ -118,7 +118,13 @@ impl TendPolicy for ReadHot {
     fn job(&mut self, _: Trigger, view: &TendView) -> Option<Job> {
         let group = self.wanted[view.plane as usize].take()?;
         let block = self.victim(group, view)?;
-        Some(Job { block, cause: Cause::Migration, to: Stream::Gc, class: Some(group + 1) })
+        Some(Job {
+            block,
+            cause: Cause::Migration,
+            to: Stream::Gc,
+            class: Some(group + 1),
+            gains: None,
+        })
     }
 
     fn counts_reads(&self) -> u8 {
@@ -211,7 +217,13 @@ mod tests {
         }
         let expect = |block| {
             let class = Some(1);
-            Some(Job { block: BlockId(block), cause: Cause::Migration, to: Stream::Gc, class })
+            Some(Job {
+                block: BlockId(block),
+                cause: Cause::Migration,
+                to: Stream::Gc,
+                class,
+                gains: None,
+            })
         };
         // 6 was read, 7 not; then 9 was, 10 is not full, and 6 was not read again.
         for block in [7, 6, 7, 9] {

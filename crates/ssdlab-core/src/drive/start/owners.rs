@@ -1,0 +1,162 @@
+//! Whose the data is with which a drive starts, and which blocks of a plane are its owner's.
+
+use std::ops::Range;
+
+use ssdlab_nand::{BlockId, PlaneId};
+
+use super::draw::least_blocks;
+use super::pool::Snapshot;
+use crate::config::{RESERVE_BLOCKS, Resolved};
+use crate::ftl::{BlockState, BlockTable};
+
+/// Logical pages of one submission queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tenant {
+    /// The first of them.
+    pub first: u32,
+    /// How many.
+    pub pages: u32,
+    /// The queue.
+    pub queue: u8,
+}
+
+/// Whose the data is.
+#[derive(Clone, Debug)]
+pub enum Owners {
+    /// Blocks are shared by all.
+    One,
+    /// Each priority's lies in blocks of its own: its logical pages, in ranges that follow one another.
+    Each { ranges: Vec<(Range<u32>, u8)>, classes: u8 },
+}
+
+/// What one owner has of a plane.
+#[derive(Clone, Debug)]
+pub struct Owned {
+    /// The class of its blocks.
+    pub class: u8,
+    /// Its blocks, some of which stay free.
+    pub blocks: Vec<BlockId>,
+    /// How many of them should be full.
+    pub full: usize,
+    /// Its pages, of which number n is every so-many-th of the drive's.
+    pub numbers: Numbers,
+}
+
+/// Numbers in a few ranges.
+#[derive(Clone, Debug, Default)]
+pub struct Numbers(Vec<Range<u32>>);
+
+impl Numbers {
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.0.iter().map(|range| range.end - range.start).sum()
+    }
+
+    /// The one at this place among them.
+    #[inline]
+    pub fn at(&self, mut place: u32) -> u32 {
+        for range in &self.0 {
+            let count = range.end - range.start;
+            if place < count {
+                return range.start + place;
+            }
+            place -= count;
+        }
+        unreachable!("fewer numbers than that")
+    }
+}
+
+impl Owners {
+    /// The owners of the first `filled` pages: the tenants of theirs, and of all others in proportion.
+    /// Without tenants all priorities own as much.
+    pub fn new(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Owners {
+        let grade = &resolved.config.belief.grade;
+        if !grade.by_priority() {
+            return Owners::One;
+        }
+        let classes = grade.classes() as u8;
+        let class = |queue: u8| queue.min(classes - 1);
+        let mut shares = vec![0u64; classes.into()];
+        for tenant in tenants {
+            shares[usize::from(class(tenant.queue))] += u64::from(tenant.pages);
+        }
+        if shares.iter().all(|&pages| pages == 0) {
+            shares.fill(1);
+        }
+        let mut tenants = tenants.to_vec();
+        tenants.sort_unstable_by_key(|tenant| tenant.first);
+        let (mut ranges, mut next) = (Vec::new(), 0);
+        for tenant in tenants {
+            let first = tenant.first.clamp(next, filled);
+            share_out(&mut ranges, next..first, &shares);
+            next = tenant.first.saturating_add(tenant.pages).clamp(first, filled);
+            ranges.push((first..next, class(tenant.queue)));
+        }
+        share_out(&mut ranges, next..filled, &shares);
+        Owners::Each { ranges, classes }
+    }
+
+    /// What each has of a plane with so many pages of data, which are those of `planes` that leave the
+    /// remainder `position`; the owners' blocks follow one another in the order of their turns, and
+    /// the highest priority has the first.
+    pub fn of_plane(
+        &self,
+        blocks: &BlockTable,
+        (plane, position, planes): (PlaneId, u32, u32),
+        pages: u32,
+        (snapshot, per_block): (&Snapshot, u32),
+    ) -> Vec<Owned> {
+        let all = blocks.pool(plane);
+        let usable = (0..all.len()).map(|at| all.block(at));
+        let mut usable: Vec<BlockId> =
+            usable.filter(|&block| blocks.state(block) == BlockState::Free).collect();
+        let full = snapshot.closed.len() as f64 * usable.len() as f64 / snapshot.blocks() as f64;
+        let Owners::Each { ranges, classes } = self else {
+            let numbers = Numbers(vec![0..pages]);
+            return vec![Owned { class: 0, blocks: usable, full: full.round() as usize, numbers }];
+        };
+        usable.sort_by_key(|&block| (blocks.turn(block), block.0));
+        let open = snapshot.open.len();
+        // One block of each stays free, and the reserve.
+        let kept = usize::from(*classes) * (open + 1) + RESERVE_BLOCKS;
+        let most = usable.len().saturating_sub(kept) as f64;
+        let numbers: Vec<Numbers> =
+            (0..*classes).map(|class| numbers_of(ranges, class, position, planes)).collect();
+        let in_use = |numbers: &Numbers| {
+            let own = numbers.count();
+            let share = f64::from(own) / f64::from(pages.max(1));
+            let least = least_blocks(own, &snapshot.open, per_block);
+            ((full.min(most) * share) as usize).max(least)
+        };
+        let in_use: Vec<usize> = numbers.iter().map(in_use).collect();
+        let rest = usable.len().saturating_sub(in_use.iter().map(|full| full + open).sum());
+        let mut blocks = usable.into_iter();
+        let each = (0u8..).zip(numbers).zip(in_use).map(|((class, numbers), full)| {
+            let over = usize::from(usize::from(class) < rest % usize::from(*classes));
+            let own = full + open + rest / usize::from(*classes) + over;
+            let blocks = blocks.by_ref().take(own).collect();
+            Owned { class, blocks, full, numbers }
+        });
+        each.collect()
+    }
+}
+
+/// Gives each class its share of a range, one after the other.
+fn share_out(ranges: &mut Vec<(Range<u32>, u8)>, range: Range<u32>, shares: &[u64]) {
+    let whole: u64 = shares.iter().sum();
+    let (length, mut summed, mut next) = (u64::from(range.end - range.start), 0, range.start);
+    for (class, share) in (0..).zip(shares) {
+        summed += share;
+        let end = range.start + (length * summed / whole) as u32;
+        ranges.push((next..end, class));
+        next = end;
+    }
+}
+
+/// The numbers on a plane of the pages that a class owns.
+fn numbers_of(ranges: &[(Range<u32>, u8)], class: u8, position: u32, planes: u32) -> Numbers {
+    let number = |page: u32| page.saturating_sub(position).div_ceil(planes);
+    let own = ranges.iter().filter(|(_, whose)| *whose == class);
+    let own = own.map(|(range, _)| number(range.start)..number(range.end));
+    Numbers(own.filter(|range| !range.is_empty()).collect())
+}

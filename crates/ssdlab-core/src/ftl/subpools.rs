@@ -1,0 +1,145 @@
+//! The free blocks of the whole drive in order, the best first, cut into one run of neighbours for each
+//! priority. Source: ReadGuard, section 5.2.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::BlockId;
+
+/// A free block in its place: its turn, the least first, and of equals the lower number.
+pub type Ranked = (u32, u32);
+
+/// The runs of free blocks, that of the highest priority first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Subpools {
+    runs: Box<[BTreeSet<Ranked>]>,
+}
+
+/// A free block that a boundary has passed, and the run that it belongs to now.
+pub type Passed = (BlockId, u8);
+
+impl Subpools {
+    /// These free blocks in runs of equal length; the first ones have what is left over.
+    pub fn cut(mut free: Vec<Ranked>, count: usize) -> Subpools {
+        free.sort_unstable();
+        let (each, over) = (free.len() / count, free.len() % count);
+        let mut rest = free.into_iter();
+        let mut run = |run| rest.by_ref().take(each + usize::from(run < over)).collect();
+        Subpools { runs: (0..count).map(&mut run).collect() }
+    }
+
+    /// Free blocks of each run.
+    pub fn sizes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.runs.iter().map(|run| run.len() as u32)
+    }
+
+    /// The run that each free block belongs to.
+    pub fn all(&self) -> impl Iterator<Item = Passed> + '_ {
+        let runs = (0..).zip(&self.runs);
+        runs.flat_map(|(run, blocks)| blocks.iter().map(move |&(_, block)| (BlockId(block), run)))
+    }
+
+    /// A block of this run is no longer free.
+    pub fn take(&mut self, run: u8, block: Ranked) {
+        let was = self.runs[usize::from(run)].remove(&block);
+        debug_assert!(was, "a free block lies in the run of its class");
+    }
+
+    /// A block has become free: it takes its place in the order, and the boundaries between that place and
+    /// the run that `gains` pass by one block each, so that it is this run that has a block more; without
+    /// `gains` the run of that place. Returns the run where the block itself lies first, then the
+    /// blocks that a boundary has passed, in that order.
+    pub fn give(&mut self, block: Ranked, gains: Option<u8>) -> (u8, Vec<Passed>) {
+        let reaches = |run: &BTreeSet<Ranked>| run.last().is_some_and(|&worst| block < worst);
+        let own = self.runs.iter().position(reaches);
+        // Worse than all that are free: behind the last of them.
+        let own = own.or_else(|| self.runs.iter().rposition(|run| !run.is_empty()));
+        let own = own.or(gains.map(usize::from)).unwrap_or(0);
+        self.runs[own].insert(block);
+        let gains = gains.map_or(own, usize::from);
+        let mut passed = Vec::new();
+        let mut pass = |to: usize, block: Option<Ranked>, runs: &mut [BTreeSet<Ranked>]| {
+            let block = block.expect("a run that was given one has one");
+            runs[to].insert(block);
+            passed.push((BlockId(block.1), to as u8));
+        };
+        for run in (gains..own).rev() {
+            let best = self.runs[run + 1].pop_first();
+            pass(run, best, &mut self.runs);
+        }
+        for run in own..gains {
+            let worst = self.runs[run].pop_last();
+            pass(run + 1, worst, &mut self.runs);
+        }
+        (own as u8, passed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn runs(subpools: &Subpools) -> Vec<Vec<u32>> {
+        let run = |run: &BTreeSet<Ranked>| run.iter().map(|&(turn, _)| turn).collect();
+        subpools.runs.iter().map(run).collect()
+    }
+
+    fn thirds() -> Subpools {
+        Subpools::cut([60, 10, 30, 20, 50, 40, 70].map(|turn| (turn, turn)).to_vec(), 3)
+    }
+
+    #[test]
+    fn at_the_start_each_priority_has_as_many_and_the_highest_has_the_best() {
+        assert_eq!(runs(&thirds()), [vec![10, 20, 30], vec![40, 50], vec![60, 70]]);
+        assert_eq!(thirds().sizes().collect::<Vec<_>>(), [3, 2, 2]);
+    }
+
+    #[test]
+    fn a_block_that_fits_elsewhere_moves_the_boundaries_by_one() {
+        let mut subpools = thirds();
+        subpools.take(0, (20, 20));
+        // Of the worst blocks, for the best: one moves up at each boundary.
+        let (own, passed) = subpools.give((65, 65), Some(0));
+        assert_eq!((own, passed), (2, vec![(BlockId(60), 1), (BlockId(40), 0)]));
+        assert_eq!(runs(&subpools), [vec![10, 30, 40], vec![50, 60], vec![65, 70]]);
+        let (own, passed) = subpools.give((5, 5), Some(2));
+        assert_eq!((own, passed), (0, vec![(BlockId(40), 1), (BlockId(60), 2)]));
+        assert_eq!(runs(&subpools), [vec![5, 10, 30], vec![40, 50], vec![60, 65, 70]]);
+        assert_eq!(subpools.give((55, 55), None), (2, Vec::new()));
+    }
+
+    #[test]
+    fn what_is_given_to_empty_runs_reaches_the_one_that_gains() {
+        let mut subpools = Subpools::cut(Vec::new(), 3);
+        assert_eq!(subpools.give((9, 9), Some(1)), (1, Vec::new()));
+        assert_eq!(subpools.give((4, 4), Some(0)), (1, vec![(BlockId(4), 0)]));
+        assert_eq!(subpools.give((3, 3), Some(2)).1, [(BlockId(4), 1), (BlockId(9), 2)]);
+        assert_eq!(runs(&subpools), [vec![3], vec![4], vec![9]]);
+    }
+
+    proptest! {
+        #[test]
+        fn runs_stay_in_order_and_only_who_gains_grows(
+            first in prop::collection::btree_set(0u32..1000, 0..20),
+            acts in prop::collection::vec((0u32..1000, prop::option::of(0u8..4), 0u8..4), 1..60),
+        ) {
+            let mut subpools = Subpools::cut(first.into_iter().map(|t| (t, t)).collect(), 4);
+            for (number, (turn, gains, from)) in (2000u32..).zip(acts) {
+                let before: Vec<u32> = subpools.sizes().collect();
+                if let Some(&one) = subpools.runs[usize::from(from)].first() {
+                    subpools.take(from, one);
+                    prop_assert_eq!(subpools.sizes().sum::<u32>() + 1, before.iter().sum::<u32>());
+                }
+                let before: Vec<u32> = subpools.sizes().collect();
+                let (own, _) = subpools.give((turn, number), gains);
+                let mut grown = before;
+                grown[usize::from(gains.unwrap_or(own))] += 1;
+                prop_assert_eq!(subpools.sizes().collect::<Vec<_>>(), grown);
+                let all: Vec<Ranked> = subpools.runs.iter().flatten().copied().collect();
+                prop_assert!(all.is_sorted());
+            }
+        }
+    }
+}

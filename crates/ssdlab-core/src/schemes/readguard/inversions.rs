@@ -1,0 +1,191 @@
+//! `tend.inversions`: a block of a priority that reads worse than one of a lower priority is exchanged or
+//! refreshed, as far as the extra writes allow. Source: ReadGuard, sections 5.2 (algorithm 2) and 5.3.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::Nanos;
+use ssdlab_base::quantity::Share;
+use ssdlab_nand::refusal::Refusal;
+
+use super::monitor::{Monitor, MonitorConfig};
+use crate::account::Cause;
+use crate::ftl::Stream;
+use crate::policy::tend::{EndedJob, Graded, Job, Repairs, TendPolicy, TendView, Trigger};
+use crate::policy::{Answer, Setup};
+use crate::toggle::Toggle;
+
+/// Settings of `inversions`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct InversionsConfig {
+    /// Time between two rounds, on the cells' clock. Default: `7d`. Source: ReadGuard, section 5.2.
+    pub interval: Nanos,
+    /// Margins at the start, as a part of the most retries: a pair is inverted if the retries of the
+    /// block of the higher priority exceed the other's by more. Default: 0.1. Source: ReadGuard,
+    /// section 5.3.
+    pub margin: Share,
+    /// The monitor, which moves the margins so that extra writes stay below a limit: `true`, `false` or a
+    /// table with its settings. Default: true.
+    pub monitor: Toggle<MonitorConfig>,
+}
+
+impl Default for InversionsConfig {
+    fn default() -> InversionsConfig {
+        InversionsConfig {
+            interval: Nanos::from_ms(7 * 86_400_000),
+            margin: Share::new(0.1),
+            monitor: Toggle::on(),
+        }
+    }
+}
+
+/// Who looks for inversions and repairs them.
+#[derive(Clone, Debug)]
+pub struct Inversions {
+    interval: Nanos,
+    monitor: Option<Monitor>,
+    /// The most retries of a read.
+    most: u8,
+    priorities: u8,
+    repairs: Repairs,
+}
+
+impl Answer for Inversions {
+    type Config = InversionsConfig;
+
+    fn check(config: &InversionsConfig, setup: &Setup) -> Result<(), Refusal> {
+        const KEY: &str = "tend.inversions";
+        if setup.priorities == 1 {
+            let expected = "blocks that are kept apart by priority (belief.grade = \"subpools\")";
+            return Err(Refusal::new(KEY, "inversions", expected));
+        }
+        if !setup.believes {
+            let expected = "something that is believed of retries (belief.retries) for that";
+            return Err(Refusal::new(KEY, "inversions", expected));
+        }
+        if config.interval < LEAST {
+            let expected = format!("at least {LEAST}");
+            return Err(Refusal::new(format!("{KEY}.interval"), config.interval, expected));
+        }
+        config.monitor.get().map_or(Ok(()), MonitorConfig::check)
+    }
+
+    fn build(config: &InversionsConfig, setup: &Setup) -> Inversions {
+        let priorities = setup.priorities;
+        let blocks = u64::from(setup.geometry.block_count());
+        let margins = vec![config.margin.get(); usize::from(priorities) - 1];
+        Inversions {
+            interval: config.interval,
+            monitor: config.monitor.get().map(|config| Monitor::new(config, blocks)),
+            most: setup.rungs - 1,
+            priorities,
+            repairs: Repairs { margins, ..Repairs::default() },
+        }
+    }
+}
+
+/// The least time between two rounds: each looks at every block.
+const LEAST: Nanos = Nanos::from_ms(60_000);
+
+impl Inversions {
+    /// Finds the inversions of one pair of priorities, and what mends each. The worst blocks of `high` come
+    /// first, and the best of `low`; those that a job takes leave the two lists.
+    fn repair(
+        &mut self,
+        (high, low): (&mut Vec<Graded>, &mut Vec<Graded>),
+        margin: f64,
+        jobs: &mut Vec<Job>,
+    ) {
+        let (mut worst, mut best) = (0, 0);
+        while let (Some(bad), Some(good)) = (high.get(worst), low.get(best)) {
+            let apart = f64::from(bad.expected.retries) - f64::from(good.expected.retries);
+            if apart <= margin {
+                break;
+            }
+            self.repairs.inversions += 1;
+            if good.expected.age < bad.expected.age {
+                // The good block is young: its data makes room, and it is the higher priority's from now on.
+                let gains = Some(bad.priority);
+                let (block, to, class) = (good.block, Stream::Gc, Some(good.priority));
+                jobs.push(Job { block, cause: Cause::Migration, to, class, gains });
+                self.repairs.given += 1;
+                best += 1;
+            } else {
+                // Only the data is old: written anew, it reads well.
+                let (block, to, class) = (bad.block, Stream::Gc, Some(bad.priority));
+                jobs.push(Job { block, cause: Cause::Refresh, to, class, gains: None });
+                self.repairs.refreshed += 1;
+                worst += 1;
+            }
+        }
+        high.drain(..worst);
+        low.drain(..best);
+    }
+
+    /// The margin of a priority, in retries.
+    fn margin(&self, priority: usize) -> f64 {
+        self.repairs.margins[priority] * f64::from(self.most)
+    }
+}
+
+impl TendPolicy for Inversions {
+    fn content_with(&self) -> u32 {
+        0
+    }
+
+    fn urgent_below(&self) -> u32 {
+        0
+    }
+
+    fn job(&mut self, _: Trigger, _: &TendView) -> Option<Job> {
+        None
+    }
+
+    fn interval(&self) -> Option<Nanos> {
+        Some(self.interval)
+    }
+
+    fn round(&mut self, full: &[Graded], jobs: &mut Vec<Job>) {
+        self.repairs.rounds += 1;
+        let of = |priority| full.iter().filter(move |graded| graded.priority == priority).copied();
+        let mut owned: Vec<Vec<Graded>> = (0..self.priorities).map(|p| of(p).collect()).collect();
+        // Worst or best first; of equals the more or the less worn, then the lower number.
+        let key = |graded: &Graded| (graded.expected.retries, graded.expected.age);
+        let ordered = |a: &Graded, b: &Graded| {
+            let ((a_nr, a_age), (b_nr, b_age)) = (key(a), key(b));
+            a_nr.cmp(&b_nr).then(a_age.total_cmp(&b_age)).then(a.block.0.cmp(&b.block.0))
+        };
+        for high in 0..owned.len() {
+            let margin = self.margin(high.min(self.repairs.margins.len() - 1));
+            for low in high + 1..owned.len() {
+                let (above, below) = owned.split_at_mut(low);
+                let (above, below) = (&mut above[high], &mut below[0]);
+                above.sort_by(|a, b| ordered(b, a));
+                below.sort_by(ordered);
+                self.repair((above, below), margin, jobs);
+            }
+        }
+    }
+
+    fn round_left_out(&mut self) {
+        self.repairs.left_out += 1;
+    }
+
+    fn ended(&mut self, ended: &EndedJob) {
+        let moved = u64::from(ended.moved);
+        self.repairs.moved += if ended.own { moved } else { 0 };
+        self.repairs.moved_by_all += moved;
+        if let Some(monitor) = &mut self.monitor
+            && monitor.ended(ended)
+        {
+            self.repairs.checks += 1;
+            let step = monitor.step();
+            let moved = |margin: &mut f64| *margin = (*margin + step).clamp(0.0, 1.0);
+            self.repairs.margins.iter_mut().for_each(moved);
+        }
+    }
+
+    fn repairs(&self) -> Option<Repairs> {
+        Some(self.repairs.clone())
+    }
+}

@@ -1,0 +1,170 @@
+//! `tend.subpool_gc`: garbage is collected for the subpool that runs short, wherever on the drive it costs
+//! least. Source: ReadGuard, sections 5.2 and 5.5.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::{BlockId, PlaneId};
+
+use crate::account::Cause;
+use crate::ftl::{BlockState, Stream};
+use crate::policy::tend::{DriveView, Job, TendPolicy, TendView, Trigger};
+use crate::policy::{Answer, Setup};
+
+/// Settings of `subpool_gc`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SubpoolGcConfig {
+    /// Free blocks to which a subpool falls before garbage is collected for it. Default: one for each
+    /// plane, so that there is one wherever it is written. Source: ReadGuard, section 5.5 (ruled).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<u32>,
+}
+
+/// The collector.
+#[derive(Clone, Debug)]
+pub struct SubpoolGc {
+    threshold: u32,
+    pages_per_block: u16,
+}
+
+impl Answer for SubpoolGc {
+    type Config = SubpoolGcConfig;
+
+    fn check(config: &SubpoolGcConfig, setup: &Setup) -> Result<(), Refusal> {
+        const KEY: &str = "tend.subpool_gc";
+        if setup.priorities == 1 {
+            let expected = "free blocks in subpools (belief.grade = \"subpools\")";
+            return Err(Refusal::new(KEY, "subpool_gc", expected));
+        }
+        // More than there are can never be kept free: it would collect without end.
+        let spare = setup.spare_blocks * setup.geometry.plane_count();
+        let most = spare / 2 / u32::from(setup.priorities);
+        match config.threshold {
+            Some(threshold) if threshold > most => {
+                let expected = format!("at most {most}, half of what each has of the spare blocks");
+                Err(Refusal::new(format!("{KEY}.threshold"), threshold, expected))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn build(config: &SubpoolGcConfig, setup: &Setup) -> SubpoolGc {
+        let planes = setup.geometry.plane_count();
+        let most = setup.spare_blocks * planes / 2 / u32::from(setup.priorities.max(1));
+        SubpoolGc {
+            threshold: config.threshold.unwrap_or(planes).min(most),
+            pages_per_block: setup.geometry.pages as u16,
+        }
+    }
+}
+
+impl SubpoolGc {
+    /// The full block with the fewest valid pages, on a plane that has nothing to do.
+    fn victim(&self, view: &DriveView) -> Option<BlockId> {
+        let mut best: Option<(u16, BlockId)> = None;
+        for plane in (0..view.busy.len()).filter(|&plane| !view.busy[plane]) {
+            let pool = view.blocks.pool(PlaneId(plane as u32));
+            for (at, &valid) in pool.valid.iter().enumerate() {
+                // One column decides for most blocks; a full page's worth would free nothing.
+                let least = best.map_or(self.pages_per_block, |(valid, _)| valid);
+                if valid < least && pool.state[at] == BlockState::Closed {
+                    best = Some((valid, pool.block(at)));
+                }
+            }
+        }
+        best.map(|(_, block)| block)
+    }
+}
+
+impl TendPolicy for SubpoolGc {
+    fn content_with(&self) -> u32 {
+        0
+    }
+
+    fn urgent_below(&self) -> u32 {
+        0
+    }
+
+    fn job(&mut self, _: Trigger, _: &TendView) -> Option<Job> {
+        None
+    }
+
+    fn minds_all(&self) -> bool {
+        true
+    }
+
+    fn job_anywhere(&mut self, view: &DriveView) -> Option<Job> {
+        let coming = |at: usize| view.coming.get(at).copied().unwrap_or(0);
+        let short = view.free.iter().enumerate();
+        let mut short = short.filter(|&(at, free)| free + coming(at) <= self.threshold);
+        let (priority, _) = short.next()?;
+        let block = self.victim(view)?;
+        let gains = Some(priority as u8);
+        Some(Job { block, cause: Cause::Gc, to: Stream::Gc, class: None, gains })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_base::Bytes;
+    use ssdlab_nand::{Cell, Geometry};
+
+    use super::*;
+    use crate::ftl::BlockTable;
+
+    fn setup() -> Setup {
+        let geometry = Geometry {
+            channels: 2,
+            chips: 1,
+            dies: 1,
+            planes: 1,
+            blocks: 4,
+            pages: 4,
+            page_size: Bytes::from_kib(4),
+            cell: Cell::Slc,
+        };
+        Setup { priorities: 3, ..Setup::plain(geometry, 6) }
+    }
+
+    fn ask(
+        valid: [u16; 8],
+        free: [u32; 3],
+        coming: [u32; 3],
+        busy: [bool; 2],
+    ) -> Option<(u32, u8)> {
+        let mut blocks = BlockTable::new(&setup().geometry);
+        for (block, valid) in (0..).map(BlockId).zip(valid) {
+            blocks.lay(block, 4, valid);
+        }
+        let view = DriveView { blocks: &blocks, free: &free, coming: &coming, busy: &busy };
+        let mut gc = SubpoolGc::build(&SubpoolGcConfig { threshold: Some(2) }, &setup());
+        let job = gc.job_anywhere(&view)?;
+        assert_eq!((job.cause, job.class), (Cause::Gc, None));
+        Some((job.block.0, job.gains.unwrap()))
+    }
+
+    const VALID: [u16; 8] = [4, 3, 2, 4, 4, 1, 4, 4];
+
+    #[test]
+    fn it_collects_for_the_subpool_that_has_fallen_to_the_threshold() {
+        assert_eq!(ask(VALID, [3, 3, 3], [0; 3], [false; 2]), None);
+        assert_eq!(ask(VALID, [3, 2, 3], [0; 3], [false; 2]), Some((5, 1)));
+        assert_eq!(ask(VALID, [3, 2, 2], [0; 3], [false; 2]), Some((5, 1)), "the highest first");
+        assert_eq!(ask(VALID, [3, 2, 2], [0, 1, 0], [false; 2]), Some((5, 2)), "one is coming");
+    }
+
+    #[test]
+    fn the_victim_has_the_fewest_valid_pages_of_all_on_planes_that_are_free() {
+        assert_eq!(ask(VALID, [1, 3, 3], [0; 3], [false, true]), Some((2, 0)));
+        assert_eq!(ask(VALID, [1, 3, 3], [0; 3], [true, true]), None);
+        assert_eq!(ask([4; 8], [1, 3, 3], [0; 3], [false; 2]), None, "nothing to gain");
+    }
+
+    #[test]
+    fn more_than_there_is_to_keep_is_refused() {
+        let check = |threshold| SubpoolGc::check(&SubpoolGcConfig { threshold }, &setup());
+        assert!(check(Some(2)).is_ok() && check(None).is_ok());
+        assert_eq!(check(Some(3)).unwrap_err().key, "tend.subpool_gc.threshold");
+    }
+}
