@@ -74,10 +74,15 @@ class KindResult:
 
 @dataclass(frozen=True, slots=True)
 class QueueResult:
-    """The requests of one submission queue."""
+    """The requests of one submission queue; ``read_waiting_us`` passes before a read's command.
+
+    ``read_levels`` counts pages read by the rung at which they decoded.
+    """
 
     read: KindResult
     write: KindResult
+    read_waiting_us: float
+    read_levels: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +174,24 @@ class MoveCounts:
     emptied: int
     given_up: int
     outdated: int
+
+
+@dataclass(frozen=True, slots=True)
+class Repairs:
+    """Blocks of one priority that were worse than those of a lower one, and what became of them.
+
+    ``margins`` are parts of the most retries, one for each priority but the last.
+    """
+
+    rounds: int
+    inversions: int
+    given: int
+    refreshed: int
+    moved: int
+    moved_by_all: int
+    checks: int
+    margins: list[float]
+    left_out: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +337,7 @@ class Result:
     map_cache: MapCacheResult | None = None
     read_levels: Sequence[int] = ()
     moves: MoveCounts | None = None
+    repairs: Repairs | None = None
     life: Life | None = None
     bit_errors: BitErrors | None = None
     prioritised: Prioritised | None = None

@@ -89,6 +89,11 @@ pub enum Part {
 }
 
 impl Part {
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        Part::NAMES[self as usize]
+    }
+
     /// How many parts there are.
     pub const COUNT: usize = 17;
     /// Every part with the name it has in results.

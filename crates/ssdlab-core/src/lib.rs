@@ -23,6 +23,6 @@ pub mod timers;
 mod toggle;
 
 pub use config::{DriveConfig, Resolved};
-pub use drive::Drive;
+pub use drive::{Drive, Tenant};
 pub use host::{Completion, Op, Refused, Request};
 pub use toggle::Toggle;

@@ -19,6 +19,7 @@ pub mod run;
 pub mod setup;
 mod source;
 pub mod state;
+mod tenants;
 pub mod traces;
 mod twin;
 

@@ -8,7 +8,7 @@ use ssdlab_base::{Fault, units::SECTOR_BYTES};
 use ssdlab_config::Effective;
 use ssdlab_workload::twins::Twin;
 use ssdlab_workload::{
-    Merge, Placing, Source, Trace, TraceOptions, open_with, parse_spec, twin_in,
+    Merge, Placing, Reach, Source, Trace, TraceOptions, open_with, parse_spec, twin_in,
 };
 
 use crate::control::Control;
@@ -139,6 +139,16 @@ impl Layout {
         let named =
             members.map(|(app, twin)| told(&app.name, twin.map(|twin| twin.title.as_str())));
         format!("mix of {}", named.collect::<Vec<_>>().join(" + "))
+    }
+
+    /// The addresses of each member in its queue, if all of them are twins.
+    pub(crate) fn reaches(&self) -> Option<Vec<(u8, Reach)>> {
+        let placed = self.twins.iter().zip(self.placed()).map(|(twin, placing)| {
+            let moved = |sector: u64| sector.saturating_add_signed(placing.shift);
+            let reach = Reach { first: moved(0), end: moved((*twin)?.sectors()) };
+            Some((placing.queue?, reach))
+        });
+        placed.collect()
     }
 
     fn placed(&self) -> impl Iterator<Item = Placing> {

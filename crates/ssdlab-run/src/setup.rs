@@ -8,10 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use ssdlab_base::Fault;
-use ssdlab_core::Drive;
 use ssdlab_core::audit::Pace;
 use ssdlab_core::config::Preload;
 use ssdlab_core::policy::place::Heat;
+use ssdlab_core::{Drive, Tenant};
 use ssdlab_workload::{Op, Record};
 
 use crate::control::{Control, Progress};
@@ -21,6 +21,7 @@ use crate::plan::{Plan, Prepared};
 use crate::precondition::{self, Settled};
 use crate::source::Feed;
 use crate::state::{self, Header};
+use crate::tenants;
 
 /// Makes the drive of a plan in its start state, preconditioned if the plan says so, and keeps it
 /// in a file, which appears whole or not at all; `None` if it was stopped. `control` must have been
@@ -49,7 +50,7 @@ pub(crate) fn set_up(
 ) -> Result<Option<(Drive, Option<Settled>)>, Fault> {
     let drive = match &prepared.plan.state {
         Some(path) => Some(state::drive_from(prepared, path)?),
-        None => drawn(prepared, control),
+        None => drawn(prepared, tenants::of(prepared, control)?, control),
     };
     let Some(mut drive) = drive else { return Ok(None) };
     if prepared.plan.paranoid {
@@ -70,10 +71,11 @@ const UNHEARD: Duration = Duration::from_millis(20);
 
 /// The drive of a plan in its start state; `None` if it was stopped meanwhile. To draw a large one
 /// takes seconds, and a drive knows of no stop: what is no longer wanted is drawn to its end aside.
-fn drawn(prepared: &Prepared, control: &Control) -> Option<Drive> {
+fn drawn(prepared: &Prepared, tenants: Vec<Tenant>, control: &Control) -> Option<Drive> {
     let resolved = prepared.resolved.clone();
     let (sender, receiver) = mpsc::channel();
-    let drawing = thread::spawn(move || sender.send(Drive::new(resolved)).is_ok());
+    let drawing =
+        thread::spawn(move || sender.send(Drive::for_tenants(resolved, &tenants)).is_ok());
     loop {
         match receiver.recv_timeout(UNHEARD) {
             Ok(drive) => return Some(drive),
@@ -87,7 +89,7 @@ fn drawn(prepared: &Prepared, control: &Control) -> Option<Drive> {
 }
 
 /// Requests of that pass between two looks at whether to stop.
-const LOOK: u64 = 1 << 12;
+pub(crate) const LOOK: u64 = 1 << 12;
 
 /// Tells the drive's placement how often the workload reads and writes each page, if it asks.
 ///

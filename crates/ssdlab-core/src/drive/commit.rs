@@ -52,8 +52,8 @@ impl Drive {
             Owner::Request(_) | Owner::Buffer { .. } | Owner::Map { .. } => match txn.kind {
                 OpKind::Read if txn.read_first => self.write_after_read(id),
                 OpKind::Read => {
-                    if let Owner::Request(_) = txn.owner {
-                        self.stats.read_at(txn.rung);
+                    if let Owner::Request(slot) = txn.owner {
+                        self.stats.read_at(self.host[slot].request.queue, txn.rung);
                     }
                     self.end_of_read(id);
                 }

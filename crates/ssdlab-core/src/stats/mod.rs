@@ -176,8 +176,9 @@ pub struct Stats {
     pub buffer: BufferCounts,
     /// Entries of the page map.
     pub map: MapCounts,
-    /// Pages read from the flash for the host, by the rung at which they decoded or were given up.
-    pub read_at: Vec<u64>,
+    /// Pages read from the flash for the host, by queue and by the rung at which they decoded or were
+    /// given up.
+    pub read_at: Vec<Vec<u64>>,
     /// Pages moved by how often they are read.
     pub moves: MoveCounts,
     /// Every request that ended since this was last emptied; only if that is asked for.
@@ -206,7 +207,7 @@ impl Stats {
             let_go: [(0, 0); 2],
             buffer: BufferCounts::default(),
             map: MapCounts::default(),
-            read_at: Vec::new(),
+            read_at: vec![Vec::new(); queues],
             moves: MoveCounts::default(),
             log: None,
             digest: 0,
@@ -241,14 +242,15 @@ impl Stats {
         }
     }
 
-    /// Counts a page read from the flash for the host, at this rung.
+    /// Counts a page read from the flash for a queue, at this rung.
     #[inline]
-    pub fn read_at(&mut self, rung: u8) {
+    pub fn read_at(&mut self, queue: u8, rung: u8) {
         let at = usize::from(rung);
-        if self.read_at.len() <= at {
-            self.read_at.resize(at + 1, 0);
+        let counts = &mut self.read_at[usize::from(queue)];
+        if counts.len() <= at {
+            counts.resize(at + 1, 0);
         }
-        self.read_at[at] += 1;
+        counts[at] += 1;
     }
 
     /// Counts a request that an order lets go.

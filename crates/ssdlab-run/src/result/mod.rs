@@ -1,8 +1,10 @@
 //! What came of a run, as it is written to JSON.
 
 mod parts;
+mod queues;
 
 pub use parts::*;
+use queues::{queues, read_levels};
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -14,6 +16,7 @@ use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Fault, SimTime};
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::drive::Life;
+use ssdlab_core::policy::tend::Repairs;
 use ssdlab_core::stats::{Latencies, MoveCounts, Stats};
 use ssdlab_core::{Drive, Op};
 
@@ -118,6 +121,10 @@ pub struct RunResult {
     /// Pages that moved by how often they are read; only where they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moves: Option<MoveCounts>,
+    /// Blocks of one priority that were worse than those of a lower one, and what became of them since the
+    /// run began; only where somebody looks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repairs: Option<Repairs>,
     /// How the blocks have worn out since the run began, earlier replays included; only where wear runs
     /// forward.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,7 +241,7 @@ impl RunResult {
             all,
             trims: ended(stats, Op::Trim),
             flushes: ended(stats, Op::Flush),
-            queues: queues(stats),
+            queues: queues(drive),
             replays: course.replays.clone(),
             duration_s: seconds,
             waf: drive.write_amplification(),
@@ -252,6 +259,7 @@ impl RunResult {
             map_cache: map_cache(drive),
             read_levels: read_levels(drive),
             moves: drive.counts_reads().then_some(stats.moves),
+            repairs: drive.repairs(),
             life: drive.life(),
             prioritised: prioritised(drive),
             scheduling_steps: drive.holds_back().then_some(stats.scheduling_steps),
@@ -320,13 +328,6 @@ fn map_cache(drive: &Drive) -> Option<MapCacheResult> {
     shape.map(|_| MapCacheResult::new(drive.stats().map))
 }
 
-fn read_levels(drive: &Drive) -> Vec<u64> {
-    let rungs = usize::from(drive.flash().cells.rungs());
-    let mut counts = drive.stats().read_at.clone();
-    counts.resize(if rungs > 1 { rungs } else { 0 }, 0);
-    counts
-}
-
 fn bit_errors(drive: &Drive) -> Option<BitErrors> {
     let (per_codeword, rber) = drive.flash().cells.errors()?;
     Some(BitErrors { per_codeword, rber })
@@ -381,20 +382,6 @@ fn blame(all: &Latencies) -> BTreeMap<&'static str, f64> {
         .zip(all.blame_ns)
         .map(|(&name, ns)| (name, ns as f64 / requests / 1e3))
         .collect()
-}
-
-fn queues(stats: &Stats) -> Vec<QueueResult> {
-    if stats.latencies.len() < 2 {
-        return Vec::new();
-    }
-    let of = |queue: &[Latencies; Op::COUNT], op: Op| {
-        kind_of(&queue[op as usize], queue[op as usize].sectors * SECTOR_BYTES)
-    };
-    let both = stats
-        .latencies
-        .iter()
-        .map(|queue| QueueResult { read: of(queue, Op::Read), write: of(queue, Op::Write) });
-    both.collect()
 }
 
 /// Flash operations by kind and cause.

@@ -47,6 +47,11 @@ pub struct Owned {
 pub struct Numbers(Vec<Range<u32>>);
 
 impl Numbers {
+    /// All below `count`.
+    fn all(count: u32) -> Numbers {
+        Numbers(std::iter::once(0..count).collect())
+    }
+
     /// How many there are.
     pub fn count(&self) -> u32 {
         self.0.iter().map(|range| range.end - range.start).sum()
@@ -112,7 +117,7 @@ impl Owners {
             usable.filter(|&block| blocks.state(block) == BlockState::Free).collect();
         let full = snapshot.closed.len() as f64 * usable.len() as f64 / snapshot.blocks() as f64;
         let Owners::Each { ranges, classes } = self else {
-            let numbers = Numbers(vec![0..pages]);
+            let numbers = Numbers::all(pages);
             return vec![Owned { class: 0, blocks: usable, full: full.round() as usize, numbers }];
         };
         usable.sort_by_key(|&block| (blocks.turn(block), block.0));

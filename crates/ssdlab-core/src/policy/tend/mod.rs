@@ -13,6 +13,8 @@ pub use gc::{Counts, Gc, GcConfig, Mode};
 pub use static_wear::{StaticWear, StaticWearConfig};
 pub use victim::Victim;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PlaneId};
 
@@ -111,19 +113,20 @@ pub struct EndedJob {
 }
 
 /// What became of blocks of one priority that were worse than those of a lower one.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Serialised in results.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Repairs {
     /// Rounds in which they were looked for.
     pub rounds: u64,
     /// Pairs that were found.
     pub inversions: u64,
-    /// Blocks that were given to a higher priority, and blocks whose data was written anew; begun.
+    /// Young blocks that were to be given to the higher priority, and their data to another block.
     pub given: u64,
-    /// See `given`.
+    /// Blocks whose data was to be written anew.
     pub refreshed: u64,
-    /// Pages that were moved for it, and by all that the controller does for itself.
+    /// Pages that were moved for it.
     pub moved: u64,
-    /// See `moved`.
+    /// Pages that were moved by all that the controller does for itself, for it among them.
     pub moved_by_all: u64,
     /// Times that the margins were set anew.
     pub checks: u64,

@@ -175,11 +175,9 @@ impl TendPolicy for Inversions {
         let moved = u64::from(ended.moved);
         self.repairs.moved += if ended.own { moved } else { 0 };
         self.repairs.moved_by_all += moved;
-        if let Some(monitor) = &mut self.monitor
-            && monitor.ended(ended)
-        {
+        let step = self.monitor.as_mut().and_then(|monitor| monitor.ended(ended));
+        if let Some(step) = step {
             self.repairs.checks += 1;
-            let step = monitor.step();
             let moved = |margin: &mut f64| *margin = (*margin + step).clamp(0.0, 1.0);
             self.repairs.margins.iter_mut().for_each(moved);
         }

@@ -49,8 +49,6 @@ pub struct Monitor {
     freed: u64,
     extra: u64,
     all: u64,
-    /// The step of the last check.
-    last: f64,
 }
 
 impl Monitor {
@@ -63,27 +61,45 @@ impl Monitor {
             freed: 0,
             extra: 0,
             all: 0,
-            last: 0.0,
         }
     }
 
-    /// Counts a job; whether it is time to set the margins anew.
-    pub fn ended(&mut self, ended: &EndedJob) -> bool {
+    /// Counts a job; by how much the margins move, if it is time for that.
+    pub fn ended(&mut self, ended: &EndedJob) -> Option<f64> {
         let moved = u64::from(ended.moved);
         self.freed += u64::from(ended.job.cause == Cause::Gc);
         self.extra += if ended.own { moved } else { 0 };
         self.all += moved;
         if self.freed < self.every {
-            return false;
+            return None;
         }
         let over = self.extra as f64 > self.limit * self.all as f64;
-        self.last = if over { self.step } else { -self.step };
         (self.freed, self.extra, self.all) = (0, 0, 0);
-        true
+        Some(if over { self.step } else { -self.step })
     }
+}
 
-    /// By how much the margins move now.
-    pub fn step(&self) -> f64 {
-        self.last
+#[cfg(test)]
+mod tests {
+    use ssdlab_nand::BlockId;
+
+    use super::*;
+    use crate::ftl::Stream;
+    use crate::policy::tend::Job;
+
+    #[test]
+    fn margins_grow_while_repairs_write_more_than_the_limit() {
+        // Of 40 blocks a check is due with every second that is collected.
+        let mut monitor = Monitor::new(&MonitorConfig::default(), 40);
+        let mut ended = |cause, moved| {
+            let job = Job { block: BlockId(0), cause, to: Stream::Gc, class: None, gains: None };
+            monitor.ended(&EndedJob { job, moved, own: cause != Cause::Gc })
+        };
+        assert_eq!(ended(Cause::Gc, 45), None);
+        assert_eq!(ended(Cause::Refresh, 10), None);
+        assert_eq!(ended(Cause::Gc, 45), Some(-0.1), "10 of 100 are not above the limit");
+        assert_eq!(ended(Cause::Migration, 11), None);
+        assert_eq!((ended(Cause::Gc, 40), ended(Cause::Gc, 49)), (None, Some(0.1)));
+        assert_eq!((ended(Cause::Gc, 1), ended(Cause::Gc, 1)), (None, Some(-0.1)), "counted anew");
     }
 }

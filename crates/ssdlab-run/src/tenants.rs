@@ -1,0 +1,67 @@
+//! Whose the logical pages are, for drives whose blocks are kept apart by priority.
+
+use std::sync::atomic::Ordering;
+
+use ssdlab_base::Fault;
+use ssdlab_core::Tenant;
+use ssdlab_workload::{Op, Reach};
+
+use crate::control::Control;
+use crate::plan::Prepared;
+use crate::setup::LOOK;
+use crate::source::Feed;
+
+/// The pages that each submission queue asks for, if the drive wants to know; none if it was stopped.
+///
+/// # Errors
+/// When the workload cannot be read.
+pub(crate) fn of(prepared: &Prepared, control: &Control) -> Result<Vec<Tenant>, Fault> {
+    let resolved = &prepared.resolved;
+    if !resolved.config.belief.grade.by_priority() {
+        return Ok(Vec::new());
+    }
+    let reaches = match known(prepared) {
+        Some(reaches) => reaches,
+        None => read(prepared, control)?,
+    };
+    let (per_page, all) = (u64::from(resolved.geometry().sectors_per_page()), resolved.sectors());
+    let tenants = reaches.into_iter().filter(|(_, reach)| reach.end > reach.first);
+    let tenants = tenants.map(|(queue, reach)| {
+        let (first, end) = (reach.first.min(all) / per_page, reach.end.min(all).div_ceil(per_page));
+        let end = end.min(resolved.logical_pages.into());
+        Tenant { first: first as u32, pages: end.saturating_sub(first) as u32, queue }
+    });
+    Ok(tenants.collect())
+}
+
+/// The addresses of each queue, if they are known without reading any request.
+fn known(prepared: &Prepared) -> Option<Vec<(u8, Reach)>> {
+    if let Some(mix) = &prepared.mix {
+        return mix.reaches();
+    }
+    let mut first = 0;
+    let members = prepared.twin?.members();
+    let placed = (0..).zip(members).map(|(queue, member)| {
+        let reach = Reach { first, end: first + member.sectors() };
+        first = reach.end;
+        (queue, reach)
+    });
+    (!members.is_empty()).then(|| placed.collect())
+}
+
+/// The addresses of each queue, by all requests.
+fn read(prepared: &Prepared, control: &Control) -> Result<Vec<(u8, Reach)>, Fault> {
+    let mut feed = Feed::open(prepared, &mut Vec::new())?;
+    let queues = prepared.resolved.config.host.queues;
+    let mut reaches: Vec<(u8, Reach)> =
+        (0..queues).map(|queue| (queue, Reach::default())).collect();
+    while let Some(record) = feed.next()? {
+        if feed.given().is_multiple_of(LOOK) && control.stop.load(Ordering::Relaxed) {
+            return Ok(Vec::new());
+        }
+        if record.op != Op::Flush {
+            reaches[usize::from(record.queue)].1.take(&[record]);
+        }
+    }
+    Ok(reaches)
+}
