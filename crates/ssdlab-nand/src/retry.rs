@@ -69,7 +69,7 @@ struct Spread {
 #[derive(Clone, Copy, Debug)]
 struct Pages {
     count: u32,
-    /// The drive-wide place of worst pages.
+    /// The place of worst pages in every chip of this make.
     centre: u32,
     /// Places around the centre over which blocks' worst pages are scattered, one side.
     scatter: u32,
@@ -116,7 +116,7 @@ impl Retries {
             blocks_per_die: geometry.blocks * geometry.planes,
             pages: Pages {
                 count: geometry.pages,
-                centre: rng::below(draws.word(u64::MAX), u64::from(geometry.pages)) as u32,
+                centre: config.pages.centre.of(u64::from(geometry.pages) - 1) as u32,
                 scatter,
                 spread: config.pages.spread.get(),
             },
@@ -254,7 +254,7 @@ enum Trait {
 }
 
 impl Pages {
-    /// The block's worst page: near the drive-wide place, since the same layers are weak in every
+    /// The block's worst page: near the place of its make, since the same layers are weak in every
     /// block.
     #[inline]
     fn worst(&self, this: &Block) -> u32 {

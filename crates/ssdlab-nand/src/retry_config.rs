@@ -121,8 +121,11 @@ pub struct PagesConfig {
     /// Part of the worst page's errors that the page furthest from it is spared. Default: 9%.
     /// Source: ReadGuard, Fig. 18 (at most 3 of 16 retries within a block).
     pub spread: Share,
-    /// Part of a block, to either side of the drive-wide place, over which the worst pages of
-    /// blocks are scattered, up to half. Default: 5%. Assumed.
+    /// Where in a block its worst pages lie, as a part of it from its first page: the same in all chips
+    /// of a make. Default: 75%. Assumed.
+    pub centre: Share,
+    /// Part of a block, to either side of that place, over which the worst pages of blocks are
+    /// scattered, up to half. Default: 5%. Assumed.
     pub scatter: Share,
 }
 
@@ -197,7 +200,11 @@ impl Default for SpreadConfig {
 
 impl Default for PagesConfig {
     fn default() -> PagesConfig {
-        PagesConfig { spread: Share::new(0.09), scatter: Share::new(0.05) }
+        PagesConfig {
+            spread: Share::new(0.09),
+            centre: Share::new(0.75),
+            scatter: Share::new(0.05),
+        }
     }
 }
 

@@ -304,6 +304,7 @@ pub(crate) const PHYSICS: &[(&str, &str)] = &[
     ("retries.fresh_errors", "60.0"),
     ("retries.noise", "0.2"),
     ("retries.page_types", "[0.8,1.2]"),
+    ("retries.pages.centre", "0.2"),
     ("retries.pages.scatter", "0.5"),
     ("retries.pages.spread", "0.4"),
     ("retries.retention.errors", "40.0"),
