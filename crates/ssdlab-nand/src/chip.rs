@@ -5,6 +5,8 @@ use ssdlab_base::Nanos;
 pub use crate::conditions::Conditions;
 use crate::geometry::{BlockId, Geometry, PageInBlock};
 use crate::levels::{Levels, LevelsConfig};
+use crate::measured::MeasuredConfig;
+use crate::measured_blocks::MeasuredBlocks;
 use crate::page_order::PageType;
 use crate::refusal::Refusal;
 use crate::retention::days_in_a_nano;
@@ -28,6 +30,8 @@ pub enum PhysicsConfig {
     Levels(Box<LevelsConfig>),
     /// A read decodes after a number of retries that grows with the raw bit errors of a codeword.
     Retries(Box<RetriesConfig>),
+    /// A read decodes after as many retries as one of a characterised block did.
+    Measured(Box<MeasuredConfig>),
 }
 
 /// The chips of one drive, resolved to numbers. Holds nothing that changes: every answer depends
@@ -47,6 +51,7 @@ enum Model {
     Flat,
     Levels(Box<Levels>),
     Retries(Box<Retries>),
+    Measured(Box<MeasuredBlocks>),
 }
 
 impl Chip {
@@ -64,7 +69,7 @@ impl Chip {
         let same = TransferConfig::Same;
         let (model, mut climb, transfer) = match physics {
             PhysicsConfig::Flat => {
-                refuse_base_factors(&voltages)?;
+                refuse_base_factors(&voltages, "under flat physics, which has no bit errors")?;
                 (Model::Flat, Climb::single(), &same)
             }
             PhysicsConfig::Levels(config) => {
@@ -74,6 +79,14 @@ impl Chip {
             PhysicsConfig::Retries(config) => {
                 let model = Retries::resolve(config, geometry, &voltages, seed)?;
                 (Model::Retries(Box::new(model)), config.climb(), &same)
+            }
+            PhysicsConfig::Measured(config) => {
+                refuse_base_factors(
+                    &voltages,
+                    "of blocks that were measured as normally programmed",
+                )?;
+                let model = MeasuredBlocks::resolve(config, geometry, seed)?;
+                (Model::Measured(Box::new(model)), config.climb(), &same)
             }
         };
         let levels = climb.shares.len();
@@ -109,6 +122,7 @@ impl Chip {
             Model::Flat => false,
             Model::Levels(model) => model.heeds_age(),
             Model::Retries(_) => true,
+            Model::Measured(model) => model.heeds_age(),
         }
     }
 
@@ -155,6 +169,7 @@ impl Chip {
     pub fn erase_time(&self, block: BlockId, pe_cycles: f32) -> Nanos {
         match &self.model {
             Model::Retries(model) => model.erase_time(self.erase, block, pe_cycles),
+            Model::Measured(model) => model.erase_time(block, pe_cycles),
             Model::Flat | Model::Levels(_) => self.erase,
         }
     }
@@ -166,6 +181,7 @@ impl Chip {
             Model::Flat => Some(0),
             Model::Levels(model) => model.rung_needed(block, c),
             Model::Retries(model) => model.rung_needed(block, c),
+            Model::Measured(model) => model.rung_needed(block, c),
         }
     }
 
@@ -175,6 +191,7 @@ impl Chip {
             Model::Flat => 0,
             Model::Levels(model) => model.errors(block, c),
             Model::Retries(model) => model.errors_measured(block, c),
+            Model::Measured(model) => model.errors_counted(block, c),
         }
     }
 
@@ -184,6 +201,7 @@ impl Chip {
             Model::Flat => 0.0,
             Model::Levels(model) => model.rber(block, c),
             Model::Retries(model) => model.rber(block, c),
+            Model::Measured(model) => model.rber(block, c),
         }
     }
 
@@ -194,6 +212,7 @@ impl Chip {
             Model::Flat => 0.0,
             Model::Levels(model) => model.base_rber(block),
             Model::Retries(model) => model.base_rber(block),
+            Model::Measured(model) => model.base_rber(block),
         }
     }
 
@@ -203,6 +222,7 @@ impl Chip {
             Model::Flat => Vec::new(),
             Model::Levels(model) => model.capability(),
             Model::Retries(model) => model.capability(),
+            Model::Measured(model) => model.capability(),
         }
     }
 
@@ -212,6 +232,7 @@ impl Chip {
             Model::Flat => false,
             Model::Levels(model) => model.heeds_wear(),
             Model::Retries(model) => model.heeds_wear(),
+            Model::Measured(model) => model.heeds_wear(),
         }
     }
 
@@ -230,6 +251,7 @@ impl Chip {
             Model::Flat => 0,
             Model::Levels(model) => model.most_errors(),
             Model::Retries(model) => model.most_errors(),
+            Model::Measured(model) => model.most_errors(),
         }
     }
 
@@ -238,6 +260,7 @@ impl Chip {
         match &self.model {
             Model::Flat | Model::Levels(_) => PageInBlock(0),
             Model::Retries(model) => model.worst_page(block),
+            Model::Measured(model) => model.worst_page(block),
         }
     }
 
@@ -263,12 +286,12 @@ impl Chip {
     }
 }
 
-fn refuse_base_factors(voltages: &Voltages) -> Result<(), Refusal> {
+fn refuse_base_factors(voltages: &Voltages, why: &str) -> Result<(), Refusal> {
     match voltages.base_factor.iter().position(|&factor| factor != 1.0) {
         None => Ok(()),
         Some(class) => {
             let key = format!("timing.voltages[{class}].base_factor");
-            let expected = "none under flat physics, which has no bit errors";
+            let expected = format!("none {why}");
             Err(Refusal::new(key, voltages.base_factor[class], expected))
         }
     }

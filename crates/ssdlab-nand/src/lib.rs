@@ -6,7 +6,8 @@
 //! really are ([`chip`]) is for the drive's `flash` room alone: a policy that could ask would be
 //! cheating.
 //!
-//! A reading order: [`chip`] says what is asked; [`levels`] and `retry` answer, each one formula;
+//! A reading order: [`chip`] says what is asked; [`levels`] and `retry` answer, each one formula, and
+//! `measured_blocks`, which looks up what was measured;
 //! what the formulas are made of ([`variation`], [`wear`], [`retention`], [`disturb`],
 //! [`temperature`], [`voltage`], [`ldpc`]) stands in a module each, with its coefficients.
 
@@ -21,7 +22,10 @@ mod factors;
 pub mod geometry;
 pub mod ldpc;
 pub mod levels;
+pub mod measured;
+mod measured_blocks;
 pub mod page_order;
+pub mod pages;
 pub mod progress;
 pub mod refusal;
 pub mod retention;
@@ -40,6 +44,7 @@ pub use conditions::Conditions;
 pub use each::Each;
 pub use geometry::{BlockId, ChannelId, DieId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 pub use levels::LevelsConfig;
+pub use measured::MeasuredConfig;
 pub use page_order::PageType;
 pub use progress::Progress;
 pub use refusal::Refusal;

@@ -19,6 +19,7 @@ use crate::disturb::read_curve;
 use crate::factors::{bits, factor_index, factors};
 use crate::geometry::{BlockId, Geometry, PageInBlock};
 use crate::ldpc::Ladder;
+use crate::pages::Pages;
 use crate::refusal::Refusal;
 use crate::retention::{day_curve, days_in_a_nano};
 use crate::retry_config::{KEY, RetriesConfig};
@@ -65,23 +66,19 @@ struct Spread {
     disturb: f64,
 }
 
-/// Where the worst pages lie, and how much better the best page of a block is.
-#[derive(Clone, Copy, Debug)]
-struct Pages {
-    count: u32,
-    /// The place of worst pages in every chip of this make.
-    centre: u32,
-    /// Places around the centre over which blocks' worst pages are scattered, one side.
-    scatter: u32,
-    spread: f64,
-}
-
 /// What one block is.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     /// The block's own words, one a trait, each mixed from the one before.
     word: u64,
     quality: f64,
+}
+
+impl Block {
+    #[inline]
+    fn own_word(&self, which: Trait) -> u64 {
+        rng::mix(self.word ^ which as u64)
+    }
 }
 
 impl Retries {
@@ -100,7 +97,6 @@ impl Retries {
         let wear = config.wear.clone();
         let (spread, bound) = (&config.spread, config.spread.bound);
         let draws = Draws::new(seed, b"nandtrue");
-        let scatter = config.pages.scatter.of(u64::from(geometry.pages)) as u32;
         Ok(Retries {
             draws,
             dies: Draws::new(seed, b"nanddies"),
@@ -114,12 +110,7 @@ impl Retries {
                 disturb: spread.disturb.get(),
             },
             blocks_per_die: geometry.blocks * geometry.planes,
-            pages: Pages {
-                count: geometry.pages,
-                centre: config.pages.centre.of(u64::from(geometry.pages) - 1) as u32,
-                scatter,
-                spread: config.pages.spread.get(),
-            },
+            pages: Pages::new(&config.pages, geometry.pages),
             fresh: factors.iter().map(|factor| factor * config.fresh_errors).collect(),
             worn: cycle_curve(|x| wear.errors * math::pow(x / wear.cycles, wear.exponent)),
             worn_part: cycle_curve(|x| math::pow(x / wear.cycles, wear.worn_exponent)),
@@ -157,7 +148,7 @@ impl Retries {
                 errors += own * (self.disturb.0 + self.disturb.1 * part) * grown;
             }
         }
-        let page = self.pages.factor(&this, c.page);
+        let page = self.pages.factor(this.own_word(Trait::WorstPage), c.page);
         (errors * this.quality * page).min(self.codeword_bits / 2.0)
     }
 
@@ -203,7 +194,7 @@ impl Retries {
     }
 
     pub(crate) fn worst_page(&self, block: BlockId) -> PageInBlock {
-        PageInBlock(self.pages.worst(&self.block(block)) as u16)
+        self.pages.worst(self.block(block).own_word(Trait::WorstPage))
     }
 
     /// Erase takes longer in a block whose oxide has felt more cycles.
@@ -239,7 +230,7 @@ impl Retries {
     /// A trait of the block, about 1 with this deviation.
     #[inline]
     fn own(&self, this: &Block, which: Trait, deviation: f64) -> f64 {
-        1.0 + deviation * self.standard.draw(rng::mix(this.word ^ which as u64))
+        1.0 + deviation * self.standard.draw(this.own_word(which))
     }
 }
 
@@ -251,23 +242,4 @@ enum Trait {
     Disturb,
     Erase,
     WorstPage,
-}
-
-impl Pages {
-    /// The block's worst page: near the place of its make, since the same layers are weak in every
-    /// block.
-    #[inline]
-    fn worst(&self, this: &Block) -> u32 {
-        let word = rng::mix(this.word ^ Trait::WorstPage as u64);
-        let aside = rng::below(word, u64::from(2 * self.scatter + 1)) as u32;
-        (self.centre + self.count + aside - self.scatter) % self.count
-    }
-
-    /// 1 at the worst page, less by `spread` at the page furthest from it.
-    #[inline]
-    fn factor(&self, this: &Block, page: PageInBlock) -> f64 {
-        let apart = u32::from(page.0).abs_diff(self.worst(this));
-        let apart = apart.min(self.count - apart);
-        1.0 - self.spread * f64::from(2 * apart) / f64::from(self.count)
-    }
 }

@@ -7,6 +7,7 @@ use ssdlab_base::quantity::Share;
 
 use crate::each::Each;
 use crate::ldpc::RUNGS_MAX;
+use crate::pages::PagesConfig;
 use crate::refusal::{Refusal, at_least_zero, positive, within};
 use crate::temperature::TemperatureConfig;
 use crate::timing::Climb;
@@ -114,21 +115,6 @@ pub struct SpreadConfig {
     pub bound: f64,
 }
 
-/// How the pages of a block differ.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct PagesConfig {
-    /// Part of the worst page's errors that the page furthest from it is spared. Default: 9%.
-    /// Source: ReadGuard, Fig. 18 (at most 3 of 16 retries within a block).
-    pub spread: Share,
-    /// Where in a block its worst pages lie, as a part of it from its first page: the same in all chips
-    /// of a make. Default: 75%. Assumed.
-    pub centre: Share,
-    /// Part of a block, to either side of that place, over which the worst pages of blocks are
-    /// scattered, up to half. Default: 5%. Assumed.
-    pub scatter: Share,
-}
-
 /// How the time of an erase shows what a block has been through.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -198,16 +184,6 @@ impl Default for SpreadConfig {
     }
 }
 
-impl Default for PagesConfig {
-    fn default() -> PagesConfig {
-        PagesConfig {
-            spread: Share::new(0.09),
-            centre: Share::new(0.75),
-            scatter: Share::new(0.05),
-        }
-    }
-}
-
 impl Default for EraseConfig {
     fn default() -> EraseConfig {
         EraseConfig { growth: 0.25, spread: Share::new(0.01) }
@@ -241,7 +217,7 @@ impl RetriesConfig {
         at_least_zero(&key("disturb.worn_errors"), self.disturb.worn_errors)?;
         positive(&key("disturb.scale"), self.disturb.scale)?;
         at_least_zero(&key("erase.growth"), self.erase.growth)?;
-        within(&key("pages.scatter"), self.pages.scatter.get(), 0.0, 0.5)?;
+        self.pages.check(&key("pages"))?;
         self.check_spreads()
     }
 

@@ -17,6 +17,7 @@ mod _native {
     use ssdlab_ldpc::derive::derive;
     use ssdlab_ldpc::ledger::Order;
     use ssdlab_ldpc::monte_carlo::Reins;
+    use ssdlab_run::chips;
     use ssdlab_run::hand::Ask;
     use ssdlab_run::result::SCHEMA_VERSION;
     use ssdlab_run::traces::{self, MixOrder, Reading};
@@ -257,6 +258,103 @@ mod _native {
     fn physics(plan: &str) -> PyResult<String> {
         let plan: Plan = from_json("plan", plan)?;
         to_json(&guarded(|| ssdlab_run::physics(&plan))?)
+    }
+
+    /// Chips of a plan's device, characterised as `order` says in JSON; and the hash of the config.
+    #[pyfunction]
+    fn measure(plan: &str, order: &str) -> PyResult<(Chips, String)> {
+        let plan: Plan = from_json("plan", plan)?;
+        let order: chips::Order = from_json("order", order)?;
+        let (samples, hash) = guarded(|| chips::measure(&plan, &order))?;
+        Ok((Chips(samples), hash))
+    }
+
+    /// Chips that a CSV file has measurements of; and its SHA-256.
+    #[pyfunction]
+    fn read_chips(path: PathBuf) -> PyResult<(Chips, String)> {
+        let (samples, hash) = guarded(|| chips::read(&path))?;
+        Ok((Chips(samples), hash))
+    }
+
+    /// Time at 30 degrees Celsius for which one unit of it at another temperature counts.
+    #[pyfunction]
+    fn acceleration(celsius: f64, activation_ev: f64) -> f64 {
+        chips::acceleration(celsius, 30.0, activation_ev)
+    }
+
+    /// Measurements of chips (`ssdlab.fit` reads them). Columns are doubles, little-endian.
+    #[pyclass]
+    struct Chips(chips::Samples);
+
+    #[pymethods]
+    impl Chips {
+        /// The chips' names.
+        #[getter]
+        fn chips(&self) -> Vec<String> {
+            self.0.chips.clone()
+        }
+
+        /// How many blocks there are.
+        #[getter]
+        fn blocks(&self) -> usize {
+            self.0.blocks.len()
+        }
+
+        /// A column; empty if it was left out.
+        fn column(&self, name: &str) -> Vec<u8> {
+            doubles(self.0.column(name).unwrap_or_default())
+        }
+
+        /// The rows of some chips, by their places, as a file has them.
+        fn csv(&self, chips: Vec<u32>) -> String {
+            self.0.of_chips(&chips).csv()
+        }
+
+        /// Why drives cannot have the blocks of these chips; None if they can.
+        fn unfit(&self, chips: Vec<u32>, activation_ev: f64) -> Option<String> {
+            let wrong = self.0.of_chips(&chips).unfit(activation_ev)?;
+            Some(format!("got {}, expected {}", wrong.got, wrong.expected))
+        }
+    }
+
+    /// ReadGuard's predictor with coefficients in JSON, over columns of doubles.
+    #[pyclass]
+    struct Predictor(chips::Predictor);
+
+    #[pymethods]
+    impl Predictor {
+        #[new]
+        fn new(config: &str) -> PyResult<Predictor> {
+            let config: chips::PredictorConfig = from_json("predictor", config)?;
+            let resolve = || Ok(chips::Predictor::resolve(&config, "predictor")?);
+            Ok(Predictor(guarded(resolve)?))
+        }
+
+        /// Ages of blocks by their P/E cycles, microseconds of an erase, first errors, days between erases.
+        fn age(&self, cycles: &[u8], erase_us: &[u8], e0: &[u8], dwell_days: &[u8]) -> Vec<u8> {
+            let of =
+                numbers(cycles).zip(numbers(erase_us)).zip(numbers(e0).zip(numbers(dwell_days)));
+            doubles(of.map(|((pe, erase), (e0, dwell))| self.0.age(pe, erase, e0, dwell)))
+        }
+
+        /// Errors by ages of blocks, days since they were programmed, and page reads.
+        fn errors(&self, age: &[u8], days: &[u8], reads: &[u8]) -> Vec<u8> {
+            let of = numbers(age).zip(numbers(days)).zip(numbers(reads));
+            doubles(of.map(|((age, days), reads)| self.0.errors(age, days, reads)))
+        }
+
+        /// Retries by errors.
+        fn retries(&self, errors: &[u8]) -> Vec<u8> {
+            doubles(numbers(errors).map(|errors| f64::from(self.0.retries(errors))))
+        }
+    }
+
+    fn numbers(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
+        bytes.chunks_exact(8).map(|chunk| f64::from_le_bytes(chunk.try_into().expect("eight")))
+    }
+
+    fn doubles(values: impl IntoIterator<Item = f64>) -> Vec<u8> {
+        values.into_iter().flat_map(f64::to_le_bytes).collect()
     }
 
     /// What codes decode, as JSON (null if Ctrl-C came before the table stood), and whether Ctrl-C was

@@ -15,6 +15,7 @@ use ssdlab_core::{Drive, DriveConfig, Resolved};
 use ssdlab_workload::twins::Twin;
 use ssdlab_workload::{Generator, WorkloadConfig, parse_spec};
 
+use crate::chips::simulated;
 use crate::observe::Wanted;
 use crate::traces::AppOrder;
 use crate::{mix, state, twin};
@@ -276,7 +277,13 @@ impl Plan {
             }
             layers = layers.set(argument)?;
         }
-        layers.resolve::<RunConfig>()
+        let (mut config, mut effective) = layers.resolve::<RunConfig>()?;
+        if let Some(read) = simulated::read(&config, &effective, &self.config)? {
+            let sha256 = serde_json::json!({"physics": {"measured": {"sha256": read.sha256}}});
+            (config, effective) = layers.json("the file's own", sha256).resolve::<RunConfig>()?;
+            read.into_config(&mut config);
+        }
+        Ok((config, effective))
     }
 }
 

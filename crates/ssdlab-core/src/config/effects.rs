@@ -44,6 +44,7 @@ fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let flash = &config.flash;
     let nobody = matches!(config.preempt, PreemptChoice::Nobody(_));
     let hold = shown(flash.hold_until_decoded);
+    let measured = matches!(config.physics, PhysicsConfig::Measured(_));
     let second_class = config.timing.voltages.get(1).map(|class| class.name.clone());
     vec![
         ("flash.hold_until_decoded", hold.clone(), chip.is_flat(), FLAT),
@@ -58,6 +59,12 @@ fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             shown(flash.multi_plane),
             flash.array == ArrayUnit::Plane,
             "with array = \"plane\", where every plane works by itself",
+        ),
+        (
+            "timing.erase",
+            Some(config.timing.erase.to_string()),
+            measured,
+            "with physics.measured, whose file has the times of erases",
         ),
         ("flash.suspend_time", shown(flash.suspend_time), nobody, NOBODY),
         ("flash.resume_time", shown(flash.resume_time), nobody, NOBODY),

@@ -16,6 +16,9 @@ use ssdlab_base::units::BytesPerSecond;
 use ssdlab_base::{Bytes, Nanos};
 use ssdlab_nand::Geometry;
 pub use ssdlab_nand::chip::PhysicsConfig;
+pub use ssdlab_nand::measured;
+pub use ssdlab_nand::retry_config::RetriesConfig;
+pub use ssdlab_nand::temperature::acceleration;
 use ssdlab_nand::timing::TimingConfig;
 
 use crate::belief::BeliefConfig;

@@ -5,9 +5,9 @@ use ssdlab_base::Nanos;
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::voltage::Voltage;
-use ssdlab_nand::{BlockId, PageType};
+use ssdlab_nand::{BlockId, PageInBlock, PageType};
 
-/// Under which conditions a block's worst page is read; never read since its erase.
+/// Under which conditions a page of a block is read.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
     /// The voltage class with which it was programmed, 0 the normal one.
@@ -18,6 +18,8 @@ pub struct At {
     pub age: Nanos,
     /// Mean time between the block's erases.
     pub dwell: Nanos,
+    /// Page reads of the block since its erase.
+    pub reads: u32,
 }
 
 /// How a page reads.
@@ -62,16 +64,48 @@ impl<'a> Survey<'a> {
         self.chip.base_rber(BlockId(block))
     }
 
-    /// How the worst page of a block reads.
-    pub fn read(&self, block: u32, at: At) -> Read {
-        let block = BlockId(block);
-        let page = self.chip.worst_page(block);
-        let conditions = Conditions {
+    fn conditions(&self, page: PageInBlock, at: At) -> Conditions {
+        Conditions {
             voltage: Voltage(at.voltage),
             retention: at.age,
             dwell: at.dwell,
+            reads: at.reads,
             ..Conditions::fresh(page, self.order.page_type(page), at.pe_cycles as f32)
-        };
+        }
+    }
+
+    /// The page of a block that decides how well it reads.
+    pub fn worst_page(&self, block: u32) -> u16 {
+        self.chip.worst_page(BlockId(block)).0
+    }
+
+    /// The page of a block, of so many, that reads best.
+    pub fn best_page(&self, block: u32, pages: u16, at: At) -> u16 {
+        let rate =
+            |page: &u16| self.chip.rber(BlockId(block), &self.conditions(PageInBlock(*page), at));
+        (0..pages).min_by(|a, b| rate(a).total_cmp(&rate(b))).unwrap_or(0)
+    }
+
+    /// Raw bit errors of a codeword of a page at the first attempt, as a controller counts them.
+    pub fn errors(&self, block: u32, page: u16, at: At) -> u32 {
+        self.chip.errors(BlockId(block), &self.conditions(PageInBlock(page), at))
+    }
+
+    /// The rung at which a page decodes; the last if not even that suffices.
+    pub fn rung(&self, block: u32, page: u16, at: At) -> u8 {
+        let conditions = self.conditions(PageInBlock(page), at);
+        self.chip.rung_needed(BlockId(block), &conditions).unwrap_or(self.chip.rungs() - 1)
+    }
+
+    /// Time to erase a block of so many P/E cycles.
+    pub fn erase(&self, block: u32, pe_cycles: f64) -> Nanos {
+        self.chip.erase_time(BlockId(block), pe_cycles as f32)
+    }
+
+    /// How the worst page of a block reads.
+    pub fn read(&self, block: u32, at: At) -> Read {
+        let block = BlockId(block);
+        let conditions = self.conditions(self.chip.worst_page(block), at);
         Read {
             rber: self.chip.rber(block, &conditions),
             rung: self.chip.rung_needed(block, &conditions),

@@ -4,6 +4,7 @@ mod always;
 mod config;
 mod flat;
 mod levels;
+mod measured;
 mod retries;
 
 use ssdlab_base::{Bytes, Nanos};

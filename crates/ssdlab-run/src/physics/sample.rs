@@ -97,7 +97,7 @@ impl<'a> Sampler<'a> {
 
     fn at(&self, voltage: u8, pe_cycles: f64, days: f64) -> At {
         let age = Nanos::from_ns((days * 86_400e9).round() as u64);
-        At { voltage, pe_cycles, age, dwell: self.dwell }
+        At { voltage, pe_cycles, age, dwell: self.dwell, reads: 0 }
     }
 
     /// How the block at this quantile reads after these cycles at this age.

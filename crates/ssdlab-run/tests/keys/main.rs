@@ -9,7 +9,10 @@ use ssdlab_run::{Plan, RunConfig, run_uninterrupted};
 use crate::tables::*;
 
 fn run(settings: &[String]) -> Result<serde_json::Value, String> {
-    let base = BASE.iter().map(|setting| setting.to_string());
+    // Measured blocks have their own times of erases, beside which none may be typed.
+    let measured = settings.iter().any(|setting| setting.starts_with("physics.measured"));
+    let fits = |setting: &&&str| !(measured && setting.starts_with("timing.erase"));
+    let base = BASE.iter().filter(fits).map(|setting| setting.to_string());
     let set = base.chain(settings.iter().cloned()).collect();
     let plan = Plan { device: "generic-mlc-512g".into(), set, seed: 3, ..Plan::default() };
     let results = run_uninterrupted(&[plan], 1).map_err(|fault| fault.to_string())?;
@@ -33,7 +36,11 @@ fn rows() -> Vec<(String, Vec<String>, String)> {
         (key.to_string(), beside.iter().map(|s| s.to_string()).collect(), value.to_string())
     });
     let physics = PHYSICS.iter().map(|(key, value)| {
-        let model = if key.starts_with("levels") { LEVELS } else { RETRIES };
+        let model = match key.split('.').next() {
+            Some("levels") => LEVELS,
+            Some("measured") => MEASURED,
+            _ => RETRIES,
+        };
         let settings = model.iter().copied().chain(beside(key)).map(str::to_string);
         (format!("physics.{key}"), settings.collect(), value.to_string())
     });

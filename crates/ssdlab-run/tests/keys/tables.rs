@@ -36,6 +36,13 @@ pub(crate) const LEVELS: &[&str] = &[
 ];
 pub(crate) const RETRIES: &[&str] =
     &["start.age_max=90d", "start.pe_cycles=3000", "start.dwell=1d", "physics=retries"];
+/// The example of chips that were measured.
+macro_rules! chips {
+    () => {
+        concat!("physics.measured.file=", env!("CARGO_MANIFEST_DIR"), "/../../examples/chips.csv")
+    };
+}
+pub(crate) const MEASURED: &[&str] = &["start.age_max=90d", "start.pe_cycles=3000", chips!()];
 /// Writes enough that blocks are erased several times.
 pub(crate) const WRITES: &[&str] =
     &["workload.requests=20000", "workload.read_share=0.1", "workload.interarrival=600us"];
@@ -293,6 +300,14 @@ pub(crate) const PHYSICS: &[(&str, &str)] = &[
     ("levels.transfer", "bits"),
     ("levels.wear.exponent", "0.9"),
     ("levels.wear.reference_cycles", "400.0"),
+    ("measured.codeword", "2KiB"),
+    ("measured.pages.centre", "0.2"),
+    ("measured.pages.scatter", "0.5"),
+    ("measured.pages.spread", "0.4"),
+    ("measured.retries", "30"),
+    ("measured.temperature.activation_ev", "0.7"),
+    ("measured.temperature.celsius", "45.0"),
+    ("measured.temperature.reference_celsius", "45.0"),
     ("retries.codeword", "2KiB"),
     ("retries.correctable", "60.0"),
     ("retries.disturb.errors", "80.0"),
@@ -333,6 +348,9 @@ pub(crate) fn beside(key: &str) -> Vec<&'static str> {
     match key {
         "levels.temperature.activation_ev" => warm.to_vec(),
         "retries.temperature.activation_ev" => hot.to_vec(),
+        "measured.temperature.activation_ev" => {
+            vec!["physics.measured.temperature.celsius=50.0"]
+        }
         "levels.disturb.rate" | "levels.disturb.scale" => {
             vec!["physics.levels.disturb.rate=0.01", "physics.levels.disturb.scale=100.0"]
         }
@@ -385,6 +403,10 @@ pub(crate) const REFUSED: &[Row] = &[
     ("start.age_max", &[], "90d"),
     ("start.age_max", &["physics=levels"], "90d"),
     ("physics.levels.temperature.celsius", &["physics=levels"], "45.0"),
+    ("physics.measured.file", &[], "gone.csv"),
+    ("physics.measured.retries", &[chips!()], "3"),
+    ("physics.measured.sha256", &[chips!()], "00"),
+    ("timing.erase", &[chips!()], "4ms"),
     ("start.invalid", &["start.fill=0"], "0.1"),
     ("start.steady", &["start.fill=0", "start.invalid=0"], "true"),
     ("tend.gc.choices", &[], "3"),

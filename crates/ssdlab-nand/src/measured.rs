@@ -1,0 +1,245 @@
+//! Characterised chips: what was measured of their blocks, as simulated blocks take it over.
+//!
+//! Whoever reads the file (this crate does not) hands its rows to [`Table::new`], and the table goes
+//! into the config before it is resolved.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::{Bytes, math};
+
+use crate::ldpc::RUNGS_MAX;
+use crate::pages::PagesConfig;
+use crate::refusal::{Refusal, within};
+use crate::temperature::TemperatureConfig;
+use crate::timing::Climb;
+
+pub(crate) const KEY: &str = "physics.measured";
+
+/// Chips that were measured: each simulated block is one of the file's, drawn at random, and reads and
+/// erases as that one did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MeasuredConfig {
+    /// The measurements, in CSV (docs/fit.md has the columns). A relative path in a config file counts
+    /// from that file's folder. No default. Source: ReadGuard, section 6.1 (chips that were characterised).
+    pub file: String,
+    /// SHA-256 of the file in hexadecimal; another file is refused. Default: that of the file, which the
+    /// effective config then holds. Source: what the file is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// The most retries of a read; one that took as many ends there. Default: 25. Source: ReadGuard,
+    /// section 3 (Fig. 6).
+    #[serde(default = "most_retries")]
+    pub retries: u8,
+    /// Size of the codeword whose errors were counted. Default: 1KiB. Source: ReadGuard (ruled).
+    #[serde(default = "codeword")]
+    pub codeword: Bytes,
+    /// The drive's temperature, which retention heeds, and the law by which bakes are converted.
+    /// Default: 30 °C.
+    #[serde(default)]
+    pub temperature: TemperatureConfig,
+    /// How the pages of a block differ: measured is its worst.
+    #[serde(default)]
+    pub pages: PagesConfig,
+    /// What the file says; put in by who reads it.
+    #[serde(skip)]
+    pub table: Option<Arc<Table>>,
+}
+
+const fn most_retries() -> u8 {
+    25
+}
+
+const fn codeword() -> Bytes {
+    Bytes::from_kib(1)
+}
+
+impl MeasuredConfig {
+    /// Every attempt senses the page in full.
+    pub(crate) fn climb(&self) -> Climb {
+        Climb { shares: vec![1.0; usize::from(self.retries) + 1], incremental: false }
+    }
+
+    /// The table, if all else can be.
+    pub(crate) fn check(&self) -> Result<&Table, Refusal> {
+        let most = (RUNGS_MAX - 1) as f64;
+        within(&format!("{KEY}.retries"), f64::from(self.retries), 1.0, most)?;
+        self.pages.check(&format!("{KEY}.pages"))?;
+        let table = self.table.as_deref().ok_or_else(|| {
+            Refusal::new(format!("{KEY}.file"), &self.file, "a file that was read before")
+        })?;
+        match table.most <= self.retries {
+            true => Ok(table),
+            false => {
+                let expected = format!("at least {}, which the file has", table.most);
+                Err(Refusal::new(format!("{KEY}.retries"), self.retries, expected))
+            }
+        }
+    }
+}
+
+/// One measurement of a block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// The block: numbers from 0 in the order in which blocks appear.
+    pub block: u32,
+    /// P/E cycles.
+    pub cycles: f64,
+    /// Age of the data in days at 30 °C.
+    pub days: f64,
+    /// Page reads of the block since it was programmed.
+    pub reads: f64,
+    /// Microseconds of the last erase.
+    pub erase_us: f64,
+    /// Raw bit errors of the first page right after it was programmed.
+    pub e0: f64,
+    /// Raw bit errors of a codeword of the worst page, at the first attempt.
+    pub errors: f64,
+    /// Retries that this page needed.
+    pub retries: u8,
+}
+
+/// What is wrong with measurements: in which row, if it is one, what was found, what was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// The row's number from 0.
+    pub row: Option<usize>,
+    /// What was found.
+    pub got: String,
+    /// What was expected.
+    pub expected: String,
+}
+
+/// Measurements, block by block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    pub(crate) blocks: Box<[Measured]>,
+    /// The most retries of any page.
+    pub(crate) most: u8,
+    /// Errors with which a page needs a retry for the first time, and those for each further one: a
+    /// straight line through all rows that needed some and were not at the last.
+    pub(crate) first: f64,
+    pub(crate) step: f64,
+}
+
+/// What was measured of one block, at every combination of the values of three axes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Measured {
+    pub(crate) cycles: Box<[f64]>,
+    /// ln(1 + days).
+    pub(crate) log_days: Box<[f64]>,
+    pub(crate) reads: Box<[f64]>,
+    /// Errors and retries; the reads change fastest, the cycles slowest.
+    pub(crate) worst: Box<[(f32, f32)]>,
+    /// Erase time in microseconds and errors of the first page, by the cycles.
+    pub(crate) signs: Box<[(f64, f64)]>,
+}
+
+impl Table {
+    /// The table of these rows, which may be in any order.
+    ///
+    /// # Errors
+    /// A block of which a combination of cycles, age and reads is missing or twice there; too few
+    /// retries to tell what one more of them masters.
+    pub fn new(rows: &[Row]) -> Result<Table, Wrong> {
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        let key = |at: usize| {
+            let row = &rows[at];
+            (row.block, row.cycles.to_bits(), row.days.to_bits(), row.reads.to_bits(), at)
+        };
+        // Numbers from 0 up are in the order of their bits.
+        order.sort_unstable_by_key(|&at| key(at));
+        let of_blocks = order.chunk_by(|&a, &b| rows[a].block == rows[b].block);
+        let blocks: Result<Box<[Measured]>, Wrong> =
+            of_blocks.map(|of| Measured::new(rows, of)).collect();
+        let blocks = blocks?;
+        let most = rows.iter().map(|row| row.retries).max().unwrap_or(0);
+        let (first, step) = line(rows, most).ok_or_else(|| Wrong {
+            row: None,
+            got: format!("{} rows, at most {most} retries", rows.len()),
+            expected: "pages that need 1, 2, 3 and more retries, with rising errors".into(),
+        })?;
+        Ok(Table { blocks, most, first, step })
+    }
+
+    /// How many blocks there are.
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+}
+
+/// The straight line through errors over retries: where the first retry begins, and the errors to
+/// each further one.
+fn line(rows: &[Row], most: u8) -> Option<(f64, f64)> {
+    let of: Vec<(f64, f64)> = rows
+        .iter()
+        .filter(|row| row.retries > 0 && row.retries < most)
+        .map(|row| (f64::from(row.retries), row.errors))
+        .collect();
+    let count = of.len() as f64;
+    let mean = |sum: f64| sum / count;
+    let x = mean(of.iter().map(|at| at.0).sum());
+    let y = mean(of.iter().map(|at| at.1).sum());
+    let square: f64 = of.iter().map(|at| (at.0 - x) * (at.0 - x)).sum();
+    let product: f64 = of.iter().map(|at| (at.0 - x) * (at.1 - y)).sum();
+    let step = product / square;
+    // A page of k retries lies midway between where k and k + 1 begin.
+    let first = y + step * (0.5 - x);
+    (step.is_finite() && step > 0.0 && first > 0.0).then_some((first, step))
+}
+
+impl Measured {
+    /// That of the block of these rows, sorted by cycles, age, reads.
+    fn new(rows: &[Row], sorted: &[usize]) -> Result<Measured, Wrong> {
+        let axis = |of: fn(&Row) -> f64| {
+            let mut values: Vec<f64> = sorted.iter().map(|&at| of(&rows[at])).collect();
+            values.sort_unstable_by(f64::total_cmp);
+            values.dedup();
+            values.into_boxed_slice()
+        };
+        let (cycles, days, reads) = (axis(|r| r.cycles), axis(|r| r.days), axis(|r| r.reads));
+        let mut next = sorted.iter().copied().peekable();
+        for &cycles in &cycles {
+            for &days in &days {
+                for &reads in &reads {
+                    let is = |row: &Row| (row.cycles, row.days, row.reads) == (cycles, days, reads);
+                    if next.next_if(|&at| is(&rows[at])).is_none() {
+                        return Err(missing(sorted, (cycles, days, reads)));
+                    }
+                    if let Some(twice) = next.next_if(|&at| is(&rows[at])) {
+                        return Err(Wrong {
+                            row: Some(twice),
+                            got: format!("{cycles} cycles, {days:.3} days, {reads} reads again"),
+                            expected: "each combination once for a block".into(),
+                        });
+                    }
+                }
+            }
+        }
+        let each = days.len() * reads.len();
+        let sign = |of: &[usize]| {
+            let mean = |of_row: fn(&Row) -> f64| {
+                of.iter().map(|&at| of_row(&rows[at])).sum::<f64>() / of.len() as f64
+            };
+            (mean(|row| row.erase_us), mean(|row| row.e0))
+        };
+        let worst = sorted.iter().map(|&at| (rows[at].errors as f32, f32::from(rows[at].retries)));
+        Ok(Measured {
+            worst: worst.collect(),
+            signs: sorted.chunks(each).map(sign).collect(),
+            log_days: days.iter().map(|&days| math::ln_1p(days)).collect(),
+            cycles,
+            reads,
+        })
+    }
+}
+
+fn missing(sorted: &[usize], (cycles, days, reads): (f64, f64, f64)) -> Wrong {
+    Wrong {
+        row: sorted.iter().min().copied(),
+        got: format!("a block without a row for {cycles} cycles, {days:.3} days, {reads} reads"),
+        expected: "each age of its data with each count of reads at each of its cycles".into(),
+    }
+}

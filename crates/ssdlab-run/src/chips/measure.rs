@@ -1,0 +1,134 @@
+//! Chips of a device's make, characterised as a laboratory would: cycled, programmed, baked, read.
+
+use serde::Deserialize;
+use ssdlab_base::{Fault, Nanos};
+use ssdlab_core::config::{PhysicsConfig, RetriesConfig, acceleration};
+use ssdlab_core::flash::{At, Survey};
+
+use super::{NUMBERS, Samples};
+use crate::plan::{Plan, Prepared};
+
+/// The temperature in degrees Celsius at which times between erases are stated. Source: ReadGuard,
+/// section 4.1.
+const BASE_CELSIUS: f64 = 30.0;
+
+/// What is measured.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// How many chips, all of the device's make, none of them in the drive itself.
+    pub chips: u32,
+    /// How many blocks of each, evenly from its first to its last.
+    pub blocks: u32,
+    /// P/E cycles at which each block is measured.
+    pub cycles: Vec<f64>,
+    /// What happens to a block between program and read: hours at a temperature, page reads.
+    pub conditions: Vec<(f64, f64, u32)>,
+    /// Hours between erases at 30 °C, by turns from block to block.
+    pub dwell_h: Vec<f64>,
+}
+
+/// Measures chips of a plan's device; the samples, and the hash of the config that made them.
+///
+/// # Errors
+/// The first thing that is wrong with the plan; physics other than `retries`; more chips or blocks than
+/// can be told apart.
+pub fn measure(plan: &Plan, order: &Order) -> Result<(Samples, String), Fault> {
+    let prepared = plan.prepare()?;
+    let config = &prepared.resolved.config;
+    let PhysicsConfig::Retries(retries) = &config.physics else {
+        let fault = prepared.effective.fault_at("physics");
+        return Err(
+            fault.expected("retries (--set physics=retries, or the device readguard-tlc-2t)")
+        );
+    };
+    let geometry = &config.geometry;
+    let of_chip = geometry.dies * geometry.planes * geometry.blocks;
+    let own = geometry.channels * geometry.chips;
+    if order.blocks > of_chip {
+        let expected = format!("at most {of_chip}, which a chip of this device has");
+        return Err(Fault::new("--blocks", "too many").got(order.blocks).expected(expected));
+    }
+    let chips_most = u32::MAX / of_chip - own;
+    if order.chips > chips_most {
+        let expected = format!("at most {chips_most} of this device");
+        return Err(Fault::new("--chips", "too many").got(order.chips).expected(expected));
+    }
+    let bench = Bench::new(&prepared, retries);
+    let mut samples = Samples::default();
+    for chip in 0..order.chips {
+        samples.chips.push(format!("{}", chip + 1));
+        for nth in 0..order.blocks {
+            let block =
+                (2 * u64::from(nth) + 1) * u64::from(of_chip) / (2 * u64::from(order.blocks));
+            samples.blocks.push(block.to_string());
+            let turn = (chip + nth) as usize % order.dwell_h.len();
+            let number = (own + chip) * of_chip + block as u32;
+            bench.block(order, number, order.dwell_h[turn], &mut samples);
+        }
+    }
+    Ok((samples, prepared.effective.hash().to_owned()))
+}
+
+/// Where blocks are measured.
+struct Bench<'a> {
+    survey: Survey<'a>,
+    pages: u16,
+    /// The drive's temperature, for which the physics holds, and the energy that converts others.
+    celsius: f64,
+    activation_ev: f64,
+}
+
+impl<'a> Bench<'a> {
+    fn new(prepared: &'a Prepared, retries: &RetriesConfig) -> Bench<'a> {
+        let resolved = &*prepared.resolved;
+        let page = resolved.geometry().page_size;
+        let on_bus = resolved.config.flash.bus_rate.time_for(page);
+        Bench {
+            survey: Survey::new(&resolved.chip, &resolved.page_order, (page.get(), on_bus)),
+            pages: resolved.geometry().pages as u16,
+            celsius: retries.temperature.celsius,
+            activation_ev: retries.temperature.activation_ev,
+        }
+    }
+
+    /// Time at the drive's temperature that so many hours at another count for.
+    fn time(&self, hours: f64, celsius: f64) -> Nanos {
+        let faster = acceleration(celsius, self.celsius, self.activation_ev);
+        Nanos::from_ns((hours * 3600e9 * faster).round() as u64)
+    }
+
+    /// Adds the rows of a block, whose chip is the last and which is itself the last of its chip.
+    fn block(&self, order: &Order, block: u32, dwell_h: f64, samples: &mut Samples) {
+        let (chip, place) = (samples.chips.len() as u32 - 1, samples.blocks.len() as u32 - 1);
+        let dwell = self.time(dwell_h, BASE_CELSIUS);
+        let at = |pe_cycles, age, reads| At { voltage: 0, pe_cycles, age, dwell, reads };
+        let worst = self.survey.worst_page(block);
+        let hardest = order.conditions.last().map(|&(h, c, reads)| (self.time(h, c), reads));
+        let (age, reads) = hardest.unwrap_or((Nanos::ZERO, 0));
+        let most = order.cycles.last().copied().unwrap_or(0.0);
+        let best = self.survey.best_page(block, self.pages, at(most, age, reads));
+        for &cycles in &order.cycles {
+            let erase_us = self.survey.erase(block, cycles).as_us();
+            let e0 = self.survey.errors(block, 0, at(cycles, Nanos::ZERO, 0));
+            for &(hours, celsius, reads) in &order.conditions {
+                let at = at(cycles, self.time(hours, celsius), reads);
+                let row: [f64; NUMBERS.len()] = [
+                    cycles,
+                    hours,
+                    celsius,
+                    f64::from(reads),
+                    erase_us,
+                    f64::from(e0),
+                    f64::from(self.survey.errors(block, worst, at)),
+                    f64::from(self.survey.rung(block, worst, at)),
+                    dwell_h,
+                    f64::from(self.survey.rung(block, best, at)),
+                ];
+                samples.chip.push(chip);
+                samples.block.push(place);
+                samples.numbers.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+            }
+        }
+    }
+}

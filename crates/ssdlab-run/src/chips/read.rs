@@ -1,0 +1,153 @@
+//! Measurements in CSV.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+use ssdlab_base::Fault;
+
+use super::{NUMBERS, Samples};
+
+/// The columns that name a row's block.
+const NAMES: [&str; 2] = ["chip", "block"];
+/// A line is shorter than this.
+const LINE_MOST: u64 = 1 << 16;
+
+/// What a column of a file is.
+#[derive(Clone, Copy)]
+enum Column {
+    Name(usize),
+    Number(usize),
+}
+
+/// Reads measurements from a file: the rows, and the file's SHA-256 in hexadecimal. Empty lines and
+/// those that begin with `#` are skipped; the first other one names the columns, in any order.
+///
+/// # Errors
+/// A file that cannot be read; the first line that is none of a table of measurements.
+pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
+    let name = path.display().to_string();
+    let unreadable = |error: std::io::Error| Fault::new(&name, format!("cannot be read: {error}"));
+    let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
+    let (mut hash, mut line, mut number) = (Sha256::new(), Vec::new(), 0);
+    let mut table = Reading { name: &name, columns: Vec::new(), known: BTreeMap::new() };
+    let mut samples = Samples::default();
+    loop {
+        line.clear();
+        let limited = &mut file.by_ref().take(LINE_MOST);
+        if limited.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
+            break;
+        }
+        number += 1;
+        hash.update(&line);
+        let fault = |what: &str| Fault::new(&name, what).line(number);
+        if line.len() as u64 == LINE_MOST {
+            return Err(fault("too long").expected("a table of measurements in CSV"));
+        }
+        let text = std::str::from_utf8(&line).map_err(|_| fault("is no UTF-8"))?;
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if text.is_empty() || text.starts_with('#') {
+            continue;
+        }
+        let cells: Vec<&str> = text.split(',').map(str::trim).collect();
+        match table.columns.is_empty() {
+            true => table.begin(&cells, number)?,
+            false => table.row(&cells, number, &mut samples)?,
+        }
+    }
+    if samples.rows() == 0 {
+        let expected = "a line with the names of columns, and a line a measurement";
+        return Err(Fault::new(&name, "no measurement").got("none").expected(expected));
+    }
+    let hash = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok((samples, hash))
+}
+
+/// What is known of the file so far.
+struct Reading<'a> {
+    name: &'a str,
+    columns: Vec<Column>,
+    /// The places of chips and of their blocks, by name.
+    known: BTreeMap<String, (u32, BTreeMap<String, u32>)>,
+}
+
+impl Reading<'_> {
+    fn fault(&self, line: u64, what: impl Into<String>) -> Fault {
+        Fault::new(self.name, what).line(line)
+    }
+
+    /// Takes the first line, which names the columns.
+    fn begin(&mut self, cells: &[&str], line: u64) -> Result<(), Fault> {
+        let names = || NAMES.into_iter().chain(NUMBERS.iter().map(|column| column.name));
+        for (at, &cell) in cells.iter().enumerate() {
+            let of_name = NAMES.iter().position(|&name| name == cell).map(Column::Name);
+            let of_number = || NUMBERS.iter().position(|of| of.name == cell).map(Column::Number);
+            let Some(column) = of_name.or_else(of_number) else {
+                let fault = self.fault(line, "not a column").got(format!("{cell:?}"));
+                let expected = names().collect::<Vec<_>>().join(", ");
+                return Err(fault.expected(expected).suggest(cell, names()));
+            };
+            if cells[..at].contains(&cell) {
+                let fault = self.fault(line, "a column twice").got(format!("{cell:?}"));
+                return Err(fault.expected("each column once"));
+            }
+            self.columns.push(column);
+        }
+        let needed = NUMBERS.iter().filter(|of| !of.optional).map(|of| of.name);
+        if let Some(missing) = NAMES.into_iter().chain(needed).find(|name| !cells.contains(name)) {
+            let fault = self.fault(line, format!("no column {missing}")).got(cells.join(","));
+            return Err(fault.expected(format!("a column {missing}")));
+        }
+        Ok(())
+    }
+
+    /// Takes a row.
+    fn row(&mut self, cells: &[&str], line: u64, samples: &mut Samples) -> Result<(), Fault> {
+        if cells.len() != self.columns.len() {
+            let got = format!("{} values", cells.len());
+            let expected = format!("{}, one for each column", self.columns.len());
+            return Err(self.fault(line, "not a row").got(got).expected(expected));
+        }
+        let mut names = [""; NAMES.len()];
+        for (&cell, &column) in cells.iter().zip(&self.columns) {
+            match column {
+                Column::Name(at) if cell.is_empty() => {
+                    let fault = self.fault(line, NAMES[at]).got("nothing");
+                    return Err(fault.expected(format!("the name of a {}", NAMES[at])));
+                }
+                Column::Name(at) => names[at] = cell,
+                Column::Number(at) => {
+                    let value = self.number(at, cell, line)?;
+                    samples.numbers[at].push(value);
+                }
+            }
+        }
+        let [chip, block] = names;
+        let (place, blocks) = self.known.entry(chip.to_owned()).or_insert_with(|| {
+            samples.chips.push(chip.to_owned());
+            (samples.chips.len() as u32 - 1, BTreeMap::new())
+        });
+        samples.chip.push(*place);
+        samples.block.push(*blocks.entry(block.to_owned()).or_insert_with(|| {
+            samples.blocks.push(block.to_owned());
+            samples.blocks.len() as u32 - 1
+        }));
+        samples.lines.push(line);
+        Ok(())
+    }
+
+    fn number(&self, at: usize, cell: &str, line: u64) -> Result<f64, Fault> {
+        let column = &NUMBERS[at];
+        let fits = |value: &f64| {
+            (column.least..=column.most).contains(value) && (!column.whole || value.fract() == 0.0)
+        };
+        // To nothing, 0 is added: that makes it 0 whatever its sign.
+        cell.parse::<f64>().ok().filter(fits).map(|value| value + 0.0).ok_or_else(|| {
+            let kind = if column.whole { "a whole number" } else { "a number" };
+            let expected = format!("{kind} from {} to {}", column.least, column.most);
+            self.fault(line, column.name).got(format!("{cell:?}")).expected(expected)
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! Drives whose blocks are those of a file of measurements.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ssdlab_base::Fault;
+use ssdlab_config::Effective;
+use ssdlab_core::config::measured::{Row, Table, Wrong};
+use ssdlab_core::config::{PhysicsConfig, acceleration};
+
+use super::{Samples, at};
+use crate::plan::RunConfig;
+
+/// The key that names the file.
+const KEY: &str = "physics.measured.file";
+/// The temperature in degrees Celsius at which ages are compared. Source: ReadGuard, section 4.2.
+const BASE_CELSIUS: f64 = 30.0;
+
+/// A file of measurements that a config names.
+pub(crate) struct Read {
+    table: Arc<Table>,
+    /// The file's SHA-256 in hexadecimal.
+    pub(crate) sha256: String,
+}
+
+/// Reads the file that a config names, if it names one. A relative path counts from the folder of
+/// the config file among `files` that holds it, else from the working directory.
+///
+/// # Errors
+/// A file that cannot be read, is another than the config says, or has no table of measurements.
+pub(crate) fn read(
+    config: &RunConfig,
+    effective: &Effective,
+    files: &[PathBuf],
+) -> Result<Option<Read>, Fault> {
+    let PhysicsConfig::Measured(measured) = &config.physics else { return Ok(None) };
+    let fault = effective.fault_at(KEY);
+    let beside = files.iter().find(|file| file.display().to_string() == fault.source);
+    let folder = beside.and_then(|file| file.parent()).unwrap_or(Path::new(""));
+    let path = folder.join(&measured.file);
+    if !path.is_file() {
+        return Err(fault.expected("a file with measurements of chips, in CSV"));
+    }
+    let (samples, sha256) = super::read(&path)?;
+    if measured.sha256.as_ref().is_some_and(|said| *said != sha256) {
+        let fault = effective.fault_at("physics.measured.sha256");
+        return Err(fault.expected(format!("{sha256}, that of {}", path.display())));
+    }
+    let table = Table::new(&rows(&samples, measured.temperature.activation_ev));
+    let table = table.map_err(|wrong| misread(&path, &samples, wrong))?;
+    Ok(Some(Read { table: Arc::new(table), sha256 }))
+}
+
+impl Read {
+    /// Gives a config what its file holds.
+    pub(crate) fn into_config(self, config: &mut RunConfig) {
+        if let PhysicsConfig::Measured(measured) = &mut config.physics {
+            measured.table = Some(self.table);
+        }
+    }
+}
+
+/// Measurements with their ages at 30 °C.
+pub(crate) fn rows(samples: &Samples, activation_ev: f64) -> Vec<Row> {
+    let of = |column: usize, row: usize| samples.numbers[column][row];
+    let days = |row| {
+        let faster = acceleration(of(at::CELSIUS, row), BASE_CELSIUS, activation_ev);
+        of(at::HOURS, row) * faster / 24.0
+    };
+    let row = |row| Row {
+        block: samples.block[row],
+        cycles: of(at::CYCLES, row),
+        days: days(row),
+        reads: of(at::READS, row),
+        erase_us: of(at::ERASE, row),
+        e0: of(at::E0, row),
+        errors: of(at::ERRORS, row),
+        retries: of(at::RETRIES, row) as u8,
+    };
+    (0..samples.rows()).map(row).collect()
+}
+
+/// What is wrong with a file's measurements, at its line.
+fn misread(path: &Path, samples: &Samples, wrong: Wrong) -> Fault {
+    let fault = Fault::new(path.display().to_string(), "is no table for physics.measured");
+    let fault = fault.got(wrong.got).expected(wrong.expected);
+    match wrong.row.and_then(|row| samples.lines.get(row)) {
+        Some(&line) => fault.line(line),
+        None => fault,
+    }
+}

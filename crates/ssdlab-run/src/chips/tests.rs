@@ -1,0 +1,207 @@
+//! Measurements that are made, written and read, and drives whose blocks they are.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+use crate::plan::{Plan, effective};
+use crate::run::run_uninterrupted;
+
+const DEVICE: &str = "generic-tlc-2t";
+
+fn plan(settings: &[&str]) -> Plan {
+    let set = settings.iter().map(|line| line.to_string()).collect();
+    Plan { device: DEVICE.into(), set, seed: 1, ..Plan::default() }
+}
+
+fn order() -> Order {
+    Order {
+        chips: 2,
+        blocks: 3,
+        cycles: vec![0.0, 3000.0],
+        conditions: vec![
+            (0.0, 30.0, 0),
+            (0.0, 30.0, 57_600),
+            (24.0, 30.0, 0),
+            (24.0, 30.0, 57_600),
+            (15.0, 85.0, 0),
+            (15.0, 85.0, 57_600),
+        ],
+        dwell_h: vec![24.0, 720.0],
+    }
+}
+
+fn made(settings: &[&str]) -> Samples {
+    let settings = [&["physics=retries"], settings].concat();
+    measure(&plan(&settings), &order()).unwrap().0
+}
+
+fn number(samples: &Samples, name: &str) -> Vec<f64> {
+    samples.column(name).expect("a column")
+}
+
+/// A file in a folder that goes when this does.
+struct Written(tempfile::TempDir);
+
+impl Written {
+    fn new(text: &str) -> Written {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("chips.csv"), text).unwrap();
+        Written(folder)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("chips.csv")
+    }
+}
+
+fn misread(text: &str) -> String {
+    let file = Written::new(text);
+    let line = read(&file.path()).unwrap_err().to_string();
+    line.rsplit_once("chips.csv").expect("the file's name").1.to_owned()
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let samples = made(&[]);
+    assert_eq!((samples.rows(), samples.chips.len(), samples.blocks.len()), (72, 2, 6));
+    let file = Written::new(&samples.csv());
+    let (again, hash) = read(&file.path()).unwrap();
+    assert_eq!(again.lines, (2..74).collect::<Vec<u64>>());
+    assert_eq!(Samples { lines: Vec::new(), ..again.clone() }, samples);
+    assert_eq!(hash.len(), 64);
+    // Columns in another order, with remarks between, and without the optional ones.
+    let turn = |line: &str| {
+        let cells: Vec<&str> = line.split(',').take(10).collect();
+        format!("# a remark\n{}\n\n", cells.into_iter().rev().collect::<Vec<_>>().join(","))
+    };
+    let text: String = samples.csv().lines().map(turn).collect();
+    let (turned, _) = read(&Written::new(&text).path()).unwrap();
+    assert_eq!(number(&turned, "errors"), number(&samples, "errors"));
+    assert!(number(&turned, "dwell_h").is_empty());
+    assert!(turned.column("dwell").is_none());
+}
+
+#[test]
+fn chips_are_told_apart_and_taken_out() {
+    let samples = made(&[]);
+    let second = samples.of_chips(&[1]);
+    assert_eq!((second.rows(), second.chips.as_slice()), (36, &["2".to_owned()][..]));
+    assert_eq!(number(&second, "errors"), number(&samples, "errors")[36..]);
+    assert_eq!(number(&second, "block"), number(&samples, "block")[..36]);
+    // Each chip has blocks of its own, at the same places.
+    assert_eq!(samples.blocks[..3], samples.blocks[3..]);
+    assert_ne!(number(&samples, "errors")[..36], number(&samples, "errors")[36..]);
+}
+
+#[test]
+fn what_is_measured_is_what_the_physics_says() {
+    let samples = made(&["physics.retries.noise=0"]);
+    let of = |name| number(&samples, name);
+    let (errors, retries) = (of("errors"), of("retries"));
+    for (errors, retries) in errors.iter().zip(&retries) {
+        // A retry for each twelve beyond 72; what is counted is rounded.
+        let exact = ((errors - 72.0) / 12.0).ceil().clamp(0.0, 25.0);
+        assert!(
+            (exact - retries).abs() <= f64::from((errors - 72.0) % 12.0 <= 1.0),
+            "{errors} {retries}"
+        );
+    }
+    let mean = |from: usize| errors[from..].iter().step_by(6).sum::<f64>();
+    assert!(mean(0) < mean(1) && mean(0) < mean(2) && mean(2) < mean(4));
+    // First errors and times of erases are of block and cycles, whatever came after.
+    for column in [of("e0"), of("t_erase_us")] {
+        assert!(column.chunks(6).all(|same| same.iter().all(|value| *value == same[0])));
+        assert!(column[0] < column[6]);
+    }
+    assert!(of("retries_best").iter().zip(&retries).all(|(best, worst)| best <= worst));
+    // A block of the drive itself is none of these: they come after its last chip.
+    let noisy = made(&[]);
+    assert_ne!(number(&noisy, "errors"), errors);
+    assert_eq!(number(&noisy, "retries"), retries);
+}
+
+#[test]
+fn only_chips_with_retries_are_measured() {
+    let line = |plan, order| measure(&plan, &order).unwrap_err().to_string();
+    assert!(line(plan(&[]), order()).contains("physics=retries"));
+    let many = Order { blocks: 1 << 30, ..order() };
+    assert!(line(plan(&["physics=retries"]), many).contains("--blocks"));
+}
+
+const HEAD: &str = "chip,block,pe,retention_h,temp_c,reads,t_erase_us,e0,errors,retries";
+
+#[test]
+fn a_wrong_file_is_told_in_a_line_with_its_place() {
+    let row = "a,7,0,0,30,0,3500,30,40,0";
+    assert_eq!(read(&Written::new(&format!("{HEAD}\n{row}\n")).path()).unwrap().0.rows(), 1);
+    let of = |line: &str| misread(&format!("{HEAD}\n{row}\n{line}\n"));
+    assert!(of("a,7,0,0,30,0,3500,30,40").starts_with(":3: not a row: got 9 values, expected 10"));
+    assert!(
+        of("a,7,x,0,30,0,3500,30,40,0").starts_with(":3: pe: got \"x\", expected a number from 0")
+    );
+    assert!(
+        of("a,7,0,0,30,0.5,3500,30,40,0").contains("reads: got \"0.5\", expected a whole number")
+    );
+    assert!(of("a,7,0,0,300,0,3500,30,40,0").contains("temp_c: got \"300\""));
+    assert!(of("a,7,0,0,30,0,3500,30,-1,0").contains("errors: got \"-1\""));
+    assert!(of("a,7,0,0,30,0,3500,30,nan,0").contains("errors: got \"nan\""));
+    assert!(of("a,7,0,0,30,0,0,30,40,0").contains("t_erase_us: got \"0\""));
+    assert!(of(",7,0,0,30,0,3500,30,40,0").contains("chip: got nothing"));
+    assert!(misread(&HEAD.replace("errors", "eror")).starts_with(":1: not a column: got \"eror\""));
+    assert!(misread(&HEAD.replace("errors", "eror")).contains("did you mean \"errors\""));
+    assert!(misread(&HEAD.replace(",e0", "")).contains(":1: no column e0"));
+    assert!(misread(&HEAD.replace("e0", "pe")).contains("a column twice"));
+    assert!(misread(HEAD).contains("no measurement"));
+    assert!(misread("").contains("no measurement"));
+    let gone = read(&PathBuf::from("no/such.csv")).unwrap_err().to_string();
+    assert!(gone.starts_with("no/such.csv: cannot be read"), "{gone}");
+}
+
+/// A plan of a small drive with blocks of this file, named in a config file beside it.
+fn simulated(file: &Written, more: &str) -> Plan {
+    let config = file.0.path().join("fit.toml");
+    let text = format!("physics.measured.file = \"chips.csv\"\n{more}");
+    fs::write(&config, text).unwrap();
+    let small =
+        ["geometry.blocks=64", "start.fill=0.5", "start.pe_cycles=3000", "start.age_max=30d"];
+    Plan { config: vec![config], limit: Some(400), ..plan(&small) }
+}
+
+#[test]
+fn a_drive_has_the_blocks_of_the_file_that_its_config_names() {
+    let file = Written::new(&made(&[]).csv());
+    let plan = simulated(&file, "");
+    let (toml, _, hash) = effective(&plan).unwrap();
+    let (_, sha256) = read(&file.path()).unwrap();
+    assert!(toml.contains(&sha256), "{toml}");
+    let result = || run_uninterrupted(&[plan.clone()], 1).unwrap().remove(0);
+    let before = serde_json::to_value(result()).unwrap();
+    // The same blocks with no error that needs a retry read faster; the config's hash tells.
+    let text = made(&["physics.retries.wear.errors=0"]).csv();
+    fs::write(file.path(), text).unwrap();
+    let after = serde_json::to_value(result()).unwrap();
+    assert_ne!(before["results_digest"], after["results_digest"]);
+    assert_ne!(effective(&plan).unwrap().2, hash);
+    // What the effective config says can be run again, and holds for that file alone.
+    let line = effective(&simulated(&file, &format!("physics.measured.sha256 = \"{sha256}\"")));
+    let line = line.unwrap_err().to_string();
+    assert!(line.contains("physics.measured.sha256") && line.contains("fit.toml"), "{line}");
+}
+
+#[test]
+fn a_file_that_is_no_table_is_told_at_its_line() {
+    let text = made(&[]).csv();
+    let short: Vec<&str> =
+        text.lines().enumerate().filter(|(at, _)| *at != 9).map(|(_, l)| l).collect();
+    let line = effective(&simulated(&Written::new(&short.join("\n")), "")).unwrap_err().to_string();
+    assert!(line.contains("chips.csv:2: is no table for physics.measured"), "{line}");
+    assert!(line.contains("3000 cycles, 1.000 days, 0 reads"), "{line}");
+    let gone = Plan {
+        config: Vec::new(),
+        set: vec!["physics.measured.file=gone.csv".into()],
+        ..plan(&[])
+    };
+    let line = effective(&gone).unwrap_err().to_string();
+    assert!(line.contains("gone.csv") && line.contains("a file with measurements"), "{line}");
+}

@@ -1,0 +1,238 @@
+"""ReadGuard's retry predictor, fitted to characterised chips: what comes of it, typed.
+
+docs/fit.md says what everything means. A reading order: this file says what is told,
+``asked`` what is measured, ``table`` how it is read, ``model`` how it is fitted, ``judged`` how it
+is validated, ``work`` puts them together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.fitting.asked import CORRECTABLE, Asked
+from ssdlab.plans import Path, Plan
+from ssdlab.results import build
+from ssdlab.told import Told
+
+if TYPE_CHECKING:
+    from ssdlab.figures import Figure
+
+DEFAULT_DEVICE = "readguard-tlc-2t"
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficients:
+    """What ``belief.retries.predicted`` takes: c0 to c4, c5 and c6, c7 to c9, and the steps."""
+
+    age: Sequence[float]
+    initial: Sequence[float]
+    growth: Sequence[float]
+    thresholds: Sequence[float]
+    dwell_least: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the chips."""
+
+    name: str
+    chips: int
+    blocks: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Errors at a place on an axis: means of measured and predicted, and the measured's ends."""
+
+    at: float
+    measured: float
+    least: float
+    most: float
+    predicted: float
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """The %RMSE of errors of blocks of an age, over retention or over reads.
+
+    ``centre`` is the age at which blocks were found, within 0.05: that asked for if there are any,
+    else the nearest. ``percent`` is the root of the mean squared difference over the mean measured.
+    """
+
+    age: float
+    centre: float
+    over: str
+    rows: int
+    percent: float
+    points: Sequence[At]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Retries that were measured where so many were predicted."""
+
+    predicted: int
+    rows: int
+    least: int
+    quarter: float
+    median: float
+    three_quarters: float
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """The %RMSE of errors over all that was validated, of a predictor that knows less."""
+
+    name: str
+    what: str
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """Shares of blocks by the retries they need, from 0 up, after so many cycles."""
+
+    cycles: float
+    shares: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How many retries blocks need of data of an age that was so often read."""
+
+    days: float
+    reads: float
+    chances: Sequence[Chance]
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """Retries apart at about 3.5K cycles: of the worst pages of blocks, of the pages of one."""
+
+    cycles: float
+    days: float
+    reads: float
+    inter: int
+    intra: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Retries that were measured of pages with so many errors."""
+
+    errors: float
+    rows: int
+    mean: float
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the paper says, what was found, and whether that holds."""
+
+    what: str
+    paper: str
+    found: str
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fit(Told):
+    """A fit; ``str`` is what ``ssdlab fit`` prints."""
+
+    source: str
+    device: str | None
+    seed: int
+    version: str
+    config_hash: str | None
+    csv_sha256: str | None
+    correctable: float | None
+    errors_most: float
+    parts: Sequence[Part]
+    coefficients: Coefficients
+    age_percent: float
+    errors_percent: float
+    errors: Sequence[Error]
+    spreads: Sequence[Spread]
+    exact: float
+    within_one: float
+    ablations: Sequence[Ablation]
+    conditions: Sequence[Condition]
+    variation: Sequence[Variation]
+    steps: Sequence[Step]
+    claims: Sequence[Claim]
+    simulated: str | None
+    unfit: str | None
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def html(self) -> str:
+        """Return the page with figures and tables."""
+        from ssdlab import page  # noqa: PLC0415  drawing is loaded when something is to be drawn
+
+        return page.html_of_fit(self)
+
+    def figures(self) -> Sequence[Figure]:
+        """Return the figures."""
+        from ssdlab.figures import of_fit  # noqa: PLC0415  as above
+
+        return of_fit(self)
+
+    def __str__(self) -> str:
+        """Return it as text."""
+        from ssdlab.fitting import words  # noqa: PLC0415  it names what is declared here
+
+        return words.text(self)
+
+    def save(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Write what a run takes and the figures to ``folder``, all or nothing; the files' names."""
+        from ssdlab.files import Folder  # noqa: PLC0415  loaded when something is written
+
+        Folder("out", os.fspath(folder)).write(self.contents())
+        return list(self.contents())
+
+    def contents(self) -> dict[str, bytes]:
+        """Return the files that ``--out`` writes, by name."""
+        texts = {**self.files, "fit.json": self.to_json() + "\n"}
+        return {name: text.encode() for name, text in texts.items()}
+
+    @property
+    def heading(self) -> str:
+        """Say what was fitted."""
+        chips = sum(part.chips for part in self.parts)
+        return f"{self.source} · {chips} chips · seed {self.seed}"
+
+
+def fit(
+    csv: Path | None = None,
+    /,
+    *,
+    asked: Asked | None = None,
+    correctable: float | None = CORRECTABLE,
+    **options: Any,
+) -> Fit:
+    """Fit the retry predictor to the chips of a CSV file, or to chips that are made for it.
+
+    ``options`` are fields of a :class:`ssdlab.Plan`: device, config, set, seed. ``asked`` says what
+    is measured of chips that are made. ``correctable`` are the errors up to which a page needs no
+    retry, 72 by ruling; None has them fitted like the others. :meth:`Fit.save` writes the config.
+
+    >>> import ssdlab
+    >>> found = ssdlab.fit(device="generic-tlc-2t", set={"physics": "retries"},
+    ...     asked=ssdlab.Asked(chips=(4, 4, 2), blocks=8))
+    >>> len(found.coefficients.thresholds) > 20
+    True
+
+    docs/fit.md says what everything means. Raises :class:`InputError` if an input is wrong.
+    """
+    from ssdlab.fitting import work  # noqa: PLC0415  numpy and scipy are loaded when they are needed
+
+    plan = replace(Plan(device=DEFAULT_DEVICE), **options)
+    raw, written = work.fitted(csv, plan, asked or Asked(), correctable)
+    return build(Fit, {**raw, "raw": raw, "files": written})

@@ -1,0 +1,123 @@
+"""A fit as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ssdlab.fitting import Fit
+from ssdlab.text import NONE, Column
+from ssdlab.truth import Table
+
+
+def text(told: Fit) -> str:
+    """Return what ``ssdlab fit`` prints."""
+    tables = [coefficients(told), claims(told), errors(told), ablations(told), spreads(told)]
+    tables += [variation(told)]
+    parts = [f"{told.heading}\n{split(told)}", *(str(each) for each in tables)]
+    return "\n\n".join([*parts, "\n".join(notes(told))])
+
+
+def split(told: Fit) -> str:
+    """Say how the chips were divided."""
+    said = [f"{part.chips} to {part.name} ({part.rows:,} rows)" for part in told.parts]
+    return "chips: " + ", ".join(said)
+
+
+def notes(told: Fit) -> Iterator[str]:
+    """List what the user should know beyond the figures, a line each."""
+    missed = sum(not claim.holds for claim in told.claims)
+    if missed:
+        yield f"{missed} of {len(told.claims)} claims do not come out"
+    yield f"retries met exactly {told.exact:.1%}, within one {told.within_one:.1%}"
+    if told.simulated:
+        yield f"{told.parts[2].chips} chips are kept to be simulated"
+    if told.unfit:
+        yield f"no chips to be simulated: {told.unfit}"
+
+
+_UNITS = {
+    "age": ("", "per P/E cycle", "per µs of an erase", "per error of the first page", "per ln(days)"),
+    "initial": ("errors per age", "errors"),
+    "growth": ("errors per age and ln(days)", "age", "per page read"),
+}
+
+
+def coefficients(told: Fit) -> Table:
+    """List the coefficients."""
+    found = told.coefficients
+    values = [*found.age, *found.initial, *found.growth]
+    units = [unit for each in _UNITS.values() for unit in each]
+    labels = Column("coefficient", [f"c{at}" for at in range(len(values))])
+    columns = [Column("value", [f"{value:.6g}" for value in values]), Column("unit", units)]
+    steps = found.thresholds
+    title = f"coefficients; {len(steps)} thresholds from {steps[0]:g} to {steps[-1]:g} errors"
+    return Table(title, labels, columns, words=True)
+
+
+def claims(told: Fit) -> Table:
+    """Set what the paper says beside what came out."""
+    labels = Column("what", [_short(claim.what) for claim in told.claims])
+    columns = [
+        Column("paper", [claim.paper for claim in told.claims]),
+        Column("here", [claim.found for claim in told.claims]),
+        Column("", ["" if claim.holds else "not met" for claim in told.claims]),
+    ]
+    return Table("what the paper says", labels, columns)
+
+
+_LONGEST = 40
+
+
+def _short(words: str) -> str:
+    """Leave out what a line of a terminal has no room for."""
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 1].rstrip() + "…"
+
+
+def errors(told: Fit) -> Table:
+    """Set side by side how far off errors are by age."""
+    labels = Column("age", [f"{one.age:g}" for one in told.errors])
+    columns = [
+        Column("over", [one.over for one in told.errors]),
+        Column("found at", [f"{one.centre:.2f}" for one in told.errors]),
+        Column("rows", [f"{one.rows:,}" for one in told.errors]),
+        Column("%RMSE", [f"{one.percent:.2f}" for one in told.errors]),
+    ]
+    whole = f"errors: %RMSE {told.errors_percent:.2f} over all, of ages {told.age_percent:.2f}"
+    return Table(whole, labels, columns)
+
+
+def ablations(told: Fit) -> Table:
+    """Set side by side predictors that know less."""
+    labels = Column("model", [one.name for one in told.ablations])
+    columns = [
+        Column("%RMSE", [f"{one.percent:.2f}" for one in told.ablations]),
+        Column("knows", [one.what for one in told.ablations]),
+    ]
+    return Table("predictors that know less", labels, columns, words=True)
+
+
+def spreads(told: Fit) -> Table:
+    """Set side by side what was measured where a number of retries was predicted."""
+    labels = Column("predicted", [str(one.predicted) for one in told.spreads])
+    columns = [
+        Column("rows", [f"{one.rows:,}" for one in told.spreads]),
+        Column("least", [str(one.least) for one in told.spreads]),
+        Column("25 %", [f"{one.quarter:g}" for one in told.spreads]),
+        Column("median", [f"{one.median:g}" for one in told.spreads]),
+        Column("75 %", [f"{one.three_quarters:g}" for one in told.spreads]),
+        Column("most", [str(one.most) for one in told.spreads]),
+    ]
+    return Table("retries measured", labels, columns)
+
+
+def variation(told: Fit) -> Table:
+    """Set side by side how far apart blocks are, and pages of a block."""
+    calm = min(one.reads for one in told.variation)
+    shown = [one for one in told.variation if one.reads == calm]
+    labels = Column("days", [f"{one.days:g}" for one in shown])
+    intra = [NONE if one.intra is None else str(one.intra) for one in shown]
+    columns = [
+        Column("blocks apart", [str(one.inter) for one in shown]),
+        Column("pages of a block apart", intra),
+    ]
+    return Table(f"retries at {shown[0].cycles:g} P/E cycles", labels, columns)

@@ -1,0 +1,141 @@
+"""From measurements to coefficients, and what they are worth."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ssdlab import __version__, _native
+from ssdlab.fitting import judged, model
+from ssdlab.fitting.asked import ACTIVATION_EV, Asked
+from ssdlab.fitting.model import Predictor, Seen, percent, rounded
+from ssdlab.fitting.table import PARTS, Table, parts
+from ssdlab.plans import Path, Plan, to_json
+
+CHIPS = "chips.csv"
+
+
+def fitted(
+    csv: Path | None, plan: Plan, asked: Asked, correctable: float | None
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what is told of a fit, and the files that a run takes."""
+    config_hash = sha256 = None
+    if csv is None:
+        source, given = plan.device, tuple(asked.chips)
+        chips, config_hash = _native.measure(to_json(plan), json.dumps(asked.order()))
+    else:
+        source, given = os.fspath(csv), None
+        chips, sha256 = _native.read_chips(csv)
+    table = Table.of(chips)
+    divided = parts(table, source, given, plan.seed)
+    told: dict[str, Any] = {
+        "source": source,
+        "device": plan.device if csv is None else None,
+        "seed": plan.seed,
+        "version": __version__,
+        "config_hash": config_hash,
+        "csv_sha256": sha256,
+        "correctable": correctable,
+    }
+    samples = [table.where(np.isin(table.chip, part)) for part in divided]
+    told["parts"] = [
+        {"name": name, "chips": len(part), "blocks": _blocks(sample), "rows": len(sample)}
+        for name, part, sample in zip(PARTS, divided, samples, strict=True)
+    ]
+    predictor, errors_most = _predictor(samples[0], source, correctable)
+    told |= {"errors_most": errors_most, "coefficients": predictor.config()}
+    told |= _judged(predictor, samples[0], samples[1], source, errors_most)
+    told["claims"] = list(judged.claims(told, samples[1]))
+    told |= {"simulated": None, "unfit": None}
+    files = {}
+    if csv is not None:
+        told["unfit"] = chips.unfit(divided[2], ACTIVATION_EV)
+        if told["unfit"] is None:
+            told["simulated"] = CHIPS
+            files[CHIPS] = chips.csv(divided[2])
+    return told, {"fit.toml": layer(told), **files}
+
+
+def _blocks(table: Table) -> int:
+    return len(np.unique(table.block))
+
+
+def _predictor(table: Table, source: str, correctable: float | None) -> tuple[Predictor, float]:
+    """Fit the coefficients to the first chips; the errors that need all retries."""
+    steps = model.thresholds(table, correctable)
+    base = Predictor(thresholds=steps, dwell_least=_time(float(table.dwell.min())))
+    blocks, after_a_year = model.after_a_year(table, source)
+    age = rounded(model.of_age(blocks, after_a_year / steps[-1], base))
+    aged = replace(base, age=age, _native=[])
+    ages = aged.ages(table)
+    found = rounded(model.of_errors(Seen(ages, ages, table.days, table.reads), table.errors))
+    return replace(aged, initial=found[:2], growth=found[2:], _native=[]), steps[-1]
+
+
+def _judged(
+    predictor: Predictor, fitted: Table, table: Table, source: str, errors_most: float
+) -> dict[str, Any]:
+    """Validate on the second chips."""
+    ages = predictor.ages(table)
+    predicted = predictor.errors(ages, table.days, table.reads)
+    retries = predictor.retries(predicted)
+    blocks, after_a_year = model.after_a_year(table, source)
+    percent_all = percent(predicted, table.errors)
+    apart = np.abs(table.retries - retries)
+    return {
+        "age_percent": percent(predictor.ages(blocks), after_a_year / errors_most),
+        "errors_percent": percent_all,
+        "errors": list(judged.errors(table, ages, predicted)),
+        "spreads": list(judged.spreads(table.retries, retries)),
+        "exact": float(np.mean(apart == 0)),
+        "within_one": float(np.mean(apart <= 1)),
+        "ablations": list(judged.ablations(fitted, table, predictor, percent_all)),
+        "conditions": list(judged.conditions(table)),
+        "variation": list(judged.variation(table)),
+        "steps": list(judged.steps(table)),
+    }
+
+
+def _time(days: float) -> str:
+    """Write a time as a config has it."""
+    seconds = round(days * 86_400)
+    for unit, length in (("d", 86_400), ("h", 3_600)):
+        if seconds and seconds % length == 0:
+            return f"{seconds // length}{unit}"
+    return f"{max(seconds, 1)}s"
+
+
+def layer(told: dict[str, Any]) -> str:
+    """Return the layer of config that a run takes."""
+    found = told["coefficients"]
+    lines = [
+        "# ReadGuard's retry predictor as `ssdlab fit` found it (docs/fit.md): "
+        f"{told['source']}, seed {told['seed']}, version {told['version']}.",
+        "belief.retries.predicted.age = " + _list(found["age"]),
+        "belief.retries.predicted.initial = " + _list(found["initial"]),
+        "belief.retries.predicted.growth = " + _list(found["growth"]),
+        "belief.retries.predicted.thresholds = " + _list(found["thresholds"]),
+        f'belief.retries.predicted.dwell_least = "{found["dwell_least"]}"',
+    ]
+    if told["simulated"]:
+        lines += ["", "# The chips that were kept for this.", f'physics.measured.file = "{CHIPS}"']
+    return "\n".join(lines) + "\n"
+
+
+def _list(values: list[float]) -> str:
+    """Write numbers as TOML has them, some in a line."""
+    words = [_number(value) for value in values]
+    whole = "[" + ", ".join(words) + "]"
+    if len(whole) <= 70:
+        return whole
+    rows = [", ".join(words[at : at + 10]) for at in range(0, len(words), 10)]
+    return "[\n    " + ",\n    ".join(rows) + ",\n]"
+
+
+def _number(value: float) -> str:
+    text = repr(float(value))
+    return text if any(sign in text for sign in ".en") else f"{text}.0"
