@@ -242,6 +242,7 @@ impl Chip {
             Model::Flat => days_in_a_nano(1.0),
             Model::Levels(model) => model.days_in_a_nano(),
             Model::Retries(model) => model.days_in_a_nano(),
+            Model::Measured(model) => model.days_in_a_nano(),
         }
     }
 

@@ -85,6 +85,10 @@ impl MeasuredBlocks {
         (measured.signs_at(cycles).1 / fresh.max(1.0)).min(1.0)
     }
 
+    pub(crate) fn days_in_a_nano(&self) -> f64 {
+        self.days
+    }
+
     /// Raw bit errors of a codeword at the first attempt, not rounded.
     #[inline]
     pub(crate) fn errors(&self, block: BlockId, c: &Conditions) -> f64 {

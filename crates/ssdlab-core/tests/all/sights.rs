@@ -104,7 +104,8 @@ fn a_survey_tells_what_makes_pages_err_and_how_long_their_programs_take() {
         look(Survey::new(&resolved.chip, &resolved.page_order, (4096, Nanos::from_ns(BUS))))
     };
     let day = Nanos::from_ms(86_400_000);
-    let fresh = At { voltage: 0, pe_cycles: 1000.0, age: Nanos::ZERO, dwell: Nanos::ZERO };
+    let fresh =
+        At { voltage: 0, pe_cycles: 1000.0, age: Nanos::ZERO, dwell: Nanos::ZERO, reads: 0 };
     let retries = "physics = { retries = {} }";
     let rate = |at| survey_of(retries, &|survey| survey.read(0, at).rber);
     let old = At { age: day * 90, ..fresh };

@@ -175,7 +175,7 @@ fn a_drive_has_the_blocks_of_the_file_that_its_config_names() {
     let (toml, _, hash) = effective(&plan).unwrap();
     let (_, sha256) = read(&file.path()).unwrap();
     assert!(toml.contains(&sha256), "{toml}");
-    let result = || run_uninterrupted(&[plan.clone()], 1).unwrap().remove(0);
+    let result = || run_uninterrupted(std::slice::from_ref(&plan), 1).unwrap().remove(0);
     let before = serde_json::to_value(result()).unwrap();
     // The same blocks with no error that needs a retry read faster; the config's hash tells.
     let text = made(&["physics.retries.wear.errors=0"]).csv();
