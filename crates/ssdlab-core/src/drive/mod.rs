@@ -274,7 +274,7 @@ impl Drive {
             return Some(SimTime::from_ns(self.now));
         }
         let buffer = self.buffer.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
-        let next = self.flash.next_event().min(buffer).min(self.next_round());
+        let next = self.flash.next_event().min(buffer);
         (next != SimTime::NEVER).then_some(next)
     }
 

@@ -134,7 +134,7 @@ impl Drive {
     /// Holds the rounds that are due now.
     #[cold]
     pub(super) fn round(&mut self) {
-        let across = self.answers.tend.iter().any(TendPolicy::levels_across);
+        let across = self.levels_across();
         let graded = if across { Vec::new() } else { self.graded() };
         let now = SimTime::from_ns(self.now);
         for at in 0..self.upkeep.due.len() {
@@ -203,7 +203,7 @@ impl Drive {
             }
         }
         self.answers.tend = tenders;
-        let across = self.answers.tend.iter().any(TendPolicy::levels_across);
+        let across = self.levels_across();
         self.ftl.alloc.level_across(across);
         self.upkeep.asking = false;
     }
@@ -214,6 +214,11 @@ impl Drive {
         for (at, policy) in (0..).zip(&mut self.answers.tend) {
             policy.ended(&EndedJob { job: *job, moved, own: at == tender });
         }
+    }
+
+    /// Whether wear is levelled across priorities now.
+    pub fn levels_across(&self) -> bool {
+        self.answers.tend.iter().any(TendPolicy::levels_across)
     }
 
     /// What was repaired of blocks of one priority that were worse than those of a lower one, if anybody

@@ -19,6 +19,7 @@ mod pa_ssd;
 mod probes;
 mod pv_read;
 mod pv_read_scope;
+mod readguard;
 mod refusals;
 mod regressions;
 mod sequences;

@@ -1,0 +1,210 @@
+//! ReadGuard's block manager: whose blocks pages lie in, and what becomes of blocks that grow worse.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ssdlab_base::{SimTime, rng};
+use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::audit::Pace;
+use ssdlab_core::policy::tend::Repairs;
+use ssdlab_core::{Drive, Op, Resolved, Tenant};
+use ssdlab_nand::{BlockId, Lpn};
+
+use crate::support::{Rig, SPP, config};
+
+/// Four planes of 60 blocks that differ, and three queues whose blocks are kept apart.
+const SHAPE: &str =
+    "geometry = { channels = 2, planes = 2, blocks = 60, pages = 12, cell = \"tlc\" }";
+const WORN: &str = "start = { pe_cycles = 2000, pe_spread = 15, dwell = \"1d\" }";
+const POOLS: &str = "belief = { grade = { subpools = {} }, retries = \"known\" }";
+const PLACE: &str = "place = [{ by_priority = {} }]\nftl.opens = \"fewest_retries\"";
+const GC: &str = "tend = { subpool_gc = true, gc = { threshold = 0, hard = 0 } }";
+const QUEUES: &str = "host.queues = 3\norder = \"priority\"\nftl.overprovisioning = 0.4";
+const OWN: [&str; 7] = [SHAPE, "physics.retries = {}", WORN, POOLS, PLACE, GC, QUEUES];
+
+fn rig(sets: &[&str]) -> Rig {
+    Rig::new(&[&OWN, sets].concat())
+}
+
+/// A full drive whose thirds are those of three tenants.
+fn full(sets: &[&str]) -> Rig {
+    let own = ["start = { fill = 1, age_max = \"90d\" }"];
+    let resolved = Resolved::new(&config(&[&OWN, &own[..], sets].concat()), 1).expect("a drive");
+    let third = resolved.logical_pages / 3;
+    let tenants =
+        [0, 1, 2].map(|queue| Tenant { first: u32::from(queue) * third, pages: third, queue });
+    let mut drive = Drive::for_tenants(Arc::new(resolved), &tenants);
+    assert!(drive.watch(Pace::Every(3)));
+    Rig { drive, done: Vec::new(), tag: 0 }
+}
+
+/// The block of a page.
+fn block(drive: &Drive, page: u32) -> Option<BlockId> {
+    let geometry = drive.resolved().geometry();
+    drive.ftl().map.get(Lpn(page)).map(|ppn| geometry.block_of(ppn))
+}
+
+/// The queue of a page, of three that own a third each.
+fn owner(drive: &Drive, page: u32) -> u8 {
+    (page / (drive.resolved().logical_pages / 3)).min(2) as u8
+}
+
+/// That all pages lie in blocks of their owners.
+fn each_at_home(drive: &Drive) {
+    for page in 0..drive.resolved().logical_pages / 3 * 3 {
+        if let Some(block) = block(drive, page) {
+            assert_eq!(drive.ftl().blocks.class(block), owner(drive, page), "page {page}");
+        }
+    }
+}
+
+/// The mean rate with which the blocks in use of each priority were made.
+fn made(drive: &Drive) -> Vec<f64> {
+    let geometry = drive.resolved().geometry();
+    let rates = drive.flash().cells.base_rates(geometry);
+    let mut of: BTreeMap<u8, Vec<f64>> = BTreeMap::new();
+    for block in (0..geometry.block_count()).map(BlockId) {
+        if drive.ftl().blocks.written(block) > 0 {
+            of.entry(drive.ftl().blocks.class(block)).or_default().push(rates[block.index()]);
+        }
+    }
+    of.into_values().map(|rates| rates.iter().sum::<f64>() / rates.len() as f64).collect()
+}
+
+/// Writes pages of each queue at random for so long.
+fn churn(rig: &mut Rig, writes: u64) {
+    let third = u64::from(rig.drive.resolved().logical_pages / 3);
+    for number in 0..writes {
+        let queue = number % 3;
+        let page = queue * third + rng::below(rng::hash(7, number, 0), third);
+        rig.offer(Op::Write, page * SPP, SPP, queue as u8).expect("room");
+        rig.wait_below(8).unwrap();
+    }
+    rig.finish();
+}
+
+fn repairs(rig: &Rig) -> Repairs {
+    rig.drive.repairs().expect("who looks for inversions")
+}
+
+#[test]
+fn pages_go_to_blocks_of_their_queue_and_the_first_has_the_best() {
+    let mut rig = rig(&[]);
+    churn(&mut rig, 600);
+    each_at_home(&rig.drive);
+    assert_eq!(rig.drive.stats().missed, 0);
+    assert!(made(&rig.drive).is_sorted(), "{:?}", made(&rig.drive));
+}
+
+#[test]
+fn a_full_drive_begins_with_each_page_in_a_block_of_its_owner() {
+    let rig = full(&[]);
+    each_at_home(&rig.drive);
+    let mapped = rig.drive.ftl().map.mapped();
+    assert_eq!(mapped, rig.drive.resolved().logical_pages);
+    let made = made(&rig.drive);
+    assert!(made.len() == 3 && made.is_sorted(), "{made:?}");
+    let free = rig.drive.ftl().alloc.subpools().unwrap();
+    assert!(free.iter().max().unwrap() - free.iter().min().unwrap() <= 1, "{free:?}");
+}
+
+#[test]
+fn what_is_collected_stays_whose_it_was_and_every_subpool_is_kept_stocked() {
+    let mut rig = full(&[]);
+    churn(&mut rig, 6_000);
+    assert!(rig.ops(OpKind::Erase, Cause::Gc) > 100);
+    each_at_home(&rig.drive);
+    let free = rig.drive.ftl().alloc.subpools().unwrap();
+    // One for each plane, and one that was being opened.
+    assert!(free.iter().all(|&free| free >= 3), "{free:?}");
+    assert!(made(&rig.drive).is_sorted(), "{:?}", made(&rig.drive));
+}
+
+const REPAIRS: &str = "tend.inversions = { interval = \"7d\", margin = 0, monitor = false }";
+const DAY: u64 = 86_400_000_000_000;
+
+#[test]
+fn rounds_are_held_by_the_cells_clock_and_keep_no_drive_awake() {
+    let mut rig = full(&[REPAIRS, "flash.time_scale = 10"]);
+    assert_eq!(rig.drive.next_event(), None);
+    rig.until(7 * DAY / 10 - 1);
+    assert_eq!(repairs(&rig).rounds, 0);
+    rig.until(7 * DAY / 10);
+    assert_eq!(repairs(&rig).rounds, 1);
+    rig.finish().until(3 * 7 * DAY / 10);
+    assert_eq!(repairs(&rig).rounds, 3, "also those that came due while it was idle");
+}
+
+#[test]
+fn a_round_leaves_no_block_worse_than_one_of_a_lower_priority() {
+    // Ages of up to 90 days lie crosswise to the order of the blocks.
+    let mut rig = full(&[REPAIRS]);
+    rig.until(7 * DAY).finish();
+    let first = repairs(&rig);
+    assert!(first.inversions > 20 && first.refreshed > 0, "{first:?}");
+    assert_eq!(first.given + first.refreshed, first.inversions);
+    each_at_home(&rig.drive);
+    rig.until(14 * DAY).finish();
+    let second = repairs(&rig).inversions - first.inversions;
+    assert!(second * 5 < first.inversions, "{second} after {first:?}");
+    assert_eq!(first.moved, first.moved_by_all, "nobody else had anything to do");
+}
+
+#[test]
+fn a_wider_margin_leaves_more_as_it_is() {
+    let found = |margin: &str| {
+        let round = format!("tend.inversions = {{ margin = {margin}, monitor = false }}");
+        let mut rig = full(&[&round]);
+        rig.until(7 * DAY).finish();
+        repairs(&rig).inversions
+    };
+    let (none, some, all) = (found("0"), found("0.1"), found("1"));
+    assert!(none > some && some > all && all == 0, "{none}, {some}, {all}");
+}
+
+#[test]
+fn blocks_that_are_read_to_death_are_refreshed_by_what_is_believed_of_them() {
+    // All data is as old: only reads tell blocks apart.
+    let model = "belief.retries = { predicted = { age = [0.0, 0.0, 0.0, 0.0, 0.0], \
+                 initial = [0.0, 0.0], growth = [1.0, 1.0, 0.01], thresholds = [2.0, 4.0, 8.0] } }";
+    let disturbed = ["start.age_max = \"0ns\"", REPAIRS, model];
+    let mut rig = full(&disturbed);
+    let victim = block(&rig.drive, 5).unwrap();
+    for _ in 0..300 {
+        rig.read(5);
+        rig.finish();
+    }
+    rig.until(7 * DAY).finish();
+    let repairs = repairs(&rig);
+    assert_eq!((repairs.refreshed, repairs.given), (1, 0), "{repairs:?}");
+    assert_ne!(block(&rig.drive, 5), Some(victim));
+    assert_eq!(rig.ops(OpKind::Erase, Cause::Refresh), 1);
+}
+
+#[test]
+fn wear_is_levelled_within_priorities_and_across_them_once_it_has_spread() {
+    // Only the last queue writes: its blocks wear out, and the others' do not.
+    let run = |across: u32| {
+        let level = format!("tend.dual_pool = {{ threshold = 5, across = {across} }}");
+        let mut rig = full(&[&level, "start.pe_spread = 0", REPAIRS]);
+        let third = u64::from(rig.drive.resolved().logical_pages / 3);
+        let mut crossed = false;
+        for number in 0..40_000 {
+            let page = 2 * third + rng::below(rng::hash(9, number, 0), third);
+            rig.offer(Op::Write, page * SPP, SPP, 2).expect("room");
+            rig.wait_below(8).unwrap();
+            crossed |= rig.drive.levels_across();
+        }
+        rig.finish();
+        each_at_home(&rig.drive);
+        let wear: Vec<u32> = rig.drive.ftl().blocks.usable_erases().collect();
+        (wear.iter().max().unwrap() - wear.iter().min().unwrap(), crossed, rig)
+    };
+    let (within, never, _) = run(1_000);
+    let (across, crossed, mut rig) = run(12);
+    assert!(!never && crossed);
+    assert!(across < within && across <= 20, "{across} and {within}");
+    let is_across = rig.drive.levels_across();
+    rig.drive.advance(SimTime::from_ns(rig.now() + 7 * DAY), &mut rig.done);
+    assert_eq!(repairs(&rig).left_out > 0, is_across, "no repairs meanwhile");
+}
