@@ -10,6 +10,7 @@ from ssdlab.api import compare, presets, report_html, run, save_figures, schemes
 from ssdlab.codes import Ldpc, ldpc
 from ssdlab.drive import Drive
 from ssdlab.errors import InputError, InternalError, Interrupted
+from ssdlab.fitting import Asked, Fit, fit
 from ssdlab.intervals import Interval
 from ssdlab.plans import Plan, sweep
 from ssdlab.results import Aggregate, Comparison, Missing, Result
@@ -17,8 +18,10 @@ from ssdlab.truth import Physics, physics
 
 __all__ = [
     "Aggregate",
+    "Asked",
     "Comparison",
     "Drive",
+    "Fit",
     "InputError",
     "InternalError",
     "Interrupted",
@@ -30,6 +33,7 @@ __all__ = [
     "Result",
     "__version__",
     "compare",
+    "fit",
     "ldpc",
     "physics",
     "presets",

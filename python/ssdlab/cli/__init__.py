@@ -10,7 +10,7 @@ from types import FrameType
 import click
 
 from ssdlab import __version__
-from ssdlab.cli import catalogue, config, exits, ldpc, physics, run, state, trace, workload
+from ssdlab.cli import catalogue, config, exits, fit, ldpc, physics, run, state, trace, workload
 from ssdlab.cli.lines import Group, line_of
 from ssdlab.errors import InputError, InternalError
 
@@ -32,6 +32,7 @@ for command in (run.run, run.compare, state.state, catalogue.preset, catalogue.s
 ssdlab.add_command(config.config)
 ssdlab.add_command(physics.physics)
 ssdlab.add_command(ldpc.ldpc)
+ssdlab.add_command(fit.fit_command)
 ssdlab.add_command(trace.trace)
 ssdlab.add_command(workload.workload)
 

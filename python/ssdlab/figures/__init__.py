@@ -12,6 +12,7 @@ from ssdlab.figures import (
     codes,
     course,
     drive,
+    fit,
     latency,
     levels,
     page_types,
@@ -19,11 +20,22 @@ from ssdlab.figures import (
     trace,
 )
 from ssdlab.figures.base import Figure, Run, runs_of
+from ssdlab.fitting import Fit
 from ssdlab.results import Comparison
 from ssdlab.traces.text import Info
 from ssdlab.truth import Physics
 
-__all__ = ["Figure", "Run", "all_of", "figures", "of_ldpc", "of_physics", "of_traces", "runs_of"]
+__all__ = [
+    "Figure",
+    "Run",
+    "all_of",
+    "figures",
+    "of_fit",
+    "of_ldpc",
+    "of_physics",
+    "of_traces",
+    "runs_of",
+]
 
 
 def figures(comparison: Comparison) -> list[Figure]:
@@ -64,3 +76,8 @@ def of_physics(told: Physics) -> list[Figure]:
 def of_ldpc(told: Ldpc) -> list[Figure]:
     """Return every figure of what codes decode, as :func:`ssdlab.ldpc` returned it."""
     return codes.figures(told)
+
+
+def of_fit(told: Fit) -> list[Figure]:
+    """Return every figure of a fitted predictor, as :func:`ssdlab.fit` returned it."""
+    return fit.figures(told)

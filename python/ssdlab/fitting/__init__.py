@@ -20,6 +20,8 @@ from ssdlab.told import Told
 if TYPE_CHECKING:
     from ssdlab.figures import Figure
 
+__all__ = ["Asked", "Fit", "fit"]
+
 DEFAULT_DEVICE = "readguard-tlc-2t"
 
 
@@ -134,9 +136,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the paper says, what was found, and whether that holds."""
+    """What the paper says, what was found, and whether that holds; ``short`` fits a terminal."""
 
     what: str
+    short: str
     paper: str
     found: str
     holds: bool
@@ -191,7 +194,7 @@ class Fit(Told):
         return words.text(self)
 
     def save(self, folder: str | os.PathLike[str]) -> list[str]:
-        """Write what a run takes and the figures to ``folder``, all or nothing; the files' names."""
+        """Write what a run takes and the JSON to ``folder``, all or nothing; the files' names."""
         from ssdlab.files import Folder  # noqa: PLC0415  loaded when something is written
 
         Folder("out", os.fspath(folder)).write(self.contents())
@@ -215,13 +218,15 @@ def fit(
     *,
     asked: Asked | None = None,
     correctable: float | None = CORRECTABLE,
+    samples: Path | None = None,
     **options: Any,
 ) -> Fit:
     """Fit the retry predictor to the chips of a CSV file, or to chips that are made for it.
 
     ``options`` are fields of a :class:`ssdlab.Plan`: device, config, set, seed. ``asked`` says what
     is measured of chips that are made. ``correctable`` are the errors up to which a page needs no
-    retry, 72 by ruling; None has them fitted like the others. :meth:`Fit.save` writes the config.
+    retry, 72 by ruling; None has them fitted like the others. ``samples`` is a file for all that
+    was measured, in CSV. :meth:`Fit.save` writes the config.
 
     >>> import ssdlab
     >>> found = ssdlab.fit(device="generic-tlc-2t", set={"physics": "retries"},
@@ -234,5 +239,5 @@ def fit(
     from ssdlab.fitting import work  # noqa: PLC0415  numpy and scipy are loaded when they are needed
 
     plan = replace(Plan(device=DEFAULT_DEVICE), **options)
-    raw, written = work.fitted(csv, plan, asked or Asked(), correctable)
+    raw, written = work.fitted(csv, plan, asked or Asked(), correctable, samples)
     return build(Fit, {**raw, "raw": raw, "files": written})

@@ -32,7 +32,7 @@ class Predictor:
     growth: tuple[float, ...] = (0.0,) * 3
     thresholds: tuple[float, ...] = (1.0,)
     dwell_least: str = "1d"
-    _native: list[_native.Predictor] = field(default_factory=list, repr=False, compare=False)
+    _made: list[_native.Predictor] = field(default_factory=list, repr=False, compare=False)
 
     def config(self) -> dict[str, Any]:
         """Return the config of ``belief.retries.predicted``."""
@@ -45,9 +45,9 @@ class Predictor:
         }
 
     def _asked(self) -> _native.Predictor:
-        if not self._native:
-            self._native.append(_native.Predictor(json.dumps(self.config())))
-        return self._native[0]
+        if not self._made:
+            self._made.append(_native.Predictor(json.dumps(self.config())))
+        return self._made[0]
 
     def ages(self, table: Table) -> Numbers:
         """Return the age of each row's block."""
@@ -137,7 +137,7 @@ def after_a_year(table: Table, source: str) -> tuple[Table, Numbers]:
 def of_age(blocks: Table, measured: Numbers, base: Predictor) -> tuple[float, ...]:
     """Fit c0 to c4 by linear least squares; what does not vary has no coefficient."""
     units = np.eye(5)
-    columns = [replace(base, age=tuple(unit), _native=[]).ages(blocks) for unit in units]
+    columns = [replace(base, age=tuple(unit), _made=[]).ages(blocks) for unit in units]
     kept = [at for at, column in enumerate(columns) if at == 0 or np.ptp(column) > 0]
     design = np.column_stack([columns[at] for at in kept])
     scale = np.abs(design).max(axis=0)
@@ -189,7 +189,8 @@ def of_errors(seen: Seen, measured: Numbers) -> Numbers:
 
     def complete(some: Numbers) -> Numbers:
         whole = np.append(some, 0.0) if len(some) < len(sizes) else some
-        return whole * sizes
+        sized: Numbers = whole * sizes
+        return sized
 
     solved = least_squares(
         lambda some: seen.errors(complete(some)) - measured,

@@ -82,7 +82,9 @@ def parts(table: Table, source: str, given: tuple[int, ...] | None, seed: int) -
     count = int(table.chip.max()) + 1
     if given is not None:
         ends = np.cumsum(given)
-        return [list(range(int(end) - size, int(end))) for end, size in zip(ends, given, strict=True)]
+        return [
+            list(range(int(end) - size, int(end))) for end, size in zip(ends, given, strict=True)
+        ]
     if count < len(PARTS):
         expected = "at least 3: one to fit, one to validate, one to simulate"
         raise InputError.at(source, f"got {count} chips, expected {expected}")

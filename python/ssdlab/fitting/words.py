@@ -36,7 +36,13 @@ def notes(told: Fit) -> Iterator[str]:
 
 
 _UNITS = {
-    "age": ("", "per P/E cycle", "per µs of an erase", "per error of the first page", "per ln(days)"),
+    "age": (
+        "",
+        "per P/E cycle",
+        "per µs of an erase",
+        "per error of the first page",
+        "per ln(days)",
+    ),
     "initial": ("errors per age", "errors"),
     "growth": ("errors per age and ln(days)", "age", "per page read"),
 }
@@ -54,23 +60,15 @@ def coefficients(told: Fit) -> Table:
     return Table(title, labels, columns, words=True)
 
 
-def claims(told: Fit) -> Table:
-    """Set what the paper says beside what came out."""
-    labels = Column("what", [_short(claim.what) for claim in told.claims])
+def claims(told: Fit, *, whole: bool = False) -> Table:
+    """Set what the paper says beside what came out; words that are too long cut, or whole."""
+    labels = Column("what", [claim.what if whole else claim.short for claim in told.claims])
     columns = [
         Column("paper", [claim.paper for claim in told.claims]),
         Column("here", [claim.found for claim in told.claims]),
-        Column("", ["" if claim.holds else "not met" for claim in told.claims]),
+        Column("met", ["yes" if claim.holds else "NO" for claim in told.claims]),
     ]
     return Table("what the paper says", labels, columns)
-
-
-_LONGEST = 40
-
-
-def _short(words: str) -> str:
-    """Leave out what a line of a terminal has no room for."""
-    return words if len(words) <= _LONGEST else words[: _LONGEST - 1].rstrip() + "…"
 
 
 def errors(told: Fit) -> Table:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ssdlab import __version__, _native
+from ssdlab.files import Target
 from ssdlab.fitting import judged, model
 from ssdlab.fitting.asked import ACTIVATION_EV, Asked
 from ssdlab.fitting.model import Predictor, Seen, percent, rounded
@@ -20,9 +21,14 @@ CHIPS = "chips.csv"
 
 
 def fitted(
-    csv: Path | None, plan: Plan, asked: Asked, correctable: float | None
+    csv: Path | None,
+    plan: Plan,
+    asked: Asked,
+    correctable: float | None,
+    samples_to: Path | None,
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return what is told of a fit, and the files that a run takes."""
+    target = None if samples_to is None else Target("--samples", os.fspath(samples_to))
     config_hash = sha256 = None
     if csv is None:
         source, given = plan.device, tuple(asked.chips)
@@ -30,6 +36,8 @@ def fitted(
     else:
         source, given = os.fspath(csv), None
         chips, sha256 = _native.read_chips(csv)
+    if target is not None:
+        target.write(chips.csv(list(range(len(chips.chips)))))
     table = Table.of(chips)
     divided = parts(table, source, given, plan.seed)
     told: dict[str, Any] = {
@@ -70,10 +78,10 @@ def _predictor(table: Table, source: str, correctable: float | None) -> tuple[Pr
     base = Predictor(thresholds=steps, dwell_least=_time(float(table.dwell.min())))
     blocks, after_a_year = model.after_a_year(table, source)
     age = rounded(model.of_age(blocks, after_a_year / steps[-1], base))
-    aged = replace(base, age=age, _native=[])
+    aged = replace(base, age=age, _made=[])
     ages = aged.ages(table)
     found = rounded(model.of_errors(Seen(ages, ages, table.days, table.reads), table.errors))
-    return replace(aged, initial=found[:2], growth=found[2:], _native=[]), steps[-1]
+    return replace(aged, initial=found[:2], growth=found[2:], _made=[]), steps[-1]
 
 
 def _judged(
@@ -112,9 +120,9 @@ def _time(days: float) -> str:
 def layer(told: dict[str, Any]) -> str:
     """Return the layer of config that a run takes."""
     found = told["coefficients"]
+    head = f"{told['source']}, seed {told['seed']}, version {told['version']}."
     lines = [
-        "# ReadGuard's retry predictor as `ssdlab fit` found it (docs/fit.md): "
-        f"{told['source']}, seed {told['seed']}, version {told['version']}.",
+        f"# ReadGuard's retry predictor as `ssdlab fit` found it (docs/fit.md): {head}",
         "belief.retries.predicted.age = " + _list(found["age"]),
         "belief.retries.predicted.initial = " + _list(found["initial"]),
         "belief.retries.predicted.growth = " + _list(found["growth"]),

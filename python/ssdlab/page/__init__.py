@@ -13,11 +13,12 @@ import vl_convert
 
 from ssdlab import __version__, report
 from ssdlab.codes import Ldpc
-from ssdlab.figures import Figure, Run, all_of, codes, drive, physics, runs_of, trace
+from ssdlab.figures import Figure, Run, all_of, codes, drive, fit, physics, runs_of, trace
 from ssdlab.figures.base import DARK, LIGHT
 from ssdlab.figures.blame import PARTS
 from ssdlab.figures.render import LITE
-from ssdlab.page import code_tables, physics_tables, tables, trace_tables
+from ssdlab.fitting import Fit, words
+from ssdlab.page import code_tables, fit_tables, physics_tables, tables, trace_tables
 from ssdlab.results import Comparison
 from ssdlab.traces.text import Info
 from ssdlab.truth import Physics, notes
@@ -88,6 +89,20 @@ def html_of_ldpc(told: Ldpc) -> str:
         summary=code_tables.summary(told),
         beneath=code_tables.beneath(told),
         origins=list(code_tables.origins(told)),
+    )
+
+
+def html_of_fit(told: Fit) -> str:
+    """Return the page of a fitted predictor, as :func:`ssdlab.fit` returned it."""
+    return _render(
+        "sections.html",
+        fit.figures(told),
+        title=f"The retry predictor, fitted to {PurePath(told.source).name}",
+        how="What was fitted",
+        notes=list(words.notes(told)),
+        summary=fit_tables.summary(told),
+        beneath=fit_tables.beneath(told),
+        origins=list(fit_tables.origins(told)),
     )
 
 

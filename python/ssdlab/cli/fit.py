@@ -1,0 +1,125 @@
+"""``ssdlab fit``: ReadGuard's retry predictor, fitted to characterised chips."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ssdlab.cli import options
+from ssdlab.cli.lines import Whole
+from ssdlab.cli.outputs import Telling, written
+from ssdlab.errors import InputError
+from ssdlab.files import Folder, check_distinct
+from ssdlab.fitting import DEFAULT_DEVICE, fit
+from ssdlab.fitting.asked import CORRECTABLE, Asked
+
+_PLAIN = Asked()
+_FITTED = "fitted"
+
+
+def _listed(values: Any) -> str:
+    return ",".join(f"{value:g}" for value in values)
+
+
+def _axis(name: str, what: str) -> Any:
+    shown = f"{what}; {_listed(getattr(_PLAIN, name))} if not given."
+    return click.option(f"--{name}", metavar="A,B,C", help=shown)
+
+
+_AXES = ("chips", "cycles", "retention", "reads", "dwell")
+
+MADE = [
+    click.option(
+        "--device",
+        metavar="NAME",
+        help=f"Whose chips are made, if there is no CSV; {DEFAULT_DEVICE} if not given.",
+    ),
+    *(option for option in options.DRIVE if option not in (options.DRIVE[0], options.DRIVE[3])),
+    _axis("chips", "Chips to fit, to validate, to simulate"),
+    click.option("--blocks", type=Whole(1), help=f"Of each chip; {_PLAIN.blocks} if not given."),
+    _axis("cycles", "P/E cycles"),
+    _axis("retention", "Ages of the data in days at 30 °C"),
+    _axis("reads", "Page reads of a block"),
+    _axis("dwell", "Days between erases at 30 °C, by turns"),
+    click.option(
+        "--bake",
+        type=float,
+        metavar="X",
+        help=f"Temperature at which data ages beyond 30 days; {_PLAIN.bake:g} °C if not given.",
+    ),
+]
+
+
+@click.command(name="fit")
+@click.argument("csv", required=False, metavar="[CSV]")
+@options.add(MADE)
+@click.option(
+    "--correctable",
+    metavar="X",
+    default=f"{CORRECTABLE:g}",
+    show_default=True,
+    help=f"Errors up to which a page needs no retry, or `{_FITTED}`.",
+)
+@click.option("--out", metavar="DIR", help="Write fit.toml, fit.json and the chips to simulate.")
+@click.option("--samples", metavar="FILE", help="Write all that was measured, in CSV.")
+@click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
+@options.add(options.DRAWN)
+def fit_command(**given: Any) -> None:
+    """Fit ReadGuard's retry predictor to chips: those of a CSV file, or chips made for it.
+
+    What --out writes is a config: `ssdlab run --config DIR/fit.toml` predicts with it and, where
+    CSV holds all it takes, simulates the chips that were kept for that. docs/fit.md says what
+    there is to see, and what a CSV has to hold.
+    """
+    made = [name for name in (*_AXES, "blocks", "bake", "device") if given[name] is not None]
+    made += [name for name in ("config", "set") if given[name]]
+    if given["csv"] is not None and made:
+        message = "a setting of chips that are made, beside a CSV: expected one or the other"
+        raise InputError.at(f"--{made[0]}", message)
+    out = None if given["out"] is None else Folder("--out", given["out"])
+    check_distinct(
+        (f"--{name}", path) for name, path in written(given, ("json", "report", "samples"))
+    )
+    telling = Telling(given)
+    told = fit(
+        given["csv"],
+        asked=_asked(given),
+        correctable=_correctable(given["correctable"]),
+        samples=given["samples"],
+        device=given["device"] or DEFAULT_DEVICE,
+        config=given["config"],
+        set=given["set"],
+        seed=given["seed"],
+    )
+    if out is not None:
+        out.write(told.contents())
+    telling.write(told)
+
+
+def _asked(given: dict[str, Any]) -> Asked:
+    """Return what is measured."""
+    axes = {name: _numbers(f"--{name}", given[name]) for name in _AXES if given[name] is not None}
+    plain = {name: given[name] for name in ("blocks", "bake") if given[name] is not None}
+    return Asked(**{**axes, **plain})
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    return [_number(option, word) for word in options.listed(option, text)]
+
+
+def _number(option: str, word: str) -> float:
+    try:
+        number = float(word)
+    except ValueError:
+        raise InputError.at(option, f"got {word!r}, expected a number") from None
+    return int(number) if number.is_integer() else number
+
+
+def _correctable(text: str) -> float | None:
+    if text == _FITTED:
+        return None
+    number = _number("--correctable", text)
+    if not 0 < number < 1e9:
+        raise InputError.at("--correctable", f"got {text!r}, expected a number above 0, or fitted")
+    return number
