@@ -122,7 +122,13 @@ def _figures(result: Result) -> Iterator[str]:
     if result.bit_errors is not None:
         errors = f"{digits(result.bit_errors.per_codeword)} in a codeword"
         yield f"bit errors {errors}, {result.retries:,} retries"
-    if result.suspensions:
+    if result.set_aside is not None:
+        aside = result.set_aside
+        yield (
+            f"set aside  {aside.reads:,} reads, {aside.programs:,} programs, {aside.erases:,} erases: "
+            f"{digits(aside.dropped_s)} s done again"
+        )
+    elif result.suspensions:
         yield f"suspended  {result.suspensions:,} programs and erases"
     if result.precondition is not None:
         yield f"start      {steadiness(result.precondition)}"

@@ -166,6 +166,16 @@ class BufferResult:
 
 
 @dataclass(frozen=True, slots=True)
+class SetAsideResult:
+    """Reads, programs and erases that were set aside for host reads, and the time that was dropped."""
+
+    reads: int
+    programs: int
+    erases: int
+    dropped_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class MoveCounts:
     """Pages that moved because they are read often (``hot_in``), or to make room for these."""
 
@@ -338,6 +348,7 @@ class Result:
     read_levels: Sequence[int] = ()
     moves: MoveCounts | None = None
     repairs: Repairs | None = None
+    set_aside: SetAsideResult | None = None
     life: Life | None = None
     bit_errors: BitErrors | None = None
     prioritised: Prioritised | None = None

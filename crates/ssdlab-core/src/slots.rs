@@ -3,7 +3,7 @@
 
 use ssdlab_base::{Nanos, choice};
 use ssdlab_nand::refusal::Refusal;
-use ssdlab_nand::{Lpn, PlaneId};
+use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::account::OpKind;
 use crate::policy::evict::{EvictPolicy, Lru, UseView};
@@ -11,7 +11,9 @@ use crate::policy::order::{
     Fifo, Going, HoldView, Next, OrderPolicy, OrderView, Priority, ReadFirst,
 };
 use crate::policy::place::{Heat, NextPage, PlacePolicy, PlaceView, Typed};
-use crate::policy::preempt::{Nobody, PreemptPolicy, PreemptView, ReadsInterrupt, Verdict};
+use crate::policy::preempt::{
+    Nobody, PreemptPolicy, PreemptView, ReadsInterrupt, ReadsView, Verdict,
+};
 use crate::policy::program::{Normal, ProgramPolicy, ProgramView};
 use crate::policy::read::{Climb, ReadPolicy, ReadView, Worst};
 use crate::policy::tend::{
@@ -38,7 +40,9 @@ use crate::schemes::pv_read::known_level::KnownLevel;
 use crate::schemes::pv_read::read_hot::ReadHot;
 use crate::schemes::readguard::by_priority::ByPriority;
 use crate::schemes::readguard::dual_pool::DualPool;
+use crate::schemes::readguard::esra::Esra;
 use crate::schemes::readguard::inversions::Inversions;
+use crate::schemes::readguard::reuse_vref::ReuseVref;
 use crate::schemes::readguard::subpool_gc::SubpoolGc;
 use crate::toggle::Toggle;
 
@@ -157,6 +161,8 @@ slot! { $ each_read
         last_level => LastLevel,
         /// From the rung at which the block was measured (PV-read).
         known_level => KnownLevel,
+        /// From the rung at which the same layer of the block was read last (process similarity).
+        reuse_vref => ReuseVref,
     } default climb
 }
 
@@ -167,6 +173,9 @@ slot! { $ each_preempt
         nobody => Nobody,
         /// Host reads interrupt programs and erases.
         reads_interrupt => ReadsInterrupt,
+        /// Host reads interrupt loops of programs and erases, and retries of lower priorities
+        /// (ReadGuard).
+        esra => Esra,
     } default nobody
 }
 
@@ -360,6 +369,10 @@ impl ReadPolicy for Read {
         each_read!(self, policy => policy.written(lpn));
     }
 
+    fn erased(&mut self, block: BlockId) {
+        each_read!(self, policy => policy.erased(block));
+    }
+
     fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
         each_read!(self, policy => policy.metadata_bits())
     }
@@ -369,6 +382,14 @@ impl PreemptPolicy for Preempt {
     #[inline]
     fn verdict(&mut self, view: &PreemptView) -> Verdict {
         each_preempt!(self, policy => policy.verdict(view))
+    }
+
+    fn lets_pass(&mut self, view: &ReadsView) -> bool {
+        each_preempt!(self, policy => policy.lets_pass(view))
+    }
+
+    fn most_reads(&self) -> u8 {
+        each_preempt!(self, policy => policy.most_reads())
     }
 }
 

@@ -41,6 +41,16 @@ fn holds(what: &str, plan: Plan, settings: &[&str]) {
     assert_eq!(course.latency_sum, course.residence, "{what}");
 }
 
+const ESRA: &[&str] = &[
+    "preempt=esra",
+    "order=priority",
+    "host.queues=2",
+    "workload.queue=1",
+    "physics=retries",
+    "start.pe_cycles=3000",
+    "start.age_max=90d",
+];
+
 const SETTINGS: &[(&str, &[&str])] = &[
     ("as it is", &[]),
     ("overloaded", &["workload.interarrival=10us"]),
@@ -50,6 +60,8 @@ const SETTINGS: &[(&str, &[&str])] = &[
     ("independent planes", &["flash.array=plane", "flash.cache_read=true"]),
     ("commands on the bus", &["flash.command_time=1us", "flash.bus_order=data_out_first"]),
     ("suspended programs", &["preempt=reads_interrupt"]),
+    ("dropped loops", &["preempt=esra"]),
+    ("reads set aside", ESRA),
     ("a buffer", &["buffer.size=1MiB"]),
     ("dynamic allocation", &["ftl.allocation=dynamic", "ftl.partial_writes=read_modify_write"]),
     ("bursts", &["workload.kind=bursty"]),

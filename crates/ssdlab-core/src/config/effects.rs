@@ -5,7 +5,8 @@ use ssdlab_base::quantity::Share;
 use ssdlab_nand::chip::{Chip, PhysicsConfig};
 use ssdlab_nand::refusal::Refusal;
 
-use super::{ArrayUnit, DriveConfig};
+use super::resolve::{holds, reads_may_pass};
+use super::{ArrayUnit, DriveConfig, RetriesChoice};
 use crate::belief::grade::GradeChoice;
 use crate::belief::groups::Scope;
 use crate::ftl::{Opens, PageSequence};
@@ -17,6 +18,10 @@ type Idle = (&'static str, Option<String>, bool, &'static str);
 
 const FLAT: &str = "under flat physics";
 const NOBODY: &str = "with preempt = \"nobody\"";
+const WHOLE: &str = "without preempt = \"esra\", which alone drops loops";
+const NO_PASSING: &str = "without order = \"priority\", or where no read is held until it has decoded \
+                          (flash.hold_until_decoded)";
+const NOT_HELD: &str = "where no read is held until it has decoded (flash.hold_until_decoded)";
 const NO_BUFFER: &str = "without a buffer";
 
 /// Refuses keys that are set where they have no effect, if they were `typed`.
@@ -43,6 +48,9 @@ pub(super) fn check_effects(
 fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let flash = &config.flash;
     let nobody = matches!(config.preempt, PreemptChoice::Nobody(_));
+    let drops = matches!(config.preempt, PreemptChoice::Esra(_));
+    let pipelined =
+        matches!(flash.retries, RetriesChoice::Pipelined(_)).then(|| "pipelined".to_owned());
     let hold = shown(flash.hold_until_decoded);
     let measured = matches!(config.physics, PhysicsConfig::Measured(_));
     let second_class = config.timing.voltages.get(1).map(|class| class.name.clone());
@@ -66,8 +74,11 @@ fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             measured,
             "with physics.measured, whose file has the times of erases",
         ),
+        ("flash.retries", pipelined, !holds(config, chip), NOT_HELD),
         ("flash.suspend_time", shown(flash.suspend_time), nobody, NOBODY),
         ("flash.resume_time", shown(flash.resume_time), nobody, NOBODY),
+        ("flash.program_loops", shown(flash.program_loops), !drops, WHOLE),
+        ("flash.erase_loops", shown(flash.erase_loops), !drops, WHOLE),
         (
             "timing.voltages",
             second_class,
@@ -93,6 +104,11 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let gc = config.tend.gc.get();
     let draws = gc.is_some_and(|gc| gc.victim == Victim::DChoices);
     let choices = gc.and_then(|gc| gc.choices);
+    let (reads, most_aside) = match &config.preempt {
+        PreemptChoice::Esra(esra) => (esra.reads, esra.most_aside),
+        _ => (None, None),
+    };
+    let together = !reads_may_pass(config, chip);
     let worst = matches!(config.read, ReadChoice::Worst(_)).then(|| "worst".to_owned());
     vec![
         ("tend.gc.choices", shown(choices), !draws, "without victim = \"d_choices\""),
@@ -101,6 +117,14 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             config.ftl.copies.map(|copies| format!("{copies:?}").to_lowercase()),
             config.ftl.page_order == PageSequence::Relaxed,
             "with page_order = \"relaxed\", where all that is written shares the blocks of a plane",
+        ),
+        ("preempt.esra.reads", shown(reads), together, NO_PASSING),
+        ("preempt.esra.most_aside", shown(most_aside), together, NO_PASSING),
+        (
+            "preempt.esra.most_aside",
+            shown(most_aside),
+            reads == Some(false),
+            "with preempt.esra.reads = false",
         ),
         ("read", worst, chip.is_flat(), FLAT),
     ]

@@ -3,9 +3,11 @@
 pub mod catalogue;
 mod effects;
 mod resolve;
+mod retries;
 mod space;
 
 pub use resolve::Resolved;
+pub use retries::{PipelinedConfig, RetriesChoice};
 pub use space::{RESERVE_BLOCKS, spare_blocks, usable_blocks};
 pub use ssdlab_nand::refusal::Refusal;
 
@@ -198,6 +200,21 @@ pub struct FlashConfig {
     /// parts).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hold_until_decoded: Option<bool>,
+    /// How further attempts of a read that failed to decode follow one another: `serial`, or `pipelined`
+    /// (the next is sensed while one is transferred and decoded); the latter only where array units
+    /// hold reads until they have decoded. Default: `serial`. Source: Park et al., ASPLOS 2021 (PR2), for
+    /// `pipelined`.
+    pub retries: RetriesChoice,
+    /// Loops of which a program consists, each as long as the others: what `preempt = "esra"` drops of it
+    /// is at most one; only with that. Default: 5. Source: ReadGuard, section 6.1 (ruled: of 80 us).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub program_loops: Option<u8>,
+    /// Loops of which an erase consists; only with `preempt = "esra"`. Default: 5. Source: ReadGuard,
+    /// section 6.1 (ruled: of 700 us).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub erase_loops: Option<u8>,
     /// From the command to suspend until the array unit can read; only with a `preempt` that
     /// interrupts. Default: `5us`. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -221,6 +238,9 @@ impl Default for FlashConfig {
             bus_order: BusOrder::default(),
             cache_read: false,
             hold_until_decoded: None,
+            retries: RetriesChoice::default(),
+            program_loops: None,
+            erase_loops: None,
             suspend_time: None,
             resume_time: None,
         }

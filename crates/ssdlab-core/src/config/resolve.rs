@@ -12,10 +12,10 @@ use super::effects::check_effects;
 use super::space::{
     BLOCKS_UNUSABLE, entries, logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks,
 };
-use super::{ArrayUnit, DriveConfig, MAP_SHARE, PartialWrites, TransferUnit};
+use super::{ArrayUnit, DriveConfig, MAP_SHARE, PartialWrites, RetriesChoice, TransferUnit};
 use crate::belief::grade::{CLASSES_MAX, GradeChoice};
 use crate::belief::groups::{Boundaries, GroupsConfig};
-use crate::flash::{FlashSetup, HOST_RANKS};
+use crate::flash::{FlashSetup, HOST_RANKS, SensedAhead};
 use crate::ftl::{MapShape, Opens, PageSequence};
 use crate::policy::Setup;
 use crate::policy::place::{PlacePolicy, Typed};
@@ -241,6 +241,12 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
         TransferUnit::Sectors => moved * SECTOR_BYTES,
     };
     const SUSPEND: Nanos = Nanos::from_us(5);
+    const LOOPS: u8 = 5;
+    let esra = match &config.preempt {
+        PreemptChoice::Esra(esra) => Some(esra),
+        _ => None,
+    };
+    let [program, erase] = [config.flash.program_loops, config.flash.erase_loops];
     FlashSetup {
         planes_per_unit: match config.flash.array {
             ArrayUnit::Plane => 1,
@@ -250,7 +256,18 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
         multi_plane: config.flash.multi_plane.unwrap_or(true),
         cache_read: config.flash.cache_read,
         hold_until_decoded: !chip.is_flat() && config.flash.hold_until_decoded.unwrap_or(true),
+        ahead: match &config.flash.retries {
+            RetriesChoice::Serial(_) => None,
+            RetriesChoice::Pipelined(pipelined) => Some(SensedAhead {
+                shorter: pipelined.shorter,
+                reset: pipelined.reset_time,
+                first: pipelined.first,
+            }),
+        },
         may_suspend: !matches!(config.preempt, PreemptChoice::Nobody(_)),
+        loops: esra.map(|_| [program.unwrap_or(LOOPS), erase.unwrap_or(LOOPS)]),
+        reads_pass: reads_may_pass(config, chip)
+            && esra.is_some_and(|esra| esra.reads.unwrap_or(true)),
         suspend_time: config.flash.suspend_time.unwrap_or(SUSPEND),
         resume_time: config.flash.resume_time.unwrap_or(SUSPEND),
         command_time: config.flash.command_time,
@@ -262,10 +279,29 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
     }
 }
 
+/// Whether array units hold reads, which may fail, until they have decoded.
+pub(super) fn holds(config: &DriveConfig, chip: &Chip) -> bool {
+    let flash = &config.flash;
+    !chip.is_flat() && flash.hold_until_decoded.unwrap_or(true) && !flash.cache_read
+}
+
+/// Whether a read that fails can be set aside for one of a higher priority: its unit holds it, and
+/// priorities are what orders reads.
+pub(super) fn reads_may_pass(config: &DriveConfig, chip: &Chip) -> bool {
+    holds(config, chip) && matches!(config.order, OrderChoice::Priority(_))
+}
+
 fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
     let host = &config.host;
     if host.queues == 0 {
         return Err(Refusal::new("host.queues", host.queues, "at least 1"));
+    }
+    let loops = [
+        ("flash.program_loops", config.flash.program_loops),
+        ("flash.erase_loops", config.flash.erase_loops),
+    ];
+    if let Some((key, _)) = loops.into_iter().find(|(_, loops)| *loops == Some(0)) {
+        return Err(Refusal::new(key, 0, "at least 1"));
     }
     if host.queue_depth == 0 {
         return Err(Refusal::new("host.queue_depth", host.queue_depth, "at least 1"));
@@ -397,10 +433,15 @@ fn check_times(config: &DriveConfig) -> Result<(), Refusal> {
     const STEP_MOST: Nanos = Nanos::from_ms(100_000);
     const AGE_MOST: Nanos = Nanos::from_ms(100 * 365 * 86_400_000);
     let (flash, start) = (&config.flash, &config.start);
+    let reset = match &flash.retries {
+        RetriesChoice::Serial(_) => None,
+        RetriesChoice::Pipelined(pipelined) => Some(pipelined.reset_time),
+    };
     let times = [
         ("flash.command_time", Some(flash.command_time), STEP_MOST),
         ("flash.suspend_time", flash.suspend_time, STEP_MOST),
         ("flash.resume_time", flash.resume_time, STEP_MOST),
+        ("flash.retries.pipelined.reset_time", reset, STEP_MOST),
         ("buffer.latency", config.buffer.latency, STEP_MOST),
         ("start.dwell", Some(start.dwell), AGE_MOST),
         ("start.age_max", Some(start.age_max), AGE_MOST),

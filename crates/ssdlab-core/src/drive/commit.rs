@@ -5,7 +5,8 @@ use ssdlab_nand::{Lpn, PlaneId};
 use super::Drive;
 use super::watch::watch;
 use crate::account::{Cause, Manners, OpKind, Reading};
-use crate::flash::{Event, Owner, TxnId};
+use crate::flash::{Event, Owner, TxnId, UnitId};
+use crate::policy::preempt::{PreemptPolicy, ReadsView};
 use crate::policy::read::ReadPolicy;
 
 impl Drive {
@@ -17,10 +18,16 @@ impl Drive {
         for event in events.drain(..) {
             match event {
                 Event::Done(id) => self.done(id),
-                Event::Failed(unit) => {
+                Event::Failed(unit) if self.lets_pass(unit) => {
+                    self.flash.set_reads_aside(unit, self.now);
+                }
+                Event::Failed(unit) => self.try_again(unit),
+                Event::Sensed(unit) => {
                     let held: Vec<TxnId> = self.flash.held(unit).collect();
-                    held.into_iter().for_each(|id| self.set_rung(id));
-                    self.flash.sense_again(unit, self.now);
+                    for id in held {
+                        self.flash.txns[id].rung_ahead = self.next_rung(id);
+                    }
+                    self.flash.sense_ahead(unit, self.now);
                 }
                 Event::Again(id) => self.flash.enqueue_again(id, self.now),
                 Event::Began(unit) => {
@@ -32,6 +39,22 @@ impl Drive {
             }
         }
         self.events = events;
+    }
+
+    /// The reads that a unit holds go on, each at its next rung.
+    pub(super) fn try_again(&mut self, unit: UnitId) {
+        if self.flash.go_on_ahead(unit, self.now) {
+            return;
+        }
+        let held: Vec<TxnId> = self.flash.held(unit).collect();
+        held.into_iter().for_each(|id| self.set_rung(id));
+        self.flash.sense_again(unit, self.now);
+    }
+
+    /// Whether reads that failed are set aside for a host read of a higher priority.
+    fn lets_pass(&mut self, unit: UnitId) -> bool {
+        let Some((failed, aside)) = self.flash.overtaken(unit) else { return false };
+        self.answers.preempt.lets_pass(&ReadsView { failed, aside })
     }
 
     #[inline]
@@ -70,7 +93,7 @@ impl Drive {
         match txn.kind {
             OpKind::Read => self.answers.read.decoded(&self.read_view(id), rung, first_try),
             OpKind::Program => self.answers.read.written(lpn),
-            OpKind::Erase => {}
+            OpKind::Erase => self.answers.read.erased(self.geometry.block_of(txn.ppn)),
         }
     }
 

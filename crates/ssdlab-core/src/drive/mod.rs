@@ -41,6 +41,7 @@ use crate::host::{Completion, Hazards, Host, Refused, Request};
 use crate::media;
 use crate::policy::order::OrderPolicy;
 use crate::policy::place::{Heat, PlacePolicy};
+use crate::policy::preempt::PreemptPolicy;
 use crate::policy::read::ReadPolicy;
 use crate::policy::tend::TendPolicy;
 use crate::slots::{Evict, Order, Place, Preempt, Program, Read, Tend};
@@ -391,6 +392,13 @@ impl Drive {
         let apart = self.blocks_apart();
         bits.extend(self.answers.tend.iter().flat_map(|tender| tender.metadata_bits(apart)));
         bits.extend(self.answers.order.metadata_bits());
+        if self.resolved.flash.reads_pass {
+            // The voltages with which a read that was set aside failed last.
+            let most = u64::from(self.answers.preempt.most_reads());
+            let units = self.flash.planes_of_units().count() as u64;
+            let rungs = u64::from(self.flash.cells.rungs()).next_power_of_two();
+            bits.push(("reads_aside", units * most * u64::from(rungs.trailing_zeros())));
+        }
         bits.extend(self.answers.read.metadata_bits());
         bits.retain(|(_, bits)| *bits > 0);
         bits.into_iter().map(|(name, bits)| (name, bits.div_ceil(8))).collect()

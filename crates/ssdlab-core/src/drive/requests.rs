@@ -382,8 +382,11 @@ impl Drive {
             return;
         }
         let view = PreemptView { running, priority };
-        if self.answers.preempt.verdict(&view) == Verdict::Suspend {
-            self.flash.suspend(unit, self.now);
+        match self.answers.preempt.verdict(&view) {
+            Verdict::Wait => {}
+            Verdict::Suspend => self.flash.suspend(unit, self.now),
+            Verdict::DropLoop => self.flash.drop_loop(unit, self.now),
+            Verdict::AfterLoop => self.flash.stop_after_loop(unit, self.now),
         }
     }
 

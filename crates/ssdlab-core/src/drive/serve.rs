@@ -39,6 +39,10 @@ impl Drive {
             match self.flash.next_of(unit) {
                 Next::Rest => return,
                 Next::Resume => return self.flash.resume(unit, self.now),
+                Next::TakeUp => {
+                    self.flash.take_up(unit, self.now);
+                    return self.try_again(unit);
+                }
                 Next::Serve(plane, lane) => {
                     let head = self.flash.head(plane, lane);
                     if !self.prepare(head) {
@@ -118,13 +122,17 @@ impl Drive {
     /// Asks at which rung a read starts, or goes on.
     #[inline]
     pub(super) fn set_rung(&mut self, id: TxnId) {
-        let view = self.read_view(id);
-        let (failed, rung) = (self.flash.txns[id].failed, self.flash.txns[id].rung);
-        let rung = match failed {
-            0 => self.answers.read.start(&view),
-            _ => self.answers.read.climb(&view, rung).min(view.rungs - 1),
+        self.flash.txns[id].rung = match self.flash.txns[id].failed {
+            0 => self.answers.read.start(&self.read_view(id)),
+            _ => self.next_rung(id),
         };
-        self.flash.txns[id].rung = rung;
+    }
+
+    /// Asks at which rung a read goes on whose attempt fails, or will perhaps.
+    pub(super) fn next_rung(&mut self, id: TxnId) -> u8 {
+        let view = self.read_view(id);
+        let rung = self.flash.txns[id].rung;
+        self.answers.read.climb(&view, rung).min(view.rungs - 1)
     }
 
     /// What a reading policy may know of a read.
@@ -141,7 +149,8 @@ impl Drive {
         let class = self.ftl.blocks.class(block);
         let measured = self.groups.as_ref().map_or(0, |groups| groups.level(block));
         let rungs = self.flash.cells.rungs();
-        ReadView { block, lpn: txn.lpn, rungs, class, measured, pe_cycles, age }
+        let page = self.geometry.page_in_block(txn.ppn);
+        ReadView { block, page, lpn: txn.lpn, rungs, class, measured, pe_cycles, age }
     }
 
     #[inline]
@@ -277,6 +286,7 @@ impl Drive {
                 self.ftl.map.valid(txn.ppn) == Some(txn.lpn)
             }
             (OpKind::Read, _) => self.locate(id) == Some(plane),
+            (OpKind::Erase, _) => self.flash.may_begin(id),
             _ => true,
         }
     }

@@ -5,8 +5,8 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::PlaneId;
 
 use super::link::Link;
-use super::unit::{State, Unit};
-use super::{Flash, Next, TxnId, Txns, UnitId};
+use super::unit::{Ahead, State, Unit};
+use super::{Flash, Next, Rank, TxnId, Txns, UnitId};
 use crate::account::OpKind;
 
 /// Where every transaction under way was found.
@@ -160,13 +160,19 @@ impl Flash {
     ) -> Result<(), String> {
         let timed = matches!(
             unit.state,
-            State::Sensing | State::Programming | State::Erasing | State::Suspending
-        );
+            State::Sensing
+                | State::Programming
+                | State::Erasing
+                | State::Suspending
+                | State::Resetting
+        ) || unit.ahead == Ahead::Sensing;
+        let gives_out = unit.ahead == Ahead::Nothing || unit.state == State::Out;
+        ensure(gives_out, || "it senses ahead of nothing".into())?;
         let timer = self.timers.get(id.0 as usize);
         ensure(timed == (timer != SimTime::NEVER), || "its timer does not fit".into())?;
         ensure(timer.as_ns() >= now, || "it should have ended something".into())?;
         let kind = match unit.state {
-            State::Idle | State::Suspending => None,
+            State::Idle | State::Suspending | State::Resetting => None,
             // A read or an erase: whatever its first is.
             State::Commanded => Some(self.txns[unit.head].kind),
             State::Sensing | State::Out | State::Sensed => Some(OpKind::Read),
@@ -177,6 +183,8 @@ impl Flash {
             ensure(!unit.head.is_some(), || "it is free and serves something".into())?;
             ensure(self.next_of(id) == Next::Rest, || "it rests and could work".into())?;
         }
+        self.audit_work(id, now)?;
+        self.audit_reads_aside(unit, census)?;
         if let Some(aside) = &unit.aside {
             let possible = !matches!(unit.state, State::In | State::Programming | State::Erasing);
             ensure(possible, || "it writes while something is set aside".into())?;
@@ -196,6 +204,34 @@ impl Flash {
             }
         }
         Ok(())
+    }
+
+    /// Checks the reads that a unit has set aside: each group of a higher rank than that below it, none
+    /// more urgent than the host's, all failed, and no block of theirs being erased.
+    fn audit_reads_aside(&self, unit: &Unit, census: &mut Census) -> Result<(), String> {
+        let mut counted = 0;
+        for id in self.reads_aside(unit).take(self.txns.slots()) {
+            census.found(id, "what is set aside")?;
+            let txn = &self.txns[id];
+            let fits = txn.failed > 0 && Rank::of(txn) != Rank::URGENT;
+            ensure(fits, || format!("read {} is set aside without cause", id.0))?;
+            counted += 1;
+        }
+        ensure(counted == unit.reads_waiting, || "it counts its reads aside wrongly".into())?;
+        let mut head = unit.reads_aside;
+        while head.is_some() {
+            self.audit_members(unit, head, OpKind::Read)?;
+            let below = self.txns[head].next;
+            let overtook =
+                !below.is_some() || Rank::of(&self.txns[head]) < Rank::of(&self.txns[below]);
+            ensure(overtook, || "reads are set aside in the wrong order".into())?;
+            head = below;
+        }
+        let erased = (unit.state == State::Erasing).then_some(unit.head);
+        let aside = unit.aside.filter(|aside| aside.kind == OpKind::Erase).map(|aside| aside.head);
+        let mut erases = erased.into_iter().chain(aside).flat_map(|head| self.members(head));
+        let apart = erases.all(|erase| self.may_begin(erase));
+        ensure(apart, || "it erases what a read that is set aside reads".into())
     }
 
     /// Checks those that are served together: one kind, a plane each, one die, equal offsets.
@@ -266,6 +302,9 @@ impl Flash {
         });
         let counted = cached.count() == unit.cached as usize;
         ensure(counted, || format!("unit {id} counts its cached pages wrongly"))?;
+        ensure(unit.state != State::Resetting || !unit.head.is_some(), || {
+            format!("unit {id} serves somebody while it resets")
+        })?;
         let writes = matches!(unit.state, State::In | State::Programming | State::Erasing);
         let alone = !writes || unit.cached == 0;
         ensure(alone, || format!("unit {id} writes beside a page in its cache register"))?;

@@ -367,6 +367,11 @@ impl Cells {
         self.chip.sense_time(txn.page_type, txn.voltage, txn.rung, txn.failed > 0)
     }
 
+    /// Time to sense the next attempt of a read while the one before is given out.
+    pub(super) fn sense_time_ahead(&self, txn: &Txn) -> Nanos {
+        self.chip.sense_time(txn.page_type, txn.voltage, txn.rung_ahead, true)
+    }
+
     #[inline]
     pub(super) fn read_transfer(&self, txn: &Txn, bus: &[Nanos]) -> Nanos {
         let sectors = txn.sectors as usize;

@@ -2,7 +2,7 @@
 //!
 //! Within a rank the earlier goes first; a lower rank goes before a higher one.
 
-use super::txn::{Fifo, TxnId, Txns};
+use super::txn::{Fifo, Txn, TxnId, Txns};
 use crate::account::OpKind;
 
 /// How urgent a transaction is in its plane's queues; 0 goes first.
@@ -31,6 +31,18 @@ impl Rank {
     #[inline]
     pub fn lane(self, kind: OpKind) -> u8 {
         2 * self.0 + u8::from(kind != OpKind::Read)
+    }
+
+    /// The rank with which a transaction was last enqueued.
+    #[inline]
+    pub(super) fn of(txn: &Txn) -> Rank {
+        Rank(txn.lane >> 1)
+    }
+
+    /// The lanes of all ranks before this one.
+    #[inline]
+    pub(super) fn higher(self) -> u16 {
+        (1 << (2 * self.0)) - 1
     }
 
     /// The lanes of the host's reads.

@@ -14,6 +14,8 @@
 //! It is the only room that asks the physics how long an operation takes and whether it decodes; who
 //! looks at blocks from outside does so through its [`Survey`].
 
+mod ahead;
+mod aside;
 mod audit;
 mod cells;
 mod lanes;
@@ -25,6 +27,8 @@ mod timeline;
 mod txn;
 mod unit;
 
+pub use ahead::SensedAhead;
+pub use aside::SetAside;
 pub use audit::Census;
 pub use cells::{Cells, Facts};
 pub use lanes::{HOST_RANKS, Rank};
@@ -41,7 +45,7 @@ use crate::account::{Cause, OpKind, Part};
 use crate::timers::Timers;
 use lanes::Lanes;
 use link::Link;
-use unit::{Aside, Unit};
+use unit::Unit;
 
 /// An array unit's number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +58,8 @@ pub enum Event {
     Done(TxnId),
     /// The reads that this unit holds did not decode: say at which rung each goes on.
     Failed(UnitId),
+    /// This unit may sense the next attempts of its reads ahead: say at which rungs.
+    Sensed(UnitId),
     /// A read that its unit has let go did not decode: it must be enqueued again.
     Again(TxnId),
     /// A unit begins to program or to erase while a host read waits for it.
@@ -72,8 +78,14 @@ pub struct FlashSetup {
     pub cache_read: bool,
     /// A unit holds its page until it has decoded.
     pub hold_until_decoded: bool,
+    /// How a unit senses retries ahead, if it does.
+    pub ahead: Option<SensedAhead>,
     /// Programs and erases may be interrupted.
     pub may_suspend: bool,
+    /// Loops of a program and of an erase, if a loop of them may be dropped.
+    pub loops: Option<[u8; 2]>,
+    /// A read that failed may be set aside for one of a higher rank.
+    pub reads_pass: bool,
     /// From the command to suspend until the unit can sense.
     pub suspend_time: Nanos,
     /// From the command to resume until the interrupted operation goes on.
@@ -101,6 +113,8 @@ pub struct InService {
     pub suspended: u8,
     /// Whether another operation is set aside already.
     pub aside: bool,
+    /// How often the loop that it is in was dropped; 0 where none is.
+    pub aborts: u8,
 }
 
 /// What a free unit does next.
@@ -108,8 +122,10 @@ pub struct InService {
 pub enum Next {
     /// Serve the first of this plane's lane.
     Serve(PlaneId, u8),
-    /// Go on with what was set aside.
+    /// Go on with the program or the erase that was set aside.
     Resume,
+    /// Go on with the reads that were set aside last.
+    TakeUp,
     /// Nothing.
     Rest,
 }
@@ -140,7 +156,9 @@ pub struct Flash {
     /// Attempts of reads after the first.
     retries: u64,
     uncorrectable: u64,
-    suspensions: u64,
+    set_aside: SetAside,
+    /// Sensings ahead that nobody needed.
+    in_vain: u64,
     /// What [`Flash::busy`] was when the counts were last reset.
     busy_before: (Vec<u64>, Vec<u64>),
     /// What is recorded of every part, if anything is.
@@ -177,7 +195,8 @@ impl Flash {
             ops: Default::default(),
             retries: 0,
             uncorrectable: 0,
-            suspensions: 0,
+            set_aside: SetAside::default(),
+            in_vain: 0,
             busy_before: Default::default(),
             timeline: None,
         }
@@ -334,6 +353,9 @@ impl Flash {
                 best = Some(candidate);
             }
         }
+        if unit.reads_aside.is_some() {
+            return self.next_past(unit, best.map(|(rank, _, plane, lane)| (rank, plane, lane)));
+        }
         match best {
             Some((_, _, plane, lane)) => Next::Serve(plane, lane),
             // Nor does what was set aside go on beside a page in the cache register.
@@ -353,6 +375,9 @@ impl Flash {
         // Around a suspended operation only reads fit, and only the host's are worth it.
         if unit.aside.is_some() {
             allowed &= Rank::HOST_READS;
+        }
+        if unit.reads_aside.is_some() {
+            allowed &= !self.untimely(unit, plane);
         }
         // A page that is still in the cache register leaves no room for one to be programmed.
         if unit.cached > 0 {
@@ -392,40 +417,6 @@ impl Flash {
         self.txns[head].sibling = id;
     }
 
-    /// Interrupts the program or erase that a unit performs.
-    pub fn suspend(&mut self, id: UnitId, now: u64) {
-        let remaining = self.in_service(id, now).remaining;
-        let unit = &mut self.units[id.0 as usize];
-        let kind = match unit.state {
-            State::Programming => OpKind::Program,
-            State::Erasing => OpKind::Erase,
-            state => unreachable!("a unit that is {state:?} cannot be suspended"),
-        };
-        unit.aside = Some(Aside { head: unit.head, kind, cause: unit.cause, remaining });
-        unit.suspended += 1;
-        self.suspensions += 1;
-        self.set_state(id, State::Suspending, now);
-        self.timers.set(id.0 as usize, SimTime::from_ns(now) + self.setup.suspend_time);
-    }
-
-    /// Goes on with the program or erase that a unit had set aside.
-    pub fn resume(&mut self, id: UnitId, now: u64) {
-        let unit = &mut self.units[id.0 as usize];
-        unit.settle(now);
-        let aside = unit.aside.take().expect("something set aside");
-        unit.head = aside.head;
-        unit.cause = aside.cause;
-        unit.left = aside.remaining;
-        let ends = SimTime::from_ns(now + aside.remaining) + self.setup.resume_time;
-        self.timers.set(id.0 as usize, ends);
-        let state = match aside.kind {
-            OpKind::Program => State::Programming,
-            _ => State::Erasing,
-        };
-        self.set_state(id, state, now);
-        self.for_members(aside.head, |flash, member| flash.charge_wait(member, now));
-    }
-
     /// Calls `act` for `head` and everything served with it.
     #[inline]
     fn for_members(&mut self, head: TxnId, mut act: impl FnMut(&mut Flash, TxnId)) {
@@ -445,7 +436,7 @@ impl Flash {
 
     /// Attempts of reads after the first, reads that no rung decoded, suspensions.
     pub fn troubles(&self) -> (u64, u64, u64) {
-        (self.retries, self.uncorrectable, self.suspensions)
+        (self.retries, self.uncorrectable, self.set_aside.programs + self.set_aside.erases)
     }
 
     /// Nanoseconds in service until `now` of every array unit and of every bus.
@@ -469,7 +460,8 @@ impl Flash {
     pub fn reset_counts(&mut self, now: u64) {
         self.ops = Default::default();
         self.cells.reset_counts();
-        (self.retries, self.uncorrectable, self.suspensions) = (0, 0, 0);
+        (self.retries, self.uncorrectable, self.in_vain) = (0, 0, 0);
+        self.set_aside = SetAside::default();
         self.busy_before = self.busy(now);
     }
 

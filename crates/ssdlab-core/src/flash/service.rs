@@ -73,7 +73,7 @@ impl Flash {
         self.held_from(self.units[id.0 as usize].head)
     }
 
-    fn held_from(&self, first: TxnId) -> impl Iterator<Item = TxnId> + '_ {
+    pub(super) fn held_from(&self, first: TxnId) -> impl Iterator<Item = TxnId> + '_ {
         std::iter::successors(first.is_some().then_some(first), |&member| {
             let next = self.txns[member].sibling;
             next.is_some().then_some(next)
@@ -86,6 +86,11 @@ impl Flash {
         self.for_members(head, |flash, member| {
             longest = longest.max(flash.cells.sense_time(&flash.txns[member]));
         });
+        if let Some(ahead) = &self.setup.ahead
+            && self.txns[head].failed > 0
+        {
+            longest = ahead.shortened(longest);
+        }
         self.perform(id, State::Sensing, now, longest);
     }
 
@@ -95,6 +100,7 @@ impl Flash {
             let block = flash.geometry.block_of(flash.txns[member].ppn);
             longest = longest.max(flash.cells.erase_time(block));
         });
+        self.begin_work(id, longest, now);
         self.perform(id, State::Erasing, now, longest);
         self.tell_of_waiting_read(id);
     }
@@ -136,25 +142,20 @@ impl Flash {
     fn unit_fires(&mut self, id: UnitId, now: u64) {
         match self.units[id.0 as usize].state {
             State::Sensing => self.sensed(id, now),
+            State::Programming | State::Erasing if self.units[id.0 as usize].work.beyond > 0 => {
+                self.loop_ends(id, now);
+            }
             State::Programming => self.array_ends(id, OpKind::Program, now),
             State::Erasing => self.array_ends(id, OpKind::Erase, now),
-            State::Suspending => self.set_aside(id, now),
+            State::Suspending => self.is_aside(id, now),
+            State::Out => self.sensed_ahead(id),
+            State::Resetting => self.free(id, now),
             state => unreachable!("a unit that is {state:?} has no timer"),
         }
     }
 
-    fn set_aside(&mut self, id: UnitId, now: u64) {
-        let aside = self.units[id.0 as usize].aside.expect("what is being suspended");
-        self.for_members(aside.head, |flash, member| {
-            // The wait that begins now must not contain the time charged here.
-            let part = if aside.kind == OpKind::Program { Part::Program } else { Part::DieHost };
-            flash.txns[member].charge(part, now);
-            flash.note_wait(member, now);
-        });
-        self.free(id, now);
-    }
-
     fn array_ends(&mut self, id: UnitId, kind: OpKind, now: u64) {
+        debug_assert_eq!(self.adds_up(id, 0, now), Ok(()));
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| {
             let txn = &mut flash.txns[member];
@@ -176,7 +177,7 @@ impl Flash {
 
     /// Makes a unit free and lists it.
     #[inline]
-    fn free(&mut self, id: UnitId, now: u64) {
+    pub(super) fn free(&mut self, id: UnitId, now: u64) {
         let unit = &mut self.units[id.0 as usize];
         unit.settle(now);
         unit.head = TxnId::NONE;
@@ -184,7 +185,7 @@ impl Flash {
         self.list(id);
     }
 
-    fn sensed(&mut self, id: UnitId, now: u64) {
+    pub(super) fn sensed(&mut self, id: UnitId, now: u64) {
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| flash.txns[member].charge(Part::Sense, now));
         if !self.setup.cache_read {
@@ -194,6 +195,9 @@ impl Flash {
                 flash.units[id.0 as usize].pending += 1;
                 flash.request_bus(id, member, now);
             });
+            if self.setup.ahead.is_some() {
+                self.tell_of_room_ahead(id);
+            }
         } else if self.units[id.0 as usize].cached == 0 {
             self.move_to_cache(id, now);
         } else {
@@ -269,13 +273,14 @@ impl Flash {
             flash.txns[member].charge(Part::Bus, now);
             longest = longest.max(flash.cells.program_time(&flash.txns[member]));
         });
+        self.begin_work(unit_id, longest, now);
         self.perform(unit_id, State::Programming, now, longest);
         self.tell_of_waiting_read(unit_id);
     }
 
     /// Tells that a unit begins to program or to erase while a host read waits for it.
     #[inline]
-    fn tell_of_waiting_read(&mut self, id: UnitId) {
+    pub(super) fn tell_of_waiting_read(&mut self, id: UnitId) {
         if self.setup.may_suspend && self.waiting_read(id).is_some() {
             self.events.push(Event::Began(id));
         }
@@ -300,7 +305,7 @@ impl Flash {
 
     /// Whether a unit keeps its page until it has decoded.
     #[inline]
-    fn holds(&self) -> bool {
+    pub(super) fn holds(&self) -> bool {
         self.setup.hold_until_decoded && !self.setup.cache_read
     }
 
@@ -403,7 +408,7 @@ impl Flash {
         }
         match self.units[id.0 as usize].head.is_some() {
             true => self.events.push(Event::Failed(id)),
-            false => self.free(id, now),
+            false => self.free_from_ahead(id, now),
         }
     }
 }

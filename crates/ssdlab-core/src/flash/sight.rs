@@ -102,12 +102,18 @@ impl Flash {
             _ => None,
         };
         let ends = self.timers.get(id.0 as usize);
-        InService {
+        let mut service = InService {
             kind,
             cause: unit.cause,
             remaining: ends.saturating_since(SimTime::from_ns(now)).as_ns().min(unit.left),
             suspended: unit.suspended,
             aside: unit.aside.is_some(),
+            aborts: 0,
+        };
+        if let Some(loops) = self.loops_of(unit) {
+            service.remaining = (service.remaining + unit.work.beyond).min(unit.left);
+            service.aborts = unit.work.aborts_of(unit.work.turn(service.remaining, loops));
         }
+        service
     }
 }

@@ -25,6 +25,8 @@ pub enum Act {
     Erase,
     /// An array unit sets a program or an erase aside.
     Suspend,
+    /// An array unit gives up what it sensed ahead.
+    Reset,
     /// A bus carries a command.
     Command,
     /// A bus carries a page that was read.
@@ -48,6 +50,7 @@ impl Act {
             State::Programming => Act::Program,
             State::Erasing => Act::Erase,
             State::Suspending => Act::Suspend,
+            State::Resetting => Act::Reset,
         })
     }
 
@@ -62,6 +65,7 @@ impl Act {
             Act::Program => "program",
             Act::Erase => "erase",
             Act::Suspend => "suspend",
+            Act::Reset => "reset",
             Act::Command => "command",
             Act::DataOut => "data out",
             Act::DataIn => "data in",
@@ -133,9 +137,7 @@ impl Flash {
         let parts = units + buses + self.engines.len();
         self.timeline = Some(Box::new(Timeline::new(parts, until)));
         for at in 0..units {
-            if let Some(act) = Act::of(self.units[at].state) {
-                self.begins(at, act, self.units[at].head, now);
-            }
+            self.note_state(at, self.units[at].state, now);
         }
         for at in 0..buses {
             if let Some(id) = self.buses[at].holder() {
@@ -177,8 +179,14 @@ impl Flash {
     #[cold]
     fn note_state(&mut self, unit: usize, state: State, now: u64) {
         self.ends(unit, now);
-        if let Some(act) = Act::of(state) {
-            self.begins(unit, act, self.units[unit].head, now);
+        let (head, cause) = (self.units[unit].head, self.units[unit].cause);
+        match Act::of(state) {
+            Some(act) if head.is_some() => self.begins(unit, act, head, now),
+            Some(act) => {
+                let timeline = self.timeline.as_mut();
+                timeline.into_iter().for_each(|all| all.begin(unit, act, cause, None, now));
+            }
+            None => {}
         }
     }
 

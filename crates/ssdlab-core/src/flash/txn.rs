@@ -89,6 +89,8 @@ pub struct Txn {
     pub mask: u64,
     /// The rung of the read ladder that is tried now.
     pub rung: u8,
+    /// The rung that is sensed ahead, if one is.
+    pub rung_ahead: u8,
     /// The rung at which this read will decode: truth, for the `flash` room alone.
     pub(super) rung_needed: u8,
     /// Attempts that failed to decode.
@@ -137,6 +139,7 @@ impl Txn {
             sectors: 0,
             mask: 0,
             rung: 0,
+            rung_ahead: 0,
             rung_needed: 0,
             failed: 0,
             page_type: PageType(0),

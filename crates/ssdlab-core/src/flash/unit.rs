@@ -27,6 +27,19 @@ pub enum State {
     Erasing,
     /// Setting a program or an erase aside.
     Suspending,
+    /// Giving up what it sensed ahead.
+    Resetting,
+}
+
+/// What a unit senses while it gives out the attempt before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ahead {
+    /// Nothing.
+    Nothing,
+    /// The next attempt.
+    Sensing,
+    /// The next attempt was sensed and waits.
+    Sensed,
 }
 
 /// A program or an erase that was interrupted.
@@ -37,6 +50,49 @@ pub struct Aside {
     pub cause: Cause,
     /// Nanoseconds of array time it still needs.
     pub remaining: u64,
+}
+
+/// The array time of the program or erase that is in service or set aside; only where those may be
+/// interrupted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work {
+    /// Nanoseconds that it takes if nothing of it is dropped.
+    pub total: u64,
+    /// When the array last began to work for it, or will once it has been resumed.
+    pub since: u64,
+    /// Nanoseconds that the array worked for it before.
+    pub given: u64,
+    /// Nanoseconds of those that were dropped.
+    pub dropped: u64,
+    /// The loop that was dropped last, from 0, and how often.
+    pub looped: u8,
+    pub aborts: u8,
+    /// Nanoseconds that are left when its loop ends, if it is to be set aside then; else 0.
+    pub beyond: u64,
+}
+
+impl Work {
+    /// Where a loop begins, in nanoseconds of array time.
+    fn start_of(&self, turn: u8, loops: u8) -> u64 {
+        self.total * u64::from(turn) / u64::from(loops)
+    }
+
+    /// The loop that is under way when so much is left.
+    pub fn turn(&self, left: u64, loops: u8) -> u8 {
+        let done = self.total - left;
+        let turn = ((done + 1) * u64::from(loops) - 1) / self.total.max(1);
+        turn.min(u64::from(loops) - 1) as u8
+    }
+
+    /// Nanoseconds that are left when a loop begins.
+    pub fn left_at(&self, turn: u8, loops: u8) -> u64 {
+        self.total - self.start_of(turn, loops)
+    }
+
+    /// How often a loop has been dropped.
+    pub fn aborts_of(&self, turn: u8) -> u8 {
+        if self.looped == turn { self.aborts } else { 0 }
+    }
 }
 
 /// One array unit.
@@ -54,7 +110,14 @@ pub struct Unit {
     /// Nanoseconds of array time that it still needed when it was last suspended; resuming it
     /// takes time but does not add to these.
     pub left: u64,
+    pub ahead: Ahead,
     pub aside: Option<Aside>,
+    pub work: Work,
+    /// The reads that were set aside last; below them, by `next`, those set aside before, which
+    /// others of a higher rank overtook.
+    pub reads_aside: TxnId,
+    /// How many they are in all.
+    pub reads_waiting: u8,
     /// Its first plane, and how many it has.
     pub first_plane: PlaneId,
     pub planes: u32,
@@ -77,7 +140,11 @@ impl Unit {
             cached: 0,
             suspended: 0,
             left: u64::MAX,
+            ahead: Ahead::Nothing,
             aside: None,
+            work: Work::default(),
+            reads_aside: TxnId::NONE,
+            reads_waiting: 0,
             first_plane,
             planes,
             channel,

@@ -13,7 +13,7 @@ use crate::flash::InService;
 pub struct PreemptView {
     /// What the array unit does now: a program or an erase.
     pub running: InService,
-    /// The priority of the host read that has come, 0 the highest.
+    /// The priority of the host read that has come or waits, 0 the highest.
     pub priority: u8,
 }
 
@@ -24,12 +24,36 @@ pub enum Verdict {
     Wait,
     /// It is set aside until no host read waits for its unit.
     Suspend,
+    /// As `Suspend`, and the loop that it is in is dropped: it goes on at that loop's beginning.
+    DropLoop,
+    /// As `Suspend`, once the loop that it is in has ended.
+    AfterLoop,
+}
+
+/// Reads of which an attempt failed, and a host read of a higher priority that waits for their unit.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadsView {
+    /// How many they are; the planes of a unit may read together.
+    pub failed: u8,
+    /// Reads that their unit has set aside already.
+    pub aside: u8,
 }
 
 /// Who may interrupt whom.
 pub trait PreemptPolicy {
     /// Asked when a host read comes to a unit that programs or erases.
     fn verdict(&mut self, view: &PreemptView) -> Verdict;
+
+    /// Asked when a host read of a higher priority waits for a unit whose reads failed to decode:
+    /// whether they are set aside until no such read waits. Only where that is possible.
+    fn lets_pass(&mut self, _: &ReadsView) -> bool {
+        false
+    }
+
+    /// The most reads that it lets a unit set aside.
+    fn most_reads(&self) -> u8 {
+        0
+    }
 }
 
 /// `nobody` has no settings.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Nanos;
-use ssdlab_nand::{BlockId, Lpn};
+use ssdlab_nand::{BlockId, Lpn, PageInBlock};
 
 use super::{Answer, Setup};
 
@@ -12,6 +12,8 @@ use super::{Answer, Setup};
 pub struct ReadView {
     /// The block that is read.
     pub block: BlockId,
+    /// The page's place in it.
+    pub page: PageInBlock,
     /// The logical page.
     pub lpn: Lpn,
     /// Rungs of the ladder: sensing levels, or retries and the first attempt.
@@ -32,6 +34,7 @@ impl ReadView {
     pub fn of_a_block(rungs: u8) -> ReadView {
         ReadView {
             block: BlockId(0),
+            page: PageInBlock(0),
             lpn: Lpn(0),
             rungs,
             class: 0,
@@ -62,6 +65,9 @@ pub trait ReadPolicy {
 
     /// A logical page was written anew.
     fn written(&mut self, _: Lpn) {}
+
+    /// A block was erased.
+    fn erased(&mut self, _: BlockId) {}
 
     /// Bits that a controller needs for what the policy keeps, by structure.
     fn metadata_bits(&self) -> Vec<(&'static str, u64)> {

@@ -264,6 +264,28 @@ fn a_back_end_is_built_as_the_config_says() {
     assert!(transfer("sectors").into_iter().eq((0..9).map(|moved| moved * 625)));
 }
 
+/// Where a read that failed may be set aside for another.
+const PASSING: &str =
+    "preempt = { esra = {} }\nphysics.retries = {}\norder = \"priority\"\nhost.queues = 2";
+
+#[test]
+fn loops_and_what_is_set_aside() {
+    let esra = ["preempt = \"esra\""];
+    for key in ["flash.program_loops", "flash.erase_loops", "preempt.esra.most_aborts"] {
+        gate(key, &esra, &format!("{key} = 1"), &format!("{key} = 0"));
+    }
+    let key = "preempt.esra.most_aside";
+    gate(key, &[PASSING], &format!("{key} = 1"), &format!("{key} = 0"));
+    let key = "flash.retries.pipelined.reset_time";
+    let (good, bad) = (format!("{key} = \"100s\""), format!("{key} = \"100000000001ns\""));
+    gate(key, &["physics.retries = {}"], &good, &bad);
+    let key = "read.reuse_vref.layers";
+    let physics = ["physics = { levels = {} }"];
+    for (good, bad) in [(8, 9), (1, 0)] {
+        gate(key, &physics, &format!("{key} = {good}"), &format!("{key} = {bad}"));
+    }
+}
+
 #[test]
 fn settings_without_effect() {
     let (levels, retries) = ("physics = { levels = {} }", "physics = { retries = {} }");
@@ -277,6 +299,30 @@ fn settings_without_effect() {
         ),
         ("flash.suspend_time", "\"1us\"", "preempt = \"reads_interrupt\"", ""),
         ("flash.resume_time", "\"1us\"", "preempt = \"reads_interrupt\"", ""),
+        ("flash.retries", "\"pipelined\"", levels, ""),
+        (
+            "flash.retries",
+            "\"pipelined\"",
+            levels,
+            "flash.cache_read = true\nphysics = { levels = {} }",
+        ),
+        (
+            "flash.retries",
+            "\"pipelined\"",
+            levels,
+            "flash.hold_until_decoded = false\nphysics = { levels = {} }",
+        ),
+        ("flash.program_loops", "3", "preempt = \"esra\"", "preempt = \"reads_interrupt\""),
+        ("flash.erase_loops", "3", "preempt = \"esra\"", ""),
+        ("preempt.esra.reads", "true", PASSING, "preempt = \"esra\""),
+        ("preempt.esra.most_aside", "1", PASSING, "preempt = \"esra\""),
+        (
+            "preempt.esra.most_aside",
+            "1",
+            PASSING,
+            "preempt.esra.reads = false\nphysics.retries = {}\norder = \"priority\"\nhost.queues = 2",
+        ),
+        ("read", "\"reuse_vref\"", levels, ""),
         ("buffer.latency", "\"1us\"", "buffer.size = \"8KiB\"", ""),
         ("buffer.reads", "false", "buffer.size = \"8KiB\"", ""),
         ("buffer.keep_free", "0.1", "buffer.size = \"8KiB\"", ""),

@@ -95,6 +95,9 @@ pub struct RunResult {
     pub uncorrectable: u64,
     /// Programs and erases that a read interrupted.
     pub suspensions: u64,
+    /// What let host reads in; only with `preempt = "esra"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set_aside: Option<SetAsideResult>,
     /// Garbage collection.
     pub gc: GcResult,
     /// Page types; only where a cell has several.
@@ -223,8 +226,7 @@ impl RunResult {
         let stats = drive.stats();
         let (end, seconds) = span(course, stats);
         let requests = Op::ALL.into_iter().map(|op| ended(stats, op)).sum();
-        let of = |ops: &[Op]| kinds(&stats.latencies, ops);
-        let (read, write, all) = (of(&[Op::Read]), of(&[Op::Write]), of(&[Op::Read, Op::Write]));
+        let [read, write, all] = reads_and_writes(stats);
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         let (retries, uncorrectable, suspensions) = drive.flash().troubles();
         let mut result = RunResult {
@@ -249,6 +251,7 @@ impl RunResult {
             retries,
             uncorrectable,
             suspensions,
+            set_aside: SetAsideResult::of(drive),
             gc: gc(stats),
             page_types: page_types(drive),
             wear_levelled: stats.wear_levelled,
@@ -279,8 +282,7 @@ impl RunResult {
             provenance: provenance(prepared, feed)?,
         };
         result.results_digest = result.digest(stats.digest);
-        result.sim = sim(drive, course, ready, looped);
-        Ok(result)
+        Ok(RunResult { sim: sim(drive, course, ready, looped), ..result })
     }
 
     /// The hash of every figure here and of the completions behind them.
@@ -296,6 +298,12 @@ impl RunResult {
         hash.update(completions.to_le_bytes());
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// Reads, writes, and both together.
+fn reads_and_writes(stats: &Stats) -> [KindResult; 3] {
+    let ops: [&[Op]; 3] = [&[Op::Read], &[Op::Write], &[Op::Read, Op::Write]];
+    ops.map(|ops| kinds(&stats.latencies, ops))
 }
 
 /// When what is counted ended (ns), and how many seconds that took.

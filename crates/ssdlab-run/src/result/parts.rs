@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_core::Drive;
+use ssdlab_core::flash::SetAside;
 use ssdlab_core::stats::{BufferCounts, MapCounts};
 
 use crate::traces::told;
@@ -83,6 +85,28 @@ pub struct GcResult {
     pub moved_pages: u64,
     /// Pages of erased blocks that had never been programmed.
     pub unprogrammed_pages: u64,
+}
+
+/// Operations that were set aside for host reads.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct SetAsideResult {
+    /// Reads that had failed to decode, for reads of higher priorities.
+    pub reads: u64,
+    /// Programs; those that planes do together count as one.
+    pub programs: u64,
+    /// Erases, in the same way.
+    pub erases: u64,
+    /// Array time of programs and erases that was dropped and spent again, in seconds.
+    pub dropped_s: f64,
+}
+
+impl SetAsideResult {
+    pub(super) fn of(drive: &Drive) -> Option<SetAsideResult> {
+        let SetAside { reads, programs, erases, dropped_ns } = drive.flash().set_aside();
+        let dropped_s = dropped_ns as f64 / 1e9;
+        let drops = drive.resolved().flash.loops.is_some();
+        drops.then_some(SetAsideResult { reads, programs, erases, dropped_s })
+    }
 }
 
 /// Page types, the lowest (LSB) first.

@@ -138,6 +138,35 @@ pub(crate) const HEALTH: &[&str] = &[
     "workload.interarrival=600us",
 ];
 pub(crate) const SUSPEND: &[&str] = &["preempt=reads_interrupt"];
+pub(crate) const REUSE: &[&str] = &[
+    "start.age_max=90d",
+    "start.pe_cycles=3000",
+    "start.dwell=1d",
+    "physics=retries",
+    "read=reuse_vref",
+];
+/// Reads that often fail, and whose next attempt is sensed ahead.
+pub(crate) const AHEAD: &[&str] = &[
+    "start.age_max=90d",
+    "start.pe_cycles=3000",
+    "start.dwell=1d",
+    "physics=retries",
+    "flash.retries=pipelined",
+];
+pub(crate) const ESRA: &[&str] = &["preempt=esra"];
+/// Reads that often fail, of one of two queues, and moves that they wait for.
+pub(crate) const PASSING: &[&str] = &[
+    "start.age_max=90d",
+    "start.pe_cycles=3000",
+    "physics=retries",
+    "host.queues=2",
+    "workload.queue=1",
+    "order=priority",
+    "preempt=esra",
+    "workload.read_share=0.7",
+    "workload.interarrival=600us",
+    "ftl.map_cache=true",
+];
 pub(crate) const MAPPED: &[&str] = &["ftl.map_cache=true"];
 pub(crate) const BUFFER: &[&str] = &["buffer.size=1MiB"];
 pub(crate) const CFLRU: &[&str] = &["buffer.size=1MiB", "evict=cflru"];
@@ -185,6 +214,12 @@ pub(crate) const CHANGES: &[Row] = &[
     ("flash.command_time", &[], "1us"),
     ("flash.cycles_per_erase", WRITES, "7"),
     ("flash.hold_until_decoded", LEVELS, "false"),
+    ("flash.program_loops", ESRA, "1"),
+    ("flash.retries", RETRIES, "pipelined"),
+    ("flash.retries.pipelined.first", AHEAD, "true"),
+    ("flash.retries.pipelined.reset_time", AHEAD, "50us"),
+    ("flash.retries.pipelined.shorter", AHEAD, "0.25"),
+    ("flash.erase_loops", ESRA, "1"),
     ("flash.resume_time", SUSPEND, "50us"),
     ("flash.suspend_time", SUSPEND, "50us"),
     ("flash.multi_plane", &["flash.array=die"], "false"),
@@ -227,12 +262,18 @@ pub(crate) const CHANGES: &[Row] = &[
     ("program[].by_class.voltages", DLV, "[\"normal\"]"),
     ("physics", &[], "retries"),
     ("preempt", &[], "reads_interrupt"),
+    ("preempt.esra.erase", ESRA, "false"),
+    ("preempt.esra.most_aborts", ESRA, "1"),
+    ("preempt.esra.most_aside", PASSING, "1"),
+    ("preempt.esra.program", ESRA, "false"),
+    ("preempt.esra.reads", PASSING, "false"),
     ("preempt.reads_interrupt.erase", SUSPEND, "false"),
     ("preempt.reads_interrupt.least_remaining", SUSPEND, "400us"),
     ("preempt.reads_interrupt.most", SUSPEND, "1"),
     ("preempt.reads_interrupt.program", SUSPEND, "false"),
     ("read", LEVELS, "worst"),
     ("read.climb.start", LEVELS, "3"),
+    ("read.reuse_vref.layers", REUSE, "2"),
     ("read.sl_tables.pe_bins", WORN_TABLES, "[1000]"),
     ("read.sl_tables.relax_after", TABLES, "2"),
     ("start.age_max", LEVELS, "10d"),
@@ -379,9 +420,17 @@ pub(crate) const REFUSED: &[Row] = &[
     ("ftl.copies", &["ftl.page_order=relaxed"], "together"),
     ("flash.hold_until_decoded", &[], "true"),
     ("flash.multi_plane", &[], "false"),
+    ("flash.program_loops", SUSPEND, "5"),
+    ("flash.retries", &[], "pipelined"),
+    ("flash.erase_loops", &[], "5"),
     ("flash.resume_time", &[], "5us"),
     ("flash.suspend_time", &[], "5us"),
     ("host.queues", &["order=priority"], "1"),
+    ("preempt.esra.most_aborts", &[], "0"),
+    ("preempt.esra.most_aside", ESRA, "2"),
+    ("preempt.esra.reads", ESRA, "true"),
+    ("read", &[], "reuse_vref"),
+    ("read.reuse_vref.layers", REUSE, "33"),
     ("place", &[], "[]"),
     ("place", &["physics=levels"], "[\"known_heat\"]"),
     ("place", &[], "[\"next_page\",\"next_page\"]"),

@@ -3,6 +3,8 @@
 
 pub mod by_priority;
 pub mod dual_pool;
+pub mod esra;
 pub mod inversions;
 pub mod monitor;
+pub mod reuse_vref;
 pub mod subpool_gc;

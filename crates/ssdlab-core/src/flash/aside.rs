@@ -1,0 +1,274 @@
+//! What is set aside for a host read, and goes on: a program or an erase, whole or without the loop
+//! that it was in; reads that failed to decode.
+
+use ssdlab_base::{Nanos, SimTime};
+use ssdlab_nand::PlaneId;
+
+use super::unit::{Aside, State, Unit, Work};
+use super::{Flash, Next, Rank, TxnId, UnitId};
+use crate::account::{OpKind, Part};
+
+/// How often host reads were let in, and what that cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SetAside {
+    /// Reads that were set aside after an attempt that failed.
+    pub reads: u64,
+    /// Programs that were set aside, those that planes do together as one.
+    pub programs: u64,
+    /// Erases that were set aside, those that planes do together as one.
+    pub erases: u64,
+    /// Nanoseconds of programs and erases that were dropped and done again.
+    pub dropped_ns: u64,
+}
+
+impl Flash {
+    /// A program or an erase begins that will take so long.
+    #[inline]
+    pub(super) fn begin_work(&mut self, id: UnitId, span: Nanos, now: u64) {
+        if self.setup.may_suspend {
+            let work = Work { total: span.as_ns(), since: now, ..Work::default() };
+            let unit = &mut self.units[id.0 as usize];
+            (unit.work, unit.left) = (work, work.total);
+        }
+    }
+
+    /// Loops of what a unit programs or erases, if one of them may be dropped.
+    pub(super) fn loops_of(&self, unit: &Unit) -> Option<u8> {
+        let loops = self.setup.loops?;
+        match unit.state {
+            State::Programming => Some(loops[0]),
+            State::Erasing => Some(loops[1]),
+            _ => None,
+        }
+    }
+
+    /// Nanoseconds of array time that are left of what a unit programs or erases.
+    fn left(&self, id: UnitId, now: u64) -> u64 {
+        let unit = &self.units[id.0 as usize];
+        let ends = self.timers.get(id.0 as usize);
+        let left = ends.saturating_since(SimTime::from_ns(now)).as_ns() + unit.work.beyond;
+        left.min(unit.left)
+    }
+
+    /// Interrupts the program or erase that a unit performs; it will go on where it was.
+    pub fn suspend(&mut self, id: UnitId, now: u64) {
+        let left = self.left(id, now);
+        self.interrupt(id, left, now);
+    }
+
+    /// Interrupts the program or erase that a unit performs; it will go on at the beginning of the
+    /// loop that it was in.
+    pub fn drop_loop(&mut self, id: UnitId, now: u64) {
+        let left = self.left(id, now);
+        let unit = &self.units[id.0 as usize];
+        let loops = self.loops_of(unit).expect("an operation with loops");
+        let turn = unit.work.turn(left, loops);
+        let whole = unit.work.left_at(turn, loops);
+        let work = &mut self.units[id.0 as usize].work;
+        work.aborts = work.aborts_of(turn).saturating_add(1);
+        work.looped = turn;
+        work.dropped += whole - left;
+        self.set_aside.dropped_ns += whole - left;
+        self.interrupt(id, whole, now);
+    }
+
+    /// Lets the loop that a unit is in end, and sets the rest aside then; nothing if it is the last.
+    pub fn stop_after_loop(&mut self, id: UnitId, now: u64) {
+        let left = self.left(id, now);
+        let unit = &self.units[id.0 as usize];
+        let loops = self.loops_of(unit).expect("an operation with loops");
+        let turn = unit.work.turn(left, loops) + 1;
+        if unit.work.beyond > 0 || turn == loops {
+            return;
+        }
+        let beyond = unit.work.left_at(turn, loops);
+        let ends = self.timers.get(id.0 as usize).as_ns();
+        self.units[id.0 as usize].work.beyond = beyond;
+        self.timers.set(id.0 as usize, SimTime::from_ns(ends - beyond));
+    }
+
+    /// A loop has ended after which a unit is to be interrupted.
+    #[cold]
+    pub(super) fn loop_ends(&mut self, id: UnitId, now: u64) {
+        let left = self.units[id.0 as usize].work.beyond;
+        self.interrupt(id, left, now);
+    }
+
+    fn interrupt(&mut self, id: UnitId, remaining: u64, now: u64) {
+        let unit = &mut self.units[id.0 as usize];
+        let (kind, count) = match unit.state {
+            State::Programming => (OpKind::Program, &mut self.set_aside.programs),
+            State::Erasing => (OpKind::Erase, &mut self.set_aside.erases),
+            state => unreachable!("a unit that is {state:?} cannot be suspended"),
+        };
+        *count += 1;
+        unit.work.given += now.saturating_sub(unit.work.since);
+        unit.work.beyond = 0;
+        unit.aside = Some(Aside { head: unit.head, kind, cause: unit.cause, remaining });
+        unit.suspended = unit.suspended.saturating_add(1);
+        self.set_state(id, State::Suspending, now);
+        self.timers.set(id.0 as usize, SimTime::from_ns(now) + self.setup.suspend_time);
+    }
+
+    /// A program or an erase has been set aside.
+    pub(super) fn is_aside(&mut self, id: UnitId, now: u64) {
+        let aside = self.units[id.0 as usize].aside.expect("what is being suspended");
+        self.for_members(aside.head, |flash, member| {
+            // The wait that begins now must not contain the time charged here.
+            let part = if aside.kind == OpKind::Program { Part::Program } else { Part::DieHost };
+            flash.txns[member].charge(part, now);
+            flash.note_wait(member, now);
+        });
+        self.free(id, now);
+    }
+
+    /// Goes on with the program or erase that a unit had set aside.
+    pub fn resume(&mut self, id: UnitId, now: u64) {
+        let unit = &mut self.units[id.0 as usize];
+        unit.settle(now);
+        let aside = unit.aside.take().expect("something set aside");
+        unit.head = aside.head;
+        unit.cause = aside.cause;
+        unit.left = aside.remaining;
+        let begins = SimTime::from_ns(now) + self.setup.resume_time;
+        unit.work.since = begins.as_ns();
+        self.timers.set(id.0 as usize, begins + Nanos::from_ns(aside.remaining));
+        let state = match aside.kind {
+            OpKind::Program => State::Programming,
+            _ => State::Erasing,
+        };
+        self.set_state(id, state, now);
+        self.for_members(aside.head, |flash, member| flash.charge_wait(member, now));
+    }
+
+    /// Checks the array time of what a unit programs or erases, or has set aside of it.
+    ///
+    /// # Errors
+    /// When time was lost or counted twice.
+    pub(super) fn audit_work(&self, id: UnitId, now: u64) -> Result<(), String> {
+        let unit = &self.units[id.0 as usize];
+        match (unit.aside, unit.state) {
+            (Some(aside), _) => self.adds_up(id, aside.remaining, now),
+            (None, State::Programming | State::Erasing) => {
+                self.adds_up(id, self.left(id, now), now)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the array time that an operation was given and that is left of it are what it takes and
+    /// what was dropped.
+    pub(super) fn adds_up(&self, id: UnitId, left: u64, now: u64) -> Result<(), String> {
+        let unit = &self.units[id.0 as usize];
+        let works = matches!(unit.state, State::Programming | State::Erasing);
+        let going = if works { now.saturating_sub(unit.work.since) } else { 0 };
+        let given = unit.work.given + going;
+        if !self.setup.may_suspend || given + left == unit.work.total + unit.work.dropped {
+            return Ok(());
+        }
+        Err(format!("{:?}: worked {given} ns with {left} ns left", unit.work))
+    }
+
+    /// Whether a unit whose reads have all been decoded or failed may set those that failed aside: a
+    /// host read of a higher rank waits for it. How many failed, and how many are set aside there
+    /// already.
+    pub fn overtaken(&self, id: UnitId) -> Option<(u8, u8)> {
+        if !self.setup.reads_pass {
+            return None;
+        }
+        let unit = &self.units[id.0 as usize];
+        let passed = self.higher_read_waits(unit, Rank::of(&self.txns[unit.head]));
+        passed.then(|| (self.held(id).count() as u8, unit.reads_waiting))
+    }
+
+    /// Whether a host read of a higher rank than this waits for a unit.
+    fn higher_read_waits(&self, unit: &Unit, rank: Rank) -> bool {
+        let planes = unit.first_plane.0..unit.first_plane.0 + unit.planes;
+        let reads = Rank::HOST_READS & rank.higher();
+        planes.into_iter().any(|plane| self.lanes[plane as usize].any(reads))
+    }
+
+    /// Sets the reads aside that a unit holds, all of which failed to decode.
+    pub fn set_reads_aside(&mut self, id: UnitId, now: u64) {
+        let head = self.units[id.0 as usize].head;
+        let mut count = 0;
+        self.for_members(head, |flash, member| {
+            flash.txns[member].charge(Part::Retry, now);
+            count += 1;
+        });
+        self.set_aside.reads += u64::from(count);
+        let unit = &mut self.units[id.0 as usize];
+        unit.reads_waiting += count;
+        self.txns[head].next = std::mem::replace(&mut unit.reads_aside, head);
+        self.free_from_ahead(id, now);
+    }
+
+    /// A unit holds again the reads that it set aside last; each must be given its next rung.
+    pub fn take_up(&mut self, id: UnitId, now: u64) {
+        let unit = &mut self.units[id.0 as usize];
+        unit.settle(now);
+        let head = unit.reads_aside;
+        unit.head = head;
+        unit.cause = self.txns[head].cause;
+        unit.reads_aside = std::mem::replace(&mut self.txns[head].next, TxnId::NONE);
+        let mut count = 0;
+        self.for_members(head, |flash, member| {
+            flash.txns[member].charge(Part::Retry, now);
+            count += 1;
+        });
+        self.units[id.0 as usize].reads_waiting -= count;
+    }
+
+    /// What a free unit does next that has set reads aside, with this the first in its queues. They
+    /// go on as soon as no host read of a higher rank waits.
+    #[cold]
+    pub(super) fn next_past(&self, unit: &Unit, first: Option<(u8, PlaneId, u8)>) -> Next {
+        let rank = Rank::of(&self.txns[unit.reads_aside]);
+        match first {
+            Some((_, plane, lane)) if self.higher_read_waits(unit, rank) => {
+                Next::Serve(plane, lane)
+            }
+            // Beside a suspended operation only the host's reads are worth it.
+            _ if rank == Rank::BACKGROUND && unit.aside.is_some() => Next::Resume,
+            _ => Next::TakeUp,
+        }
+    }
+
+    /// The lanes of a plane that begin with the erase of a block of which a read is set aside.
+    #[cold]
+    pub(super) fn untimely(&self, unit: &Unit, plane: PlaneId) -> u16 {
+        let lanes = &self.lanes[plane.index()];
+        let erases = |rank: Rank| {
+            let lane = rank.lane(OpKind::Erase);
+            let head = lanes.head(lane);
+            let waits = head.is_some() && !self.may_erase_beside(unit, head);
+            u16::from(waits) << lane
+        };
+        erases(Rank::URGENT) | erases(Rank::BACKGROUND)
+    }
+
+    /// Whether an operation may begin although its unit has set reads aside: it does not erase what
+    /// one of them reads.
+    pub fn may_begin(&self, id: TxnId) -> bool {
+        self.may_erase_beside(&self.units[self.unit_of(self.txns[id].plane).0 as usize], id)
+    }
+
+    fn may_erase_beside(&self, unit: &Unit, id: TxnId) -> bool {
+        let txn = &self.txns[id];
+        let block = self.geometry.block_of(txn.ppn);
+        let reads = |&read: &TxnId| self.geometry.block_of(self.txns[read].ppn) == block;
+        txn.kind != OpKind::Erase || !self.reads_aside(unit).any(|read| reads(&read))
+    }
+
+    /// Every read that a unit has set aside, the last first.
+    pub(super) fn reads_aside<'a>(&'a self, unit: &Unit) -> impl Iterator<Item = TxnId> + 'a {
+        let first = Some(unit.reads_aside).filter(|id| id.is_some());
+        let below = |&id: &TxnId| Some(self.txns[id].next).filter(|id| id.is_some());
+        std::iter::successors(first, below).flat_map(|head| self.held_from(head))
+    }
+
+    /// What was set aside since the counts began.
+    pub fn set_aside(&self) -> SetAside {
+        self.set_aside
+    }
+}

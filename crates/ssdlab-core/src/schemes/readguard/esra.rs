@@ -1,0 +1,107 @@
+//! `preempt = esra`: ReadGuard's extended suspend/resume arbiter, section 5.4. A host read drops the loop
+//! that a program or an erase is in; a read that failed to decode lets one of a higher priority pass.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+
+use crate::account::OpKind;
+use crate::policy::preempt::{PreemptPolicy, PreemptView, ReadsView, Verdict};
+use crate::policy::{Answer, Setup};
+
+/// Settings of `esra`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EsraConfig {
+    /// Whether a read drops the loop that a program is in (`flash.program_loops`). Default: true. Source:
+    /// ReadGuard, section 6.1.
+    pub program: bool,
+    /// Whether a read drops the loop that an erase is in (`flash.erase_loops`). Default: true. Source:
+    /// ReadGuard, section 6.1.
+    pub erase: bool,
+    /// How often a loop is dropped: then it runs to its end, and reads wait for that alone. Default: 8.
+    /// Source: ReadGuard (ruled: else dense reads starve the operation).
+    #[schemars(range(min = 1))]
+    pub most_aborts: u8,
+    /// Whether a read that failed to decode is set aside for a host read of a higher priority; only
+    /// with `order = "priority"`, where array units hold reads until they have decoded. Default: true
+    /// there. Source: ReadGuard, section 5.4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<bool>,
+    /// Reads that an array unit sets aside at most; only with `reads`. Default: 2. Source: ReadGuard,
+    /// section 5.4 (one for each of two lower priorities).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub most_aside: Option<u8>,
+}
+
+impl Default for EsraConfig {
+    fn default() -> EsraConfig {
+        EsraConfig { program: true, erase: true, most_aborts: 8, reads: None, most_aside: None }
+    }
+}
+
+/// Drops loops, and sets reads aside.
+#[derive(Clone, Debug)]
+pub struct Esra {
+    config: EsraConfig,
+    most_aside: u8,
+}
+
+const MOST_ASIDE: u8 = 2;
+
+impl Answer for Esra {
+    type Config = EsraConfig;
+
+    fn check(config: &EsraConfig, _: &Setup) -> Result<(), Refusal> {
+        let least = [
+            ("preempt.esra.most_aborts", config.most_aborts),
+            ("preempt.esra.most_aside", config.most_aside.unwrap_or(MOST_ASIDE)),
+        ];
+        match least.into_iter().find(|(_, most)| *most == 0) {
+            Some((key, most)) => Err(Refusal::new(key, most, "at least 1")),
+            None => Ok(()),
+        }
+    }
+
+    fn build(config: &EsraConfig, _: &Setup) -> Esra {
+        let most_aside = config.most_aside.unwrap_or(MOST_ASIDE);
+        Esra { config: config.clone(), most_aside }
+    }
+}
+
+impl PreemptPolicy for Esra {
+    fn verdict(&mut self, view: &PreemptView) -> Verdict {
+        let allowed = match view.running.kind {
+            Some(OpKind::Program) => self.config.program,
+            Some(OpKind::Erase) => self.config.erase,
+            _ => false,
+        };
+        match allowed {
+            false => Verdict::Wait,
+            true if view.running.aborts < self.config.most_aborts => Verdict::DropLoop,
+            true => Verdict::AfterLoop,
+        }
+    }
+
+    fn lets_pass(&mut self, view: &ReadsView) -> bool {
+        view.failed <= self.most_aside.saturating_sub(view.aside)
+    }
+
+    fn most_reads(&self) -> u8 {
+        self.most_aside
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_that_fail_together_are_set_aside_together_or_not_at_all() {
+        let mut esra = Esra { config: EsraConfig::default(), most_aside: 2 };
+        let mut passes = |failed, aside| esra.lets_pass(&ReadsView { failed, aside });
+        assert_eq!([(1, 0), (1, 1), (2, 0)].map(|(f, a)| passes(f, a)), [true; 3]);
+        assert_eq!([(1, 2), (2, 1), (3, 0)].map(|(f, a)| passes(f, a)), [false; 3]);
+    }
+}

@@ -1,0 +1,270 @@
+//! Reads that failed to decode and let those of higher priorities pass.
+
+use proptest::prelude::*;
+use ssdlab_core::Op;
+use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::flash::UnitId;
+
+use crate::support::{BUS, PROGRAM, READ, Rig, SPP, play, step, written};
+
+const US: u64 = 1000;
+/// Reads fail four times; three queues.
+const BASE: [&str; 4] = [
+    "physics = { retries = { retries = 3, fresh_errors = 900.0, correctable = 1.0 } }",
+    "geometry.cell = \"slc\"\ntiming.decode = \"10us\"",
+    "order = \"priority\"\nhost.queues = 3",
+    "preempt = { esra = {} }",
+];
+/// An attempt.
+const ONE: u64 = READ + BUS + 10 * US;
+/// A read.
+const ALL: u64 = 4 * ONE;
+
+fn rig(more: &[&str], pages: u64) -> (Rig, u64) {
+    written(&[&BASE, more].concat(), pages)
+}
+
+impl Rig {
+    /// Reads a page, or more, for a queue, the first of which has the highest priority.
+    fn read_for(&mut self, queue: u8, page: u64, pages: u64) -> u64 {
+        self.offer(Op::Read, page * SPP, pages * SPP, queue).expect("room")
+    }
+
+    fn ends(&mut self, zero: u64, tags: &[u64]) -> Vec<u64> {
+        self.finish();
+        tags.iter().map(|&tag| self.end_of(tag).unwrap() - zero).collect()
+    }
+}
+
+fn reads_aside(rig: &Rig) -> u64 {
+    rig.drive.flash().set_aside().reads
+}
+
+#[test]
+fn a_higher_read_waits_for_the_attempt_of_a_lower_one_and_no_longer() {
+    for (after, waits) in [(1, ONE - 1), (ONE - 1, 1), (ONE, ONE), (3 * ONE - 1, 1)] {
+        let (mut rig, zero) = rig(&[], 2);
+        let low = rig.read_for(1, 0, 1);
+        let high = rig.until(zero + after).read_for(0, 1, 1);
+        // The low one makes each of its four attempts once.
+        assert_eq!(rig.ends(zero, &[high, low]), [after + waits + ALL, 2 * ALL], "{after}");
+        assert_eq!(reads_aside(&rig), 1);
+        assert_eq!(rig.drive.flash().troubles(), (6, 2, 0));
+    }
+    // The last attempt is the last of the low one anyway.
+    let (mut rig, zero) = rig(&[], 2);
+    let low = rig.read_for(1, 0, 1);
+    let high = rig.until(zero + 3 * ONE).read_for(0, 1, 1);
+    assert_eq!(rig.ends(zero, &[high, low]), [2 * ALL, ALL]);
+    assert_eq!(reads_aside(&rig), 0);
+}
+
+#[test]
+fn a_read_goes_on_at_the_rung_after_its_last() {
+    let (mut rig, zero) = rig(&[], 2);
+    rig.read_for(1, 0, 1);
+    rig.until(zero + 2 * ONE - 1).read_for(0, 1, 1);
+    let mut seen: Vec<(u32, u8)> = Vec::new();
+    loop {
+        let flash = rig.drive.flash();
+        let held = flash.held(UnitId(0)).map(|id| (flash.txns[id].lpn.0, flash.txns[id].rung));
+        seen.extend(held);
+        let Some(next) = rig.drive.next_event() else { break };
+        rig.drive.advance_once(next, &mut rig.done);
+    }
+    seen.dedup();
+    assert_eq!(seen, [(0, 1), (1, 0), (1, 1), (1, 2), (1, 3), (0, 2), (0, 3)]);
+}
+
+#[test]
+fn without_it_or_among_equals_a_read_waits_for_all_of_another() {
+    let ends = |set: &str, [first, second]: [u8; 2]| {
+        let (mut rig, zero) = rig(&[set], 2);
+        let low = rig.read_for(first, 0, 1);
+        let high = rig.until(zero + 1).read_for(second, 1, 1);
+        rig.ends(zero, &[low, high])
+    };
+    assert_eq!(ends("preempt = { esra = { reads = false } }", [1, 0]), [ALL, 2 * ALL]);
+    for queues in [[0, 0], [2, 2], [0, 1], [1, 2]] {
+        assert_eq!(ends("", queues), [ALL, 2 * ALL], "{queues:?}");
+    }
+    assert_eq!(ends("", [2, 1]), [2 * ALL, ONE + ALL]);
+}
+
+#[test]
+fn no_more_reads_are_set_aside_than_a_unit_may() {
+    let ends = |most: u8| {
+        let set = format!("preempt.esra.most_aside = {most}");
+        let (mut rig, zero) = rig(&[&set], 3);
+        let low = rig.read_for(2, 0, 1);
+        let middle = rig.until(zero + 1).read_for(1, 1, 1);
+        let high = rig.until(zero + ONE + 1).read_for(0, 2, 1);
+        (rig.ends(zero, &[high, middle, low]), reads_aside(&rig))
+    };
+    // The last that was set aside goes on first.
+    assert_eq!(ends(2), (vec![2 * ONE + ALL, ONE + 2 * ALL, 3 * ALL], 2));
+    assert_eq!(ends(1), (vec![ONE + 2 * ALL, ONE + ALL, 3 * ALL], 1));
+}
+
+#[test]
+fn reads_that_planes_do_together_are_set_aside_together_or_not_at_all() {
+    let dies = "geometry.planes = 2\nflash.array = \"die\"";
+    // Two pages go over the bus and through the engine one after the other.
+    let pair = ONE + 10 * US;
+    for (most, high_ends, low_ends) in
+        [(2, pair + ALL, ALL + 4 * pair), (1, 4 * pair + ALL, 4 * pair)]
+    {
+        let set = format!("preempt.esra.most_aside = {most}");
+        let (mut rig, zero) = rig(&[dies, &set], 4);
+        let low = rig.read_for(1, 0, 2);
+        let high = rig.until(zero + 1).read_for(0, 2, 1);
+        assert_eq!(rig.ends(zero, &[high, low]), [high_ends, low_ends], "{most}");
+        assert_eq!(reads_aside(&rig), if most == 2 { 2 } else { 0 });
+    }
+}
+
+#[test]
+fn a_read_of_collection_lets_every_read_of_the_host_pass() {
+    for (set, most) in [("", ONE), ("preempt = \"nobody\"", ALL)] {
+        let soon = "tend.gc.threshold = 0.4\nftl.overprovisioning = 0.5";
+        let mut rig = Rig::new(&[&BASE[..], &[soon, set]].concat());
+        let pages = u64::from(rig.drive.resolved().logical_pages);
+        let collects = |rig: &Rig| {
+            let service = rig.drive.flash().in_service(UnitId(0), rig.now());
+            (service.kind, service.cause) == (Some(OpKind::Read), Cause::Gc)
+        };
+        let mut n = 0;
+        while !collects(&rig) {
+            if rig.drive.unfinished() == 0 {
+                rig.write(ssdlab_base::rng::hash(1, 1, n) % pages);
+                n += 1;
+            }
+            let next = rig.drive.next_event().unwrap();
+            rig.drive.advance_once(next, &mut rig.done);
+        }
+        let came = rig.now();
+        let read = rig.read_for(2, ssdlab_base::rng::hash(1, 1, 0) % pages, 1);
+        rig.finish();
+        assert_eq!(rig.end_of(read), Some(came + most + ALL), "{set}");
+        assert_eq!(reads_aside(&rig), u64::from(set.is_empty()));
+    }
+}
+
+#[test]
+fn what_was_set_aside_goes_on_before_writes_and_before_a_suspended_program() {
+    let turn = 5 * US;
+    let (mut rig, zero) = rig(&[], 4);
+    // A low read interrupts a program and is itself set aside.
+    let write = rig.write(2);
+    let low = rig.until(zero + BUS).read_for(1, 0, 1);
+    let high = rig.until(zero + BUS + turn + 1).read_for(0, 1, 1);
+    let later = rig.offer(Op::Write, 3 * SPP, SPP, 0).unwrap();
+    let begun = BUS + turn;
+    let reads = begun + 2 * ALL;
+    let first = reads + turn + PROGRAM;
+    assert_eq!(
+        rig.ends(zero, &[high, low, write, later]),
+        [begun + ONE + ALL, reads, first, first + BUS + PROGRAM]
+    );
+}
+
+#[test]
+fn a_write_that_came_first_goes_before_a_higher_read_and_is_interrupted_by_it() {
+    let turn = 5 * US;
+    let (mut rig, zero) = rig(&[], 4);
+    let low = rig.read_for(1, 0, 1);
+    let write = rig.until(zero + 1).offer(Op::Write, 2 * SPP, SPP, 0).unwrap();
+    let high = rig.until(zero + 2).read_for(0, 1, 1);
+    let begun = ONE + BUS + turn;
+    let reads = begun + ALL + 3 * ONE;
+    assert_eq!(rig.ends(zero, &[high, low, write]), [begun + ALL, reads, reads + turn + PROGRAM]);
+}
+
+#[test]
+fn a_low_read_goes_on_between_high_ones() {
+    let (mut rig, zero) = rig(&[], 2);
+    // High reads take four fifths of the unit: an attempt of the low one fits between each two.
+    let period = ALL + ONE;
+    let low = rig.read_for(2, 0, 1);
+    let high: Vec<u64> =
+        (0..20).map(|n| rig.until(zero + 1 + n * period).read_for(0, 1, 1)).collect();
+    let ends = rig.ends(zero, &high);
+    for (n, end) in (0..).zip(ends) {
+        let came = 1 + n * period;
+        assert!(end - came <= ONE + ALL, "{n}: {}", end - came);
+    }
+    let low = rig.end_of(low).unwrap() - zero;
+    assert!(low <= 4 * period, "{low}");
+}
+
+#[test]
+fn a_unit_that_lets_its_page_go_serves_the_higher_read_next_and_the_lower_between_its_attempts() {
+    let (mut rig, zero) = rig(&["flash.hold_until_decoded = false"], 2);
+    let low = rig.read_for(1, 0, 1);
+    let high = rig.until(zero + 1).read_for(0, 1, 1);
+    // A sensing and a transfer each, in turn: while one decodes the other is sensed.
+    let turn = READ + BUS;
+    let ends = rig.ends(zero, &[high, low]);
+    assert_eq!(ends, [8 * turn + 10 * US, 7 * turn + 10 * US]);
+    assert_eq!(reads_aside(&rig), 0);
+}
+
+#[test]
+fn letting_pass_helps_high_priorities_and_costs_low_ones() {
+    let run = |reads: bool| {
+        let set = format!("preempt = {{ esra = {{ reads = {reads} }} }}");
+        let sets = [&BASE[..], &[&set, "geometry.channels = 2"]].concat();
+        let mut rig = Rig::unwatched(&sets, 1).unwrap();
+        for page in 0..100 {
+            rig.write(page);
+        }
+        rig.finish();
+        rig.drive.reset_stats();
+        for n in 0..3000 {
+            let hash = ssdlab_base::rng::hash(7, 1, n);
+            let at = rig.now() + 2 * (hash >> 40) % (2 * ALL * 3 / 5);
+            rig.until(at).read_for((hash % 3) as u8, (hash >> 8) % 100, 1);
+        }
+        rig.finish();
+        let means = (0..3).map(|queue| {
+            let latencies = &rig.drive.stats().latencies[queue][Op::Read as usize];
+            latencies.sum_ns as f64 / latencies.count() as f64
+        });
+        (means.collect::<Vec<_>>(), reads_aside(&rig))
+    };
+    let ((with, some), (without, none)) = (run(true), run(false));
+    assert!(some > 100 && none == 0, "{some} {none}");
+    assert!(with[0] < 0.9 * without[0] && with[2] > without[2], "{with:?} {without:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn reads_that_pass_one_another_return_what_was_written_last(
+        array in prop::sample::select(vec!["plane", "die", "chip"]),
+        hold in prop::bool::weighted(0.9),
+        most in 1..6u8,
+        loops in 1..6u8,
+        retries in prop::sample::select(vec![1, 3, 25]),
+        copies in prop::sample::select(vec!["", "ftl.allocation = \"dynamic\""]),
+        ahead in prop::sample::select(vec!["\"serial\"", "\"pipelined\"", "{ pipelined = { first = true } }"]),
+        depth in prop::sample::select(vec![3u32, 16, 64]),
+        steps in prop::collection::vec(step(), 1..300),
+    ) {
+        let aside = if hold { format!(", most_aside = {most}") } else { String::new() };
+        let sets = [
+            "geometry = { dies = 2, planes = 2, blocks = 9, cell = \"tlc\", pages = 12 }".into(),
+            "ftl.overprovisioning = 0.5\norder = \"priority\"\nhost.queues = 2".into(),
+            "tend.gc.threshold = 0.5\nstart.fill = 0.9\ntiming.decode = \"10us\"".into(),
+            format!("flash = {{ array = \"{array}\", hold_until_decoded = {hold} }}"),
+            format!("flash.program_loops = {loops}\npreempt = {{ esra = {{ most_aborts = 2{aside} }} }}"),
+            format!("physics = {{ retries = {{ retries = {retries}, fresh_errors = 200.0 }} }}"),
+            copies.into(),
+            if hold { format!("flash.retries = {ahead}\nread = \"reuse_vref\"") } else { String::new() },
+        ];
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let mut rig = Rig::seeded(&sets, 1).unwrap();
+        play(&mut rig, &steps, depth).map_err(TestCaseError::fail)?;
+    }
+}

@@ -1,0 +1,174 @@
+//! Retries that are sensed while the attempt before is transferred and decoded; reads that start where
+//! their layer was read last.
+
+use ssdlab_core::Op;
+use ssdlab_core::flash::UnitId;
+
+use crate::support::{BUS, PROGRAM, READ, Rig, SPP, written};
+
+const US: u64 = 1000;
+/// What a drive gives up of a sensing that it began in vain.
+const RESET: u64 = 5 * US;
+const AHEAD: &str = "flash.retries = \"pipelined\"";
+const FIRST: &str = "flash.retries.pipelined.first = true";
+
+/// Blocks of which no two differ, with so many errors, of which a hundred are decoded by each rung.
+fn errors(fresh: u32, retries: u8) -> String {
+    format!(
+        "geometry.cell = \"slc\"\nphysics.retries = {{ retries = {retries}, correctable = 100.0, \
+         errors_per_retry = 100.0, fresh_errors = {fresh}.0, spread = {{ quality = 0, die = 0 }}, \
+         pages = {{ spread = 0, scatter = 0 }} }}"
+    )
+}
+
+fn rig(fresh: u32, decode: u64, more: &[&str]) -> (Rig, u64) {
+    let (errors, decode) = (errors(fresh, 3), format!("timing.decode = \"{decode}us\""));
+    written(&[&[errors.as_str(), &decode], more].concat(), 3)
+}
+
+/// When a read of a page ends, and the next.
+fn ends(fresh: u32, decode: u64, more: &[&str]) -> [u64; 2] {
+    let (mut rig, zero) = rig(fresh, decode, more);
+    let tags = [rig.read(0), rig.read(1)];
+    rig.finish();
+    tags.map(|tag| rig.end_of(tag).unwrap() - zero)
+}
+
+#[test]
+fn each_further_retry_costs_what_is_longer_its_sensing_or_its_way_out() {
+    for decode in [10, 45, 46, 100] {
+        let out = BUS + decode * US;
+        let longer = READ.max(out);
+        // All four attempts fail; the last is followed by none, so that nothing is sensed in vain.
+        let serial = 4 * (READ + out);
+        assert_eq!(ends(900, decode, &[]), [serial, 2 * serial]);
+        let ahead = 2 * READ + 2 * out + 2 * longer;
+        assert_eq!(ends(900, decode, &[AHEAD]), [ahead, 2 * ahead], "{decode}");
+        let first = READ + out + 3 * longer;
+        assert_eq!(ends(900, decode, &[FIRST]), [first, 2 * first], "{decode}");
+    }
+}
+
+#[test]
+fn what_was_sensed_in_vain_keeps_the_unit_until_it_is_given_up() {
+    let one = READ + BUS + 10 * US;
+    // The second attempt decodes; the third was being sensed.
+    let two = 2 * one;
+    assert_eq!(ends(150, 10, &[]), [two, 2 * two]);
+    assert_eq!(ends(150, 10, &[AHEAD]), [two, two + RESET + two]);
+    let free = "flash.retries.pipelined.reset_time = \"0us\"";
+    assert_eq!(ends(150, 10, &[AHEAD, free]), [two, 2 * two]);
+    // What was sensed to its end is given up at once.
+    let slow = 2 * (READ + BUS + 100 * US);
+    assert_eq!(ends(150, 100, &[AHEAD]), [slow, 2 * slow]);
+    // Reads that decode at once sense nothing ahead but with `first`.
+    assert_eq!(ends(50, 10, &[AHEAD]), [one, 2 * one]);
+    assert_eq!(ends(50, 10, &[FIRST]), [one, one + RESET + one]);
+    let in_vain = |fresh: u32, more: &str| {
+        let (mut rig, _) = rig(fresh, 10, &[AHEAD, more]);
+        rig.read(0);
+        rig.finish();
+        assert_eq!(rig.drive.flash().in_vain() > 0, rig.now() > rig.end_of(3).unwrap());
+        rig.drive.flash().in_vain()
+    };
+    assert_eq!(
+        [in_vain(900, ""), in_vain(150, ""), in_vain(50, ""), in_vain(50, FIRST)],
+        [0, 1, 0, 1]
+    );
+}
+
+#[test]
+fn the_gate_of_a_reset_is_tight() {
+    let gate = 2 * (READ + BUS + 10 * US) + RESET;
+    for (after, waits) in [(gate - 1, 1), (gate, 0)] {
+        let (mut rig, zero) = rig(150, 10, &[AHEAD]);
+        rig.read(0);
+        let write = rig.until(zero + after).write(2);
+        rig.finish();
+        assert_eq!(rig.end_of(write).unwrap() - zero, after + waits + BUS + PROGRAM);
+    }
+}
+
+#[test]
+fn every_retry_is_sensed_shorter_by_a_share() {
+    let set = "flash.retries.pipelined.shorter = 0.2";
+    let (out, shorter) = (BUS + 10 * US, READ * 4 / 5);
+    assert_eq!(ends(900, 10, &[set])[0], READ + out + 3 * shorter + out);
+    assert_eq!(ends(150, 10, &[set])[0], READ + out + shorter + out);
+    assert_eq!(ends(50, 10, &[set])[0], READ + out);
+}
+
+#[test]
+fn planes_that_read_together_sense_ahead_together() {
+    let sets = [AHEAD, "geometry.planes = 2\nflash.array = \"die\""];
+    let (mut rig, zero) = rig(900, 10, &sets);
+    let both = rig.pages(Op::Read, 0, 2);
+    rig.finish();
+    let out = BUS + 20 * US;
+    assert_eq!(rig.end_of(both).unwrap() - zero, 2 * READ + 2 * out + 2 * READ);
+}
+
+#[test]
+fn a_read_that_lets_another_pass_senses_once_more_what_it_sensed_ahead() {
+    let sets = [AHEAD, "order = \"priority\"\nhost.queues = 2\npreempt = \"esra\""];
+    let (mut rig, zero) = rig(900, 10, &sets);
+    let out = BUS + 10 * US;
+    let low = rig.offer(Op::Read, 0, SPP, 1).unwrap();
+    // In its second attempt.
+    let high = rig.until(zero + READ + out + 1).read(1);
+    let mut rungs = Vec::new();
+    loop {
+        let flash = rig.drive.flash();
+        rungs.extend(flash.held(UnitId(0)).map(|id| (flash.txns[id].lpn.0, flash.txns[id].rung)));
+        let Some(next) = rig.drive.next_event() else { break };
+        rig.drive.advance_once(next, &mut rig.done);
+    }
+    rungs.dedup();
+    let high_rungs = [(1, 0), (1, 1), (1, 2), (1, 3)];
+    assert_eq!(rungs, [&[(0, 1)], &high_rungs[..], &[(0, 2), (0, 3)]].concat());
+    let all = 2 * READ + 2 * out + 2 * READ;
+    let begun = 2 * (READ + out) + RESET;
+    assert_eq!(rig.end_of(high).unwrap() - zero, begun + all);
+    assert_eq!(rig.end_of(low).unwrap() - zero, begun + all + READ + READ + out);
+    assert_eq!(rig.drive.flash().in_vain(), 1);
+}
+
+#[test]
+fn a_read_starts_where_its_layer_was_read_last_until_the_block_is_erased() {
+    let layers = "read = { reuse_vref = { layers = 2 } }";
+    let (mut rig, zero) =
+        rig(150, 10, &["geometry.blocks = 8\nftl.overprovisioning = 0.5", layers]);
+    let one = READ + BUS + 10 * US;
+    for page in 3..8 {
+        rig.write(page);
+    }
+    rig.finish();
+    assert!(rig.now() > zero);
+    let mut took = |page: u64| {
+        let came = rig.now();
+        let read = rig.read(page);
+        rig.finish();
+        (rig.end_of(read).unwrap() - came) / one
+    };
+    // Four pages a layer.
+    assert_eq!([0, 1, 3, 4, 7, 0].map(&mut took), [2, 1, 1, 2, 1, 1]);
+    // Every page is written anew until each block was erased.
+    for n in 0..300 {
+        rig.write(n % 32);
+    }
+    rig.finish();
+    let pages: Vec<u64> = (0..32)
+        .map(|page| {
+            let came = rig.now();
+            let read = rig.read(page);
+            rig.finish();
+            (rig.end_of(read).unwrap() - came) / one
+        })
+        .collect();
+    // Of each layer that holds data the first is read twice.
+    let layers = pages.iter().filter(|attempts| **attempts == 2).count();
+    assert_eq!(layers + pages.iter().filter(|attempts| **attempts == 1).count(), 32);
+    assert!((8..=12).contains(&layers), "{pages:?}");
+    let bytes = rig.drive.metadata_bytes();
+    assert!(bytes.contains(&("layer_vrefs", 4)), "{bytes:?}");
+}
