@@ -5,7 +5,7 @@ use ssdlab_core::Op;
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::flash::UnitId;
 
-use crate::support::{BUS, PROGRAM, READ, Rig, SPP, play, step, written};
+use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, SPP, play, step, written};
 
 const US: u64 = 1000;
 /// Reads fail four times; three queues.
@@ -166,6 +166,33 @@ fn what_was_set_aside_goes_on_before_writes_and_before_a_suspended_program() {
         rig.ends(zero, &[high, low, write, later]),
         [begun + ONE + ALL, reads, first, first + BUS + PROGRAM]
     );
+}
+
+#[test]
+fn what_was_set_aside_goes_on_before_a_later_write_of_a_higher_priority() {
+    let (mut rig, zero) = rig(&[], 4);
+    let low = rig.read_for(1, 0, 1);
+    let high = rig.until(zero + 1).read_for(0, 1, 1);
+    let write = rig.offer(Op::Write, 3 * SPP, SPP, 0).unwrap();
+    let ends = rig.ends(zero, &[high, low, write]);
+    assert_eq!(ends, [ONE + ALL, 2 * ALL, 2 * ALL + BUS + PROGRAM]);
+}
+
+#[test]
+fn no_block_is_erased_of_which_a_read_is_set_aside() {
+    // Whatever is collected is urgent, and goes before the host.
+    let urgent = "tend.gc = { threshold = 0.9, hard = 0.9 }";
+    let whole = "preempt = { esra = { program = false, erase = false } }";
+    let (mut rig, zero) = rig(&[urgent, whole], 10);
+    // The trim makes the first block, of eight pages, one to be collected.
+    let low = rig.read_for(1, 3, 1);
+    rig.until(zero + 1).offer(Op::Trim, 5 * SPP, SPP, 1).unwrap();
+    let high = rig.read_for(0, 9, 1);
+    let moved = ONE + 7 * (ALL + BUS + PROGRAM);
+    assert_eq!(rig.ends(zero, &[high, low]), [moved + ALL, moved + ALL + 3 * ONE]);
+    assert_eq!(rig.ops(OpKind::Erase, Cause::Gc), 1);
+    // No two blocks take as long to be erased.
+    assert!(rig.now() - zero > moved + ALL + 3 * ONE + ERASE * 9 / 10);
 }
 
 #[test]
