@@ -40,6 +40,26 @@ fn reads_aside(rig: &Rig) -> u64 {
     rig.drive.flash().set_aside().reads
 }
 
+/// A bundle of ReadGuard.
+macro_rules! bundle {
+    ($name:literal) => {
+        include_str!(concat!("../../src/schemes/readguard/bundles/", $name, ".toml"))
+    };
+}
+
+#[test]
+fn bundles_say_who_passes() {
+    let physics = "physics.retries = {}\nhost.queues = 3";
+    let passes = |bundle: &str| {
+        let rig = Rig::new(&[physics, bundle!("priority"), bundle]);
+        let flash = &rig.drive.resolved().flash;
+        (flash.loops, flash.reads_pass, flash.ahead.is_some())
+    };
+    assert_eq!(passes(bundle!("i_es")), (Some([5, 5]), false, false));
+    assert_eq!(passes(bundle!("esra")), (Some([5, 5]), true, false));
+    assert_eq!(passes(bundle!("retry_plus")), (None, false, true));
+}
+
 #[test]
 fn a_higher_read_waits_for_the_attempt_of_a_lower_one_and_no_longer() {
     for (after, waits) in [(1, ONE - 1), (ONE - 1, 1), (ONE, ONE), (3 * ONE - 1, 1)] {
