@@ -118,4 +118,20 @@ pub const SCHEMES: &[Entry] = schemes![
         from "pv_read" { "wear_errors" },
     "pv-read/wear-health": "wear levelling alone: writes go to the blocks that will last longest"
         from "pv_read" { "wear_health" },
+    "readguard/baseline": "priority queues, and reads over programs and erases"
+        from "readguard" { "priority", "i_es", "levelled" },
+    "readguard/rgftl": "blocks by predicted retries for each priority, repaired; reads over reads, too"
+        from "readguard" { "priority", "esra", "levelled", "pools", "repairs", "predictor" },
+    "readguard/rgftl-": "the same without reads over reads"
+        from "readguard" { "priority", "i_es", "levelled", "pools", "repairs", "predictor" },
+    "readguard/rgftl++": "rgftl by the retries last seen instead of the predictor's"
+        from "readguard" { "priority", "esra", "levelled", "pools", "repairs", "last_seen" },
+    "readguard/baseline+": "baseline with fewer and faster retries"
+        from "readguard" { "priority", "i_es", "levelled", "retry_plus" },
+    "readguard/rgftl+": "rgftl with fewer and faster retries"
+        from "readguard" { "priority", "esra", "levelled", "pools", "repairs", "predictor", "retry_plus" },
+    "readguard/nopftl": "blocks by true quality for each priority (an oracle)"
+        from "readguard" { "priority", "i_es", "levelled", "pools", "known" },
+    "readguard/rorftl": "the same, and reads over reads"
+        from "readguard" { "priority", "esra", "levelled", "pools", "known" },
 ];

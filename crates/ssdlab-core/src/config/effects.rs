@@ -145,12 +145,26 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
         }
         _ => None,
     };
+    let believed = grade_of_retries(config).map(str::to_owned);
+    let unasked = opens != Opens::FewestRetries && config.tend.inversions.get().is_none();
     let stays = config.tend.read_hot.get().is_none();
     vec![
         ("belief.grade", graded, chip.is_flat(), FLAT),
+        ("belief.retries", believed.clone(), chip.is_flat(), FLAT),
+        (
+            "belief.retries",
+            believed,
+            unasked,
+            "that nobody asks for: not ftl.opens = \"fewest_retries\", nor tend.inversions",
+        ),
         ("belief.grade.measured.scope", scope, stays, "without tend.read_hot"),
         ("belief.grade.measured.growth", growth, !predicts, "without ftl.opens = \"healthiest\""),
     ]
+}
+
+fn grade_of_retries(config: &DriveConfig) -> Option<&'static str> {
+    let retries = &config.belief.retries;
+    retries.believes().then(|| retries.name())
 }
 
 fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {

@@ -114,7 +114,10 @@ impl Drive {
 
     /// A plane's job has ended: the tenders may want another.
     pub(super) fn next_job(&mut self, plane: PlaneId) {
-        self.tend(plane, Trigger::JobEnded);
+        // One for the drive as a whole may have begun before an order that holds was told.
+        if self.jobs.running[plane.index()].is_none() {
+            self.tend(plane, Trigger::JobEnded);
+        }
     }
 
     /// Asks the tenders about a plane that no job runs on.

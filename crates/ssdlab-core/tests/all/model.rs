@@ -189,7 +189,48 @@ fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>>
             ]
         },
     );
-    prop_oneof![2 => Just(Vec::new()), 1 => graded, 1 => typed, 1 => measured]
+    prop_oneof![2 => Just(Vec::new()), 1 => graded, 1 => typed, 1 => measured, 1 => prioritised()]
+}
+
+/// Blocks kept apart by priority, by whatever is believed of them.
+fn prioritised() -> impl Strategy<Value = Vec<String>> {
+    let retries = one_of(&[
+        "\"known\"",
+        "\"last_seen\"",
+        "{ predicted = { age = [0.1, 1e-4, 1e-5, 1e-3, 1e-3], initial = [20.0, 30.0], \
+         growth = [40.0, 0.3, 1e-3], thresholds = [72.0, 84.0, 96.0, 120.0] } }",
+    ]);
+    let opens = one_of(&["fewest_retries", "least_erased"]);
+    let repairs = one_of(&[
+        "false",
+        "{ interval = \"60s\", margin = 0, monitor = false }",
+        "{ interval = \"60s\", margin = 0.1, monitor = { every = 0.01 } }",
+    ]);
+    let level =
+        one_of(&["false", "{ threshold = 1, across = 3 }", "{ threshold = 2, across = 40 }"]);
+    let collect = one_of(&["true", "false", "{ threshold = 1 }"]);
+    let fill = one_of(&["0.0", "0.5", "1.0"]);
+    let room = (24..40u32, 0..6u32, 2..4u32);
+    (retries, (opens, fill), repairs, level, collect, room).prop_map(
+        |(retries, (opens, fill), repairs, level, collect, (blocks, slack, priorities))| {
+            // Open blocks of host, collector and leveller for each, one free of each, and some.
+            let kept = 4 * priorities + 3 + slack;
+            let free = f64::from(kept) / f64::from(blocks) + 1e-6;
+            vec![
+                "physics.retries = { disturb = { scale = 50.0 } }".into(),
+                "start = { pe_cycles = 2000, pe_spread = 5, age_max = \"90d\" }".into(),
+                format!("start.fill = {fill}"),
+                format!("belief.grade.subpools.priorities = {priorities}"),
+                format!("belief.retries = {retries}\nftl.opens = \"{opens}\""),
+                "ftl.page_order = \"strict\"\nplace = [{ by_priority = {} }]".into(),
+                format!("tend = {{ inversions = {repairs}, dual_pool = {level} }}"),
+                format!("tend = {{ subpool_gc = {collect}, static_wear = false }}"),
+                // Ten days in the cells for a quarter of an hour.
+                "flash.time_scale = 1000".into(),
+                format!("geometry.blocks = {blocks}\nftl.overprovisioning = {free}"),
+            ]
+        },
+    )
 }
 
 /// A random small drive, as assignments.
