@@ -48,6 +48,7 @@ fn back_end() -> impl Strategy<Value = Vec<String>> {
         "physics = { levels = {} }",
         "physics = { retries = {} }",
         "physics = { retries = {} }\nstart = { pe_cycles = 3000, age_max = \"90d\" }",
+        "physics = { retries = {} }\nflash.retries.pipelined = { shorter = 0.3 }\nread = \"reuse_vref\"",
     ]);
     let array = one_of(&["plane", "die", "chip"]);
     let transfer = one_of(&["page", "sectors"]);
@@ -56,7 +57,12 @@ fn back_end() -> impl Strategy<Value = Vec<String>> {
         "command_time = \"0us\"",
         "command_time = \"1us\", bus_order = \"data_out_first\"",
     ]);
-    let interrupt = one_of(&["\"nobody\"", "{ reads_interrupt = { least_remaining = \"1us\" } }"]);
+    let interrupt = one_of(&[
+        "\"nobody\"",
+        "{ reads_interrupt = { least_remaining = \"1us\" } }",
+        "\"esra\"",
+        "{ esra = { most_aborts = 1 } }\nflash.program_loops = 3",
+    ]);
     (array, any::<bool>(), transfer, physics, decode, interrupt, command).prop_map(
         |(array, cache_read, transfer, physics, decode, interrupt, command)| {
             vec![
