@@ -105,7 +105,7 @@ def _asked(given: dict[str, Any]) -> Asked:
 
 
 def _numbers(option: str, text: str) -> list[float]:
-    return [_number(option, word) for word in options.listed(option, text)]
+    return [_number(option, word.strip()) for word in text.split(",")]
 
 
 def _number(option: str, word: str) -> float:

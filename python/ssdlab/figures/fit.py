@@ -88,7 +88,7 @@ def _error(one: Error) -> Figure:
     # Ages are drawn by their logarithms, as they act.
     kind: Literal["symlog", "linear"] = "symlog" if one.over == "retention" else "linear"
     ticks = [0, 1, 7, 30, 90, 365] if one.over == "retention" else None
-    axis = alt.Axis(title=title, grid=False, format="~s" if ticks is None else "d")
+    axis = alt.Axis(title=title, grid=False, format="~s")
     axis = alt.Axis(title=title, grid=False, format="d", values=ticks) if ticks else axis
     x = alt.X("x:Q", scale=alt.Scale(type=kind, nice=False), axis=axis)
 

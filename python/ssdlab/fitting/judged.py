@@ -26,8 +26,7 @@ def errors(table: Table, ages: Numbers, predicted: Numbers) -> Iterator[dict[str
     calm, young = table.reads == table.reads.min(), table.days == table.days.min()
     for over, among, along in (("retention", calm, table.days), ("reads", young, table.reads)):
         for age in AGES:
-            low, high = float(ages[among].min()) + _WINDOW, float(ages[among].max()) - _WINDOW
-            centre = min(max(age, low), max(low, high))
+            centre = _found(ages[among], age)
             rows = among & (np.abs(ages - centre) <= _WINDOW)
             measured, foreseen, at = table.errors[rows], predicted[rows], along[rows]
             yield {
@@ -38,6 +37,14 @@ def errors(table: Table, ages: Numbers, predicted: Numbers) -> Iterator[dict[str
                 "percent": percent(foreseen, measured),
                 "points": [_point(at, place, measured, foreseen) for place in _places(at)],
             }
+
+
+def _found(ages: Numbers, age: float) -> float:
+    """Return the age that is looked at: that asked for, else the nearest about which blocks are."""
+    low, high = float(ages.min()) + _WINDOW, float(ages.max()) - _WINDOW
+    near = min(max(age, low), max(low, high))
+    apart = np.abs(ages - near)
+    return near if apart.min() <= _WINDOW else float(ages[int(apart.argmin())])
 
 
 def _places(values: Numbers) -> Numbers:

@@ -19,8 +19,8 @@ def text(told: Fit) -> str:
 
 def split(told: Fit) -> str:
     """Say how the chips were divided."""
-    said = [f"{part.chips} to {part.name} ({part.rows:,} rows)" for part in told.parts]
-    return "chips: " + ", ".join(said)
+    said = ", ".join(f"{part.chips} to {part.name}" for part in told.parts)
+    return f"chips: {said}; {sum(part.rows for part in told.parts):,} rows"
 
 
 def notes(told: Fit) -> Iterator[str]:
