@@ -17,7 +17,7 @@ PLANT := tests/mutants/plant
 
 OFFICE := examples/office.csv.xz
 
-.PHONY: help install dev demo dlv pa-ssd pv-read ldpc test test-rust test-python test-browser test-newcomer theory lint format bench twins twins-fit fuzz mutants docs clean
+.PHONY: help install dev demo dlv pa-ssd pv-read ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench twins twins-fit fuzz mutants docs clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -31,6 +31,7 @@ help:
 	@echo "make pa-ssd    the tables of docs/pa-ssd.md (half an hour)"
 	@echo "make pv-read   the tables of docs/pv-read.md (three quarters of an hour)"
 	@echo "make ldpc      the figures of docs/ldpc.md (ten minutes)"
+	@echo "make fit       the shipped coefficients of ReadGuard's predictor, docs/fit.md"
 	@echo "make twins     every twin against its targets, into docs/twins.md (ten minutes)"
 	@echo "make twins-fit the fits of twins on excerpts in SSDLAB_TRACES, their shapes and tables"
 	@echo "make docs      generate docs/config.md and docs/results.md again"
@@ -88,6 +89,10 @@ pv-read: dev
 # The figures of docs/ldpc.md: what is derived, and frames of the real code at four numbers of levels.
 ldpc: dev
 	$(BIN)/python docs/ldpc_table.py
+
+# The coefficients that are shipped, and what they are worth in docs/fit.md.
+fit: dev
+	$(BIN)/python docs/fit_table.py
 
 # The tables of docs/dlv.md: eight schemes on twenty workloads, twice, and the sweeps.
 dlv: dev

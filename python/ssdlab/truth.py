@@ -108,6 +108,7 @@ class Anchor:
     paper: float
     source: str
     group: str | None = None
+    cycles: float | None = None
     model: float | None = None
     difference: float | None = None
 
@@ -121,13 +122,25 @@ class Anchor:
             "capability": f"RBER at {at} level{'s' * (self.at > 1)}",
             "read_time": f"read at RBER {at}",
             "program_time": f"program at RBER ×{at}",
+            "retries_ratio": f"worst / best block{self._when}",
+            "retries_least": f"retries, best block{self._when}",
+            "retries_most": f"retries, worst block{self._when}",
+            "blocks_apart": f"blocks apart{self._when}",
+            "pages_apart": f"pages apart{self._when}",
         }[self.what]
+
+    @property
+    def _when(self) -> str:
+        cycles = "" if self.cycles is None else f", {self.cycles:,.0f} P/E"
+        return f"{cycles}, {self.at:g} d"
 
     def write(self, value: float | None, *, signed: bool = False) -> str:
         """Write a figure in the unit of this anchor."""
         if value is None:
             return NONE
         units = {"level_start": (".1f", " d"), "read_time": (".1f", " µs")}
+        if self.cycles is not None:
+            units[self.what] = (".2f" if self.what == "retries_ratio" else ".0f", "")
         plain = (".3f" if self.what == "program_time" else ".1e" if signed else ".5f", "")
         form, unit = units.get(self.what, plain)
         written = f"{value:{'+' if signed else ''}{form}}"
@@ -195,7 +208,7 @@ def physics(plan: Plan | None = None, /, **options: Any) -> Physics:
 
 WHAT = {
     "levels": "sensing levels (physics.levels)",
-    "retries": "retries (physics.retries)",
+    "retries": "retries (physics.retries, or measured)",
 }
 _SHOWN = (0, 14, 28, 60, 112, 180, 240)
 """Of the points over age so many are shown, of those over cycles as many as evenly apart."""

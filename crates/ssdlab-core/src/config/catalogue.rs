@@ -64,8 +64,10 @@ pub const PRESETS: &[Entry] = presets![
 ];
 
 /// What papers say of the blocks of a preset, in TOML, by the preset's name.
-pub const ANCHORS: &[(&str, &str)] =
-    &[("dlv-mlc-128g", include_str!("presets/dlv-mlc-128g.anchors.toml"))];
+pub const ANCHORS: &[(&str, &str)] = &[
+    ("dlv-mlc-128g", include_str!("presets/dlv-mlc-128g.anchors.toml")),
+    ("readguard-tlc-2t", include_str!("presets/readguard-tlc-2t.anchors.toml")),
+];
 
 macro_rules! schemes {
     ($($name:literal: $summary:literal $(from $folder:literal { $($file:literal),+ })?),+ $(,)?) => {

@@ -21,6 +21,16 @@ pub enum What {
     ReadTime,
     /// Time of a program over the normal one's, by raw bit error rate over the normal one's.
     ProgramTime,
+    /// Retries of the worst block over those of the best, by days.
+    RetriesRatio,
+    /// Retries of the best block by days.
+    RetriesLeast,
+    /// Retries of the worst block by days.
+    RetriesMost,
+    /// Retries of the worst block by days, less those of the best whose data is fresh.
+    BlocksApart,
+    /// The most retries between the worst and the best page of a block by days.
+    PagesApart,
 }
 
 /// A figure of a paper and the model's.
@@ -30,6 +40,8 @@ pub struct Anchor {
     pub what: What,
     /// The class of blocks, where there is one.
     pub group: Option<String>,
+    /// P/E cycles, where they are not those of the start.
+    pub cycles: Option<f64>,
     /// Days, levels or a rate.
     pub at: f64,
     /// The paper's figure.
@@ -49,6 +61,7 @@ pub(super) struct Told {
     what: What,
     class: Option<String>,
     normal: Option<f64>,
+    cycles: Option<f64>,
     at: Vec<f64>,
     values: Vec<f64>,
     source: String,
@@ -109,6 +122,7 @@ impl<'a> Model<'a> {
             Anchor {
                 what: told.what,
                 group: told.class.clone(),
+                cycles: told.cycles,
                 at,
                 paper,
                 model,
@@ -148,7 +162,19 @@ impl<'a> Model<'a> {
                 let program = self.programs.iter().find(near)?;
                 Some(program.program_us / self.programs[0].program_us)
             }
+            What::RetriesRatio => self.ends(told, at).map(|(least, most)| most / least),
+            What::RetriesLeast => self.ends(told, at).map(|(least, _)| least),
+            What::RetriesMost => self.ends(told, at).map(|(_, most)| most),
+            What::BlocksApart => Some(self.ends(told, at)?.1 - self.ends(told, 0.0)?.0),
+            What::PagesApart => {
+                self.sampler.pages_apart(&self.all, told.cycles.unwrap_or(self.cycles), at)
+            }
         }
+    }
+
+    /// Retries of the best block and of the worst at an age in days.
+    fn ends(&self, told: &Told, days: f64) -> Option<(f64, f64)> {
+        self.sampler.retries(&self.all, told.cycles.unwrap_or(self.cycles), days)
     }
 
     /// Days after which the median block reads worse than this rate.

@@ -11,6 +11,9 @@ use super::{Point, Rung};
 /// Blocks of a class that are asked.
 const ASKED: usize = 1024;
 
+/// Blocks of which all pages are asked.
+const PAGED: usize = 128;
+
 /// Some blocks of a class, and the voltage class with which their pages are programmed.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
@@ -128,6 +131,28 @@ impl<'a> Sampler<'a> {
     /// Raw bit error rate of the median block.
     pub(super) fn median(&self, sample: &Sample, cycles: f64, days: f64) -> f64 {
         self.point(sample, 0.5, days, (cycles, days)).rber
+    }
+
+    /// Retries of the best block and of the worst; none where reads climb levels.
+    pub(super) fn retries(&self, sample: &Sample, cycles: f64, days: f64) -> Option<(f64, f64)> {
+        let at = self.at(sample.voltage, cycles, days);
+        let needed = |block: &u32| self.survey.rung(*block, self.survey.worst_page(*block), at);
+        let needed = || sample.blocks.iter().map(needed);
+        let ends = (f64::from(needed().min()?), f64::from(needed().max()?));
+        (self.counts_from() == 0).then_some(ends)
+    }
+
+    /// The most retries between the worst and the best page of one block, of a few blocks.
+    pub(super) fn pages_apart(&self, sample: &Sample, cycles: f64, days: f64) -> Option<f64> {
+        let at = self.at(sample.voltage, cycles, days);
+        let pages = self.resolved.geometry().pages as u16;
+        let apart = |&block: &u32| {
+            let best = self.survey.best_page(block, pages, at);
+            let rung = |page| self.survey.rung(block, page, at);
+            f64::from(rung(self.survey.worst_page(block)) - rung(best))
+        };
+        let few = sample.blocks.iter().step_by(sample.blocks.len().div_ceil(PAGED));
+        few.map(apart).max_by(f64::total_cmp).filter(|_| self.counts_from() == 0)
     }
 
     /// Microseconds of a read that begins at the rung at which it decodes.

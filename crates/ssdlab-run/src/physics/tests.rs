@@ -129,6 +129,28 @@ fn retries_count_from_none_and_grow_with_age_and_cycles() {
 }
 
 #[test]
+fn the_model_is_near_readguards_chips() {
+    let physics = told("readguard-tlc-2t", "", &["geometry.blocks=472"]).unwrap();
+    let found = |what| {
+        let anchors = of(&physics, what, None);
+        let [(at, paper, model)] = anchors[..] else { panic!("one figure: {anchors:?}") };
+        println!("{what:?} at {at} days: paper {paper}, model {model:?}");
+        (paper, model.expect("a figure"))
+    };
+    // New blocks after a year: three times is what the paper has, less is what comes out.
+    let (paper, model) = found(What::RetriesRatio);
+    assert!(paper == 3.0 && (2.0..=4.0).contains(&model), "{model}");
+    assert_eq!(found(What::RetriesLeast).0, 8.0);
+    assert!(found(What::RetriesLeast).1 >= 8.0 && found(What::RetriesMost).1 <= 16.0);
+    let (paper, model) = found(What::BlocksApart);
+    assert!((model - paper).abs() <= 3.0, "{model}");
+    let (paper, model) = found(What::PagesApart);
+    assert!(model <= paper && model >= 2.0, "{model}");
+    // Of physics that climbs levels there is nothing to say.
+    assert!(told(DLV, "", &[]).unwrap().anchors.iter().all(|anchor| anchor.cycles.is_none()));
+}
+
+#[test]
 fn alike_blocks_are_refused() {
     let fault = told("generic-mlc-512g", "", &[]).unwrap_err().to_string();
     assert!(fault.contains("physics=retries") && fault.contains("alike"), "{fault}");

@@ -1,0 +1,62 @@
+"""Fit the shipped coefficients, and write them, docs/fit.md and its figures. Run by ``make fit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ssdlab
+from ssdlab.figures import of_fit, render
+
+DOCS = Path(__file__).parent
+PAGE = DOCS / "fit.md"
+FIGURES = DOCS / "fit"
+BUNDLE = DOCS.parent / "crates/ssdlab-core/src/schemes/readguard/bundles/predictor.toml"
+MARK = "<!-- measured: written by `make fit` -->\n"
+DRAWN = (
+    *("fit-retries", "fit-steps", "fit-retention-0-2", "fit-retention-0-5", "fit-retention-0-8"),
+    *("fit-reads-0-2", "fit-reads-0-5", "fit-reads-0-8", "fit-chances-30d-0"),
+    "fit-chances-30d-57600",
+)
+
+
+def main() -> None:
+    """Fit and write."""
+    told = ssdlab.fit()
+    BUNDLE.write_text(told.files["fit.toml"], encoding="utf-8")
+    FIGURES.mkdir(exist_ok=True)
+    drawn = []
+    for figure in of_fit(told):
+        if figure.name in DRAWN:
+            file = FIGURES / f"{figure.name}.svg"
+            file.write_bytes(render.render(figure)["svg"])
+            drawn += [f"**{figure.title}.** {figure.what}", ""]
+            drawn += [f"![{figure.title}](fit/{file.name})", ""]
+    claims = [
+        f"| {claim.what} | {claim.paper} | {claim.found} | {'yes' if claim.holds else '**no**'} |"
+        for claim in told.claims
+    ]
+    text, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
+    parts = [
+        f"`ssdlab fit`, {told.heading}, ssdlab {told.version}.",
+        "",
+        "### What the paper says",
+        "",
+        "| what | paper | here | met |",
+        "|---|---|---|---|",
+        *claims,
+        "",
+        "### What is printed",
+        "",
+        "```",
+        str(told),
+        "```",
+        "",
+        "### Figures",
+        "",
+        *drawn,
+    ]
+    PAGE.write_text(f"{text}{MARK}\n" + "\n".join(parts).rstrip() + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
