@@ -156,37 +156,41 @@ def test_a_files_chips_are_divided_as_the_papers() -> None:
     assert any(text != read().files["chips.csv"] for text in others)
 
 
-SMALL_DRIVE = ("geometry.blocks=64", "start.steady=false", "start.fill=0.5")
+SMALL_DRIVE = ("geometry.blocks=128", "start.steady=false", "start.fill=0.5")
 
 
 def test_what_is_fitted_runs_and_simulates_the_users_chips(ssdlab: Ssdlab, tmp_path: Path) -> None:
     done = ssdlab("fit", CHIPS, "--out", "mine")
     assert (done.code, done.err) == (0, "")
     written = {path.name for path in (tmp_path / "mine").iterdir()}
-    assert written == {"fit.toml", "fit.json", "chips.csv"}
+    assert written == {"fit.toml", "fit.json", "chips.csv", "chips.toml"}
 
-    def run() -> dict[str, Any]:
+    def run(file: str, scheme: str) -> dict[str, Any]:
         settings = [word for line in SMALL_DRIVE for word in ("--set", line)]
         # Reads of data that was there before.
         load = ("--workload", "random", "--set", "workload.read_share=1", "--limit", 2000)
-        drive = ("--device", "readguard-tlc-2t", "--config", "mine/fit.toml")
+        drive = ("--device", "readguard-tlc-2t", "--scheme", scheme, "--config", file)
         (found,) = ssdlab("run", *drive, *settings, *load, "--json", "-").json()["results"]
         assert isinstance(found, dict)
         return found
 
-    first = run()
+    first = run("mine/fit.toml", "rgftl")
     config = first["provenance"]["config"]
     assert config["belief"]["retries"]["predicted"]["growth"] == list(read().coefficients.growth)
     chips = tmp_path / "mine" / "chips.csv"
     sha256 = hashlib.sha256(chips.read_bytes()).hexdigest()
     assert config["physics"]["measured"]["sha256"] == sha256
+    # Schemes that foresee nothing have the same chips.
+    plain = run("mine/chips.toml", "baseline")["provenance"]["config"]
+    assert plain["physics"] == config["physics"]
+    assert plain["belief"]["retries"] == "unknown"
     # Other chips are another drive, and the config's hash tells.
     head, *rows = chips.read_text().splitlines()
     at = head.split(",").index("retries")
     cells = [row.split(",") for row in rows]
     worse = [[*row[:at], str(min(int(row[at]) + 3, 25)), *row[at + 1 :]] for row in cells]
     chips.write_text("\n".join([head, *(",".join(row) for row in worse)]) + "\n")
-    second = run()
+    second = run("mine/fit.toml", "rgftl")
     assert second["provenance"]["config_hash"] != first["provenance"]["config_hash"]
     assert second["retries"] > 1.3 * first["retries"]
 

@@ -61,16 +61,16 @@ MADE = [
     show_default=True,
     help=f"Errors up to which a page needs no retry, or `{_FITTED}`.",
 )
-@click.option("--out", metavar="DIR", help="Write fit.toml, fit.json and the chips to simulate.")
+@click.option("--out", metavar="DIR", help="Write the config, fit.json and the chips to simulate.")
 @click.option("--samples", metavar="FILE", help="Write all that was measured, in CSV.")
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
 @options.add(options.DRAWN)
 def fit_command(**given: Any) -> None:
     """Fit ReadGuard's retry predictor to chips: those of a CSV file, or chips made for it.
 
-    What --out writes is a config: `ssdlab run --config DIR/fit.toml` predicts with it and, where
-    CSV holds all it takes, simulates the chips that were kept for that. docs/fit.md says what
-    there is to see, and what a CSV has to hold.
+    What --out writes is a config: `ssdlab run --scheme readguard/rgftl --config DIR/fit.toml`
+    predicts with it and, where CSV holds all it takes, simulates the chips that were kept for
+    that. docs/fit.md says what there is to see, and what a CSV has to hold.
     """
     made = [name for name in (*_AXES, "blocks", "bake", "device") if given[name] is not None]
     made += [name for name in ("config", "set") if given[name]]

@@ -64,7 +64,7 @@ def fitted(
         told["unfit"] = chips.unfit(divided[2], ACTIVATION_EV)
         if told["unfit"] is None:
             told["simulated"] = CHIPS
-            files[CHIPS] = chips.csv(divided[2])
+            files = {CHIPS: chips.csv(divided[2]), "chips.toml": _simulated()}
     return told, {"fit.toml": layer(told), **files}
 
 
@@ -130,8 +130,13 @@ def layer(told: dict[str, Any]) -> str:
         f'belief.retries.predicted.dwell_least = "{found["dwell_least"]}"',
     ]
     if told["simulated"]:
-        lines += ["", "# The chips that were kept for this.", f'physics.measured.file = "{CHIPS}"']
-    return "\n".join(lines) + "\n"
+        lines += ["", _simulated()]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _simulated() -> str:
+    """Return the layer of config by which drives have the chips that were kept."""
+    return f'# The chips that were kept to be simulated.\nphysics.measured.file = "{CHIPS}"\n'
 
 
 def _list(values: list[float]) -> str:
