@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from calling import ROOT, Ssdlab
+from test_interrupt import interrupted
 from test_page import Reader
 
 import ssdlab
@@ -349,6 +350,13 @@ def test_the_command_prints_draws_and_hands_out(ssdlab: Ssdlab, tmp_path: Path) 
     )
 
 
+def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+    asked = ("fit", "--chips", "900,90,9", "--blocks", "70", "--out", "mine", "--json", "out.json")
+    code, out, err = interrupted(tmp_path, *asked)
+    assert (code, out, err) == (130, "", "interrupted\n")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -386,6 +394,7 @@ def test_a_wrong_file_is_told_in_a_line(
         (["--bake", "300"], "--bake"),
         (["--dwell", "0"], "--dwell"),
         (["--blocks", "9999999"], "--blocks"),
+        (["--chips", "1,1,5000", "--blocks", "1000"], "--chips: too many rows"),
         (["--retention", "0,7"], "expected at least two ages"),
         (["--correctable", "no"], "--correctable"),
         (["--correctable", "-1"], "--correctable"),

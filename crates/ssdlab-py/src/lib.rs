@@ -260,19 +260,21 @@ mod _native {
         to_json(&guarded(|| ssdlab_run::physics(&plan))?)
     }
 
-    /// Chips of a plan's device, characterised as `order` says in JSON; and the hash of the config.
+    /// Chips of a plan's device, characterised as `order` says in JSON, and the hash of the config;
+    /// None if Ctrl-C was heard.
     #[pyfunction]
-    fn measure(plan: &str, order: &str) -> PyResult<(Chips, String)> {
+    fn measure(py: Python<'_>, plan: &str, order: &str) -> PyResult<Option<(Chips, String)>> {
         let plan: Plan = from_json("plan", plan)?;
         let order: chips::Order = from_json("order", order)?;
-        let (samples, hash) = guarded(|| chips::measure(&plan, &order))?;
-        Ok((Chips(samples), hash))
+        let work = move |control: &Control| chips::measure(&plan, &order, control);
+        let (made, interrupted) = door::work(py, Control::new(1), None, work)?;
+        Ok(made.filter(|_| !interrupted).map(|(samples, hash)| (Chips(samples), hash)))
     }
 
     /// Chips that a CSV file has measurements of; and its SHA-256.
     #[pyfunction]
-    fn read_chips(path: PathBuf) -> PyResult<(Chips, String)> {
-        let (samples, hash) = guarded(|| chips::read(&path))?;
+    fn read_chips(py: Python<'_>, path: PathBuf) -> PyResult<(Chips, String)> {
+        let (samples, hash) = py.detach(|| guarded(|| chips::read(&path)))?;
         Ok((Chips(samples), hash))
     }
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ssdlab.cli import options
+from ssdlab.cli import exits, options
 from ssdlab.cli.lines import Whole
 from ssdlab.cli.outputs import Telling, written
 from ssdlab.errors import InputError
@@ -65,7 +65,7 @@ MADE = [
 @click.option("--samples", metavar="FILE", help="Write all that was measured, in CSV.")
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
 @options.add(options.DRAWN)
-def fit_command(**given: Any) -> None:
+def fit_command(**given: Any) -> int:
     """Fit ReadGuard's retry predictor to chips: those of a CSV file, or chips made for it.
 
     What --out writes is a config: `ssdlab run --scheme readguard/rgftl --config DIR/fit.toml`
@@ -82,19 +82,19 @@ def fit_command(**given: Any) -> None:
         (f"--{name}", path) for name, path in written(given, ("json", "report", "samples"))
     )
     telling = Telling(given)
-    told = fit(
-        given["csv"],
-        asked=_asked(given),
-        correctable=_correctable(given["correctable"]),
-        samples=given["samples"],
-        device=given["device"] or DEFAULT_DEVICE,
-        config=given["config"],
-        set=given["set"],
-        seed=given["seed"],
-    )
+    correctable = _correctable(given["correctable"])
+    options_of = {name: given[name] for name in ("samples", "config", "set", "seed")}
+    options_of["device"] = given["device"] or DEFAULT_DEVICE
+    try:
+        told = fit(given["csv"], asked=_asked(given), correctable=correctable, **options_of)
+    except KeyboardInterrupt:
+        # Said here: click would put an empty line before the word.
+        click.echo("interrupted", err=True)
+        return exits.INTERRUPTED
     if out is not None:
         out.write(told.contents())
     telling.write(told)
+    return 0
 
 
 def _asked(given: dict[str, Any]) -> Asked:

@@ -32,7 +32,10 @@ def fitted(
     config_hash = sha256 = None
     if csv is None:
         source, given = plan.device, tuple(asked.chips)
-        chips, config_hash = _native.measure(to_json(plan), json.dumps(asked.order()))
+        made = _native.measure(to_json(plan), json.dumps(asked.order()))
+        if made is None:
+            raise KeyboardInterrupt
+        chips, config_hash = made
     else:
         source, given = os.fspath(csv), None
         chips, sha256 = _native.read_chips(csv)

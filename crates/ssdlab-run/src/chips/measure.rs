@@ -1,11 +1,14 @@
 //! Chips of a device's make, characterised as a laboratory would: cycled, programmed, baked, read.
 
+use std::sync::atomic::Ordering;
+
 use serde::Deserialize;
 use ssdlab_base::{Fault, Nanos};
 use ssdlab_core::config::{PhysicsConfig, RetriesConfig, acceleration};
 use ssdlab_core::flash::{At, Survey};
 
 use super::{NUMBERS, Samples};
+use crate::control::Control;
 use crate::plan::{Plan, Prepared};
 
 /// The temperature in degrees Celsius at which times between erases are stated. Source: ReadGuard,
@@ -28,12 +31,20 @@ pub struct Order {
     pub dwell_h: Vec<f64>,
 }
 
-/// Measures chips of a plan's device; the samples, and the hash of the config that made them.
+/// The most rows: what memory holds.
+const ROWS_MOST: u64 = 20_000_000;
+
+/// Measures chips of a plan's device; the samples, and the hash of the config that made them; `None` if it
+/// was stopped.
 ///
 /// # Errors
 /// The first thing that is wrong with the plan; physics other than `retries`; more chips or blocks than
-/// can be told apart.
-pub fn measure(plan: &Plan, order: &Order) -> Result<(Samples, String), Fault> {
+/// can be told apart, or more rows than are kept.
+pub fn measure(
+    plan: &Plan,
+    order: &Order,
+    control: &Control,
+) -> Result<Option<(Samples, String)>, Fault> {
     let prepared = plan.prepare()?;
     let config = &prepared.resolved.config;
     let PhysicsConfig::Retries(retries) = &config.physics else {
@@ -54,9 +65,18 @@ pub fn measure(plan: &Plan, order: &Order) -> Result<(Samples, String), Fault> {
         let expected = format!("at most {chips_most} of this device");
         return Err(Fault::new("--chips", "too many").got(order.chips).expected(expected));
     }
+    let each = order.cycles.len() * order.conditions.len();
+    let rows = u64::from(order.chips) * u64::from(order.blocks) * each as u64;
+    if rows > ROWS_MOST {
+        let expected = format!("at most {ROWS_MOST} in all");
+        return Err(Fault::new("--chips", "too many rows").got(rows).expected(expected));
+    }
     let bench = Bench::new(&prepared, retries);
     let mut samples = Samples::default();
     for chip in 0..order.chips {
+        if control.stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         samples.chips.push(format!("{}", chip + 1));
         for nth in 0..order.blocks {
             let block =
@@ -67,7 +87,7 @@ pub fn measure(plan: &Plan, order: &Order) -> Result<(Samples, String), Fault> {
             bench.block(order, number, order.dwell_h[turn], &mut samples);
         }
     }
-    Ok((samples, prepared.effective.hash().to_owned()))
+    Ok(Some((samples, prepared.effective.hash().to_owned())))
 }
 
 /// Where blocks are measured.

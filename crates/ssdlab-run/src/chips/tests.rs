@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
+use crate::control::Control;
 use crate::plan::{Plan, effective};
 use crate::run::run_uninterrupted;
 
@@ -33,7 +34,7 @@ fn order() -> Order {
 
 fn made(settings: &[&str]) -> Samples {
     let settings = [&["physics=retries"], settings].concat();
-    measure(&plan(&settings), &order()).unwrap().0
+    measure(&plan(&settings), &order(), &Control::new(1)).unwrap().expect("not stopped").0
 }
 
 fn number(samples: &Samples, name: &str) -> Vec<f64> {
@@ -123,10 +124,15 @@ fn what_is_measured_is_what_the_physics_says() {
 
 #[test]
 fn only_chips_with_retries_are_measured() {
-    let line = |plan, order| measure(&plan, &order).unwrap_err().to_string();
+    let line = |plan, order| measure(&plan, &order, &Control::new(1)).unwrap_err().to_string();
     assert!(line(plan(&[]), order()).contains("physics=retries"));
     let many = Order { blocks: 1 << 30, ..order() };
     assert!(line(plan(&["physics=retries"]), many).contains("--blocks"));
+    let long = Order { chips: 10_000, blocks: 1000, ..order() };
+    assert!(line(plan(&["physics=retries"]), long).contains("got 120000000, expected at most"));
+    let control = Control::new(1);
+    control.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert!(measure(&plan(&["physics=retries"]), &order(), &control).unwrap().is_none());
 }
 
 const HEAD: &str = "chip,block,pe,retention_h,temp_c,reads,t_erase_us,e0,errors,retries";
