@@ -22,7 +22,7 @@ import ssdlab
 from ssdlab import Asked, Fit, _native, fitting, page
 from ssdlab.figures import of_fit, render
 from ssdlab.fitting import model
-from ssdlab.fitting.table import Table
+from ssdlab.fitting.table import Table, parts
 
 CHIPS = ROOT / "examples" / "chips.csv"
 BUNDLE = ROOT / "crates/ssdlab-core/src/schemes/readguard/bundles/predictor.toml"
@@ -134,6 +134,12 @@ def test_shares_and_spreads_count_every_row() -> None:
     assert {(one.days, one.reads) for one in made().conditions} == {
         (days, reads) for days in (0, 7, 30, 365) for reads in (0, 57_600)
     }
+    means = {
+        (one.days, one.reads): sum(at * share for at, share in enumerate(one.chances[3].shares))
+        for one in made().conditions
+    }
+    assert means[0, 0] < means[7, 0] < means[30, 0] < means[365, 0]
+    assert all(means[days, 0] + 0.5 < means[days, 57_600] for days in (0, 7, 30, 365))
     assert {one.cycles for one in made().variation} == {3500}
     assert all(one.intra is not None and 0 <= one.intra <= 4 for one in made().variation)
     assert made().within_one >= made().exact > 0.5
@@ -155,6 +161,30 @@ def test_a_files_chips_are_divided_as_the_papers() -> None:
     assert len(kept) == 2
     others = [ssdlab.fit(CHIPS, seed=seed).files["chips.csv"] for seed in (2, 3, 4)]
     assert any(text != read().files["chips.csv"] for text in others)
+
+
+def test_each_part_of_the_chips_has_its_use(tmp_path: Path) -> None:
+    table = Table.of(_native.read_chips(CHIPS)[0])
+    divided = parts(table, "chips", None, 1)
+    assert sorted(chip for part in divided for chip in part) == list(range(8))
+
+    def doubled(part: list[int]) -> Fit:
+        def change(row: list[str], at: dict[str, int]) -> list[str]:
+            # Chips are called by their places, from 1.
+            if int(row[at["chip"]]) - 1 in part:
+                row[at["errors"]] = str(2 * int(row[at["errors"]]))
+            return row
+
+        file = tmp_path / "doubled.csv"
+        file.write_text(_changed(change))
+        return ssdlab.fit(file)
+
+    fitted, validated, simulated = map(doubled, divided)
+    assert fitted.coefficients != read().coefficients
+    assert validated.coefficients == simulated.coefficients == read().coefficients
+    assert validated.errors_percent > 40
+    assert simulated.errors_percent == read().errors_percent
+    assert simulated.files["chips.csv"] != read().files["chips.csv"]
 
 
 SMALL_DRIVE = ("geometry.blocks=128", "start.steady=false", "start.fill=0.5")
