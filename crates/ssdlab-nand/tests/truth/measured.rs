@@ -71,6 +71,9 @@ fn every_block_is_one_of_the_file_and_reads_as_it_did() {
     }
     // 16,384 blocks: 819 of each, and 28 more or fewer.
     assert!(seen.iter().all(|&count| (680..960).contains(&count)), "{seen:?}");
+    // Neighbours are drawn each by itself: one in twenty pairs is alike.
+    let alike = blocks().skip(1).filter(|&b| which(&chip, b) == which(&chip, BlockId(b.0 - 1)));
+    assert!((600..1050).contains(&alike.count()));
     let other = resolve(&fixed(), &physics(measured()), 2).unwrap();
     let moved = blocks().filter(|&block| which(&chip, block) != which(&other, block)).count();
     assert!(moved > 15_000, "{moved}");

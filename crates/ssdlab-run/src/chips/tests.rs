@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use ssdlab_base::Nanos;
+use ssdlab_core::flash::Survey;
+
 use super::*;
 use crate::control::Control;
 use crate::plan::{Plan, effective};
@@ -117,6 +120,15 @@ fn what_is_measured_is_what_the_physics_says() {
     }
     assert!(of("retries_best").iter().zip(&retries).all(|(best, worst)| best <= worst));
     // A block of the drive itself is none of these: they come after its last chip.
+    let prepared = plan(&["physics=retries"]).prepare().unwrap();
+    let resolved = &*prepared.resolved;
+    let geometry = resolved.geometry();
+    let of_chip = geometry.dies * geometry.planes * geometry.blocks;
+    let survey = Survey::new(&resolved.chip, &resolved.page_order, (0, Nanos::ZERO));
+    let own = survey.erase(of_chip / 6, 0.0).as_us();
+    let next = survey.erase(geometry.channels * geometry.chips * of_chip + of_chip / 6, 0.0);
+    assert_ne!(of("t_erase_us")[0], own);
+    assert_eq!(of("t_erase_us")[0], next.as_us());
     let noisy = made(&[]);
     assert_ne!(number(&noisy, "errors"), errors);
     assert_eq!(number(&noisy, "retries"), retries);
