@@ -145,6 +145,19 @@ def test_shares_and_spreads_count_every_row() -> None:
     assert made().within_one >= made().exact > 0.5
 
 
+def test_the_example_is_what_the_docs_say(tmp_path: Path) -> None:
+    few = Asked(
+        chips=(3, 3, 2),
+        blocks=4,
+        cycles=(0, 1000, 2000, 3000, 4000),
+        retention=(0, 7, 30, 365),
+        reads=(0, 57_600),
+        dwell=(3, 30),
+    )
+    ssdlab.fit(asked=few, seed=7, samples=tmp_path / "chips.csv")
+    assert (tmp_path / "chips.csv").read_bytes() == CHIPS.read_bytes()
+
+
 def test_the_same_seed_is_the_same_fit_and_another_another() -> None:
     assert ssdlab.fit(asked=SMALL).raw == made().raw
     other = ssdlab.fit(asked=SMALL, seed=2)
