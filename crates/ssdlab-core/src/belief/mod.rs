@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use grade::GradeChoice;
-use quality::RetriesChoice;
+use quality::RetriesBelief;
 
 /// What the controller knows of its blocks from elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,5 +22,5 @@ pub struct BeliefConfig {
     pub grade: GradeChoice,
     /// What is believed of how many retries a read of each block takes: `unknown`, `predicted`,
     /// `last_seen` or `known`. Default: `unknown`.
-    pub retries: RetriesChoice,
+    pub retries: RetriesBelief,
 }

@@ -18,7 +18,7 @@ pub const LOOKS_EVERY: u32 = 100;
 
 choice! {
     /// What the controller believes of how many retries a read of each block takes.
-    pub enum RetriesChoice {
+    pub enum RetriesBelief {
         /// Nothing.
         unknown => Unknown(UnknownConfig),
         /// What a model of a block's errors foresees that was fitted to chips (ReadGuard).
@@ -45,10 +45,10 @@ pub struct LastSeenConfig {}
 #[serde(deny_unknown_fields)]
 pub struct KnownConfig {}
 
-impl RetriesChoice {
+impl RetriesBelief {
     /// Whether anything is believed.
     pub fn believes(&self) -> bool {
-        !matches!(self, RetriesChoice::Unknown(_))
+        !matches!(self, RetriesBelief::Unknown(_))
     }
 
     /// Refuses settings that cannot be.
@@ -57,7 +57,7 @@ impl RetriesChoice {
     /// The first of them, by its key.
     pub fn check(&self) -> Result<(), Refusal> {
         match self {
-            RetriesChoice::Predicted(config) => {
+            RetriesBelief::Predicted(config) => {
                 Predictor::resolve(config, &format!("{KEY}.predicted")).map(|_| ())
             }
             _ => Ok(()),
@@ -120,18 +120,18 @@ impl Quality {
     /// A grader of blocks that are as `before` says; `look` tells what is seen of a block of so many P/E
     /// cycles. `None` if nothing is believed.
     pub fn new(
-        choice: &RetriesChoice,
+        choice: &RetriesBelief,
         days: f64,
         before: &[Before],
         look: impl Fn(BlockId, u32) -> Looked,
     ) -> Option<Quality> {
         let source = match choice {
-            RetriesChoice::Unknown(_) => return None,
-            RetriesChoice::Predicted(config) => {
+            RetriesBelief::Unknown(_) => return None,
+            RetriesBelief::Predicted(config) => {
                 Source::Model(Predictor::resolve(config, KEY).expect("settings that were checked"))
             }
-            RetriesChoice::LastSeen(_) => Source::LastSeen,
-            RetriesChoice::Known(_) => Source::Known,
+            RetriesBelief::LastSeen(_) => Source::LastSeen,
+            RetriesBelief::Known(_) => Source::Known,
         };
         let model = matches!(source, Source::Model(_));
         let blocks = before.len();

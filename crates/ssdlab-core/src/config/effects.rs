@@ -9,6 +9,7 @@ use super::resolve::{holds, reads_may_pass};
 use super::{ArrayUnit, DriveConfig, RetriesChoice};
 use crate::belief::grade::GradeChoice;
 use crate::belief::groups::Scope;
+use crate::belief::quality::RetriesBelief;
 use crate::ftl::{Opens, PageSequence};
 use crate::policy::tend::Victim;
 use crate::slots::{EvictChoice, PreemptChoice, ProgramChoice, ReadChoice};
@@ -146,7 +147,10 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
         _ => None,
     };
     let believed = grade_of_retries(config).map(str::to_owned);
-    let unasked = opens != Opens::FewestRetries && config.tend.inversions.get().is_none();
+    // Of what a fit found, who does not ask makes no use: it goes to every scheme that is compared.
+    let fitted = matches!(config.belief.retries, RetriesBelief::Predicted(_));
+    let unasked =
+        !fitted && opens != Opens::FewestRetries && config.tend.inversions.get().is_none();
     let stays = config.tend.read_hot.get().is_none();
     vec![
         ("belief.grade", graded, chip.is_flat(), FLAT),

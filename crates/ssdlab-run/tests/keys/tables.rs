@@ -167,6 +167,47 @@ pub(crate) const PASSING: &[&str] = &[
     "workload.interarrival=600us",
     "ftl.map_cache=true",
 ];
+/// Blocks kept apart by priority on a drive full of old data; minutes in the cells for each second.
+macro_rules! prioritised {
+    ($($more:literal),*) => {
+        &[
+            "physics=retries",
+            "start.age_max=90d",
+            "start.pe_cycles=3000",
+            "start.invalid=0",
+            "belief.grade=subpools",
+            "ftl.opens=fewest_retries",
+            "place=[\"by_priority\"]",
+            "ftl.overprovisioning=0.6",
+            "tend.subpool_gc=true",
+            "tend.gc={threshold=0,hard=0}",
+            "flash.time_scale=1000",
+            "workload.read_share=0.1",
+            "workload.interarrival=600us",
+            $($more),*
+        ]
+    };
+}
+pub(crate) const PRIORITISED: &[&str] =
+    prioritised!("belief.retries=known", "tend.inversions.interval=60s", "workload.requests=20000");
+/// The only round is near the end, and so what it writes is in the last checks.
+pub(crate) const MONITORED: &[&str] = prioritised!(
+    "belief.retries=known",
+    "tend.inversions.interval=11500s",
+    "tend.inversions.monitor={every=0.01}",
+    "workload.requests=20000"
+);
+pub(crate) const POOLS_LEVELLED: &[&str] = prioritised!(
+    "belief.retries=known",
+    "tend.dual_pool={threshold=2,across=8}",
+    "start.pe_spread=6"
+);
+pub(crate) const PREDICTED: &[&str] = prioritised!(
+    "belief.retries={predicted={age=[0.1,1e-4,1e-5,1e-3,1e-3],initial=[20.0,30.0],growth=[40.0,0.3,1e-3],thresholds=[72.0,84.0,96.0,120.0]}}",
+    "start.dwell=2d",
+    "tend.inversions.interval=60s",
+    "workload.requests=20000"
+);
 pub(crate) const MAPPED: &[&str] = &["ftl.map_cache=true"];
 pub(crate) const BUFFER: &[&str] = &["buffer.size=1MiB"];
 pub(crate) const CFLRU: &[&str] = &["buffer.size=1MiB", "evict=cflru"];
@@ -197,6 +238,13 @@ pub(crate) const CHANGES: &[Row] = &[
     ("belief.grade.measured.boundaries", READ_HOT, "{levels=[2]}"),
     ("belief.grade.measured.growth", HEALTH, "2.0"),
     ("belief.grade.measured.scope", READ_HOT, "plane"),
+    ("belief.grade.subpools.priorities", PRIORITISED, "2"),
+    ("belief.retries", PRIORITISED, "last_seen"),
+    ("belief.retries.predicted.age", PREDICTED, "[0.3,1e-4,1e-5,1e-3,1e-3]"),
+    ("belief.retries.predicted.dwell_least", PREDICTED, "90d"),
+    ("belief.retries.predicted.growth", PREDICTED, "[60.0,0.3,1e-3]"),
+    ("belief.retries.predicted.initial", PREDICTED, "[20.0,60.0]"),
+    ("belief.retries.predicted.thresholds", PREDICTED, "[90.0,96.0]"),
     ("buffer.keep_free", BUFFER, "25%"),
     ("buffer.latency", BUFFER, "9us"),
     ("buffer.reads", BUFFER, "false"),
@@ -213,6 +261,15 @@ pub(crate) const CHANGES: &[Row] = &[
     ("flash.cache_read", &[], "true"),
     ("flash.command_time", &[], "1us"),
     ("flash.cycles_per_erase", WRITES, "7"),
+    ("flash.time_scale", PRIORITISED, "500"),
+    ("tend.dual_pool.across", POOLS_LEVELLED, "100"),
+    ("tend.dual_pool.threshold", POOLS_LEVELLED, "5"),
+    ("tend.inversions.interval", PRIORITISED, "120s"),
+    ("tend.inversions.margin", PRIORITISED, "20%"),
+    ("tend.inversions.monitor.every", MONITORED, "50%"),
+    ("tend.inversions.monitor.limit", MONITORED, "99%"),
+    ("tend.inversions.monitor.step", MONITORED, "5%"),
+    ("tend.subpool_gc.threshold", PRIORITISED, "40"),
     ("flash.hold_until_decoded", LEVELS, "false"),
     ("flash.program_loops", ESRA, "1"),
     ("flash.retries", RETRIES, "pipelined"),
@@ -441,6 +498,19 @@ pub(crate) const REFUSED: &[Row] = &[
     ("belief.grade.measured.boundaries", READ_HOT, "{levels=[2,1]}"),
     ("belief.grade.measured.boundaries", READ_HOT, "{shares=[0.6,0.6]}"),
     ("belief.grade.measured.growth", READ_HOT, "0.5"),
+    ("belief.grade.subpools.priorities", PRIORITISED, "1"),
+    ("belief.retries", RETRIES, "known"),
+    ("belief.retries", &[], "last_seen"),
+    ("ftl.opens", RETRIES, "fewest_retries"),
+    ("flash.time_scale", &[], "0"),
+    ("place", RETRIES, "[\"by_priority\"]"),
+    ("tend.subpool_gc.threshold", RETRIES, "1"),
+    ("tend.subpool_gc.threshold", PRIORITISED, "4000"),
+    ("tend.inversions.margin", RETRIES, "20%"),
+    ("tend.inversions.interval", PRIORITISED, "1s"),
+    ("tend.inversions.monitor.step", MONITORED, "0"),
+    ("tend.dual_pool.across", POOLS_LEVELLED, "2"),
+    ("belief.retries.predicted.age", PREDICTED, "[0.3,1e-4,1e-5,1e-3,nan]"),
     ("belief.grade.measured.scope", HEALTH, "plane"),
     ("belief.grade.measured.growth", HEALTH, "0"),
     ("flash.cycles_per_erase", &[], "0"),

@@ -72,8 +72,8 @@ impl Numbers {
 }
 
 impl Owners {
-    /// The owners of the first `filled` pages: the tenants of theirs, and of all others in proportion.
-    /// Without tenants all priorities own as much.
+    /// The owners of the first `filled` pages: the tenants of theirs, and of all others in proportion or,
+    /// if there is at most one, all priorities alike.
     pub fn new(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Owners {
         let grade = &resolved.config.belief.grade;
         if !grade.by_priority() {
@@ -85,7 +85,8 @@ impl Owners {
         for tenant in tenants {
             shares[usize::from(class(tenant.queue))] += u64::from(tenant.pages);
         }
-        if shares.iter().all(|&pages| pages == 0) {
+        // Of one tenant alone nobody knows who the others are.
+        if shares.iter().filter(|&&pages| pages > 0).count() < 2 {
             shares.fill(1);
         }
         let mut tenants = tenants.to_vec();

@@ -178,7 +178,9 @@ impl TendPolicy for Inversions {
         let step = self.monitor.as_mut().and_then(|monitor| monitor.ended(ended));
         if let Some(step) = step {
             self.repairs.checks += 1;
-            let moved = |margin: &mut f64| *margin = (*margin + step).clamp(0.0, 1.0);
+            // In thousandths, so that steps up and down cancel out.
+            let thousandths = |margin: f64| (margin * 1e3).round() / 1e3;
+            let moved = |margin: &mut f64| *margin = thousandths(*margin + step).clamp(0.0, 1.0);
             self.repairs.margins.iter_mut().for_each(moved);
         }
     }
