@@ -89,9 +89,13 @@ impl Allocator {
     }
 
     /// Pages of a plane that the host can still write before blocks are erased, if no job is using the
-    /// block that is kept for it.
+    /// block that is kept for it; where each priority writes in blocks of its own, none as soon as one
+    /// could be without.
     pub fn pages_for_host(&self, plane: PlaneId) -> u32 {
         let clean = self.pools.count(plane).saturating_sub(self.pools.reserve);
+        if clean == 0 && self.pools.subpools().is_some() {
+            return 0;
+        }
         clean * self.pages_per_block + self.open_pages(plane, Stream::Host)
     }
 
