@@ -1,4 +1,4 @@
-"""Fit the shipped coefficients, and write them, docs/fit.md and its figures. Run by ``make fit``."""
+"""Fit the shipped coefficients; write them, docs/fit.md and its figures. Run by ``make fit``."""
 
 from __future__ import annotations
 

@@ -125,8 +125,8 @@ def _figures(result: Result) -> Iterator[str]:
     if result.set_aside is not None:
         aside = result.set_aside
         yield (
-            f"set aside  {aside.reads:,} reads, {aside.programs:,} programs, {aside.erases:,} erases: "
-            f"{digits(aside.dropped_s)} s done again"
+            f"set aside  {aside.reads:,} reads, {aside.programs:,} programs, {aside.erases:,} "
+            f"erases: {digits(aside.dropped_s)} s done again"
         )
     elif result.suspensions:
         yield f"suspended  {result.suspensions:,} programs and erases"

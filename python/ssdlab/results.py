@@ -167,7 +167,7 @@ class BufferResult:
 
 @dataclass(frozen=True, slots=True)
 class SetAsideResult:
-    """Reads, programs and erases that were set aside for host reads, and the time that was dropped."""
+    """What was set aside for host reads, and the time that was dropped and done again."""
 
     reads: int
     programs: int

@@ -21,6 +21,12 @@ DEVICES = [
     "dlv-mlc-128g",
     "pa-ssd-tlc-288g",
     "pv-read-mlc-128g",
+    "readguard-tlc-2t",
+    "readguard-tlc-2t-young",
+    "readguard-tlc-2t-old",
+    "readguard-tlc-0.5t",
+    "readguard-tlc-1t",
+    "readguard-tlc-4t",
 ]
 
 

@@ -155,3 +155,19 @@ def test_a_twin_in_a_file_says_that_it_is_one(ssdlab: Ssdlab, two: Path) -> None
         devices = ssdlab("trace", "info", out, "--json", "-").json()["devices"]
         found = {device["name"]: device["requests"] for device in devices}
         assert found == {"high (twin of hm_0 (DLV))": counts[0], "b": counts[1]}
+
+
+@pytest.mark.usefixtures("two")
+def test_applications_by_priority_have_the_queues_of_their_names(ssdlab: Ssdlab) -> None:
+    apps = "low=a.csv@scale=2,start=1ms,high=b.csv"
+    done = ssdlab("run", "--app", apps, "--set", "host.queues=3", "--json", "-").json()
+    members = {one["name"]: one for one in done["results"][0]["provenance"]["mix"]}
+    assert [(name, members[name]["queue"]) for name in members] == [("low", 2), ("high", 0)]
+    assert (members["low"]["scale"], members["low"]["start_us"]) == (2, 1000)
+    each = ssdlab(
+        "run", "--app", "mid=a.csv", "--app", "b.csv@queue=2", *QUEUES[:1], "host.queues=3"
+    )
+    assert each.code == 0 and "mix of mid + b" in each.out
+    both = ssdlab("run", "--app", "a.csv", "--mix", "b.csv", *QUEUES)
+    assert both.code == 2
+    assert both.err.strip() == "--app: applications beside --mix: expected one or the other"

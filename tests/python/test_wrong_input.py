@@ -7,13 +7,19 @@ from calling import OFFICE, Ssdlab
 
 COLUMNS = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"
 GOOD = "128166372000000000,hm,1,Write,4096,8192,0\n"
-DEVICES = "generic-mlc-512g, generic-tlc-2t, dlv-mlc-128g, pa-ssd-tlc-288g, pv-read-mlc-128g"
+DEVICES = (
+    "generic-mlc-512g, generic-tlc-2t, dlv-mlc-128g, pa-ssd-tlc-288g, pv-read-mlc-128g, "
+    "readguard-tlc-2t, readguard-tlc-2t-young, readguard-tlc-2t-old, readguard-tlc-0.5t, "
+    "readguard-tlc-1t, readguard-tlc-4t"
+)
 SCHEMES = (
     "conventional, dlv/baseline, dlv/woo, dlv/roo, dlv/dlv, dlv/pv-reorder, dlv/pv-allocation, "
     "dlv/lv-ldpc, dlv/laldpc, pa-ssd/us, pa-ssd/lfs, pa-ssd/ubs, pa-ssd/hgs+us, pa-ssd/hgs+ubs, "
     "pa-ssd/sbs+us, pa-ssd/sbs+ubs, pa-ssd/qds+us, pa-ssd/qds+ubs, pa-ssd/wbs+us, pa-ssd/wbs+ubs, "
     "pv-read/groups-2, pv-read/groups-3, pv-read/groups-4, pv-read/groups-7, "
-    "pv-read/ideal-reads, pv-read/ideal-wear, pv-read/wear-errors, pv-read/wear-health"
+    "pv-read/ideal-reads, pv-read/ideal-wear, pv-read/wear-errors, pv-read/wear-health, "
+    "readguard/baseline, readguard/rgftl, readguard/rgftl-, readguard/rgftl++, "
+    "readguard/baseline+, readguard/rgftl+, readguard/nopftl, readguard/rorftl"
 )
 FORMATS = (
     "one of msr, spc, mqsim, ssdsim, disksim, heimdall, alicloud, tencent, systor, fiu, blkparse, "

@@ -394,8 +394,24 @@ pub fn preset_text(name: &str) -> Result<String, Fault> {
     let entry = find(PRESETS, "preset", "a device", name)?;
     Ok(match entry.over {
         None => entry.toml.to_owned(),
-        Some((base, toml)) => format!("# Over {base}, below:\n{}\n{toml}", entry.toml),
+        Some((base, toml)) => {
+            let table = |toml: &str| toml.parse::<toml::Table>().expect("a preset is TOML");
+            let mut whole = table(toml);
+            lay_over(&mut whole, table(entry.toml));
+            let text = toml::to_string(&whole).expect("a table can be written");
+            format!("# {base}, where it differs:\n#   {}\n\n{text}", entry.toml.trim())
+        }
     })
+}
+
+/// Sets what `over` says in `under`.
+fn lay_over(under: &mut toml::Table, over: toml::Table) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(toml::Value::Table(under)), toml::Value::Table(over)) => lay_over(under, over),
+            (_, value) => drop(under.insert(key, value)),
+        }
+    }
 }
 
 /// The text of a scheme.

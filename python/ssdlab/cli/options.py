@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -11,7 +11,7 @@ from ssdlab import _native
 from ssdlab.cli.lines import Number, Whole
 from ssdlab.errors import InputError
 from ssdlab.plans import COUNT_MOST, DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
-from ssdlab.traces.mixing import parse
+from ssdlab.traces.mixing import App, by_priority, parse
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -63,6 +63,12 @@ LOAD = [
         multiple=True,
         metavar="APP",
         help="A trace or twin beside others, [NAME=]FILE[@queue=N,scale=X,...], as for trace mix.",
+    ),
+    click.option(
+        "--app",
+        multiple=True,
+        metavar="APPS",
+        help="Applications by priority, high=FILE[@scale=X],mid=FILE,low=FILE: a --mix by queue.",
     ),
     click.option(
         "--workload",
@@ -179,9 +185,16 @@ def plan_of(options: dict[str, Any]) -> Plan:
         set=options["set"],
         seed=options["seed"],
         workload=options.get("workload"),
-        mix=parse(options.get("mix", ()), "--mix"),
+        mix=_mix(options.get("mix", ()), options.get("app", ())),
         **given,
     )
+
+
+def _mix(mix: Sequence[str], apps: Sequence[str]) -> list[App]:
+    """Return the applications of ``--mix``, or of ``--app`` with the queues of their names."""
+    if mix and apps:
+        raise InputError.at("--app", "applications beside --mix: expected one or the other")
+    return by_priority(apps, "--app") if apps else parse(mix, "--mix")
 
 
 def listed(option: str, text: str) -> list[str]:

@@ -40,13 +40,40 @@ class App:
 
 
 # A name that every format can hold, and what is called so.
-_NAMED = re.compile(r"([A-Za-z0-9_.+-]+)=(.*)", re.DOTALL)
+_NAME = r"[A-Za-z0-9_.+-]+"
+_NAMED = re.compile(rf"({_NAME})=(.*)", re.DOTALL)
+# Names of applications, the highest priority first.
+PRIORITIES = ("high", "mid", "low")
 _KEYS = ("queue", "scale", "start", "offset")
 
 
 def parse(texts: Sequence[str], option: str = "APP") -> list[App]:
     """Read the applications of a mix; without a name after their file or twin."""
     return named(option, texts)
+
+
+def by_priority(texts: Sequence[str], option: str = "APPS") -> list[App]:
+    """Read applications by priority, ``high=A,mid=B@scale=0.1,low=C``, or one a text.
+
+    Those called high, mid and low go to the queues 0, 1 and 2, unless they say otherwise.
+    """
+    apps = named(option, [one for text in texts for one in _split(text)])
+    queues = {name: queue for queue, name in enumerate(PRIORITIES)}
+    return [replace(app, queue=queues.get(app.name)) if app.queue is None else app for app in apps]
+
+
+def _split(text: str) -> list[str]:
+    """Split at the commas behind which a name stands that is no setting."""
+    if Path(text).exists():
+        return [text]
+    parts = [""]
+    for piece in text.split(","):
+        begins = re.match(_NAME + "=", piece)
+        if begins and begins.group()[:-1] not in _KEYS and parts != [""]:
+            parts.append(piece)
+        else:
+            parts[-1] += ("," if parts[-1] else "") + piece
+    return parts
 
 
 def named(option: str, given: Sequence[App | str]) -> list[App]:
