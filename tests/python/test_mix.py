@@ -164,10 +164,9 @@ def test_applications_by_priority_have_the_queues_of_their_names(ssdlab: Ssdlab)
     members = {one["name"]: one for one in done["results"][0]["provenance"]["mix"]}
     assert [(name, members[name]["queue"]) for name in members] == [("low", 2), ("high", 0)]
     assert (members["low"]["scale"], members["low"]["start_us"]) == (2, 1000)
-    each = ssdlab(
-        "run", "--app", "mid=a.csv", "--app", "b.csv@queue=2", *QUEUES[:1], "host.queues=3"
-    )
-    assert each.code == 0 and "mix of mid + b" in each.out
+    one_each = ("--app", "mid=a.csv", "--app", "b.csv@queue=2")
+    each = ssdlab("run", *one_each, "--set", "host.queues=3")
+    assert "mix of mid (ssdlab) + b (ssdlab)" in each.out
     both = ssdlab("run", "--app", "a.csv", "--mix", "b.csv", *QUEUES)
     assert both.code == 2
     assert both.err.strip() == "--app: applications beside --mix: expected one or the other"
