@@ -460,6 +460,10 @@ impl TendPolicy for Tend {
         each_tender!(self, policy => policy.round(full, jobs))
     }
 
+    fn may_begin(&mut self, pages: u32) -> bool {
+        each_tender!(self, policy => policy.may_begin(pages))
+    }
+
     fn round_left_out(&mut self) {
         each_tender!(self, policy => policy.round_left_out())
     }

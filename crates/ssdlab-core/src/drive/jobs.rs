@@ -125,7 +125,7 @@ impl Drive {
         let view = TendView::new(&self.ftl, plane);
         let mut tenders = (0..).zip(&mut self.answers.tend);
         let job = tenders.find_map(|(at, tender)| Some((at, tender.job(trigger, &view)?)));
-        let Some((tender, job)) = job.or_else(|| self.upkeep.next(plane, &self.ftl.blocks)) else {
+        let Some((tender, job)) = job.or_else(|| self.next_waiting(plane)) else {
             return;
         };
         self.begin_job(plane, tender, job);
@@ -140,7 +140,7 @@ impl Drive {
         self.stats.unprogrammed += u64::from(self.ftl.begin_collection(job.block));
         self.jobs.running[plane.index()] =
             Some(Running { job, cursor: 0, from: Ppn(0), tender, moved: 0 });
-        self.upkeep.begins(plane, &job);
+        self.upkeep.begins(&job);
         self.jobs.collecting[plane.index()] = true;
         let id = self.flash.txns.insert(self.now);
         self.next_of_job(id, plane);
@@ -239,7 +239,7 @@ impl Drive {
             Cause::Wl => self.stats.wear_levelled += 1,
             _ => self.stats.moves.emptied += u64::from(self.is_cold_out(&ended.job)),
         }
-        self.tell_tenders(plane, ended.tender, &ended.job, ended.moved);
+        self.tell_tenders(ended.tender, &ended.job, ended.moved);
         match self.dynamic {
             // What waits on a full plane may now go to this one.
             true => self.flash.unblock_all(),

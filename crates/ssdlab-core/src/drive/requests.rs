@@ -222,7 +222,7 @@ impl Drive {
             }
             unreachable!("a page that must be read first lies somewhere");
         }
-        let plane = self.plane_for_write(self.flash.txns[id].lpn);
+        let plane = self.plane_for_write(id);
         self.send(id, plane);
     }
 
@@ -263,7 +263,7 @@ impl Drive {
         txn.failed = 0;
         txn.rung = 0;
         txn.age = None;
-        let plane = self.plane_for_write(self.flash.txns[id].lpn);
+        let plane = self.plane_for_write(id);
         self.send(id, plane);
     }
 
@@ -334,18 +334,20 @@ impl Drive {
         Manners { priority, hint: 0, pages: 1, bytes: self.geometry.page_size.get() }
     }
 
-    /// The plane on which a logical page is written.
+    /// The plane on which the page of a write is written.
     #[inline]
-    pub(super) fn plane_for_write(&mut self, lpn: Lpn) -> PlaneId {
+    pub(super) fn plane_for_write(&mut self, id: TxnId) -> PlaneId {
+        let txn = &self.flash.txns[id];
         if !self.dynamic {
-            return self.order_of_planes.plane_of(lpn);
+            return self.order_of_planes.plane_of(txn.lpn);
         }
+        let class = txn.wish.pick().class;
         let planes = self.order_of_planes.planes();
         let mut best: Option<(u32, usize)> = None;
         for step in 0..planes.len() {
             let at = (self.cursor + step) % planes.len();
             // A plane that waits for an erase takes no more work while another can.
-            let full = self.ftl.is_full(planes[at]);
+            let full = self.ftl.is_full(planes[at], class);
             let load = self.flash.load(planes[at]) + if full { u32::MAX / 2 } else { 0 };
             if best.is_none_or(|(least, _)| load < least) {
                 best = Some((load, at));

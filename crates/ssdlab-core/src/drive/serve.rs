@@ -220,8 +220,8 @@ impl Drive {
         if !self.dynamic {
             return false;
         }
-        let other = self.plane_for_write(self.flash.txns[id].lpn);
-        if self.ftl.is_full(other) {
+        let other = self.plane_for_write(id);
+        if self.ftl.is_full(other, self.flash.txns[id].wish.pick().class) {
             return false;
         }
         let txn = &self.flash.txns[id];

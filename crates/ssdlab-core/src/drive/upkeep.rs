@@ -34,13 +34,9 @@ pub struct Upkeep {
     minds_all: bool,
     /// By plane; empty if no tender minds the drive as a whole.
     waiting: Box<[VecDeque<Waiting>]>,
-    /// By plane, whether a job waits or runs.
-    busy: Box<[bool]>,
-    /// Jobs under way and waiting from which each priority gains a block.
+    /// Jobs under way from which each priority gains a block.
     coming: Vec<u32>,
     due: Vec<Due>,
-    /// Whether it is asking: what a tender wants may free or open blocks.
-    asking: bool,
 }
 
 impl Upkeep {
@@ -51,19 +47,18 @@ impl Upkeep {
             Some(Due { tender, at: SimTime::from_ns(0) + interval, interval })
         });
         let due: Vec<Due> = due.collect();
-        let minds_all = tenders.iter().any(TendPolicy::minds_all);
-        let planes = if minds_all || !due.is_empty() { planes as usize } else { 0 };
+        // Jobs of a round may have to wait for more than their planes.
+        let minds_all = tenders.iter().any(TendPolicy::minds_all) || !due.is_empty();
+        let planes = if minds_all { planes as usize } else { 0 };
         Upkeep {
             minds_all,
             waiting: vec![VecDeque::new(); planes].into_boxed_slice(),
-            busy: vec![false; planes].into_boxed_slice(),
             coming: Vec::new(),
             due,
-            asking: false,
         }
     }
 
-    /// Whether a tender minds the drive as a whole.
+    /// Whether anything is done for the drive as a whole.
     #[inline]
     pub fn minds_all(&self) -> bool {
         self.minds_all
@@ -77,48 +72,34 @@ impl Upkeep {
         &mut self.coming[at]
     }
 
-    fn wait(&mut self, plane: PlaneId, waiting: Waiting) {
-        if let Some(priority) = waiting.job.gains {
-            *self.gains(priority) += 1;
-        }
-        self.busy[plane.index()] = true;
-        self.waiting[plane.index()].push_back(waiting);
-    }
-
-    /// The next job that waits for a plane, which is free; those whose block is no longer what it was are
-    /// dropped.
-    pub fn next(&mut self, plane: PlaneId, blocks: &BlockTable) -> Option<(u8, Job)> {
+    /// The first job that waits for a plane; those whose block is no longer what it was are dropped.
+    fn first(&mut self, plane: PlaneId, blocks: &BlockTable) -> Option<(u8, Job)> {
         loop {
-            let Waiting { job, tender, erases } =
-                self.waiting.get_mut(plane.index())?.pop_front()?;
-            if let Some(priority) = job.gains {
-                // It counts again once it begins.
-                *self.gains(priority) -= 1;
-            }
+            let Waiting { job, tender, erases } = *self.waiting.get(plane.index())?.front()?;
             let same = blocks.erases(job.block) == erases;
             if same && blocks.state(job.block) == BlockState::Closed {
                 return Some((tender, job));
             }
+            self.waiting[plane.index()].pop_front();
         }
     }
 
-    /// A job begins on a plane.
-    pub fn begins(&mut self, plane: PlaneId, job: &Job) {
-        if let Some(busy) = self.busy.get_mut(plane.index()) {
-            *busy = true;
-        }
+    /// Drops what waits of a tender.
+    fn drop_all_of(&mut self, tender: u8) {
+        self.waiting.iter_mut().for_each(|jobs| jobs.retain(|waiting| waiting.tender != tender));
+    }
+
+    /// A job begins.
+    pub fn begins(&mut self, job: &Job) {
         if let Some(priority) = job.gains {
             *self.gains(priority) += 1;
         }
     }
 
-    /// A job has ended on a plane.
-    fn ends(&mut self, plane: PlaneId, job: &Job) {
+    /// A job has ended.
+    fn ends(&mut self, job: &Job) {
         if let Some(priority) = job.gains {
             *self.gains(priority) -= 1;
-        }
-        if let Some(busy) = self.busy.get_mut(plane.index()) {
-            *busy = !self.waiting[plane.index()].is_empty();
         }
     }
 }
@@ -135,7 +116,6 @@ impl Drive {
     #[cold]
     pub(super) fn round(&mut self) {
         let across = self.levels_across();
-        let graded = if across { Vec::new() } else { self.graded() };
         let now = SimTime::from_ns(self.now);
         for at in 0..self.upkeep.due.len() {
             let due = &mut self.upkeep.due[at];
@@ -144,14 +124,20 @@ impl Drive {
             }
             due.at = due.at + due.interval;
             let tender = due.tender;
-            let policy = &mut self.answers.tend[usize::from(tender)];
+            self.upkeep.drop_all_of(tender);
             if across {
-                policy.round_left_out();
+                self.answers.tend[usize::from(tender)].round_left_out();
                 continue;
             }
-            let mut jobs = Vec::new();
-            policy.round(&graded, &mut jobs);
-            jobs.into_iter().for_each(|job| self.take_on(tender, job));
+            let (graded, mut jobs) = (self.graded(), Vec::new());
+            self.answers.tend[usize::from(tender)].round(&graded, &mut jobs);
+            for job in jobs {
+                let erases = self.ftl.blocks.erases(job.block);
+                let plane = self.geometry.plane_of(job.block);
+                let waiting = Waiting { job, tender, erases };
+                self.upkeep.waiting[plane.index()].push_back(waiting);
+            }
+            self.begin_all_waiting();
         }
     }
 
@@ -167,50 +153,63 @@ impl Drive {
             .map(|block| Graded {
                 block,
                 priority: blocks.class(block),
+                valid: blocks.valid(block),
                 expected: self.expected(block),
             })
             .collect()
     }
 
-    /// A job begins if its plane is free, and else waits.
-    fn take_on(&mut self, tender: u8, job: Job) {
-        let plane = self.geometry.plane_of(job.block);
-        if !self.jobs.collecting()[plane.index()] {
-            return self.begin_job(plane, tender, job);
+    /// The next job that waits for a plane on which none runs, if it may begin.
+    pub(super) fn next_waiting(&mut self, plane: PlaneId) -> Option<(u8, Job)> {
+        let (tender, job) = self.upkeep.first(plane, &self.ftl.blocks)?;
+        let pages = u32::from(self.ftl.blocks.valid(job.block));
+        if !self.answers.tend[usize::from(tender)].may_begin(pages) {
+            return None;
         }
-        let erases = self.ftl.blocks.erases(job.block);
-        self.upkeep.wait(plane, Waiting { job, tender, erases });
+        self.upkeep.waiting[plane.index()].pop_front();
+        Some((tender, job))
+    }
+
+    /// Begins the first job that waits for each plane on which none runs, if it may.
+    fn begin_all_waiting(&mut self) {
+        for plane in (0..self.geometry.plane_count()).map(PlaneId) {
+            if !self.jobs.collecting()[plane.index()]
+                && let Some((tender, job)) = self.next_waiting(plane)
+            {
+                self.begin_job(plane, tender, job);
+            }
+        }
     }
 
     /// Asks those who mind the drive as a whole what is to be done.
     pub(super) fn mind_all(&mut self) {
-        if !self.upkeep.minds_all || std::mem::replace(&mut self.upkeep.asking, true) {
+        if !self.upkeep.minds_all {
             return;
         }
-        let mut tenders = std::mem::take(&mut self.answers.tend);
-        for (tender, policy) in (0..).zip(&mut tenders).filter(|(_, policy)| policy.minds_all()) {
-            loop {
+        for at in 0..self.answers.tend.len() {
+            while self.answers.tend[at].minds_all() {
                 let free = self.ftl.alloc.subpools().unwrap_or_default();
                 self.upkeep.coming.resize(free.len().max(self.upkeep.coming.len()), 0);
                 let view = DriveView {
                     blocks: &self.ftl.blocks,
                     free: &free,
                     coming: &self.upkeep.coming,
-                    busy: &self.upkeep.busy,
+                    busy: self.jobs.collecting(),
                 };
-                let Some(job) = policy.job_anywhere(&view) else { break };
-                self.take_on(tender, job);
+                let Some(job) = self.answers.tend[at].job_anywhere(&view) else { break };
+                self.begin_job(self.geometry.plane_of(job.block), at as u8, job);
             }
         }
-        self.answers.tend = tenders;
         let across = self.levels_across();
         self.ftl.alloc.level_across(across);
-        self.upkeep.asking = false;
+        if !self.upkeep.waiting.iter().all(VecDeque::is_empty) {
+            self.begin_all_waiting();
+        }
     }
 
     /// Tells the tenders of a job that has ended.
-    pub(super) fn tell_tenders(&mut self, plane: PlaneId, tender: u8, job: &Job, moved: u32) {
-        self.upkeep.ends(plane, job);
+    pub(super) fn tell_tenders(&mut self, tender: u8, job: &Job, moved: u32) {
+        self.upkeep.ends(job);
         for (at, policy) in (0..).zip(&mut self.answers.tend) {
             policy.ended(&EndedJob { job: *job, moved, own: at == tender });
         }

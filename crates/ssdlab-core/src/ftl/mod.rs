@@ -49,10 +49,10 @@ impl Ftl {
         self.alloc.allocate(shape, &mut self.blocks, plane, stream, pick)
     }
 
-    /// Whether the host can write nothing on a plane until a block is erased.
+    /// Whether the host can write nothing for who wishes this class on a plane until a block is erased.
     #[inline]
-    pub fn is_full(&self, plane: PlaneId) -> bool {
-        self.next_page(plane, Stream::Host, Pick::default()).is_none()
+    pub fn is_full(&self, plane: PlaneId, class: Option<u8>) -> bool {
+        self.next_page(plane, Stream::Host, Pick { class, page_type: None }).is_none()
     }
 
     /// The place in its block of the next page that a stream would write, if there is one.

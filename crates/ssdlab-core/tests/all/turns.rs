@@ -120,7 +120,7 @@ fn a_write_that_waits_on_a_full_plane_goes_where_a_block_is_erased() {
         fill_up(&mut rig, plane);
         rig.finish();
         let other = ssdlab_nand::PlaneId(1 - plane);
-        assert!(rig.drive.ftl().is_full(other), "plane {}", other.0);
+        assert!(rig.drive.ftl().is_full(other, None), "plane {}", other.0);
     }
 }
 
@@ -155,7 +155,7 @@ fn a_plane_whose_pages_were_outdated_from_elsewhere_is_collected() {
 #[test]
 fn a_write_rather_waits_for_a_busy_plane_than_for_a_full_one() {
     let (mut rig, mut page) = lopsided(&["ftl.overprovisioning = 0.2"], 1);
-    while !rig.drive.ftl().is_full(PlaneId(0)) {
+    while !rig.drive.ftl().is_full(PlaneId(0), None) {
         rig.read(1);
         rig.write(page);
         rig.finish();

@@ -84,9 +84,9 @@ pub struct DriveView<'a> {
     pub blocks: &'a BlockTable,
     /// Free blocks of each subpool, the highest priority's first; empty where there are none.
     pub free: &'a [u32],
-    /// Jobs under way and waiting from which each subpool gains a block.
+    /// Jobs under way from which each subpool gains a block.
     pub coming: &'a [u32],
-    /// By plane, whether a job runs or waits there.
+    /// By plane, whether a job runs there: what is done now must be done elsewhere.
     pub busy: &'a [bool],
 }
 
@@ -97,6 +97,8 @@ pub struct Graded {
     pub block: BlockId,
     /// Whose it is, 0 the highest priority's.
     pub priority: u8,
+    /// Its pages that hold the newest copy of something.
+    pub valid: u16,
     /// How its worst page is expected to read now.
     pub expected: Expected,
 }
@@ -194,6 +196,12 @@ pub trait TendPolicy {
     /// Its time has come: what should be done, by and by. `full` are the full blocks on no plane's list of
     /// jobs.
     fn round(&mut self, _full: &[Graded], _jobs: &mut Vec<Job>) {}
+
+    /// Whether a job of its own, which would move so many pages, may begin now; it waits else, and is
+    /// asked about again by and by. Jobs that still wait when its next round comes are dropped before.
+    fn may_begin(&mut self, _pages: u32) -> bool {
+        true
+    }
 
     /// A round that was left out, for wear is levelled across priorities.
     fn round_left_out(&mut self) {}

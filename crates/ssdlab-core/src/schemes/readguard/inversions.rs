@@ -88,15 +88,15 @@ impl Answer for Inversions {
 const LEAST: Nanos = Nanos::from_ms(60_000);
 
 impl Inversions {
-    /// Finds the inversions of one pair of priorities, and what mends each. The worst blocks of `high` come
+    /// Finds the inversions of one pair of priorities, and what mends each; how many pages that moves. The worst blocks of `high` come
     /// first, and the best of `low`; those that a job takes leave the two lists.
     fn repair(
         &mut self,
         (high, low): (&mut Vec<Graded>, &mut Vec<Graded>),
         margin: f64,
         jobs: &mut Vec<Job>,
-    ) {
-        let (mut worst, mut best) = (0, 0);
+    ) -> u64 {
+        let (mut worst, mut best, mut pages) = (0, 0, 0);
         while let (Some(bad), Some(good)) = (high.get(worst), low.get(best)) {
             let apart = f64::from(bad.expected.retries) - f64::from(good.expected.retries);
             if apart <= margin {
@@ -109,17 +109,20 @@ impl Inversions {
                 let (block, to, class) = (good.block, Stream::Gc, Some(good.priority));
                 jobs.push(Job { block, cause: Cause::Migration, to, class, gains });
                 self.repairs.given += 1;
+                pages += u64::from(good.valid);
                 best += 1;
             } else {
                 // Only the data is old: written anew, it reads well.
                 let (block, to, class) = (bad.block, Stream::Gc, Some(bad.priority));
                 jobs.push(Job { block, cause: Cause::Refresh, to, class, gains: None });
                 self.repairs.refreshed += 1;
+                pages += u64::from(bad.valid);
                 worst += 1;
             }
         }
         high.drain(..worst);
         low.drain(..best);
+        pages
     }
 
     /// The margin of a priority, in retries.
@@ -155,6 +158,7 @@ impl TendPolicy for Inversions {
             let ((a_nr, a_age), (b_nr, b_age)) = (key(a), key(b));
             a_nr.cmp(&b_nr).then(a_age.total_cmp(&b_age)).then(a.block.0.cmp(&b.block.0))
         };
+        let mut pages = 0;
         for high in 0..owned.len() {
             let margin = self.margin(high.min(self.repairs.margins.len() - 1));
             for low in high + 1..owned.len() {
@@ -162,9 +166,16 @@ impl TendPolicy for Inversions {
                 let (above, below) = (&mut above[high], &mut below[0]);
                 above.sort_by(|a, b| ordered(b, a));
                 below.sort_by(ordered);
-                self.repair((above, below), margin, jobs);
+                pages += self.repair((above, below), margin, jobs);
             }
         }
+        if let Some(monitor) = &mut self.monitor {
+            monitor.found(pages);
+        }
+    }
+
+    fn may_begin(&mut self, pages: u32) -> bool {
+        self.monitor.as_mut().is_none_or(|monitor| monitor.may_begin(pages.into()))
     }
 
     fn round_left_out(&mut self) {

@@ -1,0 +1,224 @@
+//! Settings of small drives, beside which a key has an effect.
+
+/// A drive small enough that garbage collection runs within a few thousand requests.
+pub(crate) const BASE: &[&str] = &[
+    "timing.read=90us",
+    "timing.program=600us",
+    "timing.erase=3ms",
+    "flash.array=plane",
+    "flash.transfer=page",
+    "flash.bus_rate=819.2MB/s",
+    "ftl.partial_writes=read_modify_write",
+    "ftl.opens=least_erased",
+    "order=fifo",
+    "host.queue_depth=64",
+    "geometry.page_size=4KiB",
+    "tend.gc.threshold=10%",
+    "geometry.channels=2",
+    "geometry.chips=2",
+    "geometry.dies=2",
+    "geometry.planes=2",
+    "geometry.blocks=32",
+    "geometry.pages=32",
+    "ftl.overprovisioning=0.25",
+    "start.fill=0.9",
+    "start.invalid=0.02",
+    "workload.footprint=16MiB",
+    "workload.requests=3000",
+    "workload.interarrival=150us",
+    "workload.sizes=[\"2KiB\",\"4KiB\",\"16KiB\"]",
+];
+pub(crate) const LEVELS: &[&str] = &[
+    "start.age_max=90d",
+    "start.pe_cycles=1000",
+    "physics.levels.retention.rate=8.448e-4",
+    "timing.decode=5us",
+];
+pub(crate) const RETRIES: &[&str] =
+    &["start.age_max=90d", "start.pe_cycles=3000", "start.dwell=1d", "physics=retries"];
+/// The example of chips that were measured.
+pub(crate) const CHIPS: &str =
+    concat!("physics.measured.file=", env!("CARGO_MANIFEST_DIR"), "/../../examples/chips.csv");
+pub(crate) const MEASURED: &[&str] = &["start.age_max=90d", "start.pe_cycles=3000", CHIPS];
+/// Writes enough that blocks are erased several times.
+pub(crate) const WRITES: &[&str] =
+    &["workload.requests=20000", "workload.read_share=0.1", "workload.interarrival=600us"];
+pub(crate) const EMPTY: &[&str] = &["start.fill=0.1", "start.invalid=0"];
+/// Blocks that differ and are sorted into classes, each programmed in its way; and more.
+macro_rules! graded {
+    ($($more:literal),*) => {
+        &[
+            "start.age_max=90d",
+            "physics.levels.retention.rate=8.448e-4",
+            "belief.grade=factory",
+            "timing.voltages=[{name=\"normal\"},{name=\"strong\",program=\"300us\"}]",
+            "program=[\"by_class\"]",
+            "ftl.overprovisioning=0.4",
+            $($more),*
+        ]
+    };
+}
+pub(crate) const GRADED: &[&str] = graded!();
+/// Writes that wait for an order that holds them back.
+pub(crate) const DLV: &[&str] = graded!("order=dlv", "workload.interarrival=60us");
+/// Page types of unequal times, chosen in the relaxed order.
+macro_rules! typed {
+    ($link:literal) => {
+        &[
+            "ftl.page_order=relaxed",
+            "timing.program=[\"200us\",\"900us\"]",
+            concat!("place=[\"", $link, "\"]"),
+        ]
+    };
+}
+pub(crate) const BY_QUEUE: &[&str] = typed!("qds");
+pub(crate) const BY_SIZE: &[&str] = typed!("sbs");
+pub(crate) const BY_HINT: &[&str] = typed!("hgs");
+pub(crate) const TABLES: &[&str] =
+    &["start.age_max=90d", "physics.levels.retention.rate=8.448e-4", "read=sl_tables"];
+pub(crate) const WORN_TABLES: &[&str] = &[
+    "start.age_max=90d",
+    "start.pe_cycles=1000",
+    "start.pe_spread=500",
+    "physics.levels.retention.rate=8.448e-4",
+    "read=sl_tables",
+];
+pub(crate) const COLLECTED: &[&str] = &[
+    "order=dlv",
+    "workload.requests=20000",
+    "workload.read_share=0.1",
+    "workload.interarrival=600us",
+];
+/// Blocks of every level in measured groups, and pages that are read again and again.
+pub(crate) const READ_HOT: &[&str] = &[
+    "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
+    "belief.grade={measured={apart=0.3}}",
+    "tend.read_hot=true",
+    "start.fill=0.5",
+    "ftl.overprovisioning=0.4",
+    "workload.footprint=1MiB",
+];
+/// Blocks whose data have aged since they were measured, and that are erased several times.
+pub(crate) const AGED_GROUPS: &[&str] = &[
+    "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
+    "physics.levels.retention.rate=8.448e-4",
+    "start.age_max=90d",
+    "belief.grade=measured",
+    "read=known_level",
+    "ftl.overprovisioning=0.4",
+    "workload.requests=20000",
+    "workload.read_share=0.1",
+    "workload.interarrival=600us",
+];
+/// Blocks of every level whose quality is known, and data laid down where that says.
+pub(crate) const KNOWN: &[&str] = &[
+    "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
+    "belief.grade={factory={shares=[0.3,0.3]}}",
+    "ftl.overprovisioning=0.5",
+    "place=[\"known_heat\"]",
+    "start.fill=0",
+    "start.invalid=0",
+    "start.used=0.5",
+    "start.preload=footprint",
+];
+/// Blocks of unlike wear, opened by the life that they are predicted to have.
+pub(crate) const HEALTH: &[&str] = &[
+    "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
+    "physics.levels.wear={}",
+    "start.pe_cycles=1500",
+    "start.pe_spread=1000",
+    "belief.grade={measured={interval=2}}",
+    "ftl.opens=healthiest",
+    "ftl.overprovisioning=0.4",
+    "workload.requests=20000",
+    "workload.read_share=0.1",
+    "workload.interarrival=600us",
+];
+pub(crate) const SUSPEND: &[&str] = &["preempt=reads_interrupt"];
+pub(crate) const REUSE: &[&str] = &[
+    "start.age_max=90d",
+    "start.pe_cycles=3000",
+    "start.dwell=1d",
+    "physics=retries",
+    "read=reuse_vref",
+];
+/// Reads that often fail, and whose next attempt is sensed ahead.
+pub(crate) const AHEAD: &[&str] = &[
+    "start.age_max=90d",
+    "start.pe_cycles=3000",
+    "start.dwell=1d",
+    "physics=retries",
+    "flash.retries=pipelined",
+];
+pub(crate) const ESRA: &[&str] = &["preempt=esra"];
+/// Reads that often fail, of one of two queues, and moves that they wait for.
+pub(crate) const PASSING: &[&str] = &[
+    "start.age_max=90d",
+    "start.pe_cycles=3000",
+    "physics=retries",
+    "host.queues=2",
+    "workload.queue=1",
+    "order=priority",
+    "preempt=esra",
+    "workload.read_share=0.7",
+    "workload.interarrival=600us",
+    "ftl.map_cache=true",
+];
+/// Blocks kept apart by priority on a drive full of old data; minutes in the cells for each second.
+macro_rules! prioritised {
+    ($($more:literal),*) => {
+        &[
+            "physics=retries",
+            "start.age_max=90d",
+            "start.pe_cycles=3000",
+            "start.invalid=0",
+            "belief.grade=subpools",
+            "ftl.opens=fewest_retries",
+            "place=[\"by_priority\"]",
+            "ftl.overprovisioning=0.6",
+            "tend.subpool_gc=true",
+            "tend.gc={threshold=0,hard=0}",
+            "flash.time_scale=1000",
+            "workload.read_share=0.1",
+            "workload.interarrival=600us",
+            $($more),*
+        ]
+    };
+}
+pub(crate) const PRIORITISED: &[&str] =
+    prioritised!("belief.retries=known", "tend.inversions.interval=60s", "workload.requests=20000");
+/// The only round is near the end, and so what it writes is in the last checks.
+pub(crate) const MONITORED: &[&str] = prioritised!(
+    "belief.retries=known",
+    "tend.inversions.interval=11500s",
+    "tend.inversions.monitor={every=0.01}",
+    "workload.requests=20000"
+);
+pub(crate) const POOLS_LEVELLED: &[&str] = prioritised!(
+    "belief.retries=known",
+    "tend.dual_pool={threshold=2,across=8}",
+    "start.pe_spread=6"
+);
+pub(crate) const PREDICTED: &[&str] = prioritised!(
+    "belief.retries={predicted={age=[0.1,1e-4,1e-5,1e-3,1e-3],initial=[20.0,30.0],growth=[40.0,0.3,1e-3],thresholds=[72.0,84.0,96.0,120.0]}}",
+    "start.dwell=2d",
+    "tend.inversions.interval=60s",
+    "workload.requests=20000"
+);
+pub(crate) const MAPPED: &[&str] = &["ftl.map_cache=true"];
+pub(crate) const BUFFER: &[&str] = &["buffer.size=1MiB"];
+pub(crate) const CFLRU: &[&str] = &["buffer.size=1MiB", "evict=cflru"];
+pub(crate) const CCF_LRU: &[&str] = &["buffer.size=1MiB", "evict=ccf_lru"];
+pub(crate) const PT_LRU: &[&str] = &["buffer.size=1MiB", "evict=pt_lru"];
+pub(crate) const WEARING: &[&str] = &[
+    "tend.static_wear.threshold=4",
+    "workload.requests=20000",
+    "workload.read_share=0.1",
+    "workload.interarrival=600us",
+];
+pub(crate) const DRAWS: &[&str] = &[
+    "tend.gc.victim=d_choices",
+    "workload.requests=20000",
+    "workload.read_share=0.1",
+    "workload.interarrival=600us",
+];
