@@ -23,7 +23,7 @@ pub struct MonitorConfig {
     /// ReadGuard, section 5.3.
     pub every: Share,
     /// Whether repairs wait as long as they would write more than the limit allows since the last check;
-    /// without it a round is carried out whole, and only the next one finds less. Default: true. Ruled:
+    /// without it a round is carried out whole, and only the next one finds less. Default: true. Assumed:
     /// the first round on a full drive finds blocks by the tens of thousands.
     pub paced: bool,
 }
