@@ -126,8 +126,20 @@ impl Map {
     /// Maps a logical page; the physical page that held it before.
     #[inline]
     pub fn set(&mut self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
-        let old = std::mem::replace(&mut self.forward[lpn.index()], ppn.0 + 1);
+        self.hold(ppn, lpn);
+        self.point(lpn, ppn)
+    }
+
+    /// A half of [`Map::set`]: this physical page was written for this logical page.
+    #[inline]
+    pub fn hold(&mut self, ppn: Ppn, lpn: Lpn) {
         self.reverse[ppn.index()] = lpn.0 + 1;
+    }
+
+    /// The other half of [`Map::set`].
+    #[inline]
+    pub fn point(&mut self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
+        let old = std::mem::replace(&mut self.forward[lpn.index()], ppn.0 + 1);
         self.mapped += u32::from(old == 0);
         old.checked_sub(1).map(Ppn)
     }

@@ -14,6 +14,9 @@ use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, PlaneOrder, Stream
 
 /// Snapshots of a steady plane after which the planes are drawn in turn.
 const SNAPSHOTS_MOST: u32 = 8;
+/// Planes that are drawn before the map learns where their pages lie: pages that follow one another lie
+/// on planes that do, and so many entries of the map share a line of memory.
+const TOGETHER: usize = 16;
 
 /// Books of a drive whose first `filled` pages hold data, each in a block of its owner.
 pub fn filled(
@@ -29,7 +32,8 @@ pub fn filled(
     let overwritten = resolved.config.start.steady || resolved.config.start.invalid.get() > 0.0;
     let mut random = rng::stream(resolved.seed, "start.draw");
     let mut open = Vec::new();
-    let mut places = vec![Ppn(0); filled.div_ceil(planes) as usize];
+    let mut places = vec![Vec::new(); TOGETHER.min(planes as usize)];
+    let mut picks = Picks::new(geometry.pages);
     for (position, &plane) in order.planes().iter().enumerate() {
         // The pages of a plane are those whose number leaves this remainder.
         let pages = (filled.saturating_sub(position as u32)).div_ceil(planes);
@@ -38,6 +42,8 @@ pub fn filled(
         if overwritten {
             snapshot.shift(geometry.pages, &mut random);
         }
+        let own = &mut places[position % TOGETHER];
+        own.resize(pages as usize, Ppn(0));
         let place = (plane, position as u32, planes);
         for owned in owners.of_plane(&blocks, place, pages, (&snapshot, geometry.pages)) {
             let Owned { class, blocks: usable, full, numbers } = owned;
@@ -50,27 +56,23 @@ pub fn filled(
                 if let Owners::Each { .. } = owners {
                     blocks.set_class(block, class);
                 }
-                let mut left = filling;
-                for page in 0..filling.written {
-                    // Selection sampling: each page is as likely to be among the valid ones.
-                    let draw = rng::below(random.next_u64(), u64::from(left.written)) as u16;
-                    left.written -= 1;
-                    if draw < left.valid {
-                        left.valid -= 1;
-                        let number = numbers.at(data.next());
-                        places[number as usize] = geometry.page(block, PageInBlock(page));
-                    }
+                for (page, place) in picks.draw(filling, &mut random, &mut data) {
+                    let number = numbers.at(place);
+                    let ppn = geometry.page(block, page);
+                    own[number as usize] = ppn;
+                    map.hold(ppn, Lpn(number * planes + position as u32));
                 }
             }
             let opened = layout.open.iter();
             open.extend(opened.map(|&(stream, block, at)| (plane, stream, block, at)));
         }
-        // The map is written in its own order: a plane's pages lie all over it.
-        for (number, &place) in (0..pages).zip(&places) {
-            let lpn = Lpn(number * planes + position as u32);
-            map.set(lpn, place);
-            map.add_sectors(lpn, u64::MAX);
+        let last = position % TOGETHER;
+        if last + 1 == TOGETHER || position + 1 == planes as usize {
+            point(&mut map, (position - last) as u32, planes, &places[..=last]);
         }
+    }
+    if map.keeps_sectors() {
+        (0..filled).for_each(|lpn| map.add_sectors(Lpn(lpn), u64::MAX));
     }
     let mut alloc = Allocator::new(geometry, &mut blocks, manner(resolved));
     let page_order = PageOrder::conventional(geometry.cell, geometry.pages);
@@ -79,6 +81,20 @@ pub fn filled(
         alloc.open_at(&page_order, &blocks, (plane, stream, block), filling.written);
     }
     Ftl::new(geometry, map, blocks, alloc)
+}
+
+/// Tells the map where the pages lie of planes that follow one another from this position on.
+fn point(map: &mut Map, first: u32, planes: u32, places: &[Vec<Ppn>]) {
+    // The map is written in its own order: a plane's pages lie all over it.
+    for number in 0..places[0].len() {
+        let lpns = (number as u32 * planes + first..).map(Lpn);
+        // The last page of the first planes may be one more than the others have.
+        for (lpn, own) in lpns.zip(places) {
+            if let Some(&place) = own.get(number) {
+                map.point(lpn, place);
+            }
+        }
+    }
 }
 
 /// Planes to draw after, with this many pages of data on a plane of the drive.
@@ -169,39 +185,99 @@ pub fn least_blocks(pages: u32, open: &[(Stream, Filling)], per_block: u32) -> u
     pages.saturating_sub(in_open).div_ceil(per_block) as usize
 }
 
+/// Lists for the valid pages of a block, kept for their memory.
+struct Picks {
+    pages: Vec<u16>,
+    data: Vec<u32>,
+}
+
+impl Picks {
+    fn new(pages_per_block: u32) -> Picks {
+        let pages = pages_per_block as usize;
+        Picks { pages: vec![0; pages], data: vec![0; pages] }
+    }
+
+    /// The pages of a block that are to be valid, each with the next of the data. No branch depends on
+    /// chance.
+    fn draw<'a>(
+        &'a mut self,
+        mut left: Filling,
+        random: &mut rng::Stream,
+        data: &mut Shuffled,
+    ) -> impl Iterator<Item = (PageInBlock, u32)> + use<'a> {
+        let mut count = 0;
+        for page in 0..left.written {
+            // Selection sampling: each page is as likely to be among the valid ones.
+            let valid = rng::below(random.next_u64(), u64::from(left.written)) < left.valid.into();
+            self.pages[count] = page;
+            count += usize::from(valid);
+            left.valid -= u16::from(valid);
+            left.written -= 1;
+        }
+        data.next(&mut self.data[..count]);
+        self.pages[..count].iter().map(|&page| PageInBlock(page)).zip(self.data.iter().copied())
+    }
+}
+
 /// The numbers below `count`, each once, in an order that looks random: a four-round Feistel
 /// network over the next power of four, walked until it lands inside.
 struct Shuffled {
     next: u32,
     count: u32,
     half: u32,
-    key: u64,
+    /// What each round makes of a half, round by round.
+    rounds: Vec<u16>,
+    /// Places in a list where the walk is still outside.
+    outside: Vec<u16>,
 }
 
 impl Shuffled {
+    const ROUNDS: u64 = 4;
+
     fn new(count: u32, key: u64) -> Shuffled {
         let bits = 32 - count.max(2).leading_zeros();
-        Shuffled { next: 0, count, half: bits.div_ceil(2), key }
+        let half = bits.div_ceil(2);
+        let halves = 0..1u64 << half;
+        let mask = halves.end - 1;
+        let rounds = (0..Shuffled::ROUNDS).flat_map(|round| {
+            halves.clone().map(move |right| (rng::mix(key ^ (right << 8) ^ round) & mask) as u16)
+        });
+        Shuffled { next: 0, count, half, rounds: rounds.collect(), outside: Vec::new() }
     }
 
+    #[inline]
     fn scramble(&self, number: u32) -> u32 {
         let mask = (1u32 << self.half) - 1;
         let (mut left, mut right) = (number >> self.half, number & mask);
-        for round in 0..4 {
-            let word = self.key ^ (u64::from(right) << 8) ^ round;
-            (left, right) = (right, left ^ (rng::mix(word) as u32 & mask));
+        for round in 0..Shuffled::ROUNDS as u32 {
+            let word = self.rounds[(round << self.half | right) as usize];
+            (left, right) = (right, left ^ u32::from(word));
         }
         left << self.half | right
     }
 
-    fn next(&mut self) -> u32 {
-        debug_assert!(self.next < self.count, "as many numbers as were asked for");
-        let mut number = self.scramble(self.next);
-        while number >= self.count {
-            number = self.scramble(number);
+    /// The next numbers, at most 65,536 of them. They walk together: a walk alone would wait for each of
+    /// its steps.
+    fn next(&mut self, numbers: &mut [u32]) {
+        debug_assert!(self.next + numbers.len() as u32 <= self.count, "no more than there are");
+        self.outside.resize(numbers.len().max(self.outside.len()), 0);
+        let mut outside = 0;
+        for (at, number) in (0..).zip(&mut *numbers) {
+            *number = self.scramble(self.next + u32::from(at));
+            self.outside[outside] = at;
+            outside += usize::from(*number >= self.count);
         }
-        self.next += 1;
-        number
+        self.next += numbers.len() as u32;
+        while outside > 0 {
+            let walking = std::mem::take(&mut outside);
+            for walker in 0..walking {
+                let at = self.outside[walker];
+                let number = &mut numbers[usize::from(at)];
+                *number = self.scramble(*number);
+                self.outside[outside] = at;
+                outside += usize::from(*number >= self.count);
+            }
+        }
     }
 }
 
@@ -222,7 +298,8 @@ mod tests {
     fn a_shuffle_gives_every_number_once() {
         for count in [1, 2, 3, 100, 4096, 5000] {
             let mut shuffled = Shuffled::new(count, 7);
-            let mut numbers: Vec<u32> = (0..count).map(|_| shuffled.next()).collect();
+            let mut numbers = vec![0; count as usize];
+            numbers.chunks_mut(60).for_each(|chunk| shuffled.next(chunk));
             numbers.sort_unstable();
             assert!(numbers.into_iter().eq(0..count), "{count}");
         }
