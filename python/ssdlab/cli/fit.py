@@ -66,11 +66,12 @@ MADE = [
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
 @options.add(options.DRAWN)
 def fit_command(**given: Any) -> int:
-    """Fit ReadGuard's retry predictor to chips: those of a CSV file, or chips made for it.
+    """Fit ReadGuard's predictor of retries to chips.
 
-    What --out writes is a config: `ssdlab run --scheme readguard/rgftl --config DIR/fit.toml`
-    predicts with it and, where CSV holds all it takes, simulates the chips that were kept for
-    that. docs/fit.md says what there is to see, and what a CSV has to hold.
+    The chips are those of CSV, or made for it. What --out writes is a config: `ssdlab run --scheme
+    readguard/rgftl --config DIR/fit.toml` predicts with it and, where CSV holds all it takes,
+    simulates the chips that were kept for that. docs/fit.md says what there is to see, and what
+    a CSV has to hold.
     """
     made = [name for name in (*_AXES, "blocks", "bake", "device") if given[name] is not None]
     made += [name for name in ("config", "set") if given[name]]
