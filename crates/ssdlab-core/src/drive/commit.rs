@@ -23,10 +23,9 @@ impl Drive {
                 }
                 Event::Failed(unit) => self.try_again(unit),
                 Event::Sensed(unit) => {
-                    let held: Vec<TxnId> = self.flash.held(unit).collect();
-                    for id in held {
-                        self.flash.txns[id].rung_ahead = self.next_rung(id);
-                    }
+                    self.for_held(unit, |drive, id| {
+                        drive.flash.txns[id].rung_ahead = drive.next_rung(id);
+                    });
                     self.flash.sense_ahead(unit, self.now);
                 }
                 Event::Again(id) => self.flash.enqueue_again(id, self.now),
@@ -46,9 +45,18 @@ impl Drive {
         if self.flash.go_on_ahead(unit, self.now) {
             return;
         }
-        let held: Vec<TxnId> = self.flash.held(unit).collect();
-        held.into_iter().for_each(|id| self.set_rung(id));
+        self.for_held(unit, Drive::set_rung);
         self.flash.sense_again(unit, self.now);
+    }
+
+    /// Calls `act` for the reads that a unit holds.
+    #[inline]
+    fn for_held(&mut self, unit: UnitId, act: impl Fn(&mut Drive, TxnId)) {
+        let mut next = self.flash.held(unit).next();
+        while let Some(id) = next {
+            act(self, id);
+            next = self.flash.held_from(id).nth(1);
+        }
     }
 
     /// Whether reads that failed are set aside for a host read of a higher priority.

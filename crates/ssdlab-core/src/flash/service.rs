@@ -73,7 +73,8 @@ impl Flash {
         self.held_from(self.units[id.0 as usize].head)
     }
 
-    pub(super) fn held_from(&self, first: TxnId) -> impl Iterator<Item = TxnId> + '_ {
+    /// This read of a unit and those after it that the unit holds.
+    pub fn held_from(&self, first: TxnId) -> impl Iterator<Item = TxnId> + '_ {
         std::iter::successors(first.is_some().then_some(first), |&member| {
             let next = self.txns[member].sibling;
             next.is_some().then_some(next)

@@ -119,18 +119,19 @@ impl Map {
     /// The logical page that this physical page holds, if it still does.
     #[inline]
     pub fn valid(&self, ppn: Ppn) -> Option<Lpn> {
-        let lpn = Lpn(self.reverse[ppn.index()].checked_sub(1)?);
-        (self.forward[lpn.index()] == ppn.0 + 1).then_some(lpn)
+        self.reverse[ppn.index()].checked_sub(1).map(Lpn)
     }
 
     /// Maps a logical page; the physical page that held it before.
     #[inline]
     pub fn set(&mut self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
         self.hold(ppn, lpn);
-        self.point(lpn, ppn)
+        let old = self.point(lpn, ppn)?;
+        self.reverse[old.index()] = 0;
+        Some(old)
     }
 
-    /// A half of [`Map::set`]: this physical page was written for this logical page.
+    /// A half of [`Map::set`] for a logical page that is nowhere: this physical page was written for it.
     #[inline]
     pub fn hold(&mut self, ppn: Ppn, lpn: Lpn) {
         self.reverse[ppn.index()] = lpn.0 + 1;
@@ -148,6 +149,9 @@ impl Map {
     pub fn clear(&mut self, lpn: Lpn) -> Option<Ppn> {
         let old = std::mem::replace(&mut self.forward[lpn.index()], 0);
         self.mapped -= u32::from(old != 0);
+        if let Some(held) = old.checked_sub(1) {
+            self.reverse[held as usize] = 0;
+        }
         if self.trimmed.is_empty() {
             self.trimmed = vec![0; self.forward.len().div_ceil(64)];
         }
