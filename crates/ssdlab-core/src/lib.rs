@@ -26,3 +26,16 @@ pub use config::{DriveConfig, Resolved};
 pub use drive::{Drive, Tenant};
 pub use host::{Completion, Op, Refused, Request};
 pub use toggle::Toggle;
+
+/// A plane of a few blocks, for tests.
+#[cfg(test)]
+const SMALL: ssdlab_nand::Geometry = ssdlab_nand::Geometry {
+    channels: 1,
+    chips: 1,
+    dies: 1,
+    planes: 1,
+    blocks: 4,
+    pages: 4,
+    page_size: ssdlab_base::Bytes::from_kib(4),
+    cell: ssdlab_nand::Cell::Slc,
+};

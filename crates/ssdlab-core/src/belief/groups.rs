@@ -333,6 +333,7 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SMALL;
 
     /// Two planes of ten blocks: on the first they need these levels, on the second all the last.
     fn groups(levels: [u8; 10], apart: f64) -> Groups {
@@ -363,9 +364,8 @@ mod tests {
             dies: 2,
             planes: 4,
             blocks: 5,
-            pages: 4,
-            page_size: ssdlab_base::Bytes::from_kib(4),
             cell: ssdlab_nand::Cell::Mlc,
+            ..SMALL
         };
         let planes = [Scope::Plane, Scope::Chip, Scope::Drive].map(|scope| scope.planes(&geometry));
         assert_eq!(planes, [1, 8, 48]);

@@ -292,24 +292,14 @@ impl Allocator {
 
 #[cfg(test)]
 mod tests {
-    use ssdlab_base::Bytes;
-    use ssdlab_nand::Cell;
 
     use super::*;
+    use crate::SMALL;
     use crate::ftl::{BlockState, Copies, Opens};
 
     /// A plane of six blocks of two pages, with this wear; the fourth is bad.
     fn plane(opens: Opens) -> (Geometry, BlockTable, Allocator) {
-        let geometry = Geometry {
-            channels: 1,
-            chips: 1,
-            dies: 1,
-            planes: 1,
-            blocks: 6,
-            pages: 2,
-            page_size: Bytes::from_kib(4),
-            cell: Cell::Slc,
-        };
+        let geometry = Geometry { blocks: 6, pages: 2, ..SMALL };
         let mut blocks = BlockTable::new(&geometry);
         for (block, wear) in (0..).map(BlockId).zip([5, 2, 9, 0, 7, 2]) {
             blocks.set_erases(block, wear);

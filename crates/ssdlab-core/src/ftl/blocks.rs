@@ -325,23 +325,15 @@ impl Pool<'_> {
 
 #[cfg(test)]
 mod tests {
-    use ssdlab_base::Bytes;
+
     use ssdlab_nand::Cell;
 
     use super::*;
+    use crate::SMALL;
 
     /// Two planes of three blocks of four pages.
     fn table() -> BlockTable {
-        BlockTable::new(&Geometry {
-            channels: 2,
-            chips: 1,
-            dies: 1,
-            planes: 1,
-            blocks: 3,
-            pages: 4,
-            page_size: Bytes::from_kib(4),
-            cell: Cell::Mlc,
-        })
+        BlockTable::new(&Geometry { channels: 2, blocks: 3, cell: Cell::Mlc, ..SMALL })
     }
 
     #[test]

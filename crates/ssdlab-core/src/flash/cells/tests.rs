@@ -7,21 +7,13 @@ use ssdlab_nand::voltage::VoltageConfig;
 
 use super::super::txn::Txns;
 use super::*;
+use crate::SMALL;
 
 const BLOCK: BlockId = BlockId(3);
 const DAY: u64 = 86_400_000_000_000;
 
 fn geometry(blocks: u32) -> Geometry {
-    Geometry {
-        channels: 1,
-        chips: 1,
-        dies: 1,
-        planes: 1,
-        blocks,
-        pages: 6,
-        page_size: Bytes::from_kib(16),
-        cell: Cell::Tlc,
-    }
+    Geometry { blocks, pages: 6, page_size: Bytes::from_kib(16), cell: Cell::Tlc, ..SMALL }
 }
 
 fn cells_of(geometry: &Geometry, physics: &PhysicsConfig) -> Cells {

@@ -228,25 +228,16 @@ impl TendPolicy for Gc {
 mod tests {
     use std::collections::BTreeSet;
 
-    use ssdlab_base::Bytes;
-    use ssdlab_nand::{BlockId, Cell};
+    use ssdlab_nand::BlockId;
 
     use super::*;
+    use crate::SMALL;
     use crate::ftl::{BlockState, BlockTable};
 
     const BLOCKS: u32 = 8;
 
     fn setup() -> Setup {
-        let geometry = Geometry {
-            channels: 1,
-            chips: 1,
-            dies: 1,
-            planes: 1,
-            blocks: BLOCKS,
-            pages: 4,
-            page_size: Bytes::from_kib(4),
-            cell: Cell::Slc,
-        };
+        let geometry = Geometry { blocks: BLOCKS, ..SMALL };
         Setup::plain(geometry, BLOCKS)
     }
 

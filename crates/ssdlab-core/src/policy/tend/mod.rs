@@ -154,11 +154,20 @@ pub struct PageRead {
 /// A tender.
 pub trait TendPolicy {
     /// The least number of free pages of a plane with which this tender has nothing to do.
-    fn content_with(&self) -> u32;
+    fn content_with(&self) -> u32 {
+        0
+    }
+
     /// What should be done on this plane now.
-    fn job(&mut self, trigger: Trigger, view: &TendView) -> Option<Job>;
+    fn job(&mut self, _: Trigger, _: &TendView) -> Option<Job> {
+        None
+    }
+
     /// The number of free pages below which the host waits for this tender's jobs.
-    fn urgent_below(&self) -> u32;
+    fn urgent_below(&self) -> u32 {
+        0
+    }
+
     /// Whether all free pages count for these two, not those of free blocks alone.
     fn counts_pages(&self) -> bool {
         false

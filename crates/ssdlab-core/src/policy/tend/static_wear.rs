@@ -46,10 +46,6 @@ impl TendPolicy for StaticWear {
         0
     }
 
-    fn urgent_below(&self) -> u32 {
-        0
-    }
-
     fn job(&mut self, trigger: Trigger, view: &TendView) -> Option<Job> {
         if trigger != Trigger::JobEnded || view.free_blocks < FREE_LEAST {
             return None;
@@ -74,24 +70,16 @@ impl TendPolicy for StaticWear {
 
 #[cfg(test)]
 mod tests {
-    use ssdlab_base::Bytes;
-    use ssdlab_nand::{BlockId, Cell, Geometry, PlaneId};
+
+    use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
     use super::*;
+    use crate::SMALL;
     use crate::ftl::BlockTable;
 
     /// Blocks of two planes of five, those of the second with this wear and use.
     fn table(blocks: [(u32, BlockState); 5]) -> BlockTable {
-        let mut table = BlockTable::new(&Geometry {
-            channels: 1,
-            chips: 1,
-            dies: 1,
-            planes: 2,
-            blocks: 5,
-            pages: 4,
-            page_size: Bytes::from_kib(4),
-            cell: Cell::Slc,
-        });
+        let mut table = BlockTable::new(&Geometry { planes: 2, blocks: 5, ..SMALL });
         for (block, (erases, state)) in (5..).map(BlockId).zip(blocks) {
             table.set_erases(block, erases);
             table.set_state(block, state);

@@ -1,9 +1,8 @@
 //! Policies, and the plain text of their papers, tried on the same uses of a buffer.
 
 use proptest::prelude::*;
-use ssdlab_base::Bytes;
-use ssdlab_nand::{Cell, Geometry};
 
+use crate::SMALL;
 use crate::policy::Setup;
 use crate::policy::evict::{EvictPolicy, UseView};
 
@@ -27,16 +26,7 @@ pub struct Page {
 }
 
 pub fn setup(buffer_pages: u32) -> Setup {
-    let geometry = Geometry {
-        channels: 1,
-        chips: 1,
-        dies: 1,
-        planes: 1,
-        blocks: 4,
-        pages: 4,
-        page_size: Bytes::from_kib(4),
-        cell: Cell::Slc,
-    };
+    let geometry = SMALL;
     Setup { buffer_pages, seed: 7, ..Setup::plain(geometry, 1) }
 }
 

@@ -61,20 +61,12 @@ mod tests {
     use ssdlab_nand::{Cell, Geometry};
 
     use super::*;
+    use crate::SMALL;
     use crate::policy::Answer;
     use crate::policy::place::PlacePolicy;
 
     fn setup(cell: Cell) -> Setup {
-        let geometry = Geometry {
-            channels: 1,
-            chips: 1,
-            dies: 1,
-            planes: 1,
-            blocks: 4,
-            pages: 12,
-            page_size: Bytes::from_kib(8),
-            cell,
-        };
+        let geometry = Geometry { pages: 12, page_size: Bytes::from_kib(8), cell, ..SMALL };
         Setup { typed_pages: true, ..Setup::plain(geometry, 1) }
     }
 

@@ -132,23 +132,15 @@ impl PlacePolicy for KnownHeat {
 
 #[cfg(test)]
 mod tests {
-    use ssdlab_base::Bytes;
+
     use ssdlab_nand::{Cell, Geometry};
 
     use super::*;
+    use crate::SMALL;
 
     /// The classes of eight pages of a drive with sixteen, in classes of a quarter, a quarter and a half.
     fn classes(by: By, among: Among) -> [u8; 8] {
-        let geometry = Geometry {
-            channels: 1,
-            chips: 1,
-            dies: 1,
-            planes: 1,
-            blocks: 4,
-            pages: 4,
-            page_size: Bytes::from_kib(4),
-            cell: Cell::Mlc,
-        };
+        let geometry = Geometry { cell: Cell::Mlc, ..SMALL };
         let setup = Setup { class_shares: vec![0.25, 0.25], ..Setup::plain(geometry, 1) };
         let config = KnownHeatConfig { by, among };
         assert!(KnownHeat::check(&config, &setup).is_ok());

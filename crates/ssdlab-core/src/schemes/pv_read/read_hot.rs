@@ -107,14 +107,6 @@ impl ReadHot {
 }
 
 impl TendPolicy for ReadHot {
-    fn content_with(&self) -> u32 {
-        0
-    }
-
-    fn urgent_below(&self) -> u32 {
-        0
-    }
-
     fn job(&mut self, _: Trigger, view: &TendView) -> Option<Job> {
         let group = self.wanted[view.plane as usize].take()?;
         let block = self.victim(group, view)?;
@@ -152,10 +144,11 @@ impl TendPolicy for ReadHot {
 
 #[cfg(test)]
 mod tests {
-    use ssdlab_base::Bytes;
+
     use ssdlab_nand::{Cell, Geometry};
 
     use super::*;
+    use crate::SMALL;
     use crate::belief::grade::Grades;
     use crate::ftl::BlockTable;
 
@@ -165,16 +158,7 @@ mod tests {
     }
 
     fn setup() -> Setup {
-        let geometry = Geometry {
-            channels: 2,
-            chips: 1,
-            dies: 1,
-            planes: 1,
-            blocks: 6,
-            pages: 4,
-            page_size: Bytes::from_kib(4),
-            cell: Cell::Mlc,
-        };
+        let geometry = Geometry { channels: 2, blocks: 6, cell: Cell::Mlc, ..SMALL };
         Setup::plain(geometry, 1)
     }
 

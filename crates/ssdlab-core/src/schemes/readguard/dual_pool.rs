@@ -9,7 +9,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
 use crate::ftl::{BlockState, BlockTable, Stream};
-use crate::policy::tend::{DriveView, EndedJob, Job, TendPolicy, TendView, Trigger};
+use crate::policy::tend::{DriveView, EndedJob, Job, TendPolicy};
 use crate::policy::{Answer, Setup};
 
 /// Settings of `dual_pool`.
@@ -89,18 +89,6 @@ impl DualPool {
 }
 
 impl TendPolicy for DualPool {
-    fn content_with(&self) -> u32 {
-        0
-    }
-
-    fn urgent_below(&self) -> u32 {
-        0
-    }
-
-    fn job(&mut self, _: Trigger, _: &TendView) -> Option<Job> {
-        None
-    }
-
     fn minds_all(&self) -> bool {
         true
     }
@@ -139,22 +127,14 @@ impl TendPolicy for DualPool {
 
 #[cfg(test)]
 mod tests {
-    use ssdlab_base::Bytes;
-    use ssdlab_nand::{Cell, Geometry};
+
+    use ssdlab_nand::Geometry;
 
     use super::*;
+    use crate::SMALL;
 
     fn geometry() -> Geometry {
-        Geometry {
-            channels: 2,
-            chips: 1,
-            dies: 1,
-            planes: 1,
-            blocks: 4,
-            pages: 4,
-            page_size: Bytes::from_kib(4),
-            cell: Cell::Slc,
-        }
+        Geometry { channels: 2, ..SMALL }
     }
 
     /// Blocks of two planes of four with this wear and priority, full but for the first, which was freed.

@@ -10,7 +10,7 @@ use ssdlab_nand::refusal::Refusal;
 use super::monitor::{Monitor, MonitorConfig};
 use crate::account::Cause;
 use crate::ftl::Stream;
-use crate::policy::tend::{EndedJob, Graded, Job, Repairs, TendPolicy, TendView, Trigger};
+use crate::policy::tend::{EndedJob, Graded, Job, Repairs, TendPolicy};
 use crate::policy::{Answer, Setup};
 use crate::toggle::Toggle;
 
@@ -132,18 +132,6 @@ impl Inversions {
 }
 
 impl TendPolicy for Inversions {
-    fn content_with(&self) -> u32 {
-        0
-    }
-
-    fn urgent_below(&self) -> u32 {
-        0
-    }
-
-    fn job(&mut self, _: Trigger, _: &TendView) -> Option<Job> {
-        None
-    }
-
     fn interval(&self) -> Option<Nanos> {
         Some(self.interval)
     }

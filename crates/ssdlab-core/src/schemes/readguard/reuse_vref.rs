@@ -108,18 +108,16 @@ mod tests {
     use ssdlab_nand::{Cell, Geometry, PageInBlock};
 
     use super::*;
+    use crate::SMALL;
 
     #[test]
     fn a_page_is_read_where_its_layer_was_read_last_until_the_block_is_erased() {
         let geometry = Geometry {
-            channels: 1,
-            chips: 1,
-            dies: 1,
-            planes: 1,
             blocks: 2,
             pages: 576,
             page_size: Bytes::from_kib(16),
             cell: Cell::Tlc,
+            ..SMALL
         };
         let setup = Setup { rungs: 26, ..Setup::plain(geometry, 1) };
         let mut policy = ReuseVref::build(&ReuseVrefConfig::default(), &setup);

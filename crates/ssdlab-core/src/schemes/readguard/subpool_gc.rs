@@ -8,7 +8,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
 use crate::ftl::{BlockState, Pool, Stream};
-use crate::policy::tend::{DriveView, Job, TendPolicy, TendView, Trigger};
+use crate::policy::tend::{DriveView, Job, TendPolicy};
 use crate::policy::{Answer, Setup};
 
 /// Settings of `subpool_gc`.
@@ -88,18 +88,6 @@ fn fewest_valid(pool: &Pool) -> u16 {
 }
 
 impl TendPolicy for SubpoolGc {
-    fn content_with(&self) -> u32 {
-        0
-    }
-
-    fn urgent_below(&self) -> u32 {
-        0
-    }
-
-    fn job(&mut self, _: Trigger, _: &TendView) -> Option<Job> {
-        None
-    }
-
     fn minds_all(&self) -> bool {
         true
     }
@@ -117,23 +105,15 @@ impl TendPolicy for SubpoolGc {
 
 #[cfg(test)]
 mod tests {
-    use ssdlab_base::Bytes;
-    use ssdlab_nand::{Cell, Geometry};
+
+    use ssdlab_nand::Geometry;
 
     use super::*;
+    use crate::SMALL;
     use crate::ftl::BlockTable;
 
     fn setup() -> Setup {
-        let geometry = Geometry {
-            channels: 2,
-            chips: 1,
-            dies: 1,
-            planes: 1,
-            blocks: 4,
-            pages: 4,
-            page_size: Bytes::from_kib(4),
-            cell: Cell::Slc,
-        };
+        let geometry = Geometry { channels: 2, ..SMALL };
         Setup { priorities: 3, ..Setup::plain(geometry, 6) }
     }
 

@@ -3,10 +3,10 @@
 
 #![cfg(test)]
 
-use ssdlab_base::Bytes;
 use ssdlab_nand::{Cell, Geometry, PlaneId};
 
 use super::{Dlv, DlvConfig};
+use crate::SMALL;
 use crate::account::OpKind;
 use crate::config::Resolved;
 use crate::drive::Drive;
@@ -36,16 +36,7 @@ pub(super) struct Bench {
 
 impl Bench {
     pub(super) fn new(busy_until: [u64; 4], config: DlvConfig) -> Bench {
-        let geometry = Geometry {
-            channels: 4,
-            chips: 1,
-            dies: 1,
-            planes: 1,
-            blocks: 32,
-            pages: 8,
-            page_size: Bytes::from_kib(4),
-            cell: Cell::Mlc,
-        };
+        let geometry = Geometry { channels: 4, blocks: 32, pages: 8, cell: Cell::Mlc, ..SMALL };
         let text = "geometry = { channels = 4, chips = 1, dies = 1, planes = 1, blocks = 32, \
             pages = 8, page_size = \"4KiB\", cell = \"mlc\" }\n\
             timing = { read = \"50us\", program = \"200us\", erase = \"1ms\" }\n\
