@@ -38,6 +38,7 @@ __all__ = [
     "Sim",
     "Slow",
     "Utilisation",
+    "Wear",
     "WearResult",
     "aggregate",
     "build",
@@ -124,6 +125,7 @@ class ReplayResult:
     all: KindResult
     waf: float | None
     gc: GcResult
+    wear: WearResult
     page_types: PageTypesResult | None = None
 
 
@@ -136,12 +138,19 @@ class BitErrors:
 
 
 @dataclass(frozen=True, slots=True)
-class WearResult:
-    """P/E cycles of the blocks at the end."""
+class Wear:
+    """P/E cycles of some blocks."""
 
     mean: float
     min: int
     max: int
+
+
+@dataclass(frozen=True, slots=True)
+class WearResult(Wear):
+    """P/E cycles of the blocks at the end; ``priorities`` are of those with each one's data."""
+
+    priorities: Sequence[Wear] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,6 +358,7 @@ class Result:
     moves: MoveCounts | None = None
     repairs: Repairs | None = None
     set_aside: SetAsideResult | None = None
+    sensed_in_vain: int | None = None
     life: Life | None = None
     bit_errors: BitErrors | None = None
     prioritised: Prioritised | None = None

@@ -167,6 +167,15 @@ impl BlockTable {
         self.erases.iter().zip(&self.state).filter(usable).map(|(&erases, _)| erases)
     }
 
+    /// How often each open or full block of a class was erased.
+    pub fn erases_of_class(&self, class: u8) -> impl Iterator<Item = u32> + '_ {
+        let blocks = (0..self.erases.len() as u32).map(BlockId);
+        let holds = |state: BlockState| matches!(state, BlockState::Open | BlockState::Closed);
+        let of_class =
+            move |&block: &BlockId| holds(self.state(block)) && self.class(block) == class;
+        blocks.filter(of_class).map(|block| self.erases(block))
+    }
+
     /// Counts the end of a page's program; a full block is closed.
     #[inline]
     pub fn page_written(&mut self, block: BlockId) {

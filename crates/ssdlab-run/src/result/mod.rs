@@ -2,9 +2,11 @@
 
 mod parts;
 mod queues;
+mod wear;
 
 pub use parts::*;
 use queues::{queues, read_levels};
+pub use wear::{Wear, WearResult};
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -93,6 +95,9 @@ pub struct RunResult {
     pub retries: u64,
     /// Pages that could not be decoded.
     pub uncorrectable: u64,
+    /// Attempts that were sensed ahead of a decode that then succeeded; only with pipelined retries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensed_in_vain: Option<u64>,
     /// Programs and erases that a read interrupted.
     pub suspensions: u64,
     /// What let host reads in; only with `preempt = "esra"`.
@@ -194,8 +199,8 @@ fn prioritised(drive: &Drive) -> Option<Prioritised> {
 
 fn strong_share(drive: &Drive) -> Option<f64> {
     let grade = &drive.resolved().config.belief.grade;
-    // What the host writes never goes to what is set apart.
-    if grade.apart() > 0 {
+    // What the host writes never goes to what is set apart, and a priority's blocks are no grade.
+    if grade.apart() > 0 || grade.by_priority() {
         return None;
     }
     let classes = grade.classes();
@@ -229,6 +234,7 @@ impl RunResult {
         let [read, write, all] = reads_and_writes(stats);
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         let (retries, uncorrectable, suspensions) = drive.flash().troubles();
+        let pipelined = drive.resolved().flash.ahead.is_some();
         let mut result = RunResult {
             label: prepared.plan.label.clone(),
             device: prepared.plan.device.clone(),
@@ -250,12 +256,13 @@ impl RunResult {
             ops: ops(drive),
             retries,
             uncorrectable,
+            sensed_in_vain: pipelined.then(|| drive.flash().in_vain()),
             suspensions,
             set_aside: SetAsideResult::of(drive),
             gc: gc(stats),
             page_types: page_types(drive),
             wear_levelled: stats.wear_levelled,
-            wear: wear(drive),
+            wear: WearResult::of(drive),
             bit_errors: bit_errors(drive),
             utilisation: utilisation(drive, end),
             buffer: (prepared.resolved.buffer_pages > 0).then(|| BufferResult::new(stats.buffer)),
@@ -327,6 +334,7 @@ impl ReplayResult {
             waf: drive.write_amplification(),
             gc: gc(stats),
             page_types: page_types(drive),
+            wear: WearResult::of(drive),
         }
     }
 }
@@ -416,17 +424,6 @@ fn page_types(drive: &Drive) -> Option<PageTypesResult> {
         granted: counts.granted[..types].to_vec(),
         free: drive.ftl().free_by_type(),
     })
-}
-
-fn wear(drive: &Drive) -> WearResult {
-    let blocks = &drive.ftl().blocks;
-    let (mut count, mut sum, mut min, mut max) = (0u64, 0u64, u32::MAX, 0);
-    for erases in blocks.usable_erases() {
-        count += 1;
-        sum += u64::from(erases);
-        (min, max) = (min.min(erases), max.max(erases));
-    }
-    WearResult { mean: sum as f64 / count.max(1) as f64, min: min.min(max), max }
 }
 
 fn utilisation(drive: &Drive, end: u64) -> Utilisation {

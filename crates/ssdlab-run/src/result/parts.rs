@@ -8,6 +8,7 @@ use ssdlab_core::Drive;
 use ssdlab_core::flash::SetAside;
 use ssdlab_core::stats::{BufferCounts, MapCounts};
 
+use super::WearResult;
 use crate::traces::told;
 
 /// Latency in microseconds, from arrival.
@@ -74,6 +75,8 @@ pub struct ReplayResult {
     /// Page types; only where a cell has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_types: Option<PageTypesResult>,
+    /// Wear of the blocks when it ended.
+    pub wear: WearResult,
 }
 
 /// Garbage collection.
@@ -131,17 +134,6 @@ pub struct BitErrors {
     pub per_codeword: f64,
     /// The true rate.
     pub rber: f64,
-}
-
-/// How worn the blocks are at the end, in P/E cycles.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub struct WearResult {
-    /// Mean over the blocks that are not bad.
-    pub mean: f64,
-    /// The least worn.
-    pub min: u32,
-    /// The most worn.
-    pub max: u32,
 }
 
 /// Mean share of the time in which a part was in service.
