@@ -143,7 +143,9 @@ def by_stage(study: Study) -> Iterator[str]:
                     f"{under(results, means, 1):+.0f}",
                     "" if own else several(against(results, base, means)),
                     "" if own else several(against(results, base, tails)),
-                    several([fmean(app) for app in zip(*map(retries, results), strict=True)], ".2f"),
+                    several(
+                        [fmean(app) for app in zip(*map(retries, results), strict=True)], ".2f"
+                    ),
                     several([fmean(app) for app in zip(*map(waits, results), strict=True)], ",.0f"),
                 ]
             )
@@ -197,7 +199,9 @@ def with_mitigations(study: Study) -> Iterator[str]:
                     f"{under(results, means, 2):+.0f}",
                     f"{under(results, means, 1):+.0f}",
                     "" if own else several(against(results, found[PLUS[0]], means)),
-                    several([fmean(app) for app in zip(*map(retries, results), strict=True)], ".2f"),
+                    several(
+                        [fmean(app) for app in zip(*map(retries, results), strict=True)], ".2f"
+                    ),
                 ]
             )
     heads = [
@@ -289,7 +293,9 @@ def by_size(study: Study) -> Iterator[str]:
         gains += each
         table = found["rgftl"][0].metadata_bytes["block_retries"]
         study.found[size] = table
-        rows.append([size, *(f"{one:+.1f}" for one in each), f"{fmean(each):+.1f}", megabytes(table)])
+        rows.append(
+            [size, *(f"{one:+.1f}" for one in each), f"{fmean(each):+.1f}", megabytes(table)]
+        )
     study.found["sizes"] = gains
     yield from grid(["drive", *MIXES, "mean", "grader's table"], rows)
 
