@@ -77,13 +77,13 @@ class KindResult:
 class QueueResult:
     """The requests of one submission queue; ``read_waiting_us`` passes before a read's command.
 
-    ``read_levels`` counts pages read by the rung at which they decoded.
+    ``read_retries`` counts the pages read by the number of retries, none first.
     """
 
     read: KindResult
     write: KindResult
     read_waiting_us: float
-    read_levels: list[int]
+    read_retries: list[int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,8 @@ impl Drive {
                 OpKind::Read if txn.read_first => self.write_after_read(id),
                 OpKind::Read => {
                     if let Owner::Request(slot) = txn.owner {
-                        self.stats.read_at(self.host[slot].request.queue, txn.rung);
+                        let queue = self.host[slot].request.queue;
+                        self.stats.page_read(queue, txn.rung, txn.failed);
                     }
                     self.end_of_read(id);
                 }

@@ -176,9 +176,10 @@ pub struct Stats {
     pub buffer: BufferCounts,
     /// Entries of the page map.
     pub map: MapCounts,
-    /// Pages read from the flash for the host, by queue and by the rung at which they decoded or were
-    /// given up.
-    pub read_at: Vec<Vec<u64>>,
+    /// Pages read from the flash for the host, by the rung at which they decoded or were given up.
+    pub read_at: Vec<u64>,
+    /// The same by queue, and by how many attempts failed.
+    pub read_retries: Vec<Vec<u64>>,
     /// Pages moved by how often they are read.
     pub moves: MoveCounts,
     /// Every request that ended since this was last emptied; only if that is asked for.
@@ -207,7 +208,8 @@ impl Stats {
             let_go: [(0, 0); 2],
             buffer: BufferCounts::default(),
             map: MapCounts::default(),
-            read_at: vec![Vec::new(); queues],
+            read_at: Vec::new(),
+            read_retries: vec![Vec::new(); queues],
             moves: MoveCounts::default(),
             log: None,
             digest: 0,
@@ -242,15 +244,18 @@ impl Stats {
         }
     }
 
-    /// Counts a page read from the flash for a queue, at this rung.
+    /// Counts a page read from the flash for a queue, at this rung after so many attempts failed.
     #[inline]
-    pub fn read_at(&mut self, queue: u8, rung: u8) {
-        let at = usize::from(rung);
-        let counts = &mut self.read_at[usize::from(queue)];
-        if counts.len() <= at {
-            counts.resize(at + 1, 0);
+    pub fn page_read(&mut self, queue: u8, rung: u8, failed: u8) {
+        let by_rung = (&mut self.read_at, rung);
+        let by_failed = (&mut self.read_retries[usize::from(queue)], failed);
+        for (counts, at) in [by_rung, by_failed] {
+            let at = usize::from(at);
+            if counts.len() <= at {
+                counts.resize(at + 1, 0);
+            }
+            counts[at] += 1;
         }
-        counts[at] += 1;
     }
 
     /// Counts a request that an order lets go.

@@ -50,9 +50,9 @@ pub struct QueueResult {
     pub write: KindResult,
     /// What passes of the mean latency of a read before its command goes to the flash, in microseconds.
     pub read_waiting_us: f64,
-    /// Pages read from the flash for it, by the rung of the ladder at which they decoded, from the first
-    /// up; empty where there is but one.
-    pub read_levels: Vec<u64>,
+    /// Pages read from the flash for it, by the number of retries, none first; empty where there is
+    /// nothing to retry.
+    pub read_retries: Vec<u64>,
 }
 
 /// One of several replays.

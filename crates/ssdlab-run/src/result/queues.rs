@@ -1,4 +1,4 @@
-//! What came of the requests of each submission queue, and at which rung pages were read.
+//! What came of the requests of each submission queue, and how pages were read.
 
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_core::account::Part;
@@ -24,33 +24,32 @@ const WAITING: [Part; 11] = [
 
 /// Pages read for the host, by rung; none where there is but one.
 pub(super) fn read_levels(drive: &Drive) -> Vec<u64> {
+    by_rung(drive, &drive.stats().read_at)
+}
+
+/// Counts for every rung; none where there is but one.
+fn by_rung(drive: &Drive, counts: &[u64]) -> Vec<u64> {
     let rungs = usize::from(drive.flash().cells.rungs());
-    let mut all = vec![0; if rungs > 1 { rungs } else { 0 }];
-    for queue in &drive.stats().read_at {
-        all.iter_mut().zip(queue).for_each(|(sum, count)| *sum += count);
-    }
-    all
+    let every = counts.iter().copied().chain(std::iter::repeat(0));
+    every.take(if rungs > 1 { rungs } else { 0 }).collect()
 }
 
 /// By queue, if there are several.
 pub(super) fn queues(drive: &Drive) -> Vec<QueueResult> {
     let stats = drive.stats();
-    let rungs = usize::from(drive.flash().cells.rungs());
     if stats.latencies.len() < 2 {
         return Vec::new();
     }
     let of = |queue: &[Latencies; Op::COUNT], op: Op| {
         kind_of(&queue[op as usize], queue[op as usize].sectors * SECTOR_BYTES)
     };
-    let all = stats.latencies.iter().zip(&stats.read_at).map(|(queue, read_at)| {
+    let all = stats.latencies.iter().zip(&stats.read_retries).map(|(queue, retries)| {
         let read = of(queue, Op::Read);
         let waited = WAITING.iter().map(|part| read.blame_us.get(part.name()).unwrap_or(&0.0));
-        let mut read_levels = read_at.clone();
-        read_levels.resize(if rungs > 1 { rungs } else { 0 }, 0);
         QueueResult {
             read_waiting_us: waited.sum(),
             write: of(queue, Op::Write),
-            read_levels,
+            read_retries: by_rung(drive, retries),
             read,
         }
     });
