@@ -489,8 +489,9 @@ class Comparison(Sequence[Result]):
         """Return the results as an Arrow table, a row each, for polars or pandas.
 
         Columns are the names of what ran, its seed, a column ``vary.KEY`` for each setting that was
-        varied, and every figure by its dotted name in the JSON, such as ``read.latency_us.p99``, in
-        the unit of docs/results.md. What a result does not have is null.
+        varied, and every figure by its dotted name in the JSON, such as ``read.latency_us.p99`` or
+        ``queues.0.read.latency_us.p99``, in the unit of docs/results.md. What a result does not
+        have is null.
         """
         return arrow.table([_row(result) for result in self.results])
 
@@ -522,8 +523,12 @@ def aggregate(label: str, runs: Sequence[int], results: Sequence[Result]) -> Agg
     return Aggregate(label, runs, seeds, intervals(figures), not whole, left_out)
 
 
+_LISTS = {"queues", "priorities"}
+"""Lists of tables that are as long in all runs that are compared."""
+
+
 def figures_of(data: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
-    """Return every number of a result by its dotted name.
+    """Return every number of a result by its dotted name; of a queue, with its number in it.
 
     How and how fast it was made is left out, and so is what a report draws.
     """
@@ -531,6 +536,8 @@ def figures_of(data: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
     for key, value in data.items():
         if key in {"detail", "provenance", "sim"} and not prefix:
             continue
+        if key in _LISTS and value is not None:
+            value = {str(at): one for at, one in enumerate(value)}  # noqa: PLW2901
         if isinstance(value, Mapping):
             figures |= figures_of(value, f"{prefix}{key}.")
         elif isinstance(value, int | float) and not isinstance(value, bool):

@@ -189,7 +189,7 @@ def test_progress_is_drawn_on_a_terminal_alone() -> None:
 
 
 def test_notes_are_told_once_if_all_runs_share_them() -> None:
-    told = list(report._told([("a", ["both", "one"]), ("b", ["both"])]))
+    told = list(report.several._told([("a", ["both", "one"]), ("b", ["both"])]))
     assert told == ["both", "a: one"]
 
 

@@ -1,0 +1,73 @@
+"""What becomes of blocks: pages moved, inversions repaired, wear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ssdlab import queues
+from ssdlab.text import NONE, share
+
+if TYPE_CHECKING:
+    from ssdlab.results import Life, MoveCounts, Repairs, Result, Wear
+
+
+def figures(result: Result) -> Iterator[str]:
+    """Say what becomes of pages and blocks where these differ."""
+    if result.moves is not None:
+        yield _moved(result, result.moves)
+    if result.repairs is not None:
+        yield from _repaired(result.repairs)
+    if result.wear.max > 0:
+        yield from _wear(result)
+    if result.life is not None:
+        yield from _worn(result.life)
+
+
+def _repaired(repairs: Repairs) -> Iterator[str]:
+    """Say what became of blocks that were worse than those of a lower priority."""
+    left = f"{repairs.left_out:,} left out for wear levelling" if repairs.left_out else ""
+    if repairs.rounds == 0:
+        yield f"repairs    no round has come yet{', ' + left if left else ''}"
+        return
+    found = f"{repairs.rounds:,} rounds, {repairs.inversions:,} inversions"
+    yield f"repairs    {found}: {repairs.given:,} blocks given, {repairs.refreshed:,} refreshed"
+    if left:
+        yield f"           {left}"
+    if repairs.moved_by_all:
+        part = share(repairs.moved / repairs.moved_by_all)
+        yield f"           {repairs.moved:,} pages moved, {part} of all that the controller moved"
+    margins = ", ".join(share(margin) for margin in repairs.margins)
+    yield f"           margins {margins} of the most retries"
+
+
+def _wear(result: Result) -> Iterator[str]:
+    """Say how worn blocks are, all of them and those of each priority."""
+    yield f"wear       {_cycles(result.wear)} P/E cycles"
+    priorities = result.wear.priorities or ()
+    names = queues.named(result)
+    for number, worn in enumerate(priorities):
+        name = names[number] if len(names) == len(priorities) else number
+        # A priority whose data lie in no block has no wear either.
+        yield f"           priority {name}: {_cycles(worn) if worn.max else NONE}"
+
+
+def _cycles(worn: Wear) -> str:
+    return f"{worn.mean:,.1f} ({worn.min:,} to {worn.max:,})"
+
+
+def _worn(life: Life) -> Iterator[str]:
+    """Say how far the blocks have worn out, a line for each moment that was noted."""
+    written = f"{life.host_bytes / 1e12:.3g} TB written"
+    yield f"worn out   {life.worn_out:,} blocks ({life.worn_at_start:,} at the start), {written}"
+    for mark in life.marks:
+        at = f"{mark.host_bytes / 1e12:.3g} TB, {mark.cycles:,.0f} P/E cycles"
+        yield f"           {share(mark.worn_out)} of blocks at {at}"
+
+
+def _moved(result: Result, moves: MoveCounts) -> str:
+    """Say how many pages were moved by how often they are read, for all requests."""
+    moved = share((moves.hot_in + moves.cold_out) / max(1, result.requests))
+    return (
+        f"moved      {moves.hot_in:,} hot pages, {moves.cold_out:,} to make room: {moved} a request"
+    )

@@ -1,0 +1,47 @@
+"""Submission queues: a row each for a run, columns for several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ssdlab.queues import mean, named
+from ssdlab.text import NONE, Column, digits, span, table
+
+if TYPE_CHECKING:
+    from ssdlab.results import KindResult, QueueResult, Result
+
+_HEADS = ("read mean", "read p99", "waiting", "retries", "write mean", "write p99")
+
+
+def rows(result: Result) -> str:
+    """Return a row a queue, if there are several."""
+    if not result.queues:
+        return ""
+    found = zip(*map(_cells, result.queues), strict=True)
+    pairs = zip(_HEADS, found, strict=True)
+    columns = [Column(head, column) for head, column in pairs if set(column) != {NONE}]
+    return table(Column("queue", named(result)), columns) if columns else ""
+
+
+def _cells(queue: QueueResult) -> list[str]:
+    """Return the figures of a queue, one for each of `_HEADS`."""
+    retries = mean(queue.read_retries)
+    return [
+        *_times(queue.read),
+        span(queue.read_waiting_us) if queue.read.requests else NONE,
+        NONE if retries is None else digits(retries),
+        *_times(queue.write),
+    ]
+
+
+def _times(kind: KindResult) -> list[str]:
+    latency = kind.latency_us
+    return [span(us) if kind.requests else NONE for us in (latency.mean, latency.p99)]
+
+
+def metrics(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
+    """Go through what compares queues: the heads of columns, and the figures' names."""
+    for number in range(max(len(result.queues) for result in results)):
+        for name in ("mean", "p99"):
+            yield f"q{number} read {name}", f"queues.{number}.read.latency_us.{name}"

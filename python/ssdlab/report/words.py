@@ -1,0 +1,78 @@
+"""What a result says of itself in words: what ran, and what to know of its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ssdlab.results import PreconditionResult, Result
+
+COUNTS = {
+    "preloaded": "pages read that were written before the start (start.preload)",
+    "unmapped_reads": "pages read that were never written",
+    "folded": "requests beyond the drive, folded into it",
+    "clamped": "requests over the drive's end, moved to end there",
+}
+"""What is counted of a run that casts no doubt on it, and is worth a line."""
+
+
+def heading(result: Result) -> str:
+    """Say what ran, and on what."""
+    parts = [result.device, result.scheme, taken_for(result), f"seed {result.provenance.seed}"]
+    return " · ".join(parts)
+
+
+def taken_for(result: Result) -> str:
+    """Name the workload, and the format that a trace was read in: ``hm_0.csv.gz (msr)``."""
+    made = result.provenance
+    if made.mix:
+        members = (f"{one.name} ({one.twin or one.trace_format})" for one in made.mix)
+        return f"mix of {' + '.join(members)}"
+    twins = f" with {', '.join(made.twins)}" if made.twins else ""
+    name = result.workload.removesuffix(twins)
+    named = made.trace_format is None or name.endswith(f":{made.trace_format}")
+    return f"{name}{'' if named else f' ({made.trace_format})'}{twins}"
+
+
+def tells_types(result: Result) -> bool:
+    """Say whether page types matter: some were wished for, or they take unequal times."""
+    types = result.page_types
+    times = result.provenance.config["timing"]["program"]
+    unequal = isinstance(times, list) and len(set(times)) > 1
+    return types is not None and (unequal or types.success is not None)
+
+
+def steadiness(done: PreconditionResult) -> str:
+    """Say how steady a drive became by being overwritten."""
+    state = "steady" if done.settled else "NOT steady"
+    return f"{state} after {done.capacities} capacities, WAF {done.waf:.3f}"
+
+
+def notes(result: Result) -> Iterator[str]:
+    """List what the user should know beyond the figures, a line each."""
+    yield from warnings(result)
+    for name, what in COUNTS.items():
+        count = getattr(result, name)
+        if count:
+            yield f"{name.replace('_', ' ')}: {count:,} {what}"
+
+
+def warnings(result: Result) -> Iterator[str]:
+    """List what casts doubt on a run's figures, or says how the input was understood."""
+    if result.partial:
+        yield f"PARTIAL: stopped after {done(result)}"
+    if result.saturated:
+        yield (
+            "SATURATED: the drive cannot keep up;"
+            f" {result.backlog:,} requests unfinished when the last one arrived"
+        )
+    if result.uncorrectable:
+        yield f"uncorrectable: {result.uncorrectable:,} pages read that never decoded"
+    yield from (f"note: {remark}" for remark in result.remarks)
+
+
+def done(result: Result) -> str:
+    """Say how much of a run was measured."""
+    replay = f" of replay {len(result.replays)}" if result.replays else ""
+    return f"{result.requests:,} requests{replay}"
