@@ -11,7 +11,7 @@ from chromium import Chromium, Page
 from ssdlab import traces
 from ssdlab.results import Comparison, Result
 
-NAMES = ("one", "busy", "two", "trace", "traces")
+NAMES = ("one", "busy", "two", "apps", "trace", "traces")
 CHARTS_LEAST = {"trace": 7, "traces": 7}
 WIDTHS = (360, 1280)
 DRAWN = "document.documentElement?.dataset.drawn"
@@ -58,12 +58,13 @@ def browser() -> Iterator[Chromium]:
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Reports of one run, of a busy one, and of two side by side; of a trace, and of two."""
+    """Reports of one run, of a busy one, of two and of two of apps side by side; of traces."""
     folder = tmp_path_factory.mktemp("reports")
     results: dict[str, Result | Comparison] = {
         "one": drawn.one(),
         "busy": drawn.busy(),
         "two": drawn.two(),
+        "apps": drawn.prioritised(),
     }
     both = drawn.two_traces()
     for name, infos in (("trace", both[:1]), ("traces", both)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -61,6 +62,33 @@ def queued() -> Result:
         trace.write_text("\n".join(["time_us,dev,op,offset_bytes,size_bytes,queue", *rows, ""]))
         settings = {**SMALL, "host.queues": 2}
         return ssdlab.run(trace=str(trace), detail=True, set=settings)
+
+
+@cache
+def prioritised() -> Comparison:
+    """Three applications on a small drive, three times over: all queues alike, and by priority."""
+    settings = {
+        "geometry.channels": 1,
+        "geometry.chips": 2,
+        "geometry.planes": 2,
+        "geometry.blocks": 64,
+        "geometry.pages": 24,
+        "ftl.overprovisioning": 0.3,
+        "tend.gc.threshold": 0.1,
+    }
+    mix = []
+    with TemporaryDirectory() as folder:
+        for at, name in enumerate(("high", "mid", "low")):
+            rows = [
+                f"{n * 900 + at * 60},a,{'RWR'[n % 3]},{n * 7919 % 700 * 16384},16384"
+                for n in range(600)
+            ]
+            trace = Path(folder, f"{name}.csv")
+            trace.write_text("\n".join(["time_us,dev,op,offset_bytes,size_bytes", *rows, ""]))
+            mix.append(f"{name}={trace}")
+        plan = ssdlab.Plan(device="readguard-tlc-2t-old", mix=mix, set=settings, replays=3)
+        plans = ssdlab.sweep(plan, schemes=["baseline", "rgftl+"])
+        return ssdlab.compare([replace(one, detail=True) for one in plans])
 
 
 @cache

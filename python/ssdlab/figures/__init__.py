@@ -17,7 +17,9 @@ from ssdlab.figures import (
     levels,
     page_types,
     physics,
+    queues,
     trace,
+    wear,
 )
 from ssdlab.figures.base import Figure, Run, runs_of
 from ssdlab.fitting import Fit
@@ -52,12 +54,15 @@ def all_of(runs: Sequence[Run]) -> list[Figure]:
     drawn = [
         *latency.distributions(runs),
         *blame.blame(runs),
+        *queues.waiting(runs),
         *blame.slowest(runs),
         *course.course(runs),
         *page_types.dominated(runs),
         *levels.levels(runs),
+        *queues.retries(runs),
         *drive.programs(runs),
         *drive.utilisation(runs),
+        *wear.replays(runs),
         *drive.blocks(runs),
     ]
     return [replace(figure, subject=subject) for figure in drawn]

@@ -1,4 +1,4 @@
-"""A bar a run, of parts that lie end to end."""
+"""Bars of parts that lie end to end: one a run, or one a run and queue."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ def shares(
             named = zip((name for name, _ in parts), found, strict=True)
             values += [(run.label, name, count / sum(found)) for name, count in named]
     if values:
-        yield stacked(runs, bars, parts, values)
+        yield stacked([run.label for run in runs], bars, parts, values)
 
 
 def stacked(
-    runs: Sequence[Run],
+    labels: Sequence[str],
     bars: Bars,
     parts: Sequence[tuple[str, str]],
     values: Sequence[tuple[str, str, float]],
 ) -> Figure:
-    """Draw values, each with the run's label and the part's name; parts have names and colours."""
+    """Draw values, each with its bar's label and its part's name; parts have names and colours."""
     names, tones = [name for name, _ in parts], [tone for _, tone in parts]
     rows = [
         {"bar": bar, "part": part, "at": names.index(part), "value": short(value)}
         for bar, part, value in values
     ]
-    one = len(runs) == 1
+    one = len(labels) == 1
     chart = (
         alt.Chart(table(rows))
         .mark_bar()
@@ -64,7 +64,7 @@ def stacked(
             ),
             y=alt.Y(
                 "bar:N",
-                sort=[run.label for run in runs],
+                sort=list(labels),
                 axis=None if one else alt.Axis(title=None, labelExpr=BROKEN),
             ),
             color=alt.Color(
@@ -76,6 +76,6 @@ def stacked(
             tooltip=[alt.Tooltip("part:N"), alt.Tooltip("value:Q", format=bars.number)],
         )
     )
-    lines = 1 if one else lines_of(run.label for run in runs)
+    lines = 1 if one else lines_of(labels)
     keys = [Key(name, tone) for name, tone in parts]
-    return Figure(bars.name, bars.section, bars.title, bars.what, chart, keys, len(runs), lines)
+    return Figure(bars.name, bars.section, bars.title, bars.what, chart, keys, len(labels), lines)

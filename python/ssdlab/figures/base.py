@@ -128,15 +128,20 @@ def run_keys(runs: Sequence[Labelled]) -> list[Key]:
     """Return the legend of the runs' colours; nothing if there is but one."""
     if len(runs) == 1:
         return []
-    ramp = palette(len(runs))
-    return [Key(run.label, ramp[at] if ramp else at) for at, run in enumerate(runs)]
+    tones = palette(len(runs))
+    return [Key(run.label, tones[at] if tones else at) for at, run in enumerate(runs)]
 
 
 def palette(count: int) -> list[str] | None:
     """Return colours for so many runs, if they are more than the theme has."""
     if count <= len(LIGHT):
         return None
-    return [_between(_RAMP, at / (count - 1)) for at in range(count)]
+    return ramp(count)
+
+
+def ramp(count: int) -> list[str]:
+    """Return so many colours from dark to light, none of which is a run's."""
+    return [_between(_RAMP, at / max(1, count - 1)) for at in range(count)]
 
 
 def _between(stops: Sequence[str], at: float) -> str:
@@ -149,10 +154,12 @@ def _between(stops: Sequence[str], at: float) -> str:
 def colour(runs: Sequence[Labelled], symbol: str = "stroke") -> alt.Color:
     """Colour by run, the same all over the page; a legend shows it as a line or another symbol."""
     given: dict[str, Any] = {"domain": [run.label for run in runs]}
-    ramp = palette(len(runs))
-    if ramp:
-        given["range"] = ramp
-    legend = alt.Legend(title=None, symbolType=symbol) if len(runs) > 1 else None
+    tones = palette(len(runs))
+    if tones:
+        given["range"] = tones
+    legend = None
+    if len(runs) > 1:
+        legend = alt.Legend(title=None, symbolType=symbol, symbolOpacity=1)
     return alt.Color("label:N", scale=alt.Scale(**given), legend=legend)
 
 
@@ -160,7 +167,9 @@ def dash(names: Sequence[str], fieldname: str) -> alt.StrokeDash:
     """Dash by what a field says."""
     ranged = [DASHES[at % len(DASHES)] for at in range(len(names))]
     # Long enough that a dash is to be seen.
-    legend = alt.Legend(title=None, symbolSize=500) if len(names) > 1 else None
+    legend = None
+    if len(names) > 1:
+        legend = alt.Legend(title=None, symbolSize=500, symbolType="stroke", symbolOpacity=1)
     scale = alt.Scale(domain=list(names), range=ranged)
     return alt.StrokeDash(f"{fieldname}:N", scale=scale, legend=legend)
 

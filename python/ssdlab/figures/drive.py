@@ -42,7 +42,8 @@ def programs(runs: Sequence[Run]) -> Iterator[Figure]:
     if len(causes) < 2:
         return
     values = [(bar, _CAUSES[cause][0], pages) for bar, cause, pages in bars]
-    yield stacked(runs, _PROGRAMS, [_CAUSES[cause] for cause in causes], values)
+    labels = [run.label for run in runs]
+    yield stacked(labels, _PROGRAMS, [_CAUSES[cause] for cause in causes], values)
 
 
 def utilisation(runs: Sequence[Run]) -> Iterator[Figure]:

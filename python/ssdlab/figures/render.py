@@ -39,6 +39,7 @@ PAPER: dict[str, Any] = {
         "faint": {"color": "#666666", "fontSize": 6},
         "limit": {"color": "#999999", "strokeWidth": 0.6},
         "model": {"color": LIGHT[0]},
+        "middle": {"color": _TEXT},
     },
     "axis": {
         "labelFontSize": 7,

@@ -26,6 +26,7 @@ function theme() {
       faint: { color: faint, fontSize: 10 },
       limit: { color: faint },
       model: { color: runs[0] },
+      middle: { color: text },
     },
     axis: {
       ...font,

@@ -1,0 +1,286 @@
+"""What is told and drawn of applications of different priorities."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import fmean
+from typing import Any
+
+import drawn
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+import ssdlab
+from ssdlab import figures, queues, report
+from ssdlab.figures import Figure
+from ssdlab.results import Comparison, Repairs, Result, Wear, WearResult
+from ssdlab.text import digits, span
+
+APPS = ["high", "mid", "low"]
+
+
+def drawn_of(*results: Result) -> dict[str, Figure]:
+    return {figure.name: figure for figure in figures.figures(Comparison(results))}
+
+
+def rows(figure: Figure) -> list[dict[str, Any]]:
+    (values,) = json.loads(figure.chart.to_json())["datasets"].values()
+    return list(values)
+
+
+def expanded(counts: Sequence[int]) -> list[int]:
+    return [at for at, count in enumerate(counts) for _ in range(count)]
+
+
+def test_a_run_has_a_row_a_queue() -> None:
+    _, run = drawn.prioritised()
+    block = str(run).split("\n\n")[2].splitlines()
+    heads = ["queue", "read mean", "read p99", "waiting", "retries", "write mean", "write p99"]
+    assert block[0].split() == " ".join(heads).split()
+    for at, (line, queue) in enumerate(zip(block[1:], run.queues, strict=True)):
+        read, write = queue.read.latency_us, queue.write.latency_us
+        cells = [
+            *(f"{at} ({APPS[at]})", span(read.mean), span(read.p99), span(queue.read_waiting_us)),
+            digits(fmean(expanded(queue.read_retries))),
+            *(span(write.mean), span(write.p99)),
+        ]
+        assert line.split() == " ".join(cells).split()
+    waits = [queue.read_waiting_us for queue in run.queues]
+    assert len(set(waits)) == 3, "else rows may have been mixed up"
+    assert max(map(len, str(run).splitlines()[1:])) <= 80
+
+
+def test_a_column_of_queues_without_anything_in_it_is_left_out() -> None:
+    run = drawn.queued()
+    block = str(run).split("\n\n")[2].splitlines()
+    assert [line.split()[0] for line in block] == ["queue", "0", "1"]
+    assert "retries" not in block[0]
+    assert "queue" not in str(drawn.one())
+
+
+def test_queues_are_named_after_their_applications() -> None:
+    _, run = drawn.prioritised()
+    assert queues.named(run) == ["0 (high)", "1 (mid)", "2 (low)"]
+    assert run.provenance.mix is not None
+    both = [replace(one, queue=2) for one in run.provenance.mix[1:]]
+    made = replace(run.provenance, mix=both)
+    assert queues.named(replace(run, provenance=made)) == ["0", "1", "2 (mid + low)"]
+    plain = replace(run, provenance=replace(run.provenance, mix=None))
+    assert queues.named(plain) == ["0", "1", "2"]
+    twin = replace(plain, workload="twin of MixD (ReadGuard)")
+    assert queues.named(twin) == ["0 (ali284)", "1 (ali81)", "2 (ali295)"]
+
+
+@given(some.lists(some.integers(0, 9), min_size=1, max_size=30), some.floats(0.01, 1))
+def test_a_quantile_is_that_of_the_pages_one_by_one(counts: list[int], share: float) -> None:
+    pages = expanded(counts)
+    found = queues.quantile(counts, share)
+    if pages:
+        assert sum(page <= found for page in pages) >= share * len(pages)
+        assert sum(page < found for page in pages) < share * len(pages)
+        assert queues.mean(counts) == pytest.approx(fmean(pages))
+    else:
+        assert (found, queues.mean(counts)) == (0, None)
+
+
+def test_a_comparison_has_columns_a_queue() -> None:
+    one, other = drawn.prioritised()
+    (summary,) = report.summaries(drawn.prioritised())
+    columns = {column.head.strip(): column.cells for column in summary.columns}
+    for at in range(3):
+        for name in ("mean", "p99"):
+            first, second = (getattr(run.queues[at].read.latency_us, name) for run in (one, other))
+            cells = [cell.split("×") for cell in columns[f"q{at} read {name}"]]
+            assert [cell[0].strip() for cell in cells] == [span(first), span(second)]
+            if len(cells[1]) > 1:
+                assert float(cells[1][1]) == pytest.approx(second / first, abs=0.01)
+    assert not any(head.startswith("q") for head in (c.head for c in of_one().columns))
+    # One of the runs has fewer queues.
+    (short,) = report.summaries(Comparison([one, replace(other, queues=other.queues[:2])]))
+    columns = {column.head.strip(): column.cells for column in short.columns}
+    assert columns["q2 read mean"][1].strip() == "–"
+
+
+def of_one() -> report.Summary:
+    (summary,) = report.summaries(Comparison([drawn.one()]))
+    return summary
+
+
+def test_figures_of_queues_are_in_tables_and_summed_up_over_seeds() -> None:
+    table = pl.DataFrame(drawn.prioritised().to_arrow())
+    for at in range(3):
+        for name in ("read.latency_us.p99", "read_waiting_us"):
+            found = table[f"queues.{at}.{name}"].to_list()
+            expected = [run.queues[at] for run in drawn.prioritised()]
+            values = [
+                queue.read_waiting_us if "waiting" in name else queue.read.latency_us.p99
+                for queue in expected
+            ]
+            assert found == values
+    worn = drawn.prioritised()[1].wear.priorities
+    assert worn is not None
+    assert table["wear.priorities.2.mean"].to_list() == [None, worn[2].mean]
+    settings = {**drawn.SMALL, "host.queues": 2, "workload.footprint": "64MiB"}
+    plan = ssdlab.Plan(workload="random", limit=300, set=settings)
+    seeds = ssdlab.compare(ssdlab.sweep(plan, seeds=2))
+    summed = seeds.aggregates[0].metrics["queues.0.read.latency_us.mean"]
+    means = [run.queues[0].read.latency_us.mean for run in seeds]
+    assert means[0] != means[1]
+    assert summed.mean == pytest.approx(fmean(means))
+    assert "q0 read mean" in str(seeds)
+
+
+REPAIRS = Repairs(
+    rounds=3,
+    inversions=12,
+    given=5,
+    refreshed=7,
+    moved=25,
+    moved_by_all=1000,
+    checks=2,
+    margins=[0.1, 0.2],
+    left_out=0,
+)
+
+
+def told(run: Result, name: str) -> list[str]:
+    """The lines of a figure of a run, without its name."""
+    lines = str(run).splitlines()
+    at = next(at for at, line in enumerate(lines) if line.startswith(name))
+    end = next(at for at in range(at + 1, len(lines)) if not lines[at].startswith(" " * 11))
+    return [line[11:] for line in lines[at:end]]
+
+
+def test_repairs_are_told() -> None:
+    run = drawn.one()
+    assert "repairs" not in str(run)
+    assert told(replace(run, repairs=REPAIRS), "repairs") == [
+        "3 rounds, 12 inversions: 5 blocks given, 7 refreshed",
+        "25 pages moved, 2.5 % of all that the controller moved",
+        "margins 10 %, 20 % of the most retries",
+    ]
+    none = replace(REPAIRS, rounds=0)
+    assert told(replace(run, repairs=none), "repairs") == ["no round has come yet"]
+    left = replace(none, left_out=2)
+    expected = ["no round has come yet, 2 left out for wear levelling"]
+    assert told(replace(run, repairs=left), "repairs") == expected
+    still = replace(REPAIRS, moved=0, moved_by_all=0, left_out=1)
+    assert told(replace(run, repairs=still), "repairs")[1:] == [
+        "1 left out for wear levelling",
+        "margins 10 %, 20 % of the most retries",
+    ]
+    # What a run makes of it: none comes in so short a time.
+    assert told(drawn.prioritised()[1], "repairs") == ["no round has come yet"]
+
+
+def test_wear_is_told_by_priority() -> None:
+    _, run = drawn.prioritised()
+    parts = (Wear(9.25, 8, 11), Wear(0, 0, 0), Wear(1200, 1000, 1300))
+    worn = replace(run, wear=WearResult(10.5, 8, 1300, parts))
+    assert told(worn, "wear") == [
+        "10.5 (8 to 1,300) P/E cycles",
+        "priority 0 (high): 9.2 (8 to 11)",
+        "priority 1 (mid): –",
+        "priority 2 (low): 1,200.0 (1,000 to 1,300)",
+    ]
+    assert told(replace(run, wear=WearResult(10.5, 8, 13)), "wear") == ["10.5 (8 to 13) P/E cycles"]
+    assert "P/E" not in str(drawn.one()), "nothing is worn"
+
+
+def test_what_was_sensed_in_vain_is_told() -> None:
+    base, run = drawn.prioritised()
+    assert run.sensed_in_vain
+    (line,) = told(run, "in vain")
+    assert line == f"{run.sensed_in_vain:,} attempts sensed ahead, not needed"
+    assert "in vain" not in str(base)
+
+
+def test_retries_are_drawn_as_boxes_a_run_and_queue() -> None:
+    runs = drawn.prioritised()
+    found = rows(drawn_of(*runs)["queue-retries"])
+    pairs = [(run, at) for run in runs for at in range(3)]
+    for row, (run, at) in zip(found, pairs, strict=True):
+        pages = sorted(expanded(run.queues[at].read_retries))
+        assert (row["label"], row["queue"]) == (run.scheme, f"queue {at} ({APPS[at]})")
+        assert row["pages"] == len(pages)
+        for name, share in (("p1", 1), ("q1", 25), ("median", 50), ("q3", 75), ("p99", 99)):
+            # The first page that so many in a hundred are not above.
+            assert row[name] == pages[-(-len(pages) * share // 100) - 1], name
+    spec = drawn_of(*runs)["queue-retries"].chart.to_dict()
+    drawn_from = [
+        (layer["encoding"]["y"]["field"], layer["encoding"].get("y2", {}).get("field"))
+        for layer in spec["layer"]
+    ]
+    box = ("q1", "q3")
+    assert drawn_from == [("p1", "q1"), ("q3", "p99"), box, box, ("median", None)]
+    scale = spec["layer"][0]["encoding"]["color"]["scale"]
+    assert scale["domain"] == [f"queue {at} ({app})" for at, app in enumerate(APPS)]
+    assert len(set(scale["range"])) == 3
+    assert spec["layer"][0]["encoding"]["y"]["axis"]["title"] == "Retries"
+
+
+def test_retries_are_drawn_only_of_several_queues_some_of_which_need_them() -> None:
+    _, run = drawn.prioritised()
+    flat = [replace(queue, read_retries=[40, 0, 0]) for queue in run.queues]
+    alone = [run.queues[0], *(replace(q, read=replace(q.read, requests=0)) for q in run.queues[1:])]
+    for other in (
+        *(drawn.one(), drawn.busy(), drawn.queued()),
+        *(replace(run, queues=some_queues) for some_queues in (flat, alone)),
+    ):
+        assert "queue-retries" not in drawn_of(other)
+    # A run without them beside one that has them has no boxes.
+    both = drawn_of(run, replace(drawn.one(), workload=run.workload))
+    assert {row["label"] for row in rows(both["queue-retries"])} == {"rgftl+"}
+
+
+def test_what_reads_wait_and_the_rest_sum_to_their_mean() -> None:
+    runs = drawn.prioritised()
+    figure = drawn_of(*runs)["queue-waiting"]
+    x = figure.chart.to_dict()["encoding"]["x"]
+    assert x["stack"] == "zero"
+    unit = {"(µs)": 1, "(ms)": 1e3}[x["axis"]["title"].split()[-1]]
+    found = {(row["bar"], row["part"]): row["value"] * unit for row in rows(figure)}
+    assert len(found) == 2 * 2 * 3
+    for run in runs:
+        for at, queue in enumerate(run.queues):
+            label = f"{run.scheme}, queue {at} ({APPS[at]})"
+            waited, rest = (found[label, part] for part in (BEFORE, REST))
+            assert waited == pytest.approx(queue.read_waiting_us, 1e-4)
+            assert waited + rest == pytest.approx(queue.read.latency_us.mean, 1e-4)
+    assert figure.lanes == 6
+    assert {"queue-waiting", "blame-read"} <= set(drawn_of(drawn.queued()))
+    assert not {"queue-waiting"} & {*drawn_of(drawn.one()), *drawn_of(drawn.busy())}
+
+
+BEFORE, REST = "before the command", "from the command on"
+
+
+def test_wear_is_drawn_over_replays() -> None:
+    base, run = drawn.prioritised()
+    figure = drawn_of(base, run)["wear-replays"]
+    unit = figure.chart.to_dict()["layer"][0]["encoding"]["x"]["axis"]["title"]
+    assert unit == "Written by the host (MB)"
+    found = {
+        (label, of): [row for row in rows(figure) if (row["label"], row["of"]) == (label, of)]
+        for label in ("baseline", "rgftl+")
+        for of in ("all blocks", "within a priority")
+    }
+    # Not of a run whose priorities have no blocks of their own.
+    assert not found["baseline", "within a priority"]
+    for of in ("all blocks", "within a priority"):
+        written, points = 0, found["rgftl+", of]
+        for one, point in zip(run.replays, points, strict=True):
+            written += one.write.bytes
+            parts = [one.wear] if of == "all blocks" else one.wear.priorities
+            assert point["spread"] == max(part.max - part.min for part in parts or ())
+            assert point["written"] == pytest.approx(written / 1e6, 1e-4)
+    assert [row["spread"] for row in found["baseline", "all blocks"]] == [
+        one.wear.max - one.wear.min for one in base.replays
+    ]
+    assert "wear-replays" not in drawn_of(base)
+    assert "wear-replays" not in drawn_of(replace(run, replays=()))
+    layers = figure.chart.to_dict()["layer"]
+    assert ["all blocks" in layers[0]["transform"][0]["filter"]] == [True]
+    assert ["within" in layers[1]["transform"][0]["filter"]] == [True]
