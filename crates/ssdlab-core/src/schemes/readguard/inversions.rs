@@ -88,8 +88,8 @@ impl Answer for Inversions {
 const LEAST: Nanos = Nanos::from_ms(60_000);
 
 impl Inversions {
-    /// Finds the inversions of one pair of priorities, and what mends each; how many pages that moves. The worst blocks of `high` come
-    /// first, and the best of `low`; those that a job takes leave the two lists.
+    /// Finds the inversions of one pair of priorities, and what mends each; how many pages that moves. The
+    /// worst blocks of `high` come first, and the best of `low`; those that a job takes leave the lists.
     fn repair(
         &mut self,
         (high, low): (&mut Vec<Graded>, &mut Vec<Graded>),
