@@ -30,6 +30,8 @@ SIZES = {
     "4 TB": "readguard-tlc-4t",
 }
 MIXES = ["mix-a", "mix-b", "mix-c", "mix-d", "mix-e"]
+# Those of 52 and 72 million requests; the others have 250 million and more.
+IN_FULL = ["mix-b", "mix-d"]
 SCHEMES = ["baseline", "rgftl", "rgftl-", "rgftl++"]
 PLUS = ["baseline+", "rgftl+"]
 ORACLES = ["nopftl", "rorftl"]
@@ -242,10 +244,10 @@ def extra(result: ssdlab.Result) -> float:
 
 def in_full(study: Study) -> Iterator[str]:
     """Run the mixes to their end on the old drive: only then the quality monitor has its rounds."""
-    found = study.of(STAGES["old"], ["baseline", "rgftl"], MIXES, study.limit)
+    found = study.of(STAGES["old"], ["baseline", "rgftl"], IN_FULL, study.limit)
     study.found["full"] = found
     rows = []
-    for mix, base, result in zip(MIXES, found["baseline"], found["rgftl"], strict=True):
+    for mix, base, result in zip(IN_FULL, found["baseline"], found["rgftl"], strict=True):
         done = result.repairs
         assert done is not None
         rows.append(
@@ -406,6 +408,8 @@ def ledger(study: Study) -> Iterator[str]:
     seen = [against(stage["rgftl++"], stage["baseline"], tails)[0] for stage in stages]
     nopftl, rorftl = found["ycsb"]["nopftl"][0], found["ycsb"]["rorftl"][0]
     oracle = [percent(figure(nopftl)[0], figure(rorftl)[0]) for figure in (tails, means)]
+    mix_c = MIXES.index("mix-c")
+    writes_c, base_c = (old[scheme][mix_c].write.latency_us.mean for scheme in ("rgftl", "baseline"))
     writes = [
         percent(new.write.latency_us.mean, old_.write.latency_us.mean)
         for new, old_ in zip(full["rgftl"], full["baseline"], strict=True)
@@ -418,7 +422,6 @@ def ledger(study: Study) -> Iterator[str]:
     plus_lows = [under(stage["rgftl+"], means, 2) for stage in plus]
     plus_mids = [under(stage["rgftl+"], means, 1) for stage in plus]
     plus_gain = against(plus[2]["rgftl+"], plus[2]["baseline+"], means)[0]
-    mix_c = MIXES.index("mix-c")
     lazily = against([old["rgftl"][mix_c]], [old["rgftl-"][mix_c]], means)[0]
     base_a = [[under([stage["baseline"][0]], means, app) for app in (1, 2)] for stage in stages]
     plus_a = [under([stage["baseline+"][0]], means, 1) for stage in plus]
@@ -443,7 +446,7 @@ def ledger(study: Study) -> Iterator[str]:
          judged(*(mine > whole for mine, whole in zip(seen, p99, strict=True)))],
         ["R6", "YCSB, old: `nopftl` over `rorftl`, high: p99, mean", "up to +37 / +25 %", several(oracle),
          near(oracle, [37.4, 25])],
-        ["R7", "write latency: mean; MixC", "+2.8; +5.9 %", f"{fmean(writes):+.1f}; {writes[mix_c]:+.1f}",
+        ["R7", "write latency: mean (MixB, MixD); MixC, without a round", "+2.8; +5.9 %", f"{fmean(writes):+.1f}; {percent(writes_c, base_c):+.1f}",
          judged(ran, 0 <= fmean(writes) <= 6)],
         ["R8", "WAF, old, the most", "≤ +7.9 %", f"{max(wafs):+.1f}", judged(ran, max(wafs) <= 7.9)],
         ["R9", "`rgftl+`: high against low; against mid", "−23 −23 −30 %; −6 −20 −23 %",
@@ -464,7 +467,7 @@ def ledger(study: Study) -> Iterator[str]:
          near(plus_a, [23.3, 25.9, 29.3])],
         ["R18", "`rgftl+` under `baseline+`, old, high", "−27 %", f"{plus_gain:+.0f}", near([plus_gain], [-26.6])],
         ["R19", "retries rise from high to low in `rgftl`, not in `baseline`", "order",
-         f"in {sum(app == sorted(app) for app in by_app)} of 5 mixes; in {sum(app == sorted(app) for app in base_by_app)}",
+         f"in {sum(app == sorted(app) for app in by_app)} of {len(by_app)} mixes; in {sum(app == sorted(app) for app in base_by_app)}",
          judged(ran, all(app == sorted(app) for app in by_app), any(app != sorted(app) for app in base_by_app))],
     ]  # fmt: skip
     yield from grid(["claim", "of what", "paper", "ours", "verdict"], rows)

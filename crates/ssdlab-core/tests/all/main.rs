@@ -22,6 +22,7 @@ mod probes;
 mod pv_read;
 mod pv_read_scope;
 mod readguard;
+mod readguard_parts;
 mod refusals;
 mod regressions;
 mod retries_ahead;

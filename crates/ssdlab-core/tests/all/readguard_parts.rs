@@ -1,0 +1,136 @@
+//! Each part of ReadGuard's block manager on a drive that has none of the others.
+
+use std::sync::Arc;
+
+use ssdlab_base::rng;
+use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::audit::Pace;
+use ssdlab_core::{Drive, Op, Resolved, Tenant};
+use ssdlab_nand::{BlockId, Lpn};
+
+use crate::support::{Rig, SPP, config};
+
+/// Four planes of 60 blocks that differ.
+const DRIVE: [&str; 5] = [
+    "geometry = { channels = 2, planes = 2, blocks = 60, pages = 12, cell = \"tlc\" }",
+    "physics.retries = {}",
+    "start = { pe_cycles = 2000, pe_spread = 15, dwell = \"1d\" }",
+    "host.queues = 3",
+    "ftl.overprovisioning = 0.4",
+];
+const FULL: &str = "start = { fill = 1, age_max = \"90d\" }";
+const POOLS: &str = "belief.grade.subpools = {}";
+const DAY: u64 = 86_400_000_000_000;
+
+/// A drive whose thirds are those of three tenants, with these settings on top.
+fn rig(sets: &[&str]) -> Rig {
+    let resolved = Resolved::new(&config(&[&DRIVE, sets].concat()), 1).expect("a drive");
+    let third = resolved.logical_pages / 3;
+    let tenants =
+        [0, 1, 2].map(|queue| Tenant { first: u32::from(queue) * third, pages: third, queue });
+    let mut drive = Drive::for_tenants(Arc::new(resolved), &tenants);
+    assert!(drive.watch(Pace::Every(3)));
+    Rig { drive, done: Vec::new(), tag: 0 }
+}
+
+/// Writes pages of these queues at random.
+fn churn(rig: &mut Rig, queues: &[u8], writes: u64) {
+    let third = u64::from(rig.drive.resolved().logical_pages / 3);
+    for number in 0..writes {
+        let queue = queues[(number % queues.len() as u64) as usize];
+        let page = u64::from(queue) * third + rng::below(rng::hash(7, number, 0), third);
+        rig.offer(Op::Write, page * SPP, SPP, queue).expect("room");
+        rig.wait_below(8).unwrap();
+    }
+    rig.finish();
+}
+
+/// How far the blocks that hold data were made worse than as many of the best: 0 the best, 1 as all are.
+fn worse_than_best(drive: &Drive) -> f64 {
+    let geometry = drive.resolved().geometry();
+    let mut rates = drive.flash().cells.base_rates(geometry);
+    let blocks = (0..geometry.block_count()).map(BlockId);
+    let used = blocks.filter(|&block| drive.ftl().blocks.written(block) > 0);
+    let used: Vec<f64> = used.map(|block| rates[block.index()]).collect();
+    rates.sort_by(f64::total_cmp);
+    let mean = |rates: &[f64]| rates.iter().sum::<f64>() / rates.len() as f64;
+    let best = mean(&rates[..used.len()]);
+    (mean(&used) - best) / (mean(&rates) - best)
+}
+
+/// Pages that lie in a block of another queue's.
+fn strangers(drive: &Drive) -> usize {
+    let third = drive.resolved().logical_pages / 3;
+    let class = |page: u32| {
+        let ppn = drive.ftl().map.get(Lpn(page))?;
+        Some(drive.ftl().blocks.class(drive.resolved().geometry().block_of(ppn)))
+    };
+    (0..3 * third)
+        .filter(|&page| class(page).is_some_and(|own| u32::from(own) != page / third))
+        .count()
+}
+
+fn spread(drive: &Drive) -> u32 {
+    let wear: Vec<u32> = drive.ftl().blocks.usable_erases().collect();
+    wear.iter().max().unwrap() - wear.iter().min().unwrap()
+}
+
+#[test]
+fn the_grader_alone_has_the_best_blocks_written_first() {
+    let run = |sets: &[&str]| {
+        let mut rig = rig(sets);
+        churn(&mut rig, &[0, 1, 2], 400);
+        worse_than_best(&rig.drive)
+    };
+    let graded = run(&["belief.retries = \"known\"", "ftl.opens = \"fewest_retries\""]);
+    let plain = run(&[]);
+    assert!(graded < 0.1 && plain > 0.8, "{graded} and {plain}");
+}
+
+#[test]
+fn subpools_alone_keep_queues_apart_and_plain_collection_keeps_them_so() {
+    let run = |sets: &[&str]| {
+        let mut rig = rig(&[&[FULL][..], sets].concat());
+        churn(&mut rig, &[0, 1, 2], 3_000);
+        assert!(rig.ops(OpKind::Erase, Cause::Gc) > 50);
+        strangers(&rig.drive)
+    };
+    assert_eq!(run(&[POOLS, "place = [{ by_priority = {} }]"]), 0);
+    assert!(run(&[POOLS]) > 100, "nobody asks for a queue's own blocks");
+}
+
+#[test]
+fn collection_by_subpool_alone_frees_blocks_for_the_one_that_writes() {
+    let collect = "tend = { subpool_gc = true, gc = { threshold = 0, hard = 0 } }";
+    let mut rig = rig(&[FULL, POOLS, "place = [{ by_priority = {} }]", collect]);
+    churn(&mut rig, &[2], 3_000);
+    assert!(rig.ops(OpKind::Erase, Cause::Gc) > 50);
+    assert_eq!(strangers(&rig.drive), 0);
+}
+
+#[test]
+fn the_quality_monitor_alone_repairs() {
+    let mut rig = rig(&[
+        FULL,
+        POOLS,
+        "belief.retries = \"known\"",
+        "tend.inversions = { interval = \"7d\", margin = 0, monitor = false }",
+    ]);
+    rig.until(7 * DAY).finish();
+    let repairs = rig.drive.repairs().unwrap();
+    assert!(repairs.rounds == 1 && repairs.inversions > 20, "{repairs:?}");
+    assert_eq!(rig.ops(OpKind::Program, Cause::Gc), 0);
+    assert!(rig.ops(OpKind::Erase, Cause::Refresh) > 0);
+}
+
+#[test]
+fn wear_is_levelled_by_two_pools_alone() {
+    let run = |level: &str| {
+        let mut rig = rig(&[FULL, "start.pe_spread = 0", level]);
+        churn(&mut rig, &[2], 30_000);
+        (spread(&rig.drive), rig.ops(OpKind::Erase, Cause::Wl))
+    };
+    let (plain, none) = run("tend.static_wear = false");
+    let (levelled, moved) = run("tend.dual_pool = { threshold = 5, across = 70 }");
+    assert!(none == 0 && moved > 0 && 2 * levelled < plain, "{levelled} and {plain}");
+}
