@@ -9,7 +9,8 @@ use super::Drive;
 use crate::account::{Cause, OpKind};
 use crate::ftl::BlockState;
 
-/// Shares of the blocks that are not bad at which it is noted how much the host had programmed; the first block besides.
+/// Shares of the blocks that are not bad at which it is noted how much the host had programmed; the first
+/// block besides.
 const MARKS: [f64; 5] = [0.01, 0.02, 0.05, 0.1, 0.2];
 
 /// A moment in a drive's life.
