@@ -158,6 +158,11 @@ impl Chip {
         self.times.decode(rung)
     }
 
+    /// Whether every sensing and every decoding takes some time.
+    pub fn attempts_take_time(&self) -> bool {
+        self.times.attempts_take_time()
+    }
+
     /// Time to program a page.
     #[inline]
     pub fn program_time(&self, page_type: PageType, voltage: Voltage) -> Nanos {

@@ -155,6 +155,10 @@ impl Times {
         self.sense[row * self.rungs + usize::from(rung)]
     }
 
+    pub(crate) fn attempts_take_time(&self) -> bool {
+        self.sense.iter().chain(&*self.decode).all(|&time| time > Nanos::ZERO)
+    }
+
     #[inline]
     pub(crate) fn program(&self, at: PageType, by: Voltage) -> Nanos {
         self.program[by.index() * PageType::MOST + at.index()]

@@ -346,10 +346,15 @@ impl<'a> Replay<'a> {
     #[inline]
     fn run_to(&mut self, to: SimTime) {
         while self.observer.due() <= to {
-            self.go_on(SimTime::from_ns(self.observer.due().as_ns() - 1));
-            self.observer.close(self.drive, self.in_system);
+            self.end_interval();
         }
         self.go_on(to);
+    }
+
+    /// Lets everything happen before the open interval ends, and ends it.
+    fn end_interval(&mut self) {
+        self.go_on(SimTime::from_ns(self.observer.due().as_ns() - 1));
+        self.observer.close(self.drive, self.in_system);
     }
 
     #[inline]
@@ -364,11 +369,12 @@ impl<'a> Replay<'a> {
         self.hear();
     }
 
-    /// Lets the next thing happen; false if there is none.
+    /// Lets the next thing happen, the end of an interval perhaps; false if there is none.
     fn step(&mut self) -> bool {
         let Some(next) = self.drive.next_event() else { return false };
-        while self.observer.due() <= next {
-            self.observer.close(self.drive, self.in_system);
+        if self.observer.due() <= next {
+            self.end_interval();
+            return true;
         }
         self.drive.advance_once(next, &mut self.done);
         self.hear();

@@ -82,6 +82,9 @@ fn run_one(
     let mut feed = Feed::open(prepared, &mut remarks)?;
     let ready = watch.elapsed();
     let observer = Observer::new(prepared)?;
+    if prepared.plan.timeline.is_none() {
+        drive.foresee();
+    }
     let replay = Replay::new(&mut drive, prepared.warmup, control, progress, observer);
     let (course, observer) = replay.run(prepared, &mut feed)?;
     let looped = watch.elapsed() - ready;

@@ -86,6 +86,32 @@ fn a_run_that_is_watched_is_the_same_run() {
 }
 
 #[test]
+fn a_run_that_foresees_tells_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    for closed in [None, Some(8)] {
+        let mut foreseeing =
+            Plan { closed, detail: true, interval: Some("300us".into()), ..plan() };
+        foreseeing.set.push("flash.hold_until_decoded=true".into());
+        if closed.is_some() {
+            foreseeing.set.retain(|line| !line.starts_with("workload.interarrival"));
+        }
+        // Nothing is foreseen where all is recorded.
+        let timeline = Some(folder.path().join("timeline"));
+        let plain = Plan { timeline, timeline_span: Some("1us".into()), ..foreseeing.clone() };
+        let [plain, foreseeing] = [plain, foreseeing].map(|plan| {
+            let mut told = serde_json::to_value(run(plan)).unwrap();
+            let fields = told.as_object_mut().unwrap();
+            fields.retain(|name, _| !["sim", "provenance", "remarks"].contains(&name.as_str()));
+            told
+        });
+        assert!(plain["retries"].as_u64().unwrap() > 1000, "{}", plain["retries"]);
+        for (field, told) in plain.as_object().unwrap() {
+            assert_eq!(*told, foreseeing[field], "{field}");
+        }
+    }
+}
+
+#[test]
 fn the_log_has_every_request_and_all_of_its_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.parquet");

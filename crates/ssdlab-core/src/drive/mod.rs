@@ -284,6 +284,7 @@ impl Drive {
     pub fn advance(&mut self, to: SimTime, completions: &mut Vec<Completion>) {
         while self.step(to) {}
         self.now = self.now.max(to.as_ns());
+        self.flash.all_fired(to);
         completions.append(&mut self.completions);
     }
 
@@ -307,10 +308,12 @@ impl Drive {
         if flash == next {
             self.flash.fire();
             self.hear();
-        } else if buffer == next {
-            self.buffer_fires();
         } else {
-            self.round();
+            self.flash.all_fired(next);
+            match buffer == next {
+                true => self.buffer_fires(),
+                false => self.round(),
+            }
         }
         self.serve_idle();
         self.look();
@@ -443,7 +446,18 @@ impl Drive {
     /// Records from now on what every part of the back end does, as long as it begins before
     /// `until`; [`Flash::timeline`] tells.
     pub fn record(&mut self, until: SimTime) {
+        debug_assert!(!self.flash.foresees(), "a drive that foresees passes moments over");
         self.flash.record(self.now, until.as_ns());
+    }
+
+    /// Works out from now on what follows from a read as soon as that is known, where it can: less happens
+    /// by itself, and all of it as it would. Not of a drive that is watched or recorded or that has
+    /// something under way.
+    pub fn foresee(&mut self) {
+        // Who learns may choose another rung once the attempt before has failed.
+        if self.is_idle() && self.auditor.is_none() && !self.learns {
+            self.flash.foresee();
+        }
     }
 
     /// How a block is at `now`, counted within its plane; `None` if it is bad.

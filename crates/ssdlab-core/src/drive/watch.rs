@@ -19,10 +19,10 @@ pub(super) use watch;
 impl Drive {
     /// Checks from now on that every read returns what was written last, that time goes on and is
     /// accounted for, and at this pace that the drive's books agree with one another; false if
-    /// something is under way, so that it is too late.
+    /// something is under way or the drive foresees what will be, so that it is too late.
     pub fn watch(&mut self, pace: Pace) -> bool {
         let buffered = self.buffer.as_ref().is_some_and(|buffer| buffer.pages().next().is_some());
-        if !self.is_idle() || buffered || self.unfinished() > 0 {
+        if !self.is_idle() || buffered || self.unfinished() > 0 || self.flash.foresees() {
             return false;
         }
         let (jobs, waiting) = (self.jobs_of_planes(), self.waiting_for_entries());

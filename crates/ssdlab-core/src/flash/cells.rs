@@ -384,6 +384,11 @@ impl Cells {
         self.chip.decode_time(txn.rung)
     }
 
+    /// Whether no attempt to read is over as soon as it begins.
+    pub(super) fn attempts_take_time(&self) -> bool {
+        self.chip.attempts_take_time()
+    }
+
     #[inline]
     pub(super) fn program_time(&self, txn: &Txn) -> Nanos {
         self.chip.program_time(txn.page_type, txn.voltage)

@@ -33,6 +33,18 @@ impl Link {
         true
     }
 
+    /// As [`Link::request`] of one whose service is known to end when its time counts from; those whose
+    /// service ends first go first.
+    #[inline]
+    pub fn request_until(&mut self, txns: &mut Txns, id: TxnId) -> bool {
+        let first = !self.holder.is_some() || txns[id].since < txns[self.holder].since;
+        let later = if first { std::mem::replace(&mut self.holder, id) } else { id };
+        if later.is_some() {
+            self.waiting.insert_by(txns, later, |txn| txn.since);
+        }
+        first
+    }
+
     /// Ends the service of the holder: who it was, and who is served next.
     #[inline]
     pub fn release(&mut self, txns: &Txns, now: u64) -> (TxnId, Option<TxnId>) {

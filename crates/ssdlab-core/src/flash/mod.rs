@@ -18,6 +18,7 @@ mod ahead;
 mod aside;
 mod audit;
 mod cells;
+mod foresight;
 mod lanes;
 mod link;
 mod service;
@@ -43,6 +44,7 @@ use ssdlab_nand::{Geometry, PlaneId};
 
 use crate::account::{Cause, OpKind, Part};
 use crate::timers::Timers;
+use foresight::Line;
 use lanes::Lanes;
 use link::Link;
 use unit::Unit;
@@ -58,6 +60,8 @@ pub enum Event {
     Done(TxnId),
     /// The reads that this unit holds did not decode: say at which rung each goes on.
     Failed(UnitId),
+    /// What this unit has sensed will fail: say at which rung it goes on then.
+    Fails(UnitId),
     /// This unit may sense the next attempts of its reads ahead: say at which rungs.
     Sensed(UnitId),
     /// A read that its unit has let go did not decode: it must be enqueued again.
@@ -146,6 +150,10 @@ pub struct Flash {
     buses: Box<[Link]>,
     engines: Box<[Link]>,
     timers: Timers,
+    /// What is foreseen of each channel; empty if nothing is.
+    lines: Box<[Line]>,
+    /// The last moment at which something happened, and the last slot whose timer has fired then.
+    fired: (u64, usize),
     seq: u64,
     /// Whether transactions have taken the places of others.
     shares_places: bool,
@@ -185,6 +193,8 @@ impl Flash {
             buses: vec![Link::default(); channels].into_boxed_slice(),
             engines: vec![Link::default(); channels].into_boxed_slice(),
             timers: Timers::new(units.len() + 2 * channels),
+            lines: Box::default(),
+            fired: (0, 0),
             units,
             setup,
             geometry: geometry.clone(),
@@ -259,6 +269,7 @@ impl Flash {
         self.note_wait(id, now);
         self.lanes[plane.index()].push(&mut self.txns, id);
         self.list(self.unit_of(plane));
+        self.look_again(self.unit_of(plane), now);
     }
 
     /// Puts a transaction back into its lane, before all that came later.
@@ -268,6 +279,7 @@ impl Flash {
         self.note_wait(id, now);
         self.lanes[plane.index()].push(&mut self.txns, id);
         self.list(self.unit_of(plane));
+        self.look_again(self.unit_of(plane), now);
     }
 
     /// Remembers what the unit had given to each cause when this transaction began to wait.
@@ -436,13 +448,20 @@ impl Flash {
 
     /// Attempts of reads after the first, reads that no rung decoded, suspensions.
     pub fn troubles(&self) -> (u64, u64, u64) {
-        (self.retries, self.uncorrectable, self.set_aside.programs + self.set_aside.erases)
+        (
+            self.retries - self.retries_to_come(),
+            self.uncorrectable,
+            self.set_aside.programs + self.set_aside.erases,
+        )
     }
 
     /// Nanoseconds in service until `now` of every array unit and of every bus.
     pub fn busy(&self, now: u64) -> (Vec<u64>, Vec<u64>) {
         let units = self.units.iter().map(|unit| unit.busy(now)).collect();
-        let buses = self.buses.iter().map(|bus| bus.busy(now)).collect();
+        let buses = match self.foresees() {
+            true => self.lines.iter().map(|line| line.busy(now)).collect(),
+            false => self.buses.iter().map(|bus| bus.busy(now)).collect(),
+        };
         (units, buses)
     }
 
@@ -460,7 +479,8 @@ impl Flash {
     pub fn reset_counts(&mut self, now: u64) {
         self.ops = Default::default();
         self.cells.reset_counts();
-        (self.retries, self.uncorrectable, self.in_vain) = (0, 0, 0);
+        self.retries = self.retries_to_come();
+        (self.uncorrectable, self.in_vain) = (0, 0);
         self.set_aside = SetAside::default();
         self.busy_before = self.busy(now);
     }

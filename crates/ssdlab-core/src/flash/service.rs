@@ -122,11 +122,18 @@ impl Flash {
         self.timers.set(id.0 as usize, SimTime::from_ns(now) + span);
     }
 
+    /// Everything up to and including this moment has happened here.
+    #[inline]
+    pub fn all_fired(&mut self, at: SimTime) {
+        self.fired = self.fired.max((at.as_ns(), usize::MAX));
+    }
+
     /// Lets the earliest thing happen; when that was.
     #[inline]
     pub fn fire(&mut self) -> SimTime {
         let (time, slot) = self.timers.next().expect("a moment was announced");
         let now = time.as_ns();
+        self.fired = self.fired.max((now, slot));
         let (units, buses) = (self.units.len(), self.buses.len());
         if slot < units {
             self.timers.set(slot, SimTime::NEVER);
@@ -189,6 +196,9 @@ impl Flash {
     pub(super) fn sensed(&mut self, id: UnitId, now: u64) {
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| flash.txns[member].charge(Part::Sense, now));
+        if self.foresees() && self.fails_for_sure(id) {
+            return self.events.push(Event::Fails(id));
+        }
         if !self.setup.cache_read {
             self.set_state(id, State::Out, now);
             self.units[id.0 as usize].pending = 0;
@@ -219,6 +229,9 @@ impl Flash {
     #[inline]
     fn request_bus(&mut self, id: UnitId, member: TxnId, now: u64) {
         let channel = self.units[id.0 as usize].channel as usize;
+        if self.foresees() {
+            return self.book(channel, member, now);
+        }
         let txn = &self.txns[member];
         let brings_out = txn.kind == OpKind::Read && !txn.commanded;
         let urgent = brings_out && self.setup.data_out_first;
@@ -246,6 +259,9 @@ impl Flash {
         self.ends(self.units.len() + channel, now);
         let (ended, next) = self.buses[channel].release(&self.txns, now);
         match next {
+            Some(next) if self.foresees() => {
+                self.timers.set(self.units.len() + channel, SimTime::from_ns(self.txns[next].since))
+            }
             Some(next) => self.transfer(channel, next, now),
             None => self.timers.set(self.units.len() + channel, SimTime::NEVER),
         }
@@ -320,6 +336,10 @@ impl Flash {
         self.ends(self.units.len() + self.buses.len() + channel, now);
         let (ended, next) = self.engines[channel].release(&self.txns, now);
         match next {
+            Some(next) if self.foresees() => self.timers.set(
+                self.units.len() + self.buses.len() + channel,
+                SimTime::from_ns(self.txns[next].since),
+            ),
             Some(next) => {
                 let span = self.cells.decode_time(&self.txns[next]);
                 self.decode(channel, next, span, now);

@@ -296,16 +296,22 @@ impl Fifo {
     /// Puts `id` in its place in the order of coming: as a rule at the end.
     #[inline]
     pub(super) fn insert(&mut self, txns: &mut Txns, id: TxnId) {
-        match self.tail.is_some() && txns[self.tail].seq > txns[id].seq {
-            true => self.insert_before(txns, id),
+        self.insert_by(txns, id, |txn| txn.seq);
+    }
+
+    /// Puts `id` in its place in the order of this: as a rule at the end.
+    #[inline]
+    pub(super) fn insert_by(&mut self, txns: &mut Txns, id: TxnId, by: impl Fn(&Txn) -> u64) {
+        match self.tail.is_some() && by(&txns[self.tail]) > by(&txns[id]) {
+            true => self.insert_before(txns, id, by),
             false => self.push(txns, id),
         }
     }
 
-    /// Puts `id` before all that came later.
-    fn insert_before(&mut self, txns: &mut Txns, id: TxnId) {
+    /// Puts `id` before all that come later.
+    fn insert_before(&mut self, txns: &mut Txns, id: TxnId, by: impl Fn(&Txn) -> u64) {
         let (mut before, mut after) = (TxnId::NONE, self.head);
-        while after.is_some() && txns[after].seq < txns[id].seq {
+        while after.is_some() && by(&txns[after]) < by(&txns[id]) {
             (before, after) = (after, txns[after].next);
         }
         txns[id].next = after;

@@ -111,6 +111,8 @@ pub struct Unit {
     /// takes time but does not add to these.
     pub left: u64,
     pub ahead: Ahead,
+    /// When the attempt before the one that it senses will fail, where that is foreseen.
+    pub fails_at: u64,
     pub aside: Option<Aside>,
     pub work: Work,
     /// The reads that were set aside last; below them, by `next`, those set aside before, which
@@ -141,6 +143,7 @@ impl Unit {
             suspended: 0,
             left: u64::MAX,
             ahead: Ahead::Nothing,
+            fails_at: 0,
             aside: None,
             work: Work::default(),
             reads_aside: TxnId::NONE,

@@ -50,7 +50,8 @@ pub trait ReadPolicy {
     /// The rung of the first attempt.
     fn start(&mut self, view: &ReadView) -> u8;
 
-    /// The rung to try after `failed` did not decode; higher than it.
+    /// The rung to try after `failed` did not decode; higher than it. Of a policy that does not learn it
+    /// may be asked as soon as `failed` is sensed.
     fn climb(&mut self, _: &ReadView, failed: u8) -> u8 {
         failed + 1
     }

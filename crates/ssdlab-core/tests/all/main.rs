@@ -10,6 +10,7 @@ mod edges;
 mod esra;
 mod esra_reads;
 mod flushes;
+mod foresight;
 mod held;
 mod house;
 mod lives;

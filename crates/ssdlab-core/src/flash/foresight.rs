@@ -1,0 +1,152 @@
+//! What follows once a read is sensed, worked out at once instead of moment by moment.
+//!
+//! A bus and an ECC engine serve in turn, so that it is known from the beginning when each will be done
+//! with a page; and of an attempt that will fail, when the next one is sensed, unless a read comes before
+//! that which may pass. Fewer moments are announced; what comes to pass is the same to the bit.
+
+use ssdlab_base::{Nanos, SimTime};
+
+use super::unit::{State, Unit};
+use super::{Flash, TxnId, UnitId};
+use crate::account::{OpKind, Part};
+
+/// Until when what a channel was asked for takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Line {
+    /// When its bus will be free, and its ECC engine, in nanoseconds.
+    bus: u64,
+    engine: u64,
+    /// Nanoseconds of the bus, those to come included.
+    carried: u64,
+}
+
+impl Line {
+    /// Nanoseconds of the bus until `now`. What is to come begins now and has no gaps.
+    pub fn busy(&self, now: u64) -> u64 {
+        self.carried - self.bus.saturating_sub(now)
+    }
+}
+
+impl Flash {
+    /// Works out from now on what can be foreseen, if this back end is one where it can; nothing may be
+    /// under way.
+    pub fn foresee(&mut self) {
+        let setup = &self.setup;
+        let in_turn = !setup.data_out_first && setup.command_time == Nanos::ZERO;
+        let takes_time = self.cells.attempts_take_time();
+        if self.holds() && setup.ahead.is_none() && in_turn && takes_time && self.timeline.is_none()
+        {
+            self.lines = vec![Line::default(); self.buses.len()].into_boxed_slice();
+        }
+    }
+
+    /// Whether it works out what can be foreseen.
+    #[inline]
+    pub fn foresees(&self) -> bool {
+        !self.lines.is_empty()
+    }
+
+    /// Asks the bus for a page, and the engine if it is read.
+    pub(super) fn book(&mut self, channel: usize, id: TxnId, now: u64) {
+        self.charge_ahead(channel, id, now);
+        let link = match self.txns[id].kind {
+            OpKind::Read => &mut self.engines[channel],
+            _ => &mut self.buses[channel],
+        };
+        let is_first = link.request_until(&mut self.txns, id);
+        let slot = match self.txns[id].kind {
+            OpKind::Read => self.engine_slot(channel),
+            _ => self.units.len() + channel,
+        };
+        if is_first {
+            self.timers.set(slot, SimTime::from_ns(self.txns[id].since));
+        }
+    }
+
+    /// Charges a transaction with all that it will spend at the bus and at the engine.
+    fn charge_ahead(&mut self, channel: usize, id: TxnId, now: u64) {
+        let (line, txn) = (&mut self.lines[channel], &mut self.txns[id]);
+        let reads = txn.kind == OpKind::Read;
+        let span = match reads {
+            true => self.cells.read_transfer(txn, &self.setup.transfer),
+            false => self.setup.transfer[txn.sectors as usize],
+        };
+        let begins = line.bus.max(now);
+        line.bus = begins + span.as_ns();
+        line.carried += span.as_ns();
+        txn.charge(Part::Bus, begins);
+        txn.charge(Part::Transfer, line.bus);
+        if reads {
+            line.engine = line.engine.max(line.bus) + self.cells.decode_time(txn).as_ns();
+            txn.charge(Part::Decode, line.engine);
+        }
+    }
+
+    fn engine_slot(&self, channel: usize) -> usize {
+        self.units.len() + self.buses.len() + channel
+    }
+
+    /// Whether a unit has sensed an attempt that will fail, and nothing that is there now comes between
+    /// that and the next.
+    pub(super) fn fails_for_sure(&self, id: UnitId) -> bool {
+        let txn = &self.txns[self.units[id.0 as usize].head];
+        let fails = txn.rung < txn.rung_needed && txn.rung + 1 < self.cells.rungs();
+        fails && !txn.sibling.is_some() && self.overtaken(id).is_none()
+    }
+
+    /// A unit goes on to sense its read at this rung, once the attempt that it has sensed has failed.
+    pub fn fail_ahead(&mut self, id: UnitId, rung: u8, now: u64) {
+        let unit = &self.units[id.0 as usize];
+        let (head, channel) = (unit.head, usize::from(unit.channel));
+        self.charge_ahead(channel, head, now);
+        self.retries += 1;
+        let txn = &mut self.txns[head];
+        txn.failed += 1;
+        (txn.rung_ahead, txn.rung) = (txn.rung, rung);
+        let fails_at = txn.since;
+        let sensed = SimTime::from_ns(fails_at) + self.cells.sense_time(txn);
+        self.units[id.0 as usize].fails_at = fails_at;
+        self.set_state(id, State::Sensing, now);
+        self.timers.set(id.0 as usize, sensed);
+    }
+
+    /// A transaction has joined the queues of a unit: if it may pass what the unit reads, the attempt
+    /// there must be seen to fail.
+    #[inline]
+    pub(super) fn look_again(&mut self, id: UnitId, now: u64) {
+        if self.foresees() && self.setup.reads_pass {
+            self.take_back(id, now);
+        }
+    }
+
+    fn take_back(&mut self, id: UnitId, now: u64) {
+        let unit = &self.units[id.0 as usize];
+        if !self.has_yet_to_fail(unit) {
+            return;
+        }
+        let (head, channel) = (unit.head, usize::from(unit.channel));
+        let txn = &mut self.txns[head];
+        txn.failed -= 1;
+        self.retries -= 1;
+        txn.rung = txn.rung_ahead;
+        self.set_state(id, State::Out, now);
+        self.units[id.0 as usize].pending = 1;
+        self.timers.set(id.0 as usize, SimTime::NEVER);
+        if self.engines[channel].request_until(&mut self.txns, head) {
+            let slot = self.engine_slot(channel);
+            self.timers.set(slot, SimTime::from_ns(self.txns[head].since));
+        }
+    }
+
+    /// Whether a unit is said to sense although the attempt before that has still to fail.
+    fn has_yet_to_fail(&self, unit: &Unit) -> bool {
+        // It would fail as its channel's engine fires.
+        let fails = (unit.fails_at, self.engine_slot(unit.channel.into()));
+        unit.state == State::Sensing && fails > self.fired
+    }
+
+    /// Attempts that were counted as failed and have still to fail.
+    pub(super) fn retries_to_come(&self) -> u64 {
+        self.units.iter().filter(|unit| self.has_yet_to_fail(unit)).count() as u64
+    }
+}

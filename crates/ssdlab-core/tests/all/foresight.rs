@@ -1,0 +1,81 @@
+//! A drive that foresees does what one does that does not.
+
+use proptest::prelude::*;
+use ssdlab_core::Op;
+
+use crate::support::{Rig, Step, step};
+
+const SHAPE: &str = "
+    geometry = { channels = 2, chips = 2, planes = 2, blocks = 20, cell = \"tlc\", pages = 12 }
+    order = \"priority\"
+    start = { fill = 0.9, pe_cycles = 2000, age_max = \"90d\" }";
+/// Blocks that are shared, and blocks that are dealt out by priority and repaired in rounds.
+const SHARED: &str = "ftl.overprovisioning = 0.5\ntend.gc.threshold = 0.5\nhost.queues = 2";
+const SUBPOOLS: &str = "
+    belief = { grade = { subpools = {} }, retries = \"known\" }
+    place = [{ by_priority = {} }]
+    ftl = { opens = \"fewest_retries\", overprovisioning = 0.5 }
+    tend = { subpool_gc = true, gc = { threshold = 0, hard = 0 }, inversions = { interval = \"1min\" } }
+    flash.time_scale = 10000
+    host.queues = 3";
+
+/// Carries a stream of requests out, at most `depth` at a time, and stops so many nanoseconds after the
+/// last with requests under way.
+fn play(rig: &mut Rig, steps: &[Step], depth: u32, after: u64) -> Result<(), String> {
+    for step in steps {
+        rig.until(rig.now() + step.gap / 8);
+        // The rest of what happens at the same moment comes after the next request.
+        rig.wait_below(depth)?;
+        let total = rig.drive.resolved().sectors();
+        let lba = (step.place * total) >> 16;
+        let sectors = step.sectors.min(total - lba);
+        let op = if step.op == Op::Write { Op::Write } else { Op::Read };
+        rig.offer(op, lba, sectors, step.queue).map_err(|refused| format!("{refused:?}"))?;
+    }
+    rig.until(rig.now() + after);
+    Ok(())
+}
+
+/// All that can be told of a drive.
+fn tell(rig: &Rig) -> String {
+    let (drive, now) = (&rig.drive, rig.now());
+    let flash = drive.flash();
+    let work = (flash.ops(), flash.troubles(), flash.set_aside(), flash.busy_counted(now));
+    format!("{now} {:?} {work:?} {:?}", drive.stats(), drive.ftl().blocks)
+}
+
+proptest! {
+    #[test]
+    fn what_is_foreseen_comes_to_pass_as_it_would(
+        array in prop::sample::select(vec!["plane", "die", "chip"]),
+        blocks in prop::sample::select(vec![SHARED, SUBPOOLS]),
+        preempt in prop::sample::select(vec!["\"nobody\"", "{ esra = { reads = false } }\nflash.program_loops = 4", "{ esra = {} }\nflash.program_loops = 4"]),
+        decode in prop::sample::select(vec![0, 5, 10]),
+        retries in prop::sample::select(vec![1, 3, 25]),
+        depth in prop::sample::select(vec![3u32, 16, 64]),
+        steps in prop::collection::vec(step(), 1..300),
+        after in 0..200_000u64,
+    ) {
+        let sets = [
+            SHAPE.into(),
+            blocks.into(),
+            format!("flash = {{ array = \"{array}\", hold_until_decoded = true }}"),
+            format!("preempt = {preempt}\ntiming.decode = \"{decode}us\""),
+            format!("physics.retries = {{ retries = {retries}, fresh_errors = 200.0 }}"),
+        ];
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let mut plain = Rig::unwatched(&sets, 1).unwrap();
+        let mut foreseeing = plain.clone();
+        foreseeing.drive.foresee();
+        for rig in [&mut plain, &mut foreseeing] {
+            play(rig, &steps, depth, after).map_err(TestCaseError::fail)?;
+        }
+        prop_assert_eq!(tell(&plain), tell(&foreseeing));
+        for rig in [&mut plain, &mut foreseeing] {
+            rig.drive.reset_stats();
+            rig.finish();
+        }
+        prop_assert_eq!(tell(&plain), tell(&foreseeing));
+        prop_assert_eq!(&plain.done, &foreseeing.done);
+    }
+}
