@@ -208,6 +208,9 @@ def test_retries_are_drawn_as_boxes_a_run_and_queue() -> None:
         for name, share in (("p1", 1), ("q1", 25), ("median", 50), ("q3", 75), ("p99", 99)):
             # The first page that so many in a hundred are not above.
             assert row[name] == pages[-(-len(pages) * share // 100) - 1], name
+    spread = [replace(queue, read_retries=[1] * 100) for queue in runs[0].queues]
+    (row, *_) = rows(drawn_of(replace(runs[0], queues=spread))["queue-retries"])
+    assert [row[name] for name in ("p1", "q1", "median", "q3", "p99")] == [0, 24, 49, 74, 98]
     spec = drawn_of(*runs)["queue-retries"].chart.to_dict()
     drawn_from = [
         (layer["encoding"]["y"]["field"], layer["encoding"].get("y2", {}).get("field"))
