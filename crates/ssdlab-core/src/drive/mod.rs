@@ -316,6 +316,7 @@ impl Drive {
             }
         }
         self.serve_idle();
+        self.flash.fired();
         self.look();
         true
     }

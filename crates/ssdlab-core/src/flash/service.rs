@@ -128,15 +128,20 @@ impl Flash {
         self.fired = self.fired.max((at.as_ns(), usize::MAX));
     }
 
-    /// Lets the earliest thing happen; when that was.
+    /// All that follows from the last thing that happened is under way.
+    #[inline]
+    pub fn fired(&mut self) {
+        self.timers.fired();
+    }
+
+    /// Lets the earliest thing happen; when that was. [`Flash::fired`] before the next.
     #[inline]
     pub fn fire(&mut self) -> SimTime {
-        let (time, slot) = self.timers.next().expect("a moment was announced");
+        let (time, slot) = self.timers.fire().expect("a moment was announced");
         let now = time.as_ns();
         self.fired = self.fired.max((now, slot));
         let (units, buses) = (self.units.len(), self.buses.len());
         if slot < units {
-            self.timers.set(slot, SimTime::NEVER);
             self.unit_fires(UnitId(slot as u32), now);
         } else if slot < units + buses {
             self.bus_fires(slot - units, now);
@@ -263,7 +268,7 @@ impl Flash {
                 self.timers.set(self.units.len() + channel, SimTime::from_ns(self.txns[next].since))
             }
             Some(next) => self.transfer(channel, next, now),
-            None => self.timers.set(self.units.len() + channel, SimTime::NEVER),
+            None => {}
         }
         let txn = &mut self.txns[ended];
         txn.charge(Part::Transfer, now);
@@ -344,7 +349,7 @@ impl Flash {
                 let span = self.cells.decode_time(&self.txns[next]);
                 self.decode(channel, next, span, now);
             }
-            None => self.timers.set(self.units.len() + self.buses.len() + channel, SimTime::NEVER),
+            None => {}
         }
         self.txns[ended].charge(Part::Decode, now);
         self.attempt_ends(ended, now);
