@@ -45,6 +45,7 @@ impl Drive {
             return None;
         }
         let mut blocks = media.blocks;
+        blocks.count_full();
         blocks.grade(&drive.grades());
         let quality = start::quality(&drive.resolved, Some(&blocks), &drive.flash.cells);
         start::set_turns(&mut blocks, quality.as_ref());

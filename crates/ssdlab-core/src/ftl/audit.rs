@@ -16,6 +16,7 @@ impl Ftl {
     /// The first thing that is not as it must be.
     pub fn audit(&self) -> Result<Vec<u16>, String> {
         self.audit_map()?;
+        ensure(self.blocks.counts_full(), || "full blocks are not as counted".into())?;
         let mut given = vec![None; self.geometry.block_count() as usize];
         let mut free = vec![false; given.len()];
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {

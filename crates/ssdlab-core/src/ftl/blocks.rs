@@ -39,6 +39,12 @@ pub struct BlockTable {
     clock: u32,
     blocks_per_plane: u32,
     pages_per_block: u16,
+    /// Full blocks by the number of their valid pages, of each number plane after plane. It follows from the
+    /// rest.
+    #[serde(skip)]
+    full: Vec<u32>,
+    #[serde(skip)]
+    planes: usize,
     /// The class of each block, 0 the best; empty if all are alike. Not part of what is on a
     /// drive: each drive sorts its blocks by what it believes.
     #[serde(skip)]
@@ -65,6 +71,8 @@ impl BlockTable {
             clock: 0,
             blocks_per_plane: geometry.blocks,
             pages_per_block: geometry.pages as u16,
+            full: vec![0; (geometry.plane_count() * (geometry.pages + 1)) as usize],
+            planes: geometry.plane_count() as usize,
             class: Vec::new(),
             turn: Vec::new(),
             apart: 0,
@@ -140,7 +148,61 @@ impl BlockTable {
     /// Changes what a block is used for.
     #[inline]
     pub fn set_state(&mut self, block: BlockId, state: BlockState) {
+        if self.is_full(block) {
+            *self.full_like(block) -= 1;
+        }
         self.state[block.index()] = state;
+        if self.is_full(block) {
+            *self.full_like(block) += 1;
+        }
+    }
+
+    #[inline]
+    fn is_full(&self, block: BlockId) -> bool {
+        self.state[block.index()] == BlockState::Closed
+    }
+
+    /// Full blocks of a block's plane with as many valid pages.
+    #[inline]
+    fn full_like(&mut self, block: BlockId) -> &mut u32 {
+        let (valid, plane) = (self.valid[block.index()], self.plane_of(block));
+        &mut self.full[usize::from(valid) * self.planes + plane.index()]
+    }
+
+    /// Changes how many pages of a block hold the newest copy of a logical page.
+    #[inline]
+    fn set_valid(&mut self, block: BlockId, valid: u16) {
+        let is_full = self.is_full(block);
+        if is_full {
+            *self.full_like(block) -= 1;
+        }
+        self.valid[block.index()] = valid;
+        if is_full {
+            *self.full_like(block) += 1;
+        }
+    }
+
+    /// Full blocks with so many valid pages, by plane.
+    pub fn full(&self, valid: u16) -> &[u32] {
+        &self.full[usize::from(valid) * self.planes..][..self.planes]
+    }
+
+    /// Counts the full blocks anew, of a table that was kept.
+    pub fn count_full(&mut self) {
+        self.planes = self.len() / self.blocks_per_plane as usize;
+        self.full = vec![0; self.planes * (usize::from(self.pages_per_block) + 1)];
+        for block in (0..self.len() as u32).map(BlockId) {
+            if self.is_full(block) {
+                *self.full_like(block) += 1;
+            }
+        }
+    }
+
+    /// Whether the full blocks are counted as they are.
+    pub fn counts_full(&self) -> bool {
+        let mut anew = self.clone();
+        anew.count_full();
+        anew.full == self.full
     }
 
     /// Pages of a block that hold the newest copy of a logical page.
@@ -184,7 +246,7 @@ impl BlockTable {
         if *written == self.pages_per_block {
             self.clock += 1;
             self.closed[block.index()] = self.clock;
-            self.state[block.index()] = BlockState::Closed;
+            self.set_state(block, BlockState::Closed);
         }
     }
 
@@ -203,13 +265,13 @@ impl BlockTable {
     /// A page of the block now holds the newest copy of a logical page.
     #[inline]
     pub fn page_valid(&mut self, block: BlockId) {
-        self.valid[block.index()] += 1;
+        self.set_valid(block, self.valid(block) + 1);
     }
 
     /// A page of the block no longer holds the newest copy.
     #[inline]
     pub fn page_invalid(&mut self, block: BlockId) {
-        self.valid[block.index()] -= 1;
+        self.set_valid(block, self.valid(block) - 1);
     }
 
     /// The block has been erased, which counts for so many P/E cycles, and is free.
@@ -217,19 +279,19 @@ impl BlockTable {
         debug_assert_eq!(self.valid(block), 0, "a block with valid pages was erased");
         self.written[block.index()] = 0;
         self.erases[block.index()] += counts_for;
-        self.state[block.index()] = BlockState::Free;
+        self.set_state(block, BlockState::Free);
     }
 
     /// Gives a block the pages with which the drive starts; a full one counts as closed now.
     pub fn lay(&mut self, block: BlockId, written: u16, valid: u16) {
         self.written[block.index()] = written;
-        self.valid[block.index()] = valid;
+        self.set_valid(block, valid);
         if written == self.pages_per_block {
             self.clock += 1;
             self.closed[block.index()] = self.clock;
-            self.state[block.index()] = BlockState::Closed;
+            self.set_state(block, BlockState::Closed);
         } else {
-            self.state[block.index()] = BlockState::Open;
+            self.set_state(block, BlockState::Open);
         }
     }
 

@@ -7,7 +7,7 @@ use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
-use crate::ftl::{BlockState, Pool, Stream};
+use crate::ftl::{BlockState, Stream};
 use crate::policy::tend::{DriveView, Job, TendPolicy};
 use crate::policy::{Answer, Setup};
 
@@ -62,14 +62,10 @@ impl Answer for SubpoolGc {
 impl SubpoolGc {
     /// The full block with the fewest valid pages, on a plane that has nothing to do.
     fn victim(&self, view: &DriveView) -> Option<BlockId> {
-        let idle = (0..view.busy.len()).filter(|&plane| !view.busy[plane]);
-        let pools = idle.map(|plane| view.blocks.pool(PlaneId(plane as u32)));
-        let (least, pool) =
-            pools.map(|pool| (fewest_valid(&pool), pool)).min_by_key(|best| best.0)?;
         // A full page's worth would free nothing.
-        if least >= self.pages_per_block {
-            return None;
-        }
+        let mut few = 0..self.pages_per_block;
+        let (least, plane) = few.find_map(|valid| Some((valid, idle_plane(view, valid)?)))?;
+        let pool = view.blocks.pool(plane);
         let mut blocks = pool.valid.iter().zip(pool.state);
         let at =
             blocks.position(|(&valid, &state)| (valid, state) == (least, BlockState::Closed))?;
@@ -77,14 +73,15 @@ impl SubpoolGc {
     }
 }
 
-/// Valid pages of the full block of a plane that has the fewest; `u16::MAX` if none is full.
-fn fewest_valid(pool: &Pool) -> u16 {
-    // Without a branch, so that the columns are run through many blocks at a time.
-    let of_full = pool.valid.iter().zip(pool.state).map(|(&valid, &state)| {
-        let hidden = if state == BlockState::Closed { 0 } else { u16::MAX };
-        valid | hidden
-    });
-    of_full.fold(u16::MAX, u16::min)
+/// The first plane that has nothing to do and has a full block with so many valid pages.
+fn idle_plane(view: &DriveView, valid: u16) -> Option<PlaneId> {
+    let full = view.blocks.full(valid);
+    // As a rule there is none, which is seen many planes at a time.
+    if full.iter().fold(0, |any, blocks| any | blocks) == 0 {
+        return None;
+    }
+    let mut planes = full.iter().zip(view.busy);
+    planes.position(|(&blocks, &busy)| blocks > 0 && !busy).map(|plane| PlaneId(plane as u32))
 }
 
 impl TendPolicy for SubpoolGc {
