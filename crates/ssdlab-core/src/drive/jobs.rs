@@ -13,12 +13,16 @@ use crate::ftl::{BlockState, Opens, Stream};
 use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
 use crate::slots::Tend;
 
+/// Pages of a block that are looked at ahead together.
+const AHEAD: u16 = 32;
+
 /// A job under way.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     job: Job,
-    /// The next page of the block to look at.
+    /// The next page of the block to look at, and the first that was not looked at ahead.
     cursor: u16,
+    ahead: u16,
     /// Where the page that is being moved comes from.
     from: Ppn,
     /// The tender that wanted it, by its place in the list.
@@ -139,7 +143,7 @@ impl Drive {
         ));
         self.stats.unprogrammed += u64::from(self.ftl.begin_collection(job.block));
         self.jobs.running[plane.index()] =
-            Some(Running { job, cursor: 0, from: Ppn(0), tender, moved: 0 });
+            Some(Running { job, cursor: 0, from: Ppn(0), tender, moved: 0, ahead: 0 });
         self.upkeep.begins(&job);
         self.jobs.collecting[plane.index()] = true;
         let id = self.flash.txns.insert(self.now);
@@ -154,6 +158,12 @@ impl Drive {
         let mut kind = OpKind::Erase;
         let mut page = self.geometry.page(block, PageInBlock(0));
         if self.ftl.blocks.valid(block) > 0 {
+            if running.cursor >= running.ahead {
+                let end = (running.cursor + AHEAD).min(self.geometry.pages as u16);
+                let ahead = [running.cursor, end].map(|at| page.0 + u32::from(at));
+                self.ftl.map.look_ahead(ahead[0]..ahead[1]);
+                running.ahead = end;
+            }
             for offset in running.cursor..self.geometry.pages as u16 {
                 let ppn = self.geometry.page(block, PageInBlock(offset));
                 if let Some(lpn) = self.ftl.map.valid(ppn) {

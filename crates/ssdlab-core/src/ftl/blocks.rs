@@ -456,6 +456,24 @@ mod tests {
     }
 
     #[test]
+    fn full_blocks_are_counted_by_their_valid_pages() {
+        let mut table = table();
+        let full = |table: &BlockTable| [0, 1, 2, 3, 4].map(|valid| table.full(valid).to_vec());
+        (0..6).map(BlockId).for_each(|block| table.lay(block, 4, 1 + block.0 as u16 / 2));
+        let [none, one, two] = [vec![0, 0], vec![1, 0], vec![1, 1]];
+        let laid = [none.clone(), vec![2, 0], two.clone(), vec![0, 2], none.clone()];
+        assert_eq!(full(&table), laid);
+        table.page_invalid(BlockId(0));
+        table.set_state(BlockId(1), BlockState::Victim);
+        table.page_invalid(BlockId(1));
+        table.page_valid(BlockId(5));
+        table.lay(BlockId(2), 2, 2);
+        let now = [one, none.clone(), vec![0, 1], vec![0, 1], vec![0, 1]];
+        assert_eq!(full(&table), now);
+        assert!(table.counts_full());
+    }
+
+    #[test]
     fn bad_blocks_do_not_count_among_those_that_wear() {
         let mut table = table();
         for (block, erases) in (0..6).map(BlockId).zip([7, 5, 9, 2, 4, 8]) {

@@ -5,6 +5,9 @@
 //! only for what is touched. A physical page is valid if the logical page it was written for still
 //! points at it: overwriting therefore touches no second table.
 
+use std::hint;
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::{Lpn, Ppn};
 
@@ -125,24 +128,40 @@ impl Map {
     /// Maps a logical page; the physical page that held it before.
     #[inline]
     pub fn set(&mut self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
-        self.hold(ppn, lpn);
-        let old = self.point(lpn, ppn)?;
+        self.reverse[ppn.index()] = lpn.0 + 1;
+        let old = std::mem::replace(&mut self.forward[lpn.index()], ppn.0 + 1);
+        self.mapped += u32::from(old == 0);
+        let old = Ppn(old.checked_sub(1)?);
         self.reverse[old.index()] = 0;
         Some(old)
     }
 
-    /// A half of [`Map::set`] for a logical page that is nowhere: this physical page was written for it.
-    #[inline]
-    pub fn hold(&mut self, ppn: Ppn, lpn: Lpn) {
-        self.reverse[ppn.index()] = lpn.0 + 1;
+    /// Looks up where what these physical pages hold lies: whoever moves it will find it near. Here no look-up
+    /// waits for the one before.
+    pub fn look_ahead(&self, pages: Range<u32>) {
+        let held = self.reverse[pages.start as usize..pages.end as usize].iter();
+        let held = held.filter_map(|entry| entry.checked_sub(1));
+        hint::black_box(held.fold(0, |all, lpn| all ^ self.forward[lpn as usize]));
     }
 
-    /// The other half of [`Map::set`].
-    #[inline]
-    pub fn point(&mut self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
-        let old = std::mem::replace(&mut self.forward[lpn.index()], ppn.0 + 1);
-        self.mapped += u32::from(old == 0);
-        old.checked_sub(1).map(Ppn)
+    /// What so many physical pages hold each, to be written side by side by [`Holds::hold`].
+    pub fn holds(&mut self, pages: u32) -> impl Iterator<Item = Holds<'_>> {
+        let firsts = (0..).step_by(pages as usize);
+        let parts = firsts.zip(self.reverse.chunks_mut(pages as usize));
+        parts.map(|(first, entries)| Holds { first, entries })
+    }
+
+    /// Where so many of the first `filled` logical pages lie each, to be written side by side by
+    /// [`Pointers::point`]; they count once [`Map::add_mapped`] says so.
+    pub fn pointers(&mut self, filled: u32, pages: u32) -> impl Iterator<Item = Pointers<'_>> {
+        let firsts = (0..).step_by(pages as usize);
+        let parts = firsts.zip(self.forward[..filled as usize].chunks_mut(pages as usize));
+        parts.map(|(first, entries)| Pointers { first, entries })
+    }
+
+    /// Counts logical pages that were nowhere.
+    pub fn add_mapped(&mut self, pages: u32) {
+        self.mapped += pages;
     }
 
     /// Unmaps a logical page; the physical page that held it.
@@ -179,6 +198,39 @@ impl Map {
         if let Some(sectors) = self.sectors.get_mut(lpn.index()) {
             *sectors |= mask;
         }
+    }
+}
+
+/// What physical pages hold that follow one another.
+pub struct Holds<'a> {
+    first: u32,
+    entries: &'a mut [u32],
+}
+
+impl Holds<'_> {
+    /// A half of [`Map::set`] for a logical page that is nowhere: this physical page was written for it.
+    #[inline]
+    pub fn hold(&mut self, ppn: Ppn, lpn: Lpn) {
+        self.entries[(ppn.0 - self.first) as usize] = lpn.0 + 1;
+    }
+}
+
+/// Where logical pages lie that follow one another.
+pub struct Pointers<'a> {
+    first: u32,
+    entries: &'a mut [u32],
+}
+
+impl Pointers<'_> {
+    /// The numbers of the pages.
+    pub fn pages(&self) -> Range<u32> {
+        self.first..self.first + self.entries.len() as u32
+    }
+
+    /// The other half of [`Map::set`].
+    #[inline]
+    pub fn point(&mut self, lpn: Lpn, ppn: Ppn) {
+        self.entries[(lpn.0 - self.first) as usize] = ppn.0 + 1;
     }
 }
 

@@ -16,7 +16,7 @@ mod subpools;
 pub use allocate::Allocator;
 pub use blocks::{BlockState, BlockTable, Pool};
 pub use manner::{Copies, Manner, Opens, PageSequence, Pick, Stream};
-pub use map::{Map, SavedMap};
+pub use map::{Holds, Map, Pointers, SavedMap};
 pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
 pub use plane_order::PlaneOrder;
 use ssdlab_nand::page_order::PageOrder;

@@ -1,76 +1,67 @@
 //! Every plane of a drive, drawn after one that was written.
 
+use std::sync::Mutex;
+
 use rand::Rng;
 use rand::seq::SliceRandom;
 use ssdlab_base::rng;
 use ssdlab_nand::page_order::PageOrder;
-use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, Ppn};
+use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use super::manner;
-use super::owners::{Owned, Owners};
+use super::owners::{Numbers, Owned, Owners};
 use super::pool::{Filling, Pool, Snapshot, blocks_of};
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
-use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, PlaneOrder, Stream};
+use crate::ftl::{
+    Allocator, BlockState, BlockTable, Ftl, Holds, Map, PlaneOrder, Pointers, Stream,
+};
 
 /// Snapshots of a steady plane after which the planes are drawn in turn.
 const SNAPSHOTS_MOST: u32 = 8;
 /// Planes that are drawn before the map learns where their pages lie: pages that follow one another lie
 /// on planes that do, and so many entries of the map share a line of memory.
 const TOGETHER: usize = 16;
+/// Pages of each plane in a part of the map that a thread writes.
+const ROWS: u32 = 1 << 14;
 
-/// Books of a drive whose first `filled` pages hold data, each in a block of its owner.
+/// Books of a drive whose first `filled` pages hold data, each in a block of its owner: the same ones,
+/// however many threads draw them.
 pub fn filled(
     resolved: &Resolved,
     order: &PlaneOrder,
     (filled, owners): (u32, &Owners),
-    mut map: Map,
-    mut blocks: BlockTable,
+    (mut map, mut blocks): (Map, BlockTable),
+    threads: usize,
 ) -> Ftl {
     let geometry = resolved.geometry();
     let planes = order.planes().len() as u32;
     let snapshots = snapshots(resolved, filled.div_ceil(planes));
-    let overwritten = resolved.config.start.steady || resolved.config.start.invalid.get() > 0.0;
     let mut random = rng::stream(resolved.seed, "start.draw");
     let mut open = Vec::new();
     let mut places = vec![Vec::new(); TOGETHER.min(planes as usize)];
-    let mut picks = Picks::new(geometry.pages);
-    for (position, &plane) in order.planes().iter().enumerate() {
-        // The pages of a plane are those whose number leaves this remainder.
-        let pages = (filled.saturating_sub(position as u32)).div_ceil(planes);
-        let snapshot = &snapshots[position % snapshots.len()];
-        let mut snapshot = snapshot.clone();
-        if overwritten {
-            snapshot.shift(geometry.pages, &mut random);
+    for (first, together) in (0u32..).step_by(TOGETHER).zip(order.planes().chunks(TOGETHER)) {
+        let mut plans = Vec::new();
+        for (position, &plane) in (first..).zip(together) {
+            // The pages of a plane are those whose number leaves this remainder.
+            let pages = (filled.saturating_sub(position)).div_ceil(planes);
+            let snapshot = &snapshots[position as usize % snapshots.len()];
+            let place = (plane, position, planes);
+            let plan =
+                Plan::of(resolved, place, pages, (owners, snapshot), &mut blocks, &mut random);
+            open.extend(plan.open());
+            plans.push(plan);
         }
-        let own = &mut places[position % TOGETHER];
-        own.resize(pages as usize, Ppn(0));
-        let place = (plane, position as u32, planes);
-        for owned in owners.of_plane(&blocks, place, pages, (&snapshot, geometry.pages)) {
-            let Owned { class, blocks: usable, full, numbers } = owned;
-            let count = numbers.count();
-            let layout = Layout::draw(geometry, usable, (&snapshot, full), count, &mut random);
-            let word = rng::hash(resolved.seed, 0xda7a + u64::from(class), plane.0.into());
-            let mut data = Shuffled::new(count, word);
-            for (block, filling) in layout.used() {
-                blocks.lay(block, filling.written, filling.valid);
-                if let Owners::Each { .. } = owners {
-                    blocks.set_class(block, class);
-                }
-                for (page, place) in picks.draw(filling, &mut random, &mut data) {
-                    let number = numbers.at(place);
-                    let ppn = geometry.page(block, page);
-                    own[number as usize] = ppn;
-                    map.hold(ppn, Lpn(number * planes + position as u32));
-                }
-            }
-            let opened = layout.open.iter();
-            open.extend(opened.map(|&(stream, block, at)| (plane, stream, block, at)));
-        }
-        let last = position % TOGETHER;
-        if last + 1 == TOGETHER || position + 1 == planes as usize {
-            point(&mut map, (position - last) as u32, planes, &places[..=last]);
-        }
+        let mut holds: Vec<_> = map.holds(geometry.pages * geometry.blocks).map(Some).collect();
+        let work = plans.iter().zip(&mut places).map(|(plan, own)| {
+            let holds = holds[plan.plane.index()].take().expect("each plane once");
+            (plan, own, holds)
+        });
+        share(work.collect(), threads, |(plan, own, holds)| plan.draw(geometry, own, holds));
+        let places = &places[..together.len()];
+        let parts = map.pointers(filled, ROWS * planes).collect();
+        share(parts, threads, |part| point(part, first, planes, places));
     }
+    map.add_mapped(filled);
     if map.keeps_sectors() {
         (0..filled).for_each(|lpn| map.add_sectors(Lpn(lpn), u64::MAX));
     }
@@ -83,15 +74,113 @@ pub fn filled(
     Ftl::new(geometry, map, blocks, alloc)
 }
 
-/// Tells the map where the pages lie of planes that follow one another from this position on.
-fn point(map: &mut Map, first: u32, planes: u32, places: &[Vec<Ppn>]) {
+/// Does this with each of a list, in so many threads.
+fn share<T: Send>(list: Vec<T>, threads: usize, act: impl Fn(T) + Sync) {
+    if threads <= 1 {
+        return list.into_iter().for_each(act);
+    }
+    let list = Mutex::new(list.into_iter());
+    let next = || list.lock().expect("no thread panics while it takes one").next();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(one) = next() {
+                    act(one)
+                }
+            });
+        }
+    });
+}
+
+/// Tells a part of the map where the pages lie of planes that follow one another from this position on.
+fn point(mut part: Pointers, first: u32, planes: u32, places: &[Vec<Ppn>]) {
     // The map is written in its own order: a plane's pages lie all over it.
-    for number in 0..places[0].len() {
-        let lpns = (number as u32 * planes + first..).map(Lpn);
+    let numbers = part.pages().start / planes..part.pages().end.div_ceil(planes);
+    for number in numbers {
+        let lpns = (number * planes + first..).map(Lpn);
         // The last page of the first planes may be one more than the others have.
         for (lpn, own) in lpns.zip(places) {
-            if let Some(&place) = own.get(number) {
-                map.point(lpn, place);
+            if let Some(&place) = own.get(number as usize) {
+                part.point(lpn, place);
+            }
+        }
+    }
+}
+
+/// What will lie on a plane, as far as it depends on the planes before.
+struct Plan {
+    plane: PlaneId,
+    position: u32,
+    planes: u32,
+    pages: u32,
+    parts: Vec<Part>,
+}
+
+/// What one owner will have of a plane.
+struct Part {
+    numbers: Numbers,
+    layout: Layout,
+    /// The key of the order of its data.
+    key: u64,
+    /// Where the stream is from which its valid pages are drawn.
+    random: rng::Stream,
+}
+
+impl Plan {
+    /// A plane after `snapshot`, with so many pages; its blocks are laid, and the stream goes on to where the
+    /// next one begins.
+    fn of(
+        resolved: &Resolved,
+        place: (PlaneId, u32, u32),
+        pages: u32,
+        (owners, snapshot): (&Owners, &Snapshot),
+        blocks: &mut BlockTable,
+        random: &mut rng::Stream,
+    ) -> Plan {
+        let (plane, position, planes) = place;
+        let geometry = resolved.geometry();
+        let mut snapshot = snapshot.clone();
+        if resolved.config.start.steady || resolved.config.start.invalid.get() > 0.0 {
+            snapshot.shift(geometry.pages, random);
+        }
+        let mut parts = Vec::new();
+        for owned in owners.of_plane(blocks, place, pages, (&snapshot, geometry.pages)) {
+            let Owned { class, blocks: usable, full, numbers } = owned;
+            let layout = Layout::draw(geometry, usable, (&snapshot, full), numbers.count(), random);
+            for (block, filling) in layout.used() {
+                blocks.lay(block, filling.written, filling.valid);
+                if let Owners::Each { .. } = owners {
+                    blocks.set_class(block, class);
+                }
+            }
+            let key = rng::hash(resolved.seed, 0xda7a + u64::from(class), plane.0.into());
+            let start = random.clone();
+            layout.used().for_each(|(_, filling)| Picks::skip(filling, random));
+            parts.push(Part { numbers, layout, key, random: start });
+        }
+        Plan { plane, position, planes, pages, parts }
+    }
+
+    /// The blocks that are open on it.
+    fn open(&self) -> impl Iterator<Item = (PlaneId, Stream, BlockId, Filling)> + '_ {
+        let open = self.parts.iter().flat_map(|part| &part.layout.open);
+        open.map(|&(stream, block, filling)| (self.plane, stream, block, filling))
+    }
+
+    /// Draws which pages hold which data; `own` is where each lies of the plane's pages.
+    fn draw(&self, geometry: &Geometry, own: &mut Vec<Ppn>, mut holds: Holds) {
+        own.resize(self.pages as usize, Ppn(0));
+        let mut picks = Picks::new(geometry.pages);
+        for Part { numbers, layout, key, random } in &self.parts {
+            let mut data = Shuffled::new(numbers.count(), *key);
+            let mut random = random.clone();
+            for (block, filling) in layout.used() {
+                for (page, place) in picks.draw(filling, &mut random, &mut data) {
+                    let number = numbers.at(place);
+                    let ppn = geometry.page(block, page);
+                    own[number as usize] = ppn;
+                    holds.hold(ppn, Lpn(number * self.planes + self.position));
+                }
             }
         }
     }
@@ -197,6 +286,13 @@ impl Picks {
         Picks { pages: vec![0; pages], data: vec![0; pages] }
     }
 
+    /// Passes over what [`Picks::draw`] takes for a block.
+    fn skip(filling: Filling, random: &mut rng::Stream) {
+        for _ in 0..filling.written {
+            random.next_u64();
+        }
+    }
+
     /// The pages of a block that are to be valid, each with the next of the data. No branch depends on
     /// chance.
     fn draw<'a>(
@@ -292,6 +388,38 @@ mod tests {
         let least = |pages| least_blocks(pages, &open, 8);
         assert_eq!([0, 6, 7, 14, 15, 22].map(least), [0, 0, 1, 1, 2, 2]);
         assert_eq!(least_blocks(16, &[], 8), 2);
+    }
+
+    #[test]
+    fn the_books_are_the_same_however_many_threads_draw_them() {
+        let config = "
+            start = { fill = 0.9, steady = true }
+            ftl.overprovisioning = 0.2
+            timing = { read = \"50us\", program = \"200us\", erase = \"2ms\" }
+            [geometry]
+            channels = 5
+            chips = 2
+            dies = 2
+            planes = 2
+            blocks = 30
+            pages = 16
+            page_size = \"4KiB\"
+            cell = \"mlc\"";
+        let resolved = Resolved::new(&toml::from_str(config).unwrap(), 3).unwrap();
+        let geometry = resolved.geometry();
+        let order = PlaneOrder::new(&resolved.config.ftl.allocation_order, geometry);
+        let filled = resolved.logical_pages * 9 / 10;
+        let draw = |threads| {
+            let map = Map::new(resolved.mapped_pages(), geometry.page_count(), true);
+            let books = (map, BlockTable::new(geometry));
+            let ftl = super::filled(&resolved, &order, (filled, &Owners::One), books, threads);
+            assert!(ftl.audit().is_ok() && ftl.map.mapped() == filled);
+            format!("{:?} {:?}", ftl.map, ftl.blocks)
+        };
+        let alone = draw(1);
+        for threads in [2, 3] {
+            assert!(draw(threads) == alone, "{threads} threads");
+        }
     }
 
     #[test]

@@ -21,6 +21,9 @@ use crate::flash::Cells;
 use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Manner, Map, PlaneOrder};
 use crate::media;
 
+/// Pages of data of a drive that one thread draws.
+const DRAWN_ALONE: u32 = 1 << 20;
+
 /// The translation layer's books at the start.
 pub fn ftl(
     resolved: &Resolved,
@@ -58,7 +61,12 @@ pub fn ftl(
         return Ftl::new(geometry, map, blocks, alloc);
     }
     let owners = Owners::new(resolved, tenants, filled);
-    draw::filled(resolved, order, (filled, &owners), map, blocks)
+    // Threads are not worth it for a small drive.
+    let threads = match filled < DRAWN_ALONE {
+        true => 1,
+        false => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    draw::filled(resolved, order, (filled, &owners), (map, blocks), threads)
 }
 
 /// Sets when each block's turn to be opened comes, by the retries that are believed.

@@ -173,11 +173,16 @@ impl Pool {
 
     /// Does what a tender wants done; false if none wants anything.
     fn tend(&mut self, trigger: Trigger) -> bool {
-        let view = TendView::new(&self.ftl, PLANE);
-        let mut asked = self.tenders.iter_mut().filter(|tender| {
+        let asks = |tender: &Tend| {
             let free = self.ftl.alloc.counted(PLANE, tender.counts_pages());
             trigger == Trigger::JobEnded || free < tender.content_with()
-        });
+        };
+        // As a rule nobody is asked, and no view is needed.
+        if !self.tenders.iter().any(asks) {
+            return false;
+        }
+        let view = TendView::new(&self.ftl, PLANE);
+        let mut asked = self.tenders.iter_mut().filter(|tender| asks(tender));
         let Some(job) = asked.find_map(|tender| tender.job(trigger, &view)) else { return false };
         self.carry_out(job);
         true
@@ -185,6 +190,8 @@ impl Pool {
 
     fn carry_out(&mut self, job: Job) {
         self.ftl.begin_collection(job.block);
+        let first = self.geometry.page(job.block, ssdlab_nand::PageInBlock(0)).0;
+        self.ftl.map.look_ahead(first..first + self.geometry.pages);
         for page in 0..self.geometry.pages as u16 {
             let from = self.geometry.page(job.block, ssdlab_nand::PageInBlock(page));
             if let Some(lpn) = self.ftl.map.valid(from) {
