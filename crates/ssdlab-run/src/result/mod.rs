@@ -232,9 +232,7 @@ impl RunResult {
         let (end, seconds) = span(course, stats);
         let requests = Op::ALL.into_iter().map(|op| ended(stats, op)).sum();
         let [read, write, all] = reads_and_writes(stats);
-        let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         let (retries, uncorrectable, suspensions) = drive.flash().troubles();
-        let pipelined = drive.resolved().flash.ahead.is_some();
         let mut result = RunResult {
             label: prepared.plan.label.clone(),
             device: prepared.plan.device.clone(),
@@ -242,8 +240,8 @@ impl RunResult {
             workload: prepared.workload_name(),
             partial: course.partial,
             requests,
-            iops: per_second(requests as f64),
-            bandwidth_mb_s: per_second((read.bytes + write.bytes) as f64 / 1e6),
+            iops: per_second(requests as f64, seconds),
+            bandwidth_mb_s: per_second((read.bytes + write.bytes) as f64 / 1e6, seconds),
             read,
             write,
             all,
@@ -256,7 +254,7 @@ impl RunResult {
             ops: ops(drive),
             retries,
             uncorrectable,
-            sensed_in_vain: pipelined.then(|| drive.flash().in_vain()),
+            sensed_in_vain: sensed_in_vain(drive),
             suspensions,
             set_aside: SetAsideResult::of(drive),
             gc: gc(stats),
@@ -337,6 +335,15 @@ impl ReplayResult {
             wear: WearResult::of(drive),
         }
     }
+}
+
+fn per_second(amount: f64, seconds: f64) -> f64 {
+    if seconds > 0.0 { amount / seconds } else { 0.0 }
+}
+
+fn sensed_in_vain(drive: &Drive) -> Option<u64> {
+    let pipelined = drive.resolved().flash.ahead.is_some();
+    pipelined.then(|| drive.flash().in_vain())
 }
 
 fn map_cache(drive: &Drive) -> Option<MapCacheResult> {
