@@ -56,11 +56,11 @@ pub const PRESETS: &[Entry] = presets![
     "readguard-tlc-2t-old": "the same, old (3000 P/E)"
         over "readguard-tlc-2t" with "start.pe_cycles = 3000\n",
     "readguard-tlc-0.5t": "the same of 0.5 TB, adult"
-        over "readguard-tlc-2t" with "geometry.blocks = 472\n",
+        over "readguard-tlc-2t" with "geometry.blocks = 472\ntend.gc.threshold = 0.008\n",
     "readguard-tlc-1t": "the same of 1 TB, adult"
-        over "readguard-tlc-2t" with "geometry.blocks = 944\n",
+        over "readguard-tlc-2t" with "geometry.blocks = 944\ntend.gc.threshold = 0.004\n",
     "readguard-tlc-4t": "the same of 4 TB, adult"
-        over "readguard-tlc-2t" with "geometry.blocks = 3776\n",
+        over "readguard-tlc-2t" with "geometry.blocks = 3776\ntend.gc.threshold = 0.001\n",
 ];
 
 /// What papers say of the blocks of a preset, in TOML, by the preset's name.
