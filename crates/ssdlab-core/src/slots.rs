@@ -252,13 +252,13 @@ tenders! { $ each_tender
     static_wear => StaticWear off,
     /// Pages that are read often move to blocks that are read fast (PV-read). Off by default.
     read_hot => ReadHot off,
+    /// Static wear levelling with two pools, within priorities and across them (ReadGuard). Off by default.
+    dual_pool => DualPool off,
     /// Garbage collection by subpool (ReadGuard). Off by default.
     subpool_gc => SubpoolGc off,
     /// Blocks of a priority that became worse than those of a lower one are exchanged or refreshed
     /// (ReadGuard). Off by default.
     inversions => Inversions off,
-    /// Static wear levelling with two pools, within priorities and across them (ReadGuard). Off by default.
-    dual_pool => DualPool off,
 }
 
 impl OrderPolicy for Order {

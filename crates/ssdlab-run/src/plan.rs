@@ -399,7 +399,9 @@ pub fn preset_text(name: &str) -> Result<String, Fault> {
             let mut whole = table(toml);
             lay_over(&mut whole, table(entry.toml));
             let text = toml::to_string(&whole).expect("a table can be written");
-            format!("# {base}, where it differs:\n#   {}\n\n{text}", entry.toml.trim())
+            let differs: String =
+                entry.toml.lines().map(|line| format!("#   {line}\n")).collect();
+            format!("# {base}, where it differs:\n{differs}\n{text}")
         }
     })
 }

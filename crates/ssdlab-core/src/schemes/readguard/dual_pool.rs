@@ -37,8 +37,10 @@ pub struct DualPool {
     /// The most and the least worn block of each plane, of those that are full or were freed; empty
     /// before the first look.
     wear: Vec<(u32, u32)>,
-    /// The block that was freed last.
-    freed: Option<BlockId>,
+    /// The block that was freed last, if it has not been looked at.
+    new: Option<BlockId>,
+    /// Of each plane the block that was freed last, while jobs run there.
+    freed: Vec<BlockId>,
     across: bool,
 }
 
@@ -54,7 +56,13 @@ impl Answer for DualPool {
     }
 
     fn build(config: &DualPoolConfig, _: &Setup) -> DualPool {
-        DualPool { config: config.clone(), wear: Vec::new(), freed: None, across: false }
+        DualPool {
+            config: config.clone(),
+            wear: Vec::new(),
+            new: None,
+            freed: Vec::new(),
+            across: false,
+        }
     }
 }
 
@@ -86,24 +94,10 @@ impl DualPool {
         let least = self.wear.iter().map(|wear| wear.1).min().unwrap_or(0);
         self.across = most.saturating_sub(least) > self.config.across;
     }
-}
 
-impl TendPolicy for DualPool {
-    fn minds_all(&self) -> bool {
-        true
-    }
-
-    fn ended(&mut self, ended: &EndedJob) {
-        self.freed = Some(ended.job.block);
-    }
-
-    fn job_anywhere(&mut self, view: &DriveView) -> Option<Job> {
-        let freed = self.freed.take()?;
-        self.look(view.blocks, freed, view.busy.len());
+    /// The job that puts the data of the least worn block into a worn one that has become free.
+    fn levelled(&self, view: &DriveView, freed: BlockId) -> Option<Job> {
         let plane = view.blocks.plane_of(freed);
-        if view.busy[plane.index()] {
-            return None;
-        }
         let own = view.blocks.class(freed);
         let counts = |block: &BlockId| self.across || view.blocks.class(*block) == own;
         let candidates = full(view.blocks, plane).map(|(_, block)| block).filter(counts);
@@ -118,6 +112,36 @@ impl TendPolicy for DualPool {
             class,
             gains: None,
         })
+    }
+}
+
+impl TendPolicy for DualPool {
+    fn minds_all(&self) -> bool {
+        true
+    }
+
+    fn ended(&mut self, ended: &EndedJob) {
+        self.new = Some(ended.job.block);
+    }
+
+    fn job_anywhere(&mut self, view: &DriveView) -> Option<Job> {
+        if let Some(new) = self.new.take() {
+            self.look(view.blocks, new, view.busy.len());
+            let plane = view.blocks.plane_of(new);
+            self.freed.retain(|&block| view.blocks.plane_of(block) != plane);
+            self.freed.push(new);
+        }
+        let idle = |block: &BlockId| !view.busy[view.blocks.plane_of(*block).index()];
+        while let Some(at) = self.freed.iter().position(idle) {
+            let freed = self.freed.remove(at);
+            // What was written meanwhile takes no cold data.
+            if view.blocks.state(freed) == BlockState::Free
+                && let Some(job) = self.levelled(view, freed)
+            {
+                return Some(job);
+            }
+        }
+        None
     }
 
     fn levels_across(&self) -> bool {
@@ -139,6 +163,12 @@ mod tests {
 
     /// Blocks of two planes of four with this wear and priority, full but for the first, which was freed.
     fn ask(leveller: &mut DualPool, blocks: [(u32, u8); 8]) -> Option<u32> {
+        leveller.new = Some(BlockId(0));
+        ask_where(leveller, blocks, false)
+    }
+
+    /// The same of what was freed before, where a job runs on the plane or not.
+    fn ask_where(leveller: &mut DualPool, blocks: [(u32, u8); 8], busy: bool) -> Option<u32> {
         let mut table = BlockTable::new(&geometry());
         table.grade(&crate::belief::grade::Grades { classes: vec![0; 8], apart: 0 });
         for (block, (erases, priority)) in (0..).map(BlockId).zip(blocks) {
@@ -148,8 +178,7 @@ mod tests {
                 table.lay(block, 4, 4);
             }
         }
-        leveller.freed = Some(BlockId(0));
-        let view = DriveView { blocks: &table, free: &[1, 1], coming: &[], busy: &[false; 2] };
+        let view = DriveView { blocks: &table, free: &[1, 1], coming: &[], busy: &[busy; 2] };
         let job = leveller.job_anywhere(&view)?;
         assert_eq!((job.cause, job.to), (Cause::Wl, Stream::Cold));
         assert_eq!(job.class, Some(table.class(job.block)));
@@ -166,6 +195,16 @@ mod tests {
             |worn| [(worn, 0), (105, 0), (100, 0), (90, 1), (95, 0), (95, 1), (99, 0), (99, 1)];
         assert_eq!(ask(&mut leveller(), of(130)), None);
         assert_eq!(ask(&mut leveller(), of(131)), Some(2), "of the plane, and of the priority");
+    }
+
+    #[test]
+    fn where_a_job_runs_a_worn_block_waits_until_it_has_ended() {
+        let blocks = [(131, 0), (105, 0), (100, 0), (90, 1), (95, 0), (95, 1), (99, 0), (99, 1)];
+        let mut leveller = leveller();
+        leveller.new = Some(BlockId(0));
+        assert_eq!(ask_where(&mut leveller, blocks, true), None);
+        assert_eq!(ask_where(&mut leveller, blocks, false), Some(2));
+        assert_eq!(ask_where(&mut leveller, blocks, false), None, "once");
     }
 
     #[test]
