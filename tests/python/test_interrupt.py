@@ -58,7 +58,7 @@ def interrupted(
     )
     if after_s is None:
         time.sleep(2)
-    while after_s is not None and used_s(process) < after_s:
+    while after_s is not None and process.poll() is None and used_s(process) < after_s:
         time.sleep(0.01)
     process.send_signal(by)
     out, err = process.communicate(timeout=30)
