@@ -399,8 +399,7 @@ pub fn preset_text(name: &str) -> Result<String, Fault> {
             let mut whole = table(toml);
             lay_over(&mut whole, table(entry.toml));
             let text = toml::to_string(&whole).expect("a table can be written");
-            let differs: String =
-                entry.toml.lines().map(|line| format!("#   {line}\n")).collect();
+            let differs: String = entry.toml.lines().map(|line| format!("#   {line}\n")).collect();
             format!("# {base}, where it differs:\n{differs}\n{text}")
         }
     })
