@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import Any
 
 import pyarrow.parquet as pq
-from tables import Kept, change, grid, percent
+from tables import Kept, change, grid, percent, write
 
 import ssdlab
 
@@ -699,30 +699,33 @@ def main() -> None:
     """Measure and write."""
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
     study = Study(Kept("pv-read"), limit)
-    parts: list[str] = []
-    for title, lines in [
-        ("Reads by workload", by_workload(study)),
-        ("Where a read starts", where_reads_start(study)),
-        ("How much is set apart", of_setting(study, "belief.grade.measured.apart", APART)),
-        ("Moves by groups", of_groups(study)),
-        ("When a page is hot", of_setting(study, "tend.read_hot.threshold", THRESHOLDS)),
-        ("How often pages are read", by_read_count(study)),
-        ("Memory", memory(study)),
-        ("How much of the page map is held", of_map_cache(study)),
-        ("Stages of life, and widths", life_stages(study)),
-        ("Lifetime", lifetime(study)),
-        ("LDPC and BCH", codes(study)),
-    ]:
-        parts += [f"### {title}", "", *lines]
-    parts = ["### The claims", "", *ledger(study), *parts]
-    text, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
+    sections = [
+        ("Reads by workload", by_workload),
+        ("Where a read starts", where_reads_start),
+        (
+            "How much is set apart",
+            partial(of_setting, key="belief.grade.measured.apart", values=APART),
+        ),
+        ("Moves by groups", of_groups),
+        (
+            "When a page is hot",
+            partial(of_setting, key="tend.read_hot.threshold", values=THRESHOLDS),
+        ),
+        ("How often pages are read", by_read_count),
+        ("Memory", memory),
+        ("How much of the page map is held", of_map_cache),
+        ("Stages of life, and widths", life_stages),
+        ("Lifetime", lifetime),
+        ("LDPC and BCH", codes),
+        ("The claims", ledger),
+    ]
     cut = "in full" if limit is None else f"of which the first {limit:,} requests ran"
     about = (
         f"The twins {cut}, seed 1, ssdlab {ssdlab.__version__}. Reads are changes of their mean "
         f"response in percent of the same drive's under `{BASE}`; means count each workload alike. "
-        "Moves are pages, in percent of all requests.\n\n"
+        "Moves are pages, in percent of all requests."
     )
-    PAGE.write_text(f"{text}{MARK}\n{about}" + "\n".join(parts), encoding="utf-8")
+    write(PAGE, MARK, about, ((title, lines(study)) for title, lines in sections))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
 
-from tables import Kept, change, grid, percent
+from tables import Kept, change, grid, percent, write
 
 import ssdlab
 
@@ -130,6 +130,11 @@ def several(numbers: Sequence[float], form: str = "+.0f") -> str:
     return " / ".join(f"{number:{form}}" for number in numbers)
 
 
+def by_app(results: Sequence[ssdlab.Result], figure: Figure, form: str) -> str:
+    """Write a figure of each app, the mean over the mixes."""
+    return several([fmean(app) for app in zip(*map(figure, results), strict=True)], form)
+
+
 def by_stage(study: Study) -> Iterator[str]:
     """Compare the apps with one another and with the baseline, at each stage of life."""
     rows = []
@@ -147,10 +152,8 @@ def by_stage(study: Study) -> Iterator[str]:
                     f"{under(results, means, 1):+.0f}",
                     "" if own else several(against(results, base, means)),
                     "" if own else several(against(results, base, tails)),
-                    several(
-                        [fmean(app) for app in zip(*map(retries, results), strict=True)], ".2f"
-                    ),
-                    several([fmean(app) for app in zip(*map(waits, results), strict=True)], ",.0f"),
+                    by_app(results, retries, ".2f"),
+                    by_app(results, waits, ",.0f"),
                 ]
             )
     heads = [
@@ -203,9 +206,7 @@ def with_mitigations(study: Study) -> Iterator[str]:
                     f"{under(results, means, 2):+.0f}",
                     f"{under(results, means, 1):+.0f}",
                     "" if own else several(against(results, found[PLUS[0]], means)),
-                    several(
-                        [fmean(app) for app in zip(*map(retries, results), strict=True)], ".2f"
-                    ),
+                    by_app(results, retries, ".2f"),
                 ]
             )
     heads = [
@@ -436,8 +437,8 @@ def ledger(study: Study) -> Iterator[str]:
     tables = [found[size] / 1e6 for size in ("1 TB", "2 TB", "4 TB")]
     over = [at for at, (_, spread_) in enumerate(found["spreads"]) if spread_ > ACROSS]
     came_back = bool(over) and any(s <= ACROSS for _, s in found["spreads"][over[0] :])
-    by_app = [retries(one) for one in full["rgftl"]]
-    base_by_app = [retries(one) for one in full["baseline"]]
+    rgftl_retries = [retries(one) for one in full["rgftl"]]
+    base_retries = [retries(one) for one in full["baseline"]]
     base_waits = [waits(one) for one in old["baseline"]]
     rising = ordered(base_waits)
     rows = [
@@ -567,11 +568,11 @@ def ledger(study: Study) -> Iterator[str]:
             "R19",
             "retries rise from high to low in `rgftl`, not in `baseline`",
             "order",
-            f"in {ordered(by_app)} of {len(by_app)} mixes; in {ordered(base_by_app)}",
+            f"in {ordered(rgftl_retries)} of {len(IN_FULL)} mixes; in {ordered(base_retries)}",
             judged(
                 ran,
-                all(app == sorted(app) for app in by_app),
-                any(app != sorted(app) for app in base_by_app),
+                all(app == sorted(app) for app in rgftl_retries),
+                any(app != sorted(app) for app in base_retries),
             ),
         ],
     ]
@@ -591,7 +592,7 @@ def main() -> None:
     """Measure and write."""
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
     study = Study(Kept("readguard"), min(limit or CUT, CUT), limit)
-    titled = [
+    sections = [
         ("Stages of life", by_stage),
         ("Each mix on the old drive", by_mix),
         ("With fewer and shorter retries", with_mitigations),
@@ -600,20 +601,16 @@ def main() -> None:
         ("Four sizes", by_size),
         ("Lifetime", lifetime),
         ("In full", in_full),
+        ("The claims", ledger),
     ]
-    parts: list[str] = []
-    for title, lines in titled:
-        parts += [f"### {title}", "", *lines(study)]
-    parts = ["### The claims", "", *ledger(study), *parts]
-    text, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
     whole = "in full" if limit is None else f"its first {limit:,} requests"
     about = (
         f"The twins, seed 1, arrivals compressed tenfold, ssdlab {ssdlab.__version__}: the first "
         f"{study.cut:,} requests of each mix, and where it says so the mix {whole}. Changes are in "
         "percent, means over the five mixes; three numbers are of the apps high, mid and low. "
-        "Waits and latencies are of reads.\n\n"
+        "Waits and latencies are of reads."
     )
-    PAGE.write_text(f"{text}{MARK}\n{about}" + "\n".join(parts), encoding="utf-8")
+    write(PAGE, MARK, about, ((title, lines(study)) for title, lines in sections))
 
 
 if __name__ == "__main__":

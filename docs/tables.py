@@ -31,6 +31,14 @@ def change(new: float, old: float, places: int = 0) -> str:
     return f"{percent(new, old):+.{places}f}"
 
 
+def write(page: Path, mark: str, about: str, sections: Iterable[tuple[str, Iterable[str]]]) -> None:
+    """Replace what stands below a mark by sections; the last is made last and stands first."""
+    *made, last = [[f"### {title}", "", *lines] for title, lines in sections]
+    lines = [line for section in [last, *made] for line in section]
+    text, _, _ = page.read_text(encoding="utf-8").partition(mark)
+    page.write_text(f"{text}{mark}\n{about}\n\n" + "\n".join(lines), encoding="utf-8")
+
+
 class Kept:
     """Finished runs, a file each in a folder: a script that was stopped goes on where it was.
 

@@ -1,6 +1,7 @@
 """What the tests share: the command as a user calls it, and a small trace."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from hypothesis import settings
 # The same examples every time, however busy the machine is.
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.load_profile("same")
+
+# A shell starts what runs in the background deaf to Ctrl-C, and so would be what the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -1,16 +1,14 @@
 //! ReadGuard's block manager: whose blocks pages lie in, and what becomes of blocks that grow worse.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use ssdlab_base::{SimTime, rng};
 use ssdlab_core::account::{Cause, OpKind};
-use ssdlab_core::audit::Pace;
 use ssdlab_core::policy::tend::Repairs;
-use ssdlab_core::{Drive, Op, Resolved, Tenant};
+use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{BlockId, Lpn};
 
-use crate::support::{Rig, SPP, config};
+use crate::support::{Rig, SPP};
 
 /// Four planes of 60 blocks that differ, and three queues whose blocks are kept apart.
 const SHAPE: &str =
@@ -29,13 +27,7 @@ fn rig(sets: &[&str]) -> Rig {
 /// A full drive whose thirds are those of three tenants.
 fn full(sets: &[&str]) -> Rig {
     let own = ["start = { fill = 1, age_max = \"90d\" }"];
-    let resolved = Resolved::new(&config(&[&OWN, &own[..], sets].concat()), 1).expect("a drive");
-    let third = resolved.logical_pages / 3;
-    let tenants =
-        [0, 1, 2].map(|queue| Tenant { first: u32::from(queue) * third, pages: third, queue });
-    let mut drive = Drive::for_tenants(Arc::new(resolved), &tenants);
-    assert!(drive.watch(Pace::Every(3)));
-    Rig { drive, done: Vec::new(), tag: 0 }
+    Rig::of_thirds(&[&OWN, &own[..], sets].concat())
 }
 
 /// The block of a page.

@@ -1,14 +1,11 @@
 //! Each part of ReadGuard's block manager on a drive that has none of the others.
 
-use std::sync::Arc;
-
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind};
-use ssdlab_core::audit::Pace;
-use ssdlab_core::{Drive, Op, Resolved, Tenant};
+use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{BlockId, Lpn};
 
-use crate::support::{Rig, SPP, config};
+use crate::support::{Rig, SPP};
 
 /// Four planes of 60 blocks that differ.
 const DRIVE: [&str; 5] = [
@@ -24,13 +21,7 @@ const DAY: u64 = 86_400_000_000_000;
 
 /// A drive whose thirds are those of three tenants, with these settings on top.
 fn rig(sets: &[&str]) -> Rig {
-    let resolved = Resolved::new(&config(&[&DRIVE, sets].concat()), 1).expect("a drive");
-    let third = resolved.logical_pages / 3;
-    let tenants =
-        [0, 1, 2].map(|queue| Tenant { first: u32::from(queue) * third, pages: third, queue });
-    let mut drive = Drive::for_tenants(Arc::new(resolved), &tenants);
-    assert!(drive.watch(Pace::Every(3)));
-    Rig { drive, done: Vec::new(), tag: 0 }
+    Rig::of_thirds(&[&DRIVE, sets].concat())
 }
 
 /// Writes pages of these queues at random.

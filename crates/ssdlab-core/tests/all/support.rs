@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use ssdlab_base::SimTime;
 use ssdlab_core::audit::Pace;
-use ssdlab_core::{Completion, Drive, DriveConfig, Op, Refused, Request, Resolved};
+use ssdlab_core::{Completion, Drive, DriveConfig, Op, Refused, Request, Resolved, Tenant};
 
 /// A plane of 16 blocks of 8 pages of 4 KiB; a page takes 5 us on the bus.
 pub const BASE: &str = r#"
@@ -85,6 +85,17 @@ impl Rig {
         let resolved = Resolved::new(&config(sets), seed)
             .map_err(|refusal| format!("{}: {}", refusal.key, refusal.expected))?;
         Ok(Rig { drive: Drive::new(Arc::new(resolved)), done: Vec::new(), tag: 0 })
+    }
+
+    /// A drive whose thirds are those of three tenants, a queue each; watched now and then.
+    pub fn of_thirds(sets: &[&str]) -> Rig {
+        let resolved = Resolved::new(&config(sets), 1).expect("a valid drive");
+        let third = resolved.logical_pages / 3;
+        let tenants =
+            [0, 1, 2].map(|queue| Tenant { first: u32::from(queue) * third, pages: third, queue });
+        let mut drive = Drive::for_tenants(Arc::new(resolved), &tenants);
+        assert!(drive.watch(Pace::Every(3)));
+        Rig { drive, done: Vec::new(), tag: 0 }
     }
 
     pub fn now(&self) -> u64 {

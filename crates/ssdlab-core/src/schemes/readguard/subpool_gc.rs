@@ -102,7 +102,6 @@ impl TendPolicy for SubpoolGc {
 
 #[cfg(test)]
 mod tests {
-
     use ssdlab_nand::Geometry;
 
     use super::*;
