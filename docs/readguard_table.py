@@ -30,8 +30,6 @@ SIZES = {
     "4 TB": "readguard-tlc-4t",
 }
 MIXES = ["mix-a", "mix-b", "mix-c", "mix-d", "mix-e"]
-# Those of 52 and 72 million requests; the others have 250 million and more.
-IN_FULL = ["mix-b", "mix-d"]
 SCHEMES = ["baseline", "rgftl", "rgftl-", "rgftl++"]
 PLUS = ["baseline+", "rgftl+"]
 ORACLES = ["nopftl", "rorftl"]
@@ -40,6 +38,8 @@ CUT = 5_000_000
 """Requests of the runs that are not in full."""
 COMPRESSED = 0.1
 """The paper's arrivals come ten times as fast as the volumes' did."""
+STRETCHED = 4.0
+"""At the pace of its twin, YCSB is more than the old drive can do under any scheme."""
 # A sixty-fourth of the drive and MixD at its own pace, which so few dies can follow.
 LIFE = ["geometry.channels=2", "geometry.chips=1", "geometry.blocks=484", "flash.time_scale=1"]
 # Under static allocation one plane is written more than the others; no leveller moves data away.
@@ -52,7 +52,7 @@ ACROSS = 70
 """Spread of P/E cycles beyond which wear is levelled across priorities (section 6.5)."""
 PAGE = Path(__file__).with_name("readguard.md")
 MARK = "<!-- measured: written by `make readguard` -->\n"
-HOLDS, FAILS = "holds", "does not hold"
+HOLDS, FAILS = "reproduced", "not reproduced"
 
 
 @dataclass(slots=True)
@@ -62,6 +62,7 @@ class Study:
     kept: Kept
     cut: int
     limit: int | None
+    saturated: set[str] = field(default_factory=set)
     found: dict[str, Any] = field(default_factory=dict)
 
     def plan(self, device: str, scheme: str, mix: str, limit: int | None) -> ssdlab.Plan:
@@ -71,7 +72,7 @@ class Study:
             scheme=f"readguard/{scheme}",
             workload=f"readguard/{mix}",
             limit=limit,
-            time_scale=COMPRESSED if mix in MIXES else None,
+            time_scale=COMPRESSED if mix in MIXES else STRETCHED,
         )
 
     def of(
@@ -80,6 +81,9 @@ class Study:
         """Return the results by scheme, those of all mixes in turn."""
         plans = [self.plan(device, scheme, mix, limit) for mix in mixes for scheme in schemes]
         results = self.kept.compare(plans, device)
+        for result in results:
+            if result.saturated:
+                self.saturated.add(f"`{result.scheme}` on {result.workload} ({device})")
         return {scheme: results[at :: len(schemes)] for at, scheme in enumerate(schemes)}
 
 
@@ -132,6 +136,31 @@ def several(numbers: Sequence[float], form: str = "+.0f") -> str:
     return " / ".join(f"{number:{form}}" for number in numbers)
 
 
+def least(result: ssdlab.Result) -> float:
+    """Return the least that a read can take, in microseconds: tR, tDMA and tECC of a page."""
+    config = result.provenance.config
+    rate = float(config["flash"]["bus_rate"].removesuffix("MB/s"))
+    page = float(config["geometry"]["page_size"].removesuffix("KiB")) * 1024
+    times = [float(config["timing"][part].removesuffix("us")) for part in ("read", "decode")]
+    return sum(times) + page / rate
+
+
+def times_least(result: ssdlab.Result) -> list[float]:
+    """Return each app's mean read latency over the least possible."""
+    return [mean / least(result) for mean in means(result)]
+
+
+def tails_least(result: ssdlab.Result) -> list[float]:
+    """Return each app's 99th percentile over the least possible read latency."""
+    return [tail / least(result) for tail in tails(result)]
+
+
+def rounds(results: Iterable[ssdlab.Result]) -> str:
+    """Return how often the quality monitor looked for inversions, over all mixes."""
+    done = [result.repairs.rounds for result in results if result.repairs is not None]
+    return f"{sum(done)}" if done else ""
+
+
 def by_app(results: Sequence[ssdlab.Result], figure: Figure, form: str) -> str:
     """Write a figure of each app, the mean over the mixes."""
     return several([fmean(app) for app in zip(*map(figure, results), strict=True)], form)
@@ -156,6 +185,9 @@ def by_stage(study: Study) -> Iterator[str]:
                     "" if own else several(against(results, base, tails)),
                     by_app(results, retries, ".2f"),
                     by_app(results, waits, ",.0f"),
+                    by_app(results, times_least, ".1f"),
+                    by_app(results, tails_least, ",.0f"),
+                    rounds(results),
                 ]
             )
     heads = [
@@ -167,6 +199,9 @@ def by_stage(study: Study) -> Iterator[str]:
         "p99 against baseline",
         "retries",
         "wait µs",
+        "mean, of the least",
+        "p99, of the least",
+        "rounds",
     ]
     yield from grid(heads, rows)
 
@@ -247,10 +282,10 @@ def extra(result: ssdlab.Result) -> float:
 
 def in_full(study: Study) -> Iterator[str]:
     """Run the mixes to their end on the old drive: only then the quality monitor has its rounds."""
-    found = study.of(STAGES["old"], ["baseline", "rgftl"], IN_FULL, study.limit)
+    found = study.of(STAGES["old"], ["baseline", "rgftl"], MIXES, study.limit)
     study.found["full"] = found
     rows = []
-    for mix, base, result in zip(IN_FULL, found["baseline"], found["rgftl"], strict=True):
+    for mix, base, result in zip(MIXES, found["baseline"], found["rgftl"], strict=True):
         done = result.repairs
         assert done is not None
         rows.append(
@@ -407,30 +442,29 @@ def judged(*truths: bool) -> str:
 
 
 def near(ours: Sequence[float], paper: Sequence[float]) -> str:
-    """Judge changes in percent: within a quarter of the paper's, or of its sign."""
+    """Judge changes in percent: within 10 points or a quarter of the paper's, or of its sign."""
     pairs = list(zip(ours, paper, strict=True))
-    if all(abs(one - other) <= abs(other) / 4 for one, other in pairs):
+    if all(abs(one - other) <= max(10, abs(other) / 4) for one, other in pairs):
         return HOLDS
-    return "direction" if all(one * other > 0 for one, other in pairs) else FAILS
+    return "direction only" if all(one * other > 0 for one, other in pairs) else FAILS
 
 
 def ledger(study: Study) -> Iterator[str]:
     """Hold the claims against what was measured."""
     found = study.found
-    stages = [found[stage] for stage in STAGES]
+    # The old drive's mixes ran in full where two schemes are compared.
+    stages = [found["young"], found["adult"], {**found["old"], **found["full"]}]
     plus = [found[f"{stage}+"] for stage in STAGES]
     old, full = found["old"], found["full"]
     lows = [under(stage["rgftl"], means, 2) for stage in stages]
     mids = [under(stage["rgftl"], means, 1) for stage in stages]
-    gains = against(old["rgftl"], old["baseline"], means)
+    gains = against(full["rgftl"], full["baseline"], means)
     p99 = [against(stage["rgftl"], stage["baseline"], tails)[0] for stage in stages]
-    seen = [against(stage["rgftl++"], stage["baseline"], tails)[0] for stage in stages]
+    cut = [found[stage] for stage in STAGES]
+    seen = [against(stage["rgftl++"], stage["baseline"], tails)[0] for stage in cut]
     nopftl, rorftl = found["ycsb"]["nopftl"][0], found["ycsb"]["rorftl"][0]
     oracle = [percent(figure(nopftl)[0], figure(rorftl)[0]) for figure in (tails, means)]
     mix_c = MIXES.index("mix-c")
-    writes_c, base_c = (
-        old[scheme][mix_c].write.latency_us.mean for scheme in ("rgftl", "baseline")
-    )
     writes = [
         percent(new.write.latency_us.mean, old_.write.latency_us.mean)
         for new, old_ in zip(full["rgftl"], full["baseline"], strict=True)
@@ -439,7 +473,7 @@ def ledger(study: Study) -> Iterator[str]:
         percent(new.waf or 1, old_.waf or 1)
         for new, old_ in zip(full["rgftl"], full["baseline"], strict=True)
     ]
-    ran = all(one.repairs is not None and one.repairs.rounds > 0 for one in full["rgftl"])
+    ran = all(one.repairs is not None and one.repairs.moved > 0 for one in full["rgftl"])
     plus_lows = [under(stage["rgftl+"], means, 2) for stage in plus]
     plus_mids = [under(stage["rgftl+"], means, 1) for stage in plus]
     plus_gain = against(plus[2]["rgftl+"], plus[2]["baseline+"], means)[0]
@@ -451,7 +485,8 @@ def ledger(study: Study) -> Iterator[str]:
     spreads = [found[f"spreads {allocation}"] for allocation in ALLOCATIONS]
     rgftl_retries = [retries(one) for one in full["rgftl"]]
     base_retries = [retries(one) for one in full["baseline"]]
-    base_waits = [waits(one) for one in old["baseline"]]
+    base_waits = [waits(one) for one in full["baseline"]]
+    fitted = study.kept.value("fit", fit_claims)
     rising = ordered(base_waits)
     rows = [
         [
@@ -472,10 +507,10 @@ def ledger(study: Study) -> Iterator[str]:
             "R3",
             "`baseline`, old: waits rise from high to low; latencies do not",
             "order",
-            f"waits in {rising} of 5 mixes; latencies in {ordered(map(means, old['baseline']))}",
+            f"waits in {rising} of 5 mixes; latencies in {ordered(map(means, full['baseline']))}",
             judged(
                 rising == len(MIXES),
-                any(means(one) != sorted(means(one)) for one in old["baseline"]),
+                any(means(one) != sorted(means(one)) for one in full["baseline"]),
             ),
         ],
         [
@@ -501,9 +536,9 @@ def ledger(study: Study) -> Iterator[str]:
         ],
         [
             "R7",
-            "write latency: mean (MixB, MixD); MixC, without a round",
+            "write latency: mean; MixC",
             "+2.8; +5.9 %",
-            f"{fmean(writes):+.1f}; {percent(writes_c, base_c):+.1f}",
+            f"{fmean(writes):+.1f}; {writes[mix_c]:+.1f}",
             judged(ran, 0 <= fmean(writes) <= 6),
         ],
         [
@@ -520,8 +555,18 @@ def ledger(study: Study) -> Iterator[str]:
             f"{several(plus_lows)}; {several(plus_mids)}",
             near([*plus_lows, *plus_mids], [-22.5, -23.4, -30.1, -5.9, -20.4, -23.4]),
         ],
-        ["R10", "the predictor: %RMSE; spread", "< 10 %; ≤ 1", "[fit.md](fit.md)", ""],
-        ["R11", "retries between and within blocks at 3.5K P/E", "16 / 3", "[fit.md](fit.md)", ""],
+        [
+            "R10",
+            "the predictor: %RMSE; spread ([fit.md](fit.md))",
+            "< 10 %; ≤ 1",
+            *found_by_fit(fitted, "%RMSE over", "measured retries"),
+        ],
+        [
+            "R11",
+            "retries between and within blocks at 3.5K P/E",
+            "16 / 3",
+            *found_by_fit(fitted, "3500 cycles"),
+        ],
         [
             "R12",
             "gain of high over 0.5 to 4 TB: standard deviation over mixes and sizes",
@@ -580,7 +625,7 @@ def ledger(study: Study) -> Iterator[str]:
             "R19",
             "retries rise from high to low in `rgftl`, not in `baseline`",
             "order",
-            f"in {ordered(rgftl_retries)} of {len(IN_FULL)} mixes; in {ordered(base_retries)}",
+            f"in {ordered(rgftl_retries)} of {len(MIXES)} mixes; in {ordered(base_retries)}",
             judged(
                 ran,
                 all(app == sorted(app) for app in rgftl_retries),
@@ -589,6 +634,18 @@ def ledger(study: Study) -> Iterator[str]:
         ],
     ]
     yield from grid(["claim", "of what", "paper", "ours", "verdict"], rows)
+
+
+def fit_claims() -> list[dict[str, Any]]:
+    """Fit the predictor to the chips that are made; what was found of the paper's claims."""
+    told = ssdlab.fit()
+    return [{"what": c.what, "found": c.found, "holds": c.holds} for c in told.claims]
+
+
+def found_by_fit(claims: Sequence[dict[str, Any]], *about: str) -> list[str]:
+    """Return what a fit found of the claims that begin so, and whether all of them hold."""
+    those = [claim for claim in claims if claim["what"].startswith(about)]
+    return [", ".join(c["found"] for c in those), judged(*(c["holds"] for c in those))]
 
 
 def over(spreads: Sequence[tuple[int, int]]) -> list[int]:
@@ -626,14 +683,18 @@ def main() -> None:
         ("In full", in_full),
         ("The claims", ledger),
     ]
+    made = [(title, list(lines(study))) for title, lines in sections]
     whole = "in full" if limit is None else f"its first {limit:,} requests"
     about = (
         f"The twins, seed 1, arrivals compressed tenfold, ssdlab {ssdlab.__version__}: the first "
         f"{study.cut:,} requests of each mix, and where it says so the mix {whole}. Changes are in "
         "percent, means over the five mixes; three numbers are of the apps high, mid and low. "
-        "Waits and latencies are of reads."
+        "Waits and latencies are of reads; the least that one can take is tR, tDMA and tECC of a "
+        "page. R1 to R4 take the old drive's mixes in full; “rounds” tells how often the quality "
+        "monitor looked, over all mixes. Saturated, so that the backlog makes the figures: "
+        f"{', '.join(sorted(study.saturated)) or 'none'}."
     )
-    write(PAGE, MARK, about, ((title, lines(study)) for title, lines in sections))
+    write(PAGE, MARK, about, made)
 
 
 if __name__ == "__main__":

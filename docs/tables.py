@@ -7,11 +7,13 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 import ssdlab
 from ssdlab import _native
+from ssdlab.api import cores
 from ssdlab.plans import to_json
 
 
@@ -67,19 +69,23 @@ class Kept:
         return made
 
     def compare(self, plans: Sequence[ssdlab.Plan], title: str = "") -> list[ssdlab.Result]:
-        """Return the results of some plans, in their order."""
+        """Return the results of some plans, in their order; each is kept as soon as it is there."""
         keys = [to_json(plan) for plan in plans]
         asked = dict(zip(keys, plans, strict=True))
         missing = [key for key in asked if not self._file(key).exists()]
-        # A few at a time, so that little is lost.
-        step = 4 * (os.cpu_count() or 1)
-        for at in range(0, len(missing), step):
-            some = missing[at : at + step]
-            for key, result in zip(some, ssdlab.compare(asked[key] for key in some), strict=True):
-                self.value(key, result.to_dict)
-            done = len(asked) - len(missing) + at + len(some)
-            print(f"{title}: {done} of {len(asked)} runs", file=sys.stderr, flush=True)
+        pool = ThreadPoolExecutor(cores())
+        runs = [pool.submit(self.value, key, self._maker(asked[key])) for key in missing]
+        try:
+            for done, run in enumerate(as_completed(runs), start=len(asked) - len(missing) + 1):
+                run.result()
+                print(f"{title}: {done} of {len(asked)} runs", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            # What is under way hears no Ctrl-C in its thread, and what has ended is kept.
+            os._exit(130)
         return [
             ssdlab.Result.from_dict(json.loads(self._file(key).read_text(encoding="utf-8")))
             for key in keys
         ]
+
+    def _maker(self, plan: ssdlab.Plan) -> Callable[[], dict[str, Any]]:
+        return lambda: ssdlab.run(plan).to_dict()

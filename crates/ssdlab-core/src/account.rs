@@ -78,7 +78,8 @@ pub enum Part {
     Bus,
     /// The first attempt's sensing.
     Sense,
-    /// Everything of a read after its first attempt failed to decode.
+    /// Everything of a read after its first attempt failed to decode, but the time that it was set aside
+    /// for a host read of a higher priority, which is a wait for the die.
     Retry,
     /// The first attempt's decoding, the wait for the engine included.
     Decode,

@@ -48,9 +48,23 @@ pub(crate) fn set_up(
     control: &Control,
     progress: &Progress,
 ) -> Result<Option<(Drive, Option<Settled>)>, Fault> {
+    let tenants = match prepared.plan.state {
+        Some(_) => Vec::new(),
+        None => tenants::of(prepared, control)?,
+    };
+    set_up_for(tenants, prepared, control, progress)
+}
+
+/// The same of a drive that these use, whatever its workload says.
+pub(crate) fn set_up_for(
+    tenants: Vec<Tenant>,
+    prepared: &Prepared,
+    control: &Control,
+    progress: &Progress,
+) -> Result<Option<(Drive, Option<Settled>)>, Fault> {
     let drive = match &prepared.plan.state {
         Some(path) => Some(state::drive_from(prepared, path)?),
-        None => drawn(prepared, tenants::of(prepared, control)?, control),
+        None => drawn(prepared, tenants, control),
     };
     let Some(mut drive) = drive else { return Ok(None) };
     if prepared.plan.paranoid {

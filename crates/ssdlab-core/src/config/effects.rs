@@ -149,8 +149,7 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let believed = grade_of_retries(config).map(str::to_owned);
     // Of what a fit found, who does not ask makes no use: it goes to every scheme that is compared.
     let fitted = matches!(config.belief.retries, RetriesBelief::Predicted(_));
-    let unasked =
-        !fitted && opens != Opens::FewestRetries && config.tend.inversions.get().is_none();
+    let unasked = !fitted && !asks_for_retries(config);
     let stays = config.tend.read_hot.get().is_none();
     vec![
         ("belief.grade", graded, chip.is_flat(), FLAT),
@@ -159,11 +158,16 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             "belief.retries",
             believed,
             unasked,
-            "that nobody asks for: not ftl.opens = \"fewest_retries\", nor tend.inversions",
+            "where nobody asks for it: without ftl.opens = \"fewest_retries\" and tend.inversions",
         ),
         ("belief.grade.measured.scope", scope, stays, "without tend.read_hot"),
         ("belief.grade.measured.growth", growth, !predicts, "without ftl.opens = \"healthiest\""),
     ]
+}
+
+/// Whether anybody makes use of what is believed of retries.
+pub(super) fn asks_for_retries(config: &DriveConfig) -> bool {
+    config.ftl.opens == Opens::FewestRetries || config.tend.inversions.get().is_some()
 }
 
 fn grade_of_retries(config: &DriveConfig) -> Option<&'static str> {

@@ -8,7 +8,7 @@ use ssdlab_nand::chip::Chip;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::refusal::{Refusal, positive};
 
-use super::effects::check_effects;
+use super::effects::{asks_for_retries, check_effects};
 use super::space::{
     BLOCKS_UNUSABLE, entries, logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks,
 };
@@ -158,10 +158,15 @@ impl Resolved {
                 GradeChoice::Subpools(config) => config.priorities,
                 _ => 1,
             },
-            believes: self.config.belief.retries.believes(),
+            believes: self.believes(),
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,
             voltages: self.chip.voltage_names().map(str::to_owned).collect(),
         }
+    }
+
+    /// Whether anything is believed of how many retries a block needs, and anybody asks.
+    pub fn believes(&self) -> bool {
+        self.config.belief.retries.believes() && asks_for_retries(&self.config)
     }
 
     /// The shape of the flash.

@@ -67,8 +67,8 @@ impl Drive {
 
     /// Whether reads that failed are set aside for a host read of a higher priority.
     fn lets_pass(&mut self, unit: UnitId) -> bool {
-        let Some((failed, aside)) = self.flash.overtaken(unit) else { return false };
-        self.answers.preempt.lets_pass(&ReadsView { failed, aside })
+        let Some(aside) = self.flash.overtaken(unit) else { return false };
+        self.answers.preempt.lets_pass(&ReadsView { aside })
     }
 
     #[inline]

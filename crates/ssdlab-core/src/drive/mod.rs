@@ -397,11 +397,11 @@ impl Drive {
         bits.extend(self.answers.tend.iter().flat_map(|tender| tender.metadata_bits(apart)));
         bits.extend(self.answers.order.metadata_bits());
         if self.resolved.flash.reads_pass {
-            // The voltages with which a read that was set aside failed last.
+            // The voltages with which a read that was set aside failed last, on each plane.
             let most = u64::from(self.answers.preempt.most_reads());
-            let units = self.flash.planes_of_units().count() as u64;
+            let planes = u64::from(self.geometry.plane_count());
             let rungs = u64::from(self.flash.cells.rungs()).next_power_of_two();
-            bits.push(("reads_aside", units * most * u64::from(rungs.trailing_zeros())));
+            bits.push(("reads_aside", planes * most * u64::from(rungs.trailing_zeros())));
         }
         bits.extend(self.answers.read.metadata_bits());
         bits.retain(|(_, bits)| *bits > 0);

@@ -17,6 +17,8 @@ struct Waiting {
     tender: u8,
     /// P/E cycles of its block when it was wanted: a block that has been erased since is another one.
     erases: u32,
+    /// Pages that it was to move then.
+    pages: u32,
 }
 
 /// When a tender's next round is.
@@ -34,6 +36,8 @@ pub struct Upkeep {
     minds_all: bool,
     /// By plane; empty if no tender minds the drive as a whole.
     waiting: Box<[VecDeque<Waiting>]>,
+    /// Pages of all of them.
+    pages_waiting: u64,
     /// Jobs under way from which each priority gains a block.
     coming: Vec<u32>,
     due: Vec<Due>,
@@ -53,6 +57,7 @@ impl Upkeep {
         Upkeep {
             minds_all,
             waiting: vec![VecDeque::new(); planes].into_boxed_slice(),
+            pages_waiting: 0,
             coming: Vec::new(),
             due,
         }
@@ -75,18 +80,32 @@ impl Upkeep {
     /// The first job that waits for a plane; those whose block is no longer what it was are dropped.
     fn first(&mut self, plane: PlaneId, blocks: &BlockTable) -> Option<(u8, Job)> {
         loop {
-            let Waiting { job, tender, erases } = *self.waiting.get(plane.index())?.front()?;
+            let Waiting { job, tender, erases, .. } = *self.waiting.get(plane.index())?.front()?;
             let same = blocks.erases(job.block) == erases;
             if same && blocks.state(job.block) == BlockState::Closed {
                 return Some((tender, job));
             }
-            self.waiting[plane.index()].pop_front();
+            self.pop(plane);
         }
+    }
+
+    /// The first job that waits for a plane waits no longer.
+    fn pop(&mut self, plane: PlaneId) {
+        let gone = self.waiting[plane.index()].pop_front();
+        self.pages_waiting -= gone.map_or(0, |waiting| u64::from(waiting.pages));
+    }
+
+    /// A job waits for a plane.
+    fn push(&mut self, plane: PlaneId, waiting: Waiting) {
+        self.pages_waiting += u64::from(waiting.pages);
+        self.waiting[plane.index()].push_back(waiting);
     }
 
     /// Drops what waits of a tender.
     fn drop_all_of(&mut self, tender: u8) {
         self.waiting.iter_mut().for_each(|jobs| jobs.retain(|waiting| waiting.tender != tender));
+        self.pages_waiting =
+            self.waiting.iter().flatten().map(|waiting| u64::from(waiting.pages)).sum();
     }
 
     /// A job begins.
@@ -133,9 +152,9 @@ impl Drive {
             self.answers.tend[usize::from(tender)].round(&graded, &mut jobs);
             for job in jobs {
                 let erases = self.ftl.blocks.erases(job.block);
+                let pages = u32::from(self.ftl.blocks.valid(job.block));
                 let plane = self.geometry.plane_of(job.block);
-                let waiting = Waiting { job, tender, erases };
-                self.upkeep.waiting[plane.index()].push_back(waiting);
+                self.upkeep.push(plane, Waiting { job, tender, erases, pages });
             }
             self.begin_all_waiting();
         }
@@ -166,7 +185,7 @@ impl Drive {
         if !self.answers.tend[usize::from(tender)].may_begin(pages) {
             return None;
         }
-        self.upkeep.waiting[plane.index()].pop_front();
+        self.upkeep.pop(plane);
         Some((tender, job))
     }
 
@@ -210,8 +229,9 @@ impl Drive {
     /// Tells the tenders of a job that has ended.
     pub(super) fn tell_tenders(&mut self, tender: u8, job: &Job, moved: u32) {
         self.upkeep.ends(job);
+        let waiting = self.upkeep.pages_waiting;
         for (at, policy) in (0..).zip(&mut self.answers.tend) {
-            policy.ended(&EndedJob { job: *job, moved, own: at == tender });
+            policy.ended(&EndedJob { job: *job, moved, own: at == tender, waiting });
         }
     }
 

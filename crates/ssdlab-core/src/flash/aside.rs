@@ -170,15 +170,14 @@ impl Flash {
     }
 
     /// Whether a unit whose reads have all been decoded or failed may set those that failed aside: a
-    /// host read of a higher rank waits for it. How many failed, and how many are set aside there
-    /// already.
-    pub fn overtaken(&self, id: UnitId) -> Option<(u8, u8)> {
+    /// host read of a higher rank waits for it. How many are set aside there already.
+    pub fn overtaken(&self, id: UnitId) -> Option<u8> {
         if !self.setup.reads_pass {
             return None;
         }
         let unit = &self.units[id.0 as usize];
         let passed = self.higher_read_waits(unit, Rank::of(&self.txns[unit.head]));
-        passed.then(|| (self.held(id).count() as u8, unit.reads_waiting))
+        passed.then_some(unit.reads_waiting)
     }
 
     /// Whether a host read of a higher rank than this waits for a unit.
@@ -191,14 +190,12 @@ impl Flash {
     /// Sets the reads aside that a unit holds, all of which failed to decode.
     pub fn set_reads_aside(&mut self, id: UnitId, now: u64) {
         let head = self.units[id.0 as usize].head;
-        let mut count = 0;
         self.for_members(head, |flash, member| {
             flash.txns[member].charge(Part::Retry, now);
-            count += 1;
+            flash.set_aside.reads += 1;
         });
-        self.set_aside.reads += u64::from(count);
         let unit = &mut self.units[id.0 as usize];
-        unit.reads_waiting += count;
+        unit.reads_waiting += 1;
         self.txns[head].next = std::mem::replace(&mut unit.reads_aside, head);
         self.free_from_ahead(id, now);
     }
@@ -211,12 +208,9 @@ impl Flash {
         unit.head = head;
         unit.cause = self.txns[head].cause;
         unit.reads_aside = std::mem::replace(&mut self.txns[head].next, TxnId::NONE);
-        let mut count = 0;
-        self.for_members(head, |flash, member| {
-            flash.txns[member].charge(Part::Retry, now);
-            count += 1;
-        });
-        self.units[id.0 as usize].reads_waiting -= count;
+        unit.reads_waiting -= 1;
+        // The unit worked for host reads meanwhile.
+        self.for_members(head, |flash, member| flash.txns[member].waited_for_host(now));
     }
 
     /// What a free unit does next that has set reads aside, with this the first in its queues. They

@@ -209,17 +209,15 @@ impl Flash {
     /// Checks the reads that a unit has set aside: each group of a higher rank than that below it, none
     /// more urgent than the host's, all failed, and no block of theirs being erased.
     fn audit_reads_aside(&self, unit: &Unit, census: &mut Census) -> Result<(), String> {
-        let mut counted = 0;
         for id in self.reads_aside(unit).take(self.txns.slots()) {
             census.found(id, "what is set aside")?;
             let txn = &self.txns[id];
             let fits = txn.failed > 0 && Rank::of(txn) != Rank::URGENT;
             ensure(fits, || format!("read {} is set aside without cause", id.0))?;
-            counted += 1;
         }
-        ensure(counted == unit.reads_waiting, || "it counts its reads aside wrongly".into())?;
-        let mut head = unit.reads_aside;
+        let (mut head, mut counted) = (unit.reads_aside, 0);
         while head.is_some() {
+            counted += 1;
             self.audit_members(unit, head, OpKind::Read)?;
             let below = self.txns[head].next;
             let overtook =
@@ -227,6 +225,7 @@ impl Flash {
             ensure(overtook, || "reads are set aside in the wrong order".into())?;
             head = below;
         }
+        ensure(counted == unit.reads_waiting, || "it counts its reads aside wrongly".into())?;
         let erased = (unit.state == State::Erasing).then_some(unit.head);
         let aside = unit.aside.filter(|aside| aside.kind == OpKind::Erase).map(|aside| aside.head);
         let mut erases = erased.into_iter().chain(aside).flat_map(|head| self.members(head));

@@ -176,6 +176,13 @@ impl Txn {
         self.blame[part as usize] += now - self.since;
         self.since = now;
     }
+
+    /// Gives the time since the last call to the wait for a die that works for the host, also of a read that
+    /// has failed.
+    pub fn waited_for_host(&mut self, now: u64) {
+        self.blame[Part::DieHost as usize] += now - self.since;
+        self.since = now;
+    }
 }
 
 /// The slab of transactions.

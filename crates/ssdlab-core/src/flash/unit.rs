@@ -118,7 +118,7 @@ pub struct Unit {
     /// The reads that were set aside last; below them, by `next`, those set aside before, which
     /// others of a higher rank overtook.
     pub reads_aside: TxnId,
-    /// How many they are in all.
+    /// How many they are in all, those that the planes do together counted as one.
     pub reads_waiting: u8,
     /// Its first plane, and how many it has.
     pub first_plane: PlaneId,

@@ -33,9 +33,7 @@ pub enum Verdict {
 /// Reads of which an attempt failed, and a host read of a higher priority that waits for their unit.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadsView {
-    /// How many they are; the planes of a unit may read together.
-    pub failed: u8,
-    /// Reads that their unit has set aside already.
+    /// Reads that their unit has set aside already; those that its planes do together are one.
     pub aside: u8,
 }
 

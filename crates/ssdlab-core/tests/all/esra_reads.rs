@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use ssdlab_core::Op;
-use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::flash::UnitId;
 
 use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, SPP, play, step, written};
@@ -127,20 +127,39 @@ fn no_more_reads_are_set_aside_than_a_unit_may() {
 }
 
 #[test]
-fn reads_that_planes_do_together_are_set_aside_together_or_not_at_all() {
-    let dies = "geometry.planes = 2\nflash.array = \"die\"";
-    // Two pages go over the bus and through the engine one after the other.
-    let pair = ONE + 10 * US;
-    for (most, high_ends, low_ends) in
-        [(2, pair + ALL, ALL + 4 * pair), (1, 4 * pair + ALL, 4 * pair)]
-    {
+fn reads_that_planes_do_together_are_set_aside_as_one() {
+    for (planes, most) in [(2, 2), (2, 1), (4, 1)] {
+        let dies = format!("geometry.planes = {planes}\nflash.array = \"die\"");
         let set = format!("preempt.esra.most_aside = {most}");
-        let (mut rig, zero) = rig(&[dies, &set], 4);
-        let low = rig.read_for(1, 0, 2);
-        let high = rig.until(zero + 1).read_for(0, 2, 1);
-        assert_eq!(rig.ends(zero, &[high, low]), [high_ends, low_ends], "{most}");
-        assert_eq!(reads_aside(&rig), if most == 2 { 2 } else { 0 });
+        let (mut rig, zero) = rig(&[&dies, &set], 2 * planes);
+        // The pages go over the bus and through the engine one after the other.
+        let attempt = ONE + (planes - 1) * 10 * US;
+        let low = rig.read_for(1, 0, planes);
+        let high = rig.until(zero + 1).read_for(0, planes, 1);
+        let ends = [attempt + ALL, ALL + 4 * attempt];
+        assert_eq!(rig.ends(zero, &[high, low]), ends, "{planes} planes, {most}");
+        assert_eq!(reads_aside(&rig), planes);
     }
+}
+
+#[test]
+fn the_time_that_a_read_is_set_aside_is_a_wait_for_the_die_and_no_retry() {
+    let blame = |passed: bool| {
+        let (mut rig, zero) = rig(&[], 4);
+        rig.drive.keep_log();
+        let low = rig.read_for(1, 0, 1);
+        if passed {
+            rig.until(zero + 1).read_for(0, 2, 1);
+        }
+        rig.finish();
+        let mut rows = Vec::new();
+        rig.drive.take_log(&mut rows);
+        let row = rows.iter().find(|row| row.request.tag == low).expect("it ended");
+        [Part::Retry, Part::DieHost].map(|part| row.blame[part as usize])
+    };
+    let [alone, passed] = [false, true].map(blame);
+    assert_eq!(passed, [alone[0], ALL]);
+    assert_eq!(alone[1], 0);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! ReadGuard's block manager: whose blocks pages lie in, and what becomes of blocks that grow worse.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use ssdlab_base::{SimTime, rng};
 use ssdlab_core::account::{Cause, OpKind};
@@ -63,10 +64,10 @@ fn made(drive: &Drive) -> Vec<f64> {
     of.into_values().map(|rates| rates.iter().sum::<f64>() / rates.len() as f64).collect()
 }
 
-/// Writes pages of each queue at random for so long.
-fn churn(rig: &mut Rig, writes: u64) {
+/// Writes pages of each queue at random: those of these numbers.
+fn churn(rig: &mut Rig, numbers: Range<u64>) {
     let third = u64::from(rig.drive.resolved().logical_pages / 3);
-    for number in 0..writes {
+    for number in numbers {
         let queue = number % 3;
         let page = queue * third + rng::below(rng::hash(7, number, 0), third);
         rig.offer(Op::Write, page * SPP, SPP, queue as u8).expect("room");
@@ -82,7 +83,7 @@ fn repairs(rig: &Rig) -> Repairs {
 #[test]
 fn pages_go_to_blocks_of_their_queue_and_the_first_has_the_best() {
     let mut rig = rig(&[]);
-    churn(&mut rig, 600);
+    churn(&mut rig, 0..600);
     each_at_home(&rig.drive);
     assert_eq!(rig.drive.stats().missed, 0);
     assert!(made(&rig.drive).is_sorted(), "{:?}", made(&rig.drive));
@@ -103,7 +104,7 @@ fn a_full_drive_begins_with_each_page_in_a_block_of_its_owner() {
 #[test]
 fn what_is_collected_stays_whose_it_was_and_every_subpool_is_kept_stocked() {
     let mut rig = full(&[]);
-    churn(&mut rig, 6_000);
+    churn(&mut rig, 0..6_000);
     assert!(rig.ops(OpKind::Erase, Cause::Gc) > 100);
     each_at_home(&rig.drive);
     let free = rig.drive.ftl().alloc.subpools().unwrap();
@@ -152,6 +153,34 @@ fn a_wider_margin_leaves_more_as_it_is() {
     };
     let (none, some, all) = (found("0"), found("0.1"), found("1"));
     assert!(none > some && some > all && all == 0, "{none}, {some}, {all}");
+}
+
+#[test]
+fn with_the_monitor_repairs_stay_below_its_limit_and_margins_come_back_once_they_are_done() {
+    for limit in [0.05, 0.1, 0.3] {
+        let monitor =
+            format!("tend.inversions = {{ margin = 0, monitor = {{ limit = {limit} }} }}");
+        let mut rig = full(&[&monitor]);
+        rig.until(7 * DAY).finish();
+        let found = repairs(&rig);
+        assert!(found.rounds == 1 && found.inversions > 20, "{found:?}");
+        assert_eq!((found.given, found.refreshed, found.moved), (0, 0, 0), "nothing was written");
+        let mut widest = 0.0f64;
+        for part in 0..60 {
+            churn(&mut rig, 500 * part..500 * (part + 1));
+            let Repairs { moved, moved_by_all, margins, .. } = repairs(&rig);
+            // One block may have been begun when fewer pages had been written.
+            let most = limit * moved_by_all as f64;
+            assert!(moved as f64 <= most + 1e-9, "{limit}: {moved} of {moved_by_all}");
+            widest = widest.max(margins[0]);
+        }
+        let done = repairs(&rig);
+        assert!(done.moved > 0 && done.given + done.refreshed > 0, "{done:?}");
+        assert!(done.given + done.refreshed <= found.inversions, "{done:?}");
+        assert!(widest > 0.1, "what waited widened them");
+        assert_eq!(done.margins, [0.0, 0.0], "{limit}: nothing waits any more");
+        each_at_home(&rig.drive);
+    }
 }
 
 #[test]

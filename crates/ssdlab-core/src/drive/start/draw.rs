@@ -10,11 +10,12 @@ use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use super::manner;
 use super::owners::{Numbers, Owned, Owners};
-use super::pool::{Filling, Pool, Snapshot, blocks_of};
+use super::pool::{Filling, Pool, Snapshot, blocks_of, content};
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
 use crate::ftl::{
     Allocator, BlockState, BlockTable, Ftl, Holds, Map, PlaneOrder, Pointers, Stream,
 };
+use crate::slots::Tend;
 
 /// Snapshots of a steady plane after which the planes are drawn in turn.
 const SNAPSHOTS_MOST: u32 = 8;
@@ -196,10 +197,11 @@ fn snapshots(resolved: &Resolved, pages: u32) -> Vec<Snapshot> {
         return vec![pool.snapshot()];
     }
     pool.overwrite_until_steady();
+    let kept = content(&Tend::build(&resolved.config.tend, &resolved.setup()));
     let count = SNAPSHOTS_MOST.min(resolved.geometry().plane_count());
     let snapshots = (0..count).map(|_| {
         pool.move_on();
-        pool.snapshot()
+        pool.steady_snapshot(kept)
     });
     snapshots.collect()
 }

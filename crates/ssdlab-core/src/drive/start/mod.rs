@@ -95,10 +95,10 @@ pub fn set_owners(resolved: &Resolved, blocks: &mut BlockTable) {
 
 /// What the controller believes of blocks that are as their cells are.
 pub fn quality(resolved: &Resolved, blocks: Option<&BlockTable>, cells: &Cells) -> Option<Quality> {
-    let choice = &resolved.config.belief.retries;
-    if !choice.believes() {
+    if !resolved.believes() {
         return None;
     }
+    let choice = &resolved.config.belief.retries;
     let all = (0..resolved.geometry().block_count()).map(BlockId);
     let before: Vec<Before> = all
         .map(|block| Before {

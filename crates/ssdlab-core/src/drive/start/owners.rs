@@ -116,23 +116,23 @@ impl Owners {
         let usable = (0..all.len()).map(|at| all.block(at));
         let mut usable: Vec<BlockId> =
             usable.filter(|&block| blocks.state(block) == BlockState::Free).collect();
-        let full = snapshot.closed.len() as f64 * usable.len() as f64 / snapshot.blocks() as f64;
+        let full = snapshot.full_of(usable.len());
         let Owners::Each { ranges, classes } = self else {
             let numbers = Numbers::all(pages);
-            return vec![Owned { class: 0, blocks: usable, full: full.round() as usize, numbers }];
+            return vec![Owned { class: 0, blocks: usable, full, numbers }];
         };
         usable.sort_by_key(|&block| (blocks.turn(block), block.0));
         let open = snapshot.open.len();
         // One block of each stays free, and the reserve.
         let kept = usize::from(*classes) * (open + 1) + RESERVE_BLOCKS;
-        let most = usable.len().saturating_sub(kept) as f64;
+        let full = full.min(usable.len().saturating_sub(kept)) as f64;
         let numbers: Vec<Numbers> =
             (0..*classes).map(|class| numbers_of(ranges, class, position, planes)).collect();
         let in_use = |numbers: &Numbers| {
             let own = numbers.count();
             let share = f64::from(own) / f64::from(pages.max(1));
             let least = least_blocks(own, &snapshot.open, per_block);
-            ((full.min(most) * share) as usize).max(least)
+            ((full * share) as usize).max(least)
         };
         let in_use: Vec<usize> = numbers.iter().map(in_use).collect();
         let rest = usable.len().saturating_sub(in_use.iter().map(|full| full + open).sum());

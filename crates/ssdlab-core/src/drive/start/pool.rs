@@ -37,12 +37,24 @@ pub struct Snapshot {
     pub open: Vec<(Stream, Filling)>,
     /// Free blocks.
     pub free: usize,
+    /// Whether the tenders keep so many free, however many blocks the plane has.
+    pub steady: bool,
 }
 
 impl Snapshot {
     /// Blocks of the plane.
     pub fn blocks(&self) -> usize {
         self.closed.len() + self.open.len() + self.free
+    }
+
+    /// How many of a plane's usable blocks are full. A steady plane has as many free ones as its tenders keep;
+    /// in others full blocks have the same share of all.
+    pub fn full_of(&self, usable: usize) -> usize {
+        if self.steady {
+            return usable.saturating_sub(self.open.len() + self.free);
+        }
+        let share = self.closed.len() as f64 / self.blocks() as f64;
+        (share * usable as f64).round() as usize
     }
 
     /// Writes the host's open block as far as `random` says: planes are overwritten
@@ -220,8 +232,23 @@ impl Pool {
             closed: closed.into_iter().map(|at| filling(view.block(at))).collect(),
             open: open.collect(),
             free: self.ftl.alloc.free_blocks(PLANE),
+            steady: false,
         }
     }
+
+    /// The plane as it is now, steady, as one of another size would be that keeps so many pages free.
+    pub fn steady_snapshot(&self, kept: u32) -> Snapshot {
+        let snapshot = self.snapshot();
+        let blocks = |pages: u32| pages.div_ceil(self.geometry.pages) as usize;
+        // As many more, or fewer, as collection there begins earlier, or later.
+        let free = snapshot.free + blocks(kept) - blocks(content(&self.tenders)).min(snapshot.free);
+        Snapshot { free, steady: true, ..snapshot }
+    }
+}
+
+/// Free pages of a plane with which these tenders are content.
+pub fn content(tenders: &[Tend]) -> u32 {
+    tenders.iter().map(TendPolicy::content_with).max().unwrap_or(0)
 }
 
 const PLANE: PlaneId = PlaneId(0);

@@ -112,6 +112,9 @@ pub struct EndedJob {
     pub moved: u32,
     /// Whether the tender that is told wanted it.
     pub own: bool,
+    /// Pages of the jobs of rounds that still wait for their turn, as many as they were to move when they
+    /// were wanted.
+    pub waiting: u64,
 }
 
 /// What became of blocks of one priority that were worse than those of a lower one.
@@ -120,11 +123,11 @@ pub struct EndedJob {
 pub struct Repairs {
     /// Rounds in which they were looked for.
     pub rounds: u64,
-    /// Pairs that were found.
+    /// Pairs that were found; a pair that no round's jobs came to is found again by the next.
     pub inversions: u64,
-    /// Young blocks that were to be given to the higher priority, and their data to another block.
+    /// Young blocks that were given to the higher priority, and their data to another block.
     pub given: u64,
-    /// Blocks whose data was to be written anew.
+    /// Blocks whose data was written anew.
     pub refreshed: u64,
     /// Pages that were moved for it.
     pub moved: u64,

@@ -28,8 +28,8 @@ pub struct EsraConfig {
     /// there. Source: ReadGuard, section 5.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<bool>,
-    /// Reads that an array unit sets aside at most; only with `reads`. Default: 2. Source: ReadGuard,
-    /// section 5.4 (one for each of two lower priorities).
+    /// Reads that an array unit sets aside at most, those that its planes do together counted as one; only
+    /// with `reads`. Default: 2. Source: ReadGuard, section 5.4 (one for each of two lower priorities).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub most_aside: Option<u8>,
@@ -85,7 +85,7 @@ impl PreemptPolicy for Esra {
     }
 
     fn lets_pass(&mut self, view: &ReadsView) -> bool {
-        view.failed <= self.most_aside.saturating_sub(view.aside)
+        view.aside < self.most_aside
     }
 
     fn most_reads(&self) -> u8 {
@@ -98,10 +98,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_that_fail_together_are_set_aside_together_or_not_at_all() {
+    fn as_many_reads_are_set_aside_as_there_are_lower_priorities() {
         let mut esra = Esra { config: EsraConfig::default(), most_aside: 2 };
-        let mut passes = |failed, aside| esra.lets_pass(&ReadsView { failed, aside });
-        assert_eq!([(1, 0), (1, 1), (2, 0)].map(|(f, a)| passes(f, a)), [true; 3]);
-        assert_eq!([(1, 2), (2, 1), (3, 0)].map(|(f, a)| passes(f, a)), [false; 3]);
+        assert_eq!(
+            [0, 1, 2].map(|aside| esra.lets_pass(&ReadsView { aside })),
+            [true, true, false]
+        );
     }
 }

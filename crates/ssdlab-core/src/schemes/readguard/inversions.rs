@@ -88,15 +88,15 @@ impl Answer for Inversions {
 const LEAST: Nanos = Nanos::from_ms(60_000);
 
 impl Inversions {
-    /// Finds the inversions of one pair of priorities, and what mends each; how many pages that moves. The
-    /// worst blocks of `high` come first, and the best of `low`; those that a job takes leave the lists.
+    /// Finds the inversions of one pair of priorities, and what mends each. The worst blocks of `high` come
+    /// first, and the best of `low`; those that a job takes leave the lists.
     fn repair(
         &mut self,
         (high, low): (&mut Vec<Graded>, &mut Vec<Graded>),
         margin: f64,
         jobs: &mut Vec<Job>,
-    ) -> u64 {
-        let (mut worst, mut best, mut pages) = (0, 0, 0);
+    ) {
+        let (mut worst, mut best) = (0, 0);
         while let (Some(bad), Some(good)) = (high.get(worst), low.get(best)) {
             let apart = f64::from(bad.expected.retries) - f64::from(good.expected.retries);
             if apart <= margin {
@@ -108,21 +108,16 @@ impl Inversions {
                 let gains = Some(bad.priority);
                 let (block, to, class) = (good.block, Stream::Gc, Some(good.priority));
                 jobs.push(Job { block, cause: Cause::Migration, to, class, gains });
-                self.repairs.given += 1;
-                pages += u64::from(good.valid);
                 best += 1;
             } else {
                 // Only the data is old: written anew, it reads well.
                 let (block, to, class) = (bad.block, Stream::Gc, Some(bad.priority));
                 jobs.push(Job { block, cause: Cause::Refresh, to, class, gains: None });
-                self.repairs.refreshed += 1;
-                pages += u64::from(bad.valid);
                 worst += 1;
             }
         }
         high.drain(..worst);
         low.drain(..best);
-        pages
     }
 
     /// The margin of a priority, in retries.
@@ -146,7 +141,6 @@ impl TendPolicy for Inversions {
             let ((a_nr, a_age), (b_nr, b_age)) = (key(a), key(b));
             a_nr.cmp(&b_nr).then(a_age.total_cmp(&b_age)).then(a.block.0.cmp(&b.block.0))
         };
-        let mut pages = 0;
         for high in 0..owned.len() {
             let margin = self.margin(high.min(self.repairs.margins.len() - 1));
             for low in high + 1..owned.len() {
@@ -154,11 +148,8 @@ impl TendPolicy for Inversions {
                 let (above, below) = (&mut above[high], &mut below[0]);
                 above.sort_by(|a, b| ordered(b, a));
                 below.sort_by(ordered);
-                pages += self.repair((above, below), margin, jobs);
+                self.repair((above, below), margin, jobs);
             }
-        }
-        if let Some(monitor) = &mut self.monitor {
-            monitor.found(pages);
         }
     }
 
@@ -172,8 +163,14 @@ impl TendPolicy for Inversions {
 
     fn ended(&mut self, ended: &EndedJob) {
         let moved = u64::from(ended.moved);
-        self.repairs.moved += if ended.own { moved } else { 0 };
         self.repairs.moved_by_all += moved;
+        if ended.own {
+            self.repairs.moved += moved;
+            match ended.job.gains {
+                Some(_) => self.repairs.given += 1,
+                None => self.repairs.refreshed += 1,
+            }
+        }
         let step = self.monitor.as_mut().and_then(|monitor| monitor.ended(ended));
         if let Some(step) = step {
             self.repairs.checks += 1;

@@ -22,9 +22,9 @@ pub struct MonitorConfig {
     /// Blocks that garbage collection frees between two checks, as a part of all. Default: 5%. Source:
     /// ReadGuard, section 5.3.
     pub every: Share,
-    /// Whether repairs wait as long as they would write more than the limit allows since the last check;
-    /// without it a round is carried out whole, and only the next one finds less. Default: true. Assumed:
-    /// the first round on a full drive finds blocks by the tens of thousands.
+    /// Whether a repair waits as long as all of them would have written more than the limit then; without it
+    /// a round is carried out whole, and only the next one finds less. Default: true. Assumed: the first
+    /// round on a full drive finds blocks by the tens of thousands.
     pub paced: bool,
 }
 
@@ -55,12 +55,28 @@ pub struct Monitor {
     paced: bool,
     /// Blocks that are freed between two checks.
     every: u64,
-    /// Since the last check: blocks freed, pages of repairs that began, and pages that others wrote.
+    /// Blocks freed since the last check.
     freed: u64,
+    /// What was written since then, and in all.
+    lately: Written,
+    ever: Written,
+}
+
+/// Pages that the controller wrote for itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Written {
+    /// Those of repairs that began.
     extra: u64,
+    /// Those of others.
     others: u64,
-    /// Pages of repairs that were found and have not begun.
-    wanted: u64,
+}
+
+impl Written {
+    /// Whether so many pages more of repairs would be more than this part of all.
+    fn is_over(self, limit: f64, pages: u64) -> bool {
+        let extra = self.extra + pages;
+        extra as f64 > limit * (self.others + extra) as f64
+    }
 }
 
 impl Monitor {
@@ -72,42 +88,34 @@ impl Monitor {
             paced: config.paced,
             every: config.every.of(blocks).max(1),
             freed: 0,
-            extra: 0,
-            others: 0,
-            wanted: 0,
+            lately: Written::default(),
+            ever: Written::default(),
         }
-    }
-
-    /// A round has found repairs that would write so many pages; those of the last are forgotten.
-    pub fn found(&mut self, pages: u64) {
-        self.wanted = pages;
     }
 
     /// Whether a repair that writes so many pages may begin, which then counts.
     pub fn may_begin(&mut self, pages: u64) -> bool {
-        if self.paced && self.is_over(self.extra + pages) {
+        if self.paced && self.ever.is_over(self.limit, pages) {
             return false;
         }
-        self.extra += pages;
-        self.wanted = self.wanted.saturating_sub(pages);
+        self.lately.extra += pages;
+        self.ever.extra += pages;
         true
-    }
-
-    /// Whether so many pages of repairs are more than the limit's part of all.
-    fn is_over(&self, pages: u64) -> bool {
-        pages as f64 > self.limit * (self.others + pages) as f64
     }
 
     /// Counts a job; by how much the margins move, if it is time for that: what waits counts as if it had
     /// been written, or they would never grow where repairs are paced.
     pub fn ended(&mut self, ended: &EndedJob) -> Option<f64> {
         self.freed += u64::from(ended.job.cause == Cause::Gc);
-        self.others += if ended.own { 0 } else { u64::from(ended.moved) };
+        if !ended.own {
+            self.lately.others += u64::from(ended.moved);
+            self.ever.others += u64::from(ended.moved);
+        }
         if self.freed < self.every {
             return None;
         }
-        let over = self.is_over(self.extra + self.wanted);
-        (self.freed, self.extra, self.others) = (0, 0, 0);
+        let over = self.lately.is_over(self.limit, ended.waiting);
+        (self.freed, self.lately) = (0, Written::default());
         Some(if over { self.step } else { -self.step })
     }
 }
@@ -136,18 +144,26 @@ mod tests {
     #[test]
     fn paced_repairs_wait_for_what_others_write_and_what_waits_moves_the_margins() {
         let mut monitor = Monitor::new(&MonitorConfig::default(), 40);
-        monitor.found(30);
         assert!(!monitor.may_begin(10), "nobody has written anything");
-        collected(&mut monitor, 90);
+        collect(&mut monitor, 90, 30);
         assert!(monitor.may_begin(10) && !monitor.may_begin(1));
-        assert_eq!(collected(&mut monitor, 90), Some(0.1), "20 more are wanted");
-        assert_eq!((collected(&mut monitor, 180), collected(&mut monitor, 0)), (None, Some(-0.1)));
+        assert_eq!(collect(&mut monitor, 90, 20), Some(0.1), "20 more are wanted");
+        assert_eq!(
+            (collect(&mut monitor, 180, 20), collect(&mut monitor, 0, 20)),
+            (None, Some(-0.1))
+        );
+        // What was not made use of before the check can be used after it.
+        assert!(monitor.may_begin(30) && !monitor.may_begin(1));
     }
 
-    /// A block is collected of which so many pages were moved.
     fn collected(monitor: &mut Monitor, moved: u32) -> Option<f64> {
+        collect(monitor, moved, 0)
+    }
+
+    /// A block is collected of which so many pages were moved, while so many wait to be.
+    fn collect(monitor: &mut Monitor, moved: u32, waiting: u64) -> Option<f64> {
         let job =
             Job { block: BlockId(0), cause: Cause::Gc, to: Stream::Gc, class: None, gains: None };
-        monitor.ended(&EndedJob { job, moved, own: false })
+        monitor.ended(&EndedJob { job, moved, own: false, waiting })
     }
 }
