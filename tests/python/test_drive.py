@@ -49,6 +49,21 @@ def test_time_goes_on_when_it_is_told() -> None:
     assert drive.now_ns == 900 * US
 
 
+def test_a_drive_whose_blocks_are_its_queues_needs_no_workload() -> None:
+    small = {"geometry.channels": 1, "geometry.chips": 1, "geometry.blocks": 64}
+    drive = ssdlab.Drive(
+        device="readguard-tlc-2t-old",
+        scheme="readguard/rgftl",
+        set={**small, "ftl.overprovisioning": 0.4},
+    )
+    # A read of a page takes tR, tDMA and tECC for each attempt.
+    drive.submit("read", lba=0, sectors=32)
+    (read,) = drive.advance()
+    attempt = 45_000 + 10_240 + 10_000
+    assert read.latency_ns % attempt == 0
+    assert read.latency_ns // attempt > 1
+
+
 def test_a_full_queue_takes_nothing() -> None:
     drive = one(**{"host.queue_depth": 2})
     numbers = [drive.submit("write", lba=16 * page, sectors=16) for page in range(3)]

@@ -228,6 +228,10 @@ def test_what_is_fitted_runs_and_simulates_the_users_chips(ssdlab: Ssdlab, tmp_p
     plain = run("mine/chips.toml", "baseline")["provenance"]["config"]
     assert plain["physics"] == config["physics"]
     assert plain["belief"]["retries"] == "unknown"
+    # Nor do they make anything of the predictor, if it is there.
+    unasked = run("mine/fit.toml", "baseline")
+    assert "block_retries" not in unasked["metadata_bytes"]
+    assert "block_retries" in first["metadata_bytes"]
     # Other chips are another drive, and the config's hash tells.
     head, *rows = chips.read_text().splitlines()
     at = head.split(",").index("retries")
@@ -407,6 +411,11 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
         (HEAD.replace(",e0", ""), ":1: no column e0"),
         (HEAD + "\n1,2,0,0,30,0,3500,30,40", ":2: not a row: got 9 values, expected 10"),
         (HEAD + "\n1,2,0,0,30,0,3500,x,40,0", ':2: e0: got "x", expected a number'),
+        (HEAD + "\n1,2,0,0,30,0,9e6,30,40,0", ":2: t_erase_us: got .*to 1000000"),
+        (
+            HEAD + ",retries_best\n1,2,0,0,30,0,3500,30,40,2,3",
+            ":2: retries_best: got 3, expected at most 2, the retries of the worst page",
+        ),
         (HEAD + "\n1,2,0,0,30,0,3500,30,40,0", "got 1 chips, expected at least 3"),
         ("", "no measurement"),
     ],

@@ -76,7 +76,7 @@ def rounded(values: Any) -> tuple[float, ...]:
     return tuple(float(f"{value:.{DIGITS}g}") for value in values)
 
 
-def thresholds(table: Table, correctable: float | None) -> tuple[float, ...]:
+def thresholds(table: Table, correctable: float | None, source: str) -> tuple[float, ...]:
     """Fit the steps: monotone in the errors, a step where the fit passes halfway to it."""
     values, inverse = np.unique(table.errors, return_inverse=True)
     weights = np.bincount(inverse).astype(float)
@@ -84,7 +84,8 @@ def thresholds(table: Table, correctable: float | None) -> tuple[float, ...]:
     fitted = isotonic_regression(means, weights=weights).x
     most = int(min(fitted[-1] + 0.5, RETRIES_MOST))
     if most < 1:
-        raise InputError(f"the chips need {fitted[-1]:.2f} retries at most, expected 1 and more")
+        got = f"chips that need {fitted[-1]:.2f} retries at most"
+        raise InputError.at(source, f"got {got}, expected some that need one and more")
     steps = []
     for step in range(1, most + 1):
         at = int(np.searchsorted(fitted, step - 0.5))

@@ -77,7 +77,7 @@ def _blocks(table: Table) -> int:
 
 def _predictor(table: Table, source: str, correctable: float | None) -> tuple[Predictor, float]:
     """Fit the coefficients to the first chips; the errors that need all retries."""
-    steps = model.thresholds(table, correctable)
+    steps = model.thresholds(table, correctable, source)
     base = Predictor(thresholds=steps, dwell_least=_time(float(table.dwell.min())))
     blocks, after_a_year = model.after_a_year(table, source)
     age = rounded(model.of_age(blocks, after_a_year / steps[-1], base))

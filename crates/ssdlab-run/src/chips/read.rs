@@ -8,7 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 use ssdlab_base::Fault;
 
-use super::{NUMBERS, Samples};
+use super::{NUMBERS, Samples, at};
 
 /// The columns that name a row's block.
 const NAMES: [&str; 2] = ["chip", "block"];
@@ -123,6 +123,13 @@ impl Reading<'_> {
                     samples.numbers[at].push(value);
                 }
             }
+        }
+        let last = |at: usize| samples.numbers[at].last().copied();
+        if let (Some(retries), Some(best)) = (last(at::RETRIES), last(at::RETRIES_BEST))
+            && best > retries
+        {
+            let expected = format!("at most {retries}, the retries of the worst page");
+            return Err(self.fault(line, "retries_best").got(best).expected(expected));
         }
         let [chip, block] = names;
         let (place, blocks) = self.known.entry(chip.to_owned()).or_insert_with(|| {
