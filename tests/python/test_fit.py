@@ -230,7 +230,7 @@ def test_what_is_fitted_runs_and_simulates_the_users_chips(ssdlab: Ssdlab, tmp_p
     assert plain["belief"]["retries"] == "unknown"
     # Nor do they make anything of the predictor, if it is there.
     unasked = run("mine/fit.toml", "baseline")
-    assert "block_retries" not in unasked["metadata_bytes"]
+    assert "block_retries" not in unasked.get("metadata_bytes", {})
     assert "block_retries" in first["metadata_bytes"]
     # Other chips are another drive, and the config's hash tells.
     head, *rows = chips.read_text().splitlines()
