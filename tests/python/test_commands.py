@@ -51,6 +51,12 @@ def test_list_and_show_schemes(ssdlab: Ssdlab) -> None:
     names = [line.split()[0] for line in done.out.splitlines()]
     assert names[:2] == ["conventional", "dlv/baseline"]
     assert "read" in tomllib.loads(ssdlab("scheme", "show", "dlv/woo").out)
+    whole = ssdlab("scheme", "show", "readguard/rgftl").out
+    assert ssdlab("scheme", "show", "rgftl").out == whole
+    several = ssdlab("scheme", "show", "baseline")
+    assert several.code == 2
+    expected = 'scheme: of several families: got "baseline", expected dlv/baseline or '
+    assert several.err.startswith(expected)
     shown = ssdlab("scheme", "show", "conventional")
     assert (shown.code, shown.err) == (0, "")
     assert tomllib.loads(shown.out) == {}

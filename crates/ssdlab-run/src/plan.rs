@@ -415,12 +415,22 @@ fn lay_over(under: &mut toml::Table, over: toml::Table) {
     }
 }
 
-/// The text of a scheme.
+/// The text of a scheme; its family may be left out if only one has it.
 ///
 /// # Errors
-/// When there is no such scheme.
+/// When there is no such scheme, or there are several.
 pub fn scheme_text(name: &str) -> Result<&'static str, Fault> {
-    find_scheme("scheme", name, "").map(|entry| entry.toml)
+    let own = |entry: &&Entry| entry.name.split_once('/').is_some_and(|(_, own)| own == name);
+    let namesakes: Vec<&Entry> = SCHEMES.iter().filter(own).collect();
+    match namesakes[..] {
+        [one] => Ok(one.toml),
+        [] => find(SCHEMES, "scheme", "a scheme", name).map(|entry| entry.toml),
+        _ => {
+            let names: Vec<&str> = namesakes.iter().map(|entry| entry.name).collect();
+            let fault = Fault::new("scheme", "of several families").got(format!("{name:?}"));
+            Err(fault.expected(names.join(" or ")))
+        }
+    }
 }
 
 /// The whole config of a plan: as TOML, as a listing with origins, and its hash.
