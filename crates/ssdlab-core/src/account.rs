@@ -135,6 +135,24 @@ pub struct Manners {
     pub bytes: u64,
 }
 
+/// How often a page was used while it was in the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Uses {
+    /// Times that it was read.
+    pub reads: u16,
+    /// Times that it was written.
+    pub writes: u16,
+}
+
+impl Uses {
+    /// The page is used once more.
+    #[inline]
+    pub fn count(&mut self, write: bool) {
+        let uses = if write { &mut self.writes } else { &mut self.reads };
+        *uses = uses.saturating_add(1);
+    }
+}
+
 /// What a reading tells of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {

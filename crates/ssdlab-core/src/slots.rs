@@ -28,6 +28,9 @@ use crate::schemes::dlv::order::Dlv;
 use crate::schemes::dlv::program::ByClass;
 use crate::schemes::dlv::sl_tables::SlTables;
 use crate::schemes::dlv::small_strong::SmallStrong;
+use crate::schemes::hire::always::Always;
+use crate::schemes::hire::by_hotness::ByHotness;
+use crate::schemes::hire::voltages::Voltages;
 use crate::schemes::pa_ssd::hgs::Hgs;
 use crate::schemes::pa_ssd::lfs::Lfs;
 use crate::schemes::pa_ssd::qds::Qds;
@@ -135,6 +138,8 @@ slot! { $ each_place
         known_heat => KnownHeat,
         /// Blocks of the submission queue's priority (ReadGuard).
         by_priority => ByPriority,
+        /// Blocks of pages that are mostly read, mostly written, or both (HIRE).
+        by_hotness => ByHotness,
     } default next_page
 }
 
@@ -145,6 +150,10 @@ slot! { $ each_program
         normal => Normal,
         /// Each class of blocks with voltages of its own (DLV: a larger step on strong blocks).
         by_class => ByClass,
+        /// Every page with the same voltages (HIRE's comparisons).
+        always => Always,
+        /// Higher voltages for pages that are mostly read, lower ones for what is mostly written (HIRE).
+        by_hotness => Voltages,
     } default normal
 }
 

@@ -11,7 +11,7 @@ use crate::observe::Observer;
 use crate::plan::{Plan, Prepared};
 use crate::replay::Replay;
 use crate::result::{RunResult, Watch};
-use crate::setup::{lay_down_footprint, set_up, tell_heat};
+use crate::setup::{lay_down_footprint, rehearse, set_up, tell_heat};
 use crate::source::Feed;
 
 /// Runs every plan, `jobs` at a time; the results are in the order of the plans, whatever the
@@ -74,6 +74,7 @@ fn run_one(
     let mut remarks = Vec::new();
     let Some((mut drive, settled)) = set_up(prepared, control, progress)? else { return Ok(None) };
     tell_heat(prepared, &mut drive, control)?;
+    rehearse(prepared, &mut drive, control)?;
     lay_down_footprint(prepared, &mut drive, control)?;
     if control.stop.load(Ordering::Relaxed) {
         return Ok(None);

@@ -136,6 +136,37 @@ pub(crate) fn tell_heat(
     Ok(())
 }
 
+/// Lets the workload go through the drive's buffer once, without time, if what pages are used for is to be
+/// known from the start; and programs the data that is on the drive accordingly, if it is to.
+///
+/// # Errors
+/// When the workload cannot be read.
+pub(crate) fn rehearse(
+    prepared: &Prepared,
+    drive: &mut Drive,
+    control: &Control,
+) -> Result<(), Fault> {
+    if let Some(mut rehearsal) = drive.rehearsal() {
+        let mut feed = Feed::open(prepared, &mut Vec::new())?;
+        while let Some(record) = feed.next()? {
+            if feed.given().is_multiple_of(LOOK) && control.stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            if matches!(record.op, Op::Read | Op::Write) {
+                for page in pages_of(drive, &record) {
+                    drive.rehearse(&mut rehearsal, page as u32, record.op == Op::Write);
+                }
+            }
+        }
+        drive.rehearsed(rehearsal);
+    }
+    // A state has been programmed as it was.
+    if prepared.plan.state.is_none() && !prepared.steady {
+        drive.program_start();
+    }
+    Ok(())
+}
+
 /// The pages that a request touches.
 fn pages_of(drive: &Drive, record: &Record) -> Range<usize> {
     let sectors = u64::from(drive.resolved().geometry().sectors_per_page());

@@ -4,6 +4,7 @@
 pub mod grade;
 pub mod groups;
 pub mod heat;
+pub mod hotness;
 pub mod predictor;
 pub mod quality;
 
@@ -11,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use grade::GradeChoice;
+use hotness::HotnessChoice;
 use quality::RetriesBelief;
 
 /// What the controller knows of its blocks from elsewhere.
@@ -23,4 +25,7 @@ pub struct BeliefConfig {
     /// What is believed of how many retries a read of each block takes: `unknown`, `predicted`,
     /// `last_seen` or `known`. Default: `unknown`.
     pub retries: RetriesBelief,
+    /// How it is known whether pages are mostly read or mostly written: `unknown`, or `buffer` (by their
+    /// uses in it). Default: `unknown`.
+    pub hotness: HotnessChoice,
 }

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::Lpn;
 
-use crate::account::Manners;
+use crate::account::{Manners, Uses};
 use crate::config::Resolved;
 use crate::flash::TxnId;
 pub use departures::Departures;
@@ -37,17 +37,36 @@ pub struct Slot {
     pub flushing: Option<u64>,
     /// The request that wrote it last.
     pub written: Option<Manners>,
+    /// How often it was used since it came.
+    pub uses: Uses,
 }
 
 impl Slot {
     /// A page that was read.
     pub fn read(lpn: Lpn, present: u64) -> Slot {
-        Slot { lpn, present, dirty: 0, arriving: None, waits: false, flushing: None, written: None }
+        Slot {
+            lpn,
+            present,
+            dirty: 0,
+            arriving: None,
+            waits: false,
+            flushing: None,
+            written: None,
+            uses: Uses { reads: 1, writes: 0 },
+        }
+    }
+
+    /// A page that is written for the first time.
+    pub fn written(lpn: Lpn, write: TxnId, sectors: u64, by: Manners) -> Slot {
+        let mut page = Slot { uses: Uses::default(), ..Slot::read(lpn, 0) };
+        page.write(write, sectors, by);
+        page
     }
 
     /// Sectors of it are written by such a request.
     pub fn write(&mut self, write: TxnId, sectors: u64, by: Manners) {
         self.written = Some(by);
+        self.uses.count(true);
         self.present |= sectors;
         self.dirty |= sectors;
         // One that waits for the slot moves in after this one.

@@ -50,6 +50,7 @@ pub const PRESETS: &[Entry] = presets![
     "dlv-mlc-128g": "the MLC drive of the DLV paper: sensing levels, variation, retention",
     "pa-ssd-tlc-288g": "the TLC drive of the PA-SSD paper: page types of unequal times, 70 % used",
     "pv-read-mlc-128g": "the MLC drive of the PV-read paper: sensing levels, a tenth of the map held",
+    "hire-mlc-128g": "the MLC drive of the HIRE paper: three threshold voltages, a buffer of 50 MB",
     "readguard-tlc-2t": "the TLC drive of the ReadGuard paper: read retries, three priorities; adult (1000 P/E)",
     "readguard-tlc-2t-young": "the same, young (500 P/E)"
         over "readguard-tlc-2t" with "start.pe_cycles = 500\n",
@@ -136,4 +137,9 @@ pub const SCHEMES: &[Entry] = schemes![
         from "readguard" { "priority", "i_es", "levelled", "pools", "known" },
     "readguard/rorftl": "the same, and reads over reads"
         from "readguard" { "priority", "esra", "levelled", "pools", "known" },
+    "hire/baseline": "every page with the normal voltages",
+    "hire/hvc": "every page with the boosted voltages" from "hire" { "hvc" },
+    "hire/lvc": "every page with the reduced voltages" from "hire" { "lvc" },
+    "hire/hire": "voltages by what the buffer learns of pages: boosted for what is read, reduced for what is written"
+        from "hire" { "hire" },
 ];

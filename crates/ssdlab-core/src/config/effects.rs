@@ -6,13 +6,13 @@ use ssdlab_nand::chip::{Chip, PhysicsConfig};
 use ssdlab_nand::refusal::Refusal;
 
 use super::resolve::{holds, reads_may_pass};
-use super::{ArrayUnit, DriveConfig, RetriesChoice};
+use super::{ArrayUnit, DriveConfig, RetriesChoice, StartVoltages};
 use crate::belief::grade::GradeChoice;
 use crate::belief::groups::Scope;
 use crate::belief::quality::RetriesBelief;
 use crate::ftl::{Opens, PageSequence};
 use crate::policy::tend::Victim;
-use crate::slots::{EvictChoice, PreemptChoice, ProgramChoice, ReadChoice};
+use crate::slots::{EvictChoice, PlaceChoice, PreemptChoice, ProgramChoice, ReadChoice};
 
 /// A key, its value if it is set, whether it has no effect, and when that is so.
 type Idle = (&'static str, Option<String>, bool, &'static str);
@@ -23,6 +23,7 @@ const WHOLE: &str = "without preempt = \"esra\", which alone drops loops";
 const NO_PASSING: &str = "without order = \"priority\", or where no read is held until it has decoded \
                           (flash.hold_until_decoded)";
 const NOT_HELD: &str = "where no read is held until it has decoded (flash.hold_until_decoded)";
+const NORMAL: &str = "as long as no link of `program` chooses another voltage than the normal one";
 const NO_BUFFER: &str = "without a buffer";
 
 /// Refuses keys that are set where they have no effect, if they were `typed`.
@@ -80,24 +81,34 @@ fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
         ("flash.resume_time", shown(flash.resume_time), nobody, NOBODY),
         ("flash.program_loops", shown(flash.program_loops), !drops, WHOLE),
         ("flash.erase_loops", shown(flash.erase_loops), !drops, WHOLE),
-        (
-            "timing.voltages",
-            second_class,
-            config.program.iter().all(|link| matches!(link, ProgramChoice::Normal(_))),
-            "as long as no link of `program` chooses another voltage than the normal one",
-        ),
+        ("timing.voltages", second_class, programs_normally(config), NORMAL),
     ]
+}
+
+fn programs_normally(config: &DriveConfig) -> bool {
+    config.program.iter().all(|link| matches!(link, ProgramChoice::Normal(_)))
 }
 
 fn of_buffer(config: &DriveConfig) -> Vec<Idle> {
     let buffer = &config.buffer;
     let none = buffer.size.get() == 0;
+    let hotness = config.belief.hotness.get().map(|_| "buffer".to_owned());
+    let places = config.place.iter().any(|link| matches!(link, PlaceChoice::ByHotness(_)));
+    let programs = config.program.iter().any(|link| matches!(link, ProgramChoice::Voltages(_)));
+    let unasked = !places && !programs;
     let evict = (config.evict != EvictChoice::default()).then(|| config.evict.name().to_owned());
     vec![
         ("buffer.latency", shown(buffer.latency), none, NO_BUFFER),
         ("buffer.reads", shown(buffer.reads), none, NO_BUFFER),
         ("buffer.keep_free", shown(buffer.keep_free.map(Share::get)), none, NO_BUFFER),
         ("evict", evict, none, NO_BUFFER),
+        ("belief.hotness", hotness.clone(), none, NO_BUFFER),
+        (
+            "belief.hotness",
+            hotness,
+            unasked,
+            "that nobody asks for: no link by_hotness in `place` or `program`",
+        ),
     ]
 }
 
@@ -186,6 +197,12 @@ fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
         ("start.dwell", set(start.dwell, Nanos::ZERO), !retries, "without physics.retries"),
         ("start.invalid", invalid.clone(), empty, "without start.fill"),
         ("start.steady", set(start.steady, false), empty, "without start.fill"),
+        (
+            "start.voltages",
+            (start.voltages == StartVoltages::Programmed).then(|| "programmed".to_owned()),
+            programs_normally(config),
+            NORMAL,
+        ),
         ("start.invalid", invalid, start.steady, "with start.steady, which decides it"),
     ]
 }

@@ -408,6 +408,17 @@ pub enum Preload {
     None,
 }
 
+/// How the data on the drive was programmed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StartVoltages {
+    /// With the normal voltages.
+    #[default]
+    Normal,
+    /// As it would be if it were written now.
+    Programmed,
+}
+
 /// What is on the drive when the run begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -442,6 +453,9 @@ pub struct StartConfig {
     /// The oldest data on the drive; only with `physics.levels.retention` or `physics.retries`.
     /// Default: `0ns`. Source: DLV and ReadGuard (ruled: 90d).
     pub age_max: Nanos,
+    /// How the data on the drive was programmed: with the `normal` voltages, or as `programmed` by the
+    /// answers of slot 3; not beside a state that is taken up. Default: `normal`. Source: HIRE (ruled).
+    pub voltages: StartVoltages,
 }
 
 impl Default for StartConfig {
@@ -457,6 +471,7 @@ impl Default for StartConfig {
             dwell: Nanos::ZERO,
             age_min: Nanos::ZERO,
             age_max: Nanos::ZERO,
+            voltages: StartVoltages::default(),
         }
     }
 }

@@ -15,6 +15,7 @@ use super::space::{
 use super::{ArrayUnit, DriveConfig, MAP_SHARE, PartialWrites, RetriesChoice, TransferUnit};
 use crate::belief::grade::{CLASSES_MAX, GradeChoice};
 use crate::belief::groups::{Boundaries, GroupsConfig};
+use crate::belief::hotness::HotnessConfig;
 use crate::flash::{FlashSetup, HOST_RANKS, SensedAhead};
 use crate::ftl::{MapShape, Opens, PageSequence};
 use crate::policy::Setup;
@@ -129,6 +130,7 @@ impl Resolved {
         check_links(&config.place, &setup)?;
         config.program.iter().try_for_each(|link| Program::check(link, &setup))?;
         config.belief.retries.check()?;
+        config.belief.hotness.get().map_or(Ok(()), HotnessConfig::check)?;
         check_opens(config.ftl.opens, &setup)?;
         Read::check(&config.read, &setup)?;
         Preempt::check(&config.preempt, &setup)?;
@@ -160,6 +162,7 @@ impl Resolved {
             },
             believes: self.believes(),
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,
+            knows_hotness: self.buffer_pages > 0 && self.config.belief.hotness.get().is_some(),
             voltages: self.chip.voltage_names().map(str::to_owned).collect(),
         }
     }

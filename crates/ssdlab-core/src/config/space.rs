@@ -61,12 +61,14 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     let wearing = tend.static_wear.get().is_some() || tend.dual_pool.get().is_some();
     let wearing = u32::from(wearing);
     let classes = config.belief.grade.classes() as u32;
+    // Where it is known what pages are used for, a block is open for each kind of them.
+    let kinds = classes * config.belief.hotness.kinds() as u32;
     if config.belief.grade.by_priority() {
-        // Host and collector have a block open for each.
-        let unusable = RESERVE_BLOCKS as u32 + classes * (2 + wearing);
+        // The host has a block open for each, too.
+        let unusable = RESERVE_BLOCKS as u32 + classes + kinds * (1 + wearing);
         return (unusable, worst);
     }
-    let unusable = BLOCKS_UNUSABLE + wearing + (classes - 1) * (1 + wearing);
+    let unusable = BLOCKS_UNUSABLE + wearing + (kinds - 1) * (1 + wearing);
     (unusable, worst)
 }
 

@@ -43,7 +43,9 @@ impl Drive {
         let now = SimTime::from_ns(self.now);
         let buffer = self.the_buffer();
         if let Some(slot) = buffer.find(lpn) {
-            let present = buffer.page(slot).present;
+            let page = buffer.page(slot);
+            page.uses.count(false);
+            let present = page.present;
             self.answers.evict.touch(&UseView { slot, write: false });
             if present & mask == mask {
                 self.the_buffer().begin_move(now, id);
@@ -77,8 +79,7 @@ impl Drive {
             }
             Vacancy::None => self.make_room(Room::For(id)) != Left::Clean,
         };
-        let mut page = Slot::read(lpn, 0);
-        page.write(id, mask, manners);
+        let mut page = Slot::written(lpn, id, mask, manners);
         page.waits = must_wait;
         let slot = self.the_buffer().insert(page);
         self.answers.evict.insert(&UseView { slot, write: true });
@@ -102,7 +103,15 @@ impl Drive {
         let full = self.the_buffer().is_full();
         let slot = self.answers.evict.victim().expect("a buffer without room has a page to give");
         self.answers.evict.remove(slot);
-        let page = self.the_buffer().remove(slot);
+        let mut page = self.the_buffer().remove(slot);
+        self.learn_hotness(&page);
+        if page.dirty == 0 && self.is_rewritten(&page) {
+            self.stats.rewritten += 1;
+            page.dirty = page.present;
+            self.program_page(page, room, full, Cause::Migration);
+            watch!(self, forgets(page.lpn));
+            return Left::Dirty;
+        }
         if page.dirty == 0 {
             self.stats.buffer.evicted_clean += 1;
             watch!(self, forgets(page.lpn));
@@ -111,7 +120,7 @@ impl Drive {
             return Left::Flushing(number);
         }
         self.stats.buffer.evicted_dirty += 1;
-        self.program_page(page, room, full);
+        self.program_page(page, room, full, Cause::Host);
         watch!(self, forgets(page.lpn));
         Left::Dirty
     }
@@ -131,7 +140,7 @@ impl Drive {
     /// Programs what was written of a page, once it is in the buffer, which was full or not before it
     /// left; its departure's number. It is placed as the write that waits for it would be or, if none
     /// does, as the one that wrote it last.
-    fn program_page(&mut self, page: Slot, room: Room, full: bool) -> u64 {
+    fn program_page(&mut self, page: Slot, room: Room, full: bool, cause: Cause) -> u64 {
         let id = self.flash.txns.insert(self.now);
         let number = self.the_buffer().departures.begin(page.lpn, id, page.arriving);
         self.flash.comes(id);
@@ -140,7 +149,7 @@ impl Drive {
         let owner = Owner::Buffer { room, number };
         txn.owner = owner;
         txn.kind = OpKind::Program;
-        txn.cause = Cause::Host;
+        txn.cause = cause;
         txn.mask = page.dirty;
         txn.sectors = page.dirty.count_ones() as u16;
         let waits = self.manners(owner);
@@ -148,7 +157,8 @@ impl Drive {
             (Room::For(_), _) | (_, None) => waits,
             (_, Some(written)) => Manners { priority: waits.priority, ..written },
         };
-        self.flash.txns[id].wish = self.wish_of(manners, Cause::Host, full);
+        let hotness = self.hotness_of(page.lpn);
+        self.flash.txns[id].wish = self.wish_of(manners, cause, full, hotness);
         watch!(self, leaves(id, &self.flash.txns[id]));
         self.acquire(id);
         number
@@ -247,7 +257,8 @@ impl Drive {
         let dirty: Vec<(u32, Slot)> = dirty.map(|(at, page)| (at, *page)).collect();
         let full = self.the_buffer().is_full();
         for (at, page) in dirty {
-            let number = self.program_page(page, Room::None, full);
+            self.learn_hotness(&page);
+            let number = self.program_page(page, Room::None, full, Cause::Host);
             let page = self.the_buffer().page(at);
             page.dirty = 0;
             page.flushing = Some(number);

@@ -92,6 +92,7 @@ impl Drive {
                     if let Owner::Request(slot) = txn.owner {
                         let queue = self.host[slot].request.queue;
                         self.stats.page_read(queue, txn.rung, txn.failed);
+                        self.flash.count_read(id);
                     }
                     self.end_of_read(id);
                 }
@@ -174,6 +175,9 @@ impl Drive {
         let lpn = self.flash.txns[id].lpn;
         let old = self.ftl.trim(lpn);
         self.forget_reads(lpn);
+        if let Some(hot) = &mut self.hot {
+            hot.forget(lpn);
+        }
         self.entry_changed(lpn);
         self.end_of_operation(id);
         self.release(lpn, true);

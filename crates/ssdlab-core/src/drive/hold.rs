@@ -55,7 +55,7 @@ impl Hold {
         let programming = (0..classes as u8).map(|class| {
             let mut wish = Wish::default();
             for link in &mut *program {
-                link.wish(&ProgramView { cause: Cause::Host, class }, &mut wish);
+                link.wish(&ProgramView { cause: Cause::Host, class, hotness: None }, &mut wish);
             }
             flash.nominal_program(wish.voltage.unwrap_or(0)).as_ns()
         });

@@ -8,6 +8,7 @@
 mod buffered;
 mod commit;
 mod hold;
+mod hotness;
 mod jobs;
 mod life;
 mod mapping;
@@ -20,6 +21,7 @@ mod state;
 mod upkeep;
 mod watch;
 
+pub use hotness::Rehearsal;
 pub use life::{Life, LifeMark};
 pub use state::Media;
 
@@ -32,6 +34,7 @@ use crate::audit::Auditor;
 use crate::belief::grade::{GradeChoice, Grades};
 use crate::belief::groups::{First, Groups};
 use crate::belief::heat::ReadCounts;
+use crate::belief::hotness::HotPages;
 use crate::belief::quality::Quality;
 use crate::buffer::Buffer;
 use crate::config::{Allocation, Resolved};
@@ -123,6 +126,8 @@ pub struct Drive {
     lives: Option<Box<life::Lives>>,
     /// Whether the errors of what is read are counted, to measure blocks by them.
     counts_errors: bool,
+    /// What pages are mostly used for, if that is learned.
+    hot: Option<Box<HotPages>>,
     /// How often pages were read, if a tender asks.
     heat: Option<ReadCounts>,
     /// Where they may move, if blocks are measured besides.
@@ -189,6 +194,11 @@ impl Drive {
             upkeep: Upkeep::new(&answers.tend, geometry.plane_count(), time_scale),
             lives: None,
             counts_errors: false,
+            hot: config
+                .belief
+                .hotness
+                .get()
+                .map(|hotness| Box::new(HotPages::new(hotness, resolved.logical_pages))),
             heat: (most > 0).then(|| ReadCounts::new(resolved.logical_pages, most)),
             knows_heat: answers.place.iter().any(PlacePolicy::wants_heat),
             moves: (most > 0).then(|| Moves::new(&resolved)).flatten().map(Box::new),
@@ -393,6 +403,9 @@ impl Drive {
             });
             bits.push(("read_counts", all * counts.bits()));
         }
+        if let Some(hot) = &self.hot {
+            bits.extend(hot.metadata_bits(self.resolved.buffer_pages));
+        }
         let apart = self.blocks_apart();
         bits.extend(self.answers.tend.iter().flat_map(|tender| tender.metadata_bits(apart)));
         bits.extend(self.answers.order.metadata_bits());
@@ -429,6 +442,9 @@ impl Drive {
         let log = self.stats.log.take().map(|_| Vec::new());
         self.stats = Stats { log, ..Stats::new(self.host.queues(), self.now) };
         self.flash.reset_counts(self.now);
+        if let Some(hot) = &mut self.hot {
+            hot.reset_counts();
+        }
         self.host.forget_counted();
     }
 

@@ -7,6 +7,7 @@ use ssdlab_nand::{Lpn, PlaneId};
 use super::Drive;
 use super::watch::watch;
 use crate::account::{Blame, Cause, Manners, OpKind, Part};
+use crate::belief::hotness::Hotness;
 use crate::config::{PartialWrites, Preload};
 use crate::flash::{Owner, Rank, Room, TxnId};
 use crate::host::{Active, Completion, Op, Refused, Request};
@@ -56,7 +57,7 @@ impl Drive {
         let slot = self.host.insert(active);
         if request.op == Op::Write && self.buffer.is_none() {
             let manners = self.manners(Owner::Request(slot));
-            self.host[slot].wish = self.wish_of(manners, Cause::Host, true);
+            self.host[slot].wish = self.wish_of(manners, Cause::Host, true, None);
         }
         watch!(self, accepted(slot, &request, self.now));
         match request.op {
@@ -172,6 +173,7 @@ impl Drive {
         let (ppn, age) = media::preloaded(&self.resolved, lpn, plane);
         let txn = &mut self.flash.txns[id];
         (txn.ppn, txn.age) = (ppn, Some(age));
+        self.flash.txns[id].wish.voltage = self.voltage_of_preloaded(lpn, ppn);
         if !self.is_translation(lpn) {
             self.note_preloaded(lpn);
         }
@@ -276,7 +278,10 @@ impl Drive {
         let mut wish = match owner {
             Owner::Request(slot) => self.host[slot].wish,
             Owner::Buffer { .. } => self.flash.txns[id].wish,
-            _ => self.wish_of(self.manners(owner), cause, false),
+            _ => {
+                let hotness = self.hotness_of(self.flash.txns[id].lpn);
+                self.wish_of(self.manners(owner), cause, false, hotness)
+            }
         };
         if self.knows_heat {
             self.wish_of_page(self.flash.txns[id].lpn, &mut wish);
@@ -290,7 +295,13 @@ impl Drive {
     }
 
     /// What a page should be like that is written for such a request.
-    pub(super) fn wish_of(&mut self, manners: Manners, cause: Cause, buffer_full: bool) -> Wish {
+    pub(super) fn wish_of(
+        &mut self,
+        manners: Manners,
+        cause: Cause,
+        buffer_full: bool,
+        hotness: Option<Hotness>,
+    ) -> Wish {
         let Manners { priority, hint, pages, bytes } = manners;
         let view = PlaceView {
             cause,
@@ -300,6 +311,7 @@ impl Drive {
             bytes,
             unfinished: self.host.unfinished(),
             buffer_full,
+            hotness,
             free: self.ftl.alloc.free_by_type().unwrap_or_default(),
         };
         let mut wish = Wish::default();

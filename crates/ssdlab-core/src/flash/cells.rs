@@ -9,7 +9,7 @@ use ssdlab_base::Nanos;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
-use ssdlab_nand::voltage::Voltage;
+use ssdlab_nand::voltage::{VOLTAGES_MAX, Voltage};
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, Ppn};
 
 use super::txn::Txn;
@@ -29,6 +29,12 @@ pub struct Cells {
     errors: u64,
     /// Their raw bit error rates, summed.
     rber: f64,
+    /// Pages that were programmed, and those that were read for the host, by their voltages.
+    programmed: [u64; VOLTAGES_MAX],
+    read: [u64; VOLTAGES_MAX],
+    /// Erases, each counted by the wear of the voltages with which its block's pages were programmed.
+    worn: f64,
+    pages_per_block: usize,
 }
 
 /// One read in this many has its bit errors counted for the statistics.
@@ -69,6 +75,10 @@ impl Cells {
             looked: 0,
             errors: 0,
             rber: 0.0,
+            programmed: [0; VOLTAGES_MAX],
+            read: [0; VOLTAGES_MAX],
+            worn: 0.0,
+            pages_per_block: geometry.pages as usize,
             facts: Facts {
                 wear: vec![0.0; blocks],
                 born: vec![UNBORN; blocks],
@@ -252,13 +262,28 @@ impl Cells {
 
     /// Where the voltages of a block's pages are; nowhere if there is but one class.
     fn pages_of(&self, block: usize) -> Range<usize> {
-        let pages = self.facts.voltage.len() / self.facts.born.len();
+        let pages = if self.facts.voltage.is_empty() { 0 } else { self.pages_per_block };
         block * pages..(block + 1) * pages
+    }
+
+    /// Since the counts were last reset: pages that were programmed and pages that were read for the host, by
+    /// their voltages; and erases, each counted by the wear of the voltages with which its block's pages
+    /// had been programmed.
+    pub fn wearing(&self) -> (&[u64], &[u64], f64) {
+        let classes = self.chip.voltages().len();
+        (&self.programmed[..classes], &self.read[..classes], self.worn)
+    }
+
+    /// Counts a page that was read for the host.
+    #[inline]
+    pub(super) fn count_read(&mut self, txn: &Txn) {
+        self.read[txn.voltage.index()] += 1;
     }
 
     /// Forgets the errors counted so far.
     pub(super) fn reset_counts(&mut self) {
         (self.looked, self.errors, self.rber) = (0, 0, 0.0);
+        (self.programmed, self.read, self.worn) = ([0; VOLTAGES_MAX], [0; VOLTAGES_MAX], 0.0);
     }
 
     /// Gives a block the wear, the mean time between its erases and, if it holds data, the data's
@@ -278,7 +303,8 @@ impl Cells {
     pub fn set_age(&mut self, block: BlockId, age: Nanos) {
         self.facts.born[block.index()] = -(age.as_ns() as i64);
         let pages = self.pages_of(block.index());
-        self.facts.voltage[pages].fill(Voltage::NORMAL.0);
+        let unknown = self.facts.voltage[pages].iter_mut().filter(|class| **class == UNKNOWN);
+        unknown.for_each(|class| *class = Voltage::NORMAL.0);
     }
 
     #[inline]
@@ -293,8 +319,8 @@ impl Cells {
         txn.page_type = self.page_type(txn, geometry);
         txn.voltage = match txn.kind {
             OpKind::Program => Voltage(txn.wish.voltage.unwrap_or(Voltage::NORMAL.0)),
-            // What was written before the start, and no table holds, was written normally.
-            _ if txn.age.is_some() => Voltage::NORMAL,
+            // What was written before the start, and no table holds.
+            _ if txn.age.is_some() => Voltage(txn.wish.voltage.unwrap_or(Voltage::NORMAL.0)),
             _ => self.voltage_of(txn.ppn),
         };
     }
@@ -408,9 +434,32 @@ impl Cells {
     /// A page has been programmed with these voltages.
     #[inline]
     pub(super) fn keep_voltage(&mut self, page: Ppn, voltage: Voltage) {
+        self.programmed[voltage.index()] += 1;
+        self.set_voltage(page, voltage.0);
+    }
+
+    /// A page was programmed with these voltages before the run.
+    #[inline]
+    pub fn set_voltage(&mut self, page: Ppn, voltage: u8) {
         if let Some(class) = self.facts.voltage.get_mut(page.index()) {
-            *class = voltage.0;
+            *class = voltage;
         }
+    }
+
+    /// The voltages with which a page was programmed last.
+    pub fn voltage(&self, page: Ppn) -> u8 {
+        self.voltage_of(page).0
+    }
+
+    /// The wear of an erase of a block as its pages were programmed: the mean over those of them that
+    /// were. Source: HIRE, section 2.1 (wearing is in proportion to the voltages).
+    fn wear_of_erase(&self, block: usize) -> f64 {
+        let known =
+            self.facts.voltage[self.pages_of(block)].iter().filter(|class| **class != UNKNOWN);
+        let (sum, pages) = known.fold((0.0, 0u32), |(sum, pages), &class| {
+            (sum + self.chip.wear_weight(Voltage(class)), pages + 1)
+        });
+        if pages == 0 { 1.0 } else { sum / f64::from(pages) }
     }
 
     /// A page of the block has been programmed.
@@ -427,6 +476,10 @@ impl Cells {
     /// The block has been erased, which counts for so many P/E cycles.
     pub(super) fn erased(&mut self, block: BlockId, now: u64, counts_for: u32) {
         let at = block.index();
+        let wear = f64::from(counts_for) * self.wear_of_erase(at);
+        self.worn += wear;
+        let pages = self.pages_of(at);
+        self.facts.voltage[pages].fill(UNKNOWN);
         if self.chip.is_flat() {
             return;
         }
@@ -437,11 +490,9 @@ impl Cells {
         self.facts.dwell[at] =
             (self.facts.dwell[at] * cycles + span) / (cycles + u64::from(counts_for));
         self.facts.erased[at] = now;
-        self.facts.wear[at] += counts_for as f32;
+        self.facts.wear[at] += wear as f32;
         self.facts.born[at] = UNBORN;
         self.facts.reads[at] = 0;
-        let pages = self.pages_of(at);
-        self.facts.voltage[pages].fill(UNKNOWN);
     }
 }
 

@@ -475,6 +475,12 @@ impl Flash {
         (units, buses)
     }
 
+    /// Counts a page that was read for the host, by its voltages.
+    #[inline]
+    pub fn count_read(&mut self, id: TxnId) {
+        self.cells.count_read(&self.txns[id]);
+    }
+
     /// Forgets the operations and the busy times counted so far.
     pub fn reset_counts(&mut self, now: u64) {
         self.ops = Default::default();

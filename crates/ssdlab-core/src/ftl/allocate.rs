@@ -167,7 +167,9 @@ impl Allocator {
         pick: Pick,
     ) -> Option<PageInBlock> {
         self.pools.nearest(pick.class).find_map(|class| match &self.way {
-            Way::Strict(way) => way.next_page(&self.pools, blocks, plane, stream, class),
+            Way::Strict(way) => {
+                way.next_page(&self.pools, blocks, plane, (stream, class, pick.hotness))
+            }
             Way::Relaxed(way) => {
                 way.next_page(order, &self.pools, (plane, stream, class), pick.page_type)
             }
@@ -187,9 +189,10 @@ impl Allocator {
     ) -> Option<Ppn> {
         let pools = &mut self.pools;
         match &mut self.way {
-            Way::Strict(way) => pools
-                .nearest(pick.class)
-                .find_map(|class| way.allocate(geometry, pools, blocks, (plane, stream, class))),
+            Way::Strict(way) => pools.nearest(pick.class).find_map(|class| {
+                let place = (plane, stream, class);
+                way.allocate(geometry, pools, blocks, place, pick.hotness)
+            }),
             Way::Relaxed(way) => pools.nearest(pick.class).find_map(|class| {
                 let place = (plane, stream, class);
                 way.allocate((geometry, order), pools, blocks, place, pick.page_type)
@@ -314,6 +317,7 @@ mod tests {
             copies: Copies::Apart,
             apart: 0,
             by_priority: false,
+            kinds: 1,
         };
         let allocator = Allocator::new(&geometry, &mut blocks, manner);
         (geometry, blocks, allocator)

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::PageType;
 
+use crate::belief::hotness::Hotness;
+
 /// Who writes. In the strict order each stream fills blocks of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -53,6 +55,8 @@ pub struct Pick {
     pub class: Option<u8>,
     /// Its type; heeded in the relaxed order alone.
     pub page_type: Option<PageType>,
+    /// The hotness of the other pages of its block; heeded in the strict order alone.
+    pub hotness: Option<Hotness>,
 }
 
 /// Which free block of a plane is opened next.
@@ -96,4 +100,6 @@ pub struct Manner {
     pub apart: usize,
     /// Whether classes are priorities, for which the free blocks of the drive are cut into subpools.
     pub by_priority: bool,
+    /// Kinds of pages, by what they are mostly used for, for each of which a stream has a block open.
+    pub kinds: usize,
 }

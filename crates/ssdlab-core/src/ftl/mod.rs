@@ -52,7 +52,7 @@ impl Ftl {
     /// Whether the host can write nothing for who wishes this class on a plane until a block is erased.
     #[inline]
     pub fn is_full(&self, plane: PlaneId, class: Option<u8>) -> bool {
-        self.next_page(plane, Stream::Host, Pick { class, page_type: None }).is_none()
+        self.next_page(plane, Stream::Host, Pick { class, ..Pick::default() }).is_none()
     }
 
     /// The place in its block of the next page that a stream would write, if there is one.

@@ -1,5 +1,6 @@
-//! The strict order: each stream of a plane has a block open for every class, and fills it page
-//! after page. What garbage collection moves may share the host's.
+//! The strict order: each stream of a plane has a block open for every class, and for every hotness of
+//! pages where these are kept apart, and fills it page after page. What garbage collection moves may share
+//! the host's.
 
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PlaneId, Ppn};
@@ -7,6 +8,7 @@ use ssdlab_nand::{BlockId, Geometry, PageInBlock, PlaneId, Ppn};
 use super::blocks::{BlockState, BlockTable};
 use super::manner::{Copies, Manner, Stream};
 use super::pools::Pools;
+use crate::belief::hotness::Hotness;
 
 /// The block that a stream is writing, and its next page.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -20,25 +22,28 @@ const NO_BLOCK: BlockId = BlockId(u32::MAX);
 /// The open blocks of every plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Strict {
-    /// By plane, stream and class.
+    /// By plane, stream, class and hotness.
     open: Box<[Open]>,
     /// Blocks that were open in a drive with other classes, and go on before a free one is opened.
     parked: Vec<(PlaneId, Open)>,
     copies: Copies,
     classes: usize,
+    /// Blocks that a stream has open in a class: one, or one for each hotness.
+    kinds: usize,
     pages_per_block: u16,
 }
 
 impl Strict {
     /// No block is open.
     pub fn new(geometry: &Geometry, manner: Manner) -> Strict {
-        let Manner { classes, copies, .. } = manner;
-        let slots = geometry.plane_count() as usize * Stream::COUNT * classes;
+        let Manner { classes, copies, kinds, .. } = manner;
+        let slots = geometry.plane_count() as usize * Stream::COUNT * classes * kinds;
         Strict {
             open: vec![Open { block: NO_BLOCK, next: 0 }; slots].into_boxed_slice(),
             parked: Vec::new(),
             copies,
             classes,
+            kinds,
             pages_per_block: geometry.pages as u16,
         }
     }
@@ -47,8 +52,9 @@ impl Strict {
     pub fn adopted(&self, geometry: &Geometry, blocks: &BlockTable, manner: Manner) -> Strict {
         let mut adopted = Strict::new(geometry, manner);
         for (at, open) in self.open.iter().enumerate().filter(|(_, open)| open.block != NO_BLOCK) {
-            let stream = Stream::ALL[at / self.classes % Stream::COUNT];
-            let plane = PlaneId((at / self.classes / Stream::COUNT) as u32);
+            let stream = at / self.kinds / self.classes;
+            let plane = PlaneId((stream / Stream::COUNT) as u32);
+            let stream = Stream::ALL[stream % Stream::COUNT];
             adopted.open_at(blocks, plane, stream, open.block, open.next);
         }
         for &(plane, open) in &self.parked {
@@ -70,20 +76,34 @@ impl Strict {
         self.copies == Copies::Together
     }
 
+    /// Where the blocks begin that a stream has open in a class.
     #[inline]
-    fn slot(&self, plane: PlaneId, stream: Stream, class: usize) -> usize {
+    fn first(&self, plane: PlaneId, stream: Stream, class: usize) -> usize {
         let stream = match stream {
             Stream::Gc if self.is_shared() => Stream::Host,
             own => own,
         };
-        (plane.index() * Stream::COUNT + stream as usize) * self.classes + class
+        ((plane.index() * Stream::COUNT + stream as usize) * self.classes + class) * self.kinds
     }
 
-    /// Pages that can still be written in the block that a stream has open in a class.
+    /// The place among these of the block for such pages.
+    #[inline]
+    fn kind(&self, hotness: Option<Hotness>) -> usize {
+        if self.kinds == 1 { 0 } else { hotness.unwrap_or_default() as usize }
+    }
+
+    /// The blocks that a stream has open in a class.
+    fn of_class(&self, plane: PlaneId, stream: Stream, class: usize) -> &[Open] {
+        let first = self.first(plane, stream, class);
+        &self.open[first..first + self.kinds]
+    }
+
+    /// Pages that can still be written in the blocks that a stream has open in a class.
     #[inline]
     pub fn left(&self, plane: PlaneId, stream: Stream, class: usize) -> u32 {
-        let open = &self.open[self.slot(plane, stream, class)];
-        if open.block == NO_BLOCK { 0 } else { u32::from(self.pages_per_block - open.next) }
+        let open = self.of_class(plane, stream, class).iter();
+        let open = open.filter(|open| open.block != NO_BLOCK);
+        open.map(|open| u32::from(self.pages_per_block - open.next)).sum()
     }
 
     /// Whether a stream must leave alone what it shares.
@@ -99,20 +119,23 @@ impl Strict {
         pools: &Pools,
         blocks: &BlockTable,
         plane: PlaneId,
-        stream: Stream,
-        class: usize,
+        (stream, class, hotness): (Stream, usize, Option<Hotness>),
     ) -> Option<PageInBlock> {
         if self.holds_back(pools, plane, stream) {
             return None;
         }
-        let open = self.open[self.slot(plane, stream, class)];
-        if open.block != NO_BLOCK {
-            return Some(PageInBlock(open.next));
+        let all = self.of_class(plane, stream, class);
+        let own = all[self.kind(hotness)];
+        if own.block != NO_BLOCK {
+            return Some(PageInBlock(own.next));
         }
         if let Some(at) = self.parked_of(blocks, plane, class) {
             return Some(PageInBlock(self.parked[at].1.next));
         }
-        pools.may_open(plane, stream, class).then_some(PageInBlock(0))
+        if pools.may_open(plane, stream, class) {
+            return Some(PageInBlock(0));
+        }
+        all.iter().find(|open| open.block != NO_BLOCK).map(|open| PageInBlock(open.next))
     }
 
     fn parked_of(&self, blocks: &BlockTable, plane: PlaneId, class: usize) -> Option<usize> {
@@ -122,7 +145,8 @@ impl Strict {
         self.parked.iter().position(fits)
     }
 
-    /// Takes the next page of a stream in a class.
+    /// Takes the next page of a stream in a class. Where there is no block for pages that are used alike,
+    /// one for others will do.
     #[inline]
     pub fn allocate(
         &mut self,
@@ -130,13 +154,21 @@ impl Strict {
         pools: &mut Pools,
         blocks: &mut BlockTable,
         (plane, stream, class): (PlaneId, Stream, usize),
+        hotness: Option<Hotness>,
     ) -> Option<Ppn> {
         if self.holds_back(pools, plane, stream) {
             return None;
         }
-        let at = self.slot(plane, stream, class);
+        let first = self.first(plane, stream, class);
+        let mut at = first + self.kind(hotness);
         if self.open[at].block == NO_BLOCK {
-            self.open[at] = self.opened(pools, blocks, (plane, stream, class))?;
+            match self.opened(pools, blocks, (plane, stream, class)) {
+                Some(open) => self.open[at] = open,
+                None => {
+                    let mut others = first..first + self.kinds;
+                    at = others.find(|&other| self.open[other].block != NO_BLOCK)?;
+                }
+            }
         }
         let open = &mut self.open[at];
         let ppn = geometry.page(open.block, PageInBlock(open.next));
@@ -175,7 +207,7 @@ impl Strict {
         block: BlockId,
         written: u16,
     ) {
-        let at = self.slot(plane, stream, blocks.class(block).into());
+        let at = self.first(plane, stream, blocks.class(block).into()) + self.kind(None);
         let open = Open { block, next: written };
         match self.open[at].block {
             NO_BLOCK => self.open[at] = open,
@@ -185,14 +217,13 @@ impl Strict {
 
     /// The block that a stream has open, the best of several.
     pub fn open_block(&self, plane: PlaneId, stream: Stream) -> Option<BlockId> {
-        let classes = 0..self.classes;
-        let mut open = classes.map(|class| self.open[self.slot(plane, stream, class)].block);
-        open.find(|&block| block != NO_BLOCK)
+        let mut open = (0..self.classes).flat_map(|class| self.of_class(plane, stream, class));
+        open.find(|open| open.block != NO_BLOCK).map(|open| open.block)
     }
 
     /// The blocks that a plane's streams have open, each with the pages given out of it.
     pub fn list(&self, plane: PlaneId) -> impl Iterator<Item = (BlockId, u16)> + '_ {
-        let each = Stream::COUNT * self.classes;
+        let each = Stream::COUNT * self.classes * self.kinds;
         let first = plane.index() * each;
         let open = self.open[first..first + each].iter().filter(|open| open.block != NO_BLOCK);
         let parked = self.parked.iter().filter(move |(on, _)| *on == plane);

@@ -33,6 +33,8 @@ pub struct Setup {
     pub believes: bool,
     /// Whether pages have the relaxed order, so that their types can be chosen.
     pub typed_pages: bool,
+    /// Whether it is known what pages are mostly used for.
+    pub knows_hotness: bool,
     /// Names of the voltages with which pages can be programmed, the normal ones first.
     pub voltages: Vec<String>,
 }
@@ -55,7 +57,37 @@ impl Setup {
             priorities: 1,
             believes: false,
             typed_pages: false,
+            knows_hotness: false,
             voltages: vec!["normal".into()],
+        }
+    }
+
+    /// Whether it is known what pages are mostly used for, of an answer in this slot that asks.
+    ///
+    /// # Errors
+    /// That it is not.
+    pub fn needs_hotness(&self, slot: &str) -> Result<(), Refusal> {
+        match self.knows_hotness {
+            true => Ok(()),
+            false => {
+                let expected =
+                    "a buffer that tells what pages are used for (belief.hotness = \"buffer\")";
+                Err(Refusal::new(slot, "by_hotness", expected))
+            }
+        }
+    }
+
+    /// The voltages of this name.
+    ///
+    /// # Errors
+    /// That there are none, under the key that names them.
+    pub fn voltage(&self, key: &str, name: &str) -> Result<u8, Refusal> {
+        match self.voltages.iter().position(|known| known == name) {
+            Some(at) => Ok(at as u8),
+            None => {
+                let expected = format!("names in timing.voltages: {}", self.voltages.join(", "));
+                Err(Refusal::new(key, format!("{name:?}"), expected))
+            }
         }
     }
 }

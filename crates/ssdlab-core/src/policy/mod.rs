@@ -15,6 +15,7 @@ pub mod tend;
 pub use answer::{Answer, Setup};
 use ssdlab_nand::PageType;
 
+use crate::belief::hotness::Hotness;
 use crate::ftl::Pick;
 
 /// What a page that is to be written should be like. Each link of the `place` and `program`
@@ -29,12 +30,18 @@ pub struct Wish {
     pub voltage: Option<u8>,
     /// The priority whose blocks it should lie in, where blocks are kept apart by priority.
     pub priority: Option<u8>,
+    /// What it is mostly used for, if it should lie in a block of such pages.
+    pub hotness: Option<Hotness>,
 }
 
 impl Wish {
     /// What of it the allocator can grant.
     #[inline]
     pub fn pick(&self) -> Pick {
-        Pick { class: self.quality.or(self.priority), page_type: self.page_type }
+        Pick {
+            class: self.quality.or(self.priority),
+            page_type: self.page_type,
+            hotness: self.hotness,
+        }
     }
 }

@@ -6,6 +6,7 @@ use ssdlab_nand::{Lpn, PageType};
 
 use super::{Answer, Setup, Wish};
 use crate::account::Cause;
+use crate::belief::hotness::Hotness;
 
 /// What a placement may look at. It is asked once for a request, whose pages all have what it wishes;
 /// and once for each page that leaves the buffer or is moved. For a page that leaves the buffer the
@@ -26,6 +27,8 @@ pub struct PlaceView {
     pub unfinished: u32,
     /// Whether nothing more fitted into the buffer when the page left it; true without a buffer.
     pub buffer_full: bool,
+    /// What the page is mostly used for, of one that leaves the buffer or is moved where that is known.
+    pub hotness: Option<Hotness>,
     /// Free pages of each type on the drive; counted in the relaxed order alone.
     pub free: [u64; PageType::MOST],
 }
@@ -98,6 +101,7 @@ impl PlaceView {
             bytes: 4096,
             unfinished: 1,
             buffer_full: false,
+            hotness: None,
             free: [100; PageType::MOST],
         }
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Answer, Setup, Wish};
 use crate::account::Cause;
+use crate::belief::hotness::Hotness;
 
 /// What is known of a page that is about to be programmed.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +14,8 @@ pub struct ProgramView {
     pub cause: Cause,
     /// The class of the block that it was given, 0 the best.
     pub class: u8,
+    /// What the page is mostly used for, where that is known.
+    pub hotness: Option<Hotness>,
 }
 
 /// A link of the programming chain.

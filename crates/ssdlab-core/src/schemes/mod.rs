@@ -2,6 +2,7 @@
 
 pub mod buffers;
 pub mod dlv;
+pub mod hire;
 pub mod pa_ssd;
 pub mod pv_read;
 pub mod readguard;

@@ -180,6 +180,8 @@ pub struct Stats {
     pub read_at: Vec<u64>,
     /// The same by queue, and by how many attempts failed.
     pub read_retries: Vec<Vec<u64>>,
+    /// Unwritten pages that were programmed once more as they left the buffer.
+    pub rewritten: u64,
     /// Pages moved by how often they are read.
     pub moves: MoveCounts,
     /// Every request that ended since this was last emptied; only if that is asked for.
@@ -210,6 +212,7 @@ impl Stats {
             map: MapCounts::default(),
             read_at: Vec::new(),
             read_retries: vec![Vec::new(); queues],
+            rewritten: 0,
             moves: MoveCounts::default(),
             log: None,
             digest: 0,

@@ -12,6 +12,7 @@ mod esra_reads;
 mod flushes;
 mod foresight;
 mod held;
+mod hire;
 mod house;
 mod lives;
 mod map_cache;

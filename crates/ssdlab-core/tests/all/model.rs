@@ -195,7 +195,14 @@ fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>>
             ]
         },
     );
-    prop_oneof![2 => Just(Vec::new()), 1 => graded, 1 => typed, 1 => measured, 1 => prioritised()]
+    prop_oneof![
+        2 => Just(Vec::new()),
+        1 => graded,
+        1 => typed,
+        1 => measured,
+        1 => prioritised(),
+        1 => by_hotness(),
+    ]
 }
 
 /// Blocks kept apart by priority, by whatever is believed of them.
@@ -234,6 +241,36 @@ fn prioritised() -> impl Strategy<Value = Vec<String>> {
                 // Ten days in the cells for a quarter of an hour.
                 "flash.time_scale = 1000".into(),
                 format!("geometry.blocks = {blocks}\nftl.overprovisioning = {free}"),
+            ]
+        },
+    )
+}
+
+/// Pages programmed, and kept apart, by what the buffer learns of them.
+fn by_hotness() -> impl Strategy<Value = Vec<String>> {
+    let preload = one_of(&["normal", "rewrite", "classified"]);
+    let start = one_of(&["normal", "programmed"]);
+    let size = one_of(&["16KiB", "64KiB"]);
+    let place = one_of(&["by_hotness", "next_page"]);
+    let fill = one_of(&["0.0", "0.6"]);
+    let room = (12..24u32, 0..4u32);
+    (preload, start, (size, any::<bool>()), place, (fill, room), 0..40u32).prop_map(
+        |(preload, start, (size, keeps), place, (fill, (blocks, slack)), above)| {
+            let above = 0.5 + f64::from(above) / 100.0;
+            // Open blocks of the host, and of the collector and the leveller for each kind, and one free.
+            let free = f64::from(8 + slack) / f64::from(blocks) + 1e-6;
+            vec![
+                format!("geometry.blocks = {blocks}\nftl.overprovisioning = {free}"),
+                "ftl.page_order = \"strict\"".into(),
+                "physics = { levels = { wear = {} } }".into(),
+                "timing.voltages = [{ name = \"normal\", volts = [1, 2, 3, 4] }, \
+                 { name = \"boosted\", volts = [2, 3, 4, 5], sense = \"20us\" }, \
+                 { name = \"reduced\", volts = [0.5, 1, 2, 3], sense = \"99us\" }]"
+                    .into(),
+                format!("belief.hotness.buffer = {{ preload = \"{preload}\", above = {above} }}"),
+                format!("buffer = {{ size = \"{size}\", reads = {keeps} }}"),
+                format!("place = [\"{place}\"]\nprogram = [\"by_hotness\"]"),
+                format!("start = {{ voltages = \"{start}\", fill = {fill} }}"),
             ]
         },
     )

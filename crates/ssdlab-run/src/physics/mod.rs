@@ -222,7 +222,7 @@ fn voltage_of(resolved: &Resolved, class: usize) -> u8 {
 
     let (setup, mut wish) = (resolved.setup(), Wish::default());
     for link in &resolved.config.program {
-        let view = ProgramView { cause: Cause::Host, class: class as u8 };
+        let view = ProgramView { cause: Cause::Host, class: class as u8, hotness: None };
         Program::build(link, &setup).wish(&view, &mut wish);
     }
     wish.voltage.unwrap_or(0)

@@ -2,10 +2,12 @@
 
 mod parts;
 mod queues;
+mod voltages;
 mod wear;
 
 pub use parts::*;
 use queues::{queues, read_levels};
+pub use voltages::{HotnessResult, VoltageResult, VoltagesResult};
 pub use wear::{Wear, WearResult};
 
 use std::collections::BTreeMap;
@@ -112,6 +114,9 @@ pub struct RunResult {
     pub wear_levelled: u64,
     /// Wear of the blocks.
     pub wear: WearResult,
+    /// How hard pages were programmed; only where there are several ways.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voltages: Option<VoltagesResult>,
     /// Raw bit errors; absent under flat physics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bit_errors: Option<BitErrors>,
@@ -230,7 +235,6 @@ impl RunResult {
     ) -> Result<RunResult, Fault> {
         let stats = drive.stats();
         let (end, seconds) = span(course, stats);
-        let requests = Op::ALL.into_iter().map(|op| ended(stats, op)).sum();
         let [read, write, all] = reads_and_writes(stats);
         let (retries, uncorrectable, suspensions) = drive.flash().troubles();
         let mut result = RunResult {
@@ -239,8 +243,8 @@ impl RunResult {
             scheme: prepared.plan.scheme_name().into(),
             workload: prepared.workload_name(),
             partial: course.partial,
-            requests,
-            iops: per_second(requests as f64, seconds),
+            requests: requests(stats),
+            iops: per_second(requests(stats) as f64, seconds),
             bandwidth_mb_s: per_second((read.bytes + write.bytes) as f64 / 1e6, seconds),
             read,
             write,
@@ -261,9 +265,10 @@ impl RunResult {
             page_types: page_types(drive),
             wear_levelled: stats.wear_levelled,
             wear: WearResult::of(drive),
+            voltages: VoltagesResult::of(drive),
             bit_errors: bit_errors(drive),
             utilisation: utilisation(drive, end),
-            buffer: (prepared.resolved.buffer_pages > 0).then(|| BufferResult::new(stats.buffer)),
+            buffer: BufferResult::of(drive),
             map_cache: map_cache(drive),
             read_levels: read_levels(drive),
             moves: drive.counts_reads().then_some(stats.moves),
@@ -354,6 +359,11 @@ fn map_cache(drive: &Drive) -> Option<MapCacheResult> {
 fn bit_errors(drive: &Drive) -> Option<BitErrors> {
     let (per_codeword, rber) = drive.flash().cells.errors()?;
     Some(BitErrors { per_codeword, rber })
+}
+
+/// Requests that ended.
+fn requests(stats: &Stats) -> u64 {
+    Op::ALL.map(|op| ended(stats, op)).iter().sum()
 }
 
 /// Requests of a kind that ended.

@@ -8,7 +8,7 @@ use ssdlab_core::Drive;
 use ssdlab_core::flash::SetAside;
 use ssdlab_core::stats::{BufferCounts, MapCounts};
 
-use super::WearResult;
+use super::{HotnessResult, WearResult};
 use crate::traces::told;
 
 /// Latency in microseconds, from arrival.
@@ -154,11 +154,18 @@ pub struct BufferResult {
     /// What was looked for and what made room.
     #[serde(flatten)]
     pub counts: BufferCounts,
+    /// What its pages were mostly used for; only where that is learned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hotness: Option<HotnessResult>,
 }
 
 impl BufferResult {
-    pub(super) fn new(counts: BufferCounts) -> BufferResult {
-        BufferResult { hit_ratio: counts.hit_ratio(), counts }
+    /// Absent without a buffer.
+    pub(super) fn of(drive: &Drive) -> Option<BufferResult> {
+        let counts = drive.stats().buffer;
+        let hotness = HotnessResult::of(drive);
+        let result = BufferResult { hit_ratio: counts.hit_ratio(), counts, hotness };
+        (drive.resolved().buffer_pages > 0).then_some(result)
     }
 }
 

@@ -72,6 +72,7 @@ impl Drive {
         let age = age(&self.resolved, &self.ftl, block);
         let (wear, dwell) = (self.ftl.blocks.erases(block), self.resolved.config.start.dwell);
         self.flash.cells.set_start(block, wear, dwell, age);
+        self.program_laid(lpn);
         self.stats.preloaded += 1;
         true
     }

@@ -124,6 +124,7 @@ pub fn manner(resolved: &Resolved) -> Manner {
         order: resolved.config.ftl.page_order,
         copies: resolved.config.ftl.copies.unwrap_or_default(),
         by_priority: resolved.config.belief.grade.by_priority(),
+        kinds: resolved.config.belief.hotness.kinds(),
     }
 }
 

@@ -101,6 +101,7 @@ impl Pool {
             classes: 1,
             apart: 0,
             by_priority: false,
+            kinds: 1,
             ..super::manner(resolved)
         };
         let alloc = Allocator::new(&geometry, &mut table, manner);

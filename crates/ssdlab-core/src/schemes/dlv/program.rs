@@ -44,20 +44,14 @@ impl Answer for ByClass {
             let expected = "classes of blocks to tell apart (belief.grade)";
             return Err(Refusal::new("program", "by_class", expected));
         }
-        let known = |name: &&String| !setup.voltages.contains(name);
-        match config.voltages.iter().find(known) {
-            None => Ok(()),
-            Some(name) => {
-                let expected = format!("names in timing.voltages: {}", setup.voltages.join(", "));
-                Err(Refusal::new(KEY, format!("{name:?}"), expected))
-            }
-        }
+        config.voltages.iter().try_for_each(|name| setup.voltage(KEY, name).map(|_| ()))
     }
 
     fn build(config: &ByClassConfig, setup: &Setup) -> ByClass {
-        let index = |name| setup.voltages.iter().position(|known| known == name).unwrap_or(0);
         let listed = config.voltages.len();
-        let of = |class| index(&config.voltages[place(class, setup.classes, listed)]) as u8;
+        let of = |class| {
+            setup.voltage(KEY, &config.voltages[place(class, setup.classes, listed)]).unwrap_or(0)
+        };
         ByClass { voltages: (0..setup.classes).map(of).collect() }
     }
 }

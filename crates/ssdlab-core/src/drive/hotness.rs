@@ -1,0 +1,130 @@
+//! What pages are mostly used for: how it is learned as they leave the buffer, and how the data that is on
+//! the drive at the start was programmed.
+
+use ssdlab_nand::{Lpn, Ppn};
+
+use super::Drive;
+use crate::account::{Cause, Uses};
+use crate::belief::hotness::{HotPreload, Hotness};
+use crate::buffer::{Buffer, Slot, Vacancy};
+use crate::config::StartVoltages;
+use crate::policy::Wish;
+use crate::policy::evict::{EvictPolicy, UseView};
+use crate::policy::program::{ProgramPolicy, ProgramView};
+use crate::slots::Evict;
+
+/// A first pass of a workload through a drive's buffer, in which no time passes.
+#[derive(Debug)]
+pub struct Rehearsal {
+    buffer: Buffer,
+    evict: Evict,
+}
+
+impl Drive {
+    /// What a page is mostly used for, where that is known.
+    #[inline]
+    pub(super) fn hotness_of(&self, lpn: Lpn) -> Option<Hotness> {
+        self.hot.as_ref().map(|hot| hot.of(lpn))
+    }
+
+    /// Learns from its uses in the buffer what a page is mostly used for.
+    pub(super) fn learn_hotness(&mut self, page: &Slot) {
+        if let Some(hot) = &mut self.hot {
+            hot.leaves(page.lpn, page.uses);
+        }
+    }
+
+    /// Whether a page that leaves the buffer unwritten is programmed once more: it is mostly read, and was
+    /// not programmed as such pages are.
+    pub(super) fn is_rewritten(&mut self, page: &Slot) -> bool {
+        let whole = page.present.count_ones() == self.sectors_per_page;
+        let Some(hot) = self.hot.as_ref().filter(|hot| hot.rewrites() && whole) else {
+            return false;
+        };
+        if hot.of(page.lpn) != Hotness::Read || page.flushing.is_some() {
+            return false;
+        }
+        let Some(ppn) = self.ftl.map.get(page.lpn) else { return false };
+        self.voltage_for(page.lpn, ppn, Cause::Migration) != self.flash.cells.voltage(ppn)
+    }
+
+    /// The voltages with which a page would be programmed where it lies.
+    fn voltage_for(&mut self, lpn: Lpn, ppn: Ppn, cause: Cause) -> u8 {
+        let class = self.ftl.blocks.class(self.geometry.block_of(ppn));
+        let view = ProgramView { cause, class, hotness: self.hotness_of(lpn) };
+        let mut wish = Wish::default();
+        self.answers.program.iter_mut().for_each(|link| link.wish(&view, &mut wish));
+        wish.voltage.unwrap_or(0)
+    }
+
+    /// A first pass of the workload, if what pages are used for is to be known from the start.
+    pub fn rehearsal(&self) -> Option<Rehearsal> {
+        let config = self.resolved.config.belief.hotness.get()?;
+        let buffer = Buffer::new(&self.resolved)?;
+        (config.preload == HotPreload::Classified).then(|| Rehearsal {
+            buffer,
+            evict: Evict::build(&self.resolved.config.evict, &self.resolved.setup()),
+        })
+    }
+
+    /// The next use of a page in the first pass.
+    pub fn rehearse(&mut self, rehearsal: &mut Rehearsal, page: u32, write: bool) {
+        let Rehearsal { buffer, evict } = rehearsal;
+        if let Some(slot) = buffer.find(Lpn(page)) {
+            buffer.page(slot).uses.count(write);
+            return evict.touch(&UseView { slot, write });
+        }
+        if !write && !buffer.keeps_reads() {
+            return;
+        }
+        if buffer.room() != Vacancy::Now {
+            let slot = evict.victim().expect("a full buffer has a page to give");
+            evict.remove(slot);
+            let left = buffer.remove(slot);
+            self.learn_hotness(&left);
+        }
+        let mut came = Slot::read(Lpn(page), 0);
+        came.uses = Uses::default();
+        came.uses.count(write);
+        let slot = buffer.insert(came);
+        evict.insert(&UseView { slot, write });
+    }
+
+    /// Ends the first pass: all pages leave.
+    pub fn rehearsed(&mut self, rehearsal: Rehearsal) {
+        rehearsal.buffer.pages().for_each(|(_, page)| self.learn_hotness(page));
+        if let Some(hot) = &mut self.hot {
+            hot.reset_counts();
+        }
+    }
+
+    /// Programs the data that is on the drive as it would be if it were written now; before the run.
+    pub fn program_start(&mut self) {
+        if self.resolved.config.start.voltages == StartVoltages::Programmed {
+            for page in (0..self.resolved.mapped_pages()).map(Lpn) {
+                self.program_laid(page);
+            }
+        }
+    }
+
+    /// The same for one page.
+    pub(super) fn program_laid(&mut self, lpn: Lpn) {
+        if self.resolved.config.start.voltages == StartVoltages::Programmed
+            && let Some(ppn) = self.ftl.map.get(lpn)
+        {
+            let voltage = self.voltage_for(lpn, ppn, Cause::Host);
+            self.flash.cells.set_voltage(ppn, voltage);
+        }
+    }
+
+    /// The voltages with which a page was programmed that counts as written before the start.
+    pub(super) fn voltage_of_preloaded(&mut self, lpn: Lpn, ppn: Ppn) -> Option<u8> {
+        let programmed = self.resolved.config.start.voltages == StartVoltages::Programmed;
+        programmed.then(|| self.voltage_for(lpn, ppn, Cause::Host))
+    }
+
+    /// Pages that left the buffer, by what they were mostly used for, and all logical pages by that.
+    pub fn hotness(&self) -> Option<([u64; Hotness::COUNT], [u64; Hotness::COUNT])> {
+        self.hot.as_ref().map(|hot| (hot.found(), hot.pages()))
+    }
+}

@@ -1,0 +1,261 @@
+//! HIRE: what the buffer learns of pages, the blocks that they lie in, and the voltages of their cells.
+
+use std::collections::BTreeSet;
+
+use ssdlab_base::rng;
+use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::{Drive, Op};
+use ssdlab_nand::{BlockId, Lpn};
+
+use crate::support::{BUS, PROGRAM, READ, Rig, SPP};
+
+/// Reads take 30, 90 and 210 us in the cells and 40, 80 and 100 us on the bus.
+const VOLTAGES: &str = r#"
+    [timing]
+    read = "90us"
+    [[timing.voltages]]
+    name = "normal"
+    volts = [1.17, 2.37, 2.96, 3.54]
+    transfer = "80us"
+    [[timing.voltages]]
+    name = "boosted"
+    volts = [1.40, 2.85, 3.55, 4.25]
+    sense = "30us"
+    transfer = "40us"
+    [[timing.voltages]]
+    name = "reduced"
+    volts = [0.93, 1.90, 2.37, 2.83]
+    sense = "210us"
+    transfer = "100us"
+"#;
+const BUFFER: &str = "buffer = { size = \"16KiB\", latency = \"1us\" }";
+const LEARNS: &str = "belief.hotness.buffer = { preload = \"normal\" }";
+const APART: &str = "place = [\"by_hotness\"]";
+const BY_HOTNESS: &str = "program = [\"by_hotness\"]";
+const TOGETHER: &str = "ftl.copies = \"together\"";
+const HIRE: [&str; 6] = [VOLTAGES, BUFFER, LEARNS, APART, BY_HOTNESS, TOGETHER];
+const NORMAL: u8 = 0;
+const BOOSTED: u8 = 1;
+const REDUCED: u8 = 2;
+
+/// Uses a page, and waits for it.
+fn uses(rig: &mut Rig, op: Op, page: u64) {
+    rig.pages(op, page, 1);
+    rig.finish();
+}
+
+/// Drives pages out of the buffer by reads of pages that nobody has written.
+fn drive_out(rig: &mut Rig) {
+    let last = u64::from(rig.drive.resolved().logical_pages);
+    for page in last - 4..last {
+        uses(rig, Op::Read, page);
+    }
+}
+
+fn block_of(drive: &Drive, page: u32) -> BlockId {
+    let ppn = drive.ftl().map.get(Lpn(page)).expect("a page that was written");
+    drive.resolved().geometry().block_of(ppn)
+}
+
+fn voltage_of(drive: &Drive, page: u32) -> u8 {
+    drive.flash().cells.voltage(drive.ftl().map.get(Lpn(page)).expect("a page that was written"))
+}
+
+/// Pages 0 to 2 leave the buffer, used so often: written and read.
+fn three_kinds(sets: &[&str]) -> Rig {
+    let mut rig = Rig::new(&[&HIRE, sets].concat());
+    for (page, writes, reads) in [(0, 1, 20), (1, 1, 1), (2, 1, 0)] {
+        (0..writes).for_each(|_| uses(&mut rig, Op::Write, page));
+        (0..reads).for_each(|_| uses(&mut rig, Op::Read, page));
+    }
+    drive_out(&mut rig);
+    rig
+}
+
+#[test]
+fn what_is_read_is_boosted_and_what_is_written_reduced_each_in_blocks_of_its_own() {
+    let rig = three_kinds(&[]);
+    assert_eq!([0, 1, 2].map(|page| voltage_of(&rig.drive, page)), [BOOSTED, NORMAL, REDUCED]);
+    let blocks: BTreeSet<u32> = (0..3).map(|page| block_of(&rig.drive, page).0).collect();
+    assert_eq!(blocks.len(), 3);
+    assert_eq!(rig.drive.hotness().unwrap().0, [1, 1, 1]);
+}
+
+#[test]
+fn voltages_and_blocks_of_their_own_are_had_one_without_the_other() {
+    let rig = three_kinds(&["place = [\"next_page\"]"]);
+    assert_eq!([0, 1, 2].map(|page| voltage_of(&rig.drive, page)), [BOOSTED, NORMAL, REDUCED]);
+    let blocks: BTreeSet<u32> = (0..3).map(|page| block_of(&rig.drive, page).0).collect();
+    assert_eq!(blocks.len(), 1);
+    let rig = three_kinds(&["program = [{ always = { voltages = \"normal\" } }]"]);
+    assert_eq!([0, 1, 2].map(|page| voltage_of(&rig.drive, page)), [NORMAL; 3]);
+    let blocks: BTreeSet<u32> = (0..3).map(|page| block_of(&rig.drive, page).0).collect();
+    assert_eq!(blocks.len(), 3);
+}
+
+#[test]
+fn a_read_takes_what_the_voltages_of_its_page_say_and_a_program_what_it_always_does() {
+    for (voltages, sense, transfer) in
+        [("normal", 90, 80), ("boosted", 30, 40), ("reduced", 210, 100)]
+    {
+        let program = format!("program = [{{ always = {{ voltages = \"{voltages}\" }} }}]");
+        let mut rig = Rig::new(&[VOLTAGES, &program]);
+        let write = rig.write(3);
+        rig.finish();
+        assert_eq!(rig.end_of(write), Some(BUS + PROGRAM), "{voltages}");
+        let zero = rig.now();
+        let read = rig.read(3);
+        rig.finish();
+        let took = rig.end_of(read).unwrap() - zero;
+        assert_eq!(took, (sense + transfer) * 1000, "{voltages}");
+    }
+    assert_ne!(READ, 90_000, "the support's own times are others");
+}
+
+#[test]
+fn a_page_keeps_its_kind_when_it_is_moved() {
+    // Page 0 is mostly read and lies among pages that are written again and again.
+    let mut rig = Rig::new(&[&HIRE[..], &["place = [\"next_page\"]"]].concat());
+    uses(&mut rig, Op::Write, 0);
+    (0..20).for_each(|_| uses(&mut rig, Op::Read, 0));
+    drive_out(&mut rig);
+    let first = block_of(&rig.drive, 0);
+    for number in 0..600 {
+        uses(&mut rig, Op::Write, 1 + rng::below(rng::hash(3, number, 0), 60));
+    }
+    drive_out(&mut rig);
+    assert!(rig.ops(OpKind::Program, Cause::Gc) > 0);
+    assert_ne!(block_of(&rig.drive, 0), first, "it was moved");
+    assert_eq!(voltage_of(&rig.drive, 0), BOOSTED);
+    let moved = (1..61).filter(|&page| voltage_of(&rig.drive, page) == REDUCED).count();
+    assert_eq!(moved, 60);
+}
+
+#[test]
+fn what_is_trimmed_is_no_longer_hot() {
+    let mut rig = three_kinds(&[]);
+    uses(&mut rig, Op::Trim, 2);
+    let mixed = rig.drive.hotness().unwrap().1[1];
+    // Of the four pages that were read nothing is known yet: they are in the buffer.
+    assert_eq!(mixed, u64::from(rig.drive.resolved().logical_pages) - 1);
+}
+
+#[test]
+fn what_is_only_read_is_programmed_once_more_if_it_was_not_boosted() {
+    let rewrite = "belief.hotness.buffer = { preload = \"rewrite\" }";
+    for (set, times, voltage) in [(rewrite, 1, BOOSTED), (LEARNS, 0, NORMAL)] {
+        let mut rig = Rig::new(&[&HIRE[..], &[set, "start.fill = 0.5"]].concat());
+        for _ in 0..3 {
+            uses(&mut rig, Op::Read, 7);
+            drive_out(&mut rig);
+        }
+        assert_eq!(rig.drive.stats().rewritten, times, "{set}");
+        assert_eq!(rig.ops(OpKind::Program, Cause::Migration), times, "{set}");
+        assert_eq!(rig.ops(OpKind::Program, Cause::Host), 0);
+        assert_eq!(voltage_of(&rig.drive, 7), voltage, "{set}");
+    }
+}
+
+/// A stream of uses of forty pages, some of which are mostly read and some mostly written.
+fn stream() -> Vec<(u64, bool)> {
+    let of = |number: u64| rng::hash(11, number, 0);
+    (0..2000).map(|number| (of(number) % 40, of(number + 5000) % 40 < of(number) % 40)).collect()
+}
+
+#[test]
+fn a_first_pass_finds_what_the_run_finds() {
+    for evict in ["lru", "cflru", "lru_wsr", "ccf_lru"] {
+        let evict = format!("evict = \"{evict}\"");
+        let sets =
+            [&HIRE[..], &[&evict, "belief.hotness.buffer = { preload = \"classified\" }"]].concat();
+        let mut rehearsed = Rig::new(&sets);
+        let mut rehearsal = rehearsed.drive.rehearsal().expect("it is asked for");
+        for (page, write) in stream() {
+            rehearsed.drive.rehearse(&mut rehearsal, page as u32, write);
+        }
+        rehearsed.drive.rehearsed(rehearsal);
+        let mut run = Rig::new(&[&HIRE[..], &[&evict]].concat());
+        assert!(run.drive.rehearsal().is_none());
+        for (page, write) in stream() {
+            uses(&mut run, if write { Op::Write } else { Op::Read }, page);
+        }
+        let (left, pages) = run.drive.hotness().unwrap();
+        assert!(left.iter().all(|&pages| pages > 0), "{left:?}");
+        let (none, found) = rehearsed.drive.hotness().unwrap();
+        assert_eq!(none, [0; 3], "what a first pass counts is not the run's");
+        // The four pages that are in the buffer have left in the first pass alone.
+        let differ: u64 = pages.iter().zip(found).map(|(run, first)| run.abs_diff(first)).sum();
+        assert!(differ <= 2 * 4, "{evict}: {pages:?} {found:?}");
+    }
+}
+
+#[test]
+fn data_that_is_there_at_the_start_was_programmed_as_it_would_be() {
+    let sets = |start: &'static str| {
+        let classified = "belief.hotness.buffer = { preload = \"classified\" }";
+        let mut rig = Rig::new(&[&HIRE[..], &[classified, "start.fill = 0.5", start]].concat());
+        let mut rehearsal = rig.drive.rehearsal().unwrap();
+        for (page, write) in [(5, false), (6, true), (7, true), (7, false)] {
+            rig.drive.rehearse(&mut rehearsal, page, write);
+        }
+        rig.drive.rehearsed(rehearsal);
+        rig.drive.program_start();
+        [5, 6, 7, 8].map(|page| voltage_of(&rig.drive, page))
+    };
+    assert_eq!(sets("start.voltages = \"programmed\""), [BOOSTED, REDUCED, NORMAL, NORMAL]);
+    assert_eq!(sets("start.voltages = \"normal\""), [NORMAL; 4]);
+}
+
+#[test]
+fn what_a_first_pass_lays_down_or_nobody_laid_was_programmed_so_too() {
+    let hvc =
+        "program = [{ always = { voltages = \"boosted\" } }]\nstart.voltages = \"programmed\"";
+    let mut laid = Rig::new(&[VOLTAGES, hvc, "start.preload = \"footprint\""]);
+    assert!(laid.drive.lay_down(9));
+    let mut lazy = Rig::new(&[VOLTAGES, hvc, "start.preload = \"lazy\""]);
+    for rig in [&mut laid, &mut lazy] {
+        let read = rig.read(9);
+        rig.finish();
+        assert_eq!(rig.end_of(read), Some(70_000));
+    }
+}
+
+/// Erases all blocks about so often with these voltages; the weights of programs and of erases over their
+/// numbers, and the mean rate of errors that the wear of the blocks leaves.
+fn worn_with(voltages: &str) -> (f64, f64, f64) {
+    let program = format!("program = [{{ always = {{ voltages = \"{voltages}\" }} }}]");
+    let physics =
+        "physics.levels = { wear = {} }\nstart.pe_cycles = 3000\nflash.cycles_per_erase = 100";
+    let mut rig = Rig::unwatched(&[VOLTAGES, &program, physics], 1).expect("a drive");
+    for number in 0..3000 {
+        rig.offer(Op::Write, number % 70 * SPP, SPP, 0).unwrap();
+        rig.wait_below(4).unwrap();
+    }
+    rig.finish();
+    let drive = &rig.drive;
+    let (programs, _, weight) = drive.flash().cells.wearing();
+    let chip = &drive.resolved().chip;
+    let weighed: f64 = chip
+        .voltages()
+        .zip(programs)
+        .map(|(voltage, &count)| chip.wear_weight(voltage) * count as f64)
+        .sum();
+    let erases: u64 = drive.flash().ops()[OpKind::Erase as usize].iter().sum();
+    let rates = (0..16).filter_map(|block| drive.block(0, block, drive.now())?.rber);
+    let rates: Vec<f64> = rates.collect();
+    (
+        weighed / programs.iter().sum::<u64>() as f64,
+        weight / (100 * erases) as f64,
+        rates.iter().sum::<f64>() / rates.len() as f64,
+    )
+}
+
+#[test]
+fn lower_voltages_wear_less_and_the_errors_of_the_cells_show_it() {
+    let [reduced, normal, boosted] = ["reduced", "normal", "boosted"].map(worn_with);
+    let close = |found: f64, expected: f64| (found - expected).abs() < 1e-3;
+    for ((programs, erases, _), expected) in [(reduced, 0.7992), (normal, 1.0), (boosted, 1.1998)] {
+        assert!(close(programs, expected) && close(erases, expected), "{programs} {erases}");
+    }
+    assert!(reduced.2 < normal.2 && normal.2 < boosted.2, "{reduced:?} {normal:?} {boosted:?}");
+}

@@ -1,0 +1,70 @@
+//! How hard pages were programmed, and what they were mostly used for.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_core::Drive;
+use ssdlab_core::belief::hotness::Hotness;
+
+/// Pages by the voltages with which they were programmed, and what that wore.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct VoltagesResult {
+    /// Each way to program, in the order of `timing.voltages`.
+    pub each: Vec<VoltageResult>,
+    /// Pages that were programmed, whatever for, each counted by the mean ratio of its voltages to the
+    /// normal ones (HIRE's wearing weight before it is divided by that of a baseline).
+    pub weight: f64,
+    /// Erases, each counted by the mean of that over the pages of its block that had been programmed.
+    pub weight_erases: f64,
+}
+
+/// One way to program.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct VoltageResult {
+    /// Its name in `timing.voltages`.
+    pub name: String,
+    /// Pages that were programmed so, whatever for.
+    pub programs: u64,
+    /// Pages read from the flash for the host that had been programmed so.
+    pub reads: u64,
+}
+
+impl VoltagesResult {
+    /// Absent where all pages are programmed alike.
+    pub(super) fn of(drive: &Drive) -> Option<VoltagesResult> {
+        let chip = &drive.resolved().chip;
+        let (programs, reads, weight_erases) = drive.flash().cells.wearing();
+        let weights = chip.voltages().map(|voltage| chip.wear_weight(voltage));
+        let weight =
+            weights.zip(programs).map(|(weight, &programs)| weight * programs as f64).sum();
+        let each =
+            chip.voltage_names().zip(programs).zip(reads).map(|((name, &programs), &reads)| {
+                VoltageResult { name: name.into(), programs, reads }
+            });
+        (programs.len() > 1).then(|| VoltagesResult { each: each.collect(), weight, weight_erases })
+    }
+}
+
+/// What pages were mostly used for, as their uses in the buffer told.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct HotnessResult {
+    /// Pages that left the buffer: `read_hot`, `mixed` and `write_hot`.
+    pub left: BTreeMap<&'static str, u64>,
+    /// All logical pages, as they were found to be last; of those that never were in the buffer nothing
+    /// is known, and they are `mixed`.
+    pub pages: BTreeMap<&'static str, u64>,
+    /// Unwritten pages that were programmed once more as they left the buffer.
+    pub rewritten: u64,
+}
+
+impl HotnessResult {
+    /// Absent where nobody learns it.
+    pub(super) fn of(drive: &Drive) -> Option<HotnessResult> {
+        let (left, pages) = drive.hotness()?;
+        let named =
+            |counts: [u64; Hotness::COUNT]| Hotness::NAMES.into_iter().zip(counts).collect();
+        let rewritten = drive.stats().rewritten;
+        Some(HotnessResult { left: named(left), pages: named(pages), rewritten })
+    }
+}
