@@ -27,6 +27,7 @@ __all__ = [
     "Detail",
     "Distribution",
     "GcResult",
+    "HotnessResult",
     "Interval",
     "KindResult",
     "LatencyUs",
@@ -38,6 +39,8 @@ __all__ = [
     "Sim",
     "Slow",
     "Utilisation",
+    "VoltageResult",
+    "VoltagesResult",
     "Wear",
     "WearResult",
     "aggregate",
@@ -154,11 +157,46 @@ class WearResult(Wear):
 
 
 @dataclass(frozen=True, slots=True)
+class VoltageResult:
+    """Pages programmed with these voltages, whatever for, and those of them read for the host."""
+
+    name: str
+    programs: int
+    reads: int
+
+
+@dataclass(frozen=True, slots=True)
+class VoltagesResult:
+    """How hard pages were programmed, the normal voltages first.
+
+    ``weight`` counts each program by its voltages' mean ratio to the normal ones,
+    ``weight_erases`` each erase by the mean of that over the pages of its block.
+    """
+
+    each: Sequence[VoltageResult]
+    weight: float
+    weight_erases: float
+
+
+@dataclass(frozen=True, slots=True)
 class Utilisation:
     """Mean busy shares, from 0 to 1, of the array units and of the channels."""
 
     die: float
     bus: float
+
+
+@dataclass(frozen=True, slots=True)
+class HotnessResult:
+    """What pages were mostly used for in the buffer: ``read_hot``, ``mixed`` and ``write_hot``.
+
+    ``left`` are pages that left it, or that a flush programmed, ``pages`` all logical pages as they
+    were found to be last, ``rewritten`` unwritten ones that were programmed once more.
+    """
+
+    left: Mapping[str, int]
+    pages: Mapping[str, int]
+    rewritten: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +210,7 @@ class BufferResult:
     write_misses: int
     evicted_clean: int
     evicted_dirty: int
+    hotness: HotnessResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +399,7 @@ class Result:
     set_aside: SetAsideResult | None = None
     sensed_in_vain: int | None = None
     life: Life | None = None
+    voltages: VoltagesResult | None = None
     bit_errors: BitErrors | None = None
     prioritised: Prioritised | None = None
     page_types: PageTypesResult | None = None
@@ -523,7 +563,7 @@ def aggregate(label: str, runs: Sequence[int], results: Sequence[Result]) -> Agg
     return Aggregate(label, runs, seeds, intervals(figures), not whole, left_out)
 
 
-_LISTS = {"queues", "priorities"}
+_LISTS = {"queues", "priorities", "each"}
 """Lists of tables that are as long in all runs that are compared."""
 
 

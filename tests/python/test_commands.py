@@ -21,6 +21,7 @@ DEVICES = [
     "dlv-mlc-128g",
     "pa-ssd-tlc-288g",
     "pv-read-mlc-128g",
+    "hire-mlc-128g",
     "readguard-tlc-2t",
     "readguard-tlc-2t-young",
     "readguard-tlc-2t-old",

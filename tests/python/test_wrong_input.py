@@ -9,6 +9,7 @@ COLUMNS = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"
 GOOD = "128166372000000000,hm,1,Write,4096,8192,0\n"
 DEVICES = (
     "generic-mlc-512g, generic-tlc-2t, dlv-mlc-128g, pa-ssd-tlc-288g, pv-read-mlc-128g, "
+    "hire-mlc-128g, "
     "readguard-tlc-2t, readguard-tlc-2t-young, readguard-tlc-2t-old, readguard-tlc-0.5t, "
     "readguard-tlc-1t, readguard-tlc-4t"
 )
@@ -19,7 +20,8 @@ SCHEMES = (
     "pv-read/groups-2, pv-read/groups-3, pv-read/groups-4, pv-read/groups-7, "
     "pv-read/ideal-reads, pv-read/ideal-wear, pv-read/wear-errors, pv-read/wear-health, "
     "readguard/baseline, readguard/rgftl, readguard/rgftl-, readguard/rgftl++, "
-    "readguard/baseline+, readguard/rgftl+, readguard/nopftl, readguard/rorftl"
+    "readguard/baseline+, readguard/rgftl+, readguard/nopftl, readguard/rorftl, "
+    "hire/baseline, hire/hvc, hire/lvc, hire/hire"
 )
 FORMATS = (
     "one of msr, spc, mqsim, ssdsim, disksim, heimdall, alicloud, tencent, systor, fiu, blkparse, "

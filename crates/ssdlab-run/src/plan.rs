@@ -139,8 +139,7 @@ impl Plan {
         if let Some(limit) = self.limit {
             workload.requests = workload.requests.min(limit);
         }
-        // What the device says and this run has no use for is no mistake.
-        let typed = |key: &str| !effective.is_of_layer(key, PRESET);
+        let typed = |key: &str| self.is_typed(&effective, key);
         let resolved = Resolved::typed(&drive, self.seed, &typed)
             .map_err(|refusal| refused(&effective, refusal))?;
         let twin = twin::of(self)?;
@@ -231,13 +230,34 @@ impl Plan {
             (steady, "start.preload", began.preload != unset.preload),
             (steady, "start.age_max", began.age_max != unset.age_max),
         ];
-        let typed = |key: &str| !effective.is_of_layer(key, PRESET);
+        let typed = |key: &str| self.is_typed(effective, key);
         let idle = idle.iter().find(|((_, given), key, set)| *given && *set && typed(key));
         if let Some(((option, _), key, _)) = idle {
             let expected = format!("no such setting beside {option}");
             return Err(effective.fault_at(key).expected(expected));
         }
         Ok(())
+    }
+
+    /// Whether a key was set otherwise than by the device: what that says and this run has no use for is no
+    /// mistake, nor is a file that repeats it.
+    fn is_typed(&self, effective: &Effective, key: &str) -> bool {
+        if effective.is_of_layer(key, PRESET) {
+            return false;
+        }
+        let at = format!("/{}", key.replace('.', "/"));
+        let repeats = |device: Effective| {
+            !device.is_default(key) && device.json().pointer(&at) == effective.json().pointer(&at)
+        };
+        !self.device_alone().is_ok_and(repeats)
+    }
+
+    /// What the device says, and nobody else.
+    fn device_alone(&self) -> Result<Effective, Fault> {
+        let preset = find(PRESETS, "--device", "a device", &self.device)?;
+        let layers = preset.layers("preset").into_iter();
+        let layers = layers.fold(Layers::new(), |layers, (name, toml)| layers.text(name, toml));
+        Ok(layers.resolve::<RunConfig>()?.1)
     }
 
     /// The layers of this plan, merged.

@@ -160,11 +160,16 @@ pub(crate) fn rehearse(
         }
         drive.rehearsed(rehearsal);
     }
+    program_start(prepared, drive);
+    Ok(())
+}
+
+/// Programs the data that is on the drive at the start as it would be if it were written now, if it is to.
+pub(crate) fn program_start(prepared: &Prepared, drive: &mut Drive) {
     // A state has been programmed as it was.
     if prepared.plan.state.is_none() && !prepared.steady {
         drive.program_start();
     }
-    Ok(())
 }
 
 /// The pages that a request touches.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ssdlab.names import PAGE_TYPES
-from ssdlab.report import blocks, queues
+from ssdlab.report import blocks, queues, voltages
 from ssdlab.report.words import heading, notes, steadiness, tells_types
 from ssdlab.text import NONE, Column, amount, bar, digits, share, span, table
 
@@ -85,6 +85,7 @@ def _figures(result: Result) -> Iterator[str]:
         yield f"overtaking {share(first.read)} of reads, {share(first.write)} of writes"
     if result.page_types is not None and tells_types(result):
         yield from _typed(result.page_types)
+    yield from voltages.figures(result)
     yield from blocks.figures(result)
     if result.scheduling_steps:
         yield f"choosing   {result.scheduling_steps / result.requests:.1f} steps a request"

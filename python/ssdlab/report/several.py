@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.names import shortest
-from ssdlab.report import queues
+from ssdlab.report import queues, voltages
 from ssdlab.report.words import COUNTS, done, taken_for, warnings
 from ssdlab.text import NONE, Column, digits, ratio, span, table
 
@@ -46,11 +46,14 @@ _LATENCIES: Sequence[_Metric] = (
     ("write p99", "write.latency_us.p99", span),
     ("write p99.9", "write.latency_us.p999", span),
 )
+_WEIGHT = "voltages.weight"
+"""Says something beside that of another run alone: it is told in parts of the first run's."""
 _FIGURES: Sequence[_Metric] = (
     ("IOPS", "iops", lambda value: digits(value, 4)),
     ("MB/s", "bandwidth_mb_s", lambda value: digits(value, 4)),
     ("WAF", "waf", lambda value: f"{value:.3f}"),
     ("GC blocks", "gc.count", lambda value: f"{value:,.0f}"),
+    ("wear", _WEIGHT, _percentage),
     ("buffer hits", "buffer.hit_ratio", _percentage),
     ("map hits", "map_cache.hit_ratio", _percentage),
     ("reads overtaking", "prioritised.read", _percentage),
@@ -196,6 +199,8 @@ def _told(notes: Sequence[tuple[str, list[str]]]) -> Iterator[str]:
 def _column(head: str, metric: str, write: _Write, rows: Sequence[_Row]) -> Column | None:
     """Return a metric's column, each cell with its ratio to the first; None if all are nothing."""
     found = [_figure(row.result, row.summed, metric) for row in rows]
+    if metric == _WEIGHT:
+        return _of_first(head, found, write, rows)
     values = [value for value, _ in found]
     if not any(values):
         return None
@@ -210,6 +215,20 @@ def _column(head: str, metric: str, write: _Write, rows: Sequence[_Row]) -> Colu
     cells = [f"{text:>{width}} {times}" for text, times in zip(texts, ratios, strict=True)]
     whole = max(map(len, cells))
     return Column(f"{head:>{width}}".ljust(whole), [cell.ljust(whole) for cell in cells])
+
+
+def _of_first(
+    head: str,
+    found: Sequence[tuple[float | None, float | None]],
+    write: _Write,
+    rows: Sequence[_Row],
+) -> Column | None:
+    """Return a figure's column in parts of the first run's; None if programs wear alike in all."""
+    base = found[0][0]
+    if not base or not voltages.wears_apart([row.result for row in rows]):
+        return None
+    parts = [(value and value / base, half and half / base) for value, half in found]
+    return Column(head, [_with_interval(value, half, write) for value, half in parts])
 
 
 def _figure(

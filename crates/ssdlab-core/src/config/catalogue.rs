@@ -137,7 +137,7 @@ pub const SCHEMES: &[Entry] = schemes![
         from "readguard" { "priority", "i_es", "levelled", "pools", "known" },
     "readguard/rorftl": "the same, and reads over reads"
         from "readguard" { "priority", "esra", "levelled", "pools", "known" },
-    "hire/baseline": "every page with the normal voltages",
+    "hire/baseline": "every page with the normal voltages" from "hire" { "normal" },
     "hire/hvc": "every page with the boosted voltages" from "hire" { "hvc" },
     "hire/lvc": "every page with the reduced voltages" from "hire" { "lvc" },
     "hire/hire": "voltages by what the buffer learns of pages: boosted for what is read, reduced for what is written"

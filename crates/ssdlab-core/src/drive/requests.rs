@@ -264,7 +264,8 @@ impl Drive {
         // What failed while reading no longer explains what comes.
         txn.failed = 0;
         txn.rung = 0;
-        txn.age = None;
+        // The voltages were those of the page that was read.
+        (txn.age, txn.wish.voltage) = (None, None);
         let plane = self.plane_for_write(id);
         self.send(id, plane);
     }

@@ -33,7 +33,9 @@ const LEARNS: &str = "belief.hotness.buffer = { preload = \"normal\" }";
 const APART: &str = "place = [\"by_hotness\"]";
 const BY_HOTNESS: &str = "program = [\"by_hotness\"]";
 const TOGETHER: &str = "ftl.copies = \"together\"";
-const HIRE: [&str; 6] = [VOLTAGES, BUFFER, LEARNS, APART, BY_HOTNESS, TOGETHER];
+/// A block is open for each of three kinds of pages.
+const ROOM: &str = "ftl.overprovisioning = 0.35";
+const HIRE: [&str; 7] = [VOLTAGES, BUFFER, LEARNS, APART, BY_HOTNESS, TOGETHER, ROOM];
 const NORMAL: u8 = 0;
 const BOOSTED: u8 = 1;
 const REDUCED: u8 = 2;

@@ -49,12 +49,13 @@ impl VoltagesResult {
 /// What pages were mostly used for, as their uses in the buffer told.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct HotnessResult {
-    /// Pages that left the buffer: `read_hot`, `mixed` and `write_hot`.
+    /// Pages that left the buffer, or that a flush programmed: `read_hot`, `mixed` and `write_hot`.
     pub left: BTreeMap<&'static str, u64>,
     /// All logical pages, as they were found to be last; of those that never were in the buffer nothing
     /// is known, and they are `mixed`.
     pub pages: BTreeMap<&'static str, u64>,
-    /// Unwritten pages that were programmed once more as they left the buffer.
+    /// Unwritten pages that were programmed once more as they left the buffer; they count as evicted neither
+    /// clean nor dirty.
     pub rewritten: u64,
 }
 

@@ -210,6 +210,25 @@ pub(crate) const BUFFER: &[&str] = &["buffer.size=1MiB"];
 pub(crate) const CFLRU: &[&str] = &["buffer.size=1MiB", "evict=cflru"];
 pub(crate) const CCF_LRU: &[&str] = &["buffer.size=1MiB", "evict=ccf_lru"];
 pub(crate) const PT_LRU: &[&str] = &["buffer.size=1MiB", "evict=pt_lru"];
+/// Pages with three kinds of voltages, and a buffer that tells for what they are used, again and again.
+macro_rules! voltages {
+    ($($more:literal),*) => {
+        &[
+            "timing.voltages=[{name=\"normal\",volts=[1.17,2.37,2.96,3.54]},{name=\"boosted\",volts=[1.4,2.85,3.55,4.25],sense=\"30us\"},{name=\"reduced\",volts=[0.93,1.9,2.37,2.83],sense=\"210us\"}]",
+            "buffer.size=1MiB",
+            "workload.footprint=2MiB",
+            "ftl.overprovisioning=0.4",
+            $($more),*
+        ]
+    };
+}
+pub(crate) const ALWAYS: &[&str] = voltages!("program=[\"always\"]");
+pub(crate) const BY_HOTNESS: &[&str] = voltages!(
+    "belief.hotness.buffer.above=0.6",
+    "place=[\"by_hotness\"]",
+    "program=[\"by_hotness\"]",
+    "start.voltages=programmed"
+);
 pub(crate) const WEARING: &[&str] = &[
     "tend.static_wear.threshold=4",
     "workload.requests=20000",
