@@ -217,3 +217,19 @@ fn planes_of_a_steady_drive_are_like_one_another_and_not_the_same() {
         assert_ne!(planes[plane as usize], planes[(plane as usize + 1) % 4]);
     }
 }
+
+#[test]
+fn a_steady_plane_of_any_size_begins_with_as_many_free_blocks_as_collection_leaves_it() {
+    for blocks in [900, 1500, 3000] {
+        let shape = format!("geometry = {{ blocks = {blocks}, pages = 4 }}");
+        let keeps = "ftl.overprovisioning = 0.1\ntend.gc = { threshold = 0.004, hard = 0 }";
+        let rig =
+            Rig::unwatched(&[&shape, keeps, "start = { fill = 1, steady = true }"], 1).unwrap();
+        let free = rig.drive.ftl().alloc.free_blocks(PlaneId(0));
+        let kept = (0.004 * f64::from(blocks)).ceil() as usize;
+        assert!(
+            (kept - 1..=kept + 1).contains(&free),
+            "{free} of {blocks} are free, {kept} are kept"
+        );
+    }
+}
