@@ -245,6 +245,15 @@ impl Plan {
         if effective.is_of_layer(key, PRESET) {
             return false;
         }
+        // Nobody types a setting by itself to have it as it is.
+        let path = |argument: &str| argument.split('=').next().unwrap_or("").trim().to_owned();
+        let within = |outer: &str, inner: &str| {
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let mut set = self.set.iter().map(|argument| path(argument));
+        if set.any(|path| within(&path, key) || within(key, &path)) {
+            return true;
+        }
         let at = format!("/{}", key.replace('.', "/"));
         let repeats = |device: Effective| {
             !device.is_default(key) && device.json().pointer(&at) == effective.json().pointer(&at)
