@@ -229,6 +229,7 @@ impl Plan {
             (steady, "start.fill", began.fill != unset.fill),
             (steady, "start.preload", began.preload != unset.preload),
             (steady, "start.age_max", began.age_max != unset.age_max),
+            (steady, "start.voltages", began.voltages != unset.voltages),
         ];
         let typed = |key: &str| self.is_typed(effective, key);
         let idle = idle.iter().find(|((_, given), key, set)| *given && *set && typed(key));
@@ -402,12 +403,18 @@ fn find(
     })
 }
 
+/// The schemes that have this name in their families.
+fn namesakes(name: &str) -> impl Iterator<Item = &'static Entry> {
+    SCHEMES
+        .iter()
+        .filter(move |entry| entry.name.split_once('/').is_some_and(|(_, own)| own == name))
+}
+
 /// The scheme of this name; a bare one is of the device's own family.
 fn find_scheme(option: &str, name: &str, device: &str) -> Result<&'static Entry, Fault> {
-    let parts = |entry: &'static Entry| entry.name.split_once('/').unwrap_or_default();
-    let mut namesakes = SCHEMES.iter().filter(|&entry| parts(entry).1 == name);
-    let other = namesakes.clone().next();
-    let own = namesakes.find(|&entry| device.starts_with(&format!("{}-", parts(entry).0)));
+    let family = |entry: &Entry| entry.name.split('/').next().unwrap_or_default().to_owned();
+    let other = namesakes(name).next();
+    let own = namesakes(name).find(|entry| device.starts_with(&format!("{}-", family(entry))));
     let found = own.map_or_else(|| find(SCHEMES, option, "a scheme", name), Ok);
     found.map_err(|fault| match other {
         Some(other) => fault.suggest(other.name, [other.name]),
@@ -449,8 +456,7 @@ fn lay_over(under: &mut toml::Table, over: toml::Table) {
 /// # Errors
 /// When there is no such scheme, or there are several.
 pub fn scheme_text(name: &str) -> Result<&'static str, Fault> {
-    let own = |entry: &&Entry| entry.name.split_once('/').is_some_and(|(_, own)| own == name);
-    let namesakes: Vec<&Entry> = SCHEMES.iter().filter(own).collect();
+    let namesakes: Vec<&Entry> = namesakes(name).collect();
     match namesakes[..] {
         [one] => Ok(one.toml),
         [] => find(SCHEMES, "scheme", "a scheme", name).map(|entry| entry.toml),

@@ -92,7 +92,7 @@ fn what_an_option_leaves_without_effect_is_refused() {
             ..Plan::default()
         })
     };
-    for setting in ["start.fill=0.5", "start.preload=none"] {
+    for setting in ["start.fill=0.5", "start.preload=none", "start.voltages=programmed"] {
         assert!(steady(&[setting], None).ends_with("beside --precondition"), "{setting}");
     }
     assert!(steady(&[], Some("aged")).starts_with("--precondition: a way to precondition beside"));

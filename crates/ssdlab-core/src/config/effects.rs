@@ -92,23 +92,12 @@ fn programs_normally(config: &DriveConfig) -> bool {
 fn of_buffer(config: &DriveConfig) -> Vec<Idle> {
     let buffer = &config.buffer;
     let none = buffer.size.get() == 0;
-    let hotness = config.belief.hotness.get().map(|_| "buffer".to_owned());
-    let places = config.place.iter().any(|link| matches!(link, PlaceChoice::ByHotness(_)));
-    let programs = config.program.iter().any(|link| matches!(link, ProgramChoice::Voltages(_)));
-    let unasked = !places && !programs;
     let evict = (config.evict != EvictChoice::default()).then(|| config.evict.name().to_owned());
     vec![
         ("buffer.latency", shown(buffer.latency), none, NO_BUFFER),
         ("buffer.reads", shown(buffer.reads), none, NO_BUFFER),
         ("buffer.keep_free", shown(buffer.keep_free.map(Share::get)), none, NO_BUFFER),
         ("evict", evict, none, NO_BUFFER),
-        ("belief.hotness", hotness.clone(), none, NO_BUFFER),
-        (
-            "belief.hotness",
-            hotness,
-            unasked,
-            "that nobody asks for: no link by_hotness in `place` or `program`",
-        ),
     ]
 }
 
@@ -161,6 +150,9 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     // Of what a fit found, who does not ask makes no use: it goes to every scheme that is compared.
     let fitted = matches!(config.belief.retries, RetriesBelief::Predicted(_));
     let unasked = !fitted && !asks_for_retries(config);
+    let hotness = config.belief.hotness.get().map(|_| "buffer".to_owned());
+    let places = config.place.iter().any(|link| matches!(link, PlaceChoice::ByHotness(_)));
+    let programs = config.program.iter().any(|link| matches!(link, ProgramChoice::Voltages(_)));
     let stays = config.tend.read_hot.get().is_none();
     vec![
         ("belief.grade", graded, chip.is_flat(), FLAT),
@@ -170,6 +162,13 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             believed,
             unasked,
             "where nobody asks for it: without ftl.opens = \"fewest_retries\" and tend.inversions",
+        ),
+        ("belief.hotness", hotness.clone(), config.buffer.size.get() == 0, NO_BUFFER),
+        (
+            "belief.hotness",
+            hotness,
+            !places && !programs,
+            "where nobody asks for it: without a link by_hotness in `place` or `program`",
         ),
         ("belief.grade.measured.scope", scope, stays, "without tend.read_hot"),
         ("belief.grade.measured.growth", growth, !predicts, "without ftl.opens = \"healthiest\""),

@@ -83,10 +83,9 @@ impl Drive {
             let left = buffer.remove(slot);
             self.learn_hotness(&left);
         }
-        let mut came = Slot::read(Lpn(page), 0);
-        came.uses = Uses::default();
-        came.uses.count(write);
-        let slot = buffer.insert(came);
+        let mut uses = Uses::default();
+        uses.count(write);
+        let slot = buffer.insert(Slot { uses, ..Slot::read(Lpn(page), 0) });
         evict.insert(&UseView { slot, write });
     }
 
@@ -118,9 +117,12 @@ impl Drive {
     }
 
     /// The voltages with which a page was programmed that counts as written before the start.
-    pub(super) fn voltage_of_preloaded(&mut self, lpn: Lpn, ppn: Ppn) -> Option<u8> {
-        let programmed = self.resolved.config.start.voltages == StartVoltages::Programmed;
-        programmed.then(|| self.voltage_for(lpn, ppn, Cause::Host))
+    #[inline]
+    pub(super) fn voltage_of_preloaded(&mut self, lpn: Lpn, ppn: Ppn) -> u8 {
+        match self.resolved.config.start.voltages {
+            StartVoltages::Normal => 0,
+            StartVoltages::Programmed => self.voltage_for(lpn, ppn, Cause::Host),
+        }
     }
 
     /// Pages that left the buffer, by what they were mostly used for, and all logical pages by that.

@@ -171,9 +171,9 @@ impl Drive {
         }
         let plane = self.order_of_planes.plane_of(lpn);
         let (ppn, age) = media::preloaded(&self.resolved, lpn, plane);
+        let laid_with = self.voltage_of_preloaded(lpn, ppn);
         let txn = &mut self.flash.txns[id];
-        (txn.ppn, txn.age) = (ppn, Some(age));
-        self.flash.txns[id].wish.voltage = self.voltage_of_preloaded(lpn, ppn);
+        (txn.ppn, txn.age, txn.laid_with) = (ppn, Some(age), laid_with);
         if !self.is_translation(lpn) {
             self.note_preloaded(lpn);
         }
@@ -264,8 +264,7 @@ impl Drive {
         // What failed while reading no longer explains what comes.
         txn.failed = 0;
         txn.rung = 0;
-        // The voltages were those of the page that was read.
-        (txn.age, txn.wish.voltage) = (None, None);
+        txn.age = None;
         let plane = self.plane_for_write(id);
         self.send(id, plane);
     }

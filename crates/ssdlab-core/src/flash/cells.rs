@@ -320,7 +320,7 @@ impl Cells {
         txn.voltage = match txn.kind {
             OpKind::Program => Voltage(txn.wish.voltage.unwrap_or(Voltage::NORMAL.0)),
             // What was written before the start, and no table holds.
-            _ if txn.age.is_some() => Voltage(txn.wish.voltage.unwrap_or(Voltage::NORMAL.0)),
+            _ if txn.age.is_some() => Voltage(txn.laid_with),
             _ => self.voltage_of(txn.ppn),
         };
     }

@@ -101,6 +101,8 @@ pub struct Txn {
     pub(super) voltage: Voltage,
     /// The age at the run's start of data that was written before it and that no table holds.
     pub age: Option<Nanos>,
+    /// The voltages with which that was programmed.
+    pub laid_with: u8,
     /// A write whose page must be read first.
     pub read_first: bool,
     /// Whether it had to wait for another operation on its page, or for its order to let it go.
@@ -145,6 +147,7 @@ impl Txn {
             page_type: PageType(0),
             voltage: Voltage::NORMAL,
             age: None,
+            laid_with: Voltage::NORMAL.0,
             read_first: false,
             was_held_up: false,
             commanded: false,
@@ -172,15 +175,18 @@ impl Txn {
     /// Gives the time since the last call to `part`; to `Retry` if the read has failed before.
     #[inline]
     pub fn charge(&mut self, part: Part, now: u64) {
-        let part = if self.failed > 0 { Part::Retry } else { part };
-        self.blame[part as usize] += now - self.since;
-        self.since = now;
+        self.give(if self.failed > 0 { Part::Retry } else { part }, now);
     }
 
     /// Gives the time since the last call to the wait for a die that works for the host, also of a read that
     /// has failed.
     pub fn waited_for_host(&mut self, now: u64) {
-        self.blame[Part::DieHost as usize] += now - self.since;
+        self.give(Part::DieHost, now);
+    }
+
+    #[inline]
+    fn give(&mut self, part: Part, now: u64) {
+        self.blame[part as usize] += now - self.since;
         self.since = now;
     }
 }

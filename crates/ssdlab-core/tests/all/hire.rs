@@ -222,6 +222,20 @@ fn what_a_first_pass_lays_down_or_nobody_laid_was_programmed_so_too() {
     }
 }
 
+#[test]
+fn what_is_read_to_be_written_anew_leaves_the_write_its_own_voltages() {
+    // Nothing is known of page 9, so that it was programmed normally; from now on it is mostly written.
+    let start = ["start.voltages = \"programmed\"", "start.preload = \"lazy\""];
+    let mut rig = Rig::new(&[&HIRE[..], &start].concat());
+    for _ in 0..2 {
+        rig.offer(Op::Write, 9 * SPP, 1, 0).unwrap();
+        rig.finish();
+    }
+    drive_out(&mut rig);
+    assert_eq!(rig.ops(OpKind::Read, Cause::Rmw), 1);
+    assert_eq!(voltage_of(&rig.drive, 9), REDUCED);
+}
+
 /// Erases all blocks about so often with these voltages; the weights of programs and of erases over their
 /// numbers, and the mean rate of errors that the wear of the blocks leaves.
 fn worn_with(voltages: &str) -> (f64, f64, f64) {
