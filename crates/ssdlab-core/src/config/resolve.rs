@@ -16,7 +16,7 @@ use super::{ArrayUnit, DriveConfig, MAP_SHARE, PartialWrites, RetriesChoice, Tra
 use crate::belief::grade::{CLASSES_MAX, GradeChoice};
 use crate::belief::groups::{Boundaries, GroupsConfig};
 use crate::belief::hotness::HotnessConfig;
-use crate::flash::{FlashSetup, HOST_RANKS, SensedAhead};
+use crate::flash::{FlashSetup, HOST_RANKS, Moved, SensedAhead};
 use crate::ftl::{MapShape, Opens, PageSequence};
 use crate::policy::Setup;
 use crate::policy::place::{PlacePolicy, Typed};
@@ -243,10 +243,9 @@ fn keep_free(config: &DriveConfig, buffer_pages: u32) -> u32 {
 
 fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
     let geometry = &config.geometry;
-    let sectors = geometry.sectors_per_page() as u64;
-    let bytes = |moved: u64| match config.flash.transfer {
-        TransferUnit::Page => geometry.page_size.get(),
-        TransferUnit::Sectors => moved * SECTOR_BYTES,
+    let bytes = |asked: u64| match config.flash.transfer {
+        TransferUnit::Page => geometry.page_size,
+        TransferUnit::Sectors => Bytes::new(asked * SECTOR_BYTES),
     };
     const SUSPEND: Nanos = Nanos::from_us(5);
     const LOOPS: u8 = 5;
@@ -281,8 +280,9 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
         command_time: config.flash.command_time,
         data_out_first: config.flash.bus_order == super::BusOrder::DataOutFirst,
         cycles_per_erase: config.flash.cycles_per_erase,
-        transfer: (0..=sectors)
-            .map(|moved| config.flash.bus_rate.time_for(Bytes::new(bytes(moved))))
+        moves: (0..=geometry.sectors_per_page() as u64)
+            .map(bytes)
+            .map(|bytes| Moved { bytes: bytes.get(), time: config.flash.bus_rate.time_for(bytes) })
             .collect(),
     }
 }

@@ -6,12 +6,12 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Nanos;
-use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::voltage::{VOLTAGES_MAX, Voltage};
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, Ppn};
 
+use super::link::Moved;
 use super::txn::Txn;
 use crate::account::{Looked, OpKind, Reading};
 
@@ -399,10 +399,9 @@ impl Cells {
     }
 
     #[inline]
-    pub(super) fn read_transfer(&self, txn: &Txn, bus: &[Nanos]) -> Nanos {
-        let sectors = txn.sectors as usize;
-        let bytes = sectors as u64 * SECTOR_BYTES;
-        self.chip.transfer_time(txn.voltage, txn.rung, bytes, bus[sectors])
+    pub(super) fn read_transfer(&self, txn: &Txn, moves: &[Moved]) -> Nanos {
+        let Moved { bytes, time } = moves[txn.sectors as usize];
+        self.chip.transfer_time(txn.voltage, txn.rung, bytes, time)
     }
 
     #[inline]

@@ -68,8 +68,8 @@ impl Flash {
         let (line, txn) = (&mut self.lines[channel], &mut self.txns[id]);
         let reads = txn.kind == OpKind::Read;
         let span = match reads {
-            true => self.cells.read_transfer(txn, &self.setup.transfer),
-            false => self.setup.transfer[txn.sectors as usize],
+            true => self.cells.read_transfer(txn, &self.setup.moves),
+            false => self.setup.moves[txn.sectors as usize].time,
         };
         let begins = line.bus.max(now);
         line.bus = begins + span.as_ns();

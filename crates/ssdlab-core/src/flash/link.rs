@@ -1,7 +1,18 @@
 //! A server that takes one transaction at a time in the order in which they ask, the urgent ones
 //! first: a channel's bus, an ECC engine.
 
+use ssdlab_base::Nanos;
+
 use super::txn::{Fifo, TxnId, Txns};
+
+/// A part of a page on a channel.
+#[derive(Clone, Copy, Debug)]
+pub struct Moved {
+    /// The bytes that move: the whole page's, or those of the sectors asked for.
+    pub bytes: u64,
+    /// How long they take at the bus's rate.
+    pub time: Nanos,
+}
 
 /// What a [`Link`] serves and who waits for it.
 #[derive(Clone, Debug)]

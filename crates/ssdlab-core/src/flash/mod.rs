@@ -33,6 +33,7 @@ pub use aside::SetAside;
 pub use audit::Census;
 pub use cells::{Cells, Facts};
 pub use lanes::{HOST_RANKS, Rank};
+pub use link::Moved;
 pub use survey::{At, Attempt, Read, Survey};
 use timeline::Timeline;
 pub use timeline::{Act, Span};
@@ -100,8 +101,8 @@ pub struct FlashSetup {
     pub data_out_first: bool,
     /// P/E cycles that an erase counts for.
     pub cycles_per_erase: u32,
-    /// How long `n` sectors take on a channel, by n.
-    pub transfer: Box<[Nanos]>,
+    /// What moves over a channel for `n` sectors, by n.
+    pub moves: Box<[Moved]>,
 }
 
 /// What a policy may know of the operation that a unit performs.

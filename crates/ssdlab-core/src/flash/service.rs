@@ -252,8 +252,8 @@ impl Flash {
         txn.charge(Part::Bus, now);
         let span = match txn.kind {
             _ if txn.commanded => self.setup.command_time * self.held_from(id).count() as u64,
-            OpKind::Read => self.cells.read_transfer(txn, &self.setup.transfer),
-            _ => self.setup.transfer[txn.sectors as usize] + self.setup.command_time,
+            OpKind::Read => self.cells.read_transfer(txn, &self.setup.moves),
+            _ => self.setup.moves[txn.sectors as usize].time + self.setup.command_time,
         };
         self.timers.set(self.units.len() + channel, SimTime::from_ns(now) + span);
         self.begins(self.units.len() + channel, self.carries(id), id, now);

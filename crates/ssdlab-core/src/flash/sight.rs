@@ -67,7 +67,7 @@ impl Flash {
         let txn = &mut self.txns[id];
         let before = std::mem::replace(&mut txn.rung, rung);
         self.cells.begin(txn, &self.geometry);
-        let moved = self.setup.command_time + self.cells.read_transfer(txn, &self.setup.transfer);
+        let moved = self.setup.command_time + self.cells.read_transfer(txn, &self.setup.moves);
         let time = self.cells.sense_time(txn) + moved + self.cells.decode_time(txn);
         txn.rung = before;
         time
@@ -76,7 +76,7 @@ impl Flash {
     /// How long a page takes to be moved to the flash and programmed with these voltages, by the
     /// data sheet: the mean over the types of pages.
     pub fn nominal_program(&self, voltage: u8) -> Nanos {
-        let page = self.setup.transfer.last().copied().unwrap_or_default();
+        let page = self.setup.moves.last().map_or(Nanos::ZERO, |page| page.time);
         let types = self.geometry.cell.bits() as u8;
         self.setup.command_time + page + self.cells.nominal_program(voltage, types)
     }

@@ -257,11 +257,11 @@ fn a_back_end_is_built_as_the_config_says() {
     assert!(!holds(&[levels, "flash.hold_until_decoded = false"]));
     let transfer = |unit: &str| {
         let unit = format!("flash.transfer = \"{unit}\"");
-        let times = resolve(&[&unit]).unwrap().flash.transfer;
-        times.iter().map(|time| time.as_ns()).collect::<Vec<_>>()
+        let moves = resolve(&[&unit]).unwrap().flash.moves;
+        moves.iter().map(|moved| (moved.bytes, moved.time.as_ns())).collect::<Vec<_>>()
     };
-    assert_eq!(transfer("page"), [5000; 9]);
-    assert!(transfer("sectors").into_iter().eq((0..9).map(|moved| moved * 625)));
+    assert_eq!(transfer("page"), [(4096, 5000); 9]);
+    assert!(transfer("sectors").into_iter().eq((0..9).map(|asked| (asked * 512, asked * 625))));
 }
 
 /// Where a read that failed may be set aside for another.

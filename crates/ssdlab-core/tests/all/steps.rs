@@ -153,15 +153,19 @@ fn a_page_is_programmed_and_read_in_the_time_of_its_type() {
 }
 
 #[test]
-fn sectors_take_their_share_of_the_time_that_is_stated_for_a_page() {
+fn sectors_take_their_share_of_the_time_that_is_stated_for_a_page_and_whole_pages_all_of_it() {
     let stated = "timing.voltages = [{ name = \"normal\", transfer = \"20us\" }]";
-    let sets = ["physics = { levels = {} }", stated, "flash.transfer = \"sectors\""];
-    let taken = |sectors: u64| {
-        let (mut rig, zero) = written(&sets, 1);
-        let read = rig.offer(Op::Read, 0, sectors, 0).unwrap();
-        ends(&mut rig, zero, &[read])[0]
+    let saved = |moved: &str| {
+        let moved = format!("flash.transfer = \"{moved}\"");
+        let taken = |sectors: u64| {
+            let (mut rig, zero) = written(&["physics = { levels = {} }", stated, &moved], 1);
+            let read = rig.offer(Op::Read, 0, sectors, 0).unwrap();
+            ends(&mut rig, zero, &[read])[0]
+        };
+        [2, 5].map(|sectors| taken(8) - taken(sectors))
     };
-    assert_eq!([2, 5].map(|sectors| taken(8) - taken(sectors)), [15 * US, 7 * US + 500]);
+    assert_eq!(saved("sectors"), [15 * US, 7 * US + 500]);
+    assert_eq!(saved("page"), [0, 0]);
 }
 
 #[test]
