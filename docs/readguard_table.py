@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
 
-from tables import Kept, change, grid, percent, write
+from tables import Kept, change, grid, judged, near, percent, several, write
 
 import ssdlab
 
@@ -52,7 +52,6 @@ ACROSS = 70
 """Spread of P/E cycles beyond which wear is levelled across priorities (section 6.5)."""
 PAGE = Path(__file__).with_name("readguard.md")
 MARK = "<!-- measured: written by `make readguard` -->\n"
-HOLDS, FAILS = "reproduced", "not reproduced"
 
 
 @dataclass(slots=True)
@@ -129,11 +128,6 @@ def against(
 def under(results: Sequence[ssdlab.Result], figure: Figure, app: int) -> float:
     """Return the change of the high app against another one in percent, the mean over mixes."""
     return fmean(percent(figure(one)[0], figure(one)[app]) for one in results)
-
-
-def several(numbers: Sequence[float], form: str = "+.0f") -> str:
-    """Write numbers one after the other."""
-    return " / ".join(f"{number:{form}}" for number in numbers)
 
 
 def least(result: ssdlab.Result) -> float:
@@ -434,19 +428,6 @@ def lifetime(study: Study) -> Iterator[str]:
 def ordered(results: Iterable[Sequence[float]]) -> int:
     """Count the results that rise from the highest priority to the lowest."""
     return sum(list(apps) == sorted(apps) for apps in results)
-
-
-def judged(*truths: bool) -> str:
-    """Say whether all of it holds."""
-    return HOLDS if all(truths) else FAILS
-
-
-def near(ours: Sequence[float], paper: Sequence[float]) -> str:
-    """Judge changes in percent: within 10 points or a quarter of the paper's, or of its sign."""
-    pairs = list(zip(ours, paper, strict=True))
-    if all(abs(one - other) <= max(10, abs(other) / 4) for one, other in pairs):
-        return HOLDS
-    return "direction only" if all(one * other > 0 for one, other in pairs) else FAILS
 
 
 def ledger(study: Study) -> Iterator[str]:

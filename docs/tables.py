@@ -16,6 +16,8 @@ from ssdlab import _native
 from ssdlab.api import cores
 from ssdlab.plans import to_json
 
+HOLDS, FAILS = "reproduced", "not reproduced"
+
 
 def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Return a table in Markdown."""
@@ -31,6 +33,24 @@ def percent(new: float, old: float) -> float:
 def change(new: float, old: float, places: int = 0) -> str:
     """Write a change in percent."""
     return f"{percent(new, old):+.{places}f}"
+
+
+def several(numbers: Sequence[float], form: str = "+.0f") -> str:
+    """Write numbers one after the other."""
+    return " / ".join(f"{number:{form}}" for number in numbers)
+
+
+def judged(*truths: bool) -> str:
+    """Say whether all of it holds."""
+    return HOLDS if all(truths) else FAILS
+
+
+def near(ours: Sequence[float], paper: Sequence[float]) -> str:
+    """Judge changes in percent: within 10 points or a quarter of the paper's, or of its sign."""
+    pairs = list(zip(ours, paper, strict=True))
+    if all(abs(one - other) <= max(10, abs(other) / 4) for one, other in pairs):
+        return HOLDS
+    return "direction only" if all(one * other > 0 for one, other in pairs) else FAILS
 
 
 def write(page: Path, mark: str, about: str, sections: Iterable[tuple[str, Iterable[str]]]) -> None:

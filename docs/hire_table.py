@@ -1,0 +1,381 @@
+"""Write the tables of docs/hire.md: what HIRE claims, measured on its seventeen workloads.
+
+Run by ``make hire``; docs/hire.md says how long it takes. The workloads are twins (docs/twins.md).
+Finished runs are kept in ``build/hire``: what was stopped goes on there.
+``python docs/hire_table.py REQUESTS`` stops each run after so many requests, for a first look.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from tables import Kept, change, grid, judged, near, percent, several, write
+
+import ssdlab
+
+DEVICE = "hire-mlc-128g"
+BASE = "baseline"
+OTHERS = ["hvc", "lvc", "hire"]
+FINANCIAL = ["fin1", "fin2"]
+VOLUMES = ["hm0", "hm1", "mds0", "prn0", "proj0", "rsrch0", "rsrch2", "src12", "src20"]
+VOLUMES += ["stg0", "stg1", "ts0", "usr0", "wdev0", "web0"]
+WORKLOADS = [*FINANCIAL, *VOLUMES]
+CUT = 1_000_000
+"""Requests of each run of the sweeps."""
+SIZES = ["8MB", "16MB", "32MB", "50MB", "128MB", "256MB", "512MB"]
+PRELOADS = ["classified", "rewrite", "normal"]
+EVICTS = ["lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"]
+ABOVE = ["60%", "80%", "95%", "99%"]
+CLASSES = ["read_hot", "mixed", "write_hot"]
+VOLTAGES = ["boosted", "normal", "reduced"]
+# A drive of 2 GiB, which its workloads fill by half and write again and again, and blocks that
+# need as many sensing levels as PV-read's, so that wear shows.
+SMALL = ["geometry.channels=2", "geometry.chips=2", "geometry.blocks=256"]
+SHARES = "[9, 12.5, 21.3, 19.6, 17.6, 12.9, 7]"
+SMALL += [f"physics.levels.base={{shares={SHARES}}}"]
+SMALL += ["physics.levels.wear={reference_cycles=4500}", "flash.cycles_per_erase=100"]
+LIVES = ["fin1", "ts0"]
+AGED = "start.pe_cycles=3000"
+REPLAYS = 4
+"""How often a workload is replayed where aged drives that took the same writes are compared."""
+WORN = 0.05
+# What the paper reports of HIRE, in percent of the baseline: over all workloads, and of two.
+READS = {"mean": -43.49, "stg1": -58.59, "fin1": -6.89}
+WEAR = {"mean": -16.87, "stg1": -19.99, "fin2": -1.66}
+PAGE = Path(__file__).with_name("hire.md")
+MARK = "<!-- measured: written by `make hire` -->\n"
+
+Results = Sequence[ssdlab.Result]
+Kind = tuple[str, Sequence[str]]
+"""A scheme and settings on top of it."""
+
+
+@dataclass(slots=True)
+class Study:
+    """The runs, and what the ledger takes from the tables."""
+
+    kept: Kept
+    limit: int | None
+    found: dict[str, Any] = field(default_factory=dict)
+
+    def plan(self, workload: str, kind: Kind) -> ssdlab.Plan:
+        """Return a run of a twin."""
+        scheme, settings = kind
+        return ssdlab.Plan(
+            device=DEVICE,
+            scheme=f"hire/{scheme}",
+            workload=f"hire/{workload}",
+            set=list(settings),
+            limit=self.limit,
+        )
+
+    def of(
+        self, title: str, kinds: Sequence[Kind], *, cut: bool = True
+    ) -> list[list[ssdlab.Result]]:
+        """Return for each kind its results of all workloads, of their first requests or in full."""
+        plans = [self.plan(workload, kind) for kind in kinds for workload in WORKLOADS]
+        if cut:
+            plans = [replace(plan, limit=min(self.limit or CUT, CUT)) for plan in plans]
+        results = self.kept.compare(plans, title)
+        step = len(WORKLOADS)
+        return [results[at : at + step] for at in range(0, len(results), step)]
+
+
+def reads(result: ssdlab.Result) -> float:
+    """Return the mean latency of reads, in microseconds."""
+    return result.read.latency_us.mean
+
+
+def writes(result: ssdlab.Result) -> float:
+    """Return the mean latency of writes, in microseconds."""
+    return result.write.latency_us.mean
+
+
+def weight(result: ssdlab.Result) -> float:
+    """Return the wearing weight, by programs."""
+    assert result.voltages is not None
+    return result.voltages.weight
+
+
+def weight_erases(result: ssdlab.Result) -> float:
+    """Return the wearing weight, by erases."""
+    assert result.voltages is not None
+    return result.voltages.weight_erases
+
+
+Figure = Callable[[ssdlab.Result], float]
+
+
+def changes(results: Results, base: Results, figure: Figure) -> dict[str, float]:
+    """Return the changes in percent by workload, and their mean.
+
+    Where a buffer holds a whole workload, nothing is programmed with it or without: no change.
+    """
+    each = {
+        workload: percent(figure(one), figure(other)) if figure(other) else 0.0
+        for workload, one, other in zip(WORKLOADS, results, base, strict=True)
+    }
+    return {**each, "mean": fmean(each.values())}
+
+
+def shares(counts: Sequence[float]) -> str:
+    """Write what parts of a sum are, in percent."""
+    return several([100 * count / max(1, sum(counts)) for count in counts], ".0f")
+
+
+def left(result: ssdlab.Result) -> list[float]:
+    """Return pages that left the buffer read-hot, mixed and write-hot."""
+    assert result.buffer is not None
+    assert result.buffer.hotness is not None
+    return [result.buffer.hotness.left[name] for name in CLASSES]
+
+
+def by_voltages(result: ssdlab.Result, of: str) -> list[float]:
+    """Return pages that were programmed, or read, by their voltages."""
+    assert result.voltages is not None
+    counts = {each.name: getattr(each, of) for each in result.voltages.each}
+    return [counts[name] for name in VOLTAGES]
+
+
+def hits(result: ssdlab.Result) -> float:
+    """Return the percentage of pages that the buffer had."""
+    assert result.buffer is not None
+    return 100 * (result.buffer.hit_ratio or 0)
+
+
+def by_workload(study: Study) -> Iterator[str]:
+    """Compare the four schemes on each workload (H1 to H5)."""
+    base, *others = study.of("by workload", [(name, ()) for name in [BASE, *OTHERS]], cut=False)
+    found = {
+        figure.__name__: {
+            name: changes(results, base, figure)
+            for name, results in zip(OTHERS, others, strict=True)
+        }
+        for figure in (reads, writes, weight)
+    }
+    study.found["schemes"] = found
+    study.found["hire"] = others[-1]
+    rows = []
+    for workload, own in zip([*WORKLOADS, "mean"], [*base, None], strict=True):
+        cells = ["", "", ""] if own is None else [f"{own.requests:,}"]
+        cells += [] if own is None else [f"{reads(own):.0f} µs", f"{writes(own):.0f} µs"]
+        for kind, form in (("reads", "+.0f"), ("weight", "+.1f"), ("writes", "+.0f")):
+            cells.append(several([found[kind][name][workload] for name in OTHERS], form))
+        bold = "**" if own is None else ""
+        rows.append([f"{bold}{workload}{bold}", *cells])
+    heads = ["workload", "requests", "reads", "writes", "reads of `hvc` / `lvc` / `hire`"]
+    yield from grid([*heads, "wearing weight", "writes"], rows)
+
+
+def what_is_hot(study: Study) -> Iterator[str]:
+    """Show what the buffer tells of each workload's pages, and what comes of it."""
+    rows = []
+    for workload, result in zip(WORKLOADS, study.found["hire"], strict=True):
+        cells = [f"{hits(result):.0f} %", shares(left(result))]
+        cells += [shares(by_voltages(result, "programs")), shares(by_voltages(result, "reads"))]
+        rows.append([workload, *cells, f"{result.waf or 1:.2f}"])
+    heads = ["workload", "hits", "left read-hot / mixed / write-hot"]
+    heads += ["programmed boosted / normal / reduced", "pages read", "WAF"]
+    yield from grid(heads, rows)
+    held = study.found["hire"][0].metadata_bytes
+    told = ", ".join(f"`{name}` {size / 1024:,.0f} KiB" for name, size in held.items())
+    yield from [f"The controller holds for it: {told}.", ""]
+
+
+def swept(study: Study, key: str, values: Sequence[str], *, of_base: bool) -> Iterator[str]:
+    """Show how reads and wear of `hire` depend on a setting, which the baseline may have too."""
+    kinds: list[Kind] = [("hire", (f"{key}={value}",)) for value in values]
+    bases: list[Kind] = [(BASE, kind[1] if of_base else ()) for kind in kinds]
+    together = study.of(key, [*kinds, *bases])
+    rows = []
+    for at, value in enumerate(values):
+        own, base = together[at], together[len(values) + at]
+        figures = changes(own, base, reads), changes(own, base, weight)
+        study.found[f"{key}={value}"] = figures
+        cells = [f"{fmean(map(hits, own)):.0f} %"]
+        cells += [shares([fmean(one) for one in zip(*map(left, own), strict=True)])]
+        for figure, paper in zip(figures, (READS, WEAR), strict=True):
+            cells += [f"{figure[name]:+.1f}" for name in paper]
+        programs = sum(sum(by_voltages(one, "programs")) for one in own)
+        plain = sum(sum(by_voltages(one, "programs")) for one in base)
+        more = change(programs, plain, 1) if plain else ""
+        rows.append([f"`{value.replace('%', ' %')}`", *cells, more])
+    heads = [f"`{key}`", "hits", "left read-hot / mixed / write-hot"]
+    heads += [f"reads: {name}" for name in READS] + [f"wear: {name}" for name in WEAR]
+    yield from grid([*heads, "programs"], rows)
+
+
+def of_sizes(study: Study) -> Iterator[str]:
+    """Show what depends on the size of the buffer, which the paper does not give."""
+    yield from swept(study, "buffer.size", SIZES, of_base=True)
+
+
+def of_preloads(study: Study) -> Iterator[str]:
+    """Show what depends on the voltages of data that was there before."""
+    key = "belief.hotness.buffer.preload"
+    yield from swept(study, key, PRELOADS, of_base=False)
+    far = {value: far_from_paper(*study.found[f"{key}={value}"]) for value in PRELOADS}
+    told = ", ".join(f"`{value}` {points:.1f}" for value, points in far.items())
+    yield from [f"Mean distance from the paper's six figures, in points: {told}.", ""]
+
+
+def far_from_paper(of_reads: Mapping[str, float], of_wear: Mapping[str, float]) -> float:
+    """Return the mean distance from what the paper reports, in points."""
+    pairs = ((of_reads, READS), (of_wear, WEAR))
+    return fmean(abs(ours[name] - theirs[name]) for ours, theirs in pairs for name in theirs)
+
+
+def of_policies(study: Study) -> Iterator[str]:
+    """Show what depends on the policy of the buffer."""
+    yield from swept(study, "evict", EVICTS, of_base=True)
+
+
+def of_thresholds(study: Study) -> Iterator[str]:
+    """Show what depends on the share of uses above which pages are hot."""
+    yield from swept(study, "belief.hotness.buffer.above", ABOVE, of_base=False)
+
+
+def of_search(study: Study) -> Iterator[str]:
+    """Show WebSearch, whose pages are all read."""
+    plans = [study.plan("websearch", (name, ())) for name in [BASE, *OTHERS]]
+    base, *_ = results = study.kept.compare(plans, "websearch")
+    rows = []
+    for name, result in zip([BASE, *OTHERS], results, strict=True):
+        own = "" if result is base else change(reads(result), reads(base), 1)
+        hot = shares(by_voltages(result, "reads"))
+        rows.append([f"`{name}`", f"{reads(result):.0f} µs", own, hot])
+    yield from grid(["scheme", "reads", "change", "read boosted / normal / reduced"], rows)
+
+
+def after_as_many_writes(study: Study) -> Iterator[str]:
+    """Compare small drives that collect, after the same writes."""
+    rows = []
+    for workload in LIVES:
+        plans = [
+            replace(study.plan(workload, (name, [*SMALL, AGED])), replays=REPLAYS)
+            for name in [BASE, *OTHERS]
+        ]
+        base, *_ = results = study.kept.compare(plans, f"as many writes, {workload}")
+        for name, result in zip([BASE, *OTHERS], results, strict=True):
+            levels = result.read_levels
+            mean = sum(count * at for at, count in enumerate(levels, 1)) / sum(levels)
+            assert result.bit_errors is not None
+            cells = [f"{result.waf:.2f}", f"{result.gc.count:,}"]
+            cells += [
+                ""
+                if result is base or not figure(base)
+                else change(figure(result), figure(base), 1)
+                for figure in (weight, weight_erases)
+            ]
+            cells += [f"{1000 * result.bit_errors.rber:.2f}", f"{mean:.2f}", f"{reads(result):.0f}"]
+            rows.append([workload, f"`{name}`", *cells])
+    heads = ["workload", "scheme", "WAF", "blocks erased", "weight, by programs", "by erases"]
+    yield from grid([*heads, "RBER, 10⁻³", "mean level", "reads µs"], rows)
+
+
+def lifetime(study: Study) -> Iterator[str]:
+    """Write small drives until blocks are worn out."""
+    rows = []
+    for workload in LIVES:
+        plans = [
+            replace(study.plan(workload, (name, SMALL)), until_worn=f"{WORN:.0%}", limit=None)
+            for name in [BASE, *OTHERS]
+        ]
+        results = study.kept.compare(plans, f"lifetime, {workload}")
+        written: list[float] = []
+        for name, result in zip([BASE, *OTHERS], results, strict=True):
+            assert result.life is not None
+            mark = next(mark for mark in result.life.marks if mark.worn_out >= WORN)
+            written.append(mark.host_bytes)
+            own = "" if name == BASE else change(written[-1], written[0], 1)
+            cells = [f"{written[-1] / 1e9:.1f} GB", own, f"{mark.cycles:,.0f}"]
+            rows.append([workload, f"`{name}`", *cells, f"{len(result.replays)}"])
+    heads = ["workload", "scheme", f"written until {WORN:.0%} are worn out", "change"]
+    yield from grid([*heads, "P/E cycles then, mean", "replays"], rows)
+
+
+def ledger(study: Study) -> Iterator[str]:
+    """Hold the claims against what was measured."""
+    found = study.found["schemes"]
+    own = {kind: found[kind]["hire"] for kind in ("reads", "weight", "writes")}
+    order = [
+        workload
+        for workload in WORKLOADS
+        if found["reads"]["hvc"][workload] <= min(0, found["reads"]["hire"][workload])
+        and found["reads"]["lvc"][workload] >= max(0, found["reads"]["hire"][workload])
+        and found["weight"]["hvc"][workload] >= max(0, found["weight"]["hire"][workload])
+        and found["weight"]["lvc"][workload] <= min(0, found["weight"]["hire"][workload])
+    ]
+    faster = [workload for workload in WORKLOADS if own["reads"][workload] < 0]
+    worst = max(WORKLOADS, key=lambda workload: abs(own["writes"][workload]))
+    rows = []
+    for claim, kind, paper in (("H1", "reads", READS), ("H2", "weight", WEAR)):
+        ours = [own[kind][name] for name in paper]
+        theirs = list(paper.values())
+        about = f"{kind.replace('weight', 'wearing weight')} of `hire`: {', '.join(paper)}"
+        cells = [several(theirs, "+.2f"), several(ours, "+.2f"), near(ours, theirs)]
+        rows.append([claim, about, *cells])
+    moved = [own["writes"]["mean"], own["writes"][worst]]
+    rows.append(
+        [
+            "H3",
+            f"writes of `hire`: mean; the most, {worst}",
+            "unchanged",
+            several(moved, "+.1f"),
+            judged(all(abs(one) <= 10 for one in moved)),
+        ]
+    )
+    rows.append(
+        [
+            "H4",
+            "`hvc` reads fastest and wears most, `lvc` the reverse",
+            "order",
+            f"on {len(order)} of {len(WORKLOADS)} workloads",
+            judged(len(order) == len(WORKLOADS)),
+        ]
+    )
+    rows.append(
+        [
+            "H5",
+            "`hire` reads faster than `baseline`",
+            "17 of 17",
+            f"{len(faster)} of {len(WORKLOADS)}",
+            judged(len(faster) == len(WORKLOADS)),
+        ]
+    )
+    yield from grid(["claim", "of what", "paper", "ours", "verdict"], rows)
+
+
+def main() -> None:
+    """Measure and write."""
+    limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
+    study = Study(Kept("hire"), limit)
+    sections = [
+        ("Each workload", by_workload),
+        ("What is hot", what_is_hot),
+        ("The size of the buffer", of_sizes),
+        ("Data that was there before", of_preloads),
+        ("Policies of the buffer", of_policies),
+        ("The share above which a page is hot", of_thresholds),
+        ("WebSearch", of_search),
+        ("Drives that collect, after the same writes", after_as_many_writes),
+        ("Lifetime", lifetime),
+        ("The claims", ledger),
+    ]
+    made = [(title, list(lines(study))) for title, lines in sections]
+    whole = "in full" if limit is None else f"their first {limit:,} requests"
+    about = (
+        f"The twins, seed 1, ssdlab {ssdlab.__version__}: {whole}; where a setting is swept, the "
+        f"first {min(limit or CUT, CUT):,} requests of each. Changes are in percent of the "
+        "baseline under the same settings, and their means over the seventeen workloads."
+    )
+    write(PAGE, MARK, about, made)
+
+
+if __name__ == "__main__":
+    main()
