@@ -39,6 +39,7 @@ SMALL = ["geometry.channels=2", "geometry.chips=2", "geometry.blocks=256"]
 SHARES = "[9, 12.5, 21.3, 19.6, 17.6, 12.9, 7]"
 SMALL += [f"physics.levels.base={{shares={SHARES}}}"]
 SMALL += ["physics.levels.wear={reference_cycles=4500}", "flash.cycles_per_erase=100"]
+LEVELLED = "tend.static_wear.threshold=500"
 LIVES = ["fin1", "ts0"]
 AGED = "start.pe_cycles=3000"
 REPLAYS = 4
@@ -280,23 +281,27 @@ def after_as_many_writes(study: Study) -> Iterator[str]:
 
 def lifetime(study: Study) -> Iterator[str]:
     """Write small drives until blocks are worn out."""
+    kinds: dict[str, Kind] = {f"`{name}`": (name, SMALL) for name in [BASE, *OTHERS]}
+    kinds["`hire`, levelled"] = ("hire", [*SMALL, LEVELLED])
     rows = []
     for workload in LIVES:
         plans = [
-            replace(study.plan(workload, (name, SMALL)), until_worn=f"{WORN:.0%}", limit=None)
-            for name in [BASE, *OTHERS]
+            replace(study.plan(workload, kind), until_worn=f"{WORN:.0%}", limit=None)
+            for kind in kinds.values()
         ]
         results = study.kept.compare(plans, f"lifetime, {workload}")
         written: list[float] = []
-        for name, result in zip([BASE, *OTHERS], results, strict=True):
+        for name, result in zip(kinds, results, strict=True):
             assert result.life is not None
             mark = next(mark for mark in result.life.marks if mark.worn_out >= WORN)
             written.append(mark.host_bytes)
-            own = "" if name == BASE else change(written[-1], written[0], 1)
-            cells = [f"{written[-1] / 1e9:.1f} GB", own, f"{mark.cycles:,.0f}"]
-            rows.append([workload, f"`{name}`", *cells, f"{len(result.replays)}"])
+            own = change(written[-1], written[0], 1) if len(written) > 1 else ""
+            cells = [f"{written[-1] / 1e9:.1f} GB", own]
+            wear = result.wear
+            cells += [f"{mark.cycles:,.0f}", f"{wear.min:,} to {wear.max:,}", f"{result.waf:.2f}"]
+            rows.append([workload, name, *cells])
     heads = ["workload", "scheme", f"written until {WORN:.0%} are worn out", "change"]
-    yield from grid([*heads, "P/E cycles then, mean", "replays"], rows)
+    yield from grid([*heads, "P/E cycles then, mean", "at the end", "WAF"], rows)
 
 
 def ledger(study: Study) -> Iterator[str]:

@@ -327,10 +327,17 @@ def _course(
         columns += [
             Column(f"{group.name}: RBER", [rate(point.rber) for point in points]),
             Column(physics.model, [_or_none(point.needed, str) for point in points]),
-            Column("read", [_or_none(point.direct_us, span) for point in points]),
+            Column("read", [_or_none(_read_us(physics, point), span) for point in points]),
         ]
     ages = [f"{points_of(physics.groups[0])[at].at:g} {unit}".rstrip() for at in shown]
     return Table(title, Column("age" if unit else "cycles", ages), columns)
+
+
+def _read_us(physics: Physics, point: Point) -> float | None:
+    """Return the time of a read; it may know the level that it needs, but not the retry."""
+    if physics.model == "retries" and point.needed is not None:
+        return point.climb_us
+    return point.direct_us
 
 
 def _or_none(value: Any, write: Callable[[Any], str]) -> str:

@@ -447,7 +447,7 @@ def test_a_wrong_file_is_told_in_a_line(
         (["--dwell", "0"], "--dwell"),
         (["--blocks", "9999999"], "--blocks"),
         (["--chips", "1,1,5000", "--blocks", "1000"], "--chips: too many rows"),
-        (["--retention", "0,7"], "expected at least two ages"),
+        (["--retention", "0,7"], "--retention: got data of at most 7.0 days"),
         (["--correctable", "no"], "--correctable"),
         (["--correctable", "-1"], "--correctable"),
         (["--out", "/dev/null/x"], "--out"),

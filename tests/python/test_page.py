@@ -132,6 +132,15 @@ def test_it_holds_the_table_that_is_printed() -> None:
                 assert " ".join(cell.split()) in text
 
 
+def test_it_says_of_each_run_in_words_what_is_printed_below_its_latencies() -> None:
+    text = Reader(drawn.page_of_two()).text
+    for result in drawn.two():
+        told = list(ssdlab.report.figures(result))
+        assert any(line.startswith("GC ") for line in told)
+        for line in told:
+            assert " ".join(line.split()) in " ".join(text.split())
+
+
 def test_a_partial_result_says_so_at_the_top() -> None:
     text = page.html(ssdlab.Comparison([drawn.partial()]))
     assert "PARTIAL: stopped after 3,000 requests" in text[: text.index("<main")]

@@ -15,6 +15,7 @@ from test_page import Reader
 import ssdlab
 from ssdlab import figures, page, truth
 from ssdlab.figures import Figure, render
+from ssdlab.text import NONE, span
 from ssdlab.truth import Anchor, Physics
 
 DLV = "dlv-mlc-128g"
@@ -173,6 +174,17 @@ def test_the_docs_hold_the_table_of_papers() -> None:
 def test_classes_that_read_alike_are_told_so() -> None:
     assert "cover one another" in str(dlv("dlv"))
     assert "cover one another" not in str(dlv())
+
+
+def test_a_read_may_know_its_level_but_climbs_to_its_retry() -> None:
+    for told, time in ((retries(), "climb_us"), (dlv(), "direct_us")):
+        shown = next(truth.courses(told))
+        reads = next(column for column in shown.columns if column.head == "read")
+        points = {f"{point.at:g} d": point for point in told.groups[0].over_age}
+        of_age = [points[label] for label in shown.labels.cells]
+        known = [NONE if p.needed is None else span(getattr(p, time)) for p in of_age]
+        assert list(reads.cells) == known
+        assert any((point.needed or 0) > 1 for point in of_age)
 
 
 def test_the_table_fits_a_terminal() -> None:

@@ -31,13 +31,13 @@ def fitted(
     target = None if samples_to is None else Target("--samples", os.fspath(samples_to))
     config_hash = sha256 = None
     if csv is None:
-        source, given = plan.device, tuple(asked.chips)
+        source, given, ages = plan.device, tuple(asked.chips), "--retention"
         made = _native.measure(to_json(plan), json.dumps(asked.order()))
         if made is None:
             raise KeyboardInterrupt
         chips, config_hash = made
     else:
-        source, given = os.fspath(csv), None
+        source, given, ages = os.fspath(csv), None, os.fspath(csv)
         chips, sha256 = _native.read_chips(csv)
     if target is not None:
         target.write(chips.csv(list(range(len(chips.chips)))))
@@ -57,9 +57,9 @@ def fitted(
         {"name": name, "chips": len(part), "blocks": _blocks(sample), "rows": len(sample)}
         for name, part, sample in zip(PARTS, divided, samples, strict=True)
     ]
-    predictor, errors_most = _predictor(samples[0], source, correctable)
+    predictor, errors_most = _predictor(samples[0], (source, ages), correctable)
     told |= {"errors_most": errors_most, "coefficients": predictor.config()}
-    told |= _judged(predictor, samples[0], samples[1], source, errors_most)
+    told |= _judged(predictor, samples[0], samples[1], ages, errors_most)
     told["claims"] = list(judged.claims(told, samples[1]))
     told |= {"simulated": None, "unfit": None}
     files = {}
@@ -75,11 +75,16 @@ def _blocks(table: Table) -> int:
     return len(np.unique(table.block))
 
 
-def _predictor(table: Table, source: str, correctable: float | None) -> tuple[Predictor, float]:
-    """Fit the coefficients to the first chips; the errors that need all retries."""
-    steps = model.thresholds(table, correctable, source)
+def _predictor(
+    table: Table, sources: tuple[str, str], correctable: float | None
+) -> tuple[Predictor, float]:
+    """Fit the coefficients to the first chips; the errors that need all retries.
+
+    Messages name the sources, of the chips and of the ages of their data.
+    """
+    steps = model.thresholds(table, correctable, sources[0])
     base = Predictor(thresholds=steps, dwell_least=_time(float(table.dwell.min())))
-    blocks, after_a_year = model.after_a_year(table, source)
+    blocks, after_a_year = model.after_a_year(table, sources[1])
     age = rounded(model.of_age(blocks, after_a_year / steps[-1], base))
     aged = replace(base, age=age, _made=[])
     ages = aged.ages(table)
@@ -88,13 +93,13 @@ def _predictor(table: Table, source: str, correctable: float | None) -> tuple[Pr
 
 
 def _judged(
-    predictor: Predictor, fitted: Table, table: Table, source: str, errors_most: float
+    predictor: Predictor, fitted: Table, table: Table, ages_from: str, errors_most: float
 ) -> dict[str, Any]:
     """Validate on the second chips."""
     ages = predictor.ages(table)
     predicted = predictor.errors(ages, table.days, table.reads)
     retries = predictor.retries(predicted)
-    blocks, after_a_year = model.after_a_year(table, source)
+    blocks, after_a_year = model.after_a_year(table, ages_from)
     percent_all = percent(predicted, table.errors)
     apart = np.abs(table.retries - retries)
     return {

@@ -44,6 +44,7 @@ def html(comparison: Comparison) -> str:
         parts=PARTS,
         slowest=[tables.slowest(run, len(runs) > 1) for run in runs if run.detail.slowest],
         alike=list(drive.alike(runs)),
+        told=list(tables.told(comparison)),
         origins=list(tables.origins(comparison)),
     )
 

@@ -149,13 +149,25 @@ class Origin:
     config: str
 
 
-def origins(comparison: Comparison) -> Iterator[Origin]:
-    """Say of every result how it was made."""
+def told(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """Return the figures of every run that `ssdlab run` prints below its latencies."""
+    for label, result in _labelled(comparison):
+        yield label, "\n".join(report.figures(result))
+
+
+def _labelled(comparison: Comparison) -> Iterator[tuple[str, Result]]:
+    """Return the results with what tells them apart."""
     several = len({result.workload for result in comparison}) > 1
     for result in comparison:
-        made = result.provenance
         workload = [PurePath(result.workload).name] * several
-        label = ", ".join([result.label or result.scheme, *workload, f"seed {made.seed}"])
+        seed = f"seed {result.provenance.seed}"
+        yield ", ".join([result.label or result.scheme, *workload, seed]), result
+
+
+def origins(comparison: Comparison) -> Iterator[Origin]:
+    """Say of every result how it was made."""
+    for label, result in _labelled(comparison):
+        made = result.provenance
         config = json.dumps(made.config, indent=2, ensure_ascii=False)
         plan = {key: value for key, value in made.plan.items() if value not in (None, [], False)}
         told = json.dumps(plan, indent=2, ensure_ascii=False)

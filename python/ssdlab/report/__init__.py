@@ -1,6 +1,6 @@
 """What a user sees of results: one run at length, or several side by side."""
 
-from ssdlab.report.one import REPLAY_HEADS, of_run, replay_cells
+from ssdlab.report.one import REPLAY_HEADS, figures, of_run, replay_cells
 from ssdlab.report.several import Summary, doubts, missing, named, of_comparison, summaries
 from ssdlab.report.words import heading, notes, steadiness, taken_for, tells_types, warnings
 
@@ -8,6 +8,7 @@ __all__ = [
     "REPLAY_HEADS",
     "Summary",
     "doubts",
+    "figures",
     "heading",
     "missing",
     "named",

@@ -27,7 +27,7 @@ def of_run(result: Result) -> str:
         _latencies(result),
         queues.rows(result),
         _replays(result),
-        "\n".join(_figures(result)),
+        "\n".join([*figures(result), *_simulated(result)]),
         _blame(result),
         "\n".join(notes(result)),
     ]
@@ -70,7 +70,7 @@ def _replays(result: Result) -> str:
     return table(Column("replay", labels), columns)
 
 
-def _figures(result: Result) -> Iterator[str]:
+def figures(result: Result) -> Iterator[str]:
     """List the figures of the run as a whole, a line each."""
     yield f"IOPS       {digits(result.iops, 4)}"
     yield f"bandwidth  {digits(result.bandwidth_mb_s, 4)} MB/s"
@@ -104,6 +104,10 @@ def _figures(result: Result) -> Iterator[str]:
         yield f"suspended  {result.suspensions:,} programs and erases"
     if result.precondition is not None:
         yield f"start      {steadiness(result.precondition)}"
+
+
+def _simulated(result: Result) -> Iterator[str]:
+    """Say how long the run was, and how long it took."""
     sim, simulated = result.sim, f"{digits(result.duration_s, 4)} s"
     speed = f"{amount(sim.requests_per_s)} requests/s"
     ready = f", {digits(sim.ready_s)} s of it to set up" if sim.ready_s > _LONG_S else ""

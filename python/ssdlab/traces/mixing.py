@@ -55,11 +55,21 @@ def parse(texts: Sequence[str], option: str = "APP") -> list[App]:
 def by_priority(texts: Sequence[str], option: str = "APPS") -> list[App]:
     """Read applications by priority, ``high=A,mid=B@scale=0.1,low=C``, or one a text.
 
-    Those called high, mid and low go to the queues 0, 1 and 2, unless they say otherwise.
+    Those called high, mid and low go to the queues 0, 1 and 2, unless they say otherwise; others
+    have to say.
     """
     apps = named(option, [one for text in texts for one in _split(text)])
-    queues = {name: queue for queue, name in enumerate(PRIORITIES)}
-    return [replace(app, queue=queues.get(app.name)) if app.queue is None else app for app in apps]
+    return [app if app.queue is not None else _queued(option, app) for app in apps]
+
+
+def _queued(option: str, app: App) -> App:
+    """Return the application with the queue of its name."""
+    if app.name not in PRIORITIES:
+        near = _native.nearest(app.name, list(PRIORITIES))
+        hint = f' (did you mean "{near}"?)' if near else ""
+        expected = f"{', '.join(PRIORITIES)}, or @queue=N behind its file{hint}"
+        raise InputError.at(option, f"got the application {app.name!r}, expected {expected}")
+    return replace(app, queue=PRIORITIES.index(app.name))
 
 
 def _split(text: str) -> list[str]:

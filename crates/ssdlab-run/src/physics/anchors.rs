@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use ssdlab_core::belief::grade::{FactoryConfig, GradeChoice};
-use ssdlab_core::config::catalogue::ANCHORS;
+use ssdlab_core::config::catalogue::{ANCHORS, PRESETS};
 
 use super::Program;
 use super::sample::{Sample, Sampler};
@@ -73,11 +73,13 @@ struct File {
     anchors: Vec<Told>,
 }
 
-/// What papers say of a device.
-pub(super) fn of(device: &str) -> Option<Vec<Told>> {
-    let (_, text) = ANCHORS.iter().find(|(name, _)| *name == device)?;
+/// What papers say of a device, or of the one whose sister it is; and of which.
+pub(super) fn of(device: &str) -> Option<(&'static str, Vec<Told>)> {
+    let sister = PRESETS.iter().find(|preset| preset.name == device).and_then(|own| own.over);
+    let of_name = |wanted: &str| ANCHORS.iter().find(|(name, _)| *name == wanted);
+    let (device, text) = of_name(device).or_else(|| of_name(sister?.0))?;
     let file: File = toml::from_str(text).unwrap_or_else(|e| panic!("anchors of {device}: {e}"));
-    Some(file.anchors)
+    Some((device, file.anchors))
 }
 
 /// What is set beside the papers.

@@ -336,8 +336,8 @@ fn anchors_of(
     sampler: &Sampler<'_>,
     classes: &[Vec<u32>],
 ) -> Result<Vec<Anchor>, Fault> {
-    let Some(told) = anchors::of(&prepared.plan.device) else { return Ok(Vec::new()) };
-    let preset = Plan { device: prepared.plan.device.clone(), ..Plan::default() }.prepare()?;
+    let Some((device, told)) = anchors::of(&prepared.plan.device) else { return Ok(Vec::new()) };
+    let preset = Plan { device: device.to_owned(), ..Plan::default() }.prepare()?;
     let (own, as_shipped) = (&prepared.resolved.config, &preset.resolved.config);
     let times = |config: &DriveConfig| {
         let timing = &config.timing;

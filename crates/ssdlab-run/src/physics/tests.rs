@@ -146,6 +146,11 @@ fn the_model_is_near_readguards_chips() {
     assert!((model - paper).abs() <= 3.0, "{model}");
     let (paper, model) = found(What::PagesApart);
     assert!(model <= paper && model >= 2.0, "{model}");
+    // Its sisters have the same blocks, whatever their wear and their size.
+    for sister in ["readguard-tlc-2t-old", "readguard-tlc-0.5t"] {
+        let sister = told(sister, "", &["geometry.blocks=472"]).unwrap();
+        assert_eq!(sister.anchors.len(), physics.anchors.len());
+    }
     // Of physics that climbs levels there is nothing to say.
     assert!(told(DLV, "", &[]).unwrap().anchors.iter().all(|anchor| anchor.cycles.is_none()));
 }
