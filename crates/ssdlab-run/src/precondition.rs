@@ -4,7 +4,7 @@ use rand::RngExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::rng;
-use ssdlab_core::{Drive, Op, Request};
+use ssdlab_core::{Completion, Drive, Op, Request};
 
 use crate::control::{Control, Progress};
 
@@ -61,6 +61,15 @@ pub fn steady(
     Some(Settled { capacities: CAPACITIES_MOST, waf: before, settled: false })
 }
 
+/// Programs what the buffer alone holds, as before the power goes.
+pub(crate) fn flush(drive: &mut Drive) {
+    let now = drive.now();
+    let request =
+        Request { tag: 0, arrival: now, op: Op::Flush, lba: 0, sectors: 0, queue: 0, hint: 0 };
+    drive.submit(now, request).expect("an idle drive has room");
+    finish(drive, &mut Vec::new());
+}
+
 /// Writes `count` whole pages, several at a time; false if it was stopped.
 fn write(
     drive: &mut Drive,
@@ -95,9 +104,14 @@ fn write(
         }
     }
     // Nothing of this may still be under way when the run begins, stopped or not.
+    finish(drive, &mut done);
+    !stopped
+}
+
+/// Lets the drive do all that is under way.
+fn finish(drive: &mut Drive, done: &mut Vec<Completion>) {
     while let Some(next) = drive.next_event() {
-        drive.advance(next, &mut done);
+        drive.advance(next, done);
         done.clear();
     }
-    !stopped
 }

@@ -37,7 +37,10 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
     }
     match set_up(&prepared, control, &control.progress[0])? {
         None => Ok(None),
-        Some((drive, steady)) => state::save(&prepared, &drive, steady, file).map(Some),
+        Some((mut drive, steady)) => {
+            precondition::flush(&mut drive);
+            state::save(&prepared, &drive, steady, file).map(Some)
+        }
     }
 }
 

@@ -48,6 +48,27 @@ fn a_run_from_a_state_equals_one_that_ages_afresh() {
 }
 
 #[test]
+fn what_the_buffer_alone_holds_is_programmed_before_a_state_is_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("steady.state");
+    let buffered = || Plan {
+        set: [&SMALL[..4], &["buffer.size=1MiB", "workload.footprint=64MiB"]]
+            .concat()
+            .into_iter()
+            .map(String::from)
+            .collect(),
+        limit: Some(1000),
+        ..plan(&[])
+    };
+    let steady = Plan { precondition: Some("steady".into()), ..buffered() };
+    let header = save_state(&steady, &path, &Control::new(1)).unwrap().unwrap();
+    assert!(header.steady.is_some());
+    assert_eq!(header.mapped_pages, header.logical_pages);
+    let loaded = run(Plan { state: Some(path), ..buffered() }).unwrap();
+    assert_eq!(loaded.unmapped_reads, 0);
+}
+
+#[test]
 fn a_state_with_physics_keeps_wear_and_ages() {
     let physics = [
         "physics.levels.base.gaussian.mean=3.7e-4",

@@ -19,10 +19,12 @@ pub struct Media {
 }
 
 impl Drive {
-    /// What the drive holds; `None` while something is under way.
+    /// What the flash and the tables hold; `None` while something is under way, or the buffer holds what
+    /// has not been programmed.
     pub fn media(&self) -> Option<Media> {
-        let buffered = self.buffer.as_ref().is_some_and(|buffer| buffer.pages().next().is_some());
-        (self.is_idle() && !buffered).then(|| Media {
+        let mut buffered = self.buffer.iter().flat_map(|buffer| buffer.pages());
+        let unwritten = buffered.any(|(_, page)| page.dirty != 0);
+        (self.is_idle() && !unwritten).then(|| Media {
             map: self.ftl.map.save(),
             blocks: self.ftl.blocks.clone(),
             alloc: self.ftl.alloc.clone(),
