@@ -14,9 +14,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from tables import Kept, change, grid, judged, near, percent, several, write
 
 import ssdlab
+from ssdlab import traces
 
 DEVICE = "hire-mlc-128g"
 BASE = "baseline"
@@ -31,6 +35,9 @@ SIZES = ["8MB", "16MB", "32MB", "50MB", "128MB", "256MB", "512MB"]
 PRELOADS = ["classified", "rewrite", "normal"]
 EVICTS = ["lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"]
 ABOVE = ["60%", "80%", "95%", "99%"]
+APART = 1 << 36
+"""How far reads are moved so that they are of pages that nobody writes, in bytes."""
+KIB4 = 4096
 CLASSES = ["read_hot", "mixed", "write_hot"]
 VOLTAGES = ["boosted", "normal", "reduced"]
 # A drive of 2 GiB, which its workloads fill by half and write again and again, and blocks that
@@ -241,6 +248,56 @@ def of_thresholds(study: Study) -> Iterator[str]:
     yield from swept(study, "belief.hotness.buffer.above", ABOVE, of_base=False)
 
 
+def apart(study: Study) -> Iterator[str]:
+    """Show what depends on whether pages that are read are also written: the ends of a scale."""
+    [base, own] = study.of("as they are", [(BASE, ()), ("hire", ())])
+    cut = min(study.limit or CUT, CUT)
+    made = {workload: moved_apart(study.kept.folder, workload, cut) for workload in WORKLOADS}
+    plans = [
+        replace(study.plan(workload, kind), workload=None, trace=file)
+        for kind in ((BASE, ()), ("hire", ()))
+        for workload, (file, _) in made.items()
+    ]
+    results = study.kept.compare(plans, "moved apart")
+    of_apart = results[len(WORKLOADS) :], results[: len(WORKLOADS)]
+    pairs = ((own, base), of_apart)
+    figures = [changes(one, other, figure) for figure in (reads, weight) for one, other in pairs]
+    shown = {workload: 100 * share for workload, (_, share) in made.items()}
+    shown["mean"] = fmean(shown.values())
+    rows = []
+    for workload, share in shown.items():
+        name = f"**{workload}**" if workload == "mean" else workload
+        rows.append([name, f"{share:.0f} %", *(f"{one[workload]:+.1f}" for one in figures)])
+    study.found["apart"] = figures[1]
+    heads = ["workload", "pages read that were written before", "reads", "reads, apart"]
+    yield from grid([*heads, "wear", "wear, apart"], rows)
+
+
+def moved_apart(folder: Path, workload: str, cut: int) -> tuple[Path, float]:
+    """Write the first requests of a twin with its reads moved to where nothing is written.
+
+    With the share of the pages read that the twin itself has written before.
+    """
+    file = folder / f"{workload}-{cut}.parquet"
+    traces.mix([traces.App(f"hire/{workload}")], file, reading=traces.Reading(limit=cut))
+    table = pq.read_table(file)
+    offsets, sizes = (table[name].to_numpy() for name in ("offset_bytes", "size_bytes"))
+    is_read = table["op"].to_numpy() == "R"
+    first = offsets // KIB4
+    counts = (offsets + sizes - 1) // KIB4 - first + 1
+    requests = np.repeat(np.arange(len(offsets)), counts)
+    pages = first[requests] + np.arange(len(requests)) - np.repeat(counts.cumsum() - counts, counts)
+    numbers = np.unique(pages, return_inverse=True)[1]
+    written = np.full(numbers.max() + 1, len(offsets))
+    of_write = ~is_read[requests]
+    np.minimum.at(written, numbers[of_write], requests[of_write])
+    share = np.mean(written[numbers[~of_write]] < requests[~of_write])
+    moved = pa.array(offsets + APART * is_read)
+    at = table.schema.get_field_index("offset_bytes")
+    pq.write_table(table.set_column(at, table.schema.field(at), moved), file)
+    return file, float(share)
+
+
 def of_search(study: Study) -> Iterator[str]:
     """Show WebSearch, whose pages are all read."""
     plans = [study.plan("websearch", (name, ())) for name in [BASE, *OTHERS]]
@@ -282,7 +339,7 @@ def after_as_many_writes(study: Study) -> Iterator[str]:
 def lifetime(study: Study) -> Iterator[str]:
     """Write small drives until blocks are worn out."""
     kinds: dict[str, Kind] = {f"`{name}`": (name, SMALL) for name in [BASE, *OTHERS]}
-    kinds["`hire`, levelled"] = ("hire", [*SMALL, LEVELLED])
+    kinds |= {f"`{name}`, levelled": (name, [*SMALL, LEVELLED]) for name in (BASE, "hire")}
     rows = []
     for workload in LIVES:
         plans = [
@@ -367,6 +424,7 @@ def main() -> None:
         ("Data that was there before", of_preloads),
         ("Policies of the buffer", of_policies),
         ("The share above which a page is hot", of_thresholds),
+        ("Pages that are read and written", apart),
         ("WebSearch", of_search),
         ("Drives that collect, after the same writes", after_as_many_writes),
         ("Lifetime", lifetime),
