@@ -366,6 +366,10 @@ impl ReadPolicy for Read {
         each_read!(self, policy => policy.climb(view, failed))
     }
 
+    fn by_one(&self) -> bool {
+        each_read!(self, policy => policy.by_one())
+    }
+
     fn learns(&self) -> bool {
         each_read!(self, policy => policy.learns())
     }

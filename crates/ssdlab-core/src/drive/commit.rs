@@ -22,12 +22,6 @@ impl Drive {
                     self.flash.set_reads_aside(unit, self.now);
                 }
                 Event::Failed(unit) => self.try_again(unit),
-                Event::Fails(unit) => {
-                    self.for_held(unit, |drive, id| {
-                        let rung = drive.next_rung(id);
-                        drive.flash.fail_ahead(unit, rung, drive.now);
-                    });
-                }
                 Event::Sensed(unit) => {
                     self.for_held(unit, |drive, id| {
                         drive.flash.txns[id].rung_ahead = drive.next_rung(id);

@@ -471,8 +471,7 @@ impl Drive {
     /// by itself, and all of it as it would. Not of a drive that is watched or recorded or that has
     /// something under way.
     pub fn foresee(&mut self) {
-        // Who learns may choose another rung once the attempt before has failed.
-        if self.is_idle() && self.auditor.is_none() && !self.learns {
+        if self.is_idle() && self.auditor.is_none() && self.answers.read.by_one() {
             self.flash.foresee();
         }
     }

@@ -29,7 +29,7 @@ impl Line {
 
 impl Flash {
     /// Works out from now on what can be foreseen, if this back end is one where it can; nothing may be
-    /// under way.
+    /// under way, and reads must climb the ladder rung by rung.
     pub fn foresee(&mut self) {
         let setup = &self.setup;
         let in_turn = !setup.data_out_first && setup.command_time == Nanos::ZERO;
@@ -94,15 +94,15 @@ impl Flash {
         fails && !txn.sibling.is_some() && self.overtaken(id).is_none()
     }
 
-    /// A unit goes on to sense its read at this rung, once the attempt that it has sensed has failed.
-    pub fn fail_ahead(&mut self, id: UnitId, rung: u8, now: u64) {
+    /// A unit goes on to sense its read at the next rung, once the attempt that it has sensed has failed.
+    pub(super) fn fail_ahead(&mut self, id: UnitId, now: u64) {
         let unit = &self.units[id.0 as usize];
         let (head, channel) = (unit.head, usize::from(unit.channel));
         self.charge_ahead(channel, head, now);
         self.retries += 1;
         let txn = &mut self.txns[head];
         txn.failed += 1;
-        (txn.rung_ahead, txn.rung) = (txn.rung, rung);
+        (txn.rung_ahead, txn.rung) = (txn.rung, txn.rung + 1);
         let fails_at = txn.since;
         let sensed = SimTime::from_ns(fails_at) + self.cells.sense_time(txn);
         self.units[id.0 as usize].fails_at = fails_at;

@@ -61,8 +61,6 @@ pub enum Event {
     Done(TxnId),
     /// The reads that this unit holds did not decode: say at which rung each goes on.
     Failed(UnitId),
-    /// What this unit has sensed will fail: say at which rung it goes on then.
-    Fails(UnitId),
     /// This unit may sense the next attempts of its reads ahead: say at which rungs.
     Sensed(UnitId),
     /// A read that its unit has let go did not decode: it must be enqueued again.

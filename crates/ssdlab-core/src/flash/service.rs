@@ -202,7 +202,7 @@ impl Flash {
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| flash.txns[member].charge(Part::Sense, now));
         if self.foresees() && self.fails_for_sure(id) {
-            return self.events.push(Event::Fails(id));
+            return self.fail_ahead(id, now);
         }
         if !self.setup.cache_read {
             self.set_state(id, State::Out, now);

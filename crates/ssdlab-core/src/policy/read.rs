@@ -50,10 +50,15 @@ pub trait ReadPolicy {
     /// The rung of the first attempt.
     fn start(&mut self, view: &ReadView) -> u8;
 
-    /// The rung to try after `failed` did not decode; higher than it. Of a policy that does not learn it
-    /// may be asked as soon as `failed` is sensed.
+    /// The rung to try after `failed` did not decode; higher than it.
     fn climb(&mut self, _: &ReadView, failed: u8) -> u8 {
         failed + 1
+    }
+
+    /// Whether [`climb`](ReadPolicy::climb) is always the next rung, so that it need not be asked: such
+    /// drives are faster to simulate.
+    fn by_one(&self) -> bool {
+        false
     }
 
     /// Whether it learns from what reads and writes come to.
@@ -108,6 +113,10 @@ impl ReadPolicy for Climb {
     #[inline]
     fn start(&mut self, view: &ReadView) -> u8 {
         self.start.min(view.rungs - 1)
+    }
+
+    fn by_one(&self) -> bool {
+        true
     }
 }
 

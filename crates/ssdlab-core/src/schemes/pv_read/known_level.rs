@@ -35,4 +35,8 @@ impl ReadPolicy for KnownLevel {
     fn start(&mut self, view: &ReadView) -> u8 {
         view.measured
     }
+
+    fn by_one(&self) -> bool {
+        true
+    }
 }
