@@ -122,18 +122,19 @@ Figure = Callable[[ssdlab.Result], float]
 def changes(results: Results, base: Results, figure: Figure) -> dict[str, float]:
     """Return the changes in percent by workload, and their mean.
 
-    Where a buffer holds a whole workload, nothing is programmed with it or without: no change.
+    A workload that a buffer holds whole, so that the baseline programs nothing, has none.
     """
     each = {
-        workload: percent(figure(one), figure(other)) if figure(other) else 0.0
+        workload: percent(figure(one), figure(other))
         for workload, one, other in zip(WORKLOADS, results, base, strict=True)
+        if figure(other)
     }
     return {**each, "mean": fmean(each.values())}
 
 
-def shares(counts: Sequence[float]) -> str:
+def shares(counts: Sequence[float], form: str = ".0f") -> str:
     """Write what parts of a sum are, in percent."""
-    return several([100 * count / max(1, sum(counts)) for count in counts], ".0f")
+    return several([100 * count / max(1, sum(counts)) for count in counts], form)
 
 
 def left(result: ssdlab.Result) -> list[float]:
@@ -208,14 +209,15 @@ def swept(study: Study, key: str, values: Sequence[str], *, of_base: bool) -> It
         cells = [f"{fmean(map(hits, own)):.0f} %"]
         cells += [shares([fmean(one) for one in zip(*map(left, own), strict=True)])]
         for figure, paper in zip(figures, (READS, WEAR), strict=True):
-            cells += [f"{figure[name]:+.1f}" for name in paper]
+            cells += [f"{figure[name]:+.1f}" if name in figure else "–" for name in paper]
+        cells.append(f"{len(figures[1]) - 1}")
         programs = sum(sum(by_voltages(one, "programs")) for one in own)
         plain = sum(sum(by_voltages(one, "programs")) for one in base)
         more = change(programs, plain, 1) if plain else ""
         rows.append([f"`{value.replace('%', ' %')}`", *cells, more])
     heads = [f"`{key}`", "hits", "left read-hot / mixed / write-hot"]
     heads += [f"reads: {name}" for name in READS] + [f"wear: {name}" for name in WEAR]
-    yield from grid([*heads, "programs"], rows)
+    yield from grid([*heads, "of workloads", "programs"], rows)
 
 
 def of_sizes(study: Study) -> Iterator[str]:
@@ -305,7 +307,7 @@ def of_search(study: Study) -> Iterator[str]:
     rows = []
     for name, result in zip([BASE, *OTHERS], results, strict=True):
         own = "" if result is base else change(reads(result), reads(base), 1)
-        hot = shares(by_voltages(result, "reads"))
+        hot = shares(by_voltages(result, "reads"), ".2f")
         rows.append([f"`{name}`", f"{reads(result):.0f} µs", own, hot])
     yield from grid(["scheme", "reads", "change", "read boosted / normal / reduced"], rows)
 
@@ -380,15 +382,18 @@ def ledger(study: Study) -> Iterator[str]:
         ours = [own[kind][name] for name in paper]
         theirs = list(paper.values())
         about = f"{kind.replace('weight', 'wearing weight')} of `hire`: {', '.join(paper)}"
-        cells = [several(theirs, "+.2f"), several(ours, "+.2f"), near(ours, theirs)]
+        most = min(WORKLOADS, key=own[kind].__getitem__)
+        told = f"{several(ours, '+.2f')}; the most, {most} {own[kind][most]:+.2f}"
+        cells = [several(theirs, "+.2f"), told, near(ours, theirs)]
         rows.append([claim, about, *cells])
     moved = [own["writes"]["mean"], own["writes"][worst]]
+    others = [f"{found['writes'][name][worst]:+.1f}" for name in ("hvc", "lvc")]
     rows.append(
         [
             "H3",
             f"writes of `hire`: mean; the most, {worst}",
             "unchanged",
-            several(moved, "+.1f"),
+            f"{several(moved, '+.1f')} (`hvc` {others[0]}, `lvc` {others[1]} there)",
             judged(all(abs(one) <= 10 for one in moved)),
         ]
     )

@@ -46,11 +46,12 @@ def judged(*truths: bool) -> str:
 
 
 def near(ours: Sequence[float], paper: Sequence[float]) -> str:
-    """Judge changes in percent: within 10 points or a quarter of the paper's, or of its sign."""
+    """Judge changes in percent: of the paper's sign, and within 10 points or a quarter of it."""
     pairs = list(zip(ours, paper, strict=True))
-    if all(abs(one - other) <= max(10, abs(other) / 4) for one, other in pairs):
-        return HOLDS
-    return "direction only" if all(one * other > 0 for one, other in pairs) else FAILS
+    if not all(one * other > 0 for one, other in pairs):
+        return FAILS
+    close = all(abs(one - other) <= max(10, abs(other) / 4) for one, other in pairs)
+    return HOLDS if close else "direction only"
 
 
 def write(page: Path, mark: str, about: str, sections: Iterable[tuple[str, Iterable[str]]]) -> None:

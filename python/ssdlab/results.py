@@ -170,7 +170,7 @@ class VoltagesResult:
     """How hard pages were programmed, the normal voltages first.
 
     ``weight`` counts each program by its voltages' mean ratio to the normal ones,
-    ``weight_erases`` each erase by the mean of that over the pages of its block.
+    ``weight_erases`` the P/E cycles of each erase by the mean of that over the pages of its block.
     """
 
     each: Sequence[VoltageResult]

@@ -162,6 +162,29 @@ def test_what_is_only_read_is_programmed_once_more(trace: Path) -> None:
     assert f"rewritten  {rewritten:,} pages that were only read" in told(run)
 
 
+def test_where_nearly_all_is_read_nearly_all_is_read_boosted() -> None:
+    base, hire = ssdlab.compare(
+        [
+            ssdlab.Plan(device="hire-mlc-128g", scheme=scheme, workload="websearch", limit=20_000)
+            for scheme in ("baseline", "hire")
+        ]
+    )
+    reads = {each.name: each.reads for each in voltages(hire).each}
+    assert reads["boosted"] > 0.99 * sum(reads.values()) > 50_000
+    # 70 us of 170 us.
+    change = hire.read.latency_us.mean / base.read.latency_us.mean - 1
+    assert change == pytest.approx(-100 / 170, abs=0.02)
+
+
+def test_what_pages_are_used_for_is_told_without_a_scheme_that_asks(trace: Path) -> None:
+    run = ssdlab.run(plan("baseline", trace, belief__hotness="buffer"))
+    asked = ssdlab.run(plan("hire", trace))
+    assert run.buffer is not None
+    assert asked.buffer is not None
+    assert run.buffer.hotness == asked.buffer.hotness
+    assert voltages(run).each[1].programs == 0
+
+
 def test_a_drive_that_is_stepped_by_hand_was_programmed_so_too() -> None:
     full = {**SMALL, "start.fill": "50%"}
     for scheme, sense, transfer in [("baseline", 90, 80), ("hvc", 30, 40), ("lvc", 210, 100)]:

@@ -49,7 +49,7 @@ pub struct Header {
 }
 
 const WHAT: &str = "ssdlab state";
-const LAYOUT: u32 = 3;
+const LAYOUT: u32 = 4;
 /// Sections of the config that decide what the contents mean.
 const BINDING: [&str; 2] = ["geometry", "physics"];
 /// A header is shorter than this.

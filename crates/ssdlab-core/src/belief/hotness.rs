@@ -12,7 +12,7 @@ use super::quality::UnknownConfig;
 use crate::account::Uses;
 
 /// What a page is mostly used for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Hotness {
     /// It is read.
@@ -149,11 +149,11 @@ impl HotPages {
     fn class_of(&self, uses: Uses) -> Hotness {
         let [reads, writes] =
             [uses.reads, uses.writes].map(|uses| f64::from(uses.min(self.most_uses)));
-        let all = reads + writes;
-        match () {
-            () if reads > self.above * all => Hotness::Read,
-            () if writes > self.above * all => Hotness::Write,
-            () => Hotness::Mixed,
+        // A quotient is as near to the share that is meant as the share itself is.
+        match reads + writes {
+            all if reads / all > self.above => Hotness::Read,
+            all if writes / all > self.above => Hotness::Write,
+            _ => Hotness::Mixed,
         }
     }
 
@@ -166,6 +166,18 @@ impl HotPages {
     /// A page holds nothing any more.
     pub fn forget(&mut self, lpn: Lpn) {
         self.of[lpn.index()] = Hotness::Mixed;
+    }
+
+    /// What every page was found to be.
+    pub fn all(&self) -> &[Hotness] {
+        &self.of
+    }
+
+    /// Knows of every page what another drive found it to be, if it has as many.
+    pub fn recall(&mut self, known: Vec<Hotness>) {
+        if known.len() == self.of.len() {
+            self.of = known;
+        }
     }
 
     /// Whether pages that were only read are programmed once more.
@@ -191,7 +203,7 @@ impl HotPages {
     /// Bits of the counters of so many buffered pages, and of the classes in the page map. Source: HIRE,
     /// section 3.3.
     pub fn metadata_bits(&self, buffered: u32) -> [(&'static str, u64); 2] {
-        let counter = u64::from(u16::BITS - self.most_uses.leading_zeros());
+        let counter = u64::from(u32::from(self.most_uses).next_power_of_two().ilog2());
         [
             ("buffer_uses", 2 * counter * u64::from(buffered)),
             ("page_hotness", 2 * self.of.len() as u64),

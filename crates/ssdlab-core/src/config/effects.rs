@@ -12,7 +12,7 @@ use crate::belief::groups::Scope;
 use crate::belief::quality::RetriesBelief;
 use crate::ftl::{Opens, PageSequence};
 use crate::policy::tend::Victim;
-use crate::slots::{EvictChoice, PlaceChoice, PreemptChoice, ProgramChoice, ReadChoice};
+use crate::slots::{EvictChoice, PreemptChoice, ProgramChoice, ReadChoice};
 
 /// A key, its value if it is set, whether it has no effect, and when that is so.
 type Idle = (&'static str, Option<String>, bool, &'static str);
@@ -151,8 +151,6 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let fitted = matches!(config.belief.retries, RetriesBelief::Predicted(_));
     let unasked = !fitted && !asks_for_retries(config);
     let hotness = config.belief.hotness.get().map(|_| "buffer".to_owned());
-    let places = config.place.iter().any(|link| matches!(link, PlaceChoice::ByHotness(_)));
-    let programs = config.program.iter().any(|link| matches!(link, ProgramChoice::Voltages(_)));
     let stays = config.tend.read_hot.get().is_none();
     vec![
         ("belief.grade", graded, chip.is_flat(), FLAT),
@@ -163,13 +161,7 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             unasked,
             "where nobody asks for it: without ftl.opens = \"fewest_retries\" and tend.inversions",
         ),
-        ("belief.hotness", hotness.clone(), config.buffer.size.get() == 0, NO_BUFFER),
-        (
-            "belief.hotness",
-            hotness,
-            !places && !programs,
-            "where nobody asks for it: without a link by_hotness in `place` or `program`",
-        ),
+        ("belief.hotness", hotness, config.buffer.size.get() == 0, NO_BUFFER),
         ("belief.grade.measured.scope", scope, stays, "without tend.read_hot"),
         ("belief.grade.measured.growth", growth, !predicts, "without ftl.opens = \"healthiest\""),
     ]

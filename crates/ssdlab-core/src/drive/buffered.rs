@@ -218,6 +218,8 @@ impl Drive {
             let page = self.the_buffer().page(slot);
             let new = mask & !page.present;
             page.present |= mask;
+            // It came after the page was asked for that it takes.
+            page.uses.count(false);
             watch!(self, keeps(id, &self.flash.txns[id], new));
             return;
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Drive, start};
+use crate::belief::hotness::Hotness;
 use crate::config::Resolved;
 use crate::flash::Facts;
 use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Map, SavedMap};
@@ -16,6 +17,8 @@ pub struct Media {
     blocks: BlockTable,
     alloc: Allocator,
     facts: Facts,
+    /// What every logical page was found to be used for, if the controller knows.
+    hotness: Option<Vec<Hotness>>,
 }
 
 impl Drive {
@@ -29,6 +32,7 @@ impl Drive {
             blocks: self.ftl.blocks.clone(),
             alloc: self.ftl.alloc.clone(),
             facts: self.flash.cells.save(self.now),
+            hotness: self.hot.as_ref().map(|pages| pages.all().to_vec()),
         })
     }
 
@@ -55,6 +59,9 @@ impl Drive {
         let alloc = media.alloc.adopted(&geometry, &mut blocks, start::manner(&drive.resolved))?;
         drive.quality = quality.map(Box::new);
         drive.ftl = Ftl::new(&geometry, map, blocks, alloc);
+        if let (Some(pages), Some(known)) = (&mut drive.hot, media.hotness) {
+            pages.recall(known);
+        }
         drive.set_apart();
         drive.stamp();
         drive.follow_lives();

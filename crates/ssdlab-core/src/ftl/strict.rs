@@ -55,10 +55,12 @@ impl Strict {
             let stream = at / self.kinds / self.classes;
             let plane = PlaneId((stream / Stream::COUNT) as u32);
             let stream = Stream::ALL[stream % Stream::COUNT];
-            adopted.open_at(blocks, plane, stream, open.block, open.next);
+            let same = adopted.kinds == self.kinds;
+            let kind = if same { at % self.kinds } else { adopted.kind(None) };
+            adopted.go_on(blocks, (plane, stream, kind), *open);
         }
         for &(plane, open) in &self.parked {
-            adopted.open_at(blocks, plane, Stream::Host, open.block, open.next);
+            adopted.go_on(blocks, (plane, Stream::Host, adopted.kind(None)), open);
         }
         adopted
     }
@@ -207,8 +209,17 @@ impl Strict {
         block: BlockId,
         written: u16,
     ) {
-        let at = self.first(plane, stream, blocks.class(block).into()) + self.kind(None);
-        let open = Open { block, next: written };
+        self.go_on(blocks, (plane, stream, self.kind(None)), Open { block, next: written });
+    }
+
+    /// The same for pages of this kind.
+    fn go_on(
+        &mut self,
+        blocks: &BlockTable,
+        (plane, stream, kind): (PlaneId, Stream, usize),
+        open: Open,
+    ) {
+        let at = self.first(plane, stream, blocks.class(open.block).into()) + kind;
         match self.open[at].block {
             NO_BLOCK => self.open[at] = open,
             _ => self.parked.push((plane, open)),

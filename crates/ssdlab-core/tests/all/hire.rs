@@ -1,13 +1,14 @@
 //! HIRE: what the buffer learns of pages, the blocks that they lie in, and the voltages of their cells.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind};
-use ssdlab_core::{Drive, Op};
+use ssdlab_core::{Drive, Op, Resolved};
 use ssdlab_nand::{BlockId, Lpn};
 
-use crate::support::{BUS, PROGRAM, READ, Rig, SPP};
+use crate::support::{BUS, PROGRAM, READ, Rig, SPP, config};
 
 /// Reads take 30, 90 and 210 us in the cells and 40, 80 and 100 us on the bus.
 const VOLTAGES: &str = r#"
@@ -131,6 +132,58 @@ fn a_page_keeps_its_kind_when_it_is_moved() {
     assert_eq!(voltage_of(&rig.drive, 0), BOOSTED);
     let moved = (1..61).filter(|&page| voltage_of(&rig.drive, page) == REDUCED).count();
     assert_eq!(moved, 60);
+}
+
+#[test]
+fn what_is_moved_goes_to_the_open_block_of_its_kind() {
+    let mut rig = Rig::new(&HIRE);
+    // Twenty-four pages that are mostly read; all but one are written anew, so that their blocks are collected.
+    for page in 0..24 {
+        uses(&mut rig, Op::Write, page);
+        (0..20).for_each(|_| uses(&mut rig, Op::Read, page));
+    }
+    drive_out(&mut rig);
+    let before = block_of(&rig.drive, 20);
+    for number in 0..1200 {
+        let page = rng::below(rng::hash(5, number, 0), 60);
+        uses(&mut rig, Op::Write, page + u64::from(page == 20));
+    }
+    drive_out(&mut rig);
+    assert!(rig.drive.ftl().blocks.erases(before) > 0, "page 20 was moved");
+    assert_eq!(voltage_of(&rig.drive, 20), BOOSTED);
+    let mapped = (0..64).filter(|&page| rig.drive.ftl().map.get(Lpn(page)).is_some());
+    let kinds: BTreeSet<_> =
+        mapped.map(|page| (block_of(&rig.drive, page), voltage_of(&rig.drive, page))).collect();
+    let lie_in: BTreeSet<_> = kinds.iter().map(|(block, _)| block).collect();
+    assert_eq!(kinds.len(), lie_in.len(), "one kind a block: {kinds:?}");
+}
+
+#[test]
+fn reads_that_come_while_their_page_is_fetched_count() {
+    for (reads, found) in [(20, [1, 0, 0]), (18, [0, 1, 0])] {
+        let mut rig = Rig::new(&[&HIRE[..], &["start.fill = 0.5"]].concat());
+        for _ in 0..reads {
+            rig.pages(Op::Read, 7, 1);
+        }
+        rig.finish();
+        uses(&mut rig, Op::Write, 7);
+        drive_out(&mut rig);
+        assert_eq!(rig.drive.hotness().unwrap().0, found, "{reads} reads at once");
+    }
+}
+
+#[test]
+fn what_is_known_of_pages_and_the_blocks_of_each_kind_are_kept_with_what_a_drive_holds() {
+    let before = three_kinds(&[]);
+    let media = before.drive.media().expect("nothing under way");
+    let resolved = Arc::new(Resolved::new(&config(&HIRE), 1).unwrap());
+    let drive = Drive::with_media(resolved, media).expect("the same drive");
+    let mut after = Rig { drive, done: Vec::new(), tag: 0 };
+    assert_eq!(after.drive.hotness().unwrap().1, before.drive.hotness().unwrap().1);
+    // Each kind goes on in its block: what is written now lies with page 2.
+    uses(&mut after, Op::Write, 5);
+    drive_out(&mut after);
+    assert_eq!(block_of(&after.drive, 5), block_of(&after.drive, 2));
 }
 
 #[test]

@@ -15,7 +15,8 @@ pub struct VoltagesResult {
     /// Pages that were programmed, whatever for, each counted by the mean ratio of its voltages to the
     /// normal ones (HIRE's wearing weight before it is divided by that of a baseline).
     pub weight: f64,
-    /// Erases, each counted by the mean of that over the pages of its block that had been programmed.
+    /// P/E cycles of erases (`flash.cycles_per_erase` each), counted by the mean of that over the pages of
+    /// the block that had been programmed.
     pub weight_erases: f64,
 }
 

@@ -292,7 +292,6 @@ pub(crate) const REFUSED: &[Row] = &[
     ("belief.grade.measured.growth", READ_HOT, "0.5"),
     ("belief.grade.subpools.priorities", PRIORITISED, "1"),
     ("belief.hotness", &[], "buffer"),
-    ("belief.hotness", BUFFER, "buffer"),
     ("belief.hotness.buffer.above", BY_HOTNESS, "40%"),
     ("belief.hotness.buffer.above", BY_HOTNESS, "100%"),
     ("belief.hotness.buffer.most_uses", BY_HOTNESS, "0"),
