@@ -86,12 +86,10 @@ class Study:
         self, title: str, kinds: Sequence[Kind], *, cut: bool = True
     ) -> list[list[ssdlab.Result]]:
         """Return for each kind its results of all workloads, of their first requests or in full."""
-        plans = [self.plan(workload, kind) for kind in kinds for workload in WORKLOADS]
-        if cut:
-            plans = [replace(plan, limit=min(self.limit or CUT, CUT)) for plan in plans]
-        results = self.kept.compare(plans, title)
-        step = len(WORKLOADS)
-        return [results[at : at + step] for at in range(0, len(results), step)]
+        study = replace(self, limit=min(self.limit or CUT, CUT)) if cut else self
+        return self.kept.groups(
+            [[study.plan(workload, kind) for workload in WORKLOADS] for kind in kinds], title
+        )
 
 
 def reads(result: ssdlab.Result) -> float:
@@ -270,7 +268,6 @@ def apart(study: Study) -> Iterator[str]:
     for workload, share in shown.items():
         name = f"**{workload}**" if workload == "mean" else workload
         rows.append([name, f"{share:.0f} %", *(f"{one[workload]:+.1f}" for one in figures)])
-    study.found["apart"] = figures[1]
     heads = ["workload", "pages read that were written before", "reads", "reads, apart"]
     yield from grid([*heads, "wear", "wear, apart"], rows)
 

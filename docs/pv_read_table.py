@@ -92,10 +92,9 @@ class Study:
 
     def of(self, title: str, drives: Sequence[Drive]) -> list[Eight]:
         """Return for each drive its results of the eight workloads."""
-        plans = [self.plan(workload, drive) for drive in drives for workload in WORKLOADS]
-        results = self.kept.compare(plans, title)
-        step = len(WORKLOADS)
-        return [results[at : at + step] for at in range(0, len(results), step)]
+        return self.kept.groups(
+            [[self.plan(workload, drive) for workload in WORKLOADS] for drive in drives], title
+        )
 
 
 def read_us(result: ssdlab.Result) -> float:

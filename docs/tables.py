@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,13 @@ class Kept:
             ssdlab.Result.from_dict(json.loads(self._file(key).read_text(encoding="utf-8")))
             for key in keys
         ]
+
+    def groups(
+        self, groups: Sequence[Sequence[ssdlab.Plan]], title: str
+    ) -> list[list[ssdlab.Result]]:
+        """Return the results of groups of plans, group by group."""
+        results = iter(self.compare([plan for group in groups for plan in group], title))
+        return [list(islice(results, len(group))) for group in groups]
 
     def _maker(self, plan: ssdlab.Plan) -> Callable[[], dict[str, Any]]:
         return lambda: ssdlab.run(plan).to_dict()

@@ -1,11 +1,19 @@
-"""Short names: of config keys, of page types."""
+"""Names: short ones of config keys and page types, and the known one nearest to a wrong one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from ssdlab import _native
 
 PAGE_TYPES = {2: ("LSB", "MSB"), 3: ("LSB", "CSB", "MSB"), 4: ("LSB", "2nd", "3rd", "MSB")}
 """How the page types are called, the lowest first, by how many a cell has."""
+
+
+def hint(typed: str, known: Iterable[str]) -> str:
+    """Return `` (did you mean …?)`` if a known name is near to what was typed."""
+    near = _native.nearest(typed, list(known))
+    return f' (did you mean "{near}"?)' if near else ""
 
 
 def shortest(keys: Sequence[str]) -> list[str]:

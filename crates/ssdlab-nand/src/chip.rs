@@ -65,7 +65,7 @@ impl Chip {
         physics: &PhysicsConfig,
         seed: u64,
     ) -> Result<Chip, Refusal> {
-        let voltages = Voltages::resolve(&timing.voltages)?;
+        let voltages = Voltages::resolve(&timing.voltages, geometry.cell)?;
         let same = TransferConfig::Same;
         let (model, mut climb, transfer) = match physics {
             PhysicsConfig::Flat => {

@@ -14,6 +14,8 @@
 //! Physical pages are numbered plane by plane, in a plane block by block, so that the pages of a
 //! block are neighbours.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{Bytes, SECTOR_BYTES};
@@ -181,6 +183,20 @@ impl Geometry {
     /// Sectors in a page.
     pub const fn sectors_per_page(&self) -> u32 {
         (self.page_size.get() / SECTOR_BYTES) as u32
+    }
+
+    /// The logical pages of which so many sectors from `lba` on are a part at least.
+    #[inline]
+    pub const fn pages_touched(&self, lba: u64, sectors: u32) -> Range<u64> {
+        let per_page = self.sectors_per_page() as u64;
+        lba / per_page..(lba + sectors as u64).div_ceil(per_page)
+    }
+
+    /// The logical pages that lie within so many sectors from `lba` on.
+    pub fn pages_covered(&self, lba: u64, sectors: u32) -> Range<u64> {
+        let per_page = u64::from(self.sectors_per_page());
+        let first = lba.div_ceil(per_page);
+        first..first.max((lba + u64::from(sectors)) / per_page)
     }
 
     /// Bytes of all physical pages.

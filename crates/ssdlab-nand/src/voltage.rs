@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Nanos;
 
+use crate::cell::Cell;
 use crate::refusal::{Refusal, positive};
 
 /// A way to program, by its place in [`crate::timing::TimingConfig::voltages`].
@@ -34,7 +35,7 @@ pub const VOLTAGES_MAX: usize = 16;
 pub struct VoltageConfig {
     /// What the class is called; the first is called `normal`. Source: HIRE, Table 1.
     pub name: String,
-    /// Threshold voltages of the cell's states, in volts, ascending. Their mean ratio to the normal
+    /// Threshold voltages of the cell's states, one each, in volts, ascending. Their mean ratio to the normal
     /// ones is the wear that a program counts for. Default: as the normal ones, a wear of 1.
     /// Source: HIRE, Table 1 (boosted 1.40 2.85 3.55 4.25, normal 1.17 2.37 2.96 3.54, reduced
     /// 0.93 1.90 2.37 2.83).
@@ -74,7 +75,7 @@ pub(crate) struct Voltages {
 }
 
 impl Voltages {
-    pub(crate) fn resolve(list: &[VoltageConfig]) -> Result<Voltages, Refusal> {
+    pub(crate) fn resolve(list: &[VoltageConfig], cell: Cell) -> Result<Voltages, Refusal> {
         if list.len() > VOLTAGES_MAX {
             let expected = format!("at most {VOLTAGES_MAX} classes");
             return Err(Refusal::new("timing.voltages", list.len(), expected));
@@ -85,6 +86,7 @@ impl Voltages {
         };
         for (index, class) in list.iter().enumerate() {
             check(index, class, normal)?;
+            check_volts(index, class, normal, cell)?;
             if list[..index].iter().any(|other| other.name == class.name) {
                 let key = format!("timing.voltages[{index}].name");
                 return Err(Refusal::new(key, &class.name, "a name not used before"));
@@ -128,6 +130,35 @@ pub(crate) fn program_time(
     }
 }
 
+fn check_volts(
+    index: usize,
+    class: &VoltageConfig,
+    normal: &VoltageConfig,
+    cell: Cell,
+) -> Result<(), Refusal> {
+    let (volts, states) = (&class.volts, 1 << cell.bits());
+    let key = format!("timing.voltages[{index}].volts");
+    for &volts in volts {
+        positive(&key, volts)?;
+    }
+    if !volts.is_sorted() {
+        return Err(Refusal::new(key, format!("{volts:?}"), "ascending voltages"));
+    }
+    if volts.is_empty() {
+        return Ok(());
+    }
+    let found = format!("{} voltages", volts.len());
+    if volts.len() != states {
+        let expected = format!("{states}, one for each state of the cell ({cell})");
+        return Err(Refusal::new(key, found, expected));
+    }
+    if normal.volts.is_empty() {
+        let expected = "none: the normal class has none to compare with";
+        return Err(Refusal::new(key, found, expected));
+    }
+    Ok(())
+}
+
 fn check(index: usize, class: &VoltageConfig, normal: &VoltageConfig) -> Result<(), Refusal> {
     let key = |field: &str| format!("timing.voltages[{index}].{field}");
     if index == 0 && class.name != "normal" {
@@ -135,20 +166,6 @@ fn check(index: usize, class: &VoltageConfig, normal: &VoltageConfig) -> Result<
             key("name"),
             &class.name,
             "normal: the first is the normal class",
-        ));
-    }
-    for &volts in &class.volts {
-        positive(&key("volts"), volts)?;
-    }
-    if !class.volts.is_sorted() {
-        return Err(Refusal::new(key("volts"), format!("{:?}", class.volts), "ascending voltages"));
-    }
-    if !class.volts.is_empty() && class.volts.len() != normal.volts.len() {
-        let expected = format!("{} voltages, as the normal class has", normal.volts.len());
-        return Err(Refusal::new(
-            key("volts"),
-            format!("{} voltages", class.volts.len()),
-            expected,
         ));
     }
     for (field, time) in [("sense", class.sense), ("program", class.program)] {

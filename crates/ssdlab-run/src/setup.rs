@@ -1,6 +1,5 @@
 //! The drive of a plan, as it is when the run begins.
 
-use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -12,14 +11,14 @@ use ssdlab_core::audit::Pace;
 use ssdlab_core::config::Preload;
 use ssdlab_core::policy::place::Heat;
 use ssdlab_core::{Drive, Tenant};
-use ssdlab_workload::{Op, Record};
+use ssdlab_workload::Op;
 
 use crate::control::{Control, Progress};
 use crate::files::NewFile;
 use crate::mix;
 use crate::plan::{Plan, Prepared};
 use crate::precondition::{self, Settled};
-use crate::source::Feed;
+use crate::source::{Feed, op};
 use crate::state::{self, Header};
 use crate::tenants;
 
@@ -121,6 +120,7 @@ pub(crate) fn tell_heat(
         return Ok(());
     }
     let mut feed = Feed::open(prepared, &mut Vec::new())?;
+    let geometry = prepared.resolved.geometry();
     let pages = drive.resolved().logical_pages as usize;
     let mut heat = Heat { reads: vec![0; pages], writes: vec![0; pages] };
     while let Some(record) = feed.next()? {
@@ -132,8 +132,9 @@ pub(crate) fn tell_heat(
             Op::Write => &mut heat.writes,
             _ => continue,
         };
-        let touched = pages_of(drive, &record);
-        counts[touched].iter_mut().for_each(|count| *count = count.saturating_add(1));
+        let touched = geometry.pages_touched(record.lba, record.sectors);
+        let counts = &mut counts[touched.start as usize..touched.end as usize];
+        counts.iter_mut().for_each(|count| *count = count.saturating_add(1));
     }
     drive.know(&heat);
     Ok(())
@@ -155,11 +156,7 @@ pub(crate) fn rehearse(
             if feed.given().is_multiple_of(LOOK) && control.stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            if matches!(record.op, Op::Read | Op::Write) {
-                for page in pages_of(drive, &record) {
-                    drive.rehearse(&mut rehearsal, page as u32, record.op == Op::Write);
-                }
-            }
+            drive.rehearse(&mut rehearsal, op(record.op), record.lba, record.sectors);
         }
         drive.rehearsed(rehearsal);
     }
@@ -175,13 +172,6 @@ pub(crate) fn program_start(prepared: &Prepared, drive: &mut Drive) {
     }
 }
 
-/// The pages that a request touches.
-fn pages_of(drive: &Drive, record: &Record) -> Range<usize> {
-    let sectors = u64::from(drive.resolved().geometry().sectors_per_page());
-    let end = (record.lba + u64::from(record.sectors)).div_ceil(sectors);
-    (record.lba / sectors) as usize..end as usize
-}
-
 /// Lays down every page that the workload reads, if the plan says so.
 ///
 /// # Errors
@@ -195,6 +185,7 @@ pub(crate) fn lay_down_footprint(
         return Ok(());
     }
     let mut feed = Feed::open(prepared, &mut Vec::new())?;
+    let geometry = prepared.resolved.geometry();
     let pages = drive.resolved().logical_pages as usize;
     let mut seen = vec![0u64; pages.div_ceil(64)];
     while let Some(record) = feed.next()? {
@@ -204,8 +195,8 @@ pub(crate) fn lay_down_footprint(
         if record.op != Op::Read {
             continue;
         }
-        for page in pages_of(drive, &record) {
-            let (word, bit) = (page / 64, 1 << (page % 64));
+        for page in geometry.pages_touched(record.lba, record.sectors) {
+            let (word, bit) = (page as usize / 64, 1 << (page % 64));
             if seen[word] & bit != 0 {
                 continue;
             }

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import click
 
-from ssdlab import _native
+from ssdlab.names import hint
 from ssdlab.plans import MOST, bounds
 
 
@@ -63,12 +62,6 @@ class Number(click.ParamType[float]):
         if not 0 < number < float("inf"):
             self.fail(f"got {value!r}, expected a number above 0", param, ctx)
         return number
-
-
-def hint(typed: str, known: Iterable[str]) -> str:
-    """Return `` (did you mean …?)`` if a known name is near to what was typed."""
-    near = _native.nearest(typed, list(known))
-    return f' (did you mean "{near}"?)' if near else ""
 
 
 def line_of(error: click.ClickException) -> str:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ssdlab import _native
 from ssdlab.errors import InputError
+from ssdlab.names import hint
 from ssdlab.traces.reading import Reading
 
 Info = Mapping[str, Any]
@@ -123,9 +123,8 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
         found = f"got {', '.join(header)!r}" if header else "an empty file"
         raise InputError(f"{path}:1: no column name: {found}", str(path), 1)
     if not set(header) & set(FIGURES):
-        near = _native.nearest(next((c for c in header if c != "name"), ""), list(FIGURES))
-        hint = f' (did you mean "{near}"?)' if near else ""
-        expected = f"expected one of {', '.join(FIGURES)}{hint}"
+        nearest = hint(next((c for c in header if c != "name"), ""), FIGURES)
+        expected = f"expected one of {', '.join(FIGURES)}{nearest}"
         raise InputError(f"{path}:1: no column that can be compared: {expected}", str(path), 1)
     rows = []
     for number, cells in enumerate(

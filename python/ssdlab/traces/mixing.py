@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ssdlab import _native
 from ssdlab.errors import InputError
+from ssdlab.names import hint
 
 FORM = "[NAME=]FILE[:FORMAT]|TWIN[@queue=N,scale=X,start=TIME,offset=auto|SIZE]"
 
@@ -65,9 +65,8 @@ def by_priority(texts: Sequence[str], option: str = "APPS") -> list[App]:
 def _queued(option: str, app: App) -> App:
     """Return the application with the queue of its name."""
     if app.name not in PRIORITIES:
-        near = _native.nearest(app.name, list(PRIORITIES))
-        hint = f' (did you mean "{near}"?)' if near else ""
-        expected = f"{', '.join(PRIORITIES)}, or @queue=N behind its file{hint}"
+        nearest = hint(app.name, PRIORITIES)
+        expected = f"{', '.join(PRIORITIES)}, or @queue=N behind its file{nearest}"
         raise InputError.at(option, f"got the application {app.name!r}, expected {expected}")
     return replace(app, queue=PRIORITIES.index(app.name))
 
@@ -136,10 +135,9 @@ def _with(app: App, place: str, settings: str) -> App:
     for setting in settings.split(",") if settings else ():
         key, equals, value = (part.strip() for part in setting.partition("="))
         if key not in _KEYS or not equals:
-            near = _native.nearest(key, list(_KEYS))
-            hint = f' (did you mean "{near}"?)' if near and near != key else ""
+            nearest = "" if key in _KEYS else hint(key, _KEYS)
             expected = f"{', '.join(f'{known}=…' for known in _KEYS)}"
-            raise InputError.at(place, f"got {setting!r}, expected {expected}{hint}")
+            raise InputError.at(place, f"got {setting!r}, expected {expected}{nearest}")
         if key in given:
             raise InputError.at(place, f"got {key!r} twice, expected each once")
         given[key] = _value(place, key, value)

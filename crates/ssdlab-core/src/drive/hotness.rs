@@ -8,6 +8,8 @@ use crate::account::{Cause, Uses};
 use crate::belief::hotness::{HotPreload, Hotness};
 use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::config::StartVoltages;
+use crate::flash::NORMAL_VOLTAGE;
+use crate::host::Op;
 use crate::policy::Wish;
 use crate::policy::evict::{EvictPolicy, UseView};
 use crate::policy::program::{ProgramPolicy, ProgramView};
@@ -67,8 +69,35 @@ impl Drive {
         })
     }
 
-    /// The next use of a page in the first pass.
-    pub fn rehearse(&mut self, rehearsal: &mut Rehearsal, page: u32, write: bool) {
+    /// The next request of the first pass: an operation on these sectors.
+    pub fn rehearse(&mut self, rehearsal: &mut Rehearsal, op: Op, lba: u64, sectors: u32) {
+        match op {
+            Op::Read | Op::Write => {
+                for page in self.resolved.geometry().pages_touched(lba, sectors) {
+                    self.rehearse_use(rehearsal, page as u32, op == Op::Write);
+                }
+            }
+            Op::Trim => {
+                for page in self.resolved.geometry().pages_covered(lba, sectors) {
+                    self.rehearse_trim(rehearsal, Lpn(page as u32));
+                }
+            }
+            // What pages are by then is found anew when they leave.
+            Op::Flush => rehearsal.evict.flushed(),
+        }
+    }
+
+    fn rehearse_trim(&mut self, Rehearsal { buffer, evict }: &mut Rehearsal, lpn: Lpn) {
+        if let Some(slot) = buffer.find(lpn) {
+            buffer.remove(slot);
+            evict.remove(slot);
+        }
+        if let Some(hot) = &mut self.hot {
+            hot.forget(lpn);
+        }
+    }
+
+    fn rehearse_use(&mut self, rehearsal: &mut Rehearsal, page: u32, write: bool) {
         let Rehearsal { buffer, evict } = rehearsal;
         if let Some(slot) = buffer.find(Lpn(page)) {
             buffer.page(slot).uses.count(write);
@@ -120,7 +149,7 @@ impl Drive {
     #[inline]
     pub(super) fn voltage_of_preloaded(&mut self, lpn: Lpn, ppn: Ppn) -> u8 {
         match self.resolved.config.start.voltages {
-            StartVoltages::Normal => 0,
+            StartVoltages::Normal => NORMAL_VOLTAGE,
             StartVoltages::Programmed => self.voltage_for(lpn, ppn, Cause::Host),
         }
     }

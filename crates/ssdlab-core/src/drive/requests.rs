@@ -36,10 +36,9 @@ impl Drive {
         if !self.host.has_room(request.queue) {
             return Err(Refused::Full);
         }
-        let spp = u64::from(self.sectors_per_page);
-        let first = request.lba / spp;
-        let last = (request.lba + u64::from(request.sectors.max(1)) - 1) / spp;
-        let pages = if request.op == Op::Flush { 0 } else { (last - first + 1) as u32 };
+        let touched = self.resolved.geometry().pages_touched(request.lba, request.sectors);
+        let first = touched.start as u32;
+        let pages = if request.op == Op::Flush { 0 } else { (touched.end - touched.start) as u32 };
         // One more than the pages until all of them have begun: none of them ends the request.
         // What arrived before the statistics began and had to wait outside is left out of them.
         let counted = request.arrival.as_ns() >= self.stats.since;
@@ -61,8 +60,8 @@ impl Drive {
         }
         watch!(self, accepted(slot, &request, self.now));
         match request.op {
-            Op::Read | Op::Write => self.divide(slot, first as u32, pages),
-            Op::Trim => self.trim(slot, first as u32, pages),
+            Op::Read | Op::Write => self.divide(slot, first, pages),
+            Op::Trim => self.trim(slot, pages),
             Op::Flush => self.flush(slot),
         }
         let mut blame: Blame = [0; Part::COUNT];
@@ -436,18 +435,13 @@ impl Drive {
         });
     }
 
-    /// Unmaps the pages that a trim covers whole, each after what came before it.
-    fn trim(&mut self, slot: u32, first: u32, pages: u32) {
+    /// Unmaps the pages that a trim covers whole, of those that it touches, each after what came before
+    /// it.
+    fn trim(&mut self, slot: u32, touched: u32) {
         let request = self.host[slot].request;
-        let spp = u64::from(self.sectors_per_page);
-        let end = request.lba + u64::from(request.sectors);
-        let mut skipped = 0;
-        for lpn in first..first + pages {
-            let begins = u64::from(lpn) * spp;
-            if begins < request.lba || begins + spp > end {
-                skipped += 1;
-                continue;
-            }
+        let covered = self.resolved.geometry().pages_covered(request.lba, request.sectors);
+        let skipped = touched - (covered.end - covered.start) as u32;
+        for lpn in covered.start as u32..covered.end as u32 {
             let id = self.flash.txns.insert(request.arrival.as_ns());
             let txn = &mut self.flash.txns[id];
             txn.lpn = Lpn(lpn);

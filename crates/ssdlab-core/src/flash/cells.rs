@@ -12,7 +12,7 @@ use ssdlab_nand::voltage::{VOLTAGES_MAX, Voltage};
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, Ppn};
 
 use super::link::Moved;
-use super::txn::Txn;
+use super::txn::{NORMAL_VOLTAGE, Txn};
 use crate::account::{Looked, OpKind, Reading};
 
 /// The truth about every block.
@@ -252,7 +252,7 @@ impl Cells {
         };
         let classes = &self.facts.voltage[self.pages_of(at)];
         let mut known = classes.iter().copied().filter(|class| *class != UNKNOWN);
-        let first = known.next().unwrap_or(Voltage::NORMAL.0);
+        let first = known.next().unwrap_or(NORMAL_VOLTAGE);
         if known.all(|class| class == first) {
             return Some(rate(self.chip.worst_page(block), Voltage(first)));
         }
@@ -304,7 +304,7 @@ impl Cells {
         self.facts.born[block.index()] = -(age.as_ns() as i64);
         let pages = self.pages_of(block.index());
         let unknown = self.facts.voltage[pages].iter_mut().filter(|class| **class == UNKNOWN);
-        unknown.for_each(|class| *class = Voltage::NORMAL.0);
+        unknown.for_each(|class| *class = NORMAL_VOLTAGE);
     }
 
     #[inline]
@@ -318,7 +318,7 @@ impl Cells {
     pub(super) fn begin(&mut self, txn: &mut Txn, geometry: &Geometry) {
         txn.page_type = self.page_type(txn, geometry);
         txn.voltage = match txn.kind {
-            OpKind::Program => Voltage(txn.wish.voltage.unwrap_or(Voltage::NORMAL.0)),
+            OpKind::Program => Voltage(txn.wish.voltage.unwrap_or(NORMAL_VOLTAGE)),
             // What was written before the start, and no table holds.
             _ if txn.age.is_some() => Voltage(txn.laid_with),
             _ => self.voltage_of(txn.ppn),

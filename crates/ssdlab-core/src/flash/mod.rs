@@ -22,6 +22,7 @@ mod foresight;
 mod lanes;
 mod link;
 mod service;
+mod setup;
 mod sight;
 mod survey;
 mod timeline;
@@ -34,13 +35,14 @@ pub use audit::Census;
 pub use cells::{Cells, Facts};
 pub use lanes::{HOST_RANKS, Rank};
 pub use link::Moved;
+pub use setup::FlashSetup;
 pub use survey::{At, Attempt, Read, Survey};
 use timeline::Timeline;
 pub use timeline::{Act, Span};
-pub use txn::{Fifo, Owner, Room, Txn, TxnId, Txns};
+pub use txn::{Fifo, NORMAL_VOLTAGE, Owner, Room, Txn, TxnId, Txns};
 pub use unit::State;
 
-use ssdlab_base::{Nanos, SimTime};
+use ssdlab_base::SimTime;
 use ssdlab_nand::{Geometry, PlaneId};
 
 use crate::account::{Cause, OpKind, Part};
@@ -67,40 +69,6 @@ pub enum Event {
     Again(TxnId),
     /// A unit begins to program or to erase while a host read waits for it.
     Began(UnitId),
-}
-
-/// How the back end is built, resolved to flat numbers.
-#[derive(Clone, Debug)]
-pub struct FlashSetup {
-    /// Planes that share an array unit: 1, or all of a die.
-    pub planes_per_unit: u32,
-    /// The planes of a die may do the same operation together.
-    pub multi_plane: bool,
-    /// A sensed page moves to a cache register, so that the unit may sense the next one while it
-    /// is transferred.
-    pub cache_read: bool,
-    /// A unit holds its page until it has decoded.
-    pub hold_until_decoded: bool,
-    /// How a unit senses retries ahead, if it does.
-    pub ahead: Option<SensedAhead>,
-    /// Programs and erases may be interrupted.
-    pub may_suspend: bool,
-    /// Loops of a program and of an erase, if a loop of them may be dropped.
-    pub loops: Option<[u8; 2]>,
-    /// A read that failed may be set aside for one of a higher rank.
-    pub reads_pass: bool,
-    /// From the command to suspend until the unit can sense.
-    pub suspend_time: Nanos,
-    /// From the command to resume until the interrupted operation goes on.
-    pub resume_time: Nanos,
-    /// Time of a command on the channel; zero if commands need no channel.
-    pub command_time: Nanos,
-    /// Pages that were read go over a channel before commands and before pages to be programmed.
-    pub data_out_first: bool,
-    /// P/E cycles that an erase counts for.
-    pub cycles_per_erase: u32,
-    /// What moves over a channel for `n` sectors, by n.
-    pub moves: Box<[Moved]>,
 }
 
 /// What a policy may know of the operation that a unit performs.

@@ -7,6 +7,8 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::voltage::Voltage;
 use ssdlab_nand::{BlockId, PageInBlock, PageType};
 
+use super::{FlashSetup, Moved};
+
 /// Under which conditions a page of a block is read.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
@@ -50,13 +52,13 @@ pub struct Survey<'a> {
     chip: &'a Chip,
     order: &'a PageOrder,
     /// A whole page at the bus's own rate.
-    page: (u64, Nanos),
+    page: Moved,
 }
 
 impl<'a> Survey<'a> {
-    /// `page` is the size of a page and its time at the bus's own rate.
-    pub fn new(chip: &'a Chip, order: &'a PageOrder, page: (u64, Nanos)) -> Survey<'a> {
-        Survey { chip, order, page }
+    /// Of these chips, whose pages move as `flash` says.
+    pub fn new(chip: &'a Chip, order: &'a PageOrder, flash: &FlashSetup) -> Survey<'a> {
+        Survey { chip, order, page: flash.whole_page() }
     }
 
     /// The rate with which a block was made.
@@ -114,12 +116,12 @@ impl<'a> Survey<'a> {
 
     /// An attempt at this rung, of a page of the lowest type.
     pub fn attempt(&self, voltage: u8, rung: u8) -> Attempt {
-        let (by, (bytes, on_bus)) = (Voltage(voltage), self.page);
+        let (by, page) = (Voltage(voltage), self.page);
         let sense = |on| self.chip.sense_time(PageType(0), by, rung, on);
         Attempt {
             sense: sense(false),
             sense_on: sense(true),
-            transfer: self.chip.transfer_time(by, rung, bytes, on_bus),
+            transfer: self.chip.transfer_time(by, rung, page.bytes, page.time),
             decode: self.chip.decode_time(rung),
         }
     }

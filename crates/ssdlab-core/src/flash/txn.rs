@@ -9,6 +9,9 @@ use ssdlab_nand::{Lpn, PageType, PlaneId, Ppn};
 use crate::account::{Blame, Cause, OpKind, Part};
 use crate::policy::Wish;
 
+/// The class of the voltages with which a page is programmed that asks for none, as a number.
+pub const NORMAL_VOLTAGE: u8 = Voltage::NORMAL.0;
+
 /// A transaction's place in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TxnId(pub u32);
@@ -147,7 +150,7 @@ impl Txn {
             page_type: PageType(0),
             voltage: Voltage::NORMAL,
             age: None,
-            laid_with: Voltage::NORMAL.0,
+            laid_with: NORMAL_VOLTAGE,
             read_first: false,
             was_held_up: false,
             commanded: false,

@@ -226,7 +226,8 @@ fn a_first_pass_finds_what_the_run_finds() {
         let mut rehearsed = Rig::new(&sets);
         let mut rehearsal = rehearsed.drive.rehearsal().expect("it is asked for");
         for (page, write) in stream() {
-            rehearsed.drive.rehearse(&mut rehearsal, page as u32, write);
+            let op = if write { Op::Write } else { Op::Read };
+            rehearsed.drive.rehearse(&mut rehearsal, op, page * SPP, SPP as u32);
         }
         rehearsed.drive.rehearsed(rehearsal);
         let mut run = Rig::new(&[&HIRE[..], &[&evict]].concat());
@@ -245,13 +246,36 @@ fn a_first_pass_finds_what_the_run_finds() {
 }
 
 #[test]
+fn a_first_pass_heeds_trims_and_takes_flushes() {
+    let classified = "belief.hotness.buffer = { preload = \"classified\" }";
+    let found = |requests: &[(Op, u64)]| {
+        let mut rig = Rig::new(&[&HIRE[..], &[classified]].concat());
+        let mut rehearsal = rig.drive.rehearsal().expect("it is asked for");
+        for &(op, page) in requests {
+            rig.drive.rehearse(&mut rehearsal, op, page * SPP, SPP as u32);
+        }
+        rig.drive.rehearsed(rehearsal);
+        rig.drive.hotness().expect("it is learned").1
+    };
+    let all = found(&[]).iter().sum::<u64>();
+    assert_eq!(found(&[(Op::Read, 7), (Op::Write, 8)]), [1, all - 2, 1]);
+    // A page that is trimmed in the buffer, and one that had left it.
+    assert_eq!(found(&[(Op::Read, 7), (Op::Trim, 7), (Op::Write, 8)]), [0, all - 1, 1]);
+    let drives_out = [0, 1, 2, 3].map(|page| (Op::Write, page));
+    let gone = [&[(Op::Read, 7)], &drives_out[..], &[(Op::Trim, 7)]].concat();
+    assert_eq!(found(&gone), [0, all - 4, 4]);
+    // A flush ends no page's stay: it is used in both ways before it leaves.
+    assert_eq!(found(&[(Op::Write, 7), (Op::Flush, 0), (Op::Read, 7)]), [0, all, 0]);
+}
+
+#[test]
 fn data_that_is_there_at_the_start_was_programmed_as_it_would_be() {
     let sets = |start: &'static str| {
         let classified = "belief.hotness.buffer = { preload = \"classified\" }";
         let mut rig = Rig::new(&[&HIRE[..], &[classified, "start.fill = 0.5", start]].concat());
         let mut rehearsal = rig.drive.rehearsal().unwrap();
-        for (page, write) in [(5, false), (6, true), (7, true), (7, false)] {
-            rig.drive.rehearse(&mut rehearsal, page, write);
+        for (page, op) in [(5, Op::Read), (6, Op::Write), (7, Op::Write), (7, Op::Read)] {
+            rig.drive.rehearse(&mut rehearsal, op, page * SPP, SPP as u32);
         }
         rig.drive.rehearsed(rehearsal);
         rig.drive.program_start();

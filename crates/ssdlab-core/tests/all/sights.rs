@@ -101,7 +101,7 @@ fn a_survey_tells_what_makes_pages_err_and_how_long_their_programs_take() {
     let times = "timing.program = [\"100us\", \"300us\"]";
     let survey_of = |physics: &str, look: &dyn Fn(Survey) -> f64| {
         let resolved = Rig::new(&[physics, times]).drive.resolved().clone();
-        look(Survey::new(&resolved.chip, &resolved.page_order, (4096, Nanos::from_ns(BUS))))
+        look(Survey::new(&resolved.chip, &resolved.page_order, &resolved.flash))
     };
     let day = Nanos::from_ms(86_400_000);
     let fresh =

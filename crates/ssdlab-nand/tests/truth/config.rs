@@ -137,7 +137,13 @@ fn voltages_that_do_not_fit_are_refused_by_their_key() {
     assert_eq!(of("", "base_factor = 2", ""), "timing.voltages[1].base_factor");
     assert_eq!(of("", "step_volts = 0.4", ""), "timing.voltages[1].step_volts");
     assert_eq!(of("step_volts = 0.3", "step_volts = -1", ""), "timing.voltages[1].step_volts");
-    assert_eq!(of("volts = [1, 2]", "volts = [1]", ""), "timing.voltages[1].volts");
+    let eight = "volts = [1, 2, 3, 4, 5, 6, 7, 8]";
+    assert_eq!(of(eight, "volts = [1, 2]", ""), "timing.voltages[1].volts");
+    assert_eq!(of("", eight, ""), "timing.voltages[1].volts");
+    // As many as a cell has states.
+    let (key, got, expected) = refused(&format!("{normal}volts = [1, 2, 3, 4]"), "");
+    assert_eq!((&*key, &*got), ("timing.voltages[0].volts", "4 voltages"));
+    assert_eq!(expected, "8, one for each state of the cell (tlc)");
     assert_eq!(of("volts = [2, 1]", "", ""), "timing.voltages[0].volts");
     assert_eq!(of("sense = '1us'", "", ""), "timing.voltages[0].sense");
     assert_eq!(of("", "transfer = '0us'", ""), "timing.voltages[1].transfer");

@@ -64,7 +64,7 @@ fn hire() -> TimingConfig {
 
 #[test]
 fn voltage_classes_read_and_wear_as_in_hire() {
-    let chip = resolve(&hire(), &PhysicsConfig::Flat, 1).unwrap();
+    let chip = Chip::resolve(&geometry(Cell::Mlc), &hire(), &PhysicsConfig::Flat, 1).unwrap();
     let page = chip_page_bytes();
     let expected = [("normal", 90, 80, 1.0), ("boosted", 30, 40, 1.2), ("reduced", 210, 100, 0.8)];
     assert_eq!(chip.voltages().len(), 3);

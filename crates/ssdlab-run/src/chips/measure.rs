@@ -102,10 +102,8 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     fn new(prepared: &'a Prepared, retries: &RetriesConfig) -> Bench<'a> {
         let resolved = &*prepared.resolved;
-        let page = resolved.geometry().page_size;
-        let on_bus = resolved.config.flash.bus_rate.time_for(page);
         Bench {
-            survey: Survey::new(&resolved.chip, &resolved.page_order, (page.get(), on_bus)),
+            survey: Survey::new(&resolved.chip, &resolved.page_order, &resolved.flash),
             pages: resolved.geometry().pages as u16,
             celsius: retries.temperature.celsius,
             activation_ev: retries.temperature.activation_ev,

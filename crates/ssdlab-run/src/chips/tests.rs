@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::PathBuf;
 
-use ssdlab_base::Nanos;
 use ssdlab_core::flash::Survey;
 
 use super::*;
@@ -124,7 +123,7 @@ fn what_is_measured_is_what_the_physics_says() {
     let resolved = &*prepared.resolved;
     let geometry = resolved.geometry();
     let of_chip = geometry.dies * geometry.planes * geometry.blocks;
-    let survey = Survey::new(&resolved.chip, &resolved.page_order, (0, Nanos::ZERO));
+    let survey = Survey::new(&resolved.chip, &resolved.page_order, &resolved.flash);
     let own = survey.erase(of_chip / 6, 0.0).as_us();
     let next = survey.erase(geometry.channels * geometry.chips * of_chip + of_chip / 6, 0.0);
     assert_ne!(of("t_erase_us")[0], own);

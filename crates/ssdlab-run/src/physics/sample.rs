@@ -39,10 +39,8 @@ pub(super) struct Sampler<'a> {
 
 impl<'a> Sampler<'a> {
     pub(super) fn new(resolved: &'a Resolved) -> Sampler<'a> {
-        let page = resolved.geometry().page_size.get();
-        let on_bus = resolved.config.flash.bus_rate.time_for(resolved.geometry().page_size);
         Sampler {
-            survey: Survey::new(&resolved.chip, &resolved.page_order, (page, on_bus)),
+            survey: Survey::new(&resolved.chip, &resolved.page_order, &resolved.flash),
             resolved,
             dwell: resolved.config.start.dwell,
         }
