@@ -10,7 +10,19 @@ from types import FrameType
 import click
 
 from ssdlab import __version__
-from ssdlab.cli import catalogue, config, exits, fit, ldpc, physics, run, state, trace, workload
+from ssdlab.cli import (
+    catalogue,
+    config,
+    exits,
+    fit,
+    ldpc,
+    physics,
+    reproduce,
+    run,
+    state,
+    trace,
+    workload,
+)
 from ssdlab.cli.lines import Group, line_of
 from ssdlab.errors import InputError, InternalError
 
@@ -35,6 +47,7 @@ ssdlab.add_command(ldpc.ldpc)
 ssdlab.add_command(fit.fit_command)
 ssdlab.add_command(trace.trace)
 ssdlab.add_command(workload.workload)
+ssdlab.add_command(reproduce.reproduce_command)
 
 
 def main() -> None:

@@ -1,0 +1,135 @@
+"""What the papers claim, as data: ``claims.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib.resources import files
+from typing import Any
+
+SYSTEMS = {
+    "dlv": "DLV",
+    "pa-ssd": "PA-SSD",
+    "pv-read": "PV-read",
+    "readguard": "ReadGuard",
+    "hire": "HIRE",
+}
+"""The systems as the command names them, and as they are called."""
+
+_POINTS, _PART = 10.0, 0.25
+
+
+class Verdict(StrEnum):
+    """How a figure of ours stands to the paper's; the better is the smaller."""
+
+    REPRODUCED = "reproduced"
+    DIRECTION = "direction only"
+    NOT = "not reproduced"
+    LEFT_OUT = "left out"
+
+    @classmethod
+    def worst(cls, verdicts: Sequence[Verdict]) -> Verdict:
+        """Return the worst of them: that of a claim is its figures' worst."""
+        return max(verdicts, key=list(cls).index)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure that a paper gives.
+
+    ``of`` says of what it is; ``unit`` is ``%`` for a change or a share in percent. ``near`` it is
+    what differs from it by 10 points (if it is in percent) or a quarter of it at most, or by
+    ``within`` of it; or ours must be ``at_most`` or ``at_least`` as large. What is on the same
+    side of ``neutral`` has at least its direction; without one, a bound is kept or it is not.
+    """
+
+    of: str
+    paper: float
+    unit: str = "%"
+    judged: str = "near"
+    within: float | None = None
+    neutral: float | None = None
+    form: str = "+.1f"
+
+    def verdict(self, ours: float) -> Verdict:
+        """Judge a figure of ours."""
+        if self._holds(ours):
+            return Verdict.REPRODUCED
+        neutral = self._neutral()
+        if neutral is not None and (ours - neutral) * (self.paper - neutral) > 0:
+            return Verdict.DIRECTION
+        return Verdict.NOT
+
+    def _holds(self, ours: float) -> bool:
+        if self.judged == "at_most":
+            return ours <= self.paper
+        if self.judged == "at_least":
+            return ours >= self.paper
+        neutral = self._neutral() or 0.0
+        part = abs(self.paper) * (_PART if self.within is None else self.within)
+        is_wide = self.unit == "%" and self.within is None
+        near = abs(ours - self.paper) <= (max(_POINTS, part) if is_wide else part)
+        return near and ((ours - neutral) * (self.paper - neutral) > 0 or self.paper == neutral)
+
+    def _neutral(self) -> float | None:
+        if self.neutral is None and self.judged == "near":
+            return 0.0
+        return self.neutral
+
+    def written(self, value: float) -> str:
+        """Write a value as this figure is written."""
+        return f"{value:{self.form}}{' ' if self.unit else ''}{self.unit}".replace("-", "−")
+
+    def bound(self) -> str:
+        """Write what the paper gives."""
+        sign = {"at_most": "≤ ", "at_least": "≥ "}.get(self.judged, "")
+        return sign + self.written(self.paper)
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Other answers to what a ruling decided: each the settings that give it, with spaces between.
+
+    ``of`` are the schemes that have a use for them; all, if there are none.
+    """
+
+    about: str
+    variants: Sequence[str]
+    of: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim: what is compared, the paper's figures, and what is known if ours differ.
+
+    ``ruled`` is how the claim was read, where its words leave that open; ``tried`` what was found
+    where it does not reproduce, ``settle`` what would settle it, ``sweeps`` the rulings involved.
+    """
+
+    id: str
+    system: str
+    what: str
+    source: str
+    figures: Sequence[Figure]
+    ruled: str = ""
+    tried: str = ""
+    settle: str = ""
+    sweeps: Sequence[Sweep] = field(default_factory=tuple)
+
+
+def claims(systems: Sequence[str] = tuple(SYSTEMS)) -> list[Claim]:
+    """Return the claims of these systems, in the ledger's order."""
+    text = (files("ssdlab.claims") / "claims.toml").read_text(encoding="utf-8")
+    return [_claim(data) for data in tomllib.loads(text)["claim"] if data["system"] in systems]
+
+
+def _claim(data: Mapping[str, Any]) -> Claim:
+    given: dict[str, Any] = {
+        key: " ".join(value.split()) if isinstance(value, str) else value
+        for key, value in data.items()
+    }
+    given["figures"] = [Figure(**one) for one in data["figures"]]
+    given["sweeps"] = [Sweep(**one) for one in data.get("sweeps", ())]
+    return Claim(**given)

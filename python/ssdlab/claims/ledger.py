@@ -1,0 +1,211 @@
+"""The ledger: every claim beside what our runs show of it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ssdlab import __version__
+from ssdlab.claims.declared import SYSTEMS, Claim, Sweep, Verdict, claims
+from ssdlab.claims.rules import RULES, NeverRanError, Rule
+from ssdlab.claims.runs import Job, Jobs, Kept, Runs, as_job
+from ssdlab.claims.scope import Scope, traces_in
+from ssdlab.errors import InputError
+from ssdlab.intervals import Interval, interval
+from ssdlab.names import hint
+from ssdlab.plans import whole
+
+SEEDS = 3
+"""Seeds of a whole ledger; a quick one has one."""
+KEPT = "runs"
+"""The folder of finished runs in that of the ledger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What a claim's figures are under other settings, and under which."""
+
+    settings: str
+    ours: Sequence[float]
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """A ruling, and what the figures are if it had been another."""
+
+    sweep: Sweep
+    variants: Sequence[Variant]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A claim and what came of it.
+
+    ``ours`` are means over seeds, one a figure; none if the claim was left out or, as ``why``
+    says, what it is about never happened. ``loads`` tells twins from real traces.
+    """
+
+    claim: Claim
+    verdict: Verdict
+    ours: Sequence[Interval] = ()
+    verdicts: Sequence[Verdict] = ()
+    seeds: Sequence[int] = ()
+    loads: str = ""
+    why: str = ""
+    swept: Sequence[Swept] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether it was looked at and did not reproduce in full."""
+        return self.verdict in (Verdict.DIRECTION, Verdict.NOT)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as it stands in JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Claims and what came of them, and what they were found with."""
+
+    rows: Sequence[Row]
+    quick: bool
+    seeds: Sequence[int]
+    runs: int
+    traces: Mapping[str, str] = field(default_factory=dict)
+    version: str = __version__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as it stands in JSON."""
+        return {**asdict(self), "rows": [row.to_dict() for row in self.rows]}
+
+    def count(self, verdict: Verdict) -> int:
+        """Return how many claims came out so."""
+        return sum(row.verdict == verdict for row in self.rows)
+
+
+def reproduce(
+    systems: Iterable[str] = tuple(SYSTEMS),
+    *,
+    out: str | Path,
+    quick: bool = False,
+    traces: str | Path | None = None,
+    jobs: int | None = None,
+    seeds: int | None = None,
+) -> Ledger:
+    """Recompute what the papers claim of these systems; see docs/reproduction.md.
+
+    Finished runs are kept in the folder ``out``, and a call that was stopped goes on there.
+    ``traces`` is a folder of real traces, which take the place of the twins of their names.
+    Raises :class:`InputError` if an input is wrong, :class:`KeyboardInterrupt` on Ctrl-C.
+    """
+    systems = list(systems)
+    for name in systems:
+        if name not in SYSTEMS:
+            expected = f"one of {', '.join(SYSTEMS)}{hint(name, SYSTEMS)}"
+            raise InputError(f"nothing to reproduce: got {name!r}, expected {expected}")
+        importlib.import_module(f"ssdlab.claims.{name.replace('-', '_')}")
+    count = whole("--seeds", (1 if quick else SEEDS) if seeds is None else seeds, 1)
+    real = {} if traces is None else traces_in(traces)
+    scopes = [Scope(seed, quick, real) for seed in range(1, count + 1)]
+    book = _Book(Kept(Path(out) / KEPT), jobs, scopes)
+    asked = [one for one in claims(systems) if one.id in RULES]
+    book.make((RULES[one.id], scope) for one in asked for scope in scopes)
+    rows = [book.row(one) for one in asked]
+    if not quick:
+        failed = [row.claim for row in rows if row.failed]
+        book.make(
+            (RULES[one.id], _under(scopes[0], sweep, variant))
+            for one in failed
+            for sweep in one.sweeps
+            for variant in sweep.variants
+        )
+        rows = [replace(row, swept=list(book.swept(row))) for row in rows]
+    shown = {name: path.name for name, path in real.items()}
+    return Ledger(rows, quick, [scope.seed for scope in scopes], len(book.made), shown)
+
+
+def _under(scope: Scope, sweep: Sweep, variant: str) -> Scope:
+    return replace(scope, settings=variant.split(), schemes=sweep.of)
+
+
+class _Book:
+    """Runs what rules ask for, and finds their figures."""
+
+    def __init__(self, kept: Kept, count: int | None, scopes: Sequence[Scope]) -> None:
+        self._kept, self._count, self._scopes = kept, count, scopes
+        self.made: set[str] = set()
+
+    def make(self, asked: Iterable[tuple[Rule, Scope]]) -> None:
+        """Run what is not kept; what several ask for once."""
+        jobs: dict[str, Job] = {}
+        for rule, scope in asked:
+            if rule.seeds is None or scope.seed <= rule.seeds:
+                jobs |= {
+                    job.name(): job for jobs_of in _sets(rule, scope) for job in _jobs(jobs_of)
+                }
+        self.made |= jobs.keys()
+        self._kept.make(jobs.values(), self._count)
+
+    def row(self, claim: Claim) -> Row:
+        rule = RULES[claim.id]
+        scopes = self._scopes[: rule.seeds]
+        loads = _loads(job for jobs in _sets(rule, scopes[0]) for job in _jobs(jobs))
+        if rule.sets and not all(_sets(rule, scopes[0])):
+            return Row(claim, Verdict.LEFT_OUT)
+        try:
+            found = [self._figures(claim, scope) for scope in scopes]
+        except NeverRanError as reason:
+            return Row(claim, Verdict.NOT, loads=loads, why=str(reason))
+        ours = [interval(values) for values in zip(*found, strict=True)]
+        verdicts = [
+            figure.verdict(one.mean) for figure, one in zip(claim.figures, ours, strict=True)
+        ]
+        seeds = [scope.seed for scope in scopes]
+        return Row(claim, Verdict.worst(verdicts), ours, verdicts, seeds, loads)
+
+    def swept(self, row: Row) -> Iterator[Swept]:
+        if not row.failed:
+            return
+        for sweep in row.claim.sweeps:
+            found = []
+            for variant in sweep.variants:
+                try:
+                    ours = self._figures(row.claim, _under(self._scopes[0], sweep, variant))
+                except NeverRanError:
+                    found.append(Variant(variant, (), Verdict.NOT))
+                    continue
+                verdicts = [
+                    figure.verdict(one) for figure, one in zip(row.claim.figures, ours, strict=True)
+                ]
+                found.append(Variant(variant, ours, Verdict.worst(verdicts)))
+            yield Swept(sweep, found)
+
+    def _figures(self, claim: Claim, scope: Scope) -> list[float]:
+        rule = RULES[claim.id]
+        found = rule.figures(*(Runs(jobs, self._kept) for jobs in _sets(rule, scope)))
+        if len(found) != len(claim.figures):
+            raise ValueError(f"{claim.id} has {len(claim.figures)} figures, found {len(found)}")
+        return [float(one) for one in found]
+
+
+def _sets(rule: Rule, scope: Scope) -> list[Jobs]:
+    return [make(scope) for make in rule.sets]
+
+
+def _jobs(jobs: Jobs) -> Iterator[Job]:
+    return (as_job(asked) for asked in jobs.values())
+
+
+def _loads(jobs: Iterable[Job]) -> str:
+    """Say whether twins ran, or real traces, or both."""
+    plans = [job.plan for job in jobs]
+    kinds = {
+        "real traces": any(plan.trace is not None for plan in plans),
+        "twins": any("/" in (plan.workload or "") for plan in plans),
+    }
+    return " and ".join(name for name, there in kinds.items() if there)

@@ -1,0 +1,159 @@
+"""The runs of a ledger: each is kept when it ends, and what is kept is not run again."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import joblib
+
+from ssdlab import __version__, _native, api
+from ssdlab.errors import InputError, Interrupted
+from ssdlab.plans import Plan, to_json
+from ssdlab.progress import Line
+from ssdlab.results import Result
+
+Key = tuple[str, ...]
+Make = Callable[[Plan], Any]
+
+
+def simulated(plan: Plan) -> dict[str, Any]:
+    """Run a plan; its result as plain data."""
+    return api.run(plan).to_dict()
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Something to be made of a plan: a result, or what ``make`` returns, which is plain data.
+
+    ``make`` is a function that stands in a module, so that another process can call it.
+    """
+
+    plan: Plan
+    make: Make = simulated
+
+    def name(self) -> str:
+        """Return what this is and nothing else is: of the same build, with the same files."""
+        made = [f"{self.make.__module__}.{self.make.__qualname__}"]
+        if self.make is not simulated:
+            made.append(inspect.getsource(sys.modules[self.make.__module__]))
+        inputs = [] if self.plan.trace is None else [_stamp(Path(self.plan.trace))]
+        told = [_build(), made, to_json(self.plan), inputs]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+
+
+Jobs = Mapping[Key, Plan | Job]
+"""Runs, each with a name among its like: ``("hire", "stg1")``."""
+
+
+def as_job(asked: Plan | Job) -> Job:
+    """Return a plan as a job."""
+    return asked if isinstance(asked, Job) else Job(asked)
+
+
+@cache
+def _build() -> str:
+    """Return what makes figures what they are, besides their inputs: this build of ssdlab."""
+    return __version__ + hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()
+
+
+def _stamp(path: Path) -> list[Any]:
+    try:
+        known = path.stat()
+    except OSError as error:
+        raise InputError.at(str(path), f"cannot be read: {error.strerror}") from None
+    return [str(path.resolve()), known.st_size, known.st_mtime_ns]
+
+
+class Kept:
+    """Finished jobs, a file each in a folder: what was stopped goes on there."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keep them in this folder, which is made if it is not there."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError.at("--out", f"cannot write {folder}: {error.strerror}") from None
+        self._folder = folder
+
+    def _file(self, job: Job) -> Path:
+        return self._folder / f"{job.name()}.json"
+
+    def make(self, jobs: Iterable[Job], count: int | None = None) -> None:
+        """Make what is not there, ``count`` at a time; each is kept as soon as it has ended.
+
+        Raises :class:`KeyboardInterrupt` on Ctrl-C, and what :func:`ssdlab.run` raises.
+        """
+        files = {self._file(job): job for job in jobs}
+        missing = {file: job for file, job in files.items() if not file.exists()}
+        if not missing:
+            return
+        # Longest first would be best; runs of one set are alike, so that any order will do.
+        tasks = (joblib.delayed(_make)(job, file) for file, job in missing.items())
+        pool = joblib.Parallel(
+            n_jobs=min(count or api.cores(), len(missing)), return_as="generator_unordered"
+        )
+        done, whole = len(files) - len(missing), len(files)
+        with Line() as line:
+            line(_progress(done, whole))
+            for is_whole in pool(tasks):
+                if not is_whole:
+                    raise KeyboardInterrupt
+                done += 1
+                line(_progress(done, whole))
+
+    def read(self, job: Job) -> Any:
+        """Return what was made."""
+        data = json.loads(self._file(job).read_text(encoding="utf-8"))
+        return Result.from_dict(data) if job.make is simulated else data
+
+
+def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, bool]]:
+    return [(1.0, 0, False, True)] * done + [(0.0, 0, False, False)] * (whole - done)
+
+
+def _make(job: Job, file: Path) -> bool:
+    """Make a job and keep it; whether it came to its end."""
+    try:
+        made = job.make(job.plan)
+    except (Interrupted, KeyboardInterrupt):
+        return False
+    whole = file.with_suffix(f".{os.getpid()}.part")
+    whole.write_text(json.dumps(made), encoding="utf-8")
+    whole.replace(file)
+    return True
+
+
+class Runs(Mapping[Key, Any]):
+    """Jobs of a set by their names, read when they are asked for."""
+
+    def __init__(self, jobs: Jobs, kept: Kept) -> None:
+        """Read these from there."""
+        self._jobs, self._kept = jobs, kept
+        self._read: dict[Key, Any] = {}
+
+    def __getitem__(self, key: Key) -> Any:
+        """Return a result, or what a job's function returned."""
+        if key not in self._read:
+            self._read[key] = self._kept.read(as_job(self._jobs[key]))
+        return self._read[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        """Go through the names, in the order of the set."""
+        return iter(self._jobs)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._jobs)
+
+    def names(self, at: int) -> list[str]:
+        """Return what stands at a place of the names, each once, in their order."""
+        return list(dict.fromkeys(key[at] for key in self))

@@ -1,0 +1,80 @@
+"""Of what the runs of the claims are made: a seed, how much of each workload, real traces."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ssdlab import _native
+from ssdlab.errors import InputError
+from ssdlab.plans import Plan, assignments
+
+_TITLE = re.compile(r"twin of (.*) \(")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What all runs of a ledger have in common, or those of one of its seeds.
+
+    ``quick`` cuts workloads short and leaves some out; ``traces`` are files in place of twins, by
+    the twin's name; ``settings`` come on top of every run, or of those of some schemes.
+    """
+
+    seed: int = 1
+    quick: bool = False
+    traces: Mapping[str, Path] = field(default_factory=dict)
+    settings: Sequence[str] = ()
+    schemes: Sequence[str] = ()
+
+    def cut(self, requests: int | None, quick: int) -> int | None:
+        """Return how many requests run: in a quick ledger so many, else ``requests``."""
+        return quick if self.quick else requests
+
+    def some(self, names: Sequence[str], quick: Sequence[str]) -> Sequence[str]:
+        """Return the workloads or values that run: in a quick ledger these, else all."""
+        return quick if self.quick else names
+
+    def plan(self, device: str, scheme: str, workload: str, **options: Any) -> Plan:
+        """Return a run of a twin, or of the trace that takes its place."""
+        load: dict[str, Any] = {"workload": workload}
+        if workload in self.traces:
+            load = {"trace": self.traces[workload], "fit": True}
+        settings = assignments(options.pop("set", ()))
+        if not self.schemes or scheme in self.schemes:
+            settings = [*settings, *self.settings]
+        return Plan(device=device, scheme=scheme, seed=self.seed, set=settings, **load, **options)
+
+
+def traces_in(folder: str | Path) -> dict[str, Path]:
+    """Return the files of a folder that take the place of twins, by the twin's name.
+
+    A file is called as the trace is (``hm_0.csv.gz``, ``Financial1.spc``) or as its twin
+    (``fin1.csv``); case and punctuation do not matter. Raises :class:`InputError` if there is no
+    such folder or nothing in it has such a name.
+    """
+    try:
+        files = sorted(path for path in Path(folder).iterdir() if path.is_file())
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError.at("--traces", f"cannot read {str(folder)!r}: {reason}") from None
+    named = {_plain(path.name.partition(".")[0]): path for path in files}
+    twins = [twin for twin in json.loads(_native.twins()) if not twin["members"]]
+    found = {twin["name"]: named[name] for twin in twins for name in _names(twin) if name in named}
+    if not found:
+        expected = "files called as the traces are, such as hm_0.csv.gz or Financial1.spc"
+        raise InputError.at("--traces", f"no trace in {str(folder)!r}: expected {expected}")
+    return found
+
+
+def _names(twin: Mapping[str, Any]) -> list[str]:
+    title = _TITLE.match(twin["title"])
+    called = [twin["name"].partition("/")[2], title[1] if title else ""]
+    return [_plain(name) for name in called if name]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,0 +1,130 @@
+"""The ledger as text and in Markdown."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from ssdlab.claims.declared import SYSTEMS, Figure, Verdict
+from ssdlab.claims.ledger import Ledger, Row, Swept
+from ssdlab.intervals import Interval
+from ssdlab.text import NONE, WIDTH
+
+_INDENT = "    "
+_LEFT_OUT = "left out of a quick ledger: its runs are too long"
+
+
+def ours(figure: Figure, found: Interval) -> str:
+    """Write a figure of ours, with half the width of its interval over seeds."""
+    if found.half_width_95 is None:
+        return figure.written(found.mean)
+    unit = f" {figure.unit}" if figure.unit else ""
+    width = f"{found.half_width_95:{figure.form.lstrip('+')}}"
+    return f"{figure.written(found.mean).removesuffix(unit)} ± {width}{unit}"
+
+
+def text(ledger: Ledger) -> str:
+    """Return the ledger for a terminal."""
+    parts = []
+    for system, title in SYSTEMS.items():
+        rows = [row for row in ledger.rows if row.claim.system == system]
+        if rows:
+            parts.append(title)
+            parts += ["\n".join(_block(row)) for row in rows]
+    parts.append(summary(ledger))
+    return "\n\n".join(parts)
+
+
+def _block(row: Row) -> Iterator[str]:
+    head = f"{row.claim.id:<4}{row.claim.what}"
+    yield from textwrap.wrap(head, WIDTH, subsequent_indent=_INDENT)
+    if row.verdict == Verdict.LEFT_OUT:
+        yield f"{_INDENT}{_LEFT_OUT}"
+        return
+    told = f"{row.verdict}{f' ({row.loads})' if row.loads else ''}"
+    cells = [
+        (figure.of, figure.bound(), found, verdict)
+        for figure, found, verdict in zip(
+            row.claim.figures, _written(row), _verdicts(row), strict=True
+        )
+    ]
+    widths = [max(len(cell[at]) for cell in cells) for at in range(3)]
+    for of, paper, found, verdict in cells:
+        mark = "" if len(cells) == 1 else f"  {verdict}"
+        line = f"{of:<{widths[0]}}  paper {paper:>{widths[1]}}  ours {found:>{widths[2]}}"
+        yield f"{_INDENT}{line}{mark}".rstrip()
+    yield f"{_INDENT}{told}{f': {row.why}' if row.why else ''}"
+
+
+def _written(row: Row) -> list[str]:
+    if not row.ours:
+        return [NONE] * len(row.claim.figures)
+    return [ours(figure, one) for figure, one in zip(row.claim.figures, row.ours, strict=True)]
+
+
+def _verdicts(row: Row) -> Sequence[str]:
+    return row.verdicts or [""] * len(row.claim.figures)
+
+
+def summary(ledger: Ledger) -> str:
+    """Say how many claims came out how, and what they were found with."""
+    counts = [f"{ledger.count(verdict)} {verdict}" for verdict in Verdict if ledger.count(verdict)]
+    one = "seed 1" if len(ledger.seeds) == 1 else f"seeds 1 to {len(ledger.seeds)}"
+    how = f"{ledger.runs} runs, {one}, ssdlab {ledger.version}"
+    how += ", quick: workloads are cut short, and some left out" if ledger.quick else ""
+    return f"{len(ledger.rows)} claims: {', '.join(counts)}\n{how}"
+
+
+def markdown(ledger: Ledger) -> str:
+    """Return the ledger as a page: the table, and what is known of what did not reproduce."""
+    lines = []
+    for system, title in SYSTEMS.items():
+        rows = [row for row in ledger.rows if row.claim.system == system]
+        if not rows:
+            continue
+        lines += [f"## {title}", "", "| claim | of what | paper | ours | verdict | runs |"]
+        lines += ["|---" * 6 + "|"]
+        for row in rows:
+            lines += _cells(row)
+        lines.append("")
+        for row in rows:
+            lines += _why(row)
+    counts = summary(ledger).replace("\n", "; ")
+    return "\n".join([f"{counts}.", "", *lines]).rstrip() + "\n"
+
+
+def _cells(row: Row) -> Iterator[str]:
+    left_out = row.verdict == Verdict.LEFT_OUT
+    yield f"| **{row.claim.id}** | {row.claim.what} | | | **{row.verdict}** | {row.loads} |"
+    if left_out:
+        return
+    for figure, found, verdict in zip(
+        row.claim.figures, _written(row), _verdicts(row), strict=True
+    ):
+        yield f"| | {figure.of} | {figure.bound()} | {found} | {verdict} | |"
+
+
+def _why(row: Row) -> Iterator[str]:
+    claim = row.claim
+    if claim.ruled:
+        yield from [f"*{claim.id}, as read*: {claim.ruled}", ""]
+    if not row.failed:
+        return
+    known = [row.why, claim.tried, f"*What would settle it*: {claim.settle}" * bool(claim.settle)]
+    yield from [f"**{claim.id}**: {' '.join(part for part in known if part)}", ""]
+    for swept in row.swept:
+        yield from _sweep(row, swept)
+
+
+def _sweep(row: Row, swept: Swept) -> Iterator[str]:
+    figures = row.claim.figures
+    yield from [f"{row.claim.id}, {swept.sweep.about}:", ""]
+    yield f"| settings | {' | '.join(figure.of for figure in figures)} | verdict |"
+    yield "|---" * (len(figures) + 2) + "|"
+    yield f"| as ruled | {' | '.join(_written(row))} | {row.verdict} |"
+    for variant in swept.variants:
+        pairs = zip(figures, variant.ours, strict=True) if variant.ours else ()
+        cells = [figure.written(one) for figure, one in pairs] or [NONE] * len(figures)
+        settings = " ".join(f"`{one}`" for one in variant.settings.split())
+        yield f"| {settings} | {' | '.join(cells)} | {variant.verdict} |"
+    yield ""

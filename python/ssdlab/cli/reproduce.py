@@ -1,0 +1,62 @@
+"""``ssdlab reproduce``: what the five papers claim, recomputed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from ssdlab.claims import SYSTEMS, words
+from ssdlab.claims.ledger import SEEDS, reproduce
+from ssdlab.cli import exits
+from ssdlab.cli.lines import Whole
+from ssdlab.errors import InputError
+from ssdlab.files import Folder
+from ssdlab.names import hint
+
+_ALL = "all"
+_OUT = "ssdlab-reproduction"
+
+
+@click.command(name="reproduce")
+@click.argument("system", default=_ALL, metavar=f"[{'|'.join(SYSTEMS)}|{_ALL}]")
+@click.option("--quick", is_flag=True, help="A first look in minutes: short runs, one seed.")
+@click.option("--traces", metavar="DIR", help="Real traces, which take the place of their twins.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    default=_OUT,
+    show_default=True,
+    help="Where the ledger goes, and finished runs: what was stopped goes on there.",
+)
+@click.option("--jobs", type=Whole(1), metavar="N", help="Runs at a time; all cores if not given.")
+@click.option(
+    "--seeds",
+    type=Whole(1),
+    metavar="N",
+    help=f"Seeds from 1 on; {SEEDS} if not given, 1 with --quick.",
+)
+def reproduce_command(system: str, **given: Any) -> int:
+    """Recompute the claims of the papers, and set them beside what they print.
+
+    docs/reproduction.md has the last full result, and says what there is to see.
+    """
+    if system not in (*SYSTEMS, _ALL):
+        known = (*SYSTEMS, _ALL)
+        expected = f"one of {', '.join(known)}{hint(system, known)}"
+        raise InputError(f"ssdlab reproduce: got {system!r}, expected {expected}")
+    systems = tuple(SYSTEMS) if system == _ALL else (system,)
+    folder = Folder("--out", given["out"])
+    try:
+        ledger = reproduce(systems, **given)
+    except KeyboardInterrupt:
+        click.echo(
+            f"interrupted: finished runs are kept in {given['out']}, and the same command goes on",
+            err=True,
+        )
+        return exits.INTERRUPTED
+    data = json.dumps(ledger.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    folder.write({"ledger.md": words.markdown(ledger).encode(), "ledger.json": data.encode()})
+    click.echo(words.text(ledger))
+    return 0
