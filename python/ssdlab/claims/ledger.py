@@ -10,7 +10,7 @@ from typing import Any
 
 from ssdlab import __version__
 from ssdlab.claims.declared import SYSTEMS, Claim, Sweep, Verdict, claims
-from ssdlab.claims.rules import RULES, NeverRanError, Rule
+from ssdlab.claims.rules import PICTURES, RULES, NeverRanError, Picture, Rows, Set
 from ssdlab.claims.runs import Job, Jobs, Kept, Runs, as_job
 from ssdlab.claims.scope import Scope, traces_in
 from ssdlab.errors import InputError
@@ -76,12 +76,18 @@ class Ledger:
     quick: bool
     seeds: Sequence[int]
     runs: int
+    digest: str
     traces: Mapping[str, str] = field(default_factory=dict)
     version: str = __version__
+    pictures: Sequence[tuple[Picture, Rows]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as it stands in JSON."""
-        return {**asdict(self), "rows": [row.to_dict() for row in self.rows]}
+        drawn = [
+            {"system": one.system, "figure": one.figure, "title": one.title, "rows": rows}
+            for one, rows in self.pictures
+        ]
+        return {**asdict(replace(self, pictures=())), "pictures": drawn}
 
     def count(self, verdict: Verdict) -> int:
         """Return how many claims came out so."""
@@ -108,25 +114,47 @@ def reproduce(
         if name not in SYSTEMS:
             expected = f"one of {', '.join(SYSTEMS)}{hint(name, SYSTEMS)}"
             raise InputError(f"nothing to reproduce: got {name!r}, expected {expected}")
-        importlib.import_module(f"ssdlab.claims.{name.replace('-', '_')}")
+        load(name)
     count = whole("--seeds", (1 if quick else SEEDS) if seeds is None else seeds, 1)
     real = {} if traces is None else traces_in(traces)
     scopes = [Scope(seed, quick, real) for seed in range(1, count + 1)]
     book = _Book(Kept(Path(out) / KEPT), jobs, scopes)
     asked = [one for one in claims(systems) if one.id in RULES]
-    book.make((RULES[one.id], scope) for one in asked for scope in scopes)
+    shown = [one for one in PICTURES if one.system in systems]
+    book.make(
+        [
+            *(
+                (RULES[one.id].sets, scope)
+                for one in asked
+                for scope in scopes[: RULES[one.id].seeds]
+            ),
+            *((one.sets, scopes[0]) for one in shown),
+        ]
+    )
     rows = [book.row(one) for one in asked]
     if not quick:
         failed = [row.claim for row in rows if row.failed]
         book.make(
-            (RULES[one.id], _under(scopes[0], sweep, variant))
+            (RULES[one.id].sets, _under(scopes[0], sweep, variant))
             for one in failed
             for sweep in one.sweeps
             for variant in sweep.variants
         )
         rows = [replace(row, swept=list(book.swept(row))) for row in rows]
-    shown = {name: path.name for name, path in real.items()}
-    return Ledger(rows, quick, [scope.seed for scope in scopes], len(book.made), shown)
+    return Ledger(
+        rows,
+        quick,
+        [scope.seed for scope in scopes],
+        book.count(),
+        book.digest(),
+        {name: path.name for name, path in real.items()},
+        pictures=[pair for one in shown for pair in book.drawn(one)],
+    )
+
+
+def load(system: str) -> None:
+    """Load the rules of a system."""
+    importlib.import_module(f"ssdlab.claims.{system.replace('-', '_')}")
 
 
 def _under(scope: Scope, sweep: Sweep, variant: str) -> Scope:
@@ -138,24 +166,39 @@ class _Book:
 
     def __init__(self, kept: Kept, count: int | None, scopes: Sequence[Scope]) -> None:
         self._kept, self._count, self._scopes = kept, count, scopes
-        self.made: set[str] = set()
+        self._made: dict[str, Job] = {}
 
-    def make(self, asked: Iterable[tuple[Rule, Scope]]) -> None:
+    def make(self, asked: Iterable[tuple[Sequence[Set], Scope]]) -> None:
         """Run what is not kept; what several ask for once."""
-        jobs: dict[str, Job] = {}
-        for rule, scope in asked:
-            if rule.seeds is None or scope.seed <= rule.seeds:
-                jobs |= {
-                    job.name(): job for jobs_of in _sets(rule, scope) for job in _jobs(jobs_of)
-                }
-        self.made |= jobs.keys()
+        jobs = {
+            job.name(): job
+            for sets, scope in asked
+            for found in _found(sets, scope)
+            for job in _jobs(found)
+        }
+        self._made |= jobs
         self._kept.make(jobs.values(), self._count)
+
+    def count(self) -> int:
+        """Return how many runs the ledger is made of."""
+        return len(self._made)
+
+    def digest(self) -> str:
+        """Return a hash over what all runs found: the same runs have the same."""
+        return self._kept.digest(self._made.values())
+
+    def drawn(self, picture: Picture) -> Iterator[tuple[Picture, Rows]]:
+        """Find what a picture draws, if its runs were made."""
+        sets = _found(picture.sets, self._scopes[0])
+        if all(sets):
+            yield picture, picture.rows(*(Runs(jobs, self._kept) for jobs in sets))
 
     def row(self, claim: Claim) -> Row:
         rule = RULES[claim.id]
         scopes = self._scopes[: rule.seeds]
-        loads = _loads(job for jobs in _sets(rule, scopes[0]) for job in _jobs(jobs))
-        if rule.sets and not all(_sets(rule, scopes[0])):
+        sets = _found(rule.sets, scopes[0])
+        loads = _loads(job for jobs in sets for job in _jobs(jobs))
+        if not all(sets):
             return Row(claim, Verdict.LEFT_OUT)
         try:
             found = [self._figures(claim, scope) for scope in scopes]
@@ -187,14 +230,14 @@ class _Book:
 
     def _figures(self, claim: Claim, scope: Scope) -> list[float]:
         rule = RULES[claim.id]
-        found = rule.figures(*(Runs(jobs, self._kept) for jobs in _sets(rule, scope)))
+        found = rule.figures(*(Runs(jobs, self._kept) for jobs in _found(rule.sets, scope)))
         if len(found) != len(claim.figures):
             raise ValueError(f"{claim.id} has {len(claim.figures)} figures, found {len(found)}")
         return [float(one) for one in found]
 
 
-def _sets(rule: Rule, scope: Scope) -> list[Jobs]:
-    return [make(scope) for make in rule.sets]
+def _found(sets: Iterable[Set], scope: Scope) -> list[Jobs]:
+    return [make(scope) for make in sets]
 
 
 def _jobs(jobs: Jobs) -> Iterator[Job]:
@@ -205,7 +248,7 @@ def _loads(jobs: Iterable[Job]) -> str:
     """Say whether twins ran, or real traces, or both."""
     plans = [job.plan for job in jobs]
     kinds = {
-        "real traces": any(plan.trace is not None for plan in plans),
+        "real traces": any(plan.trace is not None or plan.mix for plan in plans),
         "twins": any("/" in (plan.workload or "") for plan in plans),
     }
     return " and ".join(name for name, there in kinds.items() if there)

@@ -1,9 +1,10 @@
-"""How figures of ours are found: one function a claim, and sets of runs that claims share."""
+"""How figures of ours are found: a function a claim and a picture, and the runs that they share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ssdlab.claims.runs import Jobs
 from ssdlab.claims.scope import Scope
@@ -42,5 +43,51 @@ def claim(name: str, *sets: Set, seeds: int | None = None) -> Callable[[Figures]
             raise ValueError(f"two functions for {name}")
         RULES[name] = Rule(sets, figures, seeds)
         return figures
+
+    return add
+
+
+Rows = Sequence[tuple[str | float, str, float]]
+"""What a picture draws: where along its axis, which series, and the value there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure of a paper, to be drawn with data of ours.
+
+    ``kind`` is ``bars`` (a group of them at each place), ``lines`` (over numbers) or ``shares``
+    (parts of a whole, a bar at each place); ``x`` and ``y`` are what the axes say, ``number`` how
+    values are written on them, and ``logarithmic`` the axis along which lines go.
+    """
+
+    system: str
+    figure: str
+    title: str
+    what: str
+    kind: str
+    x: str
+    y: str
+    sets: Sequence[Set]
+    rows: Callable[..., Rows]
+    number: str = "~g"
+    logarithmic: bool = False
+    from_zero: bool = True
+
+
+PICTURES: list[Picture] = []
+
+
+def picture(
+    system: str, figure: str, title: str, *sets: Set, **given: Any
+) -> Callable[[Callable[..., Rows]], Callable[..., Rows]]:
+    """Say that the decorated function finds what a paper's figure draws; see :class:`Picture`.
+
+    Its docstring is what stands beside the figure. Pictures are of the first seed.
+    """
+
+    def add(rows: Callable[..., Rows]) -> Callable[..., Rows]:
+        what = " ".join((rows.__doc__ or "").split())
+        PICTURES.append(Picture(system, figure, title, what, sets=sets, rows=rows, **given))
+        return rows
 
     return add

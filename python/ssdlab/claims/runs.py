@@ -13,13 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import joblib
-
 from ssdlab import __version__, _native, api
 from ssdlab.errors import InputError, Interrupted
 from ssdlab.plans import Plan, to_json
 from ssdlab.progress import Line
 from ssdlab.results import Result
+from ssdlab.traces.mixing import App
 
 Key = tuple[str, ...]
 Make = Callable[[Plan], Any]
@@ -45,8 +44,10 @@ class Job:
         made = [f"{self.make.__module__}.{self.make.__qualname__}"]
         if self.make is not simulated:
             made.append(inspect.getsource(sys.modules[self.make.__module__]))
-        inputs = [] if self.plan.trace is None else [_stamp(Path(self.plan.trace))]
-        told = [_build(), made, to_json(self.plan), inputs]
+        files = [Path(app.trace) for app in self.plan.mix if isinstance(app, App)]
+        files += [] if self.plan.trace is None else [Path(self.plan.trace)]
+        inputs = [_stamp(file) for file in files]
+        told = [build(), made, to_json(self.plan), inputs]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
 
 
@@ -60,7 +61,7 @@ def as_job(asked: Plan | Job) -> Job:
 
 
 @cache
-def _build() -> str:
+def build() -> str:
     """Return what makes figures what they are, besides their inputs: this build of ssdlab."""
     return __version__ + hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()
 
@@ -96,7 +97,8 @@ class Kept:
         missing = {file: job for file, job in files.items() if not file.exists()}
         if not missing:
             return
-        # Longest first would be best; runs of one set are alike, so that any order will do.
+        import joblib  # noqa: PLC0415  what loads it every command would wait for
+
         tasks = (joblib.delayed(_make)(job, file) for file, job in missing.items())
         pool = joblib.Parallel(
             n_jobs=min(count or api.cores(), len(missing)), return_as="generator_unordered"
@@ -114,6 +116,14 @@ class Kept:
         """Return what was made."""
         data = json.loads(self._file(job).read_text(encoding="utf-8"))
         return Result.from_dict(data) if job.make is simulated else data
+
+    def digest(self, jobs: Iterable[Job]) -> str:
+        """Return a hash over what was made, without how fast it was."""
+        found = [self.read(job) for job in jobs]
+        told = sorted(
+            one.results_digest if isinstance(one, Result) else json.dumps(one) for one in found
+        )
+        return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
 
 def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, bool]]:

@@ -6,12 +6,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ssdlab import _native
 from ssdlab.errors import InputError
 from ssdlab.plans import Plan, assignments
+from ssdlab.traces.mixing import App
 
 _TITLE = re.compile(r"twin of (.*) \(")
 
@@ -39,10 +41,17 @@ class Scope:
         return quick if self.quick else names
 
     def plan(self, device: str, scheme: str, workload: str, **options: Any) -> Plan:
-        """Return a run of a twin, or of the trace that takes its place."""
+        """Return a run of a twin, or of the trace or the mix of traces that takes its place."""
         load: dict[str, Any] = {"workload": workload}
+        members = _members().get(workload, ())
         if workload in self.traces:
             load = {"trace": self.traces[workload], "fit": True}
+        elif members and all(member in self.traces for member in members):
+            apps = [
+                App(str(self.traces[member]), member.partition("/")[2], queue=at)
+                for at, member in enumerate(members)
+            ]
+            load = {"mix": apps, "fit": True}
         settings = assignments(options.pop("set", ()))
         if not self.schemes or scheme in self.schemes:
             settings = [*settings, *self.settings]
@@ -62,12 +71,23 @@ def traces_in(folder: str | Path) -> dict[str, Path]:
         reason = error.strerror or str(error)
         raise InputError.at("--traces", f"cannot read {str(folder)!r}: {reason}") from None
     named = {_plain(path.name.partition(".")[0]): path for path in files}
-    twins = [twin for twin in json.loads(_native.twins()) if not twin["members"]]
+    twins = [twin for twin in _twins() if not twin["members"]]
     found = {twin["name"]: named[name] for twin in twins for name in _names(twin) if name in named}
     if not found:
         expected = "files called as the traces are, such as hm_0.csv.gz or Financial1.spc"
         raise InputError.at("--traces", f"no trace in {str(folder)!r}: expected {expected}")
     return found
+
+
+@cache
+def _twins() -> Sequence[Mapping[str, Any]]:
+    return tuple(json.loads(_native.twins()))
+
+
+@cache
+def _members() -> Mapping[str, Sequence[str]]:
+    """Return the twins of which each mix consists, a queue each."""
+    return {twin["name"]: twin["members"] for twin in _twins() if twin["members"]}
 
 
 def _names(twin: Mapping[str, Any]) -> list[str]:

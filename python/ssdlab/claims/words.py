@@ -75,33 +75,44 @@ def summary(ledger: Ledger) -> str:
     return f"{len(ledger.rows)} claims: {', '.join(counts)}\n{how}"
 
 
+def notes(ledger: Ledger) -> list[str]:
+    """Return what must not be missed about the figures."""
+    return summary(ledger).split("\n")
+
+
 def markdown(ledger: Ledger) -> str:
     """Return the ledger as a page: the table, and what is known of what did not reproduce."""
     lines = []
     for system, title in SYSTEMS.items():
-        rows = [row for row in ledger.rows if row.claim.system == system]
-        if not rows:
+        own = [row for row in ledger.rows if row.claim.system == system]
+        if not own:
             continue
         lines += [f"## {title}", "", "| claim | of what | paper | ours | verdict | runs |"]
         lines += ["|---" * 6 + "|"]
-        for row in rows:
-            lines += _cells(row)
+        for name, *cells, verdict, loads in rows(ledger, system):
+            mark = "**" if name else ""
+            bold = [f"{mark}{word}{mark}" for word in (name, verdict)]
+            lines.append(f"| {bold[0]} | {' | '.join(cells)} | {bold[1]} | {loads} |")
         lines.append("")
-        for row in rows:
+        for row in own:
             lines += _why(row)
     counts = summary(ledger).replace("\n", "; ")
     return "\n".join([f"{counts}.", "", *lines]).rstrip() + "\n"
 
 
-def _cells(row: Row) -> Iterator[str]:
-    left_out = row.verdict == Verdict.LEFT_OUT
-    yield f"| **{row.claim.id}** | {row.claim.what} | | | **{row.verdict}** | {row.loads} |"
-    if left_out:
+def rows(ledger: Ledger, system: str) -> list[list[str]]:
+    """Return the rows of a system's table, the first of a claim with its name: six cells each."""
+    return [cells for row in ledger.rows if row.claim.system == system for cells in _cells(row)]
+
+
+def _cells(row: Row) -> Iterator[list[str]]:
+    yield [row.claim.id, row.claim.what, "", "", row.verdict, row.loads]
+    if row.verdict == Verdict.LEFT_OUT:
         return
     for figure, found, verdict in zip(
         row.claim.figures, _written(row), _verdicts(row), strict=True
     ):
-        yield f"| | {figure.of} | {figure.bound()} | {found} | {verdict} | |"
+        yield ["", figure.of, figure.bound(), found, verdict, ""]
 
 
 def _why(row: Row) -> Iterator[str]:

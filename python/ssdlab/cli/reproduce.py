@@ -56,7 +56,18 @@ def reproduce_command(system: str, **given: Any) -> int:
             err=True,
         )
         return exits.INTERRUPTED
+    from ssdlab import page  # noqa: PLC0415  loaded when something is to be drawn
+    from ssdlab.figures import claims, render  # noqa: PLC0415  as above
+
     data = json.dumps(ledger.to_dict(), indent=2, ensure_ascii=False) + "\n"
-    folder.write({"ledger.md": words.markdown(ledger).encode(), "ledger.json": data.encode()})
+    texts = {
+        "ledger.md": words.markdown(ledger),
+        "ledger.json": data,
+        "report.html": page.html_of_ledger(ledger),
+    }
+    drawings = {
+        f"{figure.name}.pdf": render.render(figure)["pdf"] for figure in claims.of_ledger(ledger)
+    }
+    folder.write({**{name: text.encode() for name, text in texts.items()}, **drawings})
     click.echo(words.text(ledger))
     return 0

@@ -12,13 +12,15 @@ import jinja2
 import vl_convert
 
 from ssdlab import __version__, report
+from ssdlab.claims import Ledger
+from ssdlab.claims import words as ledger_words
 from ssdlab.codes import Ldpc
-from ssdlab.figures import Figure, Run, all_of, codes, drive, fit, physics, runs_of, trace
+from ssdlab.figures import Figure, Run, all_of, claims, codes, drive, fit, physics, runs_of, trace
 from ssdlab.figures.base import DARK, LIGHT
 from ssdlab.figures.blame import PARTS
 from ssdlab.figures.render import LITE
 from ssdlab.fitting import Fit, words
-from ssdlab.page import code_tables, fit_tables, physics_tables, tables, trace_tables
+from ssdlab.page import claim_tables, code_tables, fit_tables, physics_tables, tables, trace_tables
 from ssdlab.results import Comparison
 from ssdlab.traces.text import Info
 from ssdlab.truth import Physics, notes
@@ -104,6 +106,20 @@ def html_of_fit(told: Fit) -> str:
         summary=fit_tables.summary(told),
         beneath=fit_tables.beneath(told),
         origins=list(fit_tables.origins(told)),
+    )
+
+
+def html_of_ledger(ledger: Ledger) -> str:
+    """Return the page of what papers claim, as :func:`ssdlab.claims.reproduce` returned it."""
+    return _render(
+        "sections.html",
+        claims.of_ledger(ledger),
+        title="What five papers claim, recomputed",
+        how="How it was made",
+        notes=ledger_words.notes(ledger),
+        summary=claim_tables.summary(ledger),
+        beneath={},
+        origins=list(claim_tables.origins(ledger)),
     )
 
 

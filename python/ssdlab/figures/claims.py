@@ -1,0 +1,133 @@
+"""A paper's figures with data of ours: bars by group, lines, shares that sum to one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from ssdlab.claims import SYSTEMS, Ledger
+from ssdlab.claims.rules import Picture, Rows
+from ssdlab.figures import bars
+from ssdlab.figures.base import LIGHT, Figure, Key, log_axis, palette, ramp, short, table
+
+_BARS = 0.9
+"""How much of its place a group of bars takes."""
+
+
+def of_ledger(ledger: Ledger) -> list[Figure]:
+    """Return the papers' figures with the ledger's data."""
+    return [_KINDS[picture.kind](picture, rows) for picture, rows in ledger.pictures]
+
+
+def _grouped(frame: Picture, rows: Rows) -> Figure:
+    """Draw a group of bars for each place, one of each series."""
+    places, series = _order(rows)
+    tones = _tones(len(series))
+    offset = alt.XOffset("series:N", sort=series)
+    chart = (
+        alt.Chart(table(_data(rows)))
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "x:N",
+                sort=places,
+                scale=alt.Scale(paddingInner=1 - _BARS),
+                axis=alt.Axis(title=frame.x or None, labelAngle=-50, labelOverlap=False),
+            ),
+            xOffset=offset,
+            y=_y(frame),
+            color=_colour(series, tones, "square"),
+            tooltip=_tooltip(frame, "x:N"),
+        )
+    )
+    return _figure(frame, chart, series, tones)
+
+
+def _lines(frame: Picture, rows: Rows) -> Figure:
+    """Draw a line a series over numbers."""
+    _, series = _order(rows)
+    tones = _tones(len(series))
+    numbers = [float(at) for at, _, _ in rows]
+    given: dict[str, Any] = {
+        "scale": alt.Scale(nice=False, zero=False),
+        "axis": alt.Axis(title=frame.x, tickCount=6),
+    }
+    if frame.logarithmic:
+        given = log_axis(frame.x, min(numbers), max(numbers))
+    chart = (
+        alt.Chart(table(_data(rows)))
+        .mark_line(point=len(set(numbers)) <= 16)
+        .encode(
+            x=alt.X("x:Q", **given),
+            y=_y(frame),
+            color=_colour(series, tones, "stroke"),
+            tooltip=_tooltip(frame, "x:Q"),
+        )
+    )
+    return _figure(frame, chart, series, tones, "line")
+
+
+def _stacked(frame: Picture, rows: Rows) -> Figure:
+    """Draw parts of a whole: a bar for each place, of the series end to end."""
+    places, series = _order(rows)
+    tones = ramp(len(series))
+    kind = bars.Bars(*_told(frame), frame.y, frame.number)
+    values = [(str(at), part, value) for at, part, value in rows]
+    return bars.stacked(places, kind, list(zip(series, tones, strict=True)), values)
+
+
+def _figure(
+    frame: Picture, chart: alt.Chart, series: Sequence[str], tones: Sequence[str], mark: str = "box"
+) -> Figure:
+    keys = [Key(name, tone, mark) for name, tone in zip(series, tones, strict=True)]
+    shown = keys if len(keys) > 1 else []
+    return Figure(*_told(frame), chart, shown)
+
+
+def _told(frame: Picture) -> tuple[str, str, str, str]:
+    """Return name, section, title, and what it shows."""
+    system = SYSTEMS[frame.system]
+    name = re.sub(r"[^a-z0-9]+", "-", f"{frame.system} {frame.figure}".lower()).strip("-")
+    return name, system, f"{system}, {frame.figure}: {frame.title}", frame.what
+
+
+def _order(rows: Rows) -> tuple[list[str], list[str]]:
+    """Return places and series, each once, in their order."""
+    places = list(dict.fromkeys(str(at) for at, _, _ in rows))
+    return places, list(dict.fromkeys(name for _, name, _ in rows))
+
+
+def _data(rows: Rows) -> list[dict[str, Any]]:
+    return [{"x": at, "series": name, "value": short(value)} for at, name, value in rows]
+
+
+def _tones(count: int) -> Sequence[str]:
+    return palette(count) or LIGHT[:count]
+
+
+def _y(frame: Picture) -> alt.Y:
+    return alt.Y(
+        "value:Q",
+        scale=alt.Scale(zero=frame.from_zero),
+        axis=alt.Axis(title=frame.y, tickCount=6, format=frame.number),
+    )
+
+
+def _colour(series: Sequence[str], tones: Sequence[str], symbol: str) -> alt.Color:
+    legend = alt.Legend(title=None, symbolType=symbol) if len(series) > 1 else None
+    scale = alt.Scale(domain=list(series), range=list(tones))
+    return alt.Color("series:N", scale=scale, legend=legend)
+
+
+def _tooltip(frame: Picture, x: str) -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip(x, title=frame.x or "of"),
+        alt.Tooltip("series:N"),
+        alt.Tooltip("value:Q", format=frame.number),
+    ]
+
+
+_KINDS = {"bars": _grouped, "lines": _lines, "shares": _stacked}

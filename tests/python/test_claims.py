@@ -1,0 +1,312 @@
+"""The ledger: what papers claim, and what our runs show of it."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from calling import COMMAND, OFFICE, Ssdlab
+from hypothesis import given
+from hypothesis import strategies as some
+
+import ssdlab as lab
+from ssdlab import InputError, claims
+from ssdlab.claims import SYSTEMS, Claim, Figure, Verdict, ledger, reproduce, rules, runs, words
+from ssdlab.claims.scope import Scope, traces_in
+
+COUNTS = {"dlv": ("D", 16), "pa-ssd": ("P", 17), "pv-read": ("V", 14), "readguard": ("R", 19)}
+COUNTS["hire"] = ("H", 5)
+"""How many claims the ledger has of each system."""
+
+YES, DIRECTION, NO = Verdict.REPRODUCED, Verdict.DIRECTION, Verdict.NOT
+
+
+def test_every_claim_is_there_with_a_rule() -> None:
+    declared = claims.claims()
+    for system, (letter, count) in COUNTS.items():
+        mine = [one.id for one in declared if one.system == system]
+        assert mine == [f"{letter}{nth}" for nth in range(1, count + 1)]
+        ledger.load(system)
+    assert set(rules.RULES) == {one.id for one in declared}
+    for one in declared:
+        assert one.what
+        assert one.source
+        assert len({figure.of for figure in one.figures}) == len(one.figures)
+        assert all(figure.judged in {"near", "at_most", "at_least"} for figure in one.figures)
+
+
+@pytest.mark.parametrize(
+    ("figure", "ours", "expected"),
+    [
+        # Within ten points, or a quarter of it.
+        (Figure("a change", -40.0), -30.1, YES),
+        (Figure("a change", -40.0), -29.9, DIRECTION),
+        (Figure("a change", -80.0), -60.1, YES),
+        (Figure("a change", -80.0), -59.9, DIRECTION),
+        # Near, but on the other side.
+        (Figure("a small change", -2.0), 1.0, NO),
+        (Figure("a change", -40.0), 5.0, NO),
+        (Figure("none", 0.0), -3.0, YES),
+        (Figure("a ratio", 2.4, unit="×", neutral=1), 1.9, YES),
+        (Figure("a ratio", 2.4, unit="×", neutral=1), 1.2, DIRECTION),
+        (Figure("a ratio", 2.4, unit="×", neutral=1), 0.9, NO),
+        (Figure("a number", 16, unit=""), 12.1, YES),
+        (Figure("a number", 16, unit=""), 11.9, DIRECTION),
+        (Figure("a rate", 0.0044, unit="", within=0.05), 0.0046, YES),
+        (Figure("a rate", 0.0044, unit="", within=0.05), 0.0047, DIRECTION),
+        (Figure("a bound", 7.9, judged="at_most"), 7.9, YES),
+        (Figure("a bound", 7.9, judged="at_most"), 8.0, NO),
+        (Figure("a bound", -60, judged="at_most", neutral=0), -10.0, DIRECTION),
+        (Figure("a bound", -60, judged="at_most", neutral=0), 10.0, NO),
+        (Figure("a share", 98, judged="at_least"), 97.9, NO),
+    ],
+)
+def test_a_verdict_is_by_the_rule(figure: Figure, ours: float, expected: Verdict) -> None:
+    assert figure.verdict(ours) == expected
+
+
+@given(some.floats(-1e3, 1e3).filter(lambda value: abs(value) > 1e-6))
+def test_the_papers_own_figure_reproduces(paper: float) -> None:
+    assert Figure("a change", paper).verdict(paper) == YES
+    assert Figure("a change", paper).verdict(-paper) == NO
+
+
+def test_a_claim_is_as_good_as_its_worst_figure() -> None:
+    assert Verdict.worst([YES, DIRECTION]) == DIRECTION
+    assert Verdict.worst([NO, YES, DIRECTION]) == NO
+    assert Verdict.worst([YES]) == YES
+
+
+Values = Callable[[float], list[float]]
+
+
+@pytest.fixture
+def one_claim(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Makes a ledger of one claim, whose figures are those of a small run."""
+
+    def make(find: Callable[..., list[float]], sets: Any = None, **of_claim: Any) -> None:
+        def small(scope: Scope) -> runs.Jobs:
+            return {("run",): scope.plan("generic-mlc-512g", "conventional", "random", limit=200)}
+
+        figures = [Figure("reads", 100, unit="µs")]
+        known = Claim("X1", "hire", "a claim", "a paper", figures, **of_claim)
+        monkeypatch.setattr(ledger, "claims", lambda _: [known])
+        rule = rules.Rule((small,) if sets is None else sets, find)
+        monkeypatch.setattr(ledger, "RULES", {"X1": rule})
+        monkeypatch.setattr(ledger, "PICTURES", [])
+
+    return make
+
+
+def read_us(found: runs.Runs) -> list[float]:
+    return [found["run",].read.latency_us.mean]
+
+
+def test_figures_are_means_over_seeds(one_claim: Any, tmp_path: Path) -> None:
+    one_claim(read_us)
+    told = reproduce(["hire"], out=tmp_path, seeds=3, jobs=1)
+    each = [
+        lab.run(workload="random", limit=200, seed=seed).read.latency_us.mean for seed in (1, 2, 3)
+    ]
+    [row] = told.rows
+    assert row.ours[0].mean == pytest.approx(sum(each) / 3)
+    assert row.ours[0].half_width_95 is not None
+    assert told.seeds == [1, 2, 3]
+    assert told.runs == 3
+    assert "±" in words.text(told)
+
+
+def test_what_is_kept_is_not_run_again(
+    one_claim: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one_claim(read_us)
+    first = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("run again")
+
+    monkeypatch.setattr(lab.api, "run", refuse)
+    assert reproduce(["hire"], out=tmp_path, seeds=1, jobs=1) == first
+    # Another version is another drive.
+    runs.build.cache_clear()
+    monkeypatch.setattr(runs, "__version__", "another")
+    with pytest.raises(AssertionError, match="run again"):
+        reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
+    runs.build.cache_clear()
+
+
+def test_what_never_happened_is_not_reproduced(one_claim: Any, tmp_path: Path) -> None:
+    def never(_: runs.Runs) -> list[float]:
+        raise rules.NeverRanError("nothing was repaired")
+
+    one_claim(never)
+    told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
+    assert told.rows[0].verdict == NO
+    assert "nothing was repaired" in words.text(told)
+    assert "nothing was repaired" in words.markdown(told)
+
+
+def test_a_claim_whose_runs_are_too_long_is_left_out(one_claim: Any, tmp_path: Path) -> None:
+    one_claim(read_us, sets=(lambda _: {},))
+    told = reproduce(["hire"], out=tmp_path, quick=True, jobs=1)
+    assert told.rows[0].verdict == Verdict.LEFT_OUT
+    assert "left out" in words.text(told)
+    assert not told.rows[0].ours
+
+
+def test_rulings_are_swept_where_a_claim_fails(one_claim: Any, tmp_path: Path) -> None:
+    sweep = claims.declared.Sweep("the time of a read", ["timing.read=9us", "timing.read=2ms"])
+    one_claim(read_us, sweeps=[sweep], tried="It was tried.", settle="Another paper.")
+    told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
+    [row] = told.rows
+    assert row.verdict != YES
+    slow = lab.run(workload="random", limit=200, set={"timing.read": "2ms"})
+    assert row.swept[0].variants[1].ours == [slow.read.latency_us.mean]
+    page = words.markdown(told)
+    for shown in ("It was tried.", "Another paper.", "the time of a read", "`timing.read=9us`"):
+        assert shown in page
+    # A first look has no time for it.
+    assert not reproduce(["hire"], out=tmp_path, quick=True, jobs=1).rows[0].swept
+
+
+def test_a_sweep_leaves_other_schemes_alone() -> None:
+    scope = Scope(settings=("timing.read=9us",), schemes=("one",))
+    assert scope.plan("a device", "one", "random").set == ["timing.read=9us"]
+    assert scope.plan("a device", "other", "random", set={"a": 1}).set == ["a=1"]
+
+
+def test_real_traces_take_the_place_of_twins(tmp_path: Path) -> None:
+    for name in ("hm_0.csv.gz", "Financial1.spc", "fin2.csv", "README.md"):
+        (tmp_path / name).write_text("")
+    found = traces_in(tmp_path)
+    assert found["dlv/hm0"] == found["hire/hm0"] == found["pv-read/hm0"] == tmp_path / "hm_0.csv.gz"
+    assert found["pa-ssd/fin"] == found["hire/fin1"] == tmp_path / "Financial1.spc"
+    assert found["dlv/fin2"] == tmp_path / "fin2.csv"
+    assert tmp_path / "README.md" not in found.values()
+    plan = Scope(traces=found).plan("hire-mlc-128g", "hire/hire", "hire/hm0")
+    assert (plan.trace, plan.workload, plan.fit) == (found["hire/hm0"], None, True)
+
+
+def test_a_mix_is_of_real_traces_if_all_are_there(tmp_path: Path) -> None:
+    def planned(*names: str) -> lab.Plan:
+        for name in names:
+            (tmp_path / name).write_bytes(OFFICE.read_bytes())
+        return Scope(traces=traces_in(tmp_path)).plan(
+            "readguard-tlc-0.5t", "readguard/baseline", "readguard/mix-a", limit=300
+        )
+
+    assert planned("ali2.csv.xz", "284.csv.xz", "ali284.csv.xz").workload == "readguard/mix-a"
+    plan = planned("AliCloud_121.csv.xz")
+    assert (plan.workload, len(plan.mix)) == (None, 3)
+    result = lab.run(plan)
+    assert [queue.read.requests > 0 for queue in result.queues] == [True] * 3
+
+
+def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    (folder / "stg_1.csv.xz").write_bytes(OFFICE.read_bytes())
+
+    def both(scope: Scope) -> runs.Jobs:
+        return {
+            (name,): scope.plan("hire-mlc-128g", "hire/baseline", f"hire/{name}", limit=200)
+            for name in ("stg1", "fin1")
+        }
+
+    one_claim(lambda found: [found["stg1",].read.latency_us.mean], sets=(both,))
+    told = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
+    alone = lab.run(
+        device="hire-mlc-128g", scheme="hire/baseline", trace=OFFICE, limit=200, fit=True
+    )
+    assert told.rows[0].ours[0].mean == alone.read.latency_us.mean
+    assert told.rows[0].loads == "real traces and twins"
+    assert told.traces["hire/stg1"] == "stg_1.csv.xz"
+    # What a trace holds now is not what it held then.
+    (folder / "stg_1.csv.xz").write_bytes(OFFICE.read_bytes() + b"")
+    os.utime(folder / "stg_1.csv.xz", (1, 1))
+    kept = len(list((tmp_path / "out" / "runs").iterdir()))
+    reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == kept + 1
+
+
+def test_a_system_is_recomputed_by_one_command(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    done = ssdlab("reproduce", "hire", "--quick", "--out", "ledger")
+    assert done.code == 0, done.err
+    assert "5 claims: " in done.out
+    out = tmp_path / "ledger"
+    data = json.loads((out / "ledger.json").read_text())
+    assert [row["claim"]["id"] for row in data["rows"]] == [f"H{nth}" for nth in range(1, 6)]
+    # The figure is that of the runs that a user would make.
+    base, hire = (
+        lab.run(
+            device="hire-mlc-128g", scheme=f"hire/{name}", workload="hire/stg1", limit=100_000
+        ).read.latency_us.mean
+        for name in ("baseline", "hire")
+    )
+    assert data["rows"][0]["ours"][1]["mean"] == pytest.approx(100 * (hire / base - 1))
+    assert "| **H1** |" in (out / "ledger.md").read_text()
+    assert "HIRE, Fig. 3" in (out / "report.html").read_text()
+    for number in (3, 4, 5):
+        assert (out / f"hire-fig-{number}.pdf").read_bytes().startswith(b"%PDF")
+    again = ssdlab("reproduce", "hire", "--quick", "--out", "ledger")
+    assert again.out == done.out
+
+
+SYSTEM = "ssdlab reproduce: got 'hier', expected one of dlv, pa-ssd, pv-read, readguard, hire, all"
+NO_FOLDER = "--traces: cannot read 'nowhere': No such file or directory"
+NO_TRACE = "--traces: no trace in '.': expected files called as the traces are, such as hm_0.csv.gz"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("hier",), f'{SYSTEM} (did you mean "hire"?)'),
+        (("hire", "--traces", "nowhere"), NO_FOLDER),
+        (("hire", "--traces", "."), NO_TRACE),
+        (("hire", "--jobs", "0"), "--jobs"),
+        (("hire", "--out", "/proc/here"), "--out: cannot write '/proc/here'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(
+    ssdlab: Ssdlab, tmp_path: Path, arguments: tuple[str, ...], line: str
+) -> None:
+    done = ssdlab("reproduce", *arguments)
+    assert done.code == 2
+    assert line in done.err
+    assert done.err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_ledger_that_is_stopped_goes_on(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "reproduce", "hire", "--out", "ledger"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    kept = tmp_path / "ledger" / "runs"
+    until = time.monotonic() + 90
+    while not list(kept.glob("*.json")) and time.monotonic() < until:
+        time.sleep(0.2)
+    # As a terminal does: to all processes.
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err == "interrupted: finished runs are kept in ledger, and the same command goes on\n"
+    assert list(kept.glob("*.json"))
+    assert not list(kept.glob("*.part"))
+    assert not (tmp_path / "ledger" / "ledger.md").exists()
+
+
+def test_systems_are_as_they_are_called() -> None:
+    assert list(SYSTEMS) == list(COUNTS)
+    with pytest.raises(InputError, match="nothing to reproduce: got 'x'"):
+        reproduce(["x"], out="nowhere")
