@@ -19,9 +19,10 @@ from statistics import fmean
 from typing import Any
 
 import pyarrow.parquet as pq
-from tables import Kept, change, grid, percent, write
+from tables import Kept, change, grid, write
 
 import ssdlab
+from ssdlab.claims.sums import percent
 
 DEVICE = "pv-read-mlc-128g"
 BASE = "conventional"

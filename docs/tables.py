@@ -15,6 +15,7 @@ from typing import Any
 import ssdlab
 from ssdlab import _native
 from ssdlab.api import cores
+from ssdlab.claims.sums import percent
 from ssdlab.plans import to_json
 
 HOLDS, FAILS = "reproduced", "not reproduced"
@@ -24,11 +25,6 @@ def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Return a table in Markdown."""
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]
-
-
-def percent(new: float, old: float) -> float:
-    """Return a change in percent."""
-    return 100 * (new / old - 1)
 
 
 def change(new: float, old: float, places: int = 0) -> str:

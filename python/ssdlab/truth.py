@@ -35,11 +35,12 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A way to program a page, and its factor on the raw bit error rate as made."""
+    """A way to program a page, its factor on the raw bit error rate as made, and on wear."""
 
     name: str
     program_us: float
     base_factor: float
+    wear: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +296,7 @@ def programs(physics: Physics) -> Table:
     columns = [
         Column("a page takes", [span(way.program_us) for way in ways]),
         Column("factor on RBER as made", [digits(way.base_factor, 4) for way in ways]),
+        Column("wears", [digits(way.wear, 4) for way in ways]),
     ]
     return Table("ways to program", Column("voltages", [way.name for way in ways]), columns)
 

@@ -201,8 +201,12 @@ def test_a_drive_that_is_stepped_by_hand_was_programmed_so_too() -> None:
     ("setting", "said"),
     [
         ("buffer.size=0B", "belief.hotness: expected no such setting without a buffer"),
-        ("program.by_hotness.mixed=high", "program"),
-        ("belief.hotness.buffer.above=1", "less than 1, which no share is above"),
+        ('program=[{by_hotness={mixed="high"}}]', 'program.by_hotness.mixed: got "high", expected'),
+        ("belief.hotness.buffer.above=1", "a share from 50 % to below 100 %, which none is above"),
+        (
+            'program=["by_hotness","by_class"]',
+            "expected no such setting behind a link that answers",
+        ),
         ("ftl.page_order=relaxed", 'ftl.page_order = "strict"'),
     ],
 )

@@ -141,7 +141,7 @@ fn check_volts(
     for &volts in volts {
         positive(&key, volts)?;
     }
-    if !volts.is_sorted() {
+    if !volts.is_sorted_by(|low, high| low < high) {
         return Err(Refusal::new(key, format!("{volts:?}"), "ascending voltages"));
     }
     if volts.is_empty() {

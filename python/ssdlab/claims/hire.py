@@ -77,9 +77,9 @@ def less_wear(runs: Runs) -> list[float]:
 
 @claim("H3", schemes)
 def same_writes(runs: Runs) -> list[float]:
-    """Return by how much its writes change, on the mean and at most."""
-    found = changes(runs, HIRE, writes).values()
-    return [abs(fmean(found)), max(map(abs, found))]
+    """Return by how much writes change: its own on the mean and at most, its rivals' means."""
+    own, high, low = (changes(runs, scheme, writes).values() for scheme in (HIRE, HIGH, LOW))
+    return [abs(fmean(own)), max(map(abs, own)), abs(fmean(high)), abs(fmean(low))]
 
 
 @claim("H4", schemes)

@@ -16,6 +16,7 @@ from ssdlab.plans import Plan, assignments
 from ssdlab.traces.mixing import App
 
 _TITLE = re.compile(r"twin of (.*) \(")
+_TIMES = "--time-scale="
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,9 @@ class Scope:
     """What all runs of a ledger have in common, or those of one of its seeds.
 
     ``quick`` cuts workloads short and leaves some out; ``traces`` are files in place of twins, by
-    the twin's name; ``settings`` come on top of every run, or of those of some schemes.
+    the twin's name. ``settings`` are put on top of every run, or of those of some schemes, and in
+    place of a run's own of the same key: lines ``key=value``, and ``--time-scale=FACTOR``, which is
+    no key of a drive.
     """
 
     seed: int = 1
@@ -52,10 +55,17 @@ class Scope:
                 for at, member in enumerate(members)
             ]
             load = {"mix": apps, "fit": True}
-        settings = assignments(options.pop("set", ()))
+        given = {**options, **load}
+        settings = assignments(given.pop("set", ()))
         if not self.schemes or scheme in self.schemes:
-            settings = [*settings, *self.settings]
-        return Plan(device=device, scheme=scheme, seed=self.seed, set=settings, **load, **options)
+            taken = {_key(line) for line in self.settings}
+            settings = [line for line in settings if _key(line) not in taken]
+            for line in self.settings:
+                if line.startswith(_TIMES):
+                    given["time_scale"] = float(line.removeprefix(_TIMES))
+                else:
+                    settings.append(line)
+        return Plan(device=device, scheme=scheme, seed=self.seed, set=settings, **given)
 
 
 def traces_in(folder: str | Path) -> dict[str, Path]:
@@ -88,6 +98,10 @@ def _twins() -> Sequence[Mapping[str, Any]]:
 def _members() -> Mapping[str, Sequence[str]]:
     """Return the twins of which each mix consists, a queue each."""
     return {twin["name"]: twin["members"] for twin in _twins() if twin["members"]}
+
+
+def _key(line: str) -> str:
+    return line.partition("=")[0].strip()
 
 
 def _names(twin: Mapping[str, Any]) -> list[str]:

@@ -121,7 +121,10 @@ def _why(row: Row) -> Iterator[str]:
         yield from [f"*{claim.id}, as read*: {claim.ruled}", ""]
     if not row.failed:
         return
-    known = [row.why, claim.tried, f"*What would settle it*: {claim.settle}" * bool(claim.settle)]
+    if row.why:
+        yield from [f"**{claim.id}**: {row.why}.", ""]
+        return
+    known = [claim.tried, f"*What would settle it*: {claim.settle}" * bool(claim.settle)]
     yield from [f"**{claim.id}**: {' '.join(part for part in known if part)}", ""]
     for swept in row.swept:
         yield from _sweep(row, swept)

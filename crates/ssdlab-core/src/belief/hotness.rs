@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::choice;
 use ssdlab_base::quantity::Share;
 use ssdlab_nand::Lpn;
-use ssdlab_nand::refusal::{Refusal, within};
+use ssdlab_nand::refusal::Refusal;
 
 use super::quality::UnknownConfig;
 use crate::account::Uses;
@@ -103,9 +103,8 @@ impl HotnessConfig {
     /// # Errors
     /// The first value that is out of its range.
     pub fn check(&self) -> Result<(), Refusal> {
-        within("belief.hotness.buffer.above", self.above.get(), 0.5, 1.0)?;
-        if self.above.get() == 1.0 {
-            let expected = "less than 1, which no share is above";
+        if !(0.5..1.0).contains(&self.above.get()) {
+            let expected = "a share from 50 % to below 100 %, which none is above";
             return Err(Refusal::new("belief.hotness.buffer.above", self.above, expected));
         }
         match self.most_uses {
@@ -122,6 +121,8 @@ pub struct HotPages {
     most_uses: u16,
     rewrites: bool,
     of: Vec<Hotness>,
+    /// What they were taken for at the start, where pages are read that no table holds from then.
+    start: Vec<Hotness>,
     /// Pages that left the buffer, by what they were found to be.
     found: [u64; Hotness::COUNT],
 }
@@ -134,6 +135,7 @@ impl HotPages {
             most_uses: config.most_uses,
             rewrites: config.preload == HotPreload::Rewrite,
             of: vec![Hotness::Mixed; pages as usize],
+            start: Vec::new(),
             found: [0; Hotness::COUNT],
         }
     }
@@ -161,6 +163,22 @@ impl HotPages {
     #[inline]
     pub fn of(&self, lpn: Lpn) -> Hotness {
         self.of.get(lpn.index()).copied().unwrap_or_default()
+    }
+
+    /// The run begins: what pages are taken for now is what they were programmed as.
+    pub fn begin(&mut self) {
+        self.start.clone_from(&self.of);
+    }
+
+    /// What a page was taken for when the run began; nobody knew anything before.
+    #[inline]
+    pub fn at_start(&self, lpn: Lpn) -> Hotness {
+        self.start.get(lpn.index()).copied().unwrap_or_default()
+    }
+
+    /// Whether nothing is known of any page.
+    pub fn is_blank(&self) -> bool {
+        self.of.iter().all(|&of| of == Hotness::Mixed)
     }
 
     /// A page holds nothing any more.

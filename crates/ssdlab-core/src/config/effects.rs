@@ -9,6 +9,7 @@ use super::resolve::{holds, reads_may_pass};
 use super::{ArrayUnit, DriveConfig, RetriesChoice, StartVoltages};
 use crate::belief::grade::GradeChoice;
 use crate::belief::groups::Scope;
+use crate::belief::hotness::HotPreload;
 use crate::belief::quality::RetriesBelief;
 use crate::ftl::{Opens, PageSequence};
 use crate::policy::tend::Victim;
@@ -24,6 +25,8 @@ const NO_PASSING: &str = "without order = \"priority\", or where no read is held
                           (flash.hold_until_decoded)";
 const NOT_HELD: &str = "where no read is held until it has decoded (flash.hold_until_decoded)";
 const NORMAL: &str = "as long as no link of `program` chooses another voltage than the normal one";
+const ALIKE: &str = "without program = [\"by_hotness\"]: all pages are programmed alike";
+const UNASKED: &str = "behind a link that answers for every page";
 const NO_BUFFER: &str = "without a buffer";
 
 /// Refuses keys that are set where they have no effect, if they were `typed`.
@@ -35,6 +38,7 @@ pub(super) fn check_effects(
     let sections = [
         of_flash(config, chip),
         of_buffer(config),
+        of_program(config),
         of_policies(config, chip),
         of_belief(config, chip),
         of_start(config, chip),
@@ -87,6 +91,20 @@ fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
 
 fn programs_normally(config: &DriveConfig) -> bool {
     config.program.iter().all(|link| matches!(link, ProgramChoice::Normal(_)))
+}
+
+fn by_hotness(config: &DriveConfig) -> bool {
+    config.program.iter().any(|link| matches!(link, ProgramChoice::Voltages(_)))
+}
+
+/// Links of `program` that are never asked, behind one that answers for every page.
+fn of_program(config: &DriveConfig) -> Vec<Idle> {
+    let answers = |link: &&ProgramChoice| {
+        matches!(link, ProgramChoice::Voltages(_) | ProgramChoice::Always(_))
+    };
+    let links = &config.program;
+    let unasked = links.iter().position(|link| answers(&link)).and_then(|at| links.get(at + 1));
+    vec![("program", unasked.map(|link| link.name().to_owned()), true, UNASKED)]
 }
 
 fn of_buffer(config: &DriveConfig) -> Vec<Idle> {
@@ -151,6 +169,9 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let fitted = matches!(config.belief.retries, RetriesBelief::Predicted(_));
     let unasked = !fitted && !asks_for_retries(config);
     let hotness = config.belief.hotness.get().map(|_| "buffer".to_owned());
+    let rewrite = config.belief.hotness.get().map(|hotness| hotness.preload);
+    let rewrite = rewrite.filter(|&preload| preload == HotPreload::Rewrite);
+    let rewrite = rewrite.map(|_| "rewrite".to_owned());
     let stays = config.tend.read_hot.get().is_none();
     vec![
         ("belief.grade", graded, chip.is_flat(), FLAT),
@@ -162,6 +183,7 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             "where nobody asks for it: without ftl.opens = \"fewest_retries\" and tend.inversions",
         ),
         ("belief.hotness", hotness, config.buffer.size.get() == 0, NO_BUFFER),
+        ("belief.hotness.buffer.preload", rewrite, !by_hotness(config), ALIKE),
         ("belief.grade.measured.scope", scope, stays, "without tend.read_hot"),
         ("belief.grade.measured.growth", growth, !predicts, "without ftl.opens = \"healthiest\""),
     ]

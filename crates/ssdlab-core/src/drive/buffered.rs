@@ -157,8 +157,8 @@ impl Drive {
             (Room::For(_), _) | (_, None) => waits,
             (_, Some(written)) => Manners { priority: waits.priority, ..written },
         };
-        let hotness = self.hotness_of(page.lpn);
-        self.flash.txns[id].wish = self.wish_of(manners, cause, full, hotness);
+        let used = self.hotness_of(page.lpn);
+        self.flash.txns[id].wish = self.wish_of(manners, cause, full, used);
         watch!(self, leaves(id, &self.flash.txns[id]));
         self.acquire(id);
         number

@@ -7,7 +7,7 @@ use super::Drive;
 use crate::account::{Cause, Uses};
 use crate::belief::hotness::{HotPreload, Hotness};
 use crate::buffer::{Buffer, Slot, Vacancy};
-use crate::config::StartVoltages;
+use crate::config::{Preload, StartConfig, StartVoltages};
 use crate::flash::NORMAL_VOLTAGE;
 use crate::host::Op;
 use crate::policy::Wish;
@@ -46,24 +46,33 @@ impl Drive {
         if hot.of(page.lpn) != Hotness::Read || page.flushing.is_some() {
             return false;
         }
-        let Some(ppn) = self.ftl.map.get(page.lpn) else { return false };
-        self.voltage_for(page.lpn, ppn, Cause::Migration) != self.flash.cells.voltage(ppn)
+        let (ppn, was) = match self.ftl.map.get(page.lpn) {
+            Some(ppn) => (ppn, self.flash.cells.voltage(ppn)),
+            None if self.counts_as_preloaded(page.lpn) => {
+                let (ppn, ..) = self.preloaded_at(page.lpn);
+                (ppn, self.voltage_of_preloaded(page.lpn, ppn))
+            }
+            None => return false,
+        };
+        self.voltage_for(Some(Hotness::Read), ppn, Cause::Migration) != was
     }
 
-    /// The voltages with which a page would be programmed where it lies.
-    fn voltage_for(&mut self, lpn: Lpn, ppn: Ppn, cause: Cause) -> u8 {
+    /// The voltages with which a page that is used so would be programmed where it lies.
+    fn voltage_for(&mut self, hotness: Option<Hotness>, ppn: Ppn, cause: Cause) -> u8 {
         let class = self.ftl.blocks.class(self.geometry.block_of(ppn));
-        let view = ProgramView { cause, class, hotness: self.hotness_of(lpn) };
+        let view = ProgramView { cause, class, hotness };
         let mut wish = Wish::default();
         self.answers.program.iter_mut().for_each(|link| link.wish(&view, &mut wish));
-        wish.voltage.unwrap_or(0)
+        wish.voltage.unwrap_or(NORMAL_VOLTAGE)
     }
 
     /// A first pass of the workload, if what pages are used for is to be known from the start.
     pub fn rehearsal(&self) -> Option<Rehearsal> {
         let config = self.resolved.config.belief.hotness.get()?;
         let buffer = Buffer::new(&self.resolved)?;
-        (config.preload == HotPreload::Classified).then(|| Rehearsal {
+        // A state that knows of its pages has learned it from what was done with them.
+        let unknown = self.hot.as_ref().is_some_and(|hot| hot.is_blank());
+        (unknown && config.preload == HotPreload::Classified).then(|| Rehearsal {
             buffer,
             evict: Evict::build(&self.resolved.config.evict, &self.resolved.setup()),
         })
@@ -128,7 +137,13 @@ impl Drive {
 
     /// Programs the data that is on the drive as it would be if it were written now; before the run.
     pub fn program_start(&mut self) {
-        if self.resolved.config.start.voltages == StartVoltages::Programmed {
+        let StartConfig { voltages, preload, .. } = self.resolved.config.start;
+        if voltages == StartVoltages::Programmed {
+            // Of pages that hold nothing any more nobody knows what they were used for.
+            self.flash.cells.forget_voltages();
+            if let Some(hot) = self.hot.as_mut().filter(|_| preload == Preload::Lazy) {
+                hot.begin();
+            }
             for page in (0..self.resolved.mapped_pages()).map(Lpn) {
                 self.program_laid(page);
             }
@@ -140,7 +155,7 @@ impl Drive {
         if self.resolved.config.start.voltages == StartVoltages::Programmed
             && let Some(ppn) = self.ftl.map.get(lpn)
         {
-            let voltage = self.voltage_for(lpn, ppn, Cause::Host);
+            let voltage = self.voltage_for(self.hotness_of(lpn), ppn, Cause::Host);
             self.flash.cells.set_voltage(ppn, voltage);
         }
     }
@@ -150,7 +165,10 @@ impl Drive {
     pub(super) fn voltage_of_preloaded(&mut self, lpn: Lpn, ppn: Ppn) -> u8 {
         match self.resolved.config.start.voltages {
             StartVoltages::Normal => NORMAL_VOLTAGE,
-            StartVoltages::Programmed => self.voltage_for(lpn, ppn, Cause::Host),
+            StartVoltages::Programmed => {
+                let then = self.hot.as_ref().map(|hot| hot.at_start(lpn));
+                self.voltage_for(then, ppn, Cause::Host)
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! A host request comes in, divides into page operations, and ends.
 
-use ssdlab_base::SimTime;
 use ssdlab_base::units::SECTOR_BYTES;
-use ssdlab_nand::{Lpn, PlaneId};
+use ssdlab_base::{Nanos, SimTime};
+use ssdlab_nand::{Lpn, PlaneId, Ppn};
 
 use super::Drive;
 use super::watch::watch;
@@ -168,8 +168,7 @@ impl Drive {
         if !self.counts_as_preloaded(lpn) {
             return None;
         }
-        let plane = self.order_of_planes.plane_of(lpn);
-        let (ppn, age) = media::preloaded(&self.resolved, lpn, plane);
+        let (ppn, age, plane) = self.preloaded_at(lpn);
         let laid_with = self.voltage_of_preloaded(lpn, ppn);
         let txn = &mut self.flash.txns[id];
         (txn.ppn, txn.age, txn.laid_with) = (ppn, Some(age), laid_with);
@@ -179,9 +178,17 @@ impl Drive {
         Some(plane)
     }
 
+    /// Where a page lies that was written before the start and that no table holds, and its age.
+    #[inline]
+    pub(super) fn preloaded_at(&self, lpn: Lpn) -> (Ppn, Nanos, PlaneId) {
+        let plane = self.order_of_planes.plane_of(lpn);
+        let (ppn, age) = media::preloaded(&self.resolved, lpn, plane);
+        (ppn, age, plane)
+    }
+
     /// Whether a page that is not mapped was written before the start.
     #[inline]
-    fn counts_as_preloaded(&self, lpn: Lpn) -> bool {
+    pub(super) fn counts_as_preloaded(&self, lpn: Lpn) -> bool {
         // The map was on the flash from the start.
         self.is_translation(lpn)
             || self.resolved.config.start.preload == Preload::Lazy && !self.ftl.map.was_trimmed(lpn)
@@ -276,10 +283,10 @@ impl Drive {
         let (owner, cause) = (txn.owner, txn.cause);
         let mut wish = match owner {
             Owner::Request(slot) => self.host[slot].wish,
-            Owner::Buffer { .. } => self.flash.txns[id].wish,
+            Owner::Buffer { .. } => txn.wish,
             _ => {
-                let hotness = self.hotness_of(self.flash.txns[id].lpn);
-                self.wish_of(self.manners(owner), cause, false, hotness)
+                let used = self.hotness_of(txn.lpn);
+                self.wish_of(self.manners(owner), cause, false, used)
             }
         };
         if self.knows_heat {
@@ -299,7 +306,7 @@ impl Drive {
         manners: Manners,
         cause: Cause,
         buffer_full: bool,
-        hotness: Option<Hotness>,
+        used: Option<Hotness>,
     ) -> Wish {
         let Manners { priority, hint, pages, bytes } = manners;
         let view = PlaceView {
@@ -310,10 +317,10 @@ impl Drive {
             bytes,
             unfinished: self.host.unfinished(),
             buffer_full,
-            hotness,
+            hotness: used,
             free: self.ftl.alloc.free_by_type().unwrap_or_default(),
         };
-        let mut wish = Wish::default();
+        let mut wish = Wish { used, ..Wish::default() };
         for link in &mut self.answers.place {
             link.wish(&view, &mut wish);
         }

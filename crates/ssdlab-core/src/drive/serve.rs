@@ -191,10 +191,9 @@ impl Drive {
     /// Asks how the page that a transaction was given is programmed, and counts what it was given.
     #[inline]
     fn choose_program(&mut self, id: TxnId) {
-        let hotness = self.hotness_of(self.flash.txns[id].lpn);
         let txn = &mut self.flash.txns[id];
         let class = self.ftl.blocks.class(self.geometry.block_of(txn.ppn));
-        let view = ProgramView { cause: txn.cause, class, hotness };
+        let view = ProgramView { cause: txn.cause, class, hotness: txn.wish.used };
         let mut wish = txn.wish;
         for link in &mut self.answers.program {
             link.wish(&view, &mut wish);

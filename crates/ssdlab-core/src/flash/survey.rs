@@ -126,6 +126,11 @@ impl<'a> Survey<'a> {
         }
     }
 
+    /// How much a program with these voltages wears a block, in parts of the normal ones.
+    pub fn wear(&self, voltage: u8) -> f64 {
+        self.chip.wear_weight(Voltage(voltage))
+    }
+
     /// Time to program a page, the mean over the types of pages.
     pub fn program(&self, voltage: u8, types: u8) -> Nanos {
         let time = |page| self.chip.program_time(PageType(page), Voltage(voltage));

@@ -32,6 +32,8 @@ pub struct Wish {
     pub priority: Option<u8>,
     /// What it is mostly used for, if it should lie in a block of such pages.
     pub hotness: Option<Hotness>,
+    /// What it was mostly used for when this was wished: no wish, but what the voltages are chosen by.
+    pub used: Option<Hotness>,
 }
 
 impl Wish {

@@ -180,6 +180,10 @@ fn what_is_known_of_pages_and_the_blocks_of_each_kind_are_kept_with_what_a_drive
     let drive = Drive::with_media(resolved, media).expect("the same drive");
     let mut after = Rig { drive, done: Vec::new(), tag: 0 };
     assert_eq!(after.drive.hotness().unwrap().1, before.drive.hotness().unwrap().1);
+    let first_pass = "belief.hotness.buffer = { preload = \"classified\" }";
+    let asks = Resolved::new(&config(&[&HIRE[..], &[first_pass]].concat()), 1).unwrap();
+    let known = Drive::with_media(Arc::new(asks), before.drive.media().unwrap()).unwrap();
+    assert!(known.rehearsal().is_none(), "it is known what was done with them");
     // Each kind goes on in its block: what is written now lies with page 2.
     uses(&mut after, Op::Write, 5);
     drive_out(&mut after);
@@ -297,6 +301,100 @@ fn what_a_first_pass_lays_down_or_nobody_laid_was_programmed_so_too() {
         rig.finish();
         assert_eq!(rig.end_of(read), Some(70_000));
     }
+}
+
+#[test]
+fn what_nobody_has_programmed_keeps_the_voltages_that_it_had_at_the_start() {
+    let start = "start = { preload = \"lazy\", voltages = \"programmed\" }";
+    let read_twice = |preload: &str, before: &[(u64, Op)]| {
+        let known = format!("belief.hotness.buffer = {{ preload = \"{preload}\" }}");
+        let mut rig = Rig::new(&[&HIRE[..], &[start, &known]].concat());
+        if let Some(mut rehearsal) = rig.drive.rehearsal() {
+            for &(page, op) in before {
+                rig.drive.rehearse(&mut rehearsal, op, page * SPP, SPP as u32);
+            }
+            rig.drive.rehearsed(rehearsal);
+        }
+        rig.drive.program_start();
+        let mut reads = Vec::new();
+        for _ in 0..2 {
+            uses(&mut rig, Op::Read, 7);
+            reads.push(rig.drive.flash().cells.wearing().1.to_vec());
+            drive_out(&mut rig);
+        }
+        let at = |voltage: u8| [reads[0][voltage as usize], reads[1][voltage as usize] - 4];
+        (at(NORMAL), rig.ops(OpKind::Program, Cause::Migration), reads)
+    };
+    // Page 7 is found to be read-hot; the other four of each round are read normally, too.
+    let (normal, programs, _) = read_twice("normal", &[]);
+    assert_eq!((normal, programs), ([1, 2], 0));
+    let (_, programs, reads) = read_twice("rewrite", &[]);
+    assert_eq!(programs, 5, "each page that was only read, once");
+    assert_eq!(reads[1][BOOSTED as usize], 1, "page 7 was programmed by then");
+    // What was found before the run is how it was programmed.
+    let (_, programs, reads) = read_twice("classified", &[(7, Op::Read)]);
+    assert_eq!((reads[0][BOOSTED as usize], reads[1][BOOSTED as usize], programs), (1, 2, 0));
+}
+
+#[test]
+fn a_page_is_programmed_as_what_it_was_when_it_left() {
+    let mut rig = Rig::new(&HIRE);
+    // A flush finds four pages mostly written; they are read, and make room, while they wait.
+    rig.pages(Op::Write, 0, 4);
+    rig.until(100_000);
+    rig.offer(Op::Flush, 0, 0, 0).unwrap();
+    for page in 0..4 {
+        rig.pages(Op::Read, page, 1);
+    }
+    for page in 0..4 {
+        rig.pages(Op::Write, 20 + page, 1);
+    }
+    rig.finish();
+    assert_eq!([0, 1, 2, 3].map(|page| voltage_of(&rig.drive, page)), [REDUCED; 4]);
+    assert_eq!(rig.drive.hotness().unwrap().0, [0, 4, 4]);
+}
+
+#[test]
+fn pages_of_the_start_that_hold_nothing_any_more_wear_like_the_others() {
+    for (voltages, weight) in [("boosted", 1.2), ("reduced", 0.8)] {
+        let program = format!("program = [{{ always = {{ voltages = \"{voltages}\" }} }}]");
+        let start = "start = { voltages = \"programmed\", fill = 0.9, invalid = 0.05 }";
+        let wears = "physics = { levels = { wear = {} } }";
+        let mut rig = Rig::new(&[VOLTAGES, wears, &program, start]);
+        rig.drive.program_start();
+        for number in 0..600 {
+            rig.write(rng::hash(7, number, 0) % 40);
+            rig.finish();
+        }
+        let (_, _, worn) = rig.drive.flash().cells.wearing();
+        let mean = worn / rig.ops(OpKind::Erase, Cause::Gc) as f64;
+        assert!((mean - weight).abs() < 0.001, "{voltages}: {mean}");
+    }
+}
+
+#[test]
+fn an_erase_wears_by_the_mean_over_the_pages_that_were_programmed() {
+    // Pages of all kinds lie in the same blocks.
+    let wears = "physics = { levels = { wear = {} } }";
+    let rig = &mut three_kinds(&["place = [\"next_page\"]", wears]);
+    let block = block_of(&rig.drive, 0);
+    assert_eq!([1, 2].map(|page| block_of(&rig.drive, page)), [block; 2]);
+    // Until that block is collected only write-hot pages are programmed.
+    let before = rig.drive.ftl().blocks.written(block);
+    assert_eq!(before, 3);
+    // The three are written anew as well, so that nothing is left in it.
+    for number in 0..2000 {
+        if rig.drive.ftl().blocks.erases(block) == 0 {
+            uses(rig, Op::Write, number % 40);
+        }
+    }
+    let (programs, _, worn) = rig.drive.flash().cells.wearing();
+    let erases = rig.ops(OpKind::Erase, Cause::Gc) as f64;
+    // Of that block one page each is boosted and normal, all others are reduced; of others all are.
+    let [normal, boosted, reduced] = [1.0, 1.1998, 0.7992];
+    let pages = f64::from(rig.drive.resolved().geometry().pages);
+    let own = (normal + boosted + (pages - 2.0) * reduced) / pages;
+    assert!((worn - (own + (erases - 1.0) * reduced)).abs() < 0.01, "{worn} {programs:?} {erases}");
 }
 
 #[test]

@@ -81,6 +81,8 @@ pub struct Program {
     pub program_us: f64,
     /// Factor on the base rate.
     pub base_factor: f64,
+    /// How much it wears a block, in parts of the normal way.
+    pub wear: f64,
 }
 
 /// Blocks that are drawn as one line.
@@ -298,6 +300,7 @@ fn programs(resolved: &Resolved, sampler: &Sampler<'_>) -> Vec<Program> {
             name: name(at),
             program_us: sampler.program_us(at as u8),
             base_factor: factor(at),
+            wear: sampler.wear(at as u8),
         })
         .collect()
 }

@@ -74,6 +74,11 @@ impl<'a> Sampler<'a> {
         names.nth(usize::from(voltage)).unwrap_or_default().to_owned()
     }
 
+    /// How much a program with these voltages wears a block.
+    pub(super) fn wear(&self, voltage: u8) -> f64 {
+        self.survey.wear(voltage)
+    }
+
     pub(super) fn program_us(&self, voltage: u8) -> f64 {
         let types = self.resolved.geometry().cell.bits() as u8;
         self.survey.program(voltage, types).as_us()

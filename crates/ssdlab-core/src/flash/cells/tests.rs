@@ -6,6 +6,8 @@ use ssdlab_nand::timing::TimingConfig;
 use ssdlab_nand::voltage::VoltageConfig;
 
 use super::super::txn::Txns;
+use ssdlab_nand::PageInBlock;
+
 use super::*;
 use crate::SMALL;
 

@@ -1,0 +1,117 @@
+//! What blocks look like: to the controller that reads them at rest, and as they really are.
+
+use ssdlab_base::Nanos;
+use ssdlab_nand::chip::Conditions;
+use ssdlab_nand::voltage::Voltage;
+use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType};
+
+use super::{Cells, UNBORN, UNKNOWN};
+use crate::account::{Looked, Reading};
+use crate::flash::NORMAL_VOLTAGE;
+
+impl Cells {
+    /// The raw bit error rate with which each block was made: what a test in the factory tells.
+    pub fn base_rates(&self, geometry: &Geometry) -> Vec<f64> {
+        (0..geometry.block_count()).map(|block| self.chip.base_rber(BlockId(block))).collect()
+    }
+
+    /// What a controller sees of a block that has so many P/E cycles: how long its erase takes, and the
+    /// errors of its first page right after it was programmed. What it cannot see, how its worst page
+    /// reads then, is for oracles.
+    pub fn look(&self, block: BlockId, pe_cycles: u32) -> Looked {
+        let dwell = Nanos::from_ns(self.facts.dwell.get(block.index()).copied().unwrap_or(0));
+        let at = |page| Conditions {
+            dwell,
+            ..Conditions::fresh(page, self.order.page_type(page), pe_cycles as f32)
+        };
+        let worst = at(self.chip.worst_page(block));
+        Looked {
+            erase_us: self.chip.erase_time(block, pe_cycles as f32).as_us(),
+            first_errors: self.chip.errors(block, &at(PageInBlock(0))).into(),
+            fresh_retries: self.chip.rung_needed(block, &worst).unwrap_or(self.rungs()),
+            fresh_rber: self.chip.rber(block, &worst),
+        }
+    }
+
+    /// The retries that the worst page of a block needs now: truth, for oracles.
+    pub fn retries_of(&self, block: BlockId, now: u64) -> u8 {
+        let at = block.index();
+        let page = self.chip.worst_page(block);
+        let born = self.facts.born.get(at).copied().unwrap_or(UNBORN);
+        let conditions = Conditions {
+            retention: match born {
+                UNBORN => Nanos::ZERO,
+                born => Nanos::from_ns((self.clock(now) - born).max(0) as u64),
+            },
+            reads: self.facts.reads[at],
+            dwell: Nanos::from_ns(self.facts.dwell[at]),
+            ..Conditions::fresh(page, self.order.page_type(page), self.facts.wear[at])
+        };
+        self.chip.rung_needed(block, &conditions).unwrap_or(self.rungs())
+    }
+
+    /// What a first reading of all blocks tells: the worst page of each, as it is worn now, right after
+    /// it was programmed.
+    pub fn first_readings(&self, geometry: &Geometry) -> Vec<Reading> {
+        let last = self.rungs() - 1;
+        let blocks = (0..geometry.block_count()).map(BlockId);
+        let readings = blocks.map(|block| {
+            let (level, errors) = self.fresh(block, geometry);
+            Reading { level: level.min(last), errors }
+        });
+        readings.collect()
+    }
+
+    /// Whether not even the last rung reads a block's worst page as it is worn now, right after it was
+    /// programmed.
+    pub fn is_worn_out(&self, block: BlockId, geometry: &Geometry) -> bool {
+        self.fresh(block, geometry).0 == u8::MAX
+    }
+
+    /// The rung at which a block's worst page is read right after it was programmed, `u8::MAX` if none
+    /// suffices; and the errors of its codewords.
+    fn fresh(&self, block: BlockId, geometry: &Geometry) -> (u8, u32) {
+        let at = block.index();
+        let of = |page_type| {
+            let conditions = Conditions {
+                page: self.chip.worst_page(block),
+                page_type: PageType(page_type),
+                voltage: Voltage::NORMAL,
+                pe_cycles: self.facts.wear.get(at).copied().unwrap_or(0.0),
+                retention: Nanos::ZERO,
+                reads: 0,
+                dwell: Nanos::from_ns(self.facts.dwell.get(at).copied().unwrap_or(0)),
+            };
+            let rung = self.chip.rung_needed(block, &conditions).unwrap_or(u8::MAX);
+            (rung, self.chip.errors(block, &conditions))
+        };
+        (0..geometry.cell.bits() as u8).map(of).max().expect("a type of page")
+    }
+
+    /// True raw bit error rate of a block's worst page as it is now, with the voltages with which its
+    /// pages were programmed; `None` of a block without data and under flat physics.
+    pub fn rber_of(&self, block: BlockId, now: u64) -> Option<f64> {
+        let at = block.index();
+        let born = self.facts.born.get(at).copied().filter(|born| *born != UNBORN)?;
+        let rate = |page, voltage| {
+            let conditions = Conditions {
+                page,
+                page_type: self.order.page_type(page),
+                voltage,
+                pe_cycles: self.facts.wear[at],
+                retention: Nanos::from_ns((self.clock(now) - born).max(0) as u64),
+                reads: self.facts.reads[at],
+                dwell: Nanos::from_ns(self.facts.dwell[at]),
+            };
+            self.chip.rber(block, &conditions)
+        };
+        let classes = &self.facts.voltage[self.pages_of(at)];
+        let mut known = classes.iter().copied().filter(|class| *class != UNKNOWN);
+        let first = known.next().unwrap_or(NORMAL_VOLTAGE);
+        if known.all(|class| class == first) {
+            return Some(rate(self.chip.worst_page(block), Voltage(first)));
+        }
+        let pages = (0..).map(PageInBlock).zip(classes).filter(|(_, class)| **class != UNKNOWN);
+        Some(pages.map(|(page, &class)| rate(page, Voltage(class))).fold(0.0, f64::max))
+    }
+}
