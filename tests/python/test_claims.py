@@ -33,6 +33,12 @@ def test_every_claim_is_there_with_a_rule() -> None:
         assert mine == [f"{letter}{nth}" for nth in range(1, count + 1)]
         ledger.load(system)
     assert set(rules.RULES) == {one.id for one in declared}
+    for shown in rules.PICTURES:
+        assert shown.what.endswith(".")
+        assert shown.kind in {"bars", "lines", "shares"}
+    names = [(shown.system, shown.figure) for shown in rules.PICTURES]
+    assert len(set(names)) == len(names)
+    assert {system for system, _ in names} == set(COUNTS)
     for one in declared:
         assert one.what
         assert one.source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import fmean
 
-from ssdlab.claims.rules import Rows, claim, picture
+from ssdlab.claims.rules import claim
 from ssdlab.claims.runs import Jobs, Runs
 from ssdlab.claims.scope import Scope
 from ssdlab.claims.sums import percent
@@ -101,31 +101,3 @@ def order_of_schemes(runs: Runs) -> list[float]:
 def always_faster(runs: Runs) -> list[float]:
     """Return on how many of the workloads HIRE reads faster than the baseline, in percent."""
     return [100 * fmean(change < 0 for change in changes(runs, HIRE, reads).values())]
-
-
-def _relative(runs: Runs, figure: Callable[[Result], float]) -> Rows:
-    """Return each scheme's figure in parts of the baseline's, by workload and on the mean."""
-    found = {scheme: changes(runs, scheme, figure) for scheme in SCHEMES}
-    return [
-        (name, scheme, 1 + change / 100)
-        for scheme, each in found.items()
-        for name, change in {**each, "mean": fmean(each.values())}.items()
-    ]
-
-
-@picture("hire", "Fig. 3", "Latency of reads", schemes, kind="bars", x="", y="Of the baseline's")
-def fig_3(runs: Runs) -> Rows:
-    """Mean latency of reads under each scheme, in parts of the baseline's."""
-    return _relative(runs, reads)
-
-
-@picture("hire", "Fig. 4", "Wearing weight", schemes, kind="bars", x="", y="Of the baseline's")
-def fig_4(runs: Runs) -> Rows:
-    """Wearing weight of all programs under each scheme, in parts of the baseline's."""
-    return _relative(runs, weight)
-
-
-@picture("hire", "Fig. 5", "Latency of writes", schemes, kind="bars", x="", y="Of the baseline's")
-def fig_5(runs: Runs) -> Rows:
-    """Mean latency of writes under each scheme, in parts of the baseline's."""
-    return _relative(runs, writes)

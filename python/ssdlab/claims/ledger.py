@@ -153,8 +153,9 @@ def reproduce(
 
 
 def load(system: str) -> None:
-    """Load the rules of a system."""
-    importlib.import_module(f"ssdlab.claims.{system.replace('-', '_')}")
+    """Load the rules and the pictures of a system."""
+    for room in ("", "pictures."):
+        importlib.import_module(f"ssdlab.claims.{room}{system.replace('-', '_')}")
 
 
 def _under(scope: Scope, sweep: Sweep, variant: str) -> Scope:

@@ -162,7 +162,7 @@ def complements(runs: Runs) -> list[float]:
     return [told(fmean(found[name] for name in kind if name in found)) for kind in (LIGHT, HEAVY)]
 
 
-def _success(runs: Runs, scheme: str) -> float:
+def success(runs: Runs, scheme: str) -> float:
     """Return the share of the pages of all workloads that got the type wished, in percent."""
     all_of = [types(once(runs[scheme, name])) for name in runs.names(1)]
     return 100 * sum(sum(one.granted) for one in all_of) / sum(sum(one.wished) for one in all_of)
@@ -171,7 +171,7 @@ def _success(runs: Runs, scheme: str) -> float:
 @claim("P8", under(*SCHEMES, whole=True), seeds=1)
 def typed_allocation(runs: Runs) -> list[float]:
     """Return the least success of the five schemes that are not LFS, and that of LFS."""
-    found = {scheme: _success(runs, scheme) for scheme in SCHEMES}
+    found = {scheme: success(runs, scheme) for scheme in SCHEMES}
     return [min(found[scheme] for scheme in SCHEMES if scheme != LFS), found[LFS]]
 
 
@@ -188,7 +188,7 @@ def collections(runs: Runs) -> list[float]:
     return [max(found[scheme] for scheme in SCHEMES if scheme != LFS), found[LFS]]
 
 
-def _dominated(runs: Runs, scheme: str) -> list[float]:
+def dominated(runs: Runs, scheme: str) -> list[float]:
     """Return the shares of DAP's writes by the type of their slowest page, in percent."""
     counts = types(once(runs[scheme, "dap"])).dominated
     return [100 * count / sum(counts) for count in counts]
@@ -197,7 +197,7 @@ def _dominated(runs: Runs, scheme: str) -> list[float]:
 @claim("P10", under(US, on=["dap"]))
 def balanced(runs: Runs) -> list[float]:
     """Return the shares of writes that wait for LSB and for MSB pages under US."""
-    low, _, high = _dominated(runs, US)
+    low, _, high = dominated(runs, US)
     return [low, high]
 
 
@@ -208,7 +208,7 @@ def long_term(runs: Runs) -> list[float]:
     return [percent(last[scheme], last[BASE]) for scheme in (LFS, QDS_US, QDS_UBS)]
 
 
-def _quarters(result: Result) -> list[SeriesInterval]:
+def quarters(result: Result) -> list[SeriesInterval]:
     """Return the quarters of an hour of a workload's first time."""
     assert result.detail is not None
     end = result.replays[0].end_s if result.replays else result.duration_s
@@ -218,12 +218,12 @@ def _quarters(result: Result) -> list[SeriesInterval]:
 @claim("P12", under(LFS, QDS_UBS, on=["msfs"], whole=True), seeds=1)
 def low_for_long(runs: Runs) -> list[float]:
     """Return how many quarters the writes of MSFS stay low under QDS+UBS and under LFS."""
-    found = {scheme: _quarters(runs[scheme, "msfs"]) for scheme in (QDS_UBS, LFS)}
+    found = {scheme: quarters(runs[scheme, "msfs"]) for scheme in (QDS_UBS, LFS)}
     first = found[LFS][0].write_mean_us
     assert first is not None
     return [
-        sum(1 for _ in takewhile(lambda one: (one.write_mean_us or 0) < _LOW * first, quarters))
-        for quarters in found.values()
+        sum(1 for _ in takewhile(lambda one: (one.write_mean_us or 0) < _LOW * first, each))
+        for each in found.values()
     ]
 
 
@@ -244,7 +244,7 @@ def _us(time: str) -> float:
 @claim("P14", under(*SCHEMES, on=["dap"]))
 def least_slow(runs: Runs) -> list[float]:
     """Return under how many schemes the fewest writes wait for MSB pages; the largest share."""
-    shares = [_dominated(runs, scheme) for scheme in SCHEMES]
+    shares = [dominated(runs, scheme) for scheme in SCHEMES]
     return [100 * fmean(one[-1] == min(one) for one in shares), max(one[-1] for one in shares)]
 
 
@@ -285,9 +285,9 @@ def _at_start(result: Result) -> float:
 
 def _left_in_last_hour(result: Result) -> float:
     """Return the most free LSB pages at the end of a quarter of the trace's last hour."""
-    quarters = _quarters(result)
+    all_of = quarters(result)
     hour = _HOUR_S * (result.provenance.plan.get("time_scale") or 1)
-    return max(one.free_0 for one in quarters if one.end_s > quarters[-1].end_s - hour)
+    return max(one.free_0 for one in all_of if one.end_s > all_of[-1].end_s - hour)
 
 
 @claim(

@@ -65,10 +65,10 @@ class Picture:
     title: str
     what: str
     kind: str
-    x: str
     y: str
     sets: Sequence[Set]
     rows: Callable[..., Rows]
+    x: str = ""
     number: str = "~g"
     logarithmic: bool = False
     from_zero: bool = True

@@ -1,0 +1,1 @@
+"""The papers' figures, drawn from our data: those that their text lets one know."""

@@ -1,0 +1,202 @@
+"""DLV's figures: of its evaluation; those before describe the traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import fmean
+
+from ssdlab.claims.dlv import (
+    ALLOCATION,
+    BASE,
+    BUFFERS,
+    CLOSED,
+    DLV,
+    LAST,
+    OPEN,
+    QUEUES,
+    REORDER,
+    ROO,
+    TABLES,
+    WAYS,
+    WOO,
+    bandwidth,
+    buffers,
+    changes,
+    chips,
+    gains,
+    iops,
+    lengths,
+    mean,
+    points,
+    schemes,
+)
+from ssdlab.claims.rules import Rows, picture
+from ssdlab.claims.runs import Runs
+from ssdlab.claims.sums import percent
+from ssdlab.results import Result
+
+_ASKED = "Of the baseline's"
+
+
+def _relative(runs: Runs, names: Sequence[str], kind: str) -> Rows:
+    """Return each scheme's mean latency over the baseline's, at the workloads' own times."""
+    found = {name: changes(runs, OPEN, name, kind) for name in names}
+    return [
+        (workload, scheme, 1 + change / 100)
+        for scheme, each in found.items()
+        for workload, change in {**each, "mean": fmean(each.values())}.items()
+    ]
+
+
+def _rates(runs: Runs, rate: Callable[[Result], float]) -> Rows:
+    found = {name: gains(runs, name, rate) for name in (WOO, ROO, DLV)}
+    return [
+        (workload, scheme, 1 + gain / 100)
+        for scheme, each in found.items()
+        for workload, gain in {**each, "mean": fmean(each.values())}.items()
+    ]
+
+
+@picture("dlv", "Fig. 9", "Bandwidth", schemes(WOO, ROO, DLV), kind="bars", y=_ASKED)
+def fig_9(runs: Runs) -> Rows:
+    """Bandwidth under each scheme with 64 requests outstanding, over the baseline's."""
+    return _rates(runs, bandwidth)
+
+
+@picture("dlv", "Fig. 10", "IOPS", schemes(WOO, ROO, DLV), kind="bars", y=_ASKED)
+def fig_10(runs: Runs) -> Rows:
+    """IOPS under each scheme with 64 requests outstanding, over the baseline's."""
+    return _rates(runs, iops)
+
+
+@picture("dlv", "Fig. 11", "Response", schemes(WOO, ROO, DLV), kind="bars", y=_ASKED)
+def fig_11(runs: Runs) -> Rows:
+    """Mean response at the workloads' own times, over the baseline's."""
+    return _relative(runs, (WOO, ROO, DLV), "all")
+
+
+def _curves(runs: Runs, kind: str) -> Rows:
+    return [
+        (latency, scheme, share)
+        for scheme in (BASE, WOO, ROO, DLV)
+        for latency, share in points(runs[CLOSED, scheme, "hm0"], kind)
+        if latency > 0
+    ]
+
+
+_CURVES = {
+    "kind": "lines",
+    "x": "Latency (µs)",
+    "y": "Share of the requests",
+    "logarithmic": True,
+    "number": "~%",
+}
+_HM0 = schemes(WOO, ROO, DLV, workloads=["hm0"])
+
+
+@picture("dlv", "Fig. 12a", "hm0's writes", _HM0, **_CURVES)
+def fig_12a(runs: Runs) -> Rows:
+    """Share of hm0's writes that took no longer, with 64 requests outstanding."""
+    return _curves(runs, "write")
+
+
+@picture("dlv", "Fig. 12b", "hm0's reads", _HM0, **_CURVES)
+def fig_12b(runs: Runs) -> Rows:
+    """Share of hm0's reads that took no longer, with 64 requests outstanding."""
+    return _curves(runs, "read")
+
+
+@picture(
+    "dlv",
+    "Fig. 13",
+    "Latency of writes",
+    schemes(WOO, REORDER, ALLOCATION),
+    kind="bars",
+    y=_ASKED,
+)
+def fig_13(runs: Runs) -> Rows:
+    """Mean latency of writes at the workloads' own times, over the baseline's."""
+    return _relative(runs, (WOO, REORDER, ALLOCATION), "write")
+
+
+@picture(
+    "dlv",
+    "Fig. 14",
+    "Prioritised requests",
+    schemes(WOO, ROO, DLV),
+    kind="bars",
+    y="Of the requests of that kind",
+    number="~%",
+)
+def fig_14(runs: Runs) -> Rows:
+    """Shares of writes, and of reads, that overtake another, at the workloads' own times."""
+    return [
+        (name, f"{kind}s, {scheme}", getattr(runs[OPEN, scheme, name].prioritised, kind))
+        for kind, half in (("write", WOO), ("read", ROO))
+        for scheme in (half, DLV)
+        for name in runs.names(2)
+    ]
+
+
+@picture("dlv", "Fig. 15", "Latency of reads", schemes(ROO, TABLES, LAST), kind="bars", y=_ASKED)
+def fig_15(runs: Runs) -> Rows:
+    """Mean latency of reads at the workloads' own times, over the baseline's."""
+    return _relative(runs, (ROO, TABLES, LAST), "read")
+
+
+@picture(
+    "dlv",
+    "Fig. 16",
+    "Length of the queue",
+    lengths,
+    kind="lines",
+    x="Length",
+    y="Response, over that of length 1",
+    logarithmic=True,
+)
+def fig_16(runs: Runs) -> Rows:
+    """Mean response under DLV by what its queue counts, over that with a queue of 1."""
+    return [
+        (float(length), f"{name}, {queue}", _over(runs, queue, length, name))
+        for queue in QUEUES
+        for name in runs.names(2)
+        for length in runs.names(1)
+    ]
+
+
+def _over(runs: Runs, queue: str, length: str, name: str) -> float:
+    return mean(runs[queue, length, name]) / mean(runs[queue, "1", name])
+
+
+@picture(
+    "dlv",
+    "Fig. 17",
+    "Number of chips",
+    chips,
+    kind="lines",
+    x="Chips",
+    y="Response, over that of 4 chips",
+    logarithmic=True,
+)
+def fig_17(runs: Runs) -> Rows:
+    """Mean response under DLV with 64 requests outstanding, over that with 4 chips."""
+    return [
+        (float(count), name, mean(runs[CLOSED, count, name]) / mean(runs[CLOSED, "4", name]))
+        for name in runs.names(2)
+        for count in runs.names(1)
+    ]
+
+
+@picture("dlv", "Fig. 18", "Policies of the buffer", buffers, kind="bars", y="Change (%)")
+def fig_18(runs: Runs) -> Rows:
+    """Change of the mean response under DLV against the baseline behind the same buffer."""
+    ways = dict(zip(WAYS, ("64 outstanding", "at their times"), strict=True))
+    return [
+        (evict, told, fmean(_change(runs, way, name, evict) for name in runs.names(2)))
+        for way, told in ways.items()
+        for evict in BUFFERS
+    ]
+
+
+def _change(runs: Runs, way: str, name: str, evict: str) -> float:
+    return percent(mean(runs[way, DLV, name, evict]), mean(runs[way, BASE, name, evict]))

@@ -1,0 +1,41 @@
+"""HIRE's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import fmean
+
+from ssdlab.claims.hire import SCHEMES, changes, reads, schemes, weight, writes
+from ssdlab.claims.rules import Rows, picture
+from ssdlab.claims.runs import Runs
+from ssdlab.results import Result
+
+_OF_BASELINE = "Of the baseline's"
+
+
+def _relative(runs: Runs, figure: Callable[[Result], float]) -> Rows:
+    """Return each scheme's figure in parts of the baseline's, by workload and on the mean."""
+    found = {scheme: changes(runs, scheme, figure) for scheme in SCHEMES}
+    return [
+        (name, scheme, 1 + change / 100)
+        for scheme, each in found.items()
+        for name, change in {**each, "mean": fmean(each.values())}.items()
+    ]
+
+
+@picture("hire", "Fig. 3", "Latency of reads", schemes, kind="bars", y=_OF_BASELINE)
+def fig_3(runs: Runs) -> Rows:
+    """Mean latency of reads under each scheme, in parts of the baseline's."""
+    return _relative(runs, reads)
+
+
+@picture("hire", "Fig. 4", "Wearing weight", schemes, kind="bars", y=_OF_BASELINE)
+def fig_4(runs: Runs) -> Rows:
+    """Wearing weight of all programs under each scheme, in parts of the baseline's."""
+    return _relative(runs, weight)
+
+
+@picture("hire", "Fig. 5", "Latency of writes", schemes, kind="bars", y=_OF_BASELINE)
+def fig_5(runs: Runs) -> Rows:
+    """Mean latency of writes under each scheme, in parts of the baseline's."""
+    return _relative(runs, writes)

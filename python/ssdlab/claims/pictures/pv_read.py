@@ -1,0 +1,169 @@
+"""PV-read's figures."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+from ssdlab.claims.pv_read import (
+    APART,
+    BASE,
+    GROUPS,
+    THREE,
+    THRESHOLDS,
+    gains_drawn,
+    ideal_reads,
+    ideal_wear,
+    mean_moved,
+    moves,
+    numbers_of_groups,
+    reads,
+    shares_apart,
+    stages,
+    thresholds,
+    unaware,
+    widths,
+)
+from ssdlab.claims.rules import Rows, picture
+from ssdlab.claims.runs import Runs
+from ssdlab.results import Result
+
+_OF_UNAWARE = "Of the unaware drive's"
+
+
+def _relative(runs: Runs, base: Runs) -> Rows:
+    """Return each drive's reads over the unaware drive's, by workload and on the mean."""
+    of_base = reads(base, BASE)
+    found = {
+        name: {one: us / of_base[one] for one, us in reads(runs, name).items()}
+        for name in runs.names(0)
+    }
+    return [
+        (workload, name, ratio)
+        for name, each in found.items()
+        for workload, ratio in {**each, "mean": fmean(each.values())}.items()
+    ]
+
+
+@picture(
+    "pv-read",
+    "Fig. 4",
+    "Three placements",
+    unaware,
+    ideal_wear,
+    ideal_reads,
+    kind="bars",
+    y=_OF_UNAWARE,
+)
+def fig_4(base: Runs, wear: Runs, placed: Runs) -> Rows:
+    """Mean response of reads under wear levelling and under ideal placement."""
+    return [*_relative(wear, base), *_relative(placed, base)]
+
+
+@picture("pv-read", "Fig. 8a", "Groups", unaware, numbers_of_groups, kind="bars", y=_OF_UNAWARE)
+def fig_8a(base: Runs, runs: Runs) -> Rows:
+    """Mean response of reads with 2, 3, 4 and 7 groups."""
+    return _relative(runs, base)
+
+
+def _levels(runs: Runs, name: str, told: str) -> Rows:
+    shares = [_shares(runs[key]) for key in runs if key[0] == name]
+    means = [fmean(each) for each in zip(*shares, strict=True)]
+    return [(told, f"level {level}", share) for level, share in enumerate(means, start=1)]
+
+
+def _shares(result: Result) -> list[float]:
+    return [count / sum(result.read_levels) for count in result.read_levels]
+
+
+@picture(
+    "pv-read",
+    "Fig. 8b",
+    "Levels of reads, by groups",
+    unaware,
+    numbers_of_groups,
+    kind="shares",
+    y="Share of the pages read",
+    number="~%",
+)
+def fig_8b(base: Runs, runs: Runs) -> Rows:
+    """Shares of the pages read that decoded at each level, means of the workloads."""
+    found = [one for name in GROUPS for one in _levels(runs, name, name)]
+    return [*_levels(base, BASE, BASE), *found]
+
+
+@picture("pv-read", "Fig. 9a", "Set apart", unaware, shares_apart, kind="bars", y=_OF_UNAWARE)
+def fig_9a(base: Runs, runs: Runs) -> Rows:
+    """Mean response of reads by how much of each of three groups is set apart."""
+    return _relative(runs, base)
+
+
+@picture(
+    "pv-read",
+    "Fig. 9b",
+    "Levels of reads, by what is set apart",
+    shares_apart,
+    kind="shares",
+    y="Share of the pages read",
+    number="~%",
+)
+def fig_9b(runs: Runs) -> Rows:
+    """Shares of the pages read that decoded at each level, means of the workloads."""
+    return [one for value in APART for one in _levels(runs, value, value)]
+
+
+def _both_ways(runs: Runs, name: str) -> Rows:
+    found = [runs[key] for key in runs if key[0] == name]
+    return [
+        (name, way, fmean(100 * getattr(moves(one), field) / one.requests for one in found))
+        for way, field in (("moved in", "hot_in"), ("moved out", "cold_out"))
+    ]
+
+
+@picture(
+    "pv-read",
+    "Fig. 10",
+    "Cost of moves",
+    numbers_of_groups,
+    shares_apart,
+    kind="bars",
+    y="Pages moved, of the requests (%)",
+)
+def fig_10(groups: Runs, apart: Runs) -> Rows:
+    """Pages that moved in and out, means of the workloads: by groups, and by what is set apart."""
+    found = [one for name in GROUPS for one in _both_ways(groups, name)]
+    return [*found, *(one for value in APART for one in _both_ways(apart, value))]
+
+
+@picture("pv-read", "Fig. 11b", "Stages of life", stages, kind="bars", y=_OF_UNAWARE)
+def fig_11b(runs: Runs) -> Rows:
+    """Mean response of reads with three groups on blocks with rates of such mean and deviation."""
+    pairs = zip(runs.names(1), gains_drawn(runs), strict=True)
+    return [(kind, THREE, 1 + change / 100) for kind, change in pairs]
+
+
+@picture("pv-read", "Fig. 12b", "Widths", widths, kind="bars", y=_OF_UNAWARE)
+def fig_12b(runs: Runs) -> Rows:
+    """Mean response of reads with three groups on blocks that vary more or less."""
+    pairs = zip(runs.names(1), gains_drawn(runs), strict=True)
+    return [(kind, THREE, 1 + change / 100) for kind, change in pairs]
+
+
+@picture(
+    "pv-read", "Fig. 13a", "When a page is hot", unaware, thresholds, kind="bars", y=_OF_UNAWARE
+)
+def fig_13a(base: Runs, runs: Runs) -> Rows:
+    """Mean response of reads by how many reads make a page hot."""
+    return _relative(runs, base)
+
+
+@picture(
+    "pv-read",
+    "Fig. 13b",
+    "When a page is hot: moves",
+    thresholds,
+    kind="bars",
+    y="Pages moved, of the requests (%)",
+)
+def fig_13b(runs: Runs) -> Rows:
+    """Pages that moved by how many reads make a page hot, means of the workloads."""
+    return [(value, THREE, mean_moved(runs, value)) for value in THRESHOLDS]
