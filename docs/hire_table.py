@@ -374,8 +374,7 @@ def main() -> None:
         f"the first {min(limit or CUT, CUT):,} requests of each. Changes are in percent of the "
         "baseline under the same settings."
     )
-    first, *others = made
-    write(PAGE, MARK, about, [*others, first])
+    write(PAGE, MARK, about, made)
 
 
 if __name__ == "__main__":

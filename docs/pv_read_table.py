@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -22,26 +22,19 @@ import pyarrow.parquet as pq
 from tables import Kept, change, grid, write
 
 import ssdlab
+from ssdlab.claims.pv_read import APART, BASE, DEVICE, GROUPS, LIVES, RANKS, WORKLOADS
 from ssdlab.claims.sums import percent
 
-DEVICE = "pv-read-mlc-128g"
-BASE = "conventional"
-WORKLOADS = ["proj0", "hm0", "stg0", "wdev0", "rsrch0", "src20", "src12", "hm1"]
-GROUPS = ["groups-2", "groups-3", "groups-4", "groups-7"]
 # Table I of the paper.
 SHARES = [9, 12.5, 21.3, 19.6, 17.6, 12.9, 7]
-# The shares of blocks of its three groups.
-RANKS = "belief.grade.measured.boundaries={shares=[0.0901,0.5341]}"
 TOUCHED = 'place=[{known_heat={by="writes",among="touched"}}]'
 # Blocks are measured, and nothing else is done with it.
 MEASURED = "belief.grade={measured={boundaries={levels=[]}}}"
-APART = ["5%", "10%", "20%", "30%"]
 THRESHOLDS = [2, 3, 4, 5]
 STAGES = [(0.004, 0.005), (0.006, 0.004), (0.008, 0.003), (0.010, 0.002), (0.012, 0.001)]
 WIDTHS = [(0.008, sigma) for sigma in (0.001, 0.00175, 0.0025, 0.00325, 0.004)]
 CAPABILITIES = ["paper", "derived"]
 HELD = ["100%", "10%", "1%", "0.1%", "0.01%"]
-LIVES = ["hm0", "src12"]
 YOUNG = 1500
 # A drive of 4 GiB, each erase of which counts for 50.
 LIFE = ["geometry.blocks=64", "flash.cycles_per_erase=50"]
@@ -174,7 +167,6 @@ def by_workload(study: Study) -> list[str]:
     cells = [f"**{mean(base, read_us):.0f} µs**", f"**{mean(base, level):.2f}**"]
     cells += [f"**{mean(base, at_one):.1f} %**"]
     rows.append(["**mean**", *cells, *(f"**{signed(one)}**" for one in means.values())])
-    study.found["by workload"] = means
     heads = ["workload", BASE, "level", "at level 1", *drives]
     lines = grid(heads, rows)
     rows = []
@@ -215,12 +207,10 @@ def where_reads_start(study: Study) -> list[str]:
         "known_level": ((MEASURED, "read=known_level"), ("read=known_level",)),
     }
     rows = []
-    ceilings = {}
     for name, (of_base, of_scheme) in ways.items():
         shots = single_shots(study, of_base)
         average = sum(map(float.__mul__, map(float, SHARES), shots)) / sum(SHARES)
         best, worst = percent(shots[0], average), percent(shots[-1], average)
-        ceilings[name] = best, worst
         study.found.setdefault("singles", shots)
         known = "read=known_level" in of_scheme
         drives = [Drive(BASE, of_base), Drive("groups-3", of_scheme)]
@@ -233,7 +223,6 @@ def where_reads_start(study: Study) -> list[str]:
         rows.append(
             [name, f"{mean(base, read_us):.0f} µs", *gains, single, signed(best), signed(worst)]
         )
-    study.found["ceilings"] = ceilings
     heads = ["a read starts", BASE, "groups-3", "wear-errors", "ideal-reads"]
     heads += ["ideal-wear, touched", "alone: best / mean / worst, µs", "best", "worst"]
     return grid(heads, rows)
@@ -244,10 +233,8 @@ def of_setting(study: Study, key: str, values: Sequence[object]) -> list[str]:
     drives = [Drive("groups-3", (f"{key}={value}",)) for value in values]
     base, *others = study.of(key, [Drive(BASE), *drives])
     rows = []
-    study.found[key] = {}
     for value, of in zip(values, others, strict=True):
         figures = gain(of, base), mean(of, moved_in), mean(of, moved_out)
-        study.found[key][value] = figures
         change_of, hot, cold = figures
         cells = [signed(change_of), f"{mean(of, at_one):.1f} %", f"{hot:.2f} %", f"{cold:.2f} %"]
         rows.append([str(value).replace("%", " %"), *cells, f"{mean(of, pages_moved):.1f} %"])
@@ -266,7 +253,6 @@ def of_groups(study: Study) -> list[str]:
     rows.append(["**mean**", *(f"**{hot:.2f}** / **{cold:.2f}**" for hot, cold in means)])
     shares = [f"{mean(of, pages_moved):.1f}" for of in found]
     rows.append(["of all programs, mean", *shares])
-    study.found["moves"] = dict(zip(GROUPS, means, strict=True))
     return grid(["workload", *GROUPS], rows)
 
 
@@ -285,7 +271,6 @@ def ceiling_of(study: Study, base: Eight) -> float:
 def life_stages(study: Study) -> list[str]:
     """Return what three groups gain as the blocks' error rates vary (V8)."""
     rows = []
-    study.found["stages"] = {}
     for capability in CAPABILITIES:
         for middle, sigma in [*STAGES, *WIDTHS]:
             drawn = f"{{gaussian={{mean={middle},sigma={sigma},bound=8}}}}"
@@ -295,7 +280,6 @@ def life_stages(study: Study) -> list[str]:
             base, fixed, rank = study.of(f"{capability} {middle} {sigma}", drives)
             gains = gain(fixed, base), gain(rank, base)
             ceiling = ceiling_of(study, base)
-            study.found["stages"][capability, middle, sigma] = *gains, ceiling
             cells = [f"{mean(base, read_us):.0f} µs", f"{mean(base, level):.2f}"]
             cells += [f"{mean(base, at_one):.1f} %", *(f"{one:+.1f}" for one in gains)]
             cells.append(signed(ceiling))
@@ -311,7 +295,6 @@ def life_stages(study: Study) -> list[str]:
 def of_map_cache(study: Study) -> list[str]:
     """Return reads and moves by how much of the page map is held."""
     rows = []
-    study.found["map"] = {}
     for share in HELD:
         settings = (f"ftl.map_cache.share={share}",)
         base, three = study.of(
@@ -322,7 +305,6 @@ def of_map_cache(study: Study) -> list[str]:
             caches = [one.map_cache for one in of if one.map_cache is not None]
             hits.append(f"{fmean(100 * (one.hit_ratio or 0) for one in caches):.2f} %")
         one = gain(three, base)
-        study.found["map"][share] = one
         cells = [hits[0], f"{mean(base, read_us):.0f} µs", signed(one)]
         cells += [f"{mean(three, moved_in):.2f} %", f"{mean(three, moved_out):.2f} %"]
         rows.append([share.replace("%", " %"), *cells])
@@ -361,13 +343,11 @@ def lifetime(study: Study) -> list[str]:
     ]
     results = dict(zip(keys, study.kept.compare(plans, "lifetime"), strict=True))
     rows = []
-    study.found["lifetime"] = {}
     for (workload, name), result in results.items():
         own, of_errors = life_of(result), life_of(results[workload, "wear-errors"])
         cells = []
         for (written, cycles), (other, _) in zip(own, of_errors, strict=True):
             cells.append(f"{written / 1e12:.3f} TB ({change(written, other, 1)}), {cycles:,.0f}")
-        study.found["lifetime"][workload, name] = percent(own[-1][0], of_errors[-1][0])
         wear = result.wear
         cells += [f"{wear.min:,} to {wear.max:,}", f"{result.waf:.3f}", f"{len(result.replays)}"]
         rows.append([workload, name, *cells])
@@ -397,7 +377,6 @@ def codes(study: Study) -> list[str]:
     rows = []
     for (name, code), result in zip(kinds.items(), results, strict=True):
         middle = last_cycles(code)
-        study.found[name] = middle
         own = life_of(result)
         cells = [f"{written / 1e12:.3f} TB, {cycles:,.0f}" for written, cycles in own]
         rows.append([name, *cells, f"{middle:,.0f}"])
@@ -460,17 +439,15 @@ def by_read_count(study: Study) -> list[str]:
     """Return how often the pages of each workload are read (V10, V12)."""
     names = ["pages seldom", "pages often", "reads seldom", "reads often", "written", "late"]
     rows = []
-    found = {}
+    found: list[dict[str, float]] = []
     for workload in WORKLOADS:
         key = f"reads by page of {workload}, {study.limit}"
         own = study.kept.value(key, partial(read_counts, study, workload))
-        found[workload] = own
+        found.append(own)
         cells = [f"{own[name]:,}" for name in ("pages", "reads", "most")]
         rows.append([workload, *cells, *(f"{own[name]:.1f} %" for name in names)])
-    means = {name: fmean(one[name] for one in found.values()) for name in names}
+    means = {name: fmean(one[name] for one in found) for name in names}
     rows.append(["**mean**", "", "", "", *(f"**{one:.1f} %**" for one in means.values())])
-    study.found["counts"] = found
-    study.found["mean counts"] = means
     heads = ["workload", "pages read", "reads of pages", "most of one page"]
     heads += ["read once or twice", "more than 10 times", "reads of the first", "of the second"]
     heads += ["of pages written before", "after three since the last write"]
@@ -480,226 +457,15 @@ def by_read_count(study: Study) -> list[str]:
 def memory(study: Study) -> list[str]:
     """Return what the controller of three groups holds (V13)."""
     result = study.of("memory", [Drive("groups-3")])[0][0]
-    study.found["memory"] = result.metadata_bytes
     rows = [[name, f"{size / KIB:,.0f} KiB"] for name, size in result.metadata_bytes.items()]
     return grid(["held", "memory"], rows)
-
-
-def derived() -> Mapping[str, float]:
-    """Return what BCH, one level and seven levels decode, against what is published."""
-    told = ssdlab.ldpc()
-    first, last = told.levels[0], told.levels[-1]
-    assert first.difference is not None
-    assert last.difference is not None
-    return {
-        "BCH": told.bch.rber,
-        "BCH, difference": told.bch.difference,
-        "hard": first.min_sum.corrected,
-        "hard, difference": first.difference,
-        "soft": last.min_sum.corrected,
-        "soft, difference": last.difference,
-    }
-
-
-HOLDS, DIFFERS, NOT = "holds", "differs", "not"
-
-
-def near(ours: float, paper: float) -> str:
-    """Judge a figure in percent: within 10 points or a quarter, of the same sign, or neither."""
-    if abs(ours - paper) <= max(10.0, abs(paper) / 4):
-        return HOLDS
-    return DIFFERS if ours * paper > 0 else NOT
-
-
-def judged(*parts: bool) -> str:
-    """Judge a claim of several parts: all are true, some, or none."""
-    return HOLDS if all(parts) else DIFFERS if any(parts) else NOT
-
-
-def ledger(study: Study) -> list[str]:
-    """Return every claim beside what was measured."""
-    found = study.found
-    means = found["by workload"]
-    best, worst = found["ceilings"]["climb, incremental"]
-    groups = [means[name] for name in GROUPS]
-    moves = found["moves"]
-    apart = found["belief.grade.measured.apart"]
-    threshold = found["tend.read_hot.threshold"]
-    at_5 = f"groups-3 in wear-errors, {APART[0].replace('%', ' %')}"
-    lives = [found["lifetime"][workload, at_5] for workload in LIVES]
-    stages, derived_stages, ceilings = (
-        {
-            name: [found["stages"][capability, *one][at] for one in ones]
-            for name, ones in (("stages", STAGES), ("widths", WIDTHS))
-        }
-        for capability, at in (("paper", 1), ("derived", 1), ("paper", 2))
-    )
-    counts, shares = found["counts"], found["mean counts"]
-    seldom = [counts[name]["reads seldom"] for name in ("proj0", "stg0")]
-    often = [counts[name]["reads often"] for name in ("wdev0", "rsrch0")]
-    code = study.kept.value("ldpc", derived)
-    held = {name: size / KIB for name, size in found["memory"].items()}
-    hot, cold = moves["groups-3"]
-    totals = [sum(moves[name]) for name in GROUPS]
-    outs = [apart[share][2] for share in APART]
-    gains = [one[0] for one in apart.values()]
-    costs = [sum(one[1:]) for one in threshold.values()]
-    firsts = [one[0] for one in threshold.values()]
-
-    def several(values: Sequence[float], form: str = "+.0f", unit: str = " %") -> str:
-        return ", ".join(f"{value:{form}}" for value in values) + unit
-
-    rows = [
-        [
-            "V1",
-            "wear levelling with heat and blocks known: reads",
-            "+70 %",
-            (
-                f"{means['ideal-wear']:+.0f} %; {means['ideal-wear, touched']:+.0f} % among "
-                f"touched pages; measured: {means['wear-errors']:+.0f} %"
-            ),
-            f"{worst:+.0f} %",
-            near(max(means["ideal-wear"], means["ideal-wear, touched"]), 70),
-        ],
-        [
-            "V2",
-            "ideal placement: reads",
-            "−80 %",
-            f"{means['ideal-reads']:+.0f} %",
-            f"{best:+.0f} %",
-            near(means["ideal-reads"], -80),
-        ],
-        [
-            "V3",
-            "three groups: reads",
-            "< −60 %",
-            f"{means['groups-3']:+.0f} %",
-            f"{best:+.0f} %",
-            HOLDS if means["groups-3"] < -60 else near(means["groups-3"], -60),
-        ],
-        [
-            "V4",
-            "2, 3, 4, 7 groups: fewer are at least as good, differences are small",
-            "order",
-            several(groups),
-            f"{best:+.0f} %",
-            judged(groups == sorted(groups), max(groups) - min(groups) <= 10),
-        ],
-        [
-            "V5",
-            "5 to 30 % set apart: little difference",
-            "flat",
-            several(gains),
-            f"{best:+.0f} %",
-            judged(max(gains) - min(gains) <= 10),
-        ],
-        [
-            "V6",
-            "moves over requests; in far above out; more groups, fewer; more apart, fewer out",
-            "≈ 2 %",
-            (
-                f"in {hot:.1f} %, out {cold:.2f} %; {several(totals, '.1f')} with 2, 3, 4, 7 "
-                f"groups; out {several(outs, '.2f')} with {', '.join(APART)} apart"
-            ),
-            "",
-            judged(
-                1 <= hot + cold <= 4,
-                hot > 10 * cold,
-                totals == sorted(totals, reverse=True),
-                outs == sorted(outs, reverse=True) and outs[0] > outs[-1],
-            ),
-        ],
-        [
-            "V7",
-            "what can be written before 5 % are worn out, 5 % set apart",
-            "> −7 %",
-            f"{several(lives, '+.1f')} ({', '.join(LIVES)})",
-            "",
-            judged(*(one > -7 for one in lives)),
-        ],
-        [
-            "V8",
-            "a gain at every stage of life and width; wider, a little less",
-            "order",
-            (
-                f"stages {several(stages['stages'])}; widths {several(stages['widths'])} (by "
-                f"rank); with the derived table {several(derived_stages['stages'])}; "
-                f"{several(derived_stages['widths'])}"
-            ),
-            f"{several(ceilings['stages'])}; {several(ceilings['widths'])}",
-            judged(
-                max(stages["stages"]) < 0,
-                max(stages["widths"]) < 0,
-                stages["widths"] == sorted(stages["widths"]),
-            ),
-        ],
-        [
-            "V9",
-            "threshold 2 moves most; 3 is enough",
-            "order",
-            f"moves {several(costs, '.1f')}; reads {several(firsts)} with 2, 3, 4, 5",
-            f"{best:+.0f} %",
-            judged(costs[0] == max(costs), firsts[1] - min(firsts) <= 10),
-        ],
-        [
-            "V10",
-            "read pages that are read once or twice; more than 10 times",
-            "> 73 %; < 10 %",
-            f"{shares['pages seldom']:.0f} %; {shares['pages often']:.1f} %",
-            "",
-            judged(shares["pages seldom"] > 73, shares["pages often"] < 10),
-        ],
-        [
-            "V11",
-            "what BCH, one and seven levels decode",
-            "0.0041; 0.0044; 0.0132",
-            "; ".join(
-                f"{code[name]:.4f} ({100 * code[f'{name}, difference']:+.0f} %)"
-                for name in ("BCH", "hard", "soft")
-            ),
-            "",
-            judged(*(abs(code[f"{name}, difference"]) <= 0.05 for name in ("BCH", "hard", "soft"))),
-        ],
-        [
-            "V12",
-            "reads of pages read once or twice: proj0, stg0; more than 10 times: wdev0, rsrch0",
-            "> 60 %; > 80 %",
-            f"{several(seldom, '.0f')}; {several(often, '.0f')}",
-            "",
-            judged(*(one > 60 for one in seldom), *(one > 80 for one in often)),
-        ],
-        [
-            "V13",
-            "memory: groups, counters, CLOCK",
-            "128 KB; ≤ 800 KB; ≤ 200 KB",
-            "; ".join(f"{held[name]:.0f} KiB" for name in ("block_groups", "read_counts", "clock")),
-            "",
-            judged(
-                abs(held["block_groups"] - 128) < 1,
-                held["read_counts"] <= 800,
-                held["clock"] <= 200,
-            ),
-        ],
-        [
-            "V14",
-            "P/E cycles until LDPC and BCH fail",
-            "4000; 1500",
-            f"{found['LDPC']:,.0f}; {found['BCH']:,.0f} (the median block)",
-            "",
-            judged(*(abs(found[name] / paper - 1) <= 0.25 for name, paper in PAPERS.items())),
-        ],
-    ]
-    return grid(["claim", "of what", "paper", "ours", "ceiling", "verdict"], rows)
-
-
-PAPERS = {"LDPC": 4000, "BCH": 1500}
 
 
 def main() -> None:
     """Measure and write."""
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
     study = Study(Kept("pv-read"), limit)
-    sections = [
+    sections: list[tuple[str, Callable[[Study], list[str]]]] = [
         ("Reads by workload", by_workload),
         ("Where a read starts", where_reads_start),
         (
@@ -717,7 +483,6 @@ def main() -> None:
         ("Stages of life, and widths", life_stages),
         ("Lifetime", lifetime),
         ("LDPC and BCH", codes),
-        ("The claims", ledger),
     ]
     cut = "in full" if limit is None else f"of which the first {limit:,} requests ran"
     about = (

@@ -8,15 +8,25 @@ Run by ``make readguard``; docs/readguard.md says how long it takes. The workloa
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import fmean, pstdev
+from statistics import fmean
 from typing import Any
 
-from tables import Kept, change, grid, judged, near, several, write
+from tables import Kept, change, grid, several, write
 
 import ssdlab
+from ssdlab.claims.readguard import (
+    COMPRESSED,
+    MIXES,
+    STRETCHED,
+    Figure,
+    means,
+    retries,
+    tails,
+    waits,
+)
 from ssdlab.claims.sums import percent
 
 STAGES = {
@@ -30,7 +40,6 @@ SIZES = {
     "2 TB": "readguard-tlc-2t",
     "4 TB": "readguard-tlc-4t",
 }
-MIXES = ["mix-a", "mix-b", "mix-c", "mix-d", "mix-e"]
 SCHEMES = ["baseline", "rgftl", "rgftl-", "rgftl++"]
 PLUS = ["baseline+", "rgftl+"]
 ORACLES = ["nopftl", "rorftl"]
@@ -42,10 +51,6 @@ LONG = 75_000_000
 
 By then the quality monitor has had a round in every mix, and MixB and MixD are at their end.
 """
-COMPRESSED = 0.1
-"""The paper's arrivals come ten times as fast as the volumes' did."""
-STRETCHED = 4.0
-"""At the pace of its twin, YCSB is more than the old drive can do under any scheme."""
 # A sixty-fourth of the drive and MixD at its own pace, which so few dies can follow.
 LIFE = ["geometry.channels=2", "geometry.chips=1", "geometry.blocks=484", "flash.time_scale=1"]
 # Under static allocation one plane is written more than the others; no leveller moves data away.
@@ -54,8 +59,6 @@ ALLOCATIONS = ["dynamic", "static"]
 OFTEN = ["tend.inversions.interval=12h"]
 LIFE_REQUESTS = 8_000_000
 LIFE_REPLAYS = 70
-ACROSS = 70
-"""Spread of P/E cycles beyond which wear is levelled across priorities (section 6.5)."""
 PAGE = Path(__file__).with_name("readguard.md")
 MARK = "<!-- measured: written by `make readguard` -->\n"
 
@@ -90,32 +93,6 @@ class Study:
             if result.saturated:
                 self.saturated.add(f"`{result.scheme}` on {result.workload} ({device})")
         return {scheme: results[at :: len(schemes)] for at, scheme in enumerate(schemes)}
-
-
-def means(result: ssdlab.Result) -> list[float]:
-    """Return each app's mean read latency, in microseconds."""
-    return [queue.read.latency_us.mean for queue in result.queues]
-
-
-def tails(result: ssdlab.Result) -> list[float]:
-    """Return each app's 99th percentile of the reads' latencies, in microseconds."""
-    return [queue.read.latency_us.p99 for queue in result.queues]
-
-
-def waits(result: ssdlab.Result) -> list[float]:
-    """Return how long each app's reads wait for their command, in microseconds."""
-    return [queue.read_waiting_us for queue in result.queues]
-
-
-def retries(result: ssdlab.Result) -> list[float]:
-    """Return the mean number of retries of each app's pages."""
-    return [
-        sum(at * count for at, count in enumerate(queue.read_retries)) / sum(queue.read_retries)
-        for queue in result.queues
-    ]
-
-
-Figure = Callable[[ssdlab.Result], list[float]]
 
 
 def against(
@@ -233,7 +210,6 @@ def with_mitigations(study: Study) -> Iterator[str]:
     rows = []
     for stage, device in STAGES.items():
         found = study.of(device, PLUS, MIXES, study.cut)
-        study.found[f"{stage}+"] = found
         for scheme, results in found.items():
             own = scheme == PLUS[0]
             rows.append(
@@ -260,7 +236,6 @@ def with_mitigations(study: Study) -> Iterator[str]:
 def with_oracles(study: Study) -> Iterator[str]:
     """Show what reads over reads are worth where each block's quality is known."""
     found = study.of(STAGES["old"], ["baseline", *ORACLES, "rgftl"], ["ycsb"], study.cut)
-    study.found["ycsb"] = found
     rows = [
         [
             f"`{scheme}`",
@@ -284,7 +259,6 @@ def in_long_runs(study: Study) -> Iterator[str]:
     """Run the mixes so long on the old drive that the quality monitor has a round in each."""
     limit = min(study.limit or LONG, LONG)
     found = study.of(STAGES["old"], ["baseline", "rgftl"], MIXES, limit)
-    study.found["long"] = found
     rows = []
     for mix, base, result in zip(MIXES, found["baseline"], found["rgftl"], strict=True):
         done = result.repairs
@@ -326,13 +300,12 @@ def in_long_runs(study: Study) -> Iterator[str]:
 
 def often(study: Study) -> Iterator[str]:
     """Look for inversions so often that the monitor's limit is reached, and see if it holds."""
-    rows, shares = [], []
+    rows = []
     for mix in MIXES:
         plan = study.plan(STAGES["old"], "rgftl", mix, study.cut)
         [result] = study.kept.compare([replace(plan, set=OFTEN)], "rounds often")
         done = result.repairs
         assert done is not None
-        shares.append(extra(result))
         rows.append(
             [
                 mix,
@@ -346,7 +319,6 @@ def often(study: Study) -> Iterator[str]:
                 f"{result.waf or 0:.2f}",
             ]
         )
-    study.found["often"] = shares
     heads = [
         "mix",
         "rounds",
@@ -363,20 +335,17 @@ def often(study: Study) -> Iterator[str]:
 
 def by_size(study: Study) -> Iterator[str]:
     """Compare drives of four sizes."""
-    rows, gains = [], []
+    rows = []
     for size, device in SIZES.items():
         found = study.of(device, ["baseline", "rgftl"], MIXES, study.cut)
         each = [
             against([new], [old], means)[0]
             for new, old in zip(found["rgftl"], found["baseline"], strict=True)
         ]
-        gains += each
         table = found["rgftl"][0].metadata_bytes["block_retries"]
-        study.found[size] = table
         rows.append(
             [size, *(f"{one:+.1f}" for one in each), f"{fmean(each):+.1f}", megabytes(table)]
         )
-    study.found["sizes"] = gains
     yield from grid(["drive", *MIXES, "mean", "grader's table"], rows)
 
 
@@ -399,13 +368,12 @@ def lifetime(study: Study) -> Iterator[str]:
     results = study.kept.compare([replace(plan, set=keys) for keys in sets], "lifetime")
     rows = []
     for allocation, result in zip(ALLOCATIONS, results, strict=True):
-        written, spreads = 0, []
+        written = 0
         for nth, replay in enumerate(result.replays, start=1):
             written += replay.write.bytes
             priorities = replay.wear.priorities
             assert priorities is not None
             spread = replay.wear.max - replay.wear.min
-            spreads.append((written, spread))
             if nth % (LIFE_REPLAYS // 10) == 0:
                 within = [wear.max - wear.min for wear in priorities]
                 rows.append(
@@ -419,7 +387,6 @@ def lifetime(study: Study) -> Iterator[str]:
                         f"{replay.waf or 0:.2f}",
                     ]
                 )
-        study.found[f"spreads {allocation}"] = spreads
     heads = [
         "allocation",
         "TB written",
@@ -430,230 +397,6 @@ def lifetime(study: Study) -> Iterator[str]:
         "WAF",
     ]
     yield from grid(heads, rows)
-
-
-def ordered(results: Iterable[Sequence[float]]) -> int:
-    """Count the results that rise from the highest priority to the lowest."""
-    return sum(list(apps) == sorted(apps) for apps in results)
-
-
-def ledger(study: Study) -> Iterator[str]:
-    """Hold the claims against what was measured."""
-    found = study.found
-    # The old drive's mixes ran long where two schemes are compared.
-    stages = [found["young"], found["adult"], {**found["old"], **found["long"]}]
-    plus = [found[f"{stage}+"] for stage in STAGES]
-    old, long = found["old"], found["long"]
-    lows = [under(stage["rgftl"], means, 2) for stage in stages]
-    mids = [under(stage["rgftl"], means, 1) for stage in stages]
-    gains = against(long["rgftl"], long["baseline"], means)
-    p99 = [against(stage["rgftl"], stage["baseline"], tails)[0] for stage in stages]
-    cut = [found[stage] for stage in STAGES]
-    seen = [against(stage["rgftl++"], stage["baseline"], tails)[0] for stage in cut]
-    nopftl, rorftl = found["ycsb"]["nopftl"][0], found["ycsb"]["rorftl"][0]
-    oracle = [percent(figure(nopftl)[0], figure(rorftl)[0]) for figure in (tails, means)]
-    mix_c = MIXES.index("mix-c")
-    writes = [
-        percent(new.write.latency_us.mean, old_.write.latency_us.mean)
-        for new, old_ in zip(long["rgftl"], long["baseline"], strict=True)
-    ]
-    wafs = [
-        percent(new.waf or 1, old_.waf or 1)
-        for new, old_ in zip(long["rgftl"], long["baseline"], strict=True)
-    ]
-    ran = all(one.repairs is not None and one.repairs.moved > 0 for one in long["rgftl"])
-    plus_lows = [under(stage["rgftl+"], means, 2) for stage in plus]
-    plus_mids = [under(stage["rgftl+"], means, 1) for stage in plus]
-    plus_gain = against(plus[2]["rgftl+"], plus[2]["baseline+"], means)[0]
-    lazily = against([old["rgftl"][mix_c]], [old["rgftl-"][mix_c]], means)[0]
-    base_a = [[under([stage["baseline"][0]], means, app) for app in (1, 2)] for stage in stages]
-    plus_a = [under([stage["baseline+"][0]], means, 1) for stage in plus]
-    spread = pstdev(found["sizes"])
-    tables = [found[size] / 1e6 for size in ("1 TB", "2 TB", "4 TB")]
-    spreads = [found[f"spreads {allocation}"] for allocation in ALLOCATIONS]
-    rgftl_retries = [retries(one) for one in long["rgftl"]]
-    base_retries = [retries(one) for one in long["baseline"]]
-    base_waits = [waits(one) for one in long["baseline"]]
-    fitted = study.kept.value("fit", fit_claims)
-    rising = ordered(base_waits)
-    rows = [
-        [
-            "R1",
-            "`rgftl`: high against low; against mid; young, adult, old",
-            "−49 −62 −57 %; −25 −30 −36 %",
-            f"{several(lows)}; {several(mids)}",
-            near([*lows, *mids], [-48.9, -62.2, -57.1, -25.1, -29.9, -36.4]),
-        ],
-        [
-            "R2",
-            "`rgftl` against `baseline`, old: high, mid, low",
-            "−48 / +22 / +45 %",
-            several(gains),
-            near(gains, [-48.3, 22, 45.3]),
-        ],
-        [
-            "R3",
-            "`baseline`, old: waits rise from high to low; latencies do not",
-            "order",
-            f"waits in {rising} of 5 mixes; latencies in {ordered(map(means, long['baseline']))}",
-            judged(
-                rising == len(MIXES),
-                any(means(one) != sorted(means(one)) for one in long["baseline"]),
-            ),
-        ],
-        [
-            "R4",
-            "p99 of high against `baseline`",
-            "−41 −53 −56 %",
-            several(p99),
-            near(p99, [-40.9, -52.7, -55.5]),
-        ],
-        [
-            "R5",
-            "the same of `rgftl++`: less than `rgftl`",
-            "−16 −20 −24 %",
-            several(seen),
-            judged(*(mine > whole for mine, whole in zip(seen, p99, strict=True))),
-        ],
-        [
-            "R6",
-            "YCSB, old: `nopftl` over `rorftl`, high: p99, mean",
-            "up to +37 / +25 %",
-            several(oracle),
-            near(oracle, [37.4, 25]),
-        ],
-        [
-            "R7",
-            "write latency: mean; MixC",
-            "+2.8; +5.9 %",
-            f"{fmean(writes):+.1f}; {writes[mix_c]:+.1f}",
-            judged(ran, 0 <= fmean(writes) <= 6),
-        ],
-        [
-            "R8",
-            "WAF, old, the most",
-            "≤ +7.9 %",
-            f"{max(wafs):+.1f}",
-            judged(ran, max(wafs) <= 7.9),
-        ],
-        [
-            "R9",
-            "`rgftl+`: high against low; against mid",
-            "−23 −23 −30 %; −6 −20 −23 %",
-            f"{several(plus_lows)}; {several(plus_mids)}",
-            near([*plus_lows, *plus_mids], [-22.5, -23.4, -30.1, -5.9, -20.4, -23.4]),
-        ],
-        [
-            "R10",
-            "the predictor: %RMSE; spread ([fit.md](fit.md))",
-            "< 10 %; ≤ 1",
-            *found_by_fit(fitted, "%RMSE over", "measured retries"),
-        ],
-        [
-            "R11",
-            "retries between and within blocks at 3.5K P/E",
-            "16 / 3",
-            *found_by_fit(fitted, "3500 cycles"),
-        ],
-        [
-            "R12",
-            "gain of high over 0.5 to 4 TB: standard deviation over mixes and sizes",
-            "< 3 %",
-            f"{spread:.1f}",
-            judged(spread < 3),
-        ],
-        [
-            "R13",
-            "the grader's table at 1, 2, 4 TB",
-            "2.5 / 5 / 10 MB",
-            several(tables, ".1f"),
-            judged(
-                *(
-                    abs(one / paper - 1) < 0.1
-                    for one, paper in zip(tables, (2.5, 5, 10), strict=True)
-                )
-            ),
-        ],
-        [
-            "R14",
-            f"the spread of P/E cycles passes {ACROSS} and comes back",
-            "behaviour",
-            "; ".join(map(told_spread, ALLOCATIONS, spreads)),
-            judged(came_back(spreads[0])),
-        ],
-        [
-            "R15",
-            "MixC, old: mean of high under `rgftl-`",
-            "−12 %",
-            f"{lazily:+.1f}",
-            near([lazily], [-12.2]),
-        ],
-        [
-            "R16",
-            "`baseline`, MixA: high over mid / low",
-            "+43 / +31 %",
-            "; ".join(several(one) for one in base_a),
-            near(base_a[2], [42.9, 30.7]),
-        ],
-        [
-            "R17",
-            "`baseline+`, MixA: high over mid",
-            "+23 +26 +29 %",
-            several(plus_a),
-            near(plus_a, [23.3, 25.9, 29.3]),
-        ],
-        [
-            "R18",
-            "`rgftl+` under `baseline+`, old, high",
-            "−27 %",
-            f"{plus_gain:+.0f}",
-            near([plus_gain], [-26.6]),
-        ],
-        [
-            "R19",
-            "retries rise from high to low in `rgftl`, not in `baseline`",
-            "order",
-            f"in {ordered(rgftl_retries)} of {len(MIXES)} mixes; in {ordered(base_retries)}",
-            judged(
-                ran,
-                all(app == sorted(app) for app in rgftl_retries),
-                any(app != sorted(app) for app in base_retries),
-            ),
-        ],
-    ]
-    yield from grid(["claim", "of what", "paper", "ours", "verdict"], rows)
-
-
-def fit_claims() -> list[dict[str, Any]]:
-    """Fit the predictor to the chips that are made; what was found of the paper's claims."""
-    told = ssdlab.fit()
-    return [{"what": c.what, "found": c.found, "holds": c.holds} for c in told.claims]
-
-
-def found_by_fit(claims: Sequence[dict[str, Any]], *about: str) -> list[str]:
-    """Return what a fit found of the claims that begin so, and whether all of them hold."""
-    those = [claim for claim in claims if claim["what"].startswith(about)]
-    return [", ".join(c["found"] for c in those), judged(*(c["holds"] for c in those))]
-
-
-def over(spreads: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the replays at whose end the spread was too wide."""
-    return [at for at, (_, spread) in enumerate(spreads) if spread > ACROSS]
-
-
-def came_back(spreads: Sequence[tuple[int, int]]) -> bool:
-    """Say whether the spread was too wide, and was not so later."""
-    wide = over(spreads)
-    return bool(wide) and any(spread <= ACROSS for _, spread in spreads[wide[0] :])
-
-
-def told_spread(allocation: str, spreads: Sequence[tuple[int, int]]) -> str:
-    """Say when the spread passed the threshold, and how far it went."""
-    widest, wide = max(spread for _, spread in spreads), over(spreads)
-    if not wide:
-        return f"{allocation}: at most {widest}"
-    first, last = spreads[wide[0]][0] / 1e12, spreads[-1][1]
-    return f"{allocation}: first at {first:.2f} TB, at most {widest}, {last} at the end"
 
 
 def main() -> None:
@@ -669,7 +412,6 @@ def main() -> None:
         ("Four sizes", by_size),
         ("Lifetime", lifetime),
         ("Long runs", in_long_runs),
-        ("The claims", ledger),
     ]
     made = [(title, list(lines(study))) for title, lines in sections]
     longest = min(limit or LONG, LONG)

@@ -18,8 +18,6 @@ from ssdlab.api import cores
 from ssdlab.claims.sums import percent
 from ssdlab.plans import to_json
 
-HOLDS, FAILS = "reproduced", "not reproduced"
-
 
 def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Return a table in Markdown."""
@@ -37,24 +35,9 @@ def several(numbers: Sequence[float], form: str = "+.0f") -> str:
     return " / ".join(f"{number:{form}}" for number in numbers)
 
 
-def judged(*truths: bool) -> str:
-    """Say whether all of it holds."""
-    return HOLDS if all(truths) else FAILS
-
-
-def near(ours: Sequence[float], paper: Sequence[float]) -> str:
-    """Judge changes in percent: of the paper's sign, and within 10 points or a quarter of it."""
-    pairs = list(zip(ours, paper, strict=True))
-    if not all(one * other > 0 for one, other in pairs):
-        return FAILS
-    close = all(abs(one - other) <= max(10, abs(other) / 4) for one, other in pairs)
-    return HOLDS if close else "direction only"
-
-
 def write(page: Path, mark: str, about: str, sections: Iterable[tuple[str, Iterable[str]]]) -> None:
-    """Replace what stands below a mark by sections; the last is made last and stands first."""
-    *made, last = [[f"### {title}", "", *lines] for title, lines in sections]
-    lines = [line for section in [last, *made] for line in section]
+    """Replace what stands below a mark by sections."""
+    lines = [line for title, own in sections for line in (f"### {title}", "", *own)]
     text, _, _ = page.read_text(encoding="utf-8").partition(mark)
     page.write_text(f"{text}{mark}\n{about}\n\n" + "\n".join(lines), encoding="utf-8")
 
