@@ -38,7 +38,7 @@ _OUT = "ssdlab-reproduction"
     help=f"Seeds from 1 on; {SEEDS} if not given, 1 with --quick.",
 )
 def reproduce_command(system: str, **given: Any) -> int:
-    """Recompute the claims of the papers, and set them beside what they print.
+    """Recompute what the papers claim, beside what they print.
 
     docs/reproduction.md has the last full result, and says what there is to see.
     """

@@ -33,7 +33,7 @@ def run(**given: Any) -> int:
 @click.command()
 @options.add(*options.RUN)
 def compare(**given: Any) -> int:
-    """Run several schemes or settings on the same trace, side by side.
+    """Run several schemes or settings on one trace, side by side.
 
     --device and --scheme take several names with commas between them, --trace may be given several
     times, and --vary gives a setting several values; all combinations are run.
