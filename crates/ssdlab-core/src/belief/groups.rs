@@ -263,10 +263,16 @@ impl Groups {
         room > 0 && u64::from(found.apart) < share.of(u64::from(found.blocks))
     }
 
-    /// The class of a block that is free: its group if it joins what is set apart of it, else the last.
-    pub fn class_of_free(&mut self, block: BlockId) -> u8 {
+    /// Whether blocks of this class are set apart.
+    pub fn is_apart(&self, class: u8) -> bool {
+        class + 1 < self.count()
+    }
+
+    /// The class of a block that is free: its group if it `may` join what is set apart of it and that
+    /// wants it, else the last.
+    pub fn class_of_free(&mut self, block: BlockId, may: bool) -> u8 {
         let group = self.group(block);
-        if self.is_wanted(block, group) {
+        if may && self.is_wanted(block, group) {
             self.share(block, group).apart += 1;
             *self.room(block) -= 1;
             return group;
@@ -288,7 +294,7 @@ impl Groups {
     /// A block of this class was erased, for the so-many-th time: its class from now on, the last if it
     /// may not be set apart.
     pub fn erased(&mut self, block: BlockId, class: u8, erases: u32, may_join: bool) -> u8 {
-        if class + 1 < self.count() {
+        if self.is_apart(class) {
             self.share(block, class).apart -= 1;
             *self.room(block) += 1;
         }
@@ -309,7 +315,7 @@ impl Groups {
                 Boundaries::Shares(_) => self.cut(PlaneId(self.plane(block) as u32)),
             }
         }
-        if may_join { self.class_of_free(block) } else { self.count() - 1 }
+        self.class_of_free(block, may_join)
     }
 
     /// Bits that say the group of each block.
@@ -389,7 +395,7 @@ mod tests {
     #[test]
     fn a_share_of_each_group_but_the_last_is_set_apart() {
         let mut groups = groups(LEVELS, 0.5);
-        let classes = (0..20).map(|block| groups.class_of_free(BlockId(block)));
+        let classes = (0..20).map(|block| groups.class_of_free(BlockId(block), true));
         let classes: Vec<u8> = classes.collect();
         // One of the two, then two and a half, rounded, of the five.
         assert_eq!(classes[..10], [0, 2, 1, 1, 1, 2, 2, 2, 2, 2]);
@@ -399,7 +405,7 @@ mod tests {
     #[test]
     fn no_more_are_set_apart_than_leave_room_for_the_data() {
         let mut groups = groups(LEVELS, 1.0);
-        let apart = (0..10).filter(|&block| groups.class_of_free(BlockId(block)) < 2).count();
+        let apart = (0..10).filter(|&block| groups.class_of_free(BlockId(block), true) < 2).count();
         assert_eq!((apart, groups.all_apart()), (4, 4));
         groups.erased(BlockId(0), 0, 501, true);
         assert_eq!(groups.all_apart(), 4);
@@ -408,7 +414,7 @@ mod tests {
     #[test]
     fn a_block_leaves_when_it_is_erased_and_another_may_take_its_place() {
         let mut groups = groups(LEVELS, 0.5);
-        assert_eq!([0, 1].map(|block| groups.class_of_free(BlockId(block))), [0, 2]);
+        assert_eq!([0, 1].map(|block| groups.class_of_free(BlockId(block), true)), [0, 2]);
         // Its place is free again: whoever of its group is erased first takes it.
         assert_eq!(groups.erased(BlockId(1), 2, 501, true), 2);
         assert_eq!(groups.erased(BlockId(0), 0, 501, true), 0);

@@ -217,6 +217,12 @@ fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             NORMAL,
         ),
         ("start.invalid", invalid, start.steady, "with start.steady, which decides it"),
+        (
+            "tend.gc",
+            config.tend.gc.get().is_none().then(|| "false".to_owned()),
+            !empty && start.steady,
+            "with start.steady: such a drive is drawn by collecting",
+        ),
     ]
 }
 

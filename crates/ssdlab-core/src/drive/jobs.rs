@@ -3,13 +3,15 @@
 
 use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn};
 
-use super::Drive;
 use super::watch::watch;
+use super::{Drive, start};
 use crate::account::{Cause, OpKind};
-use crate::belief::groups::Groups;
+use crate::belief::grade::GradeChoice;
+use crate::belief::groups::{First, Groups};
 use crate::config::RESERVE_BLOCKS;
 use crate::flash::{Owner, Rank, TxnId};
 use crate::ftl::{BlockState, Opens, Stream};
+use crate::media;
 use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
 use crate::slots::Tend;
 
@@ -93,6 +95,45 @@ impl Drive {
         if free < self.jobs.contents && self.jobs.running[plane.index()].is_none() {
             self.tend(plane, Trigger::Changed);
         }
+    }
+
+    /// Measures the blocks, if that is asked for, and sets a part of those that are free apart.
+    pub(super) fn set_apart(&mut self) {
+        let GradeChoice::Measured(config) = &self.resolved.config.belief.grade else { return };
+        let all = (0..self.geometry.block_count()).map(BlockId);
+        let erases = all.clone().map(|block| self.ftl.blocks.erases(block)).collect();
+        let first = First {
+            blocks_per_plane: self.geometry.blocks,
+            most_apart: self.resolved.most_apart,
+            most_errors: self.flash.cells.most_errors(),
+            known: self.flash.cells.first_readings(&self.geometry),
+            erases,
+        };
+        let mut groups = Groups::new(config, first);
+        let opens = self.resolved.config.ftl.opens;
+        if opens.measures() {
+            let erases = |block| self.ftl.blocks.erases(block);
+            let turns = all.clone().map(|block| turn(opens, &groups, block, erases(block)));
+            self.ftl.blocks.set_turns(turns.flatten().collect());
+        }
+        self.counts_errors = opens.measures() || groups.ranks();
+        let is_free = |&block: &BlockId| self.ftl.blocks.state(block) == BlockState::Free;
+        let mut free: Vec<BlockId> = all.filter(is_free).collect();
+        // By chance: the first in order would be the first that the host is given, too.
+        free.sort_by_cached_key(|&block| media::turn(self.resolved.seed, block));
+        // A plane keeps one for jobs and one for the host; what is collected later may be set apart.
+        let mut left = vec![0; self.geometry.plane_count() as usize];
+        free.iter().for_each(|&block| left[self.geometry.plane_of(block).index()] += 1);
+        for block in free {
+            let left = &mut left[self.geometry.plane_of(block).index()];
+            let class = groups.class_of_free(block, *left > RESERVE_BLOCKS + 1);
+            *left -= usize::from(groups.is_apart(class));
+            self.ftl.blocks.set_class(block, class);
+        }
+        let manner = start::manner(&self.resolved);
+        let alloc = self.ftl.alloc.adopted(&self.geometry, &mut self.ftl.blocks, manner);
+        self.ftl.alloc = alloc.expect("pages of the same order");
+        self.groups = Some(Box::new(groups));
     }
 
     /// A block is being erased: its class from now on, if blocks are measured.

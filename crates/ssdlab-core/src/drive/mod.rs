@@ -31,8 +31,8 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use crate::audit::Auditor;
-use crate::belief::grade::{GradeChoice, Grades};
-use crate::belief::groups::{First, Groups};
+use crate::belief::grade::Grades;
+use crate::belief::groups::Groups;
 use crate::belief::heat::ReadCounts;
 use crate::belief::hotness::HotPages;
 use crate::belief::quality::Quality;
@@ -41,7 +41,6 @@ use crate::config::{Allocation, Resolved};
 use crate::flash::{Cells, Event, Flash, TxnId};
 use crate::ftl::{BlockState, Ftl, PlaneOrder};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
-use crate::media;
 use crate::policy::order::OrderPolicy;
 use crate::policy::place::{Heat, PlacePolicy};
 use crate::policy::preempt::PreemptPolicy;
@@ -223,39 +222,6 @@ impl Drive {
         drive.stamp();
         drive.follow_lives();
         drive
-    }
-
-    /// Measures the blocks, if that is asked for, and sets a part of those that are free apart.
-    fn set_apart(&mut self) {
-        let GradeChoice::Measured(config) = &self.resolved.config.belief.grade else { return };
-        let all = (0..self.geometry.block_count()).map(BlockId);
-        let erases = all.clone().map(|block| self.ftl.blocks.erases(block)).collect();
-        let first = First {
-            blocks_per_plane: self.geometry.blocks,
-            most_apart: self.resolved.most_apart,
-            most_errors: self.flash.cells.most_errors(),
-            known: self.flash.cells.first_readings(&self.geometry),
-            erases,
-        };
-        let mut groups = Groups::new(config, first);
-        let opens = self.resolved.config.ftl.opens;
-        if opens.measures() {
-            let erases = |block| self.ftl.blocks.erases(block);
-            let turns = all.clone().map(|block| jobs::turn(opens, &groups, block, erases(block)));
-            self.ftl.blocks.set_turns(turns.flatten().collect());
-        }
-        self.counts_errors = opens.measures() || groups.ranks();
-        let is_free = |&block: &BlockId| self.ftl.blocks.state(block) == BlockState::Free;
-        let mut free: Vec<BlockId> = all.filter(is_free).collect();
-        // By chance: the first in order would be the first that the host is given, too.
-        free.sort_by_cached_key(|&block| media::turn(self.resolved.seed, block));
-        for block in free {
-            self.ftl.blocks.set_class(block, groups.class_of_free(block));
-        }
-        let manner = start::manner(&self.resolved);
-        let alloc = self.ftl.alloc.adopted(&self.geometry, &mut self.ftl.blocks, manner);
-        self.ftl.alloc = alloc.expect("pages of the same order");
-        self.groups = Some(Box::new(groups));
     }
 
     /// Offers a request at `now`, which is not before the last call's time; everything up to

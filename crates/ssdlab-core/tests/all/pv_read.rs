@@ -4,7 +4,7 @@ use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::policy::place::Heat;
 use ssdlab_core::{Drive, Op};
-use ssdlab_nand::Lpn;
+use ssdlab_nand::{Lpn, PlaneId};
 
 use crate::support::{Rig, SPP};
 
@@ -257,4 +257,20 @@ fn with_all_known_beforehand_each_page_lies_where_its_heat_asks() {
     };
     assert_eq!(lie("reads"), [[0], [2]]);
     assert_eq!(lie("writes"), [[2], [0]]);
+}
+
+#[test]
+fn of_a_full_steady_drive_no_more_is_set_apart_than_leaves_room_to_write() {
+    // Few blocks are free, fewer than are to be set apart.
+    let full = "start = { fill = 1, steady = true }";
+    let mut rig = Rig::new(&[SHAPE, LEVELS, GROUPS, "ftl.overprovisioning = 0.4", full]);
+    for plane in 0..rig.drive.resolved().geometry().plane_count() {
+        let free = rig.drive.ftl().alloc.free_blocks(PlaneId(plane));
+        assert!(free >= 2, "plane {plane} has {free} blocks for jobs and for the host");
+    }
+    for number in 0..300 {
+        rig.write(rng::hash(9, number, 0) % 100);
+        rig.finish();
+    }
+    assert!(rig.ops(OpKind::Erase, Cause::Gc) > 0);
 }

@@ -335,6 +335,7 @@ fn settings_without_effect() {
         ("start.invalid", "0.1", "start.fill = 0.5", ""),
         ("start.invalid", "0.1", "start.fill = 0.5", "start = { fill = 0.5, steady = true }"),
         ("start.steady", "true", "start.fill = 0.5", ""),
+        ("tend.gc", "false", "start.fill = 0.5", "start = { fill = 0.5, steady = true }"),
     ] {
         let set = format!("{key} = {value}");
         assert_eq!(resolve(&[with, &set]).map(|_| ()), Ok(()), "{set} with {with:?}");
