@@ -85,21 +85,21 @@ test-python: dev
 pa-ssd: dev
 	$(BIN)/python docs/pa_ssd_table.py
 
-# The tables of docs/pv-read.md: what the paper claims, on eight workloads in full. What was stopped goes on in build/pv-read.
+# The tables of docs/pv-read.md: what the paper claims, on eight workloads in full. What was stopped goes on.
 pv-read: dev
 	$(BIN)/python docs/pv_read_table.py
 
-# The tables of docs/readguard.md: what the paper claims, on five mixes; hours. What was stopped goes on in build/readguard.
+# The tables of docs/readguard.md: what the paper claims, on five mixes; hours. What was stopped goes on.
 readguard: dev
 	$(BIN)/python docs/readguard_table.py
 
-# docs/reproduction.md: what the five papers claim, recomputed; hours. What was stopped goes on in build/reproduction.
+# docs/reproduction.md: what the five papers claim, recomputed; hours. What was stopped goes on.
 reproduce: dev
 	@mkdir -p build
 	$(BIN)/ssdlab reproduce --out build/reproduction
 	$(BIN)/python docs/reproduction.py build/reproduction/ledger.md
 
-# The tables of docs/hire.md: what the paper claims, on seventeen workloads. What was stopped goes on in build/hire.
+# The tables of docs/hire.md: what the paper claims, on seventeen workloads. What was stopped goes on.
 hire: dev
 	$(BIN)/python docs/hire_table.py
 

@@ -1,7 +1,7 @@
 """Write the tables of docs/hire.md: what HIRE claims, measured on its seventeen workloads.
 
 Run by ``make hire``; docs/hire.md says how long it takes. The workloads are twins (docs/twins.md).
-Finished runs are kept in ``build/hire``: what was stopped goes on there.
+Finished runs are kept in ``build/reproduction``: what was stopped goes on there.
 ``python docs/hire_table.py REQUESTS`` stops each run after so many requests, for a first look.
 """
 
@@ -22,8 +22,8 @@ from tables import Kept, change, grid, several, write
 import ssdlab
 from ssdlab import traces
 from ssdlab.claims import claims
-from ssdlab.claims.hire import BASE, DEVICE, WORKLOADS, reads, weight, writes
-from ssdlab.claims.sums import percent
+from ssdlab.claims.hire import BASE, DEVICE, WORKLOADS, weight
+from ssdlab.claims.sums import percent, reads, writes
 
 OTHERS = ["hvc", "lvc", "hire"]
 CUT = 1_000_000
@@ -354,7 +354,7 @@ def lifetime(study: Study) -> Iterator[str]:
 def main() -> None:
     """Measure and write."""
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
-    study = Study(Kept("hire"), limit)
+    study = Study(Kept(), limit)
     sections = [
         ("Each workload", by_workload),
         ("What is hot", what_is_hot),

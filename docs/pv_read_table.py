@@ -1,7 +1,7 @@
 """Write the tables of docs/pv-read.md: what PV-read claims, measured on its eight workloads.
 
 Run by ``make pv-read``; three quarters of an hour on two cores. The workloads are twins
-(docs/twins.md). Finished runs are kept in ``build/pv-read``: what was stopped goes on there.
+(docs/twins.md). Finished runs are kept in ``build/reproduction``: what was stopped goes on there.
 ``python docs/pv_read_table.py REQUESTS`` stops each run after so many requests, for a first look.
 """
 
@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -22,7 +21,17 @@ import pyarrow.parquet as pq
 from tables import Kept, change, grid, write
 
 import ssdlab
-from ssdlab.claims.pv_read import APART, BASE, DEVICE, GROUPS, LIVES, RANKS, WORKLOADS
+from ssdlab.claims.pv_read import (
+    APART,
+    BASE,
+    DEVICE,
+    GROUPS,
+    LIVES,
+    RANKS,
+    WORKLOADS,
+    last_cycles,
+)
+from ssdlab.claims.runs import Job
 from ssdlab.claims.sums import percent
 
 # Table I of the paper.
@@ -355,18 +364,6 @@ def lifetime(study: Study) -> list[str]:
     return grid(heads, rows)
 
 
-def last_cycles(settings: Sequence[str]) -> float:
-    """Return the P/E cycles after which a code no longer decodes the median block."""
-    blocks = ssdlab.physics(device=DEVICE, set=list(settings))
-    most = blocks.rungs[-1].capability
-    middle = next(group for group in blocks.groups if group.name == "median")
-    points = [(point.at, point.rber) for point in middle.over_cycles[0].points]
-    for (low, before), (high, after) in pairwise(points):
-        if before <= most < after:
-            return low + (high - low) * (most - before) / (after - before)
-    raise AssertionError("a block that lasts for ever")
-
-
 def codes(study: Study) -> list[str]:
     """Return how long a drive lives with LDPC and with BCH, and what BCH cannot read (V14)."""
     kinds: dict[str, list[str]] = {"LDPC": [], "BCH": BCH}
@@ -376,7 +373,8 @@ def codes(study: Study) -> list[str]:
     results = study.kept.compare(plans, "codes")
     rows = []
     for (name, code), result in zip(kinds.items(), results, strict=True):
-        middle = last_cycles(code)
+        middle = last_cycles(ssdlab.Plan(device=DEVICE, set=code))
+        assert middle is not None
         own = life_of(result)
         cells = [f"{written / 1e12:.3f} TB, {cycles:,.0f}" for written, cycles in own]
         rows.append([name, *cells, f"{middle:,.0f}"])
@@ -394,11 +392,11 @@ def codes(study: Study) -> list[str]:
     return lines + grid(heads, rows)
 
 
-def read_counts(study: Study, workload: str) -> dict[str, float]:
-    """Return shares of pages and of reads by how often a page is read."""
+def read_counts(plan: ssdlab.Plan) -> dict[str, float]:
+    """Run a plan; shares of pages and of reads by how often a page is read."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.parquet"
-        ssdlab.run(study.plan(workload, Drive(BASE), log=log))
+        ssdlab.run(replace(plan, log=log))
         table = pq.read_table(log, columns=["number", "op", "lba", "sectors"])
     table = table.sort_by("number")
     sectors = 4 * KIB // SECTOR
@@ -439,11 +437,9 @@ def by_read_count(study: Study) -> list[str]:
     """Return how often the pages of each workload are read (V10, V12)."""
     names = ["pages seldom", "pages often", "reads seldom", "reads often", "written", "late"]
     rows = []
-    found: list[dict[str, float]] = []
-    for workload in WORKLOADS:
-        key = f"reads by page of {workload}, {study.limit}"
-        own = study.kept.value(key, partial(read_counts, study, workload))
-        found.append(own)
+    jobs = [Job(study.plan(workload, Drive(BASE)), read_counts) for workload in WORKLOADS]
+    found = study.kept.compare(jobs, "reads by page")
+    for workload, own in zip(WORKLOADS, found, strict=True):
         cells = [f"{own[name]:,}" for name in ("pages", "reads", "most")]
         rows.append([workload, *cells, *(f"{own[name]:.1f} %" for name in names)])
     means = {name: fmean(one[name] for one in found) for name in names}
@@ -464,7 +460,7 @@ def memory(study: Study) -> list[str]:
 def main() -> None:
     """Measure and write."""
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
-    study = Study(Kept("pv-read"), limit)
+    study = Study(Kept(), limit)
     sections: list[tuple[str, Callable[[Study], list[str]]]] = [
         ("Reads by workload", by_workload),
         ("Where a read starts", where_reads_start),

@@ -1,7 +1,7 @@
 """Write the tables of docs/readguard.md: what ReadGuard claims, measured on its mixes.
 
 Run by ``make readguard``; docs/readguard.md says how long it takes. The workloads are twins
-(docs/twins.md). Finished runs are kept in ``build/readguard``: what was stopped goes on there.
+(docs/twins.md). Finished runs are kept in ``build/reproduction``: what was stopped goes on there.
 ``python docs/readguard_table.py REQUESTS`` stops each run after so many requests, for a first look.
 """
 
@@ -402,7 +402,7 @@ def lifetime(study: Study) -> Iterator[str]:
 def main() -> None:
     """Measure and write."""
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
-    study = Study(Kept("readguard"), min(limit or CUT, CUT), limit)
+    study = Study(Kept(), min(limit or CUT, CUT), limit)
     sections = [
         ("Stages of life", by_stage),
         ("Each mix on the old drive", by_mix),

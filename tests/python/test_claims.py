@@ -240,6 +240,26 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
     assert len(list((tmp_path / "out" / "runs").iterdir())) == kept + 1
 
 
+def test_traces_that_leave_nothing_to_compare_are_told(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    reads = "".join(f"{at * 10**7},hm,1,Read,{at * 4096},4096,0\n" for at in range(9))
+    (folder / "Financial2.csv").write_text(reads)
+    done = ssdlab("reproduce", "hire", "--quick", "--traces", "traces", "--out", "ledger")
+    assert done.code == 0, done.err
+    assert "the buffer holds fin2 whole: nothing of it was programmed" in " ".join(done.out.split())
+    rows = json.loads((tmp_path / "ledger" / "ledger.json").read_text())["rows"]
+    found = {row["claim"]["id"]: (row["verdict"], row["why"]) for row in rows}
+    assert found["H2"][0] == NO
+    assert not found["H1"][1]
+
+
+def test_a_comparison_with_nothing_is_not_reproduced(one_claim: Any, tmp_path: Path) -> None:
+    one_claim(lambda _: [1 / 0])
+    [row] = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1).rows
+    assert (row.verdict, row.why) == (NO, "a run has nothing to compare with: too few requests")
+
+
 def test_a_system_is_recomputed_by_one_command(ssdlab: Ssdlab, tmp_path: Path) -> None:
     done = ssdlab("reproduce", "hire", "--quick", "--out", "ledger")
     assert done.code == 0, done.err
@@ -263,7 +283,9 @@ def test_a_system_is_recomputed_by_one_command(ssdlab: Ssdlab, tmp_path: Path) -
     assert again.out == done.out
 
 
-SYSTEM = "ssdlab reproduce: got 'hier', expected one of dlv, pa-ssd, pv-read, readguard, hire, all"
+SYSTEM = (
+    "nothing to reproduce: got 'hier', expected one of dlv, pa-ssd, pv-read, readguard, hire, all"
+)
 NO_FOLDER = "--traces: cannot read 'nowhere': No such file or directory"
 NO_TRACE = "--traces: no trace in '.': expected files called as the traces are, such as hm_0.csv.gz"
 

@@ -118,6 +118,10 @@ class Claim:
     settle: str = ""
     sweeps: Sequence[Sweep] = field(default_factory=tuple)
 
+    def judged(self, ours: Sequence[float]) -> list[Verdict]:
+        """Judge figures of ours, one for each of the paper's."""
+        return [figure.verdict(one) for figure, one in zip(self.figures, ours, strict=True)]
+
 
 def claims(systems: Sequence[str] = tuple(SYSTEMS)) -> list[Claim]:
     """Return the claims of these systems, in the ledger's order."""

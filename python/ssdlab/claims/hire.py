@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from statistics import fmean
 
-from ssdlab.claims.rules import claim
+from ssdlab.claims.rules import NeverRanError, claim
 from ssdlab.claims.runs import Jobs, Runs
 from ssdlab.claims.scope import Scope
-from ssdlab.claims.sums import percent
+from ssdlab.claims.sums import percent, reads, writes
 from ssdlab.results import Result
 
 DEVICE = "hire-mlc-128g"
@@ -32,16 +32,6 @@ def schemes(scope: Scope) -> Jobs:
     }
 
 
-def reads(result: Result) -> float:
-    """Return the mean latency of reads, in microseconds."""
-    return result.read.latency_us.mean
-
-
-def writes(result: Result) -> float:
-    """Return the mean latency of writes, in microseconds."""
-    return result.write.latency_us.mean
-
-
 def weight(result: Result) -> float:
     """Return the wearing weight, by programs."""
     assert result.voltages is not None
@@ -61,18 +51,24 @@ def changes(runs: Runs, scheme: str, figure: Callable[[Result], float]) -> dict[
     }
 
 
+def of(found: Mapping[str, float], *names: str) -> list[float]:
+    """Return the mean change, and those of some workloads."""
+    for name in names:
+        if name not in found:
+            raise NeverRanError(f"the buffer holds {name} whole: nothing of it was programmed")
+    return [fmean(found.values()), *(found[name] for name in names)]
+
+
 @claim("H1", schemes)
 def faster_reads(runs: Runs) -> list[float]:
     """Return by how much HIRE reads faster, on the mean and on two workloads."""
-    found = changes(runs, HIRE, reads)
-    return [fmean(found.values()), found["stg1"], found["fin1"]]
+    return of(changes(runs, HIRE, reads), "stg1", "fin1")
 
 
 @claim("H2", schemes)
 def less_wear(runs: Runs) -> list[float]:
     """Return by how much HIRE wears less, on the mean and on two workloads."""
-    found = changes(runs, HIRE, weight)
-    return [fmean(found.values()), found["stg1"], found["fin2"]]
+    return of(changes(runs, HIRE, weight), "stg1", "fin2")
 
 
 @claim("H3", schemes)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from statistics import StatisticsError
+from typing import Any, TypeVar
 
 from ssdlab import __version__
 from ssdlab.claims.declared import SYSTEMS, Claim, Sweep, Verdict, claims
@@ -18,8 +20,12 @@ from ssdlab.intervals import Interval, interval
 from ssdlab.names import hint
 from ssdlab.plans import whole
 
+T = TypeVar("T")
+
 SEEDS = 3
 """Seeds of a whole ledger; a quick one has one."""
+ALL = "all"
+"""Stands for every system."""
 KEPT = "runs"
 """The folder of finished runs in that of the ledger."""
 
@@ -63,10 +69,6 @@ class Row:
         """Tell whether it was looked at and did not reproduce in full."""
         return self.verdict in (Verdict.DIRECTION, Verdict.NOT)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as it stands in JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
@@ -95,7 +97,7 @@ class Ledger:
 
 
 def reproduce(
-    systems: Iterable[str] = tuple(SYSTEMS),
+    systems: Iterable[str] = (ALL,),
     *,
     out: str | Path,
     quick: bool = False,
@@ -109,11 +111,8 @@ def reproduce(
     ``traces`` is a folder of real traces, which take the place of the twins of their names.
     Raises :class:`InputError` if an input is wrong, :class:`KeyboardInterrupt` on Ctrl-C.
     """
-    systems = list(systems)
+    systems = _chosen(systems)
     for name in systems:
-        if name not in SYSTEMS:
-            expected = f"one of {', '.join(SYSTEMS)}{hint(name, SYSTEMS)}"
-            raise InputError(f"nothing to reproduce: got {name!r}, expected {expected}")
         load(name)
     count = whole("--seeds", (1 if quick else SEEDS) if seeds is None else seeds, 1)
     real = {} if traces is None else traces_in(traces)
@@ -150,6 +149,18 @@ def reproduce(
         {name: path.name for name, path in real.items()},
         pictures=[pair for one in shown for pair in book.drawn(one)],
     )
+
+
+def _chosen(names: Iterable[str]) -> list[str]:
+    """Return the systems of these names, each once."""
+    chosen: dict[str, None] = {}
+    for name in names:
+        if name not in (*SYSTEMS, ALL):
+            known = (*SYSTEMS, ALL)
+            expected = f"one of {', '.join(known)}{hint(name, known)}"
+            raise InputError(f"nothing to reproduce: got {name!r}, expected {expected}")
+        chosen |= dict.fromkeys(SYSTEMS if name == ALL else [name])
+    return list(chosen)
 
 
 def load(system: str) -> None:
@@ -192,7 +203,8 @@ class _Book:
         """Find what a picture draws, if its runs were made."""
         sets = _found(picture.sets, self._scopes[0])
         if all(sets):
-            yield picture, picture.rows(*(Runs(jobs, self._kept) for jobs in sets))
+            with suppress(NeverRanError):
+                yield picture, self._look(picture.rows, sets)
 
     def row(self, claim: Claim) -> Row:
         rule = RULES[claim.id]
@@ -206,9 +218,7 @@ class _Book:
         except NeverRanError as reason:
             return Row(claim, Verdict.NOT, loads=loads, why=str(reason))
         ours = [interval(values) for values in zip(*found, strict=True)]
-        verdicts = [
-            figure.verdict(one.mean) for figure, one in zip(claim.figures, ours, strict=True)
-        ]
+        verdicts = claim.judged([one.mean for one in ours])
         seeds = [scope.seed for scope in scopes]
         return Row(claim, Verdict.worst(verdicts), ours, verdicts, seeds, loads)
 
@@ -223,18 +233,22 @@ class _Book:
                 except NeverRanError:
                     found.append(Variant(variant, (), Verdict.NOT))
                     continue
-                verdicts = [
-                    figure.verdict(one) for figure, one in zip(row.claim.figures, ours, strict=True)
-                ]
-                found.append(Variant(variant, ours, Verdict.worst(verdicts)))
+                found.append(Variant(variant, ours, Verdict.worst(row.claim.judged(ours))))
             yield Swept(sweep, found)
 
     def _figures(self, claim: Claim, scope: Scope) -> list[float]:
         rule = RULES[claim.id]
-        found = rule.figures(*(Runs(jobs, self._kept) for jobs in _found(rule.sets, scope)))
+        found = self._look(rule.figures, _found(rule.sets, scope))
         if len(found) != len(claim.figures):
             raise ValueError(f"{claim.id} has {len(claim.figures)} figures, found {len(found)}")
         return [float(one) for one in found]
+
+    def _look(self, find: Callable[..., T], sets: Iterable[Jobs]) -> T:
+        """Return what is found in runs; a short trace may have no request of a kind."""
+        try:
+            return find(*(Runs(jobs, self._kept) for jobs in sets))
+        except (ZeroDivisionError, StatisticsError):
+            raise NeverRanError("a run has nothing to compare with: too few requests") from None
 
 
 def _found(sets: Iterable[Set], scope: Scope) -> list[Jobs]:

@@ -11,7 +11,7 @@ from typing import Any
 from ssdlab.claims.rules import NeverRanError, Set, claim
 from ssdlab.claims.runs import Jobs, Runs
 from ssdlab.claims.scope import Scope
-from ssdlab.claims.sums import percent
+from ssdlab.claims.sums import percent, reads, writes
 from ssdlab.details import SeriesInterval
 from ssdlab.plans import Plan
 from ssdlab.results import PageTypesResult, ReplayResult, Result
@@ -67,16 +67,6 @@ def _plan(scope: Scope, scheme: str, workload: str) -> Plan:
 def once(result: Result) -> Part:
     """Return what came of a workload the first time."""
     return result.replays[0] if result.replays else result
-
-
-def reads(part: Part) -> float:
-    """Return the mean latency of reads, in microseconds."""
-    return part.read.latency_us.mean
-
-
-def writes(part: Part) -> float:
-    """Return the mean latency of writes, in microseconds."""
-    return part.write.latency_us.mean
 
 
 def types(part: Part) -> PageTypesResult:

@@ -83,10 +83,10 @@ class Kept:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError.at("--out", f"cannot write {folder}: {error.strerror}") from None
-        self._folder = folder
+        self.folder = folder
 
     def _file(self, job: Job) -> Path:
-        return self._folder / f"{job.name()}.json"
+        return self.folder / f"{job.name()}.json"
 
     def make(self, jobs: Iterable[Job], count: int | None = None) -> None:
         """Make what is not there, ``count`` at a time; each is kept as soon as it has ended.

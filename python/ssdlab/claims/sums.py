@@ -2,7 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from statistics import fmean
+
+from ssdlab.claims.rules import Rows
+from ssdlab.results import ReplayResult, Result
+
 
 def percent(new: float, old: float) -> float:
     """Return a change in percent."""
     return 100 * (new / old - 1)
+
+
+def reads(part: Result | ReplayResult) -> float:
+    """Return the mean latency of reads, in microseconds."""
+    return part.read.latency_us.mean
+
+
+def writes(part: Result | ReplayResult) -> float:
+    """Return the mean latency of writes, in microseconds."""
+    return part.write.latency_us.mean
+
+
+def relative(changes: Mapping[str, Mapping[str, float]]) -> Rows:
+    """Return what to draw of changes in percent by series and place: ratios, and their means."""
+    return [
+        (place, series, 1 + change / 100)
+        for series, each in changes.items()
+        for place, change in {**each, "mean": fmean(each.values())}.items()
+    ]

@@ -53,7 +53,8 @@ def _block(row: Row) -> Iterator[str]:
         mark = "" if len(cells) == 1 else f"  {verdict}"
         line = f"{of:<{widths[0]}}  paper {paper:>{widths[1]}}  ours {found:>{widths[2]}}"
         yield f"{_INDENT}{line}{mark}".rstrip()
-    yield f"{_INDENT}{told}{f': {row.why}' if row.why else ''}"
+    last = f"{_INDENT}{told}{f': {row.why}' if row.why else ''}"
+    yield from textwrap.wrap(last, WIDTH, subsequent_indent=_INDENT)
 
 
 def _written(row: Row) -> list[str]:

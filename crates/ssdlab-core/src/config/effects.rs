@@ -169,9 +169,9 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let fitted = matches!(config.belief.retries, RetriesBelief::Predicted(_));
     let unasked = !fitted && !asks_for_retries(config);
     let hotness = config.belief.hotness.get().map(|_| "buffer".to_owned());
-    let rewrite = config.belief.hotness.get().map(|hotness| hotness.preload);
-    let rewrite = rewrite.filter(|&preload| preload == HotPreload::Rewrite);
-    let rewrite = rewrite.map(|_| "rewrite".to_owned());
+    let uses = config.belief.hotness.get();
+    let rewrites = uses.is_some_and(|uses| uses.preload == HotPreload::Rewrite);
+    let rewrite = rewrites.then(|| "rewrite".to_owned());
     let stays = config.tend.read_hot.get().is_none();
     vec![
         ("belief.grade", graded, chip.is_flat(), FLAT),

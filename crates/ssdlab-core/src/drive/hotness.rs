@@ -82,12 +82,12 @@ impl Drive {
     pub fn rehearse(&mut self, rehearsal: &mut Rehearsal, op: Op, lba: u64, sectors: u32) {
         match op {
             Op::Read | Op::Write => {
-                for page in self.resolved.geometry().pages_touched(lba, sectors) {
+                for page in self.geometry.pages_touched(lba, sectors) {
                     self.rehearse_use(rehearsal, page as u32, op == Op::Write);
                 }
             }
             Op::Trim => {
-                for page in self.resolved.geometry().pages_covered(lba, sectors) {
+                for page in self.geometry.pages_covered(lba, sectors) {
                     self.rehearse_trim(rehearsal, Lpn(page as u32));
                 }
             }

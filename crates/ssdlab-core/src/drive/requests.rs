@@ -36,7 +36,7 @@ impl Drive {
         if !self.host.has_room(request.queue) {
             return Err(Refused::Full);
         }
-        let touched = self.resolved.geometry().pages_touched(request.lba, request.sectors);
+        let touched = self.geometry.pages_touched(request.lba, request.sectors);
         let first = touched.start as u32;
         let pages = if request.op == Op::Flush { 0 } else { (touched.end - touched.start) as u32 };
         // One more than the pages until all of them have begun: none of them ends the request.
@@ -446,7 +446,7 @@ impl Drive {
     /// it.
     fn trim(&mut self, slot: u32, touched: u32) {
         let request = self.host[slot].request;
-        let covered = self.resolved.geometry().pages_covered(request.lba, request.sectors);
+        let covered = self.geometry.pages_covered(request.lba, request.sectors);
         let skipped = touched - (covered.end - covered.start) as u32;
         for lpn in covered.start as u32..covered.end as u32 {
             let id = self.flash.txns.insert(request.arrival.as_ns());

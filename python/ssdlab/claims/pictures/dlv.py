@@ -32,29 +32,19 @@ from ssdlab.claims.dlv import (
 )
 from ssdlab.claims.rules import Rows, picture
 from ssdlab.claims.runs import Runs
-from ssdlab.claims.sums import percent
+from ssdlab.claims.sums import percent, relative
 from ssdlab.results import Result
 
 _ASKED = "Of the baseline's"
 
 
-def _relative(runs: Runs, names: Sequence[str], kind: str) -> Rows:
+def _latencies(runs: Runs, names: Sequence[str], kind: str) -> Rows:
     """Return each scheme's mean latency over the baseline's, at the workloads' own times."""
-    found = {name: changes(runs, OPEN, name, kind) for name in names}
-    return [
-        (workload, scheme, 1 + change / 100)
-        for scheme, each in found.items()
-        for workload, change in {**each, "mean": fmean(each.values())}.items()
-    ]
+    return relative({name: changes(runs, OPEN, name, kind) for name in names})
 
 
 def _rates(runs: Runs, rate: Callable[[Result], float]) -> Rows:
-    found = {name: gains(runs, name, rate) for name in (WOO, ROO, DLV)}
-    return [
-        (workload, scheme, 1 + gain / 100)
-        for scheme, each in found.items()
-        for workload, gain in {**each, "mean": fmean(each.values())}.items()
-    ]
+    return relative({name: gains(runs, name, rate) for name in (WOO, ROO, DLV)})
 
 
 @picture("dlv", "Fig. 9", "Bandwidth", schemes(WOO, ROO, DLV), kind="bars", y=_ASKED)
@@ -72,7 +62,7 @@ def fig_10(runs: Runs) -> Rows:
 @picture("dlv", "Fig. 11", "Response", schemes(WOO, ROO, DLV), kind="bars", y=_ASKED)
 def fig_11(runs: Runs) -> Rows:
     """Mean response at the workloads' own times, over the baseline's."""
-    return _relative(runs, (WOO, ROO, DLV), "all")
+    return _latencies(runs, (WOO, ROO, DLV), "all")
 
 
 def _curves(runs: Runs, kind: str) -> Rows:
@@ -116,7 +106,7 @@ def fig_12b(runs: Runs) -> Rows:
 )
 def fig_13(runs: Runs) -> Rows:
     """Mean latency of writes at the workloads' own times, over the baseline's."""
-    return _relative(runs, (WOO, REORDER, ALLOCATION), "write")
+    return _latencies(runs, (WOO, REORDER, ALLOCATION), "write")
 
 
 @picture(
@@ -141,7 +131,7 @@ def fig_14(runs: Runs) -> Rows:
 @picture("dlv", "Fig. 15", "Latency of reads", schemes(ROO, TABLES, LAST), kind="bars", y=_ASKED)
 def fig_15(runs: Runs) -> Rows:
     """Mean latency of reads at the workloads' own times, over the baseline's."""
-    return _relative(runs, (ROO, TABLES, LAST), "read")
+    return _latencies(runs, (ROO, TABLES, LAST), "read")
 
 
 @picture(

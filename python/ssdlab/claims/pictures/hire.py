@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from statistics import fmean
 
-from ssdlab.claims.hire import SCHEMES, changes, reads, schemes, weight, writes
+from ssdlab.claims.hire import SCHEMES, changes, schemes, weight
 from ssdlab.claims.rules import Rows, picture
 from ssdlab.claims.runs import Runs
+from ssdlab.claims.sums import reads, relative, writes
 from ssdlab.results import Result
 
 _OF_BASELINE = "Of the baseline's"
 
 
 def _relative(runs: Runs, figure: Callable[[Result], float]) -> Rows:
-    """Return each scheme's figure in parts of the baseline's, by workload and on the mean."""
-    found = {scheme: changes(runs, scheme, figure) for scheme in SCHEMES}
-    return [
-        (name, scheme, 1 + change / 100)
-        for scheme, each in found.items()
-        for name, change in {**each, "mean": fmean(each.values())}.items()
-    ]
+    return relative({scheme: changes(runs, scheme, figure) for scheme in SCHEMES})
 
 
 @picture("hire", "Fig. 3", "Latency of reads", schemes, kind="bars", y=_OF_BASELINE)

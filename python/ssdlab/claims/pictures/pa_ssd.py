@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from statistics import fmean
 
 from ssdlab.claims.pa_ssd import (
     BASE,
@@ -16,13 +15,12 @@ from ssdlab.claims.pa_ssd import (
     changes,
     dominated,
     quarters,
-    reads,
     success,
     under,
-    writes,
 )
 from ssdlab.claims.rules import Rows, picture
 from ssdlab.claims.runs import Runs
+from ssdlab.claims.sums import reads, relative, writes
 from ssdlab.names import PAGE_TYPES
 
 _OF_CONVENTIONAL = "Of the conventional drive's"
@@ -31,14 +29,13 @@ _HOUR_S = 3600.0
 
 def _relative(runs: Runs, figure: Callable[[Part], float]) -> Rows:
     found = {scheme: changes(runs, scheme, figure) for scheme in SCHEMES}
-    return [
-        (name, scheme, 1 + change / 100)
-        for scheme, each in found.items()
-        for name, change in [
-            *((name, each[name]) for name in WORKLOADS if name in each),
-            ("mean", fmean(each.values())),
-        ]
-    ]
+    # The lightest workload first.
+    return relative(
+        {
+            scheme: {name: each[name] for name in WORKLOADS if name in each}
+            for scheme, each in found.items()
+        }
+    )
 
 
 @picture("pa-ssd", "Fig. 9a", "Writes", under(BASE, *SCHEMES), kind="bars", y=_OF_CONVENTIONAL)

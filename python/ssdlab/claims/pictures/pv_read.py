@@ -25,6 +25,7 @@ from ssdlab.claims.pv_read import (
 )
 from ssdlab.claims.rules import Rows, picture
 from ssdlab.claims.runs import Runs
+from ssdlab.claims.sums import percent, relative
 from ssdlab.results import Result
 
 _OF_UNAWARE = "Of the unaware drive's"
@@ -32,16 +33,13 @@ _OF_UNAWARE = "Of the unaware drive's"
 
 def _relative(runs: Runs, base: Runs) -> Rows:
     """Return each drive's reads over the unaware drive's, by workload and on the mean."""
-    of_base = reads(base, BASE)
-    found = {
-        name: {one: us / of_base[one] for one, us in reads(runs, name).items()}
-        for name in runs.names(0)
-    }
-    return [
-        (workload, name, ratio)
-        for name, each in found.items()
-        for workload, ratio in {**each, "mean": fmean(each.values())}.items()
-    ]
+    unknowing = reads(base, BASE)
+    return relative(
+        {
+            name: {one: percent(us, unknowing[one]) for one, us in reads(runs, name).items()}
+            for name in runs.names(0)
+        }
+    )
 
 
 @picture(

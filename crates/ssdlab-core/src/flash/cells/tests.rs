@@ -1,13 +1,11 @@
 use ssdlab_base::Bytes;
-use ssdlab_nand::Cell;
 use ssdlab_nand::chip::PhysicsConfig;
 use ssdlab_nand::levels::{LevelsConfig, SensingConfig};
 use ssdlab_nand::timing::TimingConfig;
 use ssdlab_nand::voltage::VoltageConfig;
+use ssdlab_nand::{Cell, PageInBlock};
 
 use super::super::txn::Txns;
-use ssdlab_nand::PageInBlock;
-
 use super::*;
 use crate::SMALL;
 
