@@ -6,6 +6,7 @@ from pathlib import Path
 
 import ssdlab
 from ssdlab.figures import of_fit, render
+from ssdlab.fitting.words import MET
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "fit.md"
@@ -32,7 +33,7 @@ def main() -> None:
             drawn += [f"**{figure.title}.** {figure.what}", ""]
             drawn += [f"![{figure.title}](fit/{file.name})", ""]
     claims = [
-        f"| {claim.what} | {claim.paper} | {claim.found} | {'yes' if claim.holds else '**no**'} |"
+        f"| {claim.what} | {claim.paper} | {claim.found} | {MET[claim.holds]} |"
         for claim in told.claims
     ]
     text, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)

@@ -125,6 +125,21 @@ def test_a_drive_is_saved_looked_at_and_run(ssdlab: Ssdlab, tmp_path: Path) -> N
     assert runs["fresh"]["preloaded"] > runs["aged"]["preloaded"]
 
 
+def test_a_drive_of_priorities_is_saved_with_whose_pages_are_whose(ssdlab: Ssdlab) -> None:
+    small = ("--set", "geometry.blocks=64", "--set", "ftl.overprovisioning=50%")
+    drive = ("--device", "readguard-tlc-2t-old", "--scheme", "rgftl", *small)
+    none = ssdlab("state", "save", "old.state", *drive)
+    assert none.code == 2
+    assert "belief.grade: expected whose pages are whose" in none.err
+    saved = ssdlab("state", "save", "old.state", *drive, "--workload", "mix-a")
+    assert (saved.code, saved.err) == (0, "")
+    load = ("--workload", "mix-a", "--fit", "--limit", "2000")
+    assert ssdlab("run", *drive, *load, "--state", "old.state").code == 0
+    useless = ssdlab("state", "save", "x.state", *SMALL, "--workload", "zipf")
+    assert useless.code == 2
+    assert "--workload: a workload of a drive that is saved: expected none" in useless.err
+
+
 def test_precondition_and_state_save_go_together(ssdlab: Ssdlab) -> None:
     saved = ssdlab("state", "save", "steady.state", *SMALL, "--precondition", "steady")
     assert saved.code == 0

@@ -1,5 +1,6 @@
 """The retry predictor fitted: to chips that are made, to a file's, to what it says itself."""
 
+import gzip
 import hashlib
 import json
 import math
@@ -116,11 +117,15 @@ def test_knowing_less_is_worse_and_claims_are_as_found() -> None:
     widest = max(one.most - one.least for one in made().spreads)
     assert held["retries predicted alike"] == (widest <= 1)
     for one in made().errors:
-        assert held[f"%RMSE over {one.over}, age {one.age:g}"] == (one.percent < 10)
+        is_there = abs(one.centre - one.age) <= 0.05
+        fine = one.percent < 10 if is_there else None
+        assert held[f"%RMSE over {one.over}, age {one.age:g}"] is fine
         assert sum(1 for _ in one.points) in {7, 4}
         for point in one.points:
             assert point.least <= point.measured <= point.most
     assert {one.age for one in made().errors} == {0.2, 0.5, 0.8}
+    # No chips are as young as the youngest that is asked for.
+    assert None in held.values()
 
 
 def test_shares_and_spreads_count_every_row() -> None:
@@ -289,6 +294,14 @@ def test_twelve_months_may_lie_between_ages(tmp_path: Path) -> None:
     said = r"30\.0 days at 30 °C .* expected at least two ages"
     with pytest.raises(ssdlab.InputError, match=said):
         ssdlab.fit(file)
+
+
+def test_a_compressed_file_is_read_as_it_is_stored(tmp_path: Path) -> None:
+    packed = tmp_path / "chips.csv.gz"
+    packed.write_bytes(gzip.compress(CHIPS.read_bytes()))
+    found = ssdlab.fit(packed)
+    assert found.coefficients == read().coefficients
+    assert found.csv_sha256 == hashlib.sha256(packed.read_bytes()).hexdigest()
 
 
 def test_times_between_erases_may_be_unknown(tmp_path: Path) -> None:

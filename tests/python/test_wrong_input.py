@@ -124,7 +124,8 @@ ARGUMENTS = [
         "run --set timing.read=75u",
         (
             '--set timing.read=75u: timing.read: got "75u", '
-            'expected a time with its unit, such as "45us", "3.5ms" or "90d"'
+            'expected a time with its unit, such as "45us", "3.5ms" or "90d", '
+            "in one of ns, us, µs, ms, s, min, h, d"
         ),
     ),
     (

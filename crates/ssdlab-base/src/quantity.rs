@@ -60,7 +60,11 @@ fn parse(text: &str, units: &[Unit], least: u64, expected: &'static str) -> Resu
     let (digits, unit) = text.split_at(split);
     let number: f64 = digits.replace('_', "").parse().map_err(|_| wrong())?;
     let unit = unit.trim();
-    let (_, factor) = units.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
+    let unknown = || {
+        let known: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+        format!("{}, in one of {}", wrong(), known.join(", "))
+    };
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit).ok_or_else(unknown)?;
     let value = number * factor;
     // Beyond 2^53 a double no longer tells neighbouring integers apart.
     match (least as f64..=9.2e18).contains(&value.round()) {

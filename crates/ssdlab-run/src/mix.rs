@@ -47,7 +47,7 @@ pub(crate) fn of(plan: &Plan, effective: &Effective, queues: u8) -> Result<Optio
     for app in &plan.mix {
         let twin = twin_of(&app.trace, family(&plan.device));
         let twin =
-            twin.map_err(|fault| Fault { source: format!("--mix {}", app.name), ..fault })?;
+            twin.map_err(|fault| Fault { source: format!("application {}", app.name), ..fault })?;
         if twin.is_none() {
             check_rereadable(&app.trace)?;
         }
@@ -58,7 +58,7 @@ pub(crate) fn of(plan: &Plan, effective: &Effective, queues: u8) -> Result<Optio
         placings.push(Placing { queue: u8::try_from(queue).ok(), ..app.placing()? });
     }
     if needed > u16::from(queues) {
-        let expected = format!("at least {needed}, for the submission queues of --mix");
+        let expected = format!("at least {needed}, for the submission queues of its applications");
         let hint = format!("--set host.queues={needed}, or @queue=0 puts a member in the first");
         return Err(effective.fault_at("host.queues").expected(expected).hint(hint));
     }

@@ -31,6 +31,7 @@ use crate::tenants;
 pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<Header>, Fault> {
     let file = NewFile::new(path)?;
     let prepared = plan.prepare()?;
+    check_workload(&prepared)?;
     if !mix::lay_out(std::slice::from_ref(&prepared), control)? {
         return Ok(None);
     }
@@ -40,6 +41,23 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
             precondition::flush(&mut drive);
             state::save(&prepared, &drive, steady, file).map(Some)
         }
+    }
+}
+
+/// A saved drive has no workload, but for whose pages are whose.
+fn check_workload(prepared: &Prepared) -> Result<(), Fault> {
+    let plan = &prepared.plan;
+    let given = plan.workload.is_some() || !plan.mix.is_empty();
+    let apart = prepared.resolved.config.belief.grade.by_priority();
+    match (apart, given) {
+        (true, false) => Err(prepared
+            .effective
+            .fault_at("belief.grade")
+            .expected("whose pages are whose, where blocks are kept apart by priority")
+            .hint("--workload, --mix or --app, with which the drive will run, says so")),
+        (false, true) => Err(Fault::new("--workload", "a workload of a drive that is saved")
+            .expected("none: only where blocks are kept apart by priority it says whose they are")),
+        _ => Ok(()),
     }
 }
 

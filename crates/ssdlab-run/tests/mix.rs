@@ -154,7 +154,7 @@ fn what_contradicts_a_mix_is_refused_by_name() {
     assert!(line.contains("no workload settings beside a trace"), "{line}");
     let line = fault(plan(&both.mix, 1));
     assert!(line.contains("host.queues=1"), "{line}");
-    assert!(line.contains("at least 2, for the submission queues of --mix"), "{line}");
+    assert!(line.contains("at least 2, for the submission queues of its applications"), "{line}");
     assert!(line.contains("--set host.queues=2"), "{line}");
     let far = AppOrder { queue: Some(5), ..app("a", &file) };
     assert!(fault(plan(&[far], 2)).contains("at least 6"));
@@ -249,7 +249,10 @@ fn a_twin_beside_itself_is_not_twice_the_same() {
 fn a_name_of_several_twins_is_refused() {
     let mixed = Plan { device: "generic-mlc-512g".into(), ..plan(&[twin("a", "hm0")], 1) };
     let line = run(&mixed).expect_err("a refusal");
-    assert!(line.contains("--mix a") && line.contains("dlv/hm0, pv-read/hm0, hire/hm0"), "{line}");
+    assert!(
+        line.contains("application a") && line.contains("dlv/hm0, pv-read/hm0, hire/hm0"),
+        "{line}"
+    );
 }
 
 #[test]

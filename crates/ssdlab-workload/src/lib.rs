@@ -48,4 +48,4 @@ pub use trace::options::{MOST_UNSORTED, TraceOptions, Unsorted};
 pub use trace::recognise::{By, Recognition};
 pub use trace::spec::parse_spec;
 pub use trace::write::{Packed, Packing, WRITABLE, Written, write_trace};
-pub use trace::{Counts, Trace, open, open_with, sha256};
+pub use trace::{Counts, Trace, Unpacked, open, open_with, sha256};

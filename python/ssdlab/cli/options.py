@@ -51,13 +51,7 @@ DRIVE = [
     ),
 ]
 
-LOAD = [
-    click.option(
-        "--trace",
-        multiple=True,
-        metavar="FILE[:FORMAT]",
-        help=f"A trace, plain or gz, zst, xz; its format, if not recognised: {_FORMATS}.",
-    ),
+APPS = [
     click.option(
         "--mix",
         multiple=True,
@@ -76,6 +70,16 @@ LOAD = [
         help=f"A workload in closed form ({_WORKLOADS}), or a twin of a published trace, such as"
         " dlv/hm0: `ssdlab workload list` names them.",
     ),
+]
+
+LOAD = [
+    click.option(
+        "--trace",
+        multiple=True,
+        metavar="FILE[:FORMAT]",
+        help=f"A trace, plain or gz, zst, xz; its format, if not recognised: {_FORMATS}.",
+    ),
+    *APPS,
     click.option("--limit", type=Whole(1), help="End after so many requests."),
     click.option(
         "--warmup", metavar="N|TIME", help="Requests, or a time, left out of the figures."

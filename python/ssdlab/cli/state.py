@@ -24,9 +24,13 @@ def state() -> None:
 
 @state.command()
 @click.argument("file")
-@options.add(options.DRIVE, options.START)
+@options.add(options.DRIVE, options.START, options.APPS)
 def save(file: str, **given: Any) -> int:
-    """Age a drive as the options say and save it to FILE."""
+    """Age a drive as the options say and save it to FILE.
+
+    Where blocks are kept apart by priority (ReadGuard's schemes), --workload, --mix or --app says
+    whose pages are whose.
+    """
     Target("FILE", file)
     with Line() as line:
         header, interrupted = _native.save_state(to_json(options.plan_of(given)), file, line)

@@ -136,13 +136,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the paper says, what was found, and whether that holds; ``short`` fits a terminal."""
+    """What the paper says, what was found, and whether that holds; ``short`` fits a terminal.
+
+    Of ages about which no block is, what was found is of the nearest: it ``holds`` is None then.
+    """
 
     what: str
     short: str
     paper: str
     found: str
-    holds: bool
+    holds: bool | None
 
 
 @dataclass(frozen=True, slots=True)

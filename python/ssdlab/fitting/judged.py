@@ -168,7 +168,8 @@ def claims(found: dict[str, Any], table: Table) -> Iterator[dict[str, Any]]:
     for one in found["errors"]:
         words = f"%RMSE over {one['over']}, age {one['age']:g}"
         near = f", nearest {one['centre']:g}" if one["centre"] != one["age"] else ""
-        fine = one["percent"] < RMSE_MOST
+        tested = abs(one["centre"] - one["age"]) <= _WINDOW
+        fine = one["percent"] < RMSE_MOST if tested else None
         shown = f"{one['percent']:.2f} %"
         yield _claim(words + near, words, f"< {RMSE_MOST:g} %", shown, holds=fine)
     widest = max(one["most"] - one["least"] for one in found["spreads"])
@@ -229,5 +230,6 @@ def _apart(found: dict[str, Any], calm: Table) -> Iterator[dict[str, Any]]:
         yield _claim(words, short, "up to 3", str(intra), holds=2 <= intra <= 3)
 
 
-def _claim(what: str, short: str, paper: str, found: str, *, holds: bool) -> dict[str, Any]:
-    return {"what": what, "short": short, "paper": paper, "found": found, "holds": bool(holds)}
+def _claim(what: str, short: str, paper: str, found: str, *, holds: bool | None) -> dict[str, Any]:
+    fine = None if holds is None else bool(holds)
+    return {"what": what, "short": short, "paper": paper, "found": found, "holds": fine}

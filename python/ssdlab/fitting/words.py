@@ -25,7 +25,7 @@ def split(told: Fit) -> str:
 
 def notes(told: Fit) -> Iterator[str]:
     """List what the user should know beyond the figures, a line each."""
-    missed = sum(not claim.holds for claim in told.claims)
+    missed = sum(claim.holds is False for claim in told.claims)
     if missed:
         yield f"{missed} of {len(told.claims)} claims do not come out"
     yield f"retries met exactly {told.exact:.1%}, within one {told.within_one:.1%}"
@@ -48,6 +48,10 @@ _UNITS = {
 }
 
 
+MET = {True: "yes", False: "NO", None: "not tested"}
+"""Whether a claim holds, in words."""
+
+
 def coefficients(told: Fit) -> Table:
     """List the coefficients."""
     found = told.coefficients
@@ -66,7 +70,7 @@ def claims(told: Fit, *, whole: bool = False) -> Table:
     columns = [
         Column("paper", [claim.paper for claim in told.claims]),
         Column("here", [claim.found for claim in told.claims]),
-        Column("met", ["yes" if claim.holds else "NO" for claim in told.claims]),
+        Column("met", [MET[claim.holds] for claim in told.claims]),
     ]
     return Table("what the paper says", labels, columns)
 

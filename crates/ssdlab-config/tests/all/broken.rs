@@ -4,6 +4,8 @@ use crate::toy::Toy;
 use ssdlab_config::Layers;
 
 const SHARE: &str = "a share from 0 to 1, or a percentage such as \"7%\"";
+const TIMES: &str = "ns, us, µs, ms, s, min, h, d";
+const SIZES: &str = "B, KiB, MiB, GiB, TiB, kB, KB, MB, GB, TB";
 const TIME: &str = "a time with its unit, such as \"45us\", \"3.5ms\" or \"90d\"";
 const SIZE: &str = "a size with its unit, such as \"16KiB\", \"128GiB\" or \"50MB\"";
 const SCALAR: &str = "a text in quotes, a number, true or false";
@@ -89,12 +91,14 @@ fn a_wrong_type() {
 #[test]
 fn a_wrong_unit() {
     check(line("gc.hold = 45"), format!("my.toml:1:11: gc.hold: got 45, expected {TIME}"));
-    let unit = format!("my.toml:1:11: gc.hold: got \"4 parsecs\", expected {TIME}");
+    let unit =
+        format!("my.toml:1:11: gc.hold: got \"4 parsecs\", expected {TIME}, in one of {TIMES}");
     check(line("gc.hold = \"4 parsecs\""), unit);
     // What the TOML reader itself takes for a number.
     let almost = format!("my.toml:1:11: gc.hold: got 5000us, expected {SCALAR}");
     check(line("gc.hold = 5_000us"), almost);
-    let second = format!("my.toml:2:3: workload.sizes[1]: got \"8us\", expected {SIZE}");
+    let second =
+        format!("my.toml:2:3: workload.sizes[1]: got \"8us\", expected {SIZE}, in one of {SIZES}");
     check(line("workload.sizes = [\"4KiB\",\n  \"8us\"]"), second);
 }
 

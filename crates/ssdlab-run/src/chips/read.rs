@@ -1,12 +1,12 @@
 //! Measurements in CSV.
 
+use std::array::from_fn;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
 use ssdlab_base::Fault;
+use ssdlab_workload::Unpacked;
 
 use super::{NUMBERS, Samples, at};
 
@@ -22,16 +22,17 @@ enum Column {
     Number(usize),
 }
 
-/// Reads measurements from a file: the rows, and the file's SHA-256 in hexadecimal. Empty lines and
-/// those that begin with `#` are skipped; the first other one names the columns, in any order.
+/// Reads measurements from a file, plain or compressed: the rows, and the file's SHA-256 in
+/// hexadecimal. Empty lines and those that begin with `#` are skipped; the first other one names
+/// the columns, in any order.
 ///
 /// # Errors
 /// A file that cannot be read; the first line that is none of a table of measurements.
 pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
     let name = path.display().to_string();
     let unreadable = |error: std::io::Error| Fault::new(&name, format!("cannot be read: {error}"));
-    let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
-    let (mut hash, mut line, mut number) = (Sha256::new(), Vec::new(), 0);
+    let mut file = BufReader::new(Unpacked::open(path).map_err(unreadable)?);
+    let (mut line, mut number) = (Vec::new(), 0);
     let mut table = Reading { name: &name, columns: Vec::new(), known: BTreeMap::new() };
     let mut samples = Samples::default();
     loop {
@@ -41,7 +42,6 @@ pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
             break;
         }
         number += 1;
-        hash.update(&line);
         let fault = |what: &str| Fault::new(&name, what).line(number);
         if line.len() as u64 == LINE_MOST {
             return Err(fault("too long").expected("a table of measurements in CSV"));
@@ -61,8 +61,24 @@ pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
         let expected = "a line with the names of columns, and a line a measurement";
         return Err(Fault::new(&name, "no measurement").got("none").expected(expected));
     }
-    let hash = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    check_once(&name, &samples)?;
+    let hash = file.get_ref().sha256().expect("a file that was read to its end").to_owned();
     Ok((samples, hash))
+}
+
+/// Refuses a row that stood there before: it would count twice.
+fn check_once(name: &str, samples: &Samples) -> Result<(), Fault> {
+    let row = |at: usize| {
+        let numbers: [u64; NUMBERS.len()] =
+            from_fn(|of| samples.numbers[of].get(at).map_or(0, |value| value.to_bits()));
+        (samples.chip[at], samples.block[at], numbers)
+    };
+    let mut order: Vec<usize> = (0..samples.rows()).collect();
+    order.sort_by_cached_key(|&at| (row(at), at));
+    let twice = order.windows(2).filter(|pair| row(pair[0]) == row(pair[1]));
+    let Some(pair) = twice.min_by_key(|pair| pair[1]) else { return Ok(()) };
+    let what = format!("the same measurement as on line {}", samples.lines[pair[0]]);
+    Err(Fault::new(name, what).line(samples.lines[pair[1]]).expected("each once"))
 }
 
 /// What is known of the file so far.

@@ -165,6 +165,8 @@ fn a_wrong_file_is_told_in_a_line_with_its_place() {
     assert!(of("a,7,0,0,30,0,3500,30,nan,0").contains("errors: got \"nan\""));
     assert!(of("a,7,0,0,30,0,0,30,40,0").contains("t_erase_us: got \"0\""));
     assert!(of(",7,0,0,30,0,3500,30,40,0").contains("chip: got nothing"));
+    let again = format!("a,8,0,0,30,0,3500,30,40,0\n{row}");
+    assert_eq!(of(&again), ":4: the same measurement as on line 2: expected each once");
     assert!(misread(&HEAD.replace("errors", "eror")).starts_with(":1: not a column: got \"eror\""));
     assert!(misread(&HEAD.replace("errors", "eror")).contains("did you mean \"errors\""));
     assert!(misread(&HEAD.replace(",e0", "")).contains(":1: no column e0"));

@@ -95,6 +95,34 @@ pub(crate) fn plain<R: Read + Send + 'static>(
     Ok((plain, meter, compression))
 }
 
+/// A stored file's plain bytes, whatever they are compressed with.
+pub struct Unpacked {
+    plain: Plain,
+    meter: Arc<Meter>,
+}
+
+impl Unpacked {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn open(path: &Path) -> io::Result<Unpacked> {
+        let (plain, meter, _) = plain(File::open(path)?)?;
+        Ok(Unpacked { plain, meter })
+    }
+
+    /// The SHA-256 of the file as it is stored, in hexadecimal, once all of it has been read.
+    pub fn sha256(&self) -> Option<&str> {
+        self.meter.digest()
+    }
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.plain.read(buffer)
+    }
+}
+
 /// The compression that these first bytes announce.
 fn recognise(magic: &[u8]) -> Option<&'static str> {
     const KNOWN: &[(&[u8], &str)] = &[
