@@ -28,6 +28,7 @@ DEVICES = [
     "readguard-tlc-0.5t",
     "readguard-tlc-1t",
     "readguard-tlc-4t",
+    "five-tlc-512g",
 ]
 
 

@@ -11,7 +11,7 @@ DEVICES = (
     "generic-mlc-512g, generic-tlc-2t, dlv-mlc-128g, pa-ssd-tlc-288g, pv-read-mlc-128g, "
     "hire-mlc-128g, "
     "readguard-tlc-2t, readguard-tlc-2t-young, readguard-tlc-2t-old, readguard-tlc-0.5t, "
-    "readguard-tlc-1t, readguard-tlc-4t"
+    "readguard-tlc-1t, readguard-tlc-4t, five-tlc-512g"
 )
 SCHEMES = (
     "conventional, dlv/baseline, dlv/woo, dlv/roo, dlv/dlv, dlv/pv-reorder, dlv/pv-allocation, "
@@ -21,7 +21,7 @@ SCHEMES = (
     "pv-read/ideal-reads, pv-read/ideal-wear, pv-read/wear-errors, pv-read/wear-health, "
     "readguard/baseline, readguard/rgftl, readguard/rgftl-, readguard/rgftl++, "
     "readguard/baseline+, readguard/rgftl+, readguard/nopftl, readguard/rorftl, "
-    "hire/baseline, hire/hvc, hire/lvc, hire/hire"
+    "hire/baseline, hire/hvc, hire/lvc, hire/hire, all-five"
 )
 FORMATS = (
     "one of msr, spc, mqsim, ssdsim, disksim, heimdall, alicloud, tencent, systor, fiu, blkparse, "

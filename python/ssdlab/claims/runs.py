@@ -18,7 +18,7 @@ from ssdlab.errors import InputError, Interrupted
 from ssdlab.plans import Plan, to_json
 from ssdlab.progress import Line
 from ssdlab.results import Result
-from ssdlab.traces.mixing import App
+from ssdlab.traces.mixing import App, named
 
 Key = tuple[str, ...]
 Make = Callable[[Plan], Any]
@@ -44,7 +44,7 @@ class Job:
         made = [f"{self.make.__module__}.{self.make.__qualname__}"]
         if self.make is not simulated:
             made.append(inspect.getsource(sys.modules[self.make.__module__]))
-        files = [Path(app.trace) for app in self.plan.mix if isinstance(app, App)]
+        files = [file for app in named("mix", self.plan.mix) if (file := _file_of(app)) is not None]
         files += [] if self.plan.trace is None else [Path(self.plan.trace)]
         inputs = [_stamp(file) for file in files]
         told = [build(), made, to_json(self.plan), inputs]
@@ -64,6 +64,12 @@ def as_job(asked: Plan | Job) -> Job:
 def build() -> str:
     """Return what makes figures what they are, besides their inputs: this build of ssdlab."""
     return __version__ + hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()
+
+
+def _file_of(app: App) -> Path | None:
+    """Return the file of an application, whose format may be named behind it; none of a twin."""
+    paths = map(Path, (app.trace, app.trace.rpartition(":")[0]))
+    return next((path for path in paths if path.is_file()), None)
 
 
 def _stamp(path: Path) -> list[Any]:

@@ -22,7 +22,7 @@ impl Entry {
 }
 
 macro_rules! presets {
-    ($($name:literal: $summary:literal $(over $base:literal with $toml:literal)?),+ $(,)?) => {
+    ($($name:literal: $summary:literal $(over $base:literal with $toml:expr)?),+ $(,)?) => {
         &[$(presets!(@ $name, $summary $(, $base, $toml)?)),+]
     };
     (@ $name:literal, $summary:literal) => {
@@ -33,7 +33,7 @@ macro_rules! presets {
             over: None,
         }
     };
-    (@ $name:literal, $summary:literal, $base:literal, $toml:literal) => {
+    (@ $name:literal, $summary:literal, $base:literal, $toml:expr) => {
         Entry {
             name: $name,
             summary: $summary,
@@ -62,6 +62,8 @@ pub const PRESETS: &[Entry] = presets![
         over "readguard-tlc-2t" with "geometry.blocks = 944\ntend.gc.threshold = 0.004\n",
     "readguard-tlc-4t": "the same of 4 TB, adult"
         over "readguard-tlc-2t" with "geometry.blocks = 3776\ntend.gc.threshold = 0.001\n",
+    "five-tlc-512g": "a TLC drive for all five: ReadGuard's of 0.5 TB with page types, voltages and a buffer"
+        over "readguard-tlc-2t" with include_str!("presets/five-tlc-512g.toml"),
 ];
 
 /// What papers say of the blocks of a preset, in TOML, by the preset's name.
@@ -71,11 +73,11 @@ pub const ANCHORS: &[(&str, &str)] = &[
 ];
 
 macro_rules! schemes {
-    ($($name:literal: $summary:literal $(from $folder:literal { $($file:literal),+ })?),+ $(,)?) => {
+    ($($name:literal: $summary:literal $(from $folder:literal { $($file:literal),+ })*),+ $(,)?) => {
         &[$(Entry {
             name: $name,
             summary: $summary,
-            toml: concat!($($(include_str!(concat!("../schemes/", $folder, "/bundles/", $file, ".toml"))),+)?),
+            toml: concat!($($(include_str!(concat!("../schemes/", $folder, "/bundles/", $file, ".toml"))),+),*),
             over: None,
         }),+]
     };
@@ -124,22 +126,28 @@ pub const SCHEMES: &[Entry] = schemes![
     "readguard/baseline": "priority queues, and reads over programs and erases"
         from "readguard" { "priority", "i_es", "levelled" },
     "readguard/rgftl": "blocks by predicted retries for each priority, repaired; reads over reads, too"
-        from "readguard" { "priority", "esra", "levelled", "pools", "repairs", "predictor" },
+        from "readguard" { "priority", "esra", "levelled", "by_priority", "subpools", "repairs", "predictor" },
     "readguard/rgftl-": "the same without reads over reads"
-        from "readguard" { "priority", "i_es", "levelled", "pools", "repairs", "predictor" },
+        from "readguard" { "priority", "i_es", "levelled", "by_priority", "subpools", "repairs", "predictor" },
     "readguard/rgftl++": "rgftl by the retries last seen instead of the predictor's"
-        from "readguard" { "priority", "esra", "levelled", "pools", "repairs", "last_seen" },
+        from "readguard" { "priority", "esra", "levelled", "by_priority", "subpools", "repairs", "last_seen" },
     "readguard/baseline+": "baseline with fewer and faster retries"
         from "readguard" { "priority", "i_es", "levelled", "retry_plus" },
     "readguard/rgftl+": "rgftl with fewer and faster retries"
-        from "readguard" { "priority", "esra", "levelled", "pools", "repairs", "predictor", "retry_plus" },
+        from "readguard" { "priority", "esra", "levelled", "by_priority", "subpools", "repairs", "predictor", "retry_plus" },
     "readguard/nopftl": "blocks by true quality for each priority (an oracle)"
-        from "readguard" { "priority", "i_es", "levelled", "pools", "known" },
+        from "readguard" { "priority", "i_es", "levelled", "by_priority", "subpools", "known" },
     "readguard/rorftl": "the same, and reads over reads"
-        from "readguard" { "priority", "esra", "levelled", "pools", "known" },
+        from "readguard" { "priority", "esra", "levelled", "by_priority", "subpools", "known" },
     "hire/baseline": "every page with the normal voltages" from "hire" { "normal" },
     "hire/hvc": "every page with the boosted voltages" from "hire" { "hvc" },
     "hire/lvc": "every page with the reduced voltages" from "hire" { "lvc" },
     "hire/hire": "voltages by what the buffer learns of pages: boosted for what is read, reduced for what is written"
-        from "hire" { "hire" },
+        from "hire" { "voltages", "by_hotness" },
+    "all-five": "what the five know on one drive: DLV's order, page types, subpools, read-hot placement, voltages"
+        from "pa_ssd" { "relaxed" }
+        from "pv_read" { "moves" }
+        from "readguard" { "i_es", "levelled", "subpools", "repairs", "predictor" }
+        from "hire" { "voltages" }
+        from "all_five" { "order", "place", "start" },
 ];

@@ -32,18 +32,23 @@ pub(super) struct Moves {
 }
 
 impl Moves {
-    /// Nothing has moved; `None` if blocks are not measured.
+    /// Nothing has moved; `None` if no block is better than another.
     pub fn new(resolved: &Resolved) -> Option<Moves> {
         let config = &resolved.config;
-        let GradeChoice::Measured(grade) = &config.belief.grade else { return None };
+        let grade = &config.belief.grade;
+        let span = match grade {
+            GradeChoice::Measured(groups) => groups.scope.planes(resolved.geometry()),
+            // A priority has blocks on every plane.
+            GradeChoice::Subpools(_) => 1,
+            GradeChoice::Alike(_) | GradeChoice::Factory(_) => return None,
+        };
         let planes = resolved.geometry().plane_count();
-        let span = grade.scope.planes(resolved.geometry());
         let parts = (planes / span) as usize;
         let leave_home = config.ftl.allocation == Allocation::Static && span > 1;
         Some(Moves {
             span,
             takes: vec![0; parts].into(),
-            hands: vec![0; parts * grade.groups()].into(),
+            hands: vec![0; parts * grade.classes()].into(),
             foreign: vec![0; if leave_home { planes as usize } else { 0 }].into(),
             most_foreign: resolved.most_foreign,
         })
@@ -118,7 +123,8 @@ impl Drive {
         }
         let block = self.geometry.block_of(ppn);
         let count = counts.read(lpn);
-        let group = self.groups.as_ref().map_or(0, |groups| groups.group(block));
+        let class = || self.ftl.blocks.class(block);
+        let group = self.groups.as_ref().map_or_else(class, |groups| groups.group(block));
         let is_apart = self.ftl.blocks.is_apart(block);
         let read = PageRead { block, is_apart, group, count };
         let to = self.answers.tend.iter_mut().find_map(|tender| tender.page_read(&read));
@@ -127,7 +133,8 @@ impl Drive {
         }
     }
 
-    /// Moves the page that an operation has read to blocks of this class, which is set apart.
+    /// Moves the page that an operation has read to blocks of this class, which is set apart or a
+    /// priority's.
     fn move_page(&mut self, read: TxnId, class: u8) {
         let txn = &self.flash.txns[read];
         let (lpn, from) = (txn.lpn, txn.ppn);
@@ -171,7 +178,7 @@ impl Drive {
         let moves = self.moves.as_ref().expect(HAS_MOVES);
         let mut planes = moves.planes(lies_on, moves.takes[moves.part(lies_on)]);
         planes.find(|&plane| {
-            self.ftl.alloc.pages_apart(plane, class) > 0 && self.may_take(plane, lpn, lies_on)
+            self.ftl.alloc.pages_to_move_to(plane, class) > 0 && self.may_take(plane, lpn, lies_on)
         })
     }
 
@@ -230,7 +237,7 @@ impl Drive {
             OpKind::Read => self.ftl.map.valid(txn.ppn) == Some(txn.lpn),
             _ => {
                 let class = txn.wish.quality.expect("a move knows where to");
-                self.ftl.alloc.pages_apart(txn.plane, class) > 0
+                self.ftl.alloc.pages_to_move_to(txn.plane, class) > 0
                     && self.may_take(txn.plane, txn.lpn, self.geometry.plane_of_page(from))
             }
         };

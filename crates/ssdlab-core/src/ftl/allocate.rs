@@ -137,8 +137,8 @@ impl Allocator {
         }
     }
 
-    /// Pages that what is moved can still get of a class that is set apart.
-    pub fn pages_apart(&self, plane: PlaneId, class: u8) -> u32 {
+    /// Pages that what is moved can still get of a class.
+    pub fn pages_to_move_to(&self, plane: PlaneId, class: u8) -> u32 {
         self.pages_for(Stream::Gc, plane, class)
     }
 

@@ -222,10 +222,19 @@ fn prioritised() -> impl Strategy<Value = Vec<String>> {
     let level =
         one_of(&["false", "{ threshold = 1, across = 3 }", "{ threshold = 2, across = 40 }"]);
     let collect = one_of(&["true", "false", "{ threshold = 1 }"]);
+    let moves = (one_of(&["{ threshold = 1 }", "false"]), one_of(&["strict", "relaxed"]));
     let fill = one_of(&["0.0", "0.5", "1.0"]);
     let room = (24..40u32, 0..6u32, 2..4u32);
-    (retries, (opens, fill), repairs, level, collect, room).prop_map(
-        |(retries, (opens, fill), repairs, level, collect, (blocks, slack, priorities))| {
+    (retries, (opens, fill), repairs, level, (collect, moves), room).prop_map(
+        |(
+            retries,
+            (opens, fill),
+            repairs,
+            level,
+            (collect, moves),
+            (blocks, slack, priorities),
+        )| {
+            let (moves, order) = moves;
             // Open blocks of host, collector and leveller for each, one free of each, and some.
             let kept = 4 * priorities + 3 + slack;
             let free = f64::from(kept) / f64::from(blocks) + 1e-6;
@@ -235,7 +244,8 @@ fn prioritised() -> impl Strategy<Value = Vec<String>> {
                 format!("start.fill = {fill}"),
                 format!("belief.grade.subpools.priorities = {priorities}"),
                 format!("belief.retries = {retries}\nftl.opens = \"{opens}\""),
-                "ftl.page_order = \"strict\"\nplace = [{ by_priority = {} }]".into(),
+                format!("ftl.page_order = \"{order}\"\ntend.read_hot = {moves}"),
+                "place = [{ by_priority = {} }]".into(),
                 format!("tend = {{ inversions = {repairs}, dual_pool = {level} }}"),
                 format!("tend = {{ subpool_gc = {collect}, static_wear = false }}"),
                 // Ten days in the cells for a quarter of an hour.

@@ -125,3 +125,34 @@ fn wear_is_levelled_by_two_pools_alone() {
     let (levelled, moved) = run("tend.dual_pool = { threshold = 5, across = 70 }");
     assert!(none == 0 && moved > 0 && 2 * levelled < plain, "{levelled} and {plain}");
 }
+
+/// The class of the block where a page lies.
+fn class(drive: &Drive, page: u64) -> u8 {
+    let ppn = drive.ftl().map.get(Lpn(page as u32)).expect("a page that was written");
+    drive.ftl().blocks.class(drive.resolved().geometry().block_of(ppn))
+}
+
+/// PV-read's placement among ReadGuard's blocks.
+#[test]
+fn what_is_read_often_moves_to_the_next_higher_priority_until_it_is_written() {
+    for order in ["strict", "relaxed"] {
+        let order = format!("ftl.page_order = \"{order}\"");
+        let half = "start = { fill = 0.5 }";
+        let place = "place = [{ by_priority = {} }]";
+        let mut rig = rig(&[half, POOLS, place, "tend.read_hot = true", &order]);
+        let page = u64::from(rig.drive.resolved().logical_pages / 3) * 2;
+        rig.offer(Op::Write, page * SPP, SPP, 2).expect("room");
+        rig.finish();
+        let mut classes = vec![class(&rig.drive, page)];
+        for _ in 0..9 {
+            rig.offer(Op::Read, page * SPP, SPP, 2).expect("room");
+            rig.finish();
+            classes.push(class(&rig.drive, page));
+        }
+        assert_eq!(classes, [2, 2, 2, 1, 1, 1, 0, 0, 0, 0], "{order}");
+        assert_eq!(rig.drive.stats().moves.hot_in, 2);
+        rig.offer(Op::Write, page * SPP, SPP, 2).expect("room");
+        rig.finish();
+        assert_eq!(class(&rig.drive, page), 2, "{order}");
+    }
+}

@@ -1,6 +1,6 @@
 //! `tend.read_hot`: a page that was read often moves one group up, to blocks that are set apart there;
 //! where these are full, the first that was not read for a while makes room. Source: PV-read, section
-//! IV.B.
+//! IV.B. Where blocks are kept apart by priority, it moves to those of the next higher one (ruled).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ impl Answer for ReadHot {
         if config.threshold == 0 {
             return Err(Refusal::new("tend.read_hot.threshold", 0, "1 to 255 reads"));
         }
-        Err(match setup.groups {
+        Err(match groups(setup) {
             2.. => return Ok(()),
             _ if setup.measured => Refusal::new(
                 "belief.grade.measured.boundaries",
@@ -59,7 +59,8 @@ impl Answer for ReadHot {
             _ => Refusal::new(
                 "tend.read_hot",
                 "read_hot",
-                "blocks in groups by the level at which they are read (belief.grade = \"measured\")",
+                "blocks in groups by the level at which they are read (belief.grade = \"measured\"), or by \
+                 priority (\"subpools\")",
             ),
         })
     }
@@ -71,12 +72,17 @@ impl Answer for ReadHot {
         ReadHot {
             threshold: config.threshold,
             referenced: vec![0; blocks.div_ceil(64)].into(),
-            hands: vec![0; planes * usize::from(setup.groups)].into(),
+            hands: vec![0; planes * usize::from(groups(setup))].into(),
             wanted: vec![None; planes].into(),
-            groups: setup.groups,
+            groups: groups(setup),
             blocks_per_plane: geometry.blocks,
         }
     }
+}
+
+/// The groups between which pages move: those of the levels, or of the priorities.
+fn groups(setup: &Setup) -> u8 {
+    setup.groups.max(setup.priorities)
 }
 
 impl ReadHot {

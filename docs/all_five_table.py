@@ -1,0 +1,274 @@
+"""Write the tables of docs/all-five.md: what each of the five adds, alone and beside the others.
+
+Run by ``make all-five``; docs/all-five.md says how long it takes. The mixes are of twins
+(docs/twins.md). ``python docs/all_five_table.py REQUESTS`` stops each run after so many requests.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from tables import Kept, grid, write
+
+import ssdlab
+from ssdlab import _native
+from ssdlab.claims.sums import percent
+from ssdlab.intervals import interval
+from ssdlab.traces import App
+
+DEVICE, SCHEME = "five-tlc-512g", "all-five"
+ORDER, TYPES, GRADES, OVER, HOT, VOLTAGES = PARTS = (
+    "DLV's order",
+    "page types",
+    "subpools",
+    "reads over programs",
+    "read-hot placement",
+    "voltages",
+)
+# What takes a part out of the scheme.
+GONE: Mapping[str, Sequence[str]] = {
+    ORDER: ["order=read_first"],
+    TYPES: ["ftl.page_order=strict", "timing.wordline_buffer=true"],
+    GRADES: [
+        "belief.grade=alike",
+        "belief.retries=unknown",
+        "ftl.opens=least_erased",
+        "tend.subpool_gc=false",
+        "tend.inversions=false",
+        "tend.dual_pool=false",
+    ],
+    OVER: ["preempt=nobody"],
+    HOT: ["tend.read_hot=false"],
+    VOLTAGES: ["belief.hotness=unknown", 'program=["normal"]', "start.voltages=normal"],
+}
+# ReadGuard's order, and its reads over reads, which are there under no other.
+PASSING = ["order=priority", "preempt.esra.reads=true"]
+# High, mid and low, each of another paper.
+MIXES: Mapping[str, Sequence[str]] = {
+    "oltp": ["dlv/fin2", "hire/fin1", "pv-read/stg0"],
+    "search": ["hire/websearch", "pa-ssd/exch", "dlv/proj0"],
+    "store": ["readguard/ycsb-b", "pa-ssd/dap", "hire/prn0"],
+    "office": ["dlv/web0", "pv-read/hm0", "pa-ssd/msfs"],
+}
+PER_SECOND = 2000.0
+"""Requests a second of each application, on the mean over its twin."""
+REQUESTS = 1_000_000
+SEEDS = (1, 2, 3)
+PAGE = Path(__file__).with_name("all-five.md")
+MARK = "<!-- measured: written by `make all-five` -->\n"
+
+Chosen = frozenset[str]
+ALL = frozenset(PARTS)
+
+
+def settings(parts: Chosen) -> list[str]:
+    """Return what makes the scheme one of these parts alone."""
+    gone = [line for part in PARTS if part not in parts for line in GONE[part]]
+    links = ["{by_priority={}}"] if GRADES in parts else []
+    links += ['"sbs"', '"ubs"'] if TYPES in parts else []
+    place = ",".join(links or ['"next_page"'])
+    return [*gone, f"place=[{place}]"]
+
+
+def apps(mix: str) -> list[App]:
+    """Return the applications of a mix, each as fast as the others."""
+    rates = {one["name"]: one["requests"] / one["span_s"] for one in json.loads(_native.twins())}
+    return [
+        App(twin, name, queue=at, scale=rates[twin] / PER_SECOND)
+        for at, (name, twin) in enumerate(zip(("high", "mid", "low"), MIXES[mix], strict=True))
+    ]
+
+
+Figure = Callable[[ssdlab.Result], float | None]
+
+
+def queue(at: int) -> Figure:
+    """Return the mean read of a queue, in microseconds."""
+    return lambda result: result.queues[at].read.latency_us.mean
+
+
+FIGURES: Mapping[str, Figure] = {
+    "high reads": queue(0),
+    "mid reads": queue(1),
+    "low reads": queue(2),
+    "high p99": lambda result: result.queues[0].read.latency_us.p99,
+    "writes": lambda result: result.write.latency_us.mean,
+    "WAF": lambda result: result.waf,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A drive that is compared: parts of the scheme, and settings on top."""
+
+    parts: Chosen
+    more: Sequence[str] = ()
+
+
+NONE = Kind(frozenset())
+WHOLE = Kind(ALL)
+READGUARDS = Kind(ALL - {ORDER}, PASSING)
+
+
+def without(part: str) -> Kind:
+    """Return the scheme without a part, and without what needs it."""
+    return Kind(ALL - {part} - ({HOT} if part == GRADES else set()))
+
+
+def alone(part: str) -> Kind:
+    """Return a part alone, with what it needs."""
+    return Kind(frozenset({part}) | ({GRADES} if part == HOT else frozenset()))
+
+
+def beneath(part: str) -> Kind:
+    """Return what a part alone is compared with."""
+    return Kind(frozenset({GRADES} if part == HOT else ()))
+
+
+KINDS = [NONE, WHOLE, READGUARDS, *map(without, PARTS), *map(alone, PARTS)]
+
+
+@dataclass(slots=True)
+class Study:
+    """The runs: by kind, by mix and by seed."""
+
+    kept: Kept
+    limit: int
+    found: dict[Kind, dict[str, list[ssdlab.Result]]]
+
+    def run(self) -> None:
+        """Run every kind on every mix with every seed."""
+        kinds = list(dict.fromkeys((kind.parts, tuple(kind.more)) for kind in KINDS))
+        groups = [
+            [self.plan(Kind(parts, more), mix, seed) for mix in MIXES for seed in SEEDS]
+            for parts, more in kinds
+        ]
+        results = self.kept.groups(groups, "drives")
+        for (parts, more), own in zip(kinds, results, strict=True):
+            each = iter(own)
+            self.found[Kind(parts, more)] = {mix: [next(each) for _ in SEEDS] for mix in MIXES}
+
+    def plan(self, kind: Kind, mix: str, seed: int) -> ssdlab.Plan:
+        """Return a run."""
+        return ssdlab.Plan(
+            device=DEVICE,
+            scheme=SCHEME,
+            mix=apps(mix),
+            seed=seed,
+            limit=self.limit,
+            set=[*settings(kind.parts), *kind.more],
+        )
+
+    def of(self, kind: Kind) -> dict[str, list[ssdlab.Result]]:
+        """Return the results of a kind, by mix."""
+        return self.found[Kind(kind.parts, tuple(kind.more))]
+
+    def change(self, kind: Kind, base: Kind, figure: Figure, mixes: Sequence[str]) -> str:
+        """Write a change in percent: of each seed the mean over mixes; and their interval."""
+        pairs = [
+            [
+                (figure(own), figure(other))
+                for own, other in zip(self.of(kind)[mix], self.of(base)[mix], strict=True)
+            ]
+            for mix in mixes
+        ]
+        by_seed = [
+            fmean(
+                percent(own, other)
+                for own, other in (of_mix[at] for of_mix in pairs)
+                if own is not None and other
+            )
+            for at in range(len(SEEDS))
+        ]
+        found = interval(by_seed)
+        return f"{found.mean:+.1f} ± {found.half_width_95:.1f}"
+
+
+def table(study: Study, rows: Sequence[tuple[str, Kind, Kind]], mixes: Sequence[str]) -> list[str]:
+    """Return changes, a row for each pair of drives."""
+    lines = [
+        [name, *(study.change(kind, base, figure, mixes) for figure in FIGURES.values())]
+        for name, kind, base in rows
+    ]
+    return grid(["", *FIGURES], lines)
+
+
+def by_mix(study: Study) -> Iterator[str]:
+    """Set the scheme beside the same drive without any of it."""
+    rows = []
+    for mix in MIXES:
+        for name, kind in (("none", NONE), ("all-five", WHOLE)):
+            told = [
+                fmean(value for one in study.of(kind)[mix] if (value := figure(one)) is not None)
+                for figure in FIGURES.values()
+            ]
+            shown = [f"{value:,.0f}" for value in told[:-1]] + [f"{told[-1]:.2f}"]
+            rows.append([mix, name, *shown])
+    units = ["µs"] * (len(FIGURES) - 1) + [""]
+    heads = [f"{name}, {unit}" if unit else name for name, unit in zip(FIGURES, units, strict=True)]
+    yield from grid(["mix", "", *heads], rows)
+    for mix, twins in MIXES.items():
+        scales = ", ".join(f"`{app.trace}` × {app.scale:.4g}" for app in apps(mix))
+        assert len(twins) == len(apps(mix))
+        yield f"- {mix}: {scales}"
+    yield ""
+
+
+def ablation(study: Study) -> Iterator[str]:
+    """Take each part out in turn."""
+    yield from table(
+        study,
+        [
+            ("all-five, against none", WHOLE, NONE),
+            *((f"without {part}", without(part), WHOLE) for part in PARTS),
+            ("ReadGuard's order for DLV's", READGUARDS, WHOLE),
+        ],
+        list(MIXES),
+    )
+
+
+def added(study: Study) -> Iterator[str]:
+    """Set what a part adds alone beside what it adds to the others."""
+    rows = []
+    for part in PARTS:
+        rows.append((f"{part}, alone", alone(part), beneath(part)))
+        others = without(part)
+        rows.append((f"{part}, to the others", Kind(others.parts | alone(part).parts), others))
+    yield from table(study, rows, list(MIXES))
+
+
+def each_mix(study: Study) -> Iterator[str]:
+    """Take each part out in turn, mix by mix."""
+    for mix in MIXES:
+        yield from [f"{mix}:", ""]
+        yield from table(
+            study, [(f"without {part}", without(part), WHOLE) for part in PARTS], [mix]
+        )
+
+
+def main() -> None:
+    """Measure and write."""
+    limit = int(sys.argv[1]) if len(sys.argv) > 1 else REQUESTS
+    study = Study(Kept(), limit, {})
+    study.run()
+    sections = [
+        ("The scheme on four mixes", by_mix),
+        ("Each taken out in turn", ablation),
+        ("What each adds, alone and to the others", added),
+        ("Each taken out, by mix", each_mix),
+    ]
+    about = (
+        f"The first {limit:,} requests of each mix, means over seeds {SEEDS[0]} to {SEEDS[-1]} (± "
+        f"half a 95 % interval over seeds), ssdlab {ssdlab.__version__}. Changes are in percent, "
+        "and each mix counts alike."
+    )
+    write(PAGE, MARK, about, [(title, list(lines(study))) for title, lines in sections])
+
+
+if __name__ == "__main__":
+    main()

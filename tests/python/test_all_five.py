@@ -1,0 +1,75 @@
+"""All five on one drive: the parts, and how docs/all-five.md says that each is taken out."""
+
+import re
+from functools import cache
+
+import pytest
+from calling import ROOT
+
+import ssdlab
+from ssdlab.traces import App
+
+PAGE = ROOT / "docs" / "all-five.md"
+MIX = [
+    App("dlv/fin2", "high", queue=0, scale=0.01),
+    App("hire/prn0", "mid", queue=1, scale=0.001),
+    App("pv-read/stg0", "low", queue=2, scale=0.0005),
+]
+SMALL = [
+    *("geometry.channels=2", "geometry.chips=2", "geometry.blocks=96", "buffer.size=1MB"),
+    *("ftl.overprovisioning=0.3", "start.fill=0.9", "tend.gc.threshold=0.04"),
+]
+
+
+def parts() -> dict[str, list[str]]:
+    """Return what takes each part out, as the page says."""
+    rows = re.findall(r"^\| ([^|]*) \| [^|]* \| [^|]* \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+    return {what: re.findall(r"`([^`]*)`", told) for what, told in rows[1:]}
+
+
+@cache
+def run(*settings: str, scheme: str = "all-five", paranoid: bool = False) -> ssdlab.Result:
+    return ssdlab.run(
+        device="five-tlc-512g",
+        scheme=scheme,
+        mix=MIX,
+        limit=8_000,
+        fit=True,
+        paranoid=paranoid,
+        set=[*SMALL, *settings],
+    )
+
+
+def test_the_page_names_six_parts() -> None:
+    assert len(parts()) == 6
+    assert all(parts().values())
+
+
+@pytest.mark.parametrize("part", parts())
+def test_every_part_does_something(part: str) -> None:
+    assert run(*parts()[part]).queues != run().queues
+
+
+def test_without_any_part_it_is_a_conventional_drive() -> None:
+    gone: dict[str, str] = {}
+    for lines in parts().values():
+        gone |= {line.partition("=")[0]: line for line in lines}
+    plain = run(*{**gone, "place": "place=[next_page]"}.values())
+    conventional = run(scheme="conventional")
+    assert plain.provenance.config_hash == conventional.provenance.config_hash
+    assert plain.queues == conventional.queues
+
+
+def test_all_parts_together_keep_the_books_in_order() -> None:
+    told = run(paranoid=True)
+    assert told.results_digest == run().results_digest
+    assert told.moves is not None
+    assert told.moves.hot_in > 0
+    assert told.page_types is not None
+    assert told.gc.moved_pages > 0
+    assert told.voltages is not None
+    programs = {one.name: one.programs for one in told.voltages.each}
+    assert programs["normal"] > 0
+    assert programs["reduced"] > 0
+    reads = [queue.read.latency_us.mean for queue in told.queues]
+    assert len(reads) == 3
