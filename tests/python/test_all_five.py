@@ -65,6 +65,7 @@ def test_all_parts_together_keep_the_books_in_order() -> None:
     assert told.results_digest == run().results_digest
     assert told.moves is not None
     assert told.moves.hot_in > 0
+    assert not told.remarks
     assert told.page_types is not None
     assert told.gc.moved_pages > 0
     assert told.voltages is not None

@@ -90,7 +90,8 @@ fn run_one(
     let (course, observer) = replay.run(prepared, &mut feed)?;
     let looped = watch.elapsed() - ready;
     remarks.extend(feed.doubts());
-    if drive.counts_reads() && drive.blocks_apart() == 0 {
+    let by_priority = prepared.resolved.config.belief.grade.by_priority();
+    if drive.counts_reads() && !by_priority && drive.blocks_apart() == 0 {
         let blocks = prepared.resolved.geometry().blocks;
         let what = "no block is set apart, so that no page can move";
         let why = "data and belief.grade.measured.apart leave none";

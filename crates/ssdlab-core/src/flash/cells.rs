@@ -42,22 +42,38 @@ pub struct Cells {
 /// One read in this many has its bit errors counted for the statistics.
 const COUNTED: u64 = 16;
 
-/// What happened to each block; every column is empty under flat physics.
+/// What happened to each block; nothing is kept under flat physics.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Facts {
-    /// P/E cycles.
-    wear: Vec<f32>,
-    /// When the first page since the last erase was programmed, in nanoseconds of the cells' clock;
-    /// negative before the run began.
-    born: Vec<i64>,
-    /// Page reads since the last erase.
-    reads: Vec<u32>,
-    /// When the block was erased last, and the mean time between its erases.
-    erased: Vec<i64>,
-    dwell: Vec<u64>,
+    blocks: Vec<Past>,
     /// The voltage class with which each page was programmed since its block's last erase, or
     /// [`UNKNOWN`]; empty if there is but one.
     voltage: Vec<u8>,
+}
+
+/// What happened to a block: a row, since a read asks for all of it and blocks are read at random.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[repr(align(32))]
+struct Past {
+    /// When the first page since the last erase was programmed, in nanoseconds of the cells' clock;
+    /// negative before the run began.
+    born: i64,
+    /// When it was erased last, and the mean time between its erases.
+    erased: i64,
+    dwell: u64,
+    /// P/E cycles.
+    wear: f32,
+    /// Page reads since the last erase.
+    reads: u32,
+}
+
+impl Past {
+    const NEW: Past = Past { born: UNBORN, erased: 0, dwell: 0, wear: 0.0, reads: 0 };
+
+    /// When its data was programmed, if it holds any.
+    fn born(&self) -> Option<i64> {
+        (self.born != UNBORN).then_some(self.born)
+    }
 }
 
 const UNBORN: i64 = i64::MIN;
@@ -81,14 +97,7 @@ impl Cells {
             read: [0; VOLTAGES_MAX],
             worn: 0.0,
             pages_per_block: geometry.pages as usize,
-            facts: Facts {
-                wear: vec![0.0; blocks],
-                born: vec![UNBORN; blocks],
-                reads: vec![0; blocks],
-                erased: vec![0; blocks],
-                dwell: vec![0; blocks],
-                voltage: vec![UNKNOWN; pages],
-            },
+            facts: Facts { blocks: vec![Past::NEW; blocks], voltage: vec![UNKNOWN; pages] },
         }
     }
 
@@ -101,9 +110,11 @@ impl Cells {
     /// What happened to each block, in a time that begins `now`.
     pub fn save(&self, now: u64) -> Facts {
         let mut facts = self.facts.clone();
-        let moments = facts.born.iter_mut().chain(&mut facts.erased);
         let now = self.clock(now);
-        moments.filter(|moment| **moment != UNBORN).for_each(|moment| *moment -= now);
+        for past in &mut facts.blocks {
+            past.erased -= now;
+            past.born = past.born().map_or(UNBORN, |born| born - now);
+        }
         facts
     }
 
@@ -111,7 +122,7 @@ impl Cells {
     pub fn restore(&mut self, facts: Facts) -> bool {
         // Where there was but one way to program, or is, every page must be of that one.
         let ways = self.chip.voltages().len();
-        let fits = facts.wear.len() == self.facts.wear.len()
+        let fits = facts.blocks.len() == self.facts.blocks.len()
             && facts.voltage.iter().all(|&class| class == UNKNOWN || usize::from(class) < ways);
         if fits {
             let voltage = std::mem::take(&mut self.facts.voltage);
@@ -132,17 +143,23 @@ impl Cells {
     /// When the first page of a block was programmed since its erase, on the cells' clock; none if it
     /// holds nothing. What a controller knows too that stamps its blocks.
     pub fn stamp(&self, block: BlockId) -> Option<i64> {
-        self.facts.born.get(block.index()).copied().filter(|born| *born != UNBORN)
+        self.facts.blocks.get(block.index()).and_then(Past::born)
+    }
+
+    /// What happened to a block; nothing under flat physics.
+    #[inline]
+    fn past(&self, block: BlockId) -> Past {
+        self.facts.blocks.get(block.index()).copied().unwrap_or(Past::NEW)
     }
 
     /// Mean time between a block's erases, in nanoseconds of the cells' clock.
     pub fn dwell(&self, block: BlockId) -> u64 {
-        self.facts.dwell.get(block.index()).copied().unwrap_or(0)
+        self.past(block).dwell
     }
 
     /// Page reads of a block since its erase.
     pub fn reads(&self, block: BlockId) -> u32 {
-        self.facts.reads.get(block.index()).copied().unwrap_or(0)
+        self.past(block).reads
     }
 
     /// Days at the reference temperature in a nanosecond of the cells' clock.
@@ -189,8 +206,8 @@ impl Cells {
         if self.chip.is_flat() {
             return;
         }
-        self.facts.wear[block.index()] = wear as f32;
-        self.facts.dwell[block.index()] = dwell.as_ns();
+        let past = &mut self.facts.blocks[block.index()];
+        (past.wear, past.dwell) = (wear as f32, dwell.as_ns());
         if let Some(age) = age {
             self.set_age(block, age);
         }
@@ -198,7 +215,7 @@ impl Cells {
 
     /// Gives the data of a block the age with which the drive starts.
     pub fn set_age(&mut self, block: BlockId, age: Nanos) {
-        self.facts.born[block.index()] = -(age.as_ns() as i64);
+        self.facts.blocks[block.index()].born = -(age.as_ns() as i64);
         let pages = self.pages_of(block.index());
         let unknown = self.facts.voltage[pages].iter_mut().filter(|class| **class == UNKNOWN);
         unknown.for_each(|class| *class = NORMAL_VOLTAGE);
@@ -235,25 +252,25 @@ impl Cells {
     #[inline]
     pub fn age(&self, txn: &Txn, block: BlockId, now: u64) -> Nanos {
         let now = self.clock(now);
-        match (txn.age, self.facts.born.get(block.index())) {
+        match (txn.age, self.past(block).born()) {
             (Some(age), _) => age + Nanos::from_ns(now as u64),
-            (None, Some(&born)) if born != UNBORN => Nanos::from_ns((now - born).max(0) as u64),
-            _ => Nanos::ZERO,
+            (None, Some(born)) => Nanos::from_ns((now - born).max(0) as u64),
+            (None, None) => Nanos::ZERO,
         }
     }
 
     /// What holds for a page as it is read.
     #[inline]
     fn conditions(&self, txn: &Txn, block: BlockId, geometry: &Geometry, now: u64) -> Conditions {
-        let at = block.index();
+        let past = self.past(block);
         Conditions {
             page: geometry.page_in_block(txn.ppn),
             page_type: txn.page_type,
             voltage: txn.voltage,
-            pe_cycles: self.facts.wear[at],
+            pe_cycles: past.wear,
             retention: self.age(txn, block, now),
-            reads: self.facts.reads[at],
-            dwell: Nanos::from_ns(self.facts.dwell[at]),
+            reads: past.reads,
+            dwell: Nanos::from_ns(past.dwell),
         }
     }
 
@@ -276,7 +293,7 @@ impl Cells {
         }
         let block = geometry.block_of(txn.ppn);
         let conditions = self.conditions(txn, block, geometry, now);
-        self.facts.reads[block.index()] += 1;
+        self.facts.blocks[block.index()].reads += 1;
         if self.looked.is_multiple_of(COUNTED) {
             self.errors += u64::from(self.chip.errors(block, &conditions));
             self.rber += self.chip.rber(block, &conditions);
@@ -323,8 +340,7 @@ impl Cells {
     }
 
     pub(super) fn erase_time(&self, block: BlockId) -> Nanos {
-        let wear = self.facts.wear.get(block.index()).copied().unwrap_or(0.0);
-        self.chip.erase_time(block, wear)
+        self.chip.erase_time(block, self.past(block).wear)
     }
 
     /// A page has been programmed with these voltages.
@@ -367,10 +383,10 @@ impl Cells {
     #[inline]
     pub(super) fn programmed(&mut self, block: BlockId, now: u64) {
         let now = self.clock(now);
-        if let Some(born) = self.facts.born.get_mut(block.index())
-            && *born == UNBORN
+        if let Some(past) = self.facts.blocks.get_mut(block.index())
+            && past.born == UNBORN
         {
-            *born = now;
+            past.born = now;
         }
     }
 
@@ -385,15 +401,13 @@ impl Cells {
             return;
         }
         let now = self.clock(now);
-        let cycles = u64::from(self.facts.wear[at] as u32);
-        let span = (now - self.facts.erased[at]).max(0) as u64;
+        let past = &mut self.facts.blocks[at];
+        let cycles = u64::from(past.wear as u32);
+        let span = (now - past.erased).max(0) as u64;
         // The mean over all cycles so far, the new ones included.
-        self.facts.dwell[at] =
-            (self.facts.dwell[at] * cycles + span) / (cycles + u64::from(counts_for));
-        self.facts.erased[at] = now;
-        self.facts.wear[at] += wear as f32;
-        self.facts.born[at] = UNBORN;
-        self.facts.reads[at] = 0;
+        let dwell = (past.dwell * cycles + span) / (cycles + u64::from(counts_for));
+        let wear = past.wear + wear as f32;
+        *past = Past { born: UNBORN, erased: now, dwell, wear, reads: 0 };
     }
 }
 

@@ -5,7 +5,7 @@ use ssdlab_nand::chip::Conditions;
 use ssdlab_nand::voltage::Voltage;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType};
 
-use super::{Cells, UNBORN, UNKNOWN};
+use super::{Cells, UNKNOWN};
 use crate::account::{Looked, Reading};
 use crate::flash::NORMAL_VOLTAGE;
 
@@ -19,7 +19,7 @@ impl Cells {
     /// errors of its first page right after it was programmed. What it cannot see, how its worst page
     /// reads then, is for oracles.
     pub fn look(&self, block: BlockId, pe_cycles: u32) -> Looked {
-        let dwell = Nanos::from_ns(self.facts.dwell.get(block.index()).copied().unwrap_or(0));
+        let dwell = Nanos::from_ns(self.past(block).dwell);
         let at = |page| Conditions {
             dwell,
             ..Conditions::fresh(page, self.order.page_type(page), pe_cycles as f32)
@@ -35,17 +35,14 @@ impl Cells {
 
     /// The retries that the worst page of a block needs now: truth, for oracles.
     pub fn retries_of(&self, block: BlockId, now: u64) -> u8 {
-        let at = block.index();
+        let past = self.past(block);
         let page = self.chip.worst_page(block);
-        let born = self.facts.born.get(at).copied().unwrap_or(UNBORN);
+        let since = |born: i64| Nanos::from_ns((self.clock(now) - born).max(0) as u64);
         let conditions = Conditions {
-            retention: match born {
-                UNBORN => Nanos::ZERO,
-                born => Nanos::from_ns((self.clock(now) - born).max(0) as u64),
-            },
-            reads: self.facts.reads[at],
-            dwell: Nanos::from_ns(self.facts.dwell[at]),
-            ..Conditions::fresh(page, self.order.page_type(page), self.facts.wear[at])
+            retention: past.born().map_or(Nanos::ZERO, since),
+            reads: past.reads,
+            dwell: Nanos::from_ns(past.dwell),
+            ..Conditions::fresh(page, self.order.page_type(page), past.wear)
         };
         self.chip.rung_needed(block, &conditions).unwrap_or(self.rungs())
     }
@@ -71,16 +68,16 @@ impl Cells {
     /// The rung at which a block's worst page is read right after it was programmed, `u8::MAX` if none
     /// suffices; and the errors of its codewords.
     fn fresh(&self, block: BlockId, geometry: &Geometry) -> (u8, u32) {
-        let at = block.index();
+        let past = self.past(block);
         let of = |page_type| {
             let conditions = Conditions {
                 page: self.chip.worst_page(block),
                 page_type: PageType(page_type),
                 voltage: Voltage::NORMAL,
-                pe_cycles: self.facts.wear.get(at).copied().unwrap_or(0.0),
+                pe_cycles: past.wear,
                 retention: Nanos::ZERO,
                 reads: 0,
-                dwell: Nanos::from_ns(self.facts.dwell.get(at).copied().unwrap_or(0)),
+                dwell: Nanos::from_ns(past.dwell),
             };
             let rung = self.chip.rung_needed(block, &conditions).unwrap_or(u8::MAX);
             (rung, self.chip.errors(block, &conditions))
@@ -91,21 +88,21 @@ impl Cells {
     /// True raw bit error rate of a block's worst page as it is now, with the voltages with which its
     /// pages were programmed; `None` of a block without data and under flat physics.
     pub fn rber_of(&self, block: BlockId, now: u64) -> Option<f64> {
-        let at = block.index();
-        let born = self.facts.born.get(at).copied().filter(|born| *born != UNBORN)?;
+        let past = self.past(block);
+        let born = past.born()?;
         let rate = |page, voltage| {
             let conditions = Conditions {
                 page,
                 page_type: self.order.page_type(page),
                 voltage,
-                pe_cycles: self.facts.wear[at],
+                pe_cycles: past.wear,
                 retention: Nanos::from_ns((self.clock(now) - born).max(0) as u64),
-                reads: self.facts.reads[at],
-                dwell: Nanos::from_ns(self.facts.dwell[at]),
+                reads: past.reads,
+                dwell: Nanos::from_ns(past.dwell),
             };
             self.chip.rber(block, &conditions)
         };
-        let classes = &self.facts.voltage[self.pages_of(at)];
+        let classes = &self.facts.voltage[self.pages_of(block.index())];
         let mut known = classes.iter().copied().filter(|class| *class != UNKNOWN);
         let first = known.next().unwrap_or(NORMAL_VOLTAGE);
         if known.all(|class| class == first) {
