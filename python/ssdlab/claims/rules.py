@@ -69,7 +69,7 @@ class Picture:
     sets: Sequence[Set]
     rows: Callable[..., Rows]
     x: str = ""
-    number: str = "~g"
+    number: str = ",~r"
     logarithmic: bool = False
     from_zero: bool = True
 

@@ -124,7 +124,7 @@ def _both_ways(runs: Runs, name: str) -> Rows:
     numbers_of_groups,
     shares_apart,
     kind="bars",
-    y="Pages moved, of the requests (%)",
+    y="Moved, of requests (%)",
 )
 def fig_10(groups: Runs, apart: Runs) -> Rows:
     """Pages that moved in and out, means of the workloads: by groups, and by what is set apart."""
@@ -132,18 +132,22 @@ def fig_10(groups: Runs, apart: Runs) -> Rows:
     return [*found, *(one for value in APART for one in _both_ways(apart, value))]
 
 
+def _of_kinds(runs: Runs) -> Rows:
+    """Return what three groups read in, over what the unaware drive does, by kind of blocks."""
+    pairs = zip(runs.names(1), gains_drawn(runs), strict=True)
+    return [(kind.replace(" ", " ± "), THREE, 1 + change / 100) for kind, change in pairs]
+
+
 @picture("pv-read", "Fig. 11b", "Stages of life", stages, kind="bars", y=_OF_UNAWARE)
 def fig_11b(runs: Runs) -> Rows:
     """Mean response of reads with three groups on blocks with rates of such mean and deviation."""
-    pairs = zip(runs.names(1), gains_drawn(runs), strict=True)
-    return [(kind, THREE, 1 + change / 100) for kind, change in pairs]
+    return _of_kinds(runs)
 
 
 @picture("pv-read", "Fig. 12b", "Widths", widths, kind="bars", y=_OF_UNAWARE)
 def fig_12b(runs: Runs) -> Rows:
     """Mean response of reads with three groups on blocks that vary more or less."""
-    pairs = zip(runs.names(1), gains_drawn(runs), strict=True)
-    return [(kind, THREE, 1 + change / 100) for kind, change in pairs]
+    return _of_kinds(runs)
 
 
 @picture(
@@ -160,7 +164,7 @@ def fig_13a(base: Runs, runs: Runs) -> Rows:
     "When a page is hot: moves",
     thresholds,
     kind="bars",
-    y="Pages moved, of the requests (%)",
+    y="Moved, of requests (%)",
 )
 def fig_13b(runs: Runs) -> Rows:
     """Pages that moved by how many reads make a page hot, means of the workloads."""
