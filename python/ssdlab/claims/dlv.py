@@ -16,6 +16,8 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from ssdlab import api
 from ssdlab.claims.rules import NeverRanError, Set, claim
 from ssdlab.claims.runs import Job, Jobs, Runs
@@ -67,6 +69,7 @@ _WRITES = ((0, 2), (3, 1), (1, 2), (0, 6), (1, 1), (0, 2))
 """The first plane of each of the example's writes, and how many pages it has from there on."""
 _ROW = 16
 _PAGE = 4096
+_SECTORS = _PAGE // 512
 _ORDER = (2, 4, 1, 0, 5, 3)
 
 
@@ -188,6 +191,27 @@ def six_writes(plan: Plan) -> list[float]:
     slowest = result.detail.slowest
     ended = sorted((one.lba, one.latency_us) for one in slowest if one.kind == "write")
     return [latency / _UNIT_US for _, latency in ended]
+
+
+def sizes(scope: Scope) -> Jobs:
+    """Return how large hm0's requests are, second by second."""
+    plan = _plan(scope, OPEN, BASE, "hm0", _SWEPT_CUT)
+    return {("hm0",): Job(plan, by_second)}
+
+
+def by_second(plan: Plan) -> list[tuple[int, str, int, float, int]]:
+    """Run a plan; of each second and kind the largest, the mean and the smallest, in pages."""
+    with TemporaryDirectory() as folder:
+        log = Path(folder) / "log.parquet"
+        api.run(replace(plan, log=log))
+        rows = pq.read_table(log, columns=["arrival_ns", "op", "lba", "sectors"]).to_pylist()
+    found: dict[tuple[int, str], list[int]] = {}
+    for row in rows:
+        second = row["arrival_ns"] // 10**9
+        first, last = row["lba"] // _SECTORS, (row["lba"] + row["sectors"] - 1) // _SECTORS
+        for kind in ("all", row["op"]):
+            found.setdefault((second, kind), []).append(last - first + 1)
+    return [(at, kind, max(of), fmean(of), min(of)) for (at, kind), of in sorted(found.items())]
 
 
 def four_classes(scope: Scope) -> Jobs:

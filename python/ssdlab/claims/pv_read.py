@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from ssdlab import api, traces
 from ssdlab.claims.rules import NeverRanError, claim
@@ -127,11 +128,15 @@ def _drawn(scope: Scope, gaussians: Sequence[tuple[str, str]]) -> Jobs:
     """Return runs on blocks with rates of these means and deviations; a quick look skips some."""
     jobs: dict[tuple[str, ...], Plan | Job] = {}
     for mean, sigma in gaussians[:: 2 if scope.quick else 1]:
-        blocks = f"physics.levels.base={{gaussian={{mean={mean},sigma={sigma},bound=8}}}}"
+        blocks = _gaussian(mean, sigma)
         for scheme, settings in ((BASE, [blocks]), (THREE, [blocks, RANKS])):
             runs = on_each(scope, scheme, *settings)
             jobs |= {(scheme, f"{mean} {sigma}", name): run for (_, name), run in runs.items()}
     return jobs
+
+
+def _gaussian(mean: str, sigma: str) -> str:
+    return f"physics.levels.base={{gaussian={{mean={mean},sigma={sigma},bound=8}}}}"
 
 
 def lives(scope: Scope) -> Jobs:
@@ -160,7 +165,7 @@ def read_counts(scope: Scope) -> Jobs:
     }
 
 
-def counted(plan: Plan) -> dict[str, float]:
+def counted(plan: Plan) -> dict[str, Any]:
     """Run a plan; the percentages of pages, and of reads of pages, by how often a page is read."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.parquet"
@@ -173,7 +178,33 @@ def counted(plan: Plan) -> dict[str, float]:
         "pages often": 100 - most[10][0],
         "reads seldom": most[2][1],
         "reads often": 100 - most[10][1],
+        "curve": told["read_counts"],
     }
+
+
+def aged_blocks(scope: Scope) -> Jobs:
+    """Return how the blocks of the stages of life differ."""
+    return _blocks(scope, STAGES)
+
+
+def varied_blocks(scope: Scope) -> Jobs:
+    """Return how blocks differ that vary more or less."""
+    return _blocks(scope, WIDTHS)
+
+
+def _blocks(scope: Scope, gaussians: Sequence[tuple[str, str]]) -> Jobs:
+    return {
+        (f"{mean} {sigma}",): Job(
+            scope.plan(DEVICE, BASE, "random", set=[_gaussian(mean, sigma)]), spread
+        )
+        for mean, sigma in gaussians
+    }
+
+
+def spread(plan: Plan) -> list[tuple[float, float]]:
+    """Return the shares of blocks by their raw bit error rate, at the middle of each interval."""
+    found = physics(replace(plan, workload=None))
+    return [((one.least + one.most) / 2, sum(one.blocks) / found.blocks) for one in found.base.bins]
 
 
 def one_drive(scope: Scope) -> Jobs:

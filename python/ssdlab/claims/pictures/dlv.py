@@ -1,9 +1,10 @@
-"""DLV's figures: of its evaluation; those before describe the traces."""
+"""DLV's figures: of its evaluation, and the one that describes a trace."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 from ssdlab.claims.dlv import (
     ALLOCATION,
@@ -29,6 +30,7 @@ from ssdlab.claims.dlv import (
     mean,
     points,
     schemes,
+    sizes,
 )
 from ssdlab.claims.rules import Rows, picture
 from ssdlab.claims.runs import Runs
@@ -45,6 +47,35 @@ def _latencies(runs: Runs, names: Sequence[str], kind: str) -> Rows:
 
 def _rates(runs: Runs, rate: Callable[[Result], float]) -> Rows:
     return relative({name: gains(runs, name, rate) for name in (WOO, ROO, DLV)})
+
+
+_SIZES: Mapping[str, Any] = {
+    "kind": "lines",
+    "x": "Time (s)",
+    "y": "Size (pages of 4 KiB)",
+}
+_SHOWN_S = 150
+
+
+@picture("dlv", "Fig. 3a", "Sizes of requests", sizes, **_SIZES)
+def fig_3a(runs: Runs) -> Rows:
+    """Largest, mean and smallest of hm0's requests in each of its first 150 s."""
+    return _sizes(runs, "all")
+
+
+@picture("dlv", "Fig. 3b", "Sizes of writes", sizes, **_SIZES)
+def fig_3b(runs: Runs) -> Rows:
+    """Largest, mean and smallest of hm0's writes in each of its first 150 s."""
+    return _sizes(runs, "write")
+
+
+def _sizes(runs: Runs, kind: str) -> Rows:
+    seconds = [row for row in runs["hm0",] if row[1] == kind and row[0] < _SHOWN_S]
+    return [
+        (row[0], name, row[at])
+        for at, name in enumerate(("maximum", "average", "minimum"), start=2)
+        for row in seconds
+    ]
 
 
 @picture("dlv", "Fig. 9", "Bandwidth", schemes(WOO, ROO, DLV), kind="bars", y=_ASKED)

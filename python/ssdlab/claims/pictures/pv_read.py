@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import fmean
+from typing import Any
 
 from ssdlab.claims.pv_read import (
     APART,
@@ -10,17 +12,20 @@ from ssdlab.claims.pv_read import (
     GROUPS,
     THREE,
     THRESHOLDS,
+    aged_blocks,
     gains_drawn,
     ideal_reads,
     ideal_wear,
     mean_moved,
     moves,
     numbers_of_groups,
+    read_counts,
     reads,
     shares_apart,
     stages,
     thresholds,
     unaware,
+    varied_blocks,
     widths,
 )
 from ssdlab.claims.rules import Rows, picture
@@ -55,6 +60,26 @@ def _relative(runs: Runs, base: Runs) -> Rows:
 def fig_4(base: Runs, wear: Runs, placed: Runs) -> Rows:
     """Mean response of reads under wear levelling and under ideal placement."""
     return [*_relative(wear, base), *_relative(placed, base)]
+
+
+_COUNTS: Mapping[str, Any] = {
+    "kind": "lines",
+    "x": "Reads of a page",
+    "logarithmic": True,
+    "number": "~%",
+}
+
+
+@picture("pv-read", "Fig. 5a", "Pages that are read", read_counts, y="Share of pages", **_COUNTS)
+def fig_5a(runs: Runs) -> Rows:
+    """Share of the pages read that are read no more often."""
+    return [(at, name, pages) for (name,) in runs for at, pages, _ in runs[name,]["curve"]]
+
+
+@picture("pv-read", "Fig. 5b", "Their reads", read_counts, y="Share of reads", **_COUNTS)
+def fig_5b(runs: Runs) -> Rows:
+    """Share of the reads of pages that go to pages that are read no more often."""
+    return [(at, name, reads) for (name,) in runs for at, _, reads in runs[name,]["curve"]]
 
 
 @picture("pv-read", "Fig. 8a", "Groups", unaware, numbers_of_groups, kind="bars", y=_OF_UNAWARE)
@@ -136,6 +161,30 @@ def _of_kinds(runs: Runs) -> Rows:
     """Return what three groups read in, over what the unaware drive does, by kind of blocks."""
     pairs = zip(runs.names(1), gains_drawn(runs), strict=True)
     return [(kind.replace(" ", " ± "), THREE, 1 + change / 100) for kind, change in pairs]
+
+
+_BLOCKS: Mapping[str, Any] = {
+    "kind": "lines",
+    "x": "Raw bit error rate",
+    "y": "Share of blocks",
+    "number": "~%",
+}
+
+
+@picture("pv-read", "Fig. 11a", "Blocks by stage of life", aged_blocks, **_BLOCKS)
+def fig_11a(runs: Runs) -> Rows:
+    """Shares of the blocks of the five stages by their rates, whose mean and deviation is named."""
+    return _spreads(runs)
+
+
+@picture("pv-read", "Fig. 12a", "Blocks by width", varied_blocks, **_BLOCKS)
+def fig_12a(runs: Runs) -> Rows:
+    """Shares of blocks that vary more or less, by their rates."""
+    return _spreads(runs)
+
+
+def _spreads(runs: Runs) -> Rows:
+    return [(at, name.replace(" ", " ± "), share) for (name,) in runs for at, share in runs[name,]]
 
 
 @picture("pv-read", "Fig. 11b", "Stages of life", stages, kind="bars", y=_OF_UNAWARE)

@@ -42,6 +42,23 @@ def _by_app(runs: Runs, scheme: str, figure: Figure) -> Rows:
 
 @picture(
     "readguard",
+    "Fig. 1",
+    "Reads under the baseline",
+    on(YCSB, BASE, stages=STAGES),
+    kind="bars",
+    y="Mean latency (µs)",
+)
+def fig_1(runs: Runs) -> Rows:
+    """Mean latency of each application's reads by stage of life."""
+    return [
+        (stage, app, value)
+        for stage in STAGES
+        for app, value in zip(_APPS, means(runs[BASE, stage, YCSB]), strict=True)
+    ]
+
+
+@picture(
+    "readguard",
     "Fig. 5",
     "Waits under the baseline",
     mixes(BASE),
