@@ -23,7 +23,9 @@ SMALL = [
 
 def parts() -> dict[str, list[str]]:
     """Return what takes each part out, as the page says."""
-    rows = re.findall(r"^\| ([^|]*) \| [^|]* \| [^|]* \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+    _, _, scheme = PAGE.read_text().partition("## The scheme\n")
+    table, _, _ = scheme.partition("Each line of the last column")
+    rows = re.findall(r"^\| ([^|]*) \| [^|]* \| [^|]* \| (.*) \|$", table, re.MULTILINE)
     return {what: re.findall(r"`([^`]*)`", told) for what, told in rows[1:]}
 
 
