@@ -1,4 +1,4 @@
-"""Put a ledger that ``ssdlab reproduce`` wrote below what docs/reproduction.md says of it.
+"""Put ledgers that ``ssdlab reproduce`` wrote below what docs/reproduction.md says of them.
 
 Run by ``make reproduce``.
 """
@@ -15,8 +15,9 @@ MARK = "<!-- measured: written by `make reproduce` -->\n"
 def main() -> None:
     """Replace what stands below the mark."""
     text, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
-    ledger = Path(sys.argv[1]).read_text(encoding="utf-8").replace("## ", "### ")
-    PAGE.write_text(f"{text}{MARK}\n{ledger}", encoding="utf-8")
+    ledgers = [Path(file).read_text(encoding="utf-8") for file in sys.argv[1:]]
+    told = "\n".join(ledgers).replace("## ", "### ")
+    PAGE.write_text(f"{text}{MARK}\n{told}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -174,6 +174,7 @@ def test_rulings_are_swept_where_a_claim_fails(one_claim: Any, tmp_path: Path) -
     slow = lab.run(workload="random", limit=200, set={"timing.read": "2ms"})
     assert row.swept[0].variants[1].ours == [slow.read.latency_us.mean]
     page = words.markdown(told)
+    assert f"digest of their results `{told.digest}`" in page
     for shown in ("It was tried.", "Another paper.", "the time of a read", "`timing.read=9us`"):
         assert shown in page
     # A first look has no time for it.

@@ -97,8 +97,11 @@ def markdown(ledger: Ledger) -> str:
         lines.append("")
         for row in own:
             lines += _why(row)
-    counts = summary(ledger).replace("\n", "; ")
-    return "\n".join([f"{counts}.", "", *lines]).rstrip() + "\n"
+    told = [f"{summary(ledger)}; digest of their results `{ledger.digest}`.".replace("\n", "; ")]
+    if ledger.traces:
+        real = ", ".join(f"`{file}` for `{twin}`" for twin, file in ledger.traces.items())
+        told.append(f"Real traces: {real}.")
+    return "\n".join([" ".join(told), "", *lines]).rstrip() + "\n"
 
 
 def rows(ledger: Ledger, system: str) -> list[list[str]]:
