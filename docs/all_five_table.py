@@ -113,6 +113,11 @@ class Kind:
 NONE = Kind(frozenset())
 WHOLE = Kind(ALL)
 READGUARDS = Kind(ALL - {ORDER}, PASSING)
+# Nothing is known of the voltages of what was there before.
+UNTAUGHT = Kind(ALL, ["belief.hotness.buffer.preload=normal"])
+WRITERS = Kind(ALL - {ORDER, HOT})
+# Parts of which one may change what the other is worth.
+PAIRS = ((ORDER, OVER), (VOLTAGES, GRADES), (TYPES, GRADES), (HOT, GRADES))
 
 
 def without(part: str) -> Kind:
@@ -130,7 +135,13 @@ def beneath(part: str) -> Kind:
     return Kind(frozenset({GRADES} if part == HOT else ()))
 
 
-KINDS = [NONE, WHOLE, READGUARDS, *map(without, PARTS), *map(alone, PARTS)]
+def both(pair: tuple[str, str]) -> Kind:
+    """Return two parts and no other."""
+    return Kind(frozenset(pair))
+
+
+KINDS = [NONE, WHOLE, READGUARDS, UNTAUGHT, WRITERS]
+KINDS += [*map(without, PARTS), *map(alone, PARTS), *map(both, PAIRS)]
 
 
 @dataclass(slots=True)
@@ -219,14 +230,20 @@ def by_mix(study: Study) -> Iterator[str]:
     yield ""
 
 
+def _named(part: str) -> str:
+    return f"without {part}" + (" and read-hot placement" if part == GRADES else "")
+
+
 def ablation(study: Study) -> Iterator[str]:
     """Take each part out in turn."""
     yield from table(
         study,
         [
             ("all-five, against none", WHOLE, NONE),
-            *((f"without {part}", without(part), WHOLE) for part in PARTS),
+            *((_named(part), without(part), WHOLE) for part in PARTS),
             ("ReadGuard's order for DLV's", READGUARDS, WHOLE),
+            ("without the start's voltages known", UNTAUGHT, WHOLE),
+            ("without DLV's order and read-hot placement", WRITERS, WHOLE),
         ],
         list(MIXES),
     )
@@ -242,13 +259,21 @@ def added(study: Study) -> Iterator[str]:
     yield from table(study, rows, list(MIXES))
 
 
+def pairs(study: Study) -> Iterator[str]:
+    """Set what a part is worth alone beside what it is worth on top of one other."""
+    rows = []
+    for one, other in PAIRS:
+        if one != HOT:
+            rows.append((f"{one}, alone", alone(one), NONE))
+        rows.append((f"{one}, on top of {other}", both((one, other)), alone(other)))
+    yield from table(study, rows, list(MIXES))
+
+
 def each_mix(study: Study) -> Iterator[str]:
     """Take each part out in turn, mix by mix."""
     for mix in MIXES:
         yield from [f"{mix}:", ""]
-        yield from table(
-            study, [(f"without {part}", without(part), WHOLE) for part in PARTS], [mix]
-        )
+        yield from table(study, [(_named(part), without(part), WHOLE) for part in PARTS], [mix])
 
 
 def main() -> None:
@@ -260,6 +285,7 @@ def main() -> None:
         ("The scheme on four mixes", by_mix),
         ("Each taken out in turn", ablation),
         ("What each adds, alone and to the others", added),
+        ("Two at a time", pairs),
         ("Each taken out, by mix", each_mix),
     ]
     about = (

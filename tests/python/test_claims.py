@@ -62,9 +62,9 @@ def test_every_claim_is_there_with_a_rule() -> None:
         (Figure("a ratio", 2.4, unit="×", neutral=1), 1.2, DIRECTION),
         (Figure("a ratio", 2.4, unit="×", neutral=1), 0.9, NO),
         (Figure("a number", 16, unit=""), 12.1, YES),
-        (Figure("a number", 16, unit=""), 11.9, DIRECTION),
+        (Figure("a number", 16, unit="", form=".0f"), 11.9, NO),
         (Figure("a rate", 0.0044, unit="", within=0.05), 0.0046, YES),
-        (Figure("a rate", 0.0044, unit="", within=0.05), 0.0047, DIRECTION),
+        (Figure("a rate", 0.0044, unit="", within=0.05, form=".4f"), 0.0047, NO),
         (Figure("a bound", 7.9, judged="at_most"), 7.9, YES),
         (Figure("a bound", 7.9, judged="at_most"), 8.0, NO),
         (Figure("a bound", -60, judged="at_most", neutral=0), -10.0, DIRECTION),
@@ -154,7 +154,7 @@ def test_what_never_happened_is_not_reproduced(one_claim: Any, tmp_path: Path) -
     told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
     assert told.rows[0].verdict == NO
     assert "nothing was repaired" in words.text(told)
-    assert "nothing was repaired" in words.markdown(told)
+    assert "Nothing was repaired" in words.markdown(told)
 
 
 def test_a_claim_whose_runs_are_too_long_is_left_out(one_claim: Any, tmp_path: Path) -> None:
@@ -339,3 +339,30 @@ def test_systems_are_as_they_are_called() -> None:
     assert list(SYSTEMS) == list(COUNTS)
     with pytest.raises(InputError, match="nothing to reproduce: got 'x'"):
         reproduce(["x"], out="nowhere")
+
+
+def test_a_kept_run_that_was_cut_off_is_run_again(one_claim: Any, tmp_path: Path) -> None:
+    one_claim(read_us)
+    [row] = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1).rows
+    [kept] = (tmp_path / "runs").iterdir()
+    whole = kept.read_text()
+    kept.write_text(whole[: len(whole) // 2])
+    assert reproduce(["hire"], out=tmp_path, seeds=1, jobs=1).rows[0].ours == row.ours
+
+
+def test_two_files_for_one_twin_are_refused(tmp_path: Path) -> None:
+    for name in ("fin1.csv", "Financial1.spc"):
+        (tmp_path / name).touch()
+    with pytest.raises(InputError, match=r"--traces: fin1\.csv and Financial1\.spc are both"):
+        traces_in(tmp_path)
+
+
+@pytest.mark.parametrize("system", ["dlv", "hire"])
+def test_traces_without_reads_are_told(ssdlab: Ssdlab, tmp_path: Path, system: str) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    writes = "".join(f"{at * 10**7},hm,1,Write,{at * 409600},4096,0\n" for at in range(3000))
+    for name in ("hm_0.csv", "Financial1.csv"):
+        (folder / name).write_text(writes)
+    done = ssdlab("reproduce", system, "--quick", "--traces", "traces", "--out", "ledger")
+    assert done.code == 0, done.err

@@ -42,7 +42,8 @@ class Figure:
     ``of`` says of what it is; ``unit`` is ``%`` for a change or a share in percent. ``near`` it is
     what differs from it by 10 points (if it is in percent) or a quarter of it at most, or by
     ``within`` of it; or ours must be ``at_most`` or ``at_least`` as large. What is on the same
-    side of ``neutral`` has at least its direction; without one, a bound is kept or it is not.
+    side of ``neutral`` has at least its direction: of a change, which is written with its sign,
+    that is 0; sizes, shares and bounds have none, and are met or not.
     """
 
     of: str
@@ -67,14 +68,16 @@ class Figure:
             return ours <= self.paper
         if self.judged == "at_least":
             return ours >= self.paper
-        neutral = self._neutral() or 0.0
+        neutral = self._neutral()
         part = abs(self.paper) * (_PART if self.within is None else self.within)
         is_wide = self.unit == "%" and self.within is None
         near = abs(ours - self.paper) <= (max(_POINTS, part) if is_wide else part)
-        return near and ((ours - neutral) * (self.paper - neutral) > 0 or self.paper == neutral)
+        if neutral is None or self.paper == neutral:
+            return near
+        return near and (ours - neutral) * (self.paper - neutral) > 0
 
     def _neutral(self) -> float | None:
-        if self.neutral is None and self.judged == "near":
+        if self.neutral is None and self.judged == "near" and self.form.startswith("+"):
             return 0.0
         return self.neutral
 

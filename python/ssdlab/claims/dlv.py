@@ -299,6 +299,8 @@ def points(result: Result, kind: str) -> list[tuple[float, float]]:
     """Return rising latencies of a kind in microseconds, and the share that took no longer."""
     assert result.detail is not None
     found = [one.points for one in result.detail.distributions if one.kind == kind]
+    if not found:
+        raise NeverRanError(f"no {kind} among the requests")
     return [(latency, share) for latency, share in found[0]]
 
 

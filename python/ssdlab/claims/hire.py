@@ -89,6 +89,7 @@ def order_of_schemes(runs: Runs) -> list[float]:
         and more[name] >= max(0, mine[name])
         and less[name] <= min(0, mine[name])
         for name in mine
+        if name in own and name in fast and name in slow
     ]
     return [100 * fmean(holds)]
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from ssdlab import __version__
 from ssdlab.claims.declared import SYSTEMS, Claim, Sweep, Verdict, claims
-from ssdlab.claims.rules import PICTURES, RULES, NeverRanError, Picture, Rows, Set
+from ssdlab.claims.rules import PICTURES, RULES, NeverRanError, Picture, Rows, Rule, Set
 from ssdlab.claims.runs import Job, Jobs, Kept, Runs, as_job
 from ssdlab.claims.scope import Scope, traces_in
 from ssdlab.errors import InputError
@@ -117,16 +117,12 @@ def reproduce(
     count = whole("--seeds", (1 if quick else SEEDS) if seeds is None else seeds, 1)
     real = {} if traces is None else traces_in(traces)
     scopes = [Scope(seed, quick, real) for seed in range(1, count + 1)]
-    book = _Book(Kept(Path(out) / KEPT), jobs, scopes)
+    book = _Book(Kept(Path(out) / KEPT), jobs, scopes, all_seeds=seeds is not None)
     asked = [one for one in claims(systems) if one.id in RULES]
     shown = [one for one in PICTURES if one.system in systems]
     book.make(
         [
-            *(
-                (RULES[one.id].sets, scope)
-                for one in asked
-                for scope in scopes[: RULES[one.id].seeds]
-            ),
+            *((RULES[one.id].sets, scope) for one in asked for scope in book.scopes(RULES[one.id])),
             *((one.sets, scopes[0]) for one in shown),
         ]
     )
@@ -176,8 +172,11 @@ def _under(scope: Scope, sweep: Sweep, variant: str) -> Scope:
 class _Book:
     """Runs what rules ask for, and finds their figures."""
 
-    def __init__(self, kept: Kept, count: int | None, scopes: Sequence[Scope]) -> None:
+    def __init__(
+        self, kept: Kept, count: int | None, scopes: Sequence[Scope], *, all_seeds: bool
+    ) -> None:
         self._kept, self._count, self._scopes = kept, count, scopes
+        self._all_seeds = all_seeds
         self._made: dict[str, Job] = {}
 
     def make(self, asked: Iterable[tuple[Sequence[Set], Scope]]) -> None:
@@ -190,6 +189,10 @@ class _Book:
         }
         self._made |= jobs
         self._kept.make(jobs.values(), self._count)
+
+    def scopes(self, rule: Rule) -> Sequence[Scope]:
+        """Return the seeds of a claim: all, where they were asked for, else as many as it takes."""
+        return self._scopes if self._all_seeds else self._scopes[: rule.seeds]
 
     def count(self) -> int:
         """Return how many runs the ledger is made of."""
@@ -208,7 +211,7 @@ class _Book:
 
     def row(self, claim: Claim) -> Row:
         rule = RULES[claim.id]
-        scopes = self._scopes[: rule.seeds]
+        scopes = self.scopes(rule)
         sets = _found(rule.sets, scopes[0])
         loads = _loads(job for jobs in sets for job in _jobs(jobs))
         if not all(sets):

@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -100,14 +101,16 @@ class Kept:
         Raises :class:`KeyboardInterrupt` on Ctrl-C, and what :func:`ssdlab.run` raises.
         """
         files = {self._file(job): job for job in jobs}
-        missing = {file: job for file, job in files.items() if not file.exists()}
+        missing = {file: job for file, job in files.items() if not _is_whole(file)}
         if not missing:
             return
         import joblib  # noqa: PLC0415  what loads it every command would wait for
 
         tasks = (joblib.delayed(_make)(job, file) for file, job in missing.items())
         pool = joblib.Parallel(
-            n_jobs=min(count or api.cores(), len(missing)), return_as="generator_unordered"
+            n_jobs=min(count or api.cores(), len(missing)),
+            return_as="generator_unordered",
+            initializer=_leave_interrupts,
         )
         done, whole = len(files) - len(missing), len(files)
         with Line() as line:
@@ -132,8 +135,22 @@ class Kept:
         return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
 
+def _is_whole(file: Path) -> bool:
+    """Tell whether a job was kept: what a power cut has left is none."""
+    try:
+        json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, bool]]:
     return [(1.0, 0, False, True)] * done + [(0.0, 0, False, False)] * (whole - done)
+
+
+def _leave_interrupts() -> None:
+    """Leave Ctrl-C, which a terminal sends to all processes, to the one that ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _make(job: Job, file: Path) -> bool:

@@ -73,16 +73,24 @@ def traces_in(folder: str | Path) -> dict[str, Path]:
 
     A file is called as the trace is (``hm_0.csv.gz``, ``Financial1.spc``) or as its twin
     (``fin1.csv``); case and punctuation do not matter. Raises :class:`InputError` if there is no
-    such folder or nothing in it has such a name.
+    such folder, nothing in it has such a name, or two files are the same trace.
     """
     try:
         files = sorted(path for path in Path(folder).iterdir() if path.is_file())
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError.at("--traces", f"cannot read {str(folder)!r}: {reason}") from None
-    named = {_plain(path.name.partition(".")[0]): path for path in files}
-    twins = [twin for twin in _twins() if not twin["members"]]
-    found = {twin["name"]: named[name] for twin in twins for name in _names(twin) if name in named}
+    named: dict[str, list[Path]] = {}
+    for path in files:
+        named.setdefault(_plain(path.name.partition(".")[0]), []).append(path)
+    found = {}
+    for twin in _twins():
+        own = [path for name in dict.fromkeys(_names(twin)) for path in named.get(name, ())]
+        if len(own) > 1:
+            told = " and ".join(path.name for path in own)
+            raise InputError.at("--traces", f"{told} are both {twin['name']}: expected one of them")
+        if own and not twin["members"]:
+            found[twin["name"]] = own[0]
     if not found:
         expected = "files called as the traces are, such as hm_0.csv.gz or Financial1.spc"
         raise InputError.at("--traces", f"no trace in {str(folder)!r}: expected {expected}")

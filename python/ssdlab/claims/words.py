@@ -125,10 +125,8 @@ def _why(row: Row) -> Iterator[str]:
         yield from [f"*{claim.id}, as read*: {claim.ruled}", ""]
     if not row.failed:
         return
-    if row.why:
-        yield from [f"**{claim.id}**: {row.why}.", ""]
-        return
-    known = [claim.tried, f"*What would settle it*: {claim.settle}" * bool(claim.settle)]
+    known = [f"{row.why[:1].upper()}{row.why[1:]}." if row.why else "", claim.tried]
+    known.append(f"*What would settle it*: {claim.settle}" * bool(claim.settle))
     yield from [f"**{claim.id}**: {' '.join(part for part in known if part)}", ""]
     for swept in row.swept:
         yield from _sweep(row, swept)

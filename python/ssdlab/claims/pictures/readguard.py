@@ -61,7 +61,7 @@ def fig_1(runs: Runs) -> Rows:
     "readguard",
     "Fig. 5",
     "Waits under the baseline",
-    mixes(BASE),
+    on(YCSB, BASE),
     kind="bars",
     y="Wait for the command (µs)",
 )
