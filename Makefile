@@ -32,7 +32,7 @@ help:
 	@echo "make pv-read   the tables of docs/pv-read.md (three quarters of an hour)"
 	@echo "make readguard the tables of docs/readguard.md (hours)"
 	@echo "make hire      the tables of docs/hire.md (three quarters of an hour)"
-	@echo "make all-five  the tables of docs/all-five.md (a quarter of an hour)"
+	@echo "make all-five  the tables of docs/all-five.md (half an hour)"
 	@echo "make reproduce what the papers claim, recomputed, into docs/reproduction.md (hours)"
 	@echo "make ldpc      the figures of docs/ldpc.md (ten minutes)"
 	@echo "make fit       the shipped coefficients of ReadGuard's predictor, docs/fit.md"

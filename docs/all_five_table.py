@@ -102,6 +102,15 @@ FIGURES: Mapping[str, Figure] = {
 }
 
 
+def weight(result: ssdlab.Result) -> float:
+    """Return the wearing weight, by programs."""
+    assert result.voltages is not None
+    return result.voltages.weight
+
+
+COMPARED: Mapping[str, Figure] = {**FIGURES, "wear": weight}
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A drive that is compared: parts of the scheme, and settings on top."""
@@ -203,10 +212,10 @@ class Study:
 def table(study: Study, rows: Sequence[tuple[str, Kind, Kind]], mixes: Sequence[str]) -> list[str]:
     """Return changes, a row for each pair of drives."""
     lines = [
-        [name, *(study.change(kind, base, figure, mixes) for figure in FIGURES.values())]
+        [name, *(study.change(kind, base, figure, mixes) for figure in COMPARED.values())]
         for name, kind, base in rows
     ]
-    return grid(["", *FIGURES], lines)
+    return grid(["", *COMPARED], lines)
 
 
 def by_mix(study: Study) -> Iterator[str]:
@@ -291,7 +300,7 @@ def main() -> None:
     about = (
         f"The first {limit:,} requests of each mix, means over seeds {SEEDS[0]} to {SEEDS[-1]} (± "
         f"half a 95 % interval over seeds), ssdlab {ssdlab.__version__}. Changes are in percent, "
-        "and each mix counts alike."
+        "and each mix counts alike; wear is the weight of all programs (docs/hire.md)."
     )
     write(PAGE, MARK, about, [(title, list(lines(study))) for title, lines in sections])
 
