@@ -18,6 +18,7 @@ import ssdlab as lab
 from ssdlab import InputError, claims
 from ssdlab.claims import SYSTEMS, Claim, Figure, Verdict, ledger, reproduce, rules, runs, words
 from ssdlab.claims.scope import Scope, traces_in
+from ssdlab.page import claim_tables
 
 COUNTS = {"dlv": ("D", 16), "pa-ssd": ("P", 17), "pv-read": ("V", 14), "readguard": ("R", 19)}
 COUNTS["hire"] = ("H", 5)
@@ -177,6 +178,11 @@ def test_rulings_are_swept_where_a_claim_fails(one_claim: Any, tmp_path: Path) -
     assert f"digest of their results `{told.digest}`" in page
     for shown in ("It was tried.", "Another paper.", "the time of a read", "`timing.read=9us`"):
         assert shown in page
+    tables = {table.caption: table.rows for table in claim_tables.summary(told)}
+    assert ["It was tried.", "Another paper."] in [
+        row[1:] for rows in tables.values() for row in rows
+    ]
+    assert [row[0] for row in tables["X1: the time of a read"]][1:] == sweep.variants
     # A first look has no time for it.
     assert not reproduce(["hire"], out=tmp_path, quick=True, jobs=1).rows[0].swept
 

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
+from math import log2
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -347,10 +348,11 @@ def faster_reads(runs: Runs) -> list[float]:
     return [changed(runs, way, scheme, "read") for way in WAYS for scheme in (ROO, TABLES, LAST)]
 
 
-def _saturates(means: Sequence[float]) -> float:
+def _saturates(lengths: Sequence[int], means: Sequence[float]) -> float:
     """Return after how many doublings of its length a queue is saturated."""
     needed = _SATURATED * (1 - means[-1])
-    return next(at for at, one in enumerate(means) if 1 - one >= needed)
+    pairs = zip(lengths, means, strict=True)
+    return log2(next(length for length, one in pairs if 1 - one >= needed))
 
 
 @claim("D8", lengths)
@@ -364,7 +366,7 @@ def longer_queue(runs: Runs) -> list[float]:
             return mean(runs[queue, str(length), name]) / mean(runs[queue, "1", name])
 
         means = [fmean(normalised(name, length) for name in runs.names(2)) for length in counts]
-        found += [100 * (normalised("rsrch0", 16) - 1), _saturates(means)]
+        found += [100 * (normalised("rsrch0", 16) - 1), _saturates(counts, means)]
     return found
 
 

@@ -119,28 +119,36 @@ def _cells(row: Row) -> Iterator[list[str]]:
         yield ["", figure.of, figure.bound(), found, verdict, ""]
 
 
+def tried(row: Row) -> str:
+    """Say what was tried where a claim did not reproduce, and what never happened."""
+    never = f"{row.why[:1].upper()}{row.why[1:]}." if row.why else ""
+    return " ".join(part for part in (never, row.claim.tried) if part)
+
+
 def _why(row: Row) -> Iterator[str]:
     claim = row.claim
     if claim.ruled:
         yield from [f"*{claim.id}, as read*: {claim.ruled}", ""]
     if not row.failed:
         return
-    known = [f"{row.why[:1].upper()}{row.why[1:]}." if row.why else "", claim.tried]
-    known.append(f"*What would settle it*: {claim.settle}" * bool(claim.settle))
-    yield from [f"**{claim.id}**: {' '.join(part for part in known if part)}", ""]
+    settle = f" *What would settle it*: {claim.settle}" if claim.settle else ""
+    yield from [f"**{claim.id}**: {tried(row)}{settle}", ""]
     for swept in row.swept:
-        yield from _sweep(row, swept)
+        yield from [f"{claim.id}, {swept.sweep.about}:", ""]
+        heads, *lines = sweep(row, swept)
+        yield f"| {' | '.join(heads)} |"
+        yield "|---" * len(heads) + "|"
+        yield from (f"| {' | '.join(cells)} |" for cells in lines)
+        yield ""
 
 
-def _sweep(row: Row, swept: Swept) -> Iterator[str]:
+def sweep(row: Row, swept: Swept) -> Iterator[list[str]]:
+    """Return a claim's figures under other answers to a ruling: heads, and a line each."""
     figures = row.claim.figures
-    yield from [f"{row.claim.id}, {swept.sweep.about}:", ""]
-    yield f"| settings | {' | '.join(figure.of for figure in figures)} | verdict |"
-    yield "|---" * (len(figures) + 2) + "|"
-    yield f"| as ruled | {' | '.join(_written(row))} | {row.verdict} |"
+    yield ["settings", *(figure.of for figure in figures), "verdict"]
+    yield ["as ruled", *_written(row), row.verdict]
     for variant in swept.variants:
         pairs = zip(figures, variant.ours, strict=True) if variant.ours else ()
         cells = [figure.written(one) for figure, one in pairs] or [NONE] * len(figures)
         settings = " ".join(f"`{one}`" for one in variant.settings.split())
-        yield f"| {settings} | {' | '.join(cells)} | {variant.verdict} |"
-    yield ""
+        yield [settings, *cells, variant.verdict]

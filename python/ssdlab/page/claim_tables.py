@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ssdlab.claims import SYSTEMS, Ledger, words
+from ssdlab.claims.ledger import Row
 from ssdlab.page.physics_tables import Origin
 from ssdlab.page.tables import Table
 
@@ -12,12 +13,30 @@ _HEADS = ("claim", "of what", "paper", "ours", "verdict", "runs")
 
 
 def summary(ledger: Ledger) -> list[Table]:
-    """Return the claims of each system beside what came of them."""
-    return [
-        Table(title, _HEADS, _plain(words.rows(ledger, system)), frozenset({1, 4, 5}))
-        for system, title in SYSTEMS.items()
-        if any(row.claim.system == system for row in ledger.rows)
-    ]
+    """Return the claims of each system beside what came of them, and what is known of that."""
+    tables = []
+    for system, title in SYSTEMS.items():
+        own = [row for row in ledger.rows if row.claim.system == system]
+        if own:
+            rows = _plain(words.rows(ledger, system))
+            tables += [Table(title, _HEADS, rows, frozenset({1, 4, 5})), *_known(title, own)]
+    return tables
+
+
+def _known(title: str, rows: list[Row]) -> Iterator[Table]:
+    read = [[row.claim.id, row.claim.ruled] for row in rows if row.claim.ruled]
+    if read:
+        yield Table(f"{title}: as read", ("claim", "how"), _plain(read), frozenset({1}))
+    failed = [row for row in rows if row.failed]
+    why = [[row.claim.id, words.tried(row), row.claim.settle] for row in failed]
+    if why:
+        columns = ("claim", "what was tried", "what would settle it")
+        yield Table(f"{title}: what did not reproduce", columns, _plain(why), frozenset({1, 2}))
+    for row in failed:
+        for swept in row.swept:
+            heads, *lines = _plain(list(words.sweep(row, swept)))
+            caption = f"{row.claim.id}: {swept.sweep.about}"
+            yield Table(caption, heads, lines, frozenset({len(heads) - 1}))
 
 
 def _plain(rows: list[list[str]]) -> list[list[str]]:
