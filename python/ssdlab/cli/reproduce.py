@@ -37,7 +37,7 @@ _OUT = "ssdlab-reproduction"
 def reproduce_command(system: str, **given: Any) -> int:
     """Recompute what the papers claim, beside what they print.
 
-    docs/reproduction.md has the last full result, and says what there is to see.
+    docs/reproduction.md has the last result, and says what there is to see.
     """
     folder = Folder("--out", given["out"])
     try:
