@@ -137,8 +137,12 @@ impl Allocator {
         }
     }
 
-    /// Pages that what is moved can still get of a class.
+    /// Pages of a class to which pages can still move one by one. Those of a priority go where the
+    /// plane's jobs write, too: a job must find room when only the block is free that is kept for it.
     pub fn pages_to_move_to(&self, plane: PlaneId, class: u8) -> u32 {
+        if self.pools.subpools().is_some() && self.pools.count(plane) <= self.pools.reserve {
+            return 0;
+        }
         self.pages_for(Stream::Gc, plane, class)
     }
 

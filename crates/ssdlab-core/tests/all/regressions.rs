@@ -199,3 +199,81 @@ fn a_block_that_a_job_has_erased_is_not_set_apart_while_the_kept_one_is_in_use()
         rig.finish();
     }
 }
+
+/// Gap, operation, place, sectors, whether to the borders of pages, queue.
+const FOUND_BY_CHANCE: [(u64, Op, u64, u64, bool, u8); 49] = [
+    (0, Op::Read, 0xd7cb, 32, false, 0),
+    (0, Op::Write, 0x7944, 1, false, 0),
+    (0, Op::Write, 0x6bd, 1, false, 0),
+    (0, Op::Write, 0xbca2, 1, false, 0),
+    (0, Op::Read, 0x86bd, 1, false, 0),
+    (0, Op::Write, 0x0, 1, false, 1),
+    (0, Op::Write, 0xb5e6, 1, false, 1),
+    (0, Op::Write, 0x9436, 1, false, 1),
+    (0, Op::Write, 0xa1b0, 1, false, 1),
+    (0, Op::Write, 0x0, 1, false, 0),
+    (0, Op::Write, 0x3ca2, 1, false, 1),
+    (0, Op::Read, 0xc544, 24, false, 0),
+    (0, Op::Flush, 0x0, 1, false, 0),
+    (2_292_061, Op::Write, 0xe87, 28, false, 0),
+    (46_939, Op::Read, 0xd7a, 1, false, 0),
+    (0, Op::Write, 0x8000, 1, false, 1),
+    (0, Op::Write, 0x21b0, 1, false, 1),
+    (0, Op::Write, 0xbca2, 1, false, 1),
+    (0, Op::Write, 0x286c, 1, false, 0),
+    (0, Op::Write, 0x2f29, 1, false, 0),
+    (0, Op::Write, 0x0, 1, false, 1),
+    (0, Op::Flush, 0x0, 1, false, 0),
+    (0, Op::Write, 0x6bd, 33, false, 0),
+    (0, Op::Read, 0x6bd, 1, false, 0),
+    (0, Op::Write, 0x0, 1, false, 0),
+    (0, Op::Write, 0x6bd, 33, false, 1),
+    (1_410_000, Op::Read, 0x1af3, 1, false, 0),
+    (0, Op::Write, 0x0, 1, false, 1),
+    (0, Op::Write, 0xc35f, 1, false, 0),
+    (0, Op::Write, 0x21b0, 1, false, 0),
+    (0, Op::Read, 0x86bd, 33, true, 0),
+    (0, Op::Write, 0x3ca2, 1, false, 1),
+    (0, Op::Write, 0x21b0, 1, false, 0),
+    (0, Op::Write, 0x286c, 1, false, 0),
+    (0, Op::Read, 0xd7a, 1, false, 0),
+    (0, Op::Read, 0x1436, 33, false, 0),
+    (0, Op::Write, 0x0, 1, false, 1),
+    (0, Op::Write, 0x2de6, 7, false, 0),
+    (0, Op::Write, 0x3ca2, 1, false, 0),
+    (0, Op::Write, 0x0, 33, false, 0),
+    (0, Op::Write, 0x0, 1, false, 0),
+    (69_000, Op::Read, 0x9af3, 1, false, 0),
+    (0, Op::Trim, 0x0, 1, false, 0),
+    (177_731, Op::Read, 0xd0d8, 1, true, 0),
+    (121_269, Op::Read, 0x1af3, 1, false, 0),
+    (0, Op::Read, 0x32f3, 15, false, 0),
+    (0, Op::Read, 0x0, 1, false, 0),
+    (0, Op::Write, 0x0, 1, false, 0),
+    (0, Op::Write, 0x0, 1, false, 0),
+];
+
+#[test]
+fn a_page_that_moves_to_another_priority_leaves_a_job_the_block_that_is_kept_for_it() {
+    let sets = [
+        "geometry = { channels = 1, chips = 1, dies = 1, planes = 1, blocks = 26, cell = \"slc\" }",
+        "geometry = { pages = 3, page_size = \"16KiB\" }",
+        "ftl = { overprovisioning = 0.500001, bad_blocks = 0.1, partial_writes = \"pad\" }",
+        "flash.cache_read = true\ntiming.decode = \"10us\"\nhost = { queues = 2, queue_depth = 8 }",
+        "preempt = { reads_interrupt = { least_remaining = \"1us\" } }\nflash.time_scale = 1000",
+        "buffer = { size = \"32KiB\", reads = false }",
+        "tend.gc = { victim = \"random\", threshold = 0.3, mode = \"foreground\" }",
+        "tend = { subpool_gc = true, static_wear = false, read_hot = { threshold = 1 } }",
+        "tend.dual_pool = { threshold = 1, across = 3 }",
+        "physics.retries = { disturb = { scale = 50.0 } }",
+        "start = { preload = \"none\", fill = 1.0, pe_cycles = 2000, pe_spread = 5 }",
+        "start.age_max = \"90d\"\nbelief.grade.subpools.priorities = 2",
+        "belief.retries.predicted = { age = [0.1, 1e-4, 1e-5, 1e-3, 1e-3], initial = [20.0, 30.0] }",
+        "belief.retries.predicted = { growth = [40.0, 0.3, 1e-3], thresholds = [72.0, 84.0, 96.0, 120.0] }",
+        "ftl.opens = \"fewest_retries\"\nplace = [{ by_priority = {} }]",
+    ];
+    let step =
+        |(gap, op, place, sectors, whole, queue)| Step { gap, op, place, sectors, whole, queue };
+    let mut rig = Rig::seeded(&sets, 110).unwrap();
+    assert_eq!(play(&mut rig, &FOUND_BY_CHANCE.map(step), 3), Ok(()));
+}
