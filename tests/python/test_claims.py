@@ -17,6 +17,7 @@ from hypothesis import strategies as some
 import ssdlab as lab
 from ssdlab import InputError, claims
 from ssdlab.claims import SYSTEMS, Claim, Figure, Verdict, ledger, reproduce, rules, runs, words
+from ssdlab.claims.pictures import readguard as readguard_pictures
 from ssdlab.claims.scope import Scope, traces_in
 from ssdlab.page import claim_tables
 
@@ -36,7 +37,7 @@ def test_every_claim_is_there_with_a_rule() -> None:
     assert set(rules.RULES) == {one.id for one in declared}
     for shown in rules.PICTURES:
         assert shown.what.endswith(".")
-        assert shown.kind in {"bars", "lines", "shares"}
+        assert shown.kind in {"bars", "boxes", "lines", "shares"}
     names = [(shown.system, shown.figure) for shown in rules.PICTURES]
     assert len(set(names)) == len(names)
     assert {system for system, _ in names} == set(COUNTS)
@@ -187,6 +188,30 @@ def test_rulings_are_swept_where_a_claim_fails(one_claim: Any, tmp_path: Path) -
     assert not reproduce(["hire"], out=tmp_path, quick=True, jobs=1).rows[0].swept
 
 
+def test_some_rulings_are_swept_whatever_comes_out(one_claim: Any, tmp_path: Path) -> None:
+    about = claims.declared.Sweep("a length", ["--limit=100"], always=True)
+    other = claims.declared.Sweep("the time of a read", ["timing.read=9us"])
+    one_claim(lambda found: [found["run",].requests / 2], sweeps=[about, other], made=True)
+    told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
+    [row] = told.rows
+    assert (row.verdict, [one.sweep for one in row.swept]) == (YES, [about])
+    assert row.swept[0].variants[0].ours == [50]
+    page = words.markdown(told)
+    assert "X1, a length:" in page
+    assert "1 reproduced (1 of them by construction)" in page
+    assert "**reproduced, by construction**" in page
+
+
+def test_a_bound_of_ours_is_told_from_the_papers() -> None:
+    assert Figure("a bound", 7, judged="at_most", form=".0f").bound() == "≤ 7 %"
+    assert Figure("a bound", 7, judged="at_most", form=".0f", ruled=True).bound() == "≤ 7 % (ruled)"
+
+
+def test_quantiles_are_of_the_counted() -> None:
+    assert readguard_pictures.quantiles([0, 50, 0, 25, 25]) == [1, 1, 1, 3, 4]
+    assert readguard_pictures.quantiles([1]) == [0] * 5
+
+
 def test_a_sweep_leaves_other_schemes_alone() -> None:
     scope = Scope(settings=("timing.read=9us",), schemes=("one",))
     assert scope.plan("a device", "one", "random").set == ["timing.read=9us"]
@@ -196,7 +221,9 @@ def test_a_sweep_leaves_other_schemes_alone() -> None:
 def test_real_traces_take_the_place_of_twins(tmp_path: Path) -> None:
     for name in ("hm_0.csv.gz", "Financial1.spc", "fin2.csv", "README.md"):
         (tmp_path / name).write_text("")
-    found = traces_in(tmp_path)
+    real = traces_in(tmp_path)
+    found = real.traces
+    assert real.notes == ["not used, for no twin has its name: README.md"]
     assert found["dlv/hm0"] == found["hire/hm0"] == found["pv-read/hm0"] == tmp_path / "hm_0.csv.gz"
     assert found["pa-ssd/fin"] == found["hire/fin1"] == tmp_path / "Financial1.spc"
     assert found["dlv/fin2"] == tmp_path / "fin2.csv"
@@ -209,11 +236,13 @@ def test_a_mix_is_of_real_traces_if_all_are_there(tmp_path: Path) -> None:
     def planned(*names: str) -> lab.Plan:
         for name in names:
             (tmp_path / name).write_bytes(OFFICE.read_bytes())
-        return Scope(traces=traces_in(tmp_path)).plan(
+        return Scope(traces=traces_in(tmp_path).traces).plan(
             "readguard-tlc-0.5t", "readguard/baseline", "readguard/mix-a", limit=300
         )
 
     assert planned("ali2.csv.xz", "284.csv.xz", "ali284.csv.xz").workload == "readguard/mix-a"
+    lacking = "readguard/mix-a runs as a twin: no file for readguard/ali121"
+    assert lacking in traces_in(tmp_path).notes
     plan = planned("AliCloud_121.csv.xz")
     assert (plan.workload, len(plan.mix)) == (None, 3)
     result = lab.run(plan)
@@ -244,7 +273,23 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
     os.utime(folder / "stg_1.csv.xz", (1, 1))
     kept = len(list((tmp_path / "out" / "runs").iterdir()))
     reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
-    assert len(list((tmp_path / "out" / "runs").iterdir())) == kept + 1
+    # It is looked at, and run.
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == kept + 2
+
+
+def test_a_trace_that_is_wrong_is_told_before_anything_runs(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    good = "".join(f"{at * 10**7},stg,1,Read,{at * 4096},4096,0\n" for at in range(1, 5000))
+    (folder / "stg_1.csv").write_text(good + "5000,stg,1,Reed,0,4096,0\n")
+    (folder / "notes.txt").write_text("mine")
+    done = ssdlab("reproduce", "hire", "--quick", "--traces", "traces", "--out", "ledger")
+    assert done.code == 2
+    assert "stg_1.csv:5000:12: " in done.err
+    assert not list((tmp_path / "ledger" / "runs").glob("*.json"))
+    (folder / "stg_1.csv").write_text(good)
+    done = ssdlab("reproduce", "hire", "--quick", "--traces", "traces", "--out", "ledger")
+    assert "\n--traces: not used, for no twin has its name: notes.txt\n" in done.out
 
 
 def test_traces_that_leave_nothing_to_compare_are_told(ssdlab: Ssdlab, tmp_path: Path) -> None:
@@ -352,8 +397,9 @@ def test_a_kept_run_that_was_cut_off_is_run_again(one_claim: Any, tmp_path: Path
     [row] = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1).rows
     [kept] = (tmp_path / "runs").iterdir()
     whole = kept.read_text()
-    kept.write_text(whole[: len(whole) // 2])
-    assert reproduce(["hire"], out=tmp_path, seeds=1, jobs=1).rows[0].ours == row.ours
+    for broken in (whole[: len(whole) // 2], "{}", '{"a": 1}', "[]"):
+        kept.write_text(broken)
+        assert reproduce(["hire"], out=tmp_path, seeds=1, jobs=1).rows[0].ours == row.ours
 
 
 def test_two_files_for_one_twin_are_refused(tmp_path: Path) -> None:

@@ -43,7 +43,8 @@ class Figure:
     what differs from it by 10 points (if it is in percent) or a quarter of it at most, or by
     ``within`` of it; or ours must be ``at_most`` or ``at_least`` as large. What is on the same
     side of ``neutral`` has at least its direction: of a change, which is written with its sign,
-    that is 0; sizes, shares and bounds have none, and are met or not.
+    that is 0; sizes, shares and bounds have none, and are met or not. ``ruled`` is what the paper
+    says in words, such as that something is small, in a figure of ours.
     """
 
     of: str
@@ -53,6 +54,7 @@ class Figure:
     within: float | None = None
     neutral: float | None = None
     form: str = "+.1f"
+    ruled: bool = False
 
     def verdict(self, ours: float) -> Verdict:
         """Judge a figure of ours."""
@@ -88,19 +90,21 @@ class Figure:
     def bound(self) -> str:
         """Write what the paper gives."""
         sign = {"at_most": "≤ ", "at_least": "≥ "}.get(self.judged, "")
-        return sign + self.written(self.paper)
+        return f"{sign}{self.written(self.paper)}{' (ruled)' if self.ruled else ''}"
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """Other answers to what a ruling decided: each the settings that give it, with spaces between.
 
-    ``of`` are the schemes that have a use for them; all, if there are none.
+    ``of`` are the schemes that have a use for them; all, if there are none. Only what did not
+    reproduce is looked at so, or what is ``always`` to be seen both ways.
     """
 
     about: str
     variants: Sequence[str]
     of: Sequence[str] = ()
+    always: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,7 @@ class Claim:
 
     ``ruled`` is how the claim was read, where its words leave that open; ``tried`` what was found
     where it does not reproduce, ``settle`` what would settle it, ``sweeps`` the rulings involved.
+    What is ``made`` comes out by construction: something here was chosen so that it does.
     """
 
     id: str
@@ -120,6 +125,7 @@ class Claim:
     tried: str = ""
     settle: str = ""
     sweeps: Sequence[Sweep] = field(default_factory=tuple)
+    made: bool = False
 
     def judged(self, ours: Sequence[float]) -> list[Verdict]:
         """Judge figures of ours, one for each of the paper's."""

@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 from ssdlab import __version__
 from ssdlab.claims.declared import SYSTEMS, Claim, Sweep, Verdict, claims
 from ssdlab.claims.rules import PICTURES, RULES, NeverRanError, Picture, Rows, Rule, Set
-from ssdlab.claims.runs import Job, Jobs, Kept, Runs, as_job
-from ssdlab.claims.scope import Scope, traces_in
+from ssdlab.claims.runs import Job, Jobs, Kept, Runs, as_job, looked_at
+from ssdlab.claims.scope import Real, Scope, traces_in
 from ssdlab.errors import InputError
 from ssdlab.intervals import Interval, interval
 from ssdlab.names import hint
-from ssdlab.plans import whole
+from ssdlab.plans import Plan, whole
 
 T = TypeVar("T")
 
@@ -69,10 +69,18 @@ class Row:
         """Tell whether it was looked at and did not reproduce in full."""
         return self.verdict in (Verdict.DIRECTION, Verdict.NOT)
 
+    @property
+    def sweeps(self) -> list[Sweep]:
+        """Return the rulings that are looked at both ways."""
+        return [one for one in self.claim.sweeps if self.failed or one.always]
+
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Claims and what came of them, and what they were found with."""
+    """Claims and what came of them, and what they were found with.
+
+    ``notes`` say what of the folder of real traces was not used.
+    """
 
     rows: Sequence[Row]
     quick: bool
@@ -80,6 +88,7 @@ class Ledger:
     runs: int
     digest: str
     traces: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
     version: str = __version__
     pictures: Sequence[tuple[Picture, Rows]] = ()
 
@@ -115,8 +124,8 @@ def reproduce(
     for name in systems:
         load(name)
     count = whole("--seeds", (1 if quick else SEEDS) if seeds is None else seeds, 1)
-    real = {} if traces is None else traces_in(traces)
-    scopes = [Scope(seed, quick, real) for seed in range(1, count + 1)]
+    real = Real() if traces is None else traces_in(traces)
+    scopes = [Scope(seed, quick, real.traces) for seed in range(1, count + 1)]
     book = _Book(Kept(Path(out) / KEPT), jobs, scopes, all_seeds=seeds is not None)
     asked = [one for one in claims(systems) if one.id in RULES]
     shown = [one for one in PICTURES if one.system in systems]
@@ -128,11 +137,10 @@ def reproduce(
     )
     rows = [book.row(one) for one in asked]
     if not quick:
-        failed = [row.claim for row in rows if row.failed]
         book.make(
-            (RULES[one.id].sets, _under(scopes[0], sweep, variant))
-            for one in failed
-            for sweep in one.sweeps
+            (RULES[row.claim.id].sets, _under(scopes[0], sweep, variant))
+            for row in rows
+            for sweep in row.sweeps
             for variant in sweep.variants
         )
         rows = [replace(row, swept=list(book.swept(row))) for row in rows]
@@ -142,7 +150,8 @@ def reproduce(
         [scope.seed for scope in scopes],
         book.count(),
         book.digest(),
-        {name: path.name for name, path in real.items()},
+        {name: path.name for name, path in real.traces.items()},
+        real.notes,
         pictures=[pair for one in shown for pair in book.drawn(one)],
     )
 
@@ -188,6 +197,9 @@ class _Book:
             for job in _jobs(found)
         }
         self._made |= jobs
+        # A trace that cannot be read is told before hours of runs.
+        files = {file for job in jobs.values() for file in job.files()}
+        self._kept.make((Job(Plan(trace=file), looked_at) for file in files), self._count)
         self._kept.make(jobs.values(), self._count)
 
     def scopes(self, rule: Rule) -> Sequence[Scope]:
@@ -226,9 +238,7 @@ class _Book:
         return Row(claim, Verdict.worst(verdicts), ours, verdicts, seeds, loads)
 
     def swept(self, row: Row) -> Iterator[Swept]:
-        if not row.failed:
-            return
-        for sweep in row.claim.sweeps:
+        for sweep in row.sweeps:
             found = []
             for variant in sweep.variants:
                 try:

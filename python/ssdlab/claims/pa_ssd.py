@@ -31,6 +31,9 @@ _REPLAYED, _REPLAYS = (BASE, LFS, QDS_US, QDS_UBS), 3
 _LOW = 2.0
 """Writes of a quarter are low below so many times those of LFS in the first."""
 
+_MOST_PAGES, _RANDOM = 8, 20_000
+"""Of writes to random places: pages of one at most, and how many there are."""
+
 Part = Result | ReplayResult
 
 
@@ -62,6 +65,17 @@ def _plan(scope: Scope, scheme: str, workload: str) -> Plan:
         options["replays"] = _REPLAYS
     name = scheme if scheme == BASE else f"pa-ssd/{scheme}"
     return scope.plan(DEVICE, name, f"pa-ssd/{workload}", **options)
+
+
+def of_pages(scope: Scope) -> Jobs:
+    """Return writes of one page to eight, to random places of the conventional drive."""
+    page = f"workload.kind=random workload.read_share=0 workload.requests={_RANDOM}".split()
+    return {
+        (str(count),): scope.plan(
+            DEVICE, BASE, "random", set=[*page, f'workload.sizes=["{8 * count}KiB"]']
+        )
+        for count in range(1, _MOST_PAGES + 1)
+    }
 
 
 def once(result: Result) -> Part:
@@ -180,7 +194,12 @@ def collections(runs: Runs) -> list[float]:
 
 def dominated(runs: Runs, scheme: str) -> list[float]:
     """Return the shares of DAP's writes by the type of their slowest page, in percent."""
-    counts = types(once(runs[scheme, "dap"])).dominated
+    return by_slowest(runs[scheme, "dap"])
+
+
+def by_slowest(result: Result) -> list[float]:
+    """Return the shares of writes by the type of their slowest page, in percent."""
+    counts = types(once(result)).dominated
     return [100 * count / sum(counts) for count in counts]
 
 
@@ -242,17 +261,11 @@ def least_slow(runs: Runs) -> list[float]:
 def order_of_schemes(runs: Runs) -> list[float]:
     """Return where LFS writes fastest and where not, and where SBS+UBS is slower than nothing."""
     fastest = {
-        name: min(SCHEMES, key=lambda scheme: writes(once(runs[scheme, name])))
+        name: min((BASE, *SCHEMES), key=lambda scheme: writes(once(runs[scheme, name])))
         for name in runs.names(1)
     }
-    slower = [
-        max(pair) > 0
-        for pair in zip(
-            changes(runs, SBS_UBS, writes).values(),
-            changes(runs, SBS_UBS, reads).values(),
-            strict=True,
-        )
-    ]
+    of_writes, of_reads = (changes(runs, SBS_UBS, one).values() for one in (writes, reads))
+    slower = [told(max(pair)) > 0 for pair in zip(of_writes, of_reads, strict=True)]
     return [
         100 * fmean(fastest[name] == LFS for name in LIGHT),
         100 * fmean(fastest[name] != LFS for name in HEAVY),

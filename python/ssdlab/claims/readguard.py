@@ -330,10 +330,13 @@ def size_of_table(runs: Runs) -> list[float]:
 @claim("R14", life, seeds=1)
 def wear_comes_back(runs: Runs) -> list[float]:
     """Return the least spread of wear at a replay's end after it passed the threshold."""
-    spreads = [replay.wear.max - replay.wear.min for replay in runs[RGFTL,].replays]
+    result = runs[RGFTL,]
+    spreads = [replay.wear.max - replay.wear.min for replay in result.replays]
     wide = [at for at, spread in enumerate(spreads) if spread > ACROSS]
     if not wide:
         raise NeverRanError(f"the spread never passed {ACROSS}: it was {max(spreads)} at most")
+    if not result.wear_levelled:
+        raise NeverRanError("no wear was levelled in the last replay")
     return [min(spreads[wide[0] :])]
 
 

@@ -48,16 +48,21 @@ def claim(name: str, *sets: Set, seeds: int | None = None) -> Callable[[Figures]
 
 
 Rows = Sequence[tuple[str | float, str, float]]
-"""What a picture draws: where along its axis, which series, and the value there."""
+"""What a picture draws: where along its axis, which series, and the value there; of a box the value
+at each of :data:`QUANTILES`, in their order."""
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""The ends of a box's whiskers, its borders, and the line in its middle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
     """A figure of a paper, to be drawn with data of ours.
 
-    ``kind`` is ``bars`` (a group of them at each place), ``lines`` (over numbers) or ``shares``
-    (parts of a whole, a bar at each place); ``x`` and ``y`` are what the axes say, ``number`` how
-    values are written on them, and ``logarithmic`` the axis along which lines go.
+    ``kind`` is ``bars`` or ``boxes`` (a group of them at each place), ``lines`` (over numbers) or
+    ``shares`` (parts of a whole, a bar at each place); ``x`` and ``y`` are what the axes
+    say, ``number`` how values are written on them, and ``logarithmic`` the axis along which lines
+    go.
     """
 
     system: str

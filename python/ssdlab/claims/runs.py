@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ssdlab import __version__, _native, api
+from ssdlab import __version__, _native, api, traces
 from ssdlab.errors import InputError, Interrupted
 from ssdlab.plans import Plan, to_json
 from ssdlab.progress import Line
@@ -23,6 +23,13 @@ from ssdlab.traces.mixing import App, named
 
 Key = tuple[str, ...]
 Make = Callable[[Plan], Any]
+
+
+def looked_at(plan: Plan) -> dict[str, int]:
+    """Read a real trace from end to end; how many requests it has."""
+    assert plan.trace is not None
+    told = traces.info([plan.trace], reuse=False)
+    return {"requests": told[0]["requests"]}
 
 
 def simulated(plan: Plan) -> dict[str, Any]:
@@ -44,12 +51,15 @@ class Job:
         """Return what this is and nothing else is: of the same build, with the same files."""
         made = [f"{self.make.__module__}.{self.make.__qualname__}"]
         if self.make is not simulated:
-            made.append(inspect.getsource(sys.modules[self.make.__module__]))
-        files = [file for app in named("mix", self.plan.mix) if (file := _file_of(app)) is not None]
-        files += [] if self.plan.trace is None else [Path(self.plan.trace)]
-        inputs = [_stamp(file) for file in files]
+            made += [inspect.getsource(sys.modules[self.make.__module__]), sources()]
+        inputs = [_stamp(file) for file in self.files()]
         told = [build(), made, to_json(self.plan), inputs]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+
+    def files(self) -> list[Path]:
+        """Return the files that it reads."""
+        files = [file for app in named("mix", self.plan.mix) if (file := _file_of(app)) is not None]
+        return files + ([] if self.plan.trace is None else [Path(self.plan.trace)])
 
 
 Jobs = Mapping[Key, Plan | Job]
@@ -65,6 +75,19 @@ def as_job(asked: Plan | Job) -> Job:
 def build() -> str:
     """Return what makes figures what they are, besides their inputs: this build of ssdlab."""
     return __version__ + hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()
+
+
+@cache
+def sources() -> str:
+    """Return a hash over the modules that a function of a job may call, the claims' own aside."""
+    package = Path(__file__).parents[1]
+    claims, drawn = Path(__file__).parent, ("page", "figures", "cli")
+    told = [
+        path.read_bytes()
+        for path in sorted(package.rglob("*.py"))
+        if claims not in path.parents and path.relative_to(package).parts[0] not in drawn
+    ]
+    return hashlib.sha256(b"\n".join(told)).hexdigest()
 
 
 def _file_of(app: App) -> Path | None:
@@ -101,7 +124,7 @@ class Kept:
         Raises :class:`KeyboardInterrupt` on Ctrl-C, and what :func:`ssdlab.run` raises.
         """
         files = {self._file(job): job for job in jobs}
-        missing = {file: job for file, job in files.items() if not _is_whole(file)}
+        missing = {file: job for file, job in files.items() if not _is_whole(job, file)}
         if not missing:
             return
         import joblib  # noqa: PLC0415  what loads it every command would wait for
@@ -135,13 +158,13 @@ class Kept:
         return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
 
-def _is_whole(file: Path) -> bool:
+def _is_whole(job: Job, file: Path) -> bool:
     """Tell whether a job was kept: what a power cut has left is none."""
     try:
-        json.loads(file.read_text(encoding="utf-8"))
+        data = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return True
+    return job.make is not simulated or (isinstance(data, dict) and "provenance" in data)
 
 
 def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, bool]]:

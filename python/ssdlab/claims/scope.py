@@ -16,7 +16,7 @@ from ssdlab.plans import Plan, assignments
 from ssdlab.traces.mixing import App
 
 _TITLE = re.compile(r"twin of (.*) \(")
-_TIMES = "--time-scale="
+_TIMES, _LIMIT = "--time-scale=", "--limit="
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Scope:
 
     ``quick`` cuts workloads short and leaves some out; ``traces`` are files in place of twins, by
     the twin's name. ``settings`` are put on top of every run, or of those of some schemes, and in
-    place of a run's own of the same key: lines ``key=value``, and ``--time-scale=FACTOR``, which is
-    no key of a drive.
+    place of a run's own of the same key: lines ``key=value``, and ``--time-scale=FACTOR`` and
+    ``--limit=REQUESTS``, which are no keys of a drive.
     """
 
     seed: int = 1
@@ -63,13 +63,26 @@ class Scope:
             for line in self.settings:
                 if line.startswith(_TIMES):
                     given["time_scale"] = float(line.removeprefix(_TIMES))
+                elif line.startswith(_LIMIT):
+                    given["limit"] = int(line.removeprefix(_LIMIT))
                 else:
                     settings.append(line)
         return Plan(device=device, scheme=scheme, seed=self.seed, set=settings, **given)
 
 
-def traces_in(folder: str | Path) -> dict[str, Path]:
-    """Return the files of a folder that take the place of twins, by the twin's name.
+@dataclass(frozen=True, slots=True)
+class Real:
+    """The files of a folder that take the place of twins, by the twin's name.
+
+    ``notes`` say what else is there, and which mixes lack a member's file and run as twins.
+    """
+
+    traces: Mapping[str, Path] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+
+def traces_in(folder: str | Path) -> Real:
+    """Return the real traces of a folder.
 
     A file is called as the trace is (``hm_0.csv.gz``, ``Financial1.spc``) or as its twin
     (``fin1.csv``); case and punctuation do not matter. Raises :class:`InputError` if there is no
@@ -94,7 +107,13 @@ def traces_in(folder: str | Path) -> dict[str, Path]:
     if not found:
         expected = "files called as the traces are, such as hm_0.csv.gz or Financial1.spc"
         raise InputError.at("--traces", f"no trace in {str(folder)!r}: expected {expected}")
-    return found
+    others = [path.name for path in files if path not in found.values()]
+    notes = [f"not used, for no twin has its name: {', '.join(others)}"] if others else []
+    for mix, members in _members().items():
+        lacking = [member for member in members if member not in found]
+        if 0 < len(lacking) < len(members):
+            notes.append(f"{mix} runs as a twin: no file for {', '.join(lacking)}")
+    return Real(found, notes)
 
 
 @cache

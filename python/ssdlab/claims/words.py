@@ -12,6 +12,7 @@ from ssdlab.text import NONE, WIDTH
 
 _INDENT = "    "
 _LEFT_OUT = "left out of a quick ledger: its runs are too long"
+_MADE = "by construction"
 
 
 def ours(figure: Figure, found: Interval) -> str:
@@ -41,7 +42,7 @@ def _block(row: Row) -> Iterator[str]:
     if row.verdict == Verdict.LEFT_OUT:
         yield f"{_INDENT}{_LEFT_OUT}"
         return
-    told = f"{row.verdict}{f' ({row.loads})' if row.loads else ''}"
+    told = f"{came_out(row)}{f' ({row.loads})' if row.loads else ''}"
     cells = [
         (figure.of, figure.bound(), found, verdict)
         for figure, found, verdict in zip(
@@ -57,6 +58,15 @@ def _block(row: Row) -> Iterator[str]:
     yield from textwrap.wrap(last, WIDTH, subsequent_indent=_INDENT)
 
 
+def came_out(row: Row) -> str:
+    """Say what came of a claim."""
+    return f"{row.verdict}, {_MADE}" if _is_made(row) else str(row.verdict)
+
+
+def _is_made(row: Row) -> bool:
+    return row.claim.made and row.verdict == Verdict.REPRODUCED
+
+
 def _written(row: Row) -> list[str]:
     if not row.ours:
         return [NONE] * len(row.claim.figures)
@@ -70,10 +80,14 @@ def _verdicts(row: Row) -> Sequence[str]:
 def summary(ledger: Ledger) -> str:
     """Say how many claims came out how, and what they were found with."""
     counts = [f"{ledger.count(verdict)} {verdict}" for verdict in Verdict if ledger.count(verdict)]
+    made = sum(_is_made(row) for row in ledger.rows)
+    if made:
+        counts[0] += f" ({made} of them {_MADE})"
     one = "seed 1" if len(ledger.seeds) == 1 else f"seeds 1 to {len(ledger.seeds)}"
     how = f"{ledger.runs} runs, {one}, ssdlab {ledger.version}"
     how += ", quick: workloads are cut short, and some left out" if ledger.quick else ""
-    return f"{len(ledger.rows)} claims: {', '.join(counts)}\n{how}"
+    notes = "".join(f"\n--traces: {note}" for note in ledger.notes)
+    return f"{len(ledger.rows)} claims: {', '.join(counts)}\n{how}{notes}"
 
 
 def notes(ledger: Ledger) -> list[str]:
@@ -110,7 +124,7 @@ def rows(ledger: Ledger, system: str) -> list[list[str]]:
 
 
 def _cells(row: Row) -> Iterator[list[str]]:
-    yield [row.claim.id, row.claim.what, "", "", row.verdict, row.loads]
+    yield [row.claim.id, row.claim.what, "", "", came_out(row), row.loads]
     if row.verdict == Verdict.LEFT_OUT:
         return
     for figure, found, verdict in zip(
@@ -129,10 +143,9 @@ def _why(row: Row) -> Iterator[str]:
     claim = row.claim
     if claim.ruled:
         yield from [f"*{claim.id}, as read*: {claim.ruled}", ""]
-    if not row.failed:
-        return
-    settle = f" *What would settle it*: {claim.settle}" if claim.settle else ""
-    yield from [f"**{claim.id}**: {tried(row)}{settle}", ""]
+    if row.failed:
+        settle = f" *What would settle it*: {claim.settle}" if claim.settle else ""
+        yield from [f"**{claim.id}**: {tried(row)}{settle}", ""]
     for swept in row.swept:
         yield from [f"{claim.id}, {swept.sweep.about}:", ""]
         heads, *lines = sweep(row, swept)

@@ -1,4 +1,4 @@
-"""A paper's figures with data of ours: bars by group, lines, shares that sum to one."""
+"""A paper's figures with data of ours: bars and boxes by group, lines, shares that sum to one."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any
 import altair as alt
 
 from ssdlab.claims import SYSTEMS, Ledger
-from ssdlab.claims.rules import Picture, Rows
+from ssdlab.claims.rules import QUANTILES, Picture, Rows
 from ssdlab.figures import bars
 from ssdlab.figures.base import LIGHT, Figure, Key, log_axis, palette, ramp, short, table
 
 _BARS = 0.9
 """How much of its place a group of bars takes."""
+_BOX = 16
+"""Width of a box in pixels."""
 
 
 def of_ledger(ledger: Ledger) -> list[Figure]:
@@ -26,24 +28,58 @@ def _grouped(frame: Picture, rows: Rows) -> Figure:
     """Draw a group of bars for each place, one of each series."""
     places, series = _order(rows)
     tones = _tones(len(series))
-    offset = alt.XOffset("series:N", sort=series)
     chart = (
         alt.Chart(table(_data(rows)))
         .mark_bar()
         .encode(
-            x=alt.X(
-                "x:N",
-                sort=places,
-                scale=alt.Scale(paddingInner=1 - _BARS),
-                axis=alt.Axis(title=frame.x or None, labelAngle=-50, labelOverlap=False),
-            ),
-            xOffset=offset,
+            x=_places(frame, places),
+            xOffset=alt.XOffset("series:N", sort=series),
             y=_y(frame),
             color=_colour(series, tones, "square"),
             tooltip=_tooltip(frame, "x:N"),
         )
     )
     return _figure(frame, chart, series, tones)
+
+
+def _boxes(frame: Picture, rows: Rows) -> Figure:
+    """Draw a group of boxes with whiskers for each place, one of each series."""
+    places, series = _order(rows)
+    tones = _tones(len(series))
+    found: dict[tuple[str, str], list[float]] = {}
+    for at, name, value in rows:
+        found.setdefault((str(at), name), []).append(value)
+    data = [
+        {"x": at, "series": name, "told": ", ".join(f"{value:g}" for value in values)}
+        | {f"at{nth}": short(value) for nth, value in enumerate(values)}
+        for (at, name), values in found.items()
+    ]
+    told = alt.Tooltip("told:N", title=", ".join(f"{share:.0%}" for share in QUANTILES))
+    boxes = alt.Chart().encode(
+        x=_places(frame, places),
+        xOffset=alt.XOffset("series:N", sort=series),
+        color=_colour(series, tones, "square"),
+        tooltip=[alt.Tooltip("x:N", title="of"), alt.Tooltip("series:N"), told],
+    )
+    axis = alt.Axis(title=frame.y, tickCount=6, format=frame.number)
+    middle = boxes.mark_tick(size=_BOX, thickness=2).encode(y="at2:Q", color=alt.value("white"))
+    layers = [
+        boxes.mark_rule().encode(y=alt.Y("at0:Q", axis=axis), y2="at4:Q"),
+        boxes.mark_bar(size=_BOX).encode(y="at1:Q", y2="at3:Q"),
+        middle,
+    ]
+    chart = alt.LayerChart(layer=layers, data=table(data))
+    return _figure(frame, chart, series, tones)
+
+
+def _places(frame: Picture, places: Sequence[str]) -> alt.X:
+    """Return an axis of places in their order."""
+    return alt.X(
+        "x:N",
+        sort=places,
+        scale=alt.Scale(paddingInner=1 - _BARS),
+        axis=alt.Axis(title=frame.x or None, labelAngle=-50, labelOverlap=False),
+    )
 
 
 def _lines(frame: Picture, rows: Rows) -> Figure:
@@ -80,7 +116,11 @@ def _stacked(frame: Picture, rows: Rows) -> Figure:
 
 
 def _figure(
-    frame: Picture, chart: alt.Chart, series: Sequence[str], tones: Sequence[str], mark: str = "box"
+    frame: Picture,
+    chart: alt.Chart | alt.LayerChart,
+    series: Sequence[str],
+    tones: Sequence[str],
+    mark: str = "box",
 ) -> Figure:
     keys = [Key(name, tone, mark) for name, tone in zip(series, tones, strict=True)]
     shown = keys if len(keys) > 1 else []
@@ -130,4 +170,4 @@ def _tooltip(frame: Picture, x: str) -> list[alt.Tooltip]:
     ]
 
 
-_KINDS = {"bars": _grouped, "lines": _lines, "shares": _stacked}
+_KINDS = {"bars": _grouped, "boxes": _boxes, "lines": _lines, "shares": _stacked}

@@ -32,7 +32,7 @@ def _known(title: str, rows: list[Row]) -> Iterator[Table]:
     if why:
         columns = ("claim", "what was tried", "what would settle it")
         yield Table(f"{title}: what did not reproduce", columns, _plain(why), frozenset({1, 2}))
-    for row in failed:
+    for row in rows:
         for swept in row.swept:
             heads, *lines = _plain(list(words.sweep(row, swept)))
             caption = f"{row.claim.id}: {swept.sweep.about}"

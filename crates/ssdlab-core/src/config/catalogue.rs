@@ -86,17 +86,17 @@ macro_rules! schemes {
 /// The schemes: a family's under its name.
 pub const SCHEMES: &[Entry] = schemes![
     "conventional": "every slot as the device declares it",
-    "dlv/baseline": "DLV's baseline: FIFO, every read with all sensing levels"
-        from "dlv" { "baseline", "worst" },
+    "dlv/baseline": "DLV's baseline: FIFO, every read from one sensing level up"
+        from "dlv" { "baseline" },
     "dlv/woo": "HWS alone: writes reordered, strong blocks where they help"
-        from "dlv" { "woo", "worst", "strong" },
+        from "dlv" { "woo", "strong" },
     "dlv/roo": "RRS alone: reads reordered and first, sensing levels learned"
         from "dlv" { "roo", "learned" },
     "dlv/dlv": "HWS and RRS" from "dlv" { "dlv", "learned", "strong" },
     "dlv/pv-reorder": "as woo, all pages of a request that overtakes on strong blocks"
-        from "dlv" { "pv_reorder", "worst", "strong" },
+        from "dlv" { "pv_reorder", "strong" },
     "dlv/pv-allocation": "no reordering, strong blocks for small writes"
-        from "dlv" { "pv_allocation", "worst", "strong" },
+        from "dlv" { "pv_allocation", "strong" },
     "dlv/lv-ldpc": "sensing levels learned, no reordering" from "dlv" { "lv_ldpc", "learned" },
     "dlv/laldpc": "each page's last sensing level remembered, no reordering"
         from "dlv" { "laldpc" },

@@ -10,10 +10,13 @@ from ssdlab.claims.pa_ssd import (
     QDS_UBS,
     QDS_US,
     SCHEMES,
+    US,
     WORKLOADS,
     Part,
+    by_slowest,
     changes,
     dominated,
+    of_pages,
     quarters,
     success,
     under,
@@ -21,6 +24,7 @@ from ssdlab.claims.pa_ssd import (
 from ssdlab.claims.rules import Rows, picture
 from ssdlab.claims.runs import Runs
 from ssdlab.claims.sums import reads, relative, writes
+from ssdlab.details import SeriesInterval
 from ssdlab.names import PAGE_TYPES
 
 _OF_CONVENTIONAL = "Of the conventional drive's"
@@ -36,6 +40,24 @@ def _relative(runs: Runs, figure: Callable[[Part], float]) -> Rows:
             for scheme, each in found.items()
         }
     )
+
+
+@picture(
+    "pa-ssd",
+    "Fig. 5",
+    "Writes of so many pages by their slowest",
+    of_pages,
+    kind="shares",
+    y="Share of the writes",
+    number="~%",
+)
+def fig_5(runs: Runs) -> Rows:
+    """Shares of writes to random places whose slowest page is of each type, conventional drive."""
+    return [
+        (count, name, share / 100)
+        for (count,) in runs
+        for name, share in zip(PAGE_TYPES[3], by_slowest(runs[count,]), strict=True)
+    ]
 
 
 @picture("pa-ssd", "Fig. 9a", "Writes", under(BASE, *SCHEMES), kind="bars", y=_OF_CONVENTIONAL)
@@ -84,20 +106,61 @@ def fig_11(runs: Runs) -> Rows:
 
 @picture(
     "pa-ssd",
-    "Fig. 12",
+    "Fig. 12a",
+    "Fin's writes over time",
+    under(BASE, US, LFS, QDS_US, QDS_UBS, on=["fin"], whole=True),
+    kind="lines",
+    x="Hours",
+    y="Mean response of writes (ms)",
+)
+def fig_12a(runs: Runs) -> Rows:
+    """Mean response of the writes of Fin, quarter of an hour by quarter."""
+    return _over_time(runs, "fin", _writes_ms)
+
+
+@picture(
+    "pa-ssd",
+    "Fig. 12b",
     "MSFS's writes over time",
     under(BASE, LFS, QDS_US, QDS_UBS, on=["msfs"], whole=True),
     kind="lines",
     x="Hours",
     y="Mean response of writes (ms)",
 )
-def fig_12(runs: Runs) -> Rows:
+def fig_12b(runs: Runs) -> Rows:
     """Mean response of the writes of MSFS, quarter of an hour by quarter."""
+    return _over_time(runs, "msfs", _writes_ms)
+
+
+def _writes_ms(one: SeriesInterval) -> float | None:
+    return None if one.write_mean_us is None else one.write_mean_us / 1e3
+
+
+def _over_time(runs: Runs, name: str, figure: Callable[[SeriesInterval], float | None]) -> Rows:
+    """Return a figure of a workload by quarter of an hour, where there is one."""
     return [
-        (one.start_s / _HOUR_S, scheme, one.write_mean_us / 1e3)
+        (one.start_s / _HOUR_S, scheme, value)
         for scheme in runs.names(0)
-        for one in quarters(runs[scheme, "msfs"])
-        if one.write_mean_us is not None
+        for one in quarters(runs[scheme, name])
+        if (value := figure(one)) is not None
+    ]
+
+
+@picture(
+    "pa-ssd",
+    "Fig. 12c",
+    "Free LSB pages over time",
+    under(LFS, QDS_US, QDS_UBS, on=["fin", "msfs"], whole=True),
+    kind="lines",
+    x="Hours",
+    y="Free LSB pages",
+)
+def fig_12c(runs: Runs) -> Rows:
+    """Free LSB pages of the drive at the end of each quarter of an hour."""
+    return [
+        (at, f"{name}, {scheme}", free)
+        for name in ("fin", "msfs")
+        for at, scheme, free in _over_time(runs, name, lambda one: one.free_0)
     ]
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
 from statistics import fmean
 
 from ssdlab.claims.readguard import (
@@ -21,14 +24,19 @@ from ssdlab.claims.readguard import (
     means,
     mixes,
     on,
-    retries,
     tails,
     waits,
 )
-from ssdlab.claims.rules import Rows, picture
+from ssdlab.claims.rules import QUANTILES, Rows, picture
 from ssdlab.claims.runs import Runs
+from ssdlab.results import Result
 
 _APPS = ("high", "mid", "low")
+_TRIES = "Retries"
+
+
+_IDEAL = ("sense", "transfer", "decode")
+"""What a read takes that neither waits nor is tried again."""
 
 
 def _by_app(runs: Runs, scheme: str, figure: Figure) -> Rows:
@@ -70,48 +78,70 @@ def fig_5(runs: Runs) -> Rows:
     return _by_app(runs, BASE, waits)
 
 
-@picture("readguard", "Fig. 7", "Retries under the baseline", on(YCSB, BASE), kind="bars", y="Mean")
+def _spread(runs: Runs, scheme: str) -> Rows:
+    """Return where :data:`QUANTILES` of each application's retries lie, by load."""
+    return [
+        (load, app, at)
+        for load in runs.names(2)
+        for app, queue in zip(_APPS, runs[scheme, OLD, load].queues, strict=True)
+        for at in quantiles(queue.read_retries)
+    ]
+
+
+def quantiles(counts: Sequence[int]) -> list[float]:
+    """Return where in a histogram, of so many at 0, 1 and so on, each quantile lies."""
+    upto = list(accumulate(counts))
+    return [float(bisect_left(upto, share * upto[-1])) for share in QUANTILES]
+
+
+@picture(
+    "readguard", "Fig. 7", "Retries under the baseline", on(YCSB, BASE), kind="boxes", y=_TRIES
+)
 def fig_7(runs: Runs) -> Rows:
-    """Mean retries of the pages that each application reads on the old drive."""
-    return _by_app(runs, BASE, retries)
+    """Retries of the pages that each application reads on the old drive."""
+    return _spread(runs, BASE)
 
 
-def _against_base(runs: Runs, figure: Figure) -> Rows:
-    """Return each scheme's figure of each application over the baseline's, means of the mixes."""
-    found = []
+def _ideal(result: Result) -> list[float]:
+    """Return each application's mean latency of reads that nothing delays, in microseconds."""
+    return [sum(queue.read.blame_us[part] for part in _IDEAL) for queue in result.queues]
+
+
+def _of_mixes(
+    number: str, axes: tuple[str, str], schemes: Sequence[str], figure: Figure, base: Figure
+) -> None:
+    """Draw a figure of each application over one of the baseline, a picture a stage of life."""
+    title, y = axes
     for stage in STAGES:
-        for scheme in (RGFTL, NO_PREEMPTION, LAST_SEEN):
-            pairs = [
-                zip(figure(runs[scheme, stage, mix]), figure(runs[BASE, stage, mix]), strict=True)
+
+        def rows(runs: Runs, stage: str = stage) -> Rows:
+            return [
+                (f"{mix}, {app}", scheme, own / other)
                 for mix in runs.names(2)
+                for scheme in schemes
+                for app, own, other in zip(
+                    _APPS,
+                    figure(runs[scheme, stage, mix]),
+                    base(runs[BASE, stage, mix]),
+                    strict=True,
+                )
             ]
-            ratios = [[own / base for own, base in pair] for pair in pairs]
-            by_app = [fmean(app) for app in zip(*ratios, strict=True)]
-            found += [
-                (f"{stage}, {app}", scheme, ratio) for app, ratio in zip(_APPS, by_app, strict=True)
-            ]
-    return found
+
+        rows.__doc__ = f"{title} of each application's reads on the {stage} drive. {y}."
+        runs = mixes(BASE, *_OWN, stages=[stage])
+        picture("readguard", f"{number}, {stage}", title, runs, kind="bars", y=y)(rows)
 
 
-_ALL = mixes(BASE, RGFTL, NO_PREEMPTION, LAST_SEEN, stages=STAGES)
+_OWN = (RGFTL, NO_PREEMPTION, LAST_SEEN)
+_LATENCY = ("Mean latency", "Of reads that neither wait nor retry")
+_of_mixes("Fig. 14", _LATENCY, (BASE, *_OWN), means, _ideal)
+_of_mixes("Fig. 15", ("99th percentile", "Of the baseline's"), _OWN, tails, tails)
 
 
-@picture("readguard", "Fig. 14", "Mean latency", _ALL, kind="bars", y="Of the baseline's")
-def fig_14(runs: Runs) -> Rows:
-    """Mean latency of each application's reads over the baseline's, means of the mixes."""
-    return _against_base(runs, means)
-
-
-@picture("readguard", "Fig. 15", "99th percentile", _ALL, kind="bars", y="Of the baseline's")
-def fig_15(runs: Runs) -> Rows:
-    """99th percentile of each application's reads over the baseline's, means of the mixes."""
-    return _against_base(runs, tails)
-
-
-@picture("readguard", "Fig. 16", "Retries under rgFTL", mixes(RGFTL), kind="bars", y="Mean")
+@picture("readguard", "Fig. 16", "Retries under rgFTL", mixes(RGFTL), kind="boxes", y=_TRIES)
 def fig_16(runs: Runs) -> Rows:
-    """Mean retries of the pages that each application reads on the old drive."""
-    return _by_app(runs, RGFTL, retries)
+    """Retries of the pages that each application reads on the old drive."""
+    return _spread(runs, RGFTL)
 
 
 @picture(
