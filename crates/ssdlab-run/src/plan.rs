@@ -2,6 +2,7 @@
 
 mod options;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -100,7 +101,7 @@ pub struct Prepared {
     /// The closed-form workload.
     pub workload: WorkloadConfig,
     /// The twin that runs in its place.
-    pub twin: Option<&'static Twin>,
+    pub twin: Option<Cow<'static, Twin>>,
     /// The mix of traces that runs in its place.
     pub(crate) mix: Option<mix::Layout>,
     /// What is left out of the statistics.
@@ -117,8 +118,10 @@ pub struct Prepared {
     pub wanted: Wanted,
 }
 
-/// The setting of a workload that a twin has, too, after `workload.`.
-const HINTS: &str = "hints";
+/// The settings of a workload that a twin has, too, after `workload.`.
+const OF_TWINS: [&str; 2] = ["hints", OVERLAP];
+/// The one that nothing else has.
+const OVERLAP: &str = "overlap";
 /// The number of the layer that is the device.
 const PRESET: u32 = 1;
 
@@ -142,8 +145,11 @@ impl Plan {
         let typed = |key: &str| self.is_typed(&effective, key);
         let resolved = Resolved::typed(&drive, self.seed, &typed)
             .map_err(|refusal| refused(&effective, refusal))?;
-        let twin = twin::of(self)?;
-        if let Some(twin) = twin {
+        let twin = twin::of(self)?.map(|twin| match workload.overlap {
+            Some(overlap) => Cow::Owned(twin.overlapping(overlap)),
+            None => Cow::Borrowed(twin),
+        });
+        if let Some(twin) = &twin {
             twin::check_queues(twin, &effective, drive.host.queues)?;
             let source = twin.source(self.seed)?.with_hints(&workload.hints, self.seed);
             source.map_err(|fault| at_origin(&effective, fault))?;
@@ -191,17 +197,18 @@ impl Plan {
             let Some(key) = leaf.path.strip_prefix("workload.") else { continue };
             let twin = twin::of(self)?.is_some();
             let fits = match twin {
-                true => key == HINTS,
-                false => key.starts_with("trace.") == self.reads_traces(),
+                true => OF_TWINS.contains(&key),
+                false => key != OVERLAP && key.starts_with("trace.") == self.reads_traces(),
             };
             if effective.is_default(&leaf.path) || fits {
                 continue;
             }
             if twin {
-                let expected = "no workload settings but hints beside a twin";
+                let expected = "no workload settings but hints and overlap beside a twin";
                 return Err(effective.fault_at(&leaf.path).expected(expected));
             }
             let expected = match self.reads_traces() {
+                _ if key == OVERLAP => "no such setting without a twin",
                 true => "no workload settings beside a trace",
                 false => "no such setting without a trace",
             };
@@ -320,7 +327,7 @@ impl Plan {
 impl Prepared {
     /// What is run, as results say it: a trace's file, "mix of ...", "twin of ...", a closed form's name.
     pub(crate) fn workload_name(&self) -> String {
-        match (&self.mix, &self.plan.trace, self.twin) {
+        match (&self.mix, &self.plan.trace, &self.twin) {
             (Some(mix), ..) => mix.name(&self.plan),
             (None, Some(spec), _) => spec.clone(),
             (None, None, Some(twin)) => twin.title.clone(),
@@ -349,7 +356,7 @@ impl Prepared {
     /// When it does.
     pub(crate) fn check_footprint(&self) -> Result<(), Fault> {
         let most = Bytes::new(self.resolved.sectors() * SECTOR_BYTES);
-        if let Some(twin) = self.twin {
+        if let Some(twin) = &self.twin {
             return twin::check_footprint(twin, most, self.plan.fit);
         }
         if self.plan.reads_traces() || self.plan.fit || self.workload.footprint <= most {

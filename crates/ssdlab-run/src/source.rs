@@ -183,7 +183,7 @@ impl Feed {
 /// Where the requests of a plan come from; what the user should know of how they are read is added
 /// to `remarks`.
 fn source_of(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Box<dyn Source>, Fault> {
-    Ok(match (&prepared.mix, &prepared.plan.trace, prepared.twin) {
+    Ok(match (&prepared.mix, &prepared.plan.trace, &prepared.twin) {
         (Some(mix), ..) => Box::new(mix.open(prepared, remarks)?),
         (None, None, Some(twin)) => {
             let seed = prepared.plan.seed;

@@ -40,7 +40,7 @@ fn known(prepared: &Prepared) -> Option<Vec<(u8, Reach)>> {
         return mix.reaches();
     }
     let mut first = 0;
-    let members = prepared.twin?.members();
+    let members = prepared.twin.as_ref()?.members();
     let placed = (0..).zip(members).map(|(queue, member)| {
         let reach = Reach { first, end: first + member.sectors() };
         first = reach.end;

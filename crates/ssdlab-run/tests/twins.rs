@@ -39,7 +39,10 @@ fn what_a_twin_cannot_run_with_is_refused() {
     let queues = fault(plan("mix-a"));
     assert!(queues.contains("at least 3, one for each workload of readguard/mix-a"), "{queues}");
     let setting = fault(Plan { set: vec!["workload.read_share=0.4".into()], ..plan("hm0") });
-    assert!(setting.contains("no workload settings but hints beside a twin"), "{setting}");
+    assert!(
+        setting.contains("no workload settings but hints and overlap beside a twin"),
+        "{setting}"
+    );
     let kind = fault(Plan { set: vec!["workload.kind=zipf".into()], ..plan("hm0") });
     assert!(kind.contains("a kind beside --workload"), "{kind}");
     let large = fault(plan("readguard/ali121"));
@@ -51,6 +54,24 @@ fn what_a_twin_cannot_run_with_is_refused() {
     );
     let several = fault(Plan { device: "generic-mlc-512g".into(), ..plan("hm0") });
     assert!(several.contains("dlv/hm0, pv-read/hm0, hire/hm0"), "{several}");
+}
+
+#[test]
+fn how_much_of_what_is_read_is_written_can_be_set_of_a_twin() {
+    let of = |workload: &str, device: &str, set: &[&str]| Plan {
+        device: device.into(),
+        set: set.iter().map(|one| (*one).to_owned()).collect(),
+        ..plan(workload)
+    };
+    let drive = "readguard-tlc-0.5t";
+    for (workload, device) in [("hm0", "dlv-mlc-128g"), ("mix-a", drive)] {
+        let apart = run(of(workload, device, &["workload.overlap=0"])).unwrap();
+        let as_is = run(of(workload, device, &[])).unwrap();
+        assert_eq!(apart.requests, as_is.requests);
+        assert_ne!(apart.read.latency_us.mean, as_is.read.latency_us.mean);
+    }
+    let closed = run(of("random", drive, &["workload.overlap=0"])).unwrap_err();
+    assert!(closed.contains("no such setting without a twin"), "{closed}");
 }
 
 #[test]

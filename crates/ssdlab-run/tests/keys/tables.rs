@@ -334,6 +334,7 @@ pub(crate) const REFUSED: &[Row] = &[
     ("workload.trace.tick", &[], "1us"),
     ("workload.trace.unsorted", &[], "refuse"),
     ("workload.queue", &[], "1"),
+    ("workload.overlap", &[], "40%"),
 ];
 
 /// Keys with nothing to choose between yet, or that are a name; the cell counts through the times

@@ -39,6 +39,10 @@ pub struct WorkloadConfig {
     /// 2 medium, 3 long; beside a twin, too. Default: `[0]`. Assumed.
     #[schemars(inner(range(max = 3)))]
     pub hints: Vec<u8>,
+    /// Share of the pages that a twin reads which it writes, too, as far as its footprint and what it
+    /// moves allow; beside a twin alone. Default: as its shape says (docs/twins.md). Assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<Share>,
     /// How a trace file is read, in place of all the above; only with a trace. Default: as
     /// its format says.
     pub trace: TraceOptions,
@@ -56,6 +60,7 @@ impl Default for WorkloadConfig {
             requests: 1_000_000,
             queue: 0,
             hints: vec![0],
+            overlap: None,
             trace: TraceOptions::default(),
         }
     }

@@ -8,7 +8,7 @@ use ssdlab_base::{Bytes, Nanos, math, units::SECTOR_BYTES};
 use super::direction::{ENDS, REGULARS, regular};
 use super::figures::{Figure, Targets};
 use super::quantiles::Quantiles;
-use super::shape::{Habits, Shape};
+use super::shape::{Habits, Overlap, Shape};
 use crate::measure::{Measure, Measured};
 use crate::record::{Op, Record};
 
@@ -94,6 +94,7 @@ pub fn fit(records: &[Record], source: &str, trial: Trial) -> (Targets, Shape) {
         in_order: None,
         shared: Share::new(0.0),
         new: Share::new(0.2),
+        overlap: Overlap::default(),
         read,
         write,
     };
@@ -293,7 +294,7 @@ fn habits(
         regulars: if trial.regulars { regulars(&ways) } else { Vec::new() },
         hot: of(ways.hot.len() as u64, measured.footprint_pages),
         theta: trial.theta,
-        reach: of(pages, measured.footprint_pages),
+        reach: Some(of(pages, measured.footprint_pages)),
         size_run: share(persistence(&own.map(|record| record.sectors).collect::<Vec<u32>>())),
         sizes: sizes(records, op, extent),
     }

@@ -59,10 +59,11 @@ impl Requests {
         let chance =
             |what: &str| [what, "sizes", "hot"].map(|part| named(&format!("{what}/{part}")));
         let only_hot = figures.read_hot.is_some();
-        let own = figures.read_set.is_some();
-        let read = direction(shape, &reads, &layout, layout.read, (only_hot, own), chance("read"))?;
+        let own = shape.write.reach.is_none();
+        let ways = (only_hot, own || figures.read_set.is_some());
+        let read = direction(shape, &reads, &layout, layout.read, ways, chance("read"))?;
         let write =
-            direction(shape, &writes, &layout, layout.write, (false, false), chance("write"))?;
+            direction(shape, &writes, &layout, layout.write, (false, own), chance("write"))?;
         let gaps = figures.requests.saturating_sub(1);
         Ok(Requests {
             figures: *figures,

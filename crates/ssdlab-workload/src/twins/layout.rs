@@ -1,5 +1,6 @@
 //! How a footprint is shared out: hot sets first, then what is asked for in sweeps.
 
+use ssdlab_base::quantity::Share;
 use ssdlab_base::{Fault, units::SECTOR_BYTES};
 
 use super::figures::Figures;
@@ -71,7 +72,12 @@ impl Layout {
             None => hot(&shape.read, read, 1.0),
         };
         let write_hot = hot(&shape.write, write, 1.0).min(extents - read_hot.min(extents));
-        let shared = (shape.shared.get() * read_hot.min(write_hot) as f64).round() as u64;
+        let mostly_reads = 2 * figures.reads > figures.requests;
+        let overlap = if mostly_reads { shape.overlap.read } else { shape.overlap.written };
+        let both = shape.write.reach.is_none().then_some(overlap.get());
+        let most_shared = both.map_or(f64::MAX, |both| both * read_hot as f64);
+        let shared = (shape.shared.get() * read_hot.min(write_hot) as f64).min(most_shared);
+        let shared = shared.round() as u64;
         let cold = read_hot + write_hot - shared;
         let rest = extents.saturating_sub(cold);
         let (cold_read, cold_write) = {
@@ -80,8 +86,16 @@ impl Layout {
             let read_set = figures
                 .read_set
                 .map(|bytes| in_extents(bytes / SECTOR_BYTES as f64) - read_hot as f64);
-            let wanted = read_set.unwrap_or(shape.read.reach.get() * rest as f64);
-            share_out(rest, wanted, read, shape.write.reach.get() * rest as f64, write)
+            let covered = |habits: &Habits| habits.reach.map_or(0.0, Share::get) * rest as f64;
+            let wanted = read_set.unwrap_or(covered(&shape.read));
+            let wanted_of_writes = |cold_read: u64| match both {
+                None => covered(&shape.write),
+                Some(both) => {
+                    let read_too = both * (read_hot + cold_read) as f64 - shared as f64;
+                    (rest - cold_read) as f64 + read_too
+                }
+            };
+            share_out(rest, (wanted, read), (wanted_of_writes, write))
                 .ok_or_else(|| too_little(figures))?
         };
         let first_write = read_hot - shared;
@@ -103,18 +117,16 @@ impl Layout {
 }
 
 /// Extents that reads and writes sweep over, which together are all `rest`: what is wanted of
-/// each, as far as it moves so much.
+/// each, of writes by what is read, as far as it moves so much.
 fn share_out(
     rest: u64,
-    want_read: f64,
-    can_read: f64,
-    want_write: f64,
-    can_write: f64,
+    (want_read, can_read): (f64, f64),
+    (want_write, can_write): (impl Fn(u64) -> f64, f64),
 ) -> Option<(u64, u64)> {
     let whole = |extents: f64| extents.max(0.0).round().min(rest as f64) as u64;
     let (can_read, can_write) = (whole(can_read), whole(can_write));
     let read = whole(want_read).min(can_read);
-    let write = whole(want_write).max(rest - read).min(can_write);
+    let write = whole(want_write(read)).max(rest - read).min(can_write);
     let read = read.max(rest - write);
     (read <= can_read).then_some((read, write))
 }

@@ -24,6 +24,7 @@ pub mod shape;
 mod sweep;
 mod tilt;
 
+use ssdlab_base::quantity::Share;
 use ssdlab_base::{Fault, units::SECTOR_BYTES};
 
 use crate::generate::hints::Hints;
@@ -32,7 +33,7 @@ pub use catalogue::{catalogue, find, parse};
 pub use compare::Compared;
 use figures::{Figures, Targets};
 use generator::Requests;
-use shape::Shape;
+use shape::{Overlap, Shape};
 
 /// A synthetic workload in place of a trace.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,6 +130,23 @@ impl Twin {
     /// Its footprint in bytes.
     pub fn bytes(&self) -> u64 {
         self.sectors() * SECTOR_BYTES
+    }
+
+    /// The same workload, of what it reads so much written, too, as far as its footprint and what it
+    /// moves allow.
+    pub fn overlapping(&self, overlap: Share) -> Twin {
+        let parts = match &self.parts {
+            Parts::Alone(alone) => {
+                let mut shape = alone.shape.clone();
+                shape.overlap = Overlap { written: overlap, read: overlap };
+                shape.write.reach = None;
+                Parts::Alone(Box::new(Alone { shape, ..(**alone).clone() }))
+            }
+            Parts::Mix(members) => {
+                Parts::Mix(members.iter().map(|twin| twin.overlapping(overlap)).collect())
+            }
+        };
+        Twin { parts, ..self.clone() }
     }
 
     /// The same workload in so many requests: span, footprint and read set in proportion. It ends

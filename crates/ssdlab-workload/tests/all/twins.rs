@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ssdlab_base::quantity::Share;
 use ssdlab_workload::measure::{Measured, measure};
 use ssdlab_workload::twins::fit::{Trial, fit};
 use ssdlab_workload::twins::shape::Shape;
@@ -350,4 +351,20 @@ fn new_places_and_known_ones_stay_together() {
     };
     let (mixed, apart) = (turns(""), turns("new_run = 0.8\nknown_run = 0.8"));
     assert!(apart > mixed + 0.15, "{mixed} {apart}");
+}
+
+#[test]
+fn of_what_a_twin_reads_as_much_is_written_as_is_asked() {
+    for name in ["pv-read/hm0", "hire/stg1", "dlv/hm0", "hire/fin1"] {
+        let twin = find(name, None).unwrap().scaled(400_000);
+        for share in [0.0, 0.2, 0.4] {
+            let twin = twin.overlapping(Share::new(share));
+            let of = measured(&twin, 1);
+            let both = of.read_pages + of.write_pages - of.footprint_pages;
+            let found = both as f64 / of.read_pages as f64;
+            assert!((found - share).abs() < 0.01, "{name}: {found} of {share}");
+            let met = twin.compare(&of).iter().all(|one| one.off().abs() <= tolerance(&twin, one));
+            assert!(met, "{name}");
+        }
+    }
 }
