@@ -158,7 +158,8 @@ def example(scope: Scope) -> Jobs:
     """Return the worked example under HWS alone, and in the order of coming."""
     small = ("channels=4", "chips=1", "dies=1", "planes=1", "blocks=64", "pages=64")
     settings = [*(f"geometry.{one}" for one in small), f"timing.read={_READ * _UNIT_US}us"]
-    settings += [f"timing.program={2 * _UNIT_US}us"]
+    # All of its reads take one time.
+    settings += [f"timing.program={2 * _UNIT_US}us", "read=worst"]
     normal, strong = (f'{{name="{name}",step_volts={volts}}}' for name, volts in _STEPS.items())
     voltages = {WOO: [f"timing.voltages=[{normal},{strong}]"], BASE: []}
     return {
