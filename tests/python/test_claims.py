@@ -418,3 +418,10 @@ def test_traces_without_reads_are_told(ssdlab: Ssdlab, tmp_path: Path, system: s
         (folder / name).write_text(writes)
     done = ssdlab("reproduce", system, "--quick", "--traces", "traces", "--out", "ledger")
     assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("system", ["pa-ssd", "readguard"])
+def test_a_first_look_runs(ssdlab: Ssdlab, system: str) -> None:
+    done = ssdlab("reproduce", system, "--quick", "--out", "ledger")
+    assert done.code == 0, done.err
+    assert f"{COUNTS[system][1]} claims: " in done.out

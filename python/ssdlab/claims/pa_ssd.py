@@ -31,9 +31,6 @@ _REPLAYED, _REPLAYS = (BASE, LFS, QDS_US, QDS_UBS), 3
 _LOW = 2.0
 """Writes of a quarter are low below so many times those of LFS in the first."""
 
-_MOST_PAGES, _RANDOM = 8, 20_000
-"""Of writes to random places: pages of one at most, and how many there are."""
-
 Part = Result | ReplayResult
 
 
@@ -65,17 +62,6 @@ def _plan(scope: Scope, scheme: str, workload: str) -> Plan:
         options["replays"] = _REPLAYS
     name = scheme if scheme == BASE else f"pa-ssd/{scheme}"
     return scope.plan(DEVICE, name, f"pa-ssd/{workload}", **options)
-
-
-def of_pages(scope: Scope) -> Jobs:
-    """Return writes of one page to eight, to random places of the conventional drive."""
-    page = f"workload.kind=random workload.read_share=0 workload.requests={_RANDOM}".split()
-    return {
-        (str(count),): scope.plan(
-            DEVICE, BASE, "random", set=[*page, f'workload.sizes=["{8 * count}KiB"]']
-        )
-        for count in range(1, _MOST_PAGES + 1)
-    }
 
 
 def once(result: Result) -> Part:
@@ -194,12 +180,7 @@ def collections(runs: Runs) -> list[float]:
 
 def dominated(runs: Runs, scheme: str) -> list[float]:
     """Return the shares of DAP's writes by the type of their slowest page, in percent."""
-    return by_slowest(runs[scheme, "dap"])
-
-
-def by_slowest(result: Result) -> list[float]:
-    """Return the shares of writes by the type of their slowest page, in percent."""
-    counts = types(once(result)).dominated
+    counts = types(once(runs[scheme, "dap"])).dominated
     return [100 * count / sum(counts) for count in counts]
 
 

@@ -13,10 +13,8 @@ from ssdlab.claims.pa_ssd import (
     US,
     WORKLOADS,
     Part,
-    by_slowest,
     changes,
     dominated,
-    of_pages,
     quarters,
     success,
     under,
@@ -40,24 +38,6 @@ def _relative(runs: Runs, figure: Callable[[Part], float]) -> Rows:
             for scheme, each in found.items()
         }
     )
-
-
-@picture(
-    "pa-ssd",
-    "Fig. 5",
-    "Writes of so many pages by their slowest",
-    of_pages,
-    kind="shares",
-    y="Share of the writes",
-    number="~%",
-)
-def fig_5(runs: Runs) -> Rows:
-    """Shares of writes to random places whose slowest page is of each type, conventional drive."""
-    return [
-        (count, name, share / 100)
-        for (count,) in runs
-        for name, share in zip(PAGE_TYPES[3], by_slowest(runs[count,]), strict=True)
-    ]
 
 
 @picture("pa-ssd", "Fig. 9a", "Writes", under(BASE, *SCHEMES), kind="bars", y=_OF_CONVENTIONAL)
