@@ -133,7 +133,7 @@ def _of_mixes(
 
 
 _OWN = (RGFTL, NO_PREEMPTION, LAST_SEEN)
-_LATENCY = ("Mean latency", "Of reads that neither wait nor retry")
+_LATENCY = ("Mean latency over that without waits and retries", "Of the ideal")
 _of_mixes("Fig. 14", _LATENCY, (BASE, *_OWN), means, _ideal)
 _of_mixes("Fig. 15", ("99th percentile", "Of the baseline's"), _OWN, tails, tails)
 
