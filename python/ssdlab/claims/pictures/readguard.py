@@ -127,7 +127,7 @@ def _of_mixes(
                 )
             ]
 
-        rows.__doc__ = f"{title} of each application's reads on the {stage} drive. {y}."
+        rows.__doc__ = f"{title}: each application's reads on the {stage} drive."
         runs = mixes(BASE, *_OWN, stages=[stage])
         picture("readguard", f"{number}, {stage}", title, runs, kind="bars", y=y)(rows)
 
