@@ -2,6 +2,7 @@
 //! (`"45us"`, `"16KiB"`), named streams of chance, mathematics that gives the same bits on every
 //! machine, and the one-line error that a user sees.
 
+pub mod ahead;
 pub mod choice;
 pub mod fault;
 pub mod math;

@@ -7,16 +7,11 @@
 
 use ssdlab_base::SimTime;
 
-/// A moment and its slot, so that the lesser is the winner of a match.
-type Entry = u128;
+/// A moment, counted from the table's zero, and its slot in the lowest bits: the lesser is the winner of a match.
+type Entry = u64;
 
-fn entry(time: SimTime, slot: usize) -> Entry {
-    Entry::from(time.as_ns()) << 64 | slot as Entry
-}
-
-fn time(entry: Entry) -> SimTime {
-    SimTime::from_ns((entry >> 64) as u64)
-}
+/// That of every slot that is not set.
+const UNSET: Entry = Entry::MAX;
 
 /// A fixed number of timers and the earliest of them.
 #[derive(Clone, Debug)]
@@ -26,20 +21,20 @@ pub struct Timers {
     leaves: usize,
     /// The leaf of the slot that fires, whose way up is still to be replayed; else 0.
     fires: usize,
+    /// From when moments are counted, in nanoseconds: so that a moment and a slot fit into one word.
+    zero: u64,
+    /// Bits for the slot.
+    bits: u32,
 }
 
 impl Timers {
     /// `slots` timers, none of them set.
     pub fn new(slots: usize) -> Timers {
         let leaves = slots.next_power_of_two().max(2);
-        let mut tree = vec![0; 2 * leaves].into_boxed_slice();
-        for (slot, leaf) in tree[leaves..].iter_mut().enumerate() {
-            *leaf = entry(SimTime::NEVER, slot);
-        }
-        for node in (1..leaves).rev() {
-            tree[node] = tree[2 * node].min(tree[2 * node + 1]);
-        }
-        Timers { tree, leaves, fires: 0 }
+        // One bit more, so that no slot is that of an entry that is not set.
+        let bits = leaves.ilog2() + 1;
+        let tree = vec![UNSET; 2 * leaves].into_boxed_slice();
+        Timers { tree, leaves, fires: 0, zero: 0, bits }
     }
 
     /// The slot with the earliest moment, and that moment; `None` when no timer is set.
@@ -47,7 +42,7 @@ impl Timers {
     pub fn next(&self) -> Option<(SimTime, usize)> {
         debug_assert_eq!(self.fires, 0, "a slot still fires");
         let first = self.tree[1];
-        (time(first) != SimTime::NEVER).then_some((time(first), first as u64 as usize))
+        (first != UNSET).then(|| (self.moment(first), self.slot(first)))
     }
 
     /// Clears the slot with the earliest moment, which fires until [`Timers::fired`] or until it is set.
@@ -55,7 +50,7 @@ impl Timers {
     pub fn fire(&mut self) -> Option<(SimTime, usize)> {
         let (at, slot) = self.next()?;
         self.fires = self.leaves + slot;
-        self.tree[self.fires] = entry(SimTime::NEVER, slot);
+        self.tree[self.fires] = UNSET;
         Some((at, slot))
     }
 
@@ -71,17 +66,20 @@ impl Timers {
     #[inline]
     pub fn set(&mut self, slot: usize, at: SimTime) {
         let mut node = self.leaves + slot;
-        self.tree[node] = entry(at, slot);
+        let mut winner = self.entry(slot, at);
+        self.tree[node] = winner;
         if node == self.fires {
             return self.replay_fired();
         }
         while node > 1 {
-            let winner = self.tree[node].min(self.tree[node ^ 1]);
-            node >>= 1;
-            // A match whose result is what it was changes nothing further up.
-            if self.tree[node] == winner {
+            let won = self.tree[node / 2];
+            if self.slot(won) == slot {
+                winner = winner.min(self.tree[node ^ 1]);
+            } else if won <= winner {
+                // Who had won this match still wins it, and so nothing changes further up.
                 return;
             }
+            node /= 2;
             self.tree[node] = winner;
         }
     }
@@ -93,14 +91,64 @@ impl Timers {
         let mut winner = self.tree[node];
         while node > 1 {
             winner = winner.min(self.tree[node ^ 1]);
-            node >>= 1;
+            node /= 2;
             self.tree[node] = winner;
         }
     }
 
     /// The moment a slot is set to.
     pub fn get(&self, slot: usize) -> SimTime {
-        time(self.tree[self.leaves + slot])
+        match self.tree[self.leaves + slot] {
+            UNSET => SimTime::NEVER,
+            set => self.moment(set),
+        }
+    }
+
+    #[inline]
+    fn slot(&self, entry: Entry) -> usize {
+        (entry & ((1 << self.bits) - 1)) as usize
+    }
+
+    #[inline]
+    fn moment(&self, entry: Entry) -> SimTime {
+        SimTime::from_ns(self.zero + (entry >> self.bits))
+    }
+
+    /// Nanoseconds that an entry can tell.
+    #[inline]
+    fn range(&self) -> u64 {
+        1 << (Entry::BITS - self.bits)
+    }
+
+    #[inline]
+    fn entry(&mut self, slot: usize, at: SimTime) -> Entry {
+        if at == SimTime::NEVER {
+            return UNSET;
+        }
+        let mut since = at.as_ns() - self.zero;
+        if since >= self.range() {
+            since = self.count_anew(at.as_ns());
+        }
+        since << self.bits | slot as Entry
+    }
+
+    /// Counts moments from one that is long before the earliest that is set, and before this one; how long
+    /// that is before this one. Both are later than the present by the time of an operation at most.
+    #[cold]
+    fn count_anew(&mut self, at: u64) -> u64 {
+        let first = self.next_or_fired().map_or(u64::MAX, |first| first >> self.bits);
+        let later = first.min(at - self.zero).saturating_sub(self.range() / 2);
+        self.zero += later;
+        let entries = self.tree.iter_mut().filter(|entry| **entry != UNSET);
+        entries.for_each(|entry| *entry -= later << self.bits);
+        let since = at - self.zero;
+        assert!(since < self.range(), "timers set for moments that lie {since} ns apart");
+        since
+    }
+
+    /// The earliest entry, perhaps that of the slot which fires: not later than any other.
+    fn next_or_fired(&self) -> Option<Entry> {
+        Some(self.tree[1]).filter(|first| *first != UNSET)
     }
 }
 
@@ -113,11 +161,14 @@ mod tests {
         #[test]
         fn the_earliest_is_that_of_a_linear_search(
             slots in 1usize..70,
+            // How far apart: moments are never counted anew, or again and again.
+            unit in prop::sample::select(vec![1u64, 1 << 48]),
             // Some before which the first slot fires, and some before which it has fired.
             sets in prop::collection::vec((0usize..70, 0u64..40, 0u8..4), 0..300),
         ) {
             let mut timers = Timers::new(slots);
             let mut plain = vec![u64::MAX; slots];
+            let mut now = 0;
             for (slot, time, act) in sets {
                 let first = (0..slots).min_by_key(|&s| (plain[s], s)).unwrap();
                 if act < 3 {
@@ -127,11 +178,12 @@ mod tests {
                     prop_assert_eq!(timers.next(), expected);
                     if act == 0 {
                         prop_assert_eq!(timers.fire(), expected);
+                        now = if expected.is_some() { plain[first] } else { now + 100 * unit };
                         plain[first] = u64::MAX;
                     }
                 }
                 let slot = if time % 2 == 0 { first } else { slot % slots };
-                let time = if time >= 30 { u64::MAX } else { time };
+                let time = if time >= 30 { u64::MAX } else { now + time * unit };
                 timers.set(slot, SimTime::from_ns(time));
                 plain[slot] = time;
                 prop_assert_eq!(timers.get(slot).as_ns(), time);

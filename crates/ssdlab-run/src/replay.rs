@@ -232,6 +232,9 @@ impl<'a> Replay<'a> {
                 return Err(fault.got(at).expected(format!("at most {LATEST} after the first")));
             }
             let arrival = self.course.began + at;
+            if let Some(soon) = feed.soon() {
+                self.drive.expect(soon.lba, soon.sectors);
+            }
             self.run_to(arrival);
             self.warm_up(feed.given() - 1, arrival);
             self.arrive(request(feed.given() - 1, arrival, &record));
@@ -245,6 +248,9 @@ impl<'a> Replay<'a> {
 
     fn closed_loop(&mut self, outstanding: u32, feed: &mut Feed) -> Result<(), Fault> {
         while let Some(record) = feed.next()? {
+            if let Some(soon) = feed.soon() {
+                self.drive.expect(soon.lba, soon.sectors);
+            }
             while self.in_system >= u64::from(outstanding) {
                 if !self.step() {
                     return Err(self.stalled());

@@ -104,6 +104,12 @@ impl Feed {
         Ok(Some(record))
     }
 
+    /// A request that comes after the last one given and some more, if it has been read.
+    #[inline]
+    pub fn soon(&self) -> Option<&Record> {
+        self.batch.get(self.next + 1)
+    }
+
     /// Brings a request that reaches beyond the drive onto it.
     fn fold(&mut self, record: &mut Record) -> Result<(), Fault> {
         let length = u64::from(record.sectors);

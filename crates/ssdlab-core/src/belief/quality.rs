@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::choice;
+use ssdlab_base::{ahead, choice};
 use ssdlab_nand::BlockId;
 use ssdlab_nand::refusal::Refusal;
 
@@ -235,6 +235,12 @@ impl Quality {
             Source::LastSeen => self.seen[at] = retries,
             Source::Known => {}
         }
+    }
+
+    /// Asks for what will be noted of a block that is read soon.
+    #[inline]
+    pub fn expect(&self, block: BlockId) {
+        ahead::fetch(&self.reads, block.index());
     }
 
     /// A block was erased and has so many P/E cycles now, `counts_for` of them of this erase.

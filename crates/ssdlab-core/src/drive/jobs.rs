@@ -202,7 +202,7 @@ impl Drive {
             if running.cursor >= running.ahead {
                 let end = (running.cursor + AHEAD).min(self.geometry.pages as u16);
                 let ahead = [running.cursor, end].map(|at| page.0 + u32::from(at));
-                self.ftl.map.look_ahead(ahead[0]..ahead[1]);
+                self.ftl.map.expect_moves(ahead[0]..ahead[1]);
                 running.ahead = end;
             }
             for offset in running.cursor..self.geometry.pages as u16 {

@@ -28,7 +28,7 @@ pub use state::Media;
 use std::sync::Arc;
 
 use ssdlab_base::SimTime;
-use ssdlab_nand::{BlockId, Geometry, PlaneId};
+use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
 
 use crate::audit::Auditor;
 use crate::belief::grade::Grades;
@@ -237,6 +237,13 @@ impl Drive {
         self.serve_idle();
         self.look();
         Ok(())
+    }
+
+    /// Tells that a request for these sectors will come soon: what it will need is asked for, if it is there.
+    #[inline]
+    pub fn expect(&self, lba: u64, sectors: u32) {
+        let pages = self.geometry.pages_touched(lba, sectors.max(1));
+        self.ftl.map.expect(Lpn(pages.start as u32), (pages.end - pages.start) as u32);
     }
 
     /// Whether the queue takes a request now.

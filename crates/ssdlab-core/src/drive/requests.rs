@@ -161,9 +161,19 @@ impl Drive {
     pub(super) fn locate(&mut self, id: TxnId) -> Option<PlaneId> {
         let lpn = self.flash.txns[id].lpn;
         if let Some(ppn) = self.ftl.map.get(lpn) {
+            let block = self.geometry.block_of(ppn);
+            self.flash.cells.expect(block);
+            if let Some(quality) = &self.quality {
+                quality.expect(block);
+            }
             let txn = &mut self.flash.txns[id];
             (txn.ppn, txn.age) = (ppn, None);
             return Some(self.geometry.plane_of_page(ppn));
+        }
+        let txn = &self.flash.txns[id];
+        if txn.age.is_some() {
+            // It was looked up before, and lies where it did: nothing was written there since.
+            return Some(txn.plane);
         }
         if !self.counts_as_preloaded(lpn) {
             return None;

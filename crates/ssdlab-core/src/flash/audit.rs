@@ -130,6 +130,8 @@ impl Flash {
             ensure(counted, || format!("{plane:?} counts its waiting operations wrongly"))?;
         }
         for (id, unit) in (0..).map(UnitId).zip(&self.units) {
+            let waiting: u32 = self.planes_of(id).map(|p| self.lanes[p.index()].waiting()).sum();
+            ensure(waiting == unit.waiting, || format!("{id:?} counts what waits for it wrongly"))?;
             self.audit_unit(id, unit, now, census)
                 .map_err(|what| format!("unit {} ({:?}): {what}", id.0, unit.state))?;
         }

@@ -7,7 +7,7 @@ mod looks;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use ssdlab_base::Nanos;
+use ssdlab_base::{Nanos, ahead};
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::voltage::{VOLTAGES_MAX, Voltage};
@@ -144,6 +144,12 @@ impl Cells {
     /// holds nothing. What a controller knows too that stamps its blocks.
     pub fn stamp(&self, block: BlockId) -> Option<i64> {
         self.facts.blocks.get(block.index()).and_then(Past::born)
+    }
+
+    /// Asks for what happened to a block that will be read soon.
+    #[inline]
+    pub fn expect(&self, block: BlockId) {
+        ahead::fetch(&self.facts.blocks, block.index());
     }
 
     /// What happened to a block; nothing under flat physics.

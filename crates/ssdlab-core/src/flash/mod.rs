@@ -231,22 +231,20 @@ impl Flash {
     pub fn enqueue(&mut self, id: TxnId, rank: Rank, now: u64) {
         let txn = &mut self.txns[id];
         txn.lane = rank.lane(txn.kind);
-        txn.sibling = TxnId::NONE;
-        let plane = txn.plane;
-        self.note_wait(id, now);
-        self.lanes[plane.index()].push(&mut self.txns, id);
-        self.list(self.unit_of(plane));
-        self.look_again(self.unit_of(plane), now);
+        self.enqueue_again(id, now);
     }
 
     /// Puts a transaction back into its lane, before all that came later.
+    #[inline]
     pub fn enqueue_again(&mut self, id: TxnId, now: u64) {
         self.txns[id].sibling = TxnId::NONE;
         let plane = self.txns[id].plane;
+        let unit = self.unit_of(plane);
         self.note_wait(id, now);
         self.lanes[plane.index()].push(&mut self.txns, id);
-        self.list(self.unit_of(plane));
-        self.look_again(self.unit_of(plane), now);
+        self.units[unit.0 as usize].waiting += 1;
+        self.list(unit);
+        self.look_again(unit, now);
     }
 
     /// Remembers what the unit had given to each cause when this transaction began to wait.
@@ -323,10 +321,14 @@ impl Flash {
         }
         let mut best: Option<(u8, u64, PlaneId, u8)> = None;
         let first = unit.first_plane.0;
-        for plane in (first..first + unit.planes).map(PlaneId) {
-            let allowed = self.allowed(unit, plane);
-            let Some(lane) = self.lanes[plane.index()].first(&self.txns, allowed) else { continue };
-            let seq = self.txns[self.lanes[plane.index()].head(lane)].seq;
+        let planes = if unit.waiting == 0 { 0 } else { unit.planes };
+        for plane in (first..first + planes).map(PlaneId) {
+            let lanes = &self.lanes[plane.index()];
+            if lanes.waiting() == 0 {
+                continue;
+            }
+            let Some(lane) = lanes.first(&self.txns, self.allowed(unit, plane)) else { continue };
+            let seq = self.txns[lanes.head(lane)].seq;
             let candidate = (lane >> 1, seq, plane, lane);
             if best.is_none_or(|(rank, first, ..)| (lane >> 1, seq) < (rank, first)) {
                 best = Some(candidate);
@@ -387,6 +389,7 @@ impl Flash {
     /// Takes the first transaction of a plane's lane.
     #[inline]
     pub fn pop(&mut self, plane: PlaneId, lane: u8) -> TxnId {
+        self.units[self.unit_of[plane.index()] as usize].waiting -= 1;
         self.lanes[plane.index()].pop(&self.txns, lane).expect("a lane that has a head")
     }
 

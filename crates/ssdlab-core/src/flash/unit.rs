@@ -124,6 +124,8 @@ pub struct Unit {
     pub first_plane: PlaneId,
     pub planes: u32,
     pub channel: u16,
+    /// Transactions in the queues of its planes.
+    pub waiting: u32,
     /// Whether it is listed as waiting to be served.
     pub listed: bool,
     /// What the operation in service is for, and since when it is counted.
@@ -151,6 +153,7 @@ impl Unit {
             first_plane,
             planes,
             channel,
+            waiting: 0,
             listed: false,
             cause: Cause::Host,
             since: 0,

@@ -5,10 +5,10 @@
 //! only for what is touched. A physical page is valid if the logical page it was written for still
 //! points at it: overwriting therefore touches no second table.
 
-use std::hint;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
+use ssdlab_base::ahead;
 use ssdlab_nand::{Lpn, Ppn};
 
 /// The page map in both directions.
@@ -136,12 +136,37 @@ impl Map {
         Some(old)
     }
 
-    /// Looks up where what these physical pages hold lies: whoever moves it will find it near. Here no look-up
-    /// waits for the one before.
-    pub fn look_ahead(&self, pages: Range<u32>) {
+    /// Asks for the entry of the physical page that a logical page will leave soon.
+    #[inline]
+    pub fn expect_overwrite(&self, lpn: Lpn) {
+        if let Some(old) = self.get(lpn) {
+            ahead::fetch(&self.reverse, old.index());
+        }
+    }
+
+    /// Asks for the entries of what these physical pages hold, which will be moved soon.
+    pub fn expect_moves(&self, pages: Range<u32>) {
         let held = self.reverse[pages.start as usize..pages.end as usize].iter();
         let held = held.filter_map(|entry| entry.checked_sub(1));
-        hint::black_box(held.fold(0, |all, lpn| all ^ self.forward[lpn as usize]));
+        held.for_each(|lpn| ahead::fetch(&self.forward, lpn as usize));
+    }
+
+    /// Asks for the entries of logical pages that will be looked up soon, of the first of them if they are many.
+    #[inline]
+    pub fn expect(&self, first: Lpn, pages: u32) {
+        /// Entries in a line of memory, and the most lines that are worth asking for.
+        const LINE: usize = 16;
+        const LINES: usize = 4;
+        let end = first.index() + pages as usize;
+        for lpn in (first.index()..end).step_by(LINE).take(LINES) {
+            ahead::fetch(&self.forward, lpn);
+        }
+        if !self.sectors.is_empty() {
+            (first.index()..end)
+                .step_by(LINE / 2)
+                .take(LINES)
+                .for_each(|lpn| ahead::fetch(&self.sectors, lpn));
+        }
     }
 
     /// What so many physical pages hold each, to be written side by side by [`Holds::hold`].

@@ -4,7 +4,6 @@
 //! writer, and those that wait for them. It holds no more pages than there are operations, so it
 //! stays in the processor's cache.
 
-use ssdlab_base::rng::mix;
 use ssdlab_nand::Lpn;
 
 use crate::account::OpKind;
@@ -116,7 +115,9 @@ impl Hazards {
 
     #[inline]
     fn home(&self, lpn: u32) -> usize {
-        mix(u64::from(lpn)) as usize & (self.table.len() - 1)
+        // Fibonacci hashing: pages side by side, the most frequent case, fall far apart.
+        let spread = u64::from(lpn).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (spread >> 32) as usize & (self.table.len() - 1)
     }
 
     /// The slot of a page, or the vacant one where it would be.

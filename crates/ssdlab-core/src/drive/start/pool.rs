@@ -204,7 +204,7 @@ impl Pool {
     fn carry_out(&mut self, job: Job) {
         self.ftl.begin_collection(job.block);
         let first = self.geometry.page(job.block, ssdlab_nand::PageInBlock(0)).0;
-        self.ftl.map.look_ahead(first..first + self.geometry.pages);
+        self.ftl.map.expect_moves(first..first + self.geometry.pages);
         for page in 0..self.geometry.pages as u16 {
             let from = self.geometry.page(job.block, ssdlab_nand::PageInBlock(page));
             if let Some(lpn) = self.ftl.map.valid(from) {
