@@ -290,7 +290,9 @@ impl Drive {
         self.now = next.as_ns();
         if flash == next {
             self.flash.fire();
-            self.hear();
+            if self.flash.has_told() {
+                self.hear();
+            }
         } else {
             self.flash.all_fired(next);
             match buffer == next {
@@ -298,7 +300,9 @@ impl Drive {
                 false => self.round(),
             }
         }
-        self.serve_idle();
+        if self.flash.has_idle() || self.flash.has_told() || self.holds_back() {
+            self.serve_idle();
+        }
         self.flash.fired();
         self.look();
         true

@@ -182,8 +182,11 @@ impl Flash {
 
     /// Whether a host read of a higher rank than this waits for a unit.
     fn higher_read_waits(&self, unit: &Unit, rank: Rank) -> bool {
-        let planes = unit.first_plane.0..unit.first_plane.0 + unit.planes;
         let reads = Rank::HOST_READS & rank.higher();
+        if reads == 0 || unit.waiting == 0 {
+            return false;
+        }
+        let planes = unit.first_plane.0..unit.first_plane.0 + unit.planes;
         planes.into_iter().any(|plane| self.lanes[plane as usize].any(reads))
     }
 

@@ -197,6 +197,12 @@ impl Flash {
         !self.events.is_empty()
     }
 
+    /// Whether there is one to take.
+    #[inline]
+    pub fn has_idle(&self) -> bool {
+        !self.idle.is_empty()
+    }
+
     /// A unit that became free or was given work while free.
     #[inline]
     pub fn take_idle(&mut self) -> Option<UnitId> {
