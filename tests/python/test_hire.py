@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from random import Random
@@ -188,6 +189,15 @@ def test_what_pages_are_used_for_is_told_without_a_scheme_that_asks(trace: Path)
     assert voltages(run).each[1].programs == 0
 
 
+def test_a_drive_that_was_written_before_has_no_first_pass_and_says_so(trace: Path) -> None:
+    fresh = plan("hire", trace)
+    steady = ssdlab.compare([fresh, replace(fresh, precondition="steady")])
+    told = ["there was no first pass of the workload" in " ".join(run.remarks) for run in steady]
+    assert told == [False, True]
+    read = [next(kind for kind in voltages(run).each if kind.name == "boosted") for run in steady]
+    assert read[1].reads < read[0].reads
+
+
 def test_a_drive_that_is_stepped_by_hand_was_programmed_so_too() -> None:
     full = {**SMALL, "start.fill": "50%"}
     for scheme, sense, transfer in [("baseline", 90, 80), ("hvc", 30, 40), ("lvc", 210, 100)]:
@@ -200,9 +210,9 @@ def test_a_drive_that_is_stepped_by_hand_was_programmed_so_too() -> None:
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("buffer.size=0B", "belief.hotness: expected no such setting without a buffer"),
+        ("buffer.size=0B", "without a buffer to learn from: buffer.size is 0B"),
         ('program=[{by_hotness={mixed="high"}}]', 'program.by_hotness.mixed: got "high", expected'),
-        ("belief.hotness.buffer.above=1", "a share from 50 % to below 100 %, which none is above"),
+        ("belief.hotness.buffer.above=1", "a share from 50% to below 100%"),
         (
             'program=["by_hotness","by_class"]',
             "expected no such setting behind a link that answers",

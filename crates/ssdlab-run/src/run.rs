@@ -74,6 +74,12 @@ fn run_one(
     let mut remarks = Vec::new();
     let Some((mut drive, settled)) = set_up(prepared, control, progress)? else { return Ok(None) };
     tell_heat(prepared, &mut drive, control)?;
+    if drive.goes_unrehearsed() {
+        let what = "belief.hotness.buffer.preload = \"classified\": there was no first pass of the workload";
+        let why =
+            "the drive was written before, which taught it what its pages are and programmed them";
+        remarks.push(format!("{what}: {why}"));
+    }
     rehearse(prepared, &mut drive, control)?;
     lay_down_footprint(prepared, &mut drive, control)?;
     if control.stop.load(Ordering::Relaxed) {

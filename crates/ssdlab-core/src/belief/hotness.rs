@@ -65,8 +65,8 @@ impl HotnessChoice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HotnessConfig {
-    /// The share of a page's uses in the buffer above which it is read-hot, or write-hot. Default: 0.95.
-    /// Source: HIRE, section 3.1 (w).
+    /// The share of a page's uses in the buffer above which it is read-hot, or write-hot: from 50 % to below
+    /// 100 %. Default: 0.95. Source: HIRE, section 3.1 (w).
     pub above: Share,
     /// Where the counters of a buffered page stop. Default: 255. Source: HIRE, section 3.3 (Nh); assumed.
     #[schemars(range(min = 1))]
@@ -104,7 +104,7 @@ impl HotnessConfig {
     /// The first value that is out of its range.
     pub fn check(&self) -> Result<(), Refusal> {
         if !(0.5..1.0).contains(&self.above.get()) {
-            let expected = "a share from 50 % to below 100 %, which none is above";
+            let expected = "a share from 50% to below 100%";
             return Err(Refusal::new("belief.hotness.buffer.above", self.above, expected));
         }
         match self.most_uses {
@@ -221,7 +221,8 @@ impl HotPages {
     /// Bits of the counters of so many buffered pages, and of the classes in the page map. Source: HIRE,
     /// section 3.3.
     pub fn metadata_bits(&self, buffered: u32) -> [(&'static str, u64); 2] {
-        let counter = u64::from(u32::from(self.most_uses).next_power_of_two().ilog2());
+        // Of the numbers from 0 to the most uses.
+        let counter = u64::from(u16::BITS - self.most_uses.leading_zeros());
         [
             ("buffer_uses", 2 * counter * u64::from(buffered)),
             ("page_hotness", 2 * self.of.len() as u64),
@@ -259,6 +260,10 @@ mod tests {
         uses.count(false);
         assert_eq!(uses.reads, u16::MAX);
         assert_eq!(pages.metadata_bits(100), [("buffer_uses", 800), ("page_hotness", 2000)]);
+        for (most_uses, bits) in [(1, 1), (16, 5), (255, 8)] {
+            let config = HotnessConfig { most_uses, ..HotnessConfig::default() };
+            assert_eq!(HotPages::new(&config, 0).metadata_bits(1)[0].1, 2 * bits);
+        }
     }
 
     #[test]

@@ -28,6 +28,7 @@ const NORMAL: &str = "as long as no link of `program` chooses another voltage th
 const ALIKE: &str = "without program = [\"by_hotness\"]: all pages are programmed alike";
 const UNASKED: &str = "behind a link that answers for every page";
 const NO_BUFFER: &str = "without a buffer";
+const UNLEARNED: &str = "without a buffer to learn from: buffer.size is 0B";
 
 /// Refuses keys that are set where they have no effect, if they were `typed`.
 pub(super) fn check_effects(
@@ -183,7 +184,7 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             unasked,
             "where nobody asks for it: without ftl.opens = \"fewest_retries\" and tend.inversions",
         ),
-        ("belief.hotness", hotness, config.buffer.size.get() == 0, NO_BUFFER),
+        ("belief.hotness", hotness, config.buffer.size.get() == 0, UNLEARNED),
         ("belief.hotness.buffer.preload", rewrite, !by_hotness(config), ALIKE),
         ("belief.grade.measured.scope", scope, stays, "without tend.read_hot"),
         ("belief.grade.measured.growth", growth, !predicts, "without ftl.opens = \"healthiest\""),

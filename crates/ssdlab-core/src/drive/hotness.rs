@@ -23,9 +23,9 @@ pub struct Rehearsal {
 }
 
 impl Drive {
-    /// What a page is mostly used for, where that is known.
+    /// What a page is mostly used for, where that is learned.
     #[inline]
-    pub(super) fn hotness_of(&self, lpn: Lpn) -> Option<Hotness> {
+    pub fn hotness_of(&self, lpn: Lpn) -> Option<Hotness> {
         self.hot.as_ref().map(|hot| hot.of(lpn))
     }
 
@@ -68,14 +68,27 @@ impl Drive {
 
     /// A first pass of the workload, if what pages are used for is to be known from the start.
     pub fn rehearsal(&self) -> Option<Rehearsal> {
-        let config = self.resolved.config.belief.hotness.get()?;
         let buffer = Buffer::new(&self.resolved)?;
-        // A state that knows of its pages has learned it from what was done with them.
-        let unknown = self.hot.as_ref().is_some_and(|hot| hot.is_blank());
-        (unknown && config.preload == HotPreload::Classified).then(|| Rehearsal {
+        (self.wants_rehearsal() && !self.knows_pages()).then(|| Rehearsal {
             buffer,
             evict: Evict::build(&self.resolved.config.evict, &self.resolved.setup()),
         })
+    }
+
+    /// Whether what pages are used for is to be known from the start.
+    fn wants_rehearsal(&self) -> bool {
+        let hotness = self.resolved.config.belief.hotness.get();
+        hotness.is_some_and(|hotness| hotness.preload == HotPreload::Classified)
+    }
+
+    /// Whether it has learned of its pages already, from what was done with them.
+    fn knows_pages(&self) -> bool {
+        self.hot.as_ref().is_some_and(|hot| !hot.is_blank())
+    }
+
+    /// Whether there is no first pass although it is asked for: the drive was written before.
+    pub fn goes_unrehearsed(&self) -> bool {
+        self.wants_rehearsal() && self.knows_pages()
     }
 
     /// The next request of the first pass: an operation on these sectors.
