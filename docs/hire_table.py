@@ -206,7 +206,8 @@ def swept(study: Study, key: str, values: Sequence[str], *, of_base: bool) -> It
     heads = [f"`{key}`", "hits", "left read-hot / mixed / write-hot"]
     heads += [f"reads: {name}" for name in READS] + [f"wear: {name}" for name in WEAR]
     yield from grid([*heads, f"faster, of {len(WORKLOADS)}", "programs"], rows)
-    yield from [f"Means are over {len(common)} workloads.", ""]
+    told = f"Means are over {len(common)} workloads: those that program something under every value."
+    yield from [told, ""]
 
 
 def of_sizes(study: Study) -> Iterator[str]:
