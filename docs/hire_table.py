@@ -206,8 +206,8 @@ def swept(study: Study, key: str, values: Sequence[str], *, of_base: bool) -> It
     heads = [f"`{key}`", "hits", "left read-hot / mixed / write-hot"]
     heads += [f"reads: {name}" for name in READS] + [f"wear: {name}" for name in WEAR]
     yield from grid([*heads, f"faster, of {len(WORKLOADS)}", "programs"], rows)
-    told = f"Means are over {len(common)} workloads: those that program something under every value."
-    yield from [told, ""]
+    which = "those that program something under every value"
+    yield from [f"Means are over {len(common)} workloads: {which}.", ""]
 
 
 def of_sizes(study: Study) -> Iterator[str]:
