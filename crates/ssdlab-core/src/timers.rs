@@ -136,7 +136,11 @@ impl Timers {
     /// that is before this one. Both are later than the present by the time of an operation at most.
     #[cold]
     fn count_anew(&mut self, at: u64) -> u64 {
-        let first = self.next_or_fired().map_or(u64::MAX, |first| first >> self.bits);
+        // Perhaps that of the slot that fires, which is not later than any other.
+        let first = match self.tree[1] {
+            UNSET => u64::MAX,
+            first => first >> self.bits,
+        };
         let later = first.min(at - self.zero).saturating_sub(self.range() / 2);
         self.zero += later;
         let entries = self.tree.iter_mut().filter(|entry| **entry != UNSET);
@@ -144,11 +148,6 @@ impl Timers {
         let since = at - self.zero;
         assert!(since < self.range(), "timers set for moments that lie {since} ns apart");
         since
-    }
-
-    /// The earliest entry, perhaps that of the slot which fires: not later than any other.
-    fn next_or_fired(&self) -> Option<Entry> {
-        Some(self.tree[1]).filter(|first| *first != UNSET)
     }
 }
 
@@ -188,6 +187,17 @@ mod tests {
                 plain[slot] = time;
                 prop_assert_eq!(timers.get(slot).as_ns(), time);
             }
+        }
+    }
+    #[test]
+    fn nothing_happens_for_years_and_then_something() {
+        let mut timers = Timers::new(80);
+        let moments = [1, 1 << 61, (1 << 61) + 5, 3 << 61].map(SimTime::from_ns);
+        for (slot, at) in moments.into_iter().enumerate() {
+            timers.set(slot, at);
+            assert_eq!(timers.fire(), Some((at, slot)));
+            timers.fired();
+            assert_eq!(timers.next(), None);
         }
     }
 }

@@ -232,9 +232,7 @@ impl<'a> Replay<'a> {
                 return Err(fault.got(at).expected(format!("at most {LATEST} after the first")));
             }
             let arrival = self.course.began + at;
-            if let Some(soon) = feed.soon() {
-                self.drive.expect(soon.lba, soon.sectors);
-            }
+            self.look_ahead(feed);
             self.run_to(arrival);
             self.warm_up(feed.given() - 1, arrival);
             self.arrive(request(feed.given() - 1, arrival, &record));
@@ -248,9 +246,7 @@ impl<'a> Replay<'a> {
 
     fn closed_loop(&mut self, outstanding: u32, feed: &mut Feed) -> Result<(), Fault> {
         while let Some(record) = feed.next()? {
-            if let Some(soon) = feed.soon() {
-                self.drive.expect(soon.lba, soon.sectors);
-            }
+            self.look_ahead(feed);
             while self.in_system >= u64::from(outstanding) {
                 if !self.step() {
                     return Err(self.stalled());
@@ -265,6 +261,14 @@ impl<'a> Replay<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Tells the drive of a request that comes soon.
+    #[inline]
+    fn look_ahead(&self, feed: &Feed) {
+        if let Some(soon) = feed.soon() {
+            self.drive.expect(soon.lba, soon.sectors);
+        }
     }
 
     /// Begins the statistics when what is left out of them is over.

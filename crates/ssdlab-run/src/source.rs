@@ -104,7 +104,7 @@ impl Feed {
         Ok(Some(record))
     }
 
-    /// A request that comes after the last one given and some more, if it has been read.
+    /// The request after the next one, if it has been read, as it was read: perhaps not on the drive.
     #[inline]
     pub fn soon(&self) -> Option<&Record> {
         self.batch.get(self.next + 1)

@@ -330,9 +330,6 @@ impl Flash {
         let planes = if unit.waiting == 0 { 0 } else { unit.planes };
         for plane in (first..first + planes).map(PlaneId) {
             let lanes = &self.lanes[plane.index()];
-            if lanes.waiting() == 0 {
-                continue;
-            }
             let Some(lane) = lanes.first(&self.txns, self.allowed(unit, plane)) else { continue };
             let seq = self.txns[lanes.head(lane)].seq;
             let candidate = (lane >> 1, seq, plane, lane);

@@ -157,16 +157,12 @@ impl Map {
         /// Entries in a line of memory, and the most lines that are worth asking for.
         const LINE: usize = 16;
         const LINES: usize = 4;
-        let end = first.index() + pages as usize;
-        for lpn in (first.index()..end).step_by(LINE).take(LINES) {
-            ahead::fetch(&self.forward, lpn);
-        }
-        if !self.sectors.is_empty() {
-            (first.index()..end)
-                .step_by(LINE / 2)
-                .take(LINES)
-                .for_each(|lpn| ahead::fetch(&self.sectors, lpn));
-        }
+        let lpns = first.index()..first.index() + pages as usize;
+        let entries = lpns.clone().step_by(LINE).take(LINES);
+        entries.for_each(|lpn| ahead::fetch(&self.forward, lpn));
+        // What is kept of sectors is twice as wide.
+        let kept = lpns.step_by(LINE / 2).take(LINES);
+        kept.for_each(|lpn| ahead::fetch(&self.sectors, lpn));
     }
 
     /// What so many physical pages hold each, to be written side by side by [`Holds::hold`].
