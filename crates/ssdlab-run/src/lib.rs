@@ -5,6 +5,7 @@
 
 pub mod chips;
 pub mod control;
+mod feed;
 mod files;
 pub mod hand;
 #[cfg(test)]

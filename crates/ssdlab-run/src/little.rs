@@ -1,11 +1,11 @@
 //! Little's law: requests in the system integrated over time are the sum of all latencies.
 
 use crate::control::Control;
+use crate::feed::Feed;
 use crate::observe::Observer;
 use crate::plan::Plan;
 use crate::replay::{Course, Replay};
 use crate::setup::set_up;
-use crate::source::Feed;
 
 const SMALL: &[&str] = &[
     "geometry.channels=2",

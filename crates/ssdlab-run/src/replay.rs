@@ -14,10 +14,11 @@ use ssdlab_core::{Completion, Drive, Refused, Request};
 use ssdlab_workload::Record;
 
 use crate::control::{Control, Progress};
+use crate::feed::Feed;
 use crate::observe::Observer;
 use crate::plan::{Prepared, Warmup};
 use crate::result::ReplayResult;
-use crate::source::{Feed, op};
+use crate::source::op;
 
 /// What the replay itself measures.
 #[derive(Clone, Debug, Default)]
@@ -74,9 +75,6 @@ pub struct Replay<'a> {
     looked_at: u64,
     observer: Observer,
 }
-
-/// The latest arrival: as much time again is left for what it waits for.
-const LATEST: Nanos = Nanos::from_ns(1 << 61);
 
 /// Requests between two looks at whether the run is to stop.
 const LOOK: u64 = 1 << 12;
@@ -171,7 +169,7 @@ impl<'a> Replay<'a> {
     /// Replays the feed's requests once, until the last of them has ended.
     fn once(&mut self, prepared: &Prepared, feed: &mut Feed) -> Result<(), Fault> {
         match prepared.plan.closed {
-            None => self.open_loop(prepared.time_scale, feed)?,
+            None => self.open_loop(feed)?,
             Some(outstanding) => self.closed_loop(outstanding, feed)?,
         }
         self.course.backlog = self.in_system;
@@ -221,17 +219,9 @@ impl<'a> Replay<'a> {
         Err(internal(&what))
     }
 
-    fn open_loop(&mut self, scale: f64, feed: &mut Feed) -> Result<(), Fault> {
+    fn open_loop(&mut self, feed: &mut Feed) -> Result<(), Fault> {
         while let Some(record) = feed.next()? {
-            let at = match scale == 1.0 {
-                true => record.at,
-                false => Nanos::from_ns((record.at.as_ns() as f64 * scale).round() as u64),
-            };
-            if at > LATEST {
-                let fault = feed.fault("an arrival too late to simulate");
-                return Err(fault.got(at).expected(format!("at most {LATEST} after the first")));
-            }
-            let arrival = self.course.began + at;
+            let arrival = self.course.began + record.at;
             self.look_ahead(feed);
             self.run_to(arrival);
             self.warm_up(feed.given() - 1, arrival);

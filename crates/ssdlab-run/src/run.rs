@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ssdlab_base::Fault;
 
 use crate::control::{Control, Progress};
+use crate::feed::Feed;
 use crate::mix;
 use crate::observe::Observer;
 use crate::plan::{Plan, Prepared};
 use crate::replay::Replay;
 use crate::result::{RunResult, Watch};
 use crate::setup::{lay_down_footprint, rehearse, set_up, tell_heat};
-use crate::source::Feed;
+use crate::source::Requests;
 
 /// Runs every plan, `jobs` at a time; the results are in the order of the plans, whatever the
 /// number of jobs, and `None` for a plan that was stopped before its run began. `control` must
@@ -31,7 +32,7 @@ pub fn run_all(
     }
     // A trace that cannot be read is found before another plan has run for an hour.
     for plan in &prepared {
-        Feed::open(plan, &mut Vec::new())?;
+        Requests::open(plan, &mut Vec::new())?;
     }
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Result<Option<RunResult>, Fault>>> =
@@ -95,7 +96,8 @@ fn run_one(
     let replay = Replay::new(&mut drive, prepared.warmup, control, progress, observer);
     let (course, observer) = replay.run(prepared, &mut feed)?;
     let looped = watch.elapsed() - ready;
-    remarks.extend(feed.doubts());
+    let requests = feed.end();
+    remarks.extend(requests.source().doubts());
     let by_priority = prepared.resolved.config.belief.grade.by_priority();
     if drive.counts_reads() && !by_priority && drive.blocks_apart() == 0 {
         let blocks = prepared.resolved.geometry().blocks;
@@ -107,9 +109,9 @@ fn run_one(
         let last = course.replays.len();
         remarks.push(format!("--until-worn was given up after replay {last}: {why}"));
     }
-    remarks.extend(prepared.doubt_of_hints(feed.is_hinted()));
+    remarks.extend(prepared.doubt_of_hints(requests.hinted));
     let mut result =
-        RunResult::new(prepared, &drive, &course, &feed, settled, remarks, (ready, looped))?;
+        RunResult::new(prepared, &drive, &course, &requests, settled, remarks, (ready, looped))?;
     result.workload = result.provenance.workload(result.workload);
     let mut about = result.provenance.about();
     about.push(("workload", result.workload.clone()));

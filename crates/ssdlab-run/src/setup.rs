@@ -18,7 +18,7 @@ use crate::files::NewFile;
 use crate::mix;
 use crate::plan::{Plan, Prepared};
 use crate::precondition::{self, Settled};
-use crate::source::{Feed, op};
+use crate::source::{Requests, op};
 use crate::state::{self, Header};
 use crate::tenants;
 
@@ -122,9 +122,6 @@ fn drawn(prepared: &Prepared, tenants: Vec<Tenant>, control: &Control) -> Option
     std::panic::resume_unwind(panic)
 }
 
-/// Requests of that pass between two looks at whether to stop.
-pub(crate) const LOOK: u64 = 1 << 12;
-
 /// Tells the drive's placement how often the workload reads and writes each page, if it asks.
 ///
 /// # Errors
@@ -137,24 +134,23 @@ pub(crate) fn tell_heat(
     if !drive.wants_heat() {
         return Ok(());
     }
-    let mut feed = Feed::open(prepared, &mut Vec::new())?;
     let geometry = prepared.resolved.geometry();
     let pages = drive.resolved().logical_pages as usize;
     let mut heat = Heat { reads: vec![0; pages], writes: vec![0; pages] };
-    while let Some(record) = feed.next()? {
-        if feed.given().is_multiple_of(LOOK) && control.stop.load(Ordering::Relaxed) {
-            return Ok(());
-        }
+    let all = Requests::open(prepared, &mut Vec::new())?.each(control, |record| {
         let counts = match record.op {
             Op::Read => &mut heat.reads,
             Op::Write => &mut heat.writes,
-            _ => continue,
+            _ => return Ok(()),
         };
         let touched = geometry.pages_touched(record.lba, record.sectors);
         let counts = &mut counts[touched.start as usize..touched.end as usize];
         counts.iter_mut().for_each(|count| *count = count.saturating_add(1));
+        Ok(())
+    })?;
+    if all {
+        drive.know(&heat);
     }
-    drive.know(&heat);
     Ok(())
 }
 
@@ -169,12 +165,12 @@ pub(crate) fn rehearse(
     control: &Control,
 ) -> Result<(), Fault> {
     if let Some(mut rehearsal) = drive.rehearsal() {
-        let mut feed = Feed::open(prepared, &mut Vec::new())?;
-        while let Some(record) = feed.next()? {
-            if feed.given().is_multiple_of(LOOK) && control.stop.load(Ordering::Relaxed) {
-                return Ok(());
-            }
+        let all = Requests::open(prepared, &mut Vec::new())?.each(control, |record| {
             drive.rehearse(&mut rehearsal, op(record.op), record.lba, record.sectors);
+            Ok(())
+        })?;
+        if !all {
+            return Ok(());
         }
         drive.rehearsed(rehearsal);
     }
@@ -202,16 +198,12 @@ pub(crate) fn lay_down_footprint(
     if prepared.resolved.config.start.preload != Preload::Footprint {
         return Ok(());
     }
-    let mut feed = Feed::open(prepared, &mut Vec::new())?;
     let geometry = prepared.resolved.geometry();
     let pages = drive.resolved().logical_pages as usize;
     let mut seen = vec![0u64; pages.div_ceil(64)];
-    while let Some(record) = feed.next()? {
-        if feed.given().is_multiple_of(LOOK) && control.stop.load(Ordering::Relaxed) {
-            return Ok(());
-        }
+    Requests::open(prepared, &mut Vec::new())?.each(control, |record| {
         if record.op != Op::Read {
-            continue;
+            return Ok(());
         }
         for page in geometry.pages_touched(record.lba, record.sectors) {
             let (word, bit) = (page as usize / 64, 1 << (page % 64));
@@ -220,9 +212,10 @@ pub(crate) fn lay_down_footprint(
             }
             seen[word] |= bit;
             if !drive.lay_down(page as u32) {
-                return Err(feed.fault("a footprint that the drive cannot hold"));
+                return Err("a footprint that the drive cannot hold");
             }
         }
-    }
+        Ok(())
+    })?;
     Ok(())
 }

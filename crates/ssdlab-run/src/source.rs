@@ -1,120 +1,139 @@
 //! Where requests come from: a trace, a twin or a generator, fitted to the drive.
 
-use ssdlab_base::Fault;
+use std::sync::atomic::Ordering;
+
+use ssdlab_base::{Fault, Nanos};
 use ssdlab_workload::{Format, Generator, Op, Record, Source, Trace, open_with, parse_spec};
 
+use crate::control::Control;
 use crate::plan::Prepared;
 use crate::twin;
 
-/// Requests in batches, each of them on the drive.
-pub struct Feed {
+/// Records read at a time.
+const BATCH: usize = 4096;
+/// The latest arrival: as much time again is left for what it waits for.
+const LATEST: Nanos = Nanos::from_ns(1 << 61);
+
+/// The requests of a plan in batches, each of them on the drive and at the time when it is to arrive.
+pub struct Requests {
     source: Box<dyn Source>,
-    batch: Vec<Record>,
-    next: usize,
-    given: u64,
-    /// Requests given before this replay, and how many replays there were and will be.
-    before: u64,
-    replay: u32,
-    replays: u32,
-    limit: u64,
+    /// Requests that may still be read.
+    left: u64,
+    /// What times are multiplied by; `None` where they do not count.
+    scale: Option<f64>,
     sectors: u64,
     queues: u8,
     fit: bool,
+    /// What is wrong with the request after the last one that was read.
+    wrong: Option<Fault>,
     /// Whether any request carried a latency hint.
-    hinted: bool,
+    pub hinted: bool,
     /// Requests whose address was folded into the drive.
     pub folded: u64,
     /// Requests that reached over the drive's end and were moved to end there.
     pub clamped: u64,
 }
 
-/// Records read at a time.
-const BATCH: usize = 4096;
-
-impl Feed {
+impl Requests {
     /// The requests of a plan, from the first; what the user should know of how they are read is
     /// added to `remarks`.
     ///
     /// # Errors
     /// When the trace cannot be read.
-    pub fn open(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Feed, Fault> {
-        Ok(Feed {
+    pub fn open(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Requests, Fault> {
+        Ok(Requests {
             source: source_of(prepared, remarks)?,
-            batch: Vec::with_capacity(BATCH),
-            next: 0,
-            given: 0,
-            before: 0,
-            replay: 0,
-            replays: prepared.replays,
-            limit: prepared.plan.limit.unwrap_or(u64::MAX),
+            left: prepared.plan.limit.unwrap_or(u64::MAX),
+            scale: prepared.plan.closed.is_none().then_some(prepared.time_scale),
             sectors: prepared.resolved.sectors(),
             queues: prepared.resolved.config.host.queues,
             fit: prepared.plan.fit,
+            wrong: None,
             hinted: false,
             folded: 0,
             clamped: 0,
         })
     }
 
-    /// Begins the next replay, with the first request again; false if there was the last one.
+    /// The next requests in place of what `batch` holds; none at the end.
     ///
     /// # Errors
-    /// When the trace can no longer be read.
-    pub fn again(&mut self, prepared: &Prepared) -> Result<bool, Fault> {
-        if self.replay + 1 == self.replays {
-            return Ok(false);
+    /// When the trace is wrong, or a request comes too late, or does not lie on the drive and is not to be
+    /// folded. All requests before it are given first.
+    pub fn read(&mut self, batch: &mut Vec<Record>) -> Result<(), Fault> {
+        batch.clear();
+        if let Some(wrong) = self.wrong.take() {
+            return Err(wrong);
         }
-        self.source = source_of(prepared, &mut Vec::new())?;
-        self.batch.clear();
-        (self.next, self.before) = (0, self.given);
-        (self.folded, self.clamped) = (0, 0);
-        self.replay += 1;
-        Ok(true)
+        let most = BATCH.min(usize::try_from(self.left).unwrap_or(BATCH));
+        if most == 0 || self.source.fill(batch, most)? == 0 {
+            return Ok(());
+        }
+        for index in 0..batch.len() {
+            if let Err(wrong) = self.fit(index, &mut batch[index]) {
+                batch.truncate(index);
+                if index == 0 {
+                    return Err(wrong);
+                }
+                self.wrong = Some(wrong);
+                break;
+            }
+        }
+        self.hinted = self.hinted || batch.iter().any(|record| record.hint != 0);
+        self.left -= batch.len() as u64;
+        Ok(())
     }
 
-    /// The next request; `None` at the end of a replay.
+    /// Does this with every request; whether it came to the last one without being stopped.
     ///
     /// # Errors
-    /// When the trace is wrong, or a request does not lie on the drive and is not to be folded.
-    #[inline]
-    pub fn next(&mut self) -> Result<Option<Record>, Fault> {
-        if self.given - self.before == self.limit {
-            return Ok(None);
-        }
-        if self.next == self.batch.len() {
-            self.batch.clear();
-            self.next = 0;
-            if self.source.fill(&mut self.batch, BATCH)? == 0 {
-                return Ok(None);
+    /// When a request is wrong, or `act` says what is wrong with it.
+    pub fn each(
+        mut self,
+        control: &Control,
+        mut act: impl FnMut(&Record) -> Result<(), &'static str>,
+    ) -> Result<bool, Fault> {
+        let mut batch = Vec::with_capacity(BATCH);
+        while !control.stop.load(Ordering::Relaxed) {
+            self.read(&mut batch)?;
+            if batch.is_empty() {
+                return Ok(true);
             }
-            self.hinted = self.hinted || self.batch.iter().any(|record| record.hint != 0);
+            for (index, record) in batch.iter().enumerate() {
+                act(record).map_err(|what| self.source.fault(index, what))?;
+            }
         }
-        let mut record = self.batch[self.next];
+        Ok(false)
+    }
+
+    /// Makes of a record of the source a request to this drive.
+    #[inline]
+    fn fit(&mut self, index: usize, record: &mut Record) -> Result<(), Fault> {
         let end = record.lba.saturating_add(u64::from(record.sectors));
         if end > self.sectors && record.op != Op::Flush {
-            self.fold(&mut record)?;
+            self.fold(index, record)?;
         }
         if record.queue >= self.queues {
-            let fault = self.source.fault(self.next, "a submission queue that the drive lacks");
+            let fault = self.source.fault(index, "a submission queue that the drive lacks");
             let expected = format!("a queue below host.queues, {}", self.queues);
             return Err(fault.got(record.queue).expected(expected));
         }
-        self.next += 1;
-        self.given += 1;
-        Ok(Some(record))
-    }
-
-    /// The request after the next one, if it has been read, as it was read: perhaps not on the drive.
-    #[inline]
-    pub fn soon(&self) -> Option<&Record> {
-        self.batch.get(self.next + 1)
+        let Some(scale) = self.scale else { return Ok(()) };
+        if scale != 1.0 {
+            record.at = Nanos::from_ns((record.at.as_ns() as f64 * scale).round() as u64);
+        }
+        if record.at > LATEST {
+            let fault = self.source.fault(index, "an arrival too late to simulate");
+            return Err(fault.got(record.at).expected(format!("at most {LATEST} after the first")));
+        }
+        Ok(())
     }
 
     /// Brings a request that reaches beyond the drive onto it.
-    fn fold(&mut self, record: &mut Record) -> Result<(), Fault> {
+    fn fold(&mut self, index: usize, record: &mut Record) -> Result<(), Fault> {
         let length = u64::from(record.sectors);
         if !self.fit || length > self.sectors {
-            let fault = self.source.fault(self.next, "a request beyond the drive's end");
+            let fault = self.source.fault(index, "a request beyond the drive's end");
             let got = format!("sectors {} to {}", record.lba, record.lba.saturating_add(length));
             let hint = "--fit folds such addresses into the drive";
             let fault = fault.got(got).expected(format!("below {}", self.sectors));
@@ -131,58 +150,9 @@ impl Feed {
         Ok(())
     }
 
-    /// A fault about the last request given.
-    pub fn fault(&self, what: &str) -> Fault {
-        self.source.fault(self.next.saturating_sub(1), what)
-    }
-
-    /// Requests given so far, those of earlier replays included.
-    pub fn given(&self) -> u64 {
-        self.given
-    }
-
-    /// The hash of the trace that is read, if it is one.
-    ///
-    /// # Errors
-    /// When its rest cannot be read.
-    pub fn sha256(&self) -> Result<Option<String>, Fault> {
-        self.source.sha256()
-    }
-
-    /// The format that the trace is read in, if it is one.
-    pub fn trace_format(&self) -> Option<&'static str> {
-        self.source.trace_format()
-    }
-
-    /// The devices of the trace that is read that are twins, so far.
-    pub fn twins(&self) -> Vec<String> {
-        self.source.twins()
-    }
-
-    /// What it is merged of, if it is a mix.
-    pub fn members(&self) -> Vec<&dyn Source> {
-        self.source.members()
-    }
-
-    /// Whether any request so far carried a latency hint.
-    pub fn is_hinted(&self) -> bool {
-        self.hinted
-    }
-
-    /// What has turned out to be doubtful about the requests read so far.
-    pub fn doubts(&self) -> Vec<String> {
-        self.source.doubts()
-    }
-
-    /// The share of the requests that was given, if that is known.
-    pub fn progress(&self) -> Option<f64> {
-        let given = (self.given - self.before) as f64;
-        let of_source = match self.source.expected() {
-            Some(total) if total > 0 => Some(given / total as f64),
-            _ => self.source.progress(),
-        };
-        let of_replay = of_source?.max(given / self.limit as f64);
-        Some((f64::from(self.replay) + of_replay) / f64::from(self.replays))
+    /// What they are read from.
+    pub fn source(&self) -> &dyn Source {
+        &*self.source
     }
 }
 

@@ -1,15 +1,12 @@
 //! Whose the logical pages are, for drives whose blocks are kept apart by priority.
 
-use std::sync::atomic::Ordering;
-
 use ssdlab_base::Fault;
 use ssdlab_core::Tenant;
 use ssdlab_workload::{Op, Reach};
 
 use crate::control::Control;
 use crate::plan::Prepared;
-use crate::setup::LOOK;
-use crate::source::Feed;
+use crate::source::Requests;
 
 /// The pages that each submission queue asks for, if the drive wants to know; none if it was stopped.
 ///
@@ -51,17 +48,14 @@ fn known(prepared: &Prepared) -> Option<Vec<(u8, Reach)>> {
 
 /// The addresses of each queue, by all requests.
 fn read(prepared: &Prepared, control: &Control) -> Result<Vec<(u8, Reach)>, Fault> {
-    let mut feed = Feed::open(prepared, &mut Vec::new())?;
     let queues = prepared.resolved.config.host.queues;
     let mut reaches: Vec<(u8, Reach)> =
         (0..queues).map(|queue| (queue, Reach::default())).collect();
-    while let Some(record) = feed.next()? {
-        if feed.given().is_multiple_of(LOOK) && control.stop.load(Ordering::Relaxed) {
-            return Ok(Vec::new());
-        }
+    let all = Requests::open(prepared, &mut Vec::new())?.each(control, |record| {
         if record.op != Op::Flush {
-            reaches[usize::from(record.queue)].1.take(&[record]);
+            reaches[usize::from(record.queue)].1.take(&[*record]);
         }
-    }
-    Ok(reaches)
+        Ok(())
+    })?;
+    Ok(if all { reaches } else { Vec::new() })
 }

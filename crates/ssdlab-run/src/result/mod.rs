@@ -28,7 +28,7 @@ use crate::observe::Detail;
 use crate::plan::Prepared;
 use crate::precondition::Settled;
 use crate::replay::Course;
-use crate::source::Feed;
+use crate::source::Requests;
 use crate::state::contents_sha256;
 
 /// The version of the layout of results.
@@ -228,7 +228,7 @@ impl RunResult {
         prepared: &Prepared,
         drive: &Drive,
         course: &Course,
-        feed: &Feed,
+        asked: &Requests,
         settled: Option<Settled>,
         remarks: Vec<String>,
         (ready, looped): (Duration, Duration),
@@ -278,8 +278,8 @@ impl RunResult {
             scheduling_steps: drive.holds_back().then_some(stats.scheduling_steps),
             strong_share: strong_share(drive),
             metadata_bytes: drive.metadata_bytes().into_iter().collect(),
-            clamped: feed.clamped,
-            folded: feed.folded,
+            clamped: asked.clamped,
+            folded: asked.folded,
             preloaded: stats.preloaded,
             unmapped_reads: stats.unmapped_reads,
             saturated: is_saturated(course, prepared.plan.closed.is_some()),
@@ -289,7 +289,7 @@ impl RunResult {
             results_digest: String::new(),
             remarks,
             sim: Sim::default(),
-            provenance: provenance(prepared, feed)?,
+            provenance: provenance(prepared, asked)?,
         };
         result.results_digest = result.digest(stats.digest);
         Ok(RunResult { sim: sim(drive, course, ready, looped), ..result })
@@ -455,18 +455,18 @@ fn utilisation(drive: &Drive, end: u64) -> Utilisation {
     Utilisation { die: mean(&units), bus: mean(&buses) }
 }
 
-fn provenance(prepared: &Prepared, feed: &Feed) -> Result<Provenance, Fault> {
+fn provenance(prepared: &Prepared, asked: &Requests) -> Result<Provenance, Fault> {
     Ok(Provenance {
         version: env!("CARGO_PKG_VERSION"),
         config: prepared.effective.json(),
         config_hash: prepared.effective.hash().into(),
         seed: prepared.plan.seed,
         plan: serde_json::to_value(&prepared.plan).expect("a plan can be written"),
-        trace_format: feed.trace_format(),
-        trace_sha256: feed.sha256()?,
-        twins: feed.twins(),
+        trace_format: asked.source().trace_format(),
+        trace_sha256: asked.source().sha256()?,
+        twins: asked.source().twins(),
         mix: match &prepared.mix {
-            Some(mix) => Some(mix.told(&prepared.plan, &feed.members())?),
+            Some(mix) => Some(mix.told(&prepared.plan, &asked.source().members())?),
             None => None,
         },
         state_sha256: match &prepared.plan.state {

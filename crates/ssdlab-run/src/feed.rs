@@ -1,0 +1,250 @@
+//! What a replay takes its requests from: they are read ahead by a thread of their own.
+
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use ssdlab_base::Fault;
+use ssdlab_workload::Record;
+
+use crate::plan::Prepared;
+use crate::source::Requests;
+
+/// Batches that may wait to be taken.
+const AHEAD: usize = 2;
+
+/// The requests of a plan, one by one, as often as it says.
+pub struct Feed {
+    reader: Reader,
+    batch: Batch,
+    next: usize,
+    given: u64,
+    /// Requests given before this replay, and how many replays there were and will be.
+    before: u64,
+    replay: u32,
+    replays: u32,
+    limit: u64,
+    /// Requests that the source has in all, if that is known.
+    expected: Option<u64>,
+}
+
+/// Requests that were read together.
+#[derive(Default)]
+struct Batch {
+    requests: Vec<Record>,
+    /// The share of the source that was read, if that is known.
+    progress: Option<f64>,
+}
+
+impl Batch {
+    fn read(&mut self, from: &mut Requests) -> Result<(), Fault> {
+        from.read(&mut self.requests)?;
+        self.progress = from.source().progress();
+        Ok(())
+    }
+}
+
+/// A thread that reads.
+struct Reader {
+    full: Receiver<Result<Batch, Fault>>,
+    /// Batches that were used, for their memory.
+    used: Sender<Batch>,
+    thread: JoinHandle<Requests>,
+}
+
+impl Reader {
+    fn start(requests: Requests) -> Reader {
+        let (full_in, full) = sync_channel(AHEAD);
+        let (used, used_out) = channel();
+        let thread = thread::spawn(move || read_all(requests, &full_in, &used_out));
+        Reader { full, used, thread }
+    }
+
+    /// The next batch in exchange for one that was used.
+    fn next(&self, used: Batch) -> Result<Batch, Fault> {
+        // It may have come to the end already.
+        let _ = self.used.send(used);
+        self.full.recv().expect("the reader ends with an empty batch or a fault, and only once")
+    }
+
+    /// What it has read from.
+    fn end(self) -> Requests {
+        drop(self.full);
+        self.thread.join().expect("the reader does not panic")
+    }
+}
+
+/// Reads until the end, or until nobody takes what was read.
+fn read_all(
+    mut requests: Requests,
+    full: &SyncSender<Result<Batch, Fault>>,
+    used: &Receiver<Batch>,
+) -> Requests {
+    loop {
+        let mut batch = used.try_recv().unwrap_or_default();
+        let read = batch.read(&mut requests);
+        let goes_on = read.is_ok() && !batch.requests.is_empty();
+        if full.send(read.map(|()| batch)).is_err() || !goes_on {
+            return requests;
+        }
+    }
+}
+
+impl Feed {
+    /// The requests of a plan, from the first; what the user should know of how they are read is
+    /// added to `remarks`.
+    ///
+    /// # Errors
+    /// When the trace cannot be read.
+    pub fn open(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Feed, Fault> {
+        let requests = Requests::open(prepared, remarks)?;
+        Ok(Feed {
+            expected: requests.source().expected(),
+            reader: Reader::start(requests),
+            batch: Batch::default(),
+            next: 0,
+            given: 0,
+            before: 0,
+            replay: 0,
+            replays: prepared.replays,
+            limit: prepared.plan.limit.unwrap_or(u64::MAX),
+        })
+    }
+
+    /// Begins the next replay, with the first request again; false if there was the last one.
+    ///
+    /// # Errors
+    /// When the trace can no longer be read.
+    pub fn again(&mut self, prepared: &Prepared) -> Result<bool, Fault> {
+        if self.replay + 1 == self.replays {
+            return Ok(false);
+        }
+        self.reader = Reader::start(Requests::open(prepared, &mut Vec::new())?);
+        self.batch.requests.clear();
+        (self.next, self.before) = (0, self.given);
+        self.replay += 1;
+        Ok(true)
+    }
+
+    /// The next request; `None` at the end of a replay, which must not be passed.
+    ///
+    /// # Errors
+    /// See [`Requests::read`].
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Record>, Fault> {
+        if self.next == self.batch.requests.len() {
+            self.batch = self.reader.next(std::mem::take(&mut self.batch))?;
+            self.next = 0;
+        }
+        let record = self.batch.requests.get(self.next).copied();
+        if record.is_some() {
+            self.next += 1;
+            self.given += 1;
+        }
+        Ok(record)
+    }
+
+    /// The request after the next one, if it has been read.
+    #[inline]
+    pub fn soon(&self) -> Option<&Record> {
+        self.batch.requests.get(self.next + 1)
+    }
+
+    /// Requests given so far, those of earlier replays included.
+    pub fn given(&self) -> u64 {
+        self.given
+    }
+
+    /// The share of the requests that was given, if that is known.
+    pub fn progress(&self) -> Option<f64> {
+        let given = (self.given - self.before) as f64;
+        let of_source = match self.expected {
+            Some(total) if total > 0 => Some(given / total as f64),
+            _ => self.batch.progress,
+        };
+        let of_replay = of_source?.max(given / self.limit as f64);
+        Some((f64::from(self.replay) + of_replay) / f64::from(self.replays))
+    }
+
+    /// What the requests of the last replay were read from. If it was stopped early, a little more
+    /// has been read than was given.
+    pub fn end(self) -> Requests {
+        self.reader.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+    use crate::plan::Plan;
+
+    fn prepared(plan: Plan) -> Prepared {
+        let plan = Plan { device: "generic-mlc-512g".into(), ..plan };
+        plan.prepare().unwrap_or_else(|fault| panic!("{fault}"))
+    }
+
+    fn drain(feed: &mut Feed) -> Result<Vec<Record>, Fault> {
+        let mut all = Vec::new();
+        while let Some(record) = feed.next()? {
+            assert_eq!(feed.given() - feed.before, all.len() as u64 + 1);
+            all.push(record);
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn every_replay_gives_every_request_in_order() {
+        for limit in [1, 4095, 4096, 4097, 30_000, 40_000] {
+            let set = vec!["workload.requests=30000".into()];
+            let prepared =
+                prepared(Plan { set, limit: Some(limit), replays: Some(2), ..Plan::default() });
+            let (mut read, mut batch) = (Vec::new(), Vec::new());
+            let mut requests = Requests::open(&prepared, &mut Vec::new()).unwrap();
+            while requests.read(&mut batch).is_ok() && !batch.is_empty() {
+                read.append(&mut batch);
+            }
+            assert_eq!(read.len() as u64, limit.min(30_000));
+            let mut feed = Feed::open(&prepared, &mut Vec::new()).unwrap();
+            assert!(drain(&mut feed).unwrap() == read, "{limit}");
+            assert!(feed.again(&prepared).unwrap());
+            assert!(drain(&mut feed).unwrap() == read, "{limit}");
+            assert!(!feed.again(&prepared).unwrap());
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_when_all_before_it_was_given() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some.msr");
+        for wrong in [0u64, 1, 4095, 4096, 4097, 20_000] {
+            let mut text = String::new();
+            for number in 0..25_000 {
+                // One lies beyond the drive.
+                let byte = if number == wrong { 1u64 << 50 } else { number * 512 };
+                writeln!(text, "{number},host,0,Read,{byte},4096,0").unwrap();
+            }
+            std::fs::write(&path, text).unwrap();
+            let trace = Some(path.display().to_string());
+            let mut feed =
+                Feed::open(&prepared(Plan { trace, ..Plan::default() }), &mut Vec::new()).unwrap();
+            let given = drain(&mut feed).map(|all| all.len());
+            let fault = given.unwrap_err().to_string();
+            assert!(
+                fault.contains(&format!("some.msr:{}: a request beyond", wrong + 1)),
+                "{fault}"
+            );
+            assert_eq!(feed.given(), wrong);
+        }
+    }
+
+    #[test]
+    fn one_that_is_left_early_ends() {
+        let set = vec!["workload.requests=1000000".into()];
+        let mut feed =
+            Feed::open(&prepared(Plan { set, ..Plan::default() }), &mut Vec::new()).unwrap();
+        assert!(feed.next().unwrap().is_some() && feed.soon().is_some());
+        let requests = feed.end();
+        assert_eq!(requests.source().expected(), Some(1_000_000));
+    }
+}
