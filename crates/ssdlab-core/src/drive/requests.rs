@@ -374,9 +374,13 @@ impl Drive {
         let mut best: Option<(u32, usize)> = None;
         for step in 0..planes.len() {
             let at = (self.cursor + step) % planes.len();
+            let load = self.flash.load(planes[at]);
+            if best.is_some_and(|(least, _)| load >= least) {
+                continue;
+            }
             // A plane that waits for an erase takes no more work while another can.
             let full = self.ftl.is_full(planes[at], class);
-            let load = self.flash.load(planes[at]) + if full { u32::MAX / 2 } else { 0 };
+            let load = load + if full { u32::MAX / 2 } else { 0 };
             if best.is_none_or(|(least, _)| load < least) {
                 best = Some((load, at));
             }

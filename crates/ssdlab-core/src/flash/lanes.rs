@@ -2,6 +2,9 @@
 //!
 //! Within a rank the earlier goes first; a lower rank goes before a higher one.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::txn::{Fifo, Txn, TxnId, Txns};
 use crate::account::OpKind;
 
@@ -65,17 +68,37 @@ impl Rank {
 /// The waiting transactions of one plane.
 #[derive(Clone, Debug, Default)]
 pub struct Lanes {
+    /// The first of each lane is the first of its list.
     fifos: [Fifo; LANES],
     occupied: u16,
+    /// Lanes of which some are in `late`.
+    overtaken: u16,
     waiting: u32,
+    /// Who came into its lane after later ones, and does not go before all of them.
+    late: BTreeMap<Late, TxnId>,
+    /// How many were ever put there.
+    came_late: u64,
 }
+
+/// The order of who came late: by lane, then by the order of coming; of those that share a place there, who
+/// was put into it last goes first.
+type Late = (u8, u64, Reverse<u64>);
 
 impl Lanes {
     /// Adds a transaction to its lane, before all that came later.
     #[inline]
     pub fn push(&mut self, txns: &mut Txns, id: TxnId) {
-        let lane = txns[id].lane;
-        self.fifos[lane as usize].insert(txns, id);
+        let (lane, seq) = (txns[id].lane, txns[id].seq);
+        let fifo = &mut self.fifos[lane as usize];
+        if fifo.is_empty() || txns[fifo.tail()].seq <= seq {
+            fifo.push(txns, id);
+        } else if txns[fifo.head()].seq >= seq {
+            fifo.push_front(txns, id);
+        } else {
+            self.late.insert((lane, seq, Reverse(self.came_late)), id);
+            self.came_late += 1;
+            self.overtaken |= 1 << lane;
+        }
         self.occupied |= 1 << lane;
         self.waiting += 1;
     }
@@ -93,9 +116,24 @@ impl Lanes {
     }
 
     /// Those that wait here, lane by lane, each with its lane.
-    pub fn ids<'a>(&'a self, txns: &'a Txns) -> impl Iterator<Item = (u8, TxnId)> + 'a {
-        let lanes = (0..).zip(&self.fifos);
-        lanes.flat_map(|(lane, fifo)| fifo.ids(txns).map(move |id| (lane, id)))
+    pub fn ids(&self, txns: &Txns) -> Vec<(u8, TxnId)> {
+        let mut all = Vec::new();
+        for (lane, fifo) in (0..).zip(&self.fifos) {
+            let mut late = self.late_of(lane).peekable();
+            for id in fifo.ids(txns) {
+                while let Some((_, &late)) = late.next_if(|(at, _)| at.1 <= txns[id].seq) {
+                    all.push((lane, late));
+                }
+                all.push((lane, id));
+            }
+            all.extend(late.map(|(_, &id)| (lane, id)));
+        }
+        all
+    }
+
+    /// Those of a lane that came late, in their order.
+    fn late_of(&self, lane: u8) -> impl Iterator<Item = (&Late, &TxnId)> {
+        self.late.range((lane, 0, Reverse(u64::MAX))..(lane + 1, 0, Reverse(u64::MAX)))
     }
 
     /// Whether a lane is marked as holding something.
@@ -127,14 +165,34 @@ impl Lanes {
 
     /// Takes the first transaction of a lane.
     #[inline]
-    pub fn pop(&mut self, txns: &Txns, lane: u8) -> Option<TxnId> {
-        let fifo = &mut self.fifos[lane as usize];
-        let id = fifo.pop(txns)?;
-        if fifo.is_empty() {
+    pub fn pop(&mut self, txns: &mut Txns, lane: u8) -> Option<TxnId> {
+        let id = self.fifos[lane as usize].pop(txns)?;
+        if self.overtaken & (1 << lane) != 0 {
+            self.fetch_late(txns, lane);
+        }
+        if self.fifos[lane as usize].is_empty() {
             self.occupied &= !(1 << lane);
         }
         self.waiting -= 1;
         Some(id)
+    }
+
+    /// Puts who came late in front of its lane, if its turn has come, with all that share its place.
+    #[cold]
+    fn fetch_late(&mut self, txns: &mut Txns, lane: u8) {
+        let (&(_, seq, _), _) = self.late_of(lane).next().expect("a lane marked as overtaken");
+        let fifo = &mut self.fifos[lane as usize];
+        if !fifo.is_empty() && txns[fifo.head()].seq < seq {
+            return;
+        }
+        let alike = (lane, seq, Reverse(u64::MAX))..=(lane, seq, Reverse(0));
+        while let Some((&at, &id)) = self.late.range(alike.clone()).next_back() {
+            self.late.remove(&at);
+            fifo.push_front(txns, id);
+        }
+        if self.late_of(lane).next().is_none() {
+            self.overtaken &= !(1 << lane);
+        }
     }
 }
 
@@ -144,50 +202,68 @@ mod tests {
 
     use super::*;
 
+    /// What waits in each lane, each with its place in the order of coming, as a list would have it.
+    type Model = [Vec<(u64, TxnId)>; LANES];
+
     /// The one to go next: the least rank, then the least number; of each lane only its first.
-    fn next(waiting: &[(u8, u64)], allowed: u16) -> Option<(u8, u64)> {
-        let open = waiting.iter().filter(|(lane, _)| allowed & (1 << lane) != 0);
-        open.min_by_key(|(lane, seq)| (lane >> 1, *seq)).copied()
+    fn next(waiting: &Model, allowed: u16) -> Option<u8> {
+        let lanes = (0..LANES as u8).filter(|lane| allowed & (1 << lane) != 0);
+        let firsts = lanes.filter_map(|lane| Some((lane, waiting[usize::from(lane)].first()?.0)));
+        firsts.min_by_key(|(lane, seq)| (lane >> 1, *seq)).map(|(lane, _)| lane)
+    }
+
+    /// Before all that came later, or share its place; but at the end if nobody came later.
+    fn put(waiting: &mut Model, txns: &Txns, id: TxnId) {
+        let seq = txns[id].seq;
+        let lane = &mut waiting[usize::from(txns[id].lane)];
+        let at = match lane.last() {
+            Some(&(last, _)) if last > seq => lane.partition_point(|&(other, _)| other < seq),
+            _ => lane.len(),
+        };
+        lane.insert(at, (seq, id));
     }
 
     proptest! {
         #[test]
         fn the_next_is_that_of_a_search_through_all(
-            acts in prop::collection::vec((0u8..LANES as u8, 0u8..3, any::<u16>()), 1..300),
+            acts in prop::collection::vec((0u8..LANES as u8, 0u8..4, any::<u16>()), 1..300),
         ) {
             let (mut txns, mut lanes) = (Txns::default(), Lanes::default());
-            let mut waiting: Vec<(u8, u64)> = Vec::new();
+            let mut waiting = Model::default();
             let mut taken: Vec<TxnId> = Vec::new();
             for (number, (lane, act, mask)) in (1u64..).zip(acts) {
                 let allowed = mask & Rank::ALL;
                 match act {
-                    0 => {
+                    0 | 1 => {
                         let id = txns.insert(0);
-                        (txns[id].lane, txns[id].seq) = (lane, number);
+                        // Some come late, and some share a place.
+                        let seq = if act == 0 { number } else { (number * u64::from(mask)) >> 16 };
+                        // Few lanes, so that they are long.
+                        (txns[id].lane, txns[id].seq) = (lane % 3, seq);
                         lanes.push(&mut txns, id);
-                        waiting.push((lane, number));
+                        put(&mut waiting, &txns, id);
                     }
                     // One that failed goes back to where it was.
-                    1 if !taken.is_empty() => {
+                    2 if !taken.is_empty() => {
                         let id = taken.swap_remove(number as usize % taken.len());
                         lanes.push(&mut txns, id);
-                        waiting.push((txns[id].lane, txns[id].seq));
+                        put(&mut waiting, &txns, id);
                     }
                     _ => {
                         let first = lanes.first(&txns, allowed);
-                        let expected = next(&waiting, allowed);
-                        prop_assert_eq!(first, expected.map(|(lane, _)| lane));
+                        prop_assert_eq!(first, next(&waiting, allowed));
                         let Some(lane) = first else { continue };
-                        prop_assert_eq!(txns[lanes.head(lane)].seq, expected.unwrap().1);
-                        taken.extend(lanes.pop(&txns, lane));
-                        waiting.retain(|entry| Some(*entry) != expected);
+                        let (_, expected) = waiting[usize::from(lane)].remove(0);
+                        prop_assert_eq!(lanes.head(lane), expected);
+                        prop_assert_eq!(lanes.pop(&mut txns, lane), Some(expected));
+                        taken.push(expected);
                     }
                 }
-                prop_assert_eq!(lanes.waiting() as usize, waiting.len());
-                let listed = lanes.ids(&txns).map(|(lane, id)| (lane, txns[id].seq));
-                let mut sorted = waiting.clone();
-                sorted.sort_unstable();
-                prop_assert_eq!(listed.collect::<Vec<_>>(), sorted);
+                let all = (0u8..).zip(&waiting);
+                let all = all.flat_map(|(lane, ids)| ids.iter().map(move |&(_, id)| (lane, id)));
+                let all: Vec<_> = all.collect();
+                prop_assert_eq!(lanes.waiting() as usize, all.len());
+                prop_assert_eq!(lanes.ids(&txns), all);
             }
         }
     }

@@ -382,7 +382,7 @@ impl Flash {
         let first = Rank::host(0).lane(OpKind::Program);
         let lanes = &mut self.lanes[plane.index()];
         let later = Rank::HOST_PROGRAMS & !(1 << first);
-        let id = lanes.first(&self.txns, later).and_then(|lane| lanes.pop(&self.txns, lane));
+        let id = lanes.first(&self.txns, later).and_then(|lane| lanes.pop(&mut self.txns, lane));
         if let Some(id) = id {
             self.txns[id].lane = first;
             lanes.push(&mut self.txns, id);
@@ -393,7 +393,7 @@ impl Flash {
     #[inline]
     pub fn pop(&mut self, plane: PlaneId, lane: u8) -> TxnId {
         self.units[self.unit_of[plane.index()] as usize].waiting -= 1;
-        self.lanes[plane.index()].pop(&self.txns, lane).expect("a lane that has a head")
+        self.lanes[plane.index()].pop(&mut self.txns, lane).expect("a lane that has a head")
     }
 
     /// Joins `id` to the transactions that will be served together with `head`.

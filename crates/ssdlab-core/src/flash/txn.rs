@@ -290,6 +290,12 @@ impl Fifo {
         !self.head.is_some()
     }
 
+    /// The last, or [`TxnId::NONE`].
+    #[inline]
+    pub(super) fn tail(&self) -> TxnId {
+        self.tail
+    }
+
     /// Those in the list, in its order.
     pub fn ids<'a>(&self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
         let first = self.head.is_some().then_some(self.head);
@@ -309,10 +315,14 @@ impl Fifo {
         self.tail = id;
     }
 
-    /// Puts `id` in its place in the order of coming: as a rule at the end.
+    /// Adds `id` in front.
     #[inline]
-    pub(super) fn insert(&mut self, txns: &mut Txns, id: TxnId) {
-        self.insert_by(txns, id, |txn| txn.seq);
+    pub(super) fn push_front(&mut self, txns: &mut Txns, id: TxnId) {
+        txns[id].next = self.head;
+        if !self.head.is_some() {
+            self.tail = id;
+        }
+        self.head = id;
     }
 
     /// Puts `id` in its place in the order of this: as a rule at the end.
