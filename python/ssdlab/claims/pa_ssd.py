@@ -25,7 +25,7 @@ LIGHT = ("fin", "ra", "dap", "rbess", "dtr", "exch")
 HEAVY = ("msfs", "bs")
 WORKLOADS = (*LIGHT, *HEAVY)
 _QUICK = ("fin", "dap", *HEAVY)
-_CUT, _QUICK_CUT = None, 300_000
+QUICK_CUT = 300_000
 _OVER_TIME, _QUARTER, _HOUR_S = ("fin", "msfs"), "15min", 3600.0
 _REPLAYED, _REPLAYS = (BASE, LFS, QDS_US, QDS_UBS), 3
 _LOW = 2.0
@@ -55,7 +55,7 @@ def under(*schemes: str, on: Sequence[str] = WORKLOADS, whole: bool = False) -> 
 
 def _plan(scope: Scope, scheme: str, workload: str) -> Plan:
     """Return a run in full; what is also looked at over time or in the long term is run so."""
-    options: dict[str, Any] = {"limit": scope.cut(_CUT, _QUICK_CUT)}
+    options: dict[str, Any] = {"limit": scope.cut(None, QUICK_CUT)}
     if not scope.quick and workload in _OVER_TIME:
         options |= {"detail": True, "interval": _QUARTER}
     if not scope.quick and workload == "msfs" and scheme in _REPLAYED:

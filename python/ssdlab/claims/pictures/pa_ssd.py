@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 from ssdlab.claims.pa_ssd import (
     BASE,
+    DEVICE,
     LFS,
     QDS_UBS,
     QDS_US,
+    QUICK_CUT,
     SCHEMES,
     US,
     WORKLOADS,
@@ -17,16 +19,23 @@ from ssdlab.claims.pa_ssd import (
     dominated,
     quarters,
     success,
+    types,
     under,
 )
 from ssdlab.claims.rules import Rows, picture
-from ssdlab.claims.runs import Runs
+from ssdlab.claims.runs import Jobs, Runs
+from ssdlab.claims.scope import Scope
 from ssdlab.claims.sums import reads, relative, writes
 from ssdlab.details import SeriesInterval
 from ssdlab.names import PAGE_TYPES
+from ssdlab.plans import Plan
 
 _OF_CONVENTIONAL = "Of the conventional drive's"
 _HOUR_S = 3600.0
+_SLC_MODE = "SLC mode"
+_SLC = ["geometry.cell=slc", "geometry.pages=128", "timing.program=500us"]
+_PAGES = range(1, 9)
+_WRITES = ["workload.read_share=0", "workload.interarrival=10ms"]
 
 
 def _relative(runs: Runs, figure: Callable[[Part], float]) -> Rows:
@@ -38,6 +47,96 @@ def _relative(runs: Runs, figure: Callable[[Part], float]) -> Rows:
             for scheme, each in found.items()
         }
     )
+
+
+@picture(
+    "pa-ssd",
+    "Fig. 1a, b",
+    "DAP's writes by their slowest page, without and with PA-SSD",
+    under(BASE, QDS_UBS, on=["dap"]),
+    kind="shares",
+    y="Share of the writes",
+    number="~%",
+)
+def fig_1ab(runs: Runs) -> Rows:
+    """Shares of the writes of DAP whose slowest page is of each type, under two schemes."""
+    return _dominated(runs, BASE, QDS_UBS)
+
+
+def _slc_mode(scope: Scope) -> Jobs:
+    """Return DAP on a drive whose cells hold one bit, at the speed of LSB pages."""
+    options = {"limit": scope.cut(None, QUICK_CUT), "set": _SLC}
+    return {(_SLC_MODE, "dap"): scope.plan(DEVICE, BASE, "pa-ssd/dap", **options)}
+
+
+@picture(
+    "pa-ssd",
+    "Fig. 1c, d",
+    "DAP's writes, and those of a drive in SLC mode",
+    under(BASE, QDS_UBS, on=["dap"]),
+    _slc_mode,
+    kind="bars",
+    y="Response of writes (ms)",
+)
+def fig_1cd(runs: Runs, slc: Runs) -> Rows:
+    """Response of DAP's writes; in SLC mode cells hold one bit, as fast as LSB pages."""
+    found = {name: one.write.latency_us for (name, _), one in (*runs.items(), *slc.items())}
+    return [
+        (place, name, figure / 1e3)
+        for name, us in found.items()
+        for place, figure in (("mean", us.mean), ("p50", us.p50), ("p90", us.p90), ("p99", us.p99))
+    ]
+
+
+def _of_pages(scope: Scope) -> Jobs:
+    """Return random writes of one page, of two, and so on, on the conventional drive."""
+
+    def plan(pages: int) -> Plan:
+        own = [*_WRITES, f"workload.sizes={8 * pages}KiB"]
+        return scope.plan(DEVICE, BASE, "random", set=own, limit=scope.cut(20_000, 2_000))
+
+    return {(f"{pages}",): plan(pages) for pages in _PAGES}
+
+
+@picture(
+    "pa-ssd",
+    "Fig. 5",
+    "The slowest page of writes of several pages",
+    _of_pages,
+    kind="lines",
+    x="Pages of a write",
+    y="Share of the writes",
+)
+def fig_5(runs: Runs) -> Rows:
+    """Random writes by their slowest page; by chance, if the types of their pages were drawn.
+
+    Planes that are written in turn go on in step: pages that lie side by side are of one type.
+    """
+    return [
+        row
+        for (pages,), one in runs.items()
+        for name, count, drawn in zip(
+            PAGE_TYPES[3], types(one).dominated, _by_chance(int(pages)), strict=True
+        )
+        for row in (
+            (float(pages), name, count / one.write.requests),
+            (float(pages), f"{name}, by chance", drawn),
+        )
+    ]
+
+
+def _by_chance(pages: int) -> tuple[float, float, float]:
+    """Return how likely each type is the slowest of so many pages, were each page's type drawn."""
+    low, high = (1 / 3) ** pages, 1 - (2 / 3) ** pages
+    return low, 1 - low - high, high
+
+
+def _dominated(runs: Runs, *schemes: str) -> Rows:
+    return [
+        (scheme, name, share / 100)
+        for scheme in schemes
+        for name, share in zip(PAGE_TYPES[3], dominated(runs, scheme), strict=True)
+    ]
 
 
 @picture("pa-ssd", "Fig. 9a", "Writes", under(BASE, *SCHEMES), kind="bars", y=_OF_CONVENTIONAL)
@@ -63,11 +162,7 @@ def fig_9b(runs: Runs) -> Rows:
 )
 def fig_10(runs: Runs) -> Rows:
     """Shares of the writes of DAP whose slowest page is of each type."""
-    return [
-        (scheme, name, share / 100)
-        for scheme in (BASE, *SCHEMES)
-        for name, share in zip(PAGE_TYPES[3], dominated(runs, scheme), strict=True)
-    ]
+    return _dominated(runs, BASE, *SCHEMES)
 
 
 @picture(
