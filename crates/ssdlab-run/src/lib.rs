@@ -19,6 +19,7 @@ pub mod replay;
 pub mod result;
 pub mod run;
 pub mod setup;
+mod shared;
 mod source;
 pub mod state;
 mod tenants;

@@ -7,14 +7,12 @@ use std::sync::OnceLock;
 use ssdlab_base::{Fault, units::SECTOR_BYTES};
 use ssdlab_config::Effective;
 use ssdlab_workload::twins::Twin;
-use ssdlab_workload::{
-    Merge, Placing, Reach, Source, Trace, TraceOptions, open_with, parse_spec, twin_in,
-};
+use ssdlab_workload::{Merge, Placing, Reach, Source, Trace, twin_in};
 
 use crate::control::Control;
 use crate::plan::{Plan, Prepared, check_rereadable};
 use crate::result::MixMember;
-use crate::source::with_twins;
+use crate::source::open_trace;
 use crate::traces::{Member, Members, merged, shifts, told, twin_of};
 use crate::twin::family;
 
@@ -82,7 +80,7 @@ pub(crate) fn lay_out(all: &[Prepared], control: &Control) -> Result<bool, Fault
         let found = match known.and_then(|known| known.shifts.get()) {
             Some(known) => known.clone(),
             None => {
-                let open = |spec: &str| open(spec, &prepared.workload.trace);
+                let open = |spec: &str| open_trace(spec, &prepared.workload.trace);
                 // The run counts its own progress from 0.
                 match shifts(&layout.members(&prepared.plan, &open), false, control, index, 0.0)? {
                     Some(found) => found,
@@ -93,11 +91,6 @@ pub(crate) fn lay_out(all: &[Prepared], control: &Control) -> Result<bool, Fault
         layout.shifts.set(found).expect("laid out once");
     }
     Ok(true)
-}
-
-fn open(spec: &str, options: &TraceOptions) -> Result<Trace, Fault> {
-    let (path, format) = parse_spec(spec)?;
-    open_with(&path, format, options).map(with_twins)
 }
 
 /// What the devices of a trace are twins of, if any is.
@@ -118,7 +111,7 @@ impl Layout {
         prepared: &Prepared,
         remarks: &mut Vec<String>,
     ) -> Result<Merge, Fault> {
-        let open = |spec: &str| open(spec, &prepared.workload.trace);
+        let open = |spec: &str| open_trace(spec, &prepared.workload.trace);
         let members = self.members(&prepared.plan, &open).open_all()?;
         remarks.extend(members.iter().flat_map(Member::remarks));
         let placed = self.placed().collect::<Vec<_>>();

@@ -13,6 +13,7 @@ use crate::plan::{Plan, Prepared};
 use crate::replay::Replay;
 use crate::result::{RunResult, Watch};
 use crate::setup::{lay_down_footprint, rehearse, set_up, tell_heat};
+use crate::shared;
 use crate::source::Requests;
 
 /// Runs every plan, `jobs` at a time; the results are in the order of the plans, whatever the
@@ -26,10 +27,11 @@ pub fn run_all(
     jobs: usize,
     control: &Control,
 ) -> Result<Vec<Option<RunResult>>, Fault> {
-    let prepared: Vec<Prepared> = plans.iter().map(Plan::prepare).collect::<Result<_, _>>()?;
+    let mut prepared: Vec<Prepared> = plans.iter().map(Plan::prepare).collect::<Result<_, _>>()?;
     if !mix::lay_out(&prepared, control)? {
         return Ok(plans.iter().map(|_| None).collect());
     }
+    shared::share(&mut prepared);
     // A trace that cannot be read is found before another plan has run for an hour.
     for plan in &prepared {
         Requests::open(plan, &mut Vec::new())?;

@@ -3,14 +3,16 @@
 use std::sync::atomic::Ordering;
 
 use ssdlab_base::{Fault, Nanos};
-use ssdlab_workload::{Format, Generator, Op, Record, Source, Trace, open_with, parse_spec};
+use ssdlab_workload::{
+    Format, Generator, Op, Record, Source, Trace, TraceOptions, open_with, parse_spec,
+};
 
 use crate::control::Control;
 use crate::plan::Prepared;
 use crate::twin;
 
 /// Records read at a time.
-const BATCH: usize = 4096;
+pub const BATCH: usize = 4096;
 /// The latest arrival: as much time again is left for what it waits for.
 const LATEST: Nanos = Nanos::from_ns(1 << 61);
 
@@ -166,18 +168,26 @@ fn source_of(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Box<dyn S
             Box::new(twin.source(seed)?.with_hints(&prepared.workload.hints, seed)?)
         }
         (None, None, None) => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
-        (None, Some(spec), _) => {
-            let (path, format) = parse_spec(spec)?;
-            let trace = open_with(&path, format, &prepared.workload.trace);
-            let trace = trace.map_err(|fault| twin::missed(spec, &prepared.plan, fault))?;
-            remarks.extend(trace.remarks());
-            Box::new(with_twins(trace))
-        }
+        (None, Some(spec), _) => match &prepared.shared {
+            Some(shared) => Box::new(shared.view(remarks)),
+            None => {
+                let trace = open_trace(spec, &prepared.workload.trace);
+                let trace = trace.map_err(|fault| twin::missed(spec, &prepared.plan, fault))?;
+                remarks.extend(trace.remarks());
+                Box::new(trace)
+            }
+        },
     })
 }
 
+/// The trace `FILE` or `FILE:format`, which tells which of its requests are of twins.
+pub fn open_trace(spec: &str, options: &TraceOptions) -> Result<Trace, Fault> {
+    let (path, format) = parse_spec(spec)?;
+    open_with(&path, format, options).map(with_twins)
+}
+
 /// A trace that tells which of its requests are of twins, where its format has their names.
-pub fn with_twins(trace: Trace) -> Trace {
+fn with_twins(trace: Trace) -> Trace {
     match trace.recognised().format {
         Format::Ssdlab | Format::Parquet => trace.with_devices(),
         _ => trace,

@@ -1,0 +1,326 @@
+//! A trace that several plans read: it is parsed once, and what was parsed is kept for the others.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use ssdlab_base::Fault;
+use ssdlab_workload::{Record, Source, Trace, TraceOptions};
+
+use crate::plan::Prepared;
+use crate::source::{BATCH, open_trace};
+
+/// Requests that are kept of a trace: of one that seems to have more, each plan parses its own.
+const MOST: f64 = (1 << 24) as f64;
+
+/// A trace, as far as it has been parsed.
+pub struct Shared {
+    spec: String,
+    options: TraceOptions,
+    limit: Option<u64>,
+    name: String,
+    format: Option<&'static str>,
+    /// What the user should know of how it is read.
+    remarks: Vec<String>,
+    inside: Mutex<Inside>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_struct("Shared").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+struct Inside {
+    trace: Trace,
+    parts: Vec<Arc<Part>>,
+    kept: usize,
+    too_long: bool,
+}
+
+/// What one call of [`Source::fill`] gave.
+struct Part {
+    records: Vec<Record>,
+    progress: Option<f64>,
+}
+
+/// Lets those of these plans that read the same requests of the same trace share them.
+pub fn share(prepared: &mut [Prepared]) {
+    let mut all: Vec<(Arc<Shared>, Vec<usize>)> = Vec::new();
+    for (at, plan) in prepared.iter().enumerate() {
+        let Some(spec) = plan.plan.trace.as_deref().filter(|_| plan.mix.is_none()) else {
+            continue;
+        };
+        let alike = |one: &Shared| {
+            let same = (&*one.spec, &one.options, one.limit);
+            same == (spec, &plan.workload.trace, plan.plan.limit)
+        };
+        match all.iter_mut().find(|(one, _)| alike(one)) {
+            Some((_, readers)) => readers.push(at),
+            // One that cannot be read is found when it is opened to be run.
+            None => all.extend(Shared::open(plan, spec).ok().map(|one| (Arc::new(one), vec![at]))),
+        }
+    }
+    for (one, readers) in all.into_iter().filter(|(_, readers)| readers.len() > 1) {
+        readers.into_iter().for_each(|at| prepared[at].shared = Some(one.clone()));
+    }
+}
+
+impl Shared {
+    fn open(plan: &Prepared, spec: &str) -> Result<Shared, Fault> {
+        let options = plan.workload.trace.clone();
+        let trace = open_trace(spec, &options)?;
+        Ok(Shared {
+            spec: spec.into(),
+            options,
+            limit: plan.plan.limit,
+            name: trace.name().into(),
+            format: trace.trace_format(),
+            remarks: trace.remarks(),
+            inside: Mutex::new(Inside { trace, parts: Vec::new(), kept: 0, too_long: false }),
+        })
+    }
+
+    /// The trace from its first request on, for one plan.
+    pub fn view(self: &Arc<Shared>, remarks: &mut Vec<String>) -> View {
+        remarks.extend_from_slice(&self.remarks);
+        View { shared: self.clone(), next: 0, progress: None, alone: None }
+    }
+
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().expect("no thread panics while it parses")
+    }
+
+    /// A part, parsed now if nobody has; `None` if the trace is too long to be kept.
+    fn part(&self, at: usize, most: usize) -> Result<Option<Arc<Part>>, Fault> {
+        let mut inside = self.inside();
+        if inside.too_long {
+            return Ok(None);
+        }
+        if let Some(part) = inside.parts.get(at) {
+            return Ok(Some(part.clone()));
+        }
+        let mut records = Vec::with_capacity(most);
+        inside.trace.fill(&mut records, most)?;
+        let part = Arc::new(Part { records, progress: inside.trace.progress() });
+        inside.kept += part.records.len();
+        inside.parts.push(part.clone());
+        let in_all = inside.kept as f64 / part.progress.unwrap_or(1.0);
+        if in_all.min(self.limit.map_or(f64::INFINITY, |limit| limit as f64)) > MOST {
+            (inside.too_long, inside.parts) = (true, Vec::new());
+        }
+        Ok(Some(part))
+    }
+
+    /// The trace after so many parts, for who goes on alone.
+    fn after(&self, parts: usize) -> Result<Trace, Fault> {
+        let mut trace = open_trace(&self.spec, &self.options)?;
+        let mut passed = Vec::with_capacity(BATCH);
+        for _ in 0..parts {
+            passed.clear();
+            trace.fill(&mut passed, BATCH)?;
+        }
+        Ok(trace)
+    }
+}
+
+/// What one plan sees of a trace that it shares. All who share one must ask for parts of the same sizes.
+pub struct View {
+    shared: Arc<Shared>,
+    next: usize,
+    progress: Option<f64>,
+    /// Its own reader, if the trace is too long to be kept.
+    alone: Option<Box<Trace>>,
+}
+
+impl View {
+    /// Asks the trace that it reads.
+    fn ask<T>(&self, what: impl FnOnce(&Trace) -> T) -> T {
+        match &self.alone {
+            Some(trace) => what(trace),
+            None => what(&self.shared.inside().trace),
+        }
+    }
+}
+
+impl Source for View {
+    fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
+        if self.alone.is_none() {
+            if let Some(part) = self.shared.part(self.next, most)? {
+                batch.extend_from_slice(&part.records);
+                (self.next, self.progress) = (self.next + 1, part.progress);
+                return Ok(part.records.len());
+            }
+            self.alone = Some(Box::new(self.shared.after(self.next)?));
+        }
+        self.alone.as_mut().expect("just opened").fill(batch, most)
+    }
+
+    fn expected(&self) -> Option<u64> {
+        None
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.alone.as_ref().map_or(self.progress, |trace| trace.progress())
+    }
+
+    fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    fn sha256(&self) -> Result<Option<String>, Fault> {
+        self.ask(Source::sha256)
+    }
+
+    fn trace_format(&self) -> Option<&'static str> {
+        self.shared.format
+    }
+
+    fn line(&self, index: usize) -> Option<u64> {
+        if let Some(trace) = &self.alone {
+            return trace.line(index);
+        }
+        // Others may have read on: what is asked for one message is parsed for it again.
+        let mut trace = self.shared.after(self.next.checked_sub(1)?).ok()?;
+        trace.fill(&mut Vec::new(), BATCH).ok()?;
+        trace.line(index)
+    }
+
+    fn twins(&self) -> Vec<String> {
+        self.ask(Source::twins)
+    }
+
+    fn doubts(&self) -> Vec<String> {
+        self.ask(Source::doubts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+    use crate::plan::Plan;
+
+    fn some_plans(path: &std::path::Path, limits: &[Option<u64>]) -> Vec<Prepared> {
+        let plan = |&limit| Plan {
+            device: "generic-mlc-512g".into(),
+            trace: Some(path.display().to_string()),
+            limit,
+            ..Plan::default()
+        };
+        let mut all: Vec<_> =
+            limits.iter().map(|limit| plan(limit).prepare().expect("a plan")).collect();
+        share(&mut all);
+        all
+    }
+
+    fn write(path: &std::path::Path, requests: u64, wrong: Option<u64>) {
+        let mut text = String::new();
+        for number in 0..requests {
+            let op = if wrong == Some(number) { "Rest" } else { "Read" };
+            writeln!(text, "{number},host,0,{op},{},4096,0", number * 512).unwrap();
+        }
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn read(source: &mut dyn Source, parts: usize) -> Result<Vec<Record>, Fault> {
+        let mut all = Vec::new();
+        for _ in 0..parts {
+            source.fill(&mut all, BATCH)?;
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn those_who_share_a_trace_read_what_each_would_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some.msr");
+        write(&path, 10_000, None);
+        let plans = some_plans(&path, &[None, Some(7), None, Some(7), Some(8)]);
+        let shared: Vec<_> = plans.iter().map(|plan| plan.shared.as_ref()).collect();
+        assert!(Arc::ptr_eq(shared[0].unwrap(), shared[2].unwrap()));
+        assert!(Arc::ptr_eq(shared[1].unwrap(), shared[3].unwrap()));
+        assert!(shared[4].is_none(), "nobody reads as many");
+        let mut alone = open_trace(&path.display().to_string(), &Default::default()).unwrap();
+        let expected = read(&mut alone, 4).unwrap();
+        let [mut first, mut second] = [0, 2].map(|at| shared[at].unwrap().view(&mut Vec::new()));
+        let begun = read(&mut first, 1).unwrap();
+        assert_eq!((&begun[..], second.line(0)), (&expected[..BATCH], None));
+        assert_eq!(first.line(5), Some(6));
+        first.fill(&mut Vec::new(), BATCH).unwrap();
+        // Who comes later needs the file no more, but for messages.
+        assert!(read(&mut second, 2).unwrap() == expected[..2 * BATCH]);
+        assert_eq!(second.line(1), Some(BATCH as u64 + 2));
+        read(&mut first, 2).unwrap();
+        let sha256 = first.sha256().unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert!(read(&mut second, 2).unwrap() == expected[2 * BATCH..]);
+        assert_eq!((second.progress(), second.fill(&mut Vec::new(), BATCH)), (Some(1.0), Ok(0)));
+        assert_eq!((second.sha256().unwrap(), second.trace_format()), (sha256, Some("msr")));
+    }
+
+    #[test]
+    fn all_are_told_what_is_wrong_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some.msr");
+        write(&path, 10_000, Some(5000));
+        for plan in some_plans(&path, &[None, None]) {
+            let mut view = plan.shared.expect("another reads it").view(&mut Vec::new());
+            assert_eq!(read(&mut view, 2).unwrap().len(), 5000);
+            let fault = read(&mut view, 1).unwrap_err().to_string();
+            assert!(fault.contains("some.msr:5001"), "{fault}");
+        }
+    }
+
+    #[test]
+    fn one_that_is_too_long_is_read_by_each_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some.msr");
+        write(&path, 20_000, None);
+        let plans = some_plans(&path, &[None, None]);
+        let shared = plans[0].shared.as_ref().unwrap();
+        let [mut first, mut second] = [(); 2].map(|()| shared.view(&mut Vec::new()));
+        let mut all = [read(&mut first, 2).unwrap(), read(&mut second, 1).unwrap()];
+        let mut inside = shared.inside();
+        (inside.too_long, inside.parts) = (true, Vec::new());
+        drop(inside);
+        all[0].append(&mut read(&mut first, 4).unwrap());
+        all[1].append(&mut read(&mut second, 5).unwrap());
+        assert!(all[0].len() == 20_000 && all[0] == all[1]);
+        assert_eq!((first.line(0), second.progress()), (None, Some(1.0)));
+    }
+
+    #[test]
+    fn results_are_those_of_each_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some.msr");
+        write(&path, 9000, None);
+        let plan = |order: &str, limit| Plan {
+            device: "generic-mlc-512g".into(),
+            trace: Some(path.display().to_string()),
+            set: vec![format!("order={order}")],
+            replays: Some(2),
+            limit,
+            ..Plan::default()
+        };
+        let plans = [
+            plan("fifo", None),
+            plan("read_first", None),
+            plan("fifo", Some(10)),
+            plan("fifo", Some(10)),
+        ];
+        let told = |result: crate::RunResult| {
+            (result.results_digest, result.remarks, result.provenance.trace_sha256)
+        };
+        let alone: Vec<_> = plans
+            .iter()
+            .map(|plan| {
+                told(crate::run_uninterrupted(std::slice::from_ref(plan), 1).unwrap().remove(0))
+            })
+            .collect();
+        for jobs in [1, 2, 4] {
+            let together = crate::run_uninterrupted(&plans, jobs).unwrap();
+            assert_eq!(together.into_iter().map(told).collect::<Vec<_>>(), alone);
+        }
+    }
+}
