@@ -88,8 +88,11 @@ class Folder:
         except OSError as error:
             raise _refusal(option, path, error) from None
 
-    def write(self, contents: Mapping[str, bytes]) -> None:
-        """Put all files, by name, into the folder, or none; other files in it stay."""
+    def write(self, contents: Mapping[str, bytes], without: Iterable[str] = ()) -> None:
+        """Put all files, by name, into the folder, or none; of others in it only some are removed.
+
+        These are the names ``without`` that have no contents.
+        """
         try:
             aside = self._aside()
             try:
@@ -101,6 +104,8 @@ class Folder:
                 self._path.mkdir(exist_ok=True)
                 for name in contents:
                     (aside / name).replace(self._path / name)
+                for name in set(without) - set(contents):
+                    (self._path / name).unlink(missing_ok=True)
             finally:
                 shutil.rmtree(aside, ignore_errors=True)
         except OSError as error:

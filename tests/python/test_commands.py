@@ -26,8 +26,14 @@ DEVICES = [
     "readguard-tlc-2t-young",
     "readguard-tlc-2t-old",
     "readguard-tlc-0.5t",
+    "readguard-tlc-0.5t-young",
+    "readguard-tlc-0.5t-old",
     "readguard-tlc-1t",
+    "readguard-tlc-1t-young",
+    "readguard-tlc-1t-old",
     "readguard-tlc-4t",
+    "readguard-tlc-4t-young",
+    "readguard-tlc-4t-old",
     "five-tlc-512g",
 ]
 

@@ -21,6 +21,7 @@ from test_page import Reader
 
 import ssdlab
 from ssdlab import Asked, Fit, _native, fitting, page
+from ssdlab.errors import InputError
 from ssdlab.figures import of_fit, render
 from ssdlab.fitting import model
 from ssdlab.fitting.table import Table, parts
@@ -259,6 +260,50 @@ def test_chips_that_no_drive_can_have_are_left_out(tmp_path: Path) -> None:
     assert "without a row for" in found.unfit
     assert "no chips to be simulated" in str(found)
     assert "physics" not in found.files["fit.toml"]
+
+
+def test_measurements_are_not_overwritten_nor_left_beside_a_fit_without(
+    ssdlab: Ssdlab, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    mine = folder / "chips.csv"
+    mine.write_text(CHIPS.read_text())
+    done = ssdlab("fit", mine, "--out", "mine")
+    assert (done.code, [path.name for path in folder.iterdir()]) == (2, ["chips.csv"])
+    assert done.err.count("\n") == 1
+    assert "expected another file than the measurements" in done.err
+    with pytest.raises(InputError, match="than the measurements"):
+        fitting.fit(mine).save(folder)
+    assert mine.read_text() == CHIPS.read_text()
+    # Chips of an earlier fit are no longer there to be run.
+    read().save(tmp_path / "again")
+    made().save(tmp_path / "again")
+    assert {path.name for path in (tmp_path / "again").iterdir()} == {
+        *("fit.toml", "fit.json", "chips.csv"),
+    }
+
+
+def test_chips_may_need_more_retries_than_the_papers(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    def doubled(cells: list[str], at: dict[str, int]) -> list[str]:
+        return [
+            *cells[: at["retries"]],
+            str(2 * int(cells[at["retries"]])),
+            *cells[at["retries"] + 1 :],
+        ]
+
+    (tmp_path / "worse.csv").write_text(_changed(doubled))
+    assert ssdlab("fit", "worse.csv", "--correctable", "fitted", "--out", "worse").code == 0
+    most = 2 * int(read().raw["retries_most"])
+    assert f"physics.measured.retries = {most}\n" in (tmp_path / "worse" / "fit.toml").read_text()
+    steps = predicted((tmp_path / "worse" / "fit.toml").read_text())["thresholds"]
+    assert len(steps) > model.RETRIES_MOST
+    settings = [word for line in SMALL_DRIVE for word in ("--set", line)]
+    load = ("--workload", "random", "--set", "workload.read_share=1", "--limit", 500)
+    for file, scheme in (("fit.toml", "rgftl"), ("chips.toml", "baseline")):
+        drive = ("--device", "readguard-tlc-2t", "--scheme", scheme, "--config", f"worse/{file}")
+        done = ssdlab("run", *drive, *settings, *load)
+        assert (done.code, done.err) == (0, "")
 
 
 def _changed(change: Callable[[list[str], dict[str, int]], list[str] | None]) -> str:

@@ -10,8 +10,10 @@ GOOD = "128166372000000000,hm,1,Write,4096,8192,0\n"
 DEVICES = (
     "generic-mlc-512g, generic-tlc-2t, dlv-mlc-128g, pa-ssd-tlc-288g, pv-read-mlc-128g, "
     "hire-mlc-128g, "
-    "readguard-tlc-2t, readguard-tlc-2t-young, readguard-tlc-2t-old, readguard-tlc-0.5t, "
-    "readguard-tlc-1t, readguard-tlc-4t, five-tlc-512g"
+    "readguard-tlc-2t, readguard-tlc-2t-young, readguard-tlc-2t-old, "
+    "readguard-tlc-0.5t, readguard-tlc-0.5t-young, readguard-tlc-0.5t-old, "
+    "readguard-tlc-1t, readguard-tlc-1t-young, readguard-tlc-1t-old, "
+    "readguard-tlc-4t, readguard-tlc-4t-young, readguard-tlc-4t-old, five-tlc-512g"
 )
 SCHEMES = (
     "conventional, dlv/baseline, dlv/woo, dlv/roo, dlv/dlv, dlv/pv-reorder, dlv/pv-allocation, "

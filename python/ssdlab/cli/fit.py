@@ -10,8 +10,8 @@ from ssdlab.cli import exits, options
 from ssdlab.cli.lines import Whole
 from ssdlab.cli.outputs import Telling, written
 from ssdlab.errors import InputError
-from ssdlab.files import Folder, check_distinct
-from ssdlab.fitting import DEFAULT_DEVICE, fit
+from ssdlab.files import check_distinct
+from ssdlab.fitting import DEFAULT_DEVICE, OF_CHIPS, fit, folder_for
 from ssdlab.fitting.asked import CORRECTABLE, Asked
 
 _PLAIN = Asked()
@@ -78,7 +78,7 @@ def fit_command(**given: Any) -> int:
     if given["csv"] is not None and made:
         message = "a setting of chips that are made, beside a CSV: expected one or the other"
         raise InputError.at(f"--{made[0]}", message)
-    out = None if given["out"] is None else Folder("--out", given["out"])
+    out = None if given["out"] is None else folder_for("--out", given["out"], given["csv"])
     check_distinct(
         (f"--{name}", path) for name, path in written(given, ("json", "report", "samples"))
     )
@@ -93,7 +93,7 @@ def fit_command(**given: Any) -> int:
         click.echo("interrupted", err=True)
         return exits.INTERRUPTED
     if out is not None:
-        out.write(told.contents())
+        out.write(told.contents(), without=OF_CHIPS)
     telling.write(told)
     return 0
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.fitting.asked import CORRECTABLE, Asked
@@ -19,6 +20,7 @@ from ssdlab.told import Told
 
 if TYPE_CHECKING:
     from ssdlab.figures import Figure
+    from ssdlab.files import Folder
 
 __all__ = ["Asked", "Fit", "fit"]
 
@@ -148,6 +150,20 @@ class Claim:
     holds: bool | None
 
 
+OF_CHIPS = ("chips.toml",)
+"""Files of a fit with chips to be simulated that one without must not leave behind."""
+_WRITTEN = ("chips.csv", "fit.json", "fit.toml", *OF_CHIPS)
+
+
+def folder_for(option: str, folder: Path, csv: Path | None) -> Folder:
+    """Return where a fit is to be written; what it was made of must not be overwritten."""
+    from ssdlab.files import Folder, check_distinct  # noqa: PLC0415  loaded when it is written
+
+    measured = [] if csv is None else [("the measurements", os.fspath(csv))]
+    check_distinct([*measured, *((option, os.fspath(PurePath(folder, name))) for name in _WRITTEN)])
+    return Folder(option, os.fspath(folder))
+
+
 @dataclass(frozen=True, slots=True)
 class Fit(Told):
     """A fit; ``str`` is what ``ssdlab fit`` prints."""
@@ -175,6 +191,7 @@ class Fit(Told):
     claims: Sequence[Claim]
     simulated: str | None
     unfit: str | None
+    retries_most: int | None
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
@@ -198,9 +215,8 @@ class Fit(Told):
 
     def save(self, folder: str | os.PathLike[str]) -> list[str]:
         """Write what a run takes and the JSON to ``folder``, all or nothing; the files' names."""
-        from ssdlab.files import Folder  # noqa: PLC0415  loaded when something is written
-
-        Folder("out", os.fspath(folder)).write(self.contents())
+        where = folder_for("out", folder, None if self.device else self.source)
+        where.write(self.contents(), without=OF_CHIPS)
         return list(self.contents())
 
     def contents(self) -> dict[str, bytes]:

@@ -82,7 +82,7 @@ def thresholds(table: Table, correctable: float | None, source: str) -> tuple[fl
     weights = np.bincount(inverse).astype(float)
     means = np.bincount(inverse, table.retries) / weights
     fitted = isotonic_regression(means, weights=weights).x
-    most = int(min(fitted[-1] + 0.5, RETRIES_MOST))
+    most = int(fitted[-1] + 0.5)
     if most < 1:
         got = f"chips that need {fitted[-1]:.2f} retries at most"
         raise InputError.at(source, f"got {got}, expected some that need one and more")

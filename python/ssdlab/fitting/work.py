@@ -13,7 +13,7 @@ from ssdlab import __version__, _native
 from ssdlab.files import Target
 from ssdlab.fitting import judged, model
 from ssdlab.fitting.asked import ACTIVATION_EV, Asked
-from ssdlab.fitting.model import Predictor, Seen, percent, rounded
+from ssdlab.fitting.model import RETRIES_MOST, Predictor, Seen, percent, rounded
 from ssdlab.fitting.table import PARTS, Table, parts
 from ssdlab.plans import Path, Plan, to_json
 
@@ -61,13 +61,14 @@ def fitted(
     told |= {"errors_most": errors_most, "coefficients": predictor.config()}
     told |= _judged(predictor, samples[0], samples[1], ages, errors_most)
     told["claims"] = list(judged.claims(told, samples[1]))
-    told |= {"simulated": None, "unfit": None}
+    told |= {"simulated": None, "unfit": None, "retries_most": None}
     files = {}
     if csv is not None:
         told["unfit"] = chips.unfit(divided[2], ACTIVATION_EV)
         if told["unfit"] is None:
             told["simulated"] = CHIPS
-            files = {CHIPS: chips.csv(divided[2]), "chips.toml": _simulated()}
+            told["retries_most"] = int(samples[2].retries.max())
+            files = {CHIPS: chips.csv(divided[2]), "chips.toml": _simulated(told)}
     return told, {"fit.toml": layer(told), **files}
 
 
@@ -138,13 +139,16 @@ def layer(told: dict[str, Any]) -> str:
         f'belief.retries.predicted.dwell_least = "{found["dwell_least"]}"',
     ]
     if told["simulated"]:
-        lines += ["", _simulated()]
+        lines += ["", _simulated(told)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _simulated() -> str:
+def _simulated(told: dict[str, Any]) -> str:
     """Return the layer of config by which drives have the chips that were kept."""
-    return f'# The chips that were kept to be simulated.\nphysics.measured.file = "{CHIPS}"\n'
+    lines = ["# The chips that were kept to be simulated.", f'physics.measured.file = "{CHIPS}"']
+    if told["retries_most"] > RETRIES_MOST:
+        lines.append(f"physics.measured.retries = {told['retries_most']}")
+    return "\n".join(lines) + "\n"
 
 
 def _list(values: list[float]) -> str:

@@ -43,6 +43,41 @@ macro_rules! presets {
     };
 }
 
+/// ReadGuard's stages of life but the adult one.
+macro_rules! young {
+    () => {
+        "start.pe_cycles = 500\n"
+    };
+}
+
+/// See `young`.
+macro_rules! old {
+    () => {
+        "start.pe_cycles = 3000\n"
+    };
+}
+
+/// ReadGuard's other sizes: as many free blocks at least as that of 2 TB.
+macro_rules! half_tb {
+    () => {
+        "geometry.blocks = 472\ntend.gc.threshold = 0.008\n"
+    };
+}
+
+/// See `half_tb`.
+macro_rules! one_tb {
+    () => {
+        "geometry.blocks = 944\ntend.gc.threshold = 0.004\n"
+    };
+}
+
+/// See `half_tb`.
+macro_rules! four_tb {
+    () => {
+        "geometry.blocks = 3776\ntend.gc.threshold = 0.001\n"
+    };
+}
+
 /// The drives.
 pub const PRESETS: &[Entry] = presets![
     "generic-mlc-512g": "conventional MLC drive, fixed times: for comparisons and speed",
@@ -53,15 +88,27 @@ pub const PRESETS: &[Entry] = presets![
     "hire-mlc-128g": "the MLC drive of the HIRE paper: three threshold voltages, a buffer of 50 MB",
     "readguard-tlc-2t": "the TLC drive of the ReadGuard paper: read retries, three priorities; adult (1000 P/E)",
     "readguard-tlc-2t-young": "the same, young (500 P/E)"
-        over "readguard-tlc-2t" with "start.pe_cycles = 500\n",
+        over "readguard-tlc-2t" with young!(),
     "readguard-tlc-2t-old": "the same, old (3000 P/E)"
-        over "readguard-tlc-2t" with "start.pe_cycles = 3000\n",
+        over "readguard-tlc-2t" with old!(),
     "readguard-tlc-0.5t": "the same of 0.5 TB, adult"
-        over "readguard-tlc-2t" with "geometry.blocks = 472\ntend.gc.threshold = 0.008\n",
+        over "readguard-tlc-2t" with half_tb!(),
+    "readguard-tlc-0.5t-young": "the same of 0.5 TB, young"
+        over "readguard-tlc-2t" with concat!(half_tb!(), young!()),
+    "readguard-tlc-0.5t-old": "the same of 0.5 TB, old"
+        over "readguard-tlc-2t" with concat!(half_tb!(), old!()),
     "readguard-tlc-1t": "the same of 1 TB, adult"
-        over "readguard-tlc-2t" with "geometry.blocks = 944\ntend.gc.threshold = 0.004\n",
+        over "readguard-tlc-2t" with one_tb!(),
+    "readguard-tlc-1t-young": "the same of 1 TB, young"
+        over "readguard-tlc-2t" with concat!(one_tb!(), young!()),
+    "readguard-tlc-1t-old": "the same of 1 TB, old"
+        over "readguard-tlc-2t" with concat!(one_tb!(), old!()),
     "readguard-tlc-4t": "the same of 4 TB, adult"
-        over "readguard-tlc-2t" with "geometry.blocks = 3776\ntend.gc.threshold = 0.001\n",
+        over "readguard-tlc-2t" with four_tb!(),
+    "readguard-tlc-4t-young": "the same of 4 TB, young"
+        over "readguard-tlc-2t" with concat!(four_tb!(), young!()),
+    "readguard-tlc-4t-old": "the same of 4 TB, old"
+        over "readguard-tlc-2t" with concat!(four_tb!(), old!()),
     "five-tlc-512g": "a TLC drive for all five: ReadGuard's of 0.5 TB with page types, voltages and a buffer"
         over "readguard-tlc-2t" with include_str!("presets/five-tlc-512g.toml"),
 ];

@@ -182,7 +182,7 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             "belief.retries",
             believed,
             unasked,
-            "where nobody asks for it: without ftl.opens = \"fewest_retries\" and tend.inversions",
+            "where nobody asks for it: without ftl.opens = \"fewest_retries\" or tend.inversions",
         ),
         ("belief.hotness", hotness, config.buffer.size.get() == 0, UNLEARNED),
         ("belief.hotness.buffer.preload", rewrite, !by_hotness(config), ALIKE),
