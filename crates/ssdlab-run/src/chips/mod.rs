@@ -151,6 +151,11 @@ impl Samples {
 
     /// Why drives cannot have these blocks by `physics.measured`; none if they can.
     pub fn unfit(&self, activation_ev: f64) -> Option<Wrong> {
-        Table::new(&simulated::rows(self, activation_ev)).err()
+        let wrong = Table::new(&simulated::rows(self, activation_ev)).err()?;
+        let Some(row) = wrong.row else { return Some(wrong) };
+        let (chip, block) = (self.chip[row] as usize, self.block[row] as usize);
+        let line = self.lines.get(row).map_or(String::new(), |line| format!(", line {line}"));
+        let place = format!("chip {}, block {}{line}", self.chips[chip], self.blocks[block]);
+        Some(Wrong { got: format!("{} ({place})", wrong.got), ..wrong })
     }
 }
