@@ -276,6 +276,10 @@ def test_measurements_are_not_overwritten_nor_left_beside_a_fit_without(
     assert (done.code, [path.name for path in folder.iterdir()]) == (2, ["chips.csv"])
     assert done.err.count("\n") == 1
     assert "expected another file than the measurements" in done.err
+    for option in ("--json", "--samples", "--report"):
+        done = ssdlab("fit", mine, option, mine)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert "than the measurements" in done.err
     with pytest.raises(InputError, match="than the measurements"):
         fitting.fit(mine).save(folder)
     assert mine.read_text() == CHIPS.read_text()

@@ -7,7 +7,7 @@ use ssdlab_base::Fault;
 use ssdlab_workload::Record;
 
 use crate::plan::Prepared;
-use crate::source::Requests;
+use crate::source::{Requests, Seen};
 
 /// Batches that may wait to be taken.
 const AHEAD: usize = 2;
@@ -33,12 +33,14 @@ struct Batch {
     requests: Vec<Record>,
     /// The share of the source that was read, if that is known.
     progress: Option<f64>,
+    /// What was seen in this batch and those before it.
+    seen: Seen,
 }
 
 impl Batch {
     fn read(&mut self, from: &mut Requests) -> Result<(), Fault> {
         from.read(&mut self.requests)?;
-        self.progress = from.source().progress();
+        (self.progress, self.seen) = (from.source().progress(), from.seen);
         Ok(())
     }
 }
@@ -118,7 +120,9 @@ impl Feed {
         if self.replay + 1 == self.replays {
             return Ok(false);
         }
-        self.reader = Reader::start(Requests::open(prepared, &mut Vec::new())?);
+        let mut requests = Requests::open(prepared, &mut Vec::new())?;
+        requests.seen.hinted = self.batch.seen.hinted;
+        self.reader = Reader::start(requests);
         self.batch.requests.clear();
         (self.next, self.before) = (0, self.given);
         self.replay += 1;
@@ -165,10 +169,12 @@ impl Feed {
         Some((f64::from(self.replay) + of_replay) / f64::from(self.replays))
     }
 
-    /// What the requests of the last replay were read from. If it was stopped early, a little more
-    /// has been read than was given.
+    /// What the requests of the last replay were read from. If it was stopped early, a little more has been
+    /// read than was given; what was seen is that of the batches that were begun.
     pub fn end(self) -> Requests {
-        self.reader.end()
+        let mut requests = self.reader.end();
+        requests.seen = self.batch.seen;
+        requests
     }
 }
 
@@ -244,7 +250,31 @@ mod tests {
         let mut feed =
             Feed::open(&prepared(Plan { set, ..Plan::default() }), &mut Vec::new()).unwrap();
         assert!(feed.next().unwrap().is_some() && feed.soon().is_some());
-        let requests = feed.end();
-        assert_eq!(requests.source().expected(), Some(1_000_000));
+        assert_eq!(feed.end().source().expected(), Some(1_000_000));
+    }
+
+    #[test]
+    fn what_was_seen_is_that_of_what_was_given() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some.msr");
+        let mut text = String::new();
+        for number in 0..20_000u64 {
+            let byte = if number < 4096 { number * 512 } else { 1 << 50 };
+            writeln!(text, "{number},host,0,Read,{byte},4096,0").unwrap();
+        }
+        std::fs::write(&path, text).unwrap();
+        let trace = Some(path.display().to_string());
+        let prepared = prepared(Plan { trace, fit: true, replays: Some(2), ..Plan::default() });
+        let mut feed = Feed::open(&prepared, &mut Vec::new()).unwrap();
+        for _ in 0..4096 {
+            feed.next().unwrap();
+        }
+        // The reader is further on by now, or will be.
+        assert_eq!(feed.end().seen.folded, 0);
+        let mut feed = Feed::open(&prepared, &mut Vec::new()).unwrap();
+        drain(&mut feed).unwrap();
+        assert!(feed.again(&prepared).unwrap());
+        drain(&mut feed).unwrap();
+        assert_eq!(feed.end().seen.folded, 20_000 - 4096);
     }
 }

@@ -1,4 +1,4 @@
-//! Several plans at once, each in a thread of its own.
+//! Several plans at once, each in a thread of its own beside that of its requests.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -96,9 +96,10 @@ fn run_one(
         drive.foresee();
     }
     let replay = Replay::new(&mut drive, prepared.warmup, control, progress, observer);
-    let (course, observer) = replay.run(prepared, &mut feed)?;
+    let run = replay.run(prepared, &mut feed);
     let looped = watch.elapsed() - ready;
     let requests = feed.end();
+    let (course, observer) = run?;
     remarks.extend(requests.source().doubts());
     let by_priority = prepared.resolved.config.belief.grade.by_priority();
     if drive.counts_reads() && !by_priority && drive.blocks_apart() == 0 {
@@ -111,7 +112,7 @@ fn run_one(
         let last = course.replays.len();
         remarks.push(format!("--until-worn was given up after replay {last}: {why}"));
     }
-    remarks.extend(prepared.doubt_of_hints(requests.hinted));
+    remarks.extend(prepared.doubt_of_hints(requests.seen.hinted));
     let mut result =
         RunResult::new(prepared, &drive, &course, &requests, settled, remarks, (ready, looped))?;
     result.workload = result.provenance.workload(result.workload);

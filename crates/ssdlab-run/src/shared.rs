@@ -1,7 +1,7 @@
 //! A trace that several plans read: it is parsed once, and what was parsed is kept for the others.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use ssdlab_base::Fault;
 use ssdlab_workload::{Record, Source, Trace, TraceOptions};
@@ -9,8 +9,9 @@ use ssdlab_workload::{Record, Source, Trace, TraceOptions};
 use crate::plan::Prepared;
 use crate::source::{BATCH, open_trace};
 
-/// Requests that are kept of a trace: of one that seems to have more, each plan parses its own.
-const MOST: f64 = (1 << 24) as f64;
+/// Requests that are kept of all traces that are shared, 100 MB: of one that seems to have more than its
+/// part of them, each plan parses its own.
+const MOST: usize = 1 << 22;
 
 /// A trace, as far as it has been parsed.
 pub struct Shared {
@@ -21,6 +22,9 @@ pub struct Shared {
     format: Option<&'static str>,
     /// What the user should know of how it is read.
     remarks: Vec<String>,
+    /// Requests that are kept of it at most.
+    most: usize,
+    sha256: OnceLock<Result<Option<String>, Fault>>,
     inside: Mutex<Inside>,
 }
 
@@ -35,6 +39,7 @@ struct Inside {
     parts: Vec<Arc<Part>>,
     kept: usize,
     too_long: bool,
+    ended: bool,
 }
 
 /// What one call of [`Source::fill`] gave.
@@ -45,38 +50,51 @@ struct Part {
 
 /// Lets those of these plans that read the same requests of the same trace share them.
 pub fn share(prepared: &mut [Prepared]) {
-    let mut all: Vec<(Arc<Shared>, Vec<usize>)> = Vec::new();
-    for (at, plan) in prepared.iter().enumerate() {
-        let Some(spec) = plan.plan.trace.as_deref().filter(|_| plan.mix.is_none()) else {
-            continue;
+    share_up_to(MOST, prepared);
+}
+
+fn share_up_to(most: usize, prepared: &mut [Prepared]) {
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    for (at, plan) in prepared.iter().enumerate().filter(|(_, plan)| plan.plan.trace.is_some()) {
+        let same = |plan: &Prepared| {
+            (plan.plan.trace.clone(), plan.workload.trace.clone(), plan.plan.limit)
         };
-        let alike = |one: &Shared| {
-            let same = (&*one.spec, &one.options, one.limit);
-            same == (spec, &plan.workload.trace, plan.plan.limit)
-        };
-        match all.iter_mut().find(|(one, _)| alike(one)) {
-            Some((_, readers)) => readers.push(at),
-            // One that cannot be read is found when it is opened to be run.
-            None => all.extend(Shared::open(plan, spec).ok().map(|one| (Arc::new(one), vec![at]))),
+        match all.iter_mut().find(|readers| same(&prepared[readers[0]]) == same(plan)) {
+            Some(readers) => readers.push(at),
+            None => all.push(vec![at]),
         }
     }
-    for (one, readers) in all.into_iter().filter(|(_, readers)| readers.len() > 1) {
-        readers.into_iter().for_each(|at| prepared[at].shared = Some(one.clone()));
+    all.retain(|readers| readers.len() > 1);
+    for readers in &all {
+        // One that cannot be read is found when it is opened to be run.
+        if let Ok(one) = Shared::open(&prepared[readers[0]], most / all.len()) {
+            let one = Arc::new(one);
+            readers.iter().for_each(|&at| prepared[at].shared = Some(one.clone()));
+        }
     }
 }
 
 impl Shared {
-    fn open(plan: &Prepared, spec: &str) -> Result<Shared, Fault> {
+    fn open(plan: &Prepared, most: usize) -> Result<Shared, Fault> {
+        let spec = plan.plan.trace.clone().expect("a plan that reads a trace");
         let options = plan.workload.trace.clone();
-        let trace = open_trace(spec, &options)?;
+        let trace = open_trace(&spec, &options)?;
         Ok(Shared {
-            spec: spec.into(),
+            spec,
             options,
             limit: plan.plan.limit,
             name: trace.name().into(),
             format: trace.trace_format(),
             remarks: trace.remarks(),
-            inside: Mutex::new(Inside { trace, parts: Vec::new(), kept: 0, too_long: false }),
+            most,
+            sha256: OnceLock::new(),
+            inside: Mutex::new(Inside {
+                trace,
+                parts: Vec::new(),
+                kept: 0,
+                too_long: false,
+                ended: false,
+            }),
         })
     }
 
@@ -103,12 +121,26 @@ impl Shared {
         inside.trace.fill(&mut records, most)?;
         let part = Arc::new(Part { records, progress: inside.trace.progress() });
         inside.kept += part.records.len();
+        inside.ended = part.records.is_empty();
         inside.parts.push(part.clone());
         let in_all = inside.kept as f64 / part.progress.unwrap_or(1.0);
-        if in_all.min(self.limit.map_or(f64::INFINITY, |limit| limit as f64)) > MOST {
+        if in_all.min(self.limit.map_or(f64::INFINITY, |limit| limit as f64)) > self.most as f64 {
             (inside.too_long, inside.parts) = (true, Vec::new());
         }
         Ok(Some(part))
+    }
+
+    /// The hash of the file, found once: as it was read if it was read to its end; others are not to wait
+    /// while it is read for that alone.
+    fn sha256(&self) -> Result<Option<String>, Fault> {
+        let found = || match self.inside() {
+            inside if inside.ended => Source::sha256(&inside.trace),
+            inside => {
+                drop(inside);
+                Source::sha256(&open_trace(&self.spec, &self.options)?)
+            }
+        };
+        self.sha256.get_or_init(found).clone()
     }
 
     /// The trace after so many parts, for who goes on alone.
@@ -168,7 +200,10 @@ impl Source for View {
     }
 
     fn sha256(&self) -> Result<Option<String>, Fault> {
-        self.ask(Source::sha256)
+        match &self.alone {
+            Some(trace) => Source::sha256(&**trace),
+            None => self.shared.sha256(),
+        }
     }
 
     fn trace_format(&self) -> Option<&'static str> {
@@ -281,6 +316,7 @@ mod tests {
         let shared = plans[0].shared.as_ref().unwrap();
         let [mut first, mut second] = [(); 2].map(|()| shared.view(&mut Vec::new()));
         let mut all = [read(&mut first, 2).unwrap(), read(&mut second, 1).unwrap()];
+        assert!(!shared.inside().too_long, "as far as it is known");
         let mut inside = shared.inside();
         (inside.too_long, inside.parts) = (true, Vec::new());
         drop(inside);
@@ -321,6 +357,27 @@ mod tests {
         for jobs in [1, 2, 4] {
             let together = crate::run_uninterrupted(&plans, jobs).unwrap();
             assert_eq!(together.into_iter().map(told).collect::<Vec<_>>(), alone);
+        }
+    }
+
+    #[test]
+    fn how_long_a_trace_is_shows_as_it_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some.msr");
+        write(&path, 40_000, None);
+        // Room for two traces; the limit says that the second is short.
+        for (most, limit, too_long) in
+            [(100_000, None, false), (30_000, None, true), (30_000, Some(12_000), false)]
+        {
+            let limits = [limit, limit, Some(9000), Some(9000)];
+            let mut plans = some_plans(&path, &limits);
+            plans.iter_mut().for_each(|plan| plan.shared = None);
+            share_up_to(most, &mut plans);
+            let shared = plans[0].shared.as_ref().unwrap();
+            read(&mut shared.view(&mut Vec::new()), 2).unwrap();
+            assert_eq!(shared.inside().too_long, too_long, "{most}");
+            let all = read(&mut shared.view(&mut Vec::new()), 10).unwrap();
+            assert_eq!(all.len(), 40_000);
         }
     }
 }

@@ -28,11 +28,18 @@ pub struct Requests {
     fit: bool,
     /// What is wrong with the request after the last one that was read.
     wrong: Option<Fault>,
-    /// Whether any request carried a latency hint.
+    /// What was seen in those that were read.
+    pub seen: Seen,
+}
+
+/// What was seen in requests.
+#[derive(Clone, Copy, Default)]
+pub struct Seen {
+    /// Whether any carried a latency hint.
     pub hinted: bool,
-    /// Requests whose address was folded into the drive.
+    /// Those whose address was folded into the drive.
     pub folded: u64,
-    /// Requests that reached over the drive's end and were moved to end there.
+    /// Those that reached over the drive's end and were moved to end there.
     pub clamped: u64,
 }
 
@@ -51,9 +58,7 @@ impl Requests {
             queues: prepared.resolved.config.host.queues,
             fit: prepared.plan.fit,
             wrong: None,
-            hinted: false,
-            folded: 0,
-            clamped: 0,
+            seen: Seen::default(),
         })
     }
 
@@ -81,7 +86,7 @@ impl Requests {
                 break;
             }
         }
-        self.hinted = self.hinted || batch.iter().any(|record| record.hint != 0);
+        self.seen.hinted = self.seen.hinted || batch.iter().any(|record| record.hint != 0);
         self.left -= batch.len() as u64;
         Ok(())
     }
@@ -143,11 +148,11 @@ impl Requests {
         }
         if record.lba >= self.sectors {
             record.lba %= self.sectors;
-            self.folded += 1;
+            self.seen.folded += 1;
         }
         if record.lba + length > self.sectors {
             record.lba = self.sectors - length;
-            self.clamped += 1;
+            self.seen.clamped += 1;
         }
         Ok(())
     }

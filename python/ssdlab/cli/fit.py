@@ -79,9 +79,9 @@ def fit_command(**given: Any) -> int:
         message = "a setting of chips that are made, beside a CSV: expected one or the other"
         raise InputError.at(f"--{made[0]}", message)
     out = None if given["out"] is None else folder_for("--out", given["out"], given["csv"])
-    check_distinct(
-        (f"--{name}", path) for name, path in written(given, ("json", "report", "samples"))
-    )
+    measured = [] if given["csv"] is None else [("the measurements", given["csv"])]
+    named = [(f"--{name}", path) for name, path in written(given, ("json", "report", "samples"))]
+    check_distinct([*measured, *named])
     telling = Telling(given)
     correctable = _correctable(given["correctable"])
     options_of = {name: given[name] for name in ("samples", "config", "set", "seed")}
