@@ -280,12 +280,15 @@ def test_measurements_are_not_overwritten_nor_left_beside_a_fit_without(
         done = ssdlab("fit", mine, option, mine)
         assert (done.code, done.err.count("\n")) == (2, 1)
         assert "than the measurements" in done.err
+    done = ssdlab("fit", CHIPS, "--json", "mine/fit.toml", "--out", "mine")
+    assert (done.code, "expected another file than --json" in done.err) == (2, True)
     with pytest.raises(InputError, match="than the measurements"):
         fitting.fit(mine).save(folder)
     assert mine.read_text() == CHIPS.read_text()
     # Chips of an earlier fit are no longer there to be run.
     read().save(tmp_path / "again")
     made().save(tmp_path / "again")
+    assert set(read().contents()) == set(fitting.FILES)
     assert {path.name for path in (tmp_path / "again").iterdir()} == {
         *("fit.toml", "fit.json", "chips.csv"),
     }

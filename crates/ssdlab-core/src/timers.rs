@@ -189,6 +189,7 @@ mod tests {
             }
         }
     }
+
     #[test]
     fn nothing_happens_for_years_and_then_something() {
         let mut timers = Timers::new(80);

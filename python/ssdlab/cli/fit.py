@@ -10,8 +10,8 @@ from ssdlab.cli import exits, options
 from ssdlab.cli.lines import Whole
 from ssdlab.cli.outputs import Telling, written
 from ssdlab.errors import InputError
-from ssdlab.files import check_distinct
-from ssdlab.fitting import DEFAULT_DEVICE, OF_CHIPS, fit, folder_for
+from ssdlab.files import Folder, check_distinct
+from ssdlab.fitting import CHIPS_LAYER, DEFAULT_DEVICE, fit, named
 from ssdlab.fitting.asked import CORRECTABLE, Asked
 
 _PLAIN = Asked()
@@ -78,10 +78,10 @@ def fit_command(**given: Any) -> int:
     if given["csv"] is not None and made:
         message = "a setting of chips that are made, beside a CSV: expected one or the other"
         raise InputError.at(f"--{made[0]}", message)
-    out = None if given["out"] is None else folder_for("--out", given["out"], given["csv"])
+    out = None if given["out"] is None else Folder("--out", given["out"])
+    files = [(f"--{name}", path) for name, path in written(given, ("json", "report", "samples"))]
     measured = [] if given["csv"] is None else [("the measurements", given["csv"])]
-    named = [(f"--{name}", path) for name, path in written(given, ("json", "report", "samples"))]
-    check_distinct([*measured, *named])
+    check_distinct([*measured, *files, *(named("--out", given["out"]) if out else ())])
     telling = Telling(given)
     correctable = _correctable(given["correctable"])
     options_of = {name: given[name] for name in ("samples", "config", "set", "seed")}
@@ -93,7 +93,7 @@ def fit_command(**given: Any) -> int:
         click.echo("interrupted", err=True)
         return exits.INTERRUPTED
     if out is not None:
-        out.write(told.contents(), without=OF_CHIPS)
+        out.write(told.contents(), without=[CHIPS_LAYER])
     telling.write(told)
     return 0
 

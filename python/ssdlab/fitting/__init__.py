@@ -20,7 +20,6 @@ from ssdlab.told import Told
 
 if TYPE_CHECKING:
     from ssdlab.figures import Figure
-    from ssdlab.files import Folder
 
 __all__ = ["Asked", "Fit", "fit"]
 
@@ -150,18 +149,13 @@ class Claim:
     holds: bool | None
 
 
-OF_CHIPS = ("chips.toml",)
-"""Files of a fit with chips to be simulated that one without must not leave behind."""
-_WRITTEN = ("chips.csv", "fit.json", "fit.toml", *OF_CHIPS)
+LAYER, JSON, CHIPS, CHIPS_LAYER = FILES = ("fit.toml", "fit.json", "chips.csv", "chips.toml")
+"""What a fit writes to a folder; the last two only if there are chips to be simulated."""
 
 
-def folder_for(option: str, folder: Path, csv: Path | None) -> Folder:
-    """Return where a fit is to be written; what it was made of must not be overwritten."""
-    from ssdlab.files import Folder, check_distinct  # noqa: PLC0415  loaded when it is written
-
-    measured = [] if csv is None else [("the measurements", os.fspath(csv))]
-    check_distinct([*measured, *((option, os.fspath(PurePath(folder, name))) for name in _WRITTEN)])
-    return Folder(option, os.fspath(folder))
+def named(option: str, folder: Path) -> list[tuple[str, str]]:
+    """List the files that a fit may write to a folder, each with the option that asks for it."""
+    return [(option, os.fspath(PurePath(folder, name))) for name in FILES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,13 +209,16 @@ class Fit(Told):
 
     def save(self, folder: str | os.PathLike[str]) -> list[str]:
         """Write what a run takes and the JSON to ``folder``, all or nothing; the files' names."""
-        where = folder_for("out", folder, None if self.device else self.source)
-        where.write(self.contents(), without=OF_CHIPS)
+        from ssdlab.files import Folder, check_distinct  # noqa: PLC0415  loaded when it is written
+
+        measured = [] if self.device else [("the measurements", self.source)]
+        check_distinct([*measured, *named("out", folder)])
+        Folder("out", os.fspath(folder)).write(self.contents(), without=[CHIPS_LAYER])
         return list(self.contents())
 
     def contents(self) -> dict[str, bytes]:
         """Return the files that ``--out`` writes, by name."""
-        texts = {**self.files, "fit.json": self.to_json() + "\n"}
+        texts = {**self.files, JSON: self.to_json() + "\n"}
         return {name: text.encode() for name, text in texts.items()}
 
     @property

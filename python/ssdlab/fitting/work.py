@@ -11,13 +11,11 @@ import numpy as np
 
 from ssdlab import __version__, _native
 from ssdlab.files import Target
-from ssdlab.fitting import judged, model
+from ssdlab.fitting import CHIPS, CHIPS_LAYER, LAYER, judged, model
 from ssdlab.fitting.asked import ACTIVATION_EV, Asked
 from ssdlab.fitting.model import RETRIES_MOST, Predictor, Seen, percent, rounded
 from ssdlab.fitting.table import PARTS, Table, parts
 from ssdlab.plans import Path, Plan, to_json
-
-CHIPS = "chips.csv"
 
 
 def fitted(
@@ -68,8 +66,8 @@ def fitted(
         if told["unfit"] is None:
             told["simulated"] = CHIPS
             told["retries_most"] = int(samples[2].retries.max())
-            files = {CHIPS: chips.csv(divided[2]), "chips.toml": _simulated(told)}
-    return told, {"fit.toml": layer(told), **files}
+            files = {CHIPS: chips.csv(divided[2]), CHIPS_LAYER: _simulated(told)}
+    return told, {LAYER: layer(told), **files}
 
 
 def _blocks(table: Table) -> int:

@@ -57,7 +57,7 @@ macro_rules! old {
     };
 }
 
-/// ReadGuard's other sizes: as many free blocks at least as that of 2 TB.
+/// ReadGuard's other sizes; collection begins at as many free blocks of a plane as on that of 2 TB.
 macro_rules! half_tb {
     () => {
         "geometry.blocks = 472\ntend.gc.threshold = 0.008\n"

@@ -88,19 +88,27 @@ impl Lanes {
     /// Adds a transaction to its lane, before all that came later.
     #[inline]
     pub fn push(&mut self, txns: &mut Txns, id: TxnId) {
-        let (lane, seq) = (txns[id].lane, txns[id].seq);
+        let lane = txns[id].lane;
         let fifo = &mut self.fifos[lane as usize];
-        if fifo.is_empty() || txns[fifo.tail()].seq <= seq {
-            fifo.push(txns, id);
-        } else if txns[fifo.head()].seq >= seq {
-            fifo.push_front(txns, id);
-        } else {
-            self.late.insert((lane, seq, Reverse(self.came_late)), id);
-            self.came_late += 1;
-            self.overtaken |= 1 << lane;
+        match fifo.is_empty() || txns[fifo.tail()].seq <= txns[id].seq {
+            true => fifo.push(txns, id),
+            false => self.push_late(txns, id),
         }
         self.occupied |= 1 << lane;
         self.waiting += 1;
+    }
+
+    /// Adds one to its lane that goes before the last there.
+    #[cold]
+    fn push_late(&mut self, txns: &mut Txns, id: TxnId) {
+        let (lane, seq) = (txns[id].lane, txns[id].seq);
+        let fifo = &mut self.fifos[lane as usize];
+        if txns[fifo.head()].seq >= seq {
+            return fifo.push_front(txns, id);
+        }
+        self.late.insert((lane, seq, Reverse(self.came_late)), id);
+        self.came_late += 1;
+        self.overtaken |= 1 << lane;
     }
 
     /// Whether anything waits in these lanes.
