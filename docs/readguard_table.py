@@ -420,8 +420,8 @@ def main() -> None:
         f"{study.cut:,} requests of each mix, and of long runs up to {longest:,}. Changes are in "
         "percent, means over the five mixes; three numbers are of the apps high, mid and low. "
         "Waits and latencies are of reads; the least that one can take is tR, tDMA and tECC of a "
-        "page. R1 to R4 take the old drive's long runs; “rounds” tells how often the quality "
-        "monitor looked, over all mixes. Saturated, so that the backlog makes the figures: "
+        "page. “Rounds” tells how often the quality monitor looked, over all mixes. Saturated, "
+        "so that the backlog makes the figures: "
         f"{', '.join(sorted(study.saturated)) or 'none'}."
     )
     write(PAGE, MARK, about, made)

@@ -316,6 +316,7 @@ class Sim:
 
     wall_s: float
     ready_s: float
+    start_copied: bool
     requests_per_s: float
     page_ops_per_s: float
     peak_rss_mb: float | None

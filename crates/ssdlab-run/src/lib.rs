@@ -3,6 +3,7 @@
 //! A reading order: [`plan`] (what is asked), [`setup`] (the drive as the run begins), [`replay`]
 //! (how requests meet it), [`result`] (what is measured), [`run`] (several plans at once).
 
+mod begin;
 pub mod chips;
 pub mod control;
 mod feed;

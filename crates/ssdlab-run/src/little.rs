@@ -27,7 +27,8 @@ fn course(mut plan: Plan, settings: &[&str]) -> Course {
     let prepared = plan.prepare().unwrap_or_else(|fault| panic!("{fault}"));
     let control = Control::new(1);
     let progress = &control.progress[0];
-    let (mut drive, _) = set_up(&prepared, &control, progress).expect("a drive").expect("no stop");
+    let begun = set_up(&prepared, &control, progress).expect("a drive");
+    let mut drive = begun.expect("no stop").drive;
     let mut feed = Feed::open(&prepared, &mut Vec::new()).expect("a workload");
     let observer = Observer::new(&prepared).expect("an observer");
     let replay = Replay::new(&mut drive, prepared.warmup, &control, progress, observer);

@@ -18,7 +18,7 @@ use ssdlab_workload::{Generator, WorkloadConfig, parse_spec};
 
 use crate::chips::simulated;
 use crate::observe::Wanted;
-use crate::shared::Shared;
+use crate::shared::InCommon;
 use crate::traces::AppOrder;
 use crate::{mix, state, twin};
 
@@ -105,8 +105,8 @@ pub struct Prepared {
     pub twin: Option<Cow<'static, Twin>>,
     /// The mix of traces that runs in its place.
     pub(crate) mix: Option<mix::Layout>,
-    /// Its trace, if other plans read the same.
-    pub(crate) shared: Option<Arc<Shared>>,
+    /// What it has in common with other plans.
+    pub(crate) shared: InCommon,
     /// What is left out of the statistics.
     pub warmup: Warmup,
     /// How often the workload runs.
@@ -169,7 +169,7 @@ impl Plan {
             return Err(effective.fault_at("workload.queue").expected(expected));
         }
         Ok(Prepared {
-            shared: None,
+            shared: InCommon::default(),
             warmup: self.parse_warmup()?,
             replays: self.parse_replays()?,
             until_worn: self.parse_until_worn(&resolved)?,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ssdlab_base::Fault;
 
+use crate::begin;
 use crate::control::{Control, Progress};
 use crate::feed::Feed;
 use crate::mix;
@@ -12,7 +13,7 @@ use crate::observe::Observer;
 use crate::plan::{Plan, Prepared};
 use crate::replay::Replay;
 use crate::result::{RunResult, Watch};
-use crate::setup::{lay_down_footprint, rehearse, set_up, tell_heat};
+use crate::setup::{Begun, lay_down_footprint, rehearse, set_up, tell_heat};
 use crate::shared;
 use crate::source::Requests;
 
@@ -32,6 +33,7 @@ pub fn run_all(
         return Ok(plans.iter().map(|_| None).collect());
     }
     shared::share(&mut prepared);
+    begin::share(&mut prepared);
     // A trace that cannot be read is found before another plan has run for an hour.
     for plan in &prepared {
         Requests::open(plan, &mut Vec::new())?;
@@ -75,7 +77,8 @@ fn run_one(
 ) -> Result<Option<RunResult>, Fault> {
     let watch = Watch::start();
     let mut remarks = Vec::new();
-    let Some((mut drive, settled)) = set_up(prepared, control, progress)? else { return Ok(None) };
+    let Some(begun) = set_up(prepared, control, progress)? else { return Ok(None) };
+    let Begun { mut drive, settled, copied } = begun;
     tell_heat(prepared, &mut drive, control)?;
     if drive.goes_unrehearsed() {
         let what = "belief.hotness.buffer.preload = \"classified\": there was no first pass of the workload";
@@ -115,6 +118,7 @@ fn run_one(
     remarks.extend(prepared.doubt_of_hints(requests.seen.hinted));
     let mut result =
         RunResult::new(prepared, &drive, &course, &requests, settled, remarks, (ready, looped))?;
+    result.sim.start_copied = copied;
     result.workload = result.provenance.workload(result.workload);
     let mut about = result.provenance.about();
     about.push(("workload", result.workload.clone()));

@@ -1,6 +1,7 @@
 //! The drive of a plan, as it is when the run begins.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -9,10 +10,12 @@ use std::time::Duration;
 use ssdlab_base::Fault;
 use ssdlab_core::audit::Pace;
 use ssdlab_core::config::Preload;
+use ssdlab_core::drive::Start;
 use ssdlab_core::policy::place::Heat;
-use ssdlab_core::{Drive, Tenant};
+use ssdlab_core::{Drive, Resolved, Tenant};
 use ssdlab_workload::Op;
 
+use crate::begin::Begins;
 use crate::control::{Control, Progress};
 use crate::files::NewFile;
 use crate::mix;
@@ -37,9 +40,9 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
     }
     match set_up(&prepared, control, &control.progress[0])? {
         None => Ok(None),
-        Some((mut drive, steady)) => {
+        Some(Begun { mut drive, settled, .. }) => {
             precondition::flush(&mut drive);
-            state::save(&prepared, &drive, steady, file).map(Some)
+            state::save(&prepared, &drive, settled, file).map(Some)
         }
     }
 }
@@ -61,32 +64,46 @@ fn check_workload(prepared: &Prepared) -> Result<(), Fault> {
     }
 }
 
-/// The drive of a plan as it is when the run begins, but for its workload's footprint, and how it
-/// became steady if it was to; `None` if it was stopped before that.
+/// The drive of a plan as it is when the run begins, but for its workload's footprint.
+pub(crate) struct Begun {
+    pub drive: Drive,
+    /// How it became steady, if it was to.
+    pub settled: Option<Settled>,
+    /// Whether another plan's drive began so, and this is a copy.
+    pub copied: bool,
+}
+
+/// The drive of a plan, where others of its comparison may begin alike; `None` if it was stopped before
+/// it was there.
 pub(crate) fn set_up(
     prepared: &Prepared,
     control: &Control,
     progress: &Progress,
-) -> Result<Option<(Drive, Option<Settled>)>, Fault> {
-    let tenants = match prepared.plan.state {
-        Some(_) => Vec::new(),
-        None => tenants::of(prepared, control)?,
+) -> Result<Option<Begun>, Fault> {
+    let Some(Begins::Steady(common)) = &prepared.shared.begins else {
+        return set_up_alone(|| tenants::of(prepared, control), prepared, control, progress);
     };
-    set_up_for(tenants, prepared, control, progress)
+    let steady = common.get(|| {
+        let tenants = || tenants::of(prepared, control);
+        let begun = set_up_alone(tenants, prepared, control, progress)?;
+        Ok(begun.map(|begun| (begun.drive, begun.settled.expect("it was overwritten"))))
+    })?;
+    let begun = |((drive, settled), copied)| Begun { drive, settled: Some(settled), copied };
+    Ok(steady.map(begun))
 }
 
 /// The same of a drive that these use, whatever its workload says.
-pub(crate) fn set_up_for(
-    tenants: Vec<Tenant>,
+pub(crate) fn set_up_alone(
+    tenants: impl FnOnce() -> Result<Vec<Tenant>, Fault>,
     prepared: &Prepared,
     control: &Control,
     progress: &Progress,
-) -> Result<Option<(Drive, Option<Settled>)>, Fault> {
-    let drive = match &prepared.plan.state {
+) -> Result<Option<Begun>, Fault> {
+    let begun = match &prepared.plan.state {
         Some(path) => Some(state::drive_from(prepared, path)?),
-        None => drawn(prepared, tenants, control),
+        None => drawn(tenants, prepared, control)?,
     };
-    let Some(mut drive) = drive else { return Ok(None) };
+    let Some((mut drive, copied)) = begun else { return Ok(None) };
     if prepared.plan.paranoid {
         drive.watch(Pace::Affordable);
     }
@@ -97,28 +114,42 @@ pub(crate) fn set_up_for(
         drive.reset_stats();
     }
     let stopped = control.stop.load(Ordering::Relaxed);
-    Ok((!stopped).then_some((drive, settled)))
+    Ok((!stopped).then_some(Begun { drive, settled, copied }))
 }
 
 /// How long a stop may go unheard while a drive is drawn.
 const UNHEARD: Duration = Duration::from_millis(20);
 
-/// The drive of a plan in its start state; `None` if it was stopped meanwhile. To draw a large one
-/// takes seconds, and a drive knows of no stop: what is no longer wanted is drawn to its end aside.
-fn drawn(prepared: &Prepared, tenants: Vec<Tenant>, control: &Control) -> Option<Drive> {
-    let resolved = prepared.resolved.clone();
+/// The drive of a plan in its start state, and whether that was drawn for another plan; `None` if it was
+/// stopped meanwhile.
+fn drawn(
+    tenants: impl FnOnce() -> Result<Vec<Tenant>, Fault>,
+    prepared: &Prepared,
+    control: &Control,
+) -> Result<Option<(Drive, bool)>, Fault> {
+    let resolved = &prepared.resolved;
+    let draw = || Ok(drawn_aside(resolved.clone(), tenants()?, control));
+    let start = match &prepared.shared.begins {
+        Some(Begins::Drawn(common)) => common.get(draw)?,
+        _ => draw()?.map(|start| (start, false)),
+    };
+    Ok(start.map(|(start, copied)| (Drive::begin(resolved.clone(), start), copied)))
+}
+
+/// What a drive begins with; `None` if it was stopped meanwhile. To draw a large one takes seconds, and it
+/// knows of no stop: what is no longer wanted is drawn to its end aside.
+fn drawn_aside(resolved: Arc<Resolved>, tenants: Vec<Tenant>, control: &Control) -> Option<Start> {
     let (sender, receiver) = mpsc::channel();
-    let drawing =
-        thread::spawn(move || sender.send(Drive::for_tenants(resolved, &tenants)).is_ok());
+    let drawing = thread::spawn(move || sender.send(Start::draw(&resolved, &tenants)).is_ok());
     loop {
         match receiver.recv_timeout(UNHEARD) {
-            Ok(drive) => return Some(drive),
+            Ok(start) => return Some(start),
             Err(RecvTimeoutError::Timeout) if control.stop.load(Ordering::Relaxed) => return None,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    let panic = drawing.join().expect_err("it ended without a drive");
+    let panic = drawing.join().expect_err("it ended without what it draws");
     std::panic::resume_unwind(panic)
 }
 

@@ -6,12 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use ssdlab_base::Fault;
 use ssdlab_workload::{Record, Source, Trace, TraceOptions};
 
+use crate::begin::Begins;
 use crate::plan::Prepared;
 use crate::source::{BATCH, open_trace};
 
 /// Requests that are kept of all traces that are shared, 100 MB: of one that seems to have more than its
 /// part of them, each plan parses its own.
 const MOST: usize = 1 << 22;
+
+/// What a plan has in common with others that run beside it.
+#[derive(Debug, Default)]
+pub struct InCommon {
+    /// Its trace.
+    pub trace: Option<Arc<Shared>>,
+    /// What its drive begins with.
+    pub begins: Option<Begins>,
+}
 
 /// A trace, as far as it has been parsed.
 pub struct Shared {
@@ -69,7 +79,7 @@ fn share_up_to(most: usize, prepared: &mut [Prepared]) {
         // One that cannot be read is found when it is opened to be run.
         if let Ok(one) = Shared::open(&prepared[readers[0]], most / all.len()) {
             let one = Arc::new(one);
-            readers.iter().for_each(|&at| prepared[at].shared = Some(one.clone()));
+            readers.iter().for_each(|&at| prepared[at].shared.trace = Some(one.clone()));
         }
     }
 }
@@ -272,7 +282,7 @@ mod tests {
         let path = folder.path().join("some.msr");
         write(&path, 10_000, None);
         let plans = some_plans(&path, &[None, Some(7), None, Some(7), Some(8)]);
-        let shared: Vec<_> = plans.iter().map(|plan| plan.shared.as_ref()).collect();
+        let shared: Vec<_> = plans.iter().map(|plan| plan.shared.trace.as_ref()).collect();
         assert!(Arc::ptr_eq(shared[0].unwrap(), shared[2].unwrap()));
         assert!(Arc::ptr_eq(shared[1].unwrap(), shared[3].unwrap()));
         assert!(shared[4].is_none(), "nobody reads as many");
@@ -300,7 +310,7 @@ mod tests {
         let path = folder.path().join("some.msr");
         write(&path, 10_000, Some(5000));
         for plan in some_plans(&path, &[None, None]) {
-            let mut view = plan.shared.expect("another reads it").view(&mut Vec::new());
+            let mut view = plan.shared.trace.expect("another reads it").view(&mut Vec::new());
             assert_eq!(read(&mut view, 2).unwrap().len(), 5000);
             let fault = read(&mut view, 1).unwrap_err().to_string();
             assert!(fault.contains("some.msr:5001"), "{fault}");
@@ -313,7 +323,7 @@ mod tests {
         let path = folder.path().join("some.msr");
         write(&path, 20_000, None);
         let plans = some_plans(&path, &[None, None]);
-        let shared = plans[0].shared.as_ref().unwrap();
+        let shared = plans[0].shared.trace.as_ref().unwrap();
         let [mut first, mut second] = [(); 2].map(|()| shared.view(&mut Vec::new()));
         let mut all = [read(&mut first, 2).unwrap(), read(&mut second, 1).unwrap()];
         assert!(!shared.inside().too_long, "as far as it is known");
@@ -371,9 +381,9 @@ mod tests {
         {
             let limits = [limit, limit, Some(9000), Some(9000)];
             let mut plans = some_plans(&path, &limits);
-            plans.iter_mut().for_each(|plan| plan.shared = None);
+            plans.iter_mut().for_each(|plan| plan.shared.trace = None);
             share_up_to(most, &mut plans);
-            let shared = plans[0].shared.as_ref().unwrap();
+            let shared = plans[0].shared.trace.as_ref().unwrap();
             read(&mut shared.view(&mut Vec::new()), 2).unwrap();
             assert_eq!(shared.inside().too_long, too_long, "{most}");
             let all = read(&mut shared.view(&mut Vec::new()), 10).unwrap();

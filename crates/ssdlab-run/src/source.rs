@@ -173,7 +173,7 @@ fn source_of(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Box<dyn S
             Box::new(twin.source(seed)?.with_hints(&prepared.workload.hints, seed)?)
         }
         (None, None, None) => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
-        (None, Some(spec), _) => match &prepared.shared {
+        (None, Some(spec), _) => match &prepared.shared.trace {
             Some(shared) => Box::new(shared.view(remarks)),
             None => {
                 let trace = open_trace(spec, &prepared.workload.trace);

@@ -14,6 +14,7 @@ use ssdlab_base::Fault;
 use ssdlab_core::Drive;
 use ssdlab_core::drive::Media;
 
+use crate::begin::Begins;
 use crate::files::NewFile;
 use crate::plan::Prepared;
 use crate::precondition::Settled;
@@ -157,20 +158,25 @@ fn open_state(path: &Path) -> Result<(Header, impl Read), Fault> {
     Ok((header, stream))
 }
 
-/// The hash of what a state file holds.
+/// The hash of what a state file holds, as the file says, from which a drive has been made.
 ///
 /// # Errors
-/// As [`load_state`].
+/// When it can no longer be read.
 pub(crate) fn contents_sha256(path: &Path) -> Result<String, Fault> {
-    load_state(path).map(|(header, _)| header.contents_sha256)
+    open_state(path).map(|(header, _)| header.contents_sha256)
 }
 
-/// The drive of a plan, holding what a state file says.
+/// The drive of a plan, holding what a state file says, and whether that was read for another plan.
 ///
 /// # Errors
 /// When the file is damaged, or belongs to another drive.
-pub(crate) fn drive_from(prepared: &Prepared, path: &Path) -> Result<Drive, Fault> {
-    let (header, media) = load_state(path)?;
+pub(crate) fn drive_from(prepared: &Prepared, path: &Path) -> Result<(Drive, bool), Fault> {
+    let ((header, media), copied) = match &prepared.shared.begins {
+        Some(Begins::Saved(common)) => {
+            common.get(|| load_state(path).map(Some))?.expect("nobody stops it")
+        }
+        _ => (load_state(path)?, false),
+    };
     let name = path.display().to_string();
     if header.seed != prepared.plan.seed {
         return Err(Fault::new(name, "the seed of the state")
@@ -211,7 +217,8 @@ pub(crate) fn drive_from(prepared: &Prepared, path: &Path) -> Result<Drive, Faul
             )));
         }
     }
-    Drive::with_media(prepared.resolved.clone(), media).ok_or_else(|| {
+    let drive = Drive::with_media(prepared.resolved.clone(), media);
+    drive.map(|drive| (drive, copied)).ok_or_else(|| {
         Fault::new(name, "the state of another drive")
             .got(format!("{} with {} logical pages", header.device, header.logical_pages))
             .expected(format!("{} logical pages", prepared.resolved.logical_pages))

@@ -31,14 +31,13 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
 
 use crate::audit::Auditor;
-use crate::belief::grade::Grades;
 use crate::belief::groups::Groups;
 use crate::belief::heat::ReadCounts;
 use crate::belief::hotness::HotPages;
 use crate::belief::quality::Quality;
 use crate::buffer::Buffer;
 use crate::config::{Allocation, Resolved};
-use crate::flash::{Cells, Event, Flash, TxnId};
+use crate::flash::{Event, Flash, TxnId};
 use crate::ftl::{BlockState, Ftl, PlaneOrder};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
 use crate::policy::order::OrderPolicy;
@@ -52,7 +51,7 @@ use hold::Hold;
 use jobs::Jobs;
 use mapping::Mapping;
 use moves::Moves;
-pub use start::Tenant;
+pub use start::{Start, Tenant};
 use upkeep::Upkeep;
 
 /// The answers to the seven questions.
@@ -160,16 +159,17 @@ impl Drive {
     /// A drive as configured, in its start state; where blocks are kept apart by priority, the data that is
     /// on it lies in blocks of these tenants.
     pub fn for_tenants(resolved: Arc<Resolved>, tenants: &[Tenant]) -> Drive {
+        let start = Start::draw(&resolved, tenants);
+        Drive::begin(resolved, start)
+    }
+
+    /// A drive as configured that begins with this, which is its own or that of one that
+    /// [begins as it does](Resolved::begins_as).
+    pub fn begin(resolved: Arc<Resolved>, start: Start) -> Drive {
+        let Start { ftl, cells, quality } = start;
         let geometry = resolved.geometry().clone();
         let order_of_planes = PlaneOrder::new(&resolved.config.ftl.allocation_order, &geometry);
         let time_scale = resolved.config.flash.time_scale;
-        let (chip, pages) = (resolved.chip.clone(), resolved.page_order.clone());
-        let mut cells = Cells::new(chip, pages, &geometry, time_scale);
-        let grades = resolved.config.belief.grade.of(|| cells.base_rates(&geometry));
-        start::worn(&resolved, &mut cells);
-        let quality = start::quality(&resolved, None, &cells);
-        let ftl = start::ftl(&resolved, &order_of_planes, (&grades, quality.as_ref()), tenants);
-        start::aged(&resolved, &ftl, &mut cells);
         let mut answers = Answers::new(&resolved);
         let flash = Flash::new(&geometry, resolved.flash.clone(), cells);
         let classes = resolved.config.belief.grade.classes();
@@ -462,11 +462,6 @@ impl Drive {
             valid: table.valid(id),
             rber: self.flash.cells.rber_of(id, now.as_ns()),
         })
-    }
-
-    /// The classes into which this drive sorts its blocks.
-    fn grades(&self) -> Grades {
-        self.resolved.config.belief.grade.of(|| self.flash.cells.base_rates(&self.geometry))
     }
 
     /// Whether nothing is under way.

@@ -12,7 +12,7 @@ use ssdlab_base::ahead;
 use ssdlab_nand::{Lpn, Ppn};
 
 /// The page map in both directions.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Map {
     /// The physical page of each logical page, plus one; 0 for none.
     forward: Vec<u32>,
@@ -54,13 +54,35 @@ impl SavedMap {
     }
 }
 
+impl Clone for Map {
+    fn clone(&self) -> Map {
+        let SavedMap { forward, sectors, trimmed } = self.save();
+        let reverse = copy(&self.reverse);
+        Map { forward, reverse, sectors, trimmed, mapped: self.mapped }
+    }
+}
+
+/// A copy of a table that takes memory only for what was touched.
+fn copy<T: Copy + Default + PartialEq>(table: &[T]) -> Vec<T> {
+    /// Entries that are looked at together: a page of memory, or two.
+    const TOGETHER: usize = 1 << 10;
+    let untouched = [T::default(); TOGETHER];
+    let mut copy = vec![T::default(); table.len()];
+    for (to, from) in copy.chunks_mut(TOGETHER).zip(table.chunks(TOGETHER)) {
+        if *from != untouched[..from.len()] {
+            to.copy_from_slice(from);
+        }
+    }
+    copy
+}
+
 impl Map {
     /// What must be kept of it.
     pub fn save(&self) -> SavedMap {
         SavedMap {
-            forward: self.forward.clone(),
-            sectors: self.sectors.clone(),
-            trimmed: self.trimmed.clone(),
+            forward: copy(&self.forward),
+            sectors: copy(&self.sectors),
+            trimmed: copy(&self.trimmed),
         }
     }
 

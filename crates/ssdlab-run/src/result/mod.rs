@@ -469,10 +469,7 @@ fn provenance(prepared: &Prepared, asked: &Requests) -> Result<Provenance, Fault
             Some(mix) => Some(mix.told(&prepared.plan, &asked.source().members())?),
             None => None,
         },
-        state_sha256: match &prepared.plan.state {
-            Some(path) => Some(contents_sha256(path)?),
-            None => None,
-        },
+        state_sha256: prepared.plan.state.as_deref().map(contents_sha256).transpose()?,
     })
 }
 
@@ -485,6 +482,7 @@ fn sim(drive: &Drive, course: &Course, ready: Duration, looped: Duration) -> Sim
     Sim {
         wall_s: (ready + looped).as_secs_f64(),
         ready_s: ready.as_secs_f64(),
+        start_copied: false,
         requests_per_s: per_second(course.completed),
         page_ops_per_s: per_second(page_ops),
         peak_rss_mb: peak_rss_mb(),

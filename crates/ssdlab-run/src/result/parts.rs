@@ -201,6 +201,9 @@ pub struct Sim {
     pub wall_s: f64,
     /// Wall time until the first request could be submitted.
     pub ready_s: f64,
+    /// Whether the drive began as a copy of what another one of the same comparison began with, which is the
+    /// same to the bit.
+    pub start_copied: bool,
     /// Requests a second of the event loop.
     pub requests_per_s: f64,
     /// Page reads and programs of any cause, retries not counted, a second of the event loop.

@@ -14,9 +14,10 @@ pub use owners::{Owners, Tenant};
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PlaneId};
 
+use super::Media;
 use crate::belief::grade::Grades;
 use crate::belief::quality::{Before, Quality};
-use crate::config::{RESERVE_BLOCKS, Resolved};
+use crate::config::{DriveConfig, RESERVE_BLOCKS, Resolved};
 use crate::flash::Cells;
 use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Manner, Map, PlaneOrder};
 use crate::media;
@@ -24,10 +25,79 @@ use crate::media;
 /// Pages of data of a drive that one thread draws.
 const DRAWN_ALONE: u32 = 1 << 20;
 
+/// What a drive holds when it begins, before any policy has looked at it. Drives that begin alike
+/// ([`Resolved::begins_as`]) can each have one of the same.
+#[derive(Clone, Debug)]
+pub struct Start {
+    pub(super) ftl: Ftl,
+    pub(super) cells: Cells,
+    /// What is believed of the blocks.
+    pub(super) quality: Option<Quality>,
+}
+
+impl Start {
+    /// Draws it; where blocks are kept apart by priority, the data lies in blocks of these tenants.
+    pub fn draw(resolved: &Resolved, tenants: &[Tenant]) -> Start {
+        let mut cells = unused(resolved);
+        worn(resolved, &mut cells);
+        let quality = quality(resolved, None, &cells);
+        let ftl = ftl(resolved, (&grades(resolved, &cells), quality.as_ref()), tenants);
+        aged(resolved, &ftl, &mut cells);
+        Start { ftl, cells, quality }
+    }
+
+    /// What a drive held that was written; `None` if it was one of another shape.
+    pub fn of(resolved: &Resolved, media: Media) -> Option<Start> {
+        let geometry = resolved.geometry();
+        let (data, pages) = (resolved.logical_pages, resolved.mapped_pages());
+        let Media { map, mut blocks, alloc, facts, .. } = media;
+        let map = Map::restore(map.sized(data, pages)?, geometry.page_count())?;
+        let same_blocks = blocks.len() == geometry.block_count() as usize;
+        let same_pages =
+            map.logical_pages() == pages && map.keeps_sectors() == resolved.keeps_sectors();
+        let idle = !blocks.any(BlockState::Victim);
+        let mut cells = unused(resolved);
+        if !(same_blocks && same_pages && idle && cells.restore(facts)) {
+            return None;
+        }
+        blocks.count_full();
+        blocks.grade(&grades(resolved, &cells));
+        let quality = quality(resolved, Some(&blocks), &cells);
+        set_turns(&mut blocks, quality.as_ref());
+        set_owners(resolved, &mut blocks);
+        let alloc = alloc.adopted(geometry, &mut blocks, manner(resolved))?;
+        Some(Start { ftl: Ftl::new(geometry, map, blocks, alloc), cells, quality })
+    }
+}
+
+impl Resolved {
+    /// Whether drives of these configs begin alike, if the data on them is of the same tenants: nothing that
+    /// [`Start::draw`] asks for differs.
+    pub fn begins_as(&self, other: &Resolved) -> bool {
+        let asked = |resolved: &Resolved| {
+            let DriveConfig { geometry, timing, physics, flash, ftl, belief, tend, start, .. } =
+                resolved.config.clone();
+            let sections = (geometry, timing, physics, flash.time_scale, ftl, belief, tend, start);
+            (sections, resolved.setup(), resolved.believes())
+        };
+        asked(self) == asked(other)
+    }
+}
+
+/// Cells that were never written.
+fn unused(resolved: &Resolved) -> Cells {
+    let (chip, order) = (resolved.chip.clone(), resolved.page_order.clone());
+    Cells::new(chip, order, resolved.geometry(), resolved.config.flash.time_scale)
+}
+
+/// The classes into which a drive sorts its blocks.
+fn grades(resolved: &Resolved, cells: &Cells) -> Grades {
+    resolved.config.belief.grade.of(|| cells.base_rates(resolved.geometry()))
+}
+
 /// The translation layer's books at the start.
-pub fn ftl(
+fn ftl(
     resolved: &Resolved,
-    order: &PlaneOrder,
     (grades, quality): (&Grades, Option<&Quality>),
     tenants: &[Tenant],
 ) -> Ftl {
@@ -66,11 +136,12 @@ pub fn ftl(
         true => 1,
         false => std::thread::available_parallelism().map_or(1, usize::from),
     };
-    draw::filled(resolved, order, (filled, &owners), (map, blocks), threads)
+    let order = PlaneOrder::new(&config.allocation_order, geometry);
+    draw::filled(resolved, &order, (filled, &owners), (map, blocks), threads)
 }
 
 /// Sets when each block's turn to be opened comes, by the retries that are believed.
-pub fn set_turns(blocks: &mut BlockTable, quality: Option<&Quality>) {
+fn set_turns(blocks: &mut BlockTable, quality: Option<&Quality>) {
     if let Some(quality) = quality {
         let all = (0..blocks.len() as u32).map(BlockId);
         blocks.set_turns(all.map(|block| quality.turn(block)).collect());
@@ -79,7 +150,7 @@ pub fn set_turns(blocks: &mut BlockTable, quality: Option<&Quality>) {
 
 /// Deals out the blocks that hold data to priorities where no one knows whose they are: in the order of
 /// their turns, the best to the highest, the same number to each.
-pub fn set_owners(resolved: &Resolved, blocks: &mut BlockTable) {
+fn set_owners(resolved: &Resolved, blocks: &mut BlockTable) {
     let grade = &resolved.config.belief.grade;
     if !grade.by_priority() {
         return;
@@ -94,7 +165,7 @@ pub fn set_owners(resolved: &Resolved, blocks: &mut BlockTable) {
 }
 
 /// What the controller believes of blocks that are as their cells are.
-pub fn quality(resolved: &Resolved, blocks: Option<&BlockTable>, cells: &Cells) -> Option<Quality> {
+fn quality(resolved: &Resolved, blocks: Option<&BlockTable>, cells: &Cells) -> Option<Quality> {
     if !resolved.believes() {
         return None;
     }
@@ -138,7 +209,7 @@ pub fn age(resolved: &Resolved, ftl: &Ftl, block: BlockId) -> Option<Nanos> {
 }
 
 /// What the cells have been through at the start.
-pub fn worn(resolved: &Resolved, cells: &mut Cells) {
+fn worn(resolved: &Resolved, cells: &mut Cells) {
     if resolved.chip.is_flat() {
         return;
     }
@@ -149,7 +220,7 @@ pub fn worn(resolved: &Resolved, cells: &mut Cells) {
 }
 
 /// How old what they hold is.
-pub fn aged(resolved: &Resolved, ftl: &Ftl, cells: &mut Cells) {
+fn aged(resolved: &Resolved, ftl: &Ftl, cells: &mut Cells) {
     if resolved.chip.is_flat() {
         return;
     }

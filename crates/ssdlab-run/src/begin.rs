@@ -1,0 +1,149 @@
+//! What the drives of several plans begin with: the first that needs it makes it, each goes on with a copy of
+//! its own, and the last takes it.
+
+use std::sync::{Arc, Mutex};
+
+use ssdlab_base::Fault;
+use ssdlab_core::Drive;
+use ssdlab_core::drive::{Media, Start};
+
+use crate::plan::{Plan, Prepared};
+use crate::precondition::Settled;
+use crate::state::Header;
+
+/// Pages of a drive of which something is kept for other plans, at eight bytes each: 1.6 GB. Of larger ones the
+/// map is what decides how many fit into memory.
+const KEPT_MOST: u32 = 3 << 26;
+/// Where one page in so many holds data, or fewer, to read through the map takes longer than to draw what
+/// there is.
+const SPARSE: f64 = 16.0;
+
+/// What a plan's drive begins with, where others' do, too.
+#[derive(Clone, Debug)]
+pub enum Begins {
+    /// As drawn.
+    Drawn(Arc<Common<Start>>),
+    /// As a state file says.
+    Saved(Arc<Common<(Header, Media)>>),
+    /// As it is once it was overwritten until it was steady.
+    Steady(Arc<Common<(Drive, Settled)>>),
+}
+
+/// Something that several plans need.
+#[derive(Debug)]
+pub struct Common<T>(Mutex<Inside<T>>);
+
+#[derive(Debug)]
+struct Inside<T> {
+    /// How many have not asked for it.
+    left: usize,
+    made: Option<T>,
+}
+
+impl<T: Clone> Common<T> {
+    fn new(plans: usize) -> Arc<Common<T>> {
+        Arc::new(Common(Mutex::new(Inside { left: plans, made: None })))
+    }
+
+    /// It, for one plan, and whether another has made it; who asks meanwhile waits. `None` if it was stopped.
+    pub fn get(
+        &self,
+        make: impl FnOnce() -> Result<Option<T>, Fault>,
+    ) -> Result<Option<(T, bool)>, Fault> {
+        let mut inside = self.0.lock().expect("no thread panics while it makes one");
+        inside.left -= 1;
+        let copied = inside.made.is_some();
+        if !copied {
+            inside.made = make()?;
+        }
+        let one = match inside.left {
+            0 => inside.made.take(),
+            _ => inside.made.clone(),
+        };
+        Ok(one.map(|one| (one, copied)))
+    }
+}
+
+/// Lets those of these plans whose drives begin alike begin with the same.
+pub fn share(prepared: &mut [Prepared]) {
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    for at in (0..prepared.len()).filter(|&at| is_worth_it(&prepared[at])) {
+        let same = |readers: &&mut Vec<usize>| begin_alike(&prepared[readers[0]], &prepared[at]);
+        match all.iter_mut().find(same) {
+            Some(plans) => plans.push(at),
+            None => all.push(vec![at]),
+        }
+    }
+    for plans in all.into_iter().filter(|plans| plans.len() > 1) {
+        let first = &prepared[plans[0]];
+        let begins = match (&first.plan.state, first.steady) {
+            (Some(_), _) => Begins::Saved(Common::new(plans.len())),
+            (None, true) => Begins::Steady(Common::new(plans.len())),
+            (None, false) => Begins::Drawn(Common::new(plans.len())),
+        };
+        plans.into_iter().for_each(|at| prepared[at].shared.begins = Some(begins.clone()));
+    }
+}
+
+/// Whether a copy of it takes less time than to make it again, and does not need too much memory.
+fn is_worth_it(prepared: &Prepared) -> bool {
+    let pages = prepared.resolved.geometry().page_count();
+    let drawn =
+        prepared.resolved.config.start.fill.get() * f64::from(prepared.resolved.logical_pages);
+    let made = prepared.plan.state.is_some() || prepared.steady;
+    pages <= KEPT_MOST && (made || drawn > f64::from(pages) / SPARSE)
+}
+
+/// Whether two plans' drives begin alike.
+fn begin_alike(one: &Prepared, other: &Prepared) -> bool {
+    let ways = |prepared: &Prepared| (prepared.plan.state.clone(), prepared.steady);
+    if ways(one) != ways(other) {
+        return false;
+    }
+    if one.plan.state.is_some() {
+        return true;
+    }
+    let of_tenants = one.resolved.config.belief.grade.by_priority();
+    if of_tenants && !ask_alike(one, other) {
+        return false;
+    }
+    match one.steady {
+        true => {
+            let all = |prepared: &Prepared| (prepared.plan.seed, prepared.plan.paranoid);
+            all(one) == all(other) && one.resolved.config == other.resolved.config
+        }
+        false => one.resolved.begins_as(&other.resolved),
+    }
+}
+
+/// Whether two plans' requests are the same ones, as far as one can tell before they are read.
+fn ask_alike(one: &Prepared, other: &Prepared) -> bool {
+    let requests = |Plan { trace, workload, mix, seed, limit, fit, .. }: &Plan| {
+        (trace.clone(), workload.clone(), mix.clone(), (*seed, *limit, *fit))
+    };
+    requests(&one.plan) == requests(&other.plan) && one.workload == other.workload
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_makes_it_and_the_last_takes_it() {
+        let common = Common::new(3);
+        let (one, copied) = common.get(|| Ok(Some(Arc::new(())))).unwrap().unwrap();
+        assert_eq!((copied, Arc::strong_count(&one)), (false, 2));
+        let (two, copied) = common.get(|| unreachable!("it is there")).unwrap().unwrap();
+        assert_eq!((copied, Arc::strong_count(&two)), (true, 3));
+        let (three, copied) = common.get(|| unreachable!("it is there")).unwrap().unwrap();
+        assert_eq!((copied, Arc::strong_count(&three)), (true, 3));
+    }
+
+    #[test]
+    fn what_could_not_be_made_is_tried_again() {
+        let common: Arc<Common<u8>> = Common::new(3);
+        assert!(common.get(|| Err(Fault::new("it", "fails"))).is_err());
+        assert_eq!(common.get(|| Ok(None)), Ok(None));
+        assert_eq!(common.get(|| Ok(Some(1))), Ok(Some((1, false))));
+    }
+}
