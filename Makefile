@@ -17,7 +17,7 @@ PLANT := tests/mutants/plant
 
 OFFICE := examples/office.csv.xz
 
-.PHONY: help install dev demo dlv pa-ssd pv-read readguard hire all-five reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench twins twins-fit fuzz mutants docs clean
+.PHONY: help install dev demo dlv pa-ssd pv-read readguard hire all-five reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench scale twins twins-fit fuzz mutants docs clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -26,6 +26,7 @@ help:
 	@echo "make install   make .venv with the command ssdlab in it"
 	@echo "make lint      formatting and lints of Rust and Python"
 	@echo "make bench     the speed of the simulator"
+	@echo "make scale     what a request costs as drives, runs and footprints grow, into docs/performance.md (five minutes)"
 	@echo "make theory    what is measured against theory, the long tests included (half half an hour)"
 	@echo "make dlv       the tables of docs/dlv.md (half an hour)"
 	@echo "make pa-ssd    the tables of docs/pa-ssd.md (half an hour)"
@@ -145,6 +146,10 @@ format: $(STAMPS)/dev
 
 bench:
 	cargo bench --quiet --locked --package ssdlab-run --bench speed
+
+# The end of docs/performance.md: what a request costs as drives, runs and footprints grow.
+scale: dev
+	$(BIN)/python docs/scale_table.py
 
 # Every twin in full: docs/twins.md holds the last result.
 twins:

@@ -185,6 +185,12 @@ impl Geometry {
         (self.page_size.get() / SECTOR_BYTES) as u32
     }
 
+    /// The sectors of a page, a bit each.
+    #[inline]
+    pub const fn whole_page(&self) -> u64 {
+        u64::MAX >> (64 - self.sectors_per_page())
+    }
+
     /// The logical pages of which so many sectors from `lba` on are a part at least.
     #[inline]
     pub const fn pages_touched(&self, lba: u64, sectors: u32) -> Range<u64> {

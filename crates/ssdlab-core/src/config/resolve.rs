@@ -12,7 +12,7 @@ use super::effects::{asks_for_retries, check_effects};
 use super::space::{
     BLOCKS_UNUSABLE, entries, logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks,
 };
-use super::{ArrayUnit, DriveConfig, MAP_SHARE, PartialWrites, RetriesChoice, TransferUnit};
+use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, TransferUnit};
 use crate::belief::grade::{CLASSES_MAX, GradeChoice};
 use crate::belief::groups::{Boundaries, GroupsConfig};
 use crate::belief::hotness::HotnessConfig;
@@ -175,21 +175,6 @@ impl Resolved {
     /// The shape of the flash.
     pub fn geometry(&self) -> &Geometry {
         &self.config.geometry
-    }
-
-    /// Whether the drive remembers which sectors of a page were written.
-    pub fn keeps_sectors(&self) -> bool {
-        self.config.ftl.partial_writes == PartialWrites::SectorBitmap
-    }
-
-    /// Logical pages, those of the map's own among them.
-    pub fn mapped_pages(&self) -> u32 {
-        self.logical_pages + self.map_cache.map_or(0, |shape| shape.pages())
-    }
-
-    /// Sectors that the host can address.
-    pub fn sectors(&self) -> u64 {
-        u64::from(self.logical_pages) * u64::from(self.geometry().sectors_per_page())
     }
 }
 

@@ -3,7 +3,7 @@
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, PlaneId};
 
-use super::{DriveConfig, MapCacheConfig};
+use super::{DriveConfig, MapCacheConfig, PartialWrites, Resolved};
 use crate::media;
 
 /// Free blocks of a plane that only garbage collection and wear levelling may open.
@@ -11,6 +11,24 @@ pub const RESERVE_BLOCKS: usize = 1;
 /// Blocks of a plane that hold no user data for certain: the reserve, and the open ones of the
 /// host and the collector.
 pub(super) const BLOCKS_UNUSABLE: u32 = RESERVE_BLOCKS as u32 + 2;
+
+impl Resolved {
+    /// The sectors of a page, a bit each, if the drive remembers which were written; else 0.
+    pub fn kept_sectors(&self) -> u64 {
+        let keeps = self.config.ftl.partial_writes == PartialWrites::SectorBitmap;
+        if keeps { self.geometry().whole_page() } else { 0 }
+    }
+
+    /// Logical pages, those of the map's own among them.
+    pub fn mapped_pages(&self) -> u32 {
+        self.logical_pages + self.map_cache.map_or(0, |shape| shape.pages())
+    }
+
+    /// Sectors that the host can address.
+    pub fn sectors(&self) -> u64 {
+        u64::from(self.logical_pages) * u64::from(self.geometry().sectors_per_page())
+    }
+}
 
 /// Entries of a translation page.
 pub(super) fn entries(config: &DriveConfig, cache: &MapCacheConfig) -> Result<u32, Refusal> {

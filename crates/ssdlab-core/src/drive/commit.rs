@@ -144,7 +144,7 @@ impl Drive {
         let txn = &self.flash.txns[id];
         let (lpn, ppn, plane, mask) = (txn.lpn, txn.ppn, txn.plane, txn.mask);
         let old = self.ftl.commit_write(lpn, ppn);
-        self.ftl.map.add_sectors(lpn, mask);
+        self.ftl.map.add_sectors(lpn, mask, old.is_none());
         self.forget_reads(lpn);
         self.entry_changed(lpn);
         self.end_of_operation(id);

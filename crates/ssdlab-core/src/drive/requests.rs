@@ -248,13 +248,13 @@ impl Drive {
     #[inline]
     fn rest_to_read(&self, id: TxnId) -> u64 {
         let txn = &self.flash.txns[id];
-        let rest = sector_mask(0, self.sectors_per_page) & !txn.mask;
+        let rest = self.geometry.whole_page() & !txn.mask;
         if rest == 0 {
             return 0;
         }
         if matches!(txn.owner, Owner::Map { .. }) {
             // An entry is less than a sector.
-            return sector_mask(0, self.sectors_per_page);
+            return self.geometry.whole_page();
         }
         let lies = || self.ftl.map.get(txn.lpn).is_some() || self.counts_as_preloaded(txn.lpn);
         match self.resolved.config.ftl.partial_writes {
@@ -267,7 +267,7 @@ impl Drive {
 
     /// A write's page was read: now it is programmed with what it already held.
     pub(super) fn write_after_read(&mut self, id: TxnId) {
-        let whole = sector_mask(0, self.sectors_per_page);
+        let whole = self.geometry.whole_page();
         let txn = &mut self.flash.txns[id];
         watch!(self, merges(id, txn.mask));
         txn.read_first = false;

@@ -18,8 +18,11 @@ pub struct Map {
     forward: Vec<u32>,
     /// The logical page for which each physical page was last written, plus one; 0 for none.
     reverse: Vec<u32>,
-    /// The sectors of each logical page that were ever written, a bit each; empty if not kept.
-    sectors: Vec<u64>,
+    /// The sectors of each mapped page that were never written, a bit each, so that it is zero where pages
+    /// were written whole; empty if not kept.
+    missing: Vec<u64>,
+    /// All sectors of a page, a bit each; 0 if what is missing is not kept.
+    whole: u64,
     /// The logical pages that were trimmed since they were last written, a bit each; empty until
     /// one is.
     trimmed: Vec<u64>,
@@ -30,7 +33,7 @@ pub struct Map {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SavedMap {
     forward: Vec<u32>,
-    sectors: Vec<u64>,
+    missing: Vec<u64>,
     trimmed: Vec<u64>,
 }
 
@@ -44,8 +47,8 @@ impl SavedMap {
             return None;
         }
         self.forward.resize(pages, 0);
-        if !self.sectors.is_empty() {
-            self.sectors.resize(pages, 0);
+        if !self.missing.is_empty() {
+            self.missing.resize(pages, 0);
         }
         if !self.trimmed.is_empty() {
             self.trimmed.resize(pages.div_ceil(64), 0);
@@ -56,18 +59,22 @@ impl SavedMap {
 
 impl Clone for Map {
     fn clone(&self) -> Map {
-        let SavedMap { forward, sectors, trimmed } = self.save();
-        let reverse = copy(&self.reverse);
-        Map { forward, reverse, sectors, trimmed, mapped: self.mapped }
+        let all = self.is_dense();
+        let (reverse, mapped, whole) = (copy(&self.reverse, all), self.mapped, self.whole);
+        let SavedMap { forward, missing, trimmed } = self.save();
+        Map { forward, reverse, missing, whole, trimmed, mapped }
     }
 }
 
-/// A copy of a table that takes memory only for what was touched.
-fn copy<T: Copy + Default + PartialEq>(table: &[T]) -> Vec<T> {
+/// A copy of a table that takes memory only for what was touched; that is all of it, perhaps.
+fn copy<T: Copy + Default + PartialEq>(table: &[T], all: bool) -> Vec<T> {
     /// Entries that are looked at together: a page of memory, or two.
     const TOGETHER: usize = 1 << 10;
     let untouched = [T::default(); TOGETHER];
     let mut copy = vec![T::default(); table.len()];
+    if all {
+        ahead::expect_all(&mut copy);
+    }
     for (to, from) in copy.chunks_mut(TOGETHER).zip(table.chunks(TOGETHER)) {
         if *from != untouched[..from.len()] {
             to.copy_from_slice(from);
@@ -80,15 +87,20 @@ impl Map {
     /// What must be kept of it.
     pub fn save(&self) -> SavedMap {
         SavedMap {
-            forward: copy(&self.forward),
-            sectors: copy(&self.sectors),
-            trimmed: copy(&self.trimmed),
+            forward: copy(&self.forward, self.is_dense()),
+            missing: copy(&self.missing, false),
+            trimmed: copy(&self.trimmed, false),
         }
     }
 
-    /// The map that was saved, over `physical` pages; `None` if it cannot have been one.
-    pub fn restore(saved: SavedMap, physical: u32) -> Option<Map> {
+    /// The map that was saved, over `physical` pages, each of these sectors if it is to remember them; `None`
+    /// if it cannot have been one.
+    pub fn restore(saved: SavedMap, physical: u32, whole: u64) -> Option<Map> {
         let mut reverse = vec![0; physical as usize];
+        let held = saved.forward.iter().filter(|&&entry| entry != 0).count();
+        if held > saved.forward.len() / 2 {
+            ahead::expect_all(&mut reverse);
+        }
         let mut mapped = 0;
         for (lpn, &entry) in (1..).zip(&saved.forward) {
             let Some(ppn) = entry.checked_sub(1) else { continue };
@@ -99,22 +111,25 @@ impl Map {
             *back = lpn;
             mapped += 1;
         }
-        let SavedMap { forward, sectors, trimmed } = saved;
-        // Nobody wrote sectors of a page that is nowhere.
-        let fits = sectors.is_empty() || sectors.len() == forward.len();
-        if !fits || forward.iter().zip(&sectors).any(|(&at, &written)| at == 0 && written != 0) {
+        let SavedMap { forward, missing, trimmed } = saved;
+        // A page that is nowhere misses nothing.
+        let can_miss = |at: u32| if at == 0 { 0 } else { whole };
+        let fits = missing.len() == if whole == 0 { 0 } else { forward.len() };
+        if !fits || forward.iter().zip(&missing).any(|(&at, missing)| missing & !can_miss(at) != 0)
+        {
             return None;
         }
-        Some(Map { forward, reverse, sectors, trimmed, mapped })
+        Some(Map { forward, reverse, missing, whole, trimmed, mapped })
     }
 
-    /// An empty map of `logical` pages over `physical` ones; with `sectors`, it remembers which
-    /// sectors of a page were written.
-    pub fn new(logical: u32, physical: u32, sectors: bool) -> Map {
+    /// An empty map of `logical` pages over `physical` ones, which remembers which sectors of a page were
+    /// written if `whole` says which there are, a bit each.
+    pub fn new(logical: u32, physical: u32, whole: u64) -> Map {
         Map {
             forward: vec![0; logical as usize],
             reverse: vec![0; physical as usize],
-            sectors: vec![0; if sectors { logical as usize } else { 0 }],
+            missing: vec![0; if whole == 0 { 0 } else { logical as usize }],
+            whole,
             trimmed: Vec::new(),
             mapped: 0,
         }
@@ -123,11 +138,6 @@ impl Map {
     /// Logical pages of the drive.
     pub fn logical_pages(&self) -> u32 {
         self.forward.len() as u32
-    }
-
-    /// Whether it remembers which sectors of a page were written.
-    pub fn keeps_sectors(&self) -> bool {
-        !self.sectors.is_empty()
     }
 
     /// Logical pages that are mapped.
@@ -184,7 +194,20 @@ impl Map {
         entries.for_each(|lpn| ahead::fetch(&self.forward, lpn));
         // What is kept of sectors is twice as wide.
         let kept = lpns.step_by(LINE / 2).take(LINES);
-        kept.for_each(|lpn| ahead::fetch(&self.sectors, lpn));
+        kept.for_each(|lpn| ahead::fetch(&self.missing, lpn));
+    }
+
+    /// Whether so much is mapped that hardly a page of memory of either table is untouched.
+    fn is_dense(&self) -> bool {
+        self.mapped > self.logical_pages() / 2
+    }
+
+    /// Tells that so many pages are about to be mapped, all over the drive.
+    pub fn expect_filled(&mut self, pages: u32) {
+        if pages > self.logical_pages() / 2 {
+            ahead::expect_all(&mut self.forward);
+            ahead::expect_all(&mut self.reverse);
+        }
     }
 
     /// What so many physical pages hold each, to be written side by side by [`Holds::hold`].
@@ -218,8 +241,8 @@ impl Map {
             self.trimmed = vec![0; self.forward.len().div_ceil(64)];
         }
         self.trimmed[lpn.index() / 64] |= 1 << (lpn.0 % 64);
-        if let Some(sectors) = self.sectors.get_mut(lpn.index()) {
-            *sectors = 0;
+        if let Some(missing) = self.missing.get_mut(lpn.index()) {
+            *missing = 0;
         }
         old.checked_sub(1).map(Ppn)
     }
@@ -232,14 +255,19 @@ impl Map {
     /// The sectors of a logical page that were written; `None` if that is not kept.
     #[inline]
     pub fn sectors(&self, lpn: Lpn) -> Option<u64> {
-        self.sectors.get(lpn.index()).copied()
+        let missing = self.missing.get(lpn.index())?;
+        Some(if self.get(lpn).is_some() { self.whole & !missing } else { 0 })
     }
 
-    /// Remembers that these sectors of a logical page were written.
+    /// Remembers that these sectors of a mapped page were written, and no others if it was nowhere before.
     #[inline]
-    pub fn add_sectors(&mut self, lpn: Lpn, mask: u64) {
-        if let Some(sectors) = self.sectors.get_mut(lpn.index()) {
-            *sectors |= mask;
+    pub fn add_sectors(&mut self, lpn: Lpn, mask: u64, was_nowhere: bool) {
+        if let Some(missing) = self.missing.get_mut(lpn.index()) {
+            let before = if was_nowhere { self.whole } else { *missing };
+            // What does not change is not to take memory.
+            if *missing != before & !mask {
+                *missing = before & !mask;
+            }
         }
     }
 }
@@ -290,7 +318,7 @@ mod tests {
         fn the_map_is_that_of_two_plain_tables(
             acts in prop::collection::vec((0u32..100, 0u32..300, 0u8..4), 0..400),
         ) {
-            let mut map = Map::new(100, 300, true);
+            let mut map = Map::new(100, 300, 0b1111);
             let mut pages: BTreeMap<u32, u32> = BTreeMap::new();
             let (mut sectors, mut trimmed) = (BTreeMap::new(), BTreeSet::new());
             for (lpn, ppn, act) in acts {
@@ -299,8 +327,9 @@ mod tests {
                     sectors.remove(&lpn);
                     trimmed.insert(lpn);
                 } else if !pages.values().any(|&taken| taken == ppn) {
-                    prop_assert_eq!(map.set(Lpn(lpn), Ppn(ppn)), pages.insert(lpn, ppn).map(Ppn));
-                    map.add_sectors(Lpn(lpn), 1 << act);
+                    let old = map.set(Lpn(lpn), Ppn(ppn));
+                    prop_assert_eq!(old, pages.insert(lpn, ppn).map(Ppn));
+                    map.add_sectors(Lpn(lpn), 1 << act, old.is_none());
                     *sectors.entry(lpn).or_default() |= 1u64 << act;
                 }
                 prop_assert_eq!(map.get(Lpn(lpn)), pages.get(&lpn).copied().map(Ppn));
@@ -310,23 +339,31 @@ mod tests {
                 let holder = pages.iter().find(|entry| *entry.1 == ppn).map(|entry| Lpn(*entry.0));
                 prop_assert_eq!(map.valid(Ppn(ppn)), holder);
             }
-            let again = Map::restore(map.save(), 300).unwrap();
-            for ppn in (0..300).map(Ppn) {
-                prop_assert_eq!(map.valid(ppn), again.valid(ppn));
+            for again in [Map::restore(map.save(), 300, 0b1111).unwrap(), map.clone()] {
+                prop_assert_eq!(format!("{map:?}"), format!("{again:?}"));
             }
         }
     }
 
     #[test]
     fn a_map_that_cannot_be_is_not_restored() {
-        let two_on_one = SavedMap { forward: vec![3, 3], sectors: vec![], trimmed: vec![] };
-        assert!(Map::restore(two_on_one, 10).is_none());
-        let beyond = SavedMap { forward: vec![11], sectors: vec![], trimmed: vec![] };
-        assert!(Map::restore(beyond.clone(), 10).is_none());
-        assert!(Map::restore(beyond, 11).is_some());
-        let mut nowhere = Map::new(4, 10, true).save();
-        assert!(Map::restore(nowhere.clone(), 10).is_some());
-        nowhere.sectors[2] = 1;
-        assert!(Map::restore(nowhere, 10).is_none());
+        let two_on_one = SavedMap { forward: vec![3, 3], missing: vec![], trimmed: vec![] };
+        assert!(Map::restore(two_on_one, 10, 0).is_none());
+        let beyond = SavedMap { forward: vec![11], missing: vec![], trimmed: vec![] };
+        assert!(Map::restore(beyond.clone(), 10, 0).is_none());
+        assert!(Map::restore(beyond.clone(), 11, 0).is_some());
+        assert!(Map::restore(beyond, 11, 0b1111).is_none(), "one that keeps no sectors");
+        let mut of_sectors = Map::new(4, 10, 0b1111).save();
+        assert!(Map::restore(of_sectors.clone(), 10, 0b1111).is_some());
+        assert!(Map::restore(of_sectors.clone(), 10, 0).is_none(), "one that keeps them");
+        of_sectors.missing[2] = 1;
+        assert!(
+            Map::restore(of_sectors.clone(), 10, 0b1111).is_none(),
+            "of a page that is nowhere"
+        );
+        of_sectors.forward[2] = 1;
+        assert!(Map::restore(of_sectors.clone(), 10, 0b1111).is_some());
+        of_sectors.missing[2] = 0b10000;
+        assert!(Map::restore(of_sectors, 10, 0b1111).is_none(), "more than a page has");
     }
 }

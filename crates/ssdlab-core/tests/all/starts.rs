@@ -78,8 +78,9 @@ proptest! {
         for lpn in (0..resolved.logical_pages).map(Lpn) {
             let plane = ftl.map.get(lpn).map(|ppn| geometry.plane_of_page(ppn));
             prop_assert_eq!(plane, (lpn.0 < filled).then(|| order.plane_of(lpn)));
-            let sectors = if lpn.0 < filled { u64::MAX } else { 0 };
-            prop_assert_eq!(ftl.map.sectors(lpn), resolved.keeps_sectors().then_some(sectors));
+            let (kept, whole) = (resolved.kept_sectors() != 0, geometry.whole_page());
+            let sectors = if lpn.0 < filled { whole } else { 0 };
+            prop_assert_eq!(ftl.map.sectors(lpn), kept.then_some(sectors));
         }
         for block in blocks(&rig) {
             let (wear, bad) = (ftl.blocks.erases(block), ftl.blocks.state(block) == BlockState::Bad);

@@ -35,6 +35,7 @@ pub fn filled(
     threads: usize,
 ) -> Ftl {
     let geometry = resolved.geometry();
+    map.expect_filled(filled);
     let planes = order.planes().len() as u32;
     let snapshots = snapshots(resolved, filled.div_ceil(planes));
     let mut random = rng::stream(resolved.seed, "start.draw");
@@ -63,9 +64,6 @@ pub fn filled(
         share(parts, threads, |part| point(part, first, planes, places));
     }
     map.add_mapped(filled);
-    if map.keeps_sectors() {
-        (0..filled).for_each(|lpn| map.add_sectors(Lpn(lpn), u64::MAX));
-    }
     let mut alloc = Allocator::new(geometry, &mut blocks, manner(resolved));
     let page_order = PageOrder::conventional(geometry.cell, geometry.pages);
     for (plane, stream, block, filling) in open {
@@ -412,7 +410,8 @@ mod tests {
         let order = PlaneOrder::new(&resolved.config.ftl.allocation_order, geometry);
         let filled = resolved.logical_pages * 9 / 10;
         let draw = |threads| {
-            let map = Map::new(resolved.mapped_pages(), geometry.page_count(), true);
+            let map =
+                Map::new(resolved.mapped_pages(), geometry.page_count(), resolved.kept_sectors());
             let books = (map, BlockTable::new(geometry));
             let ftl = super::filled(&resolved, &order, (filled, &Owners::One), books, threads);
             assert!(ftl.audit().is_ok() && ftl.map.mapped() == filled);

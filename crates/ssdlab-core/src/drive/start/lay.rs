@@ -67,7 +67,6 @@ impl Drive {
             return true;
         }
         let Some(ppn) = self.lay(lpn) else { return false };
-        self.ftl.map.add_sectors(lpn, u64::MAX);
         let block = self.geometry.block_of(ppn);
         let age = age(&self.resolved, &self.ftl, block);
         let (wear, dwell) = (self.ftl.blocks.erases(block), self.resolved.config.start.dwell);

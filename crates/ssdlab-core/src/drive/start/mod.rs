@@ -51,10 +51,10 @@ impl Start {
         let geometry = resolved.geometry();
         let (data, pages) = (resolved.logical_pages, resolved.mapped_pages());
         let Media { map, mut blocks, alloc, facts, .. } = media;
-        let map = Map::restore(map.sized(data, pages)?, geometry.page_count())?;
+        let map = map.sized(data, pages)?;
+        let map = Map::restore(map, geometry.page_count(), resolved.kept_sectors())?;
         let same_blocks = blocks.len() == geometry.block_count() as usize;
-        let same_pages =
-            map.logical_pages() == pages && map.keeps_sectors() == resolved.keeps_sectors();
+        let same_pages = map.logical_pages() == pages;
         let idle = !blocks.any(BlockState::Victim);
         let mut cells = unused(resolved);
         if !(same_blocks && same_pages && idle && cells.restore(facts)) {
@@ -124,7 +124,7 @@ fn ftl(
         let free: Vec<_> = all.filter(|&it| blocks.state(it) == BlockState::Free).collect();
         free.into_iter().take(used).for_each(|it| blocks.lay(it, geometry.pages as u16, 0));
     }
-    let map = Map::new(resolved.mapped_pages(), geometry.page_count(), resolved.keeps_sectors());
+    let map = Map::new(resolved.mapped_pages(), geometry.page_count(), resolved.kept_sectors());
     let filled = resolved.config.start.fill.of(u64::from(resolved.logical_pages)) as u32;
     if filled == 0 {
         let alloc = Allocator::new(geometry, &mut blocks, manner(resolved));

@@ -105,7 +105,7 @@ impl Pool {
             ..super::manner(resolved)
         };
         let alloc = Allocator::new(&geometry, &mut table, manner);
-        let map = Map::new(pages, geometry.page_count(), false);
+        let map = Map::new(pages, geometry.page_count(), 0);
         let spare = spare_blocks(&resolved.config, resolved.logical_pages);
         let of_drive = usable_blocks(&resolved.config);
         let setup = Setup {
