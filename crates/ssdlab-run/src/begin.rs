@@ -50,7 +50,7 @@ impl<T: Clone> Common<T> {
         &self,
         make: impl FnOnce() -> Result<Option<T>, Fault>,
     ) -> Result<Option<(T, bool)>, Fault> {
-        let mut inside = self.0.lock().expect("no thread panics while it makes one");
+        let mut inside = self.0.lock().expect("a panic while one is made ends them all");
         inside.left -= 1;
         let copied = inside.made.is_some();
         if !copied {
@@ -64,8 +64,10 @@ impl<T: Clone> Common<T> {
     }
 }
 
-/// Lets those of these plans whose drives begin alike begin with the same.
-pub fn share(prepared: &mut [Prepared]) {
+/// Lets those of these plans whose drives begin alike begin with the same; the order in which they are to
+/// be run, so that little is kept at a time.
+pub fn share(prepared: &mut [Prepared]) -> Vec<usize> {
+    let mut turns: Vec<usize> = (0..prepared.len()).collect();
     let mut all: Vec<Vec<usize>> = Vec::new();
     for at in (0..prepared.len()).filter(|&at| is_worth_it(&prepared[at])) {
         let same = |readers: &&mut Vec<usize>| begin_alike(&prepared[readers[0]], &prepared[at]);
@@ -81,8 +83,13 @@ pub fn share(prepared: &mut [Prepared]) {
             (None, true) => Begins::Steady(Common::new(plans.len())),
             (None, false) => Begins::Drawn(Common::new(plans.len())),
         };
-        plans.into_iter().for_each(|at| prepared[at].shared.begins = Some(begins.clone()));
+        for &at in &plans {
+            (turns[at], prepared[at].shared.begins) = (plans[0], Some(begins.clone()));
+        }
     }
+    let mut order: Vec<usize> = (0..prepared.len()).collect();
+    order.sort_by_key(|&at| turns[at]);
+    order
 }
 
 /// Whether a copy of it takes less time than to make it again, and does not need too much memory.
@@ -116,10 +123,11 @@ fn begin_alike(one: &Prepared, other: &Prepared) -> bool {
     }
 }
 
-/// Whether two plans' requests are the same ones, as far as one can tell before they are read.
+/// Whether two plans' requests are the same ones, as far as one can tell before they are read. What a twin's
+/// name means depends on the device.
 fn ask_alike(one: &Prepared, other: &Prepared) -> bool {
-    let requests = |Plan { trace, workload, mix, seed, limit, fit, .. }: &Plan| {
-        (trace.clone(), workload.clone(), mix.clone(), (*seed, *limit, *fit))
+    let requests = |Plan { device, trace, workload, mix, seed, limit, fit, .. }: &Plan| {
+        (device.clone(), trace.clone(), workload.clone(), mix.clone(), (*seed, *limit, *fit))
     };
     requests(&one.plan) == requests(&other.plan) && one.workload == other.workload
 }
@@ -145,5 +153,29 @@ mod tests {
         assert!(common.get(|| Err(Fault::new("it", "fails"))).is_err());
         assert_eq!(common.get(|| Ok(None)), Ok(None));
         assert_eq!(common.get(|| Ok(Some(1))), Ok(Some((1, false))));
+    }
+
+    fn prepared(device: &str, seed: u64, order: &str) -> Prepared {
+        let set = ["start.fill=0.5", &format!("order={order}")].map(str::to_owned).to_vec();
+        let workload = Some("hm0".into());
+        let plan = Plan { device: device.into(), workload, seed, set, ..Plan::default() };
+        plan.prepare().expect("a plan")
+    }
+
+    #[test]
+    fn those_that_begin_alike_have_their_turns_together() {
+        let order = |seed, order| prepared("dlv-mlc-128g", seed, order);
+        let mut plans =
+            [order(1, "fifo"), order(2, "fifo"), order(1, "read_first"), order(2, "read_first")];
+        assert_eq!(share(&mut plans), [0, 2, 1, 3]);
+        assert!(plans.iter().all(|plan| plan.shared.begins.is_some()));
+    }
+
+    #[test]
+    fn a_twin_is_another_on_another_device() {
+        let [one, mut other] = ["fifo", "read_first"].map(|by| prepared("dlv-mlc-128g", 1, by));
+        assert!(ask_alike(&one, &other));
+        other.plan.device = "pv-read-mlc-128g".into();
+        assert!(!ask_alike(&one, &other));
     }
 }

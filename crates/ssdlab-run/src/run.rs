@@ -33,7 +33,7 @@ pub fn run_all(
         return Ok(plans.iter().map(|_| None).collect());
     }
     shared::share(&mut prepared);
-    begin::share(&mut prepared);
+    let order = begin::share(&mut prepared);
     // A trace that cannot be read is found before another plan has run for an hour.
     for plan in &prepared {
         Requests::open(plan, &mut Vec::new())?;
@@ -45,9 +45,8 @@ pub fn run_all(
         for _ in 0..jobs.clamp(1, prepared.len().max(1)) {
             scope.spawn(|| {
                 loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(plan) = prepared.get(at) else { return };
-                    let result = run_one(plan, control, &control.progress[at]);
+                    let Some(&at) = order.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+                    let result = run_one(&prepared[at], control, &control.progress[at]);
                     if result.is_err() {
                         control.stop.store(true, Ordering::Relaxed);
                     }
@@ -75,6 +74,9 @@ fn run_one(
     control: &Control,
     progress: &Progress,
 ) -> Result<Option<RunResult>, Fault> {
+    if control.stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
     let watch = Watch::start();
     let mut remarks = Vec::new();
     let Some(begun) = set_up(prepared, control, progress)? else { return Ok(None) };

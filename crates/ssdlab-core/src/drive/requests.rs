@@ -267,7 +267,6 @@ impl Drive {
 
     /// A write's page was read: now it is programmed with what it already held.
     pub(super) fn write_after_read(&mut self, id: TxnId) {
-        let whole = self.geometry.whole_page();
         let txn = &mut self.flash.txns[id];
         watch!(self, merges(id, txn.mask));
         txn.read_first = false;
@@ -275,7 +274,7 @@ impl Drive {
         if txn.cause == Cause::Rmw {
             txn.cause = Cause::Host;
         }
-        txn.mask |= self.ftl.map.sectors(txn.lpn).map_or(whole, |written| written & whole);
+        txn.mask |= self.ftl.map.sectors(txn.lpn).unwrap_or(self.geometry.whole_page());
         txn.sectors = txn.mask.count_ones() as u16;
         // What failed while reading no longer explains what comes.
         txn.failed = 0;

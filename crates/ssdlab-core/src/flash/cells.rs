@@ -129,6 +129,11 @@ impl Cells {
             self.facts = facts;
             if self.facts.voltage.len() != voltage.len() {
                 self.facts.voltage = voltage;
+                for block in 0..self.facts.blocks.len() {
+                    if self.facts.blocks[block].born().is_some() {
+                        self.hold_normal(block);
+                    }
+                }
             }
         }
         fits
@@ -222,7 +227,12 @@ impl Cells {
     /// Gives the data of a block the age with which the drive starts.
     pub fn set_age(&mut self, block: BlockId, age: Nanos) {
         self.facts.blocks[block.index()].born = -(age.as_ns() as i64);
-        let pages = self.pages_of(block.index());
+        self.hold_normal(block.index());
+    }
+
+    /// The pages of a block of which nobody knows otherwise were programmed normally.
+    fn hold_normal(&mut self, block: usize) {
+        let pages = self.pages_of(block);
         let unknown = self.facts.voltage[pages].iter_mut().filter(|class| **class == UNKNOWN);
         unknown.for_each(|class| *class = NORMAL_VOLTAGE);
     }

@@ -4,7 +4,7 @@ use ssdlab_nand::Geometry;
 use ssdlab_nand::refusal::Refusal;
 
 /// What a policy may know of the drive when it is set up.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Setup {
     /// The shape of the flash.
     pub geometry: Geometry,

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! --runs N            runs of each case (5)
-//! --no-instructions   do not count instructions
+//! --no-instructions   count neither instructions nor cache misses
 //! --save DIR          keep the table and the raw figures there
 //! ```
 
@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cases::{CASES, Case, Figures, What};
+use instructions::Counts;
 
 /// What the command line asks for.
 struct Asked {
@@ -58,9 +59,12 @@ fn main() {
         let part = describe(case, &runs, counted.as_ref());
         print!("{part}");
         text += &part;
-        let instructions = counted.and_then(Result::ok);
+        let [instructions, misses] = match counted {
+            Some(Ok(counts)) => [counts.instructions, counts.cache_misses].map(Some),
+            _ => [None; 2],
+        };
         let entry = serde_json::json!({"about": case.about, "device": case.device, "set": case.set, "scheme": case.scheme, "closed": case.closed,
-            "instructions_per_page_op": instructions, "runs": runs});
+            "instructions_per_page_op": instructions, "cache_misses_per_page_op": misses, "runs": runs});
         raw.insert(case.name.into(), entry);
     }
     let document = serde_json::json!({"version": env!("CARGO_PKG_VERSION"),
@@ -125,7 +129,7 @@ fn spawn(name: &str, trace: &Path) -> Figures {
 }
 
 /// A case as it is printed.
-fn describe(case: &Case, runs: &[Figures], counted: Option<&Result<f64, String>>) -> String {
+fn describe(case: &Case, runs: &[Figures], counted: Option<&Result<Counts, String>>) -> String {
     let mut text = format!("\n{}: {}\n", case.name, case.about);
     for name in runs[0].keys() {
         let mut values: Vec<f64> = runs.iter().map(|run| run[name]).collect();
@@ -136,9 +140,12 @@ fn describe(case: &Case, runs: &[Figures], counted: Option<&Result<f64, String>>
         writeln!(text, "  {name:<28} {least:>12} {median:>12} {most:>12}").expect("a string");
     }
     match counted {
-        Some(Ok(count)) => {
-            writeln!(text, "  {:<28} {:>25}", "instructions_per_page_op", shown(*count))
-        }
+        Some(Ok(counts)) => [
+            ("instructions_per_page_op", counts.instructions),
+            ("cache_misses_per_page_op", counts.cache_misses),
+        ]
+        .into_iter()
+        .try_for_each(|(name, count)| writeln!(text, "  {name:<28} {:>25}", shown(count))),
         Some(Err(why)) => writeln!(text, "  instructions are not counted: {why}"),
         None => Ok(()),
     }

@@ -74,12 +74,12 @@ impl Resolved {
     /// Whether drives of these configs begin alike, if the data on them is of the same tenants: nothing that
     /// [`Start::draw`] asks for differs.
     pub fn begins_as(&self, other: &Resolved) -> bool {
-        let asked = |resolved: &Resolved| {
+        fn asked(resolved: &Resolved) -> impl PartialEq {
             let DriveConfig { geometry, timing, physics, flash, ftl, belief, tend, start, .. } =
-                resolved.config.clone();
+                &resolved.config;
             let sections = (geometry, timing, physics, flash.time_scale, ftl, belief, tend, start);
-            (sections, resolved.setup(), resolved.believes())
-        };
+            (sections, resolved.seed, resolved.believes())
+        }
         asked(self) == asked(other)
     }
 }

@@ -1,0 +1,303 @@
+"""Run the same requests on the same drive through MQSim and through ssdlab, and print the ratio.
+
+    .venv/bin/python benches/against_mqsim.py MQSIM [--requests N] [--runs N]
+
+MQSIM is a binary that you have built (https://github.com/CMU-SAFARI/MQSim). Both simulators read
+one trace file, take turns, and are timed as whole commands; of each the run with the least
+processor time counts. MQSim's configuration is written from that of our run. docs/performance.md
+has a result.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+import ssdlab
+from ssdlab import Plan
+
+DEVICE = "generic-mlc-512g"
+AS_MQSIM = Path(__file__).parents[1] / "tests/validation/as-mqsim.toml"
+"""What makes the device work as MQSim does (docs/validation.md)."""
+SECTOR = 512
+SPARE_BYTES = 448
+"""Of a page, beside its data; MQSim asks for it and does not move it."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Requests, and what is set on the device for them."""
+
+    about: str
+    settings: tuple[str, ...]
+    footprint: int
+    sizes: tuple[int, ...]
+    read_share: float
+    gap_us: float
+
+    def lines(self, requests: int) -> Iterator[str]:
+        """Draw requests, aligned to 4 KiB or their own size, as lines of a trace of MQSim's."""
+        draw = random.Random(1)
+        now = 0.0
+        for _ in range(requests):
+            now += draw.expovariate(1 / self.gap_us)
+            size = draw.choice(self.sizes)
+            step = min(self.sizes)
+            at = draw.randrange((self.footprint - size) // step + 1) * step
+            read = int(draw.random() < self.read_share)
+            yield f"{round(now * 1000)} 0 {at // SECTOR} {size // SECTOR} {read}\n"
+
+
+KIB, GIB = 1 << 10, 1 << 30
+CASES = {
+    "mixed": Case(
+        "4 to 64 KiB, half of them reads, over 16 GiB, 200 µs apart, a new drive of 512 GiB",
+        (),
+        16 * GIB,
+        tuple(size * KIB for size in (4, 8, 16, 32, 64)),
+        0.5,
+        200,
+    ),
+    "writes": Case(
+        "writes of a page of 8 KiB over 1.5 of 2 GiB, 2.5 ms apart: garbage collection throughout",
+        (
+            "geometry.channels=2",
+            "geometry.chips=2",
+            "geometry.dies=1",
+            "geometry.planes=1",
+            "geometry.blocks=256",
+            "ftl.overprovisioning=0.127",
+        ),
+        3 * GIB // 2,
+        (8 * KIB,),
+        0.0,
+        2500,
+    ),
+}
+
+
+@dataclass
+class Run:
+    """What a command took, and the mean response that it found, in microseconds."""
+
+    processor_s: float
+    wall_s: float
+    peak_mb: float
+    mean_us: float
+
+
+def wrong(line: str) -> NoReturn:
+    """Say what is wrong, and end."""
+    print(line, file=sys.stderr)
+    raise SystemExit(2)
+
+
+def timed(command: list[str], folder: Path) -> tuple[float, float, float]:
+    """Run a command; processor and wall time in seconds, and its peak of memory in MB."""
+    begin = time.monotonic()
+    with (folder / "said").open("wb") as said:
+        done = subprocess.Popen(command, cwd=folder, stdout=said, stderr=subprocess.STDOUT)
+        _, status, used = os.wait4(done.pid, 0)
+    wall = time.monotonic() - begin
+    if status != 0:
+        text = (folder / "said").read_text(errors="replace")
+        wrong(f"{command[0]}: it failed: {' '.join(text[-300:].split())}")
+    return used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024 / 1e6
+
+
+def tree(name: str, parts: Mapping[str, Any]) -> ET.Element:
+    """Return an element with its parts, which may have parts themselves."""
+    element = ET.Element(name)
+    for part, value in parts.items():
+        if isinstance(value, Mapping):
+            element.append(tree(part, value))
+        else:
+            ET.SubElement(element, part).text = str(value)
+    return element
+
+
+def nanoseconds(time_: str) -> int:
+    """Return a time of a config, such as "75us", in nanoseconds."""
+    units = {"ns": 1, "us": 1000, "ms": 1_000_000}
+    number, unit = time_[:-2], time_[-2:]
+    return round(float(number) * units[unit])
+
+
+def drive_of(config: Mapping[str, Any]) -> ET.Element:
+    """Return MQSim's configuration of the drive that this config of ours describes."""
+    geometry, timing, ftl, gc = (
+        config["geometry"],
+        config["timing"],
+        config["ftl"],
+        config["tend"]["gc"],
+    )
+    pages = ("LSB", "CSB", "MSB")
+    rate = float(config["flash"]["bus_rate"].removesuffix("MB/s"))
+    flash = {
+        "Flash_Technology": geometry["cell"].upper(),
+        "CMD_Suspension_Support": "NONE",
+        **{f"Page_Read_Latency_{page}": nanoseconds(timing["read"]) for page in pages},
+        **{f"Page_Program_Latency_{page}": nanoseconds(timing["program"]) for page in pages},
+        "Block_Erase_Latency": nanoseconds(timing["erase"]),
+        "Block_PE_Cycles_Limit": 10_000,
+        "Suspend_Erase_Time": 700_000,
+        "Suspend_Program_Time": 100_000,
+        "Die_No_Per_Chip": geometry["dies"],
+        "Plane_No_Per_Die": geometry["planes"],
+        "Block_No_Per_Plane": geometry["blocks"],
+        "Page_No_Per_Block": geometry["pages"],
+        "Page_Capacity": int(geometry["page_size"].removesuffix("KiB")) * KIB,
+        "Page_Metadat_Capacity": SPARE_BYTES,
+    }
+    host = {
+        "PCIe_Lane_Bandwidth": 1.0,
+        "PCIe_Lane_Count": 4,
+        "SATA_Processing_Delay": 400_000,
+        "Enable_ResponseTime_Logging": "false",
+        "ResponseTime_Logging_Period_Length": 1_000_000,
+    }
+    device = {
+        "Seed": 321,
+        "Enabled_Preconditioning": "false",
+        "Memory_Type": "FLASH",
+        "HostInterface_Type": "NVME",
+        "IO_Queue_Depth": 65535,
+        "Queue_Fetch_Size": 512,
+        # The flow turns it off; without it MQSim does not start.
+        "Caching_Mechanism": "ADVANCED",
+        "Data_Cache_Sharing_Mode": "SHARED",
+        "Data_Cache_Capacity": 1 << 28,
+        "Data_Cache_DRAM_Row_Size": 8192,
+        "Data_Cache_DRAM_Data_Rate": 100,
+        "Data_Cache_DRAM_Data_Busrt_Size": 1,
+        "Data_Cache_DRAM_tRCD": 13,
+        "Data_Cache_DRAM_tCL": 13,
+        "Data_Cache_DRAM_tRP": 13,
+        "Address_Mapping": "PAGE_LEVEL",
+        "Ideal_Mapping_Table": "true",
+        "CMT_Capacity": 1 << 21,
+        "CMT_Sharing_Mode": "SHARED",
+        "Plane_Allocation_Scheme": ftl["allocation_order"],
+        "Transaction_Scheduling_Policy": "OUT_OF_ORDER",
+        "Overprovisioning_Ratio": ftl["overprovisioning"],
+        "GC_Exec_Threshold": gc["threshold"],
+        "GC_Block_Selection_Policy": gc["victim"].upper(),
+        "Use_Copyback_for_GC": "false",
+        "Preemptible_GC_Enabled": "false",
+        "GC_Hard_Threshold": gc["hard"],
+        "Dynamic_Wearleveling_Enabled": "false",
+        "Static_Wearleveling_Enabled": "false",
+        "Static_Wearleveling_Threshold": 100,
+        "Preferred_suspend_erase_time_for_read": 700_000,
+        "Preferred_suspend_erase_time_for_write": 700_000,
+        "Preferred_suspend_write_time_for_read": 100_000,
+        "Flash_Channel_Count": geometry["channels"],
+        "Flash_Channel_Width": 1,
+        "Channel_Transfer_Rate": f"{rate:.0f}",
+        "Chip_No_Per_Channel": geometry["chips"],
+        "Flash_Comm_Protocol": "NVDDR2",
+        "Flash_Parameter_Set": flash,
+    }
+    sets = {"Host_Parameter_Set": host, "Device_Parameter_Set": device}
+    return tree("Execution_Parameter_Set", sets)
+
+
+def flow_of(config: Mapping[str, Any], trace: str) -> ET.Element:
+    """Return MQSim's definition of a workload that is one trace, over the whole drive."""
+    geometry = config["geometry"]
+    flow = {
+        "Priority_Class": "HIGH",
+        "Device_Level_Data_Caching_Mode": "TURNED_OFF",
+        **{
+            f"{name}_IDs": ",".join(str(one) for one in range(geometry[key]))
+            for name, key in (
+                ("Channel", "channels"),
+                ("Chip", "chips"),
+                ("Die", "dies"),
+                ("Plane", "planes"),
+            )
+        },
+        "Initial_Occupancy_Percentage": 0,
+        "File_Path": trace,
+        "Percentage_To_Be_Executed": 100,
+        "Relay_Count": 1,
+        "Time_Unit": "NANOSECOND",
+    }
+    scenario = {"IO_Flow_Parameter_Set_Trace_Based": flow}
+    return tree("MQSim_IO_Scenarios", {"IO_Scenario": scenario})
+
+
+def through_mqsim(binary: Path, folder: Path) -> Run:
+    """Run MQSim on what lies in a folder."""
+    result = folder / "workload_scenario_1.xml"
+    result.unlink(missing_ok=True)
+    took = timed([str(binary), "-i", "drive.xml", "-w", "workload.xml"], folder)
+    if not result.exists():
+        wrong(f"{binary}: it wrote no {result.name}: expected MQSim")
+    mean = ET.parse(result).getroot().findtext(".//Device_Response_Time")
+    return Run(*took, float(mean or "nan"))
+
+
+def through_ssdlab(case: Case, folder: Path) -> Run:
+    """Run our command on the trace in a folder."""
+    settings = [word for setting in case.settings for word in ("--set", setting)]
+    ours = Path(sys.executable).with_name("ssdlab")
+    command = [str(ours), "run", "--device", DEVICE, "--config", str(AS_MQSIM), *settings]
+    took = timed([*command, "--trace", "trace:mqsim", "--json", "ours.json"], folder)
+    result = json.loads((folder / "ours.json").read_text(encoding="utf-8"))["results"][0]
+    return Run(*took, result["all"]["latency_us"]["mean"])
+
+
+@click.command(help=__doc__)
+@click.argument("mqsim", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--requests", type=click.IntRange(min=1), default=1_000_000, show_default=True)
+@click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True)
+def main(mqsim: Path, requests: int, runs: int) -> None:
+    """Compare, case by case."""
+    for name, case in CASES.items():
+        print(f"{name}: {requests:,} requests of {case.about}")
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
+            with (folder / "trace").open("w", encoding="ascii") as trace:
+                trace.writelines(case.lines(requests))
+            first = Plan(
+                device=DEVICE,
+                config=(str(AS_MQSIM),),
+                set=case.settings,
+                trace=str(folder / "trace:mqsim"),
+                limit=1,
+            )
+            config = ssdlab.run(first).provenance.config
+            ET.ElementTree(drive_of(config)).write(folder / "drive.xml")
+            ET.ElementTree(flow_of(config, "trace")).write(folder / "workload.xml")
+            theirs, ours = [], []
+            for _ in range(runs):
+                theirs.append(through_mqsim(mqsim.resolve(), folder))
+                ours.append(through_ssdlab(case, folder))
+        best = [min(some, key=lambda run: run.processor_s) for some in (theirs, ours)]
+        for simulator, run in zip(("MQSim", "ssdlab"), best, strict=True):
+            print(
+                f"  {simulator:<7} {run.processor_s:7.2f} s of processor, {run.wall_s:7.2f} s,"
+                f" {run.peak_mb:7,.0f} MB, mean response {run.mean_us:,.0f} µs"
+            )
+        less, more = best[1], best[0]
+        print(
+            f"  ratio   {more.processor_s / less.processor_s:7.1f} × processor,"
+            f" {more.wall_s / less.wall_s:6.1f} × wall, {more.peak_mb / less.peak_mb:5.1f} × memory"
+        )
+
+
+if __name__ == "__main__":
+    main()
