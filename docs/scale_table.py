@@ -220,9 +220,10 @@ def main() -> None:
     write(
         PAGE,
         MARK,
-        f"`{DEVICE}` under `random`. Of sizes and footprints each run has {REQUESTS:,} requests, and "
-        f"the fastest of {TURNS} counts; pages are of 16 KiB, and blocks as many as it takes. The "
-        f"length is that of one run of {LONG:,} requests on the device as it is, in pages of 8 KiB. "
+        f"`{DEVICE}` under `random`. Of sizes and footprints each run has {REQUESTS:,} requests, "
+        f"and the fastest of {TURNS} counts; pages are of 16 KiB, and blocks as many as it takes. "
+        f"The length is that of one run of {LONG:,} requests on the device as it is, in pages of "
+        "8 KiB. "
         f"{raw['processor']}, ssdlab {ssdlab.__version__} "
         "([raw](../benches/runs/scale/raw.json)).",
         [
