@@ -29,7 +29,8 @@ import ssdlab
 from ssdlab import Plan
 
 DEVICE = "generic-mlc-512g"
-AS_MQSIM = Path(__file__).parents[1] / "tests/validation/as-mqsim.toml"
+VALIDATION = Path(__file__).parents[1] / "tests/validation"
+AS_MQSIM = VALIDATION / "as-mqsim.toml"
 """What makes the device work as MQSim does (docs/validation.md)."""
 SECTOR = 512
 SPARE_BYTES = 448
@@ -38,10 +39,10 @@ SPARE_BYTES = 448
 
 @dataclass(frozen=True)
 class Case:
-    """Requests, and what is set on the device for them."""
+    """Requests, and the files that change the device for them."""
 
     about: str
-    settings: tuple[str, ...]
+    config: tuple[str, ...]
     footprint: int
     sizes: tuple[int, ...]
     read_share: float
@@ -64,7 +65,7 @@ KIB, GIB = 1 << 10, 1 << 30
 CASES = {
     "mixed": Case(
         "4 to 64 KiB, half of them reads, over 16 GiB, 200 µs apart, a new drive of 512 GiB",
-        (),
+        (str(AS_MQSIM),),
         16 * GIB,
         tuple(size * KIB for size in (4, 8, 16, 32, 64)),
         0.5,
@@ -72,14 +73,7 @@ CASES = {
     ),
     "writes": Case(
         "writes of a page of 8 KiB over 1.5 of 2 GiB, 2.5 ms apart: garbage collection throughout",
-        (
-            "geometry.channels=2",
-            "geometry.chips=2",
-            "geometry.dies=1",
-            "geometry.planes=1",
-            "geometry.blocks=256",
-            "ftl.overprovisioning=0.127",
-        ),
+        (str(AS_MQSIM), str(VALIDATION / "small.toml")),
         3 * GIB // 2,
         (8 * KIB,),
         0.0,
@@ -252,9 +246,9 @@ def through_mqsim(binary: Path, folder: Path) -> Run:
 
 def through_ssdlab(case: Case, folder: Path) -> Run:
     """Run our command on the trace in a folder."""
-    settings = [word for setting in case.settings for word in ("--set", setting)]
+    config = [word for file in case.config for word in ("--config", file)]
     ours = Path(sys.executable).with_name("ssdlab")
-    command = [str(ours), "run", "--device", DEVICE, "--config", str(AS_MQSIM), *settings]
+    command = [str(ours), "run", "--device", DEVICE, *config]
     took = timed([*command, "--trace", "trace:mqsim", "--json", "ours.json"], folder)
     result = json.loads((folder / "ours.json").read_text(encoding="utf-8"))["results"][0]
     return Run(*took, result["all"]["latency_us"]["mean"])
@@ -272,13 +266,8 @@ def main(mqsim: Path, requests: int, runs: int) -> None:
             folder = Path(made)
             with (folder / "trace").open("w", encoding="ascii") as trace:
                 trace.writelines(case.lines(requests))
-            first = Plan(
-                device=DEVICE,
-                config=(str(AS_MQSIM),),
-                set=case.settings,
-                trace=str(folder / "trace:mqsim"),
-                limit=1,
-            )
+            read = str(folder / "trace:mqsim")
+            first = Plan(device=DEVICE, config=case.config, trace=read, limit=1)
             config = ssdlab.run(first).provenance.config
             ET.ElementTree(drive_of(config)).write(folder / "drive.xml")
             ET.ElementTree(flow_of(config, "trace")).write(folder / "workload.xml")
