@@ -3,6 +3,8 @@
 Run by ``make readguard``; docs/readguard.md says how long it takes. The workloads are twins
 (docs/twins.md). Finished runs are kept in ``build/reproduction``: what was stopped goes on there.
 ``python docs/readguard_table.py REQUESTS`` stops each run after so many requests, for a first look.
+``python docs/readguard_table.py full`` (``make readguard-full``) runs every mix to its end at each
+stage and writes the first and the third table of that to ``build/readguard-full.md``.
 """
 
 from __future__ import annotations
@@ -60,6 +62,7 @@ OFTEN = ["tend.inversions.interval=12h"]
 LIFE_REQUESTS = 8_000_000
 LIFE_REPLAYS = 70
 PAGE = Path(__file__).with_name("readguard.md")
+FULL = PAGE.parents[1] / "build/readguard-full.md"
 MARK = "<!-- measured: written by `make readguard` -->\n"
 
 
@@ -68,7 +71,7 @@ class Study:
     """The runs, and what the ledger takes from the tables."""
 
     kept: Kept
-    cut: int
+    cut: int | None
     limit: int | None
     saturated: set[str] = field(default_factory=set)
     found: dict[str, Any] = field(default_factory=dict)
@@ -361,7 +364,7 @@ def lifetime(study: Study) -> Iterator[str]:
         scheme="readguard/rgftl",
         workload="readguard/mix-d",
         fit=True,
-        limit=min(study.cut, LIFE_REQUESTS) if study.limit else LIFE_REQUESTS,
+        limit=min(study.limit or LIFE_REQUESTS, LIFE_REQUESTS),
         replays=LIFE_REPLAYS,
     )
     sets = [[*LIFE, f"ftl.allocation={allocation}"] for allocation in ALLOCATIONS]
@@ -399,10 +402,24 @@ def lifetime(study: Study) -> Iterator[str]:
     yield from grid(heads, rows)
 
 
+def full() -> None:
+    """Run the mixes to their ends, and write what comes of it beside the runs."""
+    study = Study(Kept(), None, None)
+    parts = [("Stages of life", by_stage), ("With fewer and shorter retries", with_mitigations)]
+    lines = [line for title, part in parts for line in (f"### {title}", "", *part(study))]
+    FULL.parent.mkdir(exist_ok=True)
+    FULL.write_text("\n".join(lines), encoding="utf-8")
+    print(FULL)
+
+
 def main() -> None:
     """Measure and write."""
+    if sys.argv[1:] == ["full"]:
+        full()
+        return
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
-    study = Study(Kept(), min(limit or CUT, CUT), limit)
+    cut = min(limit or CUT, CUT)
+    study = Study(Kept(), cut, limit)
     sections = [
         ("Stages of life", by_stage),
         ("Each mix on the old drive", by_mix),
@@ -417,7 +434,7 @@ def main() -> None:
     longest = min(limit or LONG, LONG)
     about = (
         f"The twins, seed 1, arrivals compressed tenfold, ssdlab {ssdlab.__version__}: the first "
-        f"{study.cut:,} requests of each mix, and of long runs up to {longest:,}. Changes are in "
+        f"{cut:,} requests of each mix, and of long runs up to {longest:,}. Changes are in "
         "percent, means over the five mixes; three numbers are of the apps high, mid and low. "
         "Waits and latencies are of reads; the least that one can take is tR, tDMA and tECC of a "
         "page. “Rounds” tells how often the quality monitor looked, over all mixes. Saturated, "
