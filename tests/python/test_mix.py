@@ -173,3 +173,6 @@ def test_applications_by_priority_have_the_queues_of_their_names(ssdlab: Ssdlab)
     both = ssdlab("run", "--app", "high=a.csv", "--mix", "b.csv", *QUEUES)
     assert both.code == 2
     assert both.err.strip() == "--app: applications beside --mix: expected one or the other"
+    both = ssdlab("run", "--app", "high=a.csv", "--workload", "zipf", *QUEUES)
+    assert both.code == 2
+    assert both.err.strip() == "--app: applications beside --workload: expected one or the other"

@@ -182,6 +182,9 @@ def plan_of(options: dict[str, Any]) -> Plan:
     given = {name: options[name] for name in names if name in options}
     if options.get("trace") and options.get("workload") is not None:
         raise InputError.at("--workload", "a workload beside --trace: expected one or the other")
+    other = next((f"--{name}" for name in ("trace", "workload") if options.get(name)), None)
+    if options.get("app") and other:
+        raise InputError.at("--app", f"applications beside {other}: expected one or the other")
     return Plan(
         device=options["device"],
         scheme=options["scheme"],

@@ -170,6 +170,7 @@ class Fit(Told):
     csv_sha256: str | None
     correctable: float | None
     errors_most: float
+    ageless: int
     parts: Sequence[Part]
     coefficients: Coefficients
     age_percent: float

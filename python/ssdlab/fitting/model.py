@@ -103,17 +103,18 @@ def thresholds(table: Table, correctable: float | None, source: str) -> tuple[fl
     return rounded(steps)
 
 
-def after_a_year(table: Table, source: str) -> tuple[Table, Numbers]:
+def after_a_year(table: Table, source: str) -> tuple[Table, Numbers, int]:
     """Return a row for each block and count of cycles, and its errors after 12 months at 30 °C.
 
     Where no row is of that age, on the straight line over ln(1 + days) between the rows before and
-    after, or through the last two if data of at least 90 days was read.
+    after, or through the last two if data of at least 90 days was read. The third is how many
+    blocks, each at some cycles, have neither and are left out.
     """
     calm = table.where(table.reads == table.reads.min())
     order = np.lexsort((calm.days, calm.cycles, calm.block))
     changes = np.diff(calm.block[order]) + np.diff(calm.cycles[order])
     starts = np.flatnonzero(np.concatenate(([True], changes != 0)))
-    firsts, found = [], []
+    firsts, found, left_out = [], [], 0
     for rows in np.split(order, starts[1:]):
         days, errors = calm.days[rows], calm.errors[rows]
         near = np.flatnonzero(np.abs(days / YEAR - 1) < _YEAR_NEAR)
@@ -125,14 +126,18 @@ def after_a_year(table: Table, source: str) -> tuple[Table, Numbers]:
             slope = (y[1] - y[0]) / (x[1] - x[0])
             found.append(float(y[0] + slope * (np.log1p(YEAR) - x[0])))
         else:
-            got = f"data of at most {days[-1]:.1f} days at 30 °C for some block"
-            expected = f"at least two ages, up to {_LONG:g} days or more"
-            raise InputError.at(source, f"got {got}, expected {expected}")
+            left_out += 1
+            continue
         firsts.append(rows[0])
+    if not firsts:
+        got = f"data of at most {calm.days.max():.1f} days at 30 °C, or of one age, for every block"
+        expected = f"at least two ages, up to {_LONG:g} days or more"
+        raise InputError.at(source, f"got {got}, expected {expected}")
     mask = np.zeros(len(calm), dtype=bool)
     mask[firsts] = True
     by_place = dict(zip(firsts, found, strict=True))
-    return calm.where(mask), np.array([by_place[at] for at in np.flatnonzero(mask)])
+    errors_then = np.array([by_place[at] for at in np.flatnonzero(mask)])
+    return calm.where(mask), errors_then, left_out
 
 
 def of_age(blocks: Table, measured: Numbers, base: Predictor) -> tuple[float, ...]:

@@ -29,6 +29,11 @@ def notes(told: Fit) -> Iterator[str]:
     if missed:
         yield f"{missed} of {len(told.claims)} claims do not come out"
     yield f"retries met exactly {told.exact:.1%}, within one {told.within_one:.1%}"
+    if told.ageless:
+        yield (
+            f"{told.ageless} times a block at some P/E cycles has no two ages that tell of a year: "
+            "left out where ages are fitted and judged"
+        )
     if told.simulated:
         yield f"{told.parts[2].chips} chips are kept to be simulated"
     if told.unfit:

@@ -55,9 +55,11 @@ def fitted(
         {"name": name, "chips": len(part), "blocks": _blocks(sample), "rows": len(sample)}
         for name, part, sample in zip(PARTS, divided, samples, strict=True)
     ]
-    predictor, errors_most = _predictor(samples[0], (source, ages), correctable)
-    told |= {"errors_most": errors_most, "coefficients": predictor.config()}
-    told |= _judged(predictor, samples[0], samples[1], ages, errors_most)
+    predictor, errors_most, left_out = _predictor(samples[0], (source, ages), correctable)
+    told |= {"errors_most": errors_most, "ageless": left_out, "coefficients": predictor.config()}
+    judgement, left_out = _judged(predictor, samples[0], samples[1], ages, errors_most)
+    told |= judgement
+    told["ageless"] += left_out
     told["claims"] = list(judged.claims(told, samples[1]))
     told |= {"simulated": None, "unfit": None, "retries_most": None}
     files = {}
@@ -76,32 +78,32 @@ def _blocks(table: Table) -> int:
 
 def _predictor(
     table: Table, sources: tuple[str, str], correctable: float | None
-) -> tuple[Predictor, float]:
-    """Fit the coefficients to the first chips; the errors that need all retries.
+) -> tuple[Predictor, float, int]:
+    """Fit the coefficients to the first chips; errors that need all retries; who is left out.
 
     Messages name the sources, of the chips and of the ages of their data.
     """
     steps = model.thresholds(table, correctable, sources[0])
     base = Predictor(thresholds=steps, dwell_least=_time(float(table.dwell.min())))
-    blocks, after_a_year = model.after_a_year(table, sources[1])
+    blocks, after_a_year, left_out = model.after_a_year(table, sources[1])
     age = rounded(model.of_age(blocks, after_a_year / steps[-1], base))
     aged = replace(base, age=age, _made=[])
     ages = aged.ages(table)
     found = rounded(model.of_errors(Seen(ages, ages, table.days, table.reads), table.errors))
-    return replace(aged, initial=found[:2], growth=found[2:], _made=[]), steps[-1]
+    return replace(aged, initial=found[:2], growth=found[2:], _made=[]), steps[-1], left_out
 
 
 def _judged(
     predictor: Predictor, fitted: Table, table: Table, ages_from: str, errors_most: float
-) -> dict[str, Any]:
-    """Validate on the second chips."""
+) -> tuple[dict[str, Any], int]:
+    """Validate on the second chips; and the blocks that are left out."""
     ages = predictor.ages(table)
     predicted = predictor.errors(ages, table.days, table.reads)
     retries = predictor.retries(predicted)
-    blocks, after_a_year = model.after_a_year(table, ages_from)
+    blocks, after_a_year, left_out = model.after_a_year(table, ages_from)
     percent_all = percent(predicted, table.errors)
     apart = np.abs(table.retries - retries)
-    return {
+    told = {
         "age_percent": percent(predictor.ages(blocks), after_a_year / errors_most),
         "errors_percent": percent_all,
         "errors": list(judged.errors(table, ages, predicted)),
@@ -113,6 +115,7 @@ def _judged(
         "variation": list(judged.variation(table)),
         "steps": list(judged.steps(table)),
     }
+    return told, left_out
 
 
 def _time(days: float) -> str:

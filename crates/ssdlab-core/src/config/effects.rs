@@ -139,6 +139,7 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             "with page_order = \"relaxed\", where all that is written shares the blocks of a plane",
         ),
         // To forbid what cannot be is no mistake: schemes that are compared say it for all drives.
+        ("preempt.esra.reads", shown(reads.filter(|pass| *pass)), chip.is_flat(), FLAT),
         ("preempt.esra.reads", shown(reads.filter(|pass| *pass)), together, NO_PASSING),
         ("preempt.esra.most_aside", shown(most_aside), together, NO_PASSING),
         (
