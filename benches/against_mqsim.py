@@ -138,7 +138,6 @@ def drive_of(config: Mapping[str, Any]) -> ET.Element:
         config["tend"]["gc"],
     )
     pages = ("LSB", "CSB", "MSB")
-    rate = float(config["flash"]["bus_rate"].removesuffix("MB/s"))
     flash = {
         "Flash_Technology": geometry["cell"].upper(),
         "CMD_Suspension_Support": "NONE",
@@ -199,7 +198,7 @@ def drive_of(config: Mapping[str, Any]) -> ET.Element:
         "Preferred_suspend_write_time_for_read": 100_000,
         "Flash_Channel_Count": geometry["channels"],
         "Flash_Channel_Width": 1,
-        "Channel_Transfer_Rate": f"{rate:.0f}",
+        "Channel_Transfer_Rate": config["flash"]["bus_rate"].removesuffix("MB/s"),
         "Chip_No_Per_Channel": geometry["chips"],
         "Flash_Comm_Protocol": "NVDDR2",
         "Flash_Parameter_Set": flash,

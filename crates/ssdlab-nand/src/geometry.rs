@@ -108,6 +108,12 @@ pub const PAGES_PER_BLOCK_MAX: u32 = u16::MAX as u32 - 1;
 /// The largest page: a sector bitmap of 64 bits must hold it.
 pub const PAGE_BYTES_MAX: u64 = 64 * SECTOR_BYTES;
 
+/// The `count` sectors of a page from `first` on, a bit each.
+#[inline]
+pub const fn sector_mask(first: u32, count: u32) -> u64 {
+    (u64::MAX >> (64 - count)) << first
+}
+
 impl Geometry {
     /// What is wrong with this shape, by the key that is wrong and what it should be.
     ///
@@ -187,8 +193,8 @@ impl Geometry {
 
     /// The sectors of a page, a bit each.
     #[inline]
-    pub const fn whole_page(&self) -> u64 {
-        u64::MAX >> (64 - self.sectors_per_page())
+    pub const fn page_mask(&self) -> u64 {
+        sector_mask(0, self.sectors_per_page())
     }
 
     /// The logical pages of which so many sectors from `lba` on are a part at least.

@@ -9,6 +9,7 @@ use ssdlab_core::drive::{Media, Start};
 
 use crate::plan::{Plan, Prepared};
 use crate::precondition::Settled;
+use crate::shared::groups;
 use crate::state::Header;
 
 /// Pages of a drive of which something is kept for other plans, at eight bytes each: 1.6 GB. Of larger ones the
@@ -68,15 +69,7 @@ impl<T: Clone> Common<T> {
 /// be run, so that little is kept at a time.
 pub fn share(prepared: &mut [Prepared]) -> Vec<usize> {
     let mut turns: Vec<usize> = (0..prepared.len()).collect();
-    let mut all: Vec<Vec<usize>> = Vec::new();
-    for at in (0..prepared.len()).filter(|&at| is_worth_it(&prepared[at])) {
-        let same = |readers: &&mut Vec<usize>| begin_alike(&prepared[readers[0]], &prepared[at]);
-        match all.iter_mut().find(same) {
-            Some(plans) => plans.push(at),
-            None => all.push(vec![at]),
-        }
-    }
-    for plans in all.into_iter().filter(|plans| plans.len() > 1) {
+    for plans in groups(prepared, is_worth_it, begin_alike) {
         let first = &prepared[plans[0]];
         let begins = match (&first.plan.state, first.steady) {
             (Some(_), _) => Begins::Saved(Common::new(plans.len())),

@@ -12,7 +12,7 @@ use ssdlab_workload::MOST_HINT;
 use crate::control::Control;
 use crate::plan::Plan;
 use crate::result::ops;
-use crate::setup::{program_start, set_up_alone};
+use crate::setup::{program_start, set_up_for};
 
 /// A drive under somebody's hands. Times are nanoseconds of the drive.
 pub struct Hand {
@@ -105,7 +105,7 @@ impl Hand {
         let prepared = plan.prepare()?;
         let control = Control::new(1);
         // Its requests come by hand: the workload that every config has is nobody's.
-        let ready = set_up_alone(|| Ok(Vec::new()), &prepared, &control, &control.progress[0])?;
+        let ready = set_up_for(|| Ok(Vec::new()), &prepared, &control, &control.progress[0])?;
         let mut drive = ready.expect("nobody stops it").drive;
         program_start(&prepared, &mut drive);
         drive.keep_log();

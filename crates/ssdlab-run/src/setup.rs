@@ -81,11 +81,11 @@ pub(crate) fn set_up(
     progress: &Progress,
 ) -> Result<Option<Begun>, Fault> {
     let Some(Begins::Steady(common)) = &prepared.shared.begins else {
-        return set_up_alone(|| tenants::of(prepared, control), prepared, control, progress);
+        return set_up_for(|| tenants::of(prepared, control), prepared, control, progress);
     };
     let steady = common.get(|| {
         let tenants = || tenants::of(prepared, control);
-        let begun = set_up_alone(tenants, prepared, control, progress)?;
+        let begun = set_up_for(tenants, prepared, control, progress)?;
         Ok(begun.map(|begun| (begun.drive, begun.settled.expect("it was overwritten"))))
     })?;
     let begun = |((drive, settled), copied)| Begun { drive, settled: Some(settled), copied };
@@ -93,7 +93,7 @@ pub(crate) fn set_up(
 }
 
 /// The same of a drive that these use, whatever its workload says.
-pub(crate) fn set_up_alone(
+pub(crate) fn set_up_for(
     tenants: impl FnOnce() -> Result<Vec<Tenant>, Fault>,
     prepared: &Prepared,
     control: &Control,

@@ -64,17 +64,10 @@ pub fn share(prepared: &mut [Prepared]) {
 }
 
 fn share_up_to(most: usize, prepared: &mut [Prepared]) {
-    let mut all: Vec<Vec<usize>> = Vec::new();
-    for (at, plan) in prepared.iter().enumerate().filter(|(_, plan)| plan.plan.trace.is_some()) {
-        let same = |plan: &Prepared| {
-            (plan.plan.trace.clone(), plan.workload.trace.clone(), plan.plan.limit)
-        };
-        match all.iter_mut().find(|readers| same(&prepared[readers[0]]) == same(plan)) {
-            Some(readers) => readers.push(at),
-            None => all.push(vec![at]),
-        }
-    }
-    all.retain(|readers| readers.len() > 1);
+    let requests =
+        |plan: &Prepared| (plan.plan.trace.clone(), plan.workload.trace.clone(), plan.plan.limit);
+    let reads = |plan: &Prepared| plan.plan.trace.is_some();
+    let all = groups(prepared, reads, |one, other| requests(one) == requests(other));
     for readers in &all {
         // One that cannot be read is found when it is opened to be run.
         if let Ok(one) = Shared::open(&prepared[readers[0]], most / all.len()) {
@@ -82,6 +75,23 @@ fn share_up_to(most: usize, prepared: &mut [Prepared]) {
             readers.iter().for_each(|&at| prepared[at].shared.trace = Some(one.clone()));
         }
     }
+}
+
+/// The plans that want something and have it in common with another, by what they have in common.
+pub(crate) fn groups(
+    prepared: &[Prepared],
+    wants: impl Fn(&Prepared) -> bool,
+    same: impl Fn(&Prepared, &Prepared) -> bool,
+) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    for (at, plan) in prepared.iter().enumerate().filter(|(_, plan)| wants(plan)) {
+        match all.iter_mut().find(|group| same(&prepared[group[0]], plan)) {
+            Some(group) => group.push(at),
+            None => all.push(vec![at]),
+        }
+    }
+    all.retain(|group| group.len() > 1);
+    all
 }
 
 impl Shared {

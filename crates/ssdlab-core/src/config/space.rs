@@ -16,7 +16,7 @@ impl Resolved {
     /// The sectors of a page, a bit each, if the drive remembers which were written; else 0.
     pub fn kept_sectors(&self) -> u64 {
         let keeps = self.config.ftl.partial_writes == PartialWrites::SectorBitmap;
-        if keeps { self.geometry().whole_page() } else { 0 }
+        if keeps { self.geometry().page_mask() } else { 0 }
     }
 
     /// Logical pages, those of the map's own among them.

@@ -2,6 +2,7 @@
 
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Nanos, SimTime};
+use ssdlab_nand::geometry::sector_mask;
 use ssdlab_nand::{Lpn, PlaneId, Ppn};
 
 use super::Drive;
@@ -16,12 +17,6 @@ use crate::policy::Wish;
 use crate::policy::order::{OrderPolicy, OrderView};
 use crate::policy::place::{PlacePolicy, PlaceView};
 use crate::policy::preempt::{PreemptPolicy, PreemptView, Verdict};
-
-/// The `count` sectors from `first` on, a bit each.
-#[inline]
-fn sector_mask(first: u32, count: u32) -> u64 {
-    (u64::MAX >> (64 - count)) << first
-}
 
 impl Drive {
     pub(super) fn take_in(&mut self, request: Request) -> Result<(), Refused> {
@@ -248,13 +243,13 @@ impl Drive {
     #[inline]
     fn rest_to_read(&self, id: TxnId) -> u64 {
         let txn = &self.flash.txns[id];
-        let rest = self.geometry.whole_page() & !txn.mask;
+        let rest = self.geometry.page_mask() & !txn.mask;
         if rest == 0 {
             return 0;
         }
         if matches!(txn.owner, Owner::Map { .. }) {
             // An entry is less than a sector.
-            return self.geometry.whole_page();
+            return self.geometry.page_mask();
         }
         let lies = || self.ftl.map.get(txn.lpn).is_some() || self.counts_as_preloaded(txn.lpn);
         match self.resolved.config.ftl.partial_writes {
@@ -274,7 +269,7 @@ impl Drive {
         if txn.cause == Cause::Rmw {
             txn.cause = Cause::Host;
         }
-        txn.mask |= self.ftl.map.sectors(txn.lpn).unwrap_or(self.geometry.whole_page());
+        txn.mask |= self.ftl.map.sectors(txn.lpn).unwrap_or(self.geometry.page_mask());
         txn.sectors = txn.mask.count_ones() as u16;
         // What failed while reading no longer explains what comes.
         txn.failed = 0;

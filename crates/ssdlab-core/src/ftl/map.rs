@@ -59,11 +59,16 @@ impl SavedMap {
 
 impl Clone for Map {
     fn clone(&self) -> Map {
-        let all = self.is_dense();
+        let all = is_dense(self.mapped, &self.forward);
         let (reverse, mapped, whole) = (copy(&self.reverse, all), self.mapped, self.whole);
         let SavedMap { forward, missing, trimmed } = self.save();
         Map { forward, reverse, missing, whole, trimmed, mapped }
     }
+}
+
+/// Whether so many pages are mapped that hardly a page of memory of either table is untouched.
+fn is_dense(mapped: u32, forward: &[u32]) -> bool {
+    mapped as usize > forward.len() / 2
 }
 
 /// A copy of a table that takes memory only for what was touched; that is all of it, perhaps.
@@ -87,7 +92,7 @@ impl Map {
     /// What must be kept of it.
     pub fn save(&self) -> SavedMap {
         SavedMap {
-            forward: copy(&self.forward, self.is_dense()),
+            forward: copy(&self.forward, is_dense(self.mapped, &self.forward)),
             missing: copy(&self.missing, false),
             trimmed: copy(&self.trimmed, false),
         }
@@ -98,7 +103,7 @@ impl Map {
     pub fn restore(saved: SavedMap, physical: u32, whole: u64) -> Option<Map> {
         let mut reverse = vec![0; physical as usize];
         let held = saved.forward.iter().filter(|&&entry| entry != 0).count();
-        if held > saved.forward.len() / 2 {
+        if is_dense(held as u32, &saved.forward) {
             ahead::expect_all(&mut reverse);
         }
         let mut mapped = 0;
@@ -197,14 +202,9 @@ impl Map {
         kept.for_each(|lpn| ahead::fetch(&self.missing, lpn));
     }
 
-    /// Whether so much is mapped that hardly a page of memory of either table is untouched.
-    fn is_dense(&self) -> bool {
-        self.mapped > self.logical_pages() / 2
-    }
-
     /// Tells that so many pages are about to be mapped, all over the drive.
     pub fn expect_filled(&mut self, pages: u32) {
-        if pages > self.logical_pages() / 2 {
+        if is_dense(pages, &self.forward) {
             ahead::expect_all(&mut self.forward);
             ahead::expect_all(&mut self.reverse);
         }

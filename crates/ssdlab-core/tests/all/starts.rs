@@ -78,7 +78,7 @@ proptest! {
         for lpn in (0..resolved.logical_pages).map(Lpn) {
             let plane = ftl.map.get(lpn).map(|ppn| geometry.plane_of_page(ppn));
             prop_assert_eq!(plane, (lpn.0 < filled).then(|| order.plane_of(lpn)));
-            let (kept, whole) = (resolved.kept_sectors() != 0, geometry.whole_page());
+            let (kept, whole) = (resolved.kept_sectors() != 0, geometry.page_mask());
             let sectors = if lpn.0 < filled { whole } else { 0 };
             prop_assert_eq!(ftl.map.sectors(lpn), kept.then_some(sectors));
         }
