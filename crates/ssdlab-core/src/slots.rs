@@ -255,10 +255,10 @@ macro_rules! tenders {
 }
 
 tenders! { $ each_tender
-    /// Garbage collection. On by default.
-    gc => Gc on,
     /// Static wear levelling. Off by default.
     static_wear => StaticWear off,
+    /// Garbage collection. On by default.
+    gc => Gc on,
     /// Pages that are read often move to blocks that are read fast (PV-read). Off by default.
     read_hot => ReadHot off,
     /// Static wear levelling with two pools, within priorities and across them (ReadGuard). Off by default.

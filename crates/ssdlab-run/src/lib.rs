@@ -6,6 +6,7 @@
 mod begin;
 pub mod chips;
 pub mod control;
+mod doubts;
 mod feed;
 mod files;
 pub mod hand;

@@ -12,7 +12,7 @@ use ssdlab_base::{Bytes, Fault, Nanos};
 use ssdlab_config::{Effective, Layers};
 use ssdlab_core::config::catalogue::{Entry, PRESETS, SCHEMES};
 use ssdlab_core::config::{Refusal, StartConfig};
-use ssdlab_core::{Drive, DriveConfig, Resolved};
+use ssdlab_core::{DriveConfig, Resolved};
 use ssdlab_workload::twins::Twin;
 use ssdlab_workload::{Generator, WorkloadConfig, parse_spec};
 
@@ -281,14 +281,17 @@ impl Plan {
         Ok(layers.resolve::<RunConfig>()?.1)
     }
 
-    /// The layers of this plan, merged.
-    fn resolve(&self) -> Result<(RunConfig, Effective), Fault> {
+    /// The layers of its device and its scheme.
+    pub(crate) fn named(&self) -> Result<Layers, Fault> {
         let preset = find(PRESETS, "--device", "a device", &self.device)?;
         let scheme = find_scheme("--scheme", self.scheme_name(), preset.name)?;
-        let mut layers = Layers::new();
-        for (name, toml) in preset.layers("preset").into_iter().chain(scheme.layers("scheme")) {
-            layers = layers.text(name, toml);
-        }
+        let layers = preset.layers("preset").into_iter().chain(scheme.layers("scheme"));
+        Ok(layers.fold(Layers::new(), |below, (name, toml)| below.text(name, toml)))
+    }
+
+    /// The layers of this plan, merged.
+    fn resolve(&self) -> Result<(RunConfig, Effective), Fault> {
+        let mut layers = self.named()?;
         if let Some(state) = &self.state {
             layers = layers.json(format!("state {}", state.display()), state::start_of(state)?);
         }
@@ -336,21 +339,6 @@ impl Prepared {
             (None, Some(spec), _) => spec.clone(),
             (None, None, Some(twin)) => twin.title.clone(),
             (None, None, None) => self.workload.kind.name().to_owned(),
-        }
-    }
-
-    /// A remark, if requests carry hints of which this drive's policies make nothing, or none where
-    /// they ask for some; `hinted` says whether any request had one.
-    pub(crate) fn doubt_of_hints(&self, hinted: bool) -> Option<String> {
-        let asked = self.workload.hints.iter().any(|hint| *hint != 0);
-        match (Drive::heeds_hints(&self.resolved), asked, hinted) {
-            (false, true, _) => {
-                Some("nothing in this drive heeds the hints of workload.hints".into())
-            }
-            (true, _, false) => {
-                Some("no request carries a latency hint, which this scheme heeds".into())
-            }
-            _ => None,
         }
     }
 

@@ -7,6 +7,7 @@ use ssdlab_base::Fault;
 
 use crate::begin;
 use crate::control::{Control, Progress};
+use crate::doubts;
 use crate::feed::Feed;
 use crate::mix;
 use crate::observe::Observer;
@@ -78,7 +79,7 @@ fn run_one(
         return Ok(None);
     }
     let watch = Watch::start();
-    let mut remarks = Vec::new();
+    let mut remarks: Vec<String> = doubts::of_start(prepared)?.into_iter().collect();
     let Some(begun) = set_up(prepared, control, progress)? else { return Ok(None) };
     let Begun { mut drive, settled, copied } = begun;
     tell_heat(prepared, &mut drive, control)?;
@@ -117,7 +118,7 @@ fn run_one(
         let last = course.replays.len();
         remarks.push(format!("--until-worn was given up after replay {last}: {why}"));
     }
-    remarks.extend(prepared.doubt_of_hints(requests.seen.hinted));
+    remarks.extend(doubts::of_hints(prepared, requests.seen.hinted));
     let mut result =
         RunResult::new(prepared, &drive, &course, &requests, settled, remarks, (ready, looped))?;
     result.sim.start_copied = copied;

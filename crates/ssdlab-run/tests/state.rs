@@ -87,6 +87,29 @@ fn a_state_with_physics_keeps_wear_and_ages() {
 }
 
 #[test]
+fn what_a_device_says_of_the_start_and_a_state_overrules_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.state");
+    let of = |device: &str| {
+        let small = plan(&["geometry.pages=96", "ftl.overprovisioning=0.4"]).set;
+        let set = small.into_iter().filter(|set| !set.starts_with("start.")).collect();
+        Plan { device: device.into(), scheme: "baseline".into(), set, ..plan(&[]) }
+    };
+    save_state(&of("readguard-tlc-2t-old"), &path, &Control::new(1)).unwrap();
+    let said = |device: &str| {
+        let result = run(Plan { state: Some(path.clone()), ..of(device) }).unwrap();
+        result.remarks.into_iter().filter(|remark| remark.contains("begins as in")).collect()
+    };
+    let none: Vec<String> = said("readguard-tlc-2t-old");
+    assert_eq!(none, Vec::<String>::new());
+    let [remark] = said("readguard-tlc-2t-young").try_into().unwrap();
+    assert!(
+        remark.ends_with("not as readguard-tlc-2t-young says: start.pe_cycles = 3000, not 500"),
+        "{remark}"
+    );
+}
+
+#[test]
 fn a_state_of_another_drive_seed_or_file_is_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = saved(folder.path());

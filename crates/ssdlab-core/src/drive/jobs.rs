@@ -176,12 +176,12 @@ impl Drive {
         self.begin_job(plane, tender, job);
     }
 
-    /// Begins a job on a plane that none runs on.
-    pub(super) fn begin_job(&mut self, plane: PlaneId, tender: u8, job: Job) {
-        debug_assert!(matches!(
-            self.ftl.blocks.state(job.block),
-            BlockState::Closed | BlockState::Partial
-        ));
+    /// Begins a job on a plane that none runs on, if nothing is being programmed on its block; whether it
+    /// has begun.
+    pub(super) fn begin_job(&mut self, plane: PlaneId, tender: u8, job: Job) -> bool {
+        if !self.ftl.may_empty(job.block) {
+            return false;
+        }
         self.stats.unprogrammed += u64::from(self.ftl.begin_collection(job.block));
         self.jobs.running[plane.index()] =
             Some(Running { job, cursor: 0, from: Ppn(0), tender, moved: 0, ahead: 0 });
@@ -189,6 +189,7 @@ impl Drive {
         self.jobs.collecting[plane.index()] = true;
         let id = self.flash.txns.insert(self.now);
         self.next_of_job(id, plane);
+        true
     }
 
     /// Enqueues the next operation of a plane's job: the read of its next valid page, or the erase
@@ -296,11 +297,11 @@ impl Drive {
             true => self.flash.unblock_all(),
             false => self.flash.block_programs(plane, false),
         }
+        self.mind_all();
         match &mut self.hold {
             Some(hold) => hold.job_ended(plane),
             None => self.next_job(plane),
         }
-        self.mind_all();
     }
 
     /// Whether a job makes room for pages that are read often.

@@ -216,7 +216,9 @@ impl Drive {
                     busy: self.jobs.collecting(),
                 };
                 let Some(job) = self.answers.tend[at].job_anywhere(&view) else { break };
-                self.begin_job(self.geometry.plane_of(job.block), at as u8, job);
+                if !self.begin_job(self.geometry.plane_of(job.block), at as u8, job) {
+                    break;
+                }
             }
         }
         let across = self.levels_across();

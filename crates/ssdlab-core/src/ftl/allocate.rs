@@ -216,7 +216,7 @@ impl Allocator {
     /// Takes no more pages of a block that is to be erased; how many were never programmed.
     pub fn leave(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId) -> u32 {
         match &mut self.way {
-            Way::Strict(_) => 0,
+            Way::Strict(way) => way.leave(plane, block),
             Way::Relaxed(way) => way.leave(blocks, plane, block),
         }
     }

@@ -70,13 +70,12 @@ impl Ftl {
     fn audit_block(&self, block: BlockId, free: bool, open: Option<u16>) -> Result<u16, String> {
         let (state, written) = (self.blocks.state(block), self.blocks.written(block));
         let pages = self.geometry.pages as u16;
-        let relaxed = self.alloc.free_by_type().is_some();
         let fits = match state {
             BlockState::Free | BlockState::Bad => written == 0,
             BlockState::Open => written < pages && written <= open.unwrap_or(pages),
             BlockState::Closed => written == pages,
             BlockState::Partial => written < pages && Some(written) == open,
-            BlockState::Victim => written == pages || relaxed,
+            BlockState::Victim => true,
         };
         ensure(fits, || format!("{block:?} is {state:?} with {written} written pages"))?;
         let listed = free == (state == BlockState::Free);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
+use super::plane_view::Pool;
 use crate::belief::grade::Grades;
 
 /// What a block is used for.
@@ -33,8 +34,7 @@ pub struct BlockTable {
     /// Pages that hold the newest copy of a logical page.
     valid: Vec<u16>,
     erases: Vec<u32>,
-    /// When the block was closed, as a number that grows; of one that is programmed in part, when it
-    /// was begun.
+    /// When the block was closed, as a number that grows; of one that is not full, when it was begun.
     closed: Vec<u32>,
     clock: u32,
     blocks_per_plane: u32,
@@ -157,6 +157,15 @@ impl BlockTable {
         }
     }
 
+    /// The block is being written; if it was free, it is begun now.
+    #[inline]
+    pub fn open(&mut self, block: BlockId) {
+        if self.state(block) == BlockState::Free {
+            self.closed[block.index()] = self.clock;
+        }
+        self.set_state(block, BlockState::Open);
+    }
+
     #[inline]
     fn is_full(&self, block: BlockId) -> bool {
         self.state[block.index()] == BlockState::Closed
@@ -253,12 +262,8 @@ impl BlockTable {
     /// The block is programmed in part, and nothing is under way on it.
     #[inline]
     pub fn rests(&mut self, block: BlockId) {
-        if self.state[block.index()] != BlockState::Open {
-            return;
-        }
-        self.state[block.index()] = BlockState::Partial;
-        if self.written[block.index()] == 1 {
-            self.closed[block.index()] = self.clock;
+        if self.state[block.index()] == BlockState::Open {
+            self.state[block.index()] = BlockState::Partial;
         }
     }
 
@@ -291,7 +296,7 @@ impl BlockTable {
             self.closed[block.index()] = self.clock;
             self.set_state(block, BlockState::Closed);
         } else {
-            self.set_state(block, BlockState::Open);
+            self.open(block);
         }
     }
 
@@ -316,81 +321,8 @@ impl BlockTable {
             class: self.class.get(range).unwrap_or_default(),
             apart: self.apart,
             clock: self.clock,
+            drive_blocks: self.len() as u32,
         }
-    }
-}
-
-/// The blocks of one plane, a column for each fact; index 0 is the plane's first block.
-#[derive(Clone, Copy, Debug)]
-pub struct Pool<'a> {
-    /// The block at index 0.
-    pub first: BlockId,
-    /// Pages in a block.
-    pub pages_per_block: u16,
-    /// What each block is used for.
-    pub state: &'a [BlockState],
-    /// Pages of each block that are programmed.
-    pub written: &'a [u16],
-    /// Pages of each block that hold the newest copy of a logical page.
-    pub valid: &'a [u16],
-    /// How often each block was erased.
-    pub erases: &'a [u32],
-    /// When each block was closed, on the clock of `clock`; of one that is programmed in part, when
-    /// it was begun.
-    pub closed: &'a [u32],
-    /// The class of each block; empty if all are alike.
-    pub class: &'a [u8],
-    /// Classes that are set apart, the best first.
-    pub apart: u8,
-    /// How many blocks have ever been closed.
-    pub clock: u32,
-}
-
-impl Pool<'_> {
-    /// Blocks in the pool.
-    pub fn len(&self) -> usize {
-        self.state.len()
-    }
-
-    /// Whether the pool has no blocks.
-    pub fn is_empty(&self) -> bool {
-        self.state.is_empty()
-    }
-
-    /// Whether a block is set apart, and so none of the collector's business.
-    #[inline]
-    pub fn is_apart(&self, index: usize) -> bool {
-        self.class.get(index).is_some_and(|class| *class < self.apart)
-    }
-
-    /// Whether collecting this block would free a page.
-    #[inline]
-    pub fn reclaimable(&self, index: usize) -> bool {
-        if self.is_apart(index) {
-            return false;
-        }
-        let rests = matches!(self.state[index], BlockState::Closed | BlockState::Partial);
-        rests && self.valid[index] < self.written[index]
-    }
-
-    /// Pages that collecting this block would free: those that are programmed and outdated.
-    #[inline]
-    pub fn invalid(&self, index: usize) -> u16 {
-        self.written[index] - self.valid[index]
-    }
-
-    /// Pages that do not hold the newest copy of anything, in blocks that the collector may take and
-    /// in free ones.
-    pub fn without_data(&self) -> u32 {
-        let counts = |&at: &usize| self.state[at] != BlockState::Bad && !self.is_apart(at);
-        let pages = (0..self.len()).filter(counts);
-        pages.map(|at| u32::from(self.pages_per_block - self.valid[at])).sum()
-    }
-
-    /// The block at this index.
-    #[inline]
-    pub fn block(&self, index: usize) -> BlockId {
-        BlockId(self.first.0 + index as u32)
     }
 }
 

@@ -8,17 +8,19 @@ mod manner;
 mod map;
 mod map_cache;
 mod plane_order;
+mod plane_view;
 mod pools;
 mod relaxed;
 mod strict;
 mod subpools;
 
 pub use allocate::Allocator;
-pub use blocks::{BlockState, BlockTable, Pool};
+pub use blocks::{BlockState, BlockTable};
 pub use manner::{Copies, Manner, Opens, PageSequence, Pick, Stream};
 pub use map::{Holds, Map, Pointers, SavedMap};
 pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
 pub use plane_order::PlaneOrder;
+pub use plane_view::Pool;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, PlaneId, Ppn};
 
@@ -108,6 +110,18 @@ impl Ftl {
         self.blocks.page_valid(self.geometry.block_of(ppn));
     }
 
+    /// Whether a job may take a block: it holds data, and nothing that is being programmed.
+    pub fn may_empty(&self, block: BlockId) -> bool {
+        match self.blocks.state(block) {
+            BlockState::Closed | BlockState::Partial => true,
+            BlockState::Open => {
+                let open = self.alloc.open_list(self.geometry.plane_of(block));
+                open.contains(&(block, self.blocks.written(block)))
+            }
+            _ => false,
+        }
+    }
+
     /// A block is to be emptied and erased; how many of its pages were never programmed.
     pub fn begin_collection(&mut self, block: BlockId) -> u32 {
         self.blocks.set_state(block, BlockState::Victim);
@@ -148,5 +162,39 @@ impl Ftl {
         self.blocks.erased(block, counts_for);
         let plane = self.geometry.plane_of(block);
         self.alloc.give_back(&mut self.blocks, plane, block, gains);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SMALL;
+
+    #[test]
+    fn a_block_that_is_written_in_part_may_be_emptied_once_no_program_is_under_way() {
+        let mut blocks = BlockTable::new(&SMALL);
+        let manner = Manner {
+            reserve: 1,
+            opens: Opens::default(),
+            classes: 1,
+            order: PageSequence::Strict,
+            copies: Copies::Apart,
+            apart: 0,
+            by_priority: false,
+            kinds: 1,
+        };
+        let alloc = Allocator::new(&SMALL, &mut blocks, manner);
+        let map = Map::new(8, SMALL.page_count() as u32, 0);
+        let mut ftl = Ftl::new(&SMALL, map, blocks, alloc);
+        let ppn = ftl.prepare_write(PlaneId(0), Stream::Cold, Pick::default()).unwrap();
+        let block = SMALL.block_of(ppn);
+        assert!(!ftl.may_empty(block), "being programmed");
+        ftl.commit_write(Lpn(3), ppn);
+        assert!(ftl.may_empty(block));
+        // The pages that were left are gone with it, and the stream goes on elsewhere.
+        assert_eq!(ftl.begin_collection(block), SMALL.pages - 1);
+        assert!(!ftl.may_empty(block), "being emptied");
+        let next = ftl.prepare_write(PlaneId(0), Stream::Cold, Pick::default()).unwrap();
+        assert_ne!(SMALL.block_of(next), block);
     }
 }

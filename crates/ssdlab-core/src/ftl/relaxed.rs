@@ -164,7 +164,7 @@ impl Relaxed {
             self.enlist(pool, block);
             block
         });
-        blocks.set_state(block, BlockState::Open);
+        blocks.open(block);
         let programmed = self.progress[block.index()].program(page.page_type);
         debug_assert_eq!(programmed.map(|wordline| wordline.0), Some(page.wordline));
         self.left[pool] -= 1;

@@ -2,10 +2,12 @@
 //! pages where these are kept apart, and fills it page after page. What garbage collection moves may share
 //! the host's.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PlaneId, Ppn};
 
-use super::blocks::{BlockState, BlockTable};
+use super::blocks::BlockTable;
 use super::manner::{Copies, Manner, Stream};
 use super::pools::Pools;
 use crate::belief::hotness::Hotness;
@@ -195,7 +197,7 @@ impl Strict {
             return None;
         }
         let block = pools.take(blocks, plane, stream, class);
-        blocks.set_state(block, BlockState::Open);
+        blocks.open(block);
         Some(Open { block, next: 0 })
     }
 
@@ -232,11 +234,26 @@ impl Strict {
         open.find(|open| open.block != NO_BLOCK).map(|open| open.block)
     }
 
+    /// Takes no more pages of a block that is to be erased; how many were never programmed.
+    pub fn leave(&mut self, plane: PlaneId, block: BlockId) -> u32 {
+        let given = self.list(plane).find(|(open, _)| *open == block);
+        let Some((_, given)) = given else { return 0 };
+        self.parked.retain(|(_, open)| open.block != block);
+        let slots = self.slots(plane);
+        let open = self.open[slots].iter_mut().find(|open| open.block == block);
+        open.into_iter().for_each(|open| open.block = NO_BLOCK);
+        u32::from(self.pages_per_block - given)
+    }
+
+    /// Where a plane's open blocks are.
+    fn slots(&self, plane: PlaneId) -> Range<usize> {
+        let each = Stream::COUNT * self.classes * self.kinds;
+        plane.index() * each..(plane.index() + 1) * each
+    }
+
     /// The blocks that a plane's streams have open, each with the pages given out of it.
     pub fn list(&self, plane: PlaneId) -> impl Iterator<Item = (BlockId, u16)> + '_ {
-        let each = Stream::COUNT * self.classes * self.kinds;
-        let first = plane.index() * each;
-        let open = self.open[first..first + each].iter().filter(|open| open.block != NO_BLOCK);
+        let open = self.open[self.slots(plane)].iter().filter(|open| open.block != NO_BLOCK);
         let parked = self.parked.iter().filter(move |(on, _)| *on == plane);
         open.chain(parked.map(|(_, open)| open)).map(|open| (open.block, open.next))
     }

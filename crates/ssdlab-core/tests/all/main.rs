@@ -36,3 +36,4 @@ mod support;
 mod timeline;
 mod together;
 mod turns;
+mod wear;

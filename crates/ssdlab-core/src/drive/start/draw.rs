@@ -12,9 +12,7 @@ use super::manner;
 use super::owners::{Numbers, Owned, Owners};
 use super::pool::{Filling, Pool, Snapshot, blocks_of, content};
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
-use crate::ftl::{
-    Allocator, BlockState, BlockTable, Ftl, Holds, Map, PlaneOrder, Pointers, Stream,
-};
+use crate::ftl::{Allocator, BlockTable, Ftl, Holds, Map, PlaneOrder, Pointers, Stream};
 use crate::slots::Tend;
 
 /// Snapshots of a steady plane after which the planes are drawn in turn.
@@ -67,7 +65,7 @@ pub fn filled(
     let mut alloc = Allocator::new(geometry, &mut blocks, manner(resolved));
     let page_order = PageOrder::conventional(geometry.cell, geometry.pages);
     for (plane, stream, block, filling) in open {
-        blocks.set_state(block, BlockState::Open);
+        blocks.open(block);
         alloc.open_at(&page_order, &blocks, (plane, stream, block), filling.written);
     }
     Ftl::new(geometry, map, blocks, alloc)

@@ -61,10 +61,15 @@ pub enum Trigger {
     LacksRoom,
 }
 
+/// Free blocks of a plane without which wear levelling begins nothing: one for what it moves and one for the
+/// host. Collection goes first then.
+pub const LEVELLING_FREE_LEAST: u32 = 2;
+
 /// Something to be done on a plane: a block's valid pages are moved, then it is erased.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Job {
-    /// The block to be emptied and erased.
+    /// The block to be emptied and erased. Nothing is done while one of its pages is being programmed: who
+    /// wants it must ask again.
     pub block: BlockId,
     /// What its operations are counted as.
     pub cause: Cause,

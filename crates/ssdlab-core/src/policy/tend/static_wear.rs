@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Job, TendPolicy, TendView, Trigger};
+use super::{Job, LEVELLING_FREE_LEAST, TendPolicy, TendView, Trigger};
 use crate::account::Cause;
 use crate::ftl::{BlockState, Stream};
 use crate::policy::{Answer, Setup};
@@ -37,9 +37,6 @@ impl Answer for StaticWear {
     }
 }
 
-/// Free blocks of a plane without which no move begins: one for the move and one for the host.
-const FREE_LEAST: u32 = 2;
-
 impl TendPolicy for StaticWear {
     fn content_with(&self) -> u32 {
         // Wear changes only with an erase, and that is the end of a job.
@@ -47,14 +44,13 @@ impl TendPolicy for StaticWear {
     }
 
     fn job(&mut self, trigger: Trigger, view: &TendView) -> Option<Job> {
-        if trigger != Trigger::JobEnded || view.free_blocks < FREE_LEAST {
+        if trigger != Trigger::JobEnded || view.free_blocks < LEVELLING_FREE_LEAST {
             return None;
         }
         let usable = |at: &usize| view.pool.state[*at] != BlockState::Bad;
         let worn = (0..view.pool.len()).filter(usable).map(|at| view.pool.erases[at]).max()?;
-        let closed =
-            |at: &usize| view.pool.state[*at] == BlockState::Closed && !view.pool.is_apart(*at);
-        let cold = (0..view.pool.len()).filter(closed).min_by_key(|&at| view.pool.erases[at])?;
+        let settled = |at: &usize| view.pool.is_settled(*at) && !view.pool.is_apart(*at);
+        let cold = (0..view.pool.len()).filter(settled).min_by_key(|&at| view.pool.erases[at])?;
         if worn - view.pool.erases[cold] <= self.threshold {
             return None;
         }
@@ -77,14 +73,21 @@ mod tests {
     use crate::SMALL;
     use crate::ftl::BlockTable;
 
-    /// Blocks of two planes of five, those of the second with this wear and use.
-    fn table(blocks: [(u32, BlockState); 5]) -> BlockTable {
+    /// Blocks of two planes of five, those of the second with this wear and use, when so many blocks have been
+    /// closed since.
+    fn table_after(closed: u32, blocks: [(u32, BlockState); 5]) -> BlockTable {
         let mut table = BlockTable::new(&Geometry { planes: 2, blocks: 5, ..SMALL });
         for (block, (erases, state)) in (5..).map(BlockId).zip(blocks) {
             table.set_erases(block, erases);
             table.set_state(block, state);
         }
+        (0..closed).for_each(|_| table.lay(BlockId(0), SMALL.pages as u16, 0));
         table
+    }
+
+    /// The same when as many blocks have been closed as the drive has.
+    fn table(blocks: [(u32, BlockState); 5]) -> BlockTable {
+        table_after(10, blocks)
     }
 
     fn ask(threshold: u32, table: &BlockTable, trigger: Trigger, free_blocks: u32) -> Option<u32> {
@@ -95,16 +98,28 @@ mod tests {
         Some(job.block.0)
     }
 
-    use BlockState::{Bad, Closed, Free, Open, Victim};
+    use BlockState::{Bad, Closed, Free, Open, Partial, Victim};
 
     #[test]
-    fn the_least_worn_full_block_moves_once_the_spread_exceeds_the_threshold() {
-        // The most worn that counts is free, the least worn that is full is the third.
-        let some = table([(2, Open), (9, Closed), (4, Closed), (12, Free), (90, Bad)]);
+    fn the_least_worn_block_that_holds_data_moves_once_the_spread_exceeds_the_threshold() {
+        // The most worn that counts is free, the least worn that holds data is the third.
+        let some = table([(2, Free), (9, Closed), (4, Closed), (12, Free), (90, Bad)]);
         let ended = |threshold| ask(threshold, &some, Trigger::JobEnded, 2);
         assert_eq!([ended(7), ended(8), ended(9)], [Some(7), None, None]);
-        let emptied = table([(2, Open), (9, Closed), (4, Victim), (12, Free), (90, Bad)]);
+        let emptied = table([(2, Free), (9, Closed), (4, Victim), (12, Free), (90, Bad)]);
         assert_eq!(ask(2, &emptied, Trigger::JobEnded, 2), Some(6));
+    }
+
+    #[test]
+    fn what_was_closed_or_begun_of_late_may_be_hot_and_what_was_not_written_on_moves() {
+        let ended = |closed, state| {
+            let table =
+                table_after(closed, [(1, state), (9, Free), (9, Free), (9, Free), (9, Free)]);
+            ask(3, &table, Trigger::JobEnded, 2)
+        };
+        for state in [Closed, Open, Partial] {
+            assert_eq!([9, 10].map(|closed| ended(closed, state)), [None, Some(5)], "{state:?}");
+        }
     }
 
     #[test]

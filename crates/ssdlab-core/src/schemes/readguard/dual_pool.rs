@@ -9,7 +9,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
 use crate::ftl::{BlockState, BlockTable, Stream};
-use crate::policy::tend::{DriveView, EndedJob, Job, TendPolicy};
+use crate::policy::tend::{DriveView, EndedJob, Job, LEVELLING_FREE_LEAST, TendPolicy};
 use crate::policy::{Answer, Setup};
 
 /// Settings of `dual_pool`.
@@ -30,17 +30,28 @@ impl Default for DualPoolConfig {
     }
 }
 
-/// The leveller. It acts on the plane where a worn block has just become free, which takes the data.
+/// The pool of a block, and how worn it was when it joined.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    is_cold: bool,
+    joined: u32,
+}
+
+/// The leveller. It looks at the plane where a block has just become free. Blocks of the cold pool hold what
+/// hardly changes: at first all that are full.
 #[derive(Clone, Debug)]
 pub struct DualPool {
     config: DualPoolConfig,
-    /// The most and the least worn block of each plane, of those that are full or were freed; empty
-    /// before the first look.
+    /// By block; empty before the first look.
+    pools: Vec<Member>,
+    /// The most and the least worn block of each plane, of those that hold data or were freed.
     wear: Vec<(u32, u32)>,
     /// The block that was freed last, if it has not been looked at.
     new: Option<BlockId>,
     /// Of each plane the block that was freed last, while jobs run there.
     freed: Vec<BlockId>,
+    /// The blocks of cold data that are being emptied, each with the free one that was to take it.
+    moves: Vec<(BlockId, BlockId)>,
     across: bool,
 }
 
@@ -58,24 +69,34 @@ impl Answer for DualPool {
     fn build(config: &DualPoolConfig, _: &Setup) -> DualPool {
         DualPool {
             config: config.clone(),
+            pools: Vec::new(),
             wear: Vec::new(),
             new: None,
             freed: Vec::new(),
+            moves: Vec::new(),
             across: false,
         }
     }
 }
 
-/// The full blocks of a plane, by their places in it.
-fn full(blocks: &BlockTable, plane: PlaneId) -> impl Iterator<Item = (usize, BlockId)> + '_ {
+/// The blocks of a plane that hold data. One that is written in part is among them once nobody writes on:
+/// it would keep its wear for ever.
+fn holding(blocks: &BlockTable, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
     let pool = blocks.pool(plane);
-    let at = (0..pool.len()).filter(move |&at| pool.state[at] == BlockState::Closed);
-    at.map(move |at| (at, pool.block(at)))
+    let holds = move |at: usize| pool.state[at] == BlockState::Closed || pool.is_settled(at);
+    (0..pool.len()).filter(move |&at| holds(at)).map(move |at| pool.block(at))
 }
 
-/// The most and the least worn of a plane's full blocks.
+/// The free blocks of a plane.
+fn free(blocks: &BlockTable, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
+    let pool = blocks.pool(plane);
+    let at = (0..pool.len()).filter(move |&at| pool.state[at] == BlockState::Free);
+    at.map(move |at| pool.block(at))
+}
+
+/// The most and the least worn of a plane's blocks that hold data.
 fn wear_of(blocks: &BlockTable, plane: PlaneId) -> (u32, u32) {
-    let wear = full(blocks, plane).map(|(_, block)| blocks.erases(block));
+    let wear = holding(blocks, plane).map(|block| blocks.erases(block));
     wear.fold((0, u32::MAX), |(most, least), wear| (most.max(wear), least.min(wear)))
 }
 
@@ -85,6 +106,19 @@ impl DualPool {
         if self.wear.is_empty() {
             let planes = (0..planes as u32).map(PlaneId);
             self.wear = planes.map(|plane| wear_of(blocks, plane)).collect();
+            let all = (0..blocks.len() as u32).map(BlockId);
+            let member = |block| Member {
+                is_cold: blocks.state(block) == BlockState::Closed,
+                joined: blocks.erases(block),
+            };
+            self.pools = all.map(member).collect();
+        }
+        if let Some(at) = self.moves.iter().position(|&(cold, _)| cold == freed) {
+            let (emptied, worn) = self.moves.swap_remove(at);
+            self.join(blocks, emptied, false);
+            if blocks.state(worn) != BlockState::Free {
+                self.join(blocks, worn, true);
+            }
         }
         let plane = blocks.plane_of(freed);
         let (most, least) = wear_of(blocks, plane);
@@ -95,23 +129,51 @@ impl DualPool {
         self.across = most.saturating_sub(least) > self.config.across;
     }
 
-    /// The job that puts the data of the least worn block into a worn one that has become free.
-    fn levelled(&self, view: &DriveView, freed: BlockId) -> Option<Job> {
-        let plane = view.blocks.plane_of(freed);
-        let own = view.blocks.class(freed);
-        let counts = |block: &BlockId| self.across || view.blocks.class(*block) == own;
-        let candidates = full(view.blocks, plane).map(|(_, block)| block).filter(counts);
-        let cold = candidates.min_by_key(|&block| (view.blocks.erases(block), block.0))?;
-        let spread = view.blocks.erases(freed).saturating_sub(view.blocks.erases(cold));
+    /// A block joins a pool.
+    fn join(&mut self, blocks: &BlockTable, block: BlockId, is_cold: bool) {
+        self.pools[block.index()] = Member { is_cold, joined: blocks.erases(block) };
+    }
+
+    /// Puts a block of each pool that is astray into the other: a cold one that was erased so much more
+    /// often since it joined than one of the hot pool, and a hot one that is so much less worn than others.
+    fn sort(&mut self, blocks: &BlockTable, holding: &[BlockId], worn: BlockId) {
+        let (pools, threshold) = (&self.pools, self.config.threshold);
+        let of = |is_cold| {
+            let own = move |block: &&BlockId| pools[block.index()].is_cold == is_cold;
+            holding.iter().filter(own).copied()
+        };
+        let wear = |block: &BlockId| blocks.erases(*block);
+        let since = |block: &BlockId| wear(block) - pools[block.index()].joined;
+        let least = of(false).map(|block| since(&block)).min().unwrap_or(0);
+        let worn_cold = of(true).max_by_key(since).filter(|it| since(it) > least + threshold);
+        let most = of(false).chain([worn]).map(|block| wear(&block)).max().unwrap_or(0);
+        let young = of(false).min_by_key(wear).filter(|it| most - wear(it) > 2 * threshold);
+        worn_cold.into_iter().for_each(|block| self.join(blocks, block, false));
+        young.into_iter().for_each(|block| self.join(blocks, block, true));
+    }
+
+    /// The job that puts the data of the least worn cold block of a plane into the most worn that is free.
+    fn levelled(&mut self, view: &DriveView, freed: BlockId) -> Option<Job> {
+        let (blocks, plane) = (view.blocks, view.blocks.plane_of(freed));
+        let (across, own) = (self.across, blocks.class(freed));
+        let counts = |block: &BlockId| across || blocks.class(*block) == own;
+        let wear = |block: &BlockId| blocks.erases(*block);
+        if free(blocks, plane).count() < LEVELLING_FREE_LEAST as usize {
+            return None;
+        }
+        let worn = free(blocks, plane).filter(counts).max_by_key(wear)?;
+        let holding: Vec<BlockId> = holding(blocks, plane).filter(counts).collect();
+        self.sort(blocks, &holding, worn);
+        let cold = holding.into_iter().filter(|block| self.pools[block.index()].is_cold);
+        let cold = cold.min_by_key(|block| (wear(block), block.0))?;
+        if wear(&worn).saturating_sub(wear(&cold)) <= self.config.threshold {
+            return None;
+        }
+        self.moves.retain(|&(cold, _)| blocks.plane_of(cold) != plane);
+        self.moves.push((cold, worn));
         // Its data stays whose it was, wherever the block comes from that takes it.
-        let class = Some(view.blocks.class(cold)).filter(|_| !view.free.is_empty());
-        (spread > self.config.threshold).then_some(Job {
-            block: cold,
-            cause: Cause::Wl,
-            to: Stream::Cold,
-            class,
-            gains: None,
-        })
+        let class = Some(blocks.class(cold)).filter(|_| !view.free.is_empty());
+        Some(Job { block: cold, cause: Cause::Wl, to: Stream::Cold, class, gains: None })
     }
 }
 
@@ -134,10 +196,7 @@ impl TendPolicy for DualPool {
         let idle = |block: &BlockId| !view.busy[view.blocks.plane_of(*block).index()];
         while let Some(at) = self.freed.iter().position(idle) {
             let freed = self.freed.remove(at);
-            // What was written meanwhile takes no cold data.
-            if view.blocks.state(freed) == BlockState::Free
-                && let Some(job) = self.levelled(view, freed)
-            {
+            if let Some(job) = self.levelled(view, freed) {
                 return Some(job);
             }
         }
@@ -161,24 +220,24 @@ mod tests {
         Geometry { channels: 2, ..SMALL }
     }
 
-    /// Blocks of two planes of four with this wear and priority, full but for the first, which was freed.
-    fn ask(leveller: &mut DualPool, blocks: [(u32, u8); 8]) -> Option<u32> {
-        leveller.new = Some(BlockId(0));
-        ask_where(leveller, blocks, false)
-    }
-
-    /// The same of what was freed before, where a job runs on the plane or not.
-    fn ask_where(leveller: &mut DualPool, blocks: [(u32, u8); 8], busy: bool) -> Option<u32> {
+    /// Two planes of four blocks with this wear and priority: of the first plane two are free, of which the
+    /// first has just been erased.
+    fn table(blocks: [(u32, u8); 8]) -> BlockTable {
         let mut table = BlockTable::new(&geometry());
         table.grade(&crate::belief::grade::Grades { classes: vec![0; 8], apart: 0 });
         for (block, (erases, priority)) in (0..).map(BlockId).zip(blocks) {
             table.set_erases(block, erases);
             table.set_class(block, priority);
-            if block.0 > 0 {
+            if block.0 > 1 {
                 table.lay(block, 4, 4);
             }
         }
-        let view = DriveView { blocks: &table, free: &[1, 1], coming: &[], busy: &[busy; 2] };
+        table
+    }
+
+    /// The block that is to be emptied, where a job runs on the planes or not.
+    fn ask(leveller: &mut DualPool, table: &BlockTable, busy: bool) -> Option<u32> {
+        let view = DriveView { blocks: table, free: &[1, 1], coming: &[], busy: &[busy; 2] };
         let job = leveller.job_anywhere(&view)?;
         assert_eq!((job.cause, job.to), (Cause::Wl, Stream::Cold));
         assert_eq!(job.class, Some(table.class(job.block)));
@@ -186,39 +245,111 @@ mod tests {
     }
 
     fn leveller() -> DualPool {
-        DualPool::build(&DualPoolConfig::default(), &Setup::plain(geometry(), 1))
+        let config = DualPoolConfig { threshold: 30, across: 70 };
+        let mut leveller = DualPool::build(&config, &Setup::plain(geometry(), 1));
+        leveller.new = Some(BlockId(0));
+        leveller
+    }
+
+    fn asked(blocks: [(u32, u8); 8]) -> Option<u32> {
+        ask(&mut leveller(), &table(blocks), false)
     }
 
     #[test]
-    fn within_a_priority_the_least_worn_block_gives_its_data_up_beyond_the_threshold() {
+    fn within_a_priority_the_data_of_the_least_worn_cold_block_moves_beyond_the_threshold() {
         let of =
             |worn| [(worn, 0), (105, 0), (100, 0), (90, 1), (95, 0), (95, 1), (99, 0), (99, 1)];
-        assert_eq!(ask(&mut leveller(), of(130)), None);
-        assert_eq!(ask(&mut leveller(), of(131)), Some(2), "of the plane, and of the priority");
+        assert_eq!(asked(of(130)), None);
+        assert_eq!(asked(of(131)), Some(2), "of the plane, and of the priority");
     }
 
     #[test]
-    fn where_a_job_runs_a_worn_block_waits_until_it_has_ended() {
-        let blocks = [(131, 0), (105, 0), (100, 0), (90, 1), (95, 0), (95, 1), (99, 0), (99, 1)];
+    fn a_hot_block_is_cold_once_it_lags_by_twice_the_threshold() {
+        for (worn, moved) in [(160, None), (161, Some(2))] {
+            let blocks =
+                [(worn, 0), (105, 0), (100, 0), (105, 0), (99, 1), (99, 1), (99, 1), (99, 1)];
+            let mut leveller = leveller();
+            let view = table([(100, 0); 8]);
+            assert_eq!(ask(&mut leveller, &view, false), None);
+            leveller.pools.iter_mut().for_each(|member| member.is_cold = false);
+            leveller.new = Some(BlockId(0));
+            assert_eq!(ask(&mut leveller, &table(blocks), false), moved);
+        }
+    }
+
+    #[test]
+    fn a_block_that_gave_its_cold_data_away_is_hot_and_the_one_that_took_it_cold() {
         let mut leveller = leveller();
-        leveller.new = Some(BlockId(0));
-        assert_eq!(ask_where(&mut leveller, blocks, true), None);
-        assert_eq!(ask_where(&mut leveller, blocks, false), Some(2));
-        assert_eq!(ask_where(&mut leveller, blocks, false), None, "once");
+        let mut blocks =
+            table([(131, 0), (105, 0), (100, 0), (130, 0), (9, 1), (9, 1), (9, 1), (9, 1)]);
+        assert_eq!(ask(&mut leveller, &blocks, false), Some(2));
+        // The worn block takes the data, the other one is erased.
+        blocks.lay(BlockId(0), 4, 4);
+        (0..4).for_each(|_| blocks.page_invalid(BlockId(2)));
+        blocks.erased(BlockId(2), 1);
+        leveller.new = Some(BlockId(2));
+        assert_eq!(ask(&mut leveller, &blocks, false), None);
+        let [taker, giver] = [0, 2].map(|at| leveller.pools[at]);
+        assert_eq!(
+            [(taker.is_cold, taker.joined), (giver.is_cold, giver.joined)],
+            [(true, 131), (false, 101)]
+        );
+        // What the host writes there is not cold, however little the block is worn.
+        blocks.lay(BlockId(2), 4, 4);
+        blocks.set_erases(BlockId(1), 161);
+        blocks.set_state(BlockId(3), BlockState::Free);
+        leveller.new = Some(BlockId(1));
+        assert_eq!(ask(&mut leveller, &blocks, false), None);
+    }
+
+    #[test]
+    fn a_cold_block_that_is_erased_often_is_hot_again() {
+        let mut leveller = leveller();
+        let mut blocks =
+            table([(130, 0), (130, 0), (100, 0), (100, 0), (9, 1), (9, 1), (9, 1), (9, 1)]);
+        assert_eq!(ask(&mut leveller, &blocks, false), None);
+        leveller.pools[2] = Member { is_cold: true, joined: 100 };
+        leveller.pools[3].is_cold = false;
+        for (erased, is_cold) in [(130, true), (131, false)] {
+            blocks.set_erases(BlockId(2), erased);
+            leveller.new = Some(BlockId(0));
+            assert_eq!(ask(&mut leveller, &blocks, false), None);
+            assert_eq!(leveller.pools[2].is_cold, is_cold);
+        }
+    }
+
+    #[test]
+    fn where_a_job_runs_the_plane_waits_until_it_has_ended() {
+        let blocks =
+            table([(131, 0), (105, 0), (100, 0), (99, 1), (95, 0), (95, 1), (99, 0), (99, 1)]);
+        let mut leveller = leveller();
+        assert_eq!(ask(&mut leveller, &blocks, true), None);
+        assert_eq!(ask(&mut leveller, &blocks, false), Some(2));
+        assert_eq!(ask(&mut leveller, &blocks, false), None, "once");
+    }
+
+    #[test]
+    fn where_one_block_is_free_collection_goes_first() {
+        let mut blocks =
+            table([(131, 0), (105, 0), (100, 0), (99, 1), (95, 0), (95, 1), (99, 0), (99, 1)]);
+        blocks.set_state(BlockId(1), BlockState::Open);
+        assert_eq!(ask(&mut leveller(), &blocks, false), None);
     }
 
     #[test]
     fn beyond_the_spread_of_all_it_levels_across_until_that_is_back() {
         let of = |worn, cold| {
-            [(worn, 0), (105, 0), (100, 0), (cold, 1), (95, 0), (95, 1), (99, 0), (99, 1)]
+            [(worn, 0), (105, 0), (100, 0), (cold, 1), (98, 0), (98, 1), (99, 0), (99, 1)]
         };
         let mut leveller = leveller();
-        assert_eq!(ask(&mut leveller, of(160, 90)), Some(2));
+        assert_eq!(ask(&mut leveller, &table(of(160, 90)), false), Some(2));
         assert!(!leveller.levels_across());
-        assert_eq!(ask(&mut leveller, of(161, 90)), Some(3));
+        leveller.new = Some(BlockId(0));
+        assert_eq!(ask(&mut leveller, &table(of(161, 90)), false), Some(3));
         assert!(leveller.levels_across());
         // The cold block was emptied; it is the other plane's that is least worn now.
-        assert_eq!(ask(&mut leveller, of(161, 120)), Some(2));
+        leveller.new = Some(BlockId(0));
+        assert_eq!(ask(&mut leveller, &table(of(161, 120)), false), Some(2));
         assert!(!leveller.levels_across());
     }
 

@@ -1,0 +1,68 @@
+//! How far wear spreads where it is levelled, over lives long enough for every block to have had its turn.
+
+use ssdlab_base::rng;
+use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::audit::Pace;
+use ssdlab_core::{Drive, Op};
+
+use crate::support::{Rig, SPP};
+
+/// One plane, full, of blocks that differ in wear.
+const DRIVE: [&str; 4] = [
+    "geometry = { channels = 1, planes = 1, blocks = 64, pages = 24, cell = \"tlc\" }",
+    "physics.retries = {}",
+    "start = { pe_cycles = 1000, pe_spread = 5, fill = 1 }",
+    "ftl.overprovisioning = 0.3",
+];
+
+/// How far the wear of a drive's blocks is spread.
+fn spread(drive: &Drive) -> u32 {
+    let wear: Vec<u32> = drive.ftl().blocks.usable_erases().collect();
+    wear.iter().max().unwrap() - wear.iter().min().unwrap()
+}
+
+/// Writes pages at random, of a hundred so many of the first eighth; how far wear is spread at most in the
+/// second half, and how many blocks were moved for it.
+fn most_spread(sets: &[&str], hot: u64, writes: u64) -> (u32, u64) {
+    let mut rig = Rig::unwatched(&[&DRIVE, sets].concat(), 1).unwrap();
+    rig.drive.watch(Pace::Every(5_000));
+    let pages = u64::from(rig.drive.resolved().logical_pages);
+    let mut most = 0;
+    for number in 0..writes {
+        let hash = rng::hash(3, number, 0);
+        let among = if hash % 100 < hot { pages / 8 } else { pages };
+        rig.offer(Op::Write, rng::below(hash, among) * SPP, SPP, 0).expect("room");
+        rig.wait_below(4).unwrap();
+        if number > writes / 2 && number % 500 == 0 {
+            most = most.max(spread(&rig.drive));
+        }
+    }
+    rig.finish();
+    (most, rig.ops(OpKind::Erase, Cause::Wl))
+}
+
+const ORDERS: [&str; 2] = ["ftl.page_order = \"strict\"", "ftl.page_order = \"relaxed\""];
+const STATIC: &str = "tend.static_wear = { threshold = 12 }";
+const POOLS: &str = "tend.dual_pool = { threshold = 12 }";
+
+#[test]
+fn wear_stays_within_the_threshold_however_long_the_drive_lives() {
+    for order in ORDERS {
+        let (without, none) = most_spread(&[order], 97, 100_000);
+        assert!(without > 60 && none == 0, "{order}: {without}");
+        let (levelled, moved) = most_spread(&[order, STATIC], 97, 100_000);
+        assert!(levelled <= 15 && moved > 0, "{order}: {levelled} after {moved}");
+        // Of the hot pool it may be twice the threshold.
+        let (levelled, moved) = most_spread(&[order, POOLS], 97, 100_000);
+        assert!(levelled <= 30 && moved > 0, "{order}: {levelled} after {moved}");
+    }
+}
+
+#[test]
+fn a_block_that_is_not_written_on_keeps_its_wear_no_longer_than_others() {
+    // What differs at first is levelled once; then all pages are written alike.
+    for (order, level) in ORDERS.iter().flat_map(|order| [(order, STATIC), (order, POOLS)]) {
+        let (levelled, moved) = most_spread(&[order, level, "start.pe_spread = 15"], 0, 200_000);
+        assert!(levelled <= 30 && moved > 0, "{order}, {level}: {levelled} after {moved}");
+    }
+}
