@@ -12,6 +12,9 @@ pub struct Case {
     pub tick: Option<u64>,
     /// What it lacks.
     pub lacks: Lacks,
+    /// Whether it is of another trace than those of its twins: of it, they have how short gaps follow on one
+    /// another, and nothing else.
+    pub of_another: bool,
     /// The twins of the catalogue whose shape is fitted on it.
     pub twins: &'static [&'static str],
 }
@@ -38,8 +41,15 @@ impl Lacks {
     }
 }
 
-const NONE: Case =
-    Case { name: "", path: "", device: None, tick: None, lacks: Lacks::Nothing, twins: &[] };
+const NONE: Case = Case {
+    name: "",
+    path: "",
+    device: None,
+    tick: None,
+    lacks: Lacks::Nothing,
+    of_another: false,
+    twins: &[],
+};
 const WEB: &str = "msr_web_0_first1000/orig_pre-processed_first_1000.csv.zst";
 
 pub const CASES: &[Case] = &[
@@ -74,6 +84,7 @@ pub const CASES: &[Case] = &[
         device: Some("web_0"),
         tick: Some(1_000_000_000),
         lacks: Lacks::Times,
+        of_another: false,
         twins: &["dlv/web0"],
     },
     Case {
@@ -82,6 +93,7 @@ pub const CASES: &[Case] = &[
         device: Some("web_2"),
         tick: Some(1_000_000_000),
         lacks: Lacks::Times,
+        of_another: false,
         twins: &["dlv/web2"],
     },
     Case {
@@ -109,6 +121,13 @@ pub const CASES: &[Case] = &[
         name: "websearch",
         path: "spc_websearch1_24k/orig_wsrch-small.trace.zst",
         twins: &["hire/websearch"],
+        ..NONE
+    },
+    Case {
+        name: "vm",
+        path: "cloudphysics_114k/orig_cloudPhysicsIO.vscsi.zst",
+        of_another: true,
+        twins: &["readguard/ali2"],
         ..NONE
     },
 ];

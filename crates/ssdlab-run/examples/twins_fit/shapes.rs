@@ -25,12 +25,19 @@ const LEAST_ORDER: usize = 50;
 /// have to be tilted until hardly any but the largest, or the smallest, were left.
 const SIZES_OFF: f64 = 4.0;
 
+/// What says how short gaps follow on one another.
+const SHORT_GAPS: [&str; 4] = ["bursts", "gap_run", "gap_phase", "gap_phase_run"];
+
 /// What `half` can give of the shape that was fitted on it.
 pub fn text(case: &Case, half: &[Record], shape: &Shape) -> String {
     let mut table = Table::try_from(shape).expect("a shape");
-    remove(&mut table, &["source", "shared", "new", "extent"]);
+    remove(&mut table, &["source", "shared", "new", "extent", "overlap"]);
+    if case.of_another {
+        table.retain(|key, _| SHORT_GAPS.contains(&key));
+    }
     if case.lacks == Lacks::Times {
-        remove(&mut table, &["gaps_us", "bursts", "gap_run", "gap_phase", "gap_phase_run"]);
+        remove(&mut table, &["gaps_us"]);
+        remove(&mut table, &SHORT_GAPS);
     }
     let figures = find(case.twins[0], None).expect("a twin").figures();
     let returns = returns(half);

@@ -23,6 +23,7 @@ const FITTED: &[(&str, &str)] = &[
     ("proj0", include_str!("fitted/proj0.toml")),
     ("rsrch2", include_str!("fitted/rsrch2.toml")),
     ("websearch", include_str!("fitted/websearch.toml")),
+    ("vm", include_str!("fitted/vm.toml")),
 ];
 const FAMILIES: &[(&str, &str)] = &[
     ("dlv.toml", include_str!("dlv.toml")),
