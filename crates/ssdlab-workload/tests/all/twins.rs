@@ -145,6 +145,29 @@ fn rsrch2_comes_in_the_bursts_and_the_five_seconds_of_its_excerpt() {
 }
 
 #[test]
+fn requests_of_cloud_volumes_come_in_the_bursts_of_a_virtual_machine() {
+    for name in ["readguard/ali2", "readguard/ali46", "readguard/ali295"] {
+        let records = requests(name, 1);
+        let gaps: Vec<u64> =
+            records.windows(2).map(|pair| (pair[1].at - pair[0].at).as_ns()).collect();
+        let mut sorted = gaps.clone();
+        sorted.sort_unstable();
+        // How often a gap up to this quantile is followed by such a one.
+        let again = |quantile: f64| {
+            let most = sorted[(quantile * sorted.len() as f64) as usize];
+            let short: Vec<bool> = gaps.iter().map(|gap| *gap <= most).collect();
+            let pairs: Vec<&[bool]> = short.windows(2).filter(|pair| pair[0]).collect();
+            pairs.iter().filter(|pair| pair[1]).count() as f64 / pairs.len() as f64
+        };
+        // In two hours of one it is 0.55, 0.83 and 0.96.
+        let (half, most, nearly_all) = (again(0.5), again(0.75), again(0.9));
+        assert!((0.5..0.75).contains(&half), "{name}: {half}");
+        assert!((0.78..0.9).contains(&most), "{name}: {most}");
+        assert!((0.91..0.98).contains(&nearly_all), "{name}: {nearly_all}");
+    }
+}
+
+#[test]
 fn a_mix_issues_each_member_to_a_queue_of_its_own() {
     let mix = find("mix-b", None).unwrap();
     let names: Vec<&str> = mix.members().iter().map(|twin| twin.name.as_str()).collect();
