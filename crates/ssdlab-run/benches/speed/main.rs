@@ -54,7 +54,7 @@ fn main() {
         |case: &&Case| asked.names.is_empty() || asked.names.iter().any(|n| n == case.name);
     for case in CASES.iter().filter(wanted) {
         let runs: Vec<Figures> = (0..asked.runs).map(|_| spawn(case.name, &trace)).collect();
-        let counted = (asked.count && case.what == What::Workload)
+        let counted = (asked.count && matches!(case.what, What::Workload | What::Trace))
             .then(|| instructions::per_page_op(case.name, &trace));
         let part = describe(case, &runs, counted.as_ref());
         print!("{part}");
