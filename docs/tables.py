@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -47,7 +48,12 @@ class Kept(runs.Kept):
         """Return the results of some plans, in their order, or what jobs make of theirs."""
         jobs = [runs.as_job(one) for one in asked]
         print(f"{title}: {len(jobs)} runs", file=sys.stderr, flush=True)
-        self.make(jobs)
+        try:
+            self.make(jobs)
+        except KeyboardInterrupt:
+            said = "stopped; what has ended is kept, and the same command goes on from there"
+            print(said, file=sys.stderr)
+            raise SystemExit(128 + signal.SIGINT) from None
         return [self.read(job) for job in jobs]
 
     def groups(
