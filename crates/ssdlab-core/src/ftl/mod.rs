@@ -184,7 +184,7 @@ mod tests {
             kinds: 1,
         };
         let alloc = Allocator::new(&SMALL, &mut blocks, manner);
-        let map = Map::new(8, SMALL.page_count() as u32, 0);
+        let map = Map::new(8, SMALL.page_count(), 0);
         let mut ftl = Ftl::new(&SMALL, map, blocks, alloc);
         let ppn = ftl.prepare_write(PlaneId(0), Stream::Cold, Pick::default()).unwrap();
         let block = SMALL.block_of(ppn);
