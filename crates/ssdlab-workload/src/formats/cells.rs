@@ -63,10 +63,7 @@ impl Cells {
         name: &'static str,
     ) -> Result<Field<'a>, Box<Wrong>> {
         match self.places.get(index) {
-            Some((start, end)) => {
-                let (offset, index) = (*start as u32, index as u32);
-                Ok(Field { text: &line[*start..*end], name, offset, index })
-            }
+            Some((start, end)) => Ok(Field::new(&line[*start..*end], name).at(*start, index)),
             None => {
                 let fault = Fault::new("", "columns").got(self.places.len());
                 let expected = format!("at least {}, for {name}", index + 1);

@@ -2,6 +2,7 @@
 
 use ssdlab_base::Fault;
 
+use super::field::leading_digits;
 pub(crate) use super::field::{Clock, Field, is_digits};
 
 /// What is wrong in a line; the trace adds the file and the number of the line.
@@ -123,24 +124,30 @@ impl<'a> Columns<'a> {
             _ => return Err(self.too_few()),
         };
         let start = self.at;
-        let length = match self.separator {
-            Separator::Space => rest.iter().position(|byte| matches!(byte, b' ' | b'\t')),
-            Separator::Comma => rest.iter().position(|byte| *byte == b','),
-            one => rest.iter().position(|byte| *byte == one.byte()),
+        // Most columns are numbers: they are read on the way to where they end.
+        let (spelled, digits) = leading_digits(rest);
+        let others = &rest[digits..];
+        let more = match self.separator {
+            Separator::Space => others.iter().position(|byte| matches!(byte, b' ' | b'\t')),
+            Separator::Comma => others.iter().position(|byte| *byte == b','),
+            one => others.iter().position(|byte| *byte == one.byte()),
         }
-        .unwrap_or(rest.len());
-        let text = &rest[..length];
-        self.at = start + length;
-        let index = self.taken as u32;
-        let name = self.names.get(self.taken).copied().unwrap_or("column");
+        .unwrap_or(others.len());
+        let text = &rest[..digits + more];
+        self.at = start + text.len();
+        let index = self.taken;
+        let name = self.names.get(index).copied().unwrap_or("column");
         self.taken += 1;
-        if self.separator == Separator::Space {
-            self.skip_spaces();
-            return Ok(Field { text, name, offset: start as u32, index });
+        match self.separator {
+            Separator::Space => self.skip_spaces(),
+            _ => self.at += 1,
         }
-        self.at += 1;
+        if more == 0 || self.separator == Separator::Space {
+            let spelled = spelled.filter(|_| more == 0);
+            return Ok(Field::new(text, name).at(start, index).spelling(spelled));
+        }
         let left = text.len() - text.trim_ascii_start().len();
-        Ok(Field { text: text.trim_ascii(), name, offset: (start + left) as u32, index })
+        Ok(Field::new(text.trim_ascii(), name).at(start + left, index))
     }
 
     /// Whether all columns have been taken.

@@ -124,7 +124,7 @@ impl Etw {
 impl Reader for Etw {
     fn read(&mut self, line: &[u8]) -> Result<Option<Entry>, Box<Wrong>> {
         let length = memchr::memchr(b',', line).unwrap_or(line.len());
-        let kind = Field { text: line[..length].trim_ascii(), name: "event", offset: 0, index: 0 };
+        let kind = Field::new(line[..length].trim_ascii(), "event");
         match kind.text {
             b"DiskRead" => self.event(line, Op::Read),
             b"DiskWrite" => self.event(line, Op::Write),

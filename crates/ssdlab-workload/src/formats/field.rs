@@ -15,9 +15,43 @@ pub(crate) struct Field<'a> {
     pub(crate) offset: u32,
     /// How many columns are before it.
     pub(crate) index: u32,
+    /// The number that the text spells, if that was seen as its end was looked for.
+    spelled: Option<u64>,
 }
 
-impl Field<'_> {
+impl<'a> Field<'a> {
+    pub(crate) fn new(text: &'a [u8], name: &'static str) -> Field<'a> {
+        Field { text, name, offset: 0, index: 0, spelled: None }
+    }
+
+    /// The column so many bytes into its line, after so many others.
+    #[inline(always)]
+    pub(crate) fn at(self, offset: usize, index: usize) -> Field<'a> {
+        Field { offset: offset as u32, index: index as u32, ..self }
+    }
+
+    /// The same with what has been seen of the number that it spells.
+    #[inline(always)]
+    pub(crate) fn spelling(self, spelled: Option<u64>) -> Field<'a> {
+        Field { spelled, ..self }
+    }
+
+    /// The same under another name.
+    pub(crate) fn named(self, name: &'static str) -> Field<'a> {
+        Field { name, ..self }
+    }
+
+    /// A text in place of this one.
+    pub(crate) fn with<'b>(&self, text: &'b [u8]) -> Field<'b> {
+        Field { text, name: self.name, offset: self.offset, index: self.index, spelled: None }
+    }
+
+    /// The number that this column spells, if it is digits alone and fits.
+    #[inline(always)]
+    fn digits(&self) -> Option<u64> {
+        self.spelled.or_else(|| digits(self.text))
+    }
+
     /// A fault about this column.
     pub(crate) fn wrong(&self, expected: impl std::fmt::Display) -> Box<Wrong> {
         let got = match self.text {
@@ -38,7 +72,7 @@ impl Field<'_> {
     /// A whole number.
     #[inline]
     pub(crate) fn whole(&self) -> Result<u64, Box<Wrong>> {
-        match digits(self.text) {
+        match self.digits() {
             Some(value) => Ok(value),
             None if is_digits(self.text) => Err(self.wrong("a number below 2^64")),
             None => Err(self.wrong("a whole number, zero or more")),
@@ -60,7 +94,15 @@ impl Field<'_> {
     }
 
     /// A number whose value is of no concern to us, but that must be one.
+    #[inline]
     pub(crate) fn any_number(&self) -> Result<(), Box<Wrong>> {
+        match self.spelled {
+            Some(_) => Ok(()),
+            None => self.any_decimal(),
+        }
+    }
+
+    fn any_decimal(&self) -> Result<(), Box<Wrong>> {
         let text = self.text.strip_prefix(b"-").unwrap_or(self.text);
         let (whole, fraction) = split_decimal(text);
         match is_digits(whole) && fraction.is_none_or(is_digits) || spelled_out(text).is_some() {
@@ -116,7 +158,7 @@ impl Field<'_> {
     /// A moment, in nanoseconds since whatever the file counts from.
     #[inline]
     pub(crate) fn stamp(&self, clock: Clock) -> Result<u64, Box<Wrong>> {
-        if let Some(ticks) = digits(self.text) {
+        if let Some(ticks) = self.digits() {
             return ticks.checked_mul(clock.tick).ok_or_else(|| self.late());
         }
         self.stamp_with_fraction(clock)
@@ -227,6 +269,21 @@ impl Clock {
         let tick = said.unwrap_or(own).as_ns();
         Clock { tick, fractions: fractions || said.is_some(), is_said: said.is_some() }
     }
+}
+
+/// The number that the digits spell with which a text begins, and how many they are; none of so many that
+/// it might not fit.
+#[inline(always)]
+pub(crate) fn leading_digits(text: &[u8]) -> (Option<u64>, usize) {
+    /// Any number of so many digits is below 2^64.
+    const FIT: usize = 19;
+    let mut value = 0u64;
+    let mut length = 0;
+    while let Some(digit @ b'0'..=b'9') = text.get(length) {
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+        length += 1;
+    }
+    ((1..=FIT).contains(&length).then_some(value), length)
 }
 
 /// The number that these digits spell, if they are digits and it fits.

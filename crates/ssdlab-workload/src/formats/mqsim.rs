@@ -6,7 +6,7 @@
 
 use ssdlab_base::Nanos;
 
-use super::columns::{Clock, Columns, Field, Separator, Wrong};
+use super::columns::{Clock, Columns, Separator, Wrong};
 use super::extent::extent_of_sectors;
 use super::{About, Entry, Reader};
 
@@ -35,7 +35,7 @@ impl Reader for FiveNumbers {
         let op = columns.next()?.op(b"1", b"0")?;
         if self.hashes && !columns.is_empty() {
             let hash = columns.next()?;
-            Field { name: "Hash", ..hash }.hash()?;
+            hash.named("Hash").hash()?;
         }
         columns.end()?;
         Ok(Some(Entry::of_sectors(stamp, extent, op)))

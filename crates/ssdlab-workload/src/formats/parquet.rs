@@ -145,9 +145,8 @@ impl Table {
         }
         // What is wrong is said as of a line's columns.
         let [start, length] = [offset.to_string(), size.to_string()];
-        let field = |text, name| Field { text, name, offset: 0, index: 0 };
         let (offset_field, size_field) =
-            (field(start.as_bytes(), "offset"), field(length.as_bytes(), "size"));
+            (Field::new(start.as_bytes(), "offset"), Field::new(length.as_bytes(), "size"));
         let extent = extent::bytes(offset_field, offset, size_field, size);
         let extent = extent.map_err(|wrong| wrong.fault)?;
         Ok(Entry { queue, hint, ..Entry::of_bytes(stamp, extent, op) })

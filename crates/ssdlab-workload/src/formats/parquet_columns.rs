@@ -118,7 +118,7 @@ impl Binding {
             }
             Cell::Real(_) => return Err(Fault::new("", "op").got(cell).expected("R or W")),
         };
-        let field = Field { text, name: "op", offset: 0, index: 0 };
+        let field = Field::new(text, "op");
         match &self.spelling {
             None => field.op_word().map_err(|wrong| wrong.fault),
             Some(spelling) => {

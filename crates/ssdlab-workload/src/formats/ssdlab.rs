@@ -8,7 +8,7 @@
 
 use ssdlab_base::Nanos;
 
-use super::columns::{Clock, Columns, Field, Separator, Wrong};
+use super::columns::{Clock, Columns, Separator, Wrong};
 use super::extent::extent_of_bytes;
 use super::{About, Entry, Reader};
 use crate::record::Op;
@@ -75,8 +75,8 @@ impl Reader for Ssdlab {
         for more in &self.more {
             let field = columns.next()?;
             match more {
-                More::Queue => entry.queue = Field { name: QUEUE, ..field }.queue()?,
-                More::Hint => entry.hint = Field { name: HINT, ..field }.hint()?,
+                More::Queue => entry.queue = field.named(QUEUE).queue()?,
+                More::Hint => entry.hint = field.named(HINT).hint()?,
                 More::Other => {}
             }
         }

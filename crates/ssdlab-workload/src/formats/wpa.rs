@@ -115,7 +115,7 @@ fn unit(field: Field<'_>) -> Field<'_> {
     let begin = field.text.iter().position(|byte| *byte == b'(').map(|at| at + 1);
     let text = &field.text[begin.unwrap_or(field.text.len())..];
     let text = text.strip_suffix(b")").unwrap_or(text).trim_ascii();
-    Field { text, offset: field.offset + begin.unwrap_or(0) as u32, ..field }
+    field.with(text).at(field.offset as usize + begin.unwrap_or(0), field.index as usize)
 }
 
 /// Nanoseconds in a unit of time.
@@ -177,5 +177,5 @@ fn plain<'a>(
         room[length] = if *byte == point { b'.' } else { *byte };
         length += 1;
     }
-    Ok(Field { text: &room[..length], name: field.name, offset: field.offset, index: field.index })
+    Ok(field.with(&room[..length]))
 }
