@@ -17,15 +17,11 @@ pub fn of_start(prepared: &Prepared) -> Result<Option<String>, Fault> {
         let path = leaf.path.strip_prefix("start.")?;
         let now = is.iter().find(|now| now.path == leaf.path)?;
         let differs = path != "preload" && !named.is_default(&leaf.path) && now.value != leaf.value;
-        differs.then(|| format!("{} = {}, not {}", leaf.path, now.value, leaf.value))
+        differs
+            .then(|| format!("{} = {}, not {} ({})", leaf.path, now.value, leaf.value, leaf.origin))
     });
     let other: Vec<String> = other.collect();
-    let device = &prepared.plan.device;
-    let said = format!(
-        "the drive begins as in {}, not as {device} says: {}",
-        state.display(),
-        other.join("; ")
-    );
+    let said = format!("the drive begins as in {}: {}", state.display(), other.join("; "));
     Ok((!other.is_empty()).then_some(said))
 }
 

@@ -50,7 +50,7 @@ pub struct Header {
 }
 
 const WHAT: &str = "ssdlab state";
-const LAYOUT: u32 = 5;
+const LAYOUT: u32 = 6;
 /// Sections of the config that decide what the contents mean.
 const BINDING: [&str; 2] = ["geometry", "physics"];
 /// A header is shorter than this.

@@ -87,26 +87,27 @@ fn a_state_with_physics_keeps_wear_and_ages() {
 }
 
 #[test]
-fn what_a_device_says_of_the_start_and_a_state_overrules_is_said() {
+fn what_a_device_or_scheme_says_of_the_start_and_a_state_overrules_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("old.state");
-    let of = |device: &str| {
+    let of = |device: &str, scheme: &str| {
         let small = plan(&["geometry.pages=96", "ftl.overprovisioning=0.4"]).set;
         let set = small.into_iter().filter(|set| !set.starts_with("start.")).collect();
-        Plan { device: device.into(), scheme: "baseline".into(), set, ..plan(&[]) }
+        Plan { device: device.into(), scheme: scheme.into(), set, ..plan(&[]) }
     };
-    save_state(&of("readguard-tlc-2t-old"), &path, &Control::new(1)).unwrap();
-    let said = |device: &str| {
-        let result = run(Plan { state: Some(path.clone()), ..of(device) }).unwrap();
+    let said = |device: &str, scheme: &str| -> Vec<String> {
+        let result = run(Plan { state: Some(path.clone()), ..of(device, scheme) }).unwrap();
         result.remarks.into_iter().filter(|remark| remark.contains("begins as in")).collect()
     };
-    let none: Vec<String> = said("readguard-tlc-2t-old");
-    assert_eq!(none, Vec::<String>::new());
-    let [remark] = said("readguard-tlc-2t-young").try_into().unwrap();
-    assert!(
-        remark.ends_with("not as readguard-tlc-2t-young says: start.pe_cycles = 3000, not 500"),
-        "{remark}"
-    );
+    save_state(&of("readguard-tlc-2t-old", "baseline"), &path, &Control::new(1)).unwrap();
+    assert_eq!(said("readguard-tlc-2t-old", "baseline"), Vec::<String>::new());
+    let [device] = said("readguard-tlc-2t-young", "baseline").try_into().unwrap();
+    let says = "start.pe_cycles = 3000, not 500 (preset readguard-tlc-2t-young";
+    assert!(device.contains(says), "{device}");
+    save_state(&of("five-tlc-512g", "conventional"), &path, &Control::new(1)).unwrap();
+    let [scheme] = said("five-tlc-512g", "all-five").try_into().unwrap();
+    let says = "start.voltages = \"normal\", not \"programmed\" (scheme all-five";
+    assert!(scheme.contains(says), "{scheme}");
 }
 
 #[test]

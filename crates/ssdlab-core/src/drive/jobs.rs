@@ -20,17 +20,18 @@ const AHEAD: u16 = 32;
 
 /// A job under way.
 #[derive(Clone, Copy, Debug)]
-struct Running {
-    job: Job,
+pub(super) struct Running {
+    pub(super) job: Job,
     /// The next page of the block to look at, and the first that was not looked at ahead.
     cursor: u16,
     ahead: u16,
     /// Where the page that is being moved comes from.
     from: Ppn,
     /// The tender that wanted it, by its place in the list.
-    tender: u8,
-    /// Pages that were moved.
-    moved: u32,
+    pub(super) tender: u8,
+    /// Pages that were moved, and the block that took the last of them.
+    pub(super) moved: u32,
+    pub(super) took: Option<BlockId>,
 }
 
 /// The jobs of every plane.
@@ -157,39 +158,39 @@ impl Drive {
         self.ftl.alloc.counted(plane, self.jobs.counts_pages)
     }
 
-    /// A plane's job has ended: the tenders may want another.
+    /// A plane's job has ended: the tenders may want another, and some that wait may begin.
     pub(super) fn next_job(&mut self, plane: PlaneId) {
-        // One for the drive as a whole may have begun before an order that holds was told.
+        // One for the drive as a whole may have begun.
         if self.jobs.running[plane.index()].is_none() {
             self.tend(plane, Trigger::JobEnded);
         }
+        self.begin_all_waiting();
     }
 
     /// Asks the tenders about a plane that no job runs on.
     pub(super) fn tend(&mut self, plane: PlaneId, trigger: Trigger) {
-        let view = TendView::new(&self.ftl, plane);
+        let (ftl, view) = (&self.ftl, TendView::new(&self.ftl, plane));
         let mut tenders = (0..).zip(&mut self.answers.tend);
-        let job = tenders.find_map(|(at, tender)| Some((at, tender.job(trigger, &view)?)));
+        let job = tenders.find_map(|(at, tender)| {
+            let job = tender.job(trigger, &view).filter(|job| ftl.may_empty(job.block));
+            Some((at, job?))
+        });
         let Some((tender, job)) = job.or_else(|| self.next_waiting(plane)) else {
             return;
         };
         self.begin_job(plane, tender, job);
     }
 
-    /// Begins a job on a plane that none runs on, if nothing is being programmed on its block; whether it
-    /// has begun.
-    pub(super) fn begin_job(&mut self, plane: PlaneId, tender: u8, job: Job) -> bool {
-        if !self.ftl.may_empty(job.block) {
-            return false;
-        }
+    /// Begins a job on a plane that none runs on.
+    pub(super) fn begin_job(&mut self, plane: PlaneId, tender: u8, job: Job) {
+        debug_assert!(self.ftl.may_empty(job.block), "{:?} is being programmed", job.block);
         self.stats.unprogrammed += u64::from(self.ftl.begin_collection(job.block));
         self.jobs.running[plane.index()] =
-            Some(Running { job, cursor: 0, from: Ppn(0), tender, moved: 0, ahead: 0 });
+            Some(Running { job, cursor: 0, from: Ppn(0), tender, moved: 0, took: None, ahead: 0 });
         self.upkeep.begins(&job);
         self.jobs.collecting[plane.index()] = true;
         let id = self.flash.txns.insert(self.now);
         self.next_of_job(id, plane);
-        true
     }
 
     /// Enqueues the next operation of a plane's job: the read of its next valid page, or the erase
@@ -254,9 +255,10 @@ impl Drive {
             }
             OpKind::Program => {
                 let running = self.jobs.running[plane.index()].as_mut().expect("a job under way");
-                running.moved += 1;
-                let Running { job, from, .. } = *running;
                 let (lpn, to) = (self.flash.txns[id].lpn, self.flash.txns[id].ppn);
+                running.moved += 1;
+                running.took = Some(self.geometry.block_of(to));
+                let Running { job, from, .. } = *running;
                 watch!(self, programmed(id, &self.flash.txns[id], &self.ftl));
                 if self.ftl.commit_copy(lpn, from, to) {
                     self.entry_moved(lpn, plane);
@@ -291,7 +293,7 @@ impl Drive {
             Cause::Wl => self.stats.wear_levelled += 1,
             _ => self.stats.moves.emptied += u64::from(self.is_cold_out(&ended.job)),
         }
-        self.tell_tenders(ended.tender, &ended.job, ended.moved);
+        self.tell_tenders(&ended);
         match self.dynamic {
             // What waits on a full plane may now go to this one.
             true => self.flash.unblock_all(),

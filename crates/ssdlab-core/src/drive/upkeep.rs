@@ -6,6 +6,7 @@ use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{BlockId, PlaneId};
 
 use super::Drive;
+use super::jobs::Running;
 use crate::ftl::{BlockState, BlockTable};
 use crate::policy::tend::{DriveView, EndedJob, Graded, Job, Repairs, TendPolicy};
 use crate::slots::Tend;
@@ -190,7 +191,10 @@ impl Drive {
     }
 
     /// Begins the first job that waits for each plane on which none runs, if it may.
-    fn begin_all_waiting(&mut self) {
+    pub(super) fn begin_all_waiting(&mut self) {
+        if self.upkeep.waiting.iter().all(VecDeque::is_empty) {
+            return;
+        }
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {
             if !self.jobs.collecting()[plane.index()]
                 && let Some((tender, job)) = self.next_waiting(plane)
@@ -215,25 +219,22 @@ impl Drive {
                     coming: &self.upkeep.coming,
                     busy: self.jobs.collecting(),
                 };
-                let Some(job) = self.answers.tend[at].job_anywhere(&view) else { break };
-                if !self.begin_job(self.geometry.plane_of(job.block), at as u8, job) {
-                    break;
-                }
+                let job = self.answers.tend[at].job_anywhere(&view);
+                let Some(job) = job.filter(|job| self.ftl.may_empty(job.block)) else { break };
+                self.begin_job(self.geometry.plane_of(job.block), at as u8, job);
             }
         }
         let across = self.levels_across();
         self.ftl.alloc.level_across(across);
-        if !self.upkeep.waiting.iter().all(VecDeque::is_empty) {
-            self.begin_all_waiting();
-        }
     }
 
     /// Tells the tenders of a job that has ended.
-    pub(super) fn tell_tenders(&mut self, tender: u8, job: &Job, moved: u32) {
-        self.upkeep.ends(job);
+    pub(super) fn tell_tenders(&mut self, ended: &Running) {
+        let Running { job, moved, took, tender, .. } = *ended;
+        self.upkeep.ends(&job);
         let waiting = self.upkeep.pages_waiting;
         for (at, policy) in (0..).zip(&mut self.answers.tend) {
-            policy.ended(&EndedJob { job: *job, moved, own: at == tender, waiting });
+            policy.ended(&EndedJob { job, moved, took, own: at == tender, waiting });
         }
     }
 

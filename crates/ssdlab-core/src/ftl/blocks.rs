@@ -34,9 +34,10 @@ pub struct BlockTable {
     /// Pages that hold the newest copy of a logical page.
     valid: Vec<u16>,
     erases: Vec<u32>,
-    /// When the block was closed, as a number that grows; of one that is not full, when it was begun.
+    /// When the block was closed, on the clock of its plane; of one that is not full, when it was begun.
     closed: Vec<u32>,
-    clock: u32,
+    /// Blocks of each plane that have ever been closed.
+    clock: Vec<u32>,
     blocks_per_plane: u32,
     pages_per_block: u16,
     /// Full blocks by the number of their valid pages, of each number plane after plane. It follows from the
@@ -68,7 +69,7 @@ impl BlockTable {
             valid: vec![0; blocks],
             erases: vec![0; blocks],
             closed: vec![0; blocks],
-            clock: 0,
+            clock: vec![0; geometry.plane_count() as usize],
             blocks_per_plane: geometry.blocks,
             pages_per_block: geometry.pages as u16,
             full: vec![0; (geometry.plane_count() * (geometry.pages + 1)) as usize],
@@ -161,7 +162,7 @@ impl BlockTable {
     #[inline]
     pub fn open(&mut self, block: BlockId) {
         if self.state(block) == BlockState::Free {
-            self.closed[block.index()] = self.clock;
+            self.closed[block.index()] = self.clock[self.plane_of(block).index()];
         }
         self.set_state(block, BlockState::Open);
     }
@@ -253,10 +254,16 @@ impl BlockTable {
         let written = &mut self.written[block.index()];
         *written += 1;
         if *written == self.pages_per_block {
-            self.clock += 1;
-            self.closed[block.index()] = self.clock;
-            self.set_state(block, BlockState::Closed);
+            self.close(block);
         }
+    }
+
+    #[inline]
+    fn close(&mut self, block: BlockId) {
+        let plane = self.plane_of(block).index();
+        self.clock[plane] += 1;
+        self.closed[block.index()] = self.clock[plane];
+        self.set_state(block, BlockState::Closed);
     }
 
     /// The block is programmed in part, and nothing is under way on it.
@@ -292,9 +299,7 @@ impl BlockTable {
         self.written[block.index()] = written;
         self.set_valid(block, valid);
         if written == self.pages_per_block {
-            self.clock += 1;
-            self.closed[block.index()] = self.clock;
-            self.set_state(block, BlockState::Closed);
+            self.close(block);
         } else {
             self.open(block);
         }
@@ -320,8 +325,7 @@ impl BlockTable {
             closed: &self.closed[range.clone()],
             class: self.class.get(range).unwrap_or_default(),
             apart: self.apart,
-            clock: self.clock,
-            drive_blocks: self.len() as u32,
+            clock: self.clock[plane.index()],
         }
     }
 }

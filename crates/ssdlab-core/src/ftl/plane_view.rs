@@ -25,10 +25,8 @@ pub struct Pool<'a> {
     pub class: &'a [u8],
     /// Classes that are set apart, the best first.
     pub apart: u8,
-    /// How many blocks have ever been closed.
+    /// How many of them have ever been closed.
     pub clock: u32,
-    /// Blocks of the drive.
-    pub drive_blocks: u32,
 }
 
 impl Pool<'_> {
@@ -58,12 +56,12 @@ impl Pool<'_> {
         rests && self.valid[index] < self.written[index]
     }
 
-    /// Whether a block holds what has come to stay: as many blocks have been closed since this one was, or
-    /// was begun, as the drive has.
+    /// Whether a block holds what has come to stay: as many blocks of the plane have been closed since this
+    /// one was, or was begun, as it has.
     #[inline]
     pub fn is_settled(&self, index: usize) -> bool {
         let holds = [BlockState::Closed, BlockState::Open, BlockState::Partial];
-        holds.contains(&self.state[index]) && self.clock - self.closed[index] >= self.drive_blocks
+        holds.contains(&self.state[index]) && self.clock - self.closed[index] >= self.len() as u32
     }
 
     /// Pages that collecting this block would free: those that are programmed and outdated.

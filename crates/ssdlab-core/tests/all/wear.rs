@@ -4,6 +4,7 @@ use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::audit::Pace;
 use ssdlab_core::{Drive, Op};
+use ssdlab_nand::PlaneId;
 
 use crate::support::{Rig, SPP};
 
@@ -56,6 +57,28 @@ fn wear_stays_within_the_threshold_however_long_the_drive_lives() {
         let (levelled, moved) = most_spread(&[order, POOLS], 97, 100_000);
         assert!(levelled <= 30 && moved > 0, "{order}: {levelled} after {moved}");
     }
+}
+
+#[test]
+fn all_planes_are_levelled_alike() {
+    let planes = ["geometry.planes = 4", "start.pe_spread = 60", STATIC];
+    let mut rig = Rig::unwatched(&[&DRIVE[..], &planes].concat(), 1).unwrap();
+    let pages = u64::from(rig.drive.resolved().logical_pages);
+    let erases = |drive: &Drive| -> [u32; 4] {
+        [0, 1, 2, 3].map(|plane| drive.ftl().blocks.pool(PlaneId(plane)).erases.iter().sum())
+    };
+    let before = erases(&rig.drive);
+    for number in 0..6_000 {
+        let hash = rng::hash(3, number, 0);
+        rig.offer(Op::Write, rng::below(hash, pages) * SPP, SPP, 0).expect("room");
+        rig.wait_below(4).unwrap();
+    }
+    // All of them are collected alike; what they differ in is what was moved for wear.
+    let after = erases(&rig.drive);
+    let own = [0, 1, 2, 3].map(|plane| after[plane] - before[plane]);
+    let moved = rig.ops(OpKind::Erase, Cause::Wl);
+    let apart = own.iter().max().unwrap() - own.iter().min().unwrap();
+    assert!(moved > 100 && u64::from(apart) < moved / 10, "{own:?} of {moved}");
 }
 
 #[test]

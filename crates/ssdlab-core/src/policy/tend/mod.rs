@@ -2,8 +2,9 @@
 //!
 //! Tenders are independent of one another. Each is asked about a plane when something changed
 //! there, and answers with a job or with nothing; the machine runs one job at a time on a plane,
-//! in the order in which the tenders are listed. Some mind the drive as a whole: they are asked when a
-//! subpool runs short, when a block was erased, or by the clock, and their jobs wait for their planes.
+//! in the order in which the tenders are listed. Some mind the drive as a whole: they are asked first, when a
+//! subpool runs short or a block was erased. What they want by the clock waits until nobody else wants the
+//! plane.
 
 mod gc;
 mod static_wear;
@@ -68,8 +69,8 @@ pub const LEVELLING_FREE_LEAST: u32 = 2;
 /// Something to be done on a plane: a block's valid pages are moved, then it is erased.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Job {
-    /// The block to be emptied and erased. Nothing is done while one of its pages is being programmed: who
-    /// wants it must ask again.
+    /// The block to be emptied and erased. Nothing is done while one of its pages is being programmed: the
+    /// next tender is asked, and who wants the block must want it again.
     pub block: BlockId,
     /// What its operations are counted as.
     pub cause: Cause,
@@ -115,6 +116,8 @@ pub struct EndedJob {
     pub job: Job,
     /// Pages that it moved.
     pub moved: u32,
+    /// The block that took the last of them.
+    pub took: Option<BlockId>,
     /// Whether the tender that is told wanted it.
     pub own: bool,
     /// Pages of the jobs of rounds that still wait for their turn, as many as they were to move when they

@@ -12,8 +12,8 @@ use crate::policy::{Answer, Setup};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StaticWearConfig {
-    /// The spread between the most and the least worn block of a plane beyond which the least
-    /// worn is moved, in P/E cycles. Source: MQSim's `Static_Wearleveling_Threshold`.
+    /// P/E cycles by which the most worn block of a plane may exceed the least worn one that holds data and
+    /// was not closed of late, before its data moves. Source: MQSim's `Static_Wearleveling_Threshold`.
     pub threshold: u32,
 }
 
@@ -73,21 +73,23 @@ mod tests {
     use crate::SMALL;
     use crate::ftl::BlockTable;
 
-    /// Blocks of two planes of five, those of the second with this wear and use, when so many blocks have been
-    /// closed since.
+    /// Blocks of two planes of six, those of the second with this wear and use, when so many blocks have been
+    /// closed since, all of them the last one.
     fn table_after(closed: u32, blocks: [(u32, BlockState); 5]) -> BlockTable {
-        let mut table = BlockTable::new(&Geometry { planes: 2, blocks: 5, ..SMALL });
-        for (block, (erases, state)) in (5..).map(BlockId).zip(blocks) {
+        let mut table = BlockTable::new(&Geometry { planes: 2, blocks: 6, ..SMALL });
+        for (block, (erases, state)) in (6..).map(BlockId).zip(blocks) {
             table.set_erases(block, erases);
             table.set_state(block, state);
         }
-        (0..closed).for_each(|_| table.lay(BlockId(0), SMALL.pages as u16, 0));
+        (0..closed).for_each(|_| table.lay(BlockId(11), SMALL.pages as u16, 0));
+        // What other planes do is of no account.
+        (0..100).for_each(|_| table.lay(BlockId(0), SMALL.pages as u16, 0));
         table
     }
 
-    /// The same when as many blocks have been closed as the drive has.
+    /// The same when as many blocks have been closed as the plane has.
     fn table(blocks: [(u32, BlockState); 5]) -> BlockTable {
-        table_after(10, blocks)
+        table_after(6, blocks)
     }
 
     fn ask(threshold: u32, table: &BlockTable, trigger: Trigger, free_blocks: u32) -> Option<u32> {
@@ -105,9 +107,9 @@ mod tests {
         // The most worn that counts is free, the least worn that holds data is the third.
         let some = table([(2, Free), (9, Closed), (4, Closed), (12, Free), (90, Bad)]);
         let ended = |threshold| ask(threshold, &some, Trigger::JobEnded, 2);
-        assert_eq!([ended(7), ended(8), ended(9)], [Some(7), None, None]);
+        assert_eq!([ended(7), ended(8), ended(9)], [Some(8), None, None]);
         let emptied = table([(2, Free), (9, Closed), (4, Victim), (12, Free), (90, Bad)]);
-        assert_eq!(ask(2, &emptied, Trigger::JobEnded, 2), Some(6));
+        assert_eq!(ask(2, &emptied, Trigger::JobEnded, 2), Some(7));
     }
 
     #[test]
@@ -118,14 +120,14 @@ mod tests {
             ask(3, &table, Trigger::JobEnded, 2)
         };
         for state in [Closed, Open, Partial] {
-            assert_eq!([9, 10].map(|closed| ended(closed, state)), [None, Some(5)], "{state:?}");
+            assert_eq!([5, 6].map(|closed| ended(closed, state)), [None, Some(6)], "{state:?}");
         }
     }
 
     #[test]
     fn it_is_asked_after_a_job_and_needs_two_free_blocks() {
         let some = table([(9, Free), (1, Closed), (9, Free), (9, Free), (9, Free)]);
-        assert_eq!(ask(3, &some, Trigger::JobEnded, 2), Some(6));
+        assert_eq!(ask(3, &some, Trigger::JobEnded, 2), Some(7));
         assert_eq!(ask(3, &some, Trigger::JobEnded, 1), None);
         assert_eq!(ask(3, &some, Trigger::Changed, 2), None);
         let leveller = StaticWear { threshold: 3 };

@@ -16,7 +16,8 @@ use crate::policy::{Answer, Setup};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DualPoolConfig {
-    /// P/E cycles by which the most worn block of a priority may exceed its least worn. Default: 30.
+    /// P/E cycles by which the most worn free block of a priority on a plane may exceed the least worn one
+    /// there that holds cold data, before that moves. Blocks of hot data may lag by twice as many. Default: 30.
     /// Source: ReadGuard, section 6.5.
     pub threshold: u32,
     /// P/E cycles by which the most worn block of all may exceed the least worn before wear is levelled
@@ -44,14 +45,12 @@ pub struct DualPool {
     config: DualPoolConfig,
     /// By block; empty before the first look.
     pools: Vec<Member>,
-    /// The most and the least worn block of each plane, of those that hold data or were freed.
+    /// How worn the most worn block of each plane is, and the least worn that holds data.
     wear: Vec<(u32, u32)>,
-    /// The block that was freed last, if it has not been looked at.
-    new: Option<BlockId>,
-    /// Of each plane the block that was freed last, while jobs run there.
+    /// The job that has ended last, if its block has not been looked at.
+    new: Option<EndedJob>,
+    /// The blocks that were freed on planes where jobs run, the last of each priority.
     freed: Vec<BlockId>,
-    /// The blocks of cold data that are being emptied, each with the free one that was to take it.
-    moves: Vec<(BlockId, BlockId)>,
     across: bool,
 }
 
@@ -73,36 +72,40 @@ impl Answer for DualPool {
             wear: Vec::new(),
             new: None,
             freed: Vec::new(),
-            moves: Vec::new(),
             across: false,
         }
     }
 }
 
-/// The blocks of a plane that hold data. One that is written in part is among them once nobody writes on:
+/// The blocks of a plane that hold data, but those that are set apart. One that is written in part is among them once nobody writes on:
 /// it would keep its wear for ever.
 fn holding(blocks: &BlockTable, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
     let pool = blocks.pool(plane);
     let holds = move |at: usize| pool.state[at] == BlockState::Closed || pool.is_settled(at);
-    (0..pool.len()).filter(move |&at| holds(at)).map(move |at| pool.block(at))
+    let counts = move |&at: &usize| holds(at) && !pool.is_apart(at);
+    (0..pool.len()).filter(counts).map(move |at| pool.block(at))
 }
 
 /// The free blocks of a plane.
 fn free(blocks: &BlockTable, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
     let pool = blocks.pool(plane);
-    let at = (0..pool.len()).filter(move |&at| pool.state[at] == BlockState::Free);
-    at.map(move |at| pool.block(at))
+    let is_free = move |&at: &usize| pool.state[at] == BlockState::Free && !pool.is_apart(at);
+    (0..pool.len()).filter(is_free).map(move |at| pool.block(at))
 }
 
-/// The most and the least worn of a plane's blocks that hold data.
+/// How worn the most worn block of a plane is, and the least worn that holds data.
 fn wear_of(blocks: &BlockTable, plane: PlaneId) -> (u32, u32) {
-    let wear = holding(blocks, plane).map(|block| blocks.erases(block));
-    wear.fold((0, u32::MAX), |(most, least), wear| (most.max(wear), least.min(wear)))
+    let pool = blocks.pool(plane);
+    let counts = |&at: &usize| pool.state[at] != BlockState::Bad && !pool.is_apart(at);
+    let most = (0..pool.len()).filter(counts).map(|at| pool.erases[at]).max();
+    let least = holding(blocks, plane).map(|block| blocks.erases(block)).min();
+    (most.unwrap_or(0), least.unwrap_or(u32::MAX))
 }
 
 impl DualPool {
     /// Looks at the plane of a freed block again, and how far wear has spread over all.
-    fn look(&mut self, blocks: &BlockTable, freed: BlockId, planes: usize) {
+    fn look(&mut self, blocks: &BlockTable, ended: &EndedJob, planes: usize) {
+        let freed = ended.job.block;
         if self.wear.is_empty() {
             let planes = (0..planes as u32).map(PlaneId);
             self.wear = planes.map(|plane| wear_of(blocks, plane)).collect();
@@ -113,17 +116,12 @@ impl DualPool {
             };
             self.pools = all.map(member).collect();
         }
-        if let Some(at) = self.moves.iter().position(|&(cold, _)| cold == freed) {
-            let (emptied, worn) = self.moves.swap_remove(at);
-            self.join(blocks, emptied, false);
-            if blocks.state(worn) != BlockState::Free {
-                self.join(blocks, worn, true);
-            }
+        if ended.own && ended.job.cause == Cause::Wl {
+            self.join(blocks, freed, false);
+            ended.took.into_iter().for_each(|worn| self.join(blocks, worn, true));
         }
         let plane = blocks.plane_of(freed);
-        let (most, least) = wear_of(blocks, plane);
-        let most = most.max(blocks.erases(freed));
-        self.wear[plane.index()] = (most, least);
+        self.wear[plane.index()] = wear_of(blocks, plane);
         let most = self.wear.iter().map(|wear| wear.0).max().unwrap_or(0);
         let least = self.wear.iter().map(|wear| wear.1).min().unwrap_or(0);
         self.across = most.saturating_sub(least) > self.config.across;
@@ -145,14 +143,17 @@ impl DualPool {
         let wear = |block: &BlockId| blocks.erases(*block);
         let since = |block: &BlockId| wear(block) - pools[block.index()].joined;
         let least = of(false).map(|block| since(&block)).min().unwrap_or(0);
-        let worn_cold = of(true).max_by_key(since).filter(|it| since(it) > least + threshold);
+        let worn_cold =
+            of(true).max_by_key(since).filter(|it| since(it).saturating_sub(least) > threshold);
         let most = of(false).chain([worn]).map(|block| wear(&block)).max().unwrap_or(0);
-        let young = of(false).min_by_key(wear).filter(|it| most - wear(it) > 2 * threshold);
+        let young =
+            of(false).min_by_key(wear).filter(|it| most - wear(it) > threshold.saturating_mul(2));
         worn_cold.into_iter().for_each(|block| self.join(blocks, block, false));
         young.into_iter().for_each(|block| self.join(blocks, block, true));
     }
 
-    /// The job that puts the data of the least worn cold block of a plane into the most worn that is free.
+    /// The job that puts the data of the least worn cold block of a plane into the most worn that is free. Should
+    /// it not begin, since a page of that block is being programmed, it is wanted again when the next is freed.
     fn levelled(&mut self, view: &DriveView, freed: BlockId) -> Option<Job> {
         let (blocks, plane) = (view.blocks, view.blocks.plane_of(freed));
         let (across, own) = (self.across, blocks.class(freed));
@@ -169,8 +170,6 @@ impl DualPool {
         if wear(&worn).saturating_sub(wear(&cold)) <= self.config.threshold {
             return None;
         }
-        self.moves.retain(|&(cold, _)| blocks.plane_of(cold) != plane);
-        self.moves.push((cold, worn));
         // Its data stays whose it was, wherever the block comes from that takes it.
         let class = Some(blocks.class(cold)).filter(|_| !view.free.is_empty());
         Some(Job { block: cold, cause: Cause::Wl, to: Stream::Cold, class, gains: None })
@@ -183,15 +182,15 @@ impl TendPolicy for DualPool {
     }
 
     fn ended(&mut self, ended: &EndedJob) {
-        self.new = Some(ended.job.block);
+        self.new = Some(*ended);
     }
 
     fn job_anywhere(&mut self, view: &DriveView) -> Option<Job> {
         if let Some(new) = self.new.take() {
-            self.look(view.blocks, new, view.busy.len());
-            let plane = view.blocks.plane_of(new);
-            self.freed.retain(|&block| view.blocks.plane_of(block) != plane);
-            self.freed.push(new);
+            self.look(view.blocks, &new, view.busy.len());
+            let of = |block| (view.blocks.plane_of(block), view.blocks.class(block));
+            self.freed.retain(|&block| of(block) != of(new.job.block));
+            self.freed.push(new.job.block);
         }
         let idle = |block: &BlockId| !view.busy[view.blocks.plane_of(*block).index()];
         while let Some(at) = self.freed.iter().position(idle) {
@@ -247,8 +246,19 @@ mod tests {
     fn leveller() -> DualPool {
         let config = DualPoolConfig { threshold: 30, across: 70 };
         let mut leveller = DualPool::build(&config, &Setup::plain(geometry(), 1));
-        leveller.new = Some(BlockId(0));
+        freed(&mut leveller, 0);
         leveller
+    }
+
+    /// A block has been collected.
+    fn freed(leveller: &mut DualPool, block: u32) {
+        ended(leveller, block, Cause::Gc, None);
+    }
+
+    fn ended(leveller: &mut DualPool, block: u32, cause: Cause, took: Option<u32>) {
+        let job = Job { block: BlockId(block), cause, to: Stream::Cold, class: None, gains: None };
+        let (own, took) = (cause == Cause::Wl, took.map(BlockId));
+        leveller.ended(&EndedJob { job, moved: 4, took, own, waiting: 0 });
     }
 
     fn asked(blocks: [(u32, u8); 8]) -> Option<u32> {
@@ -272,7 +282,7 @@ mod tests {
             let view = table([(100, 0); 8]);
             assert_eq!(ask(&mut leveller, &view, false), None);
             leveller.pools.iter_mut().for_each(|member| member.is_cold = false);
-            leveller.new = Some(BlockId(0));
+            freed(&mut leveller, 0);
             assert_eq!(ask(&mut leveller, &table(blocks), false), moved);
         }
     }
@@ -287,7 +297,7 @@ mod tests {
         blocks.lay(BlockId(0), 4, 4);
         (0..4).for_each(|_| blocks.page_invalid(BlockId(2)));
         blocks.erased(BlockId(2), 1);
-        leveller.new = Some(BlockId(2));
+        ended(&mut leveller, 2, Cause::Wl, Some(0));
         assert_eq!(ask(&mut leveller, &blocks, false), None);
         let [taker, giver] = [0, 2].map(|at| leveller.pools[at]);
         assert_eq!(
@@ -298,7 +308,7 @@ mod tests {
         blocks.lay(BlockId(2), 4, 4);
         blocks.set_erases(BlockId(1), 161);
         blocks.set_state(BlockId(3), BlockState::Free);
-        leveller.new = Some(BlockId(1));
+        freed(&mut leveller, 1);
         assert_eq!(ask(&mut leveller, &blocks, false), None);
     }
 
@@ -312,10 +322,42 @@ mod tests {
         leveller.pools[3].is_cold = false;
         for (erased, is_cold) in [(130, true), (131, false)] {
             blocks.set_erases(BlockId(2), erased);
-            leveller.new = Some(BlockId(0));
+            freed(&mut leveller, 0);
             assert_eq!(ask(&mut leveller, &blocks, false), None);
             assert_eq!(leveller.pools[2].is_cold, is_cold);
         }
+    }
+
+    #[test]
+    fn what_was_cold_is_hot_only_once_a_job_of_its_own_has_emptied_it() {
+        let worn = [(131, 0), (105, 0), (100, 0), (130, 0), (9, 1), (9, 1), (9, 1), (9, 1)];
+        let mut leveller = leveller();
+        let mut blocks = table(worn);
+        assert_eq!(ask(&mut leveller, &blocks, false), Some(2));
+        // It did not begin, and the collector came first.
+        (0..4).for_each(|_| blocks.page_invalid(BlockId(2)));
+        blocks.erased(BlockId(2), 1);
+        freed(&mut leveller, 2);
+        assert_eq!(ask(&mut leveller, &blocks, false), None);
+        assert!(leveller.pools[2].is_cold && leveller.pools[2].joined == 100);
+        assert!(!leveller.pools[0].is_cold);
+    }
+
+    #[test]
+    fn blocks_that_are_set_apart_are_neither_emptied_nor_counted_as_free() {
+        let worn = [(131, 2), (105, 2), (90, 0), (130, 2), (9, 2), (9, 2), (9, 2), (9, 2)];
+        let apart = |apart| {
+            let mut table = table(worn);
+            let classes = worn.map(|(_, class)| class).to_vec();
+            table.grade(&crate::belief::grade::Grades { classes, apart });
+            table
+        };
+        let in_all = |table: BlockTable| {
+            let mut leveller = leveller();
+            leveller.config.across = 31;
+            ask(&mut leveller, &table, false)
+        };
+        assert_eq!([0, 1].map(|count| in_all(apart(count))), [Some(2), None]);
     }
 
     #[test]
@@ -344,11 +386,11 @@ mod tests {
         let mut leveller = leveller();
         assert_eq!(ask(&mut leveller, &table(of(160, 90)), false), Some(2));
         assert!(!leveller.levels_across());
-        leveller.new = Some(BlockId(0));
+        freed(&mut leveller, 0);
         assert_eq!(ask(&mut leveller, &table(of(161, 90)), false), Some(3));
         assert!(leveller.levels_across());
         // The cold block was emptied; it is the other plane's that is least worn now.
-        leveller.new = Some(BlockId(0));
+        freed(&mut leveller, 0);
         assert_eq!(ask(&mut leveller, &table(of(161, 120)), false), Some(2));
         assert!(!leveller.levels_across());
     }

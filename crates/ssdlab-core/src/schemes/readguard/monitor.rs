@@ -164,6 +164,6 @@ mod tests {
     fn collect(monitor: &mut Monitor, moved: u32, waiting: u64) -> Option<f64> {
         let job =
             Job { block: BlockId(0), cause: Cause::Gc, to: Stream::Gc, class: None, gains: None };
-        monitor.ended(&EndedJob { job, moved, own: false, waiting })
+        monitor.ended(&EndedJob { job, moved, took: None, own: false, waiting })
     }
 }
