@@ -229,8 +229,12 @@ impl Drive {
     }
 
     fn enqueue_job(&mut self, id: TxnId, plane: PlaneId) {
-        let free = self.free(plane);
-        let rank = if free < self.jobs.urgent { Rank::URGENT } else { Rank::BACKGROUND };
+        let is_urgent = match self.flash.txns[id].cause {
+            // It makes no room: it goes first only where it is what the host waits for.
+            Cause::Wl => self.flash.blocks_programs(plane),
+            _ => self.free(plane) < self.jobs.urgent,
+        };
+        let rank = if is_urgent { Rank::URGENT } else { Rank::BACKGROUND };
         self.flash.txns[id].since = self.now;
         self.flash.comes(id);
         self.flash.enqueue(id, rank, self.now);

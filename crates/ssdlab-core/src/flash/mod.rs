@@ -309,6 +309,11 @@ impl Flash {
         }
     }
 
+    /// Whether programs of the host are kept waiting on a plane.
+    pub fn blocks_programs(&self, plane: PlaneId) -> bool {
+        self.blocked[plane.index()]
+    }
+
     /// Lets the host's programs go on wherever they were kept waiting.
     pub fn unblock_all(&mut self) {
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {

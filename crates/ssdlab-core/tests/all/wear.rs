@@ -1,7 +1,7 @@
 //! How far wear spreads where it is levelled, over lives long enough for every block to have had its turn.
 
 use ssdlab_base::rng;
-use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::audit::Pace;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::PlaneId;
@@ -79,6 +79,25 @@ fn all_planes_are_levelled_alike() {
     let moved = rig.ops(OpKind::Erase, Cause::Wl);
     let apart = own.iter().max().unwrap() - own.iter().min().unwrap();
     assert!(moved > 100 && u64::from(apart) < moved / 10, "{own:?} of {moved}");
+}
+
+#[test]
+fn a_read_waits_for_an_operation_of_levelling_not_for_all_of_a_block() {
+    // Few blocks are free, but the host, which takes its time, never waits for one.
+    let few = ["order = \"read_first\"", "tend.gc.threshold = 0.02", STATIC];
+    let mut rig = Rig::unwatched(&[&DRIVE[..], &few].concat(), 1).unwrap();
+    let pages = u64::from(rig.drive.resolved().logical_pages);
+    for number in 0..60_000 {
+        let hash = rng::hash(3, number, 0);
+        rig.offer(Op::Write, rng::below(hash, pages / 8) * SPP, SPP, 0).expect("room");
+        rig.offer(Op::Read, rng::below(hash, pages) * SPP, SPP, 0).expect("room");
+        rig.until(rig.now() + 5_000_000);
+    }
+    rig.finish();
+    let moved = u128::from(rig.ops(OpKind::Program, Cause::Wl));
+    let reads = &rig.drive.stats().latencies[0][Op::Read as usize];
+    let waited = reads.blame_ns[Part::DieWl as usize];
+    assert!(moved > 1_000 && waited < moved * 20_000, "{waited} ns for {moved} pages");
 }
 
 #[test]
