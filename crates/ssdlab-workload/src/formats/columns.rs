@@ -146,6 +146,12 @@ impl<'a> Columns<'a> {
             let spelled = spelled.filter(|_| more == 0);
             return Ok(Field::new(text, name).at(start, index).spelling(spelled));
         }
+        if let [first, .., last] = text
+            && first.is_ascii_graphic()
+            && last.is_ascii_graphic()
+        {
+            return Ok(Field::new(text, name).at(start, index));
+        }
         let left = text.len() - text.trim_ascii_start().len();
         Ok(Field::new(text.trim_ascii(), name).at(start + left, index))
     }

@@ -240,9 +240,9 @@ impl<'a> Field<'a> {
     /// One of these spellings, upper or lower case.
     #[inline]
     pub(crate) fn op(&self, read: &[u8], write: &[u8]) -> Result<Op, Box<Wrong>> {
-        if self.text.eq_ignore_ascii_case(read) {
+        if self.text == read || self.text.eq_ignore_ascii_case(read) {
             Ok(Op::Read)
-        } else if self.text.eq_ignore_ascii_case(write) {
+        } else if self.text == write || self.text.eq_ignore_ascii_case(write) {
             Ok(Op::Write)
         } else {
             let show = String::from_utf8_lossy;
@@ -272,18 +272,40 @@ impl Clock {
 }
 
 /// The number that the digits spell with which a text begins, and how many they are; none of so many that
-/// it might not fit.
+/// it might not fit. Eight are read at a time: a trace is numbers for the most part.
 #[inline(always)]
 pub(crate) fn leading_digits(text: &[u8]) -> (Option<u64>, usize) {
     /// Any number of so many digits is below 2^64.
     const FIT: usize = 19;
-    let mut value = 0u64;
-    let mut length = 0;
-    while let Some(digit @ b'0'..=b'9') = text.get(length) {
+    const TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+    let (mut value, mut length) = (0u64, 0);
+    let mut rest = text;
+    while let Some((eight, more)) = rest.split_first_chunk() {
+        let (number, digits) = of_eight(u64::from_le_bytes(*eight));
+        value = value.wrapping_mul(TENS[digits]).wrapping_add(number);
+        length += digits;
+        rest = if digits < eight.len() { &[] } else { more };
+    }
+    for digit in rest.iter().take_while(|byte| byte.is_ascii_digit()) {
         value = value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
         length += 1;
     }
     ((1..=FIT).contains(&length).then_some(value), length)
+}
+
+/// The number that the digits spell with which eight bytes begin, the first the lowest, and how many they
+/// are. Pairs are summed up side by side, then pairs of them, then the halves.
+#[inline(always)]
+fn of_eight(bytes: u64) -> (u64, usize) {
+    let each = |byte: u8| u64::from_ne_bytes([byte; 8]);
+    let less = bytes ^ each(b'0');
+    // A digit is 0 to 9 now, and six more of it still fit four bits.
+    let others = (less | less.wrapping_add(each(6))) & each(0xf0);
+    let digits = others.trailing_zeros() / 8;
+    let eight = less.unbounded_shl(64 - 8 * digits);
+    let pairs = (eight.wrapping_mul(10 * (1 << 8) + 1) >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100 * (1 << 16) + 1) >> 16) & 0x0000_ffff_0000_ffff;
+    (fours.wrapping_mul(10_000 * (1 << 32) + 1) >> 32, digits as usize)
 }
 
 /// The number that these digits spell, if they are digits and it fits.
@@ -349,4 +371,23 @@ fn part_of_a_tick(fraction: &[u8], tick: u64) -> u64 {
     let scale = 10u128.pow(kept.len() as u32);
     let part = u128::from(digits(kept).unwrap_or(0)) * u128::from(tick);
     ((part + scale / 2) / scale) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leading_digits_are_those_before_the_first_other_byte() {
+        let spelled = "98765432109876543210987654";
+        for (length, other) in (0..=spelled.len()).flat_map(|n| (0..=255u8).map(move |b| (n, b))) {
+            for behind in [&b""[..], b"7", b"777777777"] {
+                let text = [&spelled.as_bytes()[..length], &[other][..], behind].concat();
+                let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                let own = std::str::from_utf8(&text[..count]).unwrap();
+                let fits = (1..20).contains(&count).then(|| own.parse().unwrap());
+                assert_eq!(leading_digits(&text), (fits, count), "{text:?}");
+            }
+        }
+    }
 }
