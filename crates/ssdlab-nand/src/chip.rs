@@ -11,7 +11,7 @@ use crate::page_order::PageType;
 use crate::refusal::Refusal;
 use crate::retention::days_in_a_nano;
 use crate::retry::Retries;
-use crate::retry_config::RetriesConfig;
+use crate::retry_config::{Beyond, RetriesConfig};
 use crate::timing::{Climb, Times, TimingConfig};
 use crate::transfer::{TransferConfig, Transfers};
 use crate::voltage::{Voltage, Voltages};
@@ -39,6 +39,7 @@ pub enum PhysicsConfig {
 #[derive(Clone, Debug)]
 pub struct Chip {
     rungs: u8,
+    fails_beyond: bool,
     times: Times,
     transfers: Transfers,
     voltages: Voltages,
@@ -95,8 +96,14 @@ impl Chip {
         }
         let rungs = climb.shares.len();
         timing.check(geometry.cell, rungs)?;
+        let beyond = match physics {
+            PhysicsConfig::Retries(config) => config.beyond,
+            PhysicsConfig::Measured(config) => config.beyond,
+            PhysicsConfig::Flat | PhysicsConfig::Levels(_) => Beyond::Decodes,
+        };
         Ok(Chip {
             rungs: rungs as u8,
+            fails_beyond: beyond == Beyond::Fails,
             times: Times::resolve(timing, &climb),
             transfers: Transfers::resolve(
                 transfer,
@@ -124,6 +131,12 @@ impl Chip {
             Model::Retries(_) => true,
             Model::Measured(model) => model.heeds_age(),
         }
+    }
+
+    /// Whether a read that starts beyond the rung that its page needs fails there.
+    #[inline]
+    pub fn fails_beyond(&self) -> bool {
+        self.fails_beyond
     }
 
     /// Rungs of the ladder that a read climbs: sensing levels, or retries and the first attempt.

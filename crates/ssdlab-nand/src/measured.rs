@@ -12,6 +12,7 @@ use ssdlab_base::{Bytes, math};
 use crate::ldpc::RUNGS_MAX;
 use crate::pages::PagesConfig;
 use crate::refusal::{Refusal, within};
+use crate::retry_config::Beyond;
 use crate::temperature::TemperatureConfig;
 use crate::timing::Climb;
 
@@ -33,6 +34,9 @@ pub struct MeasuredConfig {
     /// section 3 (Fig. 6).
     #[serde(default = "most_retries")]
     pub retries: u8,
+    /// What comes of a read that starts beyond the retry that its page needs. Default: `fails`.
+    #[serde(default)]
+    pub beyond: Beyond,
     /// Size of the codeword whose errors were counted. Default: 1KiB. Source: ReadGuard (ruled).
     #[serde(default = "codeword")]
     pub codeword: Bytes,

@@ -26,6 +26,8 @@ pub struct RetriesConfig {
     pub correctable: f64,
     /// Raw bit errors at the first attempt that one more retry masters. Default: 12. Assumed.
     pub errors_per_retry: f64,
+    /// What comes of a read that starts beyond the retry that its page needs. Default: `fails`.
+    pub beyond: Beyond,
     /// Size of a codeword. Default: 1KiB. Source: ReadGuard (ruled).
     pub codeword: Bytes,
     /// Raw bit errors of a fresh codeword on the worst page of a new block of mean quality.
@@ -51,6 +53,18 @@ pub struct RetriesConfig {
     /// Standard deviation of a count of errors about the truth, as a part of it. Default: 2%.
     /// Assumed.
     pub noise: Share,
+}
+
+/// What comes of a read whose first attempt is at reference voltages beyond those that its page needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Beyond {
+    /// It fails there as it would as far before them: as many attempts more as it was too far, at most as
+    /// many as from the first. Source: ReadGuard, section 6.3 (retries counted from the last good ones; ruled).
+    #[default]
+    Fails,
+    /// It decodes, as a read does that senses more levels than its page needs. Assumed.
+    Decodes,
 }
 
 /// What program/erase cycles do.
@@ -132,6 +146,7 @@ impl Default for RetriesConfig {
             retries: 25,
             correctable: 72.0,
             errors_per_retry: 12.0,
+            beyond: Beyond::default(),
             codeword: Bytes::from_kib(1),
             fresh_errors: 38.0,
             page_types: Each::same(1.0),

@@ -230,9 +230,9 @@ impl Drive {
 
     fn enqueue_job(&mut self, id: TxnId, plane: PlaneId) {
         let is_urgent = match self.flash.txns[id].cause {
-            // It makes no room: it goes first only where it is what the host waits for.
-            Cause::Wl => self.flash.blocks_programs(plane),
-            _ => self.free(plane) < self.jobs.urgent,
+            Cause::Gc => self.free(plane) < self.jobs.urgent,
+            // What makes no room goes first only where it is what the host waits for.
+            _ => self.flash.blocks_programs(plane),
         };
         let rank = if is_urgent { Rank::URGENT } else { Rank::BACKGROUND };
         self.flash.txns[id].since = self.now;

@@ -318,6 +318,16 @@ impl Cells {
         self.chip.rung_needed(block, &conditions).unwrap_or(u8::MAX)
     }
 
+    /// Where a read starts: as far before the rung that it needs as it would have been beyond it, where that
+    /// fails as well.
+    #[inline]
+    pub(super) fn as_far(&self, txn: &Txn) -> u8 {
+        match self.chip.fails_beyond() && txn.rung > txn.rung_needed {
+            true => txn.rung_needed.saturating_sub(txn.rung - txn.rung_needed),
+            false => txn.rung,
+        }
+    }
+
     #[inline]
     pub(super) fn sense_time(&self, txn: &Txn) -> Nanos {
         self.chip.sense_time(txn.page_type, txn.voltage, txn.rung, txn.failed > 0)

@@ -24,6 +24,7 @@ impl Flash {
             flash.cells.begin(txn, &flash.geometry);
             if txn.kind == OpKind::Read {
                 txn.rung_needed = flash.cells.rung_needed(txn, &flash.geometry, now);
+                txn.rung = flash.cells.as_far(txn);
             }
         });
         match self.txns[head].kind {

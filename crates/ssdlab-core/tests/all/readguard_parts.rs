@@ -1,7 +1,8 @@
 //! Each part of ReadGuard's block manager on a drive that has none of the others.
 
 use ssdlab_base::rng;
-use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::account::{Cause, OpKind, Part};
+use ssdlab_core::audit::Pace;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{BlockId, Lpn};
 
@@ -155,4 +156,52 @@ fn what_is_read_often_moves_to_the_next_higher_priority_until_it_is_written() {
         rig.finish();
         assert_eq!(class(&rig.drive, page), 2, "{order}");
     }
+}
+
+#[test]
+fn a_read_that_starts_too_far_needs_as_many_attempts_more_and_at_most_as_many_as_from_the_first() {
+    let aged = ["start = { fill = 1, pe_cycles = 3000, age_min = \"60d\", age_max = \"60d\" }"];
+    let retries = |start: u64, beyond: &str| {
+        let read = format!("read = {{ climb = {{ start = {start} }} }}");
+        let beyond = format!("physics.retries = {{ beyond = \"{beyond}\" }}");
+        let mut rig = rig(&[&aged[..], &[&read, &beyond]].concat());
+        rig.read(0);
+        rig.finish();
+        rig.drive.flash().troubles().0
+    };
+    let needed = retries(1, "fails");
+    assert!((3..20).contains(&needed), "{needed}");
+    assert_eq!([0, 2].map(|far| retries(1 + needed + far, "fails")), [0, 2]);
+    assert_eq!(retries(26, "fails"), needed.min(25 - needed));
+    assert_eq!(retries(26, "decodes"), 0);
+}
+
+#[test]
+fn writes_wait_for_an_operation_of_a_repair_not_for_all_of_a_block() {
+    let repaired = [
+        "belief.grade.subpools = {}",
+        "belief.retries = \"known\"",
+        "start = { fill = 1, age_max = \"90d\" }",
+        "tend.inversions = { interval = \"1min\", margin = 0, monitor = false }",
+        "flash.time_scale = 50",
+        "geometry.pages = 96",
+        "tend.gc.threshold = 0.02",
+        "order = \"priority\"",
+    ];
+    let mut rig = rig(&repaired);
+    rig.drive.watch(Pace::Every(50_000));
+    let third = u64::from(rig.drive.resolved().logical_pages / 3);
+    for number in 0..30_000 {
+        let queue = (number % 3) as u8;
+        let page = u64::from(queue) * third + rng::below(rng::hash(7, number, 0), third);
+        rig.offer(Op::Write, page * SPP, SPP, queue).expect("room");
+        rig.until(rig.now() + 2_000_000);
+    }
+    rig.finish();
+    let programs = [Cause::Refresh, Cause::Migration].map(|cause| rig.ops(OpKind::Program, cause));
+    let moved = u128::from(programs.iter().sum::<u64>());
+    let parts = [Part::DieRefresh, Part::DieMigration].map(|part| part as usize);
+    let writes = rig.drive.stats().latencies.iter().map(|of| &of[Op::Write as usize].blame_ns);
+    let waited: u128 = writes.map(|blame| parts.map(|part| blame[part]).iter().sum::<u128>()).sum();
+    assert!(moved > 100_000 && waited < moved * 15_000, "{waited} ns for {moved} pages");
 }

@@ -34,6 +34,7 @@ fn measured() -> MeasuredConfig {
         file: "chips.csv".into(),
         sha256: None,
         retries: 25,
+        beyond: Default::default(),
         codeword: Bytes::from_kib(1),
         temperature: Default::default(),
         pages: PagesConfig::default(),

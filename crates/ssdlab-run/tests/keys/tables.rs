@@ -184,6 +184,7 @@ pub(crate) const PHYSICS: &[(&str, &str)] = &[
     ("levels.transfer", "bits"),
     ("levels.wear.exponent", "0.9"),
     ("levels.wear.reference_cycles", "400.0"),
+    ("measured.beyond", "decodes"),
     ("measured.codeword", "2KiB"),
     ("measured.pages.centre", "0.2"),
     ("measured.pages.scatter", "0.5"),
@@ -192,6 +193,7 @@ pub(crate) const PHYSICS: &[(&str, &str)] = &[
     ("measured.temperature.activation_ev", "0.7"),
     ("measured.temperature.celsius", "45.0"),
     ("measured.temperature.reference_celsius", "45.0"),
+    ("retries.beyond", "decodes"),
     ("retries.codeword", "2KiB"),
     ("retries.correctable", "60.0"),
     ("retries.disturb.errors", "80.0"),
@@ -245,6 +247,7 @@ pub(crate) fn beside(key: &str) -> Vec<&'static str> {
             vec!["physics.retries.disturb.scale=100.0"]
         }
         key if key.starts_with("retries.erase") => WRITES.to_vec(),
+        "measured.beyond" | "retries.beyond" => vec!["read=worst"],
         _ => Vec::new(),
     }
 }
