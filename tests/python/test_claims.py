@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as some
 import ssdlab as lab
 from ssdlab import InputError, claims
 from ssdlab.claims import SYSTEMS, Claim, Figure, Verdict, ledger, reproduce, rules, runs, words
+from ssdlab.claims.declared import claims as declared
 from ssdlab.claims.pictures import readguard as readguard_pictures
 from ssdlab.claims.scope import Scope, traces_in
 from ssdlab.page import claim_tables
@@ -253,6 +255,7 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
     folder = tmp_path / "traces"
     folder.mkdir()
     (folder / "stg_1.csv.xz").write_bytes(OFFICE.read_bytes())
+    (folder / "hm_0.csv").write_text("nobody reads this")
 
     def both(scope: Scope) -> runs.Jobs:
         return {
@@ -267,7 +270,8 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
     )
     assert told.rows[0].ours[0].mean == alone.read.latency_us.mean
     assert told.rows[0].loads == "real traces and twins"
-    assert told.traces["hire/stg1"] == "stg_1.csv.xz"
+    assert told.traces == {"hire/stg1": "stg_1.csv.xz"}
+    assert told.notes == ["not used, for nothing here runs on it: hm_0.csv"]
     # What a trace holds now is not what it held then.
     (folder / "stg_1.csv.xz").write_bytes(OFFICE.read_bytes() + b"")
     os.utime(folder / "stg_1.csv.xz", (1, 1))
@@ -275,6 +279,21 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
     reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
     # It is looked at, and run.
     assert len(list((tmp_path / "out" / "runs").iterdir())) == kept + 2
+
+
+def test_what_a_twin_is_like_is_not_asked_of_a_real_trace() -> None:
+    drive = "hire-mlc-128g", "hire/baseline", "hire/stg1"
+    lines = ["workload.overlap=0.27", "host.queue_depth=7"]
+    scope = Scope(settings=lines)
+    assert scope.plan(*drive).set == lines
+    real = replace(scope, traces={"hire/stg1": OFFICE})
+    assert real.plan(*drive).set == lines[1:]
+    (one,) = (claim for claim in declared(["hire"]) if claim.id == "H1")
+    abouts = [
+        {sweep.about for sweep in ledger.Row(one, Verdict.NOT, loads=loads).sweeps}
+        for loads in ("twins", "real traces and twins", "real traces")
+    ]
+    assert abouts[0] == abouts[1] > abouts[2]
 
 
 def test_a_trace_that_is_wrong_is_told_before_anything_runs(ssdlab: Ssdlab, tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from ssdlab import __version__
 from ssdlab.claims.declared import SYSTEMS, Claim, Sweep, Verdict, claims
 from ssdlab.claims.rules import PICTURES, RULES, NeverRanError, Picture, Rows, Rule, Set
-from ssdlab.claims.runs import Job, Jobs, Kept, Runs, as_job, looked_at
-from ssdlab.claims.scope import Real, Scope, traces_in
+from ssdlab.claims.runs import Job, Jobs, Kept, Runs, as_job, library, looked_at
+from ssdlab.claims.scope import Real, Scope, of_twin, traces_in
 from ssdlab.errors import InputError
 from ssdlab.intervals import Interval, interval
 from ssdlab.names import hint
@@ -26,6 +26,8 @@ SEEDS = 3
 """Seeds of a whole ledger; a quick one has one."""
 ALL = "all"
 """Stands for every system."""
+TWINS, TRACES = "twins", "real traces"
+"""What runs are of."""
 KEPT = "runs"
 """The folder of finished runs in that of the ledger."""
 
@@ -71,8 +73,15 @@ class Row:
 
     @property
     def sweeps(self) -> list[Sweep]:
-        """Return the rulings that are looked at both ways."""
-        return [one for one in self.claim.sweeps if self.failed or one.always]
+        """Return the rulings looked at both ways; what a twin is like says nothing of a trace."""
+        asked = [one for one in self.claim.sweeps if self.failed or one.always]
+        if TWINS in self.loads:
+            return asked
+        return [
+            one
+            for one in asked
+            if not all(of_twin(line) for variant in one.variants for line in variant.split())
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +99,7 @@ class Ledger:
     traces: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
     version: str = __version__
+    build: str = field(default_factory=lambda: library()[:12])
     pictures: Sequence[tuple[Picture, Rows]] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,14 +154,20 @@ def reproduce(
             for variant in sweep.variants
         )
         rows = [replace(row, swept=list(book.swept(row))) for row in rows]
+    read = book.files()
+    used = {
+        twin: path
+        for twin, path in real.traces.items()
+        if path in read and twin.partition("/")[0] in systems
+    }
     return Ledger(
         rows,
         quick,
         [scope.seed for scope in scopes],
         book.count(),
         book.digest(),
-        {name: path.name for name, path in real.traces.items()},
-        real.notes,
+        {name: path.name for name, path in used.items()},
+        [*real.notes, *_unread(real, used)],
         pictures=[pair for one in shown for pair in book.drawn(one)],
     )
 
@@ -172,6 +188,12 @@ def load(system: str) -> None:
     """Load the rules and the pictures of a system."""
     for room in ("", "pictures."):
         importlib.import_module(f"ssdlab.claims.{room}{system.replace('-', '_')}")
+
+
+def _unread(real: Real, used: Mapping[str, Path]) -> Iterator[str]:
+    others = sorted({path.name for path in real.traces.values()} - {p.name for p in used.values()})
+    if others:
+        yield f"not used, for nothing here runs on it: {', '.join(others)}"
 
 
 def _under(scope: Scope, sweep: Sweep, variant: str) -> Scope:
@@ -209,6 +231,10 @@ class _Book:
     def count(self) -> int:
         """Return how many runs the ledger is made of."""
         return len(self._made)
+
+    def files(self) -> set[Path]:
+        """Return the files that the runs read."""
+        return {file for job in self._made.values() for file in job.files()}
 
     def digest(self) -> str:
         """Return a hash over what all runs found: the same runs have the same."""
@@ -276,7 +302,7 @@ def _loads(jobs: Iterable[Job]) -> str:
     """Say whether twins ran, or real traces, or both."""
     plans = [job.plan for job in jobs]
     kinds = {
-        "real traces": any(plan.trace is not None or plan.mix for plan in plans),
-        "twins": any("/" in (plan.workload or "") for plan in plans),
+        TRACES: any(plan.trace is not None or plan.mix for plan in plans),
+        TWINS: any("/" in (plan.workload or "") for plan in plans),
     }
     return " and ".join(name for name, there in kinds.items() if there)

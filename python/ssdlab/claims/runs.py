@@ -74,7 +74,13 @@ def as_job(asked: Plan | Job) -> Job:
 @cache
 def build() -> str:
     """Return what makes figures what they are, besides their inputs: this build of ssdlab."""
-    return __version__ + hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()
+    return __version__ + library()
+
+
+@cache
+def library() -> str:
+    """Return the hash of what simulates."""
+    return hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()
 
 
 @cache

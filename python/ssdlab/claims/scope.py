@@ -58,9 +58,10 @@ class Scope:
         given = {**options, **load}
         settings = assignments(given.pop("set", ()))
         if not self.schemes or scheme in self.schemes:
-            taken = {_key(line) for line in self.settings}
+            own = [line for line in self.settings if "workload" in load or not of_twin(line)]
+            taken = {_key(line) for line in own}
             settings = [line for line in settings if _key(line) not in taken]
-            for line in self.settings:
+            for line in own:
                 if line.startswith(_TIMES):
                     given["time_scale"] = float(line.removeprefix(_TIMES))
                 elif line.startswith(_LIMIT):
@@ -125,6 +126,11 @@ def _twins() -> Sequence[Mapping[str, Any]]:
 def _members() -> Mapping[str, Sequence[str]]:
     """Return the twins of which each mix consists, a queue each."""
     return {twin["name"]: twin["members"] for twin in _twins() if twin["members"]}
+
+
+def of_twin(line: str) -> bool:
+    """Tell whether a setting changes a twin, so that a real trace has no use for it."""
+    return _key(line).startswith("workload.")
 
 
 def _key(line: str) -> str:

@@ -83,8 +83,10 @@ def summary(ledger: Ledger) -> str:
     made = sum(_is_made(row) for row in ledger.rows)
     if made:
         counts[0] += f" ({made} of them {_MADE})"
-    one = "seed 1" if len(ledger.seeds) == 1 else f"seeds 1 to {len(ledger.seeds)}"
-    how = f"{ledger.runs} runs, {one}, ssdlab {ledger.version}"
+    one = "seed 1"
+    if len(ledger.seeds) > 1:
+        one = f"seeds 1 to {len(ledger.seeds)}, seed 1 alone where no interval is given"
+    how = f"{ledger.runs} runs, {one}, ssdlab {ledger.version} (build {ledger.build})"
     how += ", quick: workloads are cut short, and some left out" if ledger.quick else ""
     notes = "".join(f"\n--traces: {note}" for note in ledger.notes)
     return f"{len(ledger.rows)} claims: {', '.join(counts)}\n{how}{notes}"
