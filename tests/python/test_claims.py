@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,11 +17,23 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 import ssdlab as lab
-from ssdlab import InputError, claims
-from ssdlab.claims import SYSTEMS, Claim, Figure, Verdict, ledger, reproduce, rules, runs, words
+from ssdlab import InputError, api, claims
+from ssdlab.claims import (
+    SYSTEMS,
+    Claim,
+    Figure,
+    Verdict,
+    ledger,
+    pa_ssd,
+    reproduce,
+    rules,
+    runs,
+    words,
+)
 from ssdlab.claims.declared import claims as declared
-from ssdlab.claims.pictures import readguard as readguard_pictures
+from ssdlab.claims.rules import NeverRanError
 from ssdlab.claims.scope import Scope, traces_in
+from ssdlab.claims.sums import quantiles
 from ssdlab.page import claim_tables
 
 COUNTS = {"dlv": ("D", 16), "pa-ssd": ("P", 17), "pv-read": ("V", 14), "readguard": ("R", 19)}
@@ -93,6 +106,14 @@ def test_a_claim_is_as_good_as_its_worst_figure() -> None:
 
 
 Values = Callable[[float], list[float]]
+LOADS = ("twins", "real traces")
+
+
+class FakeRuns(dict[Any, Any]):
+    """Results by their names, as :class:`ssdlab.claims.runs.Runs` gives them."""
+
+    def names(self, at: int) -> list[str]:
+        return list(dict.fromkeys(key[at] for key in self))
 
 
 @pytest.fixture
@@ -210,8 +231,8 @@ def test_a_bound_of_ours_is_told_from_the_papers() -> None:
 
 
 def test_quantiles_are_of_the_counted() -> None:
-    assert readguard_pictures.quantiles([0, 50, 0, 25, 25]) == [1, 1, 1, 3, 4]
-    assert readguard_pictures.quantiles([1]) == [0] * 5
+    assert quantiles([0, 50, 0, 25, 25]) == [1, 1, 1, 3, 4]
+    assert quantiles([1]) == [0] * 5
 
 
 def test_a_sweep_leaves_other_schemes_alone() -> None:
@@ -221,14 +242,18 @@ def test_a_sweep_leaves_other_schemes_alone() -> None:
 
 
 def test_real_traces_take_the_place_of_twins(tmp_path: Path) -> None:
-    for name in ("hm_0.csv.gz", "Financial1.spc", "fin2.csv", "README.md"):
+    for name in ("hm_0.csv.gz", "fin1.spc", "fin2.csv", "README.md", "Build Server.csv"):
         (tmp_path / name).write_text("")
     real = traces_in(tmp_path)
     found = real.traces
     assert real.notes == ["not used, for no twin has its name: README.md"]
     assert found["dlv/hm0"] == found["hire/hm0"] == found["pv-read/hm0"] == tmp_path / "hm_0.csv.gz"
-    assert found["pa-ssd/fin"] == found["hire/fin1"] == tmp_path / "Financial1.spc"
+    # As any of its twins is called, or as it is.
+    assert found["pa-ssd/fin"] == found["hire/fin1"] == tmp_path / "fin1.spc"
     assert found["dlv/fin2"] == tmp_path / "fin2.csv"
+    assert found["pa-ssd/bs"] == tmp_path / "Build Server.csv"
+    (tmp_path / "fin1.spc").rename(tmp_path / "Financial1.spc")
+    assert traces_in(tmp_path).traces["dlv/fin1"] == tmp_path / "Financial1.spc"
     assert tmp_path / "README.md" not in found.values()
     plan = Scope(traces=found).plan("hire-mlc-128g", "hire/hire", "hire/hm0")
     assert (plan.trace, plan.workload, plan.fit) == (found["hire/hm0"], None, True)
@@ -400,9 +425,80 @@ def test_a_ledger_that_is_stopped_goes_on(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert out == ""
     assert err == "interrupted: finished runs are kept in ledger, and the same command goes on\n"
-    assert list(kept.glob("*.json"))
+    made = {file: file.stat().st_mtime_ns for file in kept.glob("*.json")}
+    assert made
     assert not list(kept.glob("*.part"))
     assert not (tmp_path / "ledger" / "ledger.md").exists()
+
+
+def test_what_was_stopped_goes_on_with_what_is_lacking(
+    one_claim: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def three(scope: Scope) -> runs.Jobs:
+        given = ("generic-mlc-512g", "conventional", "random")
+        return {(f"{n}",): scope.plan(*given, limit=n) for n in (100, 200, 300)}
+
+    def reads(found: runs.Runs) -> list[float]:
+        return [sum(run.read.latency_us.mean for run in found.values())]
+
+    one_claim(reads, sets=(three,))
+    whole = reproduce(["hire"], out=tmp_path / "whole", seeds=1, jobs=1)
+    ran: list[int | None] = []
+    run = api.run
+
+    def stopped(plan: lab.Plan) -> lab.Result:
+        if len(ran) == 2:
+            raise KeyboardInterrupt
+        ran.append(plan.limit)
+        return run(plan)
+
+    monkeypatch.setattr(api, "run", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1)
+    ran.clear()
+    told = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1)
+    assert ran == [300]
+    assert (told.rows, told.digest) == (whole.rows, whole.digest)
+
+
+def test_what_had_no_effect_is_not_reproduced_and_shown(one_claim: Any, tmp_path: Path) -> None:
+    def nothing(found: runs.Runs) -> list[float]:
+        raise NeverRanError("it changed nothing", read_us(found))
+
+    one_claim(nothing, settle="a stone", tried="with whole twins")
+    told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
+    [row] = told.rows
+    assert (row.verdict, row.verdicts, len(row.ours)) == (Verdict.NOT, [Verdict.NOT], 1)
+    assert "not reproduced: it changed nothing" in words.text(told)
+    # What was tried was found with whole twins: of others it says nothing.
+    for quick, loads, is_told in (
+        (False, "twins", 1),
+        (True, "twins", 0),
+        (False, "real traces", 0),
+    ):
+        shown = words.tried(replace(told, quick=quick), replace(row, loads=loads))
+        assert shown == "It changed nothing." + " with whole twins" * is_told
+
+
+def test_what_a_twin_was_made_for_a_real_trace_was_not() -> None:
+    (made,) = (claim for claim in declared(["pv-read"]) if claim.id == "V10")
+    told = [words.came_out(ledger.Row(made, Verdict.REPRODUCED, loads=loads)) for loads in LOADS]
+    assert told == ["reproduced, by construction", "reproduced"]
+
+
+@pytest.mark.parametrize(("shift", "ends"), [(1.0, True), (0.9, False)])
+def test_qds_counts_where_it_shortens_writes(shift: float, ends: bool) -> None:
+    def run(us: float) -> Any:
+        write = SimpleNamespace(latency_us=SimpleNamespace(mean=us))
+        return SimpleNamespace(replays=[], write=write)
+
+    names = [(scheme, "msfs") for scheme in (pa_ssd.US, pa_ssd.QDS_US)]
+    found: Any = FakeRuns(zip(names, (run(100.0), run(100.0 * shift)), strict=True))
+    if ends:
+        with pytest.raises(NeverRanError, match="no writes by a whole percent"):
+            pa_ssd.acted(found, [-10.0])
+    else:
+        pa_ssd.acted(found, [-10.0])
 
 
 def test_systems_are_as_they_are_called() -> None:

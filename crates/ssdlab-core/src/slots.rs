@@ -493,6 +493,10 @@ impl TendPolicy for Tend {
         each_tender!(self, policy => policy.repairs())
     }
 
+    fn reset_counts(&mut self) {
+        each_tender!(self, policy => policy.reset_counts());
+    }
+
     fn metadata_bits(&self, apart: u64) -> Vec<(&'static str, u64)> {
         each_tender!(self, policy => policy.metadata_bits(apart))
     }

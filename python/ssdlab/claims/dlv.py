@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
-from math import log2
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -349,11 +348,11 @@ def faster_reads(runs: Runs) -> list[float]:
     return [changed(runs, way, scheme, "read") for way in WAYS for scheme in (ROO, TABLES, LAST)]
 
 
-def _saturates(lengths: Sequence[int], means: Sequence[float]) -> float:
-    """Return after how many doublings of its length a queue is saturated."""
+def _saturates(lengths: Sequence[int], means: Sequence[float]) -> int:
+    """Return the length at which a queue is saturated."""
     needed = _SATURATED * (1 - means[-1])
     pairs = zip(lengths, means, strict=True)
-    return log2(next(length for length, one in pairs if 1 - one >= needed))
+    return next(length for length, one in pairs if 1 - one >= needed)
 
 
 @claim("D8", lengths)

@@ -74,7 +74,13 @@ def less_wear(runs: Runs) -> list[float]:
 @claim("H3", schemes)
 def same_writes(runs: Runs) -> list[float]:
     """Return by how much writes change: its own on the mean and at most, its rivals' means."""
-    own, high, low = (changes(runs, scheme, writes).values() for scheme in (HIRE, HIGH, LOW))
+    programmed = changes(runs, HIRE, weight)
+    if not programmed:
+        raise NeverRanError("the buffer holds all workloads whole: nothing was programmed")
+    own, high, low = (
+        [change for name, change in changes(runs, scheme, writes).items() if name in programmed]
+        for scheme in (HIRE, HIGH, LOW)
+    )
     return [abs(fmean(own)), max(map(abs, own)), abs(fmean(high)), abs(fmean(low))]
 
 

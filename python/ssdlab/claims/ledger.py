@@ -138,7 +138,7 @@ def reproduce(
     scopes = [Scope(seed, quick, real.traces) for seed in range(1, count + 1)]
     book = _Book(Kept(Path(out) / KEPT), jobs, scopes, all_seeds=seeds is not None)
     asked = [one for one in claims(systems) if one.id in RULES]
-    shown = [one for one in PICTURES if one.system in systems]
+    shown = sorted((one for one in PICTURES if one.system in systems), key=lambda one: one.place)
     book.make(
         [
             *((RULES[one.id].sets, scope) for one in asked for scope in book.scopes(RULES[one.id])),
@@ -254,13 +254,15 @@ class _Book:
         loads = _loads(job for jobs in sets for job in _jobs(jobs))
         if not all(sets):
             return Row(claim, Verdict.LEFT_OUT)
+        seeds = [scope.seed for scope in scopes]
         try:
             found = [self._figures(claim, scope) for scope in scopes]
         except NeverRanError as reason:
-            return Row(claim, Verdict.NOT, loads=loads, why=str(reason))
+            ours = [interval([value]) for value in reason.found]
+            verdicts = [Verdict.NOT] * len(ours)
+            return Row(claim, Verdict.NOT, ours, verdicts, seeds, loads, str(reason))
         ours = [interval(values) for values in zip(*found, strict=True)]
         verdicts = claim.judged([one.mean for one in ours])
-        seeds = [scope.seed for scope in scopes]
         return Row(claim, Verdict.worst(verdicts), ours, verdicts, seeds, loads)
 
     def swept(self, row: Row) -> Iterator[Swept]:
@@ -269,8 +271,8 @@ class _Book:
             for variant in sweep.variants:
                 try:
                     ours = self._figures(row.claim, _under(self._scopes[0], sweep, variant))
-                except NeverRanError:
-                    found.append(Variant(variant, (), Verdict.NOT))
+                except NeverRanError as reason:
+                    found.append(Variant(variant, reason.found, Verdict.NOT))
                     continue
                 found.append(Variant(variant, ours, Verdict.worst(row.claim.judged(ours))))
             yield Swept(sweep, found)

@@ -16,7 +16,7 @@ from ssdlab.claims.runs import Job, Jobs, Runs
 from ssdlab.claims.scope import Scope
 from ssdlab.claims.sums import percent
 from ssdlab.codes import ldpc
-from ssdlab.plans import Plan
+from ssdlab.plans import Plan, assignments
 from ssdlab.results import MoveCounts, Result
 from ssdlab.truth import physics
 
@@ -27,6 +27,8 @@ THREE = "groups-3"
 WORKLOADS = ("proj0", "hm0", "stg0", "wdev0", "rsrch0", "src20", "src12", "hm1")
 _QUICK = ("proj0", "hm0", "hm1")
 _CUT, _QUICK_CUT = None, 50_000
+LITTLE = 10.0
+"""Points that are little: what is told to differ by no more must gain more."""
 
 APART = ("5%", "10%", "20%", "30%")
 THRESHOLDS = ("2", "3", "4", "5")
@@ -212,19 +214,22 @@ def one_drive(scope: Scope) -> Jobs:
     return {(THREE,): plan_of(scope, THREE, "hm0")}
 
 
-def decoders(_scope: Scope) -> Jobs:
-    """Return what codes decode, which no drive is asked for."""
-    return {("codes",): Job(Plan(), decoded)}
+def decoders(scope: Scope) -> Jobs:
+    """Return what codes decode, which no drive is asked for: settings name another decoder."""
+    return {("codes",): Job(Plan(set=list(scope.settings)), decoded)}
 
 
-def decoded(_plan: Plan) -> dict[str, float]:
+def decoded(plan: Plan) -> dict[str, float]:
     """Return the rate of raw bit errors up to which each code decodes."""
     told = ldpc()
-    return {
-        "bch": told.bch.rber,
-        "hard": told.levels[0].min_sum.corrected,
-        "soft": told.levels[-1].min_sum.corrected,
-    }
+    (asked,) = assignments(plan.set) or ["decoder=min_sum"]
+    decoder, _, most = asked.partition("=")[2].partition(":")
+    if most:
+        stopped = next(one for one in told.hurried if one.iterations == int(most))
+        hard, soft = stopped.hard, stopped.soft
+    else:
+        hard, soft = (getattr(told.levels[at], decoder).corrected for at in (0, -1))
+    return {"bch": told.bch.rber, "hard": hard, "soft": soft}
 
 
 def codes(scope: Scope) -> Jobs:
@@ -317,7 +322,10 @@ def little_apart_is_enough(base: Runs, runs: Runs) -> list[float]:
     """Return how far reads differ by what is set apart."""
     must_move(runs)
     found = gains(runs, base).values()
-    return [max(found) - min(found)]
+    apart = max(found) - min(found)
+    if min(map(abs, found)) < LITTLE:
+        raise NeverRanError("so little is gained that it cannot differ by much", [apart])
+    return [apart]
 
 
 @claim("V6", numbers_of_groups, shares_apart)

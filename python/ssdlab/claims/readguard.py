@@ -52,6 +52,8 @@ _REPLAYS, _LAST = 50, 10
 ACROSS = 70
 """Spread of P/E cycles beyond which wear is levelled across priorities (section 6.5)."""
 _OLD_CHIPS = "3500 cycles"
+DRAWN = ("ablations", "conditions", "errors", "spreads", "steps", "variation")
+"""What figures draw of a fit, as its JSON has it (docs/fit.md)."""
 
 Figure = Callable[[Result], list[float]]
 
@@ -155,6 +157,7 @@ def fitted(plan: Plan) -> dict[str, Any]:
         "percent": [error.percent for error in told.errors],
         "spread": max(spread.most - spread.least for spread in told.spreads),
         "chips": {claim.short: claim.found for claim in told.claims},
+        **{name: told.raw[name] for name in DRAWN},
     }
 
 

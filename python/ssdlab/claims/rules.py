@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ssdlab.claims.declared import SYSTEMS
 from ssdlab.claims.runs import Jobs
 from ssdlab.claims.scope import Scope
 
@@ -17,7 +19,15 @@ Figures = Callable[..., Sequence[float]]
 
 
 class NeverRanError(Exception):
-    """What a claim is about did not happen in the runs: it is not reproduced."""
+    """What a claim is about did not happen in the runs: it is not reproduced.
+
+    ``found`` are its figures, where there are any, to be shown beside the paper's.
+    """
+
+    def __init__(self, reason: str, found: Sequence[float] = ()) -> None:
+        """Say what did not happen."""
+        super().__init__(reason)
+        self.found = found
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +87,12 @@ class Picture:
     number: str = ",~r"
     logarithmic: bool = False
     from_zero: bool = True
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Return where it stands: by system, then by the paper's number."""
+        number = re.search(r"\d+", self.figure)
+        return list(SYSTEMS).index(self.system), int(number[0]) if number else 0
 
 
 PICTURES: list[Picture] = []

@@ -15,7 +15,8 @@ from ssdlab.errors import InputError
 from ssdlab.plans import Plan, assignments
 from ssdlab.traces.mixing import App
 
-_TITLE = re.compile(r"twin of (.*) \(")
+_TITLE = re.compile(r"twin of (?:MSPS )?(.*) \(")
+"""The trace of which a twin is; those of Microsoft's servers are called so without their source."""
 _TIMES, _LIMIT = "--time-scale=", "--limit="
 
 
@@ -138,9 +139,16 @@ def _key(line: str) -> str:
 
 
 def _names(twin: Mapping[str, Any]) -> list[str]:
+    """Return what a file of a twin's trace may be called: as any twin of that trace, or as it."""
+    trace = _trace_of(twin)
+    alike = [one["name"].partition("/")[2] for one in _twins() if _trace_of(one) == trace]
+    return [_plain(name) for name in (*alike, trace)]
+
+
+def _trace_of(twin: Mapping[str, Any]) -> str:
     title = _TITLE.match(twin["title"])
-    called = [twin["name"].partition("/")[2], title[1] if title else ""]
-    return [_plain(name) for name in called if name]
+    assert title is not None
+    return title[1]
 
 
 def _plain(name: str) -> str:

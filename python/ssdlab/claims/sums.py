@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from statistics import fmean
 
-from ssdlab.claims.rules import Rows
+from ssdlab.claims.rules import QUANTILES, Rows
 from ssdlab.results import ReplayResult, Result
 
 
@@ -22,6 +24,12 @@ def reads(part: Result | ReplayResult) -> float:
 def writes(part: Result | ReplayResult) -> float:
     """Return the mean latency of writes, in microseconds."""
     return part.write.latency_us.mean
+
+
+def quantiles(counts: Sequence[float]) -> list[float]:
+    """Return where in a histogram, of so many at 0, 1 and so on, each quantile lies."""
+    upto = list(accumulate(counts))
+    return [float(bisect_left(upto, share * upto[-1])) for share in QUANTILES]
 
 
 def relative(changes: Mapping[str, Mapping[str, float]]) -> Rows:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from ssdlab.claims.declared import SYSTEMS, Figure, Verdict
-from ssdlab.claims.ledger import Ledger, Row, Swept
+from ssdlab.claims.ledger import TRACES, Ledger, Row, Swept
 from ssdlab.intervals import Interval
 from ssdlab.text import NONE, WIDTH
 
@@ -64,7 +64,9 @@ def came_out(row: Row) -> str:
 
 
 def _is_made(row: Row) -> bool:
-    return row.claim.made and row.verdict == Verdict.REPRODUCED
+    """Tell whether it was bound to come out: what a twin was made for a real trace was not."""
+    made = row.claim.made and row.verdict == Verdict.REPRODUCED
+    return made and TRACES not in row.loads
 
 
 def _written(row: Row) -> list[str]:
@@ -112,7 +114,7 @@ def markdown(ledger: Ledger) -> str:
             lines.append(f"| {bold[0]} | {' | '.join(cells)} | {bold[1]} | {loads} |")
         lines.append("")
         for row in own:
-            lines += _why(row)
+            lines += _why(ledger, row)
     told = [f"{summary(ledger)}; digest of their results `{ledger.digest}`.".replace("\n", "; ")]
     if ledger.traces:
         real = ", ".join(f"`{file}` for `{twin}`" for twin, file in ledger.traces.items())
@@ -135,19 +137,24 @@ def _cells(row: Row) -> Iterator[list[str]]:
         yield ["", figure.of, figure.bound(), found, verdict, ""]
 
 
-def tried(row: Row) -> str:
-    """Say what was tried where a claim did not reproduce, and what never happened."""
+def tried(ledger: Ledger, row: Row) -> str:
+    """Say what was tried where a claim did not reproduce, and what never happened.
+
+    What was tried was found with whole twins, and explains nothing else.
+    """
     never = f"{row.why[:1].upper()}{row.why[1:]}." if row.why else ""
-    return " ".join(part for part in (never, row.claim.tried) if part)
+    is_theirs = not ledger.quick and TRACES not in row.loads
+    return " ".join(part for part in (never, row.claim.tried if is_theirs else "") if part)
 
 
-def _why(row: Row) -> Iterator[str]:
+def _why(ledger: Ledger, row: Row) -> Iterator[str]:
     claim = row.claim
     if claim.ruled:
         yield from [f"*{claim.id}, as read*: {claim.ruled}", ""]
     if row.failed:
-        settle = f" *What would settle it*: {claim.settle}" if claim.settle else ""
-        yield from [f"**{claim.id}**: {tried(row)}{settle}", ""]
+        settle = f"*What would settle it*: {claim.settle}" if claim.settle else ""
+        told = " ".join(part for part in (tried(ledger, row), settle) if part)
+        yield from [f"**{claim.id}**: {told}", ""] if told else []
     for swept in row.swept:
         yield from [f"{claim.id}, {swept.sweep.about}:", ""]
         heads, *lines = sweep(row, swept)

@@ -222,7 +222,7 @@ def _apart(found: dict[str, Any], calm: Table) -> Iterator[dict[str, Any]]:
     inter = int(np.ptp(old.retries))
     words = f"{cycles:g} cycles, up to 90 days: retries of blocks apart"
     short = f"{cycles:g} cycles: blocks apart"
-    yield _claim(words, short, "up to 16", str(inter), holds=14 <= inter <= 18)
+    yield _claim(words, short, "up to 16", str(inter), holds=14 <= inter <= 16)
     if len(old.best):
         intra = int((old.retries - old.best).max())
         words = f"{cycles:g} cycles, up to 90 days: retries of pages of a block apart"

@@ -19,16 +19,19 @@ def summary(ledger: Ledger) -> list[Table]:
         own = [row for row in ledger.rows if row.claim.system == system]
         if own:
             rows = _plain(words.rows(ledger, system))
-            tables += [Table(title, _HEADS, rows, frozenset({1, 4, 5})), *_known(title, own)]
+            tables += [
+                Table(title, _HEADS, rows, frozenset({1, 4, 5})),
+                *_known(ledger, title, own),
+            ]
     return tables
 
 
-def _known(title: str, rows: list[Row]) -> Iterator[Table]:
+def _known(ledger: Ledger, title: str, rows: list[Row]) -> Iterator[Table]:
     read = [[row.claim.id, row.claim.ruled] for row in rows if row.claim.ruled]
     if read:
         yield Table(f"{title}: as read", ("claim", "how"), _plain(read), frozenset({1}))
     failed = [row for row in rows if row.failed]
-    why = [[row.claim.id, words.tried(row), row.claim.settle] for row in failed]
+    why = [[row.claim.id, words.tried(ledger, row), row.claim.settle] for row in failed]
     if why:
         columns = ("claim", "what was tried", "what would settle it")
         yield Table(f"{title}: what did not reproduce", columns, _plain(why), frozenset({1, 2}))

@@ -7,7 +7,7 @@ mod retries;
 mod space;
 
 pub use resolve::Resolved;
-pub use retries::{PipelinedConfig, RetriesChoice};
+pub use retries::{PipelinedConfig, RetriesChoice, ShorterOn};
 pub use space::{RESERVE_BLOCKS, spare_blocks, usable_blocks};
 pub use ssdlab_nand::refusal::Refusal;
 

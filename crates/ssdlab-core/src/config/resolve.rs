@@ -12,7 +12,7 @@ use super::effects::{asks_for_retries, check_effects};
 use super::space::{
     BLOCKS_UNUSABLE, entries, logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks,
 };
-use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, TransferUnit};
+use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, TransferUnit};
 use crate::belief::grade::{CLASSES_MAX, GradeChoice};
 use crate::belief::groups::{Boundaries, GroupsConfig};
 use crate::belief::hotness::HotnessConfig;
@@ -252,6 +252,7 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
             RetriesChoice::Serial(_) => None,
             RetriesChoice::Pipelined(pipelined) => Some(SensedAhead {
                 shorter: pipelined.shorter,
+                shorter_every: pipelined.shorter_on == ShorterOn::Every,
                 reset: pipelined.reset_time,
                 first: pipelined.first,
             }),
@@ -260,6 +261,10 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
         loops: esra.map(|_| [program.unwrap_or(LOOPS), erase.unwrap_or(LOOPS)]),
         reads_pass: reads_may_pass(config, chip)
             && esra.is_some_and(|esra| esra.reads.unwrap_or(true)),
+        most_passes: match &config.order {
+            OrderChoice::Priority(priority) => priority.most_passes,
+            _ => 0,
+        },
         suspend_time: config.flash.suspend_time.unwrap_or(SUSPEND),
         resume_time: config.flash.resume_time.unwrap_or(SUSPEND),
         command_time: config.flash.command_time,

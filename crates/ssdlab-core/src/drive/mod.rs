@@ -234,6 +234,7 @@ impl Drive {
         debug_assert!(now.as_ns() >= self.now && request.arrival <= now);
         self.now = now.as_ns();
         self.take_in(request)?;
+        self.upkeep.host_asks();
         self.serve_idle();
         self.look();
         Ok(())
@@ -282,8 +283,8 @@ impl Drive {
     fn step(&mut self, to: SimTime) -> bool {
         let flash = self.flash.next_event();
         let buffer = self.buffer.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
-        let round = self.next_round();
-        let next = flash.min(buffer).min(round);
+        let own = flash.min(buffer);
+        let next = own.min(self.next_round(own == SimTime::NEVER));
         if next > to || next == SimTime::NEVER {
             return false;
         }
@@ -387,8 +388,9 @@ impl Drive {
         bits.extend(self.answers.tend.iter().flat_map(|tender| tender.metadata_bits(apart)));
         bits.extend(self.answers.order.metadata_bits());
         if self.resolved.flash.reads_pass {
-            // The voltages with which a read that was set aside failed last, on each plane.
-            let most = u64::from(self.answers.preempt.most_reads());
+            // The voltages with which a read that was set aside failed last, on each plane: of the host's, and
+            // of one of collection.
+            let most = u64::from(self.answers.preempt.most_reads()) + 1;
             let planes = u64::from(self.geometry.plane_count());
             let rungs = u64::from(self.flash.cells.rungs()).next_power_of_two();
             bits.push(("reads_aside", planes * most * u64::from(rungs.trailing_zeros())));
@@ -422,6 +424,7 @@ impl Drive {
         if let Some(hot) = &mut self.hot {
             hot.reset_counts();
         }
+        self.answers.tend.iter_mut().for_each(TendPolicy::reset_counts);
         self.host.forget_counted();
     }
 

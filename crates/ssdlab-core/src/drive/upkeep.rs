@@ -8,7 +8,9 @@ use ssdlab_nand::{BlockId, PlaneId};
 use super::Drive;
 use super::jobs::Running;
 use crate::ftl::{BlockState, BlockTable};
-use crate::policy::tend::{DriveView, EndedJob, Graded, Job, Repairs, TendPolicy};
+use crate::policy::tend::{
+    DriveView, EndedJob, Graded, Job, MOVES_FREE_LEAST, Repairs, TendPolicy,
+};
 use crate::slots::Tend;
 
 /// A job that waits until its plane is free.
@@ -42,6 +44,8 @@ pub struct Upkeep {
     /// Jobs under way from which each priority gains a block.
     coming: Vec<u32>,
     due: Vec<Due>,
+    /// Whether the host has asked for something since the last round.
+    asked: bool,
 }
 
 impl Upkeep {
@@ -61,7 +65,14 @@ impl Upkeep {
             pages_waiting: 0,
             coming: Vec::new(),
             due,
+            asked: true,
         }
+    }
+
+    /// The host asks for something.
+    #[inline]
+    pub fn host_asks(&mut self) {
+        self.asked = true;
     }
 
     /// Whether anything is done for the drive as a whole.
@@ -125,16 +136,23 @@ impl Upkeep {
 }
 
 impl Drive {
-    /// When the next round is. It is no event that the drive would announce: an idle drive stays idle, and
-    /// the rounds that have come due are made up for when time goes on.
+    /// When the next round is, on a drive that is idle or not. It is no event that the drive would announce:
+    /// an idle drive stays idle, and the rounds that have come due are held when time goes on. Without the host
+    /// a round waits until the jobs of the last have ended: else rounds that take longer than the time between
+    /// them would keep a drive busy for ever.
     #[inline]
-    pub(super) fn next_round(&self) -> SimTime {
-        self.upkeep.due.iter().map(|due| due.at).min().unwrap_or(SimTime::NEVER)
+    pub(super) fn next_round(&self, is_idle: bool) -> SimTime {
+        let due = self.upkeep.due.iter().map(|due| due.at).min();
+        match due {
+            Some(at) if self.upkeep.asked || is_idle => at.max(SimTime::from_ns(self.now)),
+            _ => SimTime::NEVER,
+        }
     }
 
     /// Holds the rounds that are due now.
     #[cold]
     pub(super) fn round(&mut self) {
+        self.upkeep.asked = false;
         let across = self.levels_across();
         let now = SimTime::from_ns(self.now);
         for at in 0..self.upkeep.due.len() {
@@ -142,7 +160,10 @@ impl Drive {
             if due.at > now {
                 continue;
             }
-            due.at = due.at + due.interval;
+            // One that was held late does not bring the next ones nearer, and those that it outlasted are left out.
+            while due.at <= now {
+                due.at = due.at + due.interval;
+            }
             let tender = due.tender;
             self.upkeep.drop_all_of(tender);
             if across {
@@ -182,6 +203,9 @@ impl Drive {
     /// The next job that waits for a plane on which none runs, if it may begin.
     pub(super) fn next_waiting(&mut self, plane: PlaneId) -> Option<(u8, Job)> {
         let (tender, job) = self.upkeep.first(plane, &self.ftl.blocks)?;
+        if self.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize {
+            return None;
+        }
         let pages = u32::from(self.ftl.blocks.valid(job.block));
         if !self.answers.tend[usize::from(tender)].may_begin(pages) {
             return None;

@@ -4,6 +4,7 @@
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Nanos, SimTime};
 
+use super::txn::Txn;
 use super::unit::{Ahead, State};
 use super::{Event, Flash, TxnId, UnitId};
 
@@ -12,6 +13,8 @@ use super::{Event, Flash, TxnId, UnitId};
 pub struct SensedAhead {
     /// The share by which the sensing of a retry is shorter.
     pub shorter: Share,
+    /// Whether that of every retry is, not only of the one that decodes.
+    pub shorter_every: bool,
     /// From the end of the last attempt until a unit has given up what it senses ahead.
     pub reset: Nanos,
     /// Whether the first retry is sensed ahead, too.
@@ -19,10 +22,12 @@ pub struct SensedAhead {
 }
 
 impl SensedAhead {
-    /// How long a retry is sensed that would take so long.
+    /// How long a read is sensed at a rung as a retry that would take so long.
     #[inline]
-    pub fn shortened(&self, span: Nanos) -> Nanos {
-        Nanos::from_ns(span.as_ns() - self.shorter.of(span.as_ns()))
+    pub fn shortened(&self, span: Nanos, txn: &Txn, rung: u8) -> Nanos {
+        let is_shorter = self.shorter_every || rung >= txn.rung_needed;
+        let less = if is_shorter { self.shorter.of(span.as_ns()) } else { 0 };
+        Nanos::from_ns(span.as_ns() - less)
     }
 }
 
@@ -43,8 +48,11 @@ impl Flash {
     /// for that.
     pub fn sense_ahead(&mut self, id: UnitId, now: u64) {
         let Some(ahead) = &self.setup.ahead else { return };
-        let spans = self.held(id).map(|member| self.cells.sense_time_ahead(&self.txns[member]));
-        let longest = ahead.shortened(spans.max().unwrap_or(Nanos::ZERO));
+        let spans = self.held(id).map(|member| {
+            let txn = &self.txns[member];
+            ahead.shortened(self.cells.sense_time_ahead(txn), txn, txn.rung_ahead)
+        });
+        let longest = spans.max().unwrap_or(Nanos::ZERO);
         let ends = SimTime::from_ns(now) + self.setup.command_time + longest;
         self.units[id.0 as usize].ahead = Ahead::Sensing;
         self.timers.set(id.0 as usize, ends);

@@ -127,6 +127,7 @@ impl Flash {
         let unit = &mut self.units[id.0 as usize];
         unit.settle(now);
         let aside = unit.aside.take().expect("something set aside");
+        unit.passes = 0;
         unit.head = aside.head;
         unit.cause = aside.cause;
         unit.left = aside.remaining;
@@ -170,14 +171,21 @@ impl Flash {
     }
 
     /// Whether a unit whose reads have all been decoded or failed may set those that failed aside: a
-    /// host read of a higher rank waits for it. How many are set aside there already.
+    /// host read of a higher rank waits for it. How many of the host's are set aside there already.
     pub fn overtaken(&self, id: UnitId) -> Option<u8> {
         if !self.setup.reads_pass {
             return None;
         }
         let unit = &self.units[id.0 as usize];
         let passed = self.higher_read_waits(unit, Rank::of(&self.txns[unit.head]));
-        passed.then_some(unit.reads_waiting)
+        passed.then(|| self.hosts_aside(unit))
+    }
+
+    /// How many of the host's reads a unit has set aside: those of collection, the lowest of all, leave it
+    /// its places.
+    fn hosts_aside(&self, unit: &Unit) -> u8 {
+        let heads = self.heads_aside(unit).map(|head| Rank::of(&self.txns[head]));
+        heads.filter(|rank| *rank != Rank::BACKGROUND).count() as u8
     }
 
     /// Whether a host read of a higher rank than this waits for a unit.
@@ -212,6 +220,7 @@ impl Flash {
         unit.cause = self.txns[head].cause;
         unit.reads_aside = std::mem::replace(&mut self.txns[head].next, TxnId::NONE);
         unit.reads_waiting -= 1;
+        unit.passes = 0;
         // The unit worked for host reads meanwhile.
         self.for_members(head, |flash, member| flash.txns[member].waited_for_host(now));
     }
@@ -259,9 +268,14 @@ impl Flash {
 
     /// Every read that a unit has set aside, the last first.
     pub(super) fn reads_aside<'a>(&'a self, unit: &Unit) -> impl Iterator<Item = TxnId> + 'a {
+        self.heads_aside(unit).flat_map(|head| self.held_from(head))
+    }
+
+    /// The first of each that a unit has set aside, the last first.
+    fn heads_aside<'a>(&'a self, unit: &Unit) -> impl Iterator<Item = TxnId> + 'a {
         let first = Some(unit.reads_aside).filter(|id| id.is_some());
         let below = |&id: &TxnId| Some(self.txns[id].next).filter(|id| id.is_some());
-        std::iter::successors(first, below).flat_map(|head| self.held_from(head))
+        std::iter::successors(first, below)
     }
 
     /// What was set aside since the counts began.

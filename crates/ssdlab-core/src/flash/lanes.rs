@@ -48,6 +48,12 @@ impl Rank {
         (1 << (2 * self.0)) - 1
     }
 
+    /// The lanes of all ranks after this one.
+    #[inline]
+    pub(super) fn lower(self) -> u16 {
+        Rank::ALL & !((1 << (2 * (self.0 + 1))) - 1)
+    }
+
     /// The lanes of the host's reads.
     pub const HOST_READS: u16 = Rank::host_lanes(0);
     /// The lanes of the host's programs.
@@ -163,6 +169,13 @@ impl Lanes {
             return Some(other);
         }
         Some(lane)
+    }
+
+    /// Those `allowed` lanes in which something waits, each with its first transaction.
+    pub fn heads(&self, allowed: u16) -> impl Iterator<Item = (u8, TxnId)> {
+        let open = self.occupied & allowed;
+        let lanes = (0..LANES as u8).filter(move |lane| open & (1 << lane) != 0);
+        lanes.map(|lane| (lane, self.head(lane)))
     }
 
     /// The first transaction of a lane.

@@ -26,6 +26,7 @@ mod setup;
 mod sight;
 mod survey;
 mod timeline;
+mod turns;
 mod txn;
 mod unit;
 
@@ -329,6 +330,11 @@ impl Flash {
         let unit = &self.units[id.0 as usize];
         if unit.state != State::Idle {
             return Next::Rest;
+        }
+        if self.owes_a_turn(unit)
+            && let Some(next) = self.turn(unit)
+        {
+            return next;
         }
         let mut best: Option<(u8, u64, PlaneId, u8)> = None;
         let first = unit.first_plane.0;

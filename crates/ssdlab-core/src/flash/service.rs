@@ -15,6 +15,10 @@ impl Flash {
         let unit = &mut self.units[id.0 as usize];
         debug_assert_eq!(unit.state, State::Idle);
         unit.settle(now);
+        if self.setup.most_passes > 0 {
+            self.count_pass(id, head);
+        }
+        let unit = &mut self.units[id.0 as usize];
         unit.head = head;
         unit.cause = self.txns[head].cause;
         unit.left = u64::MAX;
@@ -86,13 +90,13 @@ impl Flash {
         let mut longest = Nanos::ZERO;
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| {
-            longest = longest.max(flash.cells.sense_time(&flash.txns[member]));
+            let txn = &flash.txns[member];
+            let span = flash.cells.sense_time(txn);
+            longest = longest.max(match &flash.setup.ahead {
+                Some(ahead) if txn.failed > 0 => ahead.shortened(span, txn, txn.rung),
+                _ => span,
+            });
         });
-        if let Some(ahead) = &self.setup.ahead
-            && self.txns[head].failed > 0
-        {
-            longest = ahead.shortened(longest);
-        }
         self.perform(id, State::Sensing, now, longest);
     }
 

@@ -120,6 +120,8 @@ pub struct Unit {
     pub reads_aside: TxnId,
     /// How many they are in all, those that the planes do together counted as one.
     pub reads_waiting: u8,
+    /// Operations of the host that began past others of a lower rank since one of those had a turn.
+    pub passes: u16,
     /// Its first plane, and how many it has.
     pub first_plane: PlaneId,
     pub planes: u32,
@@ -150,6 +152,7 @@ impl Unit {
             work: Work::default(),
             reads_aside: TxnId::NONE,
             reads_waiting: 0,
+            passes: 0,
             first_plane,
             planes,
             channel,

@@ -214,12 +214,23 @@ impl OrderPolicy for ReadFirst {
     }
 }
 
-/// `priority` has no settings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PriorityConfig {}
+/// Settings of `priority`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PriorityConfig {
+    /// Operations that a unit begins past others of lower priorities, or past what it has interrupted, before
+    /// one of those has a turn: an attempt of a read set aside, what was interrupted, or the earliest that
+    /// waits. 0: they wait without end. Default: 64. Source: ReadGuard (ruled: else dense reads starve them).
+    pub most_passes: u16,
+}
 
-/// Strictly by the priority of the submission queue.
+impl Default for PriorityConfig {
+    fn default() -> PriorityConfig {
+        PriorityConfig { most_passes: 64 }
+    }
+}
+
+/// By the priority of the submission queue, but for a turn of the others now and then.
 #[derive(Clone, Debug)]
 pub struct Priority;
 

@@ -33,7 +33,7 @@ pub enum Verdict {
 /// Reads of which an attempt failed, and a host read of a higher priority that waits for their unit.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadsView {
-    /// Reads that their unit has set aside already; those that its planes do together are one.
+    /// Reads of the host that their unit has set aside already; those that its planes do together are one.
     pub aside: u8,
 }
 

@@ -162,31 +162,50 @@ fn the_time_that_a_read_is_set_aside_is_a_wait_for_the_die_and_no_retry() {
     assert_eq!(alone[1], 0);
 }
 
+/// A drive that has just begun a read of collection, and pages of the host that can be read.
+fn collecting(set: &str) -> (Rig, [u64; 2]) {
+    let soon = "tend.gc.threshold = 0.4\nftl.overprovisioning = 0.5";
+    let mut rig = Rig::new(&[&BASE[..], &[soon, set]].concat());
+    let pages = u64::from(rig.drive.resolved().logical_pages);
+    let page = |n| ssdlab_base::rng::hash(1, 1, n) % pages;
+    let collects = |rig: &Rig| {
+        let service = rig.drive.flash().in_service(UnitId(0), rig.now());
+        (service.kind, service.cause) == (Some(OpKind::Read), Cause::Gc)
+    };
+    let mut n = 0;
+    while !collects(&rig) {
+        if rig.drive.unfinished() == 0 {
+            rig.write(page(n));
+            n += 1;
+        }
+        let next = rig.drive.next_event().unwrap();
+        rig.drive.advance_once(next, &mut rig.done);
+    }
+    (rig, [page(0), page(1)])
+}
+
 #[test]
 fn a_read_of_collection_lets_every_read_of_the_host_pass() {
     for (set, most) in [("", ONE), ("preempt = \"nobody\"", ALL)] {
-        let soon = "tend.gc.threshold = 0.4\nftl.overprovisioning = 0.5";
-        let mut rig = Rig::new(&[&BASE[..], &[soon, set]].concat());
-        let pages = u64::from(rig.drive.resolved().logical_pages);
-        let collects = |rig: &Rig| {
-            let service = rig.drive.flash().in_service(UnitId(0), rig.now());
-            (service.kind, service.cause) == (Some(OpKind::Read), Cause::Gc)
-        };
-        let mut n = 0;
-        while !collects(&rig) {
-            if rig.drive.unfinished() == 0 {
-                rig.write(ssdlab_base::rng::hash(1, 1, n) % pages);
-                n += 1;
-            }
-            let next = rig.drive.next_event().unwrap();
-            rig.drive.advance_once(next, &mut rig.done);
-        }
+        let (mut rig, [page, _]) = collecting(set);
         let came = rig.now();
-        let read = rig.read_for(2, ssdlab_base::rng::hash(1, 1, 0) % pages, 1);
+        let read = rig.read_for(2, page, 1);
         rig.finish();
         assert_eq!(rig.end_of(read), Some(came + most + ALL), "{set}");
         assert_eq!(reads_aside(&rig), u64::from(set.is_empty()));
     }
+}
+
+#[test]
+fn a_read_of_collection_takes_no_place_from_those_of_the_host() {
+    let (mut rig, [first, second]) = collecting("preempt = { esra = { most_aside = 1 } }");
+    let came = rig.now();
+    let low = rig.read_for(2, first, 1);
+    let high = rig.until(came + ONE + 1).read_for(0, second, 1);
+    rig.finish();
+    let ends = [high, low].map(|tag| rig.end_of(tag).unwrap() - came);
+    assert_eq!(ends, [2 * ONE + ALL, ONE + 2 * ALL]);
+    assert_eq!(reads_aside(&rig), 2);
 }
 
 #[test]
@@ -261,6 +280,48 @@ fn a_low_read_goes_on_between_high_ones() {
     }
     let low = rig.end_of(low).unwrap() - zero;
     assert!(low <= 4 * period, "{low}");
+}
+
+/// Which of so many high reads ends before the operation does that `low` offers, when all are there at once.
+fn passed_by(set: &str, high: u64, low: impl Fn(&mut Rig) -> u64) -> usize {
+    let (mut rig, _) = rig(&[set], 2);
+    let low = low(&mut rig);
+    let high: Vec<u64> = (0..high).map(|_| rig.read_for(0, 1, 1)).collect();
+    rig.finish();
+    let end = rig.end_of(low).unwrap();
+    high.iter().filter(|&&tag| rig.end_of(tag).unwrap() < end).count()
+}
+
+#[test]
+fn whoever_is_passed_has_a_turn_now_and_then() {
+    const TURNS: &str = "order = { priority = { most_passes = 10 } }";
+    const STRICT: &str = "order = { priority = { most_passes = 0 } }";
+    // Set aside after its first attempt, it has three to make: one a turn.
+    let begun = |rig: &mut Rig| {
+        let low = rig.read_for(2, 0, 1);
+        let now = rig.now();
+        rig.until(now + 1);
+        low
+    };
+    assert_eq!(passed_by(TURNS, 100, begun), 30);
+    let queued = |rig: &mut Rig| {
+        rig.read_for(0, 1, 1);
+        rig.read_for(2, 0, 1)
+    };
+    // The first turn is its first attempt.
+    assert_eq!(passed_by(TURNS, 100, queued), 40);
+    for waits in [&begun as &dyn Fn(&mut Rig) -> u64, &queued] {
+        assert_eq!(passed_by(STRICT, 100, waits), 100);
+        assert_eq!(passed_by("", 100, waits), 100);
+        assert!(passed_by("", 300, waits) < 300);
+    }
+    // A write begins after two, is interrupted, and goes on after two more.
+    let write = |rig: &mut Rig| {
+        rig.read_for(0, 1, 1);
+        rig.offer(Op::Write, 0, SPP, 2).unwrap()
+    };
+    assert_eq!(passed_by(STRICT, 100, write), 100);
+    assert_eq!(passed_by("order = { priority = { most_passes = 2 } }", 100, write), 4);
 }
 
 #[test]

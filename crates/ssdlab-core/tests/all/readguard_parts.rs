@@ -3,6 +3,7 @@
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::audit::Pace;
+use ssdlab_core::policy::tend::Repairs;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{BlockId, Lpn};
 
@@ -113,6 +114,31 @@ fn the_quality_monitor_alone_repairs() {
     assert!(repairs.rounds == 1 && repairs.inversions > 20, "{repairs:?}");
     assert_eq!(rig.ops(OpKind::Program, Cause::Gc), 0);
     assert!(rig.ops(OpKind::Erase, Cause::Refresh) > 0);
+    // Like all that is counted, since the counts began; the margins stay.
+    rig.drive.reset_stats();
+    let since = rig.drive.repairs().unwrap();
+    assert_eq!(since, Repairs { margins: repairs.margins, ..Repairs::default() });
+}
+
+#[test]
+fn without_the_host_a_round_waits_for_what_the_last_one_wanted() {
+    // Some 40 blocks are moved, which takes longer than the time to the next round, of 60 ms.
+    let mut rig = rig(&[
+        FULL,
+        POOLS,
+        "belief.retries = \"known\"",
+        "tend.inversions = { interval = \"1min\", margin = 0, monitor = false }",
+        "flash.time_scale = 1000",
+        "timing.program = [\"3ms\", \"3ms\", \"3ms\"]",
+    ]);
+    let rounds = |rig: &Rig| rig.drive.repairs().unwrap().rounds;
+    rig.until(60_000_000).finish();
+    assert_eq!(rounds(&rig), 1);
+    let ended = rig.now();
+    assert!(ended > 4 * 60_000_000, "{ended}");
+    // One that has come due meanwhile is held when time goes on, and not one for each that was missed.
+    rig.until(ended + 1).finish();
+    assert_eq!(rounds(&rig), 2);
 }
 
 #[test]

@@ -90,12 +90,18 @@ fn the_gate_of_a_reset_is_tight() {
 }
 
 #[test]
-fn every_retry_is_sensed_shorter_by_a_share() {
-    let set = "flash.retries.pipelined.shorter = 0.2";
+fn the_last_retry_or_every_one_is_sensed_shorter_by_a_share() {
+    let last = "flash.retries.pipelined.shorter = 0.2";
+    let every = "flash.retries.pipelined = { shorter = 0.2, shorter_on = \"every\" }";
     let (out, shorter) = (BUS + 10 * US, READ * 4 / 5);
-    assert_eq!(ends(900, 10, &[set])[0], READ + out + 3 * shorter + out);
-    assert_eq!(ends(150, 10, &[set])[0], READ + out + shorter + out);
-    assert_eq!(ends(50, 10, &[set])[0], READ + out);
+    assert_eq!(ends(350, 10, &[last])[0], READ + out + 2 * READ + shorter + out);
+    assert_eq!(ends(350, 10, &[every])[0], READ + out + 3 * shorter + out);
+    // None of them decodes.
+    assert_eq!(ends(900, 10, &[last])[0], READ + out + 3 * READ + out);
+    for set in [last, every] {
+        assert_eq!(ends(150, 10, &[set])[0], READ + out + shorter + out);
+        assert_eq!(ends(50, 10, &[set])[0], READ + out);
+    }
 }
 
 #[test]

@@ -150,6 +150,15 @@ pub(crate) const AHEAD: &[&str] = &[
     "physics=retries",
     "flash.retries=pipelined",
 ];
+/// As those, each in less time where it decodes.
+pub(crate) const SHORTER: &[&str] = &[
+    "start.age_max=90d",
+    "start.pe_cycles=3000",
+    "start.dwell=1d",
+    "physics=retries",
+    "flash.retries=pipelined",
+    "flash.retries.pipelined.shorter=0.25",
+];
 pub(crate) const ESRA: &[&str] = &["preempt=esra"];
 /// Reads that often fail, of one of two queues, and moves that they wait for.
 pub(crate) const PASSING: &[&str] = &[

@@ -1,12 +1,11 @@
-"""ReadGuard's figures; those of its chips and predictor are drawn by ``ssdlab fit``."""
+"""ReadGuard's figures of drives; those of chips and predictor are in :mod:`.readguard_chips`."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import accumulate
 from statistics import fmean
 
+from ssdlab.claims.pictures import readguard_chips  # noqa: F401  it adds its pictures
 from ssdlab.claims.readguard import (
     BASE,
     BASE_PLUS,
@@ -27,8 +26,9 @@ from ssdlab.claims.readguard import (
     tails,
     waits,
 )
-from ssdlab.claims.rules import QUANTILES, Rows, picture
+from ssdlab.claims.rules import Rows, picture
 from ssdlab.claims.runs import Runs
+from ssdlab.claims.sums import quantiles
 from ssdlab.results import Result
 
 _APPS = ("high", "mid", "low")
@@ -79,19 +79,13 @@ def fig_5(runs: Runs) -> Rows:
 
 
 def _spread(runs: Runs, scheme: str) -> Rows:
-    """Return where :data:`QUANTILES` of each application's retries lie, by load."""
+    """Return where the quantiles of each application's retries lie, by load."""
     return [
         (load, app, at)
         for load in runs.names(2)
         for app, queue in zip(_APPS, runs[scheme, OLD, load].queues, strict=True)
         for at in quantiles(queue.read_retries)
     ]
-
-
-def quantiles(counts: Sequence[int]) -> list[float]:
-    """Return where in a histogram, of so many at 0, 1 and so on, each quantile lies."""
-    upto = list(accumulate(counts))
-    return [float(bisect_left(upto, share * upto[-1])) for share in QUANTILES]
 
 
 @picture(

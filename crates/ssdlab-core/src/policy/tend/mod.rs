@@ -62,9 +62,9 @@ pub enum Trigger {
     LacksRoom,
 }
 
-/// Free blocks of a plane without which wear levelling begins nothing: one for what it moves and one for the
-/// host. Collection goes first then.
-pub const LEVELLING_FREE_LEAST: u32 = 2;
+/// Free blocks of a plane without which wear levelling and repairs begin nothing: one for what they move and one
+/// for the host. Collection goes first then.
+pub const MOVES_FREE_LEAST: u32 = 2;
 
 /// Something to be done on a plane: a block's valid pages are moved, then it is erased.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -234,10 +234,13 @@ pub trait TendPolicy {
         false
     }
 
-    /// What it has repaired, if that is its business.
+    /// What it has repaired since the counts began, if that is its business.
     fn repairs(&self) -> Option<Repairs> {
         None
     }
+
+    /// What it counts for results begins anew.
+    fn reset_counts(&mut self) {}
 
     /// Bits that a controller needs for what it keeps, by structure, where so many blocks are set
     /// apart.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Job, LEVELLING_FREE_LEAST, TendPolicy, TendView, Trigger};
+use super::{Job, MOVES_FREE_LEAST, TendPolicy, TendView, Trigger};
 use crate::account::Cause;
 use crate::ftl::{BlockState, Stream};
 use crate::policy::{Answer, Setup};
@@ -44,7 +44,7 @@ impl TendPolicy for StaticWear {
     }
 
     fn job(&mut self, trigger: Trigger, view: &TendView) -> Option<Job> {
-        if trigger != Trigger::JobEnded || view.free_blocks < LEVELLING_FREE_LEAST {
+        if trigger != Trigger::JobEnded || view.free_blocks < MOVES_FREE_LEAST {
             return None;
         }
         let usable = |at: &usize| view.pool.state[*at] != BlockState::Bad;

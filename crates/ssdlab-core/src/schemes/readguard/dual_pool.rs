@@ -9,7 +9,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
 use crate::ftl::{BlockState, BlockTable, Stream};
-use crate::policy::tend::{DriveView, EndedJob, Job, LEVELLING_FREE_LEAST, TendPolicy};
+use crate::policy::tend::{DriveView, EndedJob, Job, MOVES_FREE_LEAST, TendPolicy};
 use crate::policy::{Answer, Setup};
 
 /// Settings of `dual_pool`.
@@ -159,7 +159,7 @@ impl DualPool {
         let (across, own) = (self.across, blocks.class(freed));
         let counts = |block: &BlockId| across || blocks.class(*block) == own;
         let wear = |block: &BlockId| blocks.erases(*block);
-        if free(blocks, plane).count() < LEVELLING_FREE_LEAST as usize {
+        if free(blocks, plane).count() < MOVES_FREE_LEAST as usize {
             return None;
         }
         let worn = free(blocks, plane).filter(counts).max_by_key(wear)?;

@@ -28,8 +28,8 @@ pub struct EsraConfig {
     /// there. Source: ReadGuard, section 5.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<bool>,
-    /// Reads that an array unit sets aside at most, those that its planes do together counted as one; only
-    /// with `reads`. Default: 2. Source: ReadGuard, section 5.4 (one for each of two lower priorities).
+    /// Reads of the host that an array unit sets aside at most, those that its planes do together counted as
+    /// one; those of collection leave them their places. Only with `reads`. Default: 2. Source: ReadGuard, section 5.4 (one for each of two lower priorities).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub most_aside: Option<u8>,

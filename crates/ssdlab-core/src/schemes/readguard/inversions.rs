@@ -184,4 +184,9 @@ impl TendPolicy for Inversions {
     fn repairs(&self) -> Option<Repairs> {
         Some(self.repairs.clone())
     }
+
+    fn reset_counts(&mut self) {
+        let margins = std::mem::take(&mut self.repairs.margins);
+        self.repairs = Repairs { margins, ..Repairs::default() };
+    }
 }
