@@ -62,11 +62,14 @@ def _boxes(frame: Picture, rows: Rows) -> Figure:
         tooltip=[alt.Tooltip("x:N", title="of"), alt.Tooltip("series:N"), told],
     )
     axis = alt.Axis(title=frame.y, tickCount=6, format=frame.number)
-    middle = boxes.mark_tick(size=_BOX, thickness=2).encode(y="at2:Q", color=alt.value("white"))
+    middle = boxes.mark_tick(size=_BOX, thickness=2).encode(y="at2:Q")
+    has_inside = alt.datum.at1 < alt.datum.at3
     layers = [
         boxes.mark_rule().encode(y=alt.Y("at0:Q", axis=axis), y2="at4:Q"),
-        boxes.mark_bar(size=_BOX).encode(y="at1:Q", y2="at3:Q"),
+        # A box whose borders are one is a line.
         middle,
+        boxes.mark_bar(size=_BOX).encode(y="at1:Q", y2="at3:Q"),
+        middle.transform_filter(has_inside).encode(color=alt.value("white")),
     ]
     chart = alt.LayerChart(layer=layers, data=table(data))
     return _figure(frame, chart, series, tones)

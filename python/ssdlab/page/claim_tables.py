@@ -32,9 +32,13 @@ def _known(ledger: Ledger, title: str, rows: list[Row]) -> Iterator[Table]:
         yield Table(f"{title}: as read", ("claim", "how"), _plain(read), frozenset({1}))
     failed = [row for row in rows if row.failed]
     why = [[row.claim.id, words.tried(ledger, row), row.claim.settle] for row in failed]
+    columns = ["claim", "what was tried", "what would settle it"]
+    if not any(told for _, told, _ in why):
+        why = [[name, settle] for name, _, settle in why]
+        del columns[1]
     if why:
-        columns = ("claim", "what was tried", "what would settle it")
-        yield Table(f"{title}: what did not reproduce", columns, _plain(why), frozenset({1, 2}))
+        known = frozenset(range(1, len(columns)))
+        yield Table(f"{title}: what did not reproduce", columns, _plain(why), known)
     for row in rows:
         for swept in row.swept:
             heads, *lines = _plain(list(words.sweep(row, swept)))
