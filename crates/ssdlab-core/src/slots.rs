@@ -270,234 +270,89 @@ tenders! { $ each_tender
     inversions => Inversions off,
 }
 
-impl OrderPolicy for Order {
-    #[inline]
-    fn rank(&mut self, view: &OrderView) -> u8 {
-        each_order!(self, policy => policy.rank(view))
-    }
-
-    fn holds(&self) -> bool {
-        each_order!(self, policy => policy.holds())
-    }
-
-    fn window(&self) -> usize {
-        each_order!(self, policy => policy.window())
-    }
-
-    fn estimate(&mut self, view: &HoldView, kind: OpKind, leg: &Leg) -> u64 {
-        each_order!(self, policy => policy.estimate(view, kind, leg))
-    }
-
-    fn goes_at_once(&mut self, view: &HoldView, group: GroupId) -> bool {
-        each_order!(self, policy => policy.goes_at_once(view, group))
-    }
-
-    fn next(&mut self, view: &HoldView, plane: PlaneId) -> Option<Next> {
-        each_order!(self, policy => policy.next(view, plane))
-    }
-
-    fn leaves(&mut self, view: &HoldView, going: &Going, classes: &mut Vec<Option<u8>>) {
-        each_order!(self, policy => policy.leaves(view, going, classes));
-    }
-
-    fn given(&mut self, plane: PlaneId, class: u8, arrival: u64) {
-        each_order!(self, policy => policy.given(plane, class, arrival));
-    }
-
-    fn goes_elsewhere(&mut self, from: PlaneId, to: PlaneId, arrival: u64) {
-        each_order!(self, policy => policy.goes_elsewhere(from, to, arrival));
-    }
-
-    fn is_overdue(&mut self, view: &HoldView, plane: PlaneId) -> bool {
-        each_order!(self, policy => policy.is_overdue(view, plane))
-    }
-
-    fn steps(&mut self) -> u64 {
-        each_order!(self, policy => policy.steps())
-    }
-
-    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
-        each_order!(self, policy => policy.metadata_bits())
-    }
+/// Passes every question of a slot on to whichever answer was chosen.
+macro_rules! asks {
+    ($each:ident, $Policy:ident for $Answer:ident {
+        $($(#[$hint:meta])? fn $name:ident($me:ident: $Me:ty $(, $given:ident: $Given:ty)*) $(-> $Said:ty)?;)+
+    }) => {
+        impl $Policy for $Answer {
+            $($(#[$hint])? fn $name($me: $Me $(, $given: $Given)*) $(-> $Said)? {
+                $each!($me, policy => policy.$name($($given),*))
+            })+
+        }
+    };
 }
 
-impl PlacePolicy for Place {
-    #[inline]
-    fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
-        each_place!(self, policy => policy.wish(view, wish))
-    }
+asks! { each_order, OrderPolicy for Order {
+    #[inline] fn rank(self: &mut Self, view: &OrderView) -> u8;
+    fn holds(self: &Self) -> bool;
+    fn window(self: &Self) -> usize;
+    fn estimate(self: &mut Self, view: &HoldView, kind: OpKind, leg: &Leg) -> u64;
+    fn goes_at_once(self: &mut Self, view: &HoldView, group: GroupId) -> bool;
+    fn next(self: &mut Self, view: &HoldView, plane: PlaneId) -> Option<Next>;
+    fn leaves(self: &mut Self, view: &HoldView, going: &Going, classes: &mut Vec<Option<u8>>);
+    fn given(self: &mut Self, plane: PlaneId, class: u8, arrival: u64);
+    fn goes_elsewhere(self: &mut Self, from: PlaneId, to: PlaneId, arrival: u64);
+    fn is_overdue(self: &mut Self, view: &HoldView, plane: PlaneId) -> bool;
+    fn steps(self: &mut Self) -> u64;
+    fn metadata_bits(self: &Self) -> Vec<(&'static str, u64)>;
+} }
 
-    fn types(&self) -> Typed {
-        each_place!(self, policy => policy.types())
-    }
+asks! { each_place, PlacePolicy for Place {
+    #[inline] fn wish(self: &mut Self, view: &PlaceView, wish: &mut Wish);
+    fn types(self: &Self) -> Typed;
+    #[inline] fn page(self: &mut Self, lpn: Lpn, wish: &mut Wish);
+    fn wants_heat(self: &Self) -> bool;
+    fn know(self: &mut Self, heat: &Heat);
+    fn heeds_hints(self: &Self) -> bool;
+} }
 
-    #[inline]
-    fn page(&mut self, lpn: Lpn, wish: &mut Wish) {
-        each_place!(self, policy => policy.page(lpn, wish))
-    }
+asks! { each_program, ProgramPolicy for Program {
+    #[inline] fn wish(self: &mut Self, view: &ProgramView, wish: &mut Wish);
+} }
 
-    fn wants_heat(&self) -> bool {
-        each_place!(self, policy => policy.wants_heat())
-    }
+asks! { each_read, ReadPolicy for Read {
+    #[inline] fn start(self: &mut Self, view: &ReadView) -> u8;
+    fn climb(self: &mut Self, view: &ReadView, failed: u8) -> u8;
+    fn by_one(self: &Self) -> bool;
+    fn learns(self: &Self) -> bool;
+    fn decoded(self: &mut Self, view: &ReadView, rung: u8, first_try: bool);
+    fn written(self: &mut Self, lpn: Lpn);
+    fn erased(self: &mut Self, block: BlockId);
+    fn metadata_bits(self: &Self) -> Vec<(&'static str, u64)>;
+} }
 
-    fn know(&mut self, heat: &Heat) {
-        each_place!(self, policy => policy.know(heat))
-    }
+asks! { each_preempt, PreemptPolicy for Preempt {
+    #[inline] fn verdict(self: &mut Self, view: &PreemptView) -> Verdict;
+    fn lets_pass(self: &mut Self, view: &ReadsView) -> bool;
+    fn most_reads(self: &Self) -> u8;
+} }
 
-    fn heeds_hints(&self) -> bool {
-        each_place!(self, policy => policy.heeds_hints())
-    }
-}
+asks! { each_evict, EvictPolicy for Evict {
+    fn insert(self: &mut Self, view: &UseView);
+    fn touch(self: &mut Self, view: &UseView);
+    fn remove(self: &mut Self, slot: u32);
+    fn flushed(self: &mut Self);
+    fn victim(self: &mut Self) -> Option<u32>;
+} }
 
-impl ProgramPolicy for Program {
-    #[inline]
-    fn wish(&mut self, view: &ProgramView, wish: &mut Wish) {
-        each_program!(self, policy => policy.wish(view, wish))
-    }
-}
-
-impl ReadPolicy for Read {
-    #[inline]
-    fn start(&mut self, view: &ReadView) -> u8 {
-        each_read!(self, policy => policy.start(view))
-    }
-
-    fn climb(&mut self, view: &ReadView, failed: u8) -> u8 {
-        each_read!(self, policy => policy.climb(view, failed))
-    }
-
-    fn by_one(&self) -> bool {
-        each_read!(self, policy => policy.by_one())
-    }
-
-    fn learns(&self) -> bool {
-        each_read!(self, policy => policy.learns())
-    }
-
-    fn decoded(&mut self, view: &ReadView, rung: u8, first_try: bool) {
-        each_read!(self, policy => policy.decoded(view, rung, first_try));
-    }
-
-    fn written(&mut self, lpn: Lpn) {
-        each_read!(self, policy => policy.written(lpn));
-    }
-
-    fn erased(&mut self, block: BlockId) {
-        each_read!(self, policy => policy.erased(block));
-    }
-
-    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
-        each_read!(self, policy => policy.metadata_bits())
-    }
-}
-
-impl PreemptPolicy for Preempt {
-    #[inline]
-    fn verdict(&mut self, view: &PreemptView) -> Verdict {
-        each_preempt!(self, policy => policy.verdict(view))
-    }
-
-    fn lets_pass(&mut self, view: &ReadsView) -> bool {
-        each_preempt!(self, policy => policy.lets_pass(view))
-    }
-
-    fn most_reads(&self) -> u8 {
-        each_preempt!(self, policy => policy.most_reads())
-    }
-}
-
-impl EvictPolicy for Evict {
-    fn insert(&mut self, view: &UseView) {
-        each_evict!(self, policy => policy.insert(view))
-    }
-
-    fn touch(&mut self, view: &UseView) {
-        each_evict!(self, policy => policy.touch(view))
-    }
-
-    fn remove(&mut self, slot: u32) {
-        each_evict!(self, policy => policy.remove(slot))
-    }
-
-    fn flushed(&mut self) {
-        each_evict!(self, policy => policy.flushed())
-    }
-
-    fn victim(&mut self) -> Option<u32> {
-        each_evict!(self, policy => policy.victim())
-    }
-}
-
-impl TendPolicy for Tend {
-    fn content_with(&self) -> u32 {
-        each_tender!(self, policy => policy.content_with())
-    }
-
-    fn job(&mut self, trigger: Trigger, view: &TendView) -> Option<Job> {
-        each_tender!(self, policy => policy.job(trigger, view))
-    }
-
-    fn urgent_below(&self) -> u32 {
-        each_tender!(self, policy => policy.urgent_below())
-    }
-
-    fn counts_pages(&self) -> bool {
-        each_tender!(self, policy => policy.counts_pages())
-    }
-
-    fn counts_reads(&self) -> u8 {
-        each_tender!(self, policy => policy.counts_reads())
-    }
-
-    fn page_read(&mut self, read: &PageRead) -> Option<u8> {
-        each_tender!(self, policy => policy.page_read(read))
-    }
-
-    fn lacks_room(&mut self, plane: PlaneId, class: u8) {
-        each_tender!(self, policy => policy.lacks_room(plane, class))
-    }
-
-    fn minds_all(&self) -> bool {
-        each_tender!(self, policy => policy.minds_all())
-    }
-
-    fn job_anywhere(&mut self, view: &DriveView) -> Option<Job> {
-        each_tender!(self, policy => policy.job_anywhere(view))
-    }
-
-    fn interval(&self) -> Option<Nanos> {
-        each_tender!(self, policy => policy.interval())
-    }
-
-    fn round(&mut self, full: &[Graded], jobs: &mut Vec<Job>) {
-        each_tender!(self, policy => policy.round(full, jobs))
-    }
-
-    fn may_begin(&mut self, pages: u32) -> bool {
-        each_tender!(self, policy => policy.may_begin(pages))
-    }
-
-    fn round_left_out(&mut self) {
-        each_tender!(self, policy => policy.round_left_out())
-    }
-
-    fn ended(&mut self, ended: &EndedJob) {
-        each_tender!(self, policy => policy.ended(ended))
-    }
-
-    fn levels_across(&self) -> bool {
-        each_tender!(self, policy => policy.levels_across())
-    }
-
-    fn repairs(&self) -> Option<Repairs> {
-        each_tender!(self, policy => policy.repairs())
-    }
-
-    fn reset_counts(&mut self) {
-        each_tender!(self, policy => policy.reset_counts());
-    }
-
-    fn metadata_bits(&self, apart: u64) -> Vec<(&'static str, u64)> {
-        each_tender!(self, policy => policy.metadata_bits(apart))
-    }
-}
+asks! { each_tender, TendPolicy for Tend {
+    fn content_with(self: &Self) -> u32;
+    fn job(self: &mut Self, trigger: Trigger, view: &TendView) -> Option<Job>;
+    fn urgent_below(self: &Self) -> u32;
+    fn counts_pages(self: &Self) -> bool;
+    fn counts_reads(self: &Self) -> u8;
+    fn page_read(self: &mut Self, read: &PageRead) -> Option<u8>;
+    fn lacks_room(self: &mut Self, plane: PlaneId, class: u8);
+    fn minds_all(self: &Self) -> bool;
+    fn job_anywhere(self: &mut Self, view: &DriveView) -> Option<Job>;
+    fn interval(self: &Self) -> Option<Nanos>;
+    fn round(self: &mut Self, full: &[Graded], jobs: &mut Vec<Job>);
+    fn may_begin(self: &mut Self, pages: u32) -> bool;
+    fn round_left_out(self: &mut Self);
+    fn ended(self: &mut Self, ended: &EndedJob);
+    fn levels_across(self: &Self) -> bool;
+    fn repairs(self: &Self) -> Option<Repairs>;
+    fn reset_counts(self: &mut Self);
+    fn metadata_bits(self: &Self, apart: u64) -> Vec<(&'static str, u64)>;
+} }
