@@ -160,10 +160,10 @@ def signed(value: float) -> str:
 def by_workload(study: Study) -> list[str]:
     """Return reads of every scheme, workload by workload (V1 to V4)."""
     drives = {
-        "ideal-reads": Drive("ideal-reads"),
+        "pv-ideal": Drive("pv-ideal"),
         "ideal-wear": Drive("ideal-wear"),
         "ideal-wear, touched": Drive("ideal-wear", (TOUCHED,)),
-        **{name: Drive(name) for name in ("wear-errors", "wear-health", *GROUPS)},
+        **{name: Drive(name) for name in ("pv-wear-levelling", "health-binning", *GROUPS)},
     }
     base, *others = study.of("by workload", [Drive(BASE), *drives.values()])
     rows = []
@@ -222,24 +222,24 @@ def where_reads_start(study: Study) -> list[str]:
         best, worst = percent(shots[0], average), percent(shots[-1], average)
         study.found.setdefault("singles", shots)
         known = "read=known_level" in of_scheme
-        drives = [Drive(BASE, of_base), Drive("groups-3", of_scheme)]
-        drives += [Drive("wear-errors", of_scheme)]
+        drives = [Drive(BASE, of_base), Drive("pv-read", of_scheme)]
+        drives += [Drive("pv-wear-levelling", of_scheme)]
         if not known:
-            drives += [Drive("ideal-reads", of_scheme), Drive("ideal-wear", (TOUCHED, *of_scheme))]
+            drives += [Drive("pv-ideal", of_scheme), Drive("ideal-wear", (TOUCHED, *of_scheme))]
         base, *others = study.of(name, drives)
         gains = [signed(gain(of, base)) for of in others] + ["–"] * (2 * known)
         single = f"{shots[0]:.0f} / {average:.0f} / {shots[-1]:.0f}"
         rows.append(
             [name, f"{mean(base, read_us):.0f} µs", *gains, single, signed(best), signed(worst)]
         )
-    heads = ["a read starts", BASE, "groups-3", "wear-errors", "ideal-reads"]
+    heads = ["a read starts", BASE, "pv-read", "pv-wear-levelling", "pv-ideal"]
     heads += ["ideal-wear, touched", "alone: best / mean / worst, µs", "best", "worst"]
     return grid(heads, rows)
 
 
 def of_setting(study: Study, key: str, values: Sequence[object]) -> list[str]:
-    """Return reads and moves of groups-3 with a setting (V5, V6, V9)."""
-    drives = [Drive("groups-3", (f"{key}={value}",)) for value in values]
+    """Return reads and moves of pv-read with a setting (V5, V6, V9)."""
+    drives = [Drive("pv-read", (f"{key}={value}",)) for value in values]
     base, *others = study.of(key, [Drive(BASE), *drives])
     rows = []
     for value, of in zip(values, others, strict=True):
@@ -284,8 +284,8 @@ def life_stages(study: Study) -> list[str]:
         for middle, sigma in [*STAGES, *WIDTHS]:
             drawn = f"{{gaussian={{mean={middle},sigma={sigma},bound=8}}}}"
             settings = (f"physics.levels.base={drawn}", f"physics.levels.capability={capability}")
-            drives = [Drive(BASE, settings), Drive("groups-3", settings)]
-            drives += [Drive("groups-3", (*settings, RANKS))]
+            drives = [Drive(BASE, settings), Drive("pv-read", settings)]
+            drives += [Drive("pv-read", (*settings, RANKS))]
             base, fixed, rank = study.of(f"{capability} {middle} {sigma}", drives)
             gains = gain(fixed, base), gain(rank, base)
             ceiling = ceiling_of(study, base)
@@ -307,7 +307,7 @@ def of_map_cache(study: Study) -> list[str]:
     for share in HELD:
         settings = (f"ftl.map_cache.share={share}",)
         base, three = study.of(
-            f"map cache {share}", [Drive(BASE, settings), Drive("groups-3", settings)]
+            f"map cache {share}", [Drive(BASE, settings), Drive("pv-read", settings)]
         )
         hits = []
         for of in (base, three):
@@ -317,7 +317,7 @@ def of_map_cache(study: Study) -> list[str]:
         cells = [hits[0], f"{mean(base, read_us):.0f} µs", signed(one)]
         cells += [f"{mean(three, moved_in):.2f} %", f"{mean(three, moved_out):.2f} %"]
         rows.append([share.replace("%", " %"), *cells])
-    return grid(["held", "hits", BASE, "groups-3", "moved in", "moved out"], rows)
+    return grid(["held", "hits", BASE, "pv-read", "moved in", "moved out"], rows)
 
 
 def life_of(result: ssdlab.Result) -> list[tuple[float, float]]:
@@ -335,13 +335,13 @@ def lifetime(study: Study) -> list[str]:
     """Return how much can be written until blocks are worn out (V7)."""
     kinds = {
         BASE: Drive(BASE),
-        "wear-errors": Drive("wear-errors"),
-        "wear-health": Drive("wear-health"),
-        "groups-3": Drive("groups-3"),
+        "pv-wear-levelling": Drive("pv-wear-levelling"),
+        "health-binning": Drive("health-binning"),
+        "pv-read": Drive("pv-read"),
     }
     for apart in ("5%", "10%"):
         settings = ("ftl.opens=fewest_errors", f"belief.grade.measured.apart={apart}")
-        kinds[f"groups-3 in wear-errors, {apart.replace('%', ' %')}"] = Drive("groups-3", settings)
+        kinds[f"pv-read in pv-wear-levelling, {apart.replace('%', ' %')}"] = Drive("pv-read", settings)
     keys = [(workload, name) for workload in LIVES for name in kinds]
     plans = [
         study.life(
@@ -353,7 +353,7 @@ def lifetime(study: Study) -> list[str]:
     results = dict(zip(keys, study.kept.compare(plans, "lifetime"), strict=True))
     rows = []
     for (workload, name), result in results.items():
-        own, of_errors = life_of(result), life_of(results[workload, "wear-errors"])
+        own, of_errors = life_of(result), life_of(results[workload, "pv-wear-levelling"])
         cells = []
         for (written, cycles), (other, _) in zip(own, of_errors, strict=True):
             cells.append(f"{written / 1e12:.3f} TB ({change(written, other, 1)}), {cycles:,.0f}")
@@ -452,7 +452,7 @@ def by_read_count(study: Study) -> list[str]:
 
 def memory(study: Study) -> list[str]:
     """Return what the controller of three groups holds (V13)."""
-    result = study.of("memory", [Drive("groups-3")])[0][0]
+    result = study.of("memory", [Drive("pv-read")])[0][0]
     rows = [[name, f"{size / KIB:,.0f} KiB"] for name, size in result.metadata_bytes.items()]
     return grid(["held", "memory"], rows)
 

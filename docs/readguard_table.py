@@ -37,7 +37,7 @@ STAGES = {
     "old": "readguard-tlc-2t-old",
 }
 SIZES = {
-    "0.5 TB": "readguard-tlc-0.5t",
+    "500 GB": "readguard-tlc-500g",
     "1 TB": "readguard-tlc-1t",
     "2 TB": "readguard-tlc-2t",
     "4 TB": "readguard-tlc-4t",

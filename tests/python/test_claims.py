@@ -264,7 +264,7 @@ def test_a_mix_is_of_real_traces_if_all_are_there(tmp_path: Path) -> None:
         for name in names:
             (tmp_path / name).write_bytes(OFFICE.read_bytes())
         return Scope(traces=traces_in(tmp_path).traces).plan(
-            "readguard-tlc-0.5t", "readguard/baseline", "readguard/mix-a", limit=300
+            "readguard-tlc-500g", "readguard/baseline", "readguard/mix-a", limit=300
         )
 
     assert planned("ali2.csv.xz", "284.csv.xz", "ali284.csv.xz").workload == "readguard/mix-a"

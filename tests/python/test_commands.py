@@ -25,9 +25,9 @@ DEVICES = [
     "readguard-tlc-2t",
     "readguard-tlc-2t-young",
     "readguard-tlc-2t-old",
-    "readguard-tlc-0.5t",
-    "readguard-tlc-0.5t-young",
-    "readguard-tlc-0.5t-old",
+    "readguard-tlc-500g",
+    "readguard-tlc-500g-young",
+    "readguard-tlc-500g-old",
     "readguard-tlc-1t",
     "readguard-tlc-1t-young",
     "readguard-tlc-1t-old",
@@ -86,6 +86,26 @@ def test_validate_shows_every_value_and_its_origin(ssdlab: Ssdlab, tmp_path: Pat
     assert 'order = "fifo"  # --set order=fifo' in lines
     assert any(line.startswith('timing.program = "750us"  # preset ') for line in lines)
     assert any(line.endswith("# built-in default") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("stage", "preset"),
+    [("young", "readguard-tlc-500g-young"), ("adult", "readguard-tlc-500g")],
+)
+def test_a_stage_names_a_sister(ssdlab: Ssdlab, stage: str, preset: str) -> None:
+    staged = ssdlab("config", "validate", "--device", "readguard-tlc-500g", "--stage", stage)
+    assert (staged.code, staged.err) == (0, "")
+    assert staged.out == ssdlab("config", "validate", "--device", preset).out
+    assert staged.out.startswith(f"valid: {preset}, conventional")
+
+
+def test_a_comparison_has_every_device_at_every_stage(ssdlab: Ssdlab) -> None:
+    devices = ("readguard-tlc-500g", "readguard-tlc-1t")
+    options = ("--device", ",".join(devices), "--stage", "old,adult", "--workload", "random")
+    compared = ssdlab("compare", *options, "--limit", 10, "--json", "-").json()
+    expected = [f"{device}{suffix}" for device in devices for suffix in ("-old", "")]
+    assert [run["device"] for run in compared["results"]] == expected
+    assert [run["label"] for run in compared["results"]] == expected
 
 
 def test_the_config_as_toml_gives_the_same_config(ssdlab: Ssdlab, tmp_path: Path) -> None:

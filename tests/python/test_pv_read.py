@@ -42,11 +42,11 @@ def test_a_drive_too_small_to_set_blocks_apart_says_so() -> None:
     assert found.moves is not None
     assert found.moves.hot_in == 0
     assert any(remark.startswith("no block is set apart") for remark in found.remarks)
-    assert not any("set apart" in remark for remark in run("groups-3").remarks)
+    assert not any("set apart" in remark for remark in run("pv-read").remarks)
 
 
 def test_the_metadata_of_the_paper_is_counted() -> None:
-    found = run("groups-3").metadata_bytes
+    found = run("pv-read").metadata_bytes
     blocks = 128 * 2 * 4
     # Two bits a block, two a cached entry; eleven for each block that is set apart.
     assert found["block_groups"] == blocks * 2 / 8
@@ -58,7 +58,7 @@ def test_the_ideal_reads_almost_everything_at_the_first_level() -> None:
     # Less than the used blocks of the first class hold; a few of these need the second level.
     few: dict[str, object] = {"workload__footprint": "4MiB"}
     plain, ideal, wear = (
-        run(name, **few) for name in ["conventional", "ideal-reads", "ideal-wear"]
+        run(name, **few) for name in ["conventional", "pv-ideal", "ideal-wear"]
     )
 
     def at_first(result: ssdlab.Result) -> float:
@@ -71,7 +71,7 @@ def test_the_ideal_reads_almost_everything_at_the_first_level() -> None:
 
 def test_measured_wear_levelling_writes_to_the_better_blocks() -> None:
     plain = run("conventional")
-    for name in ["wear-errors", "wear-health"]:
+    for name in ["pv-wear-levelling", "health-binning"]:
         levelled = run(name)
         assert levelled.moves is None
         assert levelled.metadata_bytes["block_errors"] > 0
@@ -122,7 +122,7 @@ def test_lives_stand_side_by_side() -> None:
         ssdlab.Plan(
             device="pv-read-mlc-128g", scheme=scheme, set=WORN, limit=5_000, until_worn="5%"
         )
-        for scheme in ("conventional", "wear-errors")
+        for scheme in ("conventional", "pv-wear-levelling")
     ]
     found = ssdlab.compare(plans)
     lives = [one.life for one in found]

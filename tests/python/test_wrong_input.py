@@ -11,16 +11,18 @@ DEVICES = (
     "generic-mlc-512g, generic-tlc-2t, dlv-mlc-128g, pa-ssd-tlc-288g, pv-read-mlc-128g, "
     "hire-mlc-128g, "
     "readguard-tlc-2t, readguard-tlc-2t-young, readguard-tlc-2t-old, "
-    "readguard-tlc-0.5t, readguard-tlc-0.5t-young, readguard-tlc-0.5t-old, "
+    "readguard-tlc-500g, readguard-tlc-500g-young, readguard-tlc-500g-old, "
     "readguard-tlc-1t, readguard-tlc-1t-young, readguard-tlc-1t-old, "
     "readguard-tlc-4t, readguard-tlc-4t-young, readguard-tlc-4t-old, five-tlc-512g"
 )
+STAGED = "readguard-tlc-2t, readguard-tlc-500g, readguard-tlc-1t, readguard-tlc-4t"
 SCHEMES = (
     "conventional, dlv/baseline, dlv/woo, dlv/roo, dlv/dlv, dlv/pv-reorder, dlv/pv-allocation, "
-    "dlv/lv-ldpc, dlv/laldpc, pa-ssd/us, pa-ssd/lfs, pa-ssd/ubs, pa-ssd/hgs+us, pa-ssd/hgs+ubs, "
-    "pa-ssd/sbs+us, pa-ssd/sbs+ubs, pa-ssd/qds+us, pa-ssd/qds+ubs, pa-ssd/wbs+us, pa-ssd/wbs+ubs, "
-    "pv-read/groups-2, pv-read/groups-3, pv-read/groups-4, pv-read/groups-7, "
-    "pv-read/ideal-reads, pv-read/ideal-wear, pv-read/wear-errors, pv-read/wear-health, "
+    "dlv/lv-ldpc, dlv/laldpc, pa-ssd/us, pa-ssd/lfs, pa-ssd/ubs, "
+    "pa-ssd/hgs, pa-ssd/hgs+us, pa-ssd/hgs+ubs, pa-ssd/sbs, pa-ssd/sbs+us, pa-ssd/sbs+ubs, "
+    "pa-ssd/qds, pa-ssd/qds+us, pa-ssd/qds+ubs, pa-ssd/wbs, pa-ssd/wbs+us, pa-ssd/wbs+ubs, "
+    "pv-read/pv-unaware, pv-read/groups-2, pv-read/pv-read, pv-read/groups-4, pv-read/groups-7, "
+    "pv-read/pv-ideal, pv-read/ideal-wear, pv-read/pv-wear-levelling, pv-read/health-binning, "
     "readguard/baseline, readguard/rgftl, readguard/rgftl-, readguard/rgftl++, "
     "readguard/baseline+, readguard/rgftl+, readguard/nopftl, readguard/rorftl, "
     "hire/baseline, hire/hvc, hire/lvc, hire/hire, all-five"
@@ -68,6 +70,39 @@ ARGUMENTS = [
             '--device: not a device: got "generic-mlc-512", '
             f'expected {DEVICES} (did you mean "generic-mlc-512g"?)'
         ),
+    ),
+    (
+        "compare --device readguard-tlc-2t --stage young,ol",
+        (
+            '--stage: unknown stage: got "ol", '
+            'expected one of young, adult, old (did you mean "old"?)'
+        ),
+    ),
+    (
+        "run --device dlv-mlc-128g --stage old",
+        f"--stage: a stage of dlv-mlc-128g, which has none: expected one of {STAGED}",
+    ),
+    (
+        "physics readguard-tlc-2t-old --stage old",
+        (
+            "--stage: a stage of readguard-tlc-2t-old, which is at one: "
+            "expected --device readguard-tlc-2t"
+        ),
+    ),
+    (
+        "state save x.state --device readguard-tlc-2 --stage old",
+        (
+            '--device: not a device: got "readguard-tlc-2", '
+            f'expected {DEVICES} (did you mean "readguard-tlc-2t"?)'
+        ),
+    ),
+    (
+        "run --device readguard-tlc-2t --stage young,old",
+        "ssdlab run: got 2 configurations, expected one (use compare)",
+    ),
+    (
+        "config validate --device readguard-tlc-2t --stage young,old",
+        '--stage: unknown stage: got "young,old", expected one of young, adult, old',
     ),
     (
         "run --scheme convential",

@@ -63,7 +63,7 @@ fn how_much_of_what_is_read_is_written_can_be_set_of_a_twin() {
         set: set.iter().map(|one| (*one).to_owned()).collect(),
         ..plan(workload)
     };
-    let drive = "readguard-tlc-0.5t";
+    let drive = "readguard-tlc-500g";
     for (workload, device) in [("hm0", "dlv-mlc-128g"), ("mix-a", drive)] {
         let apart = run(of(workload, device, &["workload.overlap=0"])).unwrap();
         let as_is = run(of(workload, device, &[])).unwrap();

@@ -21,9 +21,9 @@ from ssdlab.results import MoveCounts, Result
 from ssdlab.truth import physics
 
 DEVICE = "pv-read-mlc-128g"
-BASE = "conventional"
-GROUPS = ("groups-2", "groups-3", "groups-4", "groups-7")
-THREE = "groups-3"
+BASE = "pv-unaware"
+GROUPS = ("groups-2", "pv-read", "groups-4", "groups-7")
+THREE = "pv-read"
 WORKLOADS = ("proj0", "hm0", "stg0", "wdev0", "rsrch0", "src20", "src12", "hm1")
 _QUICK = ("proj0", "hm0", "hm1")
 _CUT, _QUICK_CUT = None, 50_000
@@ -47,7 +47,7 @@ SELDOM, OFTEN = ("proj0", "stg0"), ("wdev0", "rsrch0")
 LIVES = ("hm0", "src12")
 LIFE = ("geometry.blocks=64", "flash.cycles_per_erase=50", "start.pe_cycles=1500")
 """A drive of 4 GiB, on which an erase counts for 50."""
-LEVELLED = "wear-errors"
+LEVELLED = "pv-wear-levelling"
 
 CODES: Mapping[str, Sequence[str]] = {
     "ldpc": (),
@@ -60,9 +60,9 @@ _COLUMNS = 'workload.trace.columns="time:end_ns:ns,op:op,offset:lba:sectors,size
 
 def plan_of(scope: Scope, scheme: str, workload: str, *settings: str) -> Plan:
     """Return a run of a scheme on a workload."""
-    name = scheme if scheme == BASE else f"pv-read/{scheme}"
     limit = scope.cut(_CUT, _QUICK_CUT)
-    return scope.plan(DEVICE, name, f"pv-read/{workload}", set=settings, limit=limit)
+    names = f"pv-read/{scheme}", f"pv-read/{workload}"
+    return scope.plan(DEVICE, *names, set=settings, limit=limit)
 
 
 def on_each(scope: Scope, scheme: str, *settings: str, name: str | None = None) -> Jobs:
@@ -85,7 +85,7 @@ def ideal_wear(scope: Scope) -> Jobs:
 
 def ideal_reads(scope: Scope) -> Jobs:
     """Return placement for reading that knows heat and blocks."""
-    return on_each(scope, "ideal-reads")
+    return on_each(scope, "pv-ideal")
 
 
 def three_groups(scope: Scope) -> Jobs:
@@ -298,7 +298,7 @@ def wear_levelling_alone(base: Runs, runs: Runs) -> list[float]:
 @claim("V2", unaware, ideal_reads)
 def ideal_placement(base: Runs, runs: Runs) -> list[float]:
     """Return how reads change if what is read often has the best blocks."""
-    return [gains(runs, base)["ideal-reads"]]
+    return [gains(runs, base)["pv-ideal"]]
 
 
 @claim("V3", unaware, three_groups)

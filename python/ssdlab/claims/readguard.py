@@ -2,7 +2,7 @@
 
 Runs are dear: most are the first two million requests of a mix, in which no round of the quality
 monitor comes. What needs its rounds takes long runs, of one seed. A quick ledger has two of the
-mixes on the sister of 0.5 TB, which is ready in a second, and no long runs.
+mixes on the sister of 500 GB, which is ready in a second, and no long runs.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ssdlab.results import Result
 
 CYCLES = {"young": 500, "adult": 1000, "old": 3000}
 STAGES = YOUNG, ADULT, OLD = tuple(CYCLES)
-SIZES = ("0.5t", "1t", "2t", "4t")
-_SIZE, _QUICK_SIZE = "2t", "0.5t"
-_QUICK_SIZES = ("0.5t", "1t")
+SIZES = ("500g", "1t", "2t", "4t")
+_SIZE, _QUICK_SIZE = "2t", "500g"
+_QUICK_SIZES = ("500g", "1t")
 
 BASE, RGFTL = "baseline", "rgftl"
 NO_PREEMPTION, LAST_SEEN = "rgftl-", "rgftl++"

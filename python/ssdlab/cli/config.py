@@ -26,14 +26,15 @@ def config() -> None:
 def validate(files: tuple[str, ...], **given: Any) -> None:
     """Check config FILEs, and what --set says, over a device and a scheme."""
     given["config"] = (*given["config"], *files)
-    toml, listing, digest = _native.effective(to_json(options.plan_of(given)))
+    plan = options.plan_of(given)
+    toml, listing, digest = _native.effective(to_json(plan))
     if given["toml"]:
         click.echo(toml.rstrip())
         return
     if given["show"]:
         click.echo(listing.rstrip())
         click.echo()
-    click.echo(f"valid: {given['device']}, {given['scheme']}, config {digest}")
+    click.echo(f"valid: {plan.device}, {plan.scheme}, config {digest}")
 
 
 @config.command()

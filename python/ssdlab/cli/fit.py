@@ -35,7 +35,8 @@ MADE = [
         metavar="NAME",
         help=f"Whose chips are made, if there is no CSV; {DEFAULT_DEVICE} if not given.",
     ),
-    *(option for option in options.DRIVE if option not in (options.DRIVE[0], options.DRIVE[3])),
+    options.STAGE,
+    *options.SETTINGS,
     _axis("chips", "Chips to fit, to validate, to simulate"),
     click.option("--blocks", type=Whole(1), help=f"Of each chip; {_PLAIN.blocks} if not given."),
     _axis("cycles", "P/E cycles"),
@@ -73,7 +74,8 @@ def fit_command(**given: Any) -> int:
     simulates the chips that were kept for that. docs/fit.md says what there is to see, and what
     a CSV has to hold.
     """
-    made = [name for name in (*_AXES, "blocks", "bake", "device") if given[name] is not None]
+    named_alone = (*_AXES, "blocks", "bake", "device", "stage")
+    made = [name for name in named_alone if given[name] is not None]
     made += [name for name in ("config", "set") if given[name]]
     if given["csv"] is not None and made:
         message = "a setting of chips that are made, beside a CSV: expected one or the other"
@@ -85,7 +87,7 @@ def fit_command(**given: Any) -> int:
     telling = Telling(given)
     correctable = _correctable(given["correctable"])
     options_of = {name: given[name] for name in ("samples", "config", "set", "seed")}
-    options_of["device"] = given["device"] or DEFAULT_DEVICE
+    options_of["device"] = options.one_device(given["device"] or DEFAULT_DEVICE, given["stage"])
     try:
         told = fit(given["csv"], asked=_asked(given), correctable=correctable, **options_of)
     except KeyboardInterrupt:

@@ -11,6 +11,7 @@ from ssdlab import _native
 from ssdlab.cli.lines import Number, Whole
 from ssdlab.errors import InputError
 from ssdlab.plans import COUNT_MOST, DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
+from ssdlab.stages import STAGES, at_stages
 from ssdlab.traces.mixing import App, by_priority, parse
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -18,14 +19,25 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _WORKLOADS = ", ".join(_native.workloads())
 _FORMATS = ", ".join(_native.formats())
 
-DRIVE = [
-    click.option(
-        "--device",
-        default=DEFAULT_DEVICE,
-        metavar="NAME",
-        show_default=True,
-        help="The drive (ssdlab preset list).",
-    ),
+DEVICE = click.option(
+    "--device",
+    default=DEFAULT_DEVICE,
+    metavar="NAME",
+    show_default=True,
+    help="The drive (ssdlab preset list).",
+)
+STAGE = click.option(
+    "--stage", metavar="|".join(STAGES), help="Its stage of life; its preset's if not given."
+)
+SCHEME = click.option(
+    "--scheme",
+    default=DEFAULT_SCHEME,
+    metavar="NAME",
+    show_default=True,
+    help="Its policies (ssdlab scheme list).",
+)
+
+SETTINGS = [
     click.option(
         "--config",
         multiple=True,
@@ -36,13 +48,6 @@ DRIVE = [
         "--set", multiple=True, metavar="KEY=VALUE", help="A setting, over all files; repeatable."
     ),
     click.option(
-        "--scheme",
-        default=DEFAULT_SCHEME,
-        metavar="NAME",
-        show_default=True,
-        help="Its policies (ssdlab scheme list).",
-    ),
-    click.option(
         "--seed",
         type=Whole(0),
         default=DEFAULT_SEED,
@@ -50,6 +55,10 @@ DRIVE = [
         help="The seed of all chance.",
     ),
 ]
+
+POLICED = [STAGE, SCHEME, *SETTINGS]
+"""What says how a drive is, but for which."""
+DRIVE = [DEVICE, *POLICED]
 
 APPS = [
     click.option(
@@ -186,7 +195,7 @@ def plan_of(options: dict[str, Any]) -> Plan:
     if options.get("app") and other:
         raise InputError.at("--app", f"applications beside {other}: expected one or the other")
     return Plan(
-        device=options["device"],
+        device=one_device(options["device"], options.get("stage")),
         scheme=options["scheme"],
         config=options["config"],
         set=options["set"],
@@ -195,6 +204,18 @@ def plan_of(options: dict[str, Any]) -> Plan:
         mix=_mix(options.get("mix", ()), options.get("app", ())),
         **given,
     )
+
+
+def devices(names: str, stages: str | None) -> list[str]:
+    """Return every device of ``--device A,B`` at every stage of ``--stage A,B``."""
+    listed_stages = [] if stages is None else listed("--stage", stages)
+    return at_stages(listed("--device", names), listed_stages)
+
+
+def one_device(name: str, stage: str | None) -> str:
+    """Return the device that ``--device`` and ``--stage`` name where they can name but one."""
+    (device,) = at_stages([name], [] if stage is None else [stage])
+    return device
 
 
 def _mix(mix: Sequence[str], apps: Sequence[str]) -> list[App]:

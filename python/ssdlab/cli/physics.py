@@ -13,7 +13,7 @@ from ssdlab.cli.outputs import Telling
 
 @click.command()
 @click.argument("device")
-@options.add(options.DRIVE[1:])
+@options.add(options.POLICED)
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
 @options.add(options.DRAWN)
 def physics(**given: Any) -> None:

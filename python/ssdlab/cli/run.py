@@ -35,16 +35,17 @@ def run(**given: Any) -> int:
 def compare(**given: Any) -> int:
     """Run several schemes or settings on one trace, side by side.
 
-    --device and --scheme take several names with commas between them, --trace may be given several
-    times, and --vary gives a setting several values; all combinations are run.
+    --device, --stage and --scheme take several names with commas between them, --trace may be given
+    several times, and --vary gives a setting several values; all combinations are run.
     """
     return _execute(_plans(given), given, report.of_comparison)
 
 
 def _plans(given: dict[str, Any]) -> list[Plan]:
+    devices = options.devices(given["device"], given["stage"])
     return sweep(
-        options.plan_of(given),
-        devices=options.listed("--device", given["device"]),
+        options.plan_of({**given, "device": devices[0], "stage": None}),
+        devices=devices,
         schemes=options.listed("--scheme", given["scheme"]),
         traces=given["trace"],
         vary=options.varied(given["vary"]),

@@ -91,11 +91,11 @@ pub const PRESETS: &[Entry] = presets![
         over "readguard-tlc-2t" with young!(),
     "readguard-tlc-2t-old": "the same, old (3000 P/E)"
         over "readguard-tlc-2t" with old!(),
-    "readguard-tlc-0.5t": "the same of 0.5 TB, adult"
+    "readguard-tlc-500g": "the same of 500 GB, adult"
         over "readguard-tlc-2t" with half_tb!(),
-    "readguard-tlc-0.5t-young": "the same of 0.5 TB, young"
+    "readguard-tlc-500g-young": "the same of 500 GB, young"
         over "readguard-tlc-2t" with concat!(half_tb!(), young!()),
-    "readguard-tlc-0.5t-old": "the same of 0.5 TB, old"
+    "readguard-tlc-500g-old": "the same of 500 GB, old"
         over "readguard-tlc-2t" with concat!(half_tb!(), old!()),
     "readguard-tlc-1t": "the same of 1 TB, adult"
         over "readguard-tlc-2t" with one_tb!(),
@@ -109,7 +109,7 @@ pub const PRESETS: &[Entry] = presets![
         over "readguard-tlc-2t" with concat!(four_tb!(), young!()),
     "readguard-tlc-4t-old": "the same of 4 TB, old"
         over "readguard-tlc-2t" with concat!(four_tb!(), old!()),
-    "five-tlc-512g": "a TLC drive for all five: ReadGuard's of 0.5 TB with page types, voltages and a buffer"
+    "five-tlc-512g": "a TLC drive for all five: ReadGuard's of 500 GB with page types, voltages and a buffer"
         over "readguard-tlc-2t" with include_str!("presets/five-tlc-512g.toml"),
 ];
 
@@ -150,26 +150,31 @@ pub const SCHEMES: &[Entry] = schemes![
     "pa-ssd/us": "each page type in turn" from "pa_ssd" { "relaxed", "us" },
     "pa-ssd/lfs": "always the lowest page type" from "pa_ssd" { "relaxed", "lfs" },
     "pa-ssd/ubs": "page types by what is free of each" from "pa_ssd" { "relaxed", "ubs" },
+    "pa-ssd/hgs": "the page type that the host hints at, else the conventional order" from "pa_ssd" { "relaxed", "hgs" },
     "pa-ssd/hgs+us": "the page type that the host hints at, else each in turn" from "pa_ssd" { "relaxed", "hgs_us" },
     "pa-ssd/hgs+ubs": "the page type that the host hints at, else by what is free" from "pa_ssd" { "relaxed", "hgs_ubs" },
+    "pa-ssd/sbs": "the lowest page type for small writes, else the conventional order" from "pa_ssd" { "relaxed", "sbs" },
     "pa-ssd/sbs+us": "the lowest page type for small writes, else each in turn" from "pa_ssd" { "relaxed", "sbs_us" },
     "pa-ssd/sbs+ubs": "the lowest page type for small writes, else by what is free" from "pa_ssd" { "relaxed", "sbs_ubs" },
+    "pa-ssd/qds": "the lowest page type while the queue is long, else the conventional order" from "pa_ssd" { "relaxed", "qds" },
     "pa-ssd/qds+us": "the lowest page type while the queue is long, else each in turn" from "pa_ssd" { "relaxed", "qds_us" },
     "pa-ssd/qds+ubs": "the lowest page type while the queue is long, else by what is free" from "pa_ssd" { "relaxed", "qds_ubs" },
+    "pa-ssd/wbs": "the lowest page type while the write buffer is full, else the conventional order" from "pa_ssd" { "relaxed", "wbs" },
     "pa-ssd/wbs+us": "the lowest page type while the write buffer is full, else each in turn" from "pa_ssd" { "relaxed", "wbs_us" },
     "pa-ssd/wbs+ubs": "the lowest page type while the write buffer is full, else by what is free" from "pa_ssd" { "relaxed", "wbs_ubs" },
+    "pv-read/pv-unaware": "PV-read's baseline: the device's physics, of which nothing is made",
     "pv-read/groups-2": "read-hot pages on level 1" from "pv_read" { "moves", "groups_2" },
-    "pv-read/groups-3": "read-hot pages group by group: levels 1, 2 to 4, 5 to 7" from "pv_read" { "moves", "groups_3" },
+    "pv-read/pv-read": "read-hot pages group by group: levels 1, 2 to 4, 5 to 7" from "pv_read" { "moves", "pv_read" },
     "pv-read/groups-4": "the same: levels 1, 2 and 3, 4 and 5, 6 and 7" from "pv_read" { "moves", "groups_4" },
     "pv-read/groups-7": "the same: a group for each level" from "pv_read" { "moves", "groups_7" },
-    "pv-read/ideal-reads": "the ideal: read-hot pages on the best blocks, both known beforehand"
-        from "pv_read" { "known_blocks", "ideal_reads" },
+    "pv-read/pv-ideal": "the ideal: read-hot pages on the best blocks, both known beforehand"
+        from "pv_read" { "known_blocks", "pv_ideal" },
     "pv-read/ideal-wear": "write-hot pages on the best blocks, both known beforehand"
         from "pv_read" { "known_blocks", "ideal_wear" },
-    "pv-read/wear-errors": "wear levelling alone: writes go to the blocks with the fewest errors"
-        from "pv_read" { "wear_errors" },
-    "pv-read/wear-health": "wear levelling alone: writes go to the blocks that will last longest"
-        from "pv_read" { "wear_health" },
+    "pv-read/pv-wear-levelling": "wear levelling alone: writes go to the blocks with the fewest errors"
+        from "pv_read" { "pv_wear_levelling" },
+    "pv-read/health-binning": "wear levelling alone: writes go to the blocks that will last longest"
+        from "pv_read" { "health_binning" },
     "readguard/baseline": "priority queues, and reads over programs and erases"
         from "readguard" { "priority", "i_es", "levelled" },
     "readguard/rgftl": "blocks by predicted retries for each priority, repaired; reads over reads, too"

@@ -147,7 +147,7 @@ fn the_model_is_near_readguards_chips() {
     let (paper, model) = found(What::PagesApart);
     assert!(model <= paper && model >= 2.0, "{model}");
     // Its sisters have the same blocks, whatever their wear and their size.
-    for sister in ["readguard-tlc-2t-old", "readguard-tlc-0.5t"] {
+    for sister in ["readguard-tlc-2t-old", "readguard-tlc-500g"] {
         let sister = told(sister, "", &["geometry.blocks=472"]).unwrap();
         assert_eq!(sister.anchors.len(), physics.anchors.len());
     }

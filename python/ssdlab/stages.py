@@ -1,0 +1,42 @@
+"""A drive's stages of life: presets that are sisters, of which ``--stage`` names one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ssdlab import _native
+from ssdlab.errors import InputError
+from ssdlab.names import hint
+
+_ADULT = "adult"
+STAGES = ("young", _ADULT, "old")
+"""The stages from the first on; the preset that is adult has no suffix."""
+
+
+def at_stages(devices: Sequence[str], stages: Sequence[str]) -> list[str]:
+    """Return the presets of these devices at each of these stages, if any; else the devices."""
+    for stage in stages:
+        if stage not in STAGES:
+            expected = f"one of {', '.join(STAGES)}{hint(stage, STAGES)}"
+            raise InputError.at("--stage", f'unknown stage: got "{stage}", expected {expected}')
+    return [_sister(device, stage) for device in devices for stage in stages] or list(devices)
+
+
+def _sister(device: str, stage: str) -> str:
+    """Return a device's preset at a stage; a device that there is not is left to be refused."""
+    presets = [name for name, _ in _native.presets()]
+    staged = [name for name in presets if set(_sisters(name).values()) <= set(presets)]
+    if device not in presets:
+        return device
+    if device in staged:
+        return _sisters(device)[stage]
+    if (base := device.rpartition("-")[0]) in staged:
+        expected = f"expected --device {base}"
+        raise InputError.at("--stage", f"a stage of {device}, which is at one: {expected}")
+    expected = f"expected one of {', '.join(staged)}"
+    raise InputError.at("--stage", f"a stage of {device}, which has none: {expected}")
+
+
+def _sisters(device: str) -> dict[str, str]:
+    """Return what the presets of a device would be called at each stage."""
+    return {stage: device if stage == _ADULT else f"{device}-{stage}" for stage in STAGES}
