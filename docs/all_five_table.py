@@ -110,8 +110,8 @@ FIGURES: Mapping[str, Figure] = {
 
 def weight(result: ssdlab.Result) -> float:
     """Return the wearing weight, by programs."""
-    assert result.voltages is not None
-    return result.voltages.weight
+    assert result.wearing_weight is not None
+    return result.wearing_weight
 
 
 COMPARED: Mapping[str, Figure] = {**FIGURES, "wear": weight}

@@ -312,7 +312,7 @@ def after_as_many_writes(study: Study) -> Iterator[str]:
         ]
         base, *_ = results = study.kept.compare(plans, f"as many writes, {workload}")
         for name, result in zip([BASE, *OTHERS], results, strict=True):
-            levels = result.read_levels
+            levels = result.decoded_at
             mean = sum(count * at for at, count in enumerate(levels, 1)) / sum(levels)
             assert result.bit_errors is not None
             cells = [f"{result.waf:.2f}", f"{result.gc.count:,}"]

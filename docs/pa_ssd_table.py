@@ -13,6 +13,7 @@ from statistics import fmean
 from tables import change, grid
 
 import ssdlab
+from ssdlab.names import by_type
 from ssdlab.text import digits
 
 DEVICE = "pa-ssd-tlc-288g"
@@ -90,13 +91,14 @@ def page_types(runs: Runs) -> list[str]:
     for scheme in [BASE, *SCHEMES]:
         all_of = [runs[workload, scheme] for workload in WORKLOADS]
         types = [one.page_types for one in all_of if one.page_types is not None]
-        dominated = types[WORKLOADS.index("dap")].dominated
+        dominated = by_type(runs["dap", scheme].dominated)
         shares = [f"{100 * count / sum(dominated):.0f} %" for count in dominated]
         granted, wished = (
             sum(sum(getattr(one, name)) for one in types) for name in ("granted", "wished")
         )
         success = f"{100 * granted / wished:.1f} %" if wished else "–"
-        worst = min((one.success for one in types if one.success is not None), default=None)
+        found = (one.allocation_success for one in all_of)
+        worst = min((one for one in found if one is not None), default=None)
         count = sum(one.gc.count for one in all_of)
         base = sum(runs[workload, BASE].gc.count for workload in WORKLOADS)
         lost = sum(one.gc.unprogrammed_pages for one in all_of)
@@ -198,10 +200,9 @@ def closed_form() -> list[str]:
                 "workload.interarrival": "20ms",
             }
             plan = ssdlab.Plan(device=DEVICE, set=settings, limit=200_000, warmup=50_000)
-            types = ssdlab.run(plan).page_types
-            assert types is not None
-            whole = sum(types.dominated)
-            cells.append(" / ".join(f"{100 * count / whole:.1f}" for count in types.dominated))
+            counts = by_type(ssdlab.run(plan).dominated)
+            whole = sum(counts)
+            cells.append(" / ".join(f"{100 * count / whole:.1f}" for count in counts))
         rows.append([f"1 or {pages}", *cells])
     return grid(["pages a write", "closed form", "static", "dynamic"], rows)
 

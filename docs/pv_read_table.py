@@ -107,37 +107,37 @@ def read_us(result: ssdlab.Result) -> float:
 
 def level(result: ssdlab.Result) -> float:
     """Return the mean level at which pages were read."""
-    levels = result.read_levels
+    levels = result.decoded_at
     return sum(count * (at + 1) for at, count in enumerate(levels)) / sum(levels)
 
 
 def level_shares(result: ssdlab.Result) -> list[float]:
     """Return the shares of the pages that were read at each level."""
-    return [count / sum(result.read_levels) for count in result.read_levels]
+    return [count / sum(result.decoded_at) for count in result.decoded_at]
 
 
 def at_one(result: ssdlab.Result) -> float:
     """Return the percentage of pages that were read at level 1."""
-    return 100 * result.read_levels[0] / sum(result.read_levels)
+    return 100 * result.decoded_at[0] / sum(result.decoded_at)
 
 
 def moved_in(result: ssdlab.Result) -> float:
     """Return pages that moved in, in percent of all requests."""
-    assert result.moves is not None
-    return 100 * result.moves.hot_in / result.requests
+    assert result.migration is not None
+    return 100 * result.migration.hot / result.requests
 
 
 def moved_out(result: ssdlab.Result) -> float:
     """Return pages that made room, in percent of all requests."""
-    assert result.moves is not None
-    return 100 * result.moves.cold_out / result.requests
+    assert result.migration is not None
+    return 100 * result.migration.cold / result.requests
 
 
 def pages_moved(result: ssdlab.Result) -> float:
     """Return pages that moved, in percent of all pages programmed."""
-    assert result.moves is not None
+    assert result.migration is not None
     programs = sum(result.ops["program"].values())
-    return 100 * (result.moves.hot_in + result.moves.cold_out) / programs
+    return 100 * (result.migration.hot + result.migration.cold) / programs
 
 
 def mean(results: Eight, figure: Callable[[ssdlab.Result], float]) -> float:
@@ -180,7 +180,7 @@ def by_workload(study: Study) -> list[str]:
     lines = grid(heads, rows)
     rows = []
     for name, of in zip([BASE, *drives], [base, *others], strict=True):
-        levels = [[100 * count / sum(one.read_levels) for count in one.read_levels] for one in of]
+        levels = [[100 * count / sum(one.decoded_at) for count in one.decoded_at] for one in of]
         cells = [f"{fmean(shares):.1f}" for shares in zip(*levels, strict=True)]
         collected = sum(one.gc.count for one in of)
         rows.append([name, *cells, f"{mean(of, level):.2f}", f"{collected:,}"])
@@ -201,7 +201,7 @@ def single_shots(study: Study, settings: Sequence[str]) -> list[float]:
         )
     found = []
     for needed, result in enumerate(study.kept.compare(plans, "single reads"), 1):
-        assert sum(result.read_levels) == result.read_levels[needed - 1] == SINGLE
+        assert sum(result.decoded_at) == result.levels[str(needed)] == SINGLE
         climbs = 0 if "read=known_level" in settings else needed - 1
         assert result.retries == SINGLE * climbs
         found.append(read_us(result))
@@ -341,7 +341,9 @@ def lifetime(study: Study) -> list[str]:
     }
     for apart in ("5%", "10%"):
         settings = ("ftl.opens=fewest_errors", f"belief.grade.measured.apart={apart}")
-        kinds[f"pv-read in pv-wear-levelling, {apart.replace('%', ' %')}"] = Drive("pv-read", settings)
+        kinds[f"pv-read in pv-wear-levelling, {apart.replace('%', ' %')}"] = Drive(
+            "pv-read", settings
+        )
     keys = [(workload, name) for workload in LIVES for name in kinds]
     plans = [
         study.life(

@@ -1,13 +1,21 @@
-"""Names: short ones of config keys and page types, and the known one nearest to a wrong one."""
+"""Names of page types, priorities and config keys, and the known one nearest to a wrong one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ssdlab import _native
 
 PAGE_TYPES = {2: ("LSB", "MSB"), 3: ("LSB", "CSB", "MSB"), 4: ("LSB", "2nd", "3rd", "MSB")}
 """How the page types are called, the lowest first, by how many a cell has."""
+
+PRIORITIES = ("high", "mid", "low")
+"""How three submission queues and their applications are called, the first queue first."""
+
+
+def by_type(counts: Mapping[str, int]) -> list[int]:
+    """Return counts by page type (``{"lsb": …}``) from the lowest type on."""
+    return [counts[name.lower()] for name in PAGE_TYPES.get(len(counts), ())]
 
 
 def hint(typed: str, known: Iterable[str]) -> str:

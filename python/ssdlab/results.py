@@ -32,6 +32,7 @@ __all__ = [
     "KindResult",
     "LatencyUs",
     "PreconditionResult",
+    "Priorities",
     "Provenance",
     "QueueResult",
     "Result",
@@ -90,6 +91,15 @@ class QueueResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Priorities:
+    """The queues of a drive that has three, by name."""
+
+    high: QueueResult
+    mid: QueueResult
+    low: QueueResult
+
+
+@dataclass(frozen=True, slots=True)
 class GcResult:
     """Garbage collection: blocks collected, pages moved for it, pages never programmed of them."""
 
@@ -102,23 +112,22 @@ class GcResult:
 class PageTypesResult:
     """By page type, the lowest (LSB) first, each list with one number for each type.
 
-    ``dominated`` are writes whose slowest page is of the type, ``wished`` and ``granted`` pages
-    programmed for the host, ``success`` the share of all that were wished that was granted,
-    ``free`` pages of the drive at the end.
+    ``wished`` and ``granted`` are pages programmed for the host, ``free`` pages of the drive at the
+    end.
     """
 
-    dominated: Sequence[int]
     wished: Sequence[int]
     granted: Sequence[int]
     free: Sequence[int]
-    success: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
     """One of several replays of the same load, each on the drive as the last has left it.
 
-    It began at ``start_s`` seconds of the run; its last request ended at ``end_s``.
+    It began at ``start_s`` seconds of the run; its last request ended at ``end_s``. ``dominated``
+    are writes by the type of their slowest page (``lsb``, …), ``allocation_success`` is the share
+    of the pages for which a type was wished that got it.
     """
 
     start_s: float
@@ -129,6 +138,8 @@ class ReplayResult:
     waf: float | None
     gc: GcResult
     wear: WearResult
+    dominated: Mapping[str, int] = field(default_factory=dict)
+    allocation_success: float | None = None
     page_types: PageTypesResult | None = None
 
 
@@ -169,12 +180,11 @@ class VoltageResult:
 class VoltagesResult:
     """How hard pages were programmed, the normal voltages first.
 
-    ``weight`` counts each program by its voltages' mean ratio to the normal ones,
-    ``weight_erases`` the P/E cycles of each erase by the mean of that over the pages of its block.
+    ``weight_erases`` counts the P/E cycles of each erase by the mean ratio of the voltages of the
+    pages of its block to the normal ones.
     """
 
     each: Sequence[VoltageResult]
-    weight: float
     weight_erases: float
 
 
@@ -224,11 +234,11 @@ class SetAsideResult:
 
 
 @dataclass(frozen=True, slots=True)
-class MoveCounts:
-    """Pages that moved because they are read often (``hot_in``), or to make room for these."""
+class MigrationCounts:
+    """Pages that moved because they are read often (``hot``), or to make room for these."""
 
-    hot_in: int
-    cold_out: int
+    hot: int
+    cold: int
     emptied: int
     given_up: int
     outdated: int
@@ -355,7 +365,12 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one run."""
+    """What came of one run.
+
+    Pages read for the host are counted by the sensing level at which they decoded in ``levels``
+    (``"1"``, …), by the rung of a ladder of retries in ``rungs``. ``wearing_weight`` counts each
+    program by its voltages' mean ratio to the normal ones.
+    """
 
     label: str | None
     device: str
@@ -391,18 +406,23 @@ class Result:
     sim: Sim
     provenance: Provenance
     queues: Sequence[QueueResult] = ()
+    priority: Priorities | None = None
     replays: Sequence[ReplayResult] = ()
     buffer: BufferResult | None = None
     map_cache: MapCacheResult | None = None
-    read_levels: Sequence[int] = ()
-    moves: MoveCounts | None = None
+    levels: Mapping[str, int] = field(default_factory=dict)
+    rungs: Sequence[int] = ()
+    migration: MigrationCounts | None = None
     repairs: Repairs | None = None
     set_aside: SetAsideResult | None = None
     sensed_in_vain: int | None = None
     life: Life | None = None
+    wearing_weight: float | None = None
     voltages: VoltagesResult | None = None
     bit_errors: BitErrors | None = None
     prioritised: Prioritised | None = None
+    dominated: Mapping[str, int] = field(default_factory=dict)
+    allocation_success: float | None = None
     page_types: PageTypesResult | None = None
     scheduling_steps: int | None = None
     strong_share: float | None = None
@@ -416,6 +436,12 @@ class Result:
     def from_dict(cls, data: Mapping[str, Any]) -> Result:
         """Give attributes to a result as it stands in JSON."""
         return build(cls, {**data, "raw": data})
+
+    @property
+    def decoded_at(self) -> list[int]:
+        """The pages read for the host by level or rung, the first first; none if there is one."""
+        numbers = range(1, len(self.levels) + 1)
+        return [self.levels[str(number)] for number in numbers] or list(self.rungs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as it stands in JSON."""

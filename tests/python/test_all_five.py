@@ -71,8 +71,8 @@ def test_without_any_part_it_is_a_conventional_drive() -> None:
 def test_all_parts_together_keep_the_books_in_order() -> None:
     told = run(paranoid=True)
     assert told.results_digest == run().results_digest
-    assert told.moves is not None
-    assert told.moves.hot_in > 0
+    assert told.migration is not None
+    assert told.migration.hot > 0
     assert not told.remarks
     assert told.page_types is not None
     assert told.gc.moved_pages > 0

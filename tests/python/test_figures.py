@@ -192,14 +192,10 @@ def test_page_types_are_drawn_where_they_are_asked_for() -> None:
     run = drawn.typed()
     found = of(run)
     assert run.page_types is not None
-    writes = sum(run.page_types.dominated)
+    writes = sum(run.dominated.values())
     shares = {row["part"]: row["value"] for row in rows(found["dominated"])}
-    assert shares == pytest.approx(
-        dict(
-            zip(("LSB", "CSB", "MSB"), (n / writes for n in run.page_types.dominated), strict=True)
-        ),
-        1e-3,
-    )
+    expected = {name: run.dominated[name.lower()] / writes for name in ("LSB", "CSB", "MSB")}
+    assert shares == pytest.approx(expected, 1e-3)
     for at, free in enumerate(run.page_types.free):
         assert rows(found[f"time-free-{at}"])[-1][f"free_{at}"] == free
     assert "time-free-3" not in found
@@ -207,7 +203,7 @@ def test_page_types_are_drawn_where_they_are_asked_for() -> None:
 
 
 def test_levels_of_reads_are_drawn_where_there_are_several() -> None:
-    levels = drawn.busy().read_levels
+    levels = drawn.busy().rungs
     found = rows(of(drawn.busy())["read-levels"])
     assert len(levels) > len(found) == 7
     assert [row["part"] for row in found] == [

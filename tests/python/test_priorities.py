@@ -15,7 +15,8 @@ from hypothesis import strategies as some
 import ssdlab
 from ssdlab import figures, queues, report
 from ssdlab.figures import Figure
-from ssdlab.results import Comparison, Repairs, Result, Wear, WearResult
+from ssdlab.names import PRIORITIES
+from ssdlab.results import Comparison, Repairs, Result, Wear, WearResult, figures_of
 from ssdlab.text import digits, span
 
 APPS = ["high", "mid", "low"]
@@ -92,15 +93,30 @@ def test_a_comparison_has_columns_a_queue() -> None:
     for at in range(3):
         for name in ("mean", "p99"):
             first, second = (getattr(run.queues[at].read.latency_us, name) for run in (one, other))
-            cells = [cell.split("×") for cell in columns[f"q{at} read {name}"]]
+            cells = [cell.split("×") for cell in columns[f"{PRIORITIES[at]} read {name}"]]
             assert [cell[0].strip() for cell in cells] == [span(first), span(second)]
             if len(cells[1]) > 1:
                 assert float(cells[1][1]) == pytest.approx(second / first, abs=0.01)
-    assert not any(head.startswith("q") for head in (c.head for c in of_one().columns))
+    assert not any(
+        head.startswith(("q", *PRIORITIES)) for head in (c.head for c in of_one().columns)
+    )
     # One of the runs has fewer queues.
-    (short,) = report.summaries(Comparison([one, replace(other, queues=other.queues[:2])]))
+    (short,) = report.summaries(
+        Comparison([one, replace(other, queues=other.queues[:2], priority=None)])
+    )
     columns = {column.head.strip(): column.cells for column in short.columns}
     assert columns["q2 read mean"][1].strip() == "–"
+
+
+def test_three_queues_have_names() -> None:
+    run = drawn.prioritised()[0]
+    assert run.priority is not None
+    assert [getattr(run.priority, name) for name in PRIORITIES] == list(run.queues)
+    assert drawn.queued().priority is None
+    found = figures_of(run.raw)
+    for at, name in enumerate(PRIORITIES):
+        p99 = "read.latency_us.p99"
+        assert found[f"priority.{name}.{p99}"] == found[f"queues.{at}.{p99}"]
 
 
 def of_one() -> report.Summary:

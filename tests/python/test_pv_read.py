@@ -6,6 +6,7 @@ import pytest
 
 import ssdlab
 from ssdlab import report
+from ssdlab.results import figures_of
 
 SMALL = {
     "geometry.channels": 1,
@@ -26,21 +27,35 @@ def run(scheme: str, **more: object) -> ssdlab.Result:
 
 
 def test_what_is_read_often_moves_and_is_read_faster() -> None:
-    plain, placed = run("conventional"), run("groups-2")
-    assert plain.moves is None
-    assert placed.moves is not None
-    assert placed.moves.hot_in > 500
-    assert sum(plain.read_levels) == sum(placed.read_levels) > 17_000
-    assert placed.read_levels[0] > 3 * plain.read_levels[0]
-    assert placed.ops["program"]["migration"] >= placed.moves.hot_in
-    assert f"{placed.moves.hot_in:,} hot pages" in report.of_run(placed)
+    plain, placed = run("pv-unaware"), run("groups-2")
+    assert plain.migration is None
+    assert placed.migration is not None
+    assert placed.migration.hot > 500
+    assert sum(plain.levels.values()) == sum(placed.levels.values()) > 17_000
+    assert placed.levels["1"] > 3 * plain.levels["1"]
+    assert placed.ops["program"]["migration"] >= placed.migration.hot
+    assert f"{placed.migration.hot:,} hot pages" in report.of_run(placed)
     assert "hot pages" not in report.of_run(plain)
+
+
+def test_levels_are_counted_by_their_numbers() -> None:
+    found = run("pv-read")
+    assert list(found.levels) == [str(level) for level in range(1, 8)]
+    assert found.decoded_at == list(found.levels.values())
+    assert found.rungs == ()
+    assert figures_of(found.raw)["levels.1"] == found.levels["1"]
+
+
+def test_the_papers_baseline_is_the_conventional_drive() -> None:
+    plain, unaware = run("conventional"), run("pv-unaware")
+    assert unaware.provenance.config_hash == plain.provenance.config_hash
+    assert (unaware.read, unaware.levels) == (plain.read, plain.levels)
 
 
 def test_a_drive_too_small_to_set_blocks_apart_says_so() -> None:
     found = run("groups-7", geometry__blocks=64)
-    assert found.moves is not None
-    assert found.moves.hot_in == 0
+    assert found.migration is not None
+    assert found.migration.hot == 0
     assert any(remark.startswith("no block is set apart") for remark in found.remarks)
     assert not any("set apart" in remark for remark in run("pv-read").remarks)
 
@@ -57,12 +72,10 @@ def test_the_metadata_of_the_paper_is_counted() -> None:
 def test_the_ideal_reads_almost_everything_at_the_first_level() -> None:
     # Less than the used blocks of the first class hold; a few of these need the second level.
     few: dict[str, object] = {"workload__footprint": "4MiB"}
-    plain, ideal, wear = (
-        run(name, **few) for name in ["conventional", "pv-ideal", "ideal-wear"]
-    )
+    plain, ideal, wear = (run(name, **few) for name in ["pv-unaware", "pv-ideal", "ideal-wear"])
 
     def at_first(result: ssdlab.Result) -> float:
-        return sum(result.read_levels[:2]) / sum(result.read_levels)
+        return sum(result.decoded_at[:2]) / sum(result.decoded_at)
 
     assert at_first(plain) < 0.3 < at_first(wear) < at_first(ideal)
     assert at_first(ideal) > 0.99
@@ -70,20 +83,20 @@ def test_the_ideal_reads_almost_everything_at_the_first_level() -> None:
 
 
 def test_measured_wear_levelling_writes_to_the_better_blocks() -> None:
-    plain = run("conventional")
+    plain = run("pv-unaware")
     for name in ["pv-wear-levelling", "health-binning"]:
         levelled = run(name)
-        assert levelled.moves is None
+        assert levelled.migration is None
         assert levelled.metadata_bytes["block_errors"] > 0
-        assert levelled.read_levels[0] > 2 * plain.read_levels[0]
+        assert levelled.levels["1"] > 2 * plain.levels["1"]
 
 
 def test_what_is_beyond_bch_cannot_be_read() -> None:
     bch = {"physics__levels__code": "bch", "timing__decode": "6us"}
-    ldpc, hard = run("conventional"), run("conventional", **bch)
-    assert (ldpc.uncorrectable, hard.read_levels) == (0, [])
+    ldpc, hard = run("pv-unaware"), run("pv-unaware", **bch)
+    assert (ldpc.uncorrectable, hard.levels) == (0, {})
     # Nine blocks of a hundred need one level, and BCH decodes a little less.
-    assert 0.85 < hard.uncorrectable / sum(ldpc.read_levels) < 0.97
+    assert 0.85 < hard.uncorrectable / sum(ldpc.decoded_at) < 0.97
     assert hard.read.latency_us.mean < ldpc.read.latency_us.mean
 
 
@@ -113,7 +126,7 @@ def test_wear_runs_forward_until_blocks_are_worn_out() -> None:
     text = report.of_run(found)
     assert f"worn out   {life.worn_out} blocks (0 at the start)" in text
     assert "of blocks at" in text
-    assert run("conventional").life is None
+    assert run("pv-unaware").life is None
     assert life.first_bytes == life.marks[0].host_bytes
 
 
@@ -122,7 +135,7 @@ def test_lives_stand_side_by_side() -> None:
         ssdlab.Plan(
             device="pv-read-mlc-128g", scheme=scheme, set=WORN, limit=5_000, until_worn="5%"
         )
-        for scheme in ("conventional", "pv-wear-levelling")
+        for scheme in ("pv-unaware", "pv-wear-levelling")
     ]
     found = ssdlab.compare(plans)
     lives = [one.life for one in found]

@@ -36,7 +36,16 @@ def thrice() -> Result:
 def test_the_first_replay_is_a_run_and_the_last_is_the_result(thrice: Result) -> None:
     alone = run(PLAN)
     first, last = thrice.replays[0], thrice.replays[2]
-    for name in ("read", "write", "all", "gc", "waf", "page_types"):
+    for name in (
+        "read",
+        "write",
+        "all",
+        "gc",
+        "waf",
+        "dominated",
+        "allocation_success",
+        "page_types",
+    ):
         assert getattr(first, name) == getattr(alone, name), name
         assert getattr(last, name) == getattr(thrice, name), name
     assert alone.replays == ()

@@ -25,6 +25,7 @@ def test_every_twin_is_listed(ssdlab: Ssdlab) -> None:
     text = ssdlab("workload", "list").out
     assert all(name in text for name in names)
     assert "random, sequential, zipf" in text
+    assert all(name == name.lower() and "_" not in name for name in names)
 
 
 def test_a_twin_is_shown_against_its_targets(ssdlab: Ssdlab) -> None:

@@ -102,7 +102,7 @@ ARGUMENTS = [
     ),
     (
         "config validate --device readguard-tlc-2t --stage young,old",
-        '--stage: unknown stage: got "young,old", expected one of young, adult, old',
+        "--stage: got 'young,old', expected one stage",
     ),
     (
         "run --scheme convential",

@@ -154,7 +154,8 @@ fn what_a_state_holds_was_programmed_normally_where_it_knows_one_way() {
     let set = drawn.set.iter().filter(|line| !line.starts_with("start.")).cloned().collect();
     let plans = [drawn.clone(), Plan { state: Some(path), set, ..drawn }];
     let results = run_uninterrupted(&plans, 1).expect("runs");
-    let weights = |result: &RunResult| result.voltages.as_ref().map(|ways| ways.weight_erases);
+    let weights =
+        |result: &RunResult| result.programmed.voltages.as_ref().map(|ways| ways.weight_erases);
     assert!(weights(&results[0]).is_some_and(|weight| weight > 0.0));
     assert_eq!(weights(&results[0]), weights(&results[1]));
     assert_eq!(results[0].results_digest, results[1].results_digest);

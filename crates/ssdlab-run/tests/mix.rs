@@ -45,7 +45,7 @@ fn each_member_has_a_queue_and_addresses_of_its_own() {
     let result = run(&plan(&[app("high", &many), app("low", &few)], 2)).expect("a run");
     assert_eq!((result.workload.as_str(), result.requests), ("mix of high + low", 1200));
     let counts: Vec<u64> =
-        result.queues.iter().map(|q| q.read.requests + q.write.requests).collect();
+        result.queued.queues.iter().map(|q| q.read.requests + q.write.requests).collect();
     assert_eq!(counts, [900, 300]);
     let members = result.provenance.mix.expect("the members");
     assert_eq!(members[0].trace_sha256, ssdlab_workload::sha256(&many).ok());

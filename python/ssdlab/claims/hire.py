@@ -34,8 +34,8 @@ def schemes(scope: Scope) -> Jobs:
 
 def weight(result: Result) -> float:
     """Return the wearing weight, by programs."""
-    assert result.voltages is not None
-    return result.voltages.weight
+    assert result.wearing_weight is not None
+    return result.wearing_weight
 
 
 def changes(runs: Runs, scheme: str, figure: Callable[[Result], float]) -> dict[str, float]:

@@ -13,6 +13,7 @@ from ssdlab.claims.runs import Jobs, Runs
 from ssdlab.claims.scope import Scope
 from ssdlab.claims.sums import percent, reads, writes
 from ssdlab.details import SeriesInterval
+from ssdlab.names import by_type
 from ssdlab.plans import Plan
 from ssdlab.results import PageTypesResult, ReplayResult, Result
 
@@ -186,7 +187,7 @@ def collections(runs: Runs) -> list[float]:
 
 def dominated(runs: Runs, scheme: str) -> list[float]:
     """Return the shares of DAP's writes by the type of their slowest page, in percent."""
-    counts = types(once(runs[scheme, "dap"])).dominated
+    counts = by_type(once(runs[scheme, "dap"]).dominated)
     return [100 * count / sum(counts) for count in counts]
 
 

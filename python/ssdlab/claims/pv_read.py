@@ -17,7 +17,7 @@ from ssdlab.claims.scope import Scope
 from ssdlab.claims.sums import percent
 from ssdlab.codes import ldpc
 from ssdlab.plans import Plan, assignments
-from ssdlab.results import MoveCounts, Result
+from ssdlab.results import MigrationCounts, Result
 from ssdlab.truth import physics
 
 DEVICE = "pv-read-mlc-128g"
@@ -267,15 +267,15 @@ def gains(runs: Runs, base: Runs) -> dict[str, float]:
     return {name: gain(reads(runs, name), reads(base, BASE)) for name in runs.names(0)}
 
 
-def moves(result: Result) -> MoveCounts:
+def migration(result: Result) -> MigrationCounts:
     """Return what was moved."""
-    assert result.moves is not None
-    return result.moves
+    assert result.migration is not None
+    return result.migration
 
 
 def moved(result: Result) -> float:
     """Return the pages that moved either way, in percent of all requests."""
-    return 100 * (moves(result).hot_in + moves(result).cold_out) / result.requests
+    return 100 * (migration(result).hot + migration(result).cold) / result.requests
 
 
 def mean_moved(runs: Runs, name: str) -> float:
@@ -285,7 +285,7 @@ def mean_moved(runs: Runs, name: str) -> float:
 
 def must_move(runs: Runs) -> None:
     """Refuse drives none of which has moved a page."""
-    if not any(one.moves is not None and one.moves.hot_in for one in runs.values()):
+    if not any(one.migration is not None and one.migration.hot for one in runs.values()):
         raise NeverRanError("no page was read often enough to move")
 
 
@@ -333,11 +333,11 @@ def few_moves(groups: Runs, apart: Runs) -> list[float]:
     """Return how much moves, how much of it in, and how often more groups or space save moves."""
     must_move(groups)
     names = groups.names(1)
-    three = [moves(groups[THREE, name]) for name in names]
-    hot, cold = (sum(one.hot_in for one in three), sum(one.cold_out for one in three))
+    three = [migration(groups[THREE, name]) for name in names]
+    hot, cold = (sum(one.hot for one in three), sum(one.cold for one in three))
     fewer = [moved(groups[GROUPS[-1], name]) < moved(groups[GROUPS[0], name]) for name in names]
     out = [
-        moves(apart[APART[-1], name]).cold_out < moves(apart[APART[0], name]).cold_out
+        migration(apart[APART[-1], name]).cold < migration(apart[APART[0], name]).cold
         for name in names
     ]
     in_share = 100 * hot / max(1, hot + cold)

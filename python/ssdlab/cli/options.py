@@ -208,14 +208,19 @@ def plan_of(options: dict[str, Any]) -> Plan:
 
 def devices(names: str, stages: str | None) -> list[str]:
     """Return every device of ``--device A,B`` at every stage of ``--stage A,B``."""
-    listed_stages = [] if stages is None else listed("--stage", stages)
-    return at_stages(listed("--device", names), listed_stages)
+    return at_stages(listed("--device", names), _stages(stages))
 
 
 def one_device(name: str, stage: str | None) -> str:
     """Return the device that ``--device`` and ``--stage`` name where they can name but one."""
-    (device,) = at_stages([name], [] if stage is None else [stage])
+    device, *more = at_stages([name], _stages(stage))
+    if more:
+        raise InputError.at("--stage", f"got {stage!r}, expected one stage")
     return device
+
+
+def _stages(text: str | None) -> list[str]:
+    return [] if text is None else listed("--stage", text)
 
 
 def _mix(mix: Sequence[str], apps: Sequence[str]) -> list[App]:

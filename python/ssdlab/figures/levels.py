@@ -22,14 +22,15 @@ _BARS = Bars(
 
 def levels(runs: Sequence[Run]) -> Iterator[Figure]:
     """Draw the pages read for the host by the level at which they decoded."""
-    most = max((len(run.result.read_levels) for run in runs), default=0)
+    most = max((len(run.result.decoded_at) for run in runs), default=0)
     shown = min(most, len(_TONES))
     names = [f"level {level}" for level in range(1, shown + 1)]
     if most > shown:
         names[-1] += " and more"
 
     def counts(run: Run) -> Sequence[int]:
-        found = [*run.result.read_levels, *[0] * shown][: max(shown, len(run.result.read_levels))]
+        counts = run.result.decoded_at
+        found = [*counts, *[0] * shown][: max(shown, len(counts))]
         return [*found[: shown - 1], sum(found[shown - 1 :])] if shown else ()
 
     yield from shares(runs, _BARS, list(zip(names, _TONES, strict=False)), counts)

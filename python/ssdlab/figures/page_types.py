@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ssdlab import report
 from ssdlab.figures.bars import Bars, shares
 from ssdlab.figures.base import Figure, Run
-from ssdlab.names import PAGE_TYPES
+from ssdlab.names import PAGE_TYPES, by_type
 
 SECTION = "Page types"
 
@@ -28,15 +28,13 @@ def types_of(runs: Sequence[Run]) -> Sequence[str]:
     """Return the names of the page types, if they matter to any of the runs."""
     if not any(report.tells_types(run.result) for run in runs):
         return ()
-    found = [run.result.page_types for run in runs]
-    return PAGE_TYPES[max(len(one.free) for one in found if one is not None)]
+    return PAGE_TYPES[max(len(run.result.dominated) for run in runs)]
 
 
 def dominated(runs: Sequence[Run]) -> Iterator[Figure]:
     """Draw the writes by the type of their slowest page."""
 
     def counts(run: Run) -> Sequence[int]:
-        types = run.result.page_types
-        return types.dominated if types else ()
+        return by_type(run.result.dominated)
 
     yield from shares(runs, _BARS, list(zip(types_of(runs), _TONES, strict=False)), counts)

@@ -9,13 +9,13 @@ from ssdlab import queues
 from ssdlab.text import NONE, share
 
 if TYPE_CHECKING:
-    from ssdlab.results import Life, MoveCounts, Repairs, Result, Wear
+    from ssdlab.results import Life, MigrationCounts, Repairs, Result, Wear
 
 
 def figures(result: Result) -> Iterator[str]:
     """Say what becomes of pages and blocks where these differ."""
-    if result.moves is not None:
-        yield _moved(result, result.moves)
+    if result.migration is not None:
+        yield _moved(result, result.migration)
     if result.repairs is not None:
         yield from _repaired(result.repairs)
     if result.wear.max > 0:
@@ -65,9 +65,7 @@ def _worn(life: Life) -> Iterator[str]:
         yield f"           {share(mark.worn_out)} of blocks at {at}"
 
 
-def _moved(result: Result, moves: MoveCounts) -> str:
+def _moved(result: Result, counts: MigrationCounts) -> str:
     """Say how many pages were moved by how often they are read, for all requests."""
-    moved = share((moves.hot_in + moves.cold_out) / max(1, result.requests))
-    return (
-        f"moved      {moves.hot_in:,} hot pages, {moves.cold_out:,} to make room: {moved} a request"
-    )
+    moved = share((counts.hot + counts.cold) / max(1, result.requests))
+    return f"moved      {counts.hot:,} hot pages, {counts.cold:,} to make room: {moved} a request"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ssdlab.names import PAGE_TYPES
+from ssdlab.names import PAGE_TYPES, by_type
 from ssdlab.report import blocks, queues, voltages
 from ssdlab.report.words import heading, notes, steadiness, tells_types
 from ssdlab.text import NONE, Column, amount, bar, digits, share, span, table
 
 if TYPE_CHECKING:
-    from ssdlab.results import KindResult, PageTypesResult, ReplayResult, Result
+    from ssdlab.results import KindResult, ReplayResult, Result
 
 _LEAST_SHARE = 0.005
 """Parts of the latency smaller than this in reads and in writes are not shown."""
@@ -83,8 +83,8 @@ def figures(result: Result) -> Iterator[str]:
     if result.prioritised is not None:
         first = result.prioritised
         yield f"overtaking {share(first.read)} of reads, {share(first.write)} of writes"
-    if result.page_types is not None and tells_types(result):
-        yield from _typed(result.page_types)
+    if tells_types(result):
+        yield from _typed(result)
     yield from voltages.figures(result)
     yield from blocks.figures(result)
     if result.scheduling_steps:
@@ -131,15 +131,15 @@ def _found(result: Result) -> Iterator[str]:
         yield f"map        {share(result.map_cache.hit_ratio)} of entries found in its cache"
 
 
-def _typed(types: PageTypesResult) -> Iterator[str]:
+def _typed(result: Result) -> Iterator[str]:
     """Say what page types were written, and how many of those wished for."""
     # A drive that buffers writes programs no page while a request waits.
-    if whole := sum(types.dominated):
-        named = zip(PAGE_TYPES[len(types.dominated)], types.dominated, strict=True)
+    if whole := sum(result.dominated.values()):
+        named = zip(PAGE_TYPES[len(result.dominated)], by_type(result.dominated), strict=True)
         shares = ", ".join(f"{name} {share(count / whole)}" for name, count in named)
         yield f"page type  {shares} of writes by their slowest"
-    if types.success is not None:
-        yield f"typed      {100 * types.success:.1f} % of pages are of the type wished"
+    if result.allocation_success is not None:
+        yield f"typed      {100 * result.allocation_success:.1f} % of pages are of the type wished"
 
 
 def _blame(result: Result) -> str:

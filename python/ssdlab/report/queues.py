@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ssdlab.names import PRIORITIES
 from ssdlab.queues import mean, named
 from ssdlab.text import NONE, Column, digits, span, table
 
@@ -42,6 +43,11 @@ def _times(kind: KindResult) -> list[str]:
 
 def metrics(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
     """Go through what compares queues: the heads of columns, and the figures' names."""
-    for number in range(max(len(result.queues) for result in results)):
+    if all(result.priority is not None for result in results):
+        places = [(name, f"priority.{name}") for name in PRIORITIES]
+    else:
+        most = max(len(result.queues) for result in results)
+        places = [(f"q{number}", f"queues.{number}") for number in range(most)]
+    for head, place in places:
         for name in ("mean", "p99"):
-            yield f"q{number} read {name}", f"queues.{number}.read.latency_us.{name}"
+            yield f"{head} read {name}", f"{place}.read.latency_us.{name}"

@@ -46,7 +46,7 @@ _LATENCIES: Sequence[_Metric] = (
     ("write p99", "write.latency_us.p99", span),
     ("write p99.9", "write.latency_us.p999", span),
 )
-_WEIGHT = "voltages.weight"
+_WEIGHT = "wearing_weight"
 """Says something beside that of another run alone: it is told in parts of the first run's."""
 _FIGURES: Sequence[_Metric] = (
     ("IOPS", "iops", lambda value: digits(value, 4)),
@@ -59,11 +59,11 @@ _FIGURES: Sequence[_Metric] = (
     ("reads overtaking", "prioritised.read", _percentage),
     ("writes overtaking", "prioritised.write", _percentage),
     ("strong pages", "strong_share", _percentage),
-    ("moved in", "moves.hot_in", lambda value: f"{value:,.0f}"),
-    ("moved out", "moves.cold_out", lambda value: f"{value:,.0f}"),
+    ("moved in", "migration.hot", lambda value: f"{value:,.0f}"),
+    ("moved out", "migration.cold", lambda value: f"{value:,.0f}"),
     ("first worn out", "life.first_bytes", lambda value: f"{value / 1e12:.3f} TB"),
     ("5 % worn out", "life.five_percent_bytes", lambda value: f"{value / 1e12:.3f} TB"),
-    ("typed pages", "page_types.success", _percentage),
+    ("typed pages", "allocation_success", _percentage),
     *((name.replace("_", " "), name, lambda value: f"{value:,.0f}") for name in COUNTS),
 )
 

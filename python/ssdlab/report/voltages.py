@@ -16,13 +16,12 @@ def figures(result: Result) -> Iterator[str]:
     if result.buffer is not None and result.buffer.hotness is not None:
         yield from _hot(result.buffer.hotness)
     if result.voltages is not None:
-        yield from _programmed(result.voltages)
+        yield from _programmed(result.voltages, _weight(result))
 
 
 def wears_apart(results: Sequence[Result]) -> bool:
     """Say whether in any of these runs a program wore otherwise than a normal one."""
-    weighed = (result.voltages for result in results)
-    return any(_weight(voltages) != 1 for voltages in weighed if voltages is not None)
+    return any(_weight(result) != 1 for result in results)
 
 
 def _hot(hotness: HotnessResult) -> Iterator[str]:
@@ -37,7 +36,7 @@ def _hot(hotness: HotnessResult) -> Iterator[str]:
 _HOT = ("read-hot", "mixed", "write-hot")
 
 
-def _programmed(voltages: VoltagesResult) -> Iterator[str]:
+def _programmed(voltages: VoltagesResult, weight: float) -> Iterator[str]:
     programs = {one.name: one.programs for one in voltages.each}
     reads = {one.name: one.reads for one in voltages.each}
     # Where all is programmed normally there is nothing to tell.
@@ -49,14 +48,14 @@ def _programmed(voltages: VoltagesResult) -> Iterator[str]:
         head = ""
     if any(reads.values()):
         yield f"{head:<10} {_shares(reads)} of pages read"
-    if _weight(voltages) != 1:
-        yield f"           a program wears {digits(_weight(voltages))} times a normal one"
+    if weight != 1:
+        yield f"           a program wears {digits(weight)} times a normal one"
 
 
-def _weight(voltages: VoltagesResult) -> float:
+def _weight(result: Result) -> float:
     """Return what a program wears of what a normal one does, on the mean; 1 if there is none."""
-    programs = sum(one.programs for one in voltages.each)
-    return voltages.weight / programs if programs else 1.0
+    programs = sum(one.programs for one in result.voltages.each) if result.voltages else 0
+    return (result.wearing_weight or 0) / programs if programs else 1.0
 
 
 def _shares(counts: Mapping[str, int]) -> str:

@@ -37,10 +37,9 @@ def taken_for(result: Result) -> str:
 
 def tells_types(result: Result) -> bool:
     """Say whether page types matter: some were wished for, or they take unequal times."""
-    types = result.page_types
     times = result.provenance.config["timing"]["program"]
     unequal = isinstance(times, list) and len(set(times)) > 1
-    return types is not None and (unequal or types.success is not None)
+    return bool(result.dominated) and (unequal or result.allocation_success is not None)
 
 
 def steadiness(done: PreconditionResult) -> str:

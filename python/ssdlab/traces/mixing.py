@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.errors import InputError
-from ssdlab.names import hint
+from ssdlab.names import PRIORITIES, hint
 
 FORM = "[NAME=]FILE[:FORMAT]|TWIN[@queue=N,scale=X,start=TIME,offset=auto|SIZE]"
 
@@ -42,8 +42,6 @@ class App:
 # A name that every format can hold, and what is called so.
 _NAME = r"[A-Za-z0-9_.+-]+"
 _NAMED = re.compile(rf"({_NAME})=(.*)", re.DOTALL)
-# Names of applications, the highest priority first.
-PRIORITIES = ("high", "mid", "low")
 _KEYS = ("queue", "scale", "start", "offset")
 
 

@@ -272,7 +272,7 @@ impl Drive {
                     }
                 }
                 self.stats.gc.1 += u64::from(job.cause == Cause::Gc);
-                self.stats.moves.cold_out += u64::from(self.is_cold_out(&job));
+                self.stats.migration.cold += u64::from(self.is_cold_out(&job));
                 self.next_of_job(id, plane);
             }
             OpKind::Erase => self.end_of_job(id, plane),
@@ -295,7 +295,7 @@ impl Drive {
         match ended.job.cause {
             Cause::Gc => self.stats.gc.0 += 1,
             Cause::Wl => self.stats.wear_levelled += 1,
-            _ => self.stats.moves.emptied += u64::from(self.is_cold_out(&ended.job)),
+            _ => self.stats.migration.emptied += u64::from(self.is_cold_out(&ended.job)),
         }
         self.tell_tenders(&ended);
         match self.dynamic {

@@ -250,7 +250,7 @@ impl Drive {
     }
 
     fn give_up_move(&mut self, id: TxnId) {
-        self.stats.moves.given_up += 1;
+        self.stats.migration.given_up += 1;
         self.flash.txns.remove(id);
         watch!(self, gone(id));
     }
@@ -281,14 +281,14 @@ impl Drive {
         let same = self.ftl.blocks.erases(self.geometry.block_of(from)) == erases;
         let from = if same { from } else { Ppn(u32::MAX) };
         if self.ftl.commit_copy(lpn, from, to) {
-            self.stats.moves.hot_in += 1;
+            self.stats.migration.hot += 1;
             self.entry_changed(lpn);
             if plane != lies_on {
                 self.holds(plane, lpn);
             }
             self.leaves(lpn, lies_on, plane);
         } else {
-            self.stats.moves.outdated += 1;
+            self.stats.migration.outdated += 1;
         }
         self.tend_changed(plane);
     }

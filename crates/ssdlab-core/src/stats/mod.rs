@@ -131,11 +131,11 @@ impl MapCounts {
 
 /// Pages that were moved because they are read often, or because others are. Serialised in results.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
-pub struct MoveCounts {
+pub struct MigrationCounts {
     /// Pages read often that were moved to better blocks.
-    pub hot_in: u64,
+    pub hot: u64,
     /// Pages that were moved out of blocks to make room for them.
-    pub cold_out: u64,
+    pub cold: u64,
     /// Blocks that were emptied for that.
     pub emptied: u64,
     /// Moves that were given up: no page was left when their turn came, or the page was outdated.
@@ -183,7 +183,7 @@ pub struct Stats {
     /// Unwritten pages that were programmed once more as they left the buffer.
     pub rewritten: u64,
     /// Pages moved by how often they are read.
-    pub moves: MoveCounts,
+    pub migration: MigrationCounts,
     /// Every request that ended since this was last emptied; only if that is asked for.
     pub log: Option<Vec<Ended>>,
     /// A hash of every completion so far.
@@ -213,7 +213,7 @@ impl Stats {
             read_at: Vec::new(),
             read_retries: vec![Vec::new(); queues],
             rewritten: 0,
-            moves: MoveCounts::default(),
+            migration: MigrationCounts::default(),
             log: None,
             digest: 0,
             since,

@@ -91,7 +91,7 @@ fn by_rank_a_worn_drive_still_has_groups() {
             rig.read(page);
             rig.finish();
         }
-        rig.drive.stats().moves.hot_in
+        rig.drive.stats().migration.hot
     };
     assert!(moved("{ shares = [0.1, 0.5] }") > 20);
     assert_eq!(moved("{ levels = [1] }"), 0);

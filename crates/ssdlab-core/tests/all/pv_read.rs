@@ -54,8 +54,8 @@ fn a_page_moves_up_one_group_for_every_three_reads() {
         classes.push(class(&rig.drive, page));
     }
     assert_eq!(classes, [2, 2, 1, 1, 1, 0, 0, 0]);
-    let moves = rig.drive.stats().moves;
-    assert_eq!((moves.hot_in, moves.cold_out, moves.given_up, moves.outdated), (2, 0, 0, 0));
+    let moves = rig.drive.stats().migration;
+    assert_eq!((moves.hot, moves.cold, moves.given_up, moves.outdated), (2, 0, 0, 0));
     assert_eq!(rig.drive.flash().ops()[OpKind::Program as usize][Cause::Migration as usize], 2);
     // A page that was read whole is at hand.
     assert_eq!(rig.drive.flash().ops()[OpKind::Read as usize][Cause::Migration as usize], 0);
@@ -82,7 +82,7 @@ fn of_a_page_that_was_read_in_part_the_rest_is_read() {
         rig.offer(Op::Read, page * SPP, 1, 0).unwrap();
         rig.finish();
     }
-    let moved = rig.drive.stats().moves.hot_in;
+    let moved = rig.drive.stats().migration.hot;
     let ops = rig.drive.flash().ops();
     assert!(moved > 5, "{moved} pages were moved");
     assert_eq!(ops[OpKind::Read as usize][Cause::Migration as usize], moved);
@@ -112,7 +112,7 @@ fn what_is_written_or_trimmed_is_counted_anew() {
                 rig.finish();
             }
         }
-        rig.drive.stats().moves.hot_in
+        rig.drive.stats().migration.hot
     };
     assert!(moved(&|_, _| {}) > 20);
     let written = |rig: &mut Rig, page: u64| {
@@ -136,7 +136,7 @@ fn what_cannot_be_decoded_does_not_move() {
     let mut rig = Rig::new(&[&[SHAPE], &sets[..]].concat());
     (0..40).for_each(|page| read(&mut rig, page, 4));
     let stats = rig.drive.stats();
-    assert_eq!((stats.uncorrectable, stats.moves.hot_in, stats.moves.given_up), (160, 0, 0));
+    assert_eq!((stats.uncorrectable, stats.migration.hot, stats.migration.given_up), (160, 0, 0));
 }
 
 #[test]
@@ -152,8 +152,8 @@ fn where_a_group_is_full_a_block_that_is_not_read_makes_room() {
             read(&mut rig, 10 + rng::hash(1, round, n) % 400, 2);
         }
     }
-    let moves = rig.drive.stats().moves;
-    assert!(moves.emptied > 10 && moves.cold_out > 10, "{moves:?}");
+    let moves = rig.drive.stats().migration;
+    assert!(moves.emptied > 10 && moves.cold > 10, "{moves:?}");
     let levels: Vec<u8> = kept.map(|page| level(&rig.drive, page)).collect();
     assert!(levels.iter().all(|&level| level < 5), "{levels:?}");
     assert_eq!(rig.drive.stats().gc.0, 0, "the collector has nothing to do with it");
@@ -167,7 +167,7 @@ fn nobody_moves_where_there_is_one_group_or_no_tender() {
     ] {
         let mut rig = full(&[set]);
         (0..40).for_each(|page| read(&mut rig, page, 4));
-        assert_eq!(rig.drive.stats().moves.hot_in, 0, "{set}");
+        assert_eq!(rig.drive.stats().migration.hot, 0, "{set}");
     }
 }
 
@@ -181,7 +181,7 @@ fn a_counter_leaves_with_its_entry() {
             read(&mut rig, 0, 1);
             between.iter().for_each(|&page| read(&mut rig, page, 1));
         }
-        rig.drive.stats().moves.hot_in
+        rig.drive.stats().migration.hot
     };
     assert!(moved(&[]) > 0 && moved(&[70]) > 0);
     assert_eq!(moved(&[70, 140]), 0);

@@ -58,9 +58,9 @@ fn ways(scope: &str, allocation: &str) -> Vec<u32> {
     let mut rig = full(scope, &[allocation]);
     let mut ways = vec![0; PLANES as usize];
     for page in 0..200 {
-        let (from, moved) = (plane(&rig.drive, page), rig.drive.stats().moves.hot_in);
+        let (from, moved) = (plane(&rig.drive, page), rig.drive.stats().migration.hot);
         read(&mut rig, page);
-        if rig.drive.stats().moves.hot_in > moved {
+        if rig.drive.stats().migration.hot > moved {
             ways[(from ^ plane(&rig.drive, page)) as usize] += 1;
         }
     }
@@ -82,9 +82,9 @@ fn a_page_moves_to_the_planes_of_its_scope_in_turn() {
     let mut rig = full("chip", &[DYNAMIC]);
     let mut gone = [0u32; 2];
     for page in (0..48).filter(|&page| home(page) == 2) {
-        let moved = rig.drive.stats().moves.hot_in;
+        let moved = rig.drive.stats().migration.hot;
         read(&mut rig, page);
-        if rig.drive.stats().moves.hot_in > moved {
+        if rig.drive.stats().migration.hot > moved {
             gone[plane(&rig.drive, page) as usize - 2] += 1;
         }
     }
@@ -214,7 +214,7 @@ fn a_plane_takes_no_more_pages_of_others_than_leave_room_for_its_own() {
     }
     rig.finish();
     assert!(most > 0 && reached > 20, "{reached} times at {most}");
-    assert!(rig.drive.stats().moves.emptied > 100);
+    assert!(rig.drive.stats().migration.emptied > 100);
 }
 
 /// Erases of each plane.
@@ -236,7 +236,7 @@ fn the_hand_of_clock_goes_from_plane_to_plane() {
             let after = erases(&rig.drive);
             taken.extend((0..4).filter(|&plane| after[plane] > before[plane]));
         }
-        assert_eq!(taken.len() as u64, rig.drive.stats().moves.emptied);
+        assert_eq!(taken.len() as u64, rig.drive.stats().migration.emptied);
         let of = |plane| taken.iter().filter(|&&other| other == plane).count() as u32;
         [0, 1, 2, 3].map(of)
     };

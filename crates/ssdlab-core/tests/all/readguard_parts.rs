@@ -177,7 +177,7 @@ fn what_is_read_often_moves_to_the_next_higher_priority_until_it_is_written() {
             classes.push(class(&rig.drive, page));
         }
         assert_eq!(classes, [2, 2, 2, 1, 1, 1, 0, 0, 0, 0], "{order}");
-        assert_eq!(rig.drive.stats().moves.hot_in, 2);
+        assert_eq!(rig.drive.stats().migration.hot, 2);
         rig.offer(Op::Write, page * SPP, SPP, 2).expect("room");
         rig.finish();
         assert_eq!(class(&rig.drive, page), 2, "{order}");

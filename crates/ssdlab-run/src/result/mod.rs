@@ -1,13 +1,15 @@
 //! What came of a run, as it is written to JSON.
 
+mod page_types;
 mod parts;
 mod queues;
 mod voltages;
 mod wear;
 
+pub use page_types::{PageTypesResult, Typed};
 pub use parts::*;
-use queues::{queues, read_levels};
-pub use voltages::{HotnessResult, VoltageResult, VoltagesResult};
+pub use queues::{Priorities, Queues, Rungs};
+pub use voltages::{HotnessResult, VoltageResult, Voltages, VoltagesResult};
 pub use wear::{Wear, WearResult};
 
 use std::collections::BTreeMap;
@@ -21,7 +23,7 @@ use ssdlab_base::{Fault, SimTime};
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::drive::Life;
 use ssdlab_core::policy::tend::Repairs;
-use ssdlab_core::stats::{Latencies, MoveCounts, Stats};
+use ssdlab_core::stats::{Latencies, MigrationCounts, Stats};
 use ssdlab_core::{Drive, Op};
 
 use crate::observe::Detail;
@@ -76,9 +78,9 @@ pub struct RunResult {
     pub trims: u64,
     /// Flushes that ended.
     pub flushes: u64,
-    /// By submission queue, the first of which has the highest priority; only if there are several.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub queues: Vec<QueueResult>,
+    /// By submission queue.
+    #[serde(flatten)]
+    pub queued: Queues,
     /// What came of each replay in turn; only if there are several, and then all other figures are
     /// those of the last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -107,16 +109,16 @@ pub struct RunResult {
     pub set_aside: Option<SetAsideResult>,
     /// Garbage collection.
     pub gc: GcResult,
-    /// Page types; only where a cell has several.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub page_types: Option<PageTypesResult>,
+    /// By page type.
+    #[serde(flatten)]
+    pub typed: Typed,
     /// Blocks moved by static wear levelling.
     pub wear_levelled: u64,
     /// Wear of the blocks.
     pub wear: WearResult,
-    /// How hard pages were programmed; only where there are several ways.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub voltages: Option<VoltagesResult>,
+    /// How hard pages were programmed.
+    #[serde(flatten)]
+    pub programmed: Voltages,
     /// Raw bit errors; absent under flat physics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bit_errors: Option<BitErrors>,
@@ -128,12 +130,12 @@ pub struct RunResult {
     /// The part of the page map that is held; only if it is not all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_cache: Option<MapCacheResult>,
-    /// Pages read from the flash for the host, by the rung of the ladder at which they decoded, from the
-    /// first up; empty where there is but one.
-    pub read_levels: Vec<u64>,
+    /// By the rung of the ladder at which pages decoded.
+    #[serde(flatten)]
+    pub decoded: Rungs,
     /// Pages that moved by how often they are read; only where they do.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub moves: Option<MoveCounts>,
+    pub migration: Option<MigrationCounts>,
     /// Blocks of one priority that were worse than those of a lower one, and what became of them since the
     /// run began; only where somebody looks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -251,7 +253,7 @@ impl RunResult {
             all,
             trims: ended(stats, Op::Trim),
             flushes: ended(stats, Op::Flush),
-            queues: queues(drive),
+            queued: Queues::of(drive),
             replays: course.replays.clone(),
             duration_s: seconds,
             waf: drive.write_amplification(),
@@ -262,16 +264,16 @@ impl RunResult {
             suspensions,
             set_aside: SetAsideResult::of(drive),
             gc: gc(stats),
-            page_types: page_types(drive),
+            typed: Typed::of(drive),
             wear_levelled: stats.wear_levelled,
             wear: WearResult::of(drive),
-            voltages: VoltagesResult::of(drive),
+            programmed: Voltages::of(drive),
             bit_errors: bit_errors(drive),
             utilisation: utilisation(drive, end),
             buffer: BufferResult::of(drive),
             map_cache: map_cache(drive),
-            read_levels: read_levels(drive),
-            moves: drive.counts_reads().then_some(stats.moves),
+            decoded: Rungs::of(drive),
+            migration: drive.counts_reads().then_some(stats.migration),
             repairs: drive.repairs(),
             life: drive.life(),
             prioritised: prioritised(drive),
@@ -336,7 +338,7 @@ impl ReplayResult {
             all: of(&[Op::Read, Op::Write]),
             waf: drive.write_amplification(),
             gc: gc(stats),
-            page_types: page_types(drive),
+            typed: Typed::of(drive),
             wear: WearResult::of(drive),
         }
     }
@@ -428,19 +430,6 @@ pub(crate) fn ops(drive: &Drive) -> BTreeMap<&'static str, BTreeMap<&'static str
 fn gc(stats: &Stats) -> GcResult {
     let (count, moved_pages) = stats.gc;
     GcResult { count, moved_pages, unprogrammed_pages: stats.unprogrammed }
-}
-
-fn page_types(drive: &Drive) -> Option<PageTypesResult> {
-    let types = drive.resolved().geometry().cell.bits() as usize;
-    let counts = &drive.stats().page_types;
-    let [wished, granted] = [&counts.wished, &counts.granted].map(|by_type| by_type.iter().sum());
-    (types > 1).then(|| PageTypesResult {
-        success: (wished > 0).then(|| share((wished, granted))),
-        dominated: counts.dominated[..types].to_vec(),
-        wished: counts.wished[..types].to_vec(),
-        granted: counts.granted[..types].to_vec(),
-        free: drive.ftl().free_by_type(),
-    })
 }
 
 fn utilisation(drive: &Drive, end: u64) -> Utilisation {

@@ -8,7 +8,7 @@ use ssdlab_core::Drive;
 use ssdlab_core::flash::SetAside;
 use ssdlab_core::stats::{BufferCounts, MapCounts};
 
-use super::{HotnessResult, WearResult};
+use super::{HotnessResult, Typed, WearResult};
 use crate::traces::told;
 
 /// Latency in microseconds, from arrival.
@@ -41,20 +41,6 @@ pub struct KindResult {
     pub blame_us: BTreeMap<&'static str, f64>,
 }
 
-/// Requests of one submission queue.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub struct QueueResult {
-    /// Its reads.
-    pub read: KindResult,
-    /// Its writes.
-    pub write: KindResult,
-    /// What passes of the mean latency of a read before its command goes to the flash, in microseconds.
-    pub read_waiting_us: f64,
-    /// Pages read from the flash for it, by the number of retries, none first; empty where there is
-    /// nothing to retry.
-    pub read_retries: Vec<u64>,
-}
-
 /// One of several replays.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ReplayResult {
@@ -72,9 +58,9 @@ pub struct ReplayResult {
     pub waf: Option<f64>,
     /// Garbage collection.
     pub gc: GcResult,
-    /// Page types; only where a cell has several.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub page_types: Option<PageTypesResult>,
+    /// By page type.
+    #[serde(flatten)]
+    pub typed: Typed,
     /// Wear of the blocks when it ended.
     pub wear: WearResult,
 }
@@ -110,21 +96,6 @@ impl SetAsideResult {
         let drops = drive.resolved().flash.loops.is_some();
         drops.then_some(SetAsideResult { reads, programs, erases, dropped_s })
     }
-}
-
-/// Page types, the lowest (LSB) first.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub struct PageTypesResult {
-    /// Writes whose slowest page is of this type; those that a buffer took have none.
-    pub dominated: Vec<u64>,
-    /// Pages programmed for the host for which this type was wished.
-    pub wished: Vec<u64>,
-    /// Those of them that got a page of this type.
-    pub granted: Vec<u64>,
-    /// The share of all that were wished that was granted; absent if none was wished.
-    pub success: Option<f64>,
-    /// Free pages on the drive at the end.
-    pub free: Vec<u64>,
 }
 
 /// Raw bit errors, the mean of one flash read in sixteen.

@@ -1,11 +1,67 @@
 //! What came of the requests of each submission queue, and how pages were read.
 
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_core::account::Part;
+use ssdlab_core::config::PhysicsConfig;
 use ssdlab_core::stats::Latencies;
 use ssdlab_core::{Drive, Op};
 
-use super::{QueueResult, kind_of};
+use super::{KindResult, kind_of};
+
+/// What came of the requests of each queue; nothing where there is but one.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Queues {
+    /// By submission queue, the first of which has the highest priority; only if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueueResult>,
+    /// What `queues` holds, by name; only if there are three queues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priorities>,
+}
+
+/// Three submission queues by the priority of their requests.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Priorities {
+    /// The first queue, which has the highest priority.
+    pub high: QueueResult,
+    /// The second queue.
+    pub mid: QueueResult,
+    /// The third queue.
+    pub low: QueueResult,
+}
+
+/// Requests of one submission queue.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct QueueResult {
+    /// Its reads.
+    pub read: KindResult,
+    /// Its writes.
+    pub write: KindResult,
+    /// What passes of the mean latency of a read before its command goes to the flash, in microseconds.
+    pub read_waiting_us: f64,
+    /// Pages read from the flash for it, by the number of retries, none first; empty where there is
+    /// nothing to retry.
+    pub read_retries: Vec<u64>,
+}
+
+/// Pages read from the flash for the host, by the rung of the ladder at which they decoded; nothing where
+/// there is but one.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Rungs {
+    /// Pages read from the flash for the host by the sensing level at which they decoded: `1`, `2` and so on;
+    /// only where reads climb levels (`physics.levels`).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub levels: BTreeMap<String, u64>,
+    /// Pages read from the flash for the host by the rung of the ladder of read retries at which they
+    /// decoded, from the first up, which is no retry; only where reads climb one (`physics.retries`,
+    /// `physics.measured`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rungs: Vec<u64>,
+}
 
 /// What passes of a read's time before its command goes to the flash.
 const WAITING: [Part; 11] = [
@@ -22,11 +78,6 @@ const WAITING: [Part; 11] = [
     Part::DieRefresh,
 ];
 
-/// Pages read for the host, by rung; none where there is but one.
-pub(super) fn read_levels(drive: &Drive) -> Vec<u64> {
-    by_rung(drive, &drive.stats().read_at)
-}
-
 /// Counts for every rung; none where there is but one.
 fn by_rung(drive: &Drive, counts: &[u64]) -> Vec<u64> {
     let rungs = usize::from(drive.flash().cells.rungs());
@@ -34,8 +85,35 @@ fn by_rung(drive: &Drive, counts: &[u64]) -> Vec<u64> {
     every.take(if rungs > 1 { rungs } else { 0 }).collect()
 }
 
+impl Rungs {
+    pub(super) fn of(drive: &Drive) -> Rungs {
+        let rungs = by_rung(drive, &drive.stats().read_at);
+        match drive.resolved().config.physics {
+            PhysicsConfig::Levels(_) => {
+                let numbered = (1..).map(|level: u32| level.to_string()).zip(rungs);
+                Rungs { levels: numbered.collect(), ..Rungs::default() }
+            }
+            _ => Rungs { rungs, ..Rungs::default() },
+        }
+    }
+}
+
+impl Queues {
+    pub(super) fn of(drive: &Drive) -> Queues {
+        let queues = queues(drive);
+        let priority = match &queues[..] {
+            [high, mid, low] => {
+                let [high, mid, low] = [high, mid, low].map(QueueResult::clone);
+                Some(Priorities { high, mid, low })
+            }
+            _ => None,
+        };
+        Queues { queues, priority }
+    }
+}
+
 /// By queue, if there are several.
-pub(super) fn queues(drive: &Drive) -> Vec<QueueResult> {
+fn queues(drive: &Drive) -> Vec<QueueResult> {
     let stats = drive.stats();
     if stats.latencies.len() < 2 {
         return Vec::new();

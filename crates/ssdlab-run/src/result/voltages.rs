@@ -7,16 +7,26 @@ use serde::Serialize;
 use ssdlab_core::Drive;
 use ssdlab_core::belief::hotness::Hotness;
 
+/// How hard pages were programmed; nothing where there is but one way.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Voltages {
+    /// Pages that were programmed, whatever for, each counted by the mean ratio of its voltages to the
+    /// normal ones (HIRE's wearing weight before it is divided by that of a baseline); only where there
+    /// are several ways to program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wearing_weight: Option<f64>,
+    /// Pages by the voltages with which they were programmed; only where there are several ways.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voltages: Option<VoltagesResult>,
+}
+
 /// Pages by the voltages with which they were programmed, and what that wore.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct VoltagesResult {
     /// Each way to program, in the order of `timing.voltages`.
     pub each: Vec<VoltageResult>,
-    /// Pages that were programmed, whatever for, each counted by the mean ratio of its voltages to the
-    /// normal ones (HIRE's wearing weight before it is divided by that of a baseline).
-    pub weight: f64,
-    /// P/E cycles of erases (`flash.cycles_per_erase` each), counted by the mean of that over the pages of
-    /// the block that had been programmed.
+    /// The wearing weight by erases: their P/E cycles (`flash.cycles_per_erase` each), counted by the mean
+    /// ratio over the pages of the block that had been programmed.
     pub weight_erases: f64,
 }
 
@@ -31,19 +41,24 @@ pub struct VoltageResult {
     pub reads: u64,
 }
 
-impl VoltagesResult {
-    /// Absent where all pages are programmed alike.
-    pub(super) fn of(drive: &Drive) -> Option<VoltagesResult> {
+impl Voltages {
+    pub(super) fn of(drive: &Drive) -> Voltages {
         let chip = &drive.resolved().chip;
         let (programs, reads, weight_erases) = drive.flash().cells.wearing();
+        if programs.len() < 2 {
+            return Voltages::default();
+        }
         let weights = chip.voltages().map(|voltage| chip.wear_weight(voltage));
-        let weight =
+        let wearing_weight =
             weights.zip(programs).map(|(weight, &programs)| weight * programs as f64).sum();
         let each =
             chip.voltage_names().zip(programs).zip(reads).map(|((name, &programs), &reads)| {
                 VoltageResult { name: name.into(), programs, reads }
             });
-        (programs.len() > 1).then(|| VoltagesResult { each: each.collect(), weight, weight_erases })
+        Voltages {
+            wearing_weight: Some(wearing_weight),
+            voltages: Some(VoltagesResult { each: each.collect(), weight_erases }),
+        }
     }
 }
 

@@ -19,7 +19,6 @@ from ssdlab.claims.pa_ssd import (
     dominated,
     quarters,
     success,
-    types,
     under,
 )
 from ssdlab.claims.rules import Rows, picture
@@ -27,7 +26,7 @@ from ssdlab.claims.runs import Jobs, Runs
 from ssdlab.claims.scope import Scope
 from ssdlab.claims.sums import reads, relative, writes
 from ssdlab.details import SeriesInterval
-from ssdlab.names import PAGE_TYPES
+from ssdlab.names import PAGE_TYPES, by_type
 from ssdlab.plans import Plan
 
 _OF_CONVENTIONAL = "Of the conventional drive's"
@@ -116,7 +115,7 @@ def fig_5(runs: Runs) -> Rows:
         row
         for (pages,), one in runs.items()
         for name, count, drawn in zip(
-            PAGE_TYPES[3], types(one).dominated, _by_chance(int(pages)), strict=True
+            PAGE_TYPES[3], by_type(one.dominated), _by_chance(int(pages)), strict=True
         )
         for row in (
             (float(pages), name, count / one.write.requests),

@@ -17,7 +17,7 @@ from ssdlab.claims.pv_read import (
     ideal_reads,
     ideal_wear,
     mean_moved,
-    moves,
+    migration,
     numbers_of_groups,
     read_counts,
     reads,
@@ -95,7 +95,8 @@ def _levels(runs: Runs, name: str, told: str) -> Rows:
 
 
 def _shares(result: Result) -> list[float]:
-    return [count / sum(result.read_levels) for count in result.read_levels]
+    counts = result.decoded_at
+    return [count / sum(counts) for count in counts]
 
 
 @picture(
@@ -137,8 +138,8 @@ def fig_9b(runs: Runs) -> Rows:
 def _both_ways(runs: Runs, name: str) -> Rows:
     found = [runs[key] for key in runs if key[0] == name]
     return [
-        (name, way, fmean(100 * getattr(moves(one), field) / one.requests for one in found))
-        for way, field in (("moved in", "hot_in"), ("moved out", "cold_out"))
+        (name, way, fmean(100 * getattr(migration(one), field) / one.requests for one in found))
+        for way, field in (("moved in", "hot"), ("moved out", "cold"))
     ]
 
 
