@@ -5,6 +5,7 @@
 //! read must return what was written last when it came.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, Ppn};
@@ -13,8 +14,8 @@ use crate::config::{PartialWrites, Preload, Resolved};
 use crate::flash::{Owner, Txn, TxnId};
 use crate::ftl::Ftl;
 
-/// What each sector of a page holds.
-type Content = Box<[u64]>;
+/// What each sector of a page holds; pages that hold the same share it until one is written.
+type Content = Arc<[u64]>;
 
 /// Nothing: never written, or trimmed.
 const NOTHING: u64 = 0;
@@ -65,11 +66,21 @@ fn bits(mask: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |bit| mask >> bit & 1 == 1)
 }
 
+/// A page each of whose sectors holds the same.
+fn full_of(sectors: usize, what: u64) -> Content {
+    std::iter::repeat_n(what, sectors).collect()
+}
+
+/// Sets what a sector of a page holds.
+fn set(page: &mut Content, sector: usize, what: u64) {
+    Arc::make_mut(page)[sector] = what;
+}
+
 impl Data {
     pub fn new(resolved: &Resolved, ftl: &Ftl) -> Data {
         let (geometry, config) = (resolved.geometry(), &resolved.config);
         let sectors = geometry.sectors_per_page() as usize;
-        let before = || vec![BEFORE; sectors].into_boxed_slice();
+        let [nothing, before] = [NOTHING, BEFORE].map(|what| full_of(sectors, what));
         let mut data = Data {
             sectors,
             geometry: geometry.clone(),
@@ -87,10 +98,10 @@ impl Data {
         };
         for lpn in (0..ftl.map.logical_pages()).map(Lpn) {
             if let Some(ppn) = ftl.map.get(lpn) {
-                data.flash.insert(ppn.0, (lpn.0, before()));
-                data.newest.insert(lpn.0, before());
+                data.flash.insert(ppn.0, (lpn.0, before.clone()));
+                data.newest.insert(lpn.0, before.clone());
             } else if ftl.map.was_trimmed(lpn) {
-                data.newest.insert(lpn.0, vec![NOTHING; sectors].into_boxed_slice());
+                data.newest.insert(lpn.0, nothing.clone());
             }
         }
         for block in (0..geometry.block_count()).map(BlockId) {
@@ -106,7 +117,7 @@ impl Data {
     }
 
     fn full_of(&self, what: u64) -> Content {
-        vec![what; self.sectors].into_boxed_slice()
+        full_of(self.sectors, what)
     }
 
     /// What a page holds that is not mapped and was never trimmed: the map was there from the start.
@@ -139,8 +150,8 @@ impl Data {
         let version = self.version;
         let held = self.held(id);
         for sector in bits(txn.mask) {
-            held.data[sector] = version;
-            newest[sector] = version;
+            set(&mut held.data, sector, version);
+            set(&mut newest, sector, version);
         }
         self.newest.insert(txn.lpn.0, newest);
     }
@@ -154,7 +165,7 @@ impl Data {
         let data = self.held(id).data.clone();
         let lost = self.full_of(LOST);
         let page = self.buffer.entry(txn.lpn.0).or_insert(lost);
-        bits(txn.mask).for_each(|sector| page[sector] = data[sector]);
+        bits(txn.mask).for_each(|sector| set(page, sector, data[sector]));
     }
 
     pub fn hits(&mut self, id: TxnId, txn: &Txn) -> Result<(), String> {
@@ -178,14 +189,14 @@ impl Data {
         let lost = self.full_of(LOST);
         let page = self.buffer.get(&txn.lpn.0).cloned().unwrap_or(lost);
         let held = self.held(id);
-        bits(txn.mask).for_each(|sector| held.data[sector] = page[sector]);
+        bits(txn.mask).for_each(|sector| set(&mut held.data, sector, page[sector]));
     }
 
     pub fn keeps(&mut self, id: TxnId, txn: &Txn, sectors: u64) {
         let data = self.held(id).data.clone();
         let lost = self.full_of(LOST);
         let page = self.buffer.entry(txn.lpn.0).or_insert(lost);
-        bits(sectors).for_each(|sector| page[sector] = data[sector]);
+        bits(sectors).for_each(|sector| set(page, sector, data[sector]));
     }
 
     pub fn forgets(&mut self, lpn: Lpn) {
@@ -239,7 +250,7 @@ impl Data {
         let sensed = held.sensed.take().unwrap_or(nothing);
         for (sector, content) in sensed.iter().enumerate() {
             if held.overlay >> sector & 1 == 0 {
-                held.data[sector] = *content;
+                set(&mut held.data, sector, *content);
             }
         }
         Data::compare(held, txn, "the flash", lossy)
@@ -266,7 +277,7 @@ impl Data {
         let Some(sensed) = held.sensed.take() else { return };
         for (sector, content) in sensed.iter().enumerate() {
             if own >> sector & 1 == 0 {
-                held.data[sector] = *content;
+                set(&mut held.data, sector, *content);
             }
         }
     }
@@ -288,7 +299,8 @@ impl Data {
         let mut lost = None;
         if !copies {
             for sector in (0..self.sectors).filter(|sector| txn.mask >> sector & 1 == 0) {
-                content[sector] = if was[sector] == NOTHING { NOTHING } else { LOST };
+                let left = if was[sector] == NOTHING { NOTHING } else { LOST };
+                set(&mut content, sector, left);
                 let written = was[sector] != LOST && was[sector] > BEFORE;
                 lost = lost.or(written.then_some(sector));
             }

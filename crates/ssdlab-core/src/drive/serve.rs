@@ -159,7 +159,9 @@ impl Drive {
         let (plane, stream, pick) = (txn.plane, self.stream_of(txn.owner), txn.wish.pick());
         match self.ftl.prepare_write(plane, stream, pick) {
             Some(ppn) => {
-                self.ftl.map.expect_overwrite(txn.lpn);
+                if let Some(old) = self.ftl.map.expect_overwrite(txn.lpn) {
+                    self.ftl.blocks.expect(self.geometry.block_of(old));
+                }
                 self.flash.txns[id].ppn = ppn;
                 self.choose_program(id);
                 // A block was opened: its subpool may run short.

@@ -1,6 +1,7 @@
 //! What the controller knows of each block.
 
 use serde::{Deserialize, Serialize};
+use ssdlab_base::ahead;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use super::plane_view::Pool;
@@ -213,6 +214,13 @@ impl BlockTable {
         let mut anew = self.clone();
         anew.count_full();
         anew.full == self.full
+    }
+
+    /// Asks for what will be changed soon of a block that loses a page.
+    #[inline]
+    pub fn expect(&self, block: BlockId) {
+        ahead::fetch(&self.state, block.index());
+        ahead::fetch(&self.valid, block.index());
     }
 
     /// Pages of a block that hold the newest copy of a logical page.

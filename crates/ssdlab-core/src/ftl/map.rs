@@ -173,12 +173,12 @@ impl Map {
         Some(old)
     }
 
-    /// Asks for the entry of the physical page that a logical page will leave soon.
+    /// Asks for the entry of the physical page that a logical page will leave soon; which page it is.
     #[inline]
-    pub fn expect_overwrite(&self, lpn: Lpn) {
-        if let Some(old) = self.get(lpn) {
-            ahead::fetch(&self.reverse, old.index());
-        }
+    pub fn expect_overwrite(&self, lpn: Lpn) -> Option<Ppn> {
+        let old = self.get(lpn)?;
+        ahead::fetch(&self.reverse, old.index());
+        Some(old)
     }
 
     /// Asks for the entries of what these physical pages hold, which will be moved soon.

@@ -113,6 +113,27 @@ pub const CASES: &[Case] = &[
         set: &["physics=retries", "start.pe_cycles=3000", "start.age_max=90d"],
         ..PLAIN
     },
+    Case {
+        name: "dlv",
+        about: "dlv-mlc-128g under `random` and DLV",
+        device: "dlv-mlc-128g",
+        scheme: "dlv",
+        ..PLAIN
+    },
+    Case {
+        name: "pa-ssd",
+        about: "pa-ssd-tlc-288g under `random` and QDS+UBS",
+        device: "pa-ssd-tlc-288g",
+        scheme: "qds+ubs",
+        ..PLAIN
+    },
+    Case {
+        name: "readguard",
+        about: "readguard-tlc-2t under `random` and rgFTL",
+        device: "readguard-tlc-2t",
+        scheme: "rgftl",
+        ..PLAIN
+    },
     deep(
         "deep",
         "baseline",
@@ -210,14 +231,20 @@ impl Case {
         let (_, share) = clock.read();
         let share = share.unwrap_or(1.0);
         let per_s = result.sim.page_ops_per_s;
-        Figures::from([
+        let sensings = result.ops["read"].values().sum::<u64>() + result.retries;
+        let sensings_per_s = per_s * sensings as f64 / page_ops(&result) as f64;
+        let mut figures = Figures::from([
             ("page_ops_per_s".into(), per_s),
             ("requests_per_s".into(), result.sim.requests_per_s),
             ("page_ops_per_processor_s".into(), per_s / share),
             ("page_op_ns".into(), share / per_s * 1e9),
             ("processor_share".into(), share),
             ("peak_rss_mb".into(), result.sim.peak_rss_mb.unwrap_or(0.0)),
-        ])
+        ]);
+        if result.retries > 0 {
+            figures.insert("sensings_per_processor_s".into(), sensings_per_s / share);
+        }
+        figures
     }
 
     fn measure_start(&self) -> Figures {
