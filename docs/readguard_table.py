@@ -1,7 +1,8 @@
 """Write the tables of docs/readguard.md: what ReadGuard claims, measured on its mixes.
 
 Run by ``make readguard``; docs/readguard.md says how long it takes. The workloads are twins
-(docs/twins.md). Finished runs are kept in ``build/reproduction``: what was stopped goes on there.
+(docs/twins.md). Runs are those of the ledger where it has them (``make reproduce``), and kept with
+them in ``build/reproduction``: what was stopped goes on there.
 ``python docs/readguard_table.py REQUESTS`` stops each run after so many requests, for a first look.
 ``python docs/readguard_table.py full`` (``make readguard-full``) runs every mix to its end at each
 stage and writes the first and the third table of that to ``build/readguard-full.md``.
@@ -20,45 +21,34 @@ from tables import Kept, change, grid, several, write
 
 import ssdlab
 from ssdlab.claims.readguard import (
-    COMPRESSED,
+    ADULT,
+    CUT,
+    LIFE,
+    LONG,
     MIXES,
-    STRETCHED,
+    OLD,
+    SIZES,
+    STAGES,
     Figure,
     means,
     retries,
+    run,
     tails,
     waits,
 )
+from ssdlab.claims.runs import library
+from ssdlab.claims.scope import Scope
 from ssdlab.claims.sums import percent
 
-STAGES = {
-    "young": "readguard-tlc-2t-young",
-    "adult": "readguard-tlc-2t",
-    "old": "readguard-tlc-2t-old",
-}
-SIZES = {
-    "500 GB": "readguard-tlc-500g",
-    "1 TB": "readguard-tlc-1t",
-    "2 TB": "readguard-tlc-2t",
-    "4 TB": "readguard-tlc-4t",
-}
 SCHEMES = ["baseline", "rgftl", "rgftl-", "rgftl++"]
 PLUS = ["baseline+", "rgftl+"]
 ORACLES = ["nopftl", "rorftl"]
-APPS = ["high", "mid", "low"]
-CUT = 5_000_000
-"""Requests of the short runs."""
-LONG = 75_000_000
-"""Requests of the long ones.
-
-By then the quality monitor has had a round in every mix, and MixB and MixD are at their end.
-"""
-# A sixty-fourth of the drive and MixD at its own pace, which so few dies can follow.
-LIFE = ["geometry.channels=2", "geometry.chips=1", "geometry.blocks=484", "flash.time_scale=1"]
+SIZE_NAMES = {"500g": "500 GB", "1t": "1 TB", "2t": "2 TB", "4t": "4 TB"}
 # Under static allocation one plane is written more than the others; no leveller moves data away.
 ALLOCATIONS = ["dynamic", "static"]
-# A round twice a day instead of once a week.
+# A round twice a day instead of once a week, in runs that are long enough for one.
 OFTEN = ["tend.inversions.interval=12h"]
+OFTEN_REQUESTS = 5_000_000
 LIFE_REQUESTS = 8_000_000
 LIFE_REPLAYS = 70
 PAGE = Path(__file__).with_name("readguard.md")
@@ -76,25 +66,19 @@ class Study:
     saturated: set[str] = field(default_factory=set)
     found: dict[str, Any] = field(default_factory=dict)
 
-    def plan(self, device: str, scheme: str, mix: str, limit: int | None) -> ssdlab.Plan:
-        """Return a run of a mix on a drive."""
-        return ssdlab.Plan(
-            device=device,
-            scheme=f"readguard/{scheme}",
-            workload=f"readguard/{mix}",
-            limit=limit,
-            time_scale=COMPRESSED if mix in MIXES else STRETCHED,
-        )
-
     def of(
-        self, device: str, schemes: Sequence[str], mixes: Sequence[str], limit: int | None
+        self, stage: str, schemes: Sequence[str], mixes: Sequence[str], limit: int | None, **of: str
     ) -> dict[str, list[ssdlab.Result]]:
-        """Return the results by scheme, those of all mixes in turn."""
-        plans = [self.plan(device, scheme, mix, limit) for mix in mixes for scheme in schemes]
-        results = self.kept.compare(plans, device)
+        """Return the results by scheme, of all mixes in turn; ``of`` may say the drive's size."""
+        plans = [
+            run(Scope(), scheme, stage, mix, limit=limit, **of)
+            for mix in mixes
+            for scheme in schemes
+        ]
+        results = self.kept.compare(plans, " ".join([*of.values(), stage]))
         for result in results:
             if result.saturated:
-                self.saturated.add(f"`{result.scheme}` on {result.workload} ({device})")
+                self.saturated.add(f"`{result.scheme}` on {result.workload} ({stage})")
         return {scheme: results[at :: len(schemes)] for at, scheme in enumerate(schemes)}
 
 
@@ -149,8 +133,8 @@ def by_app(results: Sequence[ssdlab.Result], figure: Figure, form: str) -> str:
 def by_stage(study: Study) -> Iterator[str]:
     """Compare the apps with one another and with the baseline, at each stage of life."""
     rows = []
-    for stage, device in STAGES.items():
-        found = study.of(device, SCHEMES, MIXES, study.cut)
+    for stage in STAGES:
+        found = study.of(stage, SCHEMES, MIXES, study.cut)
         study.found[stage] = found
         base = found["baseline"]
         for scheme, results in found.items():
@@ -191,7 +175,7 @@ def by_mix(study: Study) -> Iterator[str]:
     rows = []
     for at, mix in enumerate(MIXES):
         for scheme in SCHEMES:
-            result = study.found["old"][scheme][at]
+            result = study.found[OLD][scheme][at]
             rows.append(
                 [
                     mix,
@@ -201,18 +185,17 @@ def by_mix(study: Study) -> Iterator[str]:
                     several(retries(result), ".2f"),
                     several(waits(result), ",.0f"),
                     f"{result.write.latency_us.mean:,.0f}",
-                    f"{result.waf or 0:.2f}",
                 ]
             )
-    heads = ["mix", "scheme", "mean µs", "p99 µs", "retries", "wait µs", "writes µs", "WAF"]
+    heads = ["mix", "scheme", "mean µs", "p99 µs", "retries", "wait µs", "writes µs"]
     yield from grid(heads, rows)
 
 
 def with_mitigations(study: Study) -> Iterator[str]:
     """Compare where retries are made fewer and shorter by other means."""
     rows = []
-    for stage, device in STAGES.items():
-        found = study.of(device, PLUS, MIXES, study.cut)
+    for stage in STAGES:
+        found = study.of(stage, PLUS, MIXES, study.cut)
         for scheme, results in found.items():
             own = scheme == PLUS[0]
             rows.append(
@@ -238,7 +221,7 @@ def with_mitigations(study: Study) -> Iterator[str]:
 
 def with_oracles(study: Study) -> Iterator[str]:
     """Show what reads over reads are worth where each block's quality is known."""
-    found = study.of(STAGES["old"], ["baseline", *ORACLES, "rgftl"], ["ycsb"], study.cut)
+    found = study.of(OLD, ["baseline", *ORACLES, "rgftl"], ["ycsb"], study.cut)
     rows = [
         [
             f"`{scheme}`",
@@ -252,16 +235,10 @@ def with_oracles(study: Study) -> Iterator[str]:
     yield from grid(["scheme", "mean µs", "p99 µs", "retries", "wait µs"], rows)
 
 
-def extra(result: ssdlab.Result) -> float:
-    """Return what repairs moved, in percent of all that the controller moved for itself."""
-    assert result.repairs is not None
-    return 100 * result.repairs.moved / max(1, result.repairs.moved_by_all)
-
-
 def in_long_runs(study: Study) -> Iterator[str]:
     """Run the mixes so long on the old drive that the quality monitor has a round in each."""
     limit = min(study.limit or LONG, LONG)
-    found = study.of(STAGES["old"], ["baseline", "rgftl"], MIXES, limit)
+    found = study.of(OLD, ["baseline", "rgftl"], MIXES, limit)
     rows = []
     for mix, base, result in zip(MIXES, found["baseline"], found["rgftl"], strict=True):
         done = result.repairs
@@ -273,7 +250,7 @@ def in_long_runs(study: Study) -> Iterator[str]:
                 f"{done.rounds}",
                 f"{done.inversions:,}",
                 f"{done.given:,} / {done.refreshed:,}",
-                f"{extra(result):.1f} %",
+                f"{100 * done.extra_share:.1f} %",
                 several(done.margins, ".1f"),
                 several(against([result], [base], means)),
                 several(against([result], [base], tails)),
@@ -305,8 +282,9 @@ def often(study: Study) -> Iterator[str]:
     """Look for inversions so often that the monitor's limit is reached, and see if it holds."""
     rows = []
     for mix in MIXES:
-        plan = study.plan(STAGES["old"], "rgftl", mix, study.cut)
-        [result] = study.kept.compare([replace(plan, set=OFTEN)], "rounds often")
+        limit = min(study.limit or OFTEN_REQUESTS, OFTEN_REQUESTS)
+        plan = run(Scope(settings=OFTEN), "rgftl", OLD, mix, limit=limit)
+        [result] = study.kept.compare([plan], "rounds often")
         done = result.repairs
         assert done is not None
         rows.append(
@@ -316,7 +294,7 @@ def often(study: Study) -> Iterator[str]:
                 f"{done.inversions:,}",
                 f"{done.given:,} / {done.refreshed:,}",
                 f"{done.moved:,}",
-                f"{extra(result):.1f} %",
+                f"{100 * done.extra_share:.1f} %",
                 f"{done.checks}",
                 several(done.margins, ".1f"),
                 f"{result.waf or 0:.2f}",
@@ -339,15 +317,20 @@ def often(study: Study) -> Iterator[str]:
 def by_size(study: Study) -> Iterator[str]:
     """Compare drives of four sizes."""
     rows = []
-    for size, device in SIZES.items():
-        found = study.of(device, ["baseline", "rgftl"], MIXES, study.cut)
+    for size in SIZES:
+        found = study.of(ADULT, ["baseline", "rgftl"], MIXES, study.cut, size=size)
         each = [
             against([new], [old], means)[0]
             for new, old in zip(found["rgftl"], found["baseline"], strict=True)
         ]
         table = found["rgftl"][0].metadata_bytes["block_retries"]
         rows.append(
-            [size, *(f"{one:+.1f}" for one in each), f"{fmean(each):+.1f}", megabytes(table)]
+            [
+                SIZE_NAMES[size],
+                *(f"{one:+.1f}" for one in each),
+                f"{fmean(each):+.1f}",
+                megabytes(table),
+            ]
         )
     yield from grid(["drive", *MIXES, "mean", "grader's table"], rows)
 
@@ -360,7 +343,7 @@ def megabytes(count: int) -> str:
 def lifetime(study: Study) -> Iterator[str]:
     """Write MixD to a small drive again and again, and see wear spread and come back."""
     plan = ssdlab.Plan(
-        device=SIZES["2 TB"],
+        device="readguard-tlc-2t",
         scheme="readguard/rgftl",
         workload="readguard/mix-d",
         fit=True,
@@ -432,9 +415,11 @@ def main() -> None:
     ]
     made = [(title, list(lines(study))) for title, lines in sections]
     longest = min(limit or LONG, LONG)
+    often_runs = min(limit or OFTEN_REQUESTS, OFTEN_REQUESTS)
     about = (
-        f"The twins, seed 1, arrivals compressed tenfold, ssdlab {ssdlab.__version__}: the first "
-        f"{cut:,} requests of each mix, and of long runs up to {longest:,}. Changes are in "
+        f"The twins, seed 1, arrivals compressed tenfold, ssdlab {ssdlab.__version__} (build "
+        f"{library()[:8]}): the first {cut:,} requests of each mix, {often_runs:,} where rounds "
+        f"come twice a day, and of long runs up to {longest:,}. Changes are in "
         "percent, means over the five mixes; three numbers are of the apps high, mid and low. "
         "Waits and latencies are of reads; the least that one can take is tR, tDMA and tECC of a "
         "page. “Rounds” tells how often the quality monitor looked, over all mixes. Saturated, "

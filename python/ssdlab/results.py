@@ -101,11 +101,15 @@ class Priorities:
 
 @dataclass(frozen=True, slots=True)
 class GcResult:
-    """Garbage collection: blocks collected, pages moved for it, pages never programmed of them."""
+    """Garbage collection: blocks collected, pages moved for it, pages never programmed of them.
+
+    ``for_subpools`` are those of the blocks that a subpool which ran short asked for.
+    """
 
     count: int
     moved_pages: int
     unprogrammed_pages: int
+    for_subpools: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +252,8 @@ class MigrationCounts:
 class Repairs:
     """Blocks of one priority that were worse than those of a lower one, and what became of them.
 
-    ``margins`` are parts of the most retries, one for each priority but the last.
+    ``margins`` are parts of the most retries, one for each priority but the last. ``extra_share``,
+    which the monitor holds at its limit, counts from the run's beginning, all else with the rest.
     """
 
     rounds: int
@@ -257,6 +262,7 @@ class Repairs:
     refreshed: int
     moved: int
     moved_by_all: int
+    extra_share: float
     checks: int
     margins: list[float]
     left_out: int

@@ -446,6 +446,21 @@ def test_the_docs_hold_the_shipped_coefficients() -> None:
     found = predicted(BUNDLE.read_text())
     for value in (*found["age"], *found["initial"], *found["growth"]):
         assert f"{value:.6g}" in text, "run `make fit`"
+    assert str(ssdlab.fit()) in text, "run `make fit`"
+
+
+def test_chips_that_were_made_can_be_simulated(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    few = ("--chips", "3,3,2", "--blocks", "2", "--cycles", "0,1000,3000")
+    done = ssdlab("fit", *few, "--retention", "0,30,365", "--reads", "0,57600", "--out", "made")
+    assert "2 chips are kept to be simulated" in done.out
+    # The predictor alone: a drive of the device has the blocks of its model.
+    assert "physics" not in (tmp_path / "made" / "fit.toml").read_text()
+    drive = ("--device", "readguard-tlc-2t", "--config", "made/chips.toml")
+    settings = [word for line in SMALL_DRIVE for word in ("--set", line)]
+    load = ("--workload", "random", "--set", "workload.read_share=1", "--limit", 200)
+    (found,) = ssdlab("run", *drive, *settings, *load, "--json", "-").json()["results"]
+    assert found["provenance"]["config"]["physics"]["measured"]["file"].endswith("chips.csv")
+    assert found["retries"] > 0
 
 
 def test_the_command_prints_draws_and_hands_out(ssdlab: Ssdlab, tmp_path: Path) -> None:

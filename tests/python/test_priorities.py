@@ -155,6 +155,7 @@ REPAIRS = Repairs(
     refreshed=7,
     moved=25,
     moved_by_all=1000,
+    extra_share=0.031,
     checks=2,
     margins=[0.1, 0.2],
     left_out=0,
@@ -169,12 +170,37 @@ def told(run: Result, name: str) -> list[str]:
     return [line[11:] for line in lines[at:end]]
 
 
+def test_the_shipped_scheme_collects_for_its_subpools() -> None:
+    run = ssdlab.run(
+        device="readguard-tlc-500g-old",
+        scheme="rgftl",
+        workload="mix-c",
+        time_scale=0.1,
+        limit=150_000,
+    )
+    assert run.gc.for_subpools > run.gc.count / 3 > 30
+    assert f"({run.gc.for_subpools:,} for subpools)" in str(run)
+    assert not any("cells age" in remark for remark in run.remarks)
+
+
+def test_cells_that_age_by_another_clock_than_the_requests_are_told() -> None:
+    run = ssdlab.run(device="readguard-tlc-500g", workload="mix-c", limit=10, scheme="baseline")
+    assert any("cells age 10 times as fast" in remark for remark in run.remarks)
+
+
+@pytest.mark.parametrize("scheme", ["rgftl", "rgftl-"])
+def test_reads_that_are_let_go_need_no_other_setting(scheme: str) -> None:
+    few = {"geometry.blocks": 64, "start.steady": False, "flash.hold_until_decoded": False}
+    run = ssdlab.run(device="readguard-tlc-500g", scheme=scheme, set=few, limit=200)
+    assert run.set_aside is not None and run.set_aside.reads == 0
+
+
 def test_repairs_are_told() -> None:
     run = drawn.one()
     assert "repairs" not in str(run)
     assert told(replace(run, repairs=REPAIRS), "repairs") == [
         "3 rounds, 12 inversions: 5 blocks given, 7 refreshed",
-        "25 pages moved, 2.5 % of all that the controller moved",
+        "25 pages moved; 3.1 % of all that the controller has moved since the start",
         "margins 10 %, 20 % of the most retries",
     ]
     none = replace(REPAIRS, rounds=0)

@@ -31,7 +31,7 @@ pub struct RetriesConfig {
     /// Size of a codeword. Default: 1KiB. Source: ReadGuard (ruled).
     pub codeword: Bytes,
     /// Raw bit errors of a fresh codeword on the worst page of a new block of mean quality.
-    /// Default: 38. Assumed.
+    /// Default: 30. Assumed.
     pub fresh_errors: f64,
     /// Factor on `fresh_errors`: one value, or one for each page type from the lowest up. Default:
     /// 1. Assumed.
@@ -74,11 +74,11 @@ pub struct RetryWearConfig {
     /// Cycles for which the worn coefficients are stated. Default: 3000. Source: ReadGuard (the
     /// old stage).
     pub cycles: f64,
-    /// Raw bit errors that so many cycles add to a fresh codeword. Default: 74. Assumed.
+    /// Raw bit errors that so many cycles add to a fresh codeword. Default: 98. Assumed.
     pub errors: f64,
     /// Power of the cycles with which these errors grow. Default: 0.66. Source: PV-read (ruled).
     pub exponent: f64,
-    /// Power of the cycles with which retention and disturb grow. Default: 1.2. Assumed.
+    /// Power of the cycles with which retention and disturb grow. Default: 1. Assumed.
     pub worn_exponent: f64,
     /// How much cycles count for less in a block that rests: they are divided by 1 + this ·
     /// ln(1 + days between erases). Default: 0.03. Assumed; that rest heals by its logarithm is
@@ -90,10 +90,10 @@ pub struct RetryWearConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetryRetentionConfig {
-    /// Raw bit errors for each unit of ln(1 + days) in a new block. Default: 17. Assumed; the
+    /// Raw bit errors for each unit of ln(1 + days) in a new block. Default: 9.8. Assumed; the
     /// logarithm is ReadGuard's, section 4.2.
     pub errors: f64,
-    /// What `wear.cycles` add to them. Default: 10. Assumed.
+    /// What `wear.cycles` add to them. Default: 13.4. Assumed.
     pub worn_errors: f64,
 }
 
@@ -101,7 +101,7 @@ pub struct RetryRetentionConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetryDisturbConfig {
-    /// Raw bit errors where the exponential reaches 2, in a new block. Default: 8. Assumed; the
+    /// Raw bit errors where the exponential reaches 2, in a new block. Default: 9. Assumed; the
     /// exponential is ReadGuard's, section 4.2.
     pub errors: f64,
     /// What `wear.cycles` add to them. Default: 16. Assumed.
@@ -115,11 +115,11 @@ pub struct RetryDisturbConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpreadConfig {
-    /// Of the errors of all blocks of a die. Default: 2%. Assumed.
+    /// Of the errors of all blocks of a die. Default: 1.3%. Assumed.
     pub die: Share,
-    /// Of the errors of a block, in its die. Default: 6%. Assumed.
+    /// Of the errors of a block, in its die. Default: 3.8%. Assumed.
     pub quality: Share,
-    /// Of what a cycle does to a block. Default: 5%. Assumed.
+    /// Of what a cycle does to a block. Default: 9%. Assumed.
     pub wear: Share,
     /// Of a block's retention errors. Default: 3%. Assumed.
     pub retention: Share,
@@ -148,7 +148,7 @@ impl Default for RetriesConfig {
             errors_per_retry: 12.0,
             beyond: Beyond::default(),
             codeword: Bytes::from_kib(1),
-            fresh_errors: 38.0,
+            fresh_errors: 30.0,
             page_types: Each::same(1.0),
             wear: RetryWearConfig::default(),
             retention: RetryRetentionConfig::default(),
@@ -166,9 +166,9 @@ impl Default for RetryWearConfig {
     fn default() -> RetryWearConfig {
         RetryWearConfig {
             cycles: 3000.0,
-            errors: 74.0,
+            errors: 98.0,
             exponent: 0.66,
-            worn_exponent: 1.2,
+            worn_exponent: 1.0,
             dwell_relief: 0.03,
         }
     }
@@ -176,22 +176,22 @@ impl Default for RetryWearConfig {
 
 impl Default for RetryRetentionConfig {
     fn default() -> RetryRetentionConfig {
-        RetryRetentionConfig { errors: 17.0, worn_errors: 10.0 }
+        RetryRetentionConfig { errors: 9.8, worn_errors: 13.4 }
     }
 }
 
 impl Default for RetryDisturbConfig {
     fn default() -> RetryDisturbConfig {
-        RetryDisturbConfig { errors: 8.0, worn_errors: 16.0, scale: 1e5 }
+        RetryDisturbConfig { errors: 9.0, worn_errors: 16.0, scale: 1e5 }
     }
 }
 
 impl Default for SpreadConfig {
     fn default() -> SpreadConfig {
         SpreadConfig {
-            die: Share::new(0.02),
-            quality: Share::new(0.06),
-            wear: Share::new(0.05),
+            die: Share::new(0.013),
+            quality: Share::new(0.038),
+            wear: Share::new(0.09),
             retention: Share::new(0.03),
             disturb: Share::new(0.03),
             bound: 3.0,

@@ -25,6 +25,25 @@ pub fn of_start(prepared: &Prepared) -> Result<Option<String>, Fault> {
     Ok((!other.is_empty()).then_some(said))
 }
 
+/// Where cells age by another clock (`flash.time_scale`) than requests come by: data then grows old faster or
+/// slower than it did when they were recorded.
+pub fn of_clock(prepared: &Prepared) -> Option<String> {
+    let cells = f64::from(prepared.resolved.config.flash.time_scale);
+    let recorded = prepared.plan.trace.is_some() || prepared.twin.is_some();
+    let own = recorded.then_some(1.0).into_iter();
+    let scales = own.chain(prepared.mix.iter().flat_map(|mix| mix.scales()));
+    let ages = scales.map(|scale| cells * scale * prepared.time_scale);
+    let other = ages.filter(|age| (age - 1.0).abs() > 1e-3).max_by(f64::total_cmp)?;
+    let set = "flash.time_scale and the time scale of the requests do not cancel out";
+    (cells != 1.0 && prepared.plan.closed.is_none())
+        .then(|| format!("cells age {} times as fast as requests were recorded: {set}", told(other)))
+}
+
+/// A factor with as many digits as it takes, three at most behind the point.
+fn told(factor: f64) -> f64 {
+    (factor * 1e3).round() / 1e3
+}
+
 /// If requests carry hints of which this drive's policies make nothing, or none where these wait for some.
 pub fn of_hints(prepared: &Prepared, hinted: bool) -> Option<String> {
     let asked = prepared.workload.hints.iter().any(|hint| *hint != 0);

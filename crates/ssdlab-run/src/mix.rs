@@ -134,6 +134,11 @@ impl Layout {
         format!("mix of {}", named.collect::<Vec<_>>().join(" + "))
     }
 
+    /// Factors on the times between the requests of each member.
+    pub(crate) fn scales(&self) -> impl Iterator<Item = f64> {
+        self.placings.iter().map(|placing| placing.scale)
+    }
+
     /// The addresses of each member in its queue, if all of them are twins.
     pub(crate) fn reaches(&self) -> Option<Vec<(u8, Reach)>> {
         let placed = self.twins.iter().zip(self.placed()).map(|(twin, placing)| {

@@ -80,6 +80,7 @@ fn run_one(
     }
     let watch = Watch::start();
     let mut remarks: Vec<String> = doubts::of_start(prepared)?.into_iter().collect();
+    remarks.extend(doubts::of_clock(prepared));
     let Some(begun) = set_up(prepared, control, progress)? else { return Ok(None) };
     let Begun { mut drive, settled, copied } = begun;
     tell_heat(prepared, &mut drive, control)?;

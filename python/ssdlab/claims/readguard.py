@@ -41,13 +41,13 @@ STRETCHED = 4.0
 """At the pace of its twin, YCSB is more than the old drive can do under any scheme."""
 
 HIGH, MID, LOW = range(3)
-_CUT, _QUICK_CUT = 2_000_000, 100_000
-_LONG = 75_000_000
+CUT, _QUICK_CUT = 2_000_000, 100_000
+LONG = 75_000_000
 """MixB and MixD end before, with all their rounds; the others have the first one, after which
 repairs soon come to the tenth of what the controller writes to which they are held."""
 
 # A sixty-fourth of the drive and MixD at its own pace, which so few dies can follow.
-_LIFE = ("geometry.channels=2", "geometry.chips=1", "geometry.blocks=484", "flash.time_scale=1")
+LIFE = ("geometry.channels=2", "geometry.chips=1", "geometry.blocks=484", "flash.time_scale=1")
 _REPLAYS, _LAST = 50, 10
 ACROSS = 70
 """Spread of P/E cycles beyond which wear is levelled across priorities (section 6.5)."""
@@ -59,7 +59,7 @@ Figure = Callable[[Result], list[float]]
 
 
 def run(
-    scope: Scope, scheme: str, stage: str, load: str, *, size: str = _SIZE, limit: int = _CUT
+    scope: Scope, scheme: str, stage: str, load: str, *, size: str = _SIZE, limit: int | None = CUT
 ) -> Plan:
     """Return a run of a mix, or of YCSB, on a drive of this size and stage of life."""
     device = f"readguard-tlc-{_QUICK_SIZE if scope.quick and size == _SIZE else size}"
@@ -99,7 +99,7 @@ def long_mixes(scope: Scope) -> Jobs:
     if scope.quick:
         return {}
     return {
-        (scheme, OLD, mix): run(scope, scheme, OLD, mix, limit=_LONG)
+        (scheme, OLD, mix): run(scope, scheme, OLD, mix, limit=LONG)
         for mix in MIXES
         for scheme in (BASE, RGFTL)
     }
@@ -143,9 +143,9 @@ def life(scope: Scope) -> Jobs:
         f"readguard/{RGFTL}",
         "readguard/mix-d",
         fit=True,
-        limit=_CUT,
+        limit=CUT,
         replays=_REPLAYS,
-        set=_LIFE,
+        set=LIFE,
     )
     return {(RGFTL,): drive}
 

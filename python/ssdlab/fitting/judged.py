@@ -41,10 +41,8 @@ def errors(table: Table, ages: Numbers, predicted: Numbers) -> Iterator[dict[str
 
 def _found(ages: Numbers, age: float) -> float:
     """Return the age that is looked at: that asked for, else the nearest about which blocks are."""
-    low, high = float(ages.min()) + _WINDOW, float(ages.max()) - _WINDOW
-    near = min(max(age, low), max(low, high))
-    apart = np.abs(ages - near)
-    return near if apart.min() <= _WINDOW else float(ages[int(apart.argmin())])
+    apart = np.abs(ages - age)
+    return age if apart.min() <= _WINDOW else float(ages[int(apart.argmin())])
 
 
 def _places(values: Numbers) -> Numbers:

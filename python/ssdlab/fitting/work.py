@@ -63,12 +63,11 @@ def fitted(
     told["claims"] = list(judged.claims(told, samples[1]))
     told |= {"simulated": None, "unfit": None, "retries_most": None}
     files = {}
-    if csv is not None:
-        told["unfit"] = chips.unfit(divided[2], ACTIVATION_EV)
-        if told["unfit"] is None:
-            told["simulated"] = CHIPS
-            told["retries_most"] = int(samples[2].retries.max())
-            files = {CHIPS: chips.csv(divided[2]), CHIPS_LAYER: _simulated(told)}
+    told["unfit"] = chips.unfit(divided[2], ACTIVATION_EV)
+    if told["unfit"] is None:
+        told["simulated"] = CHIPS
+        told["retries_most"] = int(samples[2].retries.max())
+        files = {CHIPS: chips.csv(divided[2]), CHIPS_LAYER: _simulated(told)}
     return told, {LAYER: layer(told), **files}
 
 
@@ -139,7 +138,8 @@ def layer(told: dict[str, Any]) -> str:
         "belief.retries.predicted.thresholds = " + _list(found["thresholds"]),
         f'belief.retries.predicted.dwell_least = "{found["dwell_least"]}"',
     ]
-    if told["simulated"]:
+    # Drives of a device have the blocks of its model, of which chips that were made are a sample.
+    if told["simulated"] and told["csv_sha256"]:
         lines += ["", _simulated(told)]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -35,8 +35,8 @@ def _repaired(repairs: Repairs) -> Iterator[str]:
     if left:
         yield f"           {left}"
     if repairs.moved_by_all:
-        part = share(repairs.moved / repairs.moved_by_all)
-        yield f"           {repairs.moved:,} pages moved, {part} of all that the controller moved"
+        part = f"{share(repairs.extra_share)} of all that the controller has moved since the start"
+        yield f"           {repairs.moved:,} pages moved; {part}"
     margins = ", ".join(share(margin) for margin in repairs.margins)
     yield f"           margins {margins} of the most retries"
 

@@ -76,7 +76,8 @@ def figures(result: Result) -> Iterator[str]:
     yield f"bandwidth  {digits(result.bandwidth_mb_s, 4)} MB/s"
     yield f"WAF        {NONE if result.waf is None else f'{result.waf:.3f}'}"
     gc = result.gc
-    yield f"GC         {gc.count:,} blocks, {gc.moved_pages:,} pages moved"
+    subpools = f" ({gc.for_subpools:,} for subpools)" if gc.for_subpools else ""
+    yield f"GC         {gc.count:,} blocks{subpools}, {gc.moved_pages:,} pages moved"
     busy = result.utilisation
     yield f"busy       dies {share(busy.die)}, buses {share(busy.bus)}"
     yield from _found(result)

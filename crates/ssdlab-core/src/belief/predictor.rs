@@ -37,11 +37,21 @@ pub struct PredictorConfig {
     /// `1d`. Assumed: the logarithm has no end towards 0.
     #[serde(default = "one_day")]
     pub dwell_least: Nanos,
+    /// P/E cycles of a block after which the controller looks at its erase time and first errors again.
+    /// Default: 100. Source: ReadGuard, section 5.1.
+    #[serde(default = "hundred")]
+    #[schemars(range(min = 1))]
+    pub looks_every: u32,
 }
 
 /// The shortest time between erases that the default characterisation has.
 const fn one_day() -> Nanos {
     Nanos::from_ms(86_400_000)
+}
+
+/// How often the paper's controller looks.
+const fn hundred() -> u32 {
+    100
 }
 
 /// No sum or product of what stays below is not a number.
@@ -57,6 +67,7 @@ pub struct Predictor {
     growth: [f64; 3],
     thresholds: Box<[f64]>,
     dwell_least_days: f64,
+    looks_every: u32,
 }
 
 impl Predictor {
@@ -92,13 +103,23 @@ impl Predictor {
             let expected = "a time above 0, of which there is a logarithm";
             return Err(Refusal::new(of("dwell_least"), config.dwell_least, expected));
         }
+        if config.looks_every == 0 {
+            return Err(Refusal::new(of("looks_every"), 0, "at least 1"));
+        }
         Ok(Predictor {
             age: config.age,
             initial: config.initial,
             growth: config.growth,
             thresholds: config.thresholds.clone().into(),
             dwell_least_days: config.dwell_least.as_days(),
+            looks_every: config.looks_every,
         })
+    }
+
+    /// The P/E cycles of the last look at a block that has so many.
+    #[inline]
+    pub fn looked_at(&self, erases: u32) -> u32 {
+        erases - erases % self.looks_every
     }
 
     /// The age of a block of so many P/E cycles, with its last measured erase time and errors of its
@@ -143,6 +164,7 @@ mod tests {
             growth: [30.0, 0.25, 1e-5],
             thresholds: vec![72.0, 84.0, 100.0],
             dwell_least: one_day(),
+            looks_every: hundred(),
         }
     }
 

@@ -12,9 +12,6 @@ use crate::account::Looked;
 
 /// Where the settings stand.
 const KEY: &str = "belief.retries";
-/// P/E cycles of a block after which the controller looks at its erase time and first errors again.
-/// Source: ReadGuard, section 5.1.
-pub const LOOKS_EVERY: u32 = 100;
 
 choice! {
     /// What the controller believes of how many retries a read of each block takes.
@@ -148,9 +145,9 @@ impl Quality {
             source,
         };
         for (block, before) in (0..).map(BlockId).zip(before) {
-            let looked_at = match model {
-                true => before.erases / LOOKS_EVERY * LOOKS_EVERY,
-                false => before.erases,
+            let looked_at = match &quality.source {
+                Source::Model(model) => model.looked_at(before.erases),
+                _ => before.erases,
             };
             quality.look(block, looked_at, look(block, looked_at));
         }
@@ -253,12 +250,13 @@ impl Quality {
     ) {
         let at = block.index();
         match &self.source {
-            Source::Model(_) => {
-                let cycles = u64::from(erases - counts_for);
+            Source::Model(model) => {
+                let cycles = erases - counts_for;
                 let span = (now - self.erased[at]).max(0) as u64;
-                self.dwell[at] = (self.dwell[at] * cycles + span) / u64::from(erases.max(1));
+                let sum = self.dwell[at] * u64::from(cycles) + span;
+                self.dwell[at] = sum / u64::from(erases.max(1));
                 (self.erased[at], self.programmed[at], self.reads[at]) = (now, UNPROGRAMMED, 0);
-                if erases / LOOKS_EVERY > cycles as u32 / LOOKS_EVERY {
+                if model.looked_at(erases) > model.looked_at(cycles) {
                     self.look(block, erases, look(erases));
                 }
             }

@@ -293,7 +293,10 @@ impl Drive {
         self.block_wears(block);
         self.change_moved(plane);
         match ended.job.cause {
-            Cause::Gc => self.stats.gc.0 += 1,
+            Cause::Gc => {
+                self.stats.gc.0 += 1;
+                self.stats.gc_for_subpools += u64::from(ended.job.gains.is_some());
+            }
             Cause::Wl => self.stats.wear_levelled += 1,
             _ => self.stats.migration.emptied += u64::from(self.is_cold_out(&ended.job)),
         }

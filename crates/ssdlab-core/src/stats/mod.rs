@@ -159,6 +159,8 @@ pub struct Stats {
     pub uncorrectable: u64,
     /// Jobs of garbage collection that ended, and pages that they moved.
     pub gc: (u64, u64),
+    /// Of these jobs those for a subpool that ran short.
+    pub gc_for_subpools: u64,
     /// Page types that writes were given.
     pub page_types: PageTypes,
     /// Pages never programmed of blocks that were erased.
@@ -202,6 +204,7 @@ impl Stats {
             unmapped_reads: 0,
             uncorrectable: 0,
             gc: (0, 0),
+            gc_for_subpools: 0,
             page_types: PageTypes::default(),
             unprogrammed: 0,
             wear_levelled: 0,

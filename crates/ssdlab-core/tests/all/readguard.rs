@@ -168,10 +168,12 @@ fn with_the_monitor_repairs_stay_below_its_limit_and_margins_come_back_once_they
         let mut widest = 0.0f64;
         for part in 0..60 {
             churn(&mut rig, 500 * part..500 * (part + 1));
-            let Repairs { moved, moved_by_all, margins, .. } = repairs(&rig);
-            // One block may have been begun when fewer pages had been written.
-            let most = limit * moved_by_all as f64;
-            assert!(moved as f64 <= most + 1e-9, "{limit}: {moved} of {moved_by_all}");
+            // Where counts begin anew makes no difference to what repairs are held to.
+            if part == 20 {
+                rig.drive.reset_stats();
+            }
+            let Repairs { extra_share, margins, .. } = repairs(&rig);
+            assert!(extra_share <= limit + 1e-12, "{limit}: {extra_share}");
             widest = widest.max(margins[0]);
         }
         let done = repairs(&rig);

@@ -136,8 +136,8 @@ pub struct RunResult {
     /// Pages that moved by how often they are read; only where they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migration: Option<MigrationCounts>,
-    /// Blocks of one priority that were worse than those of a lower one, and what became of them since the
-    /// run began; only where somebody looks for them.
+    /// Blocks of one priority that were worse than those of a lower one, and what became of them; only where
+    /// somebody looks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repairs: Option<Repairs>,
     /// How the blocks have worn out since the run began, earlier replays included; only where wear runs
@@ -429,7 +429,12 @@ pub(crate) fn ops(drive: &Drive) -> BTreeMap<&'static str, BTreeMap<&'static str
 
 fn gc(stats: &Stats) -> GcResult {
     let (count, moved_pages) = stats.gc;
-    GcResult { count, moved_pages, unprogrammed_pages: stats.unprogrammed }
+    GcResult {
+        count,
+        moved_pages,
+        unprogrammed_pages: stats.unprogrammed,
+        for_subpools: stats.gc_for_subpools,
+    }
 }
 
 fn utilisation(drive: &Drive, end: u64) -> Utilisation {

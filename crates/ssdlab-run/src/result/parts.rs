@@ -74,6 +74,8 @@ pub struct GcResult {
     pub moved_pages: u64,
     /// Pages of erased blocks that had never been programmed.
     pub unprogrammed_pages: u64,
+    /// Of the blocks collected those for a subpool that ran short (`tend.subpool_gc`).
+    pub for_subpools: u64,
 }
 
 /// Operations that were set aside for host reads.

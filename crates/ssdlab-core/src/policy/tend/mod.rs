@@ -141,6 +141,9 @@ pub struct Repairs {
     pub moved: u64,
     /// Pages that were moved by all that the controller does for itself, for it among them.
     pub moved_by_all: u64,
+    /// The part that repairs have of all that the controller has moved for itself since the run began, warm-up
+    /// and earlier replays included: what a paced monitor holds at its limit.
+    pub extra_share: f64,
     /// Times that the margins were set anew.
     pub checks: u64,
     /// Margins of each priority but the last, as parts of the most retries.

@@ -48,6 +48,8 @@ pub struct Inversions {
     most: u8,
     priorities: u8,
     repairs: Repairs,
+    /// Pages that repairs have moved since the run began, and all that were.
+    ever: (u64, u64),
 }
 
 impl Answer for Inversions {
@@ -80,6 +82,7 @@ impl Answer for Inversions {
             most: setup.rungs - 1,
             priorities,
             repairs: Repairs { margins, ..Repairs::default() },
+            ever: (0, 0),
         }
     }
 }
@@ -164,8 +167,10 @@ impl TendPolicy for Inversions {
     fn ended(&mut self, ended: &EndedJob) {
         let moved = u64::from(ended.moved);
         self.repairs.moved_by_all += moved;
+        self.ever.1 += moved;
         if ended.own {
             self.repairs.moved += moved;
+            self.ever.0 += moved;
             match ended.job.gains {
                 Some(_) => self.repairs.given += 1,
                 None => self.repairs.refreshed += 1,
@@ -182,7 +187,8 @@ impl TendPolicy for Inversions {
     }
 
     fn repairs(&self) -> Option<Repairs> {
-        Some(self.repairs.clone())
+        let extra_share = self.ever.0 as f64 / self.ever.1.max(1) as f64;
+        Some(Repairs { extra_share, ..self.repairs.clone() })
     }
 
     fn reset_counts(&mut self) {

@@ -15,8 +15,9 @@ use crate::policy::{Answer, Setup};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SubpoolGcConfig {
-    /// Free blocks to which a subpool falls before garbage is collected for it. Default: one for each
-    /// plane, so that there is one wherever it is written. Source: ReadGuard, section 5.5 (ruled).
+    /// Free blocks to which a subpool falls before garbage is collected for it. Default: three for every two
+    /// planes: with one a plane, three subpools ask for fewer than the four that each plane keeps anyway, and
+    /// never ran short. Source: ReadGuard, section 5.5 (ruled).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<u32>,
 }
@@ -53,7 +54,7 @@ impl Answer for SubpoolGc {
         let planes = setup.geometry.plane_count();
         let most = setup.spare_blocks * planes / 2 / u32::from(setup.priorities.max(1));
         SubpoolGc {
-            threshold: config.threshold.unwrap_or(planes).min(most),
+            threshold: config.threshold.unwrap_or(planes * 3 / 2).min(most),
             pages_per_block: setup.geometry.pages as u16,
         }
     }
