@@ -163,6 +163,15 @@ fn what_collection_moves_is_typed_too() {
 }
 
 #[test]
+fn what_a_link_alone_does_not_type_goes_in_the_conventional_order() {
+    let done = |place: &str| run(&[SHAPE, TIMES, RELAXED, place], &writes(1200, None)).done;
+    let never = done("place = [{ qds = { threshold = 60000 } }]");
+    assert_eq!(never, done("place = [\"next_page\"]"));
+    assert_eq!(never, done("place = [\"hgs\"]"), "nobody hints");
+    assert_ne!(never, done("place = [\"sbs\"]"));
+}
+
+#[test]
 fn a_full_buffer_takes_the_lowest_type_and_one_that_has_room_another() {
     let wished = |sets: &[&str], eighths: u64| {
         let mut steps = writes(1200, Some(1));
