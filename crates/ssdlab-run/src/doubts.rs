@@ -35,8 +35,9 @@ pub fn of_clock(prepared: &Prepared) -> Option<String> {
     let ages = scales.map(|scale| cells * scale * prepared.time_scale);
     let other = ages.filter(|age| (age - 1.0).abs() > 1e-3).max_by(f64::total_cmp)?;
     let set = "flash.time_scale and the time scale of the requests do not cancel out";
-    (cells != 1.0 && prepared.plan.closed.is_none())
-        .then(|| format!("cells age {} times as fast as requests were recorded: {set}", told(other)))
+    (cells != 1.0 && prepared.plan.closed.is_none()).then(|| {
+        format!("cells age {} times as fast as requests were recorded: {set}", told(other))
+    })
 }
 
 /// A factor with as many digits as it takes, three at most behind the point.

@@ -23,7 +23,7 @@ pub(crate) const CHANGES: &[Row] = &[
     ("belief.retries.predicted.dwell_least", PREDICTED, "90d"),
     ("belief.retries.predicted.growth", PREDICTED, "[60.0,0.3,1e-3]"),
     ("belief.retries.predicted.initial", PREDICTED, "[20.0,60.0]"),
-    ("belief.retries.predicted.looks_every", PREDICTED, "10"),
+    ("belief.retries.predicted.looks_every", PREDICTED, "2000"),
     ("belief.retries.predicted.thresholds", PREDICTED, "[90.0,96.0]"),
     ("buffer.keep_free", BUFFER, "25%"),
     ("buffer.latency", BUFFER, "9us"),

@@ -7,15 +7,15 @@
 //! plane.
 
 mod gc;
+mod repairs;
 mod static_wear;
 mod victim;
 
 pub use gc::{Counts, Gc, GcConfig, Mode};
+pub use repairs::Repairs;
 pub use static_wear::{StaticWear, StaticWearConfig};
 pub use victim::Victim;
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PlaneId};
 
@@ -123,33 +123,6 @@ pub struct EndedJob {
     /// Pages of the jobs of rounds that still wait for their turn, as many as they were to move when they
     /// were wanted.
     pub waiting: u64,
-}
-
-/// What became of blocks of one priority that were worse than those of a lower one.
-/// Serialised in results.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Repairs {
-    /// Rounds in which they were looked for.
-    pub rounds: u64,
-    /// Pairs that were found; a pair that no round's jobs came to is found again by the next.
-    pub inversions: u64,
-    /// Young blocks that were given to the higher priority, and their data to another block.
-    pub given: u64,
-    /// Blocks whose data was written anew.
-    pub refreshed: u64,
-    /// Pages that were moved for it.
-    pub moved: u64,
-    /// Pages that were moved by all that the controller does for itself, for it among them.
-    pub moved_by_all: u64,
-    /// The part that repairs have of all that the controller has moved for itself since the run began, warm-up
-    /// and earlier replays included: what a paced monitor holds at its limit.
-    pub extra_share: f64,
-    /// Times that the margins were set anew.
-    pub checks: u64,
-    /// Margins of each priority but the last, as parts of the most retries.
-    pub margins: Vec<f64>,
-    /// Rounds that were left out while wear was levelled across priorities.
-    pub left_out: u64,
 }
 
 /// A page that the host has read, as a tender sees it.
