@@ -1,6 +1,9 @@
 """Results and files as other libraries read them."""
 
 import json
+import pkgutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +14,23 @@ import pytest
 import ssdlab
 
 LITTLE = ssdlab.Plan(workload="random", limit=500, set={"workload.footprint": "64MiB"})
+
+
+WITHOUT_ARROW = """
+import importlib, sys
+sys.modules["pyarrow"] = None
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+"""
+
+
+def test_everything_is_there_without_arrow() -> None:
+    found = pkgutil.walk_packages(ssdlab.__path__, "ssdlab.")
+    names = [one.name for one in found if one.name != "ssdlab.__main__"]
+    assert {"ssdlab.claims.dlv", "ssdlab.claims.pictures.dlv", "ssdlab.cli.reproduce"} < {*names}
+    command = [sys.executable, "-c", WITHOUT_ARROW, *names, "ssdlab_command"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_comparison_is_a_table_with_a_row_a_result() -> None:

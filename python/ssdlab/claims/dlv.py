@@ -7,6 +7,7 @@ times (``open``); changes of the response are found both ways.
 
 from __future__ import annotations
 
+import csv
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,9 +17,7 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pyarrow.parquet as pq
-
-from ssdlab import api
+from ssdlab import api, traces
 from ssdlab.claims.rules import NeverRanError, Set, claim
 from ssdlab.claims.runs import Job, Jobs, Runs
 from ssdlab.claims.scope import Scope
@@ -69,7 +68,7 @@ _WRITES = ((0, 2), (3, 1), (1, 2), (0, 6), (1, 1), (0, 2))
 """The first plane of each of the example's writes, and how many pages it has from there on."""
 _ROW = 16
 _PAGE = 4096
-_SECTORS = _PAGE // 512
+_KINDS = {"R": "read", "W": "write"}
 _ORDER = (2, 4, 1, 0, 5, 3)
 
 
@@ -201,17 +200,19 @@ def sizes(scope: Scope) -> Jobs:
 
 
 def by_second(plan: Plan) -> list[tuple[int, str, int, float, int]]:
-    """Run a plan; of each second and kind the largest, the mean and the smallest, in pages."""
+    """Return of each second and kind of requests the largest, the mean, the smallest, in pages."""
+    load = traces.App(str(plan.trace or plan.workload))
     with TemporaryDirectory() as folder:
-        log = Path(folder) / "log.parquet"
-        api.run(replace(plan, log=log))
-        rows = pq.read_table(log, columns=["arrival_ns", "op", "lba", "sectors"]).to_pylist()
+        path = Path(folder) / "requests.csv"
+        traces.mix([load], path, reading=traces.Reading(seed=plan.seed, limit=plan.limit))
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["op"] in _KINDS]
     found: dict[tuple[int, str], list[int]] = {}
     for row in rows:
-        second = row["arrival_ns"] // 10**9
-        first, last = row["lba"] // _SECTORS, (row["lba"] + row["sectors"] - 1) // _SECTORS
-        for kind in ("all", row["op"]):
-            found.setdefault((second, kind), []).append(last - first + 1)
+        second, offset = int(float(row["time_us"]) / 1e6), int(row["offset_bytes"])
+        last = offset + int(row["size_bytes"]) - 1
+        for kind in ("all", _KINDS[row["op"]]):
+            found.setdefault((second, kind), []).append(last // _PAGE - offset // _PAGE + 1)
     return [(at, kind, max(of), fmean(of), min(of)) for (at, kind), of in sorted(found.items())]
 
 
