@@ -486,7 +486,7 @@ def test_what_a_twin_was_made_for_a_real_trace_was_not() -> None:
     assert told == ["reproduced, by construction", "reproduced"]
 
 
-@pytest.mark.parametrize(("shift", "ends"), [(1.0, True), (0.9, False)])
+@pytest.mark.parametrize(("shift", "ends"), [(1.0, True), (1.05, True), (0.9, False)])
 def test_qds_counts_where_it_shortens_writes(shift: float, ends: bool) -> None:
     def run(us: float) -> Any:
         write = SimpleNamespace(latency_us=SimpleNamespace(mean=us))
