@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from typing import Self, TextIO
 
@@ -12,20 +13,28 @@ _WIDTH = 30
 
 
 class Line:
-    """A line on stderr that is drawn over and over; nothing if that is no terminal."""
+    """A line on stderr that is drawn over and over; nothing, or little, if that is no terminal."""
 
     def __init__(
-        self, stream: TextIO | None = None, what: str = "runs", unit: str = "requests"
+        self,
+        stream: TextIO | None = None,
+        what: str = "runs",
+        unit: str = "requests",
+        *,
+        every_s: float | None = None,
     ) -> None:
         """Draw on ``stream``, stderr if none is given.
 
-        ``what`` is what several are called, ``unit`` what they go through.
+        ``what`` is what several are called, ``unit`` what they go through. What is no terminal gets
+        a plain line every ``every_s`` seconds, nothing if there are none.
         """
         self._stream = sys.stderr if stream is None else stream
         self._live = self._stream.isatty()
         self._what = what
         self._unit = unit
         self._drawn = False
+        self._every_s = every_s
+        self._written = time.monotonic()
 
     def __call__(self, runs: Sequence[tuple[float | None, int, bool, bool]]) -> None:
         """Draw how far the runs have come."""
@@ -33,6 +42,12 @@ class Line:
             self._stream.write(f"\r{text(runs, self._what, self._unit)}\x1b[K")
             self._stream.flush()
             self._drawn = True
+        elif runs and self._every_s is not None:
+            now = time.monotonic()
+            if now - self._written >= self._every_s:
+                self._stream.write(f"{_finished(runs, self._what)}\n")
+                self._stream.flush()
+                self._written = now
 
     def __enter__(self) -> Self:
         """Return the line itself."""
@@ -56,7 +71,6 @@ def text(
     """
     begun = [1.0 if run[3] else 0.0 if run[2] else run[0] for run in runs]
     known = [done for done in begun if done is not None]
-    finished = sum(run[3] for run in runs)
     requests = sum(run[1] for run in runs)
     parts = []
     if len(known) == len(begun):
@@ -64,8 +78,12 @@ def text(
         filled = "█" * round(done * _WIDTH)
         parts.append(f"{filled:·<{_WIDTH}} {done:4.0%}")
     if len(runs) > 1:
-        parts.append(f"{finished} of {len(runs)} {what}")
+        parts.append(_finished(runs, what))
     preparing = [run[0] or 0.0 for run in runs if run[2] and not run[3]]
     parts.append(f"preparing the drive, {preparing[0]:.0%} of a capacity" if preparing else "")
     parts.append(f"{amount(requests)} {unit}" if requests else "")
     return "  ".join(part for part in parts if part)
+
+
+def _finished(runs: Sequence[tuple[float | None, int, bool, bool]], what: str) -> str:
+    return f"{sum(run[3] for run in runs)} of {len(runs)} {what}"

@@ -3,11 +3,16 @@
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from calling import COMMAND, Done, Ssdlab
 from hypothesis import settings
+
+from ssdlab.claims import Claim, Figure, ledger, rules, runs
+from ssdlab.claims.scope import Scope
 
 # The same examples every time, however busy the machine is.
 settings.register_profile("same", deadline=None, derandomize=True)
@@ -46,3 +51,21 @@ def trace(tmp_path: Path) -> Path:
     path = tmp_path / "three.csv"
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+@pytest.fixture
+def one_claim(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Makes a ledger of one claim, whose figures are those of a small run."""
+
+    def make(find: Callable[..., list[float]], sets: Any = None, **of_claim: Any) -> None:
+        def small(scope: Scope) -> runs.Jobs:
+            return {("run",): scope.plan("generic-mlc-512g", "conventional", "random", limit=200)}
+
+        figures = [Figure("reads", 100, unit="µs")]
+        known = Claim("X1", "hire", "a claim", "a paper", figures, **of_claim)
+        monkeypatch.setattr(ledger, "claims", lambda _: [known])
+        rule = rules.Rule((small,) if sets is None else sets, find)
+        monkeypatch.setattr(ledger, "RULES", {"X1": rule})
+        monkeypatch.setattr(ledger, "PICTURES", [])
+
+    return make

@@ -5,14 +5,13 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from calling import COMMAND, OFFICE, Ssdlab
+from calling import COMMAND, Ssdlab
+from claiming import COUNTS
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -20,25 +19,19 @@ import ssdlab as lab
 from ssdlab import InputError, api, claims
 from ssdlab.claims import (
     SYSTEMS,
-    Claim,
     Figure,
     Verdict,
     ledger,
-    pa_ssd,
     reproduce,
     rules,
     runs,
     words,
 )
-from ssdlab.claims.declared import claims as declared
 from ssdlab.claims.rules import NeverRanError
-from ssdlab.claims.scope import Scope, traces_in
+from ssdlab.claims.scope import Scope
 from ssdlab.claims.sums import quantiles
+from ssdlab.intervals import Interval
 from ssdlab.page import claim_tables
-
-COUNTS = {"dlv": ("D", 16), "pa-ssd": ("P", 17), "pv-read": ("V", 14), "readguard": ("R", 19)}
-COUNTS["hire"] = ("H", 5)
-"""How many claims the ledger has of each system."""
 
 YES, DIRECTION, NO = Verdict.REPRODUCED, Verdict.DIRECTION, Verdict.NOT
 
@@ -103,35 +96,6 @@ def test_a_claim_is_as_good_as_its_worst_figure() -> None:
     assert Verdict.worst([YES, DIRECTION]) == DIRECTION
     assert Verdict.worst([NO, YES, DIRECTION]) == NO
     assert Verdict.worst([YES]) == YES
-
-
-Values = Callable[[float], list[float]]
-LOADS = ("twins", "real traces")
-
-
-class FakeRuns(dict[Any, Any]):
-    """Results by their names, as :class:`ssdlab.claims.runs.Runs` gives them."""
-
-    def names(self, at: int) -> list[str]:
-        return list(dict.fromkeys(key[at] for key in self))
-
-
-@pytest.fixture
-def one_claim(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Makes a ledger of one claim, whose figures are those of a small run."""
-
-    def make(find: Callable[..., list[float]], sets: Any = None, **of_claim: Any) -> None:
-        def small(scope: Scope) -> runs.Jobs:
-            return {("run",): scope.plan("generic-mlc-512g", "conventional", "random", limit=200)}
-
-        figures = [Figure("reads", 100, unit="µs")]
-        known = Claim("X1", "hire", "a claim", "a paper", figures, **of_claim)
-        monkeypatch.setattr(ledger, "claims", lambda _: [known])
-        rule = rules.Rule((small,) if sets is None else sets, find)
-        monkeypatch.setattr(ledger, "RULES", {"X1": rule})
-        monkeypatch.setattr(ledger, "PICTURES", [])
-
-    return make
 
 
 def read_us(found: runs.Runs) -> list[float]:
@@ -225,6 +189,32 @@ def test_some_rulings_are_swept_whatever_comes_out(one_claim: Any, tmp_path: Pat
     assert "**reproduced, by construction**" in page
 
 
+def test_a_direction_whose_interval_holds_no_change_is_told(one_claim: Any, tmp_path: Path) -> None:
+    def found(mean: float, width: float | None, figure: Figure) -> str:
+        ours = [Interval(mean, width)]
+        claim = replace(row.claim, figures=[figure])
+        verdicts = claim.judged([mean])
+        [_, (*_, told, _)] = words._cells(replace(row, claim=claim, ours=ours, verdicts=verdicts))
+        return told
+
+    one_claim(read_us)
+    [row] = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1).rows
+    change = Figure("a change", -40.0)
+    assert found(-12.0, 13.0, change) == "direction only (0 within the interval)"
+    assert found(-12.0, 12.0, change) == "direction only (0 within the interval)"
+    assert found(-12.0, 11.0, change) == "direction only"
+    assert found(-12.0, None, change) == "direction only"
+    # It is of a direction alone that this is said.
+    assert found(-32.0, 40.0, change) == "reproduced"
+    assert found(12.0, 13.0, change) == "not reproduced"
+    ratio = Figure("a ratio", 2.4, unit="×", neutral=1)
+    assert found(1.2, 0.3, ratio) == "direction only (1 within the interval)"
+    whole = replace(row, verdict=DIRECTION, verdicts=[DIRECTION], ours=[Interval(-12.0, 13.0)])
+    whole = replace(whole, claim=replace(row.claim, figures=[change]))
+    shown = words.text(replace(reproduce(["hire"], out=tmp_path, seeds=1, jobs=1), rows=[whole]))
+    assert "ours −12.0 ± 13.0 %  direction only (0 within the interval)\n" in shown
+
+
 def test_a_bound_of_ours_is_told_from_the_papers() -> None:
     assert Figure("a bound", 7, judged="at_most", form=".0f").bound() == "≤ 7 %"
     assert Figure("a bound", 7, judged="at_most", form=".0f", ruled=True).bound() == "≤ 7 % (ruled)"
@@ -239,115 +229,6 @@ def test_a_sweep_leaves_other_schemes_alone() -> None:
     scope = Scope(settings=("timing.read=9us",), schemes=("one",))
     assert scope.plan("a device", "one", "random").set == ["timing.read=9us"]
     assert scope.plan("a device", "other", "random", set={"a": 1}).set == ["a=1"]
-
-
-def test_real_traces_take_the_place_of_twins(tmp_path: Path) -> None:
-    for name in ("hm_0.csv.gz", "fin1.spc", "fin2.csv", "README.md", "Build Server.csv"):
-        (tmp_path / name).write_text("")
-    real = traces_in(tmp_path)
-    found = real.traces
-    assert real.notes == ["not used, for no twin has its name: README.md"]
-    assert found["dlv/hm0"] == found["hire/hm0"] == found["pv-read/hm0"] == tmp_path / "hm_0.csv.gz"
-    # As any of its twins is called, or as it is.
-    assert found["pa-ssd/fin"] == found["hire/fin1"] == tmp_path / "fin1.spc"
-    assert found["dlv/fin2"] == tmp_path / "fin2.csv"
-    assert found["pa-ssd/bs"] == tmp_path / "Build Server.csv"
-    (tmp_path / "fin1.spc").rename(tmp_path / "Financial1.spc")
-    assert traces_in(tmp_path).traces["dlv/fin1"] == tmp_path / "Financial1.spc"
-    assert tmp_path / "README.md" not in found.values()
-    plan = Scope(traces=found).plan("hire-mlc-128g", "hire/hire", "hire/hm0")
-    assert (plan.trace, plan.workload, plan.fit) == (found["hire/hm0"], None, True)
-
-
-def test_a_mix_is_of_real_traces_if_all_are_there(tmp_path: Path) -> None:
-    def planned(*names: str) -> lab.Plan:
-        for name in names:
-            (tmp_path / name).write_bytes(OFFICE.read_bytes())
-        return Scope(traces=traces_in(tmp_path).traces).plan(
-            "readguard-tlc-500g", "readguard/baseline", "readguard/mix-a", limit=300
-        )
-
-    assert planned("ali2.csv.xz", "284.csv.xz", "ali284.csv.xz").workload == "readguard/mix-a"
-    lacking = "readguard/mix-a runs as a twin: no file for readguard/ali121"
-    assert lacking in traces_in(tmp_path).notes
-    plan = planned("AliCloud_121.csv.xz")
-    assert (plan.workload, len(plan.mix)) == (None, 3)
-    result = lab.run(plan)
-    assert [queue.read.requests > 0 for queue in result.queues] == [True] * 3
-
-
-def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
-    folder = tmp_path / "traces"
-    folder.mkdir()
-    (folder / "stg_1.csv.xz").write_bytes(OFFICE.read_bytes())
-    (folder / "hm_0.csv").write_text("nobody reads this")
-
-    def both(scope: Scope) -> runs.Jobs:
-        return {
-            (name,): scope.plan("hire-mlc-128g", "hire/baseline", f"hire/{name}", limit=200)
-            for name in ("stg1", "fin1")
-        }
-
-    one_claim(lambda found: [found["stg1",].read.latency_us.mean], sets=(both,))
-    told = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
-    alone = lab.run(
-        device="hire-mlc-128g", scheme="hire/baseline", trace=OFFICE, limit=200, fit=True
-    )
-    assert told.rows[0].ours[0].mean == alone.read.latency_us.mean
-    assert told.rows[0].loads == "real traces and twins"
-    assert told.traces == {"hire/stg1": "stg_1.csv.xz"}
-    assert told.notes == ["not used, for nothing here runs on it: hm_0.csv"]
-    # What a trace holds now is not what it held then.
-    (folder / "stg_1.csv.xz").write_bytes(OFFICE.read_bytes() + b"")
-    os.utime(folder / "stg_1.csv.xz", (1, 1))
-    kept = len(list((tmp_path / "out" / "runs").iterdir()))
-    reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
-    # It is looked at, and run.
-    assert len(list((tmp_path / "out" / "runs").iterdir())) == kept + 2
-
-
-def test_what_a_twin_is_like_is_not_asked_of_a_real_trace() -> None:
-    drive = "hire-mlc-128g", "hire/baseline", "hire/stg1"
-    lines = ["workload.overlap=0.27", "host.queue_depth=7"]
-    scope = Scope(settings=lines)
-    assert scope.plan(*drive).set == lines
-    real = replace(scope, traces={"hire/stg1": OFFICE})
-    assert real.plan(*drive).set == lines[1:]
-    (one,) = (claim for claim in declared(["hire"]) if claim.id == "H1")
-    abouts = [
-        {sweep.about for sweep in ledger.Row(one, Verdict.NOT, loads=loads).sweeps}
-        for loads in ("twins", "real traces and twins", "real traces")
-    ]
-    assert abouts[0] == abouts[1] > abouts[2]
-
-
-def test_a_trace_that_is_wrong_is_told_before_anything_runs(ssdlab: Ssdlab, tmp_path: Path) -> None:
-    folder = tmp_path / "traces"
-    folder.mkdir()
-    good = "".join(f"{at * 10**7},stg,1,Read,{at * 4096},4096,0\n" for at in range(1, 5000))
-    (folder / "stg_1.csv").write_text(good + "5000,stg,1,Reed,0,4096,0\n")
-    (folder / "notes.txt").write_text("mine")
-    done = ssdlab("reproduce", "hire", "--quick", "--traces", "traces", "--out", "ledger")
-    assert done.code == 2
-    assert "stg_1.csv:5000:12: " in done.err
-    assert not list((tmp_path / "ledger" / "runs").glob("*.json"))
-    (folder / "stg_1.csv").write_text(good)
-    done = ssdlab("reproduce", "hire", "--quick", "--traces", "traces", "--out", "ledger")
-    assert "\n--traces: not used, for no twin has its name: notes.txt\n" in done.out
-
-
-def test_traces_that_leave_nothing_to_compare_are_told(ssdlab: Ssdlab, tmp_path: Path) -> None:
-    folder = tmp_path / "traces"
-    folder.mkdir()
-    reads = "".join(f"{at * 10**7},hm,1,Read,{at * 4096},4096,0\n" for at in range(9))
-    (folder / "Financial2.csv").write_text(reads)
-    done = ssdlab("reproduce", "hire", "--quick", "--traces", "traces", "--out", "ledger")
-    assert done.code == 0, done.err
-    assert "the buffer holds fin2 whole: nothing of it was programmed" in " ".join(done.out.split())
-    rows = json.loads((tmp_path / "ledger" / "ledger.json").read_text())["rows"]
-    found = {row["claim"]["id"]: (row["verdict"], row["why"]) for row in rows}
-    assert found["H2"][0] == NO
-    assert not found["H1"][1]
 
 
 def test_a_comparison_with_nothing_is_not_reproduced(one_claim: Any, tmp_path: Path) -> None:
@@ -424,7 +305,9 @@ def test_a_ledger_that_is_stopped_goes_on(tmp_path: Path) -> None:
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert out == ""
-    assert err == "interrupted: finished runs are kept in ledger, and the same command goes on\n"
+    # On a busy machine a minute may pass, and be told of.
+    *_, last = err.splitlines()
+    assert last == "interrupted: finished runs are kept in ledger, and the same command goes on"
     made = {file: file.stat().st_mtime_ns for file in kept.glob("*.json")}
     assert made
     assert not list(kept.glob("*.part"))
@@ -480,27 +363,6 @@ def test_what_had_no_effect_is_not_reproduced_and_shown(one_claim: Any, tmp_path
         assert shown == "It changed nothing." + " with whole twins" * is_told
 
 
-def test_what_a_twin_was_made_for_a_real_trace_was_not() -> None:
-    (made,) = (claim for claim in declared(["pv-read"]) if claim.id == "V10")
-    told = [words.came_out(ledger.Row(made, Verdict.REPRODUCED, loads=loads)) for loads in LOADS]
-    assert told == ["reproduced, by construction", "reproduced"]
-
-
-@pytest.mark.parametrize(("shift", "ends"), [(1.0, True), (1.05, True), (0.9, False)])
-def test_qds_counts_where_it_shortens_writes(shift: float, ends: bool) -> None:
-    def run(us: float) -> Any:
-        write = SimpleNamespace(latency_us=SimpleNamespace(mean=us))
-        return SimpleNamespace(replays=[], write=write)
-
-    names = [(scheme, "msfs") for scheme in (pa_ssd.US, pa_ssd.QDS_US)]
-    found: Any = FakeRuns(zip(names, (run(100.0), run(100.0 * shift)), strict=True))
-    if ends:
-        with pytest.raises(NeverRanError, match="no writes by a whole percent"):
-            pa_ssd.acted(found, [-10.0])
-    else:
-        pa_ssd.acted(found, [-10.0])
-
-
 def test_systems_are_as_they_are_called() -> None:
     assert list(SYSTEMS) == list(COUNTS)
     with pytest.raises(InputError, match="nothing to reproduce: got 'x'"):
@@ -517,25 +379,7 @@ def test_a_kept_run_that_was_cut_off_is_run_again(one_claim: Any, tmp_path: Path
         assert reproduce(["hire"], out=tmp_path, seeds=1, jobs=1).rows[0].ours == row.ours
 
 
-def test_two_files_for_one_twin_are_refused(tmp_path: Path) -> None:
-    for name in ("fin1.csv", "Financial1.spc"):
-        (tmp_path / name).touch()
-    with pytest.raises(InputError, match=r"--traces: fin1\.csv and Financial1\.spc are both"):
-        traces_in(tmp_path)
-
-
-@pytest.mark.parametrize("system", ["dlv", "hire"])
-def test_traces_without_reads_are_told(ssdlab: Ssdlab, tmp_path: Path, system: str) -> None:
-    folder = tmp_path / "traces"
-    folder.mkdir()
-    writes = "".join(f"{at * 10**7},hm,1,Write,{at * 409600},4096,0\n" for at in range(3000))
-    for name in ("hm_0.csv", "Financial1.csv"):
-        (folder / name).write_text(writes)
-    done = ssdlab("reproduce", system, "--quick", "--traces", "traces", "--out", "ledger")
-    assert done.code == 0, done.err
-
-
-@pytest.mark.parametrize("system", ["pa-ssd", "readguard"])
+@pytest.mark.parametrize("system", ["pa-ssd", "pv-read", "readguard"])
 def test_a_first_look_runs(ssdlab: Ssdlab, system: str) -> None:
     done = ssdlab("reproduce", system, "--quick", "--out", "ledger")
     assert done.code == 0, done.err

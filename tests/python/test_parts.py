@@ -188,6 +188,20 @@ def test_progress_is_drawn_on_a_terminal_alone() -> None:
     assert text(unknown) == "0 of 2 runs  2.00 k requests"
 
 
+def test_a_log_is_told_how_far_it_is_if_it_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("ssdlab.progress.time.monotonic", lambda: clock[0])
+    log, quiet = io.StringIO(), io.StringIO()
+    with Line(log, every_s=60) as line, Line(quiet) as other:
+        for at, done in ((0, 0), (59, 1), (61, 2), (119, 3), (130, 4)):
+            clock[0] = at
+            runs = [(1.0, 0, False, True)] * done + [(0.0, 0, False, False)] * (5 - done)
+            line(runs)
+            other(runs)
+    assert log.getvalue() == "2 of 5 runs\n4 of 5 runs\n"
+    assert quiet.getvalue() == ""
+
+
 def test_notes_are_told_once_if_all_runs_share_them() -> None:
     told = list(report.several._told([("a", ["both", "one"]), ("b", ["both"])]))
     assert told == ["both", "a: one"]

@@ -60,7 +60,7 @@ class Figure:
         """Judge a figure of ours."""
         if self._holds(ours):
             return Verdict.REPRODUCED
-        neutral = self._neutral()
+        neutral = self.side
         if neutral is not None and (ours - neutral) * (self.paper - neutral) > 0:
             return Verdict.DIRECTION
         return Verdict.NOT
@@ -70,7 +70,7 @@ class Figure:
             return ours <= self.paper
         if self.judged == "at_least":
             return ours >= self.paper
-        neutral = self._neutral()
+        neutral = self.side
         part = abs(self.paper) * (_PART if self.within is None else self.within)
         is_wide = self.unit == "%" and self.within is None
         near = abs(ours - self.paper) <= (max(_POINTS, part) if is_wide else part)
@@ -78,7 +78,9 @@ class Figure:
             return near
         return near and (ours - neutral) * (self.paper - neutral) > 0
 
-    def _neutral(self) -> float | None:
+    @property
+    def side(self) -> float | None:
+        """Return the value that parts the two directions, if there are any: 0 of a change."""
         if self.neutral is None and self.judged == "near" and self.form.startswith("+"):
             return 0.0
         return self.neutral

@@ -21,6 +21,9 @@ from ssdlab.progress import Line
 from ssdlab.results import Result
 from ssdlab.traces.mixing import App, named
 
+_TOLD_EVERY_S = 60.0
+"""How often a log is told how far the runs have come."""
+
 Key = tuple[str, ...]
 Make = Callable[[Plan], Any]
 
@@ -142,7 +145,7 @@ class Kept:
             initializer=_leave_interrupts,
         )
         done, whole = len(files) - len(missing), len(files)
-        with Line() as line:
+        with Line(every_s=_TOLD_EVERY_S) as line:
             line(_progress(done, whole))
             for is_whole in pool(tasks):
                 if not is_whole:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ssdlab.claims.declared import SYSTEMS, Figure, Verdict
 from ssdlab.claims.ledger import TRACES, Ledger, Row, Swept
@@ -51,7 +51,7 @@ def _block(row: Row) -> Iterator[str]:
     ]
     widths = [max(len(cell[at]) for cell in cells) for at in range(3)]
     for of, paper, found, verdict in cells:
-        mark = "" if len(cells) == 1 else f"  {verdict}"
+        mark = "" if len(cells) == 1 and verdict == row.verdict else f"  {verdict}"
         line = f"{of:<{widths[0]}}  paper {paper:>{widths[1]}}  ours {found:>{widths[2]}}"
         yield f"{_INDENT}{line}{mark}".rstrip()
     last = f"{_INDENT}{told}{f': {row.why}' if row.why else ''}"
@@ -75,8 +75,22 @@ def _written(row: Row) -> list[str]:
     return [ours(figure, one) for figure, one in zip(row.claim.figures, row.ours, strict=True)]
 
 
-def _verdicts(row: Row) -> Sequence[str]:
-    return row.verdicts or [""] * len(row.claim.figures)
+def _verdicts(row: Row) -> list[str]:
+    if not row.verdicts:
+        return [""] * len(row.claim.figures)
+    return [
+        _told(figure, one, verdict)
+        for figure, one, verdict in zip(row.claim.figures, row.ours, row.verdicts, strict=True)
+    ]
+
+
+def _told(figure: Figure, found: Interval, verdict: Verdict) -> str:
+    """Say what came of a figure, and of a direction whether it may as well be none."""
+    width, side = found.half_width_95, figure.side
+    is_open = width is not None and side is not None and abs(found.mean - side) <= width
+    if verdict == Verdict.DIRECTION and is_open:
+        return f"{verdict} ({side:g} within the interval)"
+    return str(verdict)
 
 
 def summary(ledger: Ledger) -> str:

@@ -1,0 +1,151 @@
+"""The ledger with real traces in the twins' places."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from calling import OFFICE, Ssdlab
+
+import ssdlab as lab
+from ssdlab import InputError
+from ssdlab.claims import Verdict, ledger, reproduce, runs, words
+from ssdlab.claims.declared import claims as declared
+from ssdlab.claims.scope import Scope, traces_in
+
+LOADS = ("twins", "real traces")
+
+
+def test_real_traces_take_the_place_of_twins(tmp_path: Path) -> None:
+    for name in ("hm_0.csv.gz", "fin1.spc", "fin2.csv", "README.md", "Build Server.csv"):
+        (tmp_path / name).write_text("")
+    real = traces_in(tmp_path)
+    found = real.traces
+    assert real.notes == ["not used, for no twin has its name: README.md"]
+    assert found["dlv/hm0"] == found["hire/hm0"] == found["pv-read/hm0"] == tmp_path / "hm_0.csv.gz"
+    # As any of its twins is called, or as it is.
+    assert found["pa-ssd/fin"] == found["hire/fin1"] == tmp_path / "fin1.spc"
+    assert found["dlv/fin2"] == tmp_path / "fin2.csv"
+    assert found["pa-ssd/bs"] == tmp_path / "Build Server.csv"
+    (tmp_path / "fin1.spc").rename(tmp_path / "Financial1.spc")
+    assert traces_in(tmp_path).traces["dlv/fin1"] == tmp_path / "Financial1.spc"
+    assert tmp_path / "README.md" not in found.values()
+    plan = Scope(traces=found).plan("hire-mlc-128g", "hire/hire", "hire/hm0")
+    assert (plan.trace, plan.workload, plan.fit) == (found["hire/hm0"], None, True)
+
+
+def test_a_mix_is_of_real_traces_if_all_are_there(tmp_path: Path) -> None:
+    def planned(*names: str) -> lab.Plan:
+        for name in names:
+            (tmp_path / name).write_bytes(OFFICE.read_bytes())
+        return Scope(traces=traces_in(tmp_path).traces).plan(
+            "readguard-tlc-500g", "readguard/baseline", "readguard/mix-a", limit=300
+        )
+
+    assert planned("ali2.csv.xz", "284.csv.xz", "ali284.csv.xz").workload == "readguard/mix-a"
+    lacking = "readguard/mix-a runs as a twin: no file for readguard/ali121"
+    assert lacking in traces_in(tmp_path).notes
+    plan = planned("AliCloud_121.csv.xz")
+    assert (plan.workload, len(plan.mix)) == (None, 3)
+    result = lab.run(plan)
+    assert [queue.read.requests > 0 for queue in result.queues] == [True] * 3
+
+
+def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    (folder / "stg_1.csv.xz").write_bytes(OFFICE.read_bytes())
+    (folder / "hm_0.csv").write_text("nobody reads this")
+
+    def both(scope: Scope) -> runs.Jobs:
+        return {
+            (name,): scope.plan("hire-mlc-128g", "hire/baseline", f"hire/{name}", limit=200)
+            for name in ("stg1", "fin1")
+        }
+
+    one_claim(lambda found: [found["stg1",].read.latency_us.mean], sets=(both,))
+    told = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
+    alone = lab.run(
+        device="hire-mlc-128g", scheme="hire/baseline", trace=OFFICE, limit=200, fit=True
+    )
+    assert told.rows[0].ours[0].mean == alone.read.latency_us.mean
+    assert told.rows[0].loads == "real traces and twins"
+    assert told.traces == {"hire/stg1": "stg_1.csv.xz"}
+    assert told.notes == ["not used, for nothing here runs on it: hm_0.csv"]
+    # What a trace holds now is not what it held then.
+    (folder / "stg_1.csv.xz").write_bytes(OFFICE.read_bytes() + b"")
+    os.utime(folder / "stg_1.csv.xz", (1, 1))
+    kept = len(list((tmp_path / "out" / "runs").iterdir()))
+    reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
+    # It is looked at, and run.
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == kept + 2
+
+
+def test_what_a_twin_is_like_is_not_asked_of_a_real_trace() -> None:
+    drive = "hire-mlc-128g", "hire/baseline", "hire/stg1"
+    lines = ["workload.overlap=0.27", "host.queue_depth=7"]
+    scope = Scope(settings=lines)
+    assert scope.plan(*drive).set == lines
+    real = replace(scope, traces={"hire/stg1": OFFICE})
+    assert real.plan(*drive).set == lines[1:]
+    (one,) = (claim for claim in declared(["hire"]) if claim.id == "H1")
+    abouts = [
+        {sweep.about for sweep in ledger.Row(one, Verdict.NOT, loads=loads).sweeps}
+        for loads in ("twins", "real traces and twins", "real traces")
+    ]
+    assert abouts[0] == abouts[1] > abouts[2]
+
+
+def test_a_trace_that_is_wrong_is_told_before_anything_runs(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    good = "".join(f"{at * 10**7},stg,1,Read,{at * 4096},4096,0\n" for at in range(1, 5000))
+    (folder / "stg_1.csv").write_text(good + "5000,stg,1,Reed,0,4096,0\n")
+    (folder / "notes.txt").write_text("mine")
+    done = ssdlab("reproduce", "hire", "--quick", "--traces", "traces", "--out", "ledger")
+    assert done.code == 2
+    assert "stg_1.csv:5000:12: " in done.err
+    assert not list((tmp_path / "ledger" / "runs").glob("*.json"))
+    (folder / "stg_1.csv").write_text(good)
+    done = ssdlab("reproduce", "hire", "--quick", "--traces", "traces", "--out", "ledger")
+    assert "\n--traces: not used, for no twin has its name: notes.txt\n" in done.out
+
+
+def test_traces_that_leave_nothing_to_compare_are_told(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    reads = "".join(f"{at * 10**7},hm,1,Read,{at * 4096},4096,0\n" for at in range(9))
+    (folder / "Financial2.csv").write_text(reads)
+    done = ssdlab("reproduce", "hire", "--quick", "--traces", "traces", "--out", "ledger")
+    assert done.code == 0, done.err
+    assert "the buffer holds fin2 whole: nothing of it was programmed" in " ".join(done.out.split())
+    rows = json.loads((tmp_path / "ledger" / "ledger.json").read_text())["rows"]
+    found = {row["claim"]["id"]: (row["verdict"], row["why"]) for row in rows}
+    assert found["H2"][0] == Verdict.NOT
+    assert not found["H1"][1]
+
+
+def test_what_a_twin_was_made_for_a_real_trace_was_not() -> None:
+    (made,) = (claim for claim in declared(["pv-read"]) if claim.id == "V10")
+    told = [words.came_out(ledger.Row(made, Verdict.REPRODUCED, loads=loads)) for loads in LOADS]
+    assert told == ["reproduced, by construction", "reproduced"]
+
+
+def test_two_files_for_one_twin_are_refused(tmp_path: Path) -> None:
+    for name in ("fin1.csv", "Financial1.spc"):
+        (tmp_path / name).touch()
+    with pytest.raises(InputError, match=r"--traces: fin1\.csv and Financial1\.spc are both"):
+        traces_in(tmp_path)
+
+
+@pytest.mark.parametrize("system", ["dlv", "hire"])
+def test_traces_without_reads_are_told(ssdlab: Ssdlab, tmp_path: Path, system: str) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    writes = "".join(f"{at * 10**7},hm,1,Write,{at * 409600},4096,0\n" for at in range(3000))
+    for name in ("hm_0.csv", "Financial1.csv"):
+        (folder / name).write_text(writes)
+    done = ssdlab("reproduce", system, "--quick", "--traces", "traces", "--out", "ledger")
+    assert done.code == 0, done.err
