@@ -1,6 +1,13 @@
 """What the tests of claims share."""
 
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
+
+import pytest
+
+from ssdlab.claims import claims, ledger
+from ssdlab.claims.rules import RULES
 
 COUNTS = {"dlv": ("D", 16), "pa-ssd": ("P", 17), "pv-read": ("V", 14), "readguard": ("R", 19)}
 COUNTS["hire"] = ("H", 5)
@@ -12,3 +19,39 @@ class FakeRuns(dict[Any, Any]):
 
     def names(self, at: int) -> list[str]:
         return list(dict.fromkeys(key[at] for key in self))
+
+
+def made(
+    read: float = 7.0, write: float = 11.0, every: float = 13.0, tail: float = 17.0, **of_run: Any
+) -> Any:
+    """Make up a result: mean latencies of reads, of writes and of all, the tail of reads."""
+    us = {"read": (read, tail), "write": (write, 19.0), "all": (every, 23.0)}
+    kinds = {
+        kind: SimpleNamespace(latency_us=SimpleNamespace(mean=mean, p99=p99))
+        for kind, (mean, p99) in us.items()
+    }
+    return SimpleNamespace(**{**kinds, "replays": (), "requests": 1000, **of_run})
+
+
+Case = tuple[Sequence[Mapping[Any, Any]], Sequence[float]]
+"""A claim's sets of results, by their names, and the figures that follow from them by hand."""
+
+
+def ids(*systems: str) -> set[str]:
+    """Return the claims of these systems, whose rules are loaded."""
+    for system in systems:
+        ledger.load(system)
+    return {one.id for one in claims(systems)}
+
+
+def found(name: str, sets: Sequence[Mapping[Any, Any]]) -> list[float]:
+    """Return the figures of a claim."""
+    return [float(one) for one in RULES[name].figures(*map(FakeRuns, sets))]
+
+
+def hold(name: str, case: Case) -> None:
+    """Hold a claim's figures against those that were worked out."""
+    sets, expected = case
+    (claim,) = (one for one in claims() if one.id == name)
+    assert len(expected) == len(claim.figures)
+    assert found(name, sets) == pytest.approx(list(expected), abs=1e-9)
