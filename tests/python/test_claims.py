@@ -52,6 +52,7 @@ def test_every_claim_is_there_with_a_rule() -> None:
     for one in declared:
         assert one.what
         assert one.source
+        assert one.settle or one.made, one.id
         assert len({figure.of for figure in one.figures}) == len(one.figures)
         assert all(figure.judged in {"near", "at_most", "at_least"} for figure in one.figures)
 
