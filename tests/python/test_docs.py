@@ -4,6 +4,8 @@ import doctest
 import importlib.util
 import lzma
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +14,8 @@ from calling import OFFICE, ROOT
 
 import ssdlab
 from ssdlab import api
+from ssdlab.claims import SYSTEMS, Ledger, Row, Verdict, claims, ledger, rules, words
+from ssdlab.intervals import Interval
 
 
 def load(path: Path) -> ModuleType:
@@ -43,3 +47,73 @@ def test_every_relative_link_of_the_pages_leads_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+REPRODUCTION = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+MARK = load(ROOT / "docs" / "reproduction.py").MARK
+BEHIND = re.compile(r"^- \*\*(\S+)'s part is behind the code\*\*", re.MULTILINE)
+Cells = list[list[str]]
+
+
+def claimed(system: str) -> Cells:
+    """Return the claim, of what, and the paper's figure, as a ledger of today has them."""
+    return [
+        cells
+        for claim in claims([system])
+        for cells in (
+            [f"**{claim.id}**", claim.what, ""],
+            *(["", figure.of, figure.bound()] for figure in claim.figures),
+        )
+    ]
+
+
+def written(page: str, title: str) -> Cells:
+    """Return the same of a page: of the first table below a system's heading."""
+    _, _, part = page.partition(f"# {title}\n")
+    _, _, table = part.partition("|---|---|---|---|---|---|\n")
+    rows = table.partition("\n\n")[0].splitlines()
+    return [[cell.strip() for cell in row.split("|")[1:4]] for row in rows]
+
+
+def test_the_claims_on_the_page_are_those_of_today() -> None:
+    above, _, below = REPRODUCTION.partition(MARK)
+    behind = set(BEHIND.findall(above))
+    assert behind <= set(SYSTEMS.values())
+    for system, title in SYSTEMS.items():
+        if title not in behind:
+            assert written(below, title) == claimed(system), f"{title}: run `make reproduce`"
+
+
+def test_a_page_that_is_behind_is_noticed() -> None:
+    def ledger_of(names: Mapping[str, str]) -> str:
+        rows = []
+        for claim in claims():
+            figures = [
+                replace(one, of=names.get(one.of, one.of)) if claim.id == "D3" else one
+                for one in claim.figures
+            ]
+            ours = [Interval(figure.paper, None) for figure in figures]
+            verdicts = [Verdict.REPRODUCED] * len(figures)
+            changed = replace(claim, figures=figures)
+            rows.append(Row(changed, Verdict.REPRODUCED, ours, verdicts, [1], "twins"))
+        return words.markdown(Ledger(rows, quick=False, seeds=[1], runs=1, digest=""))
+
+    now, other = ledger_of({}), ledger_of({"at their times": "later"})
+    for system, title in SYSTEMS.items():
+        assert written(now, title) == claimed(system)
+        assert (written(other, title) == claimed(system)) == (system != "dlv")
+
+
+FIGURES = {"DLV": 18, "PA-SSD": 13, "PV-read": 13, "ReadGuard": 21, "HIRE": 5}
+"""How many figures each paper has."""
+
+
+def test_each_figure_of_a_paper_is_drawn_or_it_is_said_why_not() -> None:
+    for system in SYSTEMS:
+        ledger.load(system)
+    _, _, part = REPRODUCTION.partition("## Figures that are not drawn\n")
+    rows = re.findall(r"^\| (\S+) \| ([\d, ]+) \|", part.partition("\n## ")[0], re.MULTILINE)
+    for system, title in SYSTEMS.items():
+        drawn = {one.place[1] for one in rules.PICTURES if one.system == system}
+        left = [int(at) for name, told in rows if name == title for at in told.split(",")]
+        assert sorted([*drawn, *left]) == list(range(1, FIGURES[title] + 1)), title
