@@ -11,8 +11,9 @@ use ssdlab_nand::{BlockId, Lpn};
 
 use crate::support::{Rig, SPP};
 
-/// Blocks that differ, most by how they were made.
-const CHIPS: &str = "physics.retries = { spread = { quality = 0.06, wear = 0.05 } }";
+/// Chips of the tests' own: blocks that differ most by how they were made.
+const CHIPS: &str = "physics.retries = { fresh_errors = 38.0, wear = { errors = 74.0, worn_exponent = 1.2 }, \
+     retention = { errors = 17.0, worn_errors = 10.0 }, spread = { quality = 0.06, wear = 0.05 } }";
 /// Four planes of 60 blocks that differ, and three queues whose blocks are kept apart.
 const SHAPE: &str =
     "geometry = { channels = 2, planes = 2, blocks = 60, pages = 12, cell = \"tlc\" }";

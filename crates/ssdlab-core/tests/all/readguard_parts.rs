@@ -12,7 +12,8 @@ use crate::support::{Rig, SPP};
 /// Four planes of 60 blocks that differ, most by how they were made.
 const DRIVE: [&str; 5] = [
     "geometry = { channels = 2, planes = 2, blocks = 60, pages = 12, cell = \"tlc\" }",
-    "physics.retries = { spread = { quality = 0.06, wear = 0.05 } }",
+    "physics.retries = { fresh_errors = 38.0, wear = { errors = 74.0, worn_exponent = 1.2 }, \
+     retention = { errors = 17.0, worn_errors = 10.0 }, spread = { quality = 0.06, wear = 0.05 } }",
     "start = { pe_cycles = 2000, pe_spread = 15, dwell = \"1d\" }",
     "host.queues = 3",
     "ftl.overprovisioning = 0.4",
