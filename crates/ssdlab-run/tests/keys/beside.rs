@@ -177,7 +177,7 @@ pub(crate) const PASSING: &[&str] = &[
 macro_rules! prioritised {
     ($($more:literal),*) => {
         &[
-            "physics.retries={fresh_errors=38.0,retention={errors=17.0,worn_errors=10.0},spread={quality=0.06}}",
+            "physics=retries",
             "start.age_max=90d",
             "start.pe_cycles=3000",
             "start.invalid=0",
