@@ -1,4 +1,7 @@
-//! A trace that several plans read: it is parsed once, and what was parsed is kept for the others.
+//! A trace that several plans read: it is parsed once, however long it is, and what was parsed is kept for the
+//! others ([`keep`]). Nobody waits for another, and who comes later finds all of it.
+
+mod keep;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -6,13 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use ssdlab_base::Fault;
 use ssdlab_workload::{Record, Source, Trace, TraceOptions};
 
+use self::keep::{Keep, Kept};
 use crate::begin::Begins;
 use crate::plan::Prepared;
 use crate::source::{BATCH, open_trace};
-
-/// Requests that are kept of all traces that are shared, 100 MB: of one that seems to have more than its
-/// part of them, each plan parses its own.
-const MOST: usize = 1 << 22;
 
 /// What a plan has in common with others that run beside it.
 #[derive(Debug, Default)]
@@ -27,13 +27,12 @@ pub struct InCommon {
 pub struct Shared {
     spec: String,
     options: TraceOptions,
-    limit: Option<u64>,
     name: String,
     format: Option<&'static str>,
     /// What the user should know of how it is read.
     remarks: Vec<String>,
-    /// Requests that are kept of it at most.
-    most: usize,
+    /// Where its parts are kept.
+    keep: Arc<Keep>,
     sha256: OnceLock<Result<Option<String>, Fault>>,
     inside: Mutex<Inside>,
 }
@@ -47,30 +46,31 @@ impl fmt::Debug for Shared {
 struct Inside {
     trace: Trace,
     parts: Vec<Arc<Part>>,
-    kept: usize,
-    too_long: bool,
+    /// Whether there was no room for the next part: who has those before it goes on alone.
+    full: bool,
     ended: bool,
 }
 
 /// What one call of [`Source::fill`] gave.
 struct Part {
-    records: Vec<Record>,
+    records: Kept,
+    count: usize,
     progress: Option<f64>,
 }
 
 /// Lets those of these plans that read the same requests of the same trace share them.
 pub fn share(prepared: &mut [Prepared]) {
-    share_up_to(MOST, prepared);
+    share_in(&Arc::new(Keep::default()), prepared);
 }
 
-fn share_up_to(most: usize, prepared: &mut [Prepared]) {
+fn share_in(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
     let requests =
         |plan: &Prepared| (plan.plan.trace.clone(), plan.workload.trace.clone(), plan.plan.limit);
     let reads = |plan: &Prepared| plan.plan.trace.is_some();
     let all = groups(prepared, reads, |one, other| requests(one) == requests(other));
     for readers in &all {
         // One that cannot be read is found when it is opened to be run.
-        if let Ok(one) = Shared::open(&prepared[readers[0]], most / all.len()) {
+        if let Ok(one) = Shared::open(&prepared[readers[0]], keep.clone()) {
             let one = Arc::new(one);
             readers.iter().for_each(|&at| prepared[at].shared.trace = Some(one.clone()));
         }
@@ -95,26 +95,19 @@ pub(crate) fn groups(
 }
 
 impl Shared {
-    fn open(plan: &Prepared, most: usize) -> Result<Shared, Fault> {
+    fn open(plan: &Prepared, keep: Arc<Keep>) -> Result<Shared, Fault> {
         let spec = plan.plan.trace.clone().expect("a plan that reads a trace");
         let options = plan.workload.trace.clone();
         let trace = open_trace(&spec, &options)?;
         Ok(Shared {
             spec,
             options,
-            limit: plan.plan.limit,
             name: trace.name().into(),
             format: trace.trace_format(),
             remarks: trace.remarks(),
-            most,
+            keep,
             sha256: OnceLock::new(),
-            inside: Mutex::new(Inside {
-                trace,
-                parts: Vec::new(),
-                kept: 0,
-                too_long: false,
-                ended: false,
-            }),
+            inside: Mutex::new(Inside { trace, parts: Vec::new(), full: false, ended: false }),
         })
     }
 
@@ -128,26 +121,34 @@ impl Shared {
         self.inside.lock().expect("no thread panics while it parses")
     }
 
-    /// A part, parsed now if nobody has; `None` if the trace is too long to be kept.
-    fn part(&self, at: usize, most: usize) -> Result<Option<Arc<Part>>, Fault> {
+    /// Appends a part to a batch, parsed now if nobody has, and says how many requests it has and how much of the
+    /// trace was read; `None` if there was no room for it.
+    fn part(
+        &self,
+        at: usize,
+        most: usize,
+        batch: &mut Vec<Record>,
+    ) -> Result<Option<(usize, Option<f64>)>, Fault> {
         let mut inside = self.inside();
-        if inside.too_long {
+        if let Some(part) = inside.parts.get(at).cloned() {
+            drop(inside);
+            let got = self.keep.get(&part.records, batch);
+            got.map_err(|error| {
+                Fault::new(&*self.name, "what was read of it cannot be read again").got(error)
+            })?;
+            return Ok(Some((part.count, part.progress)));
+        }
+        if inside.full {
             return Ok(None);
         }
-        if let Some(part) = inside.parts.get(at) {
-            return Ok(Some(part.clone()));
+        let count = inside.trace.fill(batch, most)?;
+        let progress = inside.trace.progress();
+        inside.ended = count == 0;
+        match self.keep.put(&batch[batch.len() - count..]) {
+            Some(records) => inside.parts.push(Arc::new(Part { records, count, progress })),
+            None => inside.full = true,
         }
-        let mut records = Vec::with_capacity(most);
-        inside.trace.fill(&mut records, most)?;
-        let part = Arc::new(Part { records, progress: inside.trace.progress() });
-        inside.kept += part.records.len();
-        inside.ended = part.records.is_empty();
-        inside.parts.push(part.clone());
-        let in_all = inside.kept as f64 / part.progress.unwrap_or(1.0);
-        if in_all.min(self.limit.map_or(f64::INFINITY, |limit| limit as f64)) > self.most as f64 {
-            (inside.too_long, inside.parts) = (true, Vec::new());
-        }
-        Ok(Some(part))
+        Ok(Some((count, progress)))
     }
 
     /// The hash of the file, found once: as it was read if it was read to its end; others are not to wait
@@ -180,7 +181,7 @@ pub struct View {
     shared: Arc<Shared>,
     next: usize,
     progress: Option<f64>,
-    /// Its own reader, if the trace is too long to be kept.
+    /// Its own reader, where there is no room to keep more of the trace.
     alone: Option<Box<Trace>>,
 }
 
@@ -197,10 +198,9 @@ impl View {
 impl Source for View {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         if self.alone.is_none() {
-            if let Some(part) = self.shared.part(self.next, most)? {
-                batch.extend_from_slice(&part.records);
-                (self.next, self.progress) = (self.next + 1, part.progress);
-                return Ok(part.records.len());
+            if let Some((count, progress)) = self.shared.part(self.next, most, batch)? {
+                (self.next, self.progress) = (self.next + 1, progress);
+                return Ok(count);
             }
             self.alone = Some(Box::new(self.shared.after(self.next)?));
         }
@@ -327,23 +327,65 @@ mod tests {
         }
     }
 
+    /// Two plans that share what there is no room for in memory.
+    fn two_with(path: &std::path::Path, keep: Keep) -> Vec<Prepared> {
+        let mut plans = some_plans(path, &[None, None]);
+        share_in(&Arc::new(keep), &mut plans);
+        plans
+    }
+
     #[test]
-    fn one_that_is_too_long_is_read_by_each_alone() {
+    fn one_that_is_longer_than_memory_is_parsed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("some.msr");
+        write(&path, 40_000, None);
+        let plans = two_with(&path, Keep::new(10_000, folder.path().into()));
+        let shared = plans[0].shared.trace.as_ref().unwrap();
+        let [mut first, mut second] = [(); 2].map(|()| shared.view(&mut Vec::new()));
+        let mut all = [read(&mut first, 5).unwrap(), read(&mut second, 2).unwrap()];
+        // They pass each other; then the file is no longer there, and all of it is kept.
+        all[1].append(&mut read(&mut second, 8).unwrap());
+        all[0].append(&mut read(&mut first, 6).unwrap());
+        std::fs::remove_file(&path).unwrap();
+        all[1].append(&mut read(&mut second, 1).unwrap());
+        let later = read(&mut shared.view(&mut Vec::new()), 11).unwrap();
+        assert!(later.len() == 40_000 && all.iter().all(|all| *all == later));
+        assert!([&first, &second].into_iter().all(|view| view.alone.is_none()));
+    }
+
+    #[test]
+    fn one_that_there_is_no_room_for_is_read_by_each_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("some.msr");
         write(&path, 20_000, None);
-        let plans = some_plans(&path, &[None, None]);
+        let plans = two_with(&path, Keep::new(10_000, folder.path().join("nowhere")));
         let shared = plans[0].shared.trace.as_ref().unwrap();
         let [mut first, mut second] = [(); 2].map(|()| shared.view(&mut Vec::new()));
         let mut all = [read(&mut first, 2).unwrap(), read(&mut second, 1).unwrap()];
-        assert!(!shared.inside().too_long, "as far as it is known");
-        let mut inside = shared.inside();
-        (inside.too_long, inside.parts) = (true, Vec::new());
-        drop(inside);
+        assert!(!shared.inside().full);
         all[0].append(&mut read(&mut first, 4).unwrap());
         all[1].append(&mut read(&mut second, 5).unwrap());
+        assert!(shared.inside().full);
         assert!(all[0].len() == 20_000 && all[0] == all[1]);
         assert_eq!((first.line(0), second.progress()), (None, Some(1.0)));
+    }
+
+    #[test]
+    fn traces_have_memory_as_they_need_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let [long, short] = [(40_000, "long.msr"), (9000, "short.msr")].map(|(requests, name)| {
+            let path = folder.path().join(name);
+            write(&path, requests, None);
+            path
+        });
+        let mut plans = some_plans(&long, &[None, None]);
+        plans.append(&mut some_plans(&short, &[None, None]));
+        share_in(&Arc::new(Keep::new(50_000, folder.path().join("nowhere"))), &mut plans);
+        for (at, requests) in [(2, 9000), (0, 40_000)] {
+            let shared = plans[at].shared.trace.as_ref().unwrap();
+            assert_eq!(read(&mut shared.view(&mut Vec::new()), 11).unwrap().len(), requests);
+            assert!(!shared.inside().full);
+        }
     }
 
     #[test]
@@ -377,27 +419,6 @@ mod tests {
         for jobs in [1, 2, 4] {
             let together = crate::run_uninterrupted(&plans, jobs).unwrap();
             assert_eq!(together.into_iter().map(told).collect::<Vec<_>>(), alone);
-        }
-    }
-
-    #[test]
-    fn how_long_a_trace_is_shows_as_it_is_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("some.msr");
-        write(&path, 40_000, None);
-        // Room for two traces; the limit says that the second is short.
-        for (most, limit, too_long) in
-            [(100_000, None, false), (30_000, None, true), (30_000, Some(12_000), false)]
-        {
-            let limits = [limit, limit, Some(9000), Some(9000)];
-            let mut plans = some_plans(&path, &limits);
-            plans.iter_mut().for_each(|plan| plan.shared.trace = None);
-            share_up_to(most, &mut plans);
-            let shared = plans[0].shared.trace.as_ref().unwrap();
-            read(&mut shared.view(&mut Vec::new()), 2).unwrap();
-            assert_eq!(shared.inside().too_long, too_long, "{most}");
-            let all = read(&mut shared.view(&mut Vec::new()), 10).unwrap();
-            assert_eq!(all.len(), 40_000);
         }
     }
 }

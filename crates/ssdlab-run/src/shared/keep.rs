@@ -1,0 +1,190 @@
+//! Where what was parsed is kept: the first of it in memory, what comes after in a file without a name.
+
+use std::env;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use ssdlab_base::Nanos;
+use ssdlab_workload::{Op, Record};
+
+/// Requests that are kept in memory, of all traces of a comparison together: 100 MB.
+const IN_MEMORY: usize = 1 << 22;
+/// Bytes of a request in the file.
+const SIZE: usize = 24;
+
+/// What the traces of a comparison share: as much memory as there is for each as it needs it, and one file.
+pub(super) struct Keep {
+    /// Requests for which there is still room in memory.
+    left: AtomicUsize,
+    /// The file, once it was needed; `None` where there is no room for one.
+    file: OnceLock<Option<OnDisk>>,
+    /// Where it is made.
+    folder: PathBuf,
+}
+
+/// A file, which the system removes when the process ends, however it ends.
+struct OnDisk {
+    file: File,
+    end: AtomicU64,
+    /// Bytes that it may have.
+    most: u64,
+}
+
+/// Where some requests are.
+pub(super) enum Kept {
+    /// Here.
+    InMemory(Box<[Record]>),
+    /// So many of them in the file from this byte on.
+    OnDisk { from: u64, count: usize },
+}
+
+impl Default for Keep {
+    fn default() -> Keep {
+        Keep::new(IN_MEMORY, folder())
+    }
+}
+
+impl Keep {
+    pub(super) fn new(in_memory: usize, folder: PathBuf) -> Keep {
+        Keep { left: AtomicUsize::new(in_memory), file: OnceLock::new(), folder }
+    }
+
+    /// Keeps these; `None` if there is no room for them.
+    pub(super) fn put(&self, records: &[Record]) -> Option<Kept> {
+        let count = records.len();
+        let takes = |left: usize| left.checked_sub(count);
+        if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, takes).is_ok() {
+            return Some(Kept::InMemory(records.into()));
+        }
+        let disk = self.file.get_or_init(|| OnDisk::new(&self.folder).ok()).as_ref()?;
+        let bytes: Vec<u8> = records.iter().flat_map(to_bytes).collect();
+        let from = disk.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        let fits = from + bytes.len() as u64 <= disk.most;
+        (fits && disk.file.write_all_at(&bytes, from).is_ok())
+            .then_some(Kept::OnDisk { from, count })
+    }
+
+    /// Appends what was kept to a batch.
+    pub(super) fn get(&self, kept: &Kept, batch: &mut Vec<Record>) -> io::Result<()> {
+        match *kept {
+            Kept::InMemory(ref records) => batch.extend_from_slice(records),
+            Kept::OnDisk { from, count } => {
+                let disk = self.file.get().and_then(Option::as_ref).expect("it was written");
+                let mut bytes = vec![0; count * SIZE];
+                disk.file.read_exact_at(&mut bytes, from)?;
+                batch.extend(bytes.as_chunks().0.iter().map(from_bytes));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl OnDisk {
+    /// A file in this folder, of at most half of what is free there.
+    fn new(folder: &Path) -> io::Result<OnDisk> {
+        let file = tempfile::tempfile_in(folder)?;
+        let most = if is_memory(&file)? { 0 } else { free(&file)? / 2 };
+        Ok(OnDisk { file, end: AtomicU64::new(0), most })
+    }
+}
+
+/// `TMPDIR`, else the folder for what is large.
+fn folder() -> PathBuf {
+    let large = Path::new("/var/tmp");
+    if env::var_os("TMPDIR").is_none() && large.is_dir() { large.into() } else { env::temp_dir() }
+}
+
+/// Bytes that are free where a file is.
+fn free(file: &File) -> io::Result<u64> {
+    let about = rustix::fs::fstatvfs(file)?;
+    Ok(about.f_bavail.saturating_mul(about.f_frsize))
+}
+
+/// Whether a file is one in name only, and lies in memory.
+#[cfg(target_os = "linux")]
+fn is_memory(file: &File) -> io::Result<bool> {
+    const TMPFS: u64 = 0x0102_1994;
+    Ok(rustix::fs::fstatfs(file)?.f_type as u64 == TMPFS)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_memory(_: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
+fn to_bytes(record: &Record) -> [u8; SIZE] {
+    let op = match record.op {
+        Op::Read => 0,
+        Op::Write => 1,
+        Op::Trim => 2,
+        Op::Flush => 3,
+    };
+    let mut bytes = [0; SIZE];
+    bytes[..8].copy_from_slice(&record.at.as_ns().to_le_bytes());
+    bytes[8..16].copy_from_slice(&record.lba.to_le_bytes());
+    bytes[16..20].copy_from_slice(&record.sectors.to_le_bytes());
+    bytes[20..23].copy_from_slice(&[op, record.queue, record.hint]);
+    bytes
+}
+
+fn from_bytes(bytes: &[u8; SIZE]) -> Record {
+    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+    let op = [Op::Read, Op::Write, Op::Trim, Op::Flush][usize::from(bytes[20])];
+    let (at, lba, sectors) = (Nanos::from_ns(word(0)), word(8), word(16) as u32);
+    Record { at, lba, sectors, op, queue: bytes[21], hint: bytes[22] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some(count: u64) -> Vec<Record> {
+        let ops = [Op::Read, Op::Write, Op::Trim, Op::Flush];
+        let one = |n: u64| Record {
+            at: Nanos::from_ns(u64::MAX - n),
+            lba: n << 40,
+            sectors: u32::MAX - n as u32,
+            op: ops[n as usize % 4],
+            queue: n as u8,
+            hint: n as u8 % 4,
+        };
+        (0..count).map(one).collect()
+    }
+
+    #[test]
+    fn what_is_kept_is_given_back_from_memory_and_from_disk() {
+        let folder = tempfile::tempdir_in(folder()).unwrap();
+        let keep = Keep::new(100, folder.path().into());
+        let parts = [some(60), some(41), some(40), some(0)];
+        let kept: Vec<Kept> = parts.iter().map(|part| keep.put(part).unwrap()).collect();
+        let in_memory: Vec<bool> =
+            kept.iter().map(|kept| matches!(kept, Kept::InMemory(_))).collect();
+        assert_eq!(in_memory, [true, false, true, true]);
+        let mut batch = some(1);
+        kept.iter().rev().for_each(|kept| keep.get(kept, &mut batch).unwrap());
+        assert!(batch == [some(1), some(40), some(41), some(60)].concat());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "it has no name");
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_not_kept() {
+        let keep = Keep::new(10, "/nowhere/at/all".into());
+        assert!(keep.put(&some(11)).is_none() && keep.put(&some(10)).is_some());
+        let disk = OnDisk { most: SIZE as u64 * 10, ..OnDisk::new(&folder()).unwrap() };
+        let keep = Keep { file: Some(disk).into(), ..Keep::new(0, folder()) };
+        assert!(keep.put(&some(8)).is_some() && keep.put(&some(8)).is_none());
+        assert!(matches!(keep.put(&some(0)), Some(Kept::InMemory(_))));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn nothing_is_written_to_files_that_lie_in_memory() {
+        if let Ok(disk) = OnDisk::new(Path::new("/dev/shm")) {
+            assert_eq!(disk.most, 0);
+        }
+    }
+}
