@@ -7,14 +7,16 @@ use ssdlab_base::Fault;
 use ssdlab_core::Drive;
 use ssdlab_core::drive::{Media, Start};
 
+use crate::memory;
 use crate::plan::{Plan, Prepared};
 use crate::precondition::Settled;
 use crate::shared::groups;
 use crate::state::Header;
 
-/// Pages of a drive of which something is kept for other plans, at eight bytes each: 1.6 GB. Of larger ones the
-/// map is what decides how many fit into memory.
-const KEPT_MOST: u32 = 3 << 26;
+/// Pages of a drive of which something is kept for other plans however little memory there is: 1.6 GB.
+const KEPT_LEAST: u32 = 3 << 26;
+/// Bytes of a page that is written, in both directions of the map: what decides how many drives fit into memory.
+const PAGE: u64 = 8;
 /// Where one page in so many holds data, or fewer, to read through the map takes longer than to draw what
 /// there is.
 const SPARSE: f64 = 16.0;
@@ -66,11 +68,33 @@ impl<T: Clone> Common<T> {
 }
 
 /// Lets those of these plans whose drives begin alike begin with the same; the order in which they are to
-/// be run, so that little is kept at a time.
-pub fn share(prepared: &mut [Prepared]) -> Vec<usize> {
+/// be run, `jobs` at a time, so that little is kept at a time. Whether there is memory for that decides only
+/// who makes what they begin with, not what that is.
+pub fn share(prepared: &mut [Prepared], jobs: usize) -> Vec<usize> {
+    let drives = jobs.clamp(1, prepared.len().max(1)) + 1;
+    share_up_to(kept_most(memory::available(), drives), prepared)
+}
+
+/// Pages of a drive of which something is kept: of as many as fit, with what is kept, into half of this memory.
+fn kept_most(available: Option<u64>, drives: usize) -> u32 {
+    let fit = available.unwrap_or(0) / 2 / (PAGE * drives as u64);
+    u32::try_from(fit).unwrap_or(u32::MAX).max(KEPT_LEAST)
+}
+
+fn share_up_to(most: u32, prepared: &mut [Prepared]) -> Vec<usize> {
     let mut turns: Vec<usize> = (0..prepared.len()).collect();
     for plans in groups(prepared, is_worth_it, begin_alike) {
         let first = &prepared[plans[0]];
+        let pages = first.resolved.geometry().page_count();
+        if pages > most {
+            let takes = u64::from(pages) * PAGE / 1_000_000;
+            let why = format!(
+                "the drive begins as another of the comparison does, but was made anew: a copy that is kept takes \
+                 {takes} MB, and memory is short"
+            );
+            plans[1..].iter().for_each(|&at| prepared[at].shared.begins_alone = Some(why.clone()));
+            continue;
+        }
         let begins = match (&first.plan.state, first.steady) {
             (Some(_), _) => Begins::Saved(Common::new(plans.len())),
             (None, true) => Begins::Steady(Common::new(plans.len())),
@@ -85,13 +109,13 @@ pub fn share(prepared: &mut [Prepared]) -> Vec<usize> {
     order
 }
 
-/// Whether a copy of it takes less time than to make it again, and does not need too much memory.
+/// Whether a copy of it takes less time than to make it again.
 fn is_worth_it(prepared: &Prepared) -> bool {
     let pages = prepared.resolved.geometry().page_count();
     let drawn =
         prepared.resolved.config.start.fill.get() * f64::from(prepared.resolved.logical_pages);
     let made = prepared.plan.state.is_some() || prepared.steady;
-    pages <= KEPT_MOST && (made || drawn > f64::from(pages) / SPARSE)
+    made || drawn > f64::from(pages) / SPARSE
 }
 
 /// Whether two plans' drives begin alike.
@@ -160,8 +184,19 @@ mod tests {
         let order = |seed, order| prepared("dlv-mlc-128g", seed, order);
         let mut plans =
             [order(1, "fifo"), order(2, "fifo"), order(1, "read_first"), order(2, "read_first")];
-        assert_eq!(share(&mut plans), [0, 2, 1, 3]);
+        assert_eq!(share(&mut plans, 1), [0, 2, 1, 3]);
         assert!(plans.iter().all(|plan| plan.shared.begins.is_some()));
+    }
+
+    #[test]
+    fn where_memory_is_short_each_makes_its_own_and_says_so() {
+        assert_eq!([kept_most(None, 2), kept_most(Some(1 << 30), 2)], [KEPT_LEAST; 2]);
+        assert_eq!(kept_most(Some(48 << 30), 3), 1 << 30);
+        let mut plans = ["fifo", "read_first"].map(|order| prepared("dlv-mlc-128g", 1, order));
+        assert_eq!(share_up_to(1000, &mut plans), [0, 1]);
+        assert!(plans.iter().all(|plan| plan.shared.begins.is_none()));
+        let why = plans.each_ref().map(|plan| plan.shared.begins_alone.as_deref());
+        assert!(why[0].is_none() && why[1].is_some_and(|why| why.contains("memory is short")));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod files;
 pub mod hand;
 #[cfg(test)]
 mod little;
+mod memory;
 mod mix;
 pub mod observe;
 pub mod physics;

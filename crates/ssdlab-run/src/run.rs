@@ -34,7 +34,7 @@ pub fn run_all(
         return Ok(plans.iter().map(|_| None).collect());
     }
     shared::share(&mut prepared);
-    let order = begin::share(&mut prepared);
+    let order = begin::share(&mut prepared, jobs);
     // A trace that cannot be read is found before another plan has run for an hour.
     for plan in &prepared {
         Requests::open(plan, &mut Vec::new())?;
@@ -81,6 +81,7 @@ fn run_one(
     let watch = Watch::start();
     let mut remarks: Vec<String> = doubts::of_start(prepared)?.into_iter().collect();
     remarks.extend(doubts::of_clock(prepared));
+    remarks.extend(prepared.shared.begins_alone.clone());
     let Some(begun) = set_up(prepared, control, progress)? else { return Ok(None) };
     let Begun { mut drive, settled, copied } = begun;
     tell_heat(prepared, &mut drive, control)?;

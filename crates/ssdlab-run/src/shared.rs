@@ -21,6 +21,8 @@ pub struct InCommon {
     pub trace: Option<Arc<Shared>>,
     /// What its drive begins with.
     pub begins: Option<Begins>,
+    /// Why it does not begin as another does, if only for lack of memory.
+    pub begins_alone: Option<String>,
 }
 
 /// A trace, as far as it has been parsed.
