@@ -17,7 +17,7 @@ PLANT := tests/mutants/plant
 
 OFFICE := examples/office.csv.xz
 
-.PHONY: help install dev demo dlv pa-ssd pv-read readguard readguard-full hire all-five reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench scale twins twins-fit fuzz mutants docs clean
+.PHONY: help install dev demo dlv pa-ssd pv-read readguard readguard-full hire all-five reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests scale twins twins-fit fuzz mutants docs clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -25,7 +25,8 @@ help:
 	@echo "make test-browser   the report in a real browser (Debian: apt-get install chromium)"
 	@echo "make install   make .venv with the command ssdlab in it"
 	@echo "make lint      formatting and lints of Rust and Python"
-	@echo "make bench     the speed of the simulator"
+	@echo "make bench     the speed of the simulator, kept under benches/runs"
+	@echo "make digests   what results are, for the test that they do not change unnoticed"
 	@echo "make scale     what a request costs as drives, runs and footprints grow, into docs/performance.md (five minutes)"
 	@echo "make theory    what is measured against theory, the long tests included (half half an hour)"
 	@echo "make dlv       the tables of docs/dlv.md (half an hour)"
@@ -151,7 +152,11 @@ format: $(STAMPS)/dev
 	$(BIN)/ruff format
 
 bench:
-	cargo bench --quiet --locked --package ssdlab-run --bench speed
+	cargo bench --quiet --locked --package ssdlab-run --bench speed -- --keep
+
+# What the results of some small runs are: changed only together with a line under Changed in CHANGELOG.md.
+digests:
+	SSDLAB_WRITE_DIGESTS=1 cargo test --quiet --locked --package ssdlab-run --test digests
 
 # The end of docs/performance.md: what a request costs as drives, runs and footprints grow.
 scale: dev
