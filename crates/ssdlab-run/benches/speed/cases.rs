@@ -1,7 +1,8 @@
 //! What is measured, each case in a process of its own.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use ssdlab_base::{Bytes, Nanos};
 use ssdlab_core::{Drive, Op, Request};
@@ -57,6 +58,8 @@ pub enum What {
     InOrder,
     /// Memory for each page that is written, pages all over the drive.
     Scattered,
+    /// The command `ssdlab` as a user waits for it.
+    Command,
 }
 
 pub const CASES: &[Case] = &[
@@ -173,6 +176,14 @@ pub const CASES: &[Case] = &[
         what: What::Scattered,
         ..PLAIN
     },
+    Case {
+        name: "command-2t",
+        about: "the whole command on generic-tlc-2t, new, a thousand requests",
+        device: "generic-tlc-2t",
+        set: &["workload.requests=1000"],
+        what: What::Command,
+        ..PLAIN
+    },
 ];
 
 /// Bare operations before and after what is measured.
@@ -203,6 +214,7 @@ impl Case {
         let mut figures = match self.what {
             What::Workload | What::Trace => self.measure_loop(trace),
             What::Start => self.measure_start(),
+            What::Command => self.measure_command(),
             What::InOrder => self.measure_memory(|n, _| n),
             // A stride without a common divisor with any power of two or three.
             What::Scattered => {
@@ -229,7 +241,6 @@ impl Case {
         let clock = Clock::start();
         let result = run(self.plan(trace, None));
         let (_, share) = clock.read();
-        let share = share.unwrap_or(1.0);
         let per_s = result.sim.page_ops_per_s;
         let sensings = result.ops["read"].values().sum::<u64>() + result.retries;
         let sensings_per_s = per_s * sensings as f64 / page_ops(&result) as f64;
@@ -254,13 +265,38 @@ impl Case {
         let (wall, share) = clock.read();
         let grown = memory_mb("VmRSS").unwrap_or(0.0) - rss;
         assert!(drive.is_idle());
-        // Processor time comes in steps of 10 ms; of less than 0.1 s only wall time tells.
-        let processor = if wall < 0.1 { wall } else { wall * share.unwrap_or(1.0) };
         Figures::from([
             ("ready_s".into(), wall),
-            ("ready_processor_s".into(), processor),
+            ("ready_processor_s".into(), wall * share),
             ("memory_mb".into(), grown),
         ])
+    }
+
+    /// Waits for the command in a small process of its own: what has been as large as this one would be told
+    /// of the command, too.
+    fn measure_command(&self) -> Figures {
+        let command = command().expect("the command is there");
+        let watch = "import json, os, resource, sys, time\n\
+            begin = time.monotonic()\n\
+            code = os.spawnv(os.P_WAIT, sys.argv[1], sys.argv[1:])\n\
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)\n\
+            took = time.monotonic() - begin\n\
+            figures = {'command_s': took, 'command_processor_s': used.ru_utime + used.ru_stime,\n\
+            'command_peak_mb': used.ru_maxrss * 1024 / 1e6}\n\
+            print(json.dumps(figures), file=sys.stderr)\n\
+            sys.exit(code)";
+        let sets = self.set.iter().flat_map(|set| ["--set", set]);
+        let output = Command::new(command.with_file_name("python"))
+            .args(["-S", "-E", "-c", watch])
+            .arg(command)
+            .args(["run", "--device", self.device, "--seed", "1"])
+            .args(sets)
+            .output()
+            .expect("the command's Python runs");
+        let told = String::from_utf8_lossy(&output.stderr);
+        let last = told.lines().last().unwrap_or_default();
+        assert!(output.status.success(), "{told}");
+        serde_json::from_str(last).expect("figures")
     }
 
     fn measure_memory(&self, page: impl Fn(u32, u64) -> u32) -> Figures {
@@ -290,6 +326,12 @@ impl Case {
     }
 }
 
+/// The command as `make install` leaves it, if it did.
+pub fn command() -> Option<PathBuf> {
+    let command = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/ssdlab");
+    command.is_file().then_some(command)
+}
+
 fn run(plan: Plan) -> RunResult {
     let results = run_uninterrupted(&[plan], 1);
     results.unwrap_or_else(|fault| panic!("{fault}")).remove(0)
@@ -305,7 +347,7 @@ fn bare_ns() -> f64 {
     let clock = Clock::start();
     bare.run(BARE);
     let (wall, share) = clock.read();
-    wall * share.unwrap_or(1.0) * 1e9 / BARE as f64
+    wall * share * 1e9 / BARE as f64
 }
 
 /// Writes a trace as the MSR Cambridge ones are: mostly small writes, some pages very often.

@@ -1,13 +1,14 @@
 //! What the system tells of the machine and of this process; `None` or 0 where it tells nothing.
 
 use std::fs::read_to_string;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Wall time, and the processor time of all threads of this process.
 #[derive(Clone, Copy)]
 pub struct Clock {
     wall: Instant,
-    processor: Option<Duration>,
+    processor: Duration,
 }
 
 impl Clock {
@@ -18,20 +19,16 @@ impl Clock {
     }
 
     /// Wall time since the start, and the share of it in which the process was given a processor.
-    pub fn read(&self) -> (f64, Option<f64>) {
-        let wall = self.wall.elapsed();
-        let processor = processor_time().zip(self.processor).map(|(now, then)| now - then);
-        (wall.as_secs_f64(), processor.map(|time| time.as_secs_f64() / wall.as_secs_f64()))
+    pub fn read(&self) -> (f64, f64) {
+        let wall = self.wall.elapsed().as_secs_f64();
+        (wall, (processor_time() - self.processor).as_secs_f64() / wall)
     }
 }
 
-/// User and system time of this process, in steps of 10 ms.
-fn processor_time() -> Option<Duration> {
-    let stat = read_to_string("/proc/self/stat").ok()?;
-    // The process's name may hold spaces; what follows it does not.
-    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
-    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    Some(Duration::from_millis(ticks * 10))
+/// The processor time of this process.
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
 /// A field of this process's status in MB (10⁶ bytes): `VmRSS`, `VmHWM`.
@@ -48,6 +45,37 @@ pub fn processor() -> String {
     let name = about.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
     let count = std::thread::available_parallelism().map_or(1, usize::from);
     format!("{}, {count} processors", name.unwrap_or(std::env::consts::ARCH))
+}
+
+/// The name of the folder for what is measured here now: the day, a word for the processor, how many there are.
+pub fn folder() -> String {
+    let day = said(&["date", "+%F"]).unwrap_or_else(|| "undated".into());
+    let processor = processor();
+    let (name, rest) = processor.rsplit_once(", ").expect("a name and a number");
+    let count = rest.split(' ').next().expect("a number");
+    format!("{day}-{}-{count}c", short(name))
+}
+
+/// The word of a processor's name that tells most: of "Intel(R) Xeon(R) Processor" it is "xeon".
+fn short(name: &str) -> String {
+    let name = name.replace("(R)", "").replace("(TM)", "").to_lowercase();
+    let tells = |word: &&str| {
+        !["intel", "amd", "processor", "cpu", "gen"].contains(word)
+            && word.starts_with(|c: char| c.is_ascii_alphabetic())
+    };
+    name.split_whitespace().find(tells).unwrap_or(std::env::consts::ARCH).into()
+}
+
+/// The commit that is measured; `None` outside a checkout.
+pub fn commit() -> Option<String> {
+    said(&["git", "-C", env!("CARGO_MANIFEST_DIR"), "rev-parse", "--short", "HEAD"])
+}
+
+/// What a command says, if it is there and succeeds.
+fn said(words: &[&str]) -> Option<String> {
+    let output = Command::new(words[0]).args(&words[1..]).output().ok()?;
+    let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(said)
 }
 
 /// The mean number of runnable processes over the last minute.

@@ -8,6 +8,7 @@
 //! --runs N            runs of each case (5)
 //! --no-instructions   count neither instructions nor cache misses
 //! --save DIR          keep the table and the raw figures there
+//! --keep              the same under benches/runs, in a new folder for the day and the machine
 //! ```
 
 mod bare;
@@ -47,12 +48,16 @@ fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let trace = folder.path().join("msr.csv");
     cases::write_trace(&trace).expect("a trace can be written");
-    let mut text = format!("{}\nload {:?}\n", machine::processor(), machine::load());
+    let mut text = head();
     print!("{text}");
     let mut raw = serde_json::Map::new();
     let wanted =
         |case: &&Case| asked.names.is_empty() || asked.names.iter().any(|n| n == case.name);
     for case in CASES.iter().filter(wanted) {
+        if case.what == What::Command && cases::command().is_none() {
+            println!("\n{}: skipped, `make install` makes the command", case.name);
+            continue;
+        }
         let runs: Vec<Figures> = (0..asked.runs).map(|_| spawn(case.name, &trace)).collect();
         let counted = (asked.count && matches!(case.what, What::Workload | What::Trace))
             .then(|| instructions::per_page_op(case.name, &trace));
@@ -67,7 +72,7 @@ fn main() {
             "instructions_per_page_op": instructions, "cache_misses_per_page_op": misses, "runs": runs});
         raw.insert(case.name.into(), entry);
     }
-    let document = serde_json::json!({"version": env!("CARGO_PKG_VERSION"),
+    let document = serde_json::json!({"version": env!("CARGO_PKG_VERSION"), "commit": machine::commit(),
         "processor": machine::processor(), "cases": raw});
     if let Some(folder) = &asked.save {
         let pretty = serde_json::to_string_pretty(&document).expect("figures can be written");
@@ -91,6 +96,7 @@ fn ask(arguments: &[String]) -> Result<Asked, String> {
             },
             "--no-instructions" => asked.count = false,
             "--save" => asked.save = Some(value()?.into()),
+            "--keep" => asked.save = Some(new_folder()),
             name if CASES.iter().any(|case| case.name == name) => asked.names.push(name.into()),
             other => {
                 let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
@@ -99,6 +105,22 @@ fn ask(arguments: &[String]) -> Result<Asked, String> {
         }
     }
     Ok(asked)
+}
+
+/// What is told of the machine before all cases.
+fn head() -> String {
+    let load = machine::load().map_or("unknown".into(), |load| format!("{load:.2}"));
+    let commit = machine::commit().map_or(String::new(), |commit| format!(", commit {commit}"));
+    format!("{}{commit}\nload {load}\n", machine::processor())
+}
+
+/// A folder under benches/runs that is not there yet.
+fn new_folder() -> PathBuf {
+    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/runs");
+    let name = machine::folder();
+    let others = (2..).map(|n| format!("{name}-{n}"));
+    let mut names = std::iter::once(name.clone()).chain(others);
+    runs.join(names.find(|name| !runs.join(name).exists()).expect("names do not end"))
 }
 
 /// The arguments with which this program runs one case once; with `requests`, to be counted.
