@@ -1,6 +1,6 @@
 """Run the same requests on the same drive through MQSim and through ssdlab, and print the ratio.
 
-    .venv/bin/python benches/against_mqsim.py MQSIM [--requests N] [--runs N]
+    .venv/bin/python benches/against_mqsim.py MQSIM [--requests N] [--runs N] [--save DIR]
 
 MQSIM is a binary that you have built (https://github.com/CMU-SAFARI/MQSim). Both simulators read
 one trace file, take turns, and are timed as whole commands; of each the run with the least
@@ -11,15 +11,13 @@ has a result.
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 import sys
 import tempfile
-import time
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -98,17 +96,32 @@ def wrong(line: str) -> NoReturn:
     raise SystemExit(2)
 
 
+WATCH = """
+import json, os, resource, sys, time
+begin = time.monotonic()
+code = os.spawnvp(os.P_WAIT, sys.argv[2], sys.argv[2:])
+wall = time.monotonic() - begin
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+took = used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024 / 1e6
+with open(sys.argv[1], "w") as file:
+    json.dump(took, file)
+sys.exit(code != 0)
+"""
+"""Waits for a command. A process is told to have been as large as the one that began it was."""
+
+
 def timed(command: list[str], folder: Path) -> tuple[float, float, float]:
     """Run a command; processor and wall time in seconds, and its peak of memory in MB."""
-    begin = time.monotonic()
+    watch = [sys.executable, "-S", "-E", "-c", WATCH, "took"]
     with (folder / "said").open("wb") as said:
-        done = subprocess.Popen(command, cwd=folder, stdout=said, stderr=subprocess.STDOUT)
-        _, status, used = os.wait4(done.pid, 0)
-    wall = time.monotonic() - begin
-    if status != 0:
+        done = subprocess.run(
+            [*watch, *command], cwd=folder, stdout=said, stderr=subprocess.STDOUT, check=False
+        )
+    if done.returncode != 0:
         text = (folder / "said").read_text(errors="replace")
         wrong(f"{command[0]}: it failed: {' '.join(text[-300:].split())}")
-    return used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024 / 1e6
+    processor, wall, peak = json.loads((folder / "took").read_text(encoding="utf-8"))
+    return processor, wall, peak
 
 
 def tree(name: str, parts: Mapping[str, Any]) -> ET.Element:
@@ -257,8 +270,14 @@ def through_ssdlab(case: Case, folder: Path) -> Run:
 @click.argument("mqsim", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--requests", type=click.IntRange(min=1), default=1_000_000, show_default=True)
 @click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True)
-def main(mqsim: Path, requests: int, runs: int) -> None:
+@click.option(
+    "--save",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="A folder for the figures of all runs.",
+)
+def main(mqsim: Path, requests: int, runs: int, save: Path | None) -> None:
     """Compare, case by case."""
+    raw: dict[str, Any] = {"version": ssdlab.__version__, "requests": requests}
     for name, case in CASES.items():
         print(f"{name}: {requests:,} requests of {case.about}")
         with tempfile.TemporaryDirectory() as made:
@@ -274,6 +293,7 @@ def main(mqsim: Path, requests: int, runs: int) -> None:
             for _ in range(runs):
                 theirs.append(through_mqsim(mqsim.resolve(), folder))
                 ours.append(through_ssdlab(case, folder))
+        raw[name] = {"mqsim": [*map(asdict, theirs)], "ssdlab": [*map(asdict, ours)]}
         best = [min(some, key=lambda run: run.processor_s) for some in (theirs, ours)]
         for simulator, run in zip(("MQSim", "ssdlab"), best, strict=True):
             print(
@@ -285,6 +305,9 @@ def main(mqsim: Path, requests: int, runs: int) -> None:
             f"  ratio   {more.processor_s / less.processor_s:7.1f} × processor,"
             f" {more.wall_s / less.wall_s:6.1f} × wall, {more.peak_mb / less.peak_mb:5.1f} × memory"
         )
+    if save is not None:
+        save.mkdir(parents=True, exist_ok=True)
+        (save / "against_mqsim.json").write_text(json.dumps(raw, indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

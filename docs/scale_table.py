@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import sys
 import time
 from bisect import bisect_left
@@ -182,6 +183,16 @@ def _processor() -> str:
     return f"{(names or [platform.machine()])[0]}, {os.cpu_count()} processors"
 
 
+def _commit() -> str | None:
+    """Return the commit that is measured; none outside a checkout."""
+    command = ["git", "-C", str(DOCS), "rev-parse", "--short", "HEAD"]
+    try:
+        done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
+
+
 def _raw(costs: dict[_Case, Cost]) -> list[dict[str, Any]]:
     return [{"gib": gib, "start": about, **asdict(cost)} for (gib, about), cost in costs.items()]
 
@@ -199,6 +210,8 @@ def main() -> None:
     print(f"{LONG:,} requests", file=sys.stderr, flush=True)
     long = _alone(_parts, LONG)
     raw = {
+        "date": time.strftime("%F"),
+        "commit": _commit(),
         "version": ssdlab.__version__,
         "processor": _processor(),
         "sizes": _raw(sizes),

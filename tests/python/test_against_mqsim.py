@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -32,10 +33,13 @@ def program(path: Path, text: str) -> Path:
 
 def test_both_have_the_same_drive_and_the_same_requests(tmp_path: Path) -> None:
     fake = program(tmp_path / "fake", FAKE.format(python=sys.executable, kept=str(tmp_path)))
-    done = against(fake)
+    done = against(fake, "--save", str(tmp_path / "kept"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("mean response 12 µs") == 2
     assert done.stdout.count("  ratio ") == 2
+    kept = json.loads((tmp_path / "kept/against_mqsim.json").read_text())
+    assert kept["writes"]["mqsim"][0]["mean_us"] == 12
+    assert kept["mixed"]["ssdlab"][0]["peak_mb"] > 20
     # Kept is what the last case had: the small drive.
     drive = ET.parse(tmp_path / "drive.xml").getroot()
     said = {part.tag: part.text for part in drive.iter() if not len(part)}
