@@ -75,6 +75,7 @@ def prioritised() -> Comparison:
         "geometry.pages": 24,
         "ftl.overprovisioning": 0.3,
         "tend.gc.threshold": 0.1,
+        "flash.time_scale": 1,
     }
     mix = []
     with TemporaryDirectory() as folder:

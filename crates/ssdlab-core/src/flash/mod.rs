@@ -162,7 +162,8 @@ impl Flash {
             engines: vec![Link::default(); channels].into_boxed_slice(),
             timers: Timers::new(units.len() + 2 * channels),
             lines: Box::default(),
-            fired: (0, 0),
+            // Nothing that could still fail: no attempt has begun.
+            fired: (0, usize::MAX),
             units,
             setup,
             geometry: geometry.clone(),

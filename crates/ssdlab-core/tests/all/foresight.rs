@@ -79,3 +79,25 @@ proptest! {
         prop_assert_eq!(&plain.done, &foreseeing.done);
     }
 }
+
+#[test]
+fn what_comes_at_the_very_beginning_takes_nothing_back() {
+    // Nothing has happened yet, and so no attempt has failed that could be taken back.
+    let sets = [
+        SHAPE,
+        SHARED,
+        "flash = { array = \"die\", hold_until_decoded = true, program_loops = 4 }",
+        "preempt = { esra = {} }\ntiming.decode = \"10us\"",
+        "physics.retries = { retries = 25, fresh_errors = 200.0 }",
+    ];
+    let mut plain = Rig::unwatched(&sets, 1).unwrap();
+    let mut foreseeing = plain.clone();
+    foreseeing.drive.foresee();
+    for rig in [&mut plain, &mut foreseeing] {
+        for number in 0..16u64 {
+            rig.offer(Op::Read, number * 8, 8, (number % 2) as u8).expect("room");
+        }
+        rig.finish();
+    }
+    assert_eq!(tell(&plain), tell(&foreseeing));
+}
