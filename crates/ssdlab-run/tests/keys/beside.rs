@@ -200,7 +200,7 @@ pub(crate) const PRIORITISED: &[&str] =
 pub(crate) const MONITORED: &[&str] = prioritised!(
     "belief.retries=known",
     "tend.inversions.interval=11500s",
-    "tend.inversions.monitor={every=0.01}",
+    "tend.inversions.monitor={every=0.01,limit=0.01}",
     "workload.requests=20000"
 );
 pub(crate) const POOLS_LEVELLED: &[&str] = prioritised!(

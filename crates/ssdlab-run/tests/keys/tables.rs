@@ -47,7 +47,7 @@ pub(crate) const CHANGES: &[Row] = &[
     ("tend.inversions.interval", PRIORITISED, "120s"),
     ("tend.inversions.margin", PRIORITISED, "20%"),
     ("tend.inversions.monitor.every", MONITORED, "50%"),
-    ("tend.inversions.monitor.limit", MONITORED, "1%"),
+    ("tend.inversions.monitor.limit", MONITORED, "99%"),
     ("tend.inversions.monitor.paced", MONITORED, "false"),
     ("tend.inversions.monitor.step", MONITORED, "5%"),
     ("tend.subpool_gc.threshold", PRIORITISED, "40"),
