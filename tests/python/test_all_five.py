@@ -73,7 +73,8 @@ def test_all_parts_together_keep_the_books_in_order() -> None:
     assert told.results_digest == run().results_digest
     assert told.migration is not None
     assert told.migration.hot > 0
-    assert not told.remarks
+    # Its applications come at paces of their own.
+    assert all(remark.startswith("cells age") for remark in told.remarks)
     assert told.page_types is not None
     assert told.gc.moved_pages > 0
     assert told.voltages is not None
