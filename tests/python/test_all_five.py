@@ -74,10 +74,11 @@ def test_all_parts_together_keep_the_books_in_order() -> None:
     assert told.migration is not None
     assert told.migration.hot > 0
     # Its applications come at paces of their own.
-    assert told.remarks == [
-        "cells age 0.1 times as fast as requests were recorded: flash.time_scale and the time scale "
-        "of the requests do not cancel out"
-    ]
+    (remark,) = told.remarks
+    assert remark == (
+        "cells age 0.1 times as fast as requests were recorded: "
+        "flash.time_scale and the time scale of the requests do not cancel out"
+    )
     assert told.page_types is not None
     assert told.gc.moved_pages > 0
     assert told.voltages is not None
