@@ -16,8 +16,9 @@ const UNSET: Entry = Entry::MAX;
 /// A fixed number of timers and the earliest of them.
 #[derive(Clone, Debug)]
 pub struct Timers {
-    /// A complete binary tree from index 1; the leaves are the slots.
-    tree: Box<[Entry]>,
+    /// A binary tree from node 1, two nodes a row: those that meet in a match are in one. The leaves are the
+    /// slots, and the last nodes.
+    tree: Box<[[Entry; 2]]>,
     leaves: usize,
     /// The leaf of the slot that fires, whose way up is still to be replayed; else 0.
     fires: usize,
@@ -30,10 +31,10 @@ pub struct Timers {
 impl Timers {
     /// `slots` timers, none of them set.
     pub fn new(slots: usize) -> Timers {
-        let leaves = slots.next_power_of_two().max(2);
+        let leaves = slots.max(2);
         // One bit more, so that no slot is that of an entry that is not set.
-        let bits = leaves.ilog2() + 1;
-        let tree = vec![UNSET; 2 * leaves].into_boxed_slice();
+        let bits = leaves.next_power_of_two().ilog2() + 1;
+        let tree = vec![[UNSET; 2]; leaves].into_boxed_slice();
         Timers { tree, leaves, fires: 0, zero: 0, bits }
     }
 
@@ -41,7 +42,7 @@ impl Timers {
     #[inline]
     pub fn next(&self) -> Option<(SimTime, usize)> {
         debug_assert_eq!(self.fires, 0, "a slot still fires");
-        let first = self.tree[1];
+        let first = self.first();
         (first != UNSET).then(|| (self.moment(first), self.slot(first)))
     }
 
@@ -50,7 +51,7 @@ impl Timers {
     pub fn fire(&mut self) -> Option<(SimTime, usize)> {
         let (at, slot) = self.next()?;
         self.fires = self.leaves + slot;
-        self.tree[self.fires] = UNSET;
+        *self.node(self.fires) = UNSET;
         Some((at, slot))
     }
 
@@ -58,8 +59,18 @@ impl Timers {
     #[inline]
     pub fn fired(&mut self) {
         if self.fires > 0 {
-            self.replay_fired();
+            let node = std::mem::take(&mut self.fires);
+            let entry = *self.node(node);
+            self.replay(node, entry);
         }
+    }
+
+    /// Sets the slot with the earliest moment anew.
+    #[inline]
+    pub fn put_off(&mut self, slot: usize, at: SimTime) {
+        debug_assert_eq!(self.next().map(|(_, first)| first), Some(slot), "the first one");
+        let entry = self.entry(slot, at);
+        self.replay(self.leaves + slot, entry);
     }
 
     /// Sets a slot's next moment; [`SimTime::NEVER`] clears it.
@@ -67,41 +78,57 @@ impl Timers {
     pub fn set(&mut self, slot: usize, at: SimTime) {
         let mut node = self.leaves + slot;
         let mut winner = self.entry(slot, at);
-        self.tree[node] = winner;
         if node == self.fires {
-            return self.replay_fired();
+            self.fires = 0;
+            return self.replay(node, winner);
         }
         while node > 1 {
-            let won = self.tree[node / 2];
+            let row = &mut self.tree[node >> 1];
+            row[node & 1] = winner;
+            let other = row[!node & 1];
+            node >>= 1;
+            let won = *self.node(node);
             if self.slot(won) == slot {
-                winner = winner.min(self.tree[node ^ 1]);
+                winner = winner.min(other);
             } else if won <= winner {
                 // Who had won this match still wins it, and so nothing changes further up.
                 return;
             }
-            node /= 2;
-            self.tree[node] = winner;
         }
+        *self.node(node) = winner;
     }
 
-    /// Replays every match on the way up from the slot that fires: it had won them all.
+    /// Sets a leaf and replays every match on the way up from it: it had won them all.
     #[inline]
-    fn replay_fired(&mut self) {
-        let mut node = std::mem::take(&mut self.fires);
-        let mut winner = self.tree[node];
+    fn replay(&mut self, leaf: usize, entry: Entry) {
+        let (mut node, mut winner) = (leaf, entry);
         while node > 1 {
-            winner = winner.min(self.tree[node ^ 1]);
-            node /= 2;
-            self.tree[node] = winner;
+            let row = &mut self.tree[node >> 1];
+            row[node & 1] = winner;
+            winner = winner.min(row[!node & 1]);
+            node >>= 1;
         }
+        *self.node(node) = winner;
     }
 
     /// The moment a slot is set to.
     pub fn get(&self, slot: usize) -> SimTime {
-        match self.tree[self.leaves + slot] {
+        let leaf = self.leaves + slot;
+        match self.tree[leaf >> 1][leaf & 1] {
             UNSET => SimTime::NEVER,
             set => self.moment(set),
         }
+    }
+
+    /// The entry of the earliest moment.
+    #[inline]
+    fn first(&self) -> Entry {
+        self.tree[0][1]
+    }
+
+    #[inline]
+    fn node(&mut self, node: usize) -> &mut Entry {
+        &mut self.tree[node >> 1][node & 1]
     }
 
     #[inline]
@@ -137,13 +164,13 @@ impl Timers {
     #[cold]
     fn count_anew(&mut self, at: u64) -> u64 {
         // Perhaps that of the slot that fires, which is not later than any other.
-        let first = match self.tree[1] {
+        let first = match self.first() {
             UNSET => u64::MAX,
             first => first >> self.bits,
         };
         let later = first.min(at - self.zero).saturating_sub(self.range() / 2);
         self.zero += later;
-        let entries = self.tree.iter_mut().filter(|entry| **entry != UNSET);
+        let entries = self.tree.as_flattened_mut().iter_mut().filter(|entry| **entry != UNSET);
         entries.for_each(|entry| *entry -= later << self.bits);
         let since = at - self.zero;
         assert!(since < self.range(), "timers set for moments that lie {since} ns apart");

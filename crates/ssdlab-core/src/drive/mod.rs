@@ -283,14 +283,15 @@ impl Drive {
     fn step(&mut self, to: SimTime) -> bool {
         let flash = self.flash.next_event();
         let buffer = self.buffer.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
-        let own = flash.min(buffer);
-        let next = own.min(self.next_round(own == SimTime::NEVER));
+        let round = self.next_round(flash.min(buffer) == SimTime::NEVER);
+        let others = buffer.min(round);
+        let next = flash.min(others);
         if next > to || next == SimTime::NEVER {
             return false;
         }
         self.now = next.as_ns();
         if flash == next {
-            self.flash.fire();
+            self.now = self.flash.fire(others.min(to)).as_ns();
             if self.flash.has_told() {
                 self.hear();
             }

@@ -173,12 +173,14 @@ impl Flash {
     /// Whether a unit whose reads have all been decoded or failed may set those that failed aside: a
     /// host read of a higher rank waits for it. How many of the host's are set aside there already.
     pub fn overtaken(&self, id: UnitId) -> Option<u8> {
-        if !self.setup.reads_pass {
-            return None;
-        }
         let unit = &self.units[id.0 as usize];
-        let passed = self.higher_read_waits(unit, Rank::of(&self.txns[unit.head]));
-        passed.then(|| self.hosts_aside(unit))
+        self.is_overtaken(unit).then(|| self.hosts_aside(unit))
+    }
+
+    /// Whether it may.
+    #[inline]
+    pub(super) fn is_overtaken(&self, unit: &Unit) -> bool {
+        self.setup.reads_pass && self.higher_read_waits(unit, Rank::of(&self.txns[unit.head]))
     }
 
     /// How many of the host's reads a unit has set aside: those of collection, the lowest of all, leave it
@@ -189,6 +191,7 @@ impl Flash {
     }
 
     /// Whether a host read of a higher rank than this waits for a unit.
+    #[inline]
     fn higher_read_waits(&self, unit: &Unit, rank: Rank) -> bool {
         let reads = Rank::HOST_READS & rank.higher();
         if reads == 0 || unit.waiting == 0 {

@@ -7,7 +7,7 @@
 use ssdlab_base::{Nanos, SimTime};
 
 use super::unit::{State, Unit};
-use super::{Flash, TxnId, UnitId};
+use super::{Cells, Flash, Moved, Txn, TxnId, UnitId};
 use crate::account::{OpKind, Part};
 
 /// Until when what a channel was asked for takes.
@@ -24,6 +24,27 @@ impl Line {
     /// Nanoseconds of the bus until `now`. What is to come begins now and has no gaps.
     pub fn busy(&self, now: u64) -> u64 {
         self.carried - self.bus.saturating_sub(now)
+    }
+
+    /// Asks the bus for so long; when that begins.
+    #[inline]
+    fn carry(&mut self, span: Nanos, now: u64) -> u64 {
+        let begins = self.bus.max(now);
+        self.bus = begins + span.as_ns();
+        self.carried += span.as_ns();
+        begins
+    }
+
+    /// Charges a read with all that its transfer and its decoding take.
+    #[inline]
+    fn read(&mut self, txn: &mut Txn, cells: &Cells, moves: &[Moved], now: u64) {
+        let begins = self.carry(cells.read_transfer(txn, moves), now);
+        self.engine = self.engine.max(self.bus) + cells.decode_time(txn).as_ns();
+        if txn.failed == 0 {
+            txn.charge(Part::Bus, begins);
+            txn.charge(Part::Transfer, self.bus);
+        }
+        txn.charge(Part::Decode, self.engine);
     }
 }
 
@@ -66,48 +87,61 @@ impl Flash {
     /// Charges a transaction with all that it will spend at the bus and at the engine.
     fn charge_ahead(&mut self, channel: usize, id: TxnId, now: u64) {
         let (line, txn) = (&mut self.lines[channel], &mut self.txns[id]);
-        let reads = txn.kind == OpKind::Read;
-        let span = match reads {
-            true => self.cells.read_transfer(txn, &self.setup.moves),
-            false => self.setup.moves[txn.sectors as usize].time,
-        };
-        let begins = line.bus.max(now);
-        line.bus = begins + span.as_ns();
-        line.carried += span.as_ns();
+        if txn.kind == OpKind::Read {
+            return line.read(txn, &self.cells, &self.setup.moves, now);
+        }
+        let begins = line.carry(self.setup.moves[txn.sectors as usize].time, now);
         txn.charge(Part::Bus, begins);
         txn.charge(Part::Transfer, line.bus);
-        if reads {
-            line.engine = line.engine.max(line.bus) + self.cells.decode_time(txn).as_ns();
-            txn.charge(Part::Decode, line.engine);
-        }
     }
 
     fn engine_slot(&self, channel: usize) -> usize {
         self.units.len() + self.buses.len() + channel
     }
 
-    /// Whether a unit has sensed an attempt that will fail, and nothing that is there now comes between
-    /// that and the next.
-    pub(super) fn fails_for_sure(&self, id: UnitId) -> bool {
-        let txn = &self.txns[self.units[id.0 as usize].head];
-        let fails = txn.rung < txn.rung_needed && txn.rung + 1 < self.cells.rungs();
-        fails && !txn.sibling.is_some() && self.overtaken(id).is_none()
+    /// Lets attempts fail of which nobody hears, as long as they are the next things to happen and come no
+    /// later than `until`, the first whenever it comes. When the last of them was, if what comes next is later.
+    #[inline]
+    pub(super) fn let_fail(&mut self, until: SimTime) -> Option<SimTime> {
+        let (mut time, mut slot) = self.timers.next()?;
+        while slot < self.units.len() && self.fails_for_sure(slot) {
+            self.fail_ahead(slot, time.as_ns());
+            let failed = time;
+            (time, slot) = self.timers.next()?;
+            if time > until {
+                return Some(failed);
+            }
+        }
+        None
     }
 
-    /// A unit goes on to sense its read at the next rung, once the attempt that it has sensed has failed.
-    pub(super) fn fail_ahead(&mut self, id: UnitId, now: u64) {
-        let unit = &self.units[id.0 as usize];
-        let (head, channel) = (unit.head, usize::from(unit.channel));
-        self.charge_ahead(channel, head, now);
+    /// Whether a unit senses an attempt that will fail, and nothing that is there now comes between that
+    /// and the next.
+    #[inline]
+    fn fails_for_sure(&self, unit: usize) -> bool {
+        let unit = &self.units[unit];
+        if unit.state != State::Sensing {
+            return false;
+        }
+        let txn = &self.txns[unit.head];
+        let fails = txn.rung < txn.rung_needed && txn.rung + 1 < self.cells.rungs();
+        fails && !txn.sibling.is_some() && !self.is_overtaken(unit)
+    }
+
+    /// A unit has sensed its read and goes on to do so at the next rung, once the attempt has failed.
+    #[inline]
+    fn fail_ahead(&mut self, slot: usize, now: u64) {
+        self.fired = self.fired.max((now, slot));
+        let unit = &mut self.units[slot];
+        let txn = &mut self.txns[unit.head];
+        txn.charge(Part::Sense, now);
+        self.lines[usize::from(unit.channel)].read(txn, &self.cells, &self.setup.moves, now);
         self.retries += 1;
-        let txn = &mut self.txns[head];
         txn.failed += 1;
         (txn.rung_ahead, txn.rung) = (txn.rung, txn.rung + 1);
-        let fails_at = txn.since;
-        let sensed = SimTime::from_ns(fails_at) + self.cells.sense_time(txn);
-        self.units[id.0 as usize].fails_at = fails_at;
-        self.set_state(id, State::Sensing, now);
-        self.timers.set(id.0 as usize, sensed);
+        unit.fails_at = txn.since;
+        let sensed = SimTime::from_ns(txn.since) + self.cells.sense_time(txn);
+        self.timers.put_off(slot, sensed);
     }
 
     /// A transaction has joined the queues of a unit: if it may pass what the unit reads, the attempt

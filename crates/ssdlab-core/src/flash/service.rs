@@ -139,9 +139,15 @@ impl Flash {
         self.timers.fired();
     }
 
-    /// Lets the earliest thing happen; when that was. [`Flash::fired`] before the next.
+    /// Lets the earliest thing happen, after attempts of which nobody hears and that come no later than
+    /// `until`; when the last of all that was. [`Flash::fired`] before the next.
     #[inline]
-    pub fn fire(&mut self) -> SimTime {
+    pub fn fire(&mut self, until: SimTime) -> SimTime {
+        if self.foresees()
+            && let Some(time) = self.let_fail(until)
+        {
+            return time;
+        }
         let (time, slot) = self.timers.fire().expect("a moment was announced");
         let now = time.as_ns();
         self.fired = self.fired.max((now, slot));
@@ -206,9 +212,6 @@ impl Flash {
     pub(super) fn sensed(&mut self, id: UnitId, now: u64) {
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| flash.txns[member].charge(Part::Sense, now));
-        if self.foresees() && self.fails_for_sure(id) {
-            return self.fail_ahead(id, now);
-        }
         if !self.setup.cache_read {
             self.set_state(id, State::Out, now);
             self.units[id.0 as usize].pending = 0;
