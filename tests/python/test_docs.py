@@ -104,6 +104,34 @@ def test_a_page_that_is_behind_is_noticed() -> None:
         assert (written(other, title) == claimed(system)) == (system != "dlv")
 
 
+def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = load(ROOT / "docs" / "reproduction.py")
+    page = tmp_path / "page.md"
+    page.write_text(f"above\n{writer.MARK}\nold")
+    monkeypatch.setattr(writer, "PAGE", page)
+
+    def told(*ledgers: str) -> str:
+        files = [tmp_path / f"{at}.md" for at in range(len(ledgers))]
+        for file, text in zip(files, ledgers, strict=True):
+            file.write_text(text)
+        monkeypatch.setattr("sys.argv", ["reproduction.py", *map(str, files)])
+        writer.main()
+        above, _, below = page.read_text().partition(writer.MARK)
+        assert above == "above\n"
+        return below.strip()
+
+    every = "2 claims\n\n## DLV\n\n| D1 |\n\n## HIRE\n\n| H1 |\n"
+    assert told(every) == "2 claims\n\n### DLV\n\n| D1 |\n\n### HIRE\n\n| H1 |"
+    after = "2 claims\n\n### DLV\n\n1 claim\n\n| D2 |\n\n### HIRE\n\n| H1 |"
+    for _ in range(2):
+        assert told("1 claim\n\n## DLV\n\n| D2 |\n") == after
+    assert told("1 claim\n\n## PA-SSD\n\n| P1 |\n").endswith(
+        "| H1 |\n\n### PA-SSD\n\n1 claim\n\n| P1 |"
+    )
+
+
 FIGURES = {"DLV": 18, "PA-SSD": 13, "PV-read": 13, "ReadGuard": 21, "HIRE": 5}
 """How many figures each paper has."""
 

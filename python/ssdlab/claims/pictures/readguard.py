@@ -179,7 +179,7 @@ def fig_19b(runs: Runs) -> Rows:
     life,
     kind="lines",
     x="Replay of MixD",
-    y="P/E cycles between the most and the least worn",
+    y="Spread of P/E cycles",
 )
 def fig_20(runs: Runs) -> Rows:
     """Spread of P/E cycles over all blocks at the end of each replay, on a drive of 32 GB."""
