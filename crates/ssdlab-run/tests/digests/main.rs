@@ -48,6 +48,7 @@ const RUNS: &[Run] = &[
     ("pv-read", "pv-read-mlc-128g", "pv-read/pv-read", "zipf", SMALL, None),
     ("readguard", "readguard-tlc-500g", "rgftl", "random", SMALL, None),
     ("readguard-old", "readguard-tlc-500g-old", "rgftl+", "zipf", SMALL, None),
+    ("readguard-closed", "readguard-tlc-500g-old", "rgftl", "zipf", SMALL, Some(64)),
     ("hire", "hire-mlc-128g", "hire/hire", "hotcold", SMALL, None),
     ("all-five", "five-tlc-512g", "all-five", "random", SMALL, None),
     ("trace", "generic-mlc-512g", "", "examples/office.csv.xz", "order=read_first", None),
