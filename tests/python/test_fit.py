@@ -395,8 +395,17 @@ def test_the_first_threshold_is_ruled_or_fitted() -> None:
     assert fitted[0] != 72
     assert fitted[1:] == read().coefficients.thresholds[1:]
     assert fitted == sorted(set(fitted))
-    with pytest.raises(ssdlab.InputError, match="--correctable: got 200"):
+    with pytest.raises(ssdlab.InputError, match=r"chips.csv: .*200 of --correctable"):
         ssdlab.fit(CHIPS, correctable=200)
+
+
+def test_the_order_of_rows_makes_no_difference(tmp_path: Path) -> None:
+    head, *rows = CHIPS.read_text().splitlines()
+    file = tmp_path / "turned.csv"
+    file.write_text("\n".join([head, *reversed(rows)]))
+    turned, found = ssdlab.fit(file), read()
+    assert turned.coefficients == found.coefficients
+    assert turned.parts == found.parts
 
 
 def test_what_is_drawn_are_the_figures() -> None:

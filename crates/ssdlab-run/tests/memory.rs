@@ -1,18 +1,19 @@
-//! How much memory a drive of 2 TB takes, new and aged, each in a process of its own.
+//! How much memory a drive of 2 TB takes, new, aged and full, each in a process of its own.
 
 use std::env;
 use std::process::Command;
 
 use ssdlab_run::{Plan, run_uninterrupted};
 
-/// Where a process is told what to set.
+/// Where a process is told its device, its scheme and what to set.
 const SET: &str = "SSDLAB_MEMORY_SET";
+const PLAIN: [&str; 2] = ["generic-tlc-2t", "conventional"];
 
 /// What the process of a few requests to a drive took at most, in MiB; `None` where the system does not tell.
-fn peak(set: &[&str]) -> Option<f64> {
+fn peak(drive: [&str; 2], set: &[&str]) -> Option<f64> {
     let mut command = Command::new(env::current_exe().expect("this program"));
     command.args(["--exact", "--ignored", "--nocapture", "a_process_of_its_own"]);
-    let output = command.env(SET, set.join(" ")).output().expect("this program runs");
+    let output = command.env(SET, [&drive, set].concat().join(" ")).output().expect("this program runs");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     let peak = said.lines().find_map(|line| line.split_once("peak ")?.1.parse::<f64>().ok());
@@ -23,9 +24,10 @@ fn peak(set: &[&str]) -> Option<f64> {
 #[ignore = "a part of the tests below"]
 fn a_process_of_its_own() {
     let Ok(set) = env::var(SET) else { return };
-    let mut set: Vec<String> = set.split_whitespace().map(str::to_owned).collect();
-    set.push("workload.requests=500".into());
-    let plan = Plan { device: "generic-tlc-2t".into(), set, ..Plan::default() };
+    let mut words = set.split_whitespace().map(str::to_owned);
+    let (device, scheme) = (words.next().expect("a device"), words.next().expect("a scheme"));
+    let set = words.chain(["workload.requests=500".into()]).collect();
+    let plan = Plan { device, scheme, set, ..Plan::default() };
     let result = run_uninterrupted(&[plan], 1).expect("a run").remove(0);
     if let Some(peak) = result.sim.peak_rss_mb {
         println!("\npeak {peak}");
@@ -34,11 +36,18 @@ fn a_process_of_its_own() {
 
 #[test]
 fn a_new_drive_takes_as_little_as_it_holds() {
-    assert!(peak(&[]).is_none_or(|peak| peak < 64.0), "{:?} MiB", peak(&[]));
+    let new = peak(PLAIN, &[]);
+    assert!(new.is_none_or(|peak| peak < 64.0), "{new:?} MiB");
 }
 
 #[test]
 fn an_aged_drive_takes_its_map() {
-    let aged = peak(&["start.fill=0.7"]);
+    let aged = peak(PLAIN, &["start.fill=0.7"]);
     assert!(aged.is_none_or(|peak| (400.0..1.2 * 1024.0).contains(&peak)), "{aged:?} MiB");
+}
+
+#[test]
+fn a_full_drive_that_grades_its_blocks_takes_its_map_and_their_table() {
+    let full = peak(["readguard-tlc-2t-old", "readguard/rgftl"], &[]);
+    assert!(full.is_none_or(|peak| (800.0..1.5 * 1024.0).contains(&peak)), "{full:?} MiB");
 }

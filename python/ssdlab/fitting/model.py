@@ -92,11 +92,9 @@ def thresholds(table: Table, correctable: float | None, source: str) -> tuple[fl
         steps.append(float((values[max(at - 1, 0)] + values[at]) / 2))
     if correctable is not None:
         if len(steps) > 1 and steps[1] <= correctable:
-            found = f"a second retry from {steps[1]:g} errors on"
-            raise InputError.at(
-                "--correctable",
-                f"got {correctable:g} and {found}, expected less, or `fitted`",
-            )
+            found = f"got a second retry from {steps[1]:g} errors on"
+            expected = f"more than the {correctable:g} of --correctable, or --correctable fitted"
+            raise InputError.at(source, f"{found}, expected {expected}")
         steps[0] = correctable
     for at in range(1, len(steps)):
         steps[at] = max(steps[at], steps[at - 1] + _LEAST_APART)

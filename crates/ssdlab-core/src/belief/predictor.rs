@@ -37,8 +37,8 @@ pub struct PredictorConfig {
     /// `1d`. Assumed: the logarithm has no end towards 0.
     #[serde(default = "one_day")]
     pub dwell_least: Nanos,
-    /// P/E cycles of a block after which the controller looks at its erase time and first errors again.
-    /// Default: 100. Source: ReadGuard, section 5.1.
+    /// P/E cycles of a block after which the controller looks at its erase time and first errors again, and
+    /// works its age out anew. Default: 100. Source: ReadGuard, section 5.1.
     #[serde(default = "hundred")]
     #[schemars(range(min = 1))]
     pub looks_every: u32,

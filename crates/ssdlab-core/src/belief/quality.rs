@@ -252,9 +252,10 @@ impl Quality {
         match &self.source {
             Source::Model(model) => {
                 let cycles = erases - counts_for;
-                let span = (now - self.erased[at]).max(0) as u64;
-                let sum = self.dwell[at] * u64::from(cycles) + span;
-                self.dwell[at] = sum / u64::from(erases.max(1));
+                let span = (now - self.erased[at]).max(0) as u128;
+                // Thousands of cycles of months each are more nanoseconds than a word holds.
+                let sum = u128::from(self.dwell[at]) * u128::from(cycles) + span;
+                self.dwell[at] = (sum / u128::from(erases.max(1))) as u64;
                 (self.erased[at], self.programmed[at], self.reads[at]) = (now, UNPROGRAMMED, 0);
                 if model.looked_at(erases) > model.looked_at(cycles) {
                     self.look(block, erases, look(erases));
@@ -272,5 +273,77 @@ impl Quality {
             Source::LastSeen => 8 * self.seen.len() as u64,
             Source::Known => 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nanoseconds of a day.
+    const DAY: u64 = 86_400_000_000_000;
+    const BLOCK: BlockId = BlockId(0);
+
+    fn looked(fresh_retries: u8) -> Looked {
+        Looked { erase_us: 3500.0, first_errors: 30.0, fresh_retries, fresh_rber: 1e-3 }
+    }
+
+    fn grader(choice: &RetriesBelief, erases: u32, dwell: u64) -> Quality {
+        let before = [Before { erases, dwell, reads: 0 }];
+        Quality::new(choice, 1.0 / DAY as f64, &before, |_, _| looked(7)).expect("a belief")
+    }
+
+    fn predicted() -> RetriesBelief {
+        RetriesBelief::Predicted(PredictorConfig {
+            age: [0.0, 0.0, 0.0, 0.0, 0.1],
+            initial: [100.0, 0.0],
+            growth: [0.0, 0.0, 0.0],
+            thresholds: vec![72.0, 84.0],
+            dwell_least: ssdlab_base::Nanos::from_ns(DAY),
+            looks_every: 100,
+        })
+    }
+
+    #[test]
+    fn a_block_is_believed_to_read_as_it_was_read_last() {
+        let mut grader = grader(&RetriesBelief::LastSeen(LastSeenConfig {}), 40, 0);
+        let retries = |grader: &Quality| grader.expected(BLOCK, 40, 0).retries;
+        // By a first reading everybody knows how it reads when it is new.
+        assert_eq!((retries(&grader), grader.turn(BLOCK)), (7, 7));
+        grader.read(BLOCK, 3);
+        assert_eq!((retries(&grader), grader.turn(BLOCK)), (3, 3));
+        // An erase says nothing.
+        grader.erased(BLOCK, 5, (41, 1), |_| looked(9));
+        assert_eq!((retries(&grader), grader.turn(BLOCK)), (3, 3));
+    }
+
+    #[test]
+    fn the_time_between_erases_is_their_mean_however_long_and_many_they_were() {
+        // 3,000 times a year are more nanoseconds than 64 bits hold.
+        let mut grader = grader(&predicted(), 2999, 365 * DAY);
+        let days = |grader: &Quality| grader.dwell[0] as f64 / DAY as f64;
+        grader.erased(BLOCK, 0, (3000, 1), |_| looked(7));
+        assert!((days(&grader) - 365.0 * 2999.0 / 3000.0).abs() < 1e-6, "{}", days(&grader));
+        // 100 erases later the age is what the mean says: c4 times its logarithm.
+        for erase in 1..=100 {
+            grader.erased(BLOCK, (erase * DAY) as i64, (3000 + erase as u32, 1), |_| looked(7));
+        }
+        let mean = (365.0 * 2999.0 + 100.0) / 3100.0;
+        assert!((days(&grader) - mean).abs() < 1e-6, "{} and {mean}", days(&grader));
+        let age = f64::from(grader.expected(BLOCK, 3100, 0).age);
+        assert!((age - 0.1 * mean.ln()).abs() < 1e-6, "{age}");
+    }
+
+    #[test]
+    fn the_controller_looks_at_a_block_again_after_so_many_cycles() {
+        let mut grader = grader(&predicted(), 0, 5 * DAY);
+        let mut looks = Vec::new();
+        for erases in 1..=250 {
+            grader.erased(BLOCK, 0, (erases, 1), |cycles| {
+                looks.push(cycles);
+                looked(7)
+            });
+        }
+        assert_eq!(looks, [100, 200]);
     }
 }

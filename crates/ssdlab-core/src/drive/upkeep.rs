@@ -200,10 +200,11 @@ impl Drive {
             .collect()
     }
 
-    /// The next job that waits for a plane on which none runs, if it may begin.
+    /// The next job that waits for a plane on which none runs, if it may begin: not while wear is levelled
+    /// across priorities, whose blocks a repair would give back.
     pub(super) fn next_waiting(&mut self, plane: PlaneId) -> Option<(u8, Job)> {
         let (tender, job) = self.upkeep.first(plane, &self.ftl.blocks)?;
-        if self.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize {
+        if self.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize || self.levels_across() {
             return None;
         }
         let pages = u32::from(self.ftl.blocks.valid(job.block));

@@ -230,3 +230,34 @@ fn wear_is_levelled_within_priorities_and_across_them_once_it_has_spread() {
     rig.drive.advance(SimTime::from_ns(rig.now() + 7 * DAY), &mut rig.done);
     assert_eq!(repairs(&rig).left_out > 0, is_across, "no repairs meanwhile");
 }
+
+#[test]
+fn repairs_that_wait_do_not_begin_while_wear_is_levelled_across() {
+    // A round a minute of the cells, which is 0.6 s of the run, each of more jobs than planes; they begin one
+    // after the other on each plane.
+    let mut rig = full(&[
+        "tend.dual_pool = { threshold = 5, across = 12 }",
+        "tend.inversions = { interval = \"1min\", margin = 0, monitor = { limit = 0.4 } }",
+        "flash.time_scale = 100",
+        "start.pe_spread = 0",
+    ]);
+    let third = u64::from(rig.drive.resolved().logical_pages / 3);
+    let planes = u64::from(rig.drive.resolved().geometry().plane_count());
+    let done = |rig: &Rig| repairs(rig).given + repairs(rig).refreshed;
+    let (mut before, mut times) = (0, 0);
+    for number in 0..60_000 {
+        let page = 2 * third + rng::below(rng::hash(9, number, 0), third);
+        rig.offer(Op::Write, page * SPP, SPP, 2).expect("room");
+        rig.wait_below(8).unwrap();
+        match rig.drive.levels_across() {
+            // Those under way end, one on each plane.
+            true => assert!(done(&rig) - before <= planes, "{:?} after {before}", repairs(&rig)),
+            false => {
+                times += u32::from(done(&rig) > before);
+                before = done(&rig);
+            }
+        }
+    }
+    let repairs = repairs(&rig);
+    assert!(repairs.left_out > 0 && times > 50, "{times} of {repairs:?}");
+}

@@ -57,6 +57,8 @@ const fn whole(name: &'static str, most: f64) -> Number {
 }
 
 const MOST: f64 = 1e9;
+/// More than the bits of any codeword.
+const ERRORS_MOST: f64 = 1e5;
 
 /// The columns of numbers: P/E cycles of the block, hours since it was programmed and the temperature
 /// at which they passed, page reads since, the time of the last erase, raw bit errors of the first page
@@ -70,8 +72,8 @@ pub const NUMBERS: [Number; 10] = [
     whole("reads", 4e9),
     // A second: what takes longer is in another unit.
     number("t_erase_us", 1e-3, 1e6),
-    number("e0", 0.0, MOST),
-    number("errors", 0.0, MOST),
+    number("e0", 0.0, ERRORS_MOST),
+    number("errors", 0.0, ERRORS_MOST),
     whole("retries", 63.0),
     Number { optional: true, ..number("dwell_h", 1e-6, MOST) },
     Number { optional: true, ..whole("retries_best", 63.0) },

@@ -62,6 +62,7 @@ pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
         return Err(Fault::new(&name, "no measurement").got("none").expected(expected));
     }
     check_once(&name, &samples)?;
+    number_by_name(&mut samples);
     let hash = file.get_ref().sha256().expect("a file that was read to its end").to_owned();
     Ok((samples, hash))
 }
@@ -79,6 +80,32 @@ fn check_once(name: &str, samples: &Samples) -> Result<(), Fault> {
     let Some(pair) = twice.min_by_key(|pair| pair[1]) else { return Ok(()) };
     let what = format!("the same measurement as on line {}", samples.lines[pair[0]]);
     Err(Fault::new(name, what).line(samples.lines[pair[1]]).expected("each once"))
+}
+
+/// Numbers chips and blocks by their names, so that what is drawn by their numbers is the same in whatever
+/// order the rows stand.
+fn number_by_name(samples: &mut Samples) {
+    let key = |name: &str| (name.parse::<u64>().unwrap_or(u64::MAX), name.to_owned());
+    let chips = in_order(&mut samples.chips, |_, name| key(name));
+    samples.chip.iter_mut().for_each(|chip| *chip = chips[*chip as usize]);
+    let mut chip_of = vec![0; samples.blocks.len()];
+    for (&block, &chip) in samples.block.iter().zip(&samples.chip) {
+        chip_of[block as usize] = chip;
+    }
+    let blocks = in_order(&mut samples.blocks, |block, name| (chip_of[block], key(name)));
+    samples.block.iter_mut().for_each(|block| *block = blocks[*block as usize]);
+}
+
+/// Puts names in order; the new place of each.
+fn in_order<K: Ord>(names: &mut Vec<String>, key: impl Fn(usize, &str) -> K) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_cached_key(|&at| key(at, &names[at]));
+    let mut places = vec![0; names.len()];
+    for (place, &at) in (0..).zip(&order) {
+        places[at] = place;
+    }
+    *names = order.iter().map(|&at| std::mem::take(&mut names[at])).collect();
+    places
 }
 
 /// What is known of the file so far.

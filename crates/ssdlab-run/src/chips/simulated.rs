@@ -39,7 +39,8 @@ pub(crate) fn read(
     let folder = beside.and_then(|file| file.parent()).unwrap_or(Path::new(""));
     let path = folder.join(&measured.file);
     if !path.is_file() {
-        return Err(fault.expected("a file with measurements of chips, in CSV"));
+        let expected = "a file with measurements of chips, in CSV";
+        return Err(fault.expected(format!("{expected}; there is none at {}", path.display())));
     }
     let (samples, sha256) = super::read(&path)?;
     if measured.sha256.as_ref().is_some_and(|said| *said != sha256) {

@@ -86,6 +86,24 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
+fn chips_and_blocks_have_their_numbers_by_name_whatever_the_order_of_rows() {
+    let row = |chip: &str, block: &str| format!("{chip},{block},0,0,30,0,3500,30,40,0");
+    let rows = [("b", "1"), ("10", "x"), ("9", "10"), ("b", "0"), ("9", "9"), ("10", "9")];
+    let text: Vec<String> = rows.iter().map(|(chip, block)| row(chip, block)).collect();
+    let of = |rows: Vec<String>| {
+        let text = format!("{HEAD}\n{}\n", rows.join("\n"));
+        read(&Written::new(&text).path()).unwrap().0
+    };
+    let found = of(text.clone());
+    assert_eq!(found.chips, ["9", "10", "b"]);
+    assert_eq!(found.blocks, ["9", "10", "9", "x", "0", "1"]);
+    assert_eq!((found.chip, found.block), (vec![2, 1, 0, 2, 0, 1], vec![5, 3, 1, 4, 0, 2]));
+    let turned = of(text.into_iter().rev().collect());
+    assert_eq!((turned.chips, turned.blocks), (found.chips, found.blocks));
+    assert_eq!(turned.block, [2, 0, 4, 1, 3, 5]);
+}
+
+#[test]
 fn chips_are_told_apart_and_taken_out() {
     let samples = made(&[]);
     let second = samples.of_chips(&[1]);
@@ -163,6 +181,7 @@ fn a_wrong_file_is_told_in_a_line_with_its_place() {
     assert!(of("a,7,0,0,300,0,3500,30,40,0").contains("temp_c: got \"300\""));
     assert!(of("a,7,0,0,30,0,3500,30,-1,0").contains("errors: got \"-1\""));
     assert!(of("a,7,0,0,30,0,3500,30,nan,0").contains("errors: got \"nan\""));
+    assert!(of("a,7,0,0,30,0,3500,30,1e6,0").contains("errors: got \"1e6\""));
     assert!(of("a,7,0,0,30,0,0,30,40,0").contains("t_erase_us: got \"0\""));
     assert!(of(",7,0,0,30,0,3500,30,40,0").contains("chip: got nothing"));
     let again = format!("a,8,0,0,30,0,3500,30,40,0\n{row}");

@@ -1,0 +1,75 @@
+"""ReadGuard's drives and schemes are those of the paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from calling import Ssdlab
+
+FAMILY = "readguard"
+# What a scheme has of the parts: order, preemption, reads over reads (where that is said), belief,
+# pools, repairs, reuse of voltages.
+SCHEMES = {
+    "baseline": ("esra", "false", "unknown", False, False, False),
+    "rgftl": ("esra", None, "predicted", True, True, False),
+    "rgftl-": ("esra", "false", "predicted", True, True, False),
+    "rgftl++": ("esra", None, "last_seen", True, True, False),
+    "baseline+": ("esra", "false", "unknown", False, False, True),
+    "rgftl+": ("esra", None, "predicted", True, True, True),
+    "nopftl": ("esra", "false", "known", True, False, False),
+    "rorftl": ("esra", None, "known", True, False, False),
+}
+
+
+def effective(ssdlab: Ssdlab, device: str, scheme: str) -> dict[str, str]:
+    """Return every setting as it is written down."""
+    shown = ssdlab("config", "validate", "--show", "--device", device, "--scheme", scheme)
+    assert shown.code == 0, shown.err
+    lines = [line.partition("  #")[0] for line in shown.out.splitlines() if " = " in line]
+    return {key: value.strip('"') for key, _, value in (line.partition(" = ") for line in lines)}
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_a_scheme_has_its_parts_and_no_other(ssdlab: Ssdlab, name: str) -> None:
+    of = effective(ssdlab, "readguard-tlc-2t", f"{FAMILY}/{name}")
+    preempt, reads, belief, pools, repairs, reuse = SCHEMES[name]
+    assert of["order"] == "priority"
+    assert of["preempt"] == preempt
+    assert of.get("preempt.esra.reads") == reads
+    assert of["belief.retries"] == belief
+    pooled = (of["belief.grade"], of["ftl.opens"], of.get("place[0]", "").split(".")[0])
+    found = pooled == ("subpools", "fewest_retries", "by_priority")
+    assert found == pools, pooled
+    assert ("tend.subpool_gc" in of and of["tend.subpool_gc"] != "false") == pools
+    assert ("tend.inversions.interval" in of) == repairs
+    assert of["tend.dual_pool.across"] == "70"
+    assert (of["read"] == "reuse_vref") == reuse
+    assert (of["flash.retries"] == "pipelined") == reuse
+
+
+@pytest.mark.parametrize(
+    ("size", "blocks"), [("500g", 472), ("1t", 944), ("2t", 1888), ("4t", 3776)]
+)
+@pytest.mark.parametrize(("stage", "cycles"), [("-young", 500), ("", 1000), ("-old", 3000)])
+def test_a_drive_is_that_of_table_2(
+    ssdlab: Ssdlab, size: str, blocks: int, stage: str, cycles: int
+) -> None:
+    of = effective(ssdlab, f"readguard-tlc-{size}{stage}", f"{FAMILY}/rgftl")
+    shape = [of[f"geometry.{key}"] for key in ("channels", "chips", "dies", "planes", "pages")]
+    assert shape == ["8", "4", "1", "4", "576"]
+    assert (of["geometry.blocks"], of["geometry.page_size"]) == (str(blocks), "16KiB")
+    times = [of[f"timing.{key}"] for key in ("read", "program", "erase", "decode")]
+    assert times == ["45us", "400us", "3500us", "10us"]
+    assert of["flash.bus_rate"] == "1600MB/s"
+    assert (of["host.queues"], of["flash.time_scale"]) == ("3", "10")
+    assert (of["start.pe_cycles"], of["start.pe_spread"]) == (str(cycles), "15")
+    assert (of["start.fill"], of["start.steady"], of["start.age_max"]) == ("1.0", "true", "90d")
+    # Sections 5.2, 5.3, 5.5 and 6.5.
+    assert of["tend.inversions.interval"] == "7d"
+    assert of["tend.inversions.monitor.limit"] == "0.1"
+    assert (of["tend.dual_pool.threshold"], of["tend.dual_pool.across"]) == ("30", "70")
+    # Collection begins at as many free blocks of a plane, whatever its size.
+    assert float(of["tend.gc.threshold"]) * blocks == pytest.approx(3.776)
