@@ -1,0 +1,122 @@
+"""Run the same plans in two builds of ssdlab, in turn, and print how much faster the second is.
+
+    python benches/builds.py PYTHON PYTHON [--runs N]
+
+Each PYTHON is the interpreter of an environment that has ssdlab. Rates are of the event loop; of
+each build the best of its runs counts. The results must be the same to the bit.
+docs/performance.md has what ``make fast`` is worth.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+PLAIN = "generic-mlc-512g"
+TRACE = "msr.csv"
+CASES: Mapping[str, Mapping[str, Any]] = {
+    "random": {"device": PLAIN, "workload": "random", "limit": 1_000_000},
+    "gc": {
+        "device": PLAIN,
+        "workload": "random",
+        "fit": True,
+        "limit": 150_000,
+        "set": [
+            "geometry.blocks=64",
+            "ftl.overprovisioning=0.12",
+            "start.fill=1",
+            "start.steady=true",
+            "workload.read_share=0.3",
+            "workload.interarrival=1ms",
+        ],
+    },
+    "msr-4k": {"device": PLAIN, "trace": TRACE, "set": ["geometry.page_size=4KiB"]},
+    "msr-16k": {"device": PLAIN, "trace": TRACE, "set": ["geometry.page_size=16KiB"]},
+    "dlv": {
+        "device": "dlv-mlc-128g",
+        "scheme": "dlv/dlv",
+        "workload": "random",
+        "limit": 200_000,
+        "set": ["workload.footprint=1GiB"],
+    },
+    "pa-ssd": {
+        "device": "pa-ssd-tlc-288g",
+        "scheme": "qds+ubs",
+        "workload": "random",
+        "limit": 300_000,
+        "set": ["workload.footprint=1GiB"],
+    },
+    **{
+        f"readguard-{stage}": {
+            "device": f"readguard-tlc-2t-{stage}",
+            "scheme": "readguard/rgftl",
+            "workload": "mix-a",
+            "time_scale": 0.1,
+            "limit": 2_000_000,
+        }
+        for stage in ("young", "old")
+    },
+}
+ONE = """
+import json, sys, ssdlab
+result = ssdlab.run(**json.loads(sys.argv[1]))
+told = json.loads(result.to_json())
+sim = told["sim"]
+print(json.dumps([sim["page_ops_per_s"], sim["requests_per_s"], told["results_digest"]]))
+"""
+
+
+def trace(path: Path, requests: int = 500_000) -> None:
+    """Write an MSR trace: 4 to 64 KiB all over 16 GiB, half of them reads."""
+    draw, now = random.Random(1), 128_166_372_000_000_000
+    with path.open("w") as file:
+        for _ in range(requests):
+            now += round(draw.expovariate(1 / 2_000))
+            kind = "Read" if draw.random() < 0.5 else "Write"
+            at = draw.randrange(4 * 2**20 - 16) * 4096
+            file.write(f"{now},made,0,{kind},{at},{draw.choice((4, 8, 16, 32, 64)) * 1024},0\n")
+
+
+def rates(python: str, plan: Mapping[str, Any], folder: Path) -> tuple[float, float, str]:
+    """Run a plan once: page operations and requests a second, and the digest of the result."""
+    command = [python, "-c", ONE, json.dumps(plan)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{python}: {done.stderr.strip().splitlines()[-1]}")
+    page_ops, requests, digest = json.loads(done.stdout)
+    return page_ops, requests, digest
+
+
+@click.command(help=__doc__.split("\n\n")[0])
+@click.argument("first", type=click.Path(exists=True, dir_okay=False))
+@click.argument("second", type=click.Path(exists=True, dir_okay=False))
+@click.option("--runs", type=click.IntRange(1), default=3, help="Runs of each, in turn.")
+def main(first: str, second: str, runs: int) -> None:
+    """Measure."""
+    head = ("case", "page ops/s", "requests/s", "page ops/s", "requests/s", "time")
+    print(f"| {' | '.join(head)} |", "|---" * len(head) + "|", sep="\n")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        trace(folder / TRACE)
+        pythons = [str(Path(python).absolute()) for python in (first, second)]
+        for case, plan in CASES.items():
+            found = [[rates(python, plan, folder) for python in pythons] for _ in range(runs)]
+            digests = {of[2] for turn in found for of in turn}
+            if len(digests) > 1:
+                raise SystemExit(f"{case}: results differ")
+            best = [max(turn[at] for turn in found) for at in range(2)]
+            cells = [f"{value / 1e6:.2f} M" for of in best for value in of[:2]]
+            ratio = f"{best[0][0] / best[1][0]:.2f}"
+            print(f"| `{case}` | {' | '.join([*cells, ratio])} |", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
