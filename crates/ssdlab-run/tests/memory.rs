@@ -13,7 +13,8 @@ const PLAIN: [&str; 2] = ["generic-tlc-2t", "conventional"];
 fn peak(drive: [&str; 2], set: &[&str]) -> Option<f64> {
     let mut command = Command::new(env::current_exe().expect("this program"));
     command.args(["--exact", "--ignored", "--nocapture", "a_process_of_its_own"]);
-    let output = command.env(SET, [&drive, set].concat().join(" ")).output().expect("this program runs");
+    let output =
+        command.env(SET, [&drive, set].concat().join(" ")).output().expect("this program runs");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     let peak = said.lines().find_map(|line| line.split_once("peak ")?.1.parse::<f64>().ok());
