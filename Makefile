@@ -21,7 +21,7 @@ OFFICE := examples/office.csv.xz
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
-	@echo "make fast      the same set up for speed: a fifth faster, built in ten minutes"
+	@echo "make fast      the same set up for speed: a fifth faster, three times as long to build"
 	@echo "make test      set up, run all tests"
 	@echo "make test-browser   the report in a real browser (Debian: apt-get install chromium)"
 	@echo "make install   make .venv with the command ssdlab in it"
