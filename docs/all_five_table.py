@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from tables import Kept, grid, write
+from tables import Kept, grid, several, write
 
 import ssdlab
 from ssdlab import _native
@@ -119,10 +119,11 @@ COMPARED: Mapping[str, Figure] = {**FIGURES, "wear": weight}
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A drive that is compared: parts of the scheme, and settings on top."""
+    """A drive that is compared: parts of the scheme, or another scheme, and settings on top."""
 
     parts: Chosen
     more: Sequence[str] = ()
+    scheme: str = SCHEME
 
 
 NONE = Kind(frozenset())
@@ -131,8 +132,14 @@ READGUARDS = Kind(ALL - {ORDER}, PASSING)
 # Nothing is known of the voltages of what was there before.
 UNTAUGHT = Kind(ALL, ["belief.hotness.buffer.preload=normal"])
 WRITERS = Kind(ALL - {ORDER, HOT})
+# The systems as they are by themselves, each on this drive, but for PV-read, which collects its
+# groups out of it for hours (docs/all-five.md).
+SYSTEMS = ("dlv/dlv", "pa-ssd/qds+ubs", "readguard/rgftl", "hire/hire")
+BY_ITSELF: Mapping[str, Kind] = {name: Kind(frozenset(), (), name) for name in SYSTEMS}
+# All of ReadGuard, and voltages by what is learned of pages.
+GUARDED = Kind(frozenset({GRADES, OVER, VOLTAGES}), PASSING)
 # Parts of which one may change what the other is worth.
-PAIRS = ((ORDER, OVER), (VOLTAGES, GRADES), (TYPES, GRADES), (HOT, GRADES))
+PAIRS = ((ORDER, OVER), (VOLTAGES, GRADES), (TYPES, GRADES))
 
 
 def without(part: str) -> Kind:
@@ -155,13 +162,18 @@ def both(pair: tuple[str, str]) -> Kind:
     return Kind(frozenset(pair))
 
 
-KINDS = [NONE, WHOLE, READGUARDS, UNTAUGHT, WRITERS]
+KINDS = [NONE, WHOLE, READGUARDS, UNTAUGHT, WRITERS, GUARDED, *BY_ITSELF.values()]
 KINDS += [*map(without, PARTS), *map(alone, PARTS), *map(both, PAIRS)]
 
 
 def mixes_of(kind: Kind) -> list[str]:
     """Return the mixes on which a kind runs."""
     return [*MIXES, *(MADE_ON if kind in (NONE, WHOLE) else ())]
+
+
+def _key(kind: Kind) -> Kind:
+    """Return a kind that can be looked up."""
+    return Kind(kind.parts, tuple(kind.more), kind.scheme)
 
 
 @dataclass(slots=True)
@@ -174,7 +186,7 @@ class Study:
 
     def run(self) -> None:
         """Run every kind on its mixes with every seed."""
-        kinds = list(dict.fromkeys(Kind(kind.parts, tuple(kind.more)) for kind in KINDS))
+        kinds = list(dict.fromkeys(map(_key, KINDS)))
         groups = [
             [self.plan(kind, mix, seed) for mix in mixes_of(kind) for seed in SEEDS]
             for kind in kinds
@@ -187,16 +199,16 @@ class Study:
         """Return a run."""
         return ssdlab.Plan(
             device=DEVICE,
-            scheme=SCHEME,
+            scheme=kind.scheme,
             mix=apps(mix),
             seed=seed,
             limit=self.limit,
-            set=[*settings(kind.parts), *kind.more],
+            set=[*(settings(kind.parts) if kind.scheme == SCHEME else ()), *kind.more],
         )
 
     def of(self, kind: Kind) -> dict[str, list[ssdlab.Result]]:
         """Return the results of a kind, by mix."""
-        return self.found[Kind(kind.parts, tuple(kind.more))]
+        return self.found[_key(kind)]
 
     def change(self, kind: Kind, base: Kind, figure: Figure, mixes: Sequence[str]) -> str:
         """Write a change in percent: of each seed the mean over mixes; and their interval."""
@@ -252,6 +264,28 @@ def _named(part: str) -> str:
     return f"without {part}" + (" and read-hot placement" if part == GRADES else "")
 
 
+def by_system(study: Study) -> Iterator[str]:
+    """Set the scheme, and what is left of it, beside systems by themselves."""
+    kinds = {
+        **{f"`{name}`": kind for name, kind in BY_ITSELF.items()},
+        "all-five": WHOLE,
+        "all-five without DLV's order": without(ORDER),
+        "all-five without DLV's order and read-hot placement": WRITERS,
+        "ReadGuard with voltages": GUARDED,
+    }
+    yield "Against none of them:"
+    yield ""
+    yield from table(study, [(name, kind, NONE) for name, kind in kinds.items()], list(MIXES))
+    yield "High, mid and low reads in µs, by mix:"
+    yield ""
+    rows = []
+    for name, kind in kinds.items():
+        own = [study.of(kind)[mix] for mix in MIXES]
+        found = [[fmean(queue(at)(one) or 0.0 for one in mix) for at in range(3)] for mix in own]
+        rows.append([name, *(several(of_mix, ",.0f") for of_mix in found)])
+    yield from grid(["", *MIXES], rows)
+
+
 def ablation(study: Study) -> Iterator[str]:
     """Take each part out in turn."""
     yield from table(
@@ -271,7 +305,8 @@ def added(study: Study) -> Iterator[str]:
     """Set what a part adds alone beside what it adds to the others."""
     rows = []
     for part in PARTS:
-        rows.append((f"{part}, alone", alone(part), beneath(part)))
+        how = "on top of subpools" if part == HOT else "alone"
+        rows.append((f"{part}, {how}", alone(part), beneath(part)))
         others = without(part)
         rows.append((f"{part}, to the others", Kind(others.parts | alone(part).parts), others))
     yield from table(study, rows, list(MIXES))
@@ -281,8 +316,7 @@ def pairs(study: Study) -> Iterator[str]:
     """Set what a part is worth alone beside what it is worth on top of one other."""
     rows = []
     for one, other in PAIRS:
-        if one != HOT:
-            rows.append((f"{one}, alone", alone(one), NONE))
+        rows.append((f"{one}, alone", alone(one), NONE))
         rows.append((f"{one}, on top of {other}", both((one, other)), alone(other)))
     yield from table(study, rows, list(MIXES))
 
@@ -301,6 +335,7 @@ def main() -> None:
     study.run()
     sections = [
         ("The scheme on each mix", by_mix),
+        ("Systems by themselves", by_system),
         ("Each taken out in turn", ablation),
         ("What each adds, alone and to the others", added),
         ("Two at a time", pairs),

@@ -71,12 +71,17 @@ class Figure:
         if self.judged == "at_least":
             return ours >= self.paper
         neutral = self.side
-        part = abs(self.paper) * (_PART if self.within is None else self.within)
-        is_wide = self.unit == "%" and self.within is None
-        near = abs(ours - self.paper) <= (max(_POINTS, part) if is_wide else part)
+        near = abs(ours - self.paper) <= self.allowed
         if neutral is None or self.paper == neutral:
             return near
         return near and (ours - neutral) * (self.paper - neutral) > 0
+
+    @property
+    def allowed(self) -> float:
+        """Return by how much ours may differ from what it is to be near to."""
+        part = abs(self.paper) * (_PART if self.within is None else self.within)
+        is_wide = self.unit == "%" and self.within is None
+        return max(_POINTS, part) if is_wide else part
 
     @property
     def side(self) -> float | None:

@@ -43,9 +43,10 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """A ruling, and what the figures are if it had been another."""
+    """A ruling, and what the figures are if it had been another; all with the first seed."""
 
     sweep: Sweep
+    ruled: Variant
     variants: Sequence[Variant]
 
 
@@ -266,16 +267,20 @@ class _Book:
         return Row(claim, Verdict.worst(verdicts), ours, verdicts, seeds, loads)
 
     def swept(self, row: Row) -> Iterator[Swept]:
+        scope = self._scopes[0]
         for sweep in row.sweeps:
-            found = []
-            for variant in sweep.variants:
-                try:
-                    ours = self._figures(row.claim, _under(self._scopes[0], sweep, variant))
-                except NeverRanError as reason:
-                    found.append(Variant(variant, reason.found, Verdict.NOT))
-                    continue
-                found.append(Variant(variant, ours, Verdict.worst(row.claim.judged(ours))))
-            yield Swept(sweep, found)
+            found = [
+                self._variant(row.claim, _under(scope, sweep, variant), variant)
+                for variant in sweep.variants
+            ]
+            yield Swept(sweep, self._variant(row.claim, scope, "as ruled"), found)
+
+    def _variant(self, claim: Claim, scope: Scope, settings: str) -> Variant:
+        try:
+            ours = self._figures(claim, scope)
+        except NeverRanError as reason:
+            return Variant(settings, reason.found, Verdict.NOT)
+        return Variant(settings, ours, Verdict.worst(claim.judged(ours)))
 
     def _figures(self, claim: Claim, scope: Scope) -> list[float]:
         rule = RULES[claim.id]

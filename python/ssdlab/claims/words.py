@@ -85,8 +85,11 @@ def _verdicts(row: Row) -> list[str]:
 
 
 def _told(figure: Figure, found: Interval, verdict: Verdict) -> str:
-    """Say what came of a figure, and of a direction whether it may as well be none."""
+    """Say what came of a figure, and whether seeds differ by so much that it may be otherwise."""
     width, side = found.half_width_95, figure.side
+    is_wide = width is not None and figure.judged == "near" and width > figure.allowed
+    if verdict == Verdict.REPRODUCED and is_wide:
+        return f"{verdict} (the interval is wider)"
     is_open = width is not None and side is not None and abs(found.mean - side) <= width
     if verdict == Verdict.DIRECTION and is_open:
         return f"{verdict} ({side:g} within the interval)"
@@ -182,9 +185,8 @@ def sweep(row: Row, swept: Swept) -> Iterator[list[str]]:
     """Return a claim's figures under other answers to a ruling: heads, and a line each."""
     figures = row.claim.figures
     yield ["settings", *(figure.of for figure in figures), "verdict"]
-    yield ["as ruled", *_written(row), row.verdict]
-    for variant in swept.variants:
+    for variant in (swept.ruled, *swept.variants):
         pairs = zip(figures, variant.ours, strict=True) if variant.ours else ()
         cells = [figure.written(one) for figure, one in pairs] or [NONE] * len(figures)
         settings = " ".join(f"`{one}`" for one in variant.settings.split())
-        yield [settings, *cells, variant.verdict]
+        yield [variant.settings if variant is swept.ruled else settings, *cells, variant.verdict]
