@@ -120,7 +120,7 @@ reproduce: dev
 hire: dev
 	$(BIN)/python docs/hire_table.py
 
-# The tables of docs/all-five.md: each of the five alone, and taken out of all. What was stopped goes on.
+# The tables of docs/all-five.md: systems by themselves, and each part alone and taken out of all. What was stopped goes on.
 all-five: dev
 	$(BIN)/python docs/all_five_table.py
 
