@@ -149,6 +149,16 @@ mod tests {
     }
 
     #[test]
+    fn three_blocks_for_every_two_planes_are_kept_unless_it_is_told_or_there_are_too_few() {
+        let kept = |spare_blocks| {
+            let geometry = Geometry { channels: 8, chips: 4, planes: 4, ..SMALL };
+            let setup = Setup { priorities: 3, spare_blocks, ..Setup::plain(geometry, 6) };
+            SubpoolGc::build(&SubpoolGcConfig::default(), &setup).threshold
+        };
+        assert_eq!((kept(100), kept(9), kept(6)), (192, 192, 128));
+    }
+
+    #[test]
     fn more_than_there_is_to_keep_is_refused() {
         let check = |threshold| SubpoolGc::check(&SubpoolGcConfig { threshold }, &setup());
         assert!(check(Some(2)).is_ok() && check(None).is_ok());
