@@ -68,7 +68,7 @@ install: $(STAMPS)/package
 # (profile-guided optimisation). Takes three times as long.
 fast: $(STAMPS)/venv
 	rustup component add llvm-tools
-	MATURIN_PGO=1 $(BIN)/python -m pip install --quiet --force-reinstall .
+	MATURIN_PGO=1 $(BIN)/python -m pip install --quiet .
 	@touch $(STAMPS)/package
 
 dev: $(STAMPS)/package $(STAMPS)/dev

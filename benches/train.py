@@ -1,7 +1,6 @@
 """Short runs of every kind, from which the compiler learns what is done often (``make fast``).
 
-They share their drives and their schemes with what users run, and no run with what ``make bench``
-and ``benches/builds.py`` measure.
+They are of the kinds that users run; ``random`` is the beginning of the run that is quoted.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ KEPT = "runs"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What a claim's figures are under other settings, and under which."""
+    """What a claim's figures are under other settings, and under which: none are as ruled."""
 
     settings: str
     ours: Sequence[float]
@@ -267,13 +267,16 @@ class _Book:
         return Row(claim, Verdict.worst(verdicts), ours, verdicts, seeds, loads)
 
     def swept(self, row: Row) -> Iterator[Swept]:
+        if not row.sweeps:
+            return
         scope = self._scopes[0]
+        ruled = self._variant(row.claim, scope, "")
         for sweep in row.sweeps:
             found = [
                 self._variant(row.claim, _under(scope, sweep, variant), variant)
                 for variant in sweep.variants
             ]
-            yield Swept(sweep, self._variant(row.claim, scope, "as ruled"), found)
+            yield Swept(sweep, ruled, found)
 
     def _variant(self, claim: Claim, scope: Scope, settings: str) -> Variant:
         try:

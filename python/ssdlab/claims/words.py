@@ -189,4 +189,4 @@ def sweep(row: Row, swept: Swept) -> Iterator[list[str]]:
         pairs = zip(figures, variant.ours, strict=True) if variant.ours else ()
         cells = [figure.written(one) for figure, one in pairs] or [NONE] * len(figures)
         settings = " ".join(f"`{one}`" for one in variant.settings.split())
-        yield [variant.settings if variant is swept.ruled else settings, *cells, variant.verdict]
+        yield [settings or "as ruled", *cells, variant.verdict]
