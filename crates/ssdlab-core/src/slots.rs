@@ -338,6 +338,7 @@ asks! { each_evict, EvictPolicy for Evict {
 
 asks! { each_tender, TendPolicy for Tend {
     fn content_with(self: &Self) -> u32;
+    fn keeps_of_drive(self: &Self) -> u32;
     fn job(self: &mut Self, trigger: Trigger, view: &TendView) -> Option<Job>;
     fn urgent_below(self: &Self) -> u32;
     fn counts_pages(self: &Self) -> bool;

@@ -7,7 +7,7 @@ use ssdlab_base::{SimTime, rng};
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::policy::tend::Repairs;
 use ssdlab_core::{Drive, Op};
-use ssdlab_nand::{BlockId, Lpn};
+use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::support::{Rig, SPP};
 
@@ -102,6 +102,23 @@ fn a_full_drive_begins_with_each_page_in_a_block_of_its_owner() {
     assert!(made.len() == 3 && made.is_sorted(), "{made:?}");
     let free = rig.drive.ftl().alloc.subpools().unwrap();
     assert!(free.iter().max().unwrap() - free.iter().min().unwrap() <= 1, "{free:?}");
+}
+
+#[test]
+fn a_steady_drive_begins_with_the_free_blocks_that_collection_leaves_its_subpools() {
+    for parts in [[1, 1, 1], [8, 1, 2], [1, 19, 3]] {
+        for threshold in [6, 7, 9] {
+            let keeps = format!("tend.subpool_gc.threshold = {threshold}");
+            let sets = [&OWN[..], &["start = { fill = 1, steady = true }", &keeps]].concat();
+            let rig = Rig::of_tenants(&sets, parts);
+            let alloc = &rig.drive.ftl().alloc;
+            // Collection begins with so many, for each of which it has one more.
+            assert_eq!(alloc.subpools().unwrap(), [threshold + 1; 3], "{parts:?}");
+            let planes = (0..4).map(|plane| alloc.free_blocks(PlaneId(plane)));
+            let planes: Vec<_> = planes.collect();
+            assert!(planes.iter().max().unwrap() - planes.iter().min().unwrap() <= 1, "{planes:?}");
+        }
+    }
 }
 
 #[test]

@@ -89,10 +89,18 @@ impl Rig {
 
     /// A drive whose thirds are those of three tenants, a queue each; watched now and then.
     pub fn of_thirds(sets: &[&str]) -> Rig {
+        Rig::of_tenants(sets, [1, 1, 1])
+    }
+
+    /// As [`Rig::of_thirds`], the tenants of so many parts of it each.
+    pub fn of_tenants(sets: &[&str], parts: [u32; 3]) -> Rig {
         let resolved = Resolved::new(&config(sets), 1).expect("a valid drive");
-        let third = resolved.logical_pages / 3;
-        let tenants =
-            [0, 1, 2].map(|queue| Tenant { first: u32::from(queue) * third, pages: third, queue });
+        let part = resolved.logical_pages / parts.iter().sum::<u32>();
+        let tenants = [0, 1, 2].map(|queue| Tenant {
+            first: part * parts[..queue].iter().sum::<u32>(),
+            pages: part * parts[queue],
+            queue: queue as u8,
+        });
         let mut drive = Drive::for_tenants(Arc::new(resolved), &tenants);
         assert!(drive.watch(Pace::Every(3)));
         Rig { drive, done: Vec::new(), tag: 0 }

@@ -136,14 +136,19 @@ impl Plan {
     ) -> Plan {
         let (plane, position, planes) = place;
         let geometry = resolved.geometry();
-        let mut snapshot = snapshot.clone();
-        if resolved.config.start.steady || resolved.config.start.invalid.get() > 0.0 {
-            snapshot.shift(geometry.pages, random);
-        }
+        let start = &resolved.config.start;
+        let overwritten = start.steady || start.invalid.get() > 0.0;
+        let open = (0..owners.count()).map(|_| match overwritten {
+            true => snapshot.open_anywhere(geometry.pages, random),
+            false => snapshot.open.clone(),
+        });
+        let open: Vec<_> = open.collect();
         let mut parts = Vec::new();
-        for owned in owners.of_plane(blocks, place, pages, (&snapshot, geometry.pages)) {
+        let owned = owners.of_plane(blocks, place, pages, (snapshot, &open, geometry.pages));
+        for (owned, open) in owned.into_iter().zip(open) {
             let Owned { class, blocks: usable, full, numbers } = owned;
-            let layout = Layout::draw(geometry, usable, (&snapshot, full), numbers.count(), random);
+            let like = (&snapshot.closed[..], &open[..], full);
+            let layout = Layout::draw(geometry, usable, like, numbers.count(), random);
             for (block, filling) in layout.used() {
                 blocks.lay(block, filling.written, filling.valid);
                 if let Owners::Each { .. } = owners {
@@ -209,28 +214,27 @@ struct Layout {
 }
 
 impl Layout {
-    /// These blocks after `snapshot`, so many of them full if that is enough, with exactly `pages` pages
-    /// of data.
+    /// These blocks like `closed` and `open` ones, so many of them full if that is enough, with exactly
+    /// `pages` pages of data.
     fn draw(
         geometry: &Geometry,
         mut usable: Vec<BlockId>,
-        (snapshot, full): (&Snapshot, usize),
+        (like, open, full): (&[Filling], &[(Stream, Filling)], usize),
         pages: u32,
         random: &mut rng::Stream,
     ) -> Layout {
         usable.shuffle(random);
         let mut usable = usable.into_iter();
-        let open: Vec<_> = snapshot
-            .open
+        let least = least_blocks(pages, open, geometry.pages);
+        let open: Vec<_> = open
             .iter()
             .filter_map(|&(stream, filling)| Some((stream, usable.next()?, filling)))
             .collect();
-        let least = least_blocks(pages, &snapshot.open, geometry.pages);
         let count = full.max(least).min(usable.len().saturating_sub(RESERVE_BLOCKS));
         let closed: Vec<_> = (0..count)
             .map(|at| {
                 // In the order in which they were closed, each as often as the scale asks.
-                let like = snapshot.closed.get(at * snapshot.closed.len() / count.max(1));
+                let like = like.get(at * like.len() / count.max(1));
                 let blank = Filling { written: geometry.pages as u16, valid: 0 };
                 (usable.next().expect("fewer than the usable"), *like.unwrap_or(&blank))
             })

@@ -5,9 +5,10 @@ use std::ops::Range;
 use ssdlab_nand::{BlockId, PlaneId};
 
 use super::draw::least_blocks;
-use super::pool::Snapshot;
+use super::pool::{Filling, Snapshot, kept_of_drive};
 use crate::config::{RESERVE_BLOCKS, Resolved};
-use crate::ftl::{BlockState, BlockTable};
+use crate::ftl::{BlockState, BlockTable, Stream};
+use crate::slots::Tend;
 
 /// Logical pages of one submission queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +26,9 @@ pub struct Tenant {
 pub enum Owners {
     /// Blocks are shared by all.
     One,
-    /// Each priority's lies in blocks of its own: its logical pages, in ranges that follow one another.
-    Each { ranges: Vec<(Range<u32>, u8)>, classes: u8 },
+    /// Each priority's lies in blocks of its own: its logical pages, in ranges that follow one another;
+    /// and the free blocks that are kept of the whole drive.
+    Each { ranges: Vec<(Range<u32>, u8)>, classes: u8, kept: u32 },
 }
 
 /// What one owner has of a plane.
@@ -99,47 +101,62 @@ impl Owners {
             ranges.push((first..next, class(tenant.queue)));
         }
         share_out(&mut ranges, next..filled, &shares);
-        Owners::Each { ranges, classes }
+        let tenders = Tend::build(&resolved.config.tend, &resolved.setup());
+        Owners::Each { ranges, classes, kept: kept_of_drive(&tenders) }
+    }
+
+    /// How many have open blocks of their own.
+    pub fn count(&self) -> usize {
+        match *self {
+            Owners::One => 1,
+            Owners::Each { classes, .. } => classes.into(),
+        }
     }
 
     /// What each has of a plane with so many pages of data, which are those of `planes` that leave the
-    /// remainder `position`; the owners' blocks follow one another in the order of their turns, and
-    /// the highest priority has the first.
+    /// remainder `position`, beside its open blocks; the owners' blocks follow one another in the order of
+    /// their turns, and the highest priority has the first.
     pub fn of_plane(
         &self,
         blocks: &BlockTable,
         (plane, position, planes): (PlaneId, u32, u32),
         pages: u32,
-        (snapshot, per_block): (&Snapshot, u32),
+        (snapshot, open, per_block): (&Snapshot, &[Vec<(Stream, Filling)>], u32),
     ) -> Vec<Owned> {
         let all = blocks.pool(plane);
         let usable = (0..all.len()).map(|at| all.block(at));
         let mut usable: Vec<BlockId> =
             usable.filter(|&block| blocks.state(block) == BlockState::Free).collect();
-        let full = snapshot.full_of(usable.len());
-        let Owners::Each { ranges, classes } = self else {
+        let Owners::Each { ranges, classes, kept } = self else {
+            let full = snapshot.full_of(usable.len(), 1, snapshot.free);
             let numbers = Numbers::all(pages);
             return vec![Owned { class: 0, blocks: usable, full, numbers }];
         };
         usable.sort_by_key(|&block| (blocks.turn(block), block.0));
-        let open = snapshot.open.len();
+        // What is kept of the drive lies on all planes alike.
+        let share = |planes_before: u32| (kept * planes_before / planes) as usize;
+        let free = snapshot.free.max(share(position + 1) - share(position));
+        let full = snapshot.full_of(usable.len(), self.count(), free);
         // One block of each stays free, and the reserve.
-        let kept = usize::from(*classes) * (open + 1) + RESERVE_BLOCKS;
-        let full = full.min(usable.len().saturating_sub(kept)) as f64;
+        let opens: usize = open.iter().map(Vec::len).sum();
+        let least = opens + self.count() + RESERVE_BLOCKS;
+        let full = full.min(usable.len().saturating_sub(least)) as u64;
         let numbers: Vec<Numbers> =
             (0..*classes).map(|class| numbers_of(ranges, class, position, planes)).collect();
-        let in_use = |numbers: &Numbers| {
-            let own = numbers.count();
-            let share = f64::from(own) / f64::from(pages.max(1));
-            let least = least_blocks(own, &snapshot.open, per_block);
-            ((full * share) as usize).max(least)
-        };
-        let in_use: Vec<usize> = numbers.iter().map(in_use).collect();
-        let rest = usable.len().saturating_sub(in_use.iter().map(|full| full + open).sum());
+        let (mut summed, mut dealt) = (0, 0);
+        let mut in_use = Vec::new();
+        for (numbers, open) in numbers.iter().zip(open) {
+            summed += u64::from(numbers.count());
+            let upto = (full * summed / u64::from(pages.max(1))) as usize;
+            in_use.push((upto - dealt).max(least_blocks(numbers.count(), open, per_block)));
+            dealt = upto;
+        }
+        let rest = usable.len().saturating_sub(in_use.iter().sum::<usize>() + opens);
         let mut blocks = usable.into_iter();
-        let each = (0u8..).zip(numbers).zip(in_use).map(|((class, numbers), full)| {
+        let each = (0u8..).zip(numbers).zip(in_use.into_iter().zip(open));
+        let each = each.map(|((class, numbers), (full, open))| {
             let over = usize::from(usize::from(class) < rest % usize::from(*classes));
-            let own = full + open + rest / usize::from(*classes) + over;
+            let own = full + open.len() + rest / usize::from(*classes) + over;
             let blocks = blocks.by_ref().take(own).collect();
             Owned { class, blocks, full, numbers }
         });

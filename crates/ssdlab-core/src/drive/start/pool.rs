@@ -47,25 +47,33 @@ impl Snapshot {
         self.closed.len() + self.open.len() + self.free
     }
 
-    /// How many of a plane's usable blocks are full. A steady plane has as many free ones as its tenders keep;
-    /// in others full blocks have the same share of all.
-    pub fn full_of(&self, usable: usize) -> usize {
+    /// How many of a plane's usable blocks are full where `owners` have open blocks of their own and so many
+    /// are to stay free. A steady plane has as many free ones as that; in others full blocks have the
+    /// same share of all.
+    pub fn full_of(&self, usable: usize, owners: usize, free: usize) -> usize {
         if self.steady {
-            return usable.saturating_sub(self.open.len() + self.free);
+            return usable.saturating_sub(owners * self.open.len() + free);
         }
         let share = self.closed.len() as f64 / self.blocks() as f64;
         (share * usable as f64).round() as usize
     }
 
-    /// Writes the host's open block as far as `random` says: planes are overwritten
-    /// independently, so that their next collections must not come all at once.
-    pub fn shift(&mut self, pages_per_block: u32, random: &mut rng::Stream) {
-        let hosts = self.open.iter_mut().filter(|(stream, _)| *stream == Stream::Host);
-        for (_, filling) in hosts.filter(|(_, filling)| filling.written > 0) {
+    /// The open blocks, each written as far as `random` says: planes and owners write independently, so that
+    /// they must not need their next blocks all at once.
+    pub fn open_anywhere(
+        &self,
+        pages_per_block: u32,
+        random: &mut rng::Stream,
+    ) -> Vec<(Stream, Filling)> {
+        let mut anywhere = |filling: Filling| {
+            if filling.written == 0 {
+                return filling;
+            }
             let written = random.random_range(1..pages_per_block.max(2)) as u16;
             let valid = u32::from(filling.valid) * u32::from(written) / u32::from(filling.written);
-            *filling = Filling { written, valid: valid as u16 };
-        }
+            Filling { written, valid: valid as u16 }
+        };
+        self.open.iter().map(|&(stream, filling)| (stream, anywhere(filling))).collect()
     }
 }
 
@@ -245,6 +253,11 @@ impl Pool {
         let free = snapshot.free + blocks(kept) - blocks(content(&self.tenders)).min(snapshot.free);
         Snapshot { free, steady: true, ..snapshot }
     }
+}
+
+/// Free blocks that these tenders keep of the whole drive.
+pub fn kept_of_drive(tenders: &[Tend]) -> u32 {
+    tenders.iter().map(TendPolicy::keeps_of_drive).max().unwrap_or(0)
 }
 
 /// Free pages of a plane with which these tenders are content.

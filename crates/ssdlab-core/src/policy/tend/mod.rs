@@ -145,6 +145,11 @@ pub trait TendPolicy {
         0
     }
 
+    /// Free blocks that it keeps of the whole drive.
+    fn keeps_of_drive(&self) -> u32 {
+        0
+    }
+
     /// What should be done on this plane now.
     fn job(&mut self, _: Trigger, _: &TendView) -> Option<Job> {
         None

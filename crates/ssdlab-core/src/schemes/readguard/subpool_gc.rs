@@ -26,6 +26,7 @@ pub struct SubpoolGcConfig {
 #[derive(Clone, Debug)]
 pub struct SubpoolGc {
     threshold: u32,
+    priorities: u32,
     pages_per_block: u16,
 }
 
@@ -55,6 +56,7 @@ impl Answer for SubpoolGc {
         let most = setup.spare_blocks * planes / 2 / u32::from(setup.priorities.max(1));
         SubpoolGc {
             threshold: config.threshold.unwrap_or(planes * 3 / 2).min(most),
+            priorities: setup.priorities.into(),
             pages_per_block: setup.geometry.pages as u16,
         }
     }
@@ -86,6 +88,11 @@ fn idle_plane(view: &DriveView, valid: u16) -> Option<PlaneId> {
 }
 
 impl TendPolicy for SubpoolGc {
+    /// One more in each subpool than that with which it is collected for.
+    fn keeps_of_drive(&self) -> u32 {
+        (self.threshold + 1) * self.priorities
+    }
+
     fn minds_all(&self) -> bool {
         true
     }
