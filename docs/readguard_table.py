@@ -428,8 +428,8 @@ def main() -> None:
     about = (
         f"The twins, seed 1, arrivals compressed tenfold, ssdlab {ssdlab.__version__} (build "
         f"{library()[:8]}): the first {cut:,} requests of each mix, {often_runs:,} where rounds "
-        f"come twice a day, and of long runs up to {longest:,}; the first {settling(cut):,} of each "
-        "bring the drive to the mix's own steady state and do not count, but in the lifetime. "
+        f"come twice a day, and of long runs up to {longest:,}; the first {settling(cut):,} of "
+        "each bring the drive to the mix's own steady state and do not count, but in the lifetime. "
         "Changes are in "
         "percent, means over the five mixes; three numbers are of the apps high, mid and low. "
         "Waits and latencies are of reads; the least that one can take is tR, tDMA and tECC of a "

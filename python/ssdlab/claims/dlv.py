@@ -36,7 +36,7 @@ CLOSED, OPEN = WAYS = ("closed", "open")
 _QUICK = ("mds0", "proj0", "rsrch0", "hm1", "proj3", "hm0")
 _CUT, _SWEPT_CUT, _QUICK_CUT = 200_000, 50_000, 20_000
 
-_SWEPT = ("rsrch0", "fin1", "src12", "proj3", "hm0")
+SWEPT = ("rsrch0", "fin1", "src12", "proj3", "hm0")
 LENGTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _QUICK_LENGTHS = (1, 2, 4, 8, 16, 32, 512)
 _SATURATED = 0.95
@@ -109,7 +109,7 @@ def lengths(scope: Scope) -> Jobs:
             COUNTS: {"host.queue_depth": length},
             WAITS: {"host.queue_depth": _NO_LIMIT, "order.dlv.window": length},
         }.items()
-        for name in scope.some(_SWEPT, ("rsrch0",))
+        for name in scope.some(SWEPT, ("rsrch0",))
     }
 
 

@@ -2,8 +2,8 @@
 
 Runs are dear: most are the first two million requests of a mix, in which no round of the quality
 monitor comes, and of which the first quarter brings the drive to a steady state of its own, by the
-scheme's own allocation, and does not count. What needs rounds takes long runs, of one seed. A quick ledger has two of the
-mixes on the sister of 500 GB, which is ready in a second, and no long runs.
+scheme's own allocation, and does not count. What needs rounds takes long runs, of one seed. A quick
+ledger has two of the mixes on the sister of 500 GB, which is ready in a second, and no long runs.
 """
 
 from __future__ import annotations
