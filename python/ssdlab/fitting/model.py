@@ -79,6 +79,9 @@ def rounded(values: Any) -> tuple[float, ...]:
 def thresholds(table: Table, correctable: float | None, source: str) -> tuple[float, ...]:
     """Fit the steps: monotone in the errors, a step where the fit passes halfway to it."""
     values, inverse = np.unique(table.errors, return_inverse=True)
+    if len(values) == 1:
+        got = f"chips all of whose pages have {values[0]:g} errors"
+        raise InputError.at(source, f"got {got}, expected errors that grow with age")
     weights = np.bincount(inverse).astype(float)
     means = np.bincount(inverse, table.retries) / weights
     fitted = isotonic_regression(means, weights=weights).x

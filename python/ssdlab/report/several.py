@@ -59,6 +59,8 @@ _FIGURES: Sequence[_Metric] = (
     ("reads overtaking", "prioritised.read", _percentage),
     ("writes overtaking", "prioritised.write", _percentage),
     ("strong pages", "strong_share", _percentage),
+    ("repair rounds", "repairs.rounds", lambda value: f"{value:,.0f}"),
+    ("extra writes", "repairs.extra_share", _percentage),
     ("moved in", "migration.hot", lambda value: f"{value:,.0f}"),
     ("moved out", "migration.cold", lambda value: f"{value:,.0f}"),
     ("first worn out", "life.first_bytes", lambda value: f"{value / 1e12:.3f} TB"),

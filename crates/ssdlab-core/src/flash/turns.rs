@@ -15,13 +15,16 @@ impl Flash {
     }
 
     /// What a free unit does that owes a turn, if anybody can have it: what was set aside goes before what
-    /// waits, and of that the earliest.
+    /// waits, a read before what was interrupted unless that is of a higher rank; of what waits the earliest.
     #[cold]
     pub(super) fn turn(&self, unit: &Unit) -> Option<Next> {
-        if unit.reads_aside.is_some() {
+        let rank = |id: TxnId| Rank::of(&self.txns[id]);
+        let interrupted = unit.aside.filter(|_| unit.cached == 0).map(|aside| rank(aside.head));
+        if unit.reads_aside.is_some() && interrupted.is_none_or(|own| own >= rank(unit.reads_aside))
+        {
             return Some(Next::TakeUp);
         }
-        if unit.aside.is_some() && unit.cached == 0 {
+        if interrupted.is_some() {
             return Some(Next::Resume);
         }
         let hosts = |plane| self.allowed(unit, plane) & (Rank::HOST_READS | Rank::HOST_PROGRAMS);

@@ -325,6 +325,22 @@ fn whoever_is_passed_has_a_turn_now_and_then() {
 }
 
 #[test]
+fn an_interrupted_program_has_its_turn_before_a_read_of_a_lower_priority() {
+    let ends = |queue: u8| {
+        let (mut rig, zero) = rig(&["order = { priority = { most_passes = 2 } }"], 2);
+        let low = rig.read_for(2, 1, 1);
+        let write = rig.until(zero + 1).offer(Op::Write, 0, SPP, queue).unwrap();
+        (0..100).for_each(|_| _ = rig.read_for(0, 1, 1));
+        rig.ends(zero, &[low, write])
+    };
+    // A program of the first queue begins before its reads, and goes on after two of them.
+    let high = ends(0);
+    assert!(high[1] < high[0] && high[1] < 4 * ALL + PROGRAM, "{high:?}");
+    let low = ends(2);
+    assert!(low[0] < low[1], "{low:?}: of one priority the read goes first");
+}
+
+#[test]
 fn a_unit_that_lets_its_page_go_serves_the_higher_read_next_and_the_lower_between_its_attempts() {
     let (mut rig, zero) = rig(&["flash.hold_until_decoded = false"], 2);
     let low = rig.read_for(1, 0, 1);

@@ -9,8 +9,6 @@ pub(crate) mod simulated;
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Write as _;
-
 use ssdlab_core::config::measured::{Table, Wrong};
 
 pub use measure::{Order, measure};
@@ -79,6 +77,9 @@ pub const NUMBERS: [Number; 10] = [
     Number { optional: true, ..whole("retries_best", 63.0) },
 ];
 
+/// Why writing and reading rows cannot fail.
+const MEMORY: &str = "rows of as many cells, in memory";
+
 /// Places in [`NUMBERS`].
 pub(crate) mod at {
     pub(crate) const CYCLES: usize = 0;
@@ -137,18 +138,16 @@ impl Samples {
     pub fn csv(&self) -> String {
         let there = |at: &usize| self.numbers[*at].len() == self.rows();
         let columns: Vec<usize> = (0..NUMBERS.len()).filter(there).collect();
-        let mut text = String::from("chip,block");
-        columns.iter().for_each(|&at| text.extend([",", NUMBERS[at].name]));
-        text.push('\n');
+        let mut file = csv::Writer::from_writer(Vec::new());
+        let heads = ["chip", "block"].into_iter().chain(columns.iter().map(|&at| NUMBERS[at].name));
+        file.write_record(heads).expect(MEMORY);
         for row in 0..self.rows() {
             let (chip, block) = (self.chip[row] as usize, self.block[row] as usize);
-            let _ = write!(text, "{},{}", self.chips[chip], self.blocks[block]);
-            for &at in &columns {
-                let _ = write!(text, ",{}", self.numbers[at][row]);
-            }
-            text.push('\n');
+            let names = [self.chips[chip].clone(), self.blocks[block].clone()];
+            let numbers = columns.iter().map(|&at| self.numbers[at][row].to_string());
+            file.write_record(names.into_iter().chain(numbers)).expect(MEMORY);
         }
-        text
+        String::from_utf8(file.into_inner().expect(MEMORY)).expect("of text")
     }
 
     /// Why drives cannot have these blocks by `physics.measured`; none if they can.

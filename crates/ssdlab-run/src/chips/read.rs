@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
+use csv::{ReaderBuilder, StringRecord, Trim};
 use ssdlab_base::Fault;
 use ssdlab_workload::Unpacked;
 
-use super::{NUMBERS, Samples, at};
+use super::{MEMORY, NUMBERS, Samples, at};
 
 /// The columns that name a row's block.
 const NAMES: [&str; 2] = ["chip", "block"];
@@ -51,7 +52,8 @@ pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let cells: Vec<&str> = text.split(',').map(str::trim).collect();
+        let record = cells(text);
+        let cells: Vec<&str> = record.iter().collect();
         match table.columns.is_empty() {
             true => table.begin(&cells, number)?,
             false => table.row(&cells, number, &mut samples)?,
@@ -67,7 +69,20 @@ pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
     Ok((samples, hash))
 }
 
-/// Refuses a row that stood there before: it would count twice.
+/// The cells of a line, which may be quoted, without the spaces around them.
+fn cells(line: &str) -> StringRecord {
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .trim(Trim::All)
+        .buffer_capacity(line.len())
+        .from_reader(line.as_bytes());
+    let mut record = StringRecord::new();
+    reader.read_record(&mut record).expect(MEMORY);
+    record
+}
+
+/// Refuses a row that stood there before: it would count twice. Other errors of the same block under the same
+/// conditions are another measurement.
 fn check_once(name: &str, samples: &Samples) -> Result<(), Fault> {
     let row = |at: usize| {
         let numbers: [u64; NUMBERS.len()] =

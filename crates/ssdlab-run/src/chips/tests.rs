@@ -86,6 +86,20 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
+fn cells_may_be_quoted_and_a_block_measured_again() {
+    let quoted = HEAD.split(',').map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(",");
+    let row = |errors| format!("\"lot 3, \"\"b\"\"\",\"7\", 0 ,0,30,0,3500,30,{errors},0");
+    let text = format!("{quoted}\n{}\n{}\n", row(40), row(41));
+    let found = read(&Written::new(&text).path()).unwrap().0;
+    assert_eq!(
+        (found.rows(), found.chips.clone(), found.blocks.len()),
+        (2, vec!["lot 3, \"b\"".into()], 1)
+    );
+    let again = read(&Written::new(&found.csv()).path()).unwrap().0;
+    assert_eq!(again, found);
+}
+
+#[test]
 fn chips_and_blocks_have_their_numbers_by_name_whatever_the_order_of_rows() {
     let row = |chip: &str, block: &str| format!("{chip},{block},0,0,30,0,3500,30,40,0");
     let rows = [("b", "1"), ("10", "x"), ("9", "10"), ("b", "0"), ("9", "9"), ("10", "9")];
@@ -184,6 +198,7 @@ fn a_wrong_file_is_told_in_a_line_with_its_place() {
     assert!(of("a,7,0,0,30,0,3500,30,1e6,0").contains("errors: got \"1e6\""));
     assert!(of("a,7,0,0,30,0,0,30,40,0").contains("t_erase_us: got \"0\""));
     assert!(of(",7,0,0,30,0,3500,30,40,0").contains("chip: got nothing"));
+    assert!(of("\"a,7,0,0,30,0,3500,30,40,0").contains("not a row: got 1 values"));
     let again = format!("a,8,0,0,30,0,3500,30,40,0\n{row}");
     assert_eq!(of(&again), ":4: the same measurement as on line 2: expected each once");
     assert!(misread(&HEAD.replace("errors", "eror")).starts_with(":1: not a column: got \"eror\""));

@@ -139,7 +139,7 @@ impl Plan {
         let start = &resolved.config.start;
         let overwritten = start.steady || start.invalid.get() > 0.0;
         let open = (0..owners.count()).map(|_| match overwritten {
-            true => snapshot.open_anywhere(geometry.pages, random),
+            true => snapshot.open_anywhere((geometry.pages, owners.share_free()), random),
             false => snapshot.open.clone(),
         });
         let open: Vec<_> = open.collect();
@@ -214,8 +214,8 @@ struct Layout {
 }
 
 impl Layout {
-    /// These blocks like `closed` and `open` ones, so many of them full if that is enough, with exactly
-    /// `pages` pages of data.
+    /// These blocks, the full ones `like` those, so many if that is enough, with exactly `pages` pages of
+    /// data in them and in the open ones.
     fn draw(
         geometry: &Geometry,
         mut usable: Vec<BlockId>,

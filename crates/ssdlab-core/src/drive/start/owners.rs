@@ -113,6 +113,11 @@ impl Owners {
         }
     }
 
+    /// Whether free blocks are kept of the drive as a whole, so that collection is for all planes.
+    pub fn share_free(&self) -> bool {
+        matches!(*self, Owners::Each { kept, .. } if kept > 0)
+    }
+
     /// What each has of a plane with so many pages of data, which are those of `planes` that leave the
     /// remainder `position`, beside its open blocks; the owners' blocks follow one another in the order of
     /// their turns, and the highest priority has the first.
@@ -134,7 +139,9 @@ impl Owners {
         };
         usable.sort_by_key(|&block| (blocks.turn(block), block.0));
         // What is kept of the drive lies on all planes alike.
-        let share = |planes_before: u32| (kept * planes_before / planes) as usize;
+        let share = |planes_before: u32| {
+            (u64::from(*kept) * u64::from(planes_before) / u64::from(planes)) as usize
+        };
         let free = snapshot.free.max(share(position + 1) - share(position));
         let full = snapshot.full_of(usable.len(), self.count(), free);
         // One block of each stays free, and the reserve.

@@ -58,22 +58,23 @@ impl Snapshot {
         (share * usable as f64).round() as usize
     }
 
-    /// The open blocks, each written as far as `random` says: planes and owners write independently, so that
-    /// they must not need their next blocks all at once.
+    /// The open blocks, the host's written as far as `random` says: planes and owners write independently, so
+    /// that they must not need their next blocks all at once. So is collection's where it is for the drive
+    /// as a whole; a plane that collects for itself rests when little is left of its block, as here.
     pub fn open_anywhere(
         &self,
-        pages_per_block: u32,
+        (pages_per_block, for_drive): (u32, bool),
         random: &mut rng::Stream,
     ) -> Vec<(Stream, Filling)> {
-        let mut anywhere = |filling: Filling| {
-            if filling.written == 0 {
+        let mut anywhere = |stream: Stream, filling: Filling| {
+            if filling.written == 0 || stream == Stream::Gc && !for_drive {
                 return filling;
             }
             let written = random.random_range(1..pages_per_block.max(2)) as u16;
             let valid = u32::from(filling.valid) * u32::from(written) / u32::from(filling.written);
             Filling { written, valid: valid as u16 }
         };
-        self.open.iter().map(|&(stream, filling)| (stream, anywhere(filling))).collect()
+        self.open.iter().map(|&(stream, own)| (stream, anywhere(stream, own))).collect()
     }
 }
 

@@ -17,7 +17,7 @@ use crate::policy::{Answer, Setup};
 pub struct SubpoolGcConfig {
     /// Free blocks to which a subpool falls before garbage is collected for it. Default: three for every two
     /// planes: with one a plane, three subpools ask for fewer than the four that each plane keeps anyway, and
-    /// never ran short. Source: ReadGuard, section 5.5 (ruled).
+    /// nearly all was collected for planes. Source: ReadGuard, section 5.5 (ruled).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<u32>,
 }
