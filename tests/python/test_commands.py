@@ -157,7 +157,7 @@ def test_a_drive_of_priorities_is_saved_with_whose_pages_are_whose(ssdlab: Ssdla
     drive = ("--device", "readguard-tlc-2t-old", "--scheme", "rgftl", *small)
     none = ssdlab("state", "save", "old.state", *drive)
     assert none.code == 2
-    assert "belief.grade: expected whose pages are whose" in none.err
+    assert "belief.grade: expected the workload with which the drive will run" in none.err
     saved = ssdlab("state", "save", "old.state", *drive, "--workload", "mix-a")
     assert (saved.code, saved.err) == (0, "")
     load = ("--workload", "mix-a", "--fit", "--limit", "2000")

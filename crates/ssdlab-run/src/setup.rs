@@ -56,8 +56,8 @@ fn check_workload(prepared: &Prepared) -> Result<(), Fault> {
         (true, false) => Err(prepared
             .effective
             .fault_at("belief.grade")
-            .expected("whose pages are whose, where blocks are kept apart by priority")
-            .hint("--workload, --mix or --app, with which the drive will run, says so")),
+            .expected("the workload with which the drive will run, since blocks are kept apart by priority")
+            .hint("--workload, --mix or --app says whose pages are whose")),
         (false, true) => Err(Fault::new("--workload", "a workload of a drive that is saved")
             .expected("none: only where blocks are kept apart by priority it says whose they are")),
         _ => Ok(()),

@@ -9,6 +9,7 @@ use std::io::{BufReader, Read, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use ssdlab_base::Fault;
 use ssdlab_core::Drive;
@@ -36,7 +37,7 @@ pub struct Header {
     /// The seed; what each block is depends on it.
     pub seed: u64,
     /// The whole config.
-    pub config: serde_json::Value,
+    pub config: Value,
     /// SHA-256 of the config's values.
     pub config_hash: String,
     /// Pages that hold data.
@@ -124,7 +125,7 @@ pub fn load_state(path: &Path) -> Result<(Header, Media), Fault> {
 ///
 /// # Errors
 /// When it cannot be read or is no state file.
-pub(crate) fn start_of(path: &Path) -> Result<serde_json::Value, Fault> {
+pub(crate) fn start_of(path: &Path) -> Result<Value, Fault> {
     let mut start = open_state(path)?.0.config["start"].take();
     start.as_object_mut().map(|keys| keys.remove("preload"));
     Ok(serde_json::json!({ "start": start }))
@@ -158,6 +159,15 @@ fn open_state(path: &Path) -> Result<(Header, impl Read), Fault> {
     Ok((header, stream))
 }
 
+/// The first key below this one that two configs have otherwise, and what it is in each.
+fn apart<'a>(key: String, a: &'a Value, b: &'a Value) -> Option<(String, &'a Value, &'a Value)> {
+    let (Some(of_a), Some(of_b)) = (a.as_object(), b.as_object()) else {
+        return (a != b).then_some((key, a, b));
+    };
+    let mut names = of_a.keys().chain(of_b.keys());
+    names.find_map(|name| apart(format!("{key}.{name}"), &a[name], &b[name]))
+}
+
 /// The hash of what a state file holds, as the file says, from which a drive has been made.
 ///
 /// # Errors
@@ -186,14 +196,15 @@ pub(crate) fn drive_from(prepared: &Prepared, path: &Path) -> Result<(Drive, boo
     }
     let config = prepared.effective.json();
     for section in BINDING {
-        if header.config[section] != config[section] {
-            return Err(Fault::new(name, format!("the state of a drive with another {section}"))
-                .got(&header.config[section])
-                .expected(&config[section]));
+        let apart = apart(section.into(), &header.config[section], &config[section]);
+        if let Some((key, saved, own)) = apart {
+            return Err(Fault::new(name, format!("the state of a drive with another {key}"))
+                .got(saved)
+                .expected(own));
         }
     }
     // How its pages were programmed; a state that knows one way fits every drive.
-    let ways = |config: &serde_json::Value| config["timing"]["voltages"].clone();
+    let ways = |config: &Value| config["timing"]["voltages"].clone();
     if !ways(&header.config).is_null() && ways(&header.config) != ways(&config) {
         return Err(Fault::new(name, "the state of a drive with other timing.voltages")
             .got(ways(&header.config))
@@ -201,7 +212,7 @@ pub(crate) fn drive_from(prepared: &Prepared, path: &Path) -> Result<(Drive, boo
             .hint("a state saved under the scheme conventional fits every scheme"));
     }
     // What was written in the conventional order may go on in the relaxed one, and not the other way.
-    let order = |config: &serde_json::Value| config["ftl"]["page_order"].clone();
+    let order = |config: &Value| config["ftl"]["page_order"].clone();
     if order(&header.config) != order(&config) && order(&config) == "strict" {
         return Err(Fault::new(name, "the state of a drive whose pages go in another order")
             .got(order(&header.config))

@@ -121,7 +121,9 @@ fn a_state_of_another_drive_seed_or_file_is_refused_in_one_line() {
         format!("{name}: the seed of the state: got 7, expected the seed of the run, 8 (--seed 7)")
     );
     let line = with(plan(&["geometry.blocks=65"]));
-    assert!(line.starts_with(&format!("{name}: the state of a drive with another geometry")));
+    let other =
+        format!("{name}: the state of a drive with another geometry.blocks: got 64, expected 65");
+    assert_eq!(line, other);
     let line = with(plan(&["start.fill=0.7"]));
     assert!(line.starts_with("--set start.fill=0.7: start.fill: got 0.7, expected 0.8 as in"));
     let damaged = folder.path().join("damaged.state");

@@ -15,8 +15,8 @@ use crate::policy::{Answer, Setup};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReuseVrefConfig {
-    /// Horizontal layers of a block, each with as many pages as the others, in the order of pages.
-    /// Default: 48, or a layer for each page of a block with fewer. Source: ReadGuard, section 6.1 (3D
+    /// Horizontal layers of a block, in the order of pages; each has as many as the others, the last what is
+    /// left. Default: 48, or a layer for each page of a block with fewer. Source: ReadGuard, section 6.1 (3D
     /// flash of 48 layers, 576 pages a block).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
