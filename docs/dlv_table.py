@@ -69,6 +69,17 @@ def run(requests: int, closed: int | None) -> dict[tuple[str, str], ssdlab.Resul
     return dict(zip(keys, ssdlab.compare(plans), strict=True))
 
 
+def over_all(results: dict[tuple[str, str], ssdlab.Result], name: str, kind: str) -> str:
+    """Return the mean change of reads or of writes alone over all workloads."""
+
+    def mean(workload: str, scheme: str) -> float:
+        found: float = getattr(results[workload, scheme], kind).latency_us.mean
+        return found
+
+    ratios = [mean(workload, name) / mean(workload, "baseline") for workload in WORKLOADS]
+    return f"{100 * (fmean(ratios) - 1):+.1f}"
+
+
 def of_way(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
     """Return the lines of one way to offer the workloads."""
     heads = [*SCHEMES, "dlv IOPS", "overtaking writes", "strong pages"]
@@ -81,16 +92,6 @@ def of_way(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
         shares = (dlv.prioritised.write, dlv.strong_share)
         cells += [change(dlv.iops, base.iops), *(f"{100 * share:.0f} %" for share in shares)]
         rows.append([workload, *cells])
-
-    def over_all(name: str, kind: str) -> str:
-        means = [
-            (
-                getattr(results[workload, scheme], kind).latency_us.mean
-                for scheme in (name, "baseline")
-            )
-            for workload in WORKLOADS
-        ]
-        return f"{fmean(100 * (new / old - 1) for new, old in means):+.1f}"
 
     means = [
         fmean(
@@ -105,7 +106,7 @@ def of_way(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
     )
     rows.append(["**mean**", *(f"**{mean:+.1f}**" for mean in means), f"**{iops:+.1f}**", "", ""])
     rows += [
-        [f"{kind}s alone", *(over_all(name, kind) for name in SCHEMES), "", "", ""]
+        [f"{kind}s alone", *(over_all(results, name, kind) for name in SCHEMES), "", "", ""]
         for kind in ("read", "write")
     ]
     return grid(["workload", *heads], rows)

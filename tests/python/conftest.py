@@ -61,8 +61,8 @@ def one_claim(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         def small(scope: Scope) -> runs.Jobs:
             return {("run",): scope.plan("generic-mlc-512g", "conventional", "random", limit=200)}
 
-        figures = [Figure("reads", 100, unit="µs")]
-        known = Claim("X1", "hire", "a claim", "a paper", figures, **of_claim)
+        of_claim.setdefault("figures", [Figure("reads", 100, unit="µs")])
+        known = Claim("X1", "hire", "a claim", "a paper", **of_claim)
         monkeypatch.setattr(ledger, "claims", lambda _: [known])
         rule = rules.Rule((small,) if sets is None else sets, find)
         monkeypatch.setattr(ledger, "RULES", {"X1": rule})

@@ -290,7 +290,7 @@ OF_READGUARD: dict[str, Case] = {
     "R9": ([differing("rgftl+")], DIFFERING),
     "R10": ([{("fit",): FIT}], [12, 2]),
     "R11": ([{("fit",): FIT}], [15, 4]),
-    "R12": ([SIZED], [fmean([15**2, 5**2, 5**2, 15**2]) ** 0.5]),
+    "R12": ([SIZED], [fmean([15**2, 5**2, 5**2, 15**2]) ** 0.5, 5]),
     "R13": (
         [
             {

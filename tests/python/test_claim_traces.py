@@ -13,9 +13,8 @@ import ssdlab as lab
 from ssdlab import InputError
 from ssdlab.claims import Verdict, ledger, reproduce, runs, words
 from ssdlab.claims.declared import claims as declared
+from ssdlab.claims.ledger import TRACES, TWINS
 from ssdlab.claims.scope import Scope, traces_in
-
-LOADS = ("twins", "real traces")
 
 
 def test_real_traces_take_the_place_of_twins(tmp_path: Path) -> None:
@@ -129,8 +128,13 @@ def test_traces_that_leave_nothing_to_compare_are_told(ssdlab: Ssdlab, tmp_path:
 
 def test_what_a_twin_was_made_for_a_real_trace_was_not() -> None:
     (made,) = (claim for claim in declared(["pv-read"]) if claim.id == "V10")
-    told = [words.came_out(ledger.Row(made, Verdict.REPRODUCED, loads=loads)) for loads in LOADS]
-    assert told == ["reproduced, by construction", "reproduced"]
+    loads = (TWINS, f"{TRACES} and {TWINS}", TRACES)
+    told = [words.came_out(ledger.Row(made, Verdict.REPRODUCED, loads=one)) for one in loads]
+    assert told == ["reproduced, by construction"] * 2 + ["reproduced"]
+    # What a drive was made for it does of a real trace, too.
+    (example,) = (claim for claim in declared(["dlv"]) if claim.id == "D12")
+    shown = [words.came_out(ledger.Row(example, Verdict.REPRODUCED, loads=one)) for one in loads]
+    assert shown == ["reproduced, by construction"] * 3
 
 
 def test_two_files_for_one_twin_are_refused(tmp_path: Path) -> None:

@@ -53,6 +53,11 @@ def test_every_claim_is_there_with_a_rule() -> None:
         assert one.what
         assert one.source
         assert one.settle or one.made, one.id
+        assert one.made in {"", "twin", "drive"}
+        assert len(one.ways) != 1
+        for figure in one.figures:
+            own = [way for way in one.ways if f", {figure.of}".endswith(f", {way}")]
+            assert len(own) == bool(one.ways), figure
         assert len({figure.of for figure in one.figures}) == len(one.figures)
         assert all(figure.judged in {"near", "at_most", "at_least"} for figure in one.figures)
 
@@ -91,6 +96,34 @@ def test_a_verdict_is_by_the_rule(figure: Figure, ours: float, expected: Verdict
 def test_the_papers_own_figure_reproduces(paper: float) -> None:
     assert Figure("a change", paper).verdict(paper) == YES
     assert Figure("a change", paper).verdict(-paper) == NO
+
+
+@pytest.mark.parametrize(
+    ("figure", "ours", "expected"),
+    [
+        (Figure("a change", -40.0), -35.0, 0.5),
+        (Figure("a change", -80.0), 20.0, 5.0),
+        (Figure("a number", 16, unit="", form=".0f"), 8, 2.0),
+        (Figure("a bound", 40, judged="at_least"), 41, 0.0),
+        (Figure("a bound", 40, judged="at_least"), 35, 0.5),
+        (Figure("a count", 0, unit="", judged="at_most"), 3, 3.0),
+    ],
+)
+def test_how_far_off_a_figure_is_counts_in_what_it_may_differ_by(
+    figure: Figure, ours: float, expected: float
+) -> None:
+    assert figure.off(ours) == pytest.approx(expected)
+
+
+def test_of_several_ways_the_nearest_is_told(one_claim: Any, tmp_path: Path) -> None:
+    figures = [Figure("a change, one", -40.0), Figure("a change, other", -40.0)]
+    one_claim(lambda _: [-20.0, -45.0], figures=figures, ways=["one", "other"], ruled="Both ways.")
+    told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
+    nearest = "Nearest to the paper is: other (off by 0.50), then one (off by 2.00)."
+    assert f"*X1, as read*: Both ways. {nearest}" in words.markdown(told)
+    assert nearest in " ".join(words.text(told).split())
+    [table] = [one for one in claim_tables.summary(told) if one.caption.endswith("as read")]
+    assert table.rows == [["X1", f"Both ways. {nearest}"]]
 
 
 def test_a_claim_is_as_good_as_its_worst_figure() -> None:
@@ -170,6 +203,12 @@ def test_rulings_are_swept_where_a_claim_fails(one_claim: Any, tmp_path: Path) -
     assert f"digest of their results `{told.digest}`" in page
     for shown in ("It was tried.", "Another paper.", "the time of a read", "`timing.read=9us`"):
         assert shown in page
+    each = (row.swept[0].ruled, *row.swept[0].variants)
+    offs = [abs(one.ours[0] - row.claim.figures[0].paper) for one in each]
+    assert [one.off for one in each] == pytest.approx([off / 25 for off in offs])
+    nearest = [line for line in page.split("\n") if "(nearest)" in line]
+    best = each[offs.index(min(offs))].settings
+    assert [line.split(" | ")[0] for line in nearest] == [f"| `{best}`" if best else "| as ruled"]
     tables = {table.caption: table.rows for table in claim_tables.summary(told)}
     assert ["It was tried.", "Another paper."] in [
         row[1:] for rows in tables.values() for row in rows
@@ -182,7 +221,7 @@ def test_rulings_are_swept_where_a_claim_fails(one_claim: Any, tmp_path: Path) -
 def test_some_rulings_are_swept_whatever_comes_out(one_claim: Any, tmp_path: Path) -> None:
     about = claims.declared.Sweep("a length", ["--limit=100"], always=True)
     other = claims.declared.Sweep("the time of a read", ["timing.read=9us"])
-    one_claim(lambda found: [found["run",].requests / 2], sweeps=[about, other], made=True)
+    one_claim(lambda found: [found["run",].requests / 2], sweeps=[about, other], made="twin")
     told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
     [row] = told.rows
     assert (row.verdict, [one.sweep for one in row.swept]) == (YES, [about])
@@ -211,8 +250,15 @@ def test_a_direction_whose_interval_holds_no_change_is_told(one_claim: Any, tmp_
     # Of what is met it is said where it may be further off than is allowed.
     assert found(-32.0, 10.0, change) == "reproduced"
     assert found(-32.0, 10.1, change) == "reproduced (the interval is wider)"
-    assert found(-32.0, 40.0, Figure("a bound", -30.0, judged="at_most")) == "reproduced"
+    assert found(-32.0, 32.0, change) == "reproduced (0 within the interval)"
     assert found(12.0, 13.0, change) == "not reproduced"
+    none = Figure("no change", 0.0)
+    assert found(1.0, 2.0, none) == "reproduced"
+    bound = Figure("a bound", -30.0, judged="at_most")
+    for mean, verdict in ((-32.0, "reproduced"), (-28.0, "not reproduced")):
+        assert found(mean, 1.9, bound) == verdict
+        assert found(mean, 2.0, bound) == f"{verdict} (the bound is within the interval)"
+    assert found(-30.0, 0.0, bound) == "reproduced"
     ratio = Figure("a ratio", 2.4, unit="×", neutral=1)
     assert found(1.2, 0.3, ratio) == "direction only (1 within the interval)"
     whole = replace(row, verdict=DIRECTION, verdicts=[DIRECTION], ours=[Interval(-12.0, 13.0)])
@@ -232,6 +278,10 @@ def test_quantiles_are_of_the_counted() -> None:
 
 
 def test_a_sweep_leaves_other_schemes_alone() -> None:
+    needed = Scope(settings=("read=worst",), needs={"one": "a=2 b=3"})
+    own = needed.plan("a device", "one", "random", set={"a": 1})
+    assert own.set == ["a=2", "b=3", "read=worst"]
+    assert needed.plan("a device", "other", "random").set == ["read=worst"]
     scope = Scope(settings=("timing.read=9us",), schemes=("one",))
     assert scope.plan("a device", "one", "random").set == ["timing.read=9us"]
     assert scope.plan("a device", "other", "random", set={"a": 1}).set == ["a=1"]

@@ -94,7 +94,7 @@ def test_a_page_that_is_behind_is_noticed() -> None:
             ]
             ours = [Interval(figure.paper, None) for figure in figures]
             verdicts = [Verdict.REPRODUCED] * len(figures)
-            changed = replace(claim, figures=figures)
+            changed = replace(claim, figures=figures, ways=())
             rows.append(Row(changed, Verdict.REPRODUCED, ours, verdicts, [1], "twins"))
         return words.markdown(Ledger(rows, quick=False, seeds=[1], runs=1, digest=""))
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.resources import files
+from statistics import fmean
 from typing import Any
 
 SYSTEMS = {
@@ -76,6 +77,15 @@ class Figure:
             return near
         return near and (ours - neutral) * (self.paper - neutral) > 0
 
+    def off(self, ours: float) -> float:
+        """Return how far a figure of ours is from the paper's, in parts of what it may differ by.
+
+        A bound that is kept is no way off.
+        """
+        if self.judged != "near" and self._holds(ours):
+            return 0.0
+        return abs(ours - self.paper) / (self.allowed or 1.0)
+
     @property
     def allowed(self) -> float:
         """Return by how much ours may differ from what it is to be near to."""
@@ -104,13 +114,15 @@ class Figure:
 class Sweep:
     """Other answers to what a ruling decided: each the settings that give it, with spaces between.
 
-    ``of`` are the schemes that have a use for them; all, if there are none. Only what did not
-    reproduce is looked at so, or what is ``always`` to be seen both ways.
+    ``of`` are the schemes that have a use for them; all, if there are none. ``needs`` are settings
+    that a scheme has to have besides, to have that use. Only what did not reproduce is looked at
+    so, or what is ``always`` to be seen both ways.
     """
 
     about: str
     variants: Sequence[str]
     of: Sequence[str] = ()
+    needs: Mapping[str, str] = field(default_factory=dict)
     always: bool = False
 
 
@@ -120,7 +132,9 @@ class Claim:
 
     ``ruled`` is how the claim was read, where its words leave that open; ``tried`` what was found
     where it does not reproduce, ``settle`` what would settle it, ``sweeps`` the rulings involved.
-    What is ``made`` comes out by construction: something here was chosen so that it does.
+    What is ``made`` comes out by construction: a ``twin``, which a real trace is not, or something
+    of the ``drive`` or of an example was chosen so that it does. ``ways`` are several in which the
+    figures are found, since the paper is silent: each figure's ``of`` ends with its own.
     """
 
     id: str
@@ -132,11 +146,17 @@ class Claim:
     tried: str = ""
     settle: str = ""
     sweeps: Sequence[Sweep] = field(default_factory=tuple)
-    made: bool = False
+    made: str = ""
+    ways: Sequence[str] = ()
 
     def judged(self, ours: Sequence[float]) -> list[Verdict]:
         """Judge figures of ours, one for each of the paper's."""
         return [figure.verdict(one) for figure, one in zip(self.figures, ours, strict=True)]
+
+    def off(self, ours: Sequence[float], way: str = "") -> float:
+        """Return how far figures of ours are off on the mean: all of them, or those of a way."""
+        pairs = zip(self.figures, ours, strict=True)
+        return fmean(figure.off(one) for figure, one in pairs if figure.of.endswith(way))
 
 
 def claims(systems: Sequence[str] = tuple(SYSTEMS)) -> list[Claim]:

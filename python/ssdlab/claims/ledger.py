@@ -34,11 +34,15 @@ KEPT = "runs"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What a claim's figures are under other settings, and under which: none are as ruled."""
+    """What a claim's figures are under other settings, and under which: none are as ruled.
+
+    ``off`` is how far they are from the paper's; none if what it is about never happened.
+    """
 
     settings: str
     ours: Sequence[float]
     verdict: Verdict
+    off: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,13 @@ class Row:
     def failed(self) -> bool:
         """Tell whether it was looked at and did not reproduce in full."""
         return self.verdict in (Verdict.DIRECTION, Verdict.NOT)
+
+    @property
+    def ways(self) -> list[tuple[str, float]]:
+        """Return how far off the figures are that were found in each way, the nearest first."""
+        means = [one.mean for one in self.ours]
+        ways = self.claim.ways if means else ()
+        return sorted(((way, self.claim.off(means, way)) for way in ways), key=lambda way: way[1])
 
     @property
     def sweeps(self) -> list[Sweep]:
@@ -198,7 +209,7 @@ def _unread(real: Real, used: Mapping[str, Path]) -> Iterator[str]:
 
 
 def _under(scope: Scope, sweep: Sweep, variant: str) -> Scope:
-    return replace(scope, settings=variant.split(), schemes=sweep.of)
+    return replace(scope, settings=variant.split(), schemes=sweep.of, needs=sweep.needs)
 
 
 class _Book:
@@ -283,7 +294,7 @@ class _Book:
             ours = self._figures(claim, scope)
         except NeverRanError as reason:
             return Variant(settings, reason.found, Verdict.NOT)
-        return Variant(settings, ours, Verdict.worst(claim.judged(ours)))
+        return Variant(settings, ours, Verdict.worst(claim.judged(ours)), claim.off(ours))
 
     def _figures(self, claim: Claim, scope: Scope) -> list[float]:
         rule = RULES[claim.id]

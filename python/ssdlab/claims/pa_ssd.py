@@ -154,7 +154,7 @@ def heaviest(runs: Runs) -> list[float]:
 def complements(runs: Runs) -> list[float]:
     """Return by how much UBS behind QDS changes light and heavy workloads' writes against US."""
     each = changes(runs, QDS_UBS, writes, against=QDS_US)
-    found = [told(fmean(each[name] for name in kind if name in each)) for kind in (LIGHT, HEAVY)]
+    found = [fmean(each[name] for name in kind if name in each) for kind in (LIGHT, HEAVY)]
     acted(runs, found)
     return found
 
@@ -229,7 +229,7 @@ def small_writes(runs: Runs) -> list[float]:
     """Return Fin's conventional writes by the mean program time, and the change under US."""
     base = runs[BASE, "fin"]
     programs = [_us(time) for time in base.provenance.config["timing"]["program"]]
-    return [writes(base) / fmean(programs), told(changes(runs, US, writes)["fin"])]
+    return [writes(base) / fmean(programs), changes(runs, US, writes)["fin"]]
 
 
 def _us(time: str) -> float:

@@ -27,7 +27,7 @@ class Scope:
     ``quick`` cuts workloads short and leaves some out; ``traces`` are files in place of twins, by
     the twin's name. ``settings`` are put on top of every run, or of those of some schemes, and in
     place of a run's own of the same key: lines ``key=value``, and ``--time-scale=FACTOR`` and
-    ``--limit=REQUESTS``, which are no keys of a drive.
+    ``--limit=REQUESTS``, which are no keys of a drive. ``needs`` are a scheme's own besides.
     """
 
     seed: int = 1
@@ -35,6 +35,7 @@ class Scope:
     traces: Mapping[str, Path] = field(default_factory=dict)
     settings: Sequence[str] = ()
     schemes: Sequence[str] = ()
+    needs: Mapping[str, str] = field(default_factory=dict)
 
     def cut(self, requests: int | None, quick: int) -> int | None:
         """Return how many requests run: in a quick ledger so many, else ``requests``."""
@@ -59,7 +60,8 @@ class Scope:
         given = {**options, **load}
         settings = assignments(given.pop("set", ()))
         if not self.schemes or scheme in self.schemes:
-            own = [line for line in self.settings if "workload" in load or not of_twin(line)]
+            asked = [*self.needs.get(scheme, "").split(), *self.settings]
+            own = [line for line in asked if "workload" in load or not of_twin(line)]
             taken = {_key(line) for line in own}
             settings = [line for line in settings if _key(line) not in taken]
             for line in own:

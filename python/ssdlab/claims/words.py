@@ -54,8 +54,8 @@ def _block(row: Row) -> Iterator[str]:
         mark = "" if len(cells) == 1 and verdict == row.verdict else f"  {verdict}"
         line = f"{of:<{widths[0]}}  paper {paper:>{widths[1]}}  ours {found:>{widths[2]}}"
         yield f"{_INDENT}{line}{mark}".rstrip()
-    last = f"{_INDENT}{told}{f': {row.why}' if row.why else ''}"
-    yield from textwrap.wrap(last, WIDTH, subsequent_indent=_INDENT)
+    for last in (f"{told}{f': {row.why}' if row.why else ''}", nearest(row)):
+        yield from textwrap.wrap(last, WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
 
 
 def came_out(row: Row) -> str:
@@ -65,8 +65,8 @@ def came_out(row: Row) -> str:
 
 def _is_made(row: Row) -> bool:
     """Tell whether it was bound to come out: what a twin was made for a real trace was not."""
-    made = row.claim.made and row.verdict == Verdict.REPRODUCED
-    return made and TRACES not in row.loads
+    is_real = row.claim.made == "twin" and row.loads == TRACES
+    return bool(row.claim.made) and row.verdict == Verdict.REPRODUCED and not is_real
 
 
 def _written(row: Row) -> list[str]:
@@ -86,14 +86,24 @@ def _verdicts(row: Row) -> list[str]:
 
 def _told(figure: Figure, found: Interval, verdict: Verdict) -> str:
     """Say what came of a figure, and whether seeds differ by so much that it may be otherwise."""
-    width, side = found.half_width_95, figure.side
-    is_wide = width is not None and figure.judged == "near" and width > figure.allowed
-    if verdict == Verdict.REPRODUCED and is_wide:
-        return f"{verdict} (the interval is wider)"
-    is_open = width is not None and side is not None and abs(found.mean - side) <= width
-    if verdict == Verdict.DIRECTION and is_open:
-        return f"{verdict} ({side:g} within the interval)"
-    return str(verdict)
+    doubt = _doubt(figure, found, verdict) if found.half_width_95 else ""
+    return f"{verdict} ({doubt})" if doubt else str(verdict)
+
+
+def _doubt(figure: Figure, found: Interval, verdict: Verdict) -> str:
+    """Say what the interval holds that would be judged otherwise; nothing if it does not."""
+    width, side = found.half_width_95 or 0.0, figure.side
+
+    def holds(value: float) -> bool:
+        return abs(found.mean - value) <= width
+
+    if figure.judged != "near" and holds(figure.paper):
+        return "the bound is within the interval"
+    is_directed = side is not None and verdict != Verdict.NOT and figure.paper != side
+    if side is not None and is_directed and holds(side):
+        return f"{side:g} within the interval"
+    is_wide = figure.judged == "near" and width > figure.allowed
+    return "the interval is wider" if verdict == Verdict.REPRODUCED and is_wide else ""
 
 
 def summary(ledger: Ledger) -> str:
@@ -154,6 +164,18 @@ def _cells(row: Row) -> Iterator[list[str]]:
         yield ["", figure.of, figure.bound(), found, verdict, ""]
 
 
+def as_read(row: Row) -> str:
+    """Say how a claim was read, and which of several ways is nearest to the paper."""
+    return " ".join(part for part in (row.claim.ruled, nearest(row)) if part)
+
+
+def nearest(row: Row) -> str:
+    """Say in which way the figures are nearest to the paper's, if there are several."""
+    told = {f"{way} (off by {off:.2f})": f"{off:.2f}" for way, off in row.ways}
+    differs = len(set(told.values())) > 1
+    return f"Nearest to the paper is: {', then '.join(told)}." if differs else ""
+
+
 def tried(ledger: Ledger, row: Row) -> str:
     """Say what was tried where a claim did not reproduce, and what never happened.
 
@@ -165,9 +187,9 @@ def tried(ledger: Ledger, row: Row) -> str:
 
 
 def _why(ledger: Ledger, row: Row) -> Iterator[str]:
-    claim = row.claim
-    if claim.ruled:
-        yield from [f"*{claim.id}, as read*: {claim.ruled}", ""]
+    claim, read = row.claim, as_read(row)
+    if read:
+        yield from [f"*{claim.id}, as read*: {read}", ""]
     if row.failed:
         settle = f"*What would settle it*: {claim.settle}" if claim.settle else ""
         told = " ".join(part for part in (tried(ledger, row), settle) if part)
@@ -184,9 +206,13 @@ def _why(ledger: Ledger, row: Row) -> Iterator[str]:
 def sweep(row: Row, swept: Swept) -> Iterator[list[str]]:
     """Return a claim's figures under other answers to a ruling: heads, and a line each."""
     figures = row.claim.figures
-    yield ["settings", *(figure.of for figure in figures), "verdict"]
-    for variant in (swept.ruled, *swept.variants):
+    yield ["settings", *(figure.of for figure in figures), "off by", "verdict"]
+    every = (swept.ruled, *swept.variants)
+    offs = [NONE if one.off is None else f"{one.off:.2f}" for one in every]
+    least = min((one for one in offs if one != NONE), key=float, default=NONE)
+    for variant, off in zip(every, offs, strict=True):
         pairs = zip(figures, variant.ours, strict=True) if variant.ours else ()
         cells = [figure.written(one) for figure, one in pairs] or [NONE] * len(figures)
         settings = " ".join(f"`{one}`" for one in variant.settings.split())
-        yield [settings or "as ruled", *cells, variant.verdict]
+        mark = " (nearest)" if off == least and len(set(offs)) > 1 else ""
+        yield [settings or "as ruled", *cells, f"{off}{mark}", variant.verdict]

@@ -7,9 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from ssdlab.claims.pv_read import (
-    APART,
     BASE,
-    GROUPS,
     THREE,
     THRESHOLDS,
     aged_blocks,
@@ -17,7 +15,7 @@ from ssdlab.claims.pv_read import (
     ideal_reads,
     ideal_wear,
     mean_moved,
-    migration,
+    moved,
     numbers_of_groups,
     read_counts,
     reads,
@@ -88,10 +86,19 @@ def fig_8a(base: Runs, runs: Runs) -> Rows:
     return _relative(runs, base)
 
 
-def _levels(runs: Runs, name: str, told: str) -> Rows:
-    shares = [_shares(runs[key]) for key in runs if key[0] == name]
-    means = [fmean(each) for each in zip(*shares, strict=True)]
-    return [(told, f"level {level}", share) for level, share in enumerate(means, start=1)]
+def _levels(*each: Runs) -> Rows:
+    """Return at which levels pages decoded: a bar for each workload and drive, and their means."""
+    shares = {key: _shares(runs[key]) for runs in each for key in runs}
+    names, loads = (list(dict.fromkeys(key[at] for key in shares)) for at in (0, 1))
+    for name in names:
+        of_all = zip(*(shares[name, load] for load in loads), strict=True)
+        shares[name, "mean"] = [fmean(one) for one in of_all]
+    return [
+        (f"{load} {name}", f"level {level}", share)
+        for load in (*loads, "mean")
+        for name in names
+        for level, share in enumerate(shares[name, load], start=1)
+    ]
 
 
 def _shares(result: Result) -> list[float]:
@@ -110,9 +117,8 @@ def _shares(result: Result) -> list[float]:
     number="~%",
 )
 def fig_8b(base: Runs, runs: Runs) -> Rows:
-    """Shares of the pages read that decoded at each level, means of the workloads."""
-    found = [one for name in GROUPS for one in _levels(runs, name, name)]
-    return [*_levels(base, BASE, BASE), *found]
+    """Shares of the pages read that decoded at each level."""
+    return _levels(base, runs)
 
 
 @picture("pv-read", "Fig. 9a", "Set apart", unaware, shares_apart, kind="bars", y=_OF_UNAWARE)
@@ -131,31 +137,35 @@ def fig_9a(base: Runs, runs: Runs) -> Rows:
     number="~%",
 )
 def fig_9b(runs: Runs) -> Rows:
-    """Shares of the pages read that decoded at each level, means of the workloads."""
-    return [one for value in APART for one in _levels(runs, value, value)]
+    """Shares of the pages read that decoded at each level."""
+    return _levels(runs)
 
 
-def _both_ways(runs: Runs, name: str) -> Rows:
-    found = [runs[key] for key in runs if key[0] == name]
+_COST: Mapping[str, Any] = {"kind": "bars", "y": "Moved, of requests (%)"}
+
+
+def _costs(runs: Runs) -> Rows:
+    """Return the pages that moved either way, by workload and on the mean."""
+    found: dict[str, dict[str, float]] = {}
+    for name, load in runs:
+        found.setdefault(name, {})[load] = moved(runs[name, load])
     return [
-        (name, way, fmean(100 * getattr(migration(one), field) / one.requests for one in found))
-        for way, field in (("moved in", "hot"), ("moved out", "cold"))
+        (load, name, cost)
+        for name, each in found.items()
+        for load, cost in {**each, "mean": fmean(each.values())}.items()
     ]
 
 
-@picture(
-    "pv-read",
-    "Fig. 10",
-    "Cost of moves",
-    numbers_of_groups,
-    shares_apart,
-    kind="bars",
-    y="Moved, of requests (%)",
-)
-def fig_10(groups: Runs, apart: Runs) -> Rows:
-    """Pages that moved in and out, means of the workloads: by groups, and by what is set apart."""
-    found = [one for name in GROUPS for one in _both_ways(groups, name)]
-    return [*found, *(one for value in APART for one in _both_ways(apart, value))]
+@picture("pv-read", "Fig. 10a", "Cost of moves, by groups", numbers_of_groups, **_COST)
+def fig_10a(runs: Runs) -> Rows:
+    """Pages that moved in and out by the number of groups."""
+    return _costs(runs)
+
+
+@picture("pv-read", "Fig. 10b", "Cost of moves, by what is set apart", shares_apart, **_COST)
+def fig_10b(runs: Runs) -> Rows:
+    """Pages that moved in and out by how much of each of three groups is set apart."""
+    return _costs(runs)
 
 
 def _of_kinds(runs: Runs) -> Rows:

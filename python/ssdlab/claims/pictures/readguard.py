@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
 
 from ssdlab.claims.pictures import readguard_chips  # noqa: F401  it adds its pictures
 from ssdlab.claims.readguard import (
     BASE,
     BASE_PLUS,
-    CYCLES,
     LAST_SEEN,
     NO_PREEMPTION,
     OLD,
@@ -28,7 +26,7 @@ from ssdlab.claims.readguard import (
 )
 from ssdlab.claims.rules import Rows, picture
 from ssdlab.claims.runs import Runs
-from ssdlab.claims.sums import quantiles
+from ssdlab.claims.sums import quantiles, writes
 from ssdlab.results import Result
 
 _APPS = ("high", "mid", "low")
@@ -78,22 +76,28 @@ def fig_5(runs: Runs) -> Rows:
     return _by_app(runs, BASE, waits)
 
 
-def _spread(runs: Runs, scheme: str) -> Rows:
-    """Return where the quantiles of each application's retries lie, by load."""
+def _spread(runs: Runs, scheme: str, part: int) -> Rows:
+    """Return where the quantiles of each application's retries lie, by that part of runs' names."""
     return [
-        (load, app, at)
-        for load in runs.names(2)
-        for app, queue in zip(_APPS, runs[scheme, OLD, load].queues, strict=True)
+        (key[part], app, at)
+        for key in runs
+        if key[0] == scheme
+        for app, queue in zip(_APPS, runs[key].queues, strict=True)
         for at in quantiles(queue.read_retries)
     ]
 
 
 @picture(
-    "readguard", "Fig. 7", "Retries under the baseline", on(YCSB, BASE), kind="boxes", y=_TRIES
+    "readguard",
+    "Fig. 7",
+    "Retries under the baseline",
+    on(YCSB, BASE, stages=STAGES),
+    kind="boxes",
+    y=_TRIES,
 )
 def fig_7(runs: Runs) -> Rows:
-    """Retries of the pages that each application reads on the old drive."""
-    return _spread(runs, BASE)
+    """Retries of the pages that each application reads by stage of life."""
+    return _spread(runs, BASE, 1)
 
 
 def _ideal(result: Result) -> list[float]:
@@ -102,66 +106,63 @@ def _ideal(result: Result) -> list[float]:
 
 
 def _of_mixes(
-    number: str, axes: tuple[str, str], schemes: Sequence[str], figure: Figure, base: Figure
+    number: str,
+    axes: tuple[str, str],
+    schemes: Sequence[str],
+    figure: Figure,
+    over: tuple[str, Figure],
 ) -> None:
-    """Draw a figure of each application over one of the baseline, a picture a stage of life."""
-    title, y = axes
+    """Draw a figure of each application over one of a scheme, a picture a stage of life."""
+    (title, y), (other, of_other) = axes, over
     for stage in STAGES:
 
         def rows(runs: Runs, stage: str = stage) -> Rows:
             return [
-                (f"{mix}, {app}", scheme, own / other)
+                (f"{mix}, {app}", scheme, own / base)
                 for mix in runs.names(2)
                 for scheme in schemes
-                for app, own, other in zip(
+                for app, own, base in zip(
                     _APPS,
                     figure(runs[scheme, stage, mix]),
-                    base(runs[BASE, stage, mix]),
+                    of_other(runs[other, stage, mix]),
                     strict=True,
                 )
             ]
 
         rows.__doc__ = f"{title}: each application's reads on the {stage} drive."
-        runs = mixes(BASE, *_OWN, stages=[stage])
+        runs = mixes(*dict.fromkeys((other, *schemes)), stages=[stage])
         picture("readguard", f"{number}, {stage}", title, runs, kind="bars", y=y)(rows)
 
 
 _OWN = (RGFTL, NO_PREEMPTION, LAST_SEEN)
 _LATENCY = ("Mean latency over that without waits and retries", "Of the ideal")
-_of_mixes("Fig. 14", _LATENCY, (BASE, *_OWN), means, _ideal)
-_of_mixes("Fig. 15", ("99th percentile", "Of the baseline's"), _OWN, tails, tails)
+_of_mixes("Fig. 14", _LATENCY, (BASE, *_OWN), means, (BASE, _ideal))
+_of_mixes("Fig. 15", ("99th percentile", "Of the baseline's"), _OWN, tails, (BASE, tails))
 
 
 @picture("readguard", "Fig. 16", "Retries under rgFTL", mixes(RGFTL), kind="boxes", y=_TRIES)
 def fig_16(runs: Runs) -> Rows:
     """Retries of the pages that each application reads on the old drive."""
-    return _spread(runs, RGFTL)
+    return _spread(runs, RGFTL, 2)
+
+
+_PLUS = (BASE_PLUS, RGFTL_PLUS)
+_SHORTENED = ("Mean latency with fewer and shorter retries", "Of the ideal")
+_of_mixes("Fig. 17", _SHORTENED, _PLUS, means, (BASE_PLUS, _ideal))
 
 
 @picture(
     "readguard",
-    "Fig. 17",
-    "With fewer and shorter retries",
-    mixes(BASE_PLUS, RGFTL_PLUS, stages=STAGES),
+    "Fig. 19a",
+    "Latency of writes",
+    long_mixes,
     kind="bars",
-    y="Mean latency of reads (µs)",
+    y="Mean, of the baseline's",
 )
-def fig_17(runs: Runs) -> Rows:
-    """Mean latency of each application's reads, means of the mixes."""
-    return [
-        (f"{stage}, {app}", scheme, fmean(means(runs[scheme, stage, mix])[at] for mix in mix_names))
-        for mix_names in [runs.names(2)]
-        for stage in CYCLES
-        for scheme in (BASE_PLUS, RGFTL_PLUS)
-        for at, app in enumerate(_APPS)
-    ]
-
-
-@picture("readguard", "Fig. 19a", "Latency of writes", long_mixes, kind="bars", y="Mean (µs)")
 def fig_19a(runs: Runs) -> Rows:
-    """Mean latency of writes on the old drive."""
+    """Mean latency of writes on the old drive, over the baseline's."""
     return [
-        (load, scheme, runs[scheme, stage, load].write.latency_us.mean)
+        (load, scheme, writes(runs[scheme, stage, load]) / writes(runs[BASE, stage, load]))
         for scheme, stage, load in runs
     ]
 

@@ -1,5 +1,5 @@
-//! `read = known_level`: a read begins at the level at which its block was measured. The paper does not
-//! say where its reads begin.
+//! `read = known_level`: a read begins at the level at which its block was measured, on the drive or, where
+//! each level has a class of its own, at the factory. The paper does not say where its reads begin.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,25 +15,33 @@ pub struct KnownLevelConfig {}
 
 /// Starts at the level at which the block was measured, and climbs one at a time.
 #[derive(Clone, Debug)]
-pub struct KnownLevel;
+pub struct KnownLevel {
+    /// Whether the class of a block is its level.
+    by_class: bool,
+}
 
 impl Answer for KnownLevel {
     type Config = KnownLevelConfig;
 
     fn check(_: &KnownLevelConfig, setup: &Setup) -> Result<(), Refusal> {
-        let expected = "blocks that are measured by the level at which they are read (belief.grade = \"measured\")";
-        if setup.measured { Ok(()) } else { Err(Refusal::new("read", "known_level", expected)) }
+        let expected = "blocks that are measured by the level at which they are read (belief.grade = \"measured\"), \
+            or a class for each level (belief.grade = \"factory\")";
+        let classes = setup.class_shares.len() + 1;
+        match setup.measured || classes == usize::from(setup.rungs) {
+            true => Ok(()),
+            false => Err(Refusal::new("read", "known_level", expected)),
+        }
     }
 
-    fn build(_: &KnownLevelConfig, _: &Setup) -> KnownLevel {
-        KnownLevel
+    fn build(_: &KnownLevelConfig, setup: &Setup) -> KnownLevel {
+        KnownLevel { by_class: !setup.measured }
     }
 }
 
 impl ReadPolicy for KnownLevel {
     #[inline]
     fn start(&mut self, view: &ReadView) -> u8 {
-        view.measured
+        if self.by_class { view.class } else { view.measured }
     }
 
     fn by_one(&self) -> bool {
