@@ -70,7 +70,7 @@ def run(requests: int, closed: int | None) -> dict[tuple[str, str], ssdlab.Resul
 
 
 def over_all(results: dict[tuple[str, str], ssdlab.Result], name: str, kind: str) -> str:
-    """Return the mean change of reads or of writes alone over all workloads."""
+    """Return the mean change over all workloads, of reads, of writes or of all requests."""
 
     def mean(workload: str, scheme: str) -> float:
         found: float = getattr(results[workload, scheme], kind).latency_us.mean
@@ -93,18 +93,19 @@ def of_way(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
         cells += [change(dlv.iops, base.iops), *(f"{100 * share:.0f} %" for share in shares)]
         rows.append([workload, *cells])
 
-    means = [
-        fmean(
-            100 * (mean_us(results[workload, name]) / mean_us(results[workload, "baseline"]) - 1)
-            for workload in WORKLOADS
-        )
-        for name in SCHEMES
-    ]
     iops = fmean(
         100 * (results[workload, "dlv"].iops / results[workload, "baseline"].iops - 1)
         for workload in WORKLOADS
     )
-    rows.append(["**mean**", *(f"**{mean:+.1f}**" for mean in means), f"**{iops:+.1f}**", "", ""])
+    rows.append(
+        [
+            "**mean**",
+            *(f"**{over_all(results, name, 'all')}**" for name in SCHEMES),
+            f"**{iops:+.1f}**",
+            "",
+            "",
+        ]
+    )
     rows += [
         [f"{kind}s alone", *(over_all(results, name, kind) for name in SCHEMES), "", "", ""]
         for kind in ("read", "write")

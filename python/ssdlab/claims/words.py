@@ -171,9 +171,11 @@ def as_read(row: Row) -> str:
 
 def nearest(row: Row) -> str:
     """Say in which way the figures are nearest to the paper's, if there are several."""
-    told = {f"{way} (off by {off:.2f})": f"{off:.2f}" for way, off in row.ways}
-    differs = len(set(told.values())) > 1
-    return f"Nearest to the paper is: {', then '.join(told)}." if differs else ""
+    offs = {way: f"{off:.2f}" for way, off in row.ways}
+    if len(set(offs.values())) <= 1:
+        return ""
+    told = ", then ".join(f"{way} (off by {off})" for way, off in offs.items())
+    return f"Nearest to the paper is: {told}."
 
 
 def tried(ledger: Ledger, row: Row) -> str:

@@ -27,7 +27,7 @@ def summary(ledger: Ledger) -> list[Table]:
 
 
 def _known(ledger: Ledger, title: str, rows: list[Row]) -> Iterator[Table]:
-    read = [[row.claim.id, words.as_read(row)] for row in rows if words.as_read(row)]
+    read = [[row.claim.id, read] for row in rows if (read := words.as_read(row))]
     if read:
         yield Table(f"{title}: as read", ("claim", "how"), _plain(read), frozenset({1}))
     failed = [row for row in rows if row.failed]

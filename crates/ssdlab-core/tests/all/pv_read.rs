@@ -207,6 +207,18 @@ fn reads_that_begin_at_the_measured_level_need_no_second_attempt() {
 }
 
 #[test]
+fn who_has_no_level_of_a_block_cannot_begin_there() {
+    let refused = |sets: &[&str]| {
+        let rig = Rig::seeded(&[&[SHAPE, "read = \"known_level\""], sets].concat(), 1);
+        rig.err().is_some_and(|line| line.starts_with("read: blocks that are measured"))
+    };
+    assert!(refused(&[]), "a drive that reads in one attempt");
+    assert!(refused(&[LEVELS]));
+    assert!(refused(&[LEVELS, "belief.grade = { factory = { shares = [0.2, 0.3] } }"]));
+    assert!(!refused(&[LEVELS, GROUPS]));
+}
+
+#[test]
 fn blocks_are_measured_anew_as_they_wear() {
     // A block of the mean rate is read at level 1 when it is new, and at level 5 after 20 cycles.
     let physics = "physics = { levels = { base = { gaussian = { mean = 4e-3, sigma = 5e-4 } }, \

@@ -77,7 +77,7 @@ pub const NUMBERS: [Number; 10] = [
     Number { optional: true, ..whole("retries_best", 63.0) },
 ];
 
-/// Why writing and reading rows cannot fail.
+/// Why writing rows cannot fail.
 const MEMORY: &str = "rows of as many cells, in memory";
 
 /// Places in [`NUMBERS`].

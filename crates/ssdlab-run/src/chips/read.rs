@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use csv::{ReaderBuilder, StringRecord, Trim};
+use csv_core::{ReadRecordResult, ReaderBuilder, Terminator};
 use ssdlab_base::Fault;
 use ssdlab_workload::Unpacked;
 
-use super::{MEMORY, NUMBERS, Samples, at};
+use super::{NUMBERS, Samples, at};
 
 /// The columns that name a row's block.
 const NAMES: [&str; 2] = ["chip", "block"];
@@ -35,7 +35,7 @@ pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
     let mut file = BufReader::new(Unpacked::open(path).map_err(unreadable)?);
     let (mut line, mut number) = (Vec::new(), 0);
     let mut table = Reading { name: &name, columns: Vec::new(), known: BTreeMap::new() };
-    let mut samples = Samples::default();
+    let (mut samples, mut cells) = (Samples::default(), Cells::new());
     loop {
         line.clear();
         let limited = &mut file.by_ref().take(LINE_MOST);
@@ -52,8 +52,7 @@ pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let record = cells(text);
-        let cells: Vec<&str> = record.iter().collect();
+        let cells = cells.of(text);
         match table.columns.is_empty() {
             true => table.begin(&cells, number)?,
             false => table.row(&cells, number, &mut samples)?,
@@ -69,16 +68,41 @@ pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
     Ok((samples, hash))
 }
 
-/// The cells of a line, which may be quoted, without the spaces around them.
-fn cells(line: &str) -> StringRecord {
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .trim(Trim::All)
-        .buffer_capacity(line.len())
-        .from_reader(line.as_bytes());
-    let mut record = StringRecord::new();
-    reader.read_record(&mut record).expect(MEMORY);
-    record
+/// Divides lines into cells, which may be quoted.
+struct Cells {
+    parser: csv_core::Reader,
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Cells {
+    fn new() -> Cells {
+        // A carriage return within a line is none of its ends.
+        let parser = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
+        Cells { parser, text: Vec::new(), ends: Vec::new() }
+    }
+
+    /// The cells of a line, without the spaces around them.
+    fn of(&mut self, line: &str) -> Vec<&str> {
+        // Cells are no longer than the line, and one more than its commas.
+        self.text.resize(line.len() + 1, 0);
+        self.ends.resize(line.len() + 1, 0);
+        self.parser.reset();
+        let (mut text, mut count) = (0, 0);
+        // The end of the input ends the last cell.
+        for input in [line.as_bytes(), &[]] {
+            let (result, _, written, ended) =
+                self.parser.read_record(input, &mut self.text[text..], &mut self.ends[count..]);
+            debug_assert!(matches!(
+                result,
+                ReadRecordResult::InputEmpty | ReadRecordResult::Record
+            ));
+            (text, count) = (text + written, count + ended);
+        }
+        let text = std::str::from_utf8(&self.text[..text]).expect("text without its quotes");
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        begins.zip(&self.ends[..count]).map(|(begin, &end)| text[begin..end].trim()).collect()
+    }
 }
 
 /// Refuses a row that stood there before: it would count twice. Other errors of the same block under the same

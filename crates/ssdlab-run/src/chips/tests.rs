@@ -199,6 +199,7 @@ fn a_wrong_file_is_told_in_a_line_with_its_place() {
     assert!(of("a,7,0,0,30,0,0,30,40,0").contains("t_erase_us: got \"0\""));
     assert!(of(",7,0,0,30,0,3500,30,40,0").contains("chip: got nothing"));
     assert!(of("\"a,7,0,0,30,0,3500,30,40,0").contains("not a row: got 1 values"));
+    assert!(of("b,7,0,0,30,0,3500,30,40,0\rb,8,0,0,30,0,3500,30,40,0").contains("got 19 values"));
     let again = format!("a,8,0,0,30,0,3500,30,40,0\n{row}");
     assert_eq!(of(&again), ":4: the same measurement as on line 2: expected each once");
     assert!(misread(&HEAD.replace("errors", "eror")).starts_with(":1: not a column: got \"eror\""));

@@ -28,7 +28,7 @@ from ssdlab.claims.pv_read import (
 )
 from ssdlab.claims.rules import Rows, picture
 from ssdlab.claims.runs import Runs
-from ssdlab.claims.sums import percent, relative
+from ssdlab.claims.sums import averaged, percent, relative
 from ssdlab.results import Result
 
 _OF_UNAWARE = "Of the unaware drive's"
@@ -149,11 +149,7 @@ def _costs(runs: Runs) -> Rows:
     found: dict[str, dict[str, float]] = {}
     for name, load in runs:
         found.setdefault(name, {})[load] = moved(runs[name, load])
-    return [
-        (load, name, cost)
-        for name, each in found.items()
-        for load, cost in {**each, "mean": fmean(each.values())}.items()
-    ]
+    return averaged(found)
 
 
 @picture("pv-read", "Fig. 10a", "Cost of moves, by groups", numbers_of_groups, **_COST)

@@ -26,8 +26,9 @@ impl Answer for KnownLevel {
     fn check(_: &KnownLevelConfig, setup: &Setup) -> Result<(), Refusal> {
         let expected = "blocks that are measured by the level at which they are read (belief.grade = \"measured\"), \
             or a class for each level (belief.grade = \"factory\")";
-        let classes = setup.class_shares.len() + 1;
-        match setup.measured || classes == usize::from(setup.rungs) {
+        let shares = setup.class_shares.len();
+        let by_class = shares > 0 && shares + 1 == usize::from(setup.rungs);
+        match setup.measured || by_class {
             true => Ok(()),
             false => Err(Refusal::new("read", "known_level", expected)),
         }
