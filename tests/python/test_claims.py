@@ -257,7 +257,7 @@ def test_a_direction_whose_interval_holds_no_change_is_told(one_claim: Any, tmp_
     bound = Figure("a bound", -30.0, judged="at_most")
     for mean, verdict in ((-32.0, "reproduced"), (-28.0, "not reproduced")):
         assert found(mean, 1.9, bound) == verdict
-        assert found(mean, 2.0, bound) == f"{verdict} (the bound is within the interval)"
+        assert found(mean, 2.0, bound) == f"{verdict} (bound within the interval)"
     assert found(-30.0, 0.0, bound) == "reproduced"
     ratio = Figure("a ratio", 2.4, unit="×", neutral=1)
     assert found(1.2, 0.3, ratio) == "direction only (1 within the interval)"

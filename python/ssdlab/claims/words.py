@@ -98,7 +98,7 @@ def _doubt(figure: Figure, found: Interval, verdict: Verdict) -> str:
         return abs(found.mean - value) <= width
 
     if figure.judged != "near" and holds(figure.paper):
-        return "the bound is within the interval"
+        return "bound within the interval"
     is_directed = side is not None and verdict != Verdict.NOT and figure.paper != side
     if side is not None and is_directed and holds(side):
         return f"{side:g} within the interval"

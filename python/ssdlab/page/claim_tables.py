@@ -41,8 +41,9 @@ def _known(ledger: Ledger, title: str, rows: list[Row]) -> Iterator[Table]:
         yield Table(f"{title}: what did not reproduce", columns, _plain(why), known)
     for row in rows:
         for swept in row.swept:
-            heads, *lines = _plain(list(words.sweep(row, swept)))
-            caption = f"{row.claim.id}: {swept.sweep.about}"
+            [caption], heads, *lines = _plain(
+                [[f"{row.claim.id}: {swept.sweep.about}"], *words.sweep(row, swept)]
+            )
             yield Table(caption, heads, lines, frozenset({len(heads) - 1}))
 
 
