@@ -1,27 +1,28 @@
 //! A table of timers: each slot has at most one next moment, so setting it replaces the old one
 //! and nothing is ever cancelled.
 //!
-//! A tournament tree: the earliest moment is at the root, and changing one slot replays only the
-//! matches on its way up. At equal moments the lower slot wins, which fixes the order of events.
-//! The way up from a slot that fires is replayed once it has been set anew, for what it is set to.
+//! A list of those that are set, in their order, the earliest at its end: few of a drive's parts are at work at a time, most of
+//! which have just begun or end soon, so that hardly any has to make room. At equal moments the lower slot
+//! goes first, which fixes the order of events.
 
 use ssdlab_base::SimTime;
 
-/// A moment, counted from the table's zero, and its slot in the lowest bits: the lesser is the winner of a match.
+/// A moment, counted from the table's zero, and its slot in the lowest bits: the lesser goes first.
 type Entry = u64;
 
 /// That of every slot that is not set.
 const UNSET: Entry = Entry::MAX;
 
+/// As long as no more are set, a place among them is found by walking, else by halving.
+const FEW: usize = 24;
+
 /// A fixed number of timers and the earliest of them.
 #[derive(Clone, Debug)]
 pub struct Timers {
-    /// A binary tree from node 1, two nodes a row: those that meet in a match are in one. The leaves are the
-    /// slots, and the last nodes.
-    tree: Box<[[Entry; 2]]>,
-    leaves: usize,
-    /// The leaf of the slot that fires, whose way up is still to be replayed; else 0.
-    fires: usize,
+    /// What each slot is set to.
+    slots: Box<[Entry]>,
+    /// Those that are set, the latest first.
+    waiting: Vec<Entry>,
     /// From when moments are counted, in nanoseconds: so that a moment and a slot fit into one word.
     zero: u64,
     /// Bits for the slot.
@@ -31,104 +32,70 @@ pub struct Timers {
 impl Timers {
     /// `slots` timers, none of them set.
     pub fn new(slots: usize) -> Timers {
-        let leaves = slots.max(2);
         // One bit more, so that no slot is that of an entry that is not set.
-        let bits = leaves.next_power_of_two().ilog2() + 1;
-        let tree = vec![[UNSET; 2]; leaves].into_boxed_slice();
-        Timers { tree, leaves, fires: 0, zero: 0, bits }
+        let bits = slots.max(2).next_power_of_two().ilog2() + 1;
+        let waiting = Vec::with_capacity(slots);
+        Timers { slots: vec![UNSET; slots].into_boxed_slice(), waiting, zero: 0, bits }
     }
 
     /// The slot with the earliest moment, and that moment; `None` when no timer is set.
     #[inline]
     pub fn next(&self) -> Option<(SimTime, usize)> {
-        debug_assert_eq!(self.fires, 0, "a slot still fires");
-        let first = self.first();
-        (first != UNSET).then(|| (self.moment(first), self.slot(first)))
+        self.waiting.last().map(|&first| (self.moment(first), self.slot(first)))
     }
 
-    /// Clears the slot with the earliest moment, which fires until [`Timers::fired`] or until it is set.
+    /// Clears the slot with the earliest moment, which fires.
     #[inline]
     pub fn fire(&mut self) -> Option<(SimTime, usize)> {
-        let (at, slot) = self.next()?;
-        self.fires = self.leaves + slot;
-        *self.node(self.fires) = UNSET;
-        Some((at, slot))
-    }
-
-    /// Ends the firing of a slot.
-    #[inline]
-    pub fn fired(&mut self) {
-        if self.fires > 0 {
-            let node = std::mem::take(&mut self.fires);
-            let entry = *self.node(node);
-            self.replay(node, entry);
-        }
-    }
-
-    /// Sets the slot with the earliest moment anew.
-    #[inline]
-    pub fn put_off(&mut self, slot: usize, at: SimTime) {
-        debug_assert_eq!(self.next().map(|(_, first)| first), Some(slot), "the first one");
-        let entry = self.entry(slot, at);
-        self.replay(self.leaves + slot, entry);
+        let first = self.waiting.pop()?;
+        let slot = self.slot(first);
+        self.slots[slot] = UNSET;
+        Some((self.moment(first), slot))
     }
 
     /// Sets a slot's next moment; [`SimTime::NEVER`] clears it.
     #[inline]
     pub fn set(&mut self, slot: usize, at: SimTime) {
-        let mut node = self.leaves + slot;
-        let mut winner = self.entry(slot, at);
-        if node == self.fires {
-            self.fires = 0;
-            return self.replay(node, winner);
+        if self.slots[slot] != UNSET {
+            self.clear(slot);
         }
-        while node > 1 {
-            let row = &mut self.tree[node >> 1];
-            row[node & 1] = winner;
-            let other = row[!node & 1];
-            node >>= 1;
-            let won = *self.node(node);
-            if self.slot(won) == slot {
-                winner = winner.min(other);
-            } else if won <= winner {
-                // Who had won this match still wins it, and so nothing changes further up.
-                return;
-            }
+        if at == SimTime::NEVER {
+            return;
         }
-        *self.node(node) = winner;
+        let entry = self.entry(slot, at);
+        self.slots[slot] = entry;
+        let mut place = self.waiting.len();
+        if place > FEW {
+            place = self.waiting.partition_point(|&other| other > entry);
+            return self.waiting.insert(place, entry);
+        }
+        self.waiting.push(entry);
+        while place > 0 && self.waiting[place - 1] < entry {
+            self.waiting[place] = self.waiting[place - 1];
+            place -= 1;
+        }
+        self.waiting[place] = entry;
     }
 
-    /// Sets a leaf and replays every match on the way up from it: it had won them all.
+    /// Clears a slot that is set.
     #[inline]
-    fn replay(&mut self, leaf: usize, entry: Entry) {
-        let (mut node, mut winner) = (leaf, entry);
-        while node > 1 {
-            let row = &mut self.tree[node >> 1];
-            row[node & 1] = winner;
-            winner = winner.min(row[!node & 1]);
-            node >>= 1;
+    fn clear(&mut self, slot: usize) {
+        let entry = std::mem::replace(&mut self.slots[slot], UNSET);
+        if self.waiting.last() == Some(&entry) {
+            self.waiting.pop();
+            return;
         }
-        *self.node(node) = winner;
+        let place = self.waiting.partition_point(|&other| other > entry);
+        let gone = self.waiting.remove(place);
+        debug_assert_eq!(gone, entry, "a slot that is set waits");
     }
 
     /// The moment a slot is set to.
     pub fn get(&self, slot: usize) -> SimTime {
-        let leaf = self.leaves + slot;
-        match self.tree[leaf >> 1][leaf & 1] {
+        match self.slots[slot] {
             UNSET => SimTime::NEVER,
             set => self.moment(set),
         }
-    }
-
-    /// The entry of the earliest moment.
-    #[inline]
-    fn first(&self) -> Entry {
-        self.tree[0][1]
-    }
-
-    #[inline]
-    fn node(&mut self, node: usize) -> &mut Entry {
-        &mut self.tree[node >> 1][node & 1]
     }
 
     #[inline]
@@ -149,9 +116,6 @@ impl Timers {
 
     #[inline]
     fn entry(&mut self, slot: usize, at: SimTime) -> Entry {
-        if at == SimTime::NEVER {
-            return UNSET;
-        }
         let mut since = at.as_ns() - self.zero;
         if since >= self.range() {
             since = self.count_anew(at.as_ns());
@@ -163,15 +127,11 @@ impl Timers {
     /// that is before this one. Both are later than the present by the time of an operation at most.
     #[cold]
     fn count_anew(&mut self, at: u64) -> u64 {
-        // Perhaps that of the slot that fires, which is not later than any other.
-        let first = match self.first() {
-            UNSET => u64::MAX,
-            first => first >> self.bits,
-        };
+        let first = self.waiting.last().map_or(u64::MAX, |first| first >> self.bits);
         let later = first.min(at - self.zero).saturating_sub(self.range() / 2);
         self.zero += later;
-        let entries = self.tree.as_flattened_mut().iter_mut().filter(|entry| **entry != UNSET);
-        entries.for_each(|entry| *entry -= later << self.bits);
+        let set = self.slots.iter_mut().filter(|entry| **entry != UNSET);
+        set.chain(&mut self.waiting).for_each(|entry| *entry -= later << self.bits);
         let since = at - self.zero;
         assert!(since < self.range(), "timers set for moments that lie {since} ns apart");
         since
@@ -189,7 +149,7 @@ mod tests {
             slots in 1usize..70,
             // How far apart: moments are never counted anew, or again and again.
             unit in prop::sample::select(vec![1u64, 1 << 48]),
-            // Some before which the first slot fires, and some before which it has fired.
+            // Some before which the first slot fires, and some that are set while it does.
             sets in prop::collection::vec((0usize..70, 0u64..40, 0u8..4), 0..300),
         ) {
             let mut timers = Timers::new(slots);
@@ -198,7 +158,6 @@ mod tests {
             for (slot, time, act) in sets {
                 let first = (0..slots).min_by_key(|&s| (plain[s], s)).unwrap();
                 if act < 3 {
-                    timers.fired();
                     let expected = (plain[first] != u64::MAX)
                         .then_some((SimTime::from_ns(plain[first]), first));
                     prop_assert_eq!(timers.next(), expected);
@@ -224,7 +183,6 @@ mod tests {
         for (slot, at) in moments.into_iter().enumerate() {
             timers.set(slot, at);
             assert_eq!(timers.fire(), Some((at, slot)));
-            timers.fired();
             assert_eq!(timers.next(), None);
         }
     }

@@ -305,7 +305,6 @@ impl Drive {
         if self.flash.has_idle() || self.flash.has_told() || self.holds_back() {
             self.serve_idle();
         }
-        self.flash.fired();
         self.look();
         true
     }
@@ -448,12 +447,12 @@ impl Drive {
         self.flash.record(self.now, until.as_ns());
     }
 
-    /// Works out from now on what follows from a read as soon as that is known, where it can: less happens
-    /// by itself, and all of it as it would. Not of a drive that is watched or recorded or that has
+    /// Works out from now on what follows from a read or a program as soon as that is known, where it can: less
+    /// happens by itself, and all of it as it would. Not of a drive that is watched or recorded or that has
     /// something under way.
     pub fn foresee(&mut self) {
-        if self.is_idle() && self.auditor.is_none() && self.answers.read.by_one() {
-            self.flash.foresee();
+        if self.is_idle() && self.auditor.is_none() {
+            self.flash.foresee(self.answers.read.by_one(), self.hold.is_some());
         }
     }
 

@@ -1,8 +1,9 @@
-//! What follows once a read is sensed, worked out at once instead of moment by moment.
+//! What follows once a read is sensed, or a program begins, worked out at once instead of moment by moment.
 //!
 //! A bus and an ECC engine serve in turn, so that it is known from the beginning when each will be done
-//! with a page; and of an attempt that will fail, when the next one is sensed, unless a read comes before
-//! that which may pass. Fewer moments are announced; what comes to pass is the same to the bit.
+//! with a page; of an attempt that will fail, when the next one is sensed, unless a read comes before
+//! that which may pass; and of a program that nothing interrupts, when it ends. Fewer moments are announced; what comes to
+//! pass is the same to the bit.
 
 use ssdlab_base::{Nanos, SimTime};
 
@@ -50,14 +51,19 @@ impl Line {
 
 impl Flash {
     /// Works out from now on what can be foreseen, if this back end is one where it can; nothing may be
-    /// under way, and reads must climb the ladder rung by rung.
-    pub fn foresee(&mut self) {
+    /// under way. `by_one` tells that reads climb the ladder rung by rung, `looked_at` that an order looks at
+    /// what units do.
+    pub fn foresee(&mut self, by_one: bool, looked_at: bool) {
         let setup = &self.setup;
         let in_turn = !setup.data_out_first && setup.command_time == Nanos::ZERO;
-        let takes_time = self.cells.attempts_take_time();
-        if self.holds() && setup.ahead.is_none() && in_turn && takes_time && self.timeline.is_none()
-        {
+        if setup.ahead.is_some() || !in_turn || self.timeline.is_some() {
+            return;
+        }
+        let fails = self.holds() && by_one && self.cells.attempts_take_time();
+        let programs = !setup.may_suspend && !looked_at;
+        if fails || programs && !self.holds() {
             self.lines = vec![Line::default(); self.buses.len()].into_boxed_slice();
+            (self.fails_ahead, self.programs_ahead) = (fails, programs);
         }
     }
 
@@ -67,18 +73,15 @@ impl Flash {
         !self.lines.is_empty()
     }
 
-    /// Asks the bus for a page, and the engine if it is read.
+    /// Asks the bus for a page and, if it is read and held until it has decoded, the engine.
     pub(super) fn book(&mut self, channel: usize, id: TxnId, now: u64) {
         self.charge_ahead(channel, id, now);
-        let link = match self.txns[id].kind {
-            OpKind::Read => &mut self.engines[channel],
-            _ => &mut self.buses[channel],
+        let decodes = self.fails_ahead && self.txns[id].kind == OpKind::Read;
+        let (slot, link) = match decodes {
+            true => (self.engine_slot(channel), &mut self.engines[channel]),
+            false => (self.units.len() + channel, &mut self.buses[channel]),
         };
         let is_first = link.request_until(&mut self.txns, id);
-        let slot = match self.txns[id].kind {
-            OpKind::Read => self.engine_slot(channel),
-            _ => self.units.len() + channel,
-        };
         if is_first {
             self.timers.set(slot, SimTime::from_ns(self.txns[id].since));
         }
@@ -87,12 +90,29 @@ impl Flash {
     /// Charges a transaction with all that it will spend at the bus and at the engine.
     fn charge_ahead(&mut self, channel: usize, id: TxnId, now: u64) {
         let (line, txn) = (&mut self.lines[channel], &mut self.txns[id]);
-        if txn.kind == OpKind::Read {
-            return line.read(txn, &self.cells, &self.setup.moves, now);
-        }
-        let begins = line.carry(self.setup.moves[txn.sectors as usize].time, now);
+        let moves = &self.setup.moves;
+        let span = match txn.kind {
+            OpKind::Read if self.fails_ahead => return line.read(txn, &self.cells, moves, now),
+            OpKind::Read => self.cells.read_transfer(txn, moves),
+            _ => moves[txn.sectors as usize].time,
+        };
+        let begins = line.carry(span, now);
         txn.charge(Part::Bus, begins);
         txn.charge(Part::Transfer, line.bus);
+    }
+
+    /// Begins to program what a unit takes in, which nothing interrupts.
+    pub(super) fn program_ahead(&mut self, id: UnitId, head: TxnId, now: u64) {
+        let channel = usize::from(self.units[id.0 as usize].channel);
+        let mut longest = Nanos::ZERO;
+        self.for_members(head, |flash, member| {
+            flash.charge_ahead(channel, member, now);
+            longest = longest.max(flash.cells.program_time(&flash.txns[member]));
+        });
+        let loaded = self.lines[channel].bus;
+        // Those that came first wait for the bus to bring the others.
+        self.for_members(head, |flash, member| flash.txns[member].charge(Part::Bus, loaded));
+        self.perform(id, State::Programming, loaded, longest);
     }
 
     fn engine_slot(&self, channel: usize) -> usize {
@@ -141,14 +161,14 @@ impl Flash {
         (txn.rung_ahead, txn.rung) = (txn.rung, txn.rung + 1);
         unit.fails_at = txn.since;
         let sensed = SimTime::from_ns(txn.since) + self.cells.sense_time(txn);
-        self.timers.put_off(slot, sensed);
+        self.timers.set(slot, sensed);
     }
 
     /// A transaction has joined the queues of a unit: if it may pass what the unit reads, the attempt
     /// there must be seen to fail.
     #[inline]
     pub(super) fn look_again(&mut self, id: UnitId, now: u64) {
-        if self.foresees() && self.setup.reads_pass {
+        if self.fails_ahead && self.setup.reads_pass {
             self.take_back(id, now);
         }
     }

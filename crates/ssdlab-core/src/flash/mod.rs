@@ -120,6 +120,10 @@ pub struct Flash {
     timers: Timers,
     /// What is foreseen of each channel; empty if nothing is.
     lines: Box<[Line]>,
+    /// Whether it is foreseen which attempts fail, and when pages are decoded.
+    fails_ahead: bool,
+    /// Whether it is foreseen when pages that are moved to a unit will have been programmed.
+    programs_ahead: bool,
     /// The last moment at which something happened, and the last slot whose timer has fired then.
     fired: (u64, usize),
     seq: u64,
@@ -162,6 +166,8 @@ impl Flash {
             engines: vec![Link::default(); channels].into_boxed_slice(),
             timers: Timers::new(units.len() + 2 * channels),
             lines: Box::default(),
+            fails_ahead: false,
+            programs_ahead: false,
             // Nothing that could still fail: no attempt has begun.
             fired: (0, usize::MAX),
             units,

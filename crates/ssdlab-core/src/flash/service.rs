@@ -113,6 +113,9 @@ impl Flash {
 
     /// Asks the bus for the pages that a unit will program.
     fn take_in(&mut self, id: UnitId, head: TxnId, now: u64) {
+        if self.programs_ahead {
+            return self.program_ahead(id, head, now);
+        }
         self.set_state(id, State::In, now);
         self.units[id.0 as usize].pending = 0;
         self.for_members(head, |flash, member| {
@@ -122,7 +125,7 @@ impl Flash {
     }
 
     #[inline]
-    fn perform(&mut self, id: UnitId, state: State, now: u64, span: Nanos) {
+    pub(super) fn perform(&mut self, id: UnitId, state: State, now: u64, span: Nanos) {
         self.set_state(id, state, now);
         self.timers.set(id.0 as usize, SimTime::from_ns(now) + span);
     }
@@ -130,27 +133,25 @@ impl Flash {
     /// Everything up to and including this moment has happened here.
     #[inline]
     pub fn all_fired(&mut self, at: SimTime) {
-        self.fired = self.fired.max((at.as_ns(), usize::MAX));
-    }
-
-    /// All that follows from the last thing that happened is under way.
-    #[inline]
-    pub fn fired(&mut self) {
-        self.timers.fired();
+        if self.fails_ahead {
+            self.fired = self.fired.max((at.as_ns(), usize::MAX));
+        }
     }
 
     /// Lets the earliest thing happen, after attempts of which nobody hears and that come no later than
-    /// `until`; when the last of all that was. [`Flash::fired`] before the next.
+    /// `until`; when the last of all that was.
     #[inline]
     pub fn fire(&mut self, until: SimTime) -> SimTime {
-        if self.foresees()
+        if self.fails_ahead
             && let Some(time) = self.let_fail(until)
         {
             return time;
         }
         let (time, slot) = self.timers.fire().expect("a moment was announced");
         let now = time.as_ns();
-        self.fired = self.fired.max((now, slot));
+        if self.fails_ahead {
+            self.fired = self.fired.max((now, slot));
+        }
         let (units, buses) = (self.units.len(), self.buses.len());
         if slot < units {
             self.unit_fires(UnitId(slot as u32), now);
@@ -349,7 +350,7 @@ impl Flash {
         self.ends(self.units.len() + self.buses.len() + channel, now);
         let (ended, next) = self.engines[channel].release(&self.txns, now);
         match next {
-            Some(next) if self.foresees() => self.timers.set(
+            Some(next) if self.fails_ahead => self.timers.set(
                 self.units.len() + self.buses.len() + channel,
                 SimTime::from_ns(self.txns[next].since),
             ),

@@ -19,6 +19,10 @@ const SUBPOOLS: &str = "
     flash.time_scale = 10000
     host.queues = 3";
 
+/// How long a unit holds what it reads.
+const READS: &[&str] =
+    &["hold_until_decoded = true", "hold_until_decoded = false", "cache_read = true"];
+
 /// Carries a stream of requests out, at most `depth` at a time, and stops so many nanoseconds after the
 /// last with requests under way.
 fn play(rig: &mut Rig, steps: &[Step], depth: u32, after: u64) -> Result<(), String> {
@@ -49,7 +53,12 @@ proptest! {
     fn what_is_foreseen_comes_to_pass_as_it_would(
         array in prop::sample::select(vec!["plane", "die", "chip"]),
         blocks in prop::sample::select(vec![SHARED, SUBPOOLS]),
-        preempt in prop::sample::select(vec!["\"nobody\"", "{ esra = { reads = false } }\nflash.program_loops = 4", "{ esra = {} }\nflash.program_loops = 4"]),
+        (reads, preempt) in prop::sample::select(vec![
+            (READS, "\"nobody\""),
+            (READS, "{ esra = { reads = false } }\nflash.program_loops = 4"),
+            (&READS[..1], "{ esra = {} }\nflash.program_loops = 4"),
+        ])
+        .prop_flat_map(|(reads, preempt)| (prop::sample::select(reads), Just(preempt))),
         decode in prop::sample::select(vec![0, 5, 10]),
         retries in prop::sample::select(vec![1, 3, 25]),
         depth in prop::sample::select(vec![3u32, 16, 64]),
@@ -59,7 +68,7 @@ proptest! {
         let sets = [
             SHAPE.into(),
             blocks.into(),
-            format!("flash = {{ array = \"{array}\", hold_until_decoded = true }}"),
+            format!("flash = {{ array = \"{array}\", {reads} }}"),
             format!("preempt = {preempt}\ntiming.decode = \"{decode}us\""),
             format!("physics.retries = {{ retries = {retries}, fresh_errors = 200.0 }}"),
         ];
