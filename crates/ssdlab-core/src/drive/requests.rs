@@ -404,6 +404,9 @@ impl Drive {
     /// Asks whether a read that has come, or was there first, interrupts what its unit does.
     #[inline]
     pub(super) fn ask_to_preempt(&mut self, plane: PlaneId, priority: u8) {
+        if !self.flash.may_suspend() {
+            return;
+        }
         let unit = self.flash.unit_of(plane);
         let running = self.flash.in_service(unit, self.now);
         if running.aside || !matches!(running.kind, Some(OpKind::Program | OpKind::Erase)) {

@@ -20,7 +20,9 @@ impl Drive {
             self.offer();
             while let Some(unit) = self.flash.take_idle() {
                 self.ask_order_for(unit);
-                self.serve(unit);
+                if self.flash.has_to_do(unit) {
+                    self.serve(unit);
+                }
                 self.ask_order_for(unit);
             }
             if self.has_to_offer() {
@@ -51,7 +53,7 @@ impl Drive {
                         continue;
                     }
                     self.flash.pop(plane, lane);
-                    if self.flash.is_multi_plane() {
+                    if self.flash.is_multi_plane() && self.flash.is_awaited(unit) {
                         self.gather(head, lane);
                     }
                     return self.flash.start(unit, head, self.now);

@@ -25,6 +25,24 @@ impl Flash {
         self.setup.planes_per_unit > 1 && self.setup.multi_plane
     }
 
+    /// Whether operations may be interrupted at all.
+    #[inline]
+    pub fn may_suspend(&self) -> bool {
+        self.setup.may_suspend
+    }
+
+    /// Whether anything waits for a unit or was set aside there.
+    #[inline]
+    pub fn has_to_do(&self, unit: UnitId) -> bool {
+        self.units[unit.0 as usize].has_to_do()
+    }
+
+    /// Whether any transaction waits for a unit's planes.
+    #[inline]
+    pub fn is_awaited(&self, unit: UnitId) -> bool {
+        self.units[unit.0 as usize].waiting > 0
+    }
+
     /// How much a plane has before it: what waits, and what its unit does.
     #[inline]
     pub fn load(&self, plane: PlaneId) -> u32 {

@@ -164,6 +164,12 @@ impl Unit {
         }
     }
 
+    /// Whether anything waits for it or was set aside.
+    #[inline]
+    pub fn has_to_do(&self) -> bool {
+        self.waiting > 0 || self.aside.is_some() || self.reads_aside.is_some()
+    }
+
     /// Counts the time of the operation in service up to `now`.
     #[inline]
     pub fn settle(&mut self, now: u64) {
