@@ -23,7 +23,7 @@ import ssdlab
 from ssdlab import Asked, Fit, _native, fitting, page
 from ssdlab.errors import InputError
 from ssdlab.figures import of_fit, render
-from ssdlab.fitting import model
+from ssdlab.fitting import judged, model
 from ssdlab.fitting.table import Table, parts
 
 CHIPS = ROOT / "examples" / "chips.csv"
@@ -574,3 +574,15 @@ def test_what_is_wrong_is_told_in_a_line(
     assert said in done.err
     assert not done.out
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("percent", "shown", "holds"),
+    [(9.61, "9.61 %", True), (9.9954, "9.9954 %", True), (10.0, "10.00 %", False)],
+)
+def test_an_error_below_the_bound_is_not_told_as_the_bound(
+    percent: float, shown: str, holds: bool
+) -> None:
+    found = {"errors": [{"over": "reads", "age": 0.2, "centre": 0.2, "percent": percent}]}
+    first = next(judged.claims(found, Table.__new__(Table)))
+    assert (first["found"], first["holds"]) == (shown, holds)

@@ -168,7 +168,9 @@ def claims(found: dict[str, Any], table: Table) -> Iterator[dict[str, Any]]:
         near = f", nearest {one['centre']:g}" if one["centre"] != one["age"] else ""
         tested = abs(one["centre"] - one["age"]) <= _WINDOW
         fine = one["percent"] < RMSE_MOST if tested else None
-        shown = f"{one['percent']:.2f} %"
+        # A figure that is not the bound is not told as if it were.
+        digits = 2 if round(one["percent"], 2) != RMSE_MOST else 4
+        shown = f"{one['percent']:.{digits}f} %"
         yield _claim(words + near, words, f"< {RMSE_MOST:g} %", shown, holds=fine)
     widest = max(one["most"] - one["least"] for one in found["spreads"])
     words, short = "measured retries where as many were predicted", "retries predicted alike"

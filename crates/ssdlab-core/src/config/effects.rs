@@ -13,7 +13,7 @@ use crate::belief::hotness::HotPreload;
 use crate::belief::quality::RetriesBelief;
 use crate::ftl::{Opens, PageSequence};
 use crate::policy::tend::Victim;
-use crate::slots::{EvictChoice, PreemptChoice, ProgramChoice, ReadChoice};
+use crate::slots::{EvictChoice, OrderChoice, PreemptChoice, ProgramChoice, ReadChoice};
 
 /// A key, its value if it is set, whether it has no effect, and when that is so.
 type Idle = (&'static str, Option<String>, bool, &'static str);
@@ -124,10 +124,11 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let gc = config.tend.gc.get();
     let draws = gc.is_some_and(|gc| gc.victim == Victim::DChoices);
     let choices = gc.and_then(|gc| gc.choices);
-    let (reads, most_aside) = match &config.preempt {
-        PreemptChoice::Esra(esra) => (esra.reads, esra.most_aside),
-        _ => (None, None),
+    let (reads, most_aside, over_higher) = match &config.preempt {
+        PreemptChoice::Esra(esra) => (esra.reads, esra.most_aside, esra.over_higher),
+        _ => (None, None, None),
     };
+    let alike = !matches!(config.order, OrderChoice::Priority(_));
     let together = !reads_may_pass(config, chip);
     let worst = matches!(config.read, ReadChoice::Worst(_)).then(|| "worst".to_owned());
     vec![
@@ -142,6 +143,7 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
         ("preempt.esra.reads", shown(reads.filter(|pass| *pass)), chip.is_flat(), FLAT),
         ("preempt.esra.reads", shown(reads.filter(|pass| *pass)), together, NO_PASSING),
         ("preempt.esra.most_aside", shown(most_aside), together, NO_PASSING),
+        ("preempt.esra.over_higher", shown(over_higher), alike, "without order = \"priority\""),
         (
             "preempt.esra.most_aside",
             shown(most_aside),

@@ -412,7 +412,9 @@ impl Drive {
         if running.aside || !matches!(running.kind, Some(OpKind::Program | OpKind::Erase)) {
             return;
         }
-        let view = PreemptView { running, priority };
+        let head = self.flash.held(unit).next().expect("an operation in service");
+        let own = self.manners(self.flash.txns[head].owner).priority;
+        let view = PreemptView { running, priority, works_for_higher: own < priority };
         match self.answers.preempt.verdict(&view) {
             Verdict::Wait => {}
             Verdict::Suspend => self.flash.suspend(unit, self.now),

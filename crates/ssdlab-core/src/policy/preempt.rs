@@ -15,6 +15,8 @@ pub struct PreemptView {
     pub running: InService,
     /// The priority of the host read that has come or waits, 0 the highest.
     pub priority: u8,
+    /// Whether what the unit does is for a request of a higher priority.
+    pub works_for_higher: bool,
 }
 
 /// What becomes of the operation in service.

@@ -341,6 +341,29 @@ fn an_interrupted_program_has_its_turn_before_a_read_of_a_lower_priority() {
 }
 
 #[test]
+fn a_read_interrupts_a_program_of_a_higher_priority_unless_it_is_told_not_to() {
+    let ends = |set: &str, reader: u8| {
+        let set = format!("preempt = {{ esra = {{ {set} }} }}");
+        let (mut rig, zero) = rig(&[&set], 2);
+        let write = rig.offer(Op::Write, 0, SPP, 1).unwrap();
+        let read = rig.until(zero + BUS + 1).read_for(reader, 1, 1);
+        rig.ends(zero, &[write, read])
+    };
+    for (set, reader, waits) in [
+        ("", 2, false),
+        ("over_higher = true", 2, false),
+        ("over_higher = false", 2, true),
+        // Of its own priority, or of a higher one, it may.
+        ("over_higher = false", 1, false),
+        ("over_higher = false", 0, false),
+    ] {
+        let [write, read] = ends(set, reader)[..] else { unreachable!("two ends") };
+        assert_eq!(write == BUS + PROGRAM, waits, "{set}, {reader}: {write}");
+        assert_eq!(read > write, waits, "{set}, {reader}: {read}");
+    }
+}
+
+#[test]
 fn a_unit_that_lets_its_page_go_serves_the_higher_read_next_and_the_lower_between_its_attempts() {
     let (mut rig, zero) = rig(&["flash.hold_until_decoded = false"], 2);
     let low = rig.read_for(1, 0, 1);

@@ -19,6 +19,11 @@ pub struct EsraConfig {
     /// Whether a read drops the loop that an erase is in (`flash.erase_loops`). Default: true. Source:
     /// ReadGuard, section 6.1.
     pub erase: bool,
+    /// Whether a read also interrupts what works for a request of a higher priority than its own; only with
+    /// `order = "priority"`. Default: true there. Source: ReadGuard, section 3.1 (reads go first
+    /// whatever a request's priority).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_higher: Option<bool>,
     /// How often a loop is dropped: then it runs to its end, and reads wait for that alone. Default: 8.
     /// Source: ReadGuard (ruled: else dense reads starve the operation).
     #[schemars(range(min = 1))]
@@ -37,7 +42,14 @@ pub struct EsraConfig {
 
 impl Default for EsraConfig {
     fn default() -> EsraConfig {
-        EsraConfig { program: true, erase: true, most_aborts: 8, reads: None, most_aside: None }
+        EsraConfig {
+            program: true,
+            erase: true,
+            over_higher: None,
+            most_aborts: 8,
+            reads: None,
+            most_aside: None,
+        }
     }
 }
 
@@ -77,7 +89,8 @@ impl PreemptPolicy for Esra {
             Some(OpKind::Erase) => self.config.erase,
             _ => false,
         };
-        match allowed {
+        let over = !view.works_for_higher || self.config.over_higher.unwrap_or(true);
+        match allowed && over {
             false => Verdict::Wait,
             true if view.running.aborts < self.config.most_aborts => Verdict::DropLoop,
             true => Verdict::AfterLoop,
