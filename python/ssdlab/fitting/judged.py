@@ -169,7 +169,7 @@ def claims(found: dict[str, Any], table: Table) -> Iterator[dict[str, Any]]:
         tested = abs(one["centre"] - one["age"]) <= _WINDOW
         fine = one["percent"] < RMSE_MOST if tested else None
         # A figure that is not the bound is not told as if it were.
-        digits = 2 if round(one["percent"], 2) != RMSE_MOST else 4
+        digits = 4 if fine and round(one["percent"], 2) == RMSE_MOST else 2
         shown = f"{one['percent']:.{digits}f} %"
         yield _claim(words + near, words, f"< {RMSE_MOST:g} %", shown, holds=fine)
     widest = max(one["most"] - one["least"] for one in found["spreads"])
