@@ -88,10 +88,18 @@ fn a_run_that_is_watched_is_the_same_run() {
 #[test]
 fn a_run_that_foresees_tells_the_same() {
     let folder = tempfile::tempdir().unwrap();
-    for closed in [None, Some(8)] {
+    // Attempts that fail, where reads are held; programs to their end, where they are not.
+    let cases: [(_, &[&str]); 5] = [
+        (None, &["flash.hold_until_decoded=true"]),
+        (Some(8), &["flash.hold_until_decoded=true"]),
+        (None, &["flash.hold_until_decoded=false", "ftl.map_cache=true", "flash.array=die"]),
+        (Some(8), &["flash.hold_until_decoded=false", "buffer.size=256KiB"]),
+        (Some(64), &["flash.cache_read=true", "ftl.allocation=dynamic", "flash.array=die"]),
+    ];
+    for (closed, more) in cases {
         let mut foreseeing =
             Plan { closed, detail: true, interval: Some("300us".into()), ..plan() };
-        foreseeing.set.push("flash.hold_until_decoded=true".into());
+        foreseeing.set.extend(more.iter().map(|&line| line.into()));
         if closed.is_some() {
             foreseeing.set.retain(|line| !line.starts_with("workload.interarrival"));
         }
