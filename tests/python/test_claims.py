@@ -60,6 +60,11 @@ def test_every_claim_is_there_with_a_rule() -> None:
             assert len(own) == bool(one.ways), figure
         assert len({figure.of for figure in one.figures}) == len(one.figures)
         assert all(figure.judged in {"near", "at_most", "at_least"} for figure in one.figures)
+        # What cells do is the same under the scheme that others are compared with.
+        lines = [
+            line for s in one.sweeps if s.of for variant in s.variants for line in variant.split()
+        ]
+        assert not [line for line in lines if line.startswith("physics.")], one.id
 
 
 @pytest.mark.parametrize(
