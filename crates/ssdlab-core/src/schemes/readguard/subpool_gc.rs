@@ -37,7 +37,7 @@ impl Answer for SubpoolGc {
         const KEY: &str = "tend.subpool_gc";
         if setup.priorities == 1 {
             let expected = "free blocks in subpools (belief.grade = \"subpools\")";
-            return Err(Refusal::new(KEY, true, expected));
+            return Err(Refusal::new(KEY, "subpool_gc", expected));
         }
         // More than there are can never be kept free: it would collect without end.
         let spare = setup.spare_blocks * setup.geometry.plane_count();
