@@ -380,6 +380,12 @@ def test_without_moves_nothing_is_found(name: str) -> None:
         found(name, still)
 
 
+def test_a_life_without_moves_is_told_whatever_the_other_moves() -> None:
+    one, other = lived(hm0=(90, 100)), lived(hot=0, src12=(190, 200))
+    with pytest.raises(NeverRanError, match="no page was read often enough"):
+        found("V7", [one | other])
+
+
 def test_little_that_is_gained_cannot_differ_by_much() -> None:
     little = {
         (f"{name}%", load): one

@@ -122,9 +122,9 @@ pub struct Prepared {
 }
 
 /// The settings of a workload that a twin has, too, after `workload.`.
-const OF_TWINS: [&str; 2] = ["hints", OVERLAP];
-/// The one that nothing else has.
-const OVERLAP: &str = "overlap";
+const OF_TWINS: [&str; 3] = ["hints", "overlap", "read_theta"];
+/// Those of them that nothing else has.
+const ONLY_OF_TWINS: &[&str] = OF_TWINS.split_at(1).1;
 /// The number of the layer that is the device.
 const PRESET: u32 = 1;
 
@@ -148,11 +148,15 @@ impl Plan {
         let typed = |key: &str| self.is_typed(&effective, key);
         let resolved = Resolved::typed(&drive, self.seed, &typed)
             .map_err(|refusal| refused(&effective, refusal))?;
-        let twin = twin::of(self)?.map(|twin| match workload.overlap {
-            Some(overlap) => Cow::Owned(twin.overlapping(overlap)),
-            None => Cow::Borrowed(twin),
-        });
-        if let Some(twin) = &twin {
+        let mut twin = twin::of(self)?.map(Cow::Borrowed);
+        if let Some(twin) = &mut twin {
+            if let Some(overlap) = workload.overlap {
+                *twin = Cow::Owned(twin.overlapping(overlap));
+            }
+            if let Some(theta) = workload.read_theta {
+                let reshaped = twin.reading_by(theta);
+                *twin = Cow::Owned(reshaped.map_err(|fault| at_origin(&effective, fault))?);
+            }
             twin::check_queues(twin, &effective, drive.host.queues)?;
             let source = twin.source(self.seed)?.with_hints(&workload.hints, self.seed);
             source.map_err(|fault| at_origin(&effective, fault))?;
@@ -200,19 +204,21 @@ impl Plan {
         for leaf in effective.leaves() {
             let Some(key) = leaf.path.strip_prefix("workload.") else { continue };
             let twin = twin::of(self)?.is_some();
+            let only_of_twins = ONLY_OF_TWINS.contains(&key);
             let fits = match twin {
                 true => OF_TWINS.contains(&key),
-                false => key != OVERLAP && key.starts_with("trace.") == self.reads_traces(),
+                false => !only_of_twins && key.starts_with("trace.") == self.reads_traces(),
             };
             if effective.is_default(&leaf.path) || fits {
                 continue;
             }
             if twin {
-                let expected = "no workload settings but hints and overlap beside a twin";
+                let those = OF_TWINS.join(", ");
+                let expected = format!("no workload settings but {those} beside a twin");
                 return Err(effective.fault_at(&leaf.path).expected(expected));
             }
             let expected = match self.reads_traces() {
-                _ if key == OVERLAP => "no such setting without a twin",
+                _ if only_of_twins => "no such setting without a twin",
                 true => "no workload settings beside a trace",
                 false => "no such setting without a trace",
             };

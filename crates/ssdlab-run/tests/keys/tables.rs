@@ -343,6 +343,7 @@ pub(crate) const REFUSED: &[Row] = &[
     ("workload.trace.unsorted", &[], "refuse"),
     ("workload.queue", &[], "1"),
     ("workload.overlap", &[], "40%"),
+    ("workload.read_theta", &[], "0.2"),
 ];
 
 /// Keys with nothing to choose between yet, or that are a name; the cell counts through the times

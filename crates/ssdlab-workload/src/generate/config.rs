@@ -43,6 +43,10 @@ pub struct WorkloadConfig {
     /// moves allow; beside a twin alone. Default: as its shape says (docs/twins.md). Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap: Option<Share>,
+    /// The exponent of Zipf's law by which a twin's reads choose among its hot places, from 0, each as
+    /// likely, to 10; beside a twin alone. Default: as its shape says (docs/twins.md). Assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_theta: Option<f64>,
     /// How a trace file is read, in place of all the above; only with a trace. Default: as
     /// its format says.
     pub trace: TraceOptions,
@@ -61,6 +65,7 @@ impl Default for WorkloadConfig {
             queue: 0,
             hints: vec![0],
             overlap: None,
+            read_theta: None,
             trace: TraceOptions::default(),
         }
     }

@@ -33,7 +33,7 @@ pub use catalogue::{catalogue, find, parse};
 pub use compare::Compared;
 use figures::{Figures, Targets};
 use generator::Requests;
-use shape::{Overlap, Shape};
+use shape::{Overlap, Shape, check_theta};
 
 /// A synthetic workload in place of a trace.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,15 +135,30 @@ impl Twin {
     /// The same workload, of what it reads so much written, too, as far as its footprint and what it
     /// moves allow.
     pub fn overlapping(&self, overlap: Share) -> Twin {
+        self.reshaped(&|shape| {
+            shape.overlap = Overlap { written: overlap, read: overlap };
+            shape.write.reach = None;
+        })
+    }
+
+    /// The same workload, whose reads choose among its hot places by Zipf's law with this exponent.
+    ///
+    /// # Errors
+    /// An exponent that is no such one.
+    pub fn reading_by(&self, theta: f64) -> Result<Twin, Fault> {
+        check_theta(theta).map_err(|fault| Fault { what: "workload.read_theta".into(), ..fault })?;
+        Ok(self.reshaped(&|shape| shape.read.theta = theta))
+    }
+
+    fn reshaped(&self, change: &impl Fn(&mut Shape)) -> Twin {
         let parts = match &self.parts {
             Parts::Alone(alone) => {
-                let mut shape = alone.shape.clone();
-                shape.overlap = Overlap { written: overlap, read: overlap };
-                shape.write.reach = None;
-                Parts::Alone(Box::new(Alone { shape, ..(**alone).clone() }))
+                let mut alone = alone.clone();
+                change(&mut alone.shape);
+                Parts::Alone(alone)
             }
             Parts::Mix(members) => {
-                Parts::Mix(members.iter().map(|twin| twin.overlapping(overlap)).collect())
+                Parts::Mix(members.iter().map(|twin| twin.reshaped(change)).collect())
             }
         };
         Twin { parts, ..self.clone() }

@@ -165,6 +165,14 @@ impl Shape {
     }
 }
 
+/// Refuses exponents of Zipf's law that no hot set has.
+pub(super) fn check_theta(theta: f64) -> Result<(), Fault> {
+    match (0.0..=10.0).contains(&theta) {
+        true => Ok(()),
+        false => Err(Fault::new("", "theta").got(theta).expected("from 0 to 10")),
+    }
+}
+
 impl Habits {
     /// How often a draw says to return, so that with those that follow it is `again`.
     pub(super) fn again_drawn(&self) -> f64 {
@@ -182,9 +190,7 @@ impl Habits {
     }
 
     fn check(&self, extent: Bytes) -> Result<(), Fault> {
-        if !(0.0..=10.0).contains(&self.theta) {
-            return Err(Fault::new("", "theta").got(self.theta).expected("from 0 to 10"));
-        }
+        check_theta(self.theta)?;
         let unit = |share: &f64| (0.0..=1.0).contains(share);
         if self.regulars.len() > REGULARS || !self.regulars.iter().all(unit) {
             let fault = Fault::new("", "regulars").got(format!("{:?}", self.regulars));

@@ -377,6 +377,21 @@ fn new_places_and_known_ones_stay_together() {
 }
 
 #[test]
+fn the_less_its_hot_places_differ_the_more_of_what_a_twin_reads_is_read_often() {
+    let twin = find("pv-read/rsrch0", None).unwrap();
+    let often = |theta: f64| {
+        let twin = twin.reading_by(theta).unwrap();
+        let of = measured(&twin, 1);
+        let met = twin.compare(&of).iter().all(|one| one.off().abs() <= tolerance(&twin, one));
+        assert!(met, "{theta}");
+        let up_to_ten = of.read_counts.iter().find(|[count, ..]| *count == 10.0).unwrap();
+        1.0 - up_to_ten[2]
+    };
+    let [alike, between, apart] = [0.0, 0.9, 1.8].map(often);
+    assert!(alike > between + 0.02 && between > apart + 0.02, "{alike} {between} {apart}");
+}
+
+#[test]
 fn of_what_a_twin_reads_as_much_is_written_as_is_asked() {
     for name in ["pv-read/hm0", "hire/stg1", "dlv/hm0", "hire/fin1"] {
         let twin = find(name, None).unwrap().scaled(400_000);
