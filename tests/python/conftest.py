@@ -63,7 +63,7 @@ def one_claim(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
         of_claim.setdefault("figures", [Figure("reads", 100, unit="µs")])
         known = Claim("X1", "hire", "a claim", "a paper", **of_claim)
-        monkeypatch.setattr(ledger, "claims", lambda _: [known])
+        monkeypatch.setattr(ledger, "claims", lambda: [known])
         rule = rules.Rule((small,) if sets is None else sets, find)
         monkeypatch.setattr(ledger, "RULES", {"X1": rule})
         monkeypatch.setattr(ledger, "PICTURES", [])

@@ -321,8 +321,19 @@ def test_a_system_is_recomputed_by_one_command(ssdlab: Ssdlab, tmp_path: Path) -
     assert again.out == done.out
 
 
+def test_single_claims_are_recomputed(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    done = ssdlab("reproduce", "H4", "D12", "--quick", "--out", "ledger")
+    assert done.code == 0, done.err
+    out = tmp_path / "ledger"
+    data = json.loads((out / "ledger.json").read_text())
+    assert [row["claim"]["id"] for row in data["rows"]] == ["D12", "H4"]
+    # Figures of the papers are drawn of whole systems.
+    assert not list(out.glob("*.pdf"))
+
+
 SYSTEM = (
-    "nothing to reproduce: got 'hier', expected one of dlv, pa-ssd, pv-read, readguard, hire, all"
+    "nothing to reproduce: got 'hier', expected dlv, pa-ssd, pv-read, readguard, hire, all or "
+    "claims such as R14"
 )
 NO_FOLDER = "--traces: cannot read 'nowhere': No such file or directory"
 NO_TRACE = "--traces: no trace in '.': expected files called as the traces are, such as hm_0.csv.gz"
@@ -332,6 +343,7 @@ NO_TRACE = "--traces: no trace in '.': expected files called as the traces are, 
     ("arguments", "line"),
     [
         (("hier",), f'{SYSTEM} (did you mean "hire"?)'),
+        (("hire", "h6"), "got 'h6'"),
         (("hire", "--traces", "nowhere"), NO_FOLDER),
         (("hire", "--traces", "."), NO_TRACE),
         (("hire", "--jobs", "0"), "--jobs"),

@@ -72,6 +72,9 @@ struct OfKind {
 impl OfKind {
     /// Where a group is among those that wait. Two parts of a request have the same number.
     fn rank(&self, id: GroupId, seq: u64) -> usize {
+        if self.arrived.front() == Some(&(id, seq)) {
+            return 0;
+        }
         let from = self.arrived.partition_point(|(_, other)| *other < seq);
         let own = self.arrived.iter().skip(from).position(|(other, _)| *other == id);
         from + own.expect("a group that waits")
@@ -97,6 +100,12 @@ impl Queue {
     #[inline]
     pub fn group(&self, id: GroupId) -> &Group {
         &self.groups[id.0 as usize]
+    }
+
+    /// Whether nobody waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.kinds.iter().all(|kind| kind.arrived.is_empty())
     }
 
     /// Whether a group waits.
@@ -219,13 +228,14 @@ impl Queue {
     }
 
     /// The group, which is about to go, takes the place of the first of its kind, and each that it
-    /// overtakes that of the next: who is of the other kind has as many before it as it had.
-    pub fn take_first_place(&mut self, id: GroupId) {
+    /// overtakes that of the next: who is of the other kind has as many before it as it had. That first place.
+    pub fn take_first_place(&mut self, id: GroupId) -> u64 {
         let Group { kind, seq, .. } = *self.group(id);
         let kind = &mut self.kinds[side(kind)];
         let own = kind.rank(id, seq);
         let first = kind.places.pop_front().expect("a place for each");
         kind.places.insert(own, first);
+        first
     }
 
     /// The operations that wait here.

@@ -128,7 +128,7 @@ class Ledger:
 
 
 def reproduce(
-    systems: Iterable[str] = (ALL,),
+    names: Iterable[str] = (ALL,),
     *,
     out: str | Path,
     quick: bool = False,
@@ -136,20 +136,20 @@ def reproduce(
     jobs: int | None = None,
     seeds: int | None = None,
 ) -> Ledger:
-    """Recompute what the papers claim of these systems; see docs/reproduction.md.
+    """Recompute what the papers claim of these systems, or single claims; see docs/reproduction.md.
 
     Finished runs are kept in the folder ``out``, and a call that was stopped goes on there.
     ``traces`` is a folder of real traces, which take the place of the twins of their names.
     Raises :class:`InputError` if an input is wrong, :class:`KeyboardInterrupt` on Ctrl-C.
     """
-    systems = _chosen(systems)
-    for name in systems:
+    chosen, systems = _chosen(names)
+    for name in {one.system for one in chosen}:
         load(name)
     count = whole("--seeds", (1 if quick else SEEDS) if seeds is None else seeds, 1)
     real = Real() if traces is None else traces_in(traces)
     scopes = [Scope(seed, quick, real.traces) for seed in range(1, count + 1)]
     book = _Book(Kept(Path(out) / KEPT), jobs, scopes, all_seeds=seeds is not None)
-    asked = [one for one in claims(systems) if one.id in RULES]
+    asked = [one for one in chosen if one.id in RULES]
     shown = sorted((one for one in PICTURES if one.system in systems), key=lambda one: one.place)
     book.make(
         [
@@ -170,7 +170,7 @@ def reproduce(
     used = {
         twin: path
         for twin, path in real.traces.items()
-        if path in read and twin.partition("/")[0] in systems
+        if path in read and twin.partition("/")[0] in {one.system for one in chosen}
     }
     return Ledger(
         rows,
@@ -184,16 +184,16 @@ def reproduce(
     )
 
 
-def _chosen(names: Iterable[str]) -> list[str]:
-    """Return the systems of these names, each once."""
-    chosen: dict[str, None] = {}
-    for name in names:
-        if name not in (*SYSTEMS, ALL):
-            known = (*SYSTEMS, ALL)
-            expected = f"one of {', '.join(known)}{hint(name, known)}"
-            raise InputError(f"nothing to reproduce: got {name!r}, expected {expected}")
-        chosen |= dict.fromkeys(SYSTEMS if name == ALL else [name])
-    return list(chosen)
+def _chosen(names: Iterable[str]) -> tuple[list[Claim], set[str]]:
+    """Return the claims of these names in the ledger's order, and the systems named as a whole."""
+    every, known = claims(), (*SYSTEMS, ALL)
+    ids = [one.id for one in every]
+    chosen = set(names)
+    for name in sorted(chosen.difference(known, ids)):
+        expected = f"{', '.join(known)} or claims such as R14{hint(name, (*known, *ids))}"
+        raise InputError(f"nothing to reproduce: got {name!r}, expected {expected}")
+    systems = set(SYSTEMS) if ALL in chosen else chosen.intersection(SYSTEMS)
+    return [one for one in every if one.system in systems or one.id in chosen], systems
 
 
 def load(system: str) -> None:

@@ -17,7 +17,7 @@ _OUT = "ssdlab-reproduction"
 
 
 @click.command(name="reproduce")
-@click.argument("system", default=ALL, metavar=f"[{'|'.join(SYSTEMS)}|{ALL}]")
+@click.argument("names", nargs=-1, metavar=f"[{'|'.join(SYSTEMS)}|{ALL}|CLAIM ...]")
 @click.option("--quick", is_flag=True, help="A first look in minutes: short runs, one seed.")
 @click.option("--traces", metavar="DIR", help="Real traces, which take the place of their twins.")
 @click.option(
@@ -34,14 +34,14 @@ _OUT = "ssdlab-reproduction"
     metavar="N",
     help=f"Seeds from 1 on; {SEEDS} if not given, 1 with --quick.",
 )
-def reproduce_command(system: str, **given: Any) -> int:
-    """Recompute what the papers claim, beside what they print.
+def reproduce_command(names: tuple[str, ...], **given: Any) -> int:
+    """Recompute what the papers claim, beside what they print: all, a system's, or R14 alone.
 
     docs/reproduction.md has the last result, and says what there is to see.
     """
     folder = Folder("--out", given["out"])
     try:
-        ledger = reproduce([system], **given)
+        ledger = reproduce(names or [ALL], **given)
     except KeyboardInterrupt:
         click.echo(
             f"interrupted: finished runs are kept in {given['out']}, and the same command goes on",

@@ -175,13 +175,20 @@ impl Drive {
     }
 
     /// Asks the order who goes, now that something has changed on a plane.
+    #[inline]
     pub(super) fn ask_order(&mut self, plane: PlaneId) {
-        if self.hold.is_none() {
-            return;
-        }
+        let Some(hold) = &self.hold else { return };
+        let nobody_waits = hold.queue.is_empty();
         if self.answers.order.is_overdue(&view!(self), plane) {
             self.flash.raise(plane);
         }
+        if !nobody_waits {
+            self.let_go_to(plane);
+        }
+    }
+
+    /// Lets those go whom the order wants to go next to a plane, if anybody.
+    fn let_go_to(&mut self, plane: PlaneId) {
         while let Some(next) = self.answers.order.next(&view!(self), plane) {
             self.let_go(next, Some(plane));
         }
@@ -207,10 +214,8 @@ impl Drive {
         let at_once = plane.is_none();
         let going = Going { group, legs, at_once, overtakes };
         self.answers.order.leaves(&view, &going, &mut classes);
-        if next.way == Way::InFirstPlace {
-            self.hold_mut().queue.take_first_place(next.group);
-        }
-        let place = view!(self).queue.place(next.group);
+        let first_place = (next.way == Way::InFirstPlace)
+            .then(|| self.hold_mut().queue.take_first_place(next.group));
         let mut of_page = classes.drain(..);
         for _ in 0..count {
             let plane = view!(self).queue.group(next.group).legs[from].plane;
@@ -222,10 +227,10 @@ impl Drive {
                 }
                 self.flash.txns[id].was_held_up |= !at_once;
                 self.flash.wait_ends(id, self.now);
-                match next.way {
-                    Way::InPlace => {}
-                    Way::Behind => self.flash.comes(id),
-                    Way::InFirstPlace => self.flash.takes_place(id, place),
+                match first_place {
+                    Some(place) => self.flash.takes_place(id, place),
+                    None if next.way == Way::Behind => self.flash.comes(id),
+                    None => {}
                 }
                 self.enqueue_host(id, plane);
             }

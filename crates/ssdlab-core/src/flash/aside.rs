@@ -231,12 +231,10 @@ impl Flash {
     /// What a free unit does next that has set reads aside, with this the first in its queues. They
     /// go on as soon as no host read of a higher rank waits.
     #[cold]
-    pub(super) fn next_past(&self, unit: &Unit, first: Option<(u8, PlaneId, u8)>) -> Next {
+    pub(super) fn next_past(&self, unit: &Unit, first: Option<(PlaneId, u8)>) -> Next {
         let rank = Rank::of(&self.txns[unit.reads_aside]);
         match first {
-            Some((_, plane, lane)) if self.higher_read_waits(unit, rank) => {
-                Next::Serve(plane, lane)
-            }
+            Some((plane, lane)) if self.higher_read_waits(unit, rank) => Next::Serve(plane, lane),
             // Beside a suspended operation only the host's reads are worth it.
             _ if rank == Rank::BACKGROUND && unit.aside.is_some() => Next::Resume,
             _ => Next::TakeUp,

@@ -21,6 +21,7 @@ mod cells;
 mod foresight;
 mod lanes;
 mod link;
+mod next;
 mod service;
 mod setup;
 mod sight;
@@ -36,6 +37,7 @@ pub use audit::Census;
 pub use cells::{Cells, Facts};
 pub use lanes::{HOST_RANKS, Rank};
 pub use link::Moved;
+pub use next::Next;
 pub use setup::FlashSetup;
 pub use survey::{At, Attempt, Read, Survey};
 use timeline::Timeline;
@@ -87,19 +89,6 @@ pub struct InService {
     pub aside: bool,
     /// How often the loop that it is in was dropped; 0 where none is.
     pub aborts: u8,
-}
-
-/// What a free unit does next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Next {
-    /// Serve the first of this plane's lane.
-    Serve(PlaneId, u8),
-    /// Go on with the program or the erase that was set aside.
-    Resume,
-    /// Go on with the reads that were set aside last.
-    TakeUp,
-    /// Nothing.
-    Rest,
 }
 
 /// The back end of a drive.
@@ -329,63 +318,6 @@ impl Flash {
                 self.block_programs(plane, false);
             }
         }
-    }
-
-    /// What a free unit does next; [`Next::Rest`] if it is not free.
-    #[inline]
-    pub fn next_of(&self, id: UnitId) -> Next {
-        let unit = &self.units[id.0 as usize];
-        if unit.state != State::Idle {
-            return Next::Rest;
-        }
-        if self.owes_a_turn(unit)
-            && let Some(next) = self.turn(unit)
-        {
-            return next;
-        }
-        let mut best: Option<(u8, u64, PlaneId, u8)> = None;
-        let first = unit.first_plane.0;
-        let planes = if unit.waiting == 0 { 0 } else { unit.planes };
-        for plane in (first..first + planes).map(PlaneId) {
-            let lanes = &self.lanes[plane.index()];
-            let Some(lane) = lanes.first(&self.txns, self.allowed(unit, plane)) else { continue };
-            let seq = self.txns[lanes.head(lane)].seq;
-            let candidate = (lane >> 1, seq, plane, lane);
-            if best.is_none_or(|(rank, first, ..)| (lane >> 1, seq) < (rank, first)) {
-                best = Some(candidate);
-            }
-        }
-        if unit.reads_aside.is_some() {
-            return self.next_past(unit, best.map(|(rank, _, plane, lane)| (rank, plane, lane)));
-        }
-        match best {
-            Some((_, _, plane, lane)) => Next::Serve(plane, lane),
-            // Nor does what was set aside go on beside a page in the cache register.
-            None if unit.aside.is_some() && unit.cached == 0 => Next::Resume,
-            None => Next::Rest,
-        }
-    }
-
-    /// The lanes from which a free unit may start now.
-    #[inline]
-    fn allowed(&self, unit: &Unit, plane: PlaneId) -> u16 {
-        const READS: u16 = 0x5555;
-        let mut allowed = Rank::ALL;
-        if self.blocked[plane.index()] {
-            allowed &= !Rank::HOST_PROGRAMS;
-        }
-        // Around a suspended operation only reads fit, and only the host's are worth it.
-        if unit.aside.is_some() {
-            allowed &= Rank::HOST_READS;
-        }
-        if unit.reads_aside.is_some() {
-            allowed &= !self.untimely(unit, plane);
-        }
-        // A page that is still in the cache register leaves no room for one to be programmed.
-        if unit.cached > 0 {
-            allowed &= READS;
-        }
-        allowed
     }
 
     /// The first transaction of a plane's lane.

@@ -146,7 +146,8 @@ impl Twin {
     /// # Errors
     /// An exponent that is no such one.
     pub fn reading_by(&self, theta: f64) -> Result<Twin, Fault> {
-        check_theta(theta).map_err(|fault| Fault { what: "workload.read_theta".into(), ..fault })?;
+        check_theta(theta)
+            .map_err(|fault| Fault { what: "workload.read_theta".into(), ..fault })?;
         Ok(self.reshaped(&|shape| shape.read.theta = theta))
     }
 
