@@ -21,6 +21,11 @@ def digits(value: float, significant: int = 3) -> str:
     return f"{rounded:,.{max(0, significant - 1 - exponent)}f}"
 
 
+def many(count: int, one: str, several: str = "") -> str:
+    """Write how many there are of something: ``1 read``, ``2 reads``."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
 def span(us: float) -> str:
     """Write a time given in microseconds: ``842 µs``, ``1.20 ms``."""
     return _scaled(us, _TIMES, first=1) if us else "0 µs"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ssdlab.claims.declared import SYSTEMS, Figure, Verdict
 from ssdlab.claims.ledger import TRACES, Ledger, Row, Swept
 from ssdlab.intervals import Interval
-from ssdlab.text import NONE, WIDTH
+from ssdlab.text import NONE, WIDTH, many
 
 _INDENT = "    "
 _LEFT_OUT = "left out of a quick ledger: its runs are too long"
@@ -118,7 +118,7 @@ def summary(ledger: Ledger) -> str:
     how = f"{ledger.runs} runs, {one}, ssdlab {ledger.version} (build {ledger.build})"
     how += ", quick: workloads are cut short, and some left out" if ledger.quick else ""
     notes = "".join(f"\n--traces: {note}" for note in ledger.notes)
-    return f"{len(ledger.rows)} claims: {', '.join(counts)}\n{how}{notes}"
+    return f"{many(len(ledger.rows), 'claim')}: {', '.join(counts)}\n{how}{notes}"
 
 
 def notes(ledger: Ledger) -> list[str]:

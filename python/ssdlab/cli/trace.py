@@ -19,7 +19,7 @@ from ssdlab.cli.outputs import STDOUT, Drawing, written
 from ssdlab.errors import InputError
 from ssdlab.files import Target
 from ssdlab.progress import Line
-from ssdlab.text import Column, digits, span, table
+from ssdlab.text import Column, digits, many, span, table
 from ssdlab.traces import manifest, text
 from ssdlab.traces.reading import one_in
 
@@ -121,7 +121,7 @@ def convert(source: str, out: str, **given: Any) -> None:
     _hand_out(written, target, given["json"])
     if given["json"] != STDOUT:
         took = f"{source} ({written['from_format']})"
-        requests = text.many(written["requests"], "request")
+        requests = many(written["requests"], "request")
         click.echo(f"{out} ({written['format']}): {requests} of {took}")
         _tell_others(written)
         _tell_losses(written)
@@ -168,7 +168,7 @@ def mix(apps: tuple[str, ...], **given: Any) -> None:
 
 
 def _tell_mix(mixed: dict[str, Any]) -> None:
-    click.echo(f"{mixed['out']} ({mixed['format']}): {text.many(mixed['requests'], 'request')}")
+    click.echo(f"{mixed['out']} ({mixed['format']}): {many(mixed['requests'], 'request')}")
     _tell_others(mixed)
     apps = mixed["apps"]
     columns = [
@@ -291,7 +291,7 @@ def _remark(remarks: Sequence[str]) -> None:
 def _tell_others(written: dict[str, Any]) -> None:
     """Say what was written besides reads and writes."""
     others = (("trims", "trim", "trims"), ("flushes", "flush", "flushes"))
-    told = [text.many(written[key], *names) for key, *names in others if written[key]]
+    told = [many(written[key], *names) for key, *names in others if written[key]]
     if told:
         click.echo(f"besides {', '.join(told)}")
 
@@ -309,7 +309,7 @@ def _tell_losses(written: dict[str, Any]) -> None:
     }
     for key, (one, several, meaning) in losses.items():
         if count := written.get(key, 0):
-            click.echo(f"{text.many(count, one, several)} {meaning}")
+            click.echo(f"{many(count, one, several)} {meaning}")
 
 
 _REQUESTS = ("request", "requests")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ssdlab.text import NONE, WIDTH, Column, bar, digits, share, span, table
+from ssdlab.text import NONE, WIDTH, Column, bar, digits, many, share, span, table
 
 Info = Mapping[str, Any]
 
@@ -24,11 +24,6 @@ def size(count: float) -> str:
     name, factor = fitting[-1] if fitting else _SIZES[0]
     scaled = count / factor
     return f"{scaled:.0f} {name}" if scaled == round(scaled) else f"{digits(scaled)} {name}"
-
-
-def many(count: int, one: str, several: str = "") -> str:
-    """Write how many there are of something: ``1 read``, ``2 reads``."""
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def seconds(value: float) -> str:

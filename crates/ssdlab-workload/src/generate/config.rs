@@ -45,6 +45,7 @@ pub struct WorkloadConfig {
     pub overlap: Option<Share>,
     /// The exponent of Zipf's law by which a twin's reads choose among its hot places, from 0, each as
     /// likely, to 10; beside a twin alone. Default: as its shape says (docs/twins.md). Assumed.
+    #[schemars(range(min = 0, max = 10))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_theta: Option<f64>,
     /// How a trace file is read, in place of all the above; only with a trace. Default: as
