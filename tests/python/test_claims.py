@@ -322,7 +322,7 @@ def test_a_system_is_recomputed_by_one_command(ssdlab: Ssdlab, tmp_path: Path) -
 
 
 def test_single_claims_are_recomputed(ssdlab: Ssdlab, tmp_path: Path) -> None:
-    done = ssdlab("reproduce", "H4", "D12", "--quick", "--out", "ledger")
+    done = ssdlab("reproduce", "h4", "D12", "--quick", "--out", "ledger")
     assert done.code == 0, done.err
     out = tmp_path / "ledger"
     data = json.loads((out / "ledger.json").read_text())

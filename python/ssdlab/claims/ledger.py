@@ -36,7 +36,7 @@ KEPT = "runs"
 class Variant:
     """What a claim's figures are under other settings, and under which: none are as ruled.
 
-    ``off`` is how far they are from the paper's; none if what it is about never happened.
+    ``off`` is how far they are from the paper's; none if there are no figures.
     """
 
     settings: str
@@ -184,13 +184,14 @@ def reproduce(
     )
 
 
-def _chosen(names: Iterable[str]) -> tuple[list[Claim], set[str]]:
+def _chosen(asked: Iterable[str]) -> tuple[list[Claim], set[str]]:
     """Return the claims of these names in the ledger's order, and the systems named as a whole."""
     every, known = claims(), (*SYSTEMS, ALL)
-    ids = [one.id for one in every]
-    chosen = set(names)
-    for name in sorted(chosen.difference(known, ids)):
-        expected = f"{', '.join(known)} or claims such as R14{hint(name, (*known, *ids))}"
+    # However they are written: pages call them DLV and R14.
+    names = {name.casefold(): name for name in (*known, *(one.id for one in every))}
+    chosen = {names.get(name.casefold(), name) for name in asked}
+    for name in sorted(chosen.difference(names.values())):
+        expected = f"{', '.join(known)} or claims such as R14{hint(name, names.values())}"
         raise InputError(f"nothing to reproduce: got {name!r}, expected {expected}")
     systems = set(SYSTEMS) if ALL in chosen else chosen.intersection(SYSTEMS)
     return [one for one in every if one.system in systems or one.id in chosen], systems
@@ -293,7 +294,8 @@ class _Book:
         try:
             ours = self._figures(claim, scope)
         except NeverRanError as reason:
-            return Variant(settings, reason.found, Verdict.NOT)
+            off = claim.off(reason.found) if reason.found else None
+            return Variant(settings, reason.found, Verdict.NOT, off)
         return Variant(settings, ours, Verdict.worst(claim.judged(ours)), claim.off(ours))
 
     def _figures(self, claim: Claim, scope: Scope) -> list[float]:

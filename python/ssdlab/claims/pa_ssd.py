@@ -229,7 +229,7 @@ def small_writes(runs: Runs) -> list[float]:
     """Return Fin's conventional writes by the mean program time, and the change under US."""
     base = runs[BASE, "fin"]
     programs = [_us(time) for time in base.provenance.config["timing"]["program"]]
-    return [writes(base) / fmean(programs), changes(runs, US, writes)["fin"]]
+    return [writes(base) / fmean(programs), told(changes(runs, US, writes)["fin"])]
 
 
 def _us(time: str) -> float:

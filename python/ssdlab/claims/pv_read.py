@@ -344,7 +344,7 @@ def few_moves(groups: Runs, apart: Runs) -> list[float]:
     return [mean_moved(groups, THREE), in_share, 100 * fmean(fewer), 100 * fmean(out)]
 
 
-@claim("V7", lives, seeds=1)
+@claim("V7", lives)
 def little_life_lost(runs: Runs) -> list[float]:
     """Return how much less is written until 5 % of the blocks are worn out, by workload."""
     for name in LIVES:

@@ -272,10 +272,13 @@ impl Drive {
 
     /// All that was leaving when a flush came has been programmed.
     fn end_of_flush_wait(&mut self, slot: u32) {
+        if !self.host.part_ended(slot) {
+            return;
+        }
         let mut blame: Blame = [0; Part::COUNT];
         let Active { request, taken_in, .. } = &self.host[slot];
         blame[Part::HostQueue as usize] = taken_in - request.arrival.as_ns();
         blame[Part::Buffer as usize] = self.now - taken_in;
-        self.end_of_part(slot, &blame);
+        self.end_of_request(slot, &blame);
     }
 }

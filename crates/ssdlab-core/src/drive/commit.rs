@@ -189,9 +189,11 @@ impl Drive {
         watch!(self, gone(id));
         match txn.owner {
             Owner::Request(slot) => {
-                let blame = txn.blame;
+                if self.host.part_ended(slot) {
+                    let blame = txn.blame;
+                    self.end_of_request(slot, &blame);
+                }
                 self.flash.txns.remove(id);
-                self.end_of_part(slot, &blame);
             }
             Owner::Buffer { room, number } => {
                 self.flash.txns.remove(id);

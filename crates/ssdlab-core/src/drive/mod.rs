@@ -452,7 +452,7 @@ impl Drive {
     /// something under way.
     pub fn foresee(&mut self) {
         if self.is_idle() && self.auditor.is_none() {
-            self.flash.foresee(self.answers.read.by_one(), self.hold.is_some());
+            self.flash.foresee(self.answers.read.by_one(), self.hold.is_some(), self.now);
         }
     }
 

@@ -59,9 +59,11 @@ impl Drive {
             Op::Trim => self.trim(slot, pages),
             Op::Flush => self.flush(slot),
         }
-        let mut blame: Blame = [0; Part::COUNT];
-        blame[Part::HostQueue as usize] = self.now - request.arrival.as_ns();
-        self.end_of_part(slot, &blame);
+        if self.host.part_ended(slot) {
+            let mut blame: Blame = [0; Part::COUNT];
+            blame[Part::HostQueue as usize] = self.now - request.arrival.as_ns();
+            self.end_of_request(slot, &blame);
+        }
         Ok(())
     }
 
@@ -423,14 +425,8 @@ impl Drive {
         }
     }
 
-    /// A request's page operation has ended; the last one ends the request.
-    #[inline]
-    pub(super) fn end_of_part(&mut self, slot: u32, blame: &Blame) {
-        let active = &mut self.host[slot];
-        active.remaining -= 1;
-        if active.remaining > 0 {
-            return;
-        }
+    /// A request's last page operation has ended; where its time went is where that of this one did.
+    pub(super) fn end_of_request(&mut self, slot: u32, blame: &Blame) {
         let active = self.host.remove(slot);
         let request = active.request;
         self.stats.digest(request.tag, self.now);

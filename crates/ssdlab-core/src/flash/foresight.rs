@@ -7,6 +7,7 @@
 
 use ssdlab_base::{Nanos, SimTime};
 
+use super::link::Link;
 use super::unit::{State, Unit};
 use super::{Cells, Flash, Moved, Txn, TxnId, UnitId};
 use crate::account::{OpKind, Part};
@@ -53,7 +54,7 @@ impl Flash {
     /// Works out from now on what can be foreseen, if this back end is one where it can; nothing may be
     /// under way. `by_one` tells that reads climb the ladder rung by rung, `looked_at` that an order looks at
     /// what units do.
-    pub fn foresee(&mut self, by_one: bool, looked_at: bool) {
+    pub fn foresee(&mut self, by_one: bool, looked_at: bool, now: u64) {
         let setup = &self.setup;
         let in_turn = !setup.data_out_first && setup.command_time == Nanos::ZERO;
         if setup.ahead.is_some() || !in_turn || self.timeline.is_some() {
@@ -62,8 +63,11 @@ impl Flash {
         let fails = self.holds() && by_one && self.cells.attempts_take_time();
         let programs = !setup.may_suspend && !looked_at;
         if fails || programs && !self.holds() {
-            self.lines = vec![Line::default(); self.buses.len()].into_boxed_slice();
+            // What the buses have carried before counts on.
+            let begin = |bus: &Link| Line { carried: bus.busy(now), ..Line::default() };
+            self.lines = self.buses.iter().map(begin).collect();
             (self.fails_ahead, self.programs_ahead) = (fails, programs);
+            self.all_fired(SimTime::from_ns(now));
         }
     }
 

@@ -40,7 +40,7 @@ impl PlaneOrder {
     /// The plane of a logical page under static allocation.
     #[inline]
     pub fn plane_of(&self, lpn: Lpn) -> PlaneId {
-        self.planes[lpn.index() % self.planes.len()]
+        self.planes[(lpn.0 % self.planes.len() as u32) as usize]
     }
 
     /// The planes in the order of the round.

@@ -168,6 +168,14 @@ impl Host {
         self.slots.iter_mut().for_each(|active| active.counted = false);
     }
 
+    /// Ends a request's page operation, or its coming; true if it was the last.
+    #[inline]
+    pub fn part_ended(&mut self, slot: u32) -> bool {
+        let remaining = &mut self.slots[slot as usize].remaining;
+        *remaining -= 1;
+        *remaining == 0
+    }
+
     /// Ends a request.
     #[inline]
     pub fn remove(&mut self, slot: u32) -> Active {

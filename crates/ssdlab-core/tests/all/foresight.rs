@@ -62,6 +62,7 @@ proptest! {
         decode in prop::sample::select(vec![0, 5, 10]),
         retries in prop::sample::select(vec![1, 3, 25]),
         depth in prop::sample::select(vec![3u32, 16, 64]),
+        before in prop::collection::vec(step(), 0..60),
         steps in prop::collection::vec(step(), 1..300),
         after in 0..200_000u64,
     ) {
@@ -74,6 +75,10 @@ proptest! {
         ];
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let mut plain = Rig::unwatched(&sets, 1).unwrap();
+        // As after preconditioning: what has been done before is over, and counts no more.
+        play(&mut plain, &before, depth, 0).map_err(TestCaseError::fail)?;
+        plain.finish();
+        plain.drive.reset_stats();
         let mut foreseeing = plain.clone();
         foreseeing.drive.foresee();
         for rig in [&mut plain, &mut foreseeing] {

@@ -193,9 +193,8 @@ impl Observer {
         }
         remarks.extend(self.wanted.interval.and_then(|asked| series::remark(asked, &series)));
         let span = (now.as_ns() - drive.stats().since).max(1) as f64;
-        let shares = |busy: Vec<u64>| -> Vec<f64> {
-            busy.into_iter().map(|ns| (ns as f64 / span).min(1.0)).collect()
-        };
+        let shares =
+            |busy: Vec<u64>| -> Vec<f64> { busy.into_iter().map(|ns| ns as f64 / span).collect() };
         let (units, buses) = drive.flash().busy_counted(now.as_ns());
         Ok(Some(Detail {
             distributions: detail::distributions(drive),

@@ -9,6 +9,11 @@ use ssdlab_run::{Plan, run_uninterrupted};
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/digests/digests.txt");
 /// Settings of a drive that is small enough to be full of data at once.
 const SMALL: &str = "geometry.blocks=256 workload.footprint=1GiB";
+/// Settings of one that is overwritten in no time.
+const TINY: &str = "geometry.blocks=64 geometry.channels=2 geometry.chips=1 ftl.overprovisioning=0.25 \
+    workload.footprint=256MiB";
+/// The run whose drive is really written until it is steady.
+const PRECONDITIONED: &str = "preconditioned";
 
 /// A run: its name, device, scheme, workload (or trace), settings, and requests outstanding, if they do not come at
 /// their own times.
@@ -41,6 +46,7 @@ const RUNS: &[Run] = &[
         "physics=levels physics.levels.retention.rate=8.448e-4 start.age_max=90d",
         None,
     ),
+    (PRECONDITIONED, "generic-mlc-512g", "", "random", TINY, None),
     ("dlv", "dlv-mlc-128g", "dlv", "hm0", "geometry.blocks=1024", None),
     ("woo", "dlv-mlc-128g", "woo", "zipf", SMALL, Some(256)),
     ("pa-ssd", "pa-ssd-tlc-288g", "qds+ubs", "bursty", SMALL, None),
@@ -67,6 +73,7 @@ fn digest(&(name, device, scheme, workload, set, closed): &Run) -> String {
         seed: 1,
         limit: Some(3000),
         closed,
+        precondition: (name == PRECONDITIONED).then(|| "steady".into()),
         ..Plan::default()
     };
     let result = run_uninterrupted(&[plan], 1).unwrap_or_else(|fault| panic!("{name}: {fault}"));
