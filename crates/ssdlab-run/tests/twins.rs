@@ -42,7 +42,10 @@ fn what_a_twin_cannot_run_with_is_refused() {
     let expected = "no workload settings but hints, overlap, read_theta beside a twin";
     assert!(setting.contains(expected), "{setting}");
     let theta = fault(Plan { set: vec!["workload.read_theta=11".into()], ..plan("hm0") });
-    assert!(theta.contains("workload.read_theta: got 11, expected from 0 to 10"), "{theta}");
+    assert!(
+        theta.contains("workload.read_theta: got 11, expected a number from 0 to 10"),
+        "{theta}"
+    );
     let kind = fault(Plan { set: vec!["workload.kind=zipf".into()], ..plan("hm0") });
     assert!(kind.contains("a kind beside --workload"), "{kind}");
     let large = fault(plan("readguard/ali121"));

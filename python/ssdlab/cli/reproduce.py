@@ -17,7 +17,7 @@ _OUT = "ssdlab-reproduction"
 
 
 @click.command(name="reproduce")
-@click.argument("names", nargs=-1, metavar=f"[{'|'.join(SYSTEMS)}|{ALL}|CLAIM ...]")
+@click.argument("names", nargs=-1, metavar=f"[{'|'.join(SYSTEMS)}|{ALL}|CLAIM]...")
 @click.option("--quick", is_flag=True, help="A first look in minutes: short runs, one seed.")
 @click.option("--traces", metavar="DIR", help="Real traces, which take the place of their twins.")
 @click.option(
@@ -35,9 +35,9 @@ _OUT = "ssdlab-reproduction"
     help=f"Seeds from 1 on; {SEEDS} if not given, 1 with --quick.",
 )
 def reproduce_command(names: tuple[str, ...], **given: Any) -> int:
-    """Recompute what the papers claim, beside what they print: all, a system's, or R14 alone.
+    """Recompute what the papers claim, beside what they print.
 
-    docs/reproduction.md has the last result, and says what there is to see.
+    Of all systems, of those that are named, or single claims (R14 P1). docs/reproduction.md has the last result, and says what there is to see.
     """
     folder = Folder("--out", given["out"])
     try:

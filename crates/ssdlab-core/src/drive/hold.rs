@@ -175,7 +175,7 @@ impl Drive {
     }
 
     /// Asks the order who goes, now that something has changed on a plane.
-    #[inline]
+    #[inline(always)]
     pub(super) fn ask_order(&mut self, plane: PlaneId) {
         let Some(hold) = &self.hold else { return };
         let nobody_waits = hold.queue.is_empty();

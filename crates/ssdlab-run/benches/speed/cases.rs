@@ -26,6 +26,8 @@ pub struct Case {
     /// Requests outstanding at all times, if they do not come at their own.
     pub closed: Option<u32>,
     pub what: What,
+    /// Whether setting up takes so long that instructions are not counted, which takes fifty times as long.
+    pub is_large: bool,
 }
 
 /// What most cases have in common.
@@ -37,6 +39,7 @@ const PLAIN: Case = Case {
     scheme: "",
     closed: None,
     what: What::Workload,
+    is_large: false,
 };
 
 /// Under a queue of 512 requests, by this scheme.
@@ -99,6 +102,7 @@ pub const CASES: &[Case] = &[
             "workload.interarrival=1ms",
             "workload.requests=200000",
         ],
+        is_large: true,
         ..PLAIN
     },
     Case {

@@ -59,7 +59,8 @@ fn main() {
             continue;
         }
         let runs: Vec<Figures> = (0..asked.runs).map(|_| spawn(case.name, &trace)).collect();
-        let counted = (asked.count && matches!(case.what, What::Workload | What::Trace))
+        let counts = asked.count && !case.is_large;
+        let counted = (counts && matches!(case.what, What::Workload | What::Trace))
             .then(|| instructions::per_page_op(case.name, &trace));
         let part = describe(case, &runs, counted.as_ref());
         print!("{part}");
