@@ -37,7 +37,8 @@ _OUT = "ssdlab-reproduction"
 def reproduce_command(names: tuple[str, ...], **given: Any) -> int:
     """Recompute what the papers claim, beside what they print.
 
-    Of all systems, of those that are named, or single claims (R14 P1). docs/reproduction.md has the last result, and says what there is to see.
+    Of all systems, of those that are named, or single claims (R14 P1).
+    docs/reproduction.md has the last result, and says what there is to see.
     """
     folder = Folder("--out", given["out"])
     try:
