@@ -30,7 +30,7 @@ from ssdlab.claims import (
 from ssdlab.claims.rules import NeverRanError
 from ssdlab.claims.scope import Scope
 from ssdlab.claims.sums import quantiles
-from ssdlab.intervals import Interval
+from ssdlab.intervals import Interval, interval
 from ssdlab.page import claim_tables
 
 YES, DIRECTION, NO = Verdict.REPRODUCED, Verdict.DIRECTION, Verdict.NOT
@@ -434,6 +434,23 @@ def test_what_had_no_effect_is_not_reproduced_and_shown(one_claim: Any, tmp_path
     ):
         shown = words.tried(replace(told, quick=quick), replace(row, loads=loads))
         assert shown == "It changed nothing." + " with whole twins" * is_told
+
+
+def test_what_had_no_effect_with_one_seed_has_the_figures_of_all(
+    one_claim: Any, tmp_path: Path
+) -> None:
+    seen: list[float] = []
+
+    def once(found: runs.Runs) -> list[float]:
+        seen.extend(read_us(found))
+        if len(seen) == 2:
+            raise NeverRanError("it changed nothing", seen[-1:])
+        return seen[-1:]
+
+    one_claim(once)
+    [row] = reproduce(["hire"], out=tmp_path, seeds=3, jobs=1).rows
+    assert (row.verdict, row.why, row.seeds) == (Verdict.NOT, "it changed nothing", [1, 2, 3])
+    assert row.ours == [interval(seen[:3])]
 
 
 def test_systems_are_as_they_are_called() -> None:

@@ -63,6 +63,13 @@ pub(crate) fn of(plan: &Plan, effective: &Effective, queues: u8) -> Result<Optio
     Ok(Some(Layout { placings, twins, shifts: OnceLock::new() }))
 }
 
+impl Prepared {
+    /// The trace of a member, read by itself.
+    fn open_member(&self, nth: usize) -> Result<Trace, Fault> {
+        open_trace(&self.plan.mix[nth].trace, &self.workload.trace)
+    }
+}
+
 /// Lays out the addresses of every plan's mix, for which traces may have to be read to their end,
 /// but once for plans with the same mix; false if it was stopped.
 ///
@@ -80,7 +87,7 @@ pub(crate) fn lay_out(all: &[Prepared], control: &Control) -> Result<bool, Fault
         let found = match known.and_then(|known| known.shifts.get()) {
             Some(known) => known.clone(),
             None => {
-                let open = |spec: &str| open_trace(spec, &prepared.workload.trace);
+                let open = |nth| prepared.open_member(nth).map(Member::trace);
                 // The run counts its own progress from 0.
                 match shifts(&layout.members(&prepared.plan, &open), false, control, index, 0.0)? {
                     Some(found) => found,
@@ -101,6 +108,11 @@ fn twins_in(source: &dyn Source) -> Option<String> {
 }
 
 impl Layout {
+    /// Whether a member is a trace, not a twin.
+    pub(crate) fn is_trace(&self, nth: usize) -> bool {
+        self.twins[nth].is_none()
+    }
+
     /// The members merged, from the first request on; what the user should know of how they are
     /// read is added to `remarks`.
     ///
@@ -111,7 +123,10 @@ impl Layout {
         prepared: &Prepared,
         remarks: &mut Vec<String>,
     ) -> Result<Merge, Fault> {
-        let open = |spec: &str| open_trace(spec, &prepared.workload.trace);
+        let open = |nth: usize| match prepared.shared.members.get(nth) {
+            Some(Some(shared)) => Ok(Member::Shared(shared.view())),
+            _ => prepared.open_member(nth).map(Member::trace),
+        };
         let members = self.members(&prepared.plan, &open).open_all()?;
         remarks.extend(members.iter().flat_map(Member::remarks));
         let placed = self.placed().collect::<Vec<_>>();
@@ -121,7 +136,7 @@ impl Layout {
     fn members<'a>(
         &'a self,
         plan: &'a Plan,
-        open: &'a dyn Fn(&str) -> Result<Trace, Fault>,
+        open: &'a dyn Fn(usize) -> Result<Member, Fault>,
     ) -> Members<'a> {
         Members { apps: &plan.mix, twins: &self.twins, seed: plan.seed, open }
     }

@@ -122,7 +122,7 @@ pub struct Prepared {
 }
 
 /// The settings of a workload that a twin has, too, after `workload.`.
-const OF_TWINS: [&str; 3] = ["hints", "overlap", "read_theta"];
+const OF_TWINS: [&str; 4] = ["hints", "overlap", "read_theta", "small_in_page"];
 /// Those of them that nothing else has.
 const ONLY_OF_TWINS: &[&str] = OF_TWINS.split_at(1).1;
 /// The number of the layer that is the device.
@@ -156,6 +156,9 @@ impl Plan {
             if let Some(theta) = workload.read_theta {
                 let reshaped = twin.reading_by(theta);
                 *twin = Cow::Owned(reshaped.map_err(|fault| at_origin(&effective, fault))?);
+            }
+            if let Some(within) = workload.small_in_page {
+                *twin = Cow::Owned(twin.small_in_page(within));
             }
             twin::check_queues(twin, &effective, drive.host.queues)?;
             let source = twin.source(self.seed)?.with_hints(&workload.hints, self.seed);

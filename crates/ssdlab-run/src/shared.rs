@@ -1,4 +1,4 @@
-//! A trace that several plans read: it is parsed once, however long it is, and what was parsed is kept for the
+//! A trace that several plans read, by itself or in a mix: it is parsed once, however long it is, and what was parsed is kept for the
 //! others ([`keep`]). Nobody waits for another, and who comes later finds all of it.
 
 mod keep;
@@ -13,12 +13,15 @@ use self::keep::{Keep, Kept};
 use crate::begin::Begins;
 use crate::plan::Prepared;
 use crate::source::{BATCH, open_trace};
+use crate::traces::AppOrder;
 
 /// What a plan has in common with others that run beside it.
 #[derive(Debug, Default)]
 pub struct InCommon {
     /// Its trace.
     pub trace: Option<Arc<Shared>>,
+    /// Those of its mix's members, where they are traces.
+    pub members: Vec<Option<Arc<Shared>>>,
     /// What its drive begins with.
     pub begins: Option<Begins>,
     /// Why it does not begin as another does, if only for lack of memory.
@@ -72,10 +75,30 @@ fn share_in(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
     let all = groups(prepared, reads, |one, other| requests(one) == requests(other));
     for readers in &all {
         // One that cannot be read is found when it is opened to be run.
-        if let Ok(one) = Shared::open(&prepared[readers[0]], keep.clone()) {
+        let first = &prepared[readers[0]];
+        let spec = first.plan.trace.as_deref().expect("a plan that reads a trace");
+        if let Ok(one) = Shared::open(spec, &first.workload.trace, keep.clone()) {
             let one = Arc::new(one);
             readers.iter().for_each(|&at| prepared[at].shared.trace = Some(one.clone()));
         }
+    }
+    share_members(keep, prepared);
+}
+
+/// The same of the members of mixes that are read as far: what is to be said of a trace depends on that.
+fn share_members(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
+    let requests =
+        |plan: &Prepared| (plan.plan.mix.clone(), plan.workload.trace.clone(), plan.plan.limit);
+    let reads = |plan: &Prepared| plan.mix.is_some();
+    for readers in groups(prepared, reads, |one, other| requests(one) == requests(other)) {
+        let first = &prepared[readers[0]];
+        let layout = first.mix.as_ref().expect("a plan with a mix");
+        let open = |(nth, app): (usize, &AppOrder)| {
+            let new = || Shared::open(&app.trace, &first.workload.trace, keep.clone()).ok();
+            layout.is_trace(nth).then(new).flatten().map(Arc::new)
+        };
+        let members: Vec<_> = first.plan.mix.iter().enumerate().map(open).collect();
+        readers.iter().for_each(|&at| prepared[at].shared.members.clone_from(&members));
     }
 }
 
@@ -97,13 +120,11 @@ pub(crate) fn groups(
 }
 
 impl Shared {
-    fn open(plan: &Prepared, keep: Arc<Keep>) -> Result<Shared, Fault> {
-        let spec = plan.plan.trace.clone().expect("a plan that reads a trace");
-        let options = plan.workload.trace.clone();
-        let trace = open_trace(&spec, &options)?;
+    fn open(spec: &str, options: &TraceOptions, keep: Arc<Keep>) -> Result<Shared, Fault> {
+        let trace = open_trace(spec, options)?;
         Ok(Shared {
-            spec,
-            options,
+            spec: spec.into(),
+            options: options.clone(),
             name: trace.name().into(),
             format: trace.trace_format(),
             remarks: trace.remarks(),
@@ -114,8 +135,7 @@ impl Shared {
     }
 
     /// The trace from its first request on, for one plan.
-    pub fn view(self: &Arc<Shared>, remarks: &mut Vec<String>) -> View {
-        remarks.extend_from_slice(&self.remarks);
+    pub fn view(self: &Arc<Shared>) -> View {
         View { shared: self.clone(), next: 0, progress: None, alone: None }
     }
 
@@ -188,6 +208,11 @@ pub struct View {
 }
 
 impl View {
+    /// What the user should know of how it is read.
+    pub fn remarks(&self) -> &[String] {
+        &self.shared.remarks
+    }
+
     /// Asks the trace that it reads.
     fn ask<T>(&self, what: impl FnOnce(&Trace) -> T) -> T {
         match &self.alone {
@@ -300,7 +325,7 @@ mod tests {
         assert!(shared[4].is_none(), "nobody reads as many");
         let mut alone = open_trace(&path.display().to_string(), &Default::default()).unwrap();
         let expected = read(&mut alone, 4).unwrap();
-        let [mut first, mut second] = [0, 2].map(|at| shared[at].unwrap().view(&mut Vec::new()));
+        let [mut first, mut second] = [0, 2].map(|at| shared[at].unwrap().view());
         let begun = read(&mut first, 1).unwrap();
         assert_eq!((&begun[..], second.line(0)), (&expected[..BATCH], None));
         assert_eq!(first.line(5), Some(6));
@@ -322,7 +347,7 @@ mod tests {
         let path = folder.path().join("some.msr");
         write(&path, 10_000, Some(5000));
         for plan in some_plans(&path, &[None, None]) {
-            let mut view = plan.shared.trace.expect("another reads it").view(&mut Vec::new());
+            let mut view = plan.shared.trace.expect("another reads it").view();
             assert_eq!(read(&mut view, 2).unwrap().len(), 5000);
             let fault = read(&mut view, 1).unwrap_err().to_string();
             assert!(fault.contains("some.msr:5001"), "{fault}");
@@ -343,14 +368,14 @@ mod tests {
         write(&path, 40_000, None);
         let plans = two_with(&path, Keep::new(10_000, folder.path().into()));
         let shared = plans[0].shared.trace.as_ref().unwrap();
-        let [mut first, mut second] = [(); 2].map(|()| shared.view(&mut Vec::new()));
+        let [mut first, mut second] = [(); 2].map(|()| shared.view());
         let mut all = [read(&mut first, 5).unwrap(), read(&mut second, 2).unwrap()];
         // They pass each other; then the file is no longer there, and all of it is kept.
         all[1].append(&mut read(&mut second, 8).unwrap());
         all[0].append(&mut read(&mut first, 6).unwrap());
         std::fs::remove_file(&path).unwrap();
         all[1].append(&mut read(&mut second, 1).unwrap());
-        let later = read(&mut shared.view(&mut Vec::new()), 11).unwrap();
+        let later = read(&mut shared.view(), 11).unwrap();
         assert!(later.len() == 40_000 && all.iter().all(|all| *all == later));
         assert!([&first, &second].into_iter().all(|view| view.alone.is_none()));
     }
@@ -362,7 +387,7 @@ mod tests {
         write(&path, 20_000, None);
         let plans = two_with(&path, Keep::new(10_000, folder.path().join("nowhere")));
         let shared = plans[0].shared.trace.as_ref().unwrap();
-        let [mut first, mut second] = [(); 2].map(|()| shared.view(&mut Vec::new()));
+        let [mut first, mut second] = [(); 2].map(|()| shared.view());
         let mut all = [read(&mut first, 2).unwrap(), read(&mut second, 1).unwrap()];
         assert!(!shared.inside().full);
         all[0].append(&mut read(&mut first, 4).unwrap());
@@ -385,7 +410,7 @@ mod tests {
         share_in(&Arc::new(Keep::new(50_000, folder.path().join("nowhere"))), &mut plans);
         for (at, requests) in [(2, 9000), (0, 40_000)] {
             let shared = plans[at].shared.trace.as_ref().unwrap();
-            assert_eq!(read(&mut shared.view(&mut Vec::new()), 11).unwrap().len(), requests);
+            assert_eq!(read(&mut shared.view(), 11).unwrap().len(), requests);
             assert!(!shared.inside().full);
         }
     }
@@ -409,6 +434,55 @@ mod tests {
             plan("fifo", Some(10)),
             plan("fifo", Some(10)),
         ];
+        are_those_of_each_alone(&plans);
+    }
+
+    #[test]
+    fn members_of_mixes_are_parsed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let [long, short] = [(40_000, "long.msr"), (9000, "short.msr")].map(|(requests, name)| {
+            let path = folder.path().join(name);
+            write(&path, requests, None);
+            path
+        });
+        let app = |name: &str, trace: &str, scale| AppOrder {
+            name: name.into(),
+            trace: trace.into(),
+            queue: Some(0),
+            scale: Some(scale),
+            start: None,
+            offset: None,
+        };
+        let [long_spec, short_spec] = [&long, &short].map(|path| path.display().to_string());
+        let plan = |order: &str, limit| Plan {
+            device: "generic-mlc-512g".into(),
+            set: vec![format!("order={order}")],
+            mix: vec![
+                app("a", &long_spec, 1.0),
+                app("b", "dlv/hm0", 1.0),
+                app("c", &short_spec, 0.5),
+            ],
+            limit,
+            ..Plan::default()
+        };
+        let plans =
+            [plan("fifo", Some(20_000)), plan("read_first", Some(20_000)), plan("fifo", Some(10))];
+        are_those_of_each_alone(&plans);
+
+        let mut prepared: Vec<_> = plans.iter().map(|plan| plan.prepare().unwrap()).collect();
+        share(&mut prepared);
+        let members = |at: usize| &prepared[at].shared.members[..];
+        let [Some(first), None, Some(_)] = members(0) else { panic!("two traces and a twin") };
+        assert!(Arc::ptr_eq(first, members(1)[0].as_ref().unwrap()));
+        assert!(members(2).is_empty(), "nobody reads as many");
+        // Who comes later needs the file no more.
+        let all = read(&mut first.view(), 11).unwrap();
+        std::fs::remove_file(&long).unwrap();
+        assert!(all.len() == 40_000 && read(&mut first.view(), 11).unwrap() == all);
+    }
+
+    /// Checks that plans have the same results together as each alone.
+    fn are_those_of_each_alone(plans: &[Plan]) {
         let told = |result: crate::RunResult| {
             (result.results_digest, result.remarks, result.provenance.trace_sha256)
         };
@@ -419,7 +493,7 @@ mod tests {
             })
             .collect();
         for jobs in [1, 2, 4] {
-            let together = crate::run_uninterrupted(&plans, jobs).unwrap();
+            let together = crate::run_uninterrupted(plans, jobs).unwrap();
             assert_eq!(together.into_iter().map(told).collect::<Vec<_>>(), alone);
         }
     }

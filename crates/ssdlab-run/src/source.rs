@@ -174,7 +174,11 @@ fn source_of(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Box<dyn S
         }
         (None, None, None) => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
         (None, Some(spec), _) => match &prepared.shared.trace {
-            Some(shared) => Box::new(shared.view(remarks)),
+            Some(shared) => {
+                let view = shared.view();
+                remarks.extend_from_slice(view.remarks());
+                Box::new(view)
+            }
             None => {
                 let trace = open_trace(spec, &prepared.workload.trace);
                 let trace = trace.map_err(|fault| twin::missed(spec, &prepared.plan, fault))?;

@@ -268,13 +268,18 @@ class _Book:
         if not all(sets):
             return Row(claim, Verdict.LEFT_OUT)
         seeds = [scope.seed for scope in scopes]
-        try:
-            found = [self._figures(claim, scope) for scope in scopes]
-        except NeverRanError as reason:
-            ours = [interval([value]) for value in reason.found]
-            verdicts = [Verdict.NOT] * len(ours)
-            return Row(claim, Verdict.NOT, ours, verdicts, seeds, loads, str(reason))
-        ours = [interval(values) for values in zip(*found, strict=True)]
+        found: list[Sequence[float]] = []
+        why = ""
+        for scope in scopes:
+            try:
+                found.append(self._figures(claim, scope))
+            except NeverRanError as reason:
+                why = str(reason)
+                found.append(reason.found)
+        # Where nothing was found with one of the seeds, there is nothing to put together.
+        ours = [interval(values) for values in zip(*found, strict=False)]
+        if why:
+            return Row(claim, Verdict.NOT, ours, [Verdict.NOT] * len(ours), seeds, loads, why)
         verdicts = claim.judged([one.mean for one in ours])
         return Row(claim, Verdict.worst(verdicts), ours, verdicts, seeds, loads)
 

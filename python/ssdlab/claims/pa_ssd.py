@@ -28,7 +28,7 @@ WORKLOADS = (*LIGHT, *HEAVY)
 _QUICK = ("fin", "dap", *HEAVY)
 QUICK_CUT = 300_000
 _OVER_TIME, _QUARTER, _HOUR_S = ("fin", "msfs"), "15min", 3600.0
-_REPLAYED, _REPLAYS = (BASE, LFS, QDS_US, QDS_UBS), 3
+REPLAYED, _REPLAYS = (BASE, LFS, QDS_US, QDS_UBS), 3
 _LOW = 2.0
 """Writes of a quarter are low below so many times those of LFS in the first."""
 
@@ -59,7 +59,7 @@ def _plan(scope: Scope, scheme: str, workload: str) -> Plan:
     options: dict[str, Any] = {"limit": scope.cut(None, QUICK_CUT)}
     if not scope.quick and workload in _OVER_TIME:
         options |= {"detail": True, "interval": _QUARTER}
-    if not scope.quick and workload == "msfs" and scheme in _REPLAYED:
+    if not scope.quick and workload == "msfs" and scheme in REPLAYED:
         options["replays"] = _REPLAYS
     name = scheme if scheme == BASE else f"pa-ssd/{scheme}"
     return scope.plan(DEVICE, name, f"pa-ssd/{workload}", **options)
@@ -108,25 +108,25 @@ def acted(runs: Runs, found: Sequence[float]) -> None:
         )
 
 
-@claim("P1", under(BASE, US), seeds=1)
+@claim("P1", under(BASE, US))
 def alternating(runs: Runs) -> list[float]:
     """Return by how much US changes writes and reads."""
     return on_average(runs, US)
 
 
-@claim("P2", under(BASE, LFS), seeds=1)
+@claim("P2", under(BASE, LFS))
 def lowest_first(runs: Runs) -> list[float]:
     """Return by how much LFS changes writes and reads."""
     return on_average(runs, LFS)
 
 
-@claim("P3", under(BASE, SBS_US), seeds=1)
+@claim("P3", under(BASE, SBS_US))
 def by_size(runs: Runs) -> list[float]:
     """Return by how much SBS+US changes writes and reads."""
     return on_average(runs, SBS_US)
 
 
-@claim("P4", under(BASE, US, QDS_US), seeds=1)
+@claim("P4", under(BASE, US, QDS_US))
 def by_queue(runs: Runs) -> list[float]:
     """Return by how much QDS+US changes writes and reads."""
     found = on_average(runs, QDS_US)
@@ -134,7 +134,7 @@ def by_queue(runs: Runs) -> list[float]:
     return found
 
 
-@claim("P5", under(BASE, US, QDS_US, QDS_UBS), seeds=1)
+@claim("P5", under(BASE, US, QDS_US, QDS_UBS))
 def performance(runs: Runs) -> list[float]:
     """Return the factors by which QDS+UBS writes and reads faster."""
     found = [1 / (1 + change / 100) for change in on_average(runs, QDS_UBS)]
@@ -142,7 +142,7 @@ def performance(runs: Runs) -> list[float]:
     return found
 
 
-@claim("P6", under(BASE, US, QDS_US, QDS_UBS, on=["msfs"]), seeds=1)
+@claim("P6", under(BASE, US, QDS_US, QDS_UBS, on=["msfs"]))
 def heaviest(runs: Runs) -> list[float]:
     """Return by how much QDS+UBS changes the writes of MSFS."""
     found = [changes(runs, QDS_UBS, writes)["msfs"]]
@@ -150,7 +150,7 @@ def heaviest(runs: Runs) -> list[float]:
     return found
 
 
-@claim("P7", under(US, QDS_US, QDS_UBS), seeds=1)
+@claim("P7", under(US, QDS_US, QDS_UBS))
 def complements(runs: Runs) -> list[float]:
     """Return by how much UBS behind QDS changes light and heavy workloads' writes against US."""
     each = changes(runs, QDS_UBS, writes, against=QDS_US)
@@ -165,14 +165,14 @@ def success(runs: Runs, scheme: str) -> float:
     return 100 * sum(sum(one.granted) for one in all_of) / sum(sum(one.wished) for one in all_of)
 
 
-@claim("P8", under(*SCHEMES, whole=True), seeds=1)
+@claim("P8", under(*SCHEMES, whole=True))
 def typed_allocation(runs: Runs) -> list[float]:
     """Return the least success of the five schemes that are not LFS, and that of LFS."""
     found = {scheme: success(runs, scheme) for scheme in SCHEMES}
     return [min(found[scheme] for scheme in SCHEMES if scheme != LFS), found[LFS]]
 
 
-@claim("P9", under(BASE, *SCHEMES, whole=True), seeds=1)
+@claim("P9", under(BASE, *SCHEMES, whole=True))
 def collections(runs: Runs) -> list[float]:
     """Return by how much collected blocks change at most: under the five others, and under LFS."""
     count = {
@@ -198,10 +198,10 @@ def balanced(runs: Runs) -> list[float]:
     return [low, high]
 
 
-@claim("P11", under(*_REPLAYED, on=["msfs"], whole=True), seeds=1)
+@claim("P11", under(*REPLAYED, on=["msfs"], whole=True))
 def long_term(runs: Runs) -> list[float]:
     """Return by how much writes change in the third replay of MSFS."""
-    last = {scheme: writes(runs[scheme, "msfs"].replays[-1]) for scheme in _REPLAYED}
+    last = {scheme: writes(runs[scheme, "msfs"].replays[-1]) for scheme in REPLAYED}
     return [percent(last[scheme], last[BASE]) for scheme in (LFS, QDS_US, QDS_UBS)]
 
 
@@ -212,7 +212,7 @@ def quarters(result: Result) -> list[SeriesInterval]:
     return [one for one in result.detail.series if one.start_s < end]
 
 
-@claim("P12", under(LFS, QDS_UBS, on=["msfs"], whole=True), seeds=1)
+@claim("P12", under(LFS, QDS_UBS, on=["msfs"], whole=True))
 def low_for_long(runs: Runs) -> list[float]:
     """Return how many quarters the writes of MSFS stay low under QDS+UBS and under LFS."""
     found = {scheme: quarters(runs[scheme, "msfs"]) for scheme in (QDS_UBS, LFS)}
@@ -245,7 +245,7 @@ def least_slow(runs: Runs) -> list[float]:
     return [100 * fmean(one[-1] == min(one) for one in shares), max(one[-1] for one in shares)]
 
 
-@claim("P15", under(BASE, *SCHEMES, whole=True), seeds=1)
+@claim("P15", under(BASE, *SCHEMES, whole=True))
 def order_of_schemes(runs: Runs) -> list[float]:
     """Return where LFS writes fastest and where not, and where SBS+UBS is slower than nothing."""
     fastest = {
@@ -285,7 +285,6 @@ def _left_in_last_hour(result: Result) -> float:
     "P16",
     under(LFS, on=["fin"], whole=True),
     under(LFS, QDS_US, QDS_UBS, on=["msfs"], whole=True),
-    seeds=1,
 )
 def used_up(light: Runs, heavy: Runs) -> list[float]:
     """Return the free LSB pages that are left, in percent of those at the start."""

@@ -272,11 +272,15 @@ def shorter_tails(runs: Runs) -> list[float]:
     return [against(runs, RGFTL, BASE, tails, stage)[HIGH] for stage in STAGES]
 
 
-@claim("R5", mixes(BASE, LAST_SEEN, RGFTL, stages=STAGES))
+@claim("R5", mixes(BASE, LAST_SEEN, NO_PREEMPTION, RGFTL, stages=STAGES))
 def tails_of_last_seen(runs: Runs) -> list[float]:
     """Return by how much it is lower with the retries last seen, and how much less that is."""
-    seen = [against(runs, LAST_SEEN, BASE, tails, stage)[HIGH] for stage in STAGES]
-    return [*seen, *(one - best for one, best in zip(seen, shorter_tails(runs), strict=True))]
+    found = []
+    for scheme in (LAST_SEEN, NO_PREEMPTION):
+        seen = [against(runs, scheme, BASE, tails, stage)[HIGH] for stage in STAGES]
+        less = (one - best for one, best in zip(seen, shorter_tails(runs), strict=True))
+        found += [*seen, *less]
+    return found
 
 
 @claim("R6", on(YCSB, NO_ORACLE_PREEMPTION, ORACLE))

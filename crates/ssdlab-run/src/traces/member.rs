@@ -5,10 +5,13 @@ use ssdlab_workload::twins::{Twin, TwinSource, find};
 use ssdlab_workload::{Reach, Record, Source, Trace};
 
 use super::{AppOrder, file_of};
+use crate::shared::View;
 
 /// The requests of a member, from the first on.
 pub(crate) enum Member {
     Trace(Box<Trace>),
+    /// A trace that other plans read, too.
+    Shared(View),
     Twin(&'static Twin, TwinSource),
 }
 
@@ -35,8 +38,8 @@ pub(crate) struct Members<'a> {
     pub(crate) twins: &'a [Option<&'static Twin>],
     /// The seed of the twins.
     pub(crate) seed: u64,
-    /// Opens traces as they are named.
-    pub(crate) open: &'a dyn Fn(&str) -> Result<Trace, Fault>,
+    /// Opens those that are traces.
+    pub(crate) open: &'a dyn Fn(usize) -> Result<Member, Fault>,
 }
 
 impl Members<'_> {
@@ -46,7 +49,7 @@ impl Members<'_> {
     /// When its trace cannot be read.
     pub(crate) fn open(&self, nth: usize) -> Result<Member, Fault> {
         let Some(twin) = self.twins[nth] else {
-            return (self.open)(&self.apps[nth].trace).map(|trace| Member::Trace(Box::new(trace)));
+            return (self.open)(nth);
         };
         // A twin is in a mix what it is alone; beside itself it is not twice the same.
         let alike = |other: &&Option<&Twin>| other.is_some_and(|other| other.name == twin.name);
@@ -65,10 +68,16 @@ impl Members<'_> {
 }
 
 impl Member {
+    /// A trace that is read by itself.
+    pub(crate) fn trace(trace: Trace) -> Member {
+        Member::Trace(Box::new(trace))
+    }
+
     /// What a user should know of how it is read.
     pub(crate) fn remarks(&self) -> Vec<String> {
         match self {
             Member::Trace(trace) => trace.remarks(),
+            Member::Shared(view) => view.remarks().to_vec(),
             Member::Twin(..) => Vec::new(),
         }
     }
@@ -81,7 +90,7 @@ impl Member {
     /// The addresses that it asks for, if they are known without reading it.
     pub(crate) fn reach(&self) -> Option<Reach> {
         match self {
-            Member::Trace(_) => None,
+            Member::Trace(_) | Member::Shared(_) => None,
             Member::Twin(twin, _) => Some(Reach { first: 0, end: twin.sectors() }),
         }
     }
@@ -89,7 +98,7 @@ impl Member {
     /// What it is a twin of, as results say it.
     pub(crate) fn title(&self) -> Option<String> {
         match self {
-            Member::Trace(_) => None,
+            Member::Trace(_) | Member::Shared(_) => None,
             Member::Twin(twin, _) => Some(twin.title.clone()),
         }
     }
@@ -97,6 +106,7 @@ impl Member {
     fn source(&self) -> &dyn Source {
         match self {
             Member::Trace(trace) => trace.as_ref(),
+            Member::Shared(view) => view,
             Member::Twin(_, source) => source,
         }
     }
@@ -106,6 +116,7 @@ impl Source for Member {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         match self {
             Member::Trace(trace) => trace.fill(batch, most),
+            Member::Shared(view) => view.fill(batch, most),
             Member::Twin(_, source) => source.fill(batch, most),
         }
     }

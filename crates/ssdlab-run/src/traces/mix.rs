@@ -162,7 +162,7 @@ pub struct OpenMix {
 pub fn open_mix(order: &MixOrder, control: &Control) -> Result<Option<OpenMix>, Fault> {
     let mut placings: Vec<Placing> =
         order.apps.iter().map(AppOrder::placing).collect::<Result<_, _>>()?;
-    let open = |spec: &str| order.reading.open(spec);
+    let open = |nth: usize| order.reading.open(&order.apps[nth].trace).map(Member::trace);
     let twins = order.apps.iter().map(|app| twin_of(&app.trace, None));
     let twins: Vec<Option<&Twin>> = twins.collect::<Result<_, _>>()?;
     let seed = order.reading.seed;

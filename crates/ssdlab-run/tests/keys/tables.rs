@@ -344,6 +344,7 @@ pub(crate) const REFUSED: &[Row] = &[
     ("workload.queue", &[], "1"),
     ("workload.overlap", &[], "40%"),
     ("workload.read_theta", &[], "0.2"),
+    ("workload.small_in_page", &[], "true"),
 ];
 
 /// Keys with nothing to choose between yet, or that are a name; the cell counts through the times

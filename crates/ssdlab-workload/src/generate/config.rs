@@ -48,6 +48,11 @@ pub struct WorkloadConfig {
     #[schemars(range(min = 0, max = 10))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_theta: Option<f64>,
+    /// Whether each of a twin's writes of up to 8 KiB lies within a page of 8 KiB. What PA-SSD prints of
+    /// large writes is then the share that covers more than one page; else it is the share that is
+    /// larger than one, and smaller ones begin where they will. Beside a twin alone. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub small_in_page: Option<bool>,
     /// How a trace file is read, in place of all the above; only with a trace. Default: as
     /// its format says.
     pub trace: TraceOptions,
@@ -67,6 +72,7 @@ impl Default for WorkloadConfig {
             hints: vec![0],
             overlap: None,
             read_theta: None,
+            small_in_page: None,
             trace: TraceOptions::default(),
         }
     }

@@ -50,8 +50,10 @@ pub struct Measured {
     pub mean_read: f64,
     /// Mean size of writes, bytes.
     pub mean_write: f64,
-    /// Share of the writes that cover more than one page of 8 KiB, counted from sector 0.
+    /// Share of the writes that are larger than a page of 8 KiB.
     pub large_writes: f64,
+    /// Share of the writes that cover more than one page of 8 KiB, counted from sector 0.
+    pub split_writes: f64,
     /// Pages asked for by reads and writes.
     pub footprint_pages: u64,
     /// Pages read.
@@ -102,6 +104,7 @@ pub struct Measure {
     ends: [u64; 2],
     in_order: u64,
     large: u64,
+    split: u64,
 }
 
 impl Default for Measure {
@@ -114,6 +117,7 @@ impl Default for Measure {
             ends: [u64::MAX; 2],
             in_order: 0,
             large: 0,
+            split: 0,
         }
     }
 }
@@ -148,7 +152,8 @@ impl Measure {
             out.writes += 1;
             out.write_bytes += bytes;
             let page = |sector: u64| sector * SECTOR_BYTES / LARGE;
-            self.large += u64::from(bytes > 0 && page(record.lba) != page(end - 1));
+            self.large += u64::from(bytes > LARGE);
+            self.split += u64::from(bytes > 0 && page(record.lba) != page(end - 1));
         }
         self.in_order += u64::from(self.ends[usize::from(read)] == record.lba);
         self.ends[usize::from(read)] = end;
@@ -185,6 +190,7 @@ impl Measure {
         out.mean_read = of(out.read_bytes as f64, out.reads);
         out.mean_write = of(out.write_bytes as f64, out.writes);
         out.large_writes = of(self.large as f64, out.writes);
+        out.split_writes = of(self.split as f64, out.writes);
         out.sequential = of(self.in_order as f64, out.reads + out.writes);
         (out.footprint_pages, out.read_pages, out.write_pages) =
             (sets.all, sets.read, sets.written);

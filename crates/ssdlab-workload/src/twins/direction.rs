@@ -1,7 +1,7 @@
 //! Where the requests of one kind, reads or writes, go.
 
 use rand::Rng;
-use ssdlab_base::rng::{Stream, below, unit};
+use ssdlab_base::rng::{Stream, below, mix, unit};
 
 use super::quantiles::Quantiles;
 use super::sweep::Sweep;
@@ -117,6 +117,8 @@ pub(super) struct Hot {
     /// Its first sector, and sectors of a slot.
     pub(super) first: u64,
     pub(super) slot: u64,
+    /// Whether each slot's requests begin at a sector of its own, and may go on into the next slot.
+    pub(super) anywhere: bool,
     pub(super) ranks: Ranks,
     pub(super) scatter: Scatter,
 }
@@ -362,6 +364,7 @@ impl Direction {
         let Some(hot) = &self.parts.hot else { return self.parts.cold.next(taken) };
         let slot = hot.scatter.place(hot.ranks.draw(&mut self.parts.stream) - 1);
         let within = match hot.slot / taken {
+            _ if hot.anywhere => mix(slot) % hot.slot,
             0 | 1 => 0,
             places => below(self.parts.stream.next_u64(), places) * taken,
         };

@@ -68,7 +68,7 @@ targets! {
     mean_read: Bytes,
     /// Mean size of writes.
     mean_write: Bytes,
-    /// Share of the writes that cover more than one page of 8 KiB.
+    /// Share of the writes that are larger than a page of 8 KiB.
     large_writes: Share,
     /// Bytes of all pages of 4 KiB that are asked for.
     footprint: Bytes,
@@ -97,7 +97,7 @@ pub struct Figures {
     pub read_set: Option<f64>,
     /// Pages that are read three times or more, over the footprint, if a source says.
     pub read_hot: Option<f64>,
-    /// Share of the writes that cover more than one page of 8 KiB, if a source says.
+    /// Share of the writes that are larger than a page of 8 KiB, if a source says.
     pub large_writes: Option<f64>,
     /// Nanoseconds from the first request to the last.
     pub span: f64,

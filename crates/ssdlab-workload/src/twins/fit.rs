@@ -92,6 +92,8 @@ pub fn fit(records: &[Record], source: &str, trial: Trial) -> (Targets, Shape) {
         align,
         extent,
         in_order: None,
+        hot_anywhere: false,
+        small_in_page: false,
         shared: Share::new(0.0),
         new: Share::new(0.2),
         overlap: Overlap::default(),

@@ -35,6 +35,7 @@ pub(super) struct Requests {
     scatter: Scatter,
     extent: u64,
     bits: u32,
+    small_in_page: bool,
     /// The first sector, and the queue.
     pub(super) first: u64,
     pub(super) queue: u8,
@@ -82,6 +83,7 @@ impl Requests {
             scatter: Scatter::new(layout.extents, named("extents").next_u64()),
             extent: layout.extent,
             bits: layout.extent.trailing_zeros(),
+            small_in_page: shape.small_in_page,
             first: 0,
             queue: 0,
         })
@@ -115,8 +117,8 @@ impl Requests {
         let extent = self.scatter.place(place >> self.bits) << self.bits;
         // None goes over its extent's end: a return may be longer than what it returns to.
         let within = (place & (self.extent - 1)).min(self.extent - u64::from(sectors));
-        let within = match self.figures.large_writes {
-            Some(_) if op == Op::Write => within - over_page(within, u64::from(sectors)),
+        let within = match op {
+            Op::Write if self.small_in_page => within - over_page(within, u64::from(sectors)),
             _ => within,
         };
         Record { at, lba: self.first + extent + within, sectors, op, queue: self.queue, hint: 0 }
@@ -143,8 +145,7 @@ impl Requests {
     }
 }
 
-/// By how many sectors a write that fits into a page of [`LARGE`] bytes goes over one's end: where it
-/// is said how many writes cover more than a page, no small one does.
+/// By how many sectors a write that fits into a page of [`LARGE`] bytes goes over one's end.
 #[inline]
 fn over_page(first: u64, sectors: u64) -> u64 {
     const PAGE: u64 = LARGE / SECTOR_BYTES;
@@ -202,6 +203,7 @@ fn direction(
     let hot = (slots > 0).then(|| Hot {
         first: first * layout.extent,
         slot,
+        anywhere: shape.hot_anywhere,
         ranks: Ranks::new(slots, habits.theta),
         scatter: Scatter::new(slots, hot.next_u64()),
     });

@@ -151,6 +151,11 @@ impl Twin {
         Ok(self.reshaped(&|shape| shape.read.theta = theta))
     }
 
+    /// The same workload, with each write of up to 8 KiB within a page of 8 KiB, or not.
+    pub fn small_in_page(&self, within: bool) -> Twin {
+        self.reshaped(&|shape| shape.small_in_page = within)
+    }
+
     fn reshaped(&self, change: &impl Fn(&mut Shape)) -> Twin {
         let parts = match &self.parts {
             Parts::Alone(alone) => {

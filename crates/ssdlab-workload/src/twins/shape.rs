@@ -53,6 +53,13 @@ pub struct Shape {
     /// compaction of a log-structured store does; none if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_order: Option<Bytes>,
+    /// Whether hot places begin at any sector, each at one of its own, instead of where slots of the
+    /// mean size do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hot_anywhere: bool,
+    /// Whether each write of up to 8 KiB lies within a page of 8 KiB.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub small_in_page: bool,
     /// Share of the smaller of the two hot sets that belongs to both.
     pub shared: Share,
     /// The footprint over all bytes that are moved, where no source gives a footprint.

@@ -35,7 +35,7 @@ fn a_few_requests_by_hand() {
     assert_eq!(measured.read_hot, 1.0 / 11.0);
     assert_eq!(measured.sequential, 3.0 / 6.0);
     // Sectors 100 to 123 and 124 to 163, of pages of 16.
-    assert_eq!(measured.large_writes, 1.0);
+    assert_eq!((measured.large_writes, measured.split_writes), (1.0, 1.0));
     // Page 1 after pages 12 to 15, then at once; page 15 after page 1.
     assert_eq!((measured.first_uses, &measured.reuse[..]), (11, &[1, 1, 0, 1][..]));
     assert_eq!((measured.span_s, measured.gap_mean_us), (2.004, 334_000.0));
@@ -43,6 +43,16 @@ fn a_few_requests_by_hand() {
     // Seconds with 5, 1 and 1 requests.
     let (mean, squares) = (7.0 / 3.0, 27.0 / 3.0);
     assert!((measured.dispersion - (squares - mean * mean) / mean).abs() < 1e-12);
+}
+
+#[test]
+fn a_write_of_one_page_may_lie_in_two() {
+    let within = record(0, 16, 16, Op::Write);
+    let across = record(0, 20, 16, Op::Write);
+    let larger = record(0, 16, 17, Op::Write);
+    let read = record(0, 20, 64, Op::Read);
+    let measured = of(&[within, across, larger, read]);
+    assert_eq!((measured.large_writes, measured.split_writes), (1.0 / 3.0, 2.0 / 3.0));
 }
 
 #[test]
