@@ -1,18 +1,25 @@
 """Put ledgers that ``ssdlab reproduce`` wrote below what docs/reproduction.md says of them.
 
 Run by ``make reproduce``. A ledger of all papers takes the place of all that is there, that of one
-paper the place of its part.
+paper the place of its part, and one of single claims the place of these: the part says which they
+are, and by what they were found.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
+
+from ssdlab.claims import Verdict, words
 
 PAGE = Path(__file__).with_name("reproduction.md")
 MARK = "<!-- measured: written by `make reproduce` -->\n"
 PART = re.compile(r"^### ", re.MULTILINE)
+OF = re.compile(r"\*{0,2}([A-Z]\d+)\b")
+"""With which claim a paragraph begins."""
 
 
 def main() -> None:
@@ -29,10 +36,68 @@ def _with(told: str, ledger: str) -> str:
     if len(parts) != 1:
         return ledger.replace("## ", "### ")
     heading, _, rest = parts[0].partition("\n")
-    own = f"{heading}\n\n{summary.strip()}\n{rest.rstrip()}\n\n"
+    new = f"{heading}\n\n{summary.strip()}\n{rest.rstrip()}\n\n"
     before, *old = PART.split(f"{told}\n\n")
     at = next((n for n, part in enumerate(old) if part.startswith(f"{heading}\n")), len(old))
+    own = _merged(old[at], new) if at < len(old) else new
     return before + "".join(f"### {part}" for part in [*old[:at], own, *old[at + 1 :]])
+
+
+@dataclass(slots=True)
+class Part:
+    """A system's part: its heading, how it was found, and of each claim its rows and paragraphs."""
+
+    heading: str
+    found: str
+    heads: list[str]
+    rows: dict[str, list[str]]
+    told: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, text: str) -> Part:
+        """Take a part to pieces."""
+        heading, found, table, *blocks = text.strip().split("\n\n")
+        heads, rows = table.split("\n")[:2], _by_claim(table.split("\n")[2:], "| **")
+        return cls(heading, found, heads, rows, _by_claim(blocks, ""))
+
+    def written(self) -> str:
+        """Put it together again."""
+        table = "\n".join([*self.heads, *(row for rows in self.rows.values() for row in rows)])
+        told = (block for name in self.rows for block in self.told.get(name, ()))
+        return "\n\n".join([self.heading, self.found, table, *told]) + "\n\n"
+
+
+def _by_claim(pieces: list[str], begin: str) -> dict[str, list[str]]:
+    """Sort what stands in a row by the claim that was named last."""
+    all_of: dict[str, list[str]] = {}
+    name = ""
+    for piece in pieces:
+        found = OF.match(piece.removeprefix(begin)) if piece.startswith(begin) else None
+        name = found[1] if found else name
+        all_of.setdefault(name, []).append(piece)
+    return all_of
+
+
+def _merged(old: str, new: str) -> str:
+    """Return a part with another's claims in their places, if these are some of its own."""
+    if "| **" not in old:
+        return new
+    part, later = Part.of(old), Part.of(new)
+    if not set(later.rows) < set(part.rows):
+        return new
+    part.rows |= later.rows
+    part.told |= {name: later.told.get(name, []) for name in later.rows}
+    came_out = [rows[0] for rows in part.rows.values()]
+    counted = Counter(verdict for row in came_out for verdict in Verdict if f"**{verdict}" in row)
+    counts = [f"{counted[verdict]} {verdict}" for verdict in Verdict if counted[verdict]]
+    made = sum(words.MADE in row for row in came_out)
+    if made:
+        counts[0] += f" ({made} of them {words.MADE})"
+    _, _, found = part.found.partition("; ")
+    _, _, how = later.found.partition("; ")
+    names = ", ".join(later.rows)
+    part.found = f"{len(came_out)} claims: {', '.join(counts)}; {found} Later {names}: {how}"
+    return part.written()
 
 
 if __name__ == "__main__":

@@ -74,7 +74,11 @@ class BlockMap:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What a report draws: distributions, the slowest requests, the run in intervals, the parts."""
+    """What a report draws: distributions, the slowest requests, the run in intervals, the parts.
+
+    ``read_ages`` are rising points of how old what was read from flash was, in seconds, and which
+    share of the reads was of data no older; None under flat physics.
+    """
 
     distributions: Sequence[Distribution]
     slowest: Sequence[Slow]
@@ -82,3 +86,4 @@ class Detail:
     die_busy: Sequence[float]
     bus_busy: Sequence[float]
     blocks: BlockMap
+    read_ages: Sequence[Sequence[float]] | None = None

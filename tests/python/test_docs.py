@@ -4,6 +4,7 @@ import doctest
 import importlib.util
 import lzma
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,8 @@ def load(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # A dataclass looks its own module up.
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -129,6 +132,36 @@ def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
         assert told("1 claim\n\n## DLV\n\n| D2 |\n") == after
     assert told("1 claim\n\n## PA-SSD\n\n| P1 |\n").endswith(
         "| H1 |\n\n### PA-SSD\n\n1 claim\n\n| P1 |"
+    )
+
+
+def test_a_ledger_of_single_claims_takes_the_place_of_these(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = load(ROOT / "docs" / "reproduction.py")
+    page, ledger_of = tmp_path / "page.md", tmp_path / "ledger.md"
+    monkeypatch.setattr(writer, "PAGE", page)
+    monkeypatch.setattr("sys.argv", ["reproduction.py", str(ledger_of)])
+
+    def rows(name: str, verdict: str) -> str:
+        return f"| **{name}** | so | | | **{verdict}** | twins |\n|  | one | 1 | 2 | {verdict} |  |"
+
+    heads = "| claim | of what |\n|---|---|"
+    made = rows("H3", "reproduced, by construction")
+    old = [heads, rows("H1", "not reproduced"), rows("H2", "direction only"), made]
+    told = "*H1, as read*: so.\n\n**H1**: why.\n\nH1, size:\n\n| s |\n\n**H2**: too."
+    found = "3 claims: 1 direction only; 9 runs, seed 1, build a; digest of them b."
+    page.write_text(f"{writer.MARK}\n### HIRE\n\n{found}\n\n" + "\n".join(old) + f"\n\n{told}\n")
+    new = f"{heads}\n{rows('H1', 'reproduced')}\n\n*H1, as read*: now.\n"
+    ledger_of.write_text(f"1 claim: 1 reproduced; 2 runs, build c.\n\n## HIRE\n\n{new}")
+    writer.main()
+    counts = "3 claims: 2 reproduced (1 of them by construction), 1 direction only"
+    after = [heads, rows("H1", "reproduced"), rows("H2", "direction only"), made]
+    assert page.read_text().partition(writer.MARK)[2].strip() == (
+        f"### HIRE\n\n{counts}; 9 runs, seed 1, build a; digest of them b. "
+        "Later H1: 2 runs, build c.\n\n"
+        + "\n".join(after)
+        + "\n\n*H1, as read*: now.\n\n**H2**: too."
     )
 
 

@@ -72,7 +72,9 @@ _KINDS = {"R": "read", "W": "write"}
 _ORDER = (2, 4, 1, 0, 5, 3)
 
 
-def _plan(scope: Scope, way: str, scheme: str, workload: str, cut: int, **options: Any) -> Plan:
+def _plan(
+    scope: Scope, way: str, scheme: str, workload: str, cut: int | None, **options: Any
+) -> Plan:
     return scope.plan(
         DEVICE,
         f"dlv/{scheme}",
@@ -98,6 +100,14 @@ def schemes(*names: str, ways: Sequence[str] = WAYS, workloads: Sequence[str] = 
         }
 
     return runs
+
+
+def weeks(scope: Scope) -> Jobs:
+    """Return the baseline on each workload in full, at its times: what is read ages by the week."""
+    return {
+        (name,): _plan(scope, OPEN, BASE, name, None, detail=True)
+        for name in scope.some(WORKLOADS, _QUICK)
+    }
 
 
 def lengths(scope: Scope) -> Jobs:
@@ -377,7 +387,7 @@ def _in_order(gained: Iterable[tuple[float, float]]) -> float:
     return 100 * fmean(slower[1] > faster[1] for slower, faster in pairs)
 
 
-@claim("D9", chips, seeds=1)
+@claim("D9", chips)
 def more_chips(runs: Runs) -> list[float]:
     """Return src12's gain, how many doublings of the chips lengthen nothing, and who gains most."""
     counts = runs.names(1)

@@ -12,7 +12,7 @@ from ssdlab.text import NONE, WIDTH, many
 
 _INDENT = "    "
 _LEFT_OUT = "left out of a quick ledger: its runs are too long"
-_MADE = "by construction"
+MADE = "by construction"
 
 
 def ours(figure: Figure, found: Interval) -> str:
@@ -60,7 +60,7 @@ def _block(row: Row) -> Iterator[str]:
 
 def came_out(row: Row) -> str:
     """Say what came of a claim."""
-    return f"{row.verdict}, {_MADE}" if _is_made(row) else str(row.verdict)
+    return f"{row.verdict}, {MADE}" if _is_made(row) else str(row.verdict)
 
 
 def _is_made(row: Row) -> bool:
@@ -111,7 +111,7 @@ def summary(ledger: Ledger) -> str:
     counts = [f"{ledger.count(verdict)} {verdict}" for verdict in Verdict if ledger.count(verdict)]
     made = sum(_is_made(row) for row in ledger.rows)
     if made:
-        counts[0] += f" ({made} of them {_MADE})"
+        counts[0] += f" ({made} of them {MADE})"
     one = "seed 1"
     if len(ledger.seeds) > 1:
         one = f"seeds 1 to {len(ledger.seeds)}, seed 1 alone where no interval is given"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ssdlab import report
 from ssdlab.codes import Ldpc
 from ssdlab.figures import (
+    ages,
     blame,
     codes,
     course,
@@ -60,6 +61,7 @@ def all_of(runs: Sequence[Run]) -> list[Figure]:
         *page_types.dominated(runs),
         *levels.levels(runs),
         *queues.retries(runs),
+        *ages.read(runs),
         *drive.programs(runs),
         *drive.utilisation(runs),
         *wear.replays(runs),

@@ -6,6 +6,7 @@ mod looks;
 
 use std::ops::Range;
 
+use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{Nanos, ahead};
 use ssdlab_nand::chip::{Chip, Conditions};
@@ -31,6 +32,8 @@ pub struct Cells {
     errors: u64,
     /// Their raw bit error rates, summed.
     rber: f64,
+    /// How old what they read was, in milliseconds of the cells' clock.
+    ages: Histogram<u64>,
     /// Pages that were programmed, and those that were read for the host, by their voltages.
     programmed: [u64; VOLTAGES_MAX],
     read: [u64; VOLTAGES_MAX],
@@ -39,8 +42,10 @@ pub struct Cells {
     pages_per_block: usize,
 }
 
-/// One read in this many has its bit errors counted for the statistics.
+/// One read in this many has its bit errors and its age counted for the statistics.
 const COUNTED: u64 = 16;
+/// A century in milliseconds: what is older is told as that old. To two digits.
+const OLDEST_MS: u64 = 36_525 * 24 * 3_600_000;
 
 /// What happened to each block; nothing is kept under flat physics.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -93,6 +98,7 @@ impl Cells {
             looked: 0,
             errors: 0,
             rber: 0.0,
+            ages: Histogram::new_with_max(OLDEST_MS, 2).expect("a valid range"),
             programmed: [0; VOLTAGES_MAX],
             read: [0; VOLTAGES_MAX],
             worn: 0.0,
@@ -185,6 +191,12 @@ impl Cells {
         (self.looked > 0).then(|| (self.errors as f64 / counted, self.rber / counted))
     }
 
+    /// How old the data was of the reads whose errors were counted, in milliseconds of the cells' clock; a
+    /// controller's own reads count as well.
+    pub fn ages(&self) -> &Histogram<u64> {
+        &self.ages
+    }
+
     /// Where the voltages of a block's pages are; nowhere if there is but one class.
     fn pages_of(&self, block: usize) -> Range<usize> {
         let pages = if self.facts.voltage.is_empty() { 0 } else { self.pages_per_block };
@@ -208,6 +220,7 @@ impl Cells {
     /// Forgets the errors counted so far.
     pub(super) fn reset_counts(&mut self) {
         (self.looked, self.errors, self.rber) = (0, 0, 0.0);
+        self.ages.reset();
         (self.programmed, self.read, self.worn) = ([0; VOLTAGES_MAX], [0; VOLTAGES_MAX], 0.0);
     }
 
@@ -313,6 +326,7 @@ impl Cells {
         if self.looked.is_multiple_of(COUNTED) {
             self.errors += u64::from(self.chip.errors(block, &conditions));
             self.rber += self.chip.rber(block, &conditions);
+            self.ages.saturating_record(conditions.retention.as_ns() / 1_000_000);
         }
         self.looked += 1;
         self.chip.rung_needed(block, &conditions).unwrap_or(u8::MAX)

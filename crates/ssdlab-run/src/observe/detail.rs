@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
+use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::SimTime;
 use ssdlab_core::account::Part;
 use ssdlab_core::drive::BlockSight;
-use ssdlab_core::stats::{Ended, Latencies};
+use ssdlab_core::stats::Ended;
 use ssdlab_core::{Drive, Op};
 
 use super::series::Interval;
@@ -19,6 +20,11 @@ use super::series::Interval;
 pub struct Detail {
     /// How latencies are distributed, by kind and submission queue; only kinds that occurred.
     pub distributions: Vec<Distribution>,
+    /// How old the data was that was read from flash, for the host or by the controller: `[age in seconds of the
+    /// cells' clock, share of the reads whose data was no older]`, rising, as of latencies; of one read in sixteen.
+    /// Absent under flat physics, and if nothing was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_ages: Option<Vec<[f64; 2]>>,
     /// The requests that took longest, the slowest first.
     pub slowest: Vec<Slow>,
     /// The run in intervals, at most 2,000: neighbours are joined where there are more.
@@ -174,9 +180,15 @@ pub(super) fn distributions(drive: &Drive) -> Vec<Distribution> {
             kind: op.name(),
             queue,
             requests: latencies.count(),
-            points: points(latencies),
+            points: points(&latencies.histogram, latencies.max_ns, 1e3),
         })
         .collect()
+}
+
+/// How old the data was that was read.
+pub(super) fn read_ages(drive: &Drive) -> Option<Vec<[f64; 2]>> {
+    let ages = drive.flash().cells.ages();
+    (!ages.is_empty()).then(|| points(ages, ages.max(), 1e3))
 }
 
 /// How far the share of the requests that took no longer may rise between two points, …
@@ -186,22 +198,21 @@ const FALL: f64 = 0.96;
 /// Shares whose latencies a result tells: the line goes through each.
 const TOLD: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
-/// Of all latencies that occurred, to the histogram's digits, so few that a line of steps through
+/// Of all values that occurred, to the histogram's digits and over `unit`, so few that a line of steps through
 /// them is nowhere off by more than [`RISE`] or [`FALL`]: some hundred, and 57 more for every
-/// power of ten of the requests.
-fn points(latencies: &Latencies) -> Vec<[f64; 2]> {
-    let count = latencies.count();
+/// power of ten of the values. None is above `most`.
+fn points(histogram: &Histogram<u64>, most: u64, unit: f64) -> Vec<[f64; 2]> {
+    let count = histogram.len();
     let mut points: Vec<[f64; 2]> = Vec::new();
     let (mut sum, mut last) = (0, 0.0);
-    for bucket in latencies.histogram.iter_recorded() {
+    for bucket in histogram.iter_recorded() {
         let before = sum;
         sum += bucket.count_since_last_iteration();
         let share = sum as f64 / count as f64;
         let told = TOLD.map(|told| (told * count as f64).ceil() as u64);
         let off = share - last > RISE || 1.0 - share < FALL * (1.0 - last);
         if off || told.iter().any(|&nth| before < nth && nth <= sum) {
-            let latency = bucket.value_iterated_to().min(latencies.max_ns);
-            points.push([latency as f64 / 1e3, share]);
+            points.push([bucket.value_iterated_to().min(most) as f64 / unit, share]);
             last = share;
         }
     }

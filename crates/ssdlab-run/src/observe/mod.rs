@@ -198,6 +198,7 @@ impl Observer {
         let (units, buses) = drive.flash().busy_counted(now.as_ns());
         Ok(Some(Detail {
             distributions: detail::distributions(drive),
+            read_ages: detail::read_ages(drive),
             slowest: self.slowest.told(began),
             series,
             die_busy: shares(units),

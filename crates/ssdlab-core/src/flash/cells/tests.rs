@@ -118,10 +118,14 @@ fn one_read_in_sixteen_has_its_errors_counted() {
         mean.0 += f64::from(cells.chip.errors(BLOCK, &at)) / 3.0;
         mean.1 += cells.chip.rber(BLOCK, &at) / 3.0;
     }
+    // Of 0, 16 and 32 days, to two digits.
+    let days = |share: f64| cells.ages().value_at_quantile(share) as f64 / (DAY as f64 / 1e6);
+    assert_eq!((cells.ages().len(), cells.ages().min()), (3, 0));
+    assert!((days(0.5) / 16.0 - 1.0).abs() < 0.01 && (days(1.0) / 32.0 - 1.0).abs() < 0.01);
     let (errors, rber) = cells.errors().unwrap();
     assert!((errors - mean.0).abs() < 1e-9 && (rber / mean.1 - 1.0).abs() < 1e-9);
     cells.reset_counts();
-    assert_eq!(cells.errors(), None);
+    assert_eq!((cells.errors(), cells.ages().len()), (None, 0));
 }
 
 #[test]
