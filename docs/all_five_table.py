@@ -142,6 +142,14 @@ SYSTEMS = ("dlv/dlv", "pa-ssd/qds+ubs", "readguard/rgftl", "hire/hire")
 BY_ITSELF: Mapping[str, Kind] = {name: Kind(frozenset(), (), name) for name in SYSTEMS}
 # All of ReadGuard, and voltages by what is learned of pages.
 GUARDED = Kind(frozenset({GRADES, OVER, VOLTAGES}), PASSING)
+# The same, with nothing known of what was there before.
+UNTAUGHT_GUARDED = Kind(GUARDED.parts, [*PASSING, *UNTAUGHT.more])
+# HIRE by itself, with as much known of it as the whole scheme knows.
+TAUGHT_HIRE = Kind(
+    frozenset(),
+    ["start.voltages=programmed", "belief.hotness.buffer.preload=classified"],
+    "hire/hire",
+)
 # Parts of which one may change what the other is worth.
 PAIRS = ((ORDER, OVER), (VOLTAGES, GRADES), (TYPES, GRADES))
 
@@ -166,7 +174,8 @@ def both(pair: tuple[str, str]) -> Kind:
     return Kind(frozenset(pair))
 
 
-KINDS = [NONE, WHOLE, READGUARDS, UNTAUGHT, WRITERS, GUARDED, *BY_ITSELF.values()]
+KINDS = [NONE, WHOLE, READGUARDS, UNTAUGHT, WRITERS, GUARDED, UNTAUGHT_GUARDED, TAUGHT_HIRE]
+KINDS += BY_ITSELF.values()
 KINDS += [*map(without, PARTS), *map(alone, PARTS), *map(both, PAIRS)]
 
 
@@ -278,10 +287,12 @@ def by_system(study: Study) -> Iterator[str]:
     """Set the scheme, and what is left of it, beside systems by themselves."""
     kinds = {
         **{f"`{name}`": kind for name, kind in BY_ITSELF.items()},
+        "`hire/hire`, the start's voltages known": TAUGHT_HIRE,
         "all-five": WHOLE,
         "all-five without DLV's order": without(ORDER),
         "all-five without DLV's order and read-hot placement": WRITERS,
         "ReadGuard with voltages": GUARDED,
+        "ReadGuard with voltages, the start's unknown": UNTAUGHT_GUARDED,
     }
     yield "Against none of them:"
     yield ""

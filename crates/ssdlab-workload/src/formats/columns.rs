@@ -199,3 +199,40 @@ impl<'a> Columns<'a> {
         Wrong::new(offset, before, Fault::new("", "columns").got(self.taken).expected(expected))
     }
 }
+
+/// The columns of a line as programs write them: a comma between two, and nothing else around them. What is
+/// not so is nothing here, and for [`Columns`], which says what is wrong.
+pub(crate) struct Plain<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Plain<'a> {
+    #[inline]
+    pub(crate) fn new(line: &'a [u8]) -> Plain<'a> {
+        Plain { rest: line }
+    }
+
+    /// The next column, a whole number, and not the last.
+    #[inline(always)]
+    pub(crate) fn whole(&mut self) -> Option<u64> {
+        let (spelled, digits) = leading_digits(self.rest);
+        self.rest = self.rest[digits..].strip_prefix(b",")?;
+        spelled
+    }
+
+    /// The next column, a name, and not the last.
+    #[inline(always)]
+    pub(crate) fn name(&mut self) -> Option<&'a [u8]> {
+        let end = self.rest.iter().position(|byte| !byte.is_ascii_graphic() || *byte == b',')?;
+        let (name, rest) = self.rest.split_at(end);
+        self.rest = rest.strip_prefix(b",")?;
+        (!name.is_empty()).then_some(name)
+    }
+
+    /// The last column, a whole number.
+    #[inline(always)]
+    pub(crate) fn last(self) -> Option<u64> {
+        let (spelled, digits) = leading_digits(self.rest);
+        spelled.filter(|_| digits == self.rest.len())
+    }
+}

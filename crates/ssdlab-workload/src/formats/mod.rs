@@ -75,7 +75,7 @@ pub(crate) struct Setup<'a> {
 }
 
 /// What a line says.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Entry {
     /// Nanoseconds since whatever the file counts from.
     pub(crate) stamp: u64,
