@@ -42,9 +42,10 @@ SCHEMA_VERSION: Final[int]
 
 def run(
     plans: str,
-    jobs: int,
+    jobs: int | None,
     progress: Callable[[list[tuple[float | None, int, bool, bool]]], object] | None = None,
 ) -> tuple[str, bool]: ...
+def at_a_time(plans: str) -> int: ...
 def save_state(
     plan: str,
     path: str | os.PathLike[str],

@@ -38,7 +38,9 @@ def run(plan: Plan | None = None, /, *, progress: Progress | None = None, **opti
 def compare(
     plans: Iterable[Plan], *, jobs: int | None = None, progress: Progress | None = None
 ) -> Comparison:
-    """Run several plans, ``jobs`` at a time (all cores if not given); results in their order.
+    """Run several plans, ``jobs`` at a time; results in their order.
+
+    Without ``jobs`` as many run at a time as there are cores, and memory for their drives.
 
     All plans are checked before the first one runs. Plans that differ in their seed alone are
     also summed up, with 95 % intervals. Raises as :func:`run` does.
@@ -46,14 +48,27 @@ def compare(
     plans = [as_plan(plan) for plan in plans]
     if not plans:
         raise InputError("nothing to run: got no plan, expected at least one")
-    jobs = cores() if jobs is None else whole("--jobs", jobs, 1)
-    wire = "[" + ",".join(to_json(plan) for plan in plans) + "]"
+    jobs = None if jobs is None else whole("--jobs", jobs, 1)
+    wire = _wire(plans)
     check_distinct(file for plan in plans for file in plan.files())
     text, interrupted = _native.run(wire, jobs, progress)
     comparison = _comparison(plans, json.loads(text))
     if interrupted:
         raise Interrupted(comparison)
     return comparison
+
+
+def at_a_time(plans: Iterable[Plan]) -> int:
+    """Return how many of some plans can run at a time, as there are cores and memory."""
+    # What decides is the drive: there are far fewer of these than of plans.
+    drives = {
+        (one.device, one.scheme, str(one.set), one.state, one.precondition): one for one in plans
+    }
+    return _native.at_a_time(_wire(drives.values()))
+
+
+def _wire(plans: Iterable[Plan]) -> str:
+    return "[" + ",".join(to_json(plan) for plan in plans) + "]"
 
 
 def _comparison(plans: list[Plan], results: list[dict[str, Any] | None]) -> Comparison:

@@ -7,10 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from claiming import Case, found, hold, ids, made
+from claiming import Case, FakeRuns, found, hold, ids, made
 
 from ssdlab.claims import dlv
 from ssdlab.claims.dlv import CLOSED, COUNTS, OPEN, WAITS
+from ssdlab.claims.pictures import dlv as pictures
 from ssdlab.claims.rules import NeverRanError
 from ssdlab.plans import Plan
 
@@ -305,3 +306,20 @@ def test_sizes_are_found_second_by_second(tmp_path: Path) -> None:
     ]
     assert dlv.by_second(Plan(trace=trace)) == expected
     assert dlv.by_second(Plan(trace=trace, limit=3)) == expected[:3]
+
+
+def test_ages_of_what_is_read_are_told_by_days() -> None:
+    day = 86_400.0
+    ages = [[0.0, 0.2], [2 * day, 0.6], [30 * day, 1.0]]
+    runs = {
+        (name,): made(detail=SimpleNamespace(read_ages=each))
+        for name, each in {"a": ages, "b": None}.items()
+    }
+    rows = pictures.fig_5(FakeRuns(runs))
+    names = ["up to 1 day", *(f"up to {days} days" for days in range(2, 8)), "older"]
+    each = 0.4 / 28
+    shares = [0.4, 0.2, *[each] * 5, 0.4 - 5 * each]
+    assert [row[:2] for row in rows] == [(load, name) for load in "ab" for name in names]
+    assert [row[2] for row in rows[:8]] == pytest.approx(shares)
+    # Of which nothing was read from flash, all is new.
+    assert [row[2] for row in rows[8:]] == [1, *[0] * 7]

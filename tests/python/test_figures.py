@@ -216,6 +216,22 @@ def test_levels_of_reads_are_drawn_where_there_are_several() -> None:
     assert "read-levels" not in of(drawn.one())
 
 
+def test_how_old_data_is_when_it_is_read_is_drawn_where_it_ages() -> None:
+    settings = {"start.fill": 0.9, "start.age_max": "30d", "workload.read_share": 1}
+    old = ssdlab.run(
+        device="dlv-mlc-128g", workload="random", limit=20_000, detail=True, set=settings
+    )
+    found = rows(of(old)["read-ages"])
+    days, shares = [row["days"] for row in found], [row["share"] for row in found]
+    assert days == sorted(days)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    # Ages are drawn evenly up to 30 days, and all reads are of what was there before.
+    for day, share in zip(days, shares, strict=True):
+        assert share == pytest.approx(day / 30, abs=0.05)
+    assert "read-ages" not in of(drawn.one())
+
+
 def test_dies_are_sorted_by_how_busy_they_were() -> None:
     shares = [row["busy"] for row in rows(of(drawn.one())["busy-dies"])]
     assert shares == sorted(shares, reverse=True)

@@ -45,7 +45,7 @@ mod _native {
     fn run(
         py: Python<'_>,
         plans: &str,
-        jobs: usize,
+        jobs: Option<usize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(String, bool)> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
@@ -54,6 +54,13 @@ mod _native {
             ssdlab_run::run_all(&plans, jobs, control)
         })?;
         Ok((to_json(&results)?, interrupted))
+    }
+
+    /// How many of these plans can run at a time, as there are cores and memory.
+    #[pyfunction]
+    fn at_a_time(plans: &str) -> PyResult<usize> {
+        let plans: Vec<Plan> = from_json("plans", plans)?;
+        guarded(|| ssdlab_run::at_a_time(&plans))
     }
 
     /// Ages a drive as a plan says and saves its state; what the file says of itself, as JSON (null

@@ -17,6 +17,8 @@ use crate::state::Header;
 const KEPT_LEAST: u32 = 3 << 26;
 /// Bytes of a page that is written, in both directions of the map: what decides how many drives fit into memory.
 const PAGE: u64 = 8;
+/// Bytes that a run takes besides, whatever its drive.
+const BESIDES: u64 = 64 << 20;
 /// Where one page in so many holds data, or fewer, to read through the map takes longer than to draw what
 /// there is.
 const SPARSE: f64 = 16.0;
@@ -112,10 +114,47 @@ fn share_up_to(most: u32, prepared: &mut [Prepared]) -> Vec<usize> {
 /// Whether a copy of it takes less time than to make it again.
 fn is_worth_it(prepared: &Prepared) -> bool {
     let pages = prepared.resolved.geometry().page_count();
-    let drawn =
-        prepared.resolved.config.start.fill.get() * f64::from(prepared.resolved.logical_pages);
-    let made = prepared.plan.state.is_some() || prepared.steady;
-    made || drawn > f64::from(pages) / SPARSE
+    is_made(prepared) || drawn(prepared) > f64::from(pages) / SPARSE
+}
+
+/// Whether a drive begins as it was saved, or as it is once it was overwritten.
+fn is_made(prepared: &Prepared) -> bool {
+    prepared.plan.state.is_some() || prepared.steady
+}
+
+/// Pages that hold data when a drive begins as drawn.
+fn drawn(prepared: &Prepared) -> f64 {
+    prepared.resolved.config.start.fill.get() * f64::from(prepared.resolved.logical_pages)
+}
+
+/// How many of these drives, the largest of them, can be there at a time: one a core, if there is memory for
+/// what they begin with and for a copy of it.
+pub fn at_a_time(prepared: &[Prepared]) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let bytes = prepared.iter().map(|one| {
+        let pages = match is_made(one) {
+            true => f64::from(one.resolved.geometry().page_count()),
+            false => drawn(one),
+        };
+        BESIDES + pages as u64 * PAGE
+    });
+    fitting(memory::available(), bytes.collect()).min(cores)
+}
+
+/// How many of drives of so many bytes fit, the largest of them and a copy of the largest.
+fn fitting(available: Option<u64>, mut bytes: Vec<u64>) -> usize {
+    let Some(mut left) = available.map(|available| available / 4 * 3) else { return usize::MAX };
+    bytes.sort_unstable_by(|one, other| other.cmp(one));
+    left = left.saturating_sub(bytes.first().copied().unwrap_or(0));
+    let fits = |takes: &&u64| {
+        let rest = left.checked_sub(**takes);
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    match bytes.iter().take_while(fits).count() {
+        all if all == bytes.len() => usize::MAX,
+        some => some.max(1),
+    }
 }
 
 /// Whether two plans' drives begin alike.
@@ -152,6 +191,23 @@ fn ask_alike(one: &Prepared, other: &Prepared) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn as_many_run_at_a_time_as_fit_into_memory() {
+        // Three quarters of 16 are 12: 4 are a copy of the largest.
+        assert_eq!(fitting(Some(16), vec![1, 4, 3, 2]), 2);
+        assert_eq!(fitting(Some(16), vec![2, 2, 2, 2, 2]), usize::MAX);
+        assert_eq!(fitting(Some(16), vec![9, 9]), 1, "one runs however little there is");
+        assert_eq!(fitting(None, vec![1 << 60; 3]), usize::MAX);
+        let plan = |set: &str| Plan {
+            device: "readguard-tlc-4t".into(),
+            set: vec![set.into()],
+            ..Plan::default()
+        };
+        // What it holds of the host takes 1.95 GB, when it is new nothing.
+        let takes = |set: &str| drawn(&plan(set).prepare().unwrap()) as u64 * PAGE / 10_000_000;
+        assert_eq!((takes("start.fill=1"), takes("start.fill=0")), (195, 0));
+    }
 
     #[test]
     fn the_first_makes_it_and_the_last_takes_it() {

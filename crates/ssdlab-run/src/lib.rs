@@ -36,7 +36,7 @@ pub use hand::Hand;
 pub use physics::physics;
 pub use plan::{Plan, RunConfig, effective, keys_markdown, preset_text, schema, scheme_text};
 pub use result::RunResult;
-pub use run::{run_all, run_uninterrupted};
+pub use run::{at_a_time, run_all, run_uninterrupted};
 pub use setup::save_state;
 pub use ssdlab_core::config::catalogue::{PRESETS, SCHEMES};
 pub use state::load_state;

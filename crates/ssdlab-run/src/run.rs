@@ -18,7 +18,7 @@ use crate::setup::{Begun, lay_down_footprint, rehearse, set_up, tell_heat};
 use crate::shared;
 use crate::source::Requests;
 
-/// Runs every plan, `jobs` at a time; the results are in the order of the plans, whatever the
+/// Runs every plan, `jobs` at a time, or as many as there are cores and memory for; the results are in the order of the plans, whatever the
 /// number of jobs, and `None` for a plan that was stopped before its run began. `control` must
 /// have been made for as many plans.
 ///
@@ -26,10 +26,11 @@ use crate::source::Requests;
 /// The first fault of any plan. All plans are checked before the first one runs.
 pub fn run_all(
     plans: &[Plan],
-    jobs: usize,
+    jobs: Option<usize>,
     control: &Control,
 ) -> Result<Vec<Option<RunResult>>, Fault> {
     let mut prepared: Vec<Prepared> = plans.iter().map(Plan::prepare).collect::<Result<_, _>>()?;
+    let jobs = jobs.unwrap_or_else(|| begin::at_a_time(&prepared));
     if !mix::lay_out(&prepared, control)? {
         return Ok(plans.iter().map(|_| None).collect());
     }
@@ -66,8 +67,16 @@ pub fn run_all(
 /// # Errors
 /// As [`run_all`].
 pub fn run_uninterrupted(plans: &[Plan], jobs: usize) -> Result<Vec<RunResult>, Fault> {
-    let results = run_all(plans, jobs, &Control::new(plans.len()))?;
+    let results = run_all(plans, Some(jobs), &Control::new(plans.len()))?;
     Ok(results.into_iter().flatten().collect())
+}
+
+/// How many of these plans, the largest of them, can run at a time: as there are cores and memory.
+///
+/// # Errors
+/// The first fault of any plan.
+pub fn at_a_time(plans: &[Plan]) -> Result<usize, Fault> {
+    Ok(begin::at_a_time(&plans.iter().map(Plan::prepare).collect::<Result<Vec<_>, _>>()?))
 }
 
 fn run_one(

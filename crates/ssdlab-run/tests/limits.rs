@@ -260,7 +260,7 @@ fn every_plan_is_checked_before_the_first_one_runs() {
     let good = Plan { device: "dlv-mlc-128g".into(), ..Plan::default() };
     let bad = Plan { device: "dlv-mlc-129g".into(), ..Plan::default() };
     let control = Control::new(2);
-    let line = run_all(&[good, bad], 2, &control).expect_err("a refusal").to_string();
+    let line = run_all(&[good, bad], Some(2), &control).expect_err("a refusal").to_string();
     assert!(line.contains("did you mean \"dlv-mlc-128g\"?"), "{line}");
     assert_eq!(control.progress[0].read().1, 0);
 }

@@ -140,7 +140,7 @@ class Kept:
 
         tasks = (joblib.delayed(_make)(job, file) for file, job in missing.items())
         pool = joblib.Parallel(
-            n_jobs=min(count or api.cores(), len(missing)),
+            n_jobs=min(count or api.at_a_time(job.plan for job in missing.values()), len(missing)),
             return_as="generator_unordered",
             initializer=_leave_interrupts,
         )
