@@ -273,6 +273,17 @@ def test_a_result_keeps_what_its_types_do_not_know() -> None:
     assert json.loads(result.to_json()) == plain
 
 
+def test_as_many_run_at_a_time_as_cores_and_memory_allow() -> None:
+    few = api.at_a_time([ssdlab.Plan(limit=10)] * 3)
+    assert 1 <= few <= api.cores()
+    # Drives of which what they hold takes 16 GB each.
+    settings = {"geometry.blocks": 30_000, "start.fill": 0.9}
+    large = [ssdlab.Plan(device="readguard-tlc-4t", set=settings, seed=seed) for seed in range(64)]
+    assert 1 <= api.at_a_time(large) <= api.cores()
+    with pytest.raises(ssdlab.InputError, match="nowhere"):
+        api.at_a_time([ssdlab.Plan(device="nowhere")])
+
+
 def test_what_there_is_to_choose_from() -> None:
     assert "generic-tlc-2t" in ssdlab.presets()
     assert {"conventional", "dlv/dlv"} <= set(ssdlab.schemes())

@@ -60,7 +60,7 @@ mod _native {
     #[pyfunction]
     fn at_a_time(plans: &str) -> PyResult<usize> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
-        guarded(|| ssdlab_run::at_a_time(&plans))
+        Ok(guarded(|| ssdlab_run::at_a_time(&plans))?)
     }
 
     /// Ages a drive as a plan says and saves its state; what the file says of itself, as JSON (null
