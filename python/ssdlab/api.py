@@ -61,10 +61,11 @@ def compare(
 def at_a_time(plans: Iterable[Plan]) -> int:
     """Return how many of some plans can run at a time, as there are cores and memory."""
     # What decides is the drive: there are far fewer of these than of plans.
-    drives = {
-        (one.device, one.scheme, str(one.set), one.state, one.precondition): one for one in plans
-    }
-    return _native.at_a_time(_wire(drives.values()))
+    drives: dict[Any, list[Plan]] = {}
+    for one in plans:
+        drive = (one.device, one.scheme, str(one.set), one.state, one.precondition)
+        drives.setdefault(drive, []).append(one)
+    return _native.at_a_time(_wire(one for alike in drives.values() for one in alike[: cores()]))
 
 
 def _wire(plans: Iterable[Plan]) -> str:

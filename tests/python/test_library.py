@@ -280,6 +280,17 @@ def test_as_many_run_at_a_time_as_cores_and_memory_allow() -> None:
     settings = {"geometry.blocks": 30_000, "start.fill": 0.9}
     large = [ssdlab.Plan(device="readguard-tlc-4t", set=settings, seed=seed) for seed in range(64)]
     assert 1 <= api.at_a_time(large) <= api.cores()
+    wire: list[str] = []
+
+    def count(plans: str) -> int:
+        wire.append(plans)
+        return 1
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_native, "at_a_time", count)
+        api.at_a_time([*large, *large, ssdlab.Plan(limit=10)])
+    # Drives alike count as often as there are cores.
+    assert len(json.loads(wire[0])) == api.cores() + 1
     with pytest.raises(ssdlab.InputError, match="nowhere"):
         api.at_a_time([ssdlab.Plan(device="nowhere")])
 

@@ -135,7 +135,9 @@ SWEEP = [
 ]
 
 OUTPUT = [
-    click.option("--jobs", type=Whole(1), help="Runs at a time; as cores and memory allow if not given."),
+    click.option(
+        "--jobs", type=Whole(1), help="Runs at a time; as cores and memory allow if not given."
+    ),
     click.option("--paranoid", is_flag=True, help="Check the drive's invariants at every event."),
     click.option("--json", metavar="FILE", help="Write the results as JSON, - for stdout."),
 ]

@@ -27,7 +27,12 @@ _OUT = "ssdlab-reproduction"
     show_default=True,
     help="Where the ledger goes, and finished runs: what was stopped goes on there.",
 )
-@click.option("--jobs", type=Whole(1), metavar="N", help="Runs at a time; as cores and memory allow if not given.")
+@click.option(
+    "--jobs",
+    type=Whole(1),
+    metavar="N",
+    help="Runs at a time; as cores and memory allow if not given.",
+)
 @click.option(
     "--seeds",
     type=Whole(1),
