@@ -18,9 +18,9 @@ use crate::setup::{Begun, lay_down_footprint, rehearse, set_up, tell_heat};
 use crate::shared;
 use crate::source::Requests;
 
-/// Runs every plan, `jobs` at a time, or as many as there are cores and memory for; the results are in the order of the plans, whatever the
-/// number of jobs, and `None` for a plan that was stopped before its run began. `control` must
-/// have been made for as many plans.
+/// Runs every plan, `jobs` at a time, or as many as there are cores and memory for. The results are in the
+/// order of the plans, whatever the number of jobs, and `None` for a plan that was stopped before its run
+/// began. `control` must have been made for as many plans.
 ///
 /// # Errors
 /// The first fault of any plan. All plans are checked before the first one runs.
