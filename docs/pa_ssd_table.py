@@ -68,7 +68,8 @@ def against_conventional(runs: Runs) -> list[str]:
         base = once(runs[BASE, workload])
         cells = [f"{writes(base) / 1e3:.2f} ms", f"{reads(base):.0f} µs"]
         cells += [several([each[workload] for each in pair]) for pair in found.values()]
-        rows.append([workload, f"{base.requests:,}", *cells])
+        requests = base.read.requests + base.write.requests
+        rows.append([workload, f"{requests:,}", *cells])
     means = (
         " / ".join(f"**{fmean(each.values()):+.0f}**" for each in pair) for pair in found.values()
     )

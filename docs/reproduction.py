@@ -13,13 +13,16 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from ssdlab.claims import Verdict, words
+from ssdlab.claims import SYSTEMS, Verdict, claims, words
 
 PAGE = Path(__file__).with_name("reproduction.md")
 MARK = "<!-- measured: written by `make reproduce` -->\n"
 PART = re.compile(r"^### ", re.MULTILINE)
 OF = re.compile(r"\*{0,2}([A-Z]\d+)\b")
 """With which claim a paragraph begins."""
+NAMED = re.compile(r"^\| \*\*([A-Z]\d+)\*\* \|", re.MULTILINE)
+LATER = re.compile(r" Later ([A-Z0-9, ]+): [^`]*`\w+`\.")
+"""By what some claims of a part were found after the others."""
 
 
 def main() -> None:
@@ -31,16 +34,27 @@ def main() -> None:
 
 
 def _with(told: str, ledger: str) -> str:
-    """Return what is told with a ledger in its place."""
+    """Return what is told with a ledger's parts in their places."""
     summary, *parts = ledger.split("\n## ")
-    if len(parts) != 1:
-        return ledger.replace("## ", "### ")
-    heading, _, rest = parts[0].partition("\n")
-    new = f"{heading}\n\n{summary.strip()}\n{rest.rstrip()}\n\n"
     before, *old = PART.split(f"{told}\n\n")
-    at = next((n for n, part in enumerate(old) if part.startswith(f"{heading}\n")), len(old))
-    own = _merged(old[at], new) if at < len(old) else new
-    return before + "".join(f"### {part}" for part in [*old[:at], own, *old[at + 1 :]])
+    heads = [{part.partition("\n")[0] for part in all_of} for all_of in (parts, old)]
+    if len(parts) > 1 and heads[0] >= heads[1] and all(map(_is_whole, parts)):
+        # Of all papers: how they were found stands once.
+        return ledger.replace("## ", "### ")
+    for part in parts:
+        heading, _, rest = part.partition("\n")
+        new = f"{heading}\n\n{summary.strip()}\n{rest.rstrip()}\n\n"
+        at = next((n for n, one in enumerate(old) if one.startswith(f"{heading}\n")), len(old))
+        own = new if at == len(old) or _is_whole(part) else _merged(old[at], new)
+        old[at : at + 1] = [own]
+    return before + "".join(f"### {part}" for part in old)
+
+
+def _is_whole(part: str) -> bool:
+    """Tell whether a part has all claims of its paper."""
+    heading = part.partition("\n")[0]
+    system = next(name for name, title in SYSTEMS.items() if title == heading)
+    return {one.id for one in claims([system])} <= set(NAMED.findall(part))
 
 
 @dataclass(slots=True)
@@ -79,13 +93,10 @@ def _by_claim(pieces: list[str], begin: str) -> dict[str, list[str]]:
 
 
 def _merged(old: str, new: str) -> str:
-    """Return a part with another's claims in their places, if these are some of its own."""
-    if "| **" not in old:
-        return new
+    """Return a part with another's claims in their places."""
     part, later = Part.of(old), Part.of(new)
-    if not set(later.rows) < set(part.rows):
-        return new
     part.rows |= later.rows
+    part.rows = dict(sorted(part.rows.items(), key=lambda row: int(row[0][1:])))
     part.told |= {name: later.told.get(name, []) for name in later.rows}
     came_out = [rows[0] for rows in part.rows.values()]
     counted = Counter(verdict for row in came_out for verdict in Verdict if f"**{verdict}" in row)
@@ -93,7 +104,12 @@ def _merged(old: str, new: str) -> str:
     made = sum(words.MADE in row for row in came_out)
     if made:
         counts[0] += f" ({made} of them {words.MADE})"
-    _, _, found = part.found.partition("; ")
+
+    def left(found: re.Match[str]) -> str:
+        names = [name for name in found[1].split(", ") if name not in later.rows]
+        return found[0].replace(found[1], ", ".join(names)) if names else ""
+
+    _, _, found = LATER.sub(left, part.found).partition("; ")
     _, _, how = later.found.partition("; ")
     names = ", ".join(later.rows)
     part.found = f"{len(came_out)} claims: {', '.join(counts)}; {found} Later {names}: {how}"

@@ -63,7 +63,7 @@ def at_a_time(plans: Iterable[Plan]) -> int:
     # What decides is the drive: there are far fewer of these than of plans.
     drives: dict[Any, list[Plan]] = {}
     for one in plans:
-        drive = (one.device, one.scheme, str(one.set), one.state, one.precondition)
+        drive = (one.device, str(one.config), one.scheme, str(one.set), one.state, one.precondition)
         drives.setdefault(drive, []).append(one)
     return _native.at_a_time(_wire(one for alike in drives.values() for one in alike[: cores()]))
 

@@ -77,7 +77,7 @@ class Detail:
     """What a report draws: distributions, the slowest requests, the run in intervals, the parts.
 
     ``read_ages`` are rising points of how old what was read from flash was, in seconds, and which
-    share of the reads was of data no older; None under flat physics.
+    share of the reads was of data no older; None under flat physics, and if nothing was read.
     """
 
     distributions: Sequence[Distribution]

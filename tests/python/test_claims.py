@@ -36,6 +36,11 @@ from ssdlab.page import claim_tables
 YES, DIRECTION, NO = Verdict.REPRODUCED, Verdict.DIRECTION, Verdict.NOT
 
 
+def shown(plan: lab.Plan) -> dict[str, Any]:
+    """Tell what a plan sets."""
+    return {"set": list(plan.set)}
+
+
 def test_every_claim_is_there_with_a_rule() -> None:
     declared = claims.claims()
     for system, (letter, count) in COUNTS.items():
@@ -436,6 +441,14 @@ def test_what_had_no_effect_is_not_reproduced_and_shown(one_claim: Any, tmp_path
         assert shown == "It changed nothing." + " with whole twins" * is_told
 
 
+def test_what_is_computed_of_no_drive_is_made_without_one(tmp_path: Path) -> None:
+    # As V11's decoders are: what their plans set is no key of a drive.
+    job = runs.Job(lab.Plan(set=["decoder=sum_product"]), shown)
+    kept = runs.Kept(tmp_path)
+    kept.make([job])
+    assert kept.read(job) == {"set": ["decoder=sum_product"]}
+
+
 def test_what_had_no_effect_with_one_seed_has_the_figures_of_all(
     one_claim: Any, tmp_path: Path
 ) -> None:
@@ -449,7 +462,8 @@ def test_what_had_no_effect_with_one_seed_has_the_figures_of_all(
 
     one_claim(once)
     [row] = reproduce(["hire"], out=tmp_path, seeds=3, jobs=1).rows
-    assert (row.verdict, row.why, row.seeds) == (Verdict.NOT, "it changed nothing", [1, 2, 3])
+    told = (Verdict.NOT, "with seed 2: it changed nothing", [1, 2, 3])
+    assert (row.verdict, row.why, row.seeds) == told
     assert row.ours == [interval(seen[:3])]
 
 

@@ -125,13 +125,19 @@ def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
         assert above == "above\n"
         return below.strip()
 
-    every = "2 claims\n\n## DLV\n\n| D1 |\n\n## HIRE\n\n| H1 |\n"
-    assert told(every) == "2 claims\n\n### DLV\n\n| D1 |\n\n### HIRE\n\n| H1 |"
-    after = "2 claims\n\n### DLV\n\n1 claim\n\n| D2 |\n\n### HIRE\n\n| H1 |"
+    def whole(system: str) -> str:
+        own = "\n".join(f"| **{one.id}** | |" for one in claims([system]))
+        return f"| claim |\n|---|\n{own}"
+
+    dlv, hire, pa_ssd = whole("dlv"), whole("hire"), whole("pa-ssd")
+    every = f"2 claims\n\n## DLV\n\n{dlv}\n\n## HIRE\n\n{hire}\n"
+    assert told(every) == f"2 claims\n\n### DLV\n\n{dlv}\n\n### HIRE\n\n{hire}"
+    other = dlv.replace("**D1** | |", "**D1** | other |")
+    after = f"2 claims\n\n### DLV\n\n1 claim\n\n{other}\n\n### HIRE\n\n{hire}"
     for _ in range(2):
-        assert told("1 claim\n\n## DLV\n\n| D2 |\n") == after
-    assert told("1 claim\n\n## PA-SSD\n\n| P1 |\n").endswith(
-        "| H1 |\n\n### PA-SSD\n\n1 claim\n\n| P1 |"
+        assert told(f"1 claim\n\n## DLV\n\n{other}\n") == after
+    assert told(f"1 claim\n\n## PA-SSD\n\n{pa_ssd}\n").endswith(
+        f"{hire}\n\n### PA-SSD\n\n1 claim\n\n{pa_ssd}"
     )
 
 
@@ -150,18 +156,25 @@ def test_a_ledger_of_single_claims_takes_the_place_of_these(
     made = rows("H3", "reproduced, by construction")
     old = [heads, rows("H1", "not reproduced"), rows("H2", "direction only"), made]
     told = "*H1, as read*: so.\n\n**H1**: why.\n\nH1, size:\n\n| s |\n\n**H2**: too."
-    found = "3 claims: 1 direction only; 9 runs, seed 1, build a; digest of them b."
+    found = "3 claims: 1 direction only; 9 runs, seed 1, build a; digest of them `b`."
     page.write_text(f"{writer.MARK}\n### HIRE\n\n{found}\n\n" + "\n".join(old) + f"\n\n{told}\n")
     new = f"{heads}\n{rows('H1', 'reproduced')}\n\n*H1, as read*: now.\n"
-    ledger_of.write_text(f"1 claim: 1 reproduced; 2 runs, build c.\n\n## HIRE\n\n{new}")
+    ledger_of.write_text(f"1 claim: 1 reproduced; 2 runs; digest `c`.\n\n## HIRE\n\n{new}")
     writer.main()
     counts = "3 claims: 2 reproduced (1 of them by construction), 1 direction only"
+    first = f"{counts}; 9 runs, seed 1, build a; digest of them `b`."
     after = [heads, rows("H1", "reproduced"), rows("H2", "direction only"), made]
+    told = "\n\n*H1, as read*: now.\n\n**H2**: too."
+    own = "### HIRE\n\n" + first + " Later H1: 2 runs; digest `c`.\n\n" + "\n".join(after) + told
+    assert page.read_text().partition(writer.MARK)[2].strip() == own
+    # Of two papers, one of which is new on the page; and of one that was measured later before.
+    dlv = f"{heads}\n{rows('D1', 'reproduced')}"
+    both = f"2 claims: 2 reproduced; 5 runs; digest `d`.\n\n## DLV\n\n{dlv}\n\n## HIRE\n\n{new}"
+    ledger_of.write_text(both)
+    writer.main()
+    found = "2 claims: 2 reproduced; 5 runs; digest `d`."
     assert page.read_text().partition(writer.MARK)[2].strip() == (
-        f"### HIRE\n\n{counts}; 9 runs, seed 1, build a; digest of them b. "
-        "Later H1: 2 runs, build c.\n\n"
-        + "\n".join(after)
-        + "\n\n*H1, as read*: now.\n\n**H2**: too."
+        own.replace("2 runs; digest `c`", "5 runs; digest `d`") + f"\n\n### DLV\n\n{found}\n\n{dlv}"
     )
 
 

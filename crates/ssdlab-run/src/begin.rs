@@ -77,9 +77,9 @@ pub fn share(prepared: &mut [Prepared], jobs: usize) -> Vec<usize> {
     share_up_to(kept_most(memory::available(), drives), prepared)
 }
 
-/// Pages of a drive of which something is kept: of as many as fit, with what is kept, into half of this memory.
+/// Pages of a drive of which something is kept: of as many as fit, with what is kept, into memory.
 fn kept_most(available: Option<u64>, drives: usize) -> u32 {
-    let fit = available.unwrap_or(0) / 2 / (PAGE * drives as u64);
+    let fit = usable(available.unwrap_or(0)) / (PAGE * drives as u64);
     u32::try_from(fit).unwrap_or(u32::MAX).max(KEPT_LEAST)
 }
 
@@ -131,19 +131,26 @@ fn drawn(prepared: &Prepared) -> f64 {
 /// what they begin with and for a copy of it.
 pub fn at_a_time(prepared: &[Prepared]) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let bytes = prepared.iter().map(|one| {
-        let pages = match is_made(one) {
-            true => f64::from(one.resolved.geometry().page_count()),
-            false => drawn(one),
-        };
-        BESIDES + pages as u64 * PAGE
-    });
-    fitting(memory::available(), bytes.collect()).min(cores)
+    fitting(memory::available(), prepared.iter().map(takes).collect()).min(cores)
+}
+
+/// Bytes that a plan takes once its run begins: of a drive that is copied as many as the copy may take.
+fn takes(prepared: &Prepared) -> u64 {
+    let pages = match is_worth_it(prepared) {
+        true => prepared.resolved.geometry().page_count().into(),
+        false => drawn(prepared) as u64,
+    };
+    BESIDES + pages * PAGE
+}
+
+/// What drives may take of memory that is available.
+fn usable(available: u64) -> u64 {
+    available / 4 * 3
 }
 
 /// How many of drives of so many bytes fit, the largest of them and a copy of the largest.
 fn fitting(available: Option<u64>, mut bytes: Vec<u64>) -> usize {
-    let Some(mut left) = available.map(|available| available / 4 * 3) else { return usize::MAX };
+    let Some(mut left) = available.map(usable) else { return usize::MAX };
     bytes.sort_unstable_by(|one, other| other.cmp(one));
     left = left.saturating_sub(bytes.first().copied().unwrap_or(0));
     let fits = |takes: &&u64| {
@@ -204,9 +211,13 @@ mod tests {
             set: vec![set.into()],
             ..Plan::default()
         };
-        // What it holds of the host takes 1.95 GB, when it is new nothing.
-        let takes = |set: &str| drawn(&plan(set).prepare().unwrap()) as u64 * PAGE / 10_000_000;
-        assert_eq!((takes("start.fill=1"), takes("start.fill=0")), (195, 0));
+        let all = |set: &str| vec![takes(&plan(set).prepare().unwrap()); 8];
+        // Each takes 2.3 GB, and so does a copy of what they begin with; of new ones none takes much.
+        assert_eq!(fitting(Some(16_000_000_000), all("start.fill=1")), 4);
+        assert_eq!(fitting(Some(2_000_000_000), all("start.fill=0")), usize::MAX);
+        // Where so many run, what they begin with is kept.
+        let pages = plan("start.fill=1").prepare().unwrap().resolved.geometry().page_count();
+        assert!(kept_most(Some(16_000_000_000), 4 + 1) >= pages);
     }
 
     #[test]
@@ -247,7 +258,7 @@ mod tests {
     #[test]
     fn where_memory_is_short_each_makes_its_own_and_says_so() {
         assert_eq!([kept_most(None, 2), kept_most(Some(1 << 30), 2)], [KEPT_LEAST; 2]);
-        assert_eq!(kept_most(Some(48 << 30), 3), 1 << 30);
+        assert_eq!(kept_most(Some(32 << 30), 3), 1 << 30);
         let mut plans = ["fifo", "read_first"].map(|order| prepared("dlv-mlc-128g", 1, order));
         assert_eq!(share_up_to(1000, &mut plans), [0, 1]);
         assert!(plans.iter().all(|plan| plan.shared.begins.is_none()));

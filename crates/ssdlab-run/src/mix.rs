@@ -108,9 +108,9 @@ fn twins_in(source: &dyn Source) -> Option<String> {
 }
 
 impl Layout {
-    /// Whether a member is a trace, not a twin.
-    pub(crate) fn is_trace(&self, nth: usize) -> bool {
-        self.twins[nth].is_none()
+    /// The twin that each member is; none of a trace.
+    pub(crate) fn twins(&self) -> &[Option<&'static Twin>] {
+        &self.twins
     }
 
     /// The members merged, from the first request on; what the user should know of how they are

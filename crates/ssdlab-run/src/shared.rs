@@ -11,6 +11,7 @@ use ssdlab_workload::{Record, Source, Trace, TraceOptions};
 
 use self::keep::{Keep, Kept};
 use crate::begin::Begins;
+use crate::mix::Layout;
 use crate::plan::Prepared;
 use crate::source::{BATCH, open_trace};
 use crate::traces::AppOrder;
@@ -85,17 +86,26 @@ fn share_in(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
     share_members(keep, prepared);
 }
 
-/// The same of the members of mixes that are read as far: what is to be said of a trace depends on that.
+/// The same of the members of mixes that are read as far, beside the same twins: what is to be said of a trace
+/// depends on that.
 fn share_members(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
-    let requests =
-        |plan: &Prepared| (plan.plan.mix.clone(), plan.workload.trace.clone(), plan.plan.limit);
+    let requests = |plan: &Prepared| {
+        let twins = plan.mix.as_ref().map(Layout::twins);
+        let seed =
+            twins.is_some_and(|all| all.iter().any(Option::is_some)).then_some(plan.plan.seed);
+        (plan.plan.mix.clone(), plan.workload.trace.clone(), plan.plan.limit, seed)
+    };
+    let alike = |one: &Prepared, other: &Prepared| {
+        let twins = |plan: &Prepared| plan.mix.as_ref().map(|mix| mix.twins().to_vec());
+        requests(one) == requests(other) && twins(one) == twins(other)
+    };
     let reads = |plan: &Prepared| plan.mix.is_some();
-    for readers in groups(prepared, reads, |one, other| requests(one) == requests(other)) {
+    for readers in groups(prepared, reads, alike) {
         let first = &prepared[readers[0]];
         let layout = first.mix.as_ref().expect("a plan with a mix");
         let open = |(nth, app): (usize, &AppOrder)| {
             let new = || Shared::open(&app.trace, &first.workload.trace, keep.clone()).ok();
-            layout.is_trace(nth).then(new).flatten().map(Arc::new)
+            layout.twins()[nth].is_none().then(new).flatten().map(Arc::new)
         };
         let members: Vec<_> = first.plan.mix.iter().enumerate().map(open).collect();
         readers.iter().for_each(|&at| prepared[at].shared.members.clone_from(&members));
@@ -468,8 +478,12 @@ mod tests {
             limit,
             ..Plan::default()
         };
-        let plans =
-            [plan("fifo", Some(20_000)), plan("read_first", Some(20_000)), plan("fifo", Some(10))];
+        let plans = [
+            plan("fifo", Some(20_000)),
+            plan("read_first", Some(20_000)),
+            plan("fifo", Some(10)),
+            Plan { seed: 7, ..plan("fifo", Some(20_000)) },
+        ];
         are_those_of_each_alone(&plans);
 
         let mut prepared: Vec<_> = plans.iter().map(|plan| plan.prepare().unwrap()).collect();
@@ -479,6 +493,7 @@ mod tests {
         let [Some(first), None, Some(_)] = members(0) else { panic!("two traces and a twin") };
         assert!(Arc::ptr_eq(first, members(1)[0].as_ref().unwrap()));
         assert!(members(2).is_empty(), "nobody reads as many");
+        assert!(members(3).is_empty(), "nobody reads them beside the same twin");
         // Who comes later needs the file no more.
         let open = |at: usize| Requests::open(&prepared[at], &mut Vec::new()).unwrap();
         let read_all = |mut from: Requests| {

@@ -269,16 +269,17 @@ class _Book:
             return Row(claim, Verdict.LEFT_OUT)
         seeds = [scope.seed for scope in scopes]
         found: list[Sequence[float]] = []
-        why = ""
+        never: dict[int, str] = {}
         for scope in scopes:
             try:
                 found.append(self._figures(claim, scope))
             except NeverRanError as reason:
-                why = str(reason)
+                never[scope.seed] = str(reason)
                 found.append(reason.found)
         # Where nothing was found with one of the seeds, there is nothing to put together.
-        ours = [interval(values) for values in zip(*found, strict=False)]
-        if why:
+        ours = [interval(values) for values in zip(*found, strict=all(found))]
+        if never:
+            why = _why(never, len(scopes))
             return Row(claim, Verdict.NOT, ours, [Verdict.NOT] * len(ours), seeds, loads, why)
         verdicts = claim.judged([one.mean for one in ours])
         return Row(claim, Verdict.worst(verdicts), ours, verdicts, seeds, loads)
@@ -316,6 +317,14 @@ class _Book:
             return find(*(Runs(jobs, self._kept) for jobs in sets))
         except (ZeroDivisionError, StatisticsError):
             raise NeverRanError("a run has nothing to compare with: too few requests") from None
+
+
+def _why(never: Mapping[int, str], seeds: int) -> str:
+    """Say what did not happen, and with which seeds, if not with all of them."""
+    first = next(iter(never.values()))
+    if len(never) == seeds:
+        return first
+    return f"with seed {', '.join(map(str, never))}: {first}"
 
 
 def _found(sets: Iterable[Set], scope: Scope) -> list[Jobs]:

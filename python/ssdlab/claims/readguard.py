@@ -337,7 +337,7 @@ def apart(runs: Runs) -> list[float]:
     ]
 
 
-@claim("R12", sizes)
+@claim("R12", sizes, seeds=1)
 def on_all_sizes(runs: Runs) -> list[float]:
     """Return how much the gain of high varies over sizes and mixes, and over sizes alone."""
     found = [

@@ -140,7 +140,7 @@ class Kept:
 
         tasks = (joblib.delayed(_make)(job, file) for file, job in missing.items())
         pool = joblib.Parallel(
-            n_jobs=min(count or api.at_a_time(job.plan for job in missing.values()), len(missing)),
+            n_jobs=min(count or _at_a_time(missing.values()), len(missing)),
             return_as="generator_unordered",
             initializer=_leave_interrupts,
         )
@@ -165,6 +165,12 @@ class Kept:
             one.results_digest if isinstance(one, Result) else json.dumps(one) for one in found
         )
         return hashlib.sha256("\n".join(told).encode()).hexdigest()
+
+
+def _at_a_time(jobs: Iterable[Job]) -> int:
+    """Return how many run at a time. What simulates nothing may be no drive's plan: one a core."""
+    plans = [job.plan for job in jobs if job.make is simulated]
+    return api.at_a_time(plans) if plans else api.cores()
 
 
 def _is_whole(job: Job, file: Path) -> bool:

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
-use ssdlab_base::{Bytes, Fault};
+use ssdlab_base::{Bytes, Fault, units::SECTOR_BYTES};
 
 use super::direction::REGULARS;
 use super::quantiles::Quantiles;
@@ -155,6 +155,12 @@ impl Shape {
         let (align, extent) = (self.align.get(), self.extent.get());
         if ![512, 4096].contains(&align) {
             return Err(Fault::new("", "align").got(self.align).expected("512B or 4KiB"));
+        }
+        if self.hot_anywhere && align > SECTOR_BYTES {
+            let fault = Fault::new("", "hot_anywhere").got(true);
+            return Err(
+                fault.expected(format!("false, since addresses are multiples of {}", self.align))
+            );
         }
         if !extent.is_power_of_two() || extent < 4096 {
             let fault = Fault::new("", "extent").got(self.extent);

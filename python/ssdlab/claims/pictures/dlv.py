@@ -7,8 +7,6 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from ssdlab.claims.dlv import (
     ALLOCATION,
     BASE,
@@ -108,12 +106,18 @@ def fig_5(runs: Runs) -> Rows:
     for name in runs.names(0):
         detail = runs[name,].detail
         assert detail is not None
-        ages, shares = zip(*(detail.read_ages or [(0.0, 1.0)]), strict=True)
-        upto = np.interp([day * DAY_S for day in _DAYS], ages, shares, left=0.0)
+        if not detail.read_ages:
+            continue
+        upto = [_no_older(detail.read_ages, day * DAY_S) for day in _DAYS]
         names = [f"up to {day} {'day' if day == 1 else 'days'}" for day in _DAYS] + ["older"]
         parts = [after - before for before, after in pairwise([0.0, *upto, 1.0])]
-        rows += [(name, part, float(share)) for part, share in zip(names, parts, strict=True)]
+        rows += [(name, part, share) for part, share in zip(names, parts, strict=True)]
     return rows
+
+
+def _no_older(points: Sequence[Sequence[float]], age_s: float) -> float:
+    """Return which share of the reads was of data no older, of points that rise in steps."""
+    return max((share for age, share in points if age <= age_s), default=0.0)
 
 
 @picture("dlv", "Fig. 9", "Bandwidth", schemes(WOO, ROO, DLV), kind="bars", y=_ASKED)
