@@ -31,7 +31,7 @@ help:
 	@echo "make scale     what a request costs as drives, runs and footprints grow, into docs/performance.md (five minutes)"
 	@echo "make theory    what is measured against theory, the long tests included (half an hour)"
 	@echo "make dlv       the tables of docs/dlv.md (half an hour)"
-	@echo "make pa-ssd    the tables of docs/pa-ssd.md (half an hour)"
+	@echo "make pa-ssd    the tables of docs/pa-ssd.md (an hour, a few minutes after make reproduce)"
 	@echo "make pv-read   the tables of docs/pv-read.md (three quarters of an hour)"
 	@echo "make readguard the tables of docs/readguard.md (hours)"
 	@echo "make readguard-full  the same mixes to their ends, into build/ (a working day)"
