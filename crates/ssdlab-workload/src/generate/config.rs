@@ -51,7 +51,7 @@ pub struct WorkloadConfig {
     /// Whether each of a twin's writes of up to 8 KiB lies within a page of 8 KiB. What PA-SSD prints of
     /// large writes is then the share that covers more than one page; else it is the share that is
     /// larger than one, and smaller ones begin where they will. Beside a twin alone. Default: false.
-    /// PA-SSD, Table 2, as ruled.
+    /// Source: PA-SSD, Table 2, as ruled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub small_in_page: Option<bool>,
     /// How a trace file is read, in place of all the above; only with a trace. Default: as
