@@ -10,6 +10,7 @@ __all__ = [
     "Predictor",
     "__version__",
     "acceleration",
+    "at_a_time",
     "effective",
     "formats",
     "keys_markdown",
