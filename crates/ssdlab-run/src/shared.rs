@@ -88,21 +88,10 @@ fn share_in(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
     share_members(keep, prepared);
 }
 
-/// The same of the members of mixes that are read as far, beside the same twins: what is to be said of a trace
-/// depends on that.
+/// The same of the members of mixes.
 fn share_members(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
-    let requests = |plan: &Prepared| {
-        let twins = plan.mix.as_ref().map(Layout::twins);
-        let seed =
-            twins.is_some_and(|all| all.iter().any(Option::is_some)).then_some(plan.plan.seed);
-        (plan.plan.mix.clone(), plan.workload.trace.clone(), plan.plan.limit, seed)
-    };
-    let alike = |one: &Prepared, other: &Prepared| {
-        let twins = |plan: &Prepared| plan.mix.as_ref().map(|mix| mix.twins().to_vec());
-        requests(one) == requests(other) && twins(one) == twins(other)
-    };
     let reads = |plan: &Prepared| plan.mix.is_some();
-    for readers in groups(prepared, reads, alike) {
+    for readers in groups(prepared, reads, |one, other| members_read(one) == members_read(other)) {
         let first = &prepared[readers[0]];
         let layout = first.mix.as_ref().expect("a plan with a mix");
         let open = |(nth, app): (usize, &AppOrder)| {
@@ -112,6 +101,14 @@ fn share_members(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
         let members: Vec<_> = first.plan.mix.iter().enumerate().map(open).collect();
         readers.iter().for_each(|&at| prepared[at].shared.members.clone_from(&members));
     }
+}
+
+/// What decides how far the members of a mix are read, twins beside them included: what is to be said of a
+/// trace depends on that.
+fn members_read(plan: &Prepared) -> impl PartialEq {
+    let twins = plan.mix.as_ref().map_or(&[][..], Layout::twins);
+    let seed = twins.iter().any(Option::is_some).then_some(plan.plan.seed);
+    (&plan.plan.mix, &plan.workload.trace, plan.plan.limit, twins, seed)
 }
 
 /// The plans that want something and have it in common with another, by what they have in common.
