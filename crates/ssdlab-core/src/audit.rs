@@ -95,6 +95,7 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what()) }
 }
 
+// What it is told is told by a few of all drives: `#[cold]` keeps that out of the others' way.
 impl Auditor {
     /// Begins to watch an idle drive whose buffer is empty.
     pub fn new(resolved: &Resolved, rooms: &Rooms<'_>, pace: Pace) -> Auditor {
@@ -152,12 +153,14 @@ impl Auditor {
     }
 
     /// A request has been accepted.
+    #[cold]
     pub fn accepted(&mut self, slot: u32, request: &Request, now: u64) {
         let other = self.requests.insert(slot, (request.tag, now));
         self.check(ensure(other.is_none(), || format!("request {other:?} lost its slot")));
     }
 
     /// A request has ended.
+    #[cold]
     pub fn ended(&mut self, slot: u32, request: &Request, now: u64, blame: &Blame) {
         let (tag, taken_in) = self.requests.remove(&slot).unzip();
         let once = tag == Some(request.tag);
@@ -179,6 +182,7 @@ impl Auditor {
     }
 
     /// A host request's page operation begins.
+    #[cold]
     pub fn begins(&mut self, id: TxnId, txn: &Txn, op: Op) {
         match op {
             Op::Trim => self.data.trims(txn.lpn),
@@ -187,37 +191,44 @@ impl Auditor {
     }
 
     /// A write has put its sectors into the buffer.
+    #[cold]
     pub fn buffered(&mut self, id: TxnId, txn: &Txn) {
         self.data.buffered(id, txn);
     }
 
     /// A read finds all of its sectors in the buffer.
+    #[cold]
     pub fn hits(&mut self, id: TxnId, txn: &Txn) {
         let result = self.data.hits(id, txn);
         self.check(result);
     }
 
     /// A read finds these of its sectors in the buffer, and not all.
+    #[cold]
     pub fn overlaid(&mut self, id: TxnId, txn: &Txn, present: u64) {
         self.data.overlaid(id, txn, present);
     }
 
     /// A transaction will program what is dirty of a buffered page.
+    #[cold]
     pub fn leaves(&mut self, id: TxnId, txn: &Txn) {
         self.data.leaves(id, txn);
     }
 
     /// These sectors of a page that was read stay in the buffer.
+    #[cold]
     pub fn keeps(&mut self, id: TxnId, txn: &Txn, sectors: u64) {
         self.data.keeps(id, txn, sectors);
     }
 
     /// The buffer no longer holds a page.
+    #[cold]
     pub fn forgets(&mut self, lpn: Lpn) {
         self.data.forgets(lpn);
     }
 
     /// An array unit is about to begin an operation, whose page is now known.
+    #[cold]
     pub fn prepared(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl) {
         if let (OpKind::Read, Owner::Job(_) | Owner::Move { .. }) = (txn.kind, txn.owner) {
             let valid = ftl.map.valid(txn.ppn) == Some(txn.lpn);
@@ -232,43 +243,51 @@ impl Auditor {
     }
 
     /// A host's read has ended, or found no page to read.
+    #[cold]
     pub fn read_ended(&mut self, id: TxnId, txn: &Txn) {
         let result = self.data.read_ended(id, txn);
         self.check(result);
     }
 
     /// A write has read what it does not write.
+    #[cold]
     pub fn merges(&mut self, id: TxnId, own: u64) {
         self.data.merges(id, own);
     }
 
     /// A program has ended, before the map learns of it.
+    #[cold]
     pub fn programmed(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl) {
         let result = self.data.programmed(id, txn, ftl);
         self.check(result);
     }
 
     /// A page is laid down as if it had been written before.
+    #[cold]
     pub fn laid_down(&mut self, lpn: Lpn, ppn: Ppn) {
         self.data.laid_down(lpn, ppn);
     }
 
     /// An outdated page counts as written before the start.
+    #[cold]
     pub fn revived(&mut self, lpn: Lpn, ppn: Ppn) {
         self.data.revived(lpn, ppn);
     }
 
     /// A block has been erased.
+    #[cold]
     pub fn erased(&mut self, block: BlockId) {
         self.data.erased(block);
     }
 
     /// A page moves that another operation has read.
+    #[cold]
     pub fn takes_over(&mut self, id: TxnId, read: TxnId) {
         self.data.takes_over(id, read);
     }
 
     /// A transaction is no more.
+    #[cold]
     pub fn gone(&mut self, id: TxnId) {
         self.data.gone(id);
     }

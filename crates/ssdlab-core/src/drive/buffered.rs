@@ -5,10 +5,9 @@ use ssdlab_nand::Lpn;
 
 use super::Drive;
 use super::watch::watch;
-use crate::account::{Blame, Cause, Manners, OpKind, Part};
+use crate::account::{Cause, Manners, OpKind, Part};
 use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::flash::{Owner, Room, TxnId};
-use crate::host::Active;
 use crate::policy::evict::{EvictPolicy, UseView};
 
 /// What the drive does only if it has a buffer.
@@ -31,6 +30,7 @@ impl Drive {
     }
 
     /// A page operation of a host request comes to the buffer.
+    #[inline(never)]
     pub(super) fn enter_buffer(&mut self, id: TxnId) {
         match self.flash.txns[id].kind {
             OpKind::Read => self.read_through_buffer(id),
@@ -175,6 +175,7 @@ impl Drive {
     }
 
     /// An operation has moved its page into or out of the buffer.
+    #[inline(never)]
     pub(super) fn buffer_fires(&mut self) {
         let id = self.the_buffer().take_moved();
         let txn = &mut self.flash.txns[id];
@@ -208,6 +209,7 @@ impl Drive {
     }
 
     /// A page was read from the flash: it stays in the buffer if such pages do.
+    #[inline(never)]
     pub(super) fn buffer_read(&mut self, id: TxnId) {
         let (lpn, mask) = (self.flash.txns[id].lpn, self.flash.txns[id].mask);
         // Newer data that waits for its turn must not be hidden by what was read.
@@ -253,6 +255,7 @@ impl Drive {
 
     /// Programs everything in the buffer that is not on the flash; the flush ends when that and
     /// all that was leaving already has ended.
+    #[inline(never)]
     pub(super) fn flush(&mut self, slot: u32) {
         let Some(buffer) = self.buffer.as_mut() else { return };
         let dirty = buffer.pages().filter(|(_, page)| page.dirty != 0);
@@ -272,13 +275,8 @@ impl Drive {
 
     /// All that was leaving when a flush came has been programmed.
     fn end_of_flush_wait(&mut self, slot: u32) {
-        if !self.host.part_ended(slot) {
-            return;
+        if self.host.part_ended(slot) {
+            self.end_of_no_operation(slot, self.host[slot].taken_in);
         }
-        let mut blame: Blame = [0; Part::COUNT];
-        let Active { request, taken_in, .. } = &self.host[slot];
-        blame[Part::HostQueue as usize] = taken_in - request.arrival.as_ns();
-        blame[Part::Buffer as usize] = self.now - taken_in;
-        self.end_of_request(slot, &blame);
     }
 }

@@ -11,7 +11,7 @@ use crate::policy::read::ReadPolicy;
 
 impl Drive {
     /// Hears what the flash has to tell.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hear(&mut self) {
         let mut events = std::mem::take(&mut self.events);
         self.flash.take_events(&mut events);
@@ -65,7 +65,7 @@ impl Drive {
         self.answers.preempt.lets_pass(&ReadsView { aside })
     }
 
-    #[inline]
+    #[inline(always)]
     fn done(&mut self, id: TxnId) {
         if self.learns {
             self.learn(id);
@@ -97,6 +97,7 @@ impl Drive {
     }
 
     /// Tells the reading policy what an operation came to.
+    #[inline(never)]
     fn learn(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
         let (lpn, rung, first_try) = (txn.lpn, txn.rung, txn.failed == 0);
@@ -108,6 +109,7 @@ impl Drive {
     }
 
     /// Notes what a read tells of its block.
+    #[inline(never)]
     fn measure(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
         let groups = self.groups.as_mut().expect("blocks that are measured");
@@ -123,7 +125,7 @@ impl Drive {
     }
 
     /// A page was read for the host, or needed no reading.
-    #[inline]
+    #[inline(always)]
     pub(super) fn end_of_read(&mut self, id: TxnId) {
         self.count_read(id);
         watch!(self, read_ended(id, &self.flash.txns[id]));
@@ -138,7 +140,7 @@ impl Drive {
     }
 
     /// A page was written for the host.
-    #[inline]
+    #[inline(always)]
     fn end_of_program(&mut self, id: TxnId) {
         watch!(self, programmed(id, &self.flash.txns[id], &self.ftl));
         let txn = &self.flash.txns[id];
@@ -165,6 +167,7 @@ impl Drive {
     }
 
     /// A trim's turn has come for one page.
+    #[inline(never)]
     pub(super) fn unmap(&mut self, id: TxnId) {
         let lpn = self.flash.txns[id].lpn;
         let old = self.ftl.trim(lpn);
@@ -190,8 +193,7 @@ impl Drive {
         match txn.owner {
             Owner::Request(slot) => {
                 if self.host.part_ended(slot) {
-                    let blame = txn.blame;
-                    self.end_of_request(slot, &blame);
+                    self.end_of_request(slot, id);
                 }
                 self.flash.txns.remove(id);
             }

@@ -89,6 +89,7 @@ impl Drive {
         }
     }
 
+    #[inline(never)]
     fn keep(&mut self, id: TxnId, plane: PlaneId) {
         self.flash.txns[id].plane = plane;
         self.flash.note_wait(id, self.now);
@@ -142,6 +143,7 @@ impl Drive {
         }
     }
 
+    #[inline(never)]
     fn offer_entered(&mut self) {
         let mut entered = std::mem::take(&mut self.hold_mut().entered);
         for group in entered.drain(..) {
@@ -170,8 +172,13 @@ impl Drive {
     #[inline]
     pub(super) fn ask_order_for(&mut self, unit: UnitId) {
         if self.hold.is_some() {
-            self.flash.planes_of(unit).for_each(|plane| self.ask_order(plane));
+            self.ask_for_all_of(unit);
         }
+    }
+
+    #[inline(never)]
+    fn ask_for_all_of(&mut self, unit: UnitId) {
+        self.flash.planes_of(unit).for_each(|plane| self.ask_order(plane));
     }
 
     /// Asks the order who goes, now that something has changed on a plane.
@@ -188,6 +195,7 @@ impl Drive {
     }
 
     /// Lets those go whom the order wants to go next to a plane, if anybody.
+    #[inline(never)]
     fn let_go_to(&mut self, plane: PlaneId) {
         while let Some(next) = self.answers.order.next(&view!(self), plane) {
             self.let_go(next, Some(plane));

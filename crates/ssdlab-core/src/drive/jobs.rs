@@ -168,6 +168,7 @@ impl Drive {
     }
 
     /// Asks the tenders about a plane that no job runs on.
+    #[inline(never)]
     pub(super) fn tend(&mut self, plane: PlaneId, trigger: Trigger) {
         let (ftl, view) = (&self.ftl, TendView::new(&self.ftl, plane));
         let mut tenders = (0..).zip(&mut self.answers.tend);
@@ -241,6 +242,7 @@ impl Drive {
     }
 
     /// An operation of a plane's job ended.
+    #[inline(never)]
     pub(super) fn job_goes_on(&mut self, id: TxnId, plane: PlaneId) {
         match self.flash.txns[id].kind {
             OpKind::Read => {

@@ -105,6 +105,13 @@ impl Drive {
     /// The entry of a logical page has changed.
     #[inline]
     pub(super) fn entry_changed(&mut self, lpn: Lpn) {
+        if self.mapping.is_some() {
+            self.change_entry(lpn);
+        }
+    }
+
+    #[inline(never)]
+    fn change_entry(&mut self, lpn: Lpn) {
         let Some(mapping) = &mut self.mapping else { return };
         if mapping.cache.is_translation(lpn) || mapping.cache.change(lpn) {
             return;

@@ -269,17 +269,26 @@ impl Drive {
         while self.step(to) {}
         self.now = self.now.max(to.as_ns());
         self.flash.all_fired(to);
-        completions.append(&mut self.completions);
+        self.hand_over(completions);
+    }
+
+    /// Adds the requests that ended to a list, which as a rule is empty.
+    #[inline]
+    fn hand_over(&mut self, completions: &mut Vec<Completion>) {
+        match completions.is_empty() {
+            true => std::mem::swap(&mut self.completions, completions),
+            false => completions.append(&mut self.completions),
+        }
     }
 
     /// Lets the events of one moment up to `to` happen; false when there is none.
     pub fn advance_once(&mut self, to: SimTime, completions: &mut Vec<Completion>) -> bool {
         let went_on = self.step(to);
-        completions.append(&mut self.completions);
+        self.hand_over(completions);
         went_on
     }
 
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, to: SimTime) -> bool {
         let flash = self.flash.next_event();
         let buffer = self.buffer.as_ref().map_or(SimTime::NEVER, Buffer::next_event);

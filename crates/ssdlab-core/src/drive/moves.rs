@@ -109,7 +109,15 @@ impl Drive {
     }
 
     /// The host has read a page from the flash: it is counted, and may have to move.
+    #[inline]
     pub(super) fn count_read(&mut self, id: TxnId) {
+        if self.heat.is_some() {
+            self.count_read_of(id);
+        }
+    }
+
+    #[inline(never)]
+    fn count_read_of(&mut self, id: TxnId) {
         let Some(counts) = &mut self.heat else { return };
         let txn = &self.flash.txns[id];
         let (lpn, ppn) = (txn.lpn, txn.ppn);
@@ -230,6 +238,7 @@ impl Drive {
     }
 
     /// Whether a move that has come to the head of its lane may begin; if not, it is given up.
+    #[inline(never)]
     pub(super) fn may_move(&mut self, id: TxnId) -> bool {
         let txn = &self.flash.txns[id];
         let Owner::Move { from, .. } = txn.owner else { return true };
@@ -256,6 +265,7 @@ impl Drive {
     }
 
     /// An operation of a move has ended.
+    #[inline(never)]
     pub(super) fn move_goes_on(&mut self, id: TxnId, from: Ppn, erases: u32) {
         let lies_on = self.geometry.plane_of_page(from);
         let txn = &mut self.flash.txns[id];

@@ -19,6 +19,7 @@ impl Drive {
     }
 
     /// Notes that a block was read or programmed.
+    #[inline(never)]
     pub(super) fn note(&mut self, id: TxnId) {
         let quality = self.quality.as_mut().expect("a grader");
         let txn = &self.flash.txns[id];

@@ -7,7 +7,7 @@ use ssdlab_nand::{Lpn, PlaneId, Ppn};
 
 use super::Drive;
 use super::watch::watch;
-use crate::account::{Blame, Cause, Manners, OpKind, Part};
+use crate::account::{Cause, Manners, OpKind, Part};
 use crate::belief::hotness::Hotness;
 use crate::config::{PartialWrites, Preload};
 use crate::flash::{Owner, Rank, Room, TxnId};
@@ -60,9 +60,7 @@ impl Drive {
             Op::Flush => self.flush(slot),
         }
         if self.host.part_ended(slot) {
-            let mut blame: Blame = [0; Part::COUNT];
-            blame[Part::HostQueue as usize] = self.now - request.arrival.as_ns();
-            self.end_of_request(slot, &blame);
+            self.end_of_no_operation(slot, self.now);
         }
         Ok(())
     }
@@ -96,7 +94,7 @@ impl Drive {
     }
 
     /// Sends a page operation on to the flash unless an earlier one to the same page is under way.
-    #[inline]
+    #[inline(always)]
     pub(super) fn acquire(&mut self, id: TxnId) {
         let changes = self.flash.txns[id].changes_page();
         if self.hazards.acquire(&mut self.flash.txns, id, changes) {
@@ -105,7 +103,7 @@ impl Drive {
     }
 
     /// Ends a page operation's hold on its page and sends on those that waited for it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn release(&mut self, lpn: Lpn, changes: bool) {
         let outermost = self.ready.is_empty();
         self.hazards.release(&mut self.flash.txns, lpn, changes, &mut self.ready);
@@ -133,7 +131,7 @@ impl Drive {
     }
 
     /// The entry of an operation's page is held.
-    #[inline]
+    #[inline(always)]
     pub(super) fn go_on_with_entry(&mut self, id: TxnId) {
         match self.flash.txns[id].kind {
             OpKind::Read => self.translate_read(id),
@@ -142,15 +140,19 @@ impl Drive {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn translate_read(&mut self, id: TxnId) {
         match self.locate(id) {
             Some(plane) => self.send(id, plane),
-            None => {
-                self.stats.unmapped_reads += 1;
-                self.end_of_read(id);
-            }
+            None => self.end_of_unmapped(id),
         }
+    }
+
+    /// A read of a page that was never written ends without the flash.
+    #[inline(never)]
+    fn end_of_unmapped(&mut self, id: TxnId) {
+        self.stats.unmapped_reads += 1;
+        self.end_of_read(id);
     }
 
     /// Sets where a read's page lies now, and its plane; `None` if it lies nowhere.
@@ -220,7 +222,7 @@ impl Drive {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn translate_write(&mut self, id: TxnId) {
         self.make_wish(id);
         let rest = self.rest_to_read(id);
@@ -242,7 +244,7 @@ impl Drive {
     }
 
     /// The sectors that a write in part must read before it programs its page.
-    #[inline]
+    #[inline(always)]
     fn rest_to_read(&self, id: TxnId) -> u64 {
         let txn = &self.flash.txns[id];
         let rest = self.geometry.page_mask() & !txn.mask;
@@ -263,6 +265,7 @@ impl Drive {
     }
 
     /// A write's page was read: now it is programmed with what it already held.
+    #[inline(never)]
     pub(super) fn write_after_read(&mut self, id: TxnId) {
         let txn = &mut self.flash.txns[id];
         watch!(self, merges(id, txn.mask));
@@ -283,7 +286,7 @@ impl Drive {
 
     /// What the page of a transaction should be like: as all of its request, if it is part of one; as
     /// was wished when it left, if it comes from the buffer.
-    #[inline]
+    #[inline(always)]
     pub(super) fn make_wish(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
         let (owner, cause) = (txn.owner, txn.cause);
@@ -425,14 +428,25 @@ impl Drive {
         }
     }
 
+    /// A request ends that no page operation was waited for: until it began it was in its queue, and then
+    /// waited for the buffer.
+    #[cold]
+    pub(super) fn end_of_no_operation(&mut self, slot: u32, began: u64) {
+        let id = self.flash.txns.insert(self.host[slot].request.arrival.as_ns());
+        self.flash.txns[id].charge(Part::HostQueue, began);
+        self.flash.txns[id].charge(Part::Buffer, self.now);
+        self.end_of_request(slot, id);
+        self.flash.txns.remove(id);
+    }
+
     /// A request's last page operation has ended; where its time went is where that of this one did.
-    pub(super) fn end_of_request(&mut self, slot: u32, blame: &Blame) {
-        let active = self.host.remove(slot);
-        let request = active.request;
+    pub(super) fn end_of_request(&mut self, slot: u32, last: TxnId) {
+        let blame = &self.flash.txns[last].blame;
+        let Active { request, counted, page_type, .. } = self.host.remove(slot);
         self.stats.digest(request.tag, self.now);
-        if active.counted {
+        if counted {
             self.stats.record(&request, self.now, blame);
-            if let Some(slowest) = active.page_type {
+            if let Some(slowest) = page_type {
                 self.stats.page_types.dominated[slowest.index()] += 1;
             }
         }
@@ -453,6 +467,7 @@ impl Drive {
 
     /// Unmaps the pages that a trim covers whole, of those that it touches, each after what came before
     /// it.
+    #[inline(never)]
     fn trim(&mut self, slot: u32, touched: u32) {
         let request = self.host[slot].request;
         let covered = self.geometry.pages_covered(request.lba, request.sectors);

@@ -6,7 +6,7 @@ use ssdlab_nand::{PageInBlock, PlaneId};
 use super::Drive;
 use super::watch::watch;
 use crate::account::{Manners, OpKind};
-use crate::flash::{Next, Owner, TxnId, UnitId};
+use crate::flash::{Next, Owner, Txn, TxnId, UnitId};
 use crate::ftl::Stream;
 use crate::policy::order::OrderPolicy;
 use crate::policy::program::{ProgramPolicy, ProgramView};
@@ -32,10 +32,17 @@ impl Drive {
                 return;
             }
             // What was begun may have to be set aside at once.
-            self.hear();
+            self.hear_of_what_began();
         }
     }
 
+    /// As [`Drive::hear`], which is a part of the loop of events; here there is seldom something to hear.
+    #[inline(never)]
+    fn hear_of_what_began(&mut self) {
+        self.hear();
+    }
+
+    #[inline(always)]
     fn serve(&mut self, unit: UnitId) {
         loop {
             match self.flash.next_of(unit) {
@@ -64,7 +71,7 @@ impl Drive {
 
     /// Gives the first of a lane its physical page; false if it is no longer the first there, or
     /// must wait, so that the unit has to look again.
-    #[inline]
+    #[inline(always)]
     fn prepare(&mut self, id: TxnId) -> bool {
         if matches!(self.flash.txns[id].owner, Owner::Move { .. }) && !self.may_move(id) {
             return false;
@@ -81,31 +88,36 @@ impl Drive {
     }
 
     /// Looks up once more where a page lies: it may have moved while the read waited.
-    #[inline]
+    #[inline(always)]
     fn prepare_read(&mut self, id: TxnId) -> bool {
-        let txn = &self.flash.txns[id];
-        let waits_on = txn.plane;
-        if let Owner::Job(_) = txn.owner {
-            if self.ftl.map.valid(txn.ppn) == Some(txn.lpn) {
-                self.set_rung(id);
-                return true;
+        let Txn { plane, owner, .. } = self.flash.txns[id];
+        match owner {
+            Owner::Job(_) if !self.is_still_valid(id) => return false,
+            Owner::Job(_) | Owner::Move { .. } => {}
+            _ => {
+                let lies_on = self.locate(id);
+                let lies_on = lies_on.expect("a page with an operation under way is mapped");
+                if lies_on != plane {
+                    self.follow(id, lies_on);
+                    return false;
+                }
             }
-            // The page was overwritten meanwhile; the job goes on with the next one.
-            self.flash.pop(waits_on, self.flash.txns[id].lane);
-            self.next_of_job(id, waits_on);
-            return false;
-        }
-        if let Owner::Move { .. } = txn.owner {
-            self.set_rung(id);
-            return true;
-        }
-        let lies_on = self.locate(id).expect("a page with an operation under way is mapped");
-        if lies_on != waits_on {
-            self.follow(id, lies_on);
-            return false;
         }
         self.set_rung(id);
         true
+    }
+
+    /// Whether the page that a job reads has not been overwritten meanwhile; else the job goes on with the next
+    /// one.
+    #[inline(never)]
+    fn is_still_valid(&mut self, id: TxnId) -> bool {
+        let Txn { plane, lane, lpn, ppn, .. } = self.flash.txns[id];
+        let valid = self.ftl.map.valid(ppn) == Some(lpn);
+        if !valid {
+            self.flash.pop(plane, lane);
+            self.next_of_job(id, plane);
+        }
+        valid
     }
 
     /// A read, the first of its lane, goes to the plane to which its page has moved.
@@ -122,7 +134,7 @@ impl Drive {
     }
 
     /// Asks at which rung a read starts, or goes on.
-    #[inline]
+    #[inline(always)]
     pub(super) fn set_rung(&mut self, id: TxnId) {
         self.flash.txns[id].rung = match self.flash.txns[id].failed {
             0 => self.answers.read.start(&self.read_view(id)),
@@ -131,6 +143,7 @@ impl Drive {
     }
 
     /// Asks at which rung a read goes on whose attempt fails, or will perhaps.
+    #[inline(never)]
     pub(super) fn next_rung(&mut self, id: TxnId) -> u8 {
         let view = self.read_view(id);
         let rung = self.flash.txns[id].rung;
@@ -138,7 +151,7 @@ impl Drive {
     }
 
     /// What a reading policy may know of a read.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read_view(&self, id: TxnId) -> ReadView {
         let txn = &self.flash.txns[id];
         let block = self.geometry.block_of(txn.ppn);
@@ -155,7 +168,7 @@ impl Drive {
         ReadView { block, page, lpn: txn.lpn, rungs, class, measured, pe_cycles, age }
     }
 
-    #[inline]
+    #[inline(always)]
     fn prepare_program(&mut self, id: TxnId) -> bool {
         let txn = &self.flash.txns[id];
         let (plane, stream, pick) = (txn.plane, self.stream_of(txn.owner), txn.wish.pick());
@@ -194,7 +207,7 @@ impl Drive {
     }
 
     /// Asks how the page that a transaction was given is programmed, and counts what it was given.
-    #[inline]
+    #[inline(always)]
     fn choose_program(&mut self, id: TxnId) {
         let txn = &mut self.flash.txns[id];
         let class = self.ftl.blocks.class(self.geometry.block_of(txn.ppn));
@@ -221,6 +234,7 @@ impl Drive {
 
     /// Under dynamic allocation a write, the first of its lane, leaves a plane that has filled up
     /// since it was chosen; false if no other has room either.
+    #[inline(never)]
     fn goes_elsewhere(&mut self, id: TxnId) -> bool {
         if !self.dynamic {
             return false;
@@ -251,6 +265,7 @@ impl Drive {
 
     /// Joins to `head` what the other planes of its die can do at the same time: the same operation
     /// at the same page offset.
+    #[inline(never)]
     fn gather(&mut self, head: TxnId, lane: u8) {
         let first = &self.flash.txns[head];
         let (kind, own, offset) = (first.kind, first.plane, self.geometry.page_in_block(first.ppn));

@@ -59,6 +59,7 @@ impl Flash {
     }
 
     /// The attempt that a unit sensed ahead is there, while it still gives out the one before.
+    #[inline(never)]
     pub(super) fn sensed_ahead(&mut self, id: UnitId) {
         self.units[id.0 as usize].ahead = Ahead::Sensed;
     }
@@ -77,9 +78,14 @@ impl Flash {
         });
         match ahead {
             Ahead::Sensing => self.set_state(id, State::Sensing, now),
-            _ => self.sensed(id, now),
+            _ => self.sensed_before(id, now),
         }
         true
+    }
+
+    #[inline(never)]
+    fn sensed_before(&mut self, id: UnitId, now: u64) {
+        self.sensed(id, now);
     }
 
     /// Makes a unit free that may have sensed ahead in vain.

@@ -51,6 +51,7 @@ impl Flash {
     }
 
     /// Interrupts the program or erase that a unit performs; it will go on where it was.
+    #[inline(never)]
     pub fn suspend(&mut self, id: UnitId, now: u64) {
         let left = self.left(id, now);
         self.interrupt(id, left, now);
@@ -111,6 +112,7 @@ impl Flash {
     }
 
     /// A program or an erase has been set aside.
+    #[inline(never)]
     pub(super) fn is_aside(&mut self, id: UnitId, now: u64) {
         let aside = self.units[id.0 as usize].aside.expect("what is being suspended");
         self.for_members(aside.head, |flash, member| {
@@ -202,6 +204,7 @@ impl Flash {
     }
 
     /// Sets the reads aside that a unit holds, all of which failed to decode.
+    #[inline(never)]
     pub fn set_reads_aside(&mut self, id: UnitId, now: u64) {
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| {

@@ -317,9 +317,14 @@ impl Cells {
     /// The rung at which a read that is sensed now decodes; counts the read.
     #[inline]
     pub(super) fn rung_needed(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> u8 {
-        if self.chip.is_flat() {
-            return 0;
+        match self.chip.is_flat() {
+            true => 0,
+            false => self.rung_by_errors(txn, geometry, now),
         }
+    }
+
+    #[inline(never)]
+    fn rung_by_errors(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> u8 {
         let block = geometry.block_of(txn.ppn);
         let conditions = self.conditions(txn, block, geometry, now);
         self.facts.blocks[block.index()].reads += 1;

@@ -78,6 +78,7 @@ impl Flash {
     }
 
     /// Asks the bus for a page and, if it is read and held until it has decoded, the engine.
+    #[inline(always)]
     pub(super) fn book(&mut self, channel: usize, id: TxnId, now: u64) {
         self.charge_ahead(channel, id, now);
         let decodes = self.fails_ahead && self.txns[id].kind == OpKind::Read;
@@ -92,6 +93,7 @@ impl Flash {
     }
 
     /// Charges a transaction with all that it will spend at the bus and at the engine.
+    #[inline(always)]
     fn charge_ahead(&mut self, channel: usize, id: TxnId, now: u64) {
         let (line, txn) = (&mut self.lines[channel], &mut self.txns[id]);
         let moves = &self.setup.moves;
@@ -177,6 +179,7 @@ impl Flash {
         }
     }
 
+    #[inline(never)]
     fn take_back(&mut self, id: UnitId, now: u64) {
         let unit = &self.units[id.0 as usize];
         if !self.has_yet_to_fail(unit) {

@@ -92,7 +92,7 @@ type Late = (u8, u64, Reverse<u64>);
 
 impl Lanes {
     /// Adds a transaction to its lane, before all that came later.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, txns: &mut Txns, id: TxnId) {
         let lane = txns[id].lane;
         let fifo = &mut self.fifos[lane as usize];

@@ -46,7 +46,7 @@ impl Link {
 
     /// As [`Link::request`] of one whose service is known to end when its time counts from; those whose
     /// service ends first go first.
-    #[inline]
+    #[inline(always)]
     pub fn request_until(&mut self, txns: &mut Txns, id: TxnId) -> bool {
         let first = !self.holder.is_some() || txns[id].since < txns[self.holder].since;
         let later = if first { std::mem::replace(&mut self.holder, id) } else { id };

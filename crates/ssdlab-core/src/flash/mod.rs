@@ -230,7 +230,7 @@ impl Flash {
     }
 
     /// Adds a transaction to its lane, in its place in the order of coming.
-    #[inline]
+    #[inline(always)]
     pub fn enqueue(&mut self, id: TxnId, rank: Rank, now: u64) {
         let txn = &mut self.txns[id];
         txn.lane = rank.lane(txn.kind);
@@ -238,7 +238,7 @@ impl Flash {
     }
 
     /// Puts a transaction back into its lane, before all that came later.
-    #[inline]
+    #[inline(always)]
     pub fn enqueue_again(&mut self, id: TxnId, now: u64) {
         self.txns[id].sibling = TxnId::NONE;
         let plane = self.txns[id].plane;
@@ -266,7 +266,7 @@ impl Flash {
     }
 
     /// Ends a transaction's wait and divides it among the causes that its unit worked for.
-    #[inline]
+    #[inline(always)]
     fn charge_wait(&mut self, id: TxnId, now: u64) {
         let txn = &mut self.txns[id];
         let total = now - txn.since;
@@ -353,7 +353,7 @@ impl Flash {
     }
 
     /// Calls `act` for `head` and everything served with it.
-    #[inline]
+    #[inline(always)]
     fn for_members(&mut self, head: TxnId, mut act: impl FnMut(&mut Flash, TxnId)) {
         let mut member = head;
         while member.is_some() {

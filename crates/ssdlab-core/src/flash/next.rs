@@ -20,7 +20,7 @@ pub enum Next {
 
 impl Flash {
     /// What a free unit does next; [`Next::Rest`] if it is not free.
-    #[inline]
+    #[inline(always)]
     pub fn next_of(&self, id: UnitId) -> Next {
         let unit = &self.units[id.0 as usize];
         if unit.state != State::Idle {
@@ -52,7 +52,7 @@ impl Flash {
 
     /// Of all lanes of a unit's planes from which it may start now, that of the least rank, and of several the
     /// one whose first came first.
-    #[inline]
+    #[inline(always)]
     fn first_of_planes(&self, unit: &Unit) -> Option<(PlaneId, u8)> {
         let first = unit.first_plane.0;
         let mut best: Option<(u8, u64, PlaneId, u8)> = None;
@@ -71,7 +71,7 @@ impl Flash {
     }
 
     /// The lanes from which a free unit may start now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn allowed(&self, unit: &Unit, plane: PlaneId) -> u16 {
         const READS: u16 = 0x5555;
         let mut allowed = Rank::ALL;

@@ -10,7 +10,7 @@ impl Flash {
     /// Starts the operation of `head` and of all that were joined to it, all of one kind.
     ///
     /// Programs and reads must have their physical page by now, reads their first rung.
-    #[inline]
+    #[inline(always)]
     pub fn start(&mut self, id: UnitId, head: TxnId, now: u64) {
         let unit = &mut self.units[id.0 as usize];
         debug_assert_eq!(unit.state, State::Idle);
@@ -43,11 +43,16 @@ impl Flash {
     }
 
     /// Sends a unit the command for what it holds, a read or an erase.
-    #[inline]
+    #[inline(always)]
     fn command(&mut self, id: UnitId, now: u64) {
-        if self.setup.command_time == Nanos::ZERO {
-            return self.obey(id, now);
+        match self.setup.command_time == Nanos::ZERO {
+            true => self.obey(id, now),
+            false => self.send_command(id, now),
         }
+    }
+
+    #[inline(never)]
+    fn send_command(&mut self, id: UnitId, now: u64) {
         self.set_state(id, State::Commanded, now);
         let head = self.units[id.0 as usize].head;
         self.txns[head].commanded = true;
@@ -55,7 +60,7 @@ impl Flash {
     }
 
     /// Performs the read or the erase that a unit was commanded.
-    #[inline]
+    #[inline(always)]
     fn obey(&mut self, id: UnitId, now: u64) {
         let head = self.units[id.0 as usize].head;
         match self.txns[head].kind {
@@ -86,6 +91,7 @@ impl Flash {
         })
     }
 
+    #[inline(always)]
     fn sense(&mut self, id: UnitId, now: u64) {
         let mut longest = Nanos::ZERO;
         let head = self.units[id.0 as usize].head;
@@ -124,7 +130,7 @@ impl Flash {
         });
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn perform(&mut self, id: UnitId, state: State, now: u64, span: Nanos) {
         self.set_state(id, state, now);
         self.timers.set(id.0 as usize, SimTime::from_ns(now) + span);
@@ -140,7 +146,7 @@ impl Flash {
 
     /// Lets the earliest thing happen, after attempts of which nobody hears and that come no later than
     /// `until`; when the last of all that was.
-    #[inline]
+    #[inline(always)]
     pub fn fire(&mut self, until: SimTime) -> SimTime {
         if self.fails_ahead
             && let Some(time) = self.let_fail(until)
@@ -163,7 +169,7 @@ impl Flash {
         time
     }
 
-    #[inline]
+    #[inline(always)]
     fn unit_fires(&mut self, id: UnitId, now: u64) {
         match self.units[id.0 as usize].state {
             State::Sensing => self.sensed(id, now),
@@ -171,7 +177,7 @@ impl Flash {
                 self.loop_ends(id, now);
             }
             State::Programming => self.array_ends(id, OpKind::Program, now),
-            State::Erasing => self.array_ends(id, OpKind::Erase, now),
+            State::Erasing => self.erase_ends(id, now),
             State::Suspending => self.is_aside(id, now),
             State::Out => self.sensed_ahead(id),
             State::Resetting => self.free(id, now),
@@ -179,6 +185,7 @@ impl Flash {
         }
     }
 
+    #[inline(always)]
     fn array_ends(&mut self, id: UnitId, kind: OpKind, now: u64) {
         debug_assert_eq!(self.adds_up(id, 0, now), Ok(()));
         let head = self.units[id.0 as usize].head;
@@ -200,8 +207,13 @@ impl Flash {
         self.free(id, now);
     }
 
+    #[inline(never)]
+    fn erase_ends(&mut self, id: UnitId, now: u64) {
+        self.array_ends(id, OpKind::Erase, now);
+    }
+
     /// Makes a unit free and lists it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn free(&mut self, id: UnitId, now: u64) {
         let unit = &mut self.units[id.0 as usize];
         unit.settle(now);
@@ -210,6 +222,7 @@ impl Flash {
         self.list(id);
     }
 
+    #[inline(always)]
     pub(super) fn sensed(&mut self, id: UnitId, now: u64) {
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| flash.txns[member].charge(Part::Sense, now));
@@ -240,7 +253,7 @@ impl Flash {
         self.free(id, now);
     }
 
-    #[inline]
+    #[inline(always)]
     fn request_bus(&mut self, id: UnitId, member: TxnId, now: u64) {
         let channel = self.units[id.0 as usize].channel as usize;
         if self.foresees() {
@@ -268,7 +281,7 @@ impl Flash {
         self.begins(self.units.len() + channel, self.carries(id), id, now);
     }
 
-    #[inline]
+    #[inline(always)]
     fn bus_fires(&mut self, channel: usize, now: u64) {
         self.ends(self.units.len() + channel, now);
         let (ended, next) = self.buses[channel].release(&self.txns, now);
@@ -318,7 +331,7 @@ impl Flash {
     }
 
     /// A page that was read has reached the controller.
-    #[inline]
+    #[inline(always)]
     fn transferred(&mut self, id: TxnId, now: u64) {
         if !self.holds() {
             self.let_go(id, now);
@@ -365,7 +378,7 @@ impl Flash {
     }
 
     /// A transferred page leaves its register free.
-    #[inline]
+    #[inline(always)]
     fn let_go(&mut self, id: TxnId, now: u64) {
         let unit_id = self.unit_of(self.txns[id].plane);
         let unit = &mut self.units[unit_id.0 as usize];
@@ -384,7 +397,7 @@ impl Flash {
     }
 
     /// Takes a transaction out of those that its unit holds.
-    #[inline]
+    #[inline(always)]
     fn leave(&mut self, unit: UnitId, id: TxnId) {
         let after = self.txns[id].sibling;
         let unit = &mut self.units[unit.0 as usize];
@@ -408,7 +421,7 @@ impl Flash {
     }
 
     /// An attempt to read was decoded, or could not be.
-    #[inline]
+    #[inline(always)]
     fn attempt_ends(&mut self, id: TxnId, now: u64) {
         let txn = &mut self.txns[id];
         let decoded = txn.rung >= txn.rung_needed;

@@ -37,6 +37,7 @@ impl Flash {
     }
 
     /// An operation begins on a unit: whether it passes others of the host.
+    #[inline(never)]
     pub(super) fn count_pass(&mut self, id: UnitId, head: TxnId) {
         let unit = &self.units[id.0 as usize];
         let rank = Rank::of(&self.txns[head]);

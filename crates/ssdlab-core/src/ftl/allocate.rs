@@ -182,7 +182,7 @@ impl Allocator {
 
     /// Takes the page of a stream that comes nearest to the wish; `None` if the plane has none for
     /// it.
-    #[inline]
+    #[inline(always)]
     pub fn allocate(
         &mut self,
         (geometry, order): (&Geometry, &PageOrder),
@@ -193,10 +193,16 @@ impl Allocator {
     ) -> Option<Ppn> {
         let pools = &mut self.pools;
         match &mut self.way {
-            Way::Strict(way) => pools.nearest(pick.class).find_map(|class| {
-                let place = (plane, stream, class);
-                way.allocate(geometry, pools, blocks, place, pick.hotness)
-            }),
+            Way::Strict(way) => {
+                for class in pools.nearest(pick.class) {
+                    let place = (plane, stream, class);
+                    let page = way.allocate(geometry, pools, blocks, place, pick.hotness);
+                    if page.is_some() {
+                        return page;
+                    }
+                }
+                None
+            }
             Way::Relaxed(way) => pools.nearest(pick.class).find_map(|class| {
                 let place = (plane, stream, class);
                 way.allocate((geometry, order), pools, blocks, place, pick.page_type)

@@ -181,7 +181,7 @@ impl BlockTable {
     }
 
     /// Changes how many pages of a block hold the newest copy of a logical page.
-    #[inline]
+    #[inline(always)]
     fn set_valid(&mut self, block: BlockId, valid: u16) {
         let is_full = self.is_full(block);
         if is_full {

@@ -64,7 +64,7 @@ impl Ftl {
     }
 
     /// A program has ended.
-    #[inline]
+    #[inline(always)]
     fn page_written(&mut self, block: BlockId) {
         self.blocks.page_written(block);
         if self.alloc.rests(block, self.blocks.written(block)) {
@@ -129,7 +129,7 @@ impl Ftl {
     }
 
     /// A program has ended that wrote new data of a logical page: the block that held it before.
-    #[inline]
+    #[inline(always)]
     pub fn commit_write(&mut self, lpn: Lpn, ppn: Ppn) -> Option<BlockId> {
         let block = self.geometry.block_of(ppn);
         self.page_written(block);

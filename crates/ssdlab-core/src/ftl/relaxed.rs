@@ -147,7 +147,7 @@ impl Relaxed {
     }
 
     /// Takes a page for a stream in a class, of the type that comes nearest to the wish.
-    #[inline]
+    #[inline(never)]
     pub fn allocate(
         &mut self,
         (geometry, order): (&Geometry, &PageOrder),

@@ -151,7 +151,7 @@ impl Strict {
 
     /// Takes the next page of a stream in a class. Where there is no block for pages that are used alike,
     /// one for others will do.
-    #[inline]
+    #[inline(always)]
     pub fn allocate(
         &mut self,
         geometry: &Geometry,
@@ -184,6 +184,7 @@ impl Strict {
     }
 
     /// A block of this class for a stream to go on with, if there is one.
+    #[inline(never)]
     fn opened(
         &mut self,
         pools: &mut Pools,

@@ -64,7 +64,7 @@ impl Hazards {
 
     /// Begins an operation on its page: true if it may go on, false if it waits here until
     /// [`Hazards::release`] hands it out.
-    #[inline]
+    #[inline(always)]
     pub fn acquire(&mut self, txns: &mut Txns, id: TxnId, write: bool) -> bool {
         let lpn = txns[id].lpn;
         let at = self.find(lpn);

@@ -251,7 +251,7 @@ impl Stats {
     }
 
     /// Counts a page read from the flash for a queue, at this rung after so many attempts failed.
-    #[inline]
+    #[inline(always)]
     pub fn page_read(&mut self, queue: u8, rung: u8, failed: u8) {
         let by_rung = (&mut self.read_at, rung);
         let by_failed = (&mut self.read_retries[usize::from(queue)], failed);
