@@ -147,10 +147,10 @@ impl Feed {
         Ok(record)
     }
 
-    /// The request after the next one, if it has been read.
+    /// The next request and the one after it, if they have been read.
     #[inline]
-    pub fn soon(&self) -> Option<&Record> {
-        self.batch.requests.get(self.next + 1)
+    pub fn soon(&self) -> [Option<&Record>; 2] {
+        [0, 1].map(|after| self.batch.requests.get(self.next + after))
     }
 
     /// Requests given so far, those of earlier replays included.
@@ -249,7 +249,9 @@ mod tests {
         let set = vec!["workload.requests=1000000".into()];
         let mut feed =
             Feed::open(&prepared(Plan { set, ..Plan::default() }), &mut Vec::new()).unwrap();
-        assert!(feed.next().unwrap().is_some() && feed.soon().is_some());
+        assert!(feed.next().unwrap().is_some());
+        let soon = feed.soon().map(|record| record.copied());
+        assert_eq!([feed.next().unwrap(), feed.next().unwrap()], soon);
         assert_eq!(feed.end().source().expected(), Some(1_000_000));
     }
 

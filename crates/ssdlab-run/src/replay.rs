@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use ssdlab_base::{Fault, Nanos, SimTime};
 use ssdlab_core::account::OpKind;
 use ssdlab_core::{Completion, Drive, Refused, Request};
-use ssdlab_workload::Record;
+use ssdlab_workload::{Op, Record};
 
 use crate::control::{Control, Progress};
 use crate::feed::Feed;
@@ -253,11 +253,15 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Tells the drive of a request that comes soon.
+    /// Tells the drive of requests that come soon.
     #[inline]
     fn look_ahead(&self, feed: &Feed) {
-        if let Some(soon) = feed.soon() {
-            self.drive.expect(soon.lba, soon.sectors);
+        let [next, after] = feed.soon();
+        if let Some(after) = after {
+            self.drive.expect(after.lba, after.sectors);
+        }
+        if let Some(next) = next.filter(|next| next.op == Op::Read) {
+            self.drive.expect_read(next.lba, next.sectors);
         }
     }
 

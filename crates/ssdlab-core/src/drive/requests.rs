@@ -55,7 +55,7 @@ impl Drive {
         }
         watch!(self, accepted(slot, &request, self.now));
         match request.op {
-            Op::Read | Op::Write => self.divide(slot, first, pages),
+            Op::Read | Op::Write => self.divide(slot, &request, first, pages),
             Op::Trim => self.trim(slot, pages),
             Op::Flush => self.flush(slot),
         }
@@ -66,8 +66,7 @@ impl Drive {
     }
 
     /// Makes a page operation of each page that a request covers.
-    fn divide(&mut self, slot: u32, first: u32, pages: u32) {
-        let request = self.host[slot].request;
+    fn divide(&mut self, slot: u32, request: &Request, first: u32, pages: u32) {
         let spp = self.sectors_per_page;
         let mut offset = (request.lba % u64::from(spp)) as u32;
         let mut left = request.sectors;
@@ -161,7 +160,7 @@ impl Drive {
         let lpn = self.flash.txns[id].lpn;
         if let Some(ppn) = self.ftl.map.get(lpn) {
             let block = self.geometry.block_of(ppn);
-            self.flash.cells.expect(block);
+            self.flash.cells.expect(ppn, block);
             if let Some(quality) = &self.quality {
                 quality.expect(block);
             }
@@ -442,15 +441,15 @@ impl Drive {
     /// A request's last page operation has ended; where its time went is where that of this one did.
     pub(super) fn end_of_request(&mut self, slot: u32, last: TxnId) {
         let blame = &self.flash.txns[last].blame;
-        let Active { request, counted, page_type, .. } = self.host.remove(slot);
+        let Active { request, counted, page_type, .. } = &self.host[slot];
         self.stats.digest(request.tag, self.now);
-        if counted {
-            self.stats.record(&request, self.now, blame);
+        if *counted {
+            self.stats.record(request, self.now, blame);
             if let Some(slowest) = page_type {
                 self.stats.page_types.dominated[slowest.index()] += 1;
             }
         }
-        watch!(self, ended(slot, &request, self.now, blame));
+        watch!(self, ended(slot, request, self.now, blame));
         debug_assert_eq!(
             blame.iter().sum::<u64>(),
             self.now - request.arrival.as_ns(),
@@ -463,6 +462,7 @@ impl Drive {
             queue: request.queue,
             op: request.op,
         });
+        self.host.remove(slot);
     }
 
     /// Unmaps the pages that a trim covers whole, of those that it touches, each after what came before

@@ -177,6 +177,7 @@ impl Drive {
                 if let Some(old) = self.ftl.map.expect_overwrite(txn.lpn) {
                     self.ftl.blocks.expect(self.geometry.block_of(old));
                 }
+                self.ftl.blocks.expect_written(self.geometry.block_of(ppn));
                 self.flash.txns[id].ppn = ppn;
                 self.choose_program(id);
                 // A block was opened: its subpool may run short.

@@ -157,10 +157,17 @@ impl Cells {
         self.facts.blocks.get(block.index()).and_then(Past::born)
     }
 
-    /// Asks for what happened to a block that will be read soon.
+    /// Asks for what happened to a page that will be read soon, and to its block.
     #[inline]
-    pub fn expect(&self, block: BlockId) {
+    pub fn expect(&self, page: Ppn, block: BlockId) {
         ahead::fetch(&self.facts.blocks, block.index());
+        ahead::fetch(&self.facts.voltage, page.index());
+    }
+
+    /// Whether how a page reads depends on what happened to it.
+    #[inline]
+    pub fn remember(&self) -> bool {
+        !self.facts.blocks.is_empty()
     }
 
     /// What happened to a block; nothing under flat physics.

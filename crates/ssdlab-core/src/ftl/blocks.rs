@@ -223,6 +223,12 @@ impl BlockTable {
         ahead::fetch(&self.valid, block.index());
     }
 
+    /// Asks for what will be changed of a block of which a page begins to be programmed.
+    #[inline]
+    pub fn expect_written(&self, block: BlockId) {
+        ahead::fetch(&self.written, block.index());
+    }
+
     /// Pages of a block that hold the newest copy of a logical page.
     #[inline]
     pub fn valid(&self, block: BlockId) -> u16 {

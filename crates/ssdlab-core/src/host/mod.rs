@@ -178,11 +178,9 @@ impl Host {
 
     /// Ends a request.
     #[inline]
-    pub fn remove(&mut self, slot: u32) -> Active {
-        let active = self.slots[slot as usize];
-        self.unfinished[active.request.queue as usize] -= 1;
+    pub fn remove(&mut self, slot: u32) {
+        self.unfinished[self.slots[slot as usize].request.queue as usize] -= 1;
         self.free.push(slot);
-        active
     }
 }
 
