@@ -5,6 +5,7 @@
 //! array unit gets work), `commit` (an operation ended), `jobs` (what the tenders want done),
 //! `buffered` (the way through the page buffer), `watch` (paranoid mode).
 
+mod ahead;
 mod buffered;
 mod commit;
 mod hold;
@@ -28,7 +29,7 @@ pub use state::Media;
 use std::sync::Arc;
 
 use ssdlab_base::SimTime;
-use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
+use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use crate::audit::Auditor;
 use crate::belief::groups::Groups;
@@ -238,32 +239,6 @@ impl Drive {
         self.serve_idle();
         self.look();
         Ok(())
-    }
-
-    /// Tells that a request for these sectors will come soon: what it will need is asked for, if it is there.
-    #[inline]
-    pub fn expect(&self, lba: u64, sectors: u32) {
-        let pages = self.geometry.pages_touched(lba, sectors.max(1));
-        self.ftl.map.expect(Lpn(pages.start as u32), (pages.end - pages.start) as u32);
-    }
-
-    /// Tells that these sectors, which were [expected](Drive::expect) before, are read next: what is known of
-    /// where they lie is asked for, of the first pages if they are many.
-    #[inline]
-    pub fn expect_read(&self, lba: u64, sectors: u32) {
-        const PAGES: usize = 16;
-        if self.flash.cells.remember() {
-            let pages = self.geometry.pages_touched(lba, sectors).take(PAGES);
-            let on_drive = pages.filter(|&lpn| lpn < u64::from(self.resolved.logical_pages));
-            on_drive.for_each(|lpn| self.expect_page(Lpn(lpn as u32)));
-        }
-    }
-
-    fn expect_page(&self, lpn: Lpn) {
-        let preloaded = || self.counts_as_preloaded(lpn).then(|| self.preloaded_at(lpn).0);
-        if let Some(ppn) = self.ftl.map.get(lpn).or_else(preloaded) {
-            self.flash.cells.expect(ppn, self.geometry.block_of(ppn));
-        }
     }
 
     /// Whether the queue takes a request now.
