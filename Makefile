@@ -36,7 +36,7 @@ help:
 	@echo "make readguard the tables of docs/readguard.md (hours)"
 	@echo "make readguard-full  the same mixes to their ends, into build/ (a working day)"
 	@echo "make hire      the tables of docs/hire.md (three quarters of an hour)"
-	@echo "make all-five  the tables of docs/all-five.md (ten minutes)"
+	@echo "make all-five  the tables of docs/all-five.md (twenty minutes)"
 	@echo "make reproduce what the papers claim, recomputed, into docs/reproduction.md (hours)"
 	@echo "make ldpc      the figures of docs/ldpc.md (ten minutes)"
 	@echo "make fit       the shipped coefficients of ReadGuard's predictor, docs/fit.md"
