@@ -92,7 +92,7 @@ impl Drive {
     fn prepare_read(&mut self, id: TxnId) -> bool {
         let Txn { plane, owner, .. } = self.flash.txns[id];
         match owner {
-            Owner::Job(_) if !self.is_still_valid(id) => return false,
+            Owner::Job(_) if !self.job_may_read(id) => return false,
             Owner::Job(_) | Owner::Move { .. } => {}
             _ => {
                 let lies_on = self.locate(id);
@@ -107,10 +107,9 @@ impl Drive {
         true
     }
 
-    /// Whether the page that a job reads has not been overwritten meanwhile; else the job goes on with the next
-    /// one.
+    /// Whether a job may read its page; if that was overwritten meanwhile, the job goes on with the next one.
     #[inline(never)]
-    fn is_still_valid(&mut self, id: TxnId) -> bool {
+    fn job_may_read(&mut self, id: TxnId) -> bool {
         let Txn { plane, lane, lpn, ppn, .. } = self.flash.txns[id];
         let valid = self.ftl.map.valid(ppn) == Some(lpn);
         if !valid {

@@ -194,6 +194,7 @@ impl Allocator {
         let pools = &mut self.pools;
         match &mut self.way {
             Way::Strict(way) => {
+                // A loop, and not a search: this is a part of the loop of events, in one place.
                 for class in pools.nearest(pick.class) {
                     let place = (plane, stream, class);
                     let page = way.allocate(geometry, pools, blocks, place, pick.hotness);
