@@ -356,7 +356,7 @@ def size_of_table(runs: Runs) -> list[float]:
     return [result.metadata_bytes["block_retries"] / 1e6 for result in runs.values()]
 
 
-@claim("R14", life, seeds=1)
+@claim("R14", life)
 def wear_comes_back(runs: Runs) -> list[float]:
     """Return the spread of wear at the ends of the last replays, once it passed the threshold."""
     result = runs[RGFTL,]
