@@ -111,8 +111,8 @@ def fig_10d(runs: Runs) -> Rows:
 def fig_18(runs: Runs) -> Rows:
     """Most retries apart at 3.5K cycles, of blocks and of the pages of one, by the data's age.
 
-    The paper's are of what its mixes read, by the P/E cycles with which a drive begins; these are of
-    the chips, with data of one age in all blocks: R11 finds more, whose blocks hold data of
+    The paper's are of what its mixes read, by the P/E cycles with which a drive begins; these are
+    of the chips, with data of one age in all blocks: R11 finds more, whose blocks hold data of
     different ages.
     """
     return [
