@@ -88,10 +88,15 @@ def trace(path: Path, requests: int = 500_000) -> None:
 def rates(python: str, plan: Mapping[str, Any], folder: Path) -> tuple[float, float, str]:
     """Run a plan once: page operations and requests a second, and the digest of the result."""
     command = [python, "-c", ONE, json.dumps(plan)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{python}: {done.stderr.strip().splitlines()[-1]}")
-    page_ops, requests, digest = json.loads(done.stdout)
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        page_ops, requests, digest = json.loads(done.stdout)
+    except (OSError, subprocess.CalledProcessError, ValueError) as error:
+        told = getattr(error, "stderr", "") or getattr(error, "strerror", "")
+        got = told.strip().splitlines()[-1] if told.strip() else "no result"
+        wrong = click.ClickException(f"{python}: got {got}, expected a Python with ssdlab")
+        wrong.exit_code = 2
+        raise wrong from None
     return page_ops, requests, digest
 
 

@@ -36,6 +36,15 @@ def test_two_builds_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (done.exit_code, "random: results differ" in done.output) == (1, True)
 
 
+@pytest.mark.parametrize("wrong", ["/bin/true", "/bin/false", __file__])
+def test_what_is_no_python_with_ssdlab_is_told_in_a_line(wrong: str) -> None:
+    done = CliRunner().invoke(builds.main, [wrong, wrong, "--runs", "1"])
+    assert done.exit_code == 2
+    last = done.output.splitlines()[-1]
+    assert last.startswith(f"Error: {wrong}: got ")
+    assert last.endswith(", expected a Python with ssdlab")
+
+
 def test_every_case_is_a_plan() -> None:
     for plan in builds.CASES.values():
         ssdlab.Plan(**plan)
