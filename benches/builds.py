@@ -74,6 +74,12 @@ print(json.dumps([sim["page_ops_per_s"], sim["requests_per_s"], told["results_di
 """
 
 
+class Wrong(click.ClickException):
+    """What is no Python with ssdlab."""
+
+    exit_code = 2
+
+
 def trace(path: Path, requests: int = 500_000) -> None:
     """Write an MSR trace: 4 to 64 KiB all over 16 GiB, half of them reads."""
     draw, now = random.Random(1), 128_166_372_000_000_000
@@ -94,9 +100,7 @@ def rates(python: str, plan: Mapping[str, Any], folder: Path) -> tuple[float, fl
     except (OSError, subprocess.CalledProcessError, ValueError) as error:
         told = getattr(error, "stderr", "") or getattr(error, "strerror", "")
         got = told.strip().splitlines()[-1] if told.strip() else "no result"
-        wrong = click.ClickException(f"{python}: got {got}, expected a Python with ssdlab")
-        wrong.exit_code = 2
-        raise wrong from None
+        raise Wrong(f"{python}: got {got}, expected a Python with ssdlab") from None
     return page_ops, requests, digest
 
 
