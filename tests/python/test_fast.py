@@ -40,7 +40,7 @@ def test_two_builds_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_no_python_with_ssdlab_is_told_in_a_line(wrong: str) -> None:
     done = CliRunner().invoke(builds.main, [wrong, wrong, "--runs", "1"])
     assert done.exit_code == 2
-    last = done.output.splitlines()[-1]
+    last = done.stderr.splitlines()[-1]
     assert last.startswith(f"Error: {wrong}: got ")
     assert last.endswith(", expected a Python with ssdlab")
 
