@@ -146,7 +146,9 @@ impl Auditor {
             Pace::Every(events) => (true, self.events.is_multiple_of(events)),
             Pace::Affordable => {
                 let planes = u64::from(rooms.geometry.plane_count());
-                let census = self.census.is_due(rooms.flash.txns.slots() as u64 + planes);
+                let buffered = rooms.buffer.map_or(0, Buffer::capacity) as u64;
+                let transactions = rooms.flash.txns.slots() as u64;
+                let census = self.census.is_due(transactions + planes + buffered);
                 (census, self.recount.is_due(u64::from(rooms.geometry.page_count())))
             }
         }
@@ -317,6 +319,9 @@ pub fn everything(rooms: &Rooms<'_>, recount: bool) -> Result<(), String> {
             Ok(end)
         });
         moving.and_then(|_: SimTime| buffer.audit())?;
+        if recount {
+            buffer.recount()?;
+        }
         for id in buffer.departures.held_up() {
             census.found(id, Census::COMING)?;
         }
