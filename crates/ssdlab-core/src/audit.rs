@@ -66,10 +66,24 @@ pub struct Auditor {
 /// How often the books are gone through.
 #[derive(Clone, Copy, Debug)]
 pub enum Pace {
-    /// All transactions at every event, the translation layer's books every so many.
+    /// All transactions and the buffer at every event, the translation layer's books every so many.
     Every(u64),
     /// As often as keeps the work at an event, on average, at [`ENTRIES_AN_EVENT`].
     Affordable,
+}
+
+/// Which of the books are gone through that take as long as the drive is large.
+#[derive(Clone, Copy, Debug)]
+pub struct Long {
+    /// Which pages are marked as being in the buffer.
+    pub marks: bool,
+    /// The translation layer's.
+    pub recount: bool,
+}
+
+impl Long {
+    /// All of them.
+    pub const ALL: Long = Long { marks: true, recount: true };
 }
 
 /// Transactions, units and pages that are gone through for each event, on average.
@@ -129,27 +143,30 @@ impl Auditor {
         let before = self.last;
         self.check(ensure(!back, || format!("time went back from {before}")));
         self.last = rooms.now;
-        let (census, recount) = self.due(rooms);
-        if census || recount {
-            self.check(everything(rooms, recount));
+        let (census, long) = self.due(rooms);
+        if census || long.recount {
+            self.check(everything(rooms, long));
         }
-        if recount && rooms.hazards.is_empty() {
+        if long.recount && rooms.hazards.is_empty() {
             let result = self.data.at_rest(rooms.ftl);
             self.check(result);
         }
     }
 
-    /// Whether transactions, and the translation layer's books, are gone through at this event.
-    fn due(&mut self, rooms: &Rooms<'_>) -> (bool, bool) {
+    /// Whether transactions are gone through at this event, and which of the books that take long.
+    fn due(&mut self, rooms: &Rooms<'_>) -> (bool, Long) {
         self.events += 1;
         match self.pace {
-            Pace::Every(events) => (true, self.events.is_multiple_of(events)),
+            Pace::Every(events) => {
+                (true, Long { marks: true, recount: self.events.is_multiple_of(events) })
+            }
             Pace::Affordable => {
                 let planes = u64::from(rooms.geometry.plane_count());
                 let buffered = rooms.buffer.map_or(0, Buffer::capacity) as u64;
                 let transactions = rooms.flash.txns.slots() as u64;
                 let census = self.census.is_due(transactions + planes + buffered);
-                (census, self.recount.is_due(u64::from(rooms.geometry.page_count())))
+                let recount = self.recount.is_due(u64::from(rooms.geometry.page_count()));
+                (census, Long { marks: recount, recount })
             }
         }
     }
@@ -295,11 +312,11 @@ impl Auditor {
     }
 }
 
-/// Checks the books of every room, and with `recount` those that take long.
+/// Checks the books of every room, of those that take long these.
 ///
 /// # Errors
 /// The first thing that is not as it must be.
-pub fn everything(rooms: &Rooms<'_>, recount: bool) -> Result<(), String> {
+pub fn everything(rooms: &Rooms<'_>, long: Long) -> Result<(), String> {
     let mut census = Census::new(&rooms.flash.txns);
     rooms.flash.audit(rooms.now, &mut census)?;
     for id in rooms.hazards.waiting(&rooms.flash.txns) {
@@ -319,7 +336,7 @@ pub fn everything(rooms: &Rooms<'_>, recount: bool) -> Result<(), String> {
             Ok(end)
         });
         moving.and_then(|_: SimTime| buffer.audit())?;
-        if recount {
+        if long.marks {
             buffer.recount()?;
         }
         for id in buffer.departures.held_up() {
@@ -336,7 +353,7 @@ pub fn everything(rooms: &Rooms<'_>, recount: bool) -> Result<(), String> {
     census.close()?;
     owners(rooms, &census)?;
     pages_held(rooms, &census)?;
-    if recount { blocks(rooms, &census).and_then(|()| foreign(rooms)) } else { Ok(()) }
+    if long.recount { blocks(rooms, &census).and_then(|()| foreign(rooms)) } else { Ok(()) }
 }
 
 /// Each request has as many operations as it waits for, each job one.

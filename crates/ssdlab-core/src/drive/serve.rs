@@ -36,7 +36,7 @@ impl Drive {
         }
     }
 
-    /// As [`Drive::hear`], which is a part of the loop of events; here there is seldom something to hear.
+    /// As [`Drive::hear`], which is a part of the loop of events: here there is seldom something to hear.
     #[inline(never)]
     fn hear_of_what_began(&mut self) {
         self.hear();

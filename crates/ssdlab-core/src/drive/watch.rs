@@ -3,7 +3,7 @@
 use ssdlab_nand::{BlockId, PlaneId};
 
 use super::Drive;
-use crate::audit::{Auditor, Pace, Rooms, everything};
+use crate::audit::{Auditor, Long, Pace, Rooms, everything};
 use crate::flash::TxnId;
 
 /// Tells the auditor, if there is one.
@@ -41,7 +41,7 @@ impl Drive {
     /// # Errors
     /// The first thing that is not as it must be.
     pub fn audit(&self) -> Result<(), String> {
-        everything(&self.rooms(&self.jobs_of_planes(), &self.waiting_for_entries()), true)
+        everything(&self.rooms(&self.jobs_of_planes(), &self.waiting_for_entries()), Long::ALL)
     }
 
     /// Everything at one moment has happened.

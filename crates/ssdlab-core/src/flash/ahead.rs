@@ -83,6 +83,7 @@ impl Flash {
         true
     }
 
+    /// The attempt that goes on was sensed to its end before.
     #[inline(never)]
     fn sensed_before(&mut self, id: UnitId, now: u64) {
         self.sensed(id, now);

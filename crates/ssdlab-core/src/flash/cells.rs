@@ -167,7 +167,7 @@ impl Cells {
     /// Whether how a page reads depends on what happened to it.
     #[inline]
     pub fn remember(&self) -> bool {
-        !self.facts.blocks.is_empty()
+        !self.chip.is_flat()
     }
 
     /// What happened to a block; nothing under flat physics.

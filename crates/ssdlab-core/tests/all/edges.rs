@@ -110,7 +110,7 @@ fn a_drive_that_is_trimmed_whole_maps_nothing_and_can_be_filled_again() {
 fn what_does_not_lie_on_the_drive_is_refused() {
     let mut rig = Rig::new(&["host.queues = 2", "physics = { levels = {} }"]);
     let sectors = rig.drive.resolved().sectors();
-    // What is only expected may be anything.
+    // What is only expected need not lie on the drive.
     for (lba, count) in [(0, 1), (0, 0), (sectors - 1, 2), (sectors, 1), (1 << 40, 1 << 20)] {
         rig.drive.expect(lba, count);
         rig.drive.expect_read(lba, count);

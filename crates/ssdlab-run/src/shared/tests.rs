@@ -1,4 +1,5 @@
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::control::Control;
@@ -6,7 +7,7 @@ use crate::mix;
 use crate::plan::Plan;
 use crate::source::Requests;
 
-fn some_plans(path: &std::path::Path, limits: &[Option<u64>]) -> Vec<Prepared> {
+fn some_plans(path: &Path, limits: &[Option<u64>]) -> Vec<Prepared> {
     let plan = |&limit| Plan {
         device: "generic-mlc-512g".into(),
         trace: Some(path.display().to_string()),
@@ -19,7 +20,7 @@ fn some_plans(path: &std::path::Path, limits: &[Option<u64>]) -> Vec<Prepared> {
     all
 }
 
-fn write(path: &std::path::Path, requests: u64, wrong: Option<u64>) {
+fn write(path: &Path, requests: u64, wrong: Option<u64>) {
     let mut text = String::new();
     for number in 0..requests {
         let op = if wrong == Some(number) { "Rest" } else { "Read" };
@@ -34,6 +35,15 @@ fn read(source: &mut dyn Source, parts: usize) -> Result<Vec<Record>, Fault> {
         source.fill(&mut all, BATCH)?;
     }
     Ok(all)
+}
+
+/// A trace of 40,000 requests and one of 9,000.
+fn long_and_short(folder: &Path) -> [PathBuf; 2] {
+    [(40_000, "long.msr"), (9000, "short.msr")].map(|(requests, name)| {
+        let path = folder.join(name);
+        write(&path, requests, None);
+        path
+    })
 }
 
 #[test]
@@ -78,7 +88,7 @@ fn all_are_told_what_is_wrong_with_it() {
 }
 
 /// Two plans that share what there is no room for in memory.
-fn two_with(path: &std::path::Path, keep: Keep) -> Vec<Prepared> {
+fn two_with(path: &Path, keep: Keep) -> Vec<Prepared> {
     let mut plans = some_plans(path, &[None, None]);
     share_in(&Arc::new(keep), &mut plans);
     plans
@@ -123,11 +133,7 @@ fn one_that_there_is_no_room_for_is_read_by_each_alone() {
 #[test]
 fn traces_have_memory_as_they_need_it() {
     let folder = tempfile::tempdir().unwrap();
-    let [long, short] = [(40_000, "long.msr"), (9000, "short.msr")].map(|(requests, name)| {
-        let path = folder.path().join(name);
-        write(&path, requests, None);
-        path
-    });
+    let [long, short] = long_and_short(folder.path());
     let mut plans = some_plans(&long, &[None, None]);
     plans.append(&mut some_plans(&short, &[None, None]));
     share_in(&Arc::new(Keep::new(50_000, folder.path().join("nowhere"))), &mut plans);
@@ -163,11 +169,7 @@ fn results_are_those_of_each_alone() {
 #[test]
 fn members_of_mixes_are_parsed_once() {
     let folder = tempfile::tempdir().unwrap();
-    let [long, short] = [(40_000, "long.msr"), (9000, "short.msr")].map(|(requests, name)| {
-        let path = folder.path().join(name);
-        write(&path, requests, None);
-        path
-    });
+    let [long, short] = long_and_short(folder.path());
     let app = |name: &str, trace: &str, scale| AppOrder {
         name: name.into(),
         trace: trace.into(),
