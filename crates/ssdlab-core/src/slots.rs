@@ -8,7 +8,7 @@ use ssdlab_nand::{BlockId, Lpn, PlaneId};
 use crate::account::OpKind;
 use crate::policy::evict::{EvictPolicy, Lru, UseView};
 use crate::policy::order::{
-    Fifo, Going, HoldView, Next, OrderPolicy, OrderView, Priority, ReadFirst,
+    Fifo, Going, HoldView, Next, OrderPolicy, OrderView, Priority, ReadFirst, WriteFirst,
 };
 use crate::policy::place::{Heat, NextPage, PlacePolicy, PlaceView, Typed};
 use crate::policy::preempt::{
@@ -106,6 +106,8 @@ slot! { $ each_order
         fifo => Fifo,
         /// Reads before writes on each plane.
         read_first => ReadFirst,
+        /// Writes before reads on each plane.
+        write_first => WriteFirst,
         /// By the priority of the submission queue; for two to five queues (`host.queues`).
         priority => Priority,
         /// The request that is expected to end first, and strong blocks where they help (DLV).

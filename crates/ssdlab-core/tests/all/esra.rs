@@ -184,15 +184,10 @@ fn run(preempt: &str) -> Rig {
     rig
 }
 
-fn mean(rig: &Rig, op: Op) -> f64 {
-    let latencies = &rig.drive.stats().latencies[0][op as usize];
-    latencies.sum_ns as f64 / latencies.count() as f64
-}
-
 #[test]
 fn dropping_loops_helps_reads_and_costs_the_time_that_is_dropped() {
     let [nobody, esra] = ["preempt = \"nobody\"", ESRA].map(run);
-    assert!(mean(&esra, Op::Read) < 0.8 * mean(&nobody, Op::Read));
+    assert!(esra.mean(Op::Read) < 0.8 * nobody.mean(Op::Read));
     let (programs, erases, ns) = dropped(&esra);
     assert!(programs > 100 && erases > 10, "{programs} {erases}");
     // At most a loop each time, and on average about half of one.

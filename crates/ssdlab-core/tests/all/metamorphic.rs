@@ -261,6 +261,14 @@ fn read_first_is_fifo_if_all_is_read() {
 }
 
 #[test]
+fn writes_that_go_first_wait_less_and_reads_wait_longer() {
+    let [first, last] = ["write_first", "read_first"]
+        .map(|order| run(&[SHAPE, &format!("order = \"{order}\"")], &mixed(), 64));
+    assert!(first.mean(Op::Write) < 0.9 * last.mean(Op::Write));
+    assert!(first.mean(Op::Read) > 1.1 * last.mean(Op::Read));
+}
+
+#[test]
 fn choosing_among_all_blocks_is_greedy() {
     let waf = |gc: &str| {
         let rig = run(&[SHAPE, gc], &steps(1, 20_000, 0, 0), 16);

@@ -84,6 +84,7 @@ fn front_end() -> impl Strategy<Value = Vec<String>> {
     let order = one_of(&[
         "\"fifo\"",
         "\"read_first\"",
+        "\"write_first\"",
         "\"priority\"",
         "{ fifo = { hol = true } }",
         "\"dlv\"",

@@ -106,6 +106,12 @@ impl Rig {
         Rig { drive, done: Vec::new(), tag: 0 }
     }
 
+    /// Mean latency of the first queue's reads or writes, in nanoseconds.
+    pub fn mean(&self, op: Op) -> f64 {
+        let latencies = &self.drive.stats().latencies[0][op as usize];
+        latencies.sum_ns as f64 / latencies.count() as f64
+    }
+
     pub fn now(&self) -> u64 {
         self.drive.now().as_ns()
     }

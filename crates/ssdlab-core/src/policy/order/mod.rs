@@ -1,10 +1,15 @@
 //! `order`: which request goes to the flash next?
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+mod fifo;
+mod ranked;
+
+pub use fifo::{Fifo, FifoConfig};
+pub use ranked::{
+    Priority, PriorityConfig, ReadFirst, ReadFirstConfig, WriteFirst, WriteFirstConfig,
+};
+
 use ssdlab_nand::PlaneId;
 
-use super::{Answer, Setup};
 use crate::account::OpKind;
 use crate::flash::Flash;
 use crate::ftl::Ftl;
@@ -143,108 +148,5 @@ pub trait OrderPolicy {
     /// Bits that a controller needs for what the order keeps, by structure.
     fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
-    }
-}
-
-/// Settings of `fifo`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct FifoConfig {
-    /// Head-of-line blocking: whether a request waits until all that came before it have gone, and
-    /// goes once nothing waits before any of its planes. Default: false, first come, first served on
-    /// each plane by itself. Source: DLV (ruled; true is the other reading).
-    pub hol: bool,
-}
-
-/// First come, first served.
-#[derive(Clone, Debug)]
-pub struct Fifo {
-    hol: bool,
-}
-
-impl Answer for Fifo {
-    type Config = FifoConfig;
-
-    fn build(config: &Self::Config, _: &Setup) -> Fifo {
-        Fifo { hol: config.hol }
-    }
-}
-
-impl OrderPolicy for Fifo {
-    #[inline]
-    fn rank(&mut self, _: &OrderView) -> u8 {
-        0
-    }
-
-    fn holds(&self) -> bool {
-        self.hol
-    }
-
-    fn next(&mut self, view: &HoldView, _: PlaneId) -> Option<Next> {
-        let heads = [OpKind::Read, OpKind::Program].map(|kind| view.queue.arrived(kind).next());
-        let group = heads.into_iter().flatten().min_by_key(|&id| view.queue.group(id).seq)?;
-        let legs = &view.queue.group(group).legs;
-        let way_is_clear =
-            legs.iter().all(|leg| view.flash.host_waits(leg.plane) == (false, false));
-        way_is_clear.then_some(Next { group, way: Way::Behind })
-    }
-}
-
-/// `read_first` has no settings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReadFirstConfig {}
-
-/// Reads before writes on each plane: a read keeps the host waiting, a write seldom does.
-#[derive(Clone, Debug)]
-pub struct ReadFirst;
-
-impl Answer for ReadFirst {
-    type Config = ReadFirstConfig;
-
-    fn build(_: &Self::Config, _: &Setup) -> ReadFirst {
-        ReadFirst
-    }
-}
-
-impl OrderPolicy for ReadFirst {
-    #[inline]
-    fn rank(&mut self, view: &OrderView) -> u8 {
-        u8::from(view.kind != OpKind::Read)
-    }
-}
-
-/// Settings of `priority`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PriorityConfig {
-    /// Operations that a unit begins past others of lower priorities, or past what it has interrupted, before
-    /// one of those has a turn: an attempt of a read set aside, what was interrupted, or the earliest that
-    /// waits. 0: they wait without end. Default: 64. Source: ReadGuard (ruled: else dense reads starve them).
-    pub most_passes: u16,
-}
-
-impl Default for PriorityConfig {
-    fn default() -> PriorityConfig {
-        PriorityConfig { most_passes: 64 }
-    }
-}
-
-/// By the priority of the submission queue, but for a turn of the others now and then.
-#[derive(Clone, Debug)]
-pub struct Priority;
-
-impl Answer for Priority {
-    type Config = PriorityConfig;
-
-    fn build(_: &Self::Config, _: &Setup) -> Priority {
-        Priority
-    }
-}
-
-impl OrderPolicy for Priority {
-    #[inline]
-    fn rank(&mut self, view: &OrderView) -> u8 {
-        view.priority
     }
 }
