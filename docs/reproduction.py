@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from ssdlab.claims import SYSTEMS, Verdict, claims, words
+from ssdlab.claims import SYSTEMS, claims, words
 
 PAGE = Path(__file__).with_name("reproduction.md")
 MARK = "<!-- measured: written by `make reproduce` -->\n"
@@ -21,6 +20,8 @@ PART = re.compile(r"^### ", re.MULTILINE)
 OF = re.compile(r"\*{0,2}([A-Z]\d+)\b")
 """With which claim a paragraph begins."""
 NAMED = re.compile(r"^\| \*\*([A-Z]\d+)\*\* \|", re.MULTILINE)
+CAME_OUT = re.compile(r"\| \*\*([^|]*)\*\* \|[^|]*\|$")
+"""What came of a claim, in its first row."""
 LATER = re.compile(r" Later ([A-Z0-9, ]+): [^`]*`\w+`\.")
 """By what some claims of a part were found after the others."""
 
@@ -99,11 +100,7 @@ def _merged(old: str, new: str) -> str:
     part.rows = dict(sorted(part.rows.items(), key=lambda row: int(row[0][1:])))
     part.told |= {name: later.told.get(name, []) for name in later.rows}
     came_out = [rows[0] for rows in part.rows.values()]
-    counted = Counter(verdict for row in came_out for verdict in Verdict if f"**{verdict}" in row)
-    counts = [f"{counted[verdict]} {verdict}" for verdict in Verdict if counted[verdict]]
-    made = sum(words.MADE in row for row in came_out)
-    if made:
-        counts[0] += f" ({made} of them {words.MADE})"
+    counts = words.counted([came for row in came_out for came in CAME_OUT.findall(row)])
 
     def left(found: re.Match[str]) -> str:
         names = [name for name in found[1].split(", ") if name not in later.rows]
@@ -112,7 +109,7 @@ def _merged(old: str, new: str) -> str:
     _, _, found = LATER.sub(left, part.found).partition("; ")
     _, _, how = later.found.partition("; ")
     names = ", ".join(later.rows)
-    part.found = f"{len(came_out)} claims: {', '.join(counts)}; {found} Later {names}: {how}"
+    part.found = f"{len(came_out)} claims: {counts}; {found} Later {names}: {how}"
     return part.written()
 
 

@@ -1,6 +1,7 @@
 """The ledger with real traces in the twins' places."""
 
 import json
+import lzma
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,10 @@ import ssdlab as lab
 from ssdlab import InputError
 from ssdlab.claims import Verdict, ledger, reproduce, runs, words
 from ssdlab.claims.declared import claims as declared
-from ssdlab.claims.ledger import TRACES, TWINS
-from ssdlab.claims.scope import Scope, traces_in
+from ssdlab.claims.ledger import PARTS, TRACES, TWINS
+from ssdlab.claims.real import Seen, is_part, traces_in
+from ssdlab.claims.scope import Scope
+from ssdlab.page import claim_tables
 
 
 def test_real_traces_take_the_place_of_twins(tmp_path: Path) -> None:
@@ -71,7 +74,15 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
     )
     assert told.rows[0].ours[0].mean == alone.read.latency_us.mean
     assert told.rows[0].loads == "real traces and twins"
-    assert told.traces == {"hire/stg1": "stg_1.csv.xz"}
+    (read,) = lab.traces.info([OFFICE])
+    own = (read["format"], read["requests"], read["span_s"])
+    (seen,) = told.traces
+    assert seen == Seen("hire/stg1", "stg_1.csv.xz", *own, 2_196_861, seen.twin_s)
+    line = words.of_trace(seen)
+    assert line in " ".join(words.text(told).split())
+    assert line in words.markdown(told)
+    (origin,) = claim_tables.origins(told)
+    assert ("real trace", line) in origin.facts
     assert told.notes == ["not used, for nothing here runs on it: hm_0.csv"]
     # What a trace holds now is not what it held then.
     (folder / "stg_1.csv.xz").write_bytes(OFFICE.read_bytes() + b"")
@@ -80,6 +91,31 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
     reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
     # It is looked at, and run.
     assert len(list((tmp_path / "out" / "runs").iterdir())) == kept + 2
+
+
+def test_a_part_of_a_trace_is_told_from_a_whole_one(one_claim: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    lines = lzma.decompress(OFFICE.read_bytes()).decode().splitlines(keepends=True)[1:301]
+    (folder / "stg_1.csv").write_text("".join(lines))
+
+    def ran(*limits: int | None) -> str:
+        def under(scope: Scope) -> runs.Jobs:
+            drive = "hire-mlc-128g", "hire/baseline", "hire/stg1"
+            return {(str(limit),): scope.plan(*drive, limit=limit) for limit in limits}
+
+        one_claim(lambda _: [1.0], sets=(under,), made="twin")
+        told = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
+        return told.rows[0].loads
+
+    assert ran(len(lines)) == TRACES
+    assert ran(400) == ran(None) == PARTS
+    assert ran(200, None) == f"{TRACES} and {PARTS}"
+    seen = Seen("a/twin", "a file", "msr", 900, 1.0, 1000, 1.0)
+    assert [is_part([seen], limit) for limit in (None, 1000, 1001)] == [False] * 3
+    assert is_part([replace(seen, requests=899)], None)
+    # Files of a mix stand for one another's requests.
+    assert not is_part([seen, replace(seen, requests=901)], None)
 
 
 def test_what_a_twin_is_like_is_not_asked_of_a_real_trace() -> None:
@@ -135,6 +171,22 @@ def test_what_a_twin_was_made_for_a_real_trace_was_not() -> None:
     (example,) = (claim for claim in declared(["dlv"]) if claim.id == "D12")
     shown = [words.came_out(ledger.Row(example, Verdict.REPRODUCED, loads=one)) for one in loads]
     assert shown == ["reproduced, by construction"] * 3
+
+
+def test_what_a_ruling_follows_is_marked() -> None:
+    def told(name: str, verdict: Verdict, loads: str = TWINS) -> str:
+        (claim,) = (one for one in declared() if one.id == name)
+        return words.came_out(ledger.Row(claim, verdict, loads=loads))
+
+    mark = "by a ruling that follows it"
+    assert told("P13", Verdict.REPRODUCED) == f"reproduced, {mark}"
+    assert told("P13", Verdict.DIRECTION) == f"direction only, {mark}"
+    assert told("P13", Verdict.NOT) == "not reproduced"
+    # What a large write of a twin is does not bear on a real trace; the drive does.
+    assert told("P13", Verdict.REPRODUCED, TRACES) == "reproduced"
+    assert told("D7", Verdict.DIRECTION, PARTS) == f"direction only, {mark}"
+    counts = words.counted([f"reproduced, {mark}", "reproduced, by construction", "reproduced"])
+    assert counts == f"3 reproduced (1 of them by construction, 1 of them {mark})"
 
 
 def test_two_files_for_one_twin_are_refused(tmp_path: Path) -> None:

@@ -426,11 +426,14 @@ def test_what_had_no_effect_is_not_reproduced_and_shown(one_claim: Any, tmp_path
     def nothing(found: runs.Runs) -> list[float]:
         raise NeverRanError("it changed nothing", read_us(found))
 
-    one_claim(nothing, settle="a stone", tried="with whole twins")
+    figures = [Figure("reads", 1e9, unit="µs", judged="at_most")]
+    one_claim(nothing, figures=figures, settle="a stone", tried="with whole twins")
     told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
     [row] = told.rows
-    assert (row.verdict, row.verdicts, len(row.ours)) == (Verdict.NOT, [Verdict.NOT], 1)
+    # Each figure is judged as it is; the claim is not met by it.
+    assert (row.verdict, row.verdicts, len(row.ours)) == (NO, [YES], 1)
     assert "not reproduced: it changed nothing" in words.text(told)
+    assert "| **not reproduced, for it never happened** |" in words.markdown(told)
     # What was tried was found with whole twins: of others it says nothing.
     for quick, loads, is_told in (
         (False, "twins", 1),

@@ -87,6 +87,20 @@ def test_the_claims_on_the_page_are_those_of_today() -> None:
             assert written(below, title) == claimed(system), f"{title}: run `make reproduce`"
 
 
+def test_what_is_no_finding_is_marked_on_the_page() -> None:
+    _, _, below = REPRODUCTION.partition(MARK)
+    marked = []
+    for claim in claims():
+        row = rf"^\| \*\*{claim.id}\*\* \|.*\*\*([^|]*)\*\* \| (.*) \|$"
+        found = re.search(row, below, re.MULTILINE)
+        assert found is not None, claim.id
+        verdict, _, mark = found[1].partition(", ")
+        if mark != words.NEVER:
+            assert found[1] == words.came_out(Row(claim, Verdict(verdict), loads=found[2]))
+            marked += [claim.id] * bool(mark)
+    assert {"P13", "V10"} <= set(marked)
+
+
 def test_a_page_that_is_behind_is_noticed() -> None:
     def ledger_of(names: Mapping[str, str]) -> str:
         rows = []

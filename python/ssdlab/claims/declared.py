@@ -133,8 +133,10 @@ class Claim:
     ``ruled`` is how the claim was read, where its words leave that open; ``tried`` what was found
     where it does not reproduce, ``settle`` what would settle it, ``sweeps`` the rulings involved.
     What is ``made`` comes out by construction: a ``twin``, which a real trace is not, or something
-    of the ``drive`` or of an example was chosen so that it does. ``ways`` are several in which the
-    figures are found, since the paper is silent: each figure's ``of`` ends with its own.
+    of the ``drive`` or of an example was chosen so that it does. What is ``chosen`` was looked at
+    when a ruling was made, of a ``twin`` or of the ``drive``, and the ruling follows it. ``ways``
+    are several in which the figures are found, since the paper is silent: each figure's ``of`` ends
+    with its own.
     """
 
     id: str
@@ -147,6 +149,7 @@ class Claim:
     settle: str = ""
     sweeps: Sequence[Sweep] = field(default_factory=tuple)
     made: str = ""
+    chosen: str = ""
     ways: Sequence[str] = ()
 
     def judged(self, ours: Sequence[float]) -> list[Verdict]:

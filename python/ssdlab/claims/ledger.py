@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 
 from ssdlab import __version__
 from ssdlab.claims.declared import SYSTEMS, Claim, Sweep, Verdict, claims
+from ssdlab.claims.real import Real, Seen, is_part, looked_at, seen, traces_in
 from ssdlab.claims.rules import PICTURES, RULES, NeverRanError, Picture, Rows, Rule, Set
-from ssdlab.claims.runs import Job, Jobs, Kept, Runs, as_job, library, looked_at
-from ssdlab.claims.scope import Real, Scope, of_twin, traces_in
+from ssdlab.claims.runs import Job, Jobs, Kept, Runs, as_job, library
+from ssdlab.claims.scope import Scope, of_twin
 from ssdlab.errors import InputError
 from ssdlab.intervals import Interval, interval
 from ssdlab.names import hint
@@ -26,8 +27,8 @@ SEEDS = 3
 """Seeds of a whole ledger; a quick one has one."""
 ALL = "all"
 """Stands for every system."""
-TWINS, TRACES = "twins", "real traces"
-"""What runs are of."""
+TWINS, TRACES, PARTS = "twins", "real traces", "parts of real traces"
+"""What runs are of: parts are less than what runs of twins read."""
 KEPT = "runs"
 """The folder of finished runs in that of the ledger."""
 
@@ -59,7 +60,8 @@ class Row:
     """A claim and what came of it.
 
     ``ours`` are means over seeds, one a figure; none if the claim was left out or, as ``why``
-    says, what it is about never happened. ``loads`` tells twins from real traces.
+    says, what it is about never happened. ``loads`` tells twins from real traces, and whole ones
+    from parts.
     """
 
     claim: Claim
@@ -100,7 +102,7 @@ class Row:
 class Ledger:
     """Claims and what came of them, and what they were found with.
 
-    ``notes`` say what of the folder of real traces was not used.
+    ``traces`` are the real ones, and ``notes`` say what of their folder was not used.
     """
 
     rows: Sequence[Row]
@@ -108,7 +110,7 @@ class Ledger:
     seeds: Sequence[int]
     runs: int
     digest: str
-    traces: Mapping[str, str] = field(default_factory=dict)
+    traces: Sequence[Seen] = ()
     notes: Sequence[str] = ()
     version: str = __version__
     build: str = field(default_factory=lambda: library()[:12])
@@ -148,7 +150,7 @@ def reproduce(
     count = whole("--seeds", (1 if quick else SEEDS) if seeds is None else seeds, 1)
     real = Real() if traces is None else traces_in(traces)
     scopes = [Scope(seed, quick, real.traces) for seed in range(1, count + 1)]
-    book = _Book(Kept(Path(out) / KEPT), jobs, scopes, all_seeds=seeds is not None)
+    book = _Book(Kept(Path(out) / KEPT), jobs, scopes, real.traces, all_seeds=seeds is not None)
     asked = [one for one in chosen if one.id in RULES]
     shown = sorted((one for one in PICTURES if one.system in systems), key=lambda one: one.place)
     book.make(
@@ -178,7 +180,7 @@ def reproduce(
         [scope.seed for scope in scopes],
         book.count(),
         book.digest(),
-        {name: path.name for name, path in used.items()},
+        [book.seen(*one) for one in used.items()],
         [*real.notes, *_unread(real, used)],
         pictures=[pair for one in shown for pair in book.drawn(one)],
     )
@@ -217,10 +219,16 @@ class _Book:
     """Runs what rules ask for, and finds their figures."""
 
     def __init__(
-        self, kept: Kept, count: int | None, scopes: Sequence[Scope], *, all_seeds: bool
+        self,
+        kept: Kept,
+        count: int | None,
+        scopes: Sequence[Scope],
+        real: Mapping[str, Path],
+        *,
+        all_seeds: bool,
     ) -> None:
         self._kept, self._count, self._scopes = kept, count, scopes
-        self._all_seeds = all_seeds
+        self._real, self._all_seeds = real, all_seeds
         self._made: dict[str, Job] = {}
 
     def make(self, asked: Iterable[tuple[Sequence[Set], Scope]]) -> None:
@@ -234,7 +242,7 @@ class _Book:
         self._made |= jobs
         # A trace that cannot be read is told before hours of runs.
         files = {file for job in jobs.values() for file in job.files()}
-        self._kept.make((Job(Plan(trace=file), looked_at) for file in files), self._count)
+        self._kept.make(map(_look, files), self._count)
         self._kept.make(jobs.values(), self._count)
 
     def scopes(self, rule: Rule) -> Sequence[Scope]:
@@ -248,6 +256,10 @@ class _Book:
     def files(self) -> set[Path]:
         """Return the files that the runs read."""
         return {file for job in self._made.values() for file in job.files()}
+
+    def seen(self, twin: str, file: Path) -> Seen:
+        """Return what was found in a real trace, beside the twin's."""
+        return seen(twin, file, self._kept.read(_look(file)))
 
     def digest(self) -> str:
         """Return a hash over what all runs found: the same runs have the same."""
@@ -264,7 +276,7 @@ class _Book:
         rule = RULES[claim.id]
         scopes = self.scopes(rule)
         sets = _found(rule.sets, scopes[0])
-        loads = _loads(job for jobs in sets for job in _jobs(jobs))
+        loads = self._loads(claim.system, [job for jobs in sets for job in _jobs(jobs)])
         if not all(sets):
             return Row(claim, Verdict.LEFT_OUT)
         seeds = [scope.seed for scope in scopes]
@@ -278,11 +290,26 @@ class _Book:
                 found.append(reason.found)
         # Where nothing was found with one of the seeds, there is nothing to put together.
         ours = [interval(values) for values in zip(*found, strict=all(found))]
+        verdicts = claim.judged([one.mean for one in ours]) if ours else ()
         if never:
             why = _why(never, len(scopes))
-            return Row(claim, Verdict.NOT, ours, [Verdict.NOT] * len(ours), seeds, loads, why)
-        verdicts = claim.judged([one.mean for one in ours])
+            return Row(claim, Verdict.NOT, ours, verdicts, seeds, loads, why)
         return Row(claim, Verdict.worst(verdicts), ours, verdicts, seeds, loads)
+
+    def _loads(self, system: str, jobs: Sequence[Job]) -> str:
+        """Say whether twins ran, or real traces, in whole or in part."""
+        own = {twin: file for twin, file in self._real.items() if twin.startswith(f"{system}/")}
+        ran = [
+            (job, [self.seen(twin, file) for twin, file in own.items() if file in job.files()])
+            for job in jobs
+        ]
+        parts = [is_part(read, job.plan.limit) for job, read in ran if read]
+        kinds = {
+            TRACES: not all(parts),
+            PARTS: any(parts),
+            TWINS: any("/" in (job.plan.workload or "") for job in jobs),
+        }
+        return " and ".join(name for name, there in kinds.items() if there)
 
     def swept(self, row: Row) -> Iterator[Swept]:
         if not row.sweeps:
@@ -327,19 +354,13 @@ def _why(never: Mapping[int, str], seeds: int) -> str:
     return f"with seed {', '.join(map(str, never))}: {first}"
 
 
+def _look(file: Path) -> Job:
+    return Job(Plan(trace=file), looked_at)
+
+
 def _found(sets: Iterable[Set], scope: Scope) -> list[Jobs]:
     return [make(scope) for make in sets]
 
 
 def _jobs(jobs: Jobs) -> Iterator[Job]:
     return (as_job(asked) for asked in jobs.values())
-
-
-def _loads(jobs: Iterable[Job]) -> str:
-    """Say whether twins ran, or real traces, or both."""
-    plans = [job.plan for job in jobs]
-    kinds = {
-        TRACES: any(plan.trace is not None or plan.mix for plan in plans),
-        TWINS: any("/" in (plan.workload or "") for plan in plans),
-    }
-    return " and ".join(name for name, there in kinds.items() if there)

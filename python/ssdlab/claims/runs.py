@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ssdlab import __version__, _native, api, traces
+from ssdlab import __version__, _native, api
 from ssdlab.errors import InputError, Interrupted
 from ssdlab.plans import Plan, to_json
 from ssdlab.progress import Line
@@ -26,13 +26,6 @@ _TOLD_EVERY_S = 60.0
 
 Key = tuple[str, ...]
 Make = Callable[[Plan], Any]
-
-
-def looked_at(plan: Plan) -> dict[str, int]:
-    """Read a real trace from end to end; how many requests it has."""
-    assert plan.trace is not None
-    told = traces.info([plan.trace], reuse=False)
-    return {"requests": told[0]["requests"]}
 
 
 def simulated(plan: Plan) -> dict[str, Any]:

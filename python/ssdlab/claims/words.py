@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ssdlab.claims.declared import SYSTEMS, Figure, Verdict
-from ssdlab.claims.ledger import TRACES, Ledger, Row, Swept
+from ssdlab.claims.ledger import TRACES, TWINS, Ledger, Row, Swept
+from ssdlab.claims.real import Seen
 from ssdlab.intervals import Interval
 from ssdlab.text import NONE, WIDTH, many
 
 _INDENT = "    "
 _LEFT_OUT = "left out of a quick ledger: its runs are too long"
 MADE = "by construction"
+CHOSEN = "by a ruling that follows it"
+NEVER = "for it never happened"
 
 
 def ours(figure: Figure, found: Interval) -> str:
@@ -33,6 +36,10 @@ def text(ledger: Ledger) -> str:
             parts.append(title)
             parts += ["\n".join(_block(row)) for row in rows]
     parts.append(summary(ledger))
+    if ledger.traces:
+        lines = [f"--traces: {of_trace(one)}" for one in ledger.traces]
+        told = (textwrap.fill(line, WIDTH, subsequent_indent=_INDENT) for line in lines)
+        parts.append("\n".join(told))
     return "\n\n".join(parts)
 
 
@@ -42,7 +49,8 @@ def _block(row: Row) -> Iterator[str]:
     if row.verdict == Verdict.LEFT_OUT:
         yield f"{_INDENT}{_LEFT_OUT}"
         return
-    told = f"{came_out(row)}{f' ({row.loads})' if row.loads else ''}"
+    came = row.verdict if row.why else came_out(row)
+    told = f"{came}{f' ({row.loads})' if row.loads else ''}"
     cells = [
         (figure.of, figure.bound(), found, verdict)
         for figure, found, verdict in zip(
@@ -59,14 +67,34 @@ def _block(row: Row) -> Iterator[str]:
 
 
 def came_out(row: Row) -> str:
-    """Say what came of a claim."""
-    return f"{row.verdict}, {MADE}" if _is_made(row) else str(row.verdict)
+    """Say what came of a claim, and what of that is no finding."""
+    mark = NEVER if row.why else _mark(row)
+    return f"{row.verdict}, {mark}" if mark else str(row.verdict)
 
 
-def _is_made(row: Row) -> bool:
-    """Tell whether it was bound to come out: what a twin was made for a real trace was not."""
-    is_real = row.claim.made == "twin" and row.loads == TRACES
-    return bool(row.claim.made) and row.verdict == Verdict.REPRODUCED and not is_real
+def _mark(row: Row) -> str:
+    """Say why it came out, if it is no finding: what a twin was made for a real trace was not."""
+    is_real = TRACES in row.loads and TWINS not in row.loads
+    bound = {"drive"} if is_real else {"drive", "twin"}
+    if row.claim.made in bound and row.verdict == Verdict.REPRODUCED:
+        return MADE
+    came = row.verdict in (Verdict.REPRODUCED, Verdict.DIRECTION)
+    return CHOSEN if row.claim.chosen in bound and came else ""
+
+
+def counted(came: Sequence[str]) -> str:
+    """Say how many claims came out how, of what :func:`came_out` says of each."""
+    told = []
+    for verdict in Verdict:
+        own = [one for one in came if one.partition(", ")[0] == verdict]
+        marks = [f"{n} of them {mark}" for mark in (MADE, CHOSEN) if (n := _ending(own, mark))]
+        if own:
+            told.append(f"{len(own)} {verdict}" + f" ({', '.join(marks)})" * bool(marks))
+    return ", ".join(told)
+
+
+def _ending(came: Sequence[str], mark: str) -> int:
+    return sum(one.endswith(mark) for one in came)
 
 
 def _written(row: Row) -> list[str]:
@@ -108,17 +136,23 @@ def _doubt(figure: Figure, found: Interval, verdict: Verdict) -> str:
 
 def summary(ledger: Ledger) -> str:
     """Say how many claims came out how, and what they were found with."""
-    counts = [f"{ledger.count(verdict)} {verdict}" for verdict in Verdict if ledger.count(verdict)]
-    made = sum(_is_made(row) for row in ledger.rows)
-    if made:
-        counts[0] += f" ({made} of them {MADE})"
     one = "seed 1"
     if len(ledger.seeds) > 1:
         one = f"seeds 1 to {len(ledger.seeds)}, seed 1 alone where no interval is given"
     how = f"{ledger.runs} runs, {one}, ssdlab {ledger.version} (build {ledger.build})"
     how += ", quick: workloads are cut short, and some left out" if ledger.quick else ""
     notes = "".join(f"\n--traces: {note}" for note in ledger.notes)
-    return f"{many(len(ledger.rows), 'claim')}: {', '.join(counts)}\n{how}{notes}"
+    came = counted([came_out(row) for row in ledger.rows])
+    return f"{many(len(ledger.rows), 'claim')}: {came}\n{how}{notes}"
+
+
+def of_trace(one: Seen) -> str:
+    """Say how much of a real trace there is, and how much its twin has."""
+    own, twins = (
+        f"{requests:,} requests in {seconds / 3600:,.1f} h"
+        for requests, seconds in ((one.requests, one.span_s), (one.twin_requests, one.twin_s))
+    )
+    return f"{one.file} ({one.format}, {own}) for {one.twin} ({twins})"
 
 
 def notes(ledger: Ledger) -> list[str]:
@@ -144,8 +178,7 @@ def markdown(ledger: Ledger) -> str:
             lines += _why(ledger, row)
     told = [f"{summary(ledger)}; digest of their results `{ledger.digest}`.".replace("\n", "; ")]
     if ledger.traces:
-        real = ", ".join(f"`{file}` for `{twin}`" for twin, file in ledger.traces.items())
-        told.append(f"Real traces: {real}.")
+        told.append(f"Real traces: {'; '.join(map(of_trace, ledger.traces))}.")
     return "\n".join([" ".join(told), "", *lines]).rstrip() + "\n"
 
 

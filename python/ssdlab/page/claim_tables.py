@@ -59,5 +59,5 @@ def origins(ledger: Ledger) -> Iterator[Origin]:
         ("version", ledger.version),
         ("digest of all results", ledger.digest),
     ]
-    facts += [("traces", ", ".join(ledger.traces.values()))] if ledger.traces else []
+    facts += [("real trace", words.of_trace(one)) for one in ledger.traces]
     yield Origin("The ledger", facts)
