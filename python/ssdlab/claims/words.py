@@ -10,6 +10,7 @@ from ssdlab.claims.ledger import TRACES, TWINS, Ledger, Row, Swept
 from ssdlab.claims.real import Seen
 from ssdlab.intervals import Interval
 from ssdlab.text import NONE, WIDTH, many
+from ssdlab.traces.text import seconds
 
 _INDENT = "    "
 _LEFT_OUT = "left out of a quick ledger: its runs are too long"
@@ -149,8 +150,8 @@ def summary(ledger: Ledger) -> str:
 def of_trace(one: Seen) -> str:
     """Say how much of a real trace there is, and how much its twin has."""
     own, twins = (
-        f"{requests:,} requests in {seconds / 3600:,.1f} h"
-        for requests, seconds in ((one.requests, one.span_s), (one.twin_requests, one.twin_s))
+        f"{requests:,} requests in {seconds(span_s)}"
+        for requests, span_s in ((one.requests, one.span_s), (one.twin_requests, one.twin_s))
     )
     return f"{one.file} ({one.format}, {own}) for {one.twin} ({twins})"
 
