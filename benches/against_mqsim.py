@@ -118,8 +118,8 @@ def timed(command: list[str], folder: Path) -> tuple[float, float, float]:
             [*watch, *command], cwd=folder, stdout=said, stderr=subprocess.STDOUT, check=False
         )
     if done.returncode != 0:
-        text = (folder / "said").read_text(errors="replace")
-        wrong(f"{command[0]}: it failed: {' '.join(text[-300:].split())}")
+        text = " ".join((folder / "said").read_text(errors="replace")[-300:].split())
+        wrong(f"{command[0]}: it failed{f': {text}' if text else ', and said nothing'}")
     processor, wall, peak = json.loads((folder / "took").read_text(encoding="utf-8"))
     return processor, wall, peak
 
@@ -267,7 +267,9 @@ def through_ssdlab(case: Case, folder: Path) -> Run:
 
 
 @click.command(help=__doc__)
-@click.argument("mqsim", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument(
+    "mqsim", type=click.Path(exists=True, dir_okay=False, executable=True, path_type=Path)
+)
 @click.option("--requests", type=click.IntRange(min=1), default=1_000_000, show_default=True)
 @click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option(
