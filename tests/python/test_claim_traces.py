@@ -12,12 +12,11 @@ from calling import OFFICE, Ssdlab
 
 import ssdlab as lab
 from ssdlab import InputError
-from ssdlab.claims import Verdict, ledger, reproduce, runs, words
+from ssdlab.claims import Verdict, ledger, page, reproduce, runs, words
 from ssdlab.claims.declared import claims as declared
 from ssdlab.claims.ledger import PARTS, TRACES, TWINS
 from ssdlab.claims.real import Seen, is_part, traces_in
 from ssdlab.claims.scope import Scope
-from ssdlab.page import claim_tables
 
 
 def test_real_traces_take_the_place_of_twins(tmp_path: Path) -> None:
@@ -81,7 +80,7 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
     line = words.of_trace(seen)
     assert line in " ".join(words.text(told).split())
     assert line in words.markdown(told)
-    (origin,) = claim_tables.origins(told)
+    (origin,) = page.origins(told)
     assert ("real trace", line) in origin.facts
     assert told.notes == ["not used, for nothing here runs on it: hm_0.csv"]
     # What a trace holds now is not what it held then.

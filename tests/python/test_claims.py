@@ -22,6 +22,7 @@ from ssdlab.claims import (
     Figure,
     Verdict,
     ledger,
+    page,
     reproduce,
     rules,
     runs,
@@ -31,7 +32,6 @@ from ssdlab.claims.rules import NeverRanError
 from ssdlab.claims.scope import Scope
 from ssdlab.claims.sums import quantiles
 from ssdlab.intervals import Interval, interval
-from ssdlab.page import claim_tables
 
 YES, DIRECTION, NO = Verdict.REPRODUCED, Verdict.DIRECTION, Verdict.NOT
 
@@ -132,7 +132,7 @@ def test_of_several_ways_the_nearest_is_told(one_claim: Any, tmp_path: Path) -> 
     nearest = "Nearest to the paper is: other (off by 0.50), then one (off by 2.00)."
     assert f"*X1, as read*: Both ways. {nearest}" in words.markdown(told)
     assert nearest in " ".join(words.text(told).split())
-    [table] = [one for one in claim_tables.summary(told) if one.caption.endswith("as read")]
+    [table] = [one for one in page.summary(told) if one.caption.endswith("as read")]
     assert table.rows == [["X1", f"Both ways. {nearest}"]]
 
 
@@ -209,23 +209,46 @@ def test_rulings_are_swept_where_a_claim_fails(one_claim: Any, tmp_path: Path) -
     # What it is compared with has the same seed.
     ruled = lab.run(workload="random", limit=200)
     assert row.swept[0].ruled.ours == [ruled.read.latency_us.mean] != [row.ours[0].mean]
-    page = words.markdown(told)
-    assert f"digest of their results `{told.digest}`" in page
+    text = words.markdown(told)
+    assert f"digest of their results `{told.digest}`" in text
     for shown in ("It was tried.", "Another paper.", "the time of a read", "`timing.read=9us`"):
-        assert shown in page
+        assert shown in text
     each = (row.swept[0].ruled, *row.swept[0].variants)
     offs = [abs(one.ours[0] - row.claim.figures[0].paper) for one in each]
     assert [one.off for one in each] == pytest.approx([off / 25 for off in offs])
-    nearest = [line for line in page.split("\n") if "(nearest)" in line]
+    nearest = [line for line in text.split("\n") if "(nearest)" in line]
     best = each[offs.index(min(offs))].settings
     assert [line.split(" | ")[0] for line in nearest] == [f"| `{best}`" if best else "| as ruled"]
-    tables = {table.caption: table.rows for table in claim_tables.summary(told)}
+    tables = {table.caption: table.rows for table in page.summary(told)}
     assert ["It was tried.", "Another paper."] in [
         row[1:] for rows in tables.values() for row in rows
     ]
     assert [row[0] for row in tables["X1: the time of a read"]][1:] == sweep.variants
     # A first look has no time for it.
     assert not reproduce(["hire"], out=tmp_path, quick=True, jobs=1).rows[0].swept
+
+
+def test_saturated_drives_are_told(one_claim: Any, tmp_path: Path) -> None:
+    slow = claims.declared.Sweep("a program", ["timing.program=50ms"])
+    one_claim(read_us, sets=(lambda scope: {("run",): open_loop(scope)},), sweeps=[slow])
+    told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
+    [row] = told.rows
+    [swept] = row.swept
+    assert [row.saturated, swept.ruled.saturated, swept.variants[0].saturated] == [
+        False,
+        False,
+        True,
+    ]
+    assert "| `timing.program=50ms` (saturated) |" in words.markdown(told)
+    assert "saturated: how long" not in words.markdown(told)
+    whole = replace(told, rows=[replace(row, saturated=True)])
+    assert "Some of its drives are saturated: how long" in words.markdown(whole)
+
+
+def open_loop(scope: Scope) -> lab.Plan:
+    """Return writes that a drive keeps up with, unless its programs take tens of milliseconds."""
+    rate = ["workload.interarrival=100us"]
+    return scope.plan("generic-mlc-512g", "conventional", "random", limit=3000, set=rate)
 
 
 def test_some_rulings_are_swept_whatever_comes_out(one_claim: Any, tmp_path: Path) -> None:
@@ -236,10 +259,10 @@ def test_some_rulings_are_swept_whatever_comes_out(one_claim: Any, tmp_path: Pat
     [row] = told.rows
     assert (row.verdict, [one.sweep for one in row.swept]) == (YES, [about])
     assert row.swept[0].variants[0].ours == [50]
-    page = words.markdown(told)
-    assert "X1, a length:" in page
-    assert "1 reproduced (1 of them by construction)" in page
-    assert "**reproduced, by construction**" in page
+    text = words.markdown(told)
+    assert "X1, a length:" in text
+    assert "1 reproduced (1 of them by construction)" in text
+    assert "**reproduced, by construction**" in text
 
 
 def test_a_direction_whose_interval_holds_no_change_is_told(one_claim: Any, tmp_path: Path) -> None:

@@ -7,21 +7,8 @@ use ssdlab_base::Fault;
 use ssdlab_core::Drive;
 use ssdlab_core::drive::{Media, Start};
 
-use crate::memory;
-use crate::plan::{Plan, Prepared};
 use crate::precondition::Settled;
-use crate::shared::groups;
 use crate::state::Header;
-
-/// Pages of a drive of which something is kept for other plans however little memory there is: 1.6 GB.
-const KEPT_LEAST: u32 = 3 << 26;
-/// Bytes of a page that is written, in both directions of the map: what decides how many drives fit into memory.
-const PAGE: u64 = 8;
-/// Bytes that a run takes besides, whatever its drive.
-const BESIDES: u64 = 64 << 20;
-/// Where one page in so many holds data, or fewer, to read through the map takes longer than to draw what
-/// there is.
-const SPARSE: f64 = 16.0;
 
 /// What a plan's drive begins with, where others' do, too.
 #[derive(Clone, Debug)]
@@ -46,7 +33,7 @@ struct Inside<T> {
 }
 
 impl<T: Clone> Common<T> {
-    fn new(plans: usize) -> Arc<Common<T>> {
+    pub(crate) fn new(plans: usize) -> Arc<Common<T>> {
         Arc::new(Common(Mutex::new(Inside { left: plans, made: None })))
     }
 
@@ -69,156 +56,9 @@ impl<T: Clone> Common<T> {
     }
 }
 
-/// Lets those of these plans whose drives begin alike begin with the same; the order in which they are to
-/// be run, `jobs` at a time, so that little is kept at a time. Whether there is memory for that decides only
-/// who makes what they begin with, not what that is.
-pub fn share(prepared: &mut [Prepared], jobs: usize) -> Vec<usize> {
-    let drives = jobs.clamp(1, prepared.len().max(1)) + 1;
-    share_up_to(kept_most(memory::available(), drives), prepared)
-}
-
-/// Pages of a drive of which something is kept: of as many as fit, with what is kept, into memory.
-fn kept_most(available: Option<u64>, drives: usize) -> u32 {
-    let fit = usable(available.unwrap_or(0)) / (PAGE * drives as u64);
-    u32::try_from(fit).unwrap_or(u32::MAX).max(KEPT_LEAST)
-}
-
-fn share_up_to(most: u32, prepared: &mut [Prepared]) -> Vec<usize> {
-    let mut turns: Vec<usize> = (0..prepared.len()).collect();
-    for plans in groups(prepared, is_worth_it, begin_alike) {
-        let first = &prepared[plans[0]];
-        let pages = first.resolved.geometry().page_count();
-        if pages > most {
-            let takes = u64::from(pages) * PAGE / 1_000_000;
-            let why = format!(
-                "the drive begins as another of the comparison does, but was made anew: a copy that is kept takes \
-                 {takes} MB, and memory is short"
-            );
-            plans[1..].iter().for_each(|&at| prepared[at].shared.begins_alone = Some(why.clone()));
-            continue;
-        }
-        let begins = match (&first.plan.state, first.steady) {
-            (Some(_), _) => Begins::Saved(Common::new(plans.len())),
-            (None, true) => Begins::Steady(Common::new(plans.len())),
-            (None, false) => Begins::Drawn(Common::new(plans.len())),
-        };
-        for &at in &plans {
-            (turns[at], prepared[at].shared.begins) = (plans[0], Some(begins.clone()));
-        }
-    }
-    let mut order: Vec<usize> = (0..prepared.len()).collect();
-    order.sort_by_key(|&at| turns[at]);
-    order
-}
-
-/// Whether a copy of it takes less time than to make it again.
-fn is_worth_it(prepared: &Prepared) -> bool {
-    let pages = prepared.resolved.geometry().page_count();
-    is_made(prepared) || drawn(prepared) > f64::from(pages) / SPARSE
-}
-
-/// Whether a drive begins as it was saved, or as it is once it was overwritten.
-fn is_made(prepared: &Prepared) -> bool {
-    prepared.plan.state.is_some() || prepared.steady
-}
-
-/// Pages that hold data when a drive begins as drawn.
-fn drawn(prepared: &Prepared) -> f64 {
-    prepared.resolved.config.start.fill.get() * f64::from(prepared.resolved.logical_pages)
-}
-
-/// How many of these drives, the largest of them, can be there at a time: one a core, if there is memory for
-/// what they begin with and for a copy of it.
-pub fn at_a_time(prepared: &[Prepared]) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    fitting(memory::available(), prepared.iter().map(takes).collect()).min(cores)
-}
-
-/// Bytes that a plan takes once its run begins: of a drive that is copied as many as the copy may take.
-fn takes(prepared: &Prepared) -> u64 {
-    let pages = match is_worth_it(prepared) {
-        true => prepared.resolved.geometry().page_count().into(),
-        false => drawn(prepared) as u64,
-    };
-    BESIDES + pages * PAGE
-}
-
-/// What drives may take of memory that is available.
-fn usable(available: u64) -> u64 {
-    available / 4 * 3
-}
-
-/// How many of drives of so many bytes fit, the largest of them and a copy of the largest.
-fn fitting(available: Option<u64>, mut bytes: Vec<u64>) -> usize {
-    let Some(mut left) = available.map(usable) else { return usize::MAX };
-    bytes.sort_unstable_by(|one, other| other.cmp(one));
-    left = left.saturating_sub(bytes.first().copied().unwrap_or(0));
-    let fits = |takes: &&u64| {
-        let rest = left.checked_sub(**takes);
-        left = rest.unwrap_or(0);
-        rest.is_some()
-    };
-    match bytes.iter().take_while(fits).count() {
-        all if all == bytes.len() => usize::MAX,
-        some => some.max(1),
-    }
-}
-
-/// Whether two plans' drives begin alike.
-fn begin_alike(one: &Prepared, other: &Prepared) -> bool {
-    let ways = |prepared: &Prepared| (prepared.plan.state.clone(), prepared.steady);
-    if ways(one) != ways(other) {
-        return false;
-    }
-    if one.plan.state.is_some() {
-        return true;
-    }
-    let of_tenants = one.resolved.config.belief.grade.by_priority();
-    if of_tenants && !ask_alike(one, other) {
-        return false;
-    }
-    match one.steady {
-        true => {
-            let all = |prepared: &Prepared| (prepared.plan.seed, prepared.plan.paranoid);
-            all(one) == all(other) && one.resolved.config == other.resolved.config
-        }
-        false => one.resolved.begins_as(&other.resolved),
-    }
-}
-
-/// Whether two plans' requests are the same ones, as far as one can tell before they are read. What a twin's
-/// name means depends on the device.
-fn ask_alike(one: &Prepared, other: &Prepared) -> bool {
-    let requests = |Plan { device, trace, workload, mix, seed, limit, fit, .. }: &Plan| {
-        (device.clone(), trace.clone(), workload.clone(), mix.clone(), (*seed, *limit, *fit))
-    };
-    requests(&one.plan) == requests(&other.plan) && one.workload == other.workload
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn as_many_run_at_a_time_as_fit_into_memory() {
-        // Three quarters of 16 are 12: 4 are a copy of the largest.
-        assert_eq!(fitting(Some(16), vec![1, 4, 3, 2]), 2);
-        assert_eq!(fitting(Some(16), vec![2, 2, 2, 2, 2]), usize::MAX);
-        assert_eq!(fitting(Some(16), vec![9, 9]), 1, "one runs however little there is");
-        assert_eq!(fitting(None, vec![1 << 60; 3]), usize::MAX);
-        let plan = |set: &str| Plan {
-            device: "readguard-tlc-4t".into(),
-            set: vec![set.into()],
-            ..Plan::default()
-        };
-        let all = |set: &str| vec![takes(&plan(set).prepare().unwrap()); 8];
-        // Each takes 2.3 GB, and so does a copy of what they begin with; of new ones none takes much.
-        assert_eq!(fitting(Some(16_000_000_000), all("start.fill=1")), 4);
-        assert_eq!(fitting(Some(2_000_000_000), all("start.fill=0")), usize::MAX);
-        // Where so many run, what they begin with is kept.
-        let pages = plan("start.fill=1").prepare().unwrap().resolved.geometry().page_count();
-        assert!(kept_most(Some(16_000_000_000), 4 + 1) >= pages);
-    }
 
     #[test]
     fn the_first_makes_it_and_the_last_takes_it() {
@@ -237,40 +77,5 @@ mod tests {
         assert!(common.get(|| Err(Fault::new("it", "fails"))).is_err());
         assert_eq!(common.get(|| Ok(None)), Ok(None));
         assert_eq!(common.get(|| Ok(Some(1))), Ok(Some((1, false))));
-    }
-
-    fn prepared(device: &str, seed: u64, order: &str) -> Prepared {
-        let set = ["start.fill=0.5", &format!("order={order}")].map(str::to_owned).to_vec();
-        let workload = Some("hm0".into());
-        let plan = Plan { device: device.into(), workload, seed, set, ..Plan::default() };
-        plan.prepare().expect("a plan")
-    }
-
-    #[test]
-    fn those_that_begin_alike_have_their_turns_together() {
-        let order = |seed, order| prepared("dlv-mlc-128g", seed, order);
-        let mut plans =
-            [order(1, "fifo"), order(2, "fifo"), order(1, "read_first"), order(2, "read_first")];
-        assert_eq!(share(&mut plans, 1), [0, 2, 1, 3]);
-        assert!(plans.iter().all(|plan| plan.shared.begins.is_some()));
-    }
-
-    #[test]
-    fn where_memory_is_short_each_makes_its_own_and_says_so() {
-        assert_eq!([kept_most(None, 2), kept_most(Some(1 << 30), 2)], [KEPT_LEAST; 2]);
-        assert_eq!(kept_most(Some(32 << 30), 3), 1 << 30);
-        let mut plans = ["fifo", "read_first"].map(|order| prepared("dlv-mlc-128g", 1, order));
-        assert_eq!(share_up_to(1000, &mut plans), [0, 1]);
-        assert!(plans.iter().all(|plan| plan.shared.begins.is_none()));
-        let why = plans.each_ref().map(|plan| plan.shared.begins_alone.as_deref());
-        assert!(why[0].is_none() && why[1].is_some_and(|why| why.contains("memory is short")));
-    }
-
-    #[test]
-    fn a_twin_is_another_on_another_device() {
-        let [one, mut other] = ["fifo", "read_first"].map(|by| prepared("dlv-mlc-128g", 1, by));
-        assert!(ask_alike(&one, &other));
-        other.plan.device = "pv-read-mlc-128g".into();
-        assert!(!ask_alike(&one, &other));
     }
 }

@@ -3,7 +3,8 @@
 use ssdlab_base::Fault;
 use ssdlab_core::Drive;
 
-use crate::plan::{Prepared, RunConfig};
+use crate::named::{self, RunConfig};
+use crate::prepare::Prepared;
 
 /// Where a state file has the drive begin otherwise than its device or scheme would.
 ///
@@ -11,7 +12,9 @@ use crate::plan::{Prepared, RunConfig};
 /// Layers that cannot be merged.
 pub fn of_start(prepared: &Prepared) -> Result<Option<String>, Fault> {
     let Some(state) = &prepared.plan.state else { return Ok(None) };
-    let named = prepared.plan.named()?.resolve::<RunConfig>()?.1;
+    let named = named::device_and_scheme(&prepared.plan.device, prepared.plan.scheme_name())?
+        .resolve::<RunConfig>()?
+        .1;
     let is = prepared.effective.leaves();
     let other = named.leaves().into_iter().filter_map(|leaf| {
         let path = leaf.path.strip_prefix("start.")?;

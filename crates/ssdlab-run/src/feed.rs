@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use ssdlab_base::Fault;
 use ssdlab_workload::Record;
 
-use crate::plan::Prepared;
+use crate::prepare::Prepared;
 use crate::source::{Requests, Seen};
 
 /// Batches that may wait to be taken.

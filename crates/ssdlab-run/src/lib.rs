@@ -1,7 +1,7 @@
 //! Replay in virtual time: a plan says what to run, a result says what came of it.
 //!
-//! A reading order: [`plan`] (what is asked), [`setup`] (the drive as the run begins), [`replay`]
-//! (how requests meet it), [`result`] (what is measured), [`run`] (several plans at once).
+//! A reading order: [`plan`] (what is asked), [`prepare`] (a plan, checked), [`setup`] (the drive as the run
+//! begins), [`replay`] (how requests meet it), [`result`] (what is measured), [`run`] (several plans at once).
 
 mod begin;
 pub mod chips;
@@ -14,15 +14,20 @@ pub mod hand;
 mod little;
 mod memory;
 mod mix;
+mod named;
 pub mod observe;
+mod open;
 pub mod physics;
 pub mod plan;
 pub mod precondition;
+pub mod prepare;
 pub mod replay;
+mod restore;
 pub mod result;
 pub mod run;
 pub mod setup;
 mod shared;
+mod sharing;
 mod source;
 pub mod state;
 mod tenants;
@@ -33,8 +38,10 @@ pub mod workloads;
 
 pub use control::Control;
 pub use hand::Hand;
+pub use named::{RunConfig, keys_markdown, preset_text, schema, scheme_text};
 pub use physics::physics;
-pub use plan::{Plan, RunConfig, effective, keys_markdown, preset_text, schema, scheme_text};
+pub use plan::Plan;
+pub use prepare::effective;
 pub use result::RunResult;
 pub use run::{at_a_time, run_all, run_uninterrupted};
 pub use setup::save_state;

@@ -4,7 +4,8 @@ use crate::control::Control;
 use crate::feed::Feed;
 use crate::observe::Observer;
 use crate::plan::Plan;
-use crate::replay::{Course, Replay};
+use crate::replay::Replay;
+use crate::result::Course;
 use crate::setup::set_up;
 
 const SMALL: &[&str] = &[

@@ -1,18 +1,17 @@
 //! A mix of traces and twins as a plan's workload: each member in a submission queue and, unless it
 //! says otherwise, in a range of addresses of its own.
 
-use std::collections::BTreeSet;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use ssdlab_base::{Fault, units::SECTOR_BYTES};
+use ssdlab_base::Fault;
 use ssdlab_config::Effective;
 use ssdlab_workload::twins::Twin;
-use ssdlab_workload::{Merge, Placing, Reach, Source, Trace, twin_in};
+use ssdlab_workload::{Merge, Placing, Reach, TraceOptions};
 
 use crate::control::Control;
-use crate::plan::{Plan, Prepared, check_rereadable};
-use crate::result::MixMember;
-use crate::source::open_trace;
+use crate::open::{check_rereadable, open_trace};
+use crate::plan::Plan;
+use crate::shared::Shared;
 use crate::traces::{Member, Members, merged, shifts, told, twin_of};
 use crate::twin::family;
 
@@ -63,50 +62,6 @@ pub(crate) fn of(plan: &Plan, effective: &Effective, queues: u8) -> Result<Optio
     Ok(Some(Layout { placings, twins, shifts: OnceLock::new() }))
 }
 
-impl Prepared {
-    /// The trace of a member, read by itself.
-    fn open_member(&self, nth: usize) -> Result<Trace, Fault> {
-        open_trace(&self.plan.mix[nth].trace, &self.workload.trace)
-    }
-}
-
-/// Lays out the addresses of every plan's mix, for which traces may have to be read to their end,
-/// but once for plans with the same mix; false if it was stopped.
-///
-/// # Errors
-/// When a trace cannot be read or is wrong.
-pub(crate) fn lay_out(all: &[Prepared], control: &Control) -> Result<bool, Fault> {
-    for (index, prepared) in all.iter().enumerate() {
-        let Some(layout) = &prepared.mix else { continue };
-        let alike = |other: &&Prepared| {
-            other.plan.mix == prepared.plan.mix
-                && other.workload.trace == prepared.workload.trace
-                && other.mix.as_ref().is_some_and(|other| other.twins == layout.twins)
-        };
-        let known = all[..index].iter().find(alike).and_then(|other| other.mix.as_ref());
-        let found = match known.and_then(|known| known.shifts.get()) {
-            Some(known) => known.clone(),
-            None => {
-                let open = |nth| prepared.open_member(nth).map(Member::trace);
-                // The run counts its own progress from 0.
-                match shifts(&layout.members(&prepared.plan, &open), false, control, index, 0.0)? {
-                    Some(found) => found,
-                    None => return Ok(false),
-                }
-            }
-        };
-        layout.shifts.set(found).expect("laid out once");
-    }
-    Ok(true)
-}
-
-/// What the devices of a trace are twins of, if any is.
-fn twins_in(source: &dyn Source) -> Option<String> {
-    let devices = source.twins();
-    let titles: BTreeSet<&str> = devices.iter().filter_map(|device| twin_in(device)).collect();
-    (!titles.is_empty()).then(|| titles.into_iter().collect::<Vec<_>>().join(", "))
-}
-
 impl Layout {
     /// The twin that each member is; none of a trace.
     pub(crate) fn twins(&self) -> &[Option<&'static Twin>] {
@@ -120,17 +75,48 @@ impl Layout {
     /// When a trace cannot be read.
     pub(crate) fn open(
         &self,
-        prepared: &Prepared,
+        plan: &Plan,
+        options: &TraceOptions,
+        shared: &[Option<Arc<Shared>>],
         remarks: &mut Vec<String>,
     ) -> Result<Merge, Fault> {
-        let open = |nth: usize| match prepared.shared.members.get(nth) {
+        let open = |nth: usize| match shared.get(nth) {
             Some(Some(shared)) => Ok(Member::Shared(shared.view())),
-            _ => prepared.open_member(nth).map(Member::trace),
+            _ => open_trace(&plan.mix[nth].trace, options).map(Member::trace),
         };
-        let members = self.members(&prepared.plan, &open).open_all()?;
+        let members = self.members(plan, &open).open_all()?;
         remarks.extend(members.iter().flat_map(Member::remarks));
         let placed = self.placed().collect::<Vec<_>>();
-        Ok(merged(&prepared.plan.mix, members, placed))
+        Ok(merged(&plan.mix, members, placed))
+    }
+
+    /// Lays out its addresses as another of the same mix did, or for the first time, for which traces may
+    /// have to be read to their end: work of plan `index`; false if it was stopped.
+    ///
+    /// # Errors
+    /// When a trace cannot be read or is wrong.
+    pub(crate) fn lay_out(
+        &self,
+        as_other: Option<&Layout>,
+        plan: &Plan,
+        options: &TraceOptions,
+        control: &Control,
+        index: usize,
+    ) -> Result<bool, Fault> {
+        let found = match as_other.and_then(|other| other.shifts.get()) {
+            Some(known) => known.clone(),
+            None => {
+                let open =
+                    |nth: usize| open_trace(&plan.mix[nth].trace, options).map(Member::trace);
+                // The run counts its own progress from 0.
+                match shifts(&self.members(plan, &open), false, control, index, 0.0)? {
+                    Some(found) => found,
+                    None => return Ok(false),
+                }
+            }
+        };
+        self.shifts.set(found).expect("laid out once");
+        Ok(true)
     }
 
     fn members<'a>(
@@ -164,40 +150,12 @@ impl Layout {
         placed.collect()
     }
 
-    fn placed(&self) -> impl Iterator<Item = Placing> {
+    /// Where and when the requests of each member are put, once that is laid out.
+    pub(crate) fn placed(&self) -> impl Iterator<Item = Placing> {
         let shifts = self.shifts.get().expect("laid out before it is read");
         self.placings
             .iter()
             .zip(shifts)
             .map(|(placing, shift)| Placing { shift: *shift, ..*placing })
-    }
-
-    /// What a result says of the members that `sources` are.
-    ///
-    /// # Errors
-    /// When the rest of a trace cannot be read.
-    pub(crate) fn told(
-        &self,
-        plan: &Plan,
-        sources: &[&dyn Source],
-    ) -> Result<Vec<MixMember>, Fault> {
-        let members = plan.mix.iter().zip(&self.twins).zip(self.placed()).zip(sources);
-        let told = members.map(|(((app, twin), placing), source)| {
-            Ok(MixMember {
-                name: app.name.clone(),
-                trace: app.trace.clone(),
-                twin: match twin {
-                    Some(twin) => Some(twin.title.clone()),
-                    None => twins_in(*source),
-                },
-                trace_format: source.trace_format(),
-                trace_sha256: source.sha256()?,
-                queue: placing.queue.unwrap_or_default(),
-                scale: placing.scale,
-                start_us: placing.start.as_ns() as f64 / 1e3,
-                shift_bytes: placing.shift * SECTOR_BYTES as i64,
-            })
-        });
-        told.collect()
     }
 }

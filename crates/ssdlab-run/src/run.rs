@@ -5,17 +5,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ssdlab_base::Fault;
 
-use crate::begin;
 use crate::control::{Control, Progress};
 use crate::doubts;
 use crate::feed::Feed;
-use crate::mix;
 use crate::observe::Observer;
-use crate::plan::{Plan, Prepared};
+use crate::plan::Plan;
+use crate::prepare::Prepared;
 use crate::replay::Replay;
 use crate::result::{RunResult, Watch};
 use crate::setup::{Begun, lay_down_footprint, rehearse, set_up, tell_heat};
-use crate::shared;
+use crate::sharing::{starts, traces};
 use crate::source::Requests;
 
 /// Runs every plan, `jobs` at a time, or as many as there are cores and memory for. The results are in the
@@ -30,12 +29,12 @@ pub fn run_all(
     control: &Control,
 ) -> Result<Vec<Option<RunResult>>, Fault> {
     let mut prepared: Vec<Prepared> = plans.iter().map(Plan::prepare).collect::<Result<_, _>>()?;
-    let jobs = jobs.unwrap_or_else(|| begin::at_a_time(&prepared));
-    if !mix::lay_out(&prepared, control)? {
+    let jobs = jobs.unwrap_or_else(|| starts::at_a_time(&prepared));
+    if !traces::lay_out(&prepared, control)? {
         return Ok(plans.iter().map(|_| None).collect());
     }
-    shared::share(&mut prepared);
-    let order = begin::share(&mut prepared, jobs);
+    traces::share(&mut prepared);
+    let order = starts::share(&mut prepared, jobs);
     // A trace that cannot be read is found before another plan has run for an hour.
     for plan in &prepared {
         Requests::open(plan, &mut Vec::new())?;
@@ -76,7 +75,7 @@ pub fn run_uninterrupted(plans: &[Plan], jobs: usize) -> Result<Vec<RunResult>, 
 /// # Errors
 /// The first fault of any plan.
 pub fn at_a_time(plans: &[Plan]) -> Result<usize, Fault> {
-    Ok(begin::at_a_time(&plans.iter().map(Plan::prepare).collect::<Result<Vec<_>, _>>()?))
+    Ok(starts::at_a_time(&plans.iter().map(Plan::prepare).collect::<Result<Vec<_>, _>>()?))
 }
 
 fn run_one(

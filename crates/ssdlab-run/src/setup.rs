@@ -18,11 +18,13 @@ use ssdlab_workload::Op;
 use crate::begin::Begins;
 use crate::control::{Control, Progress};
 use crate::files::NewFile;
-use crate::mix;
-use crate::plan::{Plan, Prepared};
+use crate::plan::Plan;
 use crate::precondition::{self, Settled};
+use crate::prepare::Prepared;
+use crate::restore;
+use crate::sharing::traces;
 use crate::source::{Requests, op};
-use crate::state::{self, Header};
+use crate::state::Header;
 use crate::tenants;
 
 /// Makes the drive of a plan in its start state, preconditioned if the plan says so, and keeps it
@@ -35,14 +37,14 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
     let file = NewFile::new(path)?;
     let prepared = plan.prepare()?;
     check_workload(&prepared)?;
-    if !mix::lay_out(std::slice::from_ref(&prepared), control)? {
+    if !traces::lay_out(std::slice::from_ref(&prepared), control)? {
         return Ok(None);
     }
     match set_up(&prepared, control, &control.progress[0])? {
         None => Ok(None),
         Some(Begun { mut drive, settled, .. }) => {
             precondition::flush(&mut drive);
-            state::save(&prepared, &drive, settled, file).map(Some)
+            restore::save(&prepared, &drive, settled, file).map(Some)
         }
     }
 }
@@ -100,7 +102,7 @@ pub(crate) fn set_up_for(
     progress: &Progress,
 ) -> Result<Option<Begun>, Fault> {
     let begun = match &prepared.plan.state {
-        Some(path) => Some(state::drive_from(prepared, path)?),
+        Some(path) => Some(restore::drive_from(prepared, path)?),
         None => drawn(tenants, prepared, control)?,
     };
     let Some((mut drive, copied)) = begun else { return Ok(None) };

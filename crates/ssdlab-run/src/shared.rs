@@ -11,25 +11,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use ssdlab_base::Fault;
 use ssdlab_workload::{Record, Source, Trace, TraceOptions};
 
-use self::keep::{Keep, Kept};
-use crate::begin::Begins;
-use crate::mix::Layout;
-use crate::plan::Prepared;
-use crate::source::{BATCH, open_trace};
-use crate::traces::AppOrder;
+pub(crate) use self::keep::Keep;
+use self::keep::Kept;
+use crate::open::open_trace;
 
-/// What a plan has in common with others that run beside it.
-#[derive(Debug, Default)]
-pub struct InCommon {
-    /// Its trace.
-    pub trace: Option<Arc<Shared>>,
-    /// Those of its mix's members, where they are traces.
-    pub members: Vec<Option<Arc<Shared>>>,
-    /// What its drive begins with.
-    pub begins: Option<Begins>,
-    /// Why it does not begin as another does, if only for lack of memory.
-    pub begins_alone: Option<String>,
-}
+/// Records read at a time.
+pub(crate) const BATCH: usize = 4096;
 
 /// A trace, as far as it has been parsed.
 pub struct Shared {
@@ -66,70 +53,12 @@ struct Part {
     progress: Option<f64>,
 }
 
-/// Lets those of these plans that read the same requests of the same trace share them.
-pub fn share(prepared: &mut [Prepared]) {
-    share_in(&Arc::new(Keep::default()), prepared);
-}
-
-fn share_in(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
-    let requests =
-        |plan: &Prepared| (plan.plan.trace.clone(), plan.workload.trace.clone(), plan.plan.limit);
-    let reads = |plan: &Prepared| plan.plan.trace.is_some();
-    let all = groups(prepared, reads, |one, other| requests(one) == requests(other));
-    for readers in &all {
-        // One that cannot be read is found when it is opened to be run.
-        let first = &prepared[readers[0]];
-        let spec = first.plan.trace.as_deref().expect("a plan that reads a trace");
-        if let Ok(one) = Shared::open(spec, &first.workload.trace, keep.clone()) {
-            let one = Arc::new(one);
-            readers.iter().for_each(|&at| prepared[at].shared.trace = Some(one.clone()));
-        }
-    }
-    share_members(keep, prepared);
-}
-
-/// The same of the members of mixes.
-fn share_members(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
-    let reads = |plan: &Prepared| plan.mix.is_some();
-    for readers in groups(prepared, reads, |one, other| members_read(one) == members_read(other)) {
-        let first = &prepared[readers[0]];
-        let layout = first.mix.as_ref().expect("a plan with a mix");
-        let open = |(nth, app): (usize, &AppOrder)| {
-            let new = || Shared::open(&app.trace, &first.workload.trace, keep.clone()).ok();
-            layout.twins()[nth].is_none().then(new).flatten().map(Arc::new)
-        };
-        let members: Vec<_> = first.plan.mix.iter().enumerate().map(open).collect();
-        readers.iter().for_each(|&at| prepared[at].shared.members.clone_from(&members));
-    }
-}
-
-/// What decides how far the members of a mix are read, twins beside them included: what is to be said of a
-/// trace depends on that.
-fn members_read(plan: &Prepared) -> impl PartialEq {
-    let twins = plan.mix.as_ref().map_or(&[][..], Layout::twins);
-    let seed = twins.iter().any(Option::is_some).then_some(plan.plan.seed);
-    (&plan.plan.mix, &plan.workload.trace, plan.plan.limit, twins, seed)
-}
-
-/// The plans that want something and have it in common with another, by what they have in common.
-pub(crate) fn groups(
-    prepared: &[Prepared],
-    wants: impl Fn(&Prepared) -> bool,
-    same: impl Fn(&Prepared, &Prepared) -> bool,
-) -> Vec<Vec<usize>> {
-    let mut all: Vec<Vec<usize>> = Vec::new();
-    for (at, plan) in prepared.iter().enumerate().filter(|(_, plan)| wants(plan)) {
-        match all.iter_mut().find(|group| same(&prepared[group[0]], plan)) {
-            Some(group) => group.push(at),
-            None => all.push(vec![at]),
-        }
-    }
-    all.retain(|group| group.len() > 1);
-    all
-}
-
 impl Shared {
-    fn open(spec: &str, options: &TraceOptions, keep: Arc<Keep>) -> Result<Shared, Fault> {
+    pub(crate) fn open(
+        spec: &str,
+        options: &TraceOptions,
+        keep: Arc<Keep>,
+    ) -> Result<Shared, Fault> {
         let trace = open_trace(spec, options)?;
         Ok(Shared {
             spec: spec.into(),

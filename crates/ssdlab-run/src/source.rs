@@ -3,16 +3,14 @@
 use std::sync::atomic::Ordering;
 
 use ssdlab_base::{Fault, Nanos};
-use ssdlab_workload::{
-    Format, Generator, Op, Record, Source, Trace, TraceOptions, open_with, parse_spec,
-};
+use ssdlab_workload::{Generator, Op, Record, Source};
 
 use crate::control::Control;
-use crate::plan::Prepared;
+use crate::open::open_trace;
+use crate::prepare::Prepared;
+use crate::shared::BATCH;
 use crate::twin;
 
-/// Records read at a time.
-pub const BATCH: usize = 4096;
 /// The latest arrival: as much time again is left for what it waits for.
 const LATEST: Nanos = Nanos::from_ns(1 << 61);
 
@@ -167,7 +165,10 @@ impl Requests {
 /// to `remarks`.
 fn source_of(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Box<dyn Source>, Fault> {
     Ok(match (&prepared.mix, &prepared.plan.trace, &prepared.twin) {
-        (Some(mix), ..) => Box::new(mix.open(prepared, remarks)?),
+        (Some(mix), ..) => {
+            let (options, shared) = (&prepared.workload.trace, &prepared.shared.members);
+            Box::new(mix.open(&prepared.plan, options, shared, remarks)?)
+        }
         (None, None, Some(twin)) => {
             let seed = prepared.plan.seed;
             Box::new(twin.source(seed)?.with_hints(&prepared.workload.hints, seed)?)
@@ -187,20 +188,6 @@ fn source_of(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Box<dyn S
             }
         },
     })
-}
-
-/// The trace `FILE` or `FILE:format`, which tells which of its requests are of twins.
-pub fn open_trace(spec: &str, options: &TraceOptions) -> Result<Trace, Fault> {
-    let (path, format) = parse_spec(spec)?;
-    open_with(&path, format, options).map(with_twins)
-}
-
-/// A trace that tells which of its requests are of twins, where its format has their names.
-fn with_twins(trace: Trace) -> Trace {
-    match trace.recognised().format {
-        Format::Ssdlab | Format::Parquet => trace.with_devices(),
-        _ => trace,
-    }
 }
 
 /// What a record asks, as the drive calls it.

@@ -15,13 +15,11 @@ use ssdlab_base::Fault;
 use ssdlab_core::Drive;
 use ssdlab_core::drive::Media;
 
-use crate::begin::Begins;
 use crate::files::NewFile;
-use crate::plan::Prepared;
 use crate::precondition::Settled;
 
 /// What a state file says of itself.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
     /// `ssdlab state`.
@@ -52,8 +50,6 @@ pub struct Header {
 
 const WHAT: &str = "ssdlab state";
 const LAYOUT: u32 = 6;
-/// Sections of the config that decide what the contents mean.
-const BINDING: [&str; 2] = ["geometry", "physics"];
 /// A header is shorter than this.
 const HEADER_MOST: usize = 1 << 20;
 /// zstd's fastest ordinary level: maps are large and compress well.
@@ -63,31 +59,21 @@ fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes what an idle drive holds to a new file; what the file says of itself.
+/// Writes what an idle drive holds to a new file, of which this is known besides; what the file says of
+/// itself.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub(crate) fn save(
-    prepared: &Prepared,
-    drive: &Drive,
-    steady: Option<Settled>,
-    to: NewFile,
-) -> Result<Header, Fault> {
+pub(crate) fn save(drive: &Drive, known: Header, to: NewFile) -> Result<Header, Fault> {
     let media = drive.media().ok_or_else(|| Fault::new("state", "the drive is not idle"))?;
     let contents = postcard::to_stdvec(&media).map_err(|error| to.unwritable(error))?;
     let header = Header {
         what: WHAT.into(),
         layout: LAYOUT,
         version: env!("CARGO_PKG_VERSION").into(),
-        device: prepared.plan.device.clone(),
-        scheme: prepared.plan.scheme_name().into(),
-        seed: prepared.plan.seed,
-        config: prepared.effective.json(),
-        config_hash: prepared.effective.hash().into(),
         mapped_pages: drive.ftl().map.mapped().into(),
-        logical_pages: prepared.resolved.logical_pages.into(),
-        steady,
         contents_sha256: sha256(&contents),
+        ..known
     };
     write(to.file(), &header, &contents).map_err(|error| to.unwritable(error))?;
     to.persist()?;
@@ -159,79 +145,10 @@ fn open_state(path: &Path) -> Result<(Header, impl Read), Fault> {
     Ok((header, stream))
 }
 
-/// The first key below this one that two configs have otherwise, and what it is in each.
-fn apart<'a>(key: String, a: &'a Value, b: &'a Value) -> Option<(String, &'a Value, &'a Value)> {
-    let (Some(of_a), Some(of_b)) = (a.as_object(), b.as_object()) else {
-        return (a != b).then_some((key, a, b));
-    };
-    let mut names = of_a.keys().chain(of_b.keys());
-    names.find_map(|name| apart(format!("{key}.{name}"), &a[name], &b[name]))
-}
-
 /// The hash of what a state file holds, as the file says, from which a drive has been made.
 ///
 /// # Errors
 /// When it can no longer be read.
 pub(crate) fn contents_sha256(path: &Path) -> Result<String, Fault> {
     open_state(path).map(|(header, _)| header.contents_sha256)
-}
-
-/// The drive of a plan, holding what a state file says, and whether that was read for another plan.
-///
-/// # Errors
-/// When the file is damaged, or belongs to another drive.
-pub(crate) fn drive_from(prepared: &Prepared, path: &Path) -> Result<(Drive, bool), Fault> {
-    let ((header, media), copied) = match &prepared.shared.begins {
-        Some(Begins::Saved(common)) => {
-            common.get(|| load_state(path).map(Some))?.expect("nobody stops it")
-        }
-        _ => (load_state(path)?, false),
-    };
-    let name = path.display().to_string();
-    if header.seed != prepared.plan.seed {
-        return Err(Fault::new(name, "the seed of the state")
-            .got(header.seed)
-            .expected(format!("the seed of the run, {}", prepared.plan.seed))
-            .hint(format!("--seed {}", header.seed)));
-    }
-    let config = prepared.effective.json();
-    for section in BINDING {
-        let apart = apart(section.into(), &header.config[section], &config[section]);
-        if let Some((key, saved, own)) = apart {
-            return Err(Fault::new(name, format!("the state of a drive with another {key}"))
-                .got(saved)
-                .expected(own));
-        }
-    }
-    // How its pages were programmed; a state that knows one way fits every drive.
-    let ways = |config: &Value| config["timing"]["voltages"].clone();
-    if !ways(&header.config).is_null() && ways(&header.config) != ways(&config) {
-        return Err(Fault::new(name, "the state of a drive with other timing.voltages")
-            .got(ways(&header.config))
-            .expected(ways(&config))
-            .hint("a state saved under the scheme conventional fits every scheme"));
-    }
-    // What was written in the conventional order may go on in the relaxed one, and not the other way.
-    let order = |config: &Value| config["ftl"]["page_order"].clone();
-    if order(&header.config) != order(&config) && order(&config) == "strict" {
-        return Err(Fault::new(name, "the state of a drive whose pages go in another order")
-            .got(order(&header.config))
-            .expected(format!("ftl.page_order = {}, as of this scheme", order(&config)))
-            .hint("a state saved under the scheme conventional fits every scheme"));
-    }
-    for leaf in prepared.effective.leaves() {
-        let Some(key) = leaf.path.strip_prefix("start.") else { continue };
-        if key != "preload" && header.config["start"][key] != config["start"][key] {
-            return Err(prepared.effective.fault_at(&leaf.path).expected(format!(
-                "{} as in {name}, or nothing: the state decides it",
-                header.config["start"][key]
-            )));
-        }
-    }
-    let drive = Drive::with_media(prepared.resolved.clone(), media);
-    drive.map(|drive| (drive, copied)).ok_or_else(|| {
-        Fault::new(name, "the state of another drive")
-            .got(format!("{} with {} logical pages", header.device, header.logical_pages))
-            .expected(format!("{} logical pages", prepared.resolved.logical_pages))
-    })
 }

@@ -5,7 +5,7 @@ use ssdlab_core::Tenant;
 use ssdlab_workload::{Op, Reach};
 
 use crate::control::Control;
-use crate::plan::Prepared;
+use crate::prepare::Prepared;
 use crate::source::Requests;
 
 /// The pages that each submission queue asks for, if the drive wants to know; none if it was stopped.

@@ -20,6 +20,7 @@ from ssdlab.errors import InputError
 from ssdlab.intervals import Interval, interval
 from ssdlab.names import hint
 from ssdlab.plans import Plan, whole
+from ssdlab.results import Result
 
 T = TypeVar("T")
 
@@ -37,13 +38,15 @@ KEPT = "runs"
 class Variant:
     """What a claim's figures are under other settings, and under which: none are as ruled.
 
-    ``off`` is how far they are from the paper's; none if there are no figures.
+    ``off`` is how far they are from the paper's; none if there are no figures. ``saturated`` runs
+    are among those behind them: more was asked of a drive than it could do.
     """
 
     settings: str
     ours: Sequence[float]
     verdict: Verdict
     off: float | None = None
+    saturated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class Row:
 
     ``ours`` are means over seeds, one a figure; none if the claim was left out or, as ``why``
     says, what it is about never happened. ``loads`` tells twins from real traces, and whole ones
-    from parts.
+    from parts, and ``saturated`` whether more was asked of a drive of theirs than it could do.
     """
 
     claim: Claim
@@ -71,6 +74,7 @@ class Row:
     seeds: Sequence[int] = ()
     loads: str = ""
     why: str = ""
+    saturated: bool = False
     swept: Sequence[Swept] = ()
 
     @property
@@ -291,10 +295,10 @@ class _Book:
         # Where nothing was found with one of the seeds, there is nothing to put together.
         ours = [interval(values) for values in zip(*found, strict=all(found))]
         verdicts = claim.judged([one.mean for one in ours]) if ours else ()
-        if never:
-            why = _why(never, len(scopes))
-            return Row(claim, Verdict.NOT, ours, verdicts, seeds, loads, why)
-        return Row(claim, Verdict.worst(verdicts), ours, verdicts, seeds, loads)
+        verdict = Verdict.NOT if never else Verdict.worst(verdicts)
+        why = _why(never, len(scopes)) if never else ""
+        saturated = any(self._is_saturated(rule, scope) for scope in scopes)
+        return Row(claim, verdict, ours, verdicts, seeds, loads, why, saturated)
 
     def _loads(self, system: str, jobs: Sequence[Job]) -> str:
         """Say whether twins ran, or real traces, in whole or in part."""
@@ -324,12 +328,18 @@ class _Book:
             yield Swept(sweep, ruled, found)
 
     def _variant(self, claim: Claim, scope: Scope, settings: str) -> Variant:
+        saturated = self._is_saturated(RULES[claim.id], scope)
         try:
             ours = self._figures(claim, scope)
         except NeverRanError as reason:
             off = claim.off(reason.found) if reason.found else None
-            return Variant(settings, reason.found, Verdict.NOT, off)
-        return Variant(settings, ours, Verdict.worst(claim.judged(ours)), claim.off(ours))
+            return Variant(settings, reason.found, Verdict.NOT, off, saturated)
+        verdict = Verdict.worst(claim.judged(ours))
+        return Variant(settings, ours, verdict, claim.off(ours), saturated)
+
+    def _is_saturated(self, rule: Rule, scope: Scope) -> bool:
+        made = (self._kept.read(job) for found in _found(rule.sets, scope) for job in _jobs(found))
+        return any(isinstance(one, Result) and one.saturated for one in made)
 
     def _figures(self, claim: Claim, scope: Scope) -> list[float]:
         rule = RULES[claim.id]

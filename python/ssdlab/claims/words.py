@@ -14,6 +14,9 @@ from ssdlab.traces.text import seconds
 
 _INDENT = "    "
 _LEFT_OUT = "left out of a quick ledger: its runs are too long"
+_SATURATED = (
+    "Some of its drives are saturated: how long requests wait there depends on how many there are."
+)
 MADE = "by construction"
 CHOSEN = "by a ruling that follows it"
 NEVER = "for it never happened"
@@ -200,7 +203,8 @@ def _cells(row: Row) -> Iterator[list[str]]:
 
 def as_read(row: Row) -> str:
     """Say how a claim was read, and which of several ways is nearest to the paper."""
-    return " ".join(part for part in (row.claim.ruled, nearest(row)) if part)
+    parts = (row.claim.ruled, nearest(row), _SATURATED if row.saturated else "")
+    return " ".join(part for part in parts if part)
 
 
 def nearest(row: Row) -> str:
@@ -251,4 +255,5 @@ def sweep(row: Row, swept: Swept) -> Iterator[list[str]]:
         cells = [figure.written(one) for figure, one in pairs] or [NONE] * len(figures)
         settings = " ".join(f"`{one}`" for one in variant.settings.split())
         mark = " (nearest)" if off == least and len(set(offs)) > 1 else ""
-        yield [settings or "as ruled", *cells, f"{off}{mark}", variant.verdict]
+        settings = (settings or "as ruled") + " (saturated)" * variant.saturated
+        yield [settings, *cells, f"{off}{mark}", variant.verdict]

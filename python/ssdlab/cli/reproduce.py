@@ -54,17 +54,17 @@ def reproduce_command(names: tuple[str, ...], **given: Any) -> int:
             err=True,
         )
         return exits.INTERRUPTED
-    from ssdlab import page  # noqa: PLC0415  loaded when something is to be drawn
-    from ssdlab.figures import claims, render  # noqa: PLC0415  as above
+    from ssdlab.claims import drawn, page  # noqa: PLC0415  loaded when something is to be drawn
+    from ssdlab.figures import render  # noqa: PLC0415  as above
 
     data = json.dumps(ledger.to_dict(), indent=2, ensure_ascii=False) + "\n"
     texts = {
         "ledger.md": words.markdown(ledger),
         "ledger.json": data,
-        "report.html": page.html_of_ledger(ledger),
+        "report.html": page.html(ledger),
     }
     drawings = {
-        f"{figure.name}.pdf": render.render(figure)["pdf"] for figure in claims.of_ledger(ledger)
+        f"{figure.name}.pdf": render.render(figure)["pdf"] for figure in drawn.of_ledger(ledger)
     }
     folder.write({**{name: text.encode() for name, text in texts.items()}, **drawings})
     click.echo(words.text(ledger))

@@ -12,15 +12,13 @@ import jinja2
 import vl_convert
 
 from ssdlab import __version__, report
-from ssdlab.claims import Ledger
-from ssdlab.claims import words as ledger_words
 from ssdlab.codes import Ldpc
-from ssdlab.figures import Figure, Run, all_of, claims, codes, drive, fit, physics, runs_of, trace
+from ssdlab.figures import Figure, Run, all_of, codes, drive, fit, physics, runs_of, trace
 from ssdlab.figures.base import DARK, LIGHT
 from ssdlab.figures.blame import PARTS
 from ssdlab.figures.render import LITE
 from ssdlab.fitting import Fit, words
-from ssdlab.page import claim_tables, code_tables, fit_tables, physics_tables, tables, trace_tables
+from ssdlab.page import code_tables, fit_tables, physics_tables, tables, trace_tables
 from ssdlab.results import Comparison
 from ssdlab.traces.text import Info
 from ssdlab.truth import Physics, notes
@@ -32,7 +30,7 @@ _TITLE = 60
 def html(comparison: Comparison) -> str:
     """Return the page of these results, which must have been made with ``detail=True``."""
     runs = runs_of(comparison)
-    return _render(
+    return render(
         "page.html",
         all_of(runs),
         title=_title(comparison, runs),
@@ -55,7 +53,7 @@ def html_of_traces(infos: Sequence[Info]) -> str:
     """Return the page of what traces are like, as :func:`ssdlab.traces.info` returned it."""
     traces = trace.traces_of(infos)
     several = f"{len(traces)} traces side by side"
-    return _render(
+    return render(
         "sections.html",
         trace.figures(traces),
         title=several if len(traces) > 1 else traces[0].label,
@@ -69,7 +67,7 @@ def html_of_traces(infos: Sequence[Info]) -> str:
 
 def html_of_physics(told: Physics) -> str:
     """Return the page of what blocks are, as :func:`ssdlab.physics` returned it."""
-    return _render(
+    return render(
         "sections.html",
         physics.figures(told),
         title=f"{told.device}, {told.scheme}: what its blocks are",
@@ -83,7 +81,7 @@ def html_of_physics(told: Physics) -> str:
 
 def html_of_ldpc(told: Ldpc) -> str:
     """Return the page of what codes decode, as :func:`ssdlab.ldpc` returned it."""
-    return _render(
+    return render(
         "sections.html",
         codes.figures(told),
         title=f"What {told.bits:,} bits decode, read from {told.cell.upper()}",
@@ -97,7 +95,7 @@ def html_of_ldpc(told: Ldpc) -> str:
 
 def html_of_fit(told: Fit) -> str:
     """Return the page of a fitted predictor, as :func:`ssdlab.fit` returned it."""
-    return _render(
+    return render(
         "sections.html",
         fit.figures(told),
         title=f"The retry predictor, fitted to {PurePath(told.source).name}",
@@ -109,21 +107,7 @@ def html_of_fit(told: Fit) -> str:
     )
 
 
-def html_of_ledger(ledger: Ledger) -> str:
-    """Return the page of what papers claim, as :func:`ssdlab.claims.reproduce` returned it."""
-    return _render(
-        "sections.html",
-        claims.of_ledger(ledger),
-        title="What five papers claim, recomputed",
-        how="How it was made",
-        notes=ledger_words.notes(ledger),
-        summary=claim_tables.summary(ledger),
-        beneath={},
-        origins=list(claim_tables.origins(ledger)),
-    )
-
-
-def _render(template: str, drawn: Sequence[Figure], **given: object) -> str:
+def render(template: str, drawn: Sequence[Figure], **given: object) -> str:
     """Fill in a template with these figures and what else it asks for."""
     folder = files("ssdlab.page")
     loader = jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8"))

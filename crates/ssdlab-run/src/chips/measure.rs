@@ -9,7 +9,8 @@ use ssdlab_core::flash::{At, Survey};
 
 use super::{NUMBERS, Samples};
 use crate::control::Control;
-use crate::plan::{Plan, Prepared};
+use crate::plan::Plan;
+use crate::prepare::Prepared;
 
 /// The temperature in degrees Celsius at which times between erases are stated. Source: ReadGuard,
 /// section 4.1.

@@ -7,7 +7,8 @@ use ssdlab_core::flash::Survey;
 
 use super::*;
 use crate::control::Control;
-use crate::plan::{Plan, effective};
+use crate::plan::Plan;
+use crate::prepare::effective;
 use crate::run::run_uninterrupted;
 
 const DEVICE: &str = "generic-tlc-2t";

@@ -12,24 +12,15 @@ pub use series::Interval;
 
 use std::path::Path;
 
-use ssdlab_base::{Fault, Nanos, SimTime};
+use ssdlab_base::{Fault, SimTime};
 use ssdlab_core::Drive;
 use ssdlab_core::stats::Ended;
 
 use crate::files::NewFile;
-use crate::plan::Prepared;
+use crate::prepare::{Prepared, Wanted};
 use detail::Slowest;
 use series::Series;
 use table::Table;
-
-/// What is to be kept of a run.
-#[derive(Clone, Debug, Default)]
-pub struct Wanted {
-    /// Length of an interval; as fine as some hundred rows are if it is not given.
-    pub interval: Option<Nanos>,
-    /// How long the timeline is.
-    pub timeline_span: Nanos,
-}
 
 /// Watches a run.
 pub struct Observer {

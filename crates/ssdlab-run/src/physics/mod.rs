@@ -16,7 +16,8 @@ use ssdlab_core::{DriveConfig, Resolved};
 pub use anchors::Anchor;
 use sample::{Sample, Sampler};
 
-use crate::plan::{Plan, Prepared};
+use crate::plan::Plan;
+use crate::prepare::Prepared;
 
 /// What the blocks of a device are. Every rate is that of a block's worst page, every time that of
 /// a whole page of the lowest type, on an idle drive.

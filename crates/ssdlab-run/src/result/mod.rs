@@ -1,11 +1,15 @@
 //! What came of a run, as it is written to JSON.
 
+mod course;
+mod mix;
 mod page_types;
 mod parts;
 mod queues;
 mod voltages;
 mod wear;
 
+pub use course::Course;
+pub use mix::MixMember;
 pub use page_types::{PageTypesResult, Typed};
 pub use parts::*;
 pub use queues::{Priorities, Queues, Rungs};
@@ -27,9 +31,8 @@ use ssdlab_core::stats::{Latencies, MigrationCounts, Stats};
 use ssdlab_core::{Drive, Op};
 
 use crate::observe::Detail;
-use crate::plan::Prepared;
 use crate::precondition::Settled;
-use crate::replay::Course;
+use crate::prepare::Prepared;
 use crate::source::Requests;
 use crate::state::contents_sha256;
 
@@ -460,7 +463,7 @@ fn provenance(prepared: &Prepared, asked: &Requests) -> Result<Provenance, Fault
         trace_sha256: asked.source().sha256()?,
         twins: asked.source().twins(),
         mix: match &prepared.mix {
-            Some(mix) => Some(mix.told(&prepared.plan, &asked.source().members())?),
+            Some(layout) => Some(mix::members(layout, &prepared.plan, &asked.source().members())?),
             None => None,
         },
         state_sha256: prepared.plan.state.as_deref().map(contents_sha256).transpose()?,

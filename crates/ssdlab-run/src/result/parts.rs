@@ -8,7 +8,9 @@ use ssdlab_core::Drive;
 use ssdlab_core::flash::SetAside;
 use ssdlab_core::stats::{BufferCounts, MapCounts};
 
-use super::{HotnessResult, Typed, WearResult};
+use super::mix::MixMember;
+use super::voltages::HotnessResult;
+use super::{Typed, WearResult};
 use crate::traces::told;
 
 /// Latency in microseconds, from arrival.
@@ -212,30 +214,6 @@ pub struct Provenance {
     pub mix: Option<Vec<MixMember>>,
     /// SHA-256 of the contents of the state that the run began with; absent without one.
     pub state_sha256: Option<String>,
-}
-
-/// A trace or a twin of a mix.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct MixMember {
-    /// Its name.
-    pub name: String,
-    /// The trace, or the twin's name, as typed.
-    pub trace: String,
-    /// What it is a twin of, such as "twin of hm_0 (DLV)", or what its trace holds twins of; null of
-    /// other traces.
-    pub twin: Option<String>,
-    /// The format that the trace was read in; null of a twin.
-    pub trace_format: Option<&'static str>,
-    /// SHA-256 of the trace's bytes as stored; null of a twin.
-    pub trace_sha256: Option<String>,
-    /// The submission queue of all its requests.
-    pub queue: u8,
-    /// Factor on the times between its requests.
-    pub scale: f64,
-    /// When its first request comes, in microseconds.
-    pub start_us: f64,
-    /// What its addresses are moved by, in bytes.
-    pub shift_bytes: i64,
 }
 
 impl Provenance {

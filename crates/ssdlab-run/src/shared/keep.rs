@@ -17,7 +17,7 @@ const IN_MEMORY: usize = 1 << 22;
 const SIZE: usize = 24;
 
 /// What the traces of a comparison share: as much memory as there is for each as it needs it, and one file.
-pub(super) struct Keep {
+pub(crate) struct Keep {
     /// Requests for which there is still room in memory.
     left: AtomicUsize,
     /// The file, once it was needed; `None` where there is no room for one.
@@ -49,7 +49,7 @@ impl Default for Keep {
 }
 
 impl Keep {
-    pub(super) fn new(in_memory: usize, folder: PathBuf) -> Keep {
+    pub(crate) fn new(in_memory: usize, folder: PathBuf) -> Keep {
         Keep { left: AtomicUsize::new(in_memory), file: OnceLock::new(), folder }
     }
 

@@ -3,9 +3,11 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::control::Control;
-use crate::mix;
 use crate::plan::Plan;
+use crate::prepare::Prepared;
+use crate::sharing::traces::{lay_out, share, share_in};
 use crate::source::Requests;
+use crate::traces::AppOrder;
 
 fn some_plans(path: &Path, limits: &[Option<u64>]) -> Vec<Prepared> {
     let plan = |&limit| Plan {
@@ -195,7 +197,7 @@ fn members_of_mixes_are_parsed_once() {
     are_those_of_each_alone(&plans);
 
     let mut prepared: Vec<_> = plans.iter().map(|plan| plan.prepare().unwrap()).collect();
-    mix::lay_out(&prepared, &Control::new(plans.len())).unwrap();
+    lay_out(&prepared, &Control::new(plans.len())).unwrap();
     share(&mut prepared);
     let members = |at: usize| &prepared[at].shared.members[..];
     let [Some(first), None, Some(_)] = members(0) else { panic!("two traces and a twin") };

@@ -10,7 +10,7 @@ use ssdlab_workload::{
 };
 
 use crate::control::{Control, Progress};
-use crate::plan::Plan;
+use crate::named::{self, RunConfig};
 
 mod convert;
 mod info;
@@ -67,13 +67,9 @@ impl Reading {
             let fault = Fault::new(format!("--set {other}"), "no setting of how a trace is read");
             return Err(fault.got(key(other)).expected(expected));
         }
-        let plan = Plan {
-            device: crate::PRESETS[0].name.into(),
-            set: self.set.clone(),
-            trace: Some("trace".into()),
-            ..Plan::default()
-        };
-        Ok(plan.prepare()?.workload.trace)
+        let layers = named::device(crate::PRESETS[0].name)?;
+        let layers = self.set.iter().try_fold(layers, |layers, set| layers.set(set))?;
+        Ok(layers.resolve::<RunConfig>()?.0.split().1.trace)
     }
 
     /// Opens a trace, with the devices of its requests.

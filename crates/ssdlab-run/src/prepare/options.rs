@@ -4,8 +4,8 @@ use ssdlab_base::quantity::Share;
 use ssdlab_base::{Fault, Nanos};
 use ssdlab_core::Resolved;
 
-use super::{Plan, Warmup};
-use crate::observe::Wanted;
+use super::{Wanted, Warmup};
+use crate::plan::Plan;
 
 /// Replays after which a drive that does not wear out is let be.
 const REPLAYS_MOST: u32 = 10_000;

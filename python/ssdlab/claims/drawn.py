@@ -8,7 +8,8 @@ from typing import Any
 
 import altair as alt
 
-from ssdlab.claims import SYSTEMS, Ledger
+from ssdlab.claims.declared import SYSTEMS
+from ssdlab.claims.ledger import Ledger
 from ssdlab.claims.rules import QUANTILES, Picture, Rows
 from ssdlab.figures import bars
 from ssdlab.figures.base import LIGHT, Figure, Key, log_axis, palette, ramp, short, table

@@ -1,15 +1,31 @@
-"""The tables of a page about what papers claim."""
+"""The page about what papers claim, and its tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ssdlab.claims import SYSTEMS, Ledger, words
-from ssdlab.claims.ledger import Row
+from ssdlab.claims import drawn, words
+from ssdlab.claims.declared import SYSTEMS
+from ssdlab.claims.ledger import Ledger, Row
+from ssdlab.page import render
 from ssdlab.page.physics_tables import Origin
 from ssdlab.page.tables import Table
 
 _HEADS = ("claim", "of what", "paper", "ours", "verdict", "runs")
+
+
+def html(ledger: Ledger) -> str:
+    """Return the page of what papers claim, as :func:`ssdlab.claims.reproduce` returned it."""
+    return render(
+        "sections.html",
+        drawn.of_ledger(ledger),
+        title="What five papers claim, recomputed",
+        how="How it was made",
+        notes=words.notes(ledger),
+        summary=summary(ledger),
+        beneath={},
+        origins=list(origins(ledger)),
+    )
 
 
 def summary(ledger: Ledger) -> list[Table]:

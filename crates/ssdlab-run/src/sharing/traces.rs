@@ -1,0 +1,79 @@
+//! Traces that several plans read, by themselves or in mixes.
+
+use std::sync::Arc;
+
+use ssdlab_base::Fault;
+
+use super::groups;
+use crate::control::Control;
+use crate::mix::Layout;
+use crate::prepare::Prepared;
+use crate::shared::{Keep, Shared};
+use crate::traces::AppOrder;
+
+/// Lets those of these plans that read the same requests of the same trace share them.
+pub fn share(prepared: &mut [Prepared]) {
+    share_in(&Arc::new(Keep::default()), prepared);
+}
+
+pub(crate) fn share_in(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
+    let requests =
+        |plan: &Prepared| (plan.plan.trace.clone(), plan.workload.trace.clone(), plan.plan.limit);
+    let reads = |plan: &Prepared| plan.plan.trace.is_some();
+    let all = groups(prepared, reads, |one, other| requests(one) == requests(other));
+    for readers in &all {
+        // One that cannot be read is found when it is opened to be run.
+        let first = &prepared[readers[0]];
+        let spec = first.plan.trace.as_deref().expect("a plan that reads a trace");
+        if let Ok(one) = Shared::open(spec, &first.workload.trace, keep.clone()) {
+            let one = Arc::new(one);
+            readers.iter().for_each(|&at| prepared[at].shared.trace = Some(one.clone()));
+        }
+    }
+    share_members(keep, prepared);
+}
+
+/// The same of the members of mixes.
+fn share_members(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
+    let reads = |plan: &Prepared| plan.mix.is_some();
+    for readers in groups(prepared, reads, |one, other| members_read(one) == members_read(other)) {
+        let first = &prepared[readers[0]];
+        let layout = first.mix.as_ref().expect("a plan with a mix");
+        let open = |(nth, app): (usize, &AppOrder)| {
+            let new = || Shared::open(&app.trace, &first.workload.trace, keep.clone()).ok();
+            layout.twins()[nth].is_none().then(new).flatten().map(Arc::new)
+        };
+        let members: Vec<_> = first.plan.mix.iter().enumerate().map(open).collect();
+        readers.iter().for_each(|&at| prepared[at].shared.members.clone_from(&members));
+    }
+}
+
+/// What decides how far the members of a mix are read, twins beside them included: what is to be said of a
+/// trace depends on that.
+fn members_read(plan: &Prepared) -> impl PartialEq {
+    let twins = plan.mix.as_ref().map_or(&[][..], Layout::twins);
+    let seed = twins.iter().any(Option::is_some).then_some(plan.plan.seed);
+    (&plan.plan.mix, &plan.workload.trace, plan.plan.limit, twins, seed)
+}
+
+/// Lays out the addresses of every plan's mix, for which traces may have to be read to their end,
+/// but once for plans with the same mix; false if it was stopped.
+///
+/// # Errors
+/// When a trace cannot be read or is wrong.
+pub fn lay_out(all: &[Prepared], control: &Control) -> Result<bool, Fault> {
+    for (index, prepared) in all.iter().enumerate() {
+        let Some(layout) = &prepared.mix else { continue };
+        let alike = |other: &&Prepared| {
+            other.plan.mix == prepared.plan.mix
+                && other.workload.trace == prepared.workload.trace
+                && other.mix.as_ref().is_some_and(|other| other.twins() == layout.twins())
+        };
+        let known = all[..index].iter().find(alike).and_then(|other| other.mix.as_ref());
+        let options = &prepared.workload.trace;
+        if !layout.lay_out(known, &prepared.plan, options, control, index)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
