@@ -5,7 +5,6 @@ use ssdlab_base::quantity::Share;
 use ssdlab_nand::chip::{Chip, PhysicsConfig};
 use ssdlab_nand::refusal::Refusal;
 
-use super::resolve::{holds, reads_may_pass};
 use super::{ArrayUnit, DriveConfig, RetriesChoice, StartVoltages};
 use crate::belief::grade::GradeChoice;
 use crate::belief::groups::Scope;
@@ -237,4 +236,16 @@ fn shown<T: ToString>(value: Option<T>) -> Option<String> {
 
 fn set<T: PartialEq + ToString>(value: T, unset: T) -> Option<String> {
     (value != unset).then(|| value.to_string())
+}
+
+/// Whether array units hold reads, which may fail, until they have decoded.
+fn holds(config: &DriveConfig, chip: &Chip) -> bool {
+    let flash = &config.flash;
+    !chip.is_flat() && flash.hold_until_decoded.unwrap_or(true) && !flash.cache_read
+}
+
+/// Whether a read that fails can be set aside for one of a higher priority: its unit holds it, and
+/// priorities are what orders reads.
+pub(super) fn reads_may_pass(config: &DriveConfig, chip: &Chip) -> bool {
+    holds(config, chip) && matches!(config.order, OrderChoice::Priority(_))
 }

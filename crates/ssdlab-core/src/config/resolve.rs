@@ -8,7 +8,7 @@ use ssdlab_nand::chip::Chip;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::refusal::{Refusal, positive};
 
-use super::effects::{asks_for_retries, check_effects};
+use super::effects::{asks_for_retries, check_effects, reads_may_pass};
 use super::space::{
     BLOCKS_UNUSABLE, entries, logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks,
 };
@@ -275,18 +275,6 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
             .map(|bytes| Moved { bytes: bytes.get(), time: config.flash.bus_rate.time_for(bytes) })
             .collect(),
     }
-}
-
-/// Whether array units hold reads, which may fail, until they have decoded.
-pub(super) fn holds(config: &DriveConfig, chip: &Chip) -> bool {
-    let flash = &config.flash;
-    !chip.is_flat() && flash.hold_until_decoded.unwrap_or(true) && !flash.cache_read
-}
-
-/// Whether a read that fails can be set aside for one of a higher priority: its unit holds it, and
-/// priorities are what orders reads.
-pub(super) fn reads_may_pass(config: &DriveConfig, chip: &Chip) -> bool {
-    holds(config, chip) && matches!(config.order, OrderChoice::Priority(_))
 }
 
 fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {

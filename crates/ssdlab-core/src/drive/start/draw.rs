@@ -10,7 +10,7 @@ use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use super::manner;
 use super::owners::{Numbers, Owned, Owners};
-use super::pool::{Filling, Pool, Snapshot, blocks_of, content};
+use super::pool::{Filling, Pool, Snapshot, blocks_of, content, least_blocks};
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
 use crate::ftl::{Allocator, BlockTable, Ftl, Holds, Map, PlaneOrder, Pointers, Stream};
 use crate::slots::Tend;
@@ -268,12 +268,6 @@ impl Layout {
             }
         }
     }
-}
-
-/// Full blocks that are needed at the least for this much data beside the open blocks.
-pub fn least_blocks(pages: u32, open: &[(Stream, Filling)], per_block: u32) -> usize {
-    let in_open: u32 = open.iter().map(|(_, filling)| u32::from(filling.written)).sum();
-    pages.saturating_sub(in_open).div_ceil(per_block) as usize
 }
 
 /// Lists for the valid pages of a block, kept for their memory.

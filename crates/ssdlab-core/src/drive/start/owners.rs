@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use ssdlab_nand::{BlockId, PlaneId};
 
-use super::draw::least_blocks;
-use super::pool::{Filling, Snapshot, kept_of_drive};
+use super::pool::{Filling, Snapshot, kept_of_drive, least_blocks};
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::ftl::{BlockState, BlockTable, Stream};
 use crate::slots::Tend;

@@ -28,6 +28,12 @@ pub struct Filling {
     pub valid: u16,
 }
 
+/// Full blocks that are needed at the least for this much data beside the open blocks.
+pub fn least_blocks(pages: u32, open: &[(Stream, Filling)], per_block: u32) -> usize {
+    let in_open: u32 = open.iter().map(|(_, filling)| u32::from(filling.written)).sum();
+    pages.saturating_sub(in_open).div_ceil(per_block) as usize
+}
+
 /// The blocks of a plane in use.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
