@@ -491,6 +491,7 @@ def test_what_had_no_effect_with_one_seed_has_the_figures_of_all(
     told = (Verdict.NOT, "with seed 2: it changed nothing", [1, 2, 3])
     assert (row.verdict, row.why, row.seeds) == told
     assert row.ours == [interval(seen[:3])]
+    assert words.came_out(row) == "not reproduced, for it did not happen with each seed"
 
 
 def test_systems_are_as_they_are_called() -> None:

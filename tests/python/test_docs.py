@@ -95,7 +95,7 @@ def test_what_is_no_finding_is_marked_on_the_page() -> None:
         found = re.search(row, below, re.MULTILINE)
         assert found is not None, claim.id
         verdict, _, mark = found[1].partition(", ")
-        if mark != words.NEVER:
+        if mark not in (words.NEVER, words.NOT_ALWAYS):
             assert found[1] == words.came_out(Row(claim, Verdict(verdict), loads=found[2]))
             marked += [claim.id] * bool(mark)
     assert {"P13", "V10"} <= set(marked)

@@ -63,8 +63,9 @@ class Row:
     """A claim and what came of it.
 
     ``ours`` are means over seeds, one a figure; none if the claim was left out or, as ``why``
-    says, what it is about never happened. ``loads`` tells twins from real traces, and whole ones
-    from parts, and ``saturated`` whether more was asked of a drive of theirs than it could do.
+    says, what it is about never happened, with the seeds that are in ``never``. ``loads`` tells
+    twins from real traces, and whole ones from parts, and ``saturated`` whether more was asked of
+    a drive of theirs than it could do.
     """
 
     claim: Claim
@@ -74,6 +75,7 @@ class Row:
     seeds: Sequence[int] = ()
     loads: str = ""
     why: str = ""
+    never: Sequence[int] = ()
     saturated: bool = False
     swept: Sequence[Swept] = ()
 
@@ -298,7 +300,7 @@ class _Book:
         verdict = Verdict.NOT if never else Verdict.worst(verdicts)
         why = _why(never, len(scopes)) if never else ""
         saturated = any(self._is_saturated(rule, scope) for scope in scopes)
-        return Row(claim, verdict, ours, verdicts, seeds, loads, why, saturated)
+        return Row(claim, verdict, ours, verdicts, seeds, loads, why, list(never), saturated)
 
     def _loads(self, system: str, jobs: Sequence[Job]) -> str:
         """Say whether twins ran, or real traces, in whole or in part."""

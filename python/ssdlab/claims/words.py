@@ -20,6 +20,7 @@ _SATURATED = (
 MADE = "by construction"
 CHOSEN = "by a ruling that follows it"
 NEVER = "for it never happened"
+NOT_ALWAYS = "for it did not happen with each seed"
 
 
 def ours(figure: Figure, found: Interval) -> str:
@@ -72,7 +73,9 @@ def _block(row: Row) -> Iterator[str]:
 
 def came_out(row: Row) -> str:
     """Say what came of a claim, and what of that is no finding."""
-    mark = NEVER if row.why else _mark(row)
+    mark = _mark(row)
+    if row.never:
+        mark = NEVER if len(row.never) == len(row.seeds) else NOT_ALWAYS
     return f"{row.verdict}, {mark}" if mark else str(row.verdict)
 
 
