@@ -20,7 +20,7 @@ const BINDING: [&str; 2] = ["geometry", "physics"];
 /// When the file cannot be written.
 pub(crate) fn save(
     prepared: &Prepared,
-    drive: &Drive,
+    drive: Drive,
     steady: Option<Settled>,
     to: NewFile,
 ) -> Result<Header, Fault> {

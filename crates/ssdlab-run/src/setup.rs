@@ -44,7 +44,7 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
         None => Ok(None),
         Some(Begun { mut drive, settled, .. }) => {
             precondition::flush(&mut drive);
-            restore::save(&prepared, &drive, settled, file).map(Some)
+            restore::save(&prepared, drive, settled, file).map(Some)
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::ErrorKind::UnexpectedEof;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -55,8 +55,8 @@ const HEADER_MOST: usize = 1 << 20;
 /// zstd's fastest ordinary level: maps are large and compress well.
 const LEVEL: i32 = 1;
 
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+fn hex(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes what an idle drive holds to a new file, of which this is known besides; what the file says of
@@ -64,29 +64,33 @@ fn sha256(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// When the file cannot be written.
-pub(crate) fn save(drive: &Drive, known: Header, to: NewFile) -> Result<Header, Fault> {
+pub(crate) fn save(drive: Drive, known: Header, to: NewFile) -> Result<Header, Fault> {
+    let mapped_pages = drive.ftl().map.mapped().into();
     let media = drive.media().ok_or_else(|| Fault::new("state", "the drive is not idle"))?;
-    let contents = postcard::to_stdvec(&media).map_err(|error| to.unwritable(error))?;
+    // Its hash stands before it: it is gone through twice, for it may be half as large as memory.
+    let nowhere = BufWriter::new(Hashed::new(std::io::sink()));
+    let hashed = postcard::to_io(&media, nowhere).map_err(|error| to.unwritable(error))?;
     let header = Header {
         what: WHAT.into(),
         layout: LAYOUT,
         version: env!("CARGO_PKG_VERSION").into(),
-        mapped_pages: drive.ftl().map.mapped().into(),
-        contents_sha256: sha256(&contents),
+        mapped_pages,
+        contents_sha256: hex(hashed.into_inner().expect("nowhere takes everything").hash),
         ..known
     };
-    write(to.file(), &header, &contents).map_err(|error| to.unwritable(error))?;
+    write(to.file(), &header, &media).map_err(|error| to.unwritable(error))?;
     to.persist()?;
     Ok(header)
 }
 
-fn write(file: &File, header: &Header, contents: &[u8]) -> std::io::Result<()> {
+fn write(file: &File, header: &Header, media: &Media) -> std::io::Result<()> {
     let mut line = serde_json::to_vec(header).expect("a header can be written");
     line.push(b'\n');
     let mut stream = zstd::Encoder::new(file, LEVEL)?;
     stream.write_all(&line)?;
-    stream.write_all(contents)?;
-    stream.finish().map(drop)
+    let mut contents = BufWriter::new(stream);
+    postcard::to_io(media, &mut contents).map_err(std::io::Error::other)?;
+    contents.into_inner()?.finish().map(drop)
 }
 
 /// Reads a state file: what it says of itself, and what the drive held.
@@ -95,15 +99,64 @@ fn write(file: &File, header: &Header, contents: &[u8]) -> std::io::Result<()> {
 /// When it cannot be read, is no state file, or is damaged.
 pub fn load_state(path: &Path) -> Result<(Header, Media), Fault> {
     let fault = |what: &str| Fault::new(path.display().to_string(), what);
-    let (header, mut stream) = open_state(path)?;
-    let mut contents = Vec::new();
-    stream.read_to_end(&mut contents).map_err(|error| fault("is damaged").got(error))?;
-    if sha256(&contents) != header.contents_sha256 {
+    let (header, stream) = open_state(path)?;
+    let mut stream = BufReader::new(Hashed::new(stream));
+    // A number of floating point is taken as a whole.
+    let mut number = [0; size_of::<f64>()];
+    let media = postcard::from_io((&mut stream, &mut number)).map(|(media, _)| media);
+    // What is left is no drive's.
+    let rest = std::io::copy(&mut stream, &mut std::io::sink());
+    let Hashed { hash, failed, .. } = stream.into_inner();
+    if let Some(error) = failed.or(rest.err()) {
+        return Err(fault("is damaged").got(error));
+    }
+    if hex(hash) != header.contents_sha256 {
         return Err(fault("is damaged: its contents are not those that were written"));
     }
-    let media = postcard::from_bytes(&contents)
-        .map_err(|_| fault("is damaged").expected("the contents of a drive"))?;
+    let media = media.map_err(|_| fault("is damaged").expected("the contents of a drive"))?;
     Ok((header, media))
+}
+
+/// A stream, the hash of what went through it, and why no more could be read.
+#[derive(Debug)]
+struct Hashed<S> {
+    stream: S,
+    hash: Sha256,
+    failed: Option<std::io::Error>,
+}
+
+impl<S> Hashed<S> {
+    fn new(stream: S) -> Hashed<S> {
+        Hashed { stream, hash: Sha256::new(), failed: None }
+    }
+}
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let count = self.stream.write(bytes)?;
+        self.hash.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        match self.stream.read(into) {
+            Ok(count) => {
+                self.hash.update(&into[..count]);
+                Ok(count)
+            }
+            Err(error) => {
+                let told = std::io::Error::new(error.kind(), error.to_string());
+                self.failed.get_or_insert(error);
+                Err(told)
+            }
+        }
+    }
 }
 
 /// How the drive of a state file began: its keys of `start`, but for what becomes of reads of pages

@@ -85,7 +85,6 @@ fn a_drive_that_begins_otherwise_draws_its_own() {
         "ftl.allocation_order=PWDC",
         "ftl.page_order=relaxed",
         "physics.levels.retention.exponent=0.6",
-        "timing.read=60us",
         "flash.time_scale=10",
         "geometry.blocks=97",
         "belief.grade.factory.shares=[0.5]",
@@ -97,7 +96,30 @@ fn a_drive_that_begins_otherwise_draws_its_own() {
     for other in others.chain([Plan { seed: 8, ..as_it_is() }]) {
         assert_eq!(copied(&[as_it_is(), other.clone()]), 0, "{other:?}");
     }
-    assert_eq!(copied(&[as_it_is(), with("order=read_first")]), 1);
+    let others = ["order=read_first", "timing.read=60us", "timing.erase=9ms"].map(with);
+    assert_eq!(copied(&[&[as_it_is()], &others[..]].concat()), others.len());
+}
+
+#[test]
+fn how_a_drive_is_tended_counts_for_what_it_leaves_at_the_start() {
+    let with = |device: &str, set: &[&str]| {
+        plan(device, "conventional", &[&["start.invalid=0.2", "start.fill=0.7"], set].concat())
+    };
+    let tended = [
+        "tend.gc.victim=fifo",
+        "tend.gc.victim=random",
+        "tend.gc.threshold=0.06",
+        "preempt=nobody",
+    ];
+    let mut plans = tended.map(|set| with("dlv-mlc-128g", &[set])).to_vec();
+    plans.push(with("dlv-mlc-128g", &["timing.program=2ms"]));
+    assert_eq!(copied(&plans), plans.len() - 1);
+    // ReadGuard's controller has seen how long its blocks take to erase.
+    let slow = |scheme: &str, set: &str| plan("readguard-tlc-2t", scheme, &[set]);
+    for (scheme, expected) in [("readguard/baseline", 1), ("readguard/rgftl", 0)] {
+        let plans = ["timing.erase=5ms", "timing.erase=9ms"].map(|set| slow(scheme, set));
+        assert_eq!(copied(&plans), expected, "{scheme}");
+    }
 }
 
 #[test]

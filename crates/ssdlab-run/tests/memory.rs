@@ -1,20 +1,28 @@
-//! How much memory a drive of 2 TB takes, new, aged and full, each in a process of its own.
+//! How much memory a drive of 2 TB takes, new, aged and full, saved and loaded, each in a process of its own.
 
 use std::env;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ssdlab_run::{Plan, run_uninterrupted};
+use ssdlab_run::{Control, Plan, run_uninterrupted, save_state};
 
 /// Where a process is told its device, its scheme and what to set.
 const SET: &str = "SSDLAB_MEMORY_SET";
+/// Where it is told of a state: it saves its drive there, or begins with it if it is there.
+const STATE: &str = "SSDLAB_MEMORY_STATE";
 const PLAIN: [&str; 2] = ["generic-tlc-2t", "conventional"];
 
 /// What the process of a few requests to a drive took at most, in MiB; `None` where the system does not tell.
 fn peak(drive: [&str; 2], set: &[&str]) -> Option<f64> {
+    peak_with(Path::new(""), drive, set)
+}
+
+/// The same of one with a state.
+fn peak_with(state: &Path, drive: [&str; 2], set: &[&str]) -> Option<f64> {
     let mut command = Command::new(env::current_exe().expect("this program"));
     command.args(["--exact", "--ignored", "--nocapture", "a_process_of_its_own"]);
-    let output =
-        command.env(SET, [&drive, set].concat().join(" ")).output().expect("this program runs");
+    command.env(SET, [&drive, set].concat().join(" ")).env(STATE, state);
+    let output = command.output().expect("this program runs");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     let peak = said.lines().find_map(|line| line.split_once("peak ")?.1.parse::<f64>().ok());
@@ -27,8 +35,17 @@ fn a_process_of_its_own() {
     let Ok(set) = env::var(SET) else { return };
     let mut words = set.split_whitespace().map(str::to_owned);
     let (device, scheme) = (words.next().expect("a device"), words.next().expect("a scheme"));
-    let set = words.chain(["workload.requests=500".into()]).collect();
-    let plan = Plan { device, scheme, set, ..Plan::default() };
+    let mut plan = Plan { device, scheme, set: words.collect(), ..Plan::default() };
+    let state = env::var(STATE).ok().filter(|path| !path.is_empty()).map(PathBuf::from);
+    if state.as_ref().is_some_and(|path| !path.exists()) {
+        let path = state.as_ref().expect("one to be saved");
+        save_state(&plan, path, &Control::new(1)).expect("a state");
+        // Of a process the most counts, whatever it does then.
+        plan.set.clear();
+    } else {
+        plan.state = state;
+    }
+    plan.set.push("workload.requests=500".into());
     let result = run_uninterrupted(&[plan], 1).expect("a run").remove(0);
     if let Some(peak) = result.sim.peak_rss_mb {
         println!("\npeak {peak}");
@@ -45,6 +62,19 @@ fn a_new_drive_takes_as_little_as_it_holds() {
 fn an_aged_drive_takes_its_map() {
     let aged = peak(PLAIN, &["start.fill=0.7"]);
     assert!(aged.is_none_or(|peak| (400.0..1.2 * 1024.0).contains(&peak)), "{aged:?} MiB");
+}
+
+#[test]
+fn a_drive_that_is_saved_or_loaded_takes_what_it_does_otherwise() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let state = folder.path().join("aged");
+    for (what, set) in [("saved", &["start.fill=0.7"][..]), ("loaded", &[])] {
+        let takes = peak_with(&state, PLAIN, set);
+        assert!(
+            takes.is_none_or(|peak| (400.0..1.2 * 1024.0).contains(&peak)),
+            "{what}: {takes:?}"
+        );
+    }
 }
 
 #[test]

@@ -52,7 +52,7 @@ use hold::Hold;
 use jobs::Jobs;
 use mapping::Mapping;
 use moves::Moves;
-pub use start::{Start, Tenant};
+pub use start::{Outline, Start, Tenant};
 use upkeep::Upkeep;
 
 /// The answers to the seven questions.
@@ -167,7 +167,8 @@ impl Drive {
     /// A drive as configured that begins with this, which is its own or that of one that
     /// [begins as it does](Resolved::begins_as).
     pub fn begin(resolved: Arc<Resolved>, start: Start) -> Drive {
-        let Start { ftl, cells, quality } = start;
+        let Start { ftl, mut cells, quality } = start;
+        cells.are_of(&resolved.chip);
         let geometry = resolved.geometry().clone();
         let order_of_planes = PlaneOrder::new(&resolved.config.ftl.allocation_order, &geometry);
         let time_scale = resolved.config.flash.time_scale;

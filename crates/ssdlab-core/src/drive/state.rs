@@ -22,17 +22,17 @@ pub struct Media {
 }
 
 impl Drive {
-    /// What the flash and the tables hold; `None` while something is under way, or the buffer holds what
-    /// has not been programmed.
-    pub fn media(&self) -> Option<Media> {
+    /// What the flash and the tables of it hold, which takes no memory beside the drive's; `None` while
+    /// something is under way, or the buffer holds what has not been programmed.
+    pub fn media(self) -> Option<Media> {
         let mut buffered = self.buffer.iter().flat_map(|buffer| buffer.pages());
         let unwritten = buffered.any(|(_, page)| page.dirty != 0);
         (self.is_idle() && !unwritten).then(|| Media {
             map: self.ftl.map.save(),
-            blocks: self.ftl.blocks.clone(),
-            alloc: self.ftl.alloc.clone(),
+            blocks: self.ftl.blocks,
+            alloc: self.ftl.alloc,
             facts: self.flash.cells.save(self.now),
-            hotness: self.hot.as_ref().map(|pages| pages.all().to_vec()),
+            hotness: self.hot.map(|pages| pages.all().to_vec()),
         })
     }
 

@@ -107,6 +107,11 @@ impl Cells {
         }
     }
 
+    /// Makes them this drive's, if they were drawn for another that begins alike.
+    pub fn are_of(&mut self, chip: &Chip) {
+        self.chip = chip.clone();
+    }
+
     /// What the cells' clock shows at `now`.
     #[inline]
     pub fn clock(&self, now: u64) -> i64 {
@@ -114,9 +119,9 @@ impl Cells {
     }
 
     /// What happened to each block, in a time that begins `now`.
-    pub fn save(&self, now: u64) -> Facts {
-        let mut facts = self.facts.clone();
+    pub fn save(self, now: u64) -> Facts {
         let now = self.clock(now);
+        let mut facts = self.facts;
         for past in &mut facts.blocks {
             past.erased -= now;
             past.born = past.born().map_or(UNBORN, |born| born - now);

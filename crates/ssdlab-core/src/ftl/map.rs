@@ -61,7 +61,8 @@ impl Clone for Map {
     fn clone(&self) -> Map {
         let all = is_dense(self.mapped, &self.forward);
         let (reverse, mapped, whole) = (copy(&self.reverse, all), self.mapped, self.whole);
-        let SavedMap { forward, missing, trimmed } = self.save();
+        let forward = copy(&self.forward, all);
+        let (missing, trimmed) = (copy(&self.missing, false), copy(&self.trimmed, false));
         Map { forward, reverse, missing, whole, trimmed, mapped }
     }
 }
@@ -90,12 +91,9 @@ fn copy<T: Copy + Default + PartialEq>(table: &[T], all: bool) -> Vec<T> {
 
 impl Map {
     /// What must be kept of it.
-    pub fn save(&self) -> SavedMap {
-        SavedMap {
-            forward: copy(&self.forward, is_dense(self.mapped, &self.forward)),
-            missing: copy(&self.missing, false),
-            trimmed: copy(&self.trimmed, false),
-        }
+    pub fn save(self) -> SavedMap {
+        let Map { forward, missing, trimmed, .. } = self;
+        SavedMap { forward, missing, trimmed }
     }
 
     /// The map that was saved, over `physical` pages, each of these sectors if it is to remember them; `None`
@@ -339,7 +337,7 @@ mod tests {
                 let holder = pages.iter().find(|entry| *entry.1 == ppn).map(|entry| Lpn(*entry.0));
                 prop_assert_eq!(map.valid(Ppn(ppn)), holder);
             }
-            for again in [Map::restore(map.save(), 300, 0b1111).unwrap(), map.clone()] {
+            for again in [Map::restore(map.clone().save(), 300, 0b1111).unwrap(), map.clone()] {
                 prop_assert_eq!(format!("{map:?}"), format!("{again:?}"));
             }
         }

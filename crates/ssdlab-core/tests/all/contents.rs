@@ -40,7 +40,7 @@ fn holding(sets: &[&str], media: Media) -> Option<Rig> {
 fn a_drive_goes_on_with_what_another_held() {
     let sets = [AGEING, SECTORS];
     let mut before = used(&sets);
-    let mut after = holding(&sets, before.drive.media().unwrap()).unwrap();
+    let mut after = holding(&sets, before.drive.clone().media().unwrap()).unwrap();
     assert_eq!(after.now(), 0);
     assert_eq!(after.drive.audit(), Ok(()));
     let (old, new) = (before.drive.ftl(), after.drive.ftl());
@@ -88,13 +88,13 @@ fn blocks_stay_open_for_whom_they_were_opened() {
         before.write(page);
         before.finish();
     }
-    let after = holding(&sets, before.drive.media().unwrap()).unwrap();
+    let after = holding(&sets, before.drive.clone().media().unwrap()).unwrap();
     assert_eq!(open(&after), open(&before));
 }
 
 #[test]
 fn what_a_drive_of_another_shape_held_is_refused() {
-    let media = used(&[AGEING]).drive.media().unwrap();
+    let media = used(&[AGEING]).drive.clone().media().unwrap();
     assert!(holding(&[AGEING], media.clone()).is_some());
     for other in [
         "geometry.blocks = 17",
@@ -110,7 +110,7 @@ fn what_a_drive_of_another_shape_held_is_refused() {
 
 #[test]
 fn what_was_kept_in_the_middle_of_a_job_is_refused() {
-    let media = used(&[]).drive.media().unwrap();
+    let media = used(&[]).drive.clone().media().unwrap();
     let mut table = toml::Table::try_from(&media).unwrap();
     assert!(holding(&[], table.clone().try_into().unwrap()).is_some());
     let state = table["blocks"]["state"].as_array_mut().unwrap();
@@ -138,11 +138,11 @@ fn a_drive_remembers_how_the_pages_that_it_is_given_were_programmed() {
     // Strong blocks alone are programmed strongly, and nobody asks for one.
     let mut normal = Rig::new(&[&STRONG[..3], &["program = [\"by_class\"]"]].concat());
     normal.write(0);
-    let normal = normal.finish().drive.media().unwrap();
+    let normal = normal.finish().drive.clone().media().unwrap();
     assert_eq!(retries(normal.clone()), Some(0));
     let mut strong = Rig::new(&STRONG);
     strong.write(0);
-    let strong = strong.finish().drive.media().unwrap();
+    let strong = strong.finish().drive.clone().media().unwrap();
     assert!(retries(strong.clone()).unwrap() > 0);
     // Where there is but one way to program nothing was programmed in another.
     assert!(holding(&STRONG[..1], normal).is_some());
@@ -182,9 +182,9 @@ fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
         before.pages(Op::Write, first, count);
     }
     before.finish();
-    let media = before.drive.media().unwrap();
+    let media = before.drive.clone().media().unwrap();
     let mut after = holding(&alike, media.clone()).unwrap();
-    let again = holding(&graded, after.drive.media().unwrap()).unwrap();
+    let again = holding(&graded, after.drive.clone().media().unwrap()).unwrap();
     let open = |rig: &Rig, plane| {
         let mut open = rig.drive.ftl().alloc.open_list(PlaneId(plane));
         open.sort_unstable_by_key(|(block, _)| block.0);

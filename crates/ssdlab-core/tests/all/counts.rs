@@ -203,12 +203,12 @@ fn pages_that_make_room_are_counted_by_whether_they_were_programmed_for_it() {
 #[test]
 fn a_drive_is_idle_when_nothing_is_under_way() {
     let mut rig = Rig::new(&["buffer.size = \"8KiB\""]);
-    assert!(rig.drive.is_idle() && rig.drive.media().is_some());
+    assert!(rig.drive.is_idle() && rig.drive.clone().media().is_some());
     rig.write(0);
-    assert!(!rig.drive.is_idle() && rig.drive.media().is_none());
+    assert!(!rig.drive.is_idle() && rig.drive.clone().media().is_none());
     rig.finish();
     assert!(rig.drive.is_idle());
-    assert!(rig.drive.media().is_none(), "the buffer still holds a page");
+    assert!(rig.drive.clone().media().is_none(), "the buffer still holds a page");
     rig.offer(Op::Flush, 0, 0, 0).unwrap();
     assert!(!rig.drive.is_idle());
 }

@@ -175,14 +175,14 @@ fn reads_that_come_while_their_page_is_fetched_count() {
 #[test]
 fn what_is_known_of_pages_and_the_blocks_of_each_kind_are_kept_with_what_a_drive_holds() {
     let before = three_kinds(&[]);
-    let media = before.drive.media().expect("nothing under way");
+    let media = before.drive.clone().media().expect("nothing under way");
     let resolved = Arc::new(Resolved::new(&config(&HIRE), 1).unwrap());
     let drive = Drive::with_media(resolved, media).expect("the same drive");
     let mut after = Rig { drive, done: Vec::new(), tag: 0 };
     assert_eq!(after.drive.hotness().unwrap().1, before.drive.hotness().unwrap().1);
     let first_pass = "belief.hotness.buffer = { preload = \"classified\" }";
     let asks = Resolved::new(&config(&[&HIRE[..], &[first_pass]].concat()), 1).unwrap();
-    let known = Drive::with_media(Arc::new(asks), before.drive.media().unwrap()).unwrap();
+    let known = Drive::with_media(Arc::new(asks), before.drive.clone().media().unwrap()).unwrap();
     assert!(known.rehearsal().is_none(), "it is known what was done with them");
     // Each kind goes on in its block: what is written now lies with page 2.
     uses(&mut after, Op::Write, 5);

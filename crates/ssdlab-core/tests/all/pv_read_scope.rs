@@ -175,7 +175,7 @@ fn what_is_written_comes_home_and_so_it_does_after_a_start_from_what_was_kept() 
     (0..200).for_each(|page| read(&mut rig, page));
     let away = foreign(&rig.drive);
     assert!(away.iter().all(|&pages| pages > 5), "{away:?}");
-    let media = rig.drive.media().expect("a drive at rest");
+    let media = rig.drive.clone().media().expect("a drive at rest");
     let resolved = Arc::new(rig.drive.resolved().clone());
     let mut drive = Drive::with_media(resolved, media).expect("a drive of the same shape");
     assert!(drive.watch(Pace::Every(1)));

@@ -179,7 +179,7 @@ fn a_page_is_not_laid_down_where_there_is_no_room() {
 #[test]
 fn a_drive_that_is_given_what_another_held_sorts_the_blocks_by_what_it_believes_itself() {
     let levels = ["physics = { levels = {} }", "belief.grade = \"factory\""];
-    let media = Rig::new(&levels[..1]).drive.media().unwrap();
+    let media = Rig::new(&levels[..1]).drive.clone().media().unwrap();
     let graded = Rig::new(&levels);
     let resolved = std::sync::Arc::new(graded.drive.resolved().clone());
     let given = ssdlab_core::Drive::with_media(resolved, media).unwrap();

@@ -4,17 +4,16 @@
 pub mod starts;
 pub mod traces;
 
-use crate::prepare::Prepared;
-
-/// The plans that want something and have it in common with another, by what they have in common.
+/// Those of so many plans that want something and have it in common with another, by what they have in
+/// common.
 fn groups(
-    prepared: &[Prepared],
-    wants: impl Fn(&Prepared) -> bool,
-    same: impl Fn(&Prepared, &Prepared) -> bool,
+    plans: usize,
+    wants: impl Fn(usize) -> bool,
+    same: impl Fn(usize, usize) -> bool,
 ) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = Vec::new();
-    for (at, plan) in prepared.iter().enumerate().filter(|(_, plan)| wants(plan)) {
-        match all.iter_mut().find(|group| same(&prepared[group[0]], plan)) {
+    for at in (0..plans).filter(|&at| wants(at)) {
+        match all.iter_mut().find(|group| same(group[0], at)) {
             Some(group) => group.push(at),
             None => all.push(vec![at]),
         }

@@ -1,5 +1,9 @@
 //! Drives that begin alike are made once, as far as there is memory for it.
 
+use std::sync::OnceLock;
+
+use ssdlab_core::drive::Outline;
+
 use crate::begin::{Begins, Common};
 use crate::memory;
 use crate::plan::Plan;
@@ -32,7 +36,12 @@ fn kept_most(available: Option<u64>, drives: usize) -> u32 {
 
 fn share_up_to(most: u32, prepared: &mut [Prepared]) -> Vec<usize> {
     let mut turns: Vec<usize> = (0..prepared.len()).collect();
-    for plans in groups(prepared, is_worth_it, begin_alike) {
+    let outlines: Vec<OnceLock<Outline>> = prepared.iter().map(|_| OnceLock::new()).collect();
+    let outline = |at: usize| outlines[at].get_or_init(|| prepared[at].resolved.outline());
+    let alike = |one: usize, other: usize| {
+        begin_alike(&prepared[one], &prepared[other], || outline(one) == outline(other))
+    };
+    for plans in groups(prepared.len(), |at| is_worth_it(&prepared[at]), alike) {
         let first = &prepared[plans[0]];
         let pages = first.resolved.geometry().page_count();
         if pages > most {
@@ -111,8 +120,8 @@ fn fitting(available: Option<u64>, mut bytes: Vec<u64>) -> usize {
     }
 }
 
-/// Whether two plans' drives begin alike.
-fn begin_alike(one: &Prepared, other: &Prepared) -> bool {
+/// Whether two plans' drives begin alike; `outlined_alike` says whether their outlines are equal.
+fn begin_alike(one: &Prepared, other: &Prepared, outlined_alike: impl FnOnce() -> bool) -> bool {
     let ways = |prepared: &Prepared| (prepared.plan.state.clone(), prepared.steady);
     if ways(one) != ways(other) {
         return false;
@@ -129,7 +138,7 @@ fn begin_alike(one: &Prepared, other: &Prepared) -> bool {
             let all = |prepared: &Prepared| (prepared.plan.seed, prepared.plan.paranoid);
             all(one) == all(other) && one.resolved.config == other.resolved.config
         }
-        false => one.resolved.begins_as(&other.resolved),
+        false => one.resolved.begins_as(&other.resolved, outlined_alike),
     }
 }
 

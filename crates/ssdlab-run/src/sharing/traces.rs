@@ -17,10 +17,12 @@ pub fn share(prepared: &mut [Prepared]) {
 }
 
 pub(crate) fn share_in(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
-    let requests =
-        |plan: &Prepared| (plan.plan.trace.clone(), plan.workload.trace.clone(), plan.plan.limit);
-    let reads = |plan: &Prepared| plan.plan.trace.is_some();
-    let all = groups(prepared, reads, |one, other| requests(one) == requests(other));
+    let requests = |at: usize| {
+        let plan = &prepared[at];
+        (&plan.plan.trace, &plan.workload.trace, plan.plan.limit)
+    };
+    let reads = |at: usize| prepared[at].plan.trace.is_some();
+    let all = groups(prepared.len(), reads, |one, other| requests(one) == requests(other));
     for readers in &all {
         // One that cannot be read is found when it is opened to be run.
         let first = &prepared[readers[0]];
@@ -35,8 +37,10 @@ pub(crate) fn share_in(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
 
 /// The same of the members of mixes.
 fn share_members(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
-    let reads = |plan: &Prepared| plan.mix.is_some();
-    for readers in groups(prepared, reads, |one, other| members_read(one) == members_read(other)) {
+    let reads = |at: usize| prepared[at].mix.is_some();
+    let same =
+        |one: usize, other: usize| members_read(&prepared[one]) == members_read(&prepared[other]);
+    for readers in groups(prepared.len(), reads, same) {
         let first = &prepared[readers[0]];
         let layout = first.mix.as_ref().expect("a plan with a mix");
         let open = |(nth, app): (usize, &AppOrder)| {

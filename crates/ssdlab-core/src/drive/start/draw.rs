@@ -10,7 +10,7 @@ use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use super::manner;
 use super::owners::{Numbers, Owned, Owners};
-use super::pool::{Filling, Pool, Snapshot, blocks_of, content, least_blocks};
+use super::pool::{Filling, Pool, Snapshot, blocks_of, content, kept_of_drive, least_blocks};
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
 use crate::ftl::{Allocator, BlockTable, Ftl, Holds, Map, PlaneOrder, Pointers, Stream};
 use crate::slots::Tend;
@@ -35,7 +35,7 @@ pub fn filled(
     let geometry = resolved.geometry();
     map.expect_filled(filled);
     let planes = order.planes().len() as u32;
-    let snapshots = snapshots(resolved, filled.div_ceil(planes));
+    let Outline { snapshots, .. } = Outline::of(resolved, filled);
     let mut random = rng::stream(resolved.seed, "start.draw");
     let mut open = Vec::new();
     let mut places = vec![Vec::new(); TOGETHER.min(planes as usize)];
@@ -185,6 +185,24 @@ impl Plan {
                 }
             }
         }
+    }
+}
+
+/// What a drive's tenders have to do with how it begins: two whose outlines are equal, and all else that is
+/// asked for, are drawn alike.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outline {
+    /// Planes to draw after.
+    snapshots: Vec<Snapshot>,
+    /// Free blocks that are kept of the whole drive.
+    kept: u32,
+}
+
+impl Outline {
+    /// That of a drive whose first `filled` pages hold data.
+    pub fn of(resolved: &Resolved, filled: u32) -> Outline {
+        let pages = filled.div_ceil(resolved.geometry().plane_count());
+        Outline { snapshots: snapshots(resolved, pages), kept: kept_of_drive(resolved) }
     }
 }
 

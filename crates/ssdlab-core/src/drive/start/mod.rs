@@ -9,6 +9,7 @@ mod lay;
 mod owners;
 mod pool;
 
+pub use draw::Outline;
 pub use lay::Laying;
 pub use owners::{Owners, Tenant};
 use ssdlab_base::Nanos;
@@ -72,16 +73,31 @@ impl Start {
 
 impl Resolved {
     /// Whether drives of these configs begin alike, if the data on them is of the same tenants: nothing that
-    /// [`Start::draw`] asks for differs.
-    pub fn begins_as(&self, other: &Resolved) -> bool {
+    /// [`Start::draw`] makes of them differs. `outlined_alike` is asked where their tenders differ.
+    pub fn begins_as(&self, other: &Resolved, outlined_alike: impl FnOnce() -> bool) -> bool {
         fn asked(resolved: &Resolved) -> impl PartialEq {
-            let DriveConfig { geometry, timing, physics, flash, ftl, belief, tend, start, .. } =
+            let DriveConfig { geometry, timing, physics, flash, ftl, belief, start, .. } =
                 &resolved.config;
-            let sections = (geometry, timing, physics, flash.time_scale, ftl, belief, tend, start);
-            (sections, resolved.seed, resolved.believes())
+            let believes = resolved.believes();
+            // Who believes anything of blocks looks at them first, and sees how long they take to erase.
+            let timing = (&timing.voltages, believes.then_some(timing));
+            let sections = (geometry, timing, physics, flash.time_scale, ftl, belief, start);
+            (sections, resolved.seed, believes)
         }
-        asked(self) == asked(other)
+        // A steady plane takes as long to find as a drive to draw, and other tenders seldom leave the same.
+        let outlined = || !self.config.start.steady && outlined_alike();
+        asked(self) == asked(other) && (self.config.tend == other.config.tend || outlined())
     }
+
+    /// What its tenders have to do with how it begins, for which a plane is written.
+    pub fn outline(&self) -> Outline {
+        Outline::of(self, filled_pages(self))
+    }
+}
+
+/// Pages that hold data at the start.
+fn filled_pages(resolved: &Resolved) -> u32 {
+    resolved.config.start.fill.of(u64::from(resolved.logical_pages)) as u32
 }
 
 /// Cells that were never written.
@@ -125,7 +141,7 @@ fn ftl(
         free.into_iter().take(used).for_each(|it| blocks.lay(it, geometry.pages as u16, 0));
     }
     let map = Map::new(resolved.mapped_pages(), geometry.page_count(), resolved.kept_sectors());
-    let filled = resolved.config.start.fill.of(u64::from(resolved.logical_pages)) as u32;
+    let filled = filled_pages(resolved);
     if filled == 0 {
         let alloc = Allocator::new(geometry, &mut blocks, manner(resolved));
         return Ftl::new(geometry, map, blocks, alloc);

@@ -7,7 +7,6 @@ use ssdlab_nand::{BlockId, PlaneId};
 use super::pool::{Filling, Snapshot, kept_of_drive, least_blocks};
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::ftl::{BlockState, BlockTable, Stream};
-use crate::slots::Tend;
 
 /// Logical pages of one submission queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,8 +99,7 @@ impl Owners {
             ranges.push((first..next, class(tenant.queue)));
         }
         share_out(&mut ranges, next..filled, &shares);
-        let tenders = Tend::build(&resolved.config.tend, &resolved.setup());
-        Owners::Each { ranges, classes, kept: kept_of_drive(&tenders) }
+        Owners::Each { ranges, classes, kept: kept_of_drive(resolved) }
     }
 
     /// How many have open blocks of their own.

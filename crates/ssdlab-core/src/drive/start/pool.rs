@@ -35,7 +35,7 @@ pub fn least_blocks(pages: u32, open: &[(Stream, Filling)], per_block: u32) -> u
 }
 
 /// The blocks of a plane in use.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Snapshot {
     /// Full blocks, the first closed first.
     pub closed: Vec<Filling>,
@@ -262,8 +262,9 @@ impl Pool {
     }
 }
 
-/// Free blocks that these tenders keep of the whole drive.
-pub fn kept_of_drive(tenders: &[Tend]) -> u32 {
+/// Free blocks that a drive's tenders keep of the whole of it.
+pub fn kept_of_drive(resolved: &Resolved) -> u32 {
+    let tenders = Tend::build(&resolved.config.tend, &resolved.setup());
     tenders.iter().map(TendPolicy::keeps_of_drive).max().unwrap_or(0)
 }
 
