@@ -11,6 +11,8 @@ has a result.
 from __future__ import annotations
 
 import json
+import os
+import platform
 import random
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -105,9 +108,13 @@ used = resource.getrusage(resource.RUSAGE_CHILDREN)
 took = used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024 / 1e6
 with open(sys.argv[1], "w") as file:
     json.dump(took, file)
-sys.exit(code != 0)
+sys.exit(code if code in (0, 127) else 1)
 """
 """Waits for a command. A process is told to have been as large as the one that began it was."""
+
+
+NO_PROGRAM = 127
+"""What a shell ends with, and what is waited for here, if there is nothing to be run."""
 
 
 def timed(command: list[str], folder: Path) -> tuple[float, float, float]:
@@ -117,6 +124,8 @@ def timed(command: list[str], folder: Path) -> tuple[float, float, float]:
         done = subprocess.run(
             [*watch, *command], cwd=folder, stdout=said, stderr=subprocess.STDOUT, check=False
         )
+    if done.returncode == NO_PROGRAM:
+        wrong(f"{command[0]}: it cannot be run: expected a program")
     if done.returncode != 0:
         text = " ".join((folder / "said").read_text(errors="replace")[-300:].split())
         wrong(f"{command[0]}: it failed{f': {text}' if text else ', and said nothing'}")
@@ -266,6 +275,17 @@ def through_ssdlab(case: Case, folder: Path) -> Run:
     return Run(*took, result["all"]["latency_us"]["mean"])
 
 
+def here() -> dict[str, str]:
+    """Return the day, the commit and the processor that figures are of."""
+    git = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
+    about = Path("/proc/cpuinfo")
+    lines = about.read_text(encoding="utf-8").splitlines() if about.exists() else ()
+    names = (line.partition(": ")[2] for line in lines if line.startswith("model name"))
+    processor = f"{next(names, platform.machine())}, {os.cpu_count()} processors"
+    return {"day": datetime.now(UTC).date().isoformat(), "commit": commit, "processor": processor}
+
+
 @click.command(help=__doc__)
 @click.argument(
     "mqsim", type=click.Path(exists=True, dir_okay=False, executable=True, path_type=Path)
@@ -279,7 +299,13 @@ def through_ssdlab(case: Case, folder: Path) -> Run:
 )
 def main(mqsim: Path, requests: int, runs: int, save: Path | None) -> None:
     """Compare, case by case."""
-    raw: dict[str, Any] = {"version": ssdlab.__version__, "requests": requests}
+    raw: dict[str, Any] = {"version": ssdlab.__version__, "requests": requests, **here()}
+    if save is not None:
+        # What cannot be saved is told before all runs.
+        try:
+            save.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            wrong(f"--save: cannot write {save}: {error.strerror}")
     for name, case in CASES.items():
         print(f"{name}: {requests:,} requests of {case.about}")
         with tempfile.TemporaryDirectory() as made:
@@ -308,7 +334,6 @@ def main(mqsim: Path, requests: int, runs: int, save: Path | None) -> None:
             f" {more.wall_s / less.wall_s:6.1f} × wall, {more.peak_mb / less.peak_mb:5.1f} × memory"
         )
     if save is not None:
-        save.mkdir(parents=True, exist_ok=True)
         (save / "against_mqsim.json").write_text(json.dumps(raw, indent=2) + "\n", "utf-8")
 
 

@@ -70,3 +70,9 @@ def test_what_is_no_mqsim_is_said_to_be_none(tmp_path: Path) -> None:
     failing = against(program(tmp_path / "failing", "#!/bin/sh\necho no such key\nexit 3\n"))
     assert (failing.returncode, failing.stderr.count("\n")) == (2, 1)
     assert "it failed: no such key" in failing.stderr
+    none = against(program(tmp_path / "none", "neither a script nor a program"))
+    assert (none.returncode, none.stderr.count("\n")) == (2, 1)
+    assert "it cannot be run: expected a program" in none.stderr
+    nowhere = against(tmp_path / "silent", "--save", str(tmp_path / "silent" / "figures"))
+    assert (nowhere.returncode, nowhere.stderr.count("\n")) == (2, 1)
+    assert nowhere.stderr.startswith("--save: cannot write")

@@ -3,13 +3,6 @@
 //! Each case runs several times, each time in a process of its own, with the bare loop ([`bare`])
 //! before and after it. Printed are the least, the median and the greatest of each figure.
 //! docs/performance.md explains them.
-//!
-//! ```text
-//! --runs N            runs of each case (5)
-//! --no-instructions   count neither instructions nor cache misses
-//! --save DIR          keep the table and the raw figures there
-//! --keep              the same under benches/runs, in a new folder for the day and the machine
-//! ```
 
 mod bare;
 mod cases;
@@ -22,6 +15,15 @@ use std::process::Command;
 
 use cases::{CASES, Case, Figures, What};
 use instructions::Counts;
+
+const OPTIONS: &str = "\
+speed [OPTIONS] [CASE ...]    all cases, if none is named
+
+--runs N            runs of each case (5)
+--no-instructions   count neither instructions nor cache misses
+--save DIR          keep the table and the raw figures there
+--keep              the same under benches/runs, in a new folder for the day and the machine
+";
 
 /// What the command line asks for.
 struct Asked {
@@ -38,17 +40,20 @@ fn main() {
     {
         return be_child(name, trace, rest.first().map(|n| n.parse().expect("a number")));
     }
-    let asked = match ask(&arguments) {
-        Ok(asked) => asked,
-        Err(wrong) => {
-            eprintln!("speed: {wrong}");
-            std::process::exit(2);
-        }
-    };
+    if arguments.iter().any(|argument| argument == "--help") {
+        return print!("{OPTIONS}");
+    }
+    let asked = ask(&arguments).unwrap_or_else(|wrong| end(&wrong));
+    // What cannot be saved is told before half an hour of runs.
+    if let Some(folder) = &asked.save {
+        let made = std::fs::create_dir_all(folder);
+        made.unwrap_or_else(|error| end(&unsaved(folder, &error)));
+    }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let trace = folder.path().join("msr.csv");
     cases::write_trace(&trace).expect("a trace can be written");
-    let mut text = head();
+    let load = machine::load();
+    let mut text = head(load);
     print!("{text}");
     let mut raw = serde_json::Map::new();
     let wanted =
@@ -74,13 +79,24 @@ fn main() {
         raw.insert(case.name.into(), entry);
     }
     let document = serde_json::json!({"version": env!("CARGO_PKG_VERSION"), "commit": machine::commit(),
-        "processor": machine::processor(), "cases": raw});
+        "processor": machine::processor(), "load": load, "cases": raw});
     if let Some(folder) = &asked.save {
         let pretty = serde_json::to_string_pretty(&document).expect("figures can be written");
-        std::fs::create_dir_all(folder).expect("a folder to save in");
-        std::fs::write(folder.join("table.txt"), text).expect("a file to save in");
-        std::fs::write(folder.join("raw.json"), pretty + "\n").expect("a file to save in");
+        for (name, text) in [("table.txt", text), ("raw.json", pretty + "\n")] {
+            let file = folder.join(name);
+            std::fs::write(&file, text).unwrap_or_else(|error| end(&unsaved(&file, &error)));
+        }
     }
+}
+
+/// Says what is wrong, and ends.
+fn end(wrong: &str) -> ! {
+    eprintln!("speed: {wrong}");
+    std::process::exit(2)
+}
+
+fn unsaved(path: &Path, error: &std::io::Error) -> String {
+    format!("cannot save to {}: {error}", path.display())
 }
 
 fn ask(arguments: &[String]) -> Result<Asked, String> {
@@ -109,8 +125,8 @@ fn ask(arguments: &[String]) -> Result<Asked, String> {
 }
 
 /// What is told of the machine before all cases.
-fn head() -> String {
-    let load = machine::load().map_or("unknown".into(), |load| format!("{load:.2}"));
+fn head(load: Option<f64>) -> String {
+    let load = load.map_or("unknown".into(), |load| format!("{load:.2}"));
     let commit = machine::commit().map_or(String::new(), |commit| format!(", commit {commit}"));
     format!("{}{commit}\nload {load}\n", machine::processor())
 }
