@@ -83,6 +83,8 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
     (origin,) = page.origins(told)
     assert ("real trace", line) in origin.facts
     assert told.notes == ["not used, for nothing here runs on it: hm_0.csv"]
+    # It is a trace of other systems', too, of which nothing ran.
+    assert "dlv/stg1" in traces_in(folder).traces
     # What a trace holds now is not what it held then.
     (folder / "stg_1.csv.xz").write_bytes(OFFICE.read_bytes() + b"")
     os.utime(folder / "stg_1.csv.xz", (1, 1))

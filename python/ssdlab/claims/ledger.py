@@ -174,12 +174,7 @@ def reproduce(
             for variant in sweep.variants
         )
         rows = [replace(row, swept=list(book.swept(row))) for row in rows]
-    read = book.files()
-    used = {
-        twin: path
-        for twin, path in real.traces.items()
-        if path in read and twin.partition("/")[0] in {one.system for one in chosen}
-    }
+    used = {twin: path for twin, path in real.traces.items() if twin in book.replaced}
     return Ledger(
         rows,
         quick,
@@ -236,6 +231,8 @@ class _Book:
         self._kept, self._count, self._scopes = kept, count, scopes
         self._real, self._all_seeds = real, all_seeds
         self._made: dict[str, Job] = {}
+        self.replaced: set[str] = set()
+        """The twins whose places real traces took."""
 
     def make(self, asked: Iterable[tuple[Sequence[Set], Scope]]) -> None:
         """Run what is not kept; what several ask for once."""
@@ -258,10 +255,6 @@ class _Book:
     def count(self) -> int:
         """Return how many runs the ledger is made of."""
         return len(self._made)
-
-    def files(self) -> set[Path]:
-        """Return the files that the runs read."""
-        return {file for job in self._made.values() for file in job.files()}
 
     def seen(self, twin: str, file: Path) -> Seen:
         """Return what was found in a real trace, beside the twin's."""
@@ -309,6 +302,7 @@ class _Book:
             (job, [self.seen(twin, file) for twin, file in own.items() if file in job.files()])
             for job in jobs
         ]
+        self.replaced |= {one.twin for _, read in ran for one in read}
         parts = [is_part(read, job.plan.limit) for job, read in ran if read]
         kinds = {
             TRACES: not all(parts),

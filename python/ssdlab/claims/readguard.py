@@ -361,11 +361,13 @@ def wear_comes_back(runs: Runs) -> list[float]:
     """Return the spread of wear at the ends of the last replays, once it passed the threshold."""
     result = runs[RGFTL,]
     spreads = [replay.wear.max - replay.wear.min for replay in result.replays]
+    found = [median(spreads[-_LAST:])]
     if max(spreads) <= ACROSS:
-        raise NeverRanError(f"the spread never passed {ACROSS}: it was {max(spreads)} at most")
+        reason = f"the spread never passed {ACROSS}: it was {max(spreads)} at most"
+        raise NeverRanError(reason, found)
     if not result.wear_levelled:
-        raise NeverRanError("no wear was levelled in the last replay")
-    return [median(spreads[-_LAST:])]
+        raise NeverRanError("no wear was levelled in the last replay", found)
+    return found
 
 
 @claim("R15", on(MIX_C, RGFTL, NO_PREEMPTION))
