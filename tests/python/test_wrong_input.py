@@ -169,7 +169,7 @@ ARGUMENTS = [
         "run --set order=fif",
         (
             '--set order=fif: order: got "fif", '
-            'expected one of fifo, read_first, priority, dlv (did you mean "fifo"?)'
+            'expected one of fifo, read_first, write_first, priority, dlv (did you mean "fifo"?)'
         ),
     ),
     (
