@@ -168,7 +168,7 @@ digests:
 
 # The end of docs/performance.md: what a request costs as drives, runs and footprints grow.
 scale: dev
-	$(BIN)/python docs/scale_table.py
+	PYTHONPATH=benches $(BIN)/python docs/scale_table.py
 
 # Every twin in full: docs/twins.md holds the last result.
 twins:

@@ -11,8 +11,6 @@ has a result.
 from __future__ import annotations
 
 import json
-import os
-import platform
 import random
 import subprocess
 import sys
@@ -25,6 +23,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from machine import commit, processor
 
 import ssdlab
 from ssdlab import Plan
@@ -275,17 +274,6 @@ def through_ssdlab(case: Case, folder: Path) -> Run:
     return Run(*took, result["all"]["latency_us"]["mean"])
 
 
-def here() -> dict[str, str]:
-    """Return the day, the commit and the processor that figures are of."""
-    git = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
-    commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
-    about = Path("/proc/cpuinfo")
-    lines = about.read_text(encoding="utf-8").splitlines() if about.exists() else ()
-    names = (line.partition(": ")[2] for line in lines if line.startswith("model name"))
-    processor = f"{next(names, platform.machine())}, {os.cpu_count()} processors"
-    return {"day": datetime.now(UTC).date().isoformat(), "commit": commit, "processor": processor}
-
-
 @click.command(help=__doc__)
 @click.argument(
     "mqsim", type=click.Path(exists=True, dir_okay=False, executable=True, path_type=Path)
@@ -299,7 +287,8 @@ def here() -> dict[str, str]:
 )
 def main(mqsim: Path, requests: int, runs: int, save: Path | None) -> None:
     """Compare, case by case."""
-    raw: dict[str, Any] = {"version": ssdlab.__version__, "requests": requests, **here()}
+    raw: dict[str, Any] = {"version": ssdlab.__version__, "requests": requests}
+    raw |= {"day": f"{datetime.now(UTC):%F}", "commit": commit(), "processor": processor()}
     if save is not None:
         # What cannot be saved is told before all runs.
         try:

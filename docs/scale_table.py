@@ -8,9 +8,6 @@ turns, so that a busy minute meets all of them; of each the fastest counts.
 from __future__ import annotations
 
 import json
-import os
-import platform
-import subprocess
 import sys
 import time
 from bisect import bisect_left
@@ -22,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import altair as alt
+from machine import commit, processor
 from tables import grid, write
 
 import ssdlab
@@ -177,22 +175,6 @@ def _rows(costs: dict[_Case, Cost]) -> Iterator[list[str]]:
         yield [_size(gib), about, *figures, f"{cost.ready_s:.2f}"]
 
 
-def _processor() -> str:
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    names = [line.split(": ")[1] for line in lines if line.startswith("model name")]
-    return f"{(names or [platform.machine()])[0]}, {os.cpu_count()} processors"
-
-
-def _commit() -> str | None:
-    """Return the commit that is measured; none outside a checkout."""
-    command = ["git", "-C", str(DOCS), "rev-parse", "--short", "HEAD"]
-    try:
-        done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()
-
-
 def _raw(costs: dict[_Case, Cost]) -> list[dict[str, Any]]:
     return [{"gib": gib, "start": about, **asdict(cost)} for (gib, about), cost in costs.items()]
 
@@ -211,9 +193,9 @@ def main() -> None:
     long = _alone(_parts, LONG)
     raw = {
         "date": time.strftime("%F"),
-        "commit": _commit(),
+        "commit": commit(),
         "version": ssdlab.__version__,
-        "processor": _processor(),
+        "processor": processor(),
         "sizes": _raw(sizes),
         "footprints": _raw(footprints),
         "long_request_ns": long,

@@ -62,6 +62,11 @@ pub(crate) fn of(plan: &Plan, effective: &Effective, queues: u8) -> Result<Optio
     Ok(Some(Layout { placings, twins, shifts: OnceLock::new() }))
 }
 
+/// The trace of a member, read by itself.
+fn open_alone(plan: &Plan, options: &TraceOptions, nth: usize) -> Result<Member, Fault> {
+    open_trace(&plan.mix[nth].trace, options).map(Member::trace)
+}
+
 impl Layout {
     /// The twin that each member is; none of a trace.
     pub(crate) fn twins(&self) -> &[Option<&'static Twin>] {
@@ -82,7 +87,7 @@ impl Layout {
     ) -> Result<Merge, Fault> {
         let open = |nth: usize| match shared.get(nth) {
             Some(Some(shared)) => Ok(Member::Shared(shared.view())),
-            _ => open_trace(&plan.mix[nth].trace, options).map(Member::trace),
+            _ => open_alone(plan, options, nth),
         };
         let members = self.members(plan, &open).open_all()?;
         remarks.extend(members.iter().flat_map(Member::remarks));
@@ -106,8 +111,7 @@ impl Layout {
         let found = match as_other.and_then(|other| other.shifts.get()) {
             Some(known) => known.clone(),
             None => {
-                let open =
-                    |nth: usize| open_trace(&plan.mix[nth].trace, options).map(Member::trace);
+                let open = |nth: usize| open_alone(plan, options, nth);
                 // The run counts its own progress from 0.
                 match shifts(&self.members(plan, &open), false, control, index, 0.0)? {
                     Some(found) => found,

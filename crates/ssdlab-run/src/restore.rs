@@ -14,6 +14,7 @@ use crate::state::{self, Header, load_state};
 
 /// Sections of the config that decide what the contents mean.
 const BINDING: [&str; 2] = ["geometry", "physics"];
+
 /// Keeps what the idle drive of a plan holds in a new file; what the file says of itself.
 ///
 /// # Errors

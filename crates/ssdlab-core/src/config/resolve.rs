@@ -161,6 +161,7 @@ impl Resolved {
                 _ => 1,
             },
             believes: self.believes(),
+            map_in_part: self.map_cache.is_some(),
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,
             knows_hotness: self.buffer_pages > 0 && self.config.belief.hotness.get().is_some(),
             voltages: self.chip.voltage_names().map(str::to_owned).collect(),

@@ -33,6 +33,8 @@ pub struct Setup {
     pub believes: bool,
     /// Whether pages have the relaxed order, so that their types can be chosen.
     pub typed_pages: bool,
+    /// Whether the map is held in part, so that a page that moves may take another for its entry.
+    pub map_in_part: bool,
     /// Whether it is known what pages are mostly used for.
     pub knows_hotness: bool,
     /// Names of the voltages with which pages can be programmed, the normal ones first.
@@ -57,6 +59,7 @@ impl Setup {
             priorities: 1,
             believes: false,
             typed_pages: false,
+            map_in_part: false,
             knows_hotness: false,
             voltages: vec!["normal".into()],
         }

@@ -1,6 +1,6 @@
 //! Drives that begin alike are made once, as far as there is memory for it.
 
-use std::sync::OnceLock;
+use std::cell::OnceCell;
 
 use ssdlab_core::drive::Outline;
 
@@ -36,7 +36,7 @@ fn kept_most(available: Option<u64>, drives: usize) -> u32 {
 
 fn share_up_to(most: u32, prepared: &mut [Prepared]) -> Vec<usize> {
     let mut turns: Vec<usize> = (0..prepared.len()).collect();
-    let outlines: Vec<OnceLock<Outline>> = prepared.iter().map(|_| OnceLock::new()).collect();
+    let outlines: Vec<OnceCell<Outline>> = prepared.iter().map(|_| OnceCell::new()).collect();
     let outline = |at: usize| outlines[at].get_or_init(|| prepared[at].resolved.outline());
     let alike = |one: usize, other: usize| {
         begin_alike(&prepared[one], &prepared[other], || outline(one) == outline(other))

@@ -27,7 +27,8 @@ pub struct SubpoolGcConfig {
 pub struct SubpoolGc {
     threshold: u32,
     priorities: u32,
-    pages_per_block: u16,
+    /// From so many valid pages on a block frees nothing.
+    frees_none: u16,
 }
 
 impl Answer for SubpoolGc {
@@ -57,7 +58,11 @@ impl Answer for SubpoolGc {
         SubpoolGc {
             threshold: config.threshold.unwrap_or(planes * 3 / 2).min(most),
             priorities: setup.priorities.into(),
-            pages_per_block: setup.geometry.pages as u16,
+            // Each page that moves takes one, and where the map is held in part perhaps another for its entry.
+            frees_none: match setup.map_in_part {
+                true => setup.geometry.pages.div_ceil(2) as u16,
+                false => setup.geometry.pages as u16,
+            },
         }
     }
 }
@@ -65,8 +70,7 @@ impl Answer for SubpoolGc {
 impl SubpoolGc {
     /// The full block with the fewest valid pages, on a plane that has nothing to do.
     fn victim(&self, view: &DriveView) -> Option<BlockId> {
-        // A full page's worth would free nothing.
-        let mut few = 0..self.pages_per_block;
+        let mut few = 0..self.frees_none;
         let (least, plane) = few.find_map(|valid| Some((valid, idle_plane(view, valid)?)))?;
         let pool = view.blocks.pool(plane);
         let mut blocks = pool.valid.iter().zip(pool.state);
@@ -153,6 +157,21 @@ mod tests {
         assert_eq!(ask(VALID, [1, 3, 3], [0; 3], [false, true]), Some((2, 0)));
         assert_eq!(ask(VALID, [1, 3, 3], [0; 3], [true, true]), None);
         assert_eq!(ask([4; 8], [1, 3, 3], [0; 3], [false; 2]), None, "nothing to gain");
+    }
+
+    #[test]
+    fn a_block_whose_pages_would_take_as_many_again_for_their_entries_is_no_victim() {
+        let pool = |valid: [u16; 8], map_in_part| {
+            let mut blocks = BlockTable::new(&setup().geometry);
+            (0..).map(BlockId).zip(valid).for_each(|(block, valid)| blocks.lay(block, 4, valid));
+            let view =
+                DriveView { blocks: &blocks, free: &[1; 3], coming: &[0; 3], busy: &[false; 2] };
+            let config = SubpoolGcConfig { threshold: Some(2) };
+            SubpoolGc::build(&config, &Setup { map_in_part, ..setup() }).job_anywhere(&view)
+        };
+        let halves = [4, 3, 2, 4, 4, 4, 4, 4];
+        assert!(pool(halves, false).is_some() && pool(halves, true).is_none());
+        assert_eq!(pool(VALID, true).map(|job| job.block), Some(BlockId(5)));
     }
 
     #[test]
