@@ -73,11 +73,23 @@ class BlockMap:
 
 
 @dataclass(frozen=True, slots=True)
+class RetriesApart:
+    """How far apart the retries are that pages of what the host read needed as it did.
+
+    Between the worst pages of all blocks, and between the best and the worst page of one at most.
+    """
+
+    blocks: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
 class Detail:
     """What a report draws: distributions, the slowest requests, the run in intervals, the parts.
 
     ``read_ages`` are rising points of how old what was read from flash was, in seconds, and which
-    share of the reads was of data no older; None under flat physics, and if nothing was read.
+    share of the reads was of data no older; None under flat physics, and if nothing was read, as
+    ``retries_apart`` is.
     """
 
     distributions: Sequence[Distribution]
@@ -87,3 +99,4 @@ class Detail:
     bus_busy: Sequence[float]
     blocks: BlockMap
     read_ages: Sequence[Sequence[float]] | None = None
+    retries_apart: RetriesApart | None = None

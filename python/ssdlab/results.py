@@ -157,10 +157,13 @@ class BitErrors:
 
 @dataclass(frozen=True, slots=True)
 class Wear:
-    """P/E cycles of some blocks."""
+    """P/E cycles of some blocks: their mean, and what none, a quarter and so on lie below."""
 
     mean: float
     min: int
+    quarter: int
+    median: int
+    three_quarters: int
     max: int
 
 

@@ -218,10 +218,12 @@ fn a_report_has_what_it_draws() {
     let erases = detail.blocks.erases.concat();
     assert_eq!((detail.blocks.erases.len(), erases.len()), (8, 8 * 32));
     let worn = erases.iter().flatten().sum::<f64>() / erases.len() as f64;
-    assert!((worn - result.wear.mean).abs() < 1e-9);
+    assert!((worn - result.wear.all.mean).abs() < 1e-9);
     let rber = detail.blocks.rber.expect("a rate under this physics").concat();
     assert!(rber.iter().flatten().all(|rate| (1e-5..0.1).contains(rate)));
     // A cell is a block.
+    let apart = detail.retries_apart.expect("reads under this physics");
+    assert!(apart.pages <= apart.blocks && apart.blocks > 0, "{apart:?}");
     let empty = |(rate, valid): (&Option<f64>, &Option<f64>)| rate.is_none() && *valid > Some(0.0);
     let valid = detail.blocks.valid.concat();
     assert!(rber.contains(&None) && !rber.iter().zip(&valid).any(empty));

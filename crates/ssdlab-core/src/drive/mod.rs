@@ -432,6 +432,11 @@ impl Drive {
         self.host.forget_counted();
     }
 
+    /// Compares the pages of the blocks that the host reads from now on, of some of its reads.
+    pub fn compare_pages(&mut self) {
+        self.flash.cells.compare();
+    }
+
     /// Keeps every request that ends from now on until it is taken.
     pub fn keep_log(&mut self) {
         self.stats.log = Some(Vec::new());

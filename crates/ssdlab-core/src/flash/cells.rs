@@ -2,6 +2,7 @@
 //!
 //! Under `flat` physics nothing is recorded, for nothing is asked.
 
+mod apart;
 mod looks;
 
 use std::ops::Range;
@@ -14,9 +15,10 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::voltage::{VOLTAGES_MAX, Voltage};
 use ssdlab_nand::{BlockId, Geometry, PageType, Ppn};
 
+use self::apart::{Apart, COMPARED};
 use super::link::Moved;
 use super::txn::{NORMAL_VOLTAGE, Txn};
-use crate::account::OpKind;
+use crate::account::{Cause, OpKind};
 
 /// The truth about every block.
 #[derive(Clone, Debug)]
@@ -34,6 +36,8 @@ pub struct Cells {
     rber: f64,
     /// How old what they read was, in milliseconds of the cells' clock.
     ages: Histogram<u64>,
+    /// How far apart the retries are that pages of what is read need, if anyone asks.
+    apart: Option<Apart>,
     /// Pages that were programmed, and those that were read for the host, by their voltages.
     programmed: [u64; VOLTAGES_MAX],
     read: [u64; VOLTAGES_MAX],
@@ -99,6 +103,7 @@ impl Cells {
             errors: 0,
             rber: 0.0,
             ages: Histogram::new_with_max(OLDEST_MS, 2).expect("a valid range"),
+            apart: None,
             programmed: [0; VOLTAGES_MAX],
             read: [0; VOLTAGES_MAX],
             worn: 0.0,
@@ -233,6 +238,7 @@ impl Cells {
     pub(super) fn reset_counts(&mut self) {
         (self.looked, self.errors, self.rber) = (0, 0, 0.0);
         self.ages.reset();
+        self.apart = self.apart.map(|_| Apart::NONE);
         (self.programmed, self.read, self.worn) = ([0; VOLTAGES_MAX], [0; VOLTAGES_MAX], 0.0);
     }
 
@@ -344,6 +350,10 @@ impl Cells {
             self.errors += u64::from(self.chip.errors(block, &conditions));
             self.rber += self.chip.rber(block, &conditions);
             self.ages.saturating_record(conditions.retention.as_ns() / 1_000_000);
+            let asked = self.apart.is_some() && txn.cause == Cause::Host;
+            if asked && self.looked.is_multiple_of(COMPARED) {
+                self.compare_pages(block, geometry, conditions);
+            }
         }
         self.looked += 1;
         self.chip.rung_needed(block, &conditions).unwrap_or(u8::MAX)

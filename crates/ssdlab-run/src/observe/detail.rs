@@ -25,6 +25,10 @@ pub struct Detail {
     /// Absent under flat physics, and if nothing was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_ages: Option<Vec<[f64; 2]>>,
+    /// How far apart the retries are that pages of what the host read needed. Absent under flat physics,
+    /// and if it read nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retries_apart: Option<RetriesApart>,
     /// The requests that took longest, the slowest first.
     pub slowest: Vec<Slow>,
     /// The run in intervals, at most 2,000: neighbours are joined where there are more.
@@ -35,6 +39,15 @@ pub struct Detail {
     pub bus_busy: Vec<f64>,
     /// The blocks at the end.
     pub blocks: BlockMap,
+}
+
+/// How far apart the retries are that pages needed as they were read; of one read in 256.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RetriesApart {
+    /// Between the worst pages of all blocks that were read, whenever that was.
+    pub blocks: u8,
+    /// Between the best and the worst page of a block as it was read, at most.
+    pub pages: u8,
 }
 
 /// Latencies of one kind of request of one submission queue.
@@ -189,6 +202,13 @@ pub(super) fn distributions(drive: &Drive) -> Vec<Distribution> {
 pub(super) fn read_ages(drive: &Drive) -> Option<Vec<[f64; 2]>> {
     let ages = drive.flash().cells.ages();
     (!ages.is_empty()).then(|| points(ages, ages.max(), 1e3))
+}
+
+/// How far apart pages were of what was read.
+pub(super) fn retries_apart(drive: &Drive) -> Option<RetriesApart> {
+    let apart = drive.flash().cells.apart()?;
+    let (blocks, pages) = (apart.between_blocks()?, apart.within_a_block());
+    Some(RetriesApart { blocks, pages })
 }
 
 /// How far the share of the requests that took no longer may rise between two points, …

@@ -86,6 +86,9 @@ impl Observer {
             self.held = Some(Series::held(self.wanted.interval, drive));
         }
         self.due = self.next_due();
+        if self.detail {
+            drive.compare_pages();
+        }
         if is_kept || self.log.is_some() {
             drive.keep_log();
         }
@@ -190,6 +193,7 @@ impl Observer {
         Ok(Some(Detail {
             distributions: detail::distributions(drive),
             read_ages: detail::read_ages(drive),
+            retries_apart: detail::retries_apart(drive),
             slowest: self.slowest.told(began),
             series,
             die_busy: shares(units),

@@ -7,47 +7,73 @@ use ssdlab_core::Drive;
 /// How worn the blocks are at the end, in P/E cycles.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct WearResult {
-    /// Mean over the blocks that are not bad.
-    pub mean: f64,
-    /// The least worn.
-    pub min: u32,
-    /// The most worn.
-    pub max: u32,
+    /// Of the blocks that are not bad.
+    #[serde(flatten)]
+    pub all: Wear,
     /// Of the blocks that hold each priority's data, the highest first; absent where priorities have no
     /// blocks of their own.
     pub priorities: Option<Vec<Wear>>,
 }
 
 /// How worn some blocks are, in P/E cycles; all are 0 if there are none.
-#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Wear {
     /// Their mean.
     pub mean: f64,
     /// The least worn.
     pub min: u32,
+    /// What a quarter of them are worn at most.
+    pub quarter: u32,
+    /// What half of them are worn at most.
+    pub median: u32,
+    /// What three quarters of them are worn at most.
+    pub three_quarters: u32,
     /// The most worn.
     pub max: u32,
 }
 
 impl Wear {
     fn of(cycles: impl Iterator<Item = u32>) -> Wear {
-        let (mut count, mut sum, mut min, mut max) = (0u64, 0u64, u32::MAX, 0);
-        for erases in cycles {
-            count += 1;
-            sum += u64::from(erases);
-            (min, max) = (min.min(erases), max.max(erases));
+        let mut cycles: Vec<u32> = cycles.collect();
+        cycles.sort_unstable();
+        let sum: u64 = cycles.iter().copied().map(u64::from).sum();
+        let upto = |quarters: usize| {
+            let rank = (cycles.len() * quarters).div_ceil(4);
+            cycles.get(rank.saturating_sub(1)).copied().unwrap_or(0)
+        };
+        Wear {
+            mean: sum as f64 / cycles.len().max(1) as f64,
+            min: upto(0),
+            quarter: upto(1),
+            median: upto(2),
+            three_quarters: upto(3),
+            max: upto(4),
         }
-        Wear { mean: sum as f64 / count.max(1) as f64, min: min.min(max), max }
     }
 }
 
 impl WearResult {
     pub(super) fn of(drive: &Drive) -> WearResult {
         let blocks = &drive.ftl().blocks;
-        let Wear { mean, min, max } = Wear::of(blocks.usable_erases());
         let grade = &drive.resolved().config.belief.grade;
         let of_class = |class| Wear::of(blocks.erases_of_class(class));
         let each = || (0..grade.classes() as u8).map(of_class).collect();
-        WearResult { mean, min, max, priorities: grade.by_priority().then(each) }
+        let all = Wear::of(blocks.usable_erases());
+        WearResult { all, priorities: grade.by_priority().then(each) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wear;
+
+    #[test]
+    fn wear_is_told_by_its_quarters() {
+        let wear = Wear::of([7, 1, 9, 3, 5].into_iter());
+        let told = [wear.min, wear.quarter, wear.median, wear.three_quarters, wear.max];
+        assert_eq!((wear.mean, told), (5.0, [1, 3, 5, 7, 9]));
+        let of = |cycles: &[u32]| Wear::of(cycles.iter().copied());
+        assert_eq!((of(&[4, 2]).median, of(&[4, 2]).three_quarters), (2, 4));
+        assert_eq!(of(&[]), Wear::default());
     }
 }

@@ -129,6 +129,52 @@ fn one_read_in_sixteen_has_its_errors_counted() {
 }
 
 #[test]
+fn the_pages_of_what_the_host_reads_are_compared() {
+    let mut cells = cells();
+    let other = BlockId(5);
+    (cells.facts.blocks[BLOCK.index()].wear, cells.facts.blocks[other.index()].wear) = (9e3, 1e3);
+    let (order, geometry) = (cells.order.clone(), geometry(8));
+    let needed = |cells: &Cells, block: BlockId| {
+        let wear = cells.facts.blocks[block.index()].wear;
+        let at = |page| Conditions {
+            reads: cells.facts.blocks[block.index()].reads,
+            ..Conditions::fresh(PageInBlock(page), order.page_type(PageInBlock(page)), wear)
+        };
+        let each = (0..6).map(|page| cells.chip.rung_needed(block, &at(page)).unwrap());
+        let each: Vec<u8> = each.collect();
+        (*each.iter().min().unwrap(), *each.iter().max().unwrap())
+    };
+    let (worn, fresh) = (needed(&cells, BLOCK), needed(&cells, other));
+    assert!(worn.0 < worn.1 && fresh.1 < worn.1, "{worn:?}, {fresh:?}: pages and blocks differ");
+    let mut txn = read(&mut cells);
+    cells.rung_needed(&txn, &geometry, 0);
+    assert_eq!(cells.apart(), None, "nobody asks");
+    cells.reset_counts();
+    cells.compare();
+    assert_eq!(cells.apart().unwrap().between_blocks(), None, "nothing was read");
+    let apart = |cells: &Cells| {
+        let apart = cells.apart().unwrap();
+        (apart.between_blocks(), apart.within_a_block())
+    };
+    let worn = needed(&cells, BLOCK);
+    cells.rung_needed(&txn, &geometry, 0);
+    assert_eq!(apart(&cells), (Some(0), worn.1 - worn.0));
+    // The other block only as the 257th read, and for the host.
+    txn.ppn = geometry.page(other, PageInBlock(1));
+    for _ in 0..255 {
+        cells.rung_needed(&txn, &geometry, 0);
+    }
+    assert_eq!(apart(&cells).0, Some(0));
+    let fresh = needed(&cells, other);
+    cells.rung_needed(&txn, &geometry, 0);
+    assert_eq!(apart(&cells).0, Some(worn.1 - fresh.1));
+    cells.reset_counts();
+    txn.cause = Cause::Gc;
+    cells.rung_needed(&txn, &geometry, 0);
+    assert_eq!(apart(&cells), (None, 0), "the controller's own reads do not count");
+}
+
+#[test]
 fn what_was_kept_goes_on_at_the_age_it_had() {
     let mut before = cells();
     before.programmed(BLOCK, 10 * DAY);
