@@ -225,15 +225,17 @@ def test_repairs_are_told() -> None:
 
 def test_wear_is_told_by_priority() -> None:
     _, run = drawn.prioritised()
-    parts = (Wear(9.25, 8, 11), Wear(0, 0, 0), Wear(1200, 1000, 1300))
-    worn = replace(run, wear=WearResult(10.5, 8, 1300, parts))
+    parts = (Wear(9.25, 8, 8, 9, 10, 11), Wear(0, 0, 0, 0, 0, 0), Wear(1200, 1000, *[1200] * 3, 1300))
+    worn = replace(run, wear=WearResult(10.5, 8, 9, 10, 11, 1300, parts))
     assert told(worn, "wear") == [
         "10.5 (8 to 1,300) P/E cycles",
         "priority 0 (high): 9.2 (8 to 11)",
         "priority 1 (mid): –",
         "priority 2 (low): 1,200.0 (1,000 to 1,300)",
     ]
-    assert told(replace(run, wear=WearResult(10.5, 8, 13)), "wear") == ["10.5 (8 to 13) P/E cycles"]
+    assert told(replace(run, wear=WearResult(10.5, 8, 9, 10, 11, 13)), "wear") == [
+        "10.5 (8 to 13) P/E cycles"
+    ]
     assert "P/E" not in str(drawn.one()), "nothing is worn"
 
 

@@ -10,7 +10,7 @@ import altair as alt
 
 from ssdlab.claims.declared import SYSTEMS
 from ssdlab.claims.ledger import Ledger
-from ssdlab.claims.rules import QUANTILES, Picture, Rows
+from ssdlab.claims.rules import Picture, Rows
 from ssdlab.figures import bars
 from ssdlab.figures.base import LIGHT, Figure, Key, log_axis, palette, ramp, short, table
 
@@ -55,7 +55,7 @@ def _boxes(frame: Picture, rows: Rows) -> Figure:
         | {f"at{nth}": short(value) for nth, value in enumerate(values)}
         for (at, name), values in found.items()
     ]
-    told = alt.Tooltip("told:N", title=", ".join(f"{share:.0%}" for share in QUANTILES))
+    told = alt.Tooltip("told:N", title=", ".join(frame.ends))
     boxes = alt.Chart().encode(
         x=_places(frame, places),
         xOffset=alt.XOffset("series:N", sort=series),
@@ -66,7 +66,9 @@ def _boxes(frame: Picture, rows: Rows) -> Figure:
     middle = boxes.mark_tick(size=_BOX, thickness=2).encode(y="at2:Q")
     has_inside = alt.datum.at1 < alt.datum.at3
     layers = [
-        boxes.mark_rule().encode(y=alt.Y("at0:Q", axis=axis), y2="at4:Q"),
+        boxes.mark_rule().encode(
+            y=alt.Y("at0:Q", axis=axis, scale=alt.Scale(zero=frame.from_zero)), y2="at4:Q"
+        ),
         # A box whose borders are one is a line.
         middle,
         boxes.mark_bar(size=_BOX).encode(y="at1:Q", y2="at3:Q"),

@@ -17,12 +17,15 @@ from ssdlab.claims.rules import NeverRanError, Set, claim
 from ssdlab.claims.runs import Job, Jobs, Runs
 from ssdlab.claims.scope import Scope
 from ssdlab.claims.sums import percent
+from ssdlab.details import RetriesApart
 from ssdlab.fitting import fit
 from ssdlab.plans import Plan
 from ssdlab.results import Result
 
-CYCLES = {"young": 500, "adult": 1000, "old": 3000}
-STAGES = YOUNG, ADULT, OLD = tuple(CYCLES)
+CYCLES = {"young": 500, "adult": 1000, "old": 3000, "worn": 3500}
+"""P/E cycles with which a drive begins: the paper's three stages of life, and of section 6.4."""
+YOUNG, ADULT, OLD, WORN = tuple(CYCLES)
+STAGES = YOUNG, ADULT, OLD
 SIZES = ("500g", "1t", "2t", "4t")
 _SIZE, _QUICK_SIZE = "2t", "500g"
 _QUICK_SIZES = ("500g", "1t")
@@ -36,6 +39,8 @@ MIXES = ("mix-a", "mix-b", "mix-c", "mix-d", "mix-e")
 MIX_A, MIX_C = "mix-a", "mix-c"
 YCSB = "ycsb"
 _QUICK = (MIX_A, MIX_C)
+_DETAILED = (YCSB, MIX_A)
+"""Whose latencies are drawn as they are distributed, and of whose reads pages are compared."""
 COMPRESSED = 0.1
 """The paper's arrivals come ten times as fast as the volumes' did."""
 STRETCHED = 4.0
@@ -55,8 +60,7 @@ LIFE = ("geometry.channels=2", "geometry.chips=1", "geometry.blocks=484", "flash
 _REPLAYS, _LAST = 50, 10
 ACROSS = 70
 """Spread of P/E cycles beyond which wear is levelled across priorities (section 6.5)."""
-_OLD_CHIPS = "3500 cycles"
-DRAWN = ("ablations", "conditions", "errors", "spreads", "steps", "variation")
+DRAWN = ("ablations", "conditions", "errors", "spreads", "steps")
 """What figures draw of a fit, as its JSON has it (docs/fit.md)."""
 
 Figure = Callable[[Result], list[float]]
@@ -75,6 +79,7 @@ def run(
         limit=limit,
         warmup=settling(limit),
         time_scale=STRETCHED if load == YCSB else COMPRESSED,
+        detail=load in _DETAILED,
         set=[f"start.pe_cycles={CYCLES[stage]}"],
     )
 
@@ -103,6 +108,10 @@ def _runs(
         for load in loads
         for scheme in schemes
     }
+
+
+lives = on(MIX_A, RGFTL, stages=tuple(CYCLES))
+"""The set of ReadGuard on MixA, from each number of P/E cycles of section 6.4."""
 
 
 def long_mixes(scope: Scope) -> Jobs:
@@ -167,7 +176,6 @@ def fitted(plan: Plan) -> dict[str, Any]:
     return {
         "percent": [error.percent for error in told.errors],
         "spread": max(spread.most - spread.least for spread in told.spreads),
-        "chips": {claim.short: claim.found for claim in told.claims},
         **{name: told.raw[name] for name in DRAWN},
     }
 
@@ -327,14 +335,18 @@ def foreseen(runs: Runs) -> list[float]:
     return [max(told["percent"]), told["spread"]]
 
 
-@claim("R11", predictor)
-def apart(runs: Runs) -> list[float]:
-    """Return how many retries blocks are apart, and the pages of one."""
-    chips = runs["fit",]["chips"]
-    return [
-        int(chips[f"{_OLD_CHIPS}: blocks apart"]),
-        int(chips[f"{_OLD_CHIPS}: pages of a block apart"]),
-    ]
+def apart(result: Result) -> RetriesApart:
+    """Return how far apart the retries are that pages of what was read needed."""
+    assert result.detail is not None
+    assert result.detail.retries_apart is not None
+    return result.detail.retries_apart
+
+
+@claim("R11", on(MIX_A, RGFTL, stages=[WORN]))
+def worn_apart(runs: Runs) -> list[float]:
+    """Return how many retries blocks are apart that MixA reads, and the pages of one."""
+    found = apart(runs[RGFTL, WORN, MIX_A])
+    return [found.blocks, found.pages]
 
 
 @claim("R12", sizes, seeds=1)

@@ -59,10 +59,13 @@ def claim(name: str, *sets: Set, seeds: int | None = None) -> Callable[[Figures]
 
 Rows = Sequence[tuple[str | float, str, float]]
 """What a picture draws: where along its axis, which series, and the value there; of a box the value
-at each of :data:`QUANTILES`, in their order."""
+at each of its picture's ``ends``, in their order."""
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The ends of a box's whiskers, its borders, and the line in its middle."""
+SHARES = tuple(f"{share:.0%}" for share in QUANTILES)
+EXTREMES = ("least", "quarter", "median", "three quarters", "most")
+"""The same of a box whose whiskers reach as far as there is anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,8 @@ class Picture:
 
     ``kind`` is ``bars`` or ``boxes`` (a group of them at each place), ``lines`` (over numbers) or
     ``shares`` (parts of a whole, a bar at each place); ``x`` and ``y`` are what the axes
-    say, ``number`` how values are written on them, and ``logarithmic`` the axis along which lines
-    go.
+    say, ``number`` how values are written on them, ``logarithmic`` the axis along which lines
+    go, and ``ends`` what the values of a box are.
     """
 
     system: str
@@ -87,6 +90,7 @@ class Picture:
     number: str = ",~r"
     logarithmic: bool = False
     from_zero: bool = True
+    ends: Sequence[str] = SHARES
 
     @property
     def place(self) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from statistics import fmean
 
@@ -30,6 +30,12 @@ def quantiles(counts: Sequence[float]) -> list[float]:
     """Return where in a histogram, of so many at 0, 1 and so on, each quantile lies."""
     upto = list(accumulate(counts))
     return [float(bisect_left(upto, share * upto[-1])) for share in QUANTILES]
+
+
+def boxed(points: Iterable[Sequence[float]]) -> list[float]:
+    """Return where each quantile lies, of rising points: a value, which share is no more."""
+    rising = list(points)
+    return [next(value for value, upto in rising if upto >= share) for share in QUANTILES]
 
 
 def relative(changes: Mapping[str, Mapping[str, float]]) -> Rows:

@@ -25,8 +25,8 @@ pub struct Detail {
     /// Absent under flat physics, and if nothing was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_ages: Option<Vec<[f64; 2]>>,
-    /// How far apart the retries are that pages of what the host read needed. Absent under flat physics,
-    /// and if it read nothing.
+    /// How far apart the retries are that pages of what the host read needed, of one read in 256. Absent under
+    /// flat physics, and if it read nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retries_apart: Option<RetriesApart>,
     /// The requests that took longest, the slowest first.
@@ -41,7 +41,7 @@ pub struct Detail {
     pub blocks: BlockMap,
 }
 
-/// How far apart the retries are that pages needed as they were read; of one read in 256.
+/// How far apart the retries are that pages needed as they were read.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RetriesApart {
     /// Between the worst pages of all blocks that were read, whenever that was.

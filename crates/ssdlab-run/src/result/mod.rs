@@ -117,7 +117,7 @@ pub struct RunResult {
     pub typed: Typed,
     /// Blocks moved by static wear levelling.
     pub wear_levelled: u64,
-    /// Wear of the blocks.
+    /// Wear of the blocks that are not bad, in P/E cycles.
     pub wear: WearResult,
     /// How hard pages were programmed.
     #[serde(flatten)]

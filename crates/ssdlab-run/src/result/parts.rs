@@ -63,7 +63,7 @@ pub struct ReplayResult {
     /// By page type.
     #[serde(flatten)]
     pub typed: Typed,
-    /// Wear of the blocks when it ended.
+    /// Wear of the blocks that are not bad when it ended, in P/E cycles.
     pub wear: WearResult,
 }
 

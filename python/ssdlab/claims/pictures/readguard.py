@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from ssdlab.claims.pictures import readguard_chips  # noqa: F401  it adds its pictures
 from ssdlab.claims.readguard import (
+    ACROSS,
     BASE,
     BASE_PLUS,
+    CYCLES,
     LAST_SEEN,
     NO_PREEMPTION,
     OLD,
@@ -16,7 +19,9 @@ from ssdlab.claims.readguard import (
     STAGES,
     YCSB,
     Figure,
+    apart,
     life,
+    lives,
     long_mixes,
     means,
     mixes,
@@ -24,13 +29,13 @@ from ssdlab.claims.readguard import (
     tails,
     waits,
 )
-from ssdlab.claims.rules import Rows, picture
+from ssdlab.claims.rules import EXTREMES, Rows, picture
 from ssdlab.claims.runs import Runs
-from ssdlab.claims.sums import quantiles, writes
+from ssdlab.claims.sums import boxed, quantiles, writes
 from ssdlab.results import Result
 
 _APPS = ("high", "mid", "low")
-_TRIES = "Retries"
+_TRIES = "Retries, of the most"
 
 
 _IDEAL = ("sense", "transfer", "decode")
@@ -51,16 +56,18 @@ def _by_app(runs: Runs, scheme: str, figure: Figure) -> Rows:
     "Fig. 1",
     "Reads under the baseline",
     on(YCSB, BASE, stages=STAGES),
-    kind="bars",
-    y="Mean latency (µs)",
+    kind="boxes",
+    y="Latency (µs)",
 )
 def fig_1(runs: Runs) -> Rows:
-    """Mean latency of each application's reads by stage of life."""
-    return [
-        (stage, app, value)
-        for stage in STAGES
-        for app, value in zip(_APPS, means(runs[BASE, stage, YCSB]), strict=True)
-    ]
+    """Latencies of each application's reads by stage of life."""
+    rows = []
+    for stage in STAGES:
+        detail = runs[BASE, stage, YCSB].detail
+        assert detail is not None
+        reads = {one.queue: one.points for one in detail.distributions if one.kind == "read"}
+        rows += [(stage, app, at) for nth, app in enumerate(_APPS) for at in boxed(reads[nth])]
+    return rows
 
 
 @picture(
@@ -77,14 +84,18 @@ def fig_5(runs: Runs) -> Rows:
 
 
 def _spread(runs: Runs, scheme: str, part: int) -> Rows:
-    """Return where the quantiles of each application's retries lie, by that part of runs' names."""
-    return [
-        (key[part], app, at)
+    """Return where the quantiles of each application's retries lie, by that part of runs' names.
+
+    In parts of the most that any page needed.
+    """
+    of = {
+        (key[part], app): queue.read_retries
         for key in runs
         if key[0] == scheme
         for app, queue in zip(_APPS, runs[key].queues, strict=True)
-        for at in quantiles(queue.read_retries)
-    ]
+    }
+    most = max(at for counts in of.values() for at, count in enumerate(counts) if count) or 1
+    return [(at, app, one / most) for (at, app), counts in of.items() for one in quantiles(counts)]
 
 
 @picture(
@@ -175,17 +186,54 @@ def fig_19b(runs: Runs) -> Rows:
 
 @picture(
     "readguard",
+    "Fig. 18",
+    "Blocks and their pages apart",
+    lives,
+    kind="bars",
+    x="P/E cycles at the start",
+    y="Retries",
+)
+def fig_18(runs: Runs) -> Rows:
+    """Most retries apart under rgFTL on MixA: the worst pages of blocks, and the pages of one.
+
+    Of one in 256 pages that are read.
+    """
+    found = {stage: apart(runs[scheme, stage, mix]) for scheme, stage, mix in runs}
+    return [
+        (f"{CYCLES[stage]:,}", name, retries)
+        for stage, one in found.items()
+        for name, retries in (("blocks", one.blocks), ("pages of a block", one.pages))
+    ]
+
+
+@picture(
+    "readguard",
     "Fig. 20",
-    "Spread of wear",
+    "Wear by priority",
     life,
-    kind="lines",
-    x="Replay of MixD",
-    y="Spread of P/E cycles",
+    kind="boxes",
+    x="Written by the host",
+    y="P/E cycles",
+    ends=EXTREMES,
+    from_zero=False,
 )
 def fig_20(runs: Runs) -> Rows:
-    """Spread of P/E cycles over all blocks at the end of each replay, on a drive of 32 GB."""
+    """P/E cycles of the blocks with each priority's data, from the least to the most.
+
+    On a drive of 32 GB that MixD is replayed on: at the end of the replay after which blocks are
+    further apart than levelling across priorities allows, or furthest; of the last; and of two
+    between.
+    """
     replays = runs[RGFTL,].replays
+    spreads = [one.wear.max - one.wear.min for one in replays]
+    first = next((nth for nth, one in enumerate(spreads) if one > ACROSS), None)
+    if first is None:
+        first = spreads.index(max(spreads))
+    last = len(replays) - 1
+    written = list(accumulate(one.write.bytes / 1e12 for one in replays))
     return [
-        (float(nth), "all blocks", one.wear.max - one.wear.min)
-        for nth, one in enumerate(replays, start=1)
+        (f"{written[at]:.3f} TB", name, cycles)
+        for at in dict.fromkeys(first + (last - first) * part // 3 for part in range(4))
+        for name, worn in zip(_APPS, replays[at].wear.priorities or (), strict=True)
+        for cycles in (worn.min, worn.quarter, worn.median, worn.three_quarters, worn.max)
     ]

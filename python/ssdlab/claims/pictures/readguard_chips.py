@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ssdlab.claims.readguard import predictor
-from ssdlab.claims.rules import Rows, picture
+from ssdlab.claims.rules import EXTREMES, Rows, picture
 from ssdlab.claims.runs import Runs
 from ssdlab.claims.sums import quantiles
 
@@ -55,7 +55,13 @@ def fig_8(runs: Runs) -> Rows:
 
 
 @picture(
-    "readguard", "Fig. 10a", "Retries foreseen", predictor, x="Retries that were foreseen", **_BOXES
+    "readguard",
+    "Fig. 10a",
+    "Retries foreseen",
+    predictor,
+    x="Retries that were foreseen",
+    ends=EXTREMES,
+    **_BOXES,
 )
 def fig_10a(runs: Runs) -> Rows:
     """Retries that were measured: least, most and the middle half where so many were foreseen."""
@@ -97,31 +103,6 @@ def fig_10c(runs: Runs) -> Rows:
 def fig_10d(runs: Runs) -> Rows:
     """%RMSE of errors: C1 has P/E cycles in place of the age, C2 does not know the data's age."""
     return [(one["name"], "predictor", one["percent"]) for one in runs["fit",]["ablations"]]
-
-
-@picture(
-    "readguard",
-    "Fig. 18",
-    "Worn blocks and their pages apart",
-    predictor,
-    kind="bars",
-    x="Age of the data (days)",
-    y="Retries",
-)
-def fig_18(runs: Runs) -> Rows:
-    """Most retries apart at 3.5K cycles, of blocks and of the pages of one, by the data's age.
-
-    The paper's are of what its mixes read, by the P/E cycles with which a drive begins; these are
-    of the chips, with data of one age in all blocks: R11 finds more, whose blocks hold data of
-    different ages.
-    """
-    return [
-        (f"{one['days']:g}", name, one[kind])
-        for one in runs["fit",]["variation"]
-        if one["reads"] == _READ[0]
-        for kind, name in (("inter", "blocks"), ("intra", "pages of a block"))
-        if one[kind] is not None
-    ]
 
 
 def _add(letter: str, at: int, age: str) -> None:
