@@ -225,7 +225,8 @@ def test_repairs_are_told() -> None:
 
 def test_wear_is_told_by_priority() -> None:
     _, run = drawn.prioritised()
-    parts = (Wear(9.25, 8, 8, 9, 10, 11), Wear(0, 0, 0, 0, 0, 0), Wear(1200, 1000, *[1200] * 3, 1300))
+    low = Wear(1200, 1000, 1200, 1200, 1200, 1300)
+    parts = (Wear(9.25, 8, 8, 9, 10, 11), Wear(0, 0, 0, 0, 0, 0), low)
     worn = replace(run, wear=WearResult(10.5, 8, 9, 10, 11, 1300, parts))
     assert told(worn, "wear") == [
         "10.5 (8 to 1,300) P/E cycles",
