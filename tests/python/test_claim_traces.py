@@ -115,8 +115,11 @@ def test_a_part_of_a_trace_is_told_from_a_whole_one(one_claim: Any, tmp_path: Pa
     seen = Seen("a/twin", "a file", "msr", 900, 1.0, 1000, 1.0)
     assert [is_part([seen], limit) for limit in (None, 1000, 1001)] == [False] * 3
     assert is_part([replace(seen, requests=899)], None)
-    # Files of a mix stand for one another's requests.
-    assert not is_part([seen, replace(seen, requests=901)], None)
+    # A file of a mix has to have its own part of what is read.
+    other, few = replace(seen, requests=27000, twin_requests=3000), replace(seen, requests=450)
+    assert is_part([few, other], None)
+    assert is_part([few, other], 2100)
+    assert not is_part([few, other], 2000)
 
 
 def test_what_a_twin_is_like_is_not_asked_of_a_real_trace() -> None:

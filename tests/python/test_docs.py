@@ -200,8 +200,33 @@ def test_each_figure_of_a_paper_is_drawn_or_it_is_said_why_not() -> None:
     for system in SYSTEMS:
         ledger.load(system)
     _, _, part = REPRODUCTION.partition("## Figures that are not drawn\n")
-    rows = re.findall(r"^\| (\S+) \| ([\d, ]+) \|", part.partition("\n## ")[0], re.MULTILINE)
+    rows = re.findall(
+        r"^\| (\S+) \| ([\d, ]+) \|", part.partition("\nDrawn otherwise")[0], re.MULTILINE
+    )
     for system, title in SYSTEMS.items():
         drawn = {one.place[1] for one in rules.PICTURES if one.system == system}
         left = [int(at) for name, told in rows if name == title for at in told.split(",")]
         assert sorted([*drawn, *left]) == list(range(1, FIGURES[title] + 1)), title
+
+
+SWEEP = re.compile(r"^([A-Z]\d+), .*:\n\n\| settings (?:.*\n)+?(?=\n|\Z)", re.MULTILINE)
+
+
+def test_what_would_come_clearly_nearer_is_told_with_why_it_is_not_followed() -> None:
+    _, _, rest = REPRODUCTION.partition("## When a ruling follows a claim\n")
+    rule, _, measured = rest.partition("\n## Real traces")
+    named = set(
+        re.findall(r"\b[A-Z]\d+\b", "".join(re.findall(r"^\| [A-Z]\d.*? \|", rule, re.MULTILINE)))
+    )
+    order = [str(one) for one in Verdict]
+    found = set()
+    for sweep in SWEEP.finditer(measured):
+        rows = [line.strip("| ").split(" | ")[-2:] for line in sweep[0].splitlines()[4:]]
+        told = [
+            (float(off.split()[0]), order.index(verdict.split(" (")[0])) for off, verdict in rows
+        ]
+        off, verdict = told[0]
+        if any(off - other >= 0.5 or better < verdict for other, better in told[1:]):
+            found.add(sweep[1])
+    assert found <= named
+    assert len(found) > 10

@@ -44,7 +44,8 @@ class Figure:
     what differs from it by 10 points (if it is in percent) or a quarter of it at most, or by
     ``within`` of it; or ours must be ``at_most`` or ``at_least`` as large. What is on the same
     side of ``neutral`` has at least its direction: of a change, which is written with its sign,
-    that is 0; sizes, shares and bounds have none, and are met or not. ``ruled`` is what the paper
+    that is 0; sizes, shares and bounds have none, and are met or not, but a bound that is of a
+    change in one direction. ``ruled`` is what the paper
     says in words, such as that something is small, in a figure of ours.
     """
 
@@ -68,14 +69,15 @@ class Figure:
 
     def _holds(self, ours: float) -> bool:
         if self.judged == "at_most":
-            return ours <= self.paper
-        if self.judged == "at_least":
-            return ours >= self.paper
+            met = ours <= self.paper
+        elif self.judged == "at_least":
+            met = ours >= self.paper
+        else:
+            met = abs(ours - self.paper) <= self.allowed
         neutral = self.side
-        near = abs(ours - self.paper) <= self.allowed
         if neutral is None or self.paper == neutral:
-            return near
-        return near and (ours - neutral) * (self.paper - neutral) > 0
+            return met
+        return met and (ours - neutral) * (self.paper - neutral) > 0
 
     def off(self, ours: float) -> float:
         """Return how far a figure of ours is from the paper's, in parts of what it may differ by.

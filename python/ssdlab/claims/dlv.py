@@ -36,7 +36,8 @@ CLOSED, OPEN = WAYS = ("closed", "open")
 _QUICK = ("mds0", "proj0", "rsrch0", "hm1", "proj3", "hm0")
 _CUT, _SWEPT_CUT, _QUICK_CUT = 200_000, 50_000, 20_000
 
-SWEPT = ("rsrch0", "fin1", "src12", "proj3", "hm0")
+DRAWN = ("rsrch0", "fin1", "src12", "proj3", "hm0")
+"""Whose lines are drawn where all twenty would not be told apart."""
 LENGTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _QUICK_LENGTHS = (1, 2, 4, 8, 16, 32, 512)
 _SATURATED = 0.95
@@ -118,7 +119,7 @@ def lengths(scope: Scope) -> Jobs:
             COUNTS: {"host.queue_depth": length},
             WAITS: {"host.queue_depth": _NO_LIMIT, "order.dlv.window": length},
         }.items()
-        for name in scope.some(SWEPT, ("rsrch0",))
+        for name in scope.some(WORKLOADS, ("rsrch0",))
     }
 
 

@@ -273,9 +273,15 @@ def migration(result: Result) -> MigrationCounts:
     return result.migration
 
 
+def moves(result: Result) -> tuple[float, ...]:
+    """Return the pages that moved in and those that moved out, in percent of all requests."""
+    counts = migration(result)
+    return tuple(100 * count / result.requests for count in (counts.hot, counts.cold))
+
+
 def moved(result: Result) -> float:
-    """Return the pages that moved either way, in percent of all requests."""
-    return 100 * (migration(result).hot + migration(result).cold) / result.requests
+    """Return both together."""
+    return sum(moves(result))
 
 
 def mean_moved(runs: Runs, name: str) -> float:

@@ -20,7 +20,7 @@ from ssdlab.claims.sums import percent
 from ssdlab.details import RetriesApart
 from ssdlab.fitting import fit
 from ssdlab.plans import Plan
-from ssdlab.results import Result
+from ssdlab.results import Result, Wear
 
 CYCLES = {"young": 500, "adult": 1000, "old": 3000, "worn": 3500}
 """P/E cycles with which a drive begins: the paper's three stages of life, and of section 6.4."""
@@ -368,12 +368,18 @@ def size_of_table(runs: Runs) -> list[float]:
     return [result.metadata_bytes["block_retries"] / 1e6 for result in runs.values()]
 
 
+def apart_by(wear: Wear) -> int:
+    """Return how far apart the least and the most worn block are, in P/E cycles."""
+    return wear.max - wear.min
+
+
 @claim("R14", life)
 def wear_comes_back(runs: Runs) -> list[float]:
-    """Return the spread of wear at the ends of the last replays, once it passed the threshold."""
+    """Return the spread of wear, and within a priority, at the ends of the last replays."""
     result = runs[RGFTL,]
-    spreads = [replay.wear.max - replay.wear.min for replay in result.replays]
-    found = [median(spreads[-_LAST:])]
+    spreads = [apart_by(replay.wear) for replay in result.replays]
+    within = [max(map(apart_by, one.wear.priorities or ())) for one in result.replays[-_LAST:]]
+    found = [median(spreads[-_LAST:]), median(within)]
     if max(spreads) <= ACROSS:
         reason = f"the spread never passed {ACROSS}: it was {max(spreads)} at most"
         raise NeverRanError(reason, found)

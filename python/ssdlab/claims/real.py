@@ -39,7 +39,7 @@ def traces_in(folder: str | Path) -> Real:
     such folder, nothing in it has such a name, or two files are the same trace.
     """
     try:
-        files = sorted(path for path in Path(folder).iterdir() if path.is_file())
+        files = sorted(path for path in Path(folder).iterdir() if not path.is_dir())
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError.at("--traces", f"cannot read {str(folder)!r}: {reason}") from None
@@ -96,10 +96,13 @@ def seen(twin: str, file: Path, told: Mapping[str, Any]) -> Seen:
 
 
 def is_part(read: Sequence[Seen], limit: int | None) -> bool:
-    """Tell whether files have fewer requests than a run of their twins would read."""
+    """Tell whether any file has fewer requests than a run would read of its twin.
+
+    Of the requests to which a run of a mix is held, each member has as large a part as of all.
+    """
     asked = sum(one.twin_requests for one in read)
-    asked = asked if limit is None else min(asked, limit)
-    return sum(one.requests for one in read) < _WHOLE * asked
+    part = 1.0 if limit is None else min(1.0, limit / asked)
+    return any(one.requests < _WHOLE * part * one.twin_requests for one in read)
 
 
 @cache

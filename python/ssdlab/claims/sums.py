@@ -40,13 +40,8 @@ def boxed(points: Iterable[Sequence[float]]) -> list[float]:
 
 def relative(changes: Mapping[str, Mapping[str, float]]) -> Rows:
     """Return what to draw of changes in percent by series and place: ratios, and their means."""
-    return [(place, series, 1 + change / 100) for place, series, change in averaged(changes)]
-
-
-def averaged(values: Mapping[str, Mapping[str, float]]) -> Rows:
-    """Return what to draw of values by series and place, and of their means."""
     return [
-        (place, series, value)
-        for series, each in values.items()
-        for place, value in {**each, "mean": fmean(each.values())}.items()
+        (place, series, 1 + change / 100)
+        for series, each in changes.items()
+        for place, change in {**each, "mean": fmean(each.values())}.items()
     ]

@@ -14,11 +14,11 @@ from ssdlab.claims.dlv import (
     CLOSED,
     COUNTS,
     DLV,
+    DRAWN,
     LAST,
     OPEN,
     REORDER,
     ROO,
-    SWEPT,
     TABLES,
     WAITS,
     WAYS,
@@ -228,11 +228,20 @@ def fig_16b(runs: Runs) -> Rows:
 
 
 def _by_length(runs: Runs, queue: str) -> Rows:
-    return [
-        (float(length), name, mean(runs[queue, length, name]) / mean(runs[queue, "1", name]))
-        for name in runs.names(2)
-        for length in runs.names(1)
-    ]
+    return _some(runs, lambda of, name: _over(runs, queue, of, "1", name))
+
+
+def _over(runs: Runs, kind: str, of: str, first: str, name: str) -> float:
+    return mean(runs[kind, of, name]) / mean(runs[kind, first, name])
+
+
+def _some(runs: Runs, figure: Callable[[str, str], float]) -> Rows:
+    """Return a figure by what was swept: of some workloads, and the mean of all."""
+    names, swept = runs.names(2), runs.names(1)
+    own = [(float(of), name, figure(of, name)) for name in names if name in DRAWN for of in swept]
+    means = [(float(of), fmean(figure(of, name) for name in names)) for of in swept]
+    title = f"mean of {len(names)}"
+    return own + [(of, title, value) for of, value in means if len(names) > 1]
 
 
 @picture(
@@ -247,20 +256,7 @@ def _by_length(runs: Runs, queue: str) -> Rows:
 )
 def fig_17(runs: Runs) -> Rows:
     """Mean response under DLV with 64 requests outstanding, over that with 4 chips."""
-
-    def over(count: str, name: str) -> float:
-        return mean(runs[CLOSED, count, name]) / mean(runs[CLOSED, "4", name])
-
-    names = runs.names(2)
-    # Twenty lines tell nothing apart.
-    own = [
-        (float(count), name, over(count, name))
-        for name in names
-        if name in SWEPT
-        for count in runs.names(1)
-    ]
-    means = [(count, fmean(over(count, name) for name in names)) for count in runs.names(1)]
-    return own + [(float(count), f"mean of {len(names)}", mean_of) for count, mean_of in means]
+    return _some(runs, lambda of, name: _over(runs, CLOSED, of, "4", name))
 
 
 @picture("dlv", "Fig. 18", "Policies of the buffer", buffers, kind="bars", y="Change (%)")

@@ -232,9 +232,11 @@ def _over_time(runs: Runs, name: str, figure: Callable[[SeriesInterval], float |
 def fig_12c(runs: Runs) -> Rows:
     """Free LSB pages of the drive at the end of each quarter of an hour."""
     return [
-        (at, f"{name}, {scheme}", free)
+        (one.end_s / _HOUR_S, f"{name}, {scheme}", one.free_0)
         for name in ("fin", "msfs")
-        for at, scheme, free in _over_time(runs, name, lambda one: one.free_0)
+        for scheme in runs.names(0)
+        for one in quarters(runs[scheme, name])
+        if one.free_0 is not None
     ]
 
 

@@ -11,11 +11,12 @@ from ssdlab.claims.pv_read import (
     THREE,
     THRESHOLDS,
     aged_blocks,
+    gain,
     gains_drawn,
     ideal_reads,
     ideal_wear,
     mean_moved,
-    moved,
+    moves,
     numbers_of_groups,
     read_counts,
     reads,
@@ -28,7 +29,7 @@ from ssdlab.claims.pv_read import (
 )
 from ssdlab.claims.rules import Rows, picture
 from ssdlab.claims.runs import Runs
-from ssdlab.claims.sums import averaged, percent, relative
+from ssdlab.claims.sums import percent, relative
 from ssdlab.results import Result
 
 _OF_UNAWARE = "Of the unaware drive's"
@@ -141,15 +142,22 @@ def fig_9b(runs: Runs) -> Rows:
     return _levels(runs)
 
 
-_COST: Mapping[str, Any] = {"kind": "bars", "y": "Moved, of requests (%)"}
+_COST: Mapping[str, Any] = {"kind": "shares", "y": "Moved, of requests (%)"}
 
 
 def _costs(runs: Runs) -> Rows:
-    """Return the pages that moved either way, by workload and on the mean."""
-    found: dict[str, dict[str, float]] = {}
-    for name, load in runs:
-        found.setdefault(name, {})[load] = moved(runs[name, load])
-    return averaged(found)
+    """Return the pages that moved in and out: a bar each workload and drive, and their means."""
+    names, loads = runs.names(0), runs.names(1)
+    found = {key: moves(runs[key]) for key in runs}
+    for name in names:
+        of_all = zip(*(found[name, load] for load in loads), strict=True)
+        found[name, "mean"] = tuple(fmean(one) for one in of_all)
+    return [
+        (f"{load} {name}", way, cost)
+        for load in (*loads, "mean")
+        for name in names
+        for way, cost in zip(("in", "out"), found[name, load], strict=True)
+    ]
 
 
 @picture("pv-read", "Fig. 10a", "Cost of moves, by groups", numbers_of_groups, **_COST)
@@ -194,10 +202,23 @@ def _spreads(runs: Runs) -> Rows:
     return [(at, name.replace(" ", " ± "), share) for (name,) in runs for at, share in runs[name,]]
 
 
-@picture("pv-read", "Fig. 11b", "Stages of life", stages, kind="bars", y=_OF_UNAWARE)
+@picture(
+    "pv-read",
+    "Fig. 11b",
+    "Stages of life",
+    stages,
+    kind="bars",
+    y="Of the unaware drive's at the first stage",
+)
 def fig_11b(runs: Runs) -> Rows:
-    """Mean response of reads with three groups on blocks with rates of such mean and deviation."""
-    return _of_kinds(runs)
+    """Mean response of reads on blocks with rates of such mean and deviation, over the first's."""
+    kinds = runs.names(1)
+    first = reads(runs, BASE, kinds[0])
+    return [
+        (kind.replace(" ", " ± "), name, 1 + gain(reads(runs, name, kind), first) / 100)
+        for kind in kinds
+        for name in (BASE, THREE)
+    ]
 
 
 @picture("pv-read", "Fig. 12b", "Widths", widths, kind="bars", y=_OF_UNAWARE)

@@ -12,6 +12,7 @@ from ssdlab.claims.readguard import (
     BASE_PLUS,
     CYCLES,
     LAST_SEEN,
+    MIX_A,
     NO_PREEMPTION,
     OLD,
     RGFTL,
@@ -20,6 +21,7 @@ from ssdlab.claims.readguard import (
     YCSB,
     Figure,
     apart,
+    apart_by,
     life,
     lives,
     long_mixes,
@@ -83,16 +85,13 @@ def fig_5(runs: Runs) -> Rows:
     return _by_app(runs, BASE, waits)
 
 
-def _spread(runs: Runs, scheme: str, part: int) -> Rows:
-    """Return where the quantiles of each application's retries lie, by that part of runs' names.
-
-    In parts of the most that any page needed.
-    """
+def _spread(runs: Runs, scheme: str) -> Rows:
+    """Return the quantiles of each application's retries by stage, in parts of the most."""
     of = {
-        (key[part], app): queue.read_retries
-        for key in runs
-        if key[0] == scheme
-        for app, queue in zip(_APPS, runs[key].queues, strict=True)
+        (stage, app): queue.read_retries
+        for name, stage, load in runs
+        if name == scheme
+        for app, queue in zip(_APPS, runs[name, stage, load].queues, strict=True)
     }
     most = max(at for counts in of.values() for at, count in enumerate(counts) if count) or 1
     return [(at, app, one / most) for (at, app), counts in of.items() for one in quantiles(counts)]
@@ -108,7 +107,7 @@ def _spread(runs: Runs, scheme: str, part: int) -> Rows:
 )
 def fig_7(runs: Runs) -> Rows:
     """Retries of the pages that each application reads by stage of life."""
-    return _spread(runs, BASE, 1)
+    return _spread(runs, BASE)
 
 
 def _ideal(result: Result) -> list[float]:
@@ -151,10 +150,17 @@ _of_mixes("Fig. 14", _LATENCY, (BASE, *_OWN), means, (BASE, _ideal))
 _of_mixes("Fig. 15", ("99th percentile", "Of the baseline's"), _OWN, tails, (BASE, tails))
 
 
-@picture("readguard", "Fig. 16", "Retries under rgFTL", mixes(RGFTL), kind="boxes", y=_TRIES)
+@picture(
+    "readguard",
+    "Fig. 16",
+    "Retries under rgFTL",
+    on(MIX_A, RGFTL, stages=STAGES),
+    kind="boxes",
+    y=_TRIES,
+)
 def fig_16(runs: Runs) -> Rows:
-    """Retries of the pages that each application reads on the old drive."""
-    return _spread(runs, RGFTL, 2)
+    """Retries of the pages that each application of MixA reads by stage of life."""
+    return _spread(runs, RGFTL)
 
 
 _PLUS = (BASE_PLUS, RGFTL_PLUS)
@@ -225,7 +231,7 @@ def fig_20(runs: Runs) -> Rows:
     between.
     """
     replays = runs[RGFTL,].replays
-    spreads = [one.wear.max - one.wear.min for one in replays]
+    spreads = [apart_by(one.wear) for one in replays]
     first = next((nth for nth, one in enumerate(spreads) if one > ACROSS), None)
     if first is None:
         first = spreads.index(max(spreads))

@@ -15,13 +15,16 @@ _BOXES: dict[str, Any] = {"kind": "boxes", "y": "Retries"}
 _READ = 0.0, 57_600.0
 """Reads of a block that was not read, and of one of 576 pages that was read a hundred times."""
 _AGES = {0.0: "fresh", 7.0: "1 week", 30.0: "1 month"}
+_YEAR = {365.0: "12 months"}
 
 
-def _conditions(told: Mapping[str, Any]) -> Iterator[tuple[str, float, Any]]:
+def _conditions(
+    told: Mapping[str, Any], ages: Mapping[float, str] = _AGES
+) -> Iterator[tuple[str, float, Any]]:
     """Go through the paper's conditions: the age of the data, reads, what blocks need."""
     for one in told["conditions"]:
-        if one["days"] in _AGES and one["reads"] in _READ:
-            yield _AGES[one["days"]], one["reads"], one["chances"]
+        if one["days"] in ages and one["reads"] in _READ:
+            yield ages[one["days"]], one["reads"], one["chances"]
 
 
 @picture("readguard", "Fig. 6", "Retries of blocks", predictor, x=_CYCLES, **_BOXES)
@@ -29,7 +32,7 @@ def fig_6(runs: Runs) -> Rows:
     """Retries of all blocks of the chips by cycles and age of the data, which was not read."""
     return [
         (f"{chance['cycles']:g}", age, value)
-        for age, reads, chances in _conditions(runs["fit",])
+        for age, reads, chances in _conditions(runs["fit",], _AGES | _YEAR)
         if reads == _READ[0]
         for chance in chances
         for value in quantiles(chance["shares"])
