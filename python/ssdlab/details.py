@@ -76,7 +76,8 @@ class BlockMap:
 class RetriesApart:
     """How far apart the retries are that pages of what the host read needed as it did.
 
-    Between the worst pages of all blocks, and between the best and the worst page of one at most.
+    Between the worst pages of the blocks, and between the best and the worst page of one at most;
+    of one read in 256.
     """
 
     blocks: int

@@ -33,6 +33,30 @@ def made(
     return SimpleNamespace(**{**kinds, "replays": (), "requests": 1000, **of_run})
 
 
+def read(
+    means: Sequence[float] = (3, 5, 7),
+    tails: Sequence[float] = (31, 37, 41),
+    waits: Sequence[float] = (43, 47, 53),
+    retries: Sequence[Any] = ((1,), (1,), (1,)),
+    **of_run: Any,
+) -> Any:
+    """Make up a run of three applications, the highest first."""
+    queues = [
+        SimpleNamespace(
+            read=SimpleNamespace(latency_us=SimpleNamespace(mean=mean, p99=tail)),
+            read_waiting_us=wait,
+            read_retries=counts,
+        )
+        for mean, tail, wait, counts in zip(means, tails, waits, retries, strict=True)
+    ]
+    return made(queues=queues, **{"repairs": SimpleNamespace(moved=5), **of_run})
+
+
+def compared(blocks: int, pages: int) -> Any:
+    """Make up a run whose pages are so many retries apart: of blocks, and of one."""
+    return made(detail=SimpleNamespace(retries_apart=SimpleNamespace(blocks=blocks, pages=pages)))
+
+
 Case = tuple[Sequence[Mapping[Any, Any]], Sequence[float]]
 """A claim's sets of results, by their names, and the figures that follow from them by hand."""
 

@@ -6,10 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from claiming import Case, FakeRuns, found, hold, ids, made
+from claiming import Case, compared, found, hold, ids, made, read
 
 from ssdlab.claims import claims, pv_read, readguard
-from ssdlab.claims.pictures import readguard as pictures
 from ssdlab.claims.readguard import ADULT, OLD, STAGES, WORN, YOUNG
 from ssdlab.claims.rules import NeverRanError
 
@@ -145,25 +144,6 @@ OF_PV_READ: dict[str, Case] = {
 }
 
 
-def read(
-    means: Sequence[float] = (3, 5, 7),
-    tails: Sequence[float] = (31, 37, 41),
-    waits: Sequence[float] = (43, 47, 53),
-    retries: Sequence[Any] = ((1,), (1,), (1,)),
-    **of_run: Any,
-) -> Any:
-    """Return a run of three applications, the highest first."""
-    queues = [
-        SimpleNamespace(
-            read=SimpleNamespace(latency_us=SimpleNamespace(mean=mean, p99=tail)),
-            read_waiting_us=wait,
-            read_retries=counts,
-        )
-        for mean, tail, wait, counts in zip(means, tails, waits, retries, strict=True)
-    ]
-    return made(queues=queues, **{"repairs": SimpleNamespace(moved=5), **of_run})
-
-
 MIXES = ("mix-a", "mix-b")
 
 
@@ -244,10 +224,6 @@ FIT = {
     "percent": [3.0, 12.0, 9.0],
     "spread": 2,
 }
-
-
-def compared(blocks: int, pages: int) -> Any:
-    return made(detail=SimpleNamespace(retries_apart=SimpleNamespace(blocks=blocks, pages=pages)))
 
 
 def worn(*spreads: int, levelled: int = 1) -> dict[Any, Any]:
@@ -440,67 +416,3 @@ def test_names_are_those_of_the_rules() -> None:
     assert {name for name, _ in GROUPS} == {*pv_read.GROUPS}
     assert {name for name, _ in APART} == {*pv_read.APART}
     assert {name for name, _ in HOT} == {*pv_read.THRESHOLDS}
-
-
-def test_latencies_are_drawn_as_they_are_distributed() -> None:
-    # Sixty of a hundred take 10 µs, thirty 20, and ten 90.
-    points = [[10.0, 0.6], [20.0, 0.9], [90.0, 1.0]]
-    told = [
-        SimpleNamespace(kind=kind, queue=queue, points=[[factor * us, upto] for us, upto in points])
-        for kind, factor in (("write", 100), ("read", 1))
-        for queue in (2, 1, 0)
-    ]
-    runs = {
-        ("baseline", stage, "ycsb"): made(detail=SimpleNamespace(distributions=told))
-        for stage in STAGES
-    }
-    rows = pictures.fig_1(FakeRuns(runs))
-    assert rows[:5] == [(YOUNG, "high", us) for us in (10, 10, 10, 20, 90)]
-    assert len(rows) == 3 * 3 * 5
-
-
-def test_retries_are_drawn_in_parts_of_the_most() -> None:
-    runs = {
-        ("baseline", YOUNG, "ycsb"): read(retries=((1, 1, 0), (1,), (0, 1))),
-        ("baseline", OLD, "ycsb"): read(retries=((0, 0, 0, 0, 1), (1,), (0, 1))),
-    }
-    rows = pictures.fig_7(FakeRuns(runs))
-    drawn = {(stage, app): [at for *of, at in rows if of == [stage, app]] for stage, app, _ in rows}
-    assert drawn[OLD, "high"] == [1.0] * 5
-    assert drawn[OLD, "low"] == [0.25] * 5
-    assert drawn[YOUNG, "high"] == [0, 0, 0, 0.25, 0.25]
-
-
-def test_blocks_and_pages_apart_are_drawn_by_the_cycles_at_the_start() -> None:
-    runs = {("rgftl", YOUNG, "mix-a"): compared(6, 1), ("rgftl", WORN, "mix-a"): compared(16, 3)}
-    assert pictures.fig_18(FakeRuns(runs)) == [
-        ("500", "blocks", 6),
-        ("500", "pages of a block", 1),
-        ("3,500", "blocks", 16),
-        ("3,500", "pages of a block", 3),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("spreads", "drawn"),
-    [
-        # After the second replay blocks are further apart than levelling allows, ...
-        ((60, 71, 80, 75, 70, 65, 60, 60), ["1.000", "2.000", "3.000", "4.000"]),
-        # ... never, so that the furthest counts, and at the end alone.
-        ((60, 61, 62, 65, 63), ["2.000", "2.500"]),
-        ((60, 61, 71), ["1.500"]),
-    ],
-)
-def test_wear_is_drawn_from_when_it_spread(spreads: Sequence[int], drawn: Sequence[str]) -> None:
-    part = SimpleNamespace(min=1, quarter=2, median=3, three_quarters=4, max=5)
-    replays = [
-        SimpleNamespace(
-            wear=SimpleNamespace(min=100, max=100 + spread, priorities=[part] * 3),
-            write=SimpleNamespace(bytes=5e11),
-        )
-        for spread in spreads
-    ]
-    rows = pictures.fig_20(FakeRuns({("rgftl",): made(replays=replays)}))
-    assert list(dict.fromkeys(at for at, _, _ in rows)) == [f"{at} TB" for at in drawn]
-    assert [at for _, _, at in rows[:5]] == [1, 2, 3, 4, 5]
-    assert len(rows) == len(drawn) * 3 * 5

@@ -30,6 +30,9 @@ def test_real_traces_take_the_place_of_twins(tmp_path: Path) -> None:
     assert found["pa-ssd/fin"] == found["hire/fin1"] == tmp_path / "fin1.spc"
     assert found["dlv/fin2"] == tmp_path / "fin2.csv"
     assert found["pa-ssd/bs"] == tmp_path / "Build Server.csv"
+    # A link that leads nowhere is not passed over: its name is told when it is read.
+    (tmp_path / "rsrch_0.csv").symlink_to("nowhere")
+    assert traces_in(tmp_path).traces["dlv/rsrch0"] == tmp_path / "rsrch_0.csv"
     (tmp_path / "fin1.spc").rename(tmp_path / "Financial1.spc")
     assert traces_in(tmp_path).traces["dlv/fin1"] == tmp_path / "Financial1.spc"
     assert tmp_path / "README.md" not in found.values()

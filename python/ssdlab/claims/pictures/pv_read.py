@@ -208,7 +208,7 @@ def _spreads(runs: Runs) -> Rows:
     "Stages of life",
     stages,
     kind="bars",
-    y="Of the unaware drive's at the first stage",
+    y="Of the first unaware drive's",
 )
 def fig_11b(runs: Runs) -> Rows:
     """Mean response of reads on blocks with rates of such mean and deviation, over the first's."""
