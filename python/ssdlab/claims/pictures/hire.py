@@ -31,5 +31,8 @@ def fig_4(runs: Runs) -> Rows:
 
 @picture("hire", "Fig. 5", "Latency of writes", schemes, kind="bars", y=_OF_BASELINE)
 def fig_5(runs: Runs) -> Rows:
-    """Mean latency of writes under each scheme, in parts of the baseline's."""
+    """Mean latency of writes under each scheme, in parts of the baseline's.
+
+    Of workloads that the buffer holds whole, too, which H3 leaves out.
+    """
     return _relative(runs, writes)

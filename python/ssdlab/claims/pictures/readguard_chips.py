@@ -104,7 +104,11 @@ def fig_10c(runs: Runs) -> Rows:
 
 @picture("readguard", "Fig. 10d", "Predictors that know less", predictor, kind="bars", y="%RMSE")
 def fig_10d(runs: Runs) -> Rows:
-    """%RMSE of errors: C1 has P/E cycles in place of the age, C2 does not know the data's age."""
+    """%RMSE of errors: of the predictor as it is (all), and of some that know less.
+
+    C1 has P/E cycles in place of the age, at first or in both equations; C2 does not know the
+    data's age.
+    """
     return [(one["name"], "predictor", one["percent"]) for one in runs["fit",]["ablations"]]
 
 
