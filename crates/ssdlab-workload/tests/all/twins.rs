@@ -185,9 +185,9 @@ fn few_requests_of_the_financial_twins_begin_with_a_page() {
         let records = drain(&mut twin.source(1).unwrap()).unwrap();
         let aligned = records.iter().filter(|record| record.lba.is_multiple_of(8)).count();
         // Of the excerpts' 10,000 and 750 requests 7 and 8 % begin with a page of 4 KiB; where all hot places
-        // do, 40 % of them would.
+        // do, 36 % of them and more would.
         let share = aligned as f64 / records.len() as f64;
-        assert!(share < 0.22, "{name}: {share}");
+        assert!((0.05..0.13).contains(&share), "{name}: {share}");
     }
 }
 
