@@ -15,7 +15,14 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ssdlab import _native, arrow, report
-from ssdlab.details import BlockMap, Detail, Distribution, SeriesInterval, Slow
+from ssdlab.details import (
+    BlockMap,
+    Detail,
+    Distribution,
+    RetriesApart,
+    SeriesInterval,
+    Slow,
+)
 from ssdlab.intervals import Interval, intervals
 
 __all__ = [
@@ -36,6 +43,7 @@ __all__ = [
     "Provenance",
     "QueueResult",
     "Result",
+    "RetriesApart",
     "SeriesInterval",
     "Sim",
     "Slow",
