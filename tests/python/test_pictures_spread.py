@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from claiming import FakeRuns, compared, made, read
 
-from ssdlab.claims.pictures import pv_read, readguard_chips
+from ssdlab.claims.pictures import dlv, pv_read, readguard_chips
 from ssdlab.claims.pictures import readguard as pictures
 from ssdlab.claims.readguard import ADULT, OLD, STAGES, WORN, YOUNG
 
@@ -29,6 +29,17 @@ def test_moves_in_and_out_are_drawn_of_each_and_on_the_mean() -> None:
         assert [row[2] for row in rows] == pytest.approx(
             [one for both in bars.values() for one in both]
         )
+
+
+def test_a_mean_is_drawn_of_more_than_is_drawn_by_itself() -> None:
+    def drawn(*names: str) -> list[str]:
+        counts = {
+            ("closed", count, name): made(every=12 / int(count)) for count in "48" for name in names
+        }
+        return list(dict.fromkeys(series for _, series, _ in dlv.fig_17(FakeRuns(counts))))
+
+    assert drawn("rsrch0") == ["rsrch0"]
+    assert drawn("rsrch0", "other") == ["rsrch0", "mean of 2"]
 
 
 def test_reads_by_stage_are_drawn_over_those_of_the_first() -> None:

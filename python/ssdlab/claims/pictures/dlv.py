@@ -236,12 +236,13 @@ def _over(runs: Runs, kind: str, of: str, first: str, name: str) -> float:
 
 
 def _some(runs: Runs, figure: Callable[[str, str], float]) -> Rows:
-    """Return a figure by what was swept: of some workloads, and the mean of all."""
+    """Return a figure by what was swept: of some workloads, and of all if these are more."""
     names, swept = runs.names(2), runs.names(1)
     own = [(float(of), name, figure(of, name)) for name in names if name in DRAWN for of in swept]
-    means = [(float(of), fmean(figure(of, name) for name in names)) for of in swept]
+    if set(names) <= set(DRAWN):
+        return own
     title = f"mean of {len(names)}"
-    return own + [(of, title, value) for of, value in means if len(names) > 1]
+    return own + [(float(of), title, fmean(figure(of, name) for name in names)) for of in swept]
 
 
 @picture(

@@ -25,7 +25,6 @@ from ssdlab.claims.rules import Rows, picture
 from ssdlab.claims.runs import Jobs, Runs
 from ssdlab.claims.scope import Scope
 from ssdlab.claims.sums import reads, relative, writes
-from ssdlab.details import SeriesInterval
 from ssdlab.names import PAGE_TYPES, by_type
 from ssdlab.plans import Plan
 
@@ -189,7 +188,7 @@ def fig_11(runs: Runs) -> Rows:
 )
 def fig_12a(runs: Runs) -> Rows:
     """Mean response of the writes of Fin, quarter of an hour by quarter."""
-    return _over_time(runs, "fin", _writes_ms)
+    return _over_time(runs, "fin")
 
 
 @picture(
@@ -203,20 +202,16 @@ def fig_12a(runs: Runs) -> Rows:
 )
 def fig_12b(runs: Runs) -> Rows:
     """Mean response of the writes of MSFS, quarter of an hour by quarter."""
-    return _over_time(runs, "msfs", _writes_ms)
+    return _over_time(runs, "msfs")
 
 
-def _writes_ms(one: SeriesInterval) -> float | None:
-    return None if one.write_mean_us is None else one.write_mean_us / 1e3
-
-
-def _over_time(runs: Runs, name: str, figure: Callable[[SeriesInterval], float | None]) -> Rows:
-    """Return a figure of a workload by quarter of an hour, where there is one."""
+def _over_time(runs: Runs, name: str) -> Rows:
+    """Return the mean of a workload's writes in ms by quarter of an hour, where there are any."""
     return [
-        (one.start_s / _HOUR_S, scheme, value)
+        (one.start_s / _HOUR_S, scheme, one.write_mean_us / 1e3)
         for scheme in runs.names(0)
         for one in quarters(runs[scheme, name])
-        if (value := figure(one)) is not None
+        if one.write_mean_us is not None
     ]
 
 
