@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -111,6 +112,7 @@ class Kept:
 
     def __init__(self, folder: Path) -> None:
         """Keep them in this folder, which is made if it is not there."""
+        self._new = [one for one in (folder, *folder.parents) if not one.exists()]
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -138,13 +140,24 @@ class Kept:
             initializer=_leave_interrupts,
         )
         done, whole = len(files) - len(missing), len(files)
-        with Line(every_s=_TOLD_EVERY_S) as line:
+        with Line(every_s=_TOLD_EVERY_S) as line, self._nothing_left_by_bad_input():
             line(_progress(done, whole))
             for is_whole in pool(tasks):
                 if not is_whole:
                     raise KeyboardInterrupt
                 done += 1
                 line(_progress(done, whole))
+
+    @contextmanager
+    def _nothing_left_by_bad_input(self) -> Iterator[None]:
+        """Take folders away that were made for this and are empty, if an input is wrong."""
+        try:
+            yield
+        except InputError:
+            with suppress(OSError):
+                for folder in self._new:
+                    folder.rmdir()
+            raise
 
     def read(self, job: Job) -> Any:
         """Return what was made."""
