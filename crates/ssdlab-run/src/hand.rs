@@ -13,6 +13,7 @@ use crate::control::Control;
 use crate::plan::Plan;
 use crate::result::ops;
 use crate::setup::{program_start, set_up_for};
+use crate::stuck;
 
 /// A drive under somebody's hands. Times are nanoseconds of the drive.
 pub struct Hand {
@@ -180,7 +181,7 @@ impl Hand {
     /// the last call, in the order in which it ended.
     ///
     /// # Errors
-    /// When the moment has passed.
+    /// When the moment has passed, or the drive gains no space.
     pub fn advance(&mut self, to_ns: Option<u64>) -> Result<Vec<Done>, Fault> {
         let now = self.now_ns();
         match to_ns {
@@ -190,11 +191,7 @@ impl Hand {
                     .expected(format!("at least the drive's time, {now}")));
             }
             Some(to) => self.go_on(SimTime::from_ns(to)),
-            None => {
-                while let Some(next) = self.drive.next_event() {
-                    self.go_on(next);
-                }
-            }
+            None => stuck::finish(&mut self.drive, &mut Vec::new())?,
         }
         self.drive.take_log(&mut self.rows);
         Ok(self.rows.drain(..).map(|ended| done(&ended)).collect())

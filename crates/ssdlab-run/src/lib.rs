@@ -30,6 +30,7 @@ mod shared;
 mod sharing;
 mod source;
 pub mod state;
+mod stuck;
 mod tenants;
 pub mod traces;
 mod twin;

@@ -3,10 +3,11 @@
 use rand::RngExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::rng;
+use ssdlab_base::{Fault, rng};
 use ssdlab_core::{Completion, Drive, Op, Request};
 
 use crate::control::{Control, Progress};
+use crate::stuck::{self, Watch, stalled};
 
 /// Capacities written at most: a drive that has not settled by then is used as it is.
 const CAPACITIES_MOST: u32 = 20;
@@ -32,42 +33,48 @@ pub struct Settled {
 /// Writes every page once in order, then pages at random, until the write amplification of
 /// successive capacities differs by less than 2 %, at the earliest when the flash has been written
 /// once and another capacity besides; `None` if it was stopped.
+///
+/// # Errors
+/// When the drive comes to a stand, or gains no space.
 pub fn steady(
     drive: &mut Drive,
     seed: u64,
     control: &Control,
     progress: &Progress,
-) -> Option<Settled> {
+) -> Result<Option<Settled>, Fault> {
     let mut random = rng::stream(seed, "precondition");
     let pages = u64::from(drive.resolved().logical_pages);
     let physical = f64::from(drive.resolved().geometry().page_count());
     let mut before = f64::INFINITY;
-    if !write(drive, pages, |n| n, control, progress) {
-        return None;
+    if !write(drive, pages, |n| n, control, progress)? {
+        return Ok(None);
     }
     for capacity in 2..=CAPACITIES_MOST {
         drive.reset_stats();
-        if !write(drive, pages, |_| random.random_range(0..pages), control, progress) {
-            return None;
+        if !write(drive, pages, |_| random.random_range(0..pages), control, progress)? {
+            return Ok(None);
         }
         let waf = drive.write_amplification().unwrap_or(1.0);
         // Nothing is collected before every page of the flash has been written once.
         let begun = f64::from(capacity - 1) * pages as f64 > physical;
         if begun && (waf / before - 1.0).abs() < SETTLED {
-            return Some(Settled { capacities: capacity, waf, settled: true });
+            return Ok(Some(Settled { capacities: capacity, waf, settled: true }));
         }
         before = waf;
     }
-    Some(Settled { capacities: CAPACITIES_MOST, waf: before, settled: false })
+    Ok(Some(Settled { capacities: CAPACITIES_MOST, waf: before, settled: false }))
 }
 
 /// Programs what the buffer alone holds, as before the power goes.
-pub(crate) fn flush(drive: &mut Drive) {
+///
+/// # Errors
+/// When the drive comes to a stand, or gains no space.
+pub(crate) fn flush(drive: &mut Drive) -> Result<(), Fault> {
     let now = drive.now();
     let request =
         Request { tag: 0, arrival: now, op: Op::Flush, lba: 0, sectors: 0, queue: 0, hint: 0 };
     drive.submit(now, request).expect("an idle drive has room");
-    finish(drive, &mut Vec::new());
+    finish(drive, &mut Vec::new())
 }
 
 /// Writes `count` whole pages, several at a time; false if it was stopped.
@@ -77,7 +84,7 @@ fn write(
     mut page: impl FnMut(u64) -> u64,
     control: &Control,
     progress: &Progress,
-) -> bool {
+) -> Result<bool, Fault> {
     let geometry = drive.resolved().geometry();
     let sectors = geometry.sectors_per_page();
     let outstanding = (geometry.plane_count() * OUTSTANDING_A_PLANE)
@@ -85,9 +92,12 @@ fn write(
     let mut done = Vec::new();
     let mut stopped = false;
     for n in 0..count {
+        let mut watch = Watch::default();
         while drive.unfinished() >= outstanding {
-            let next = drive.next_event().expect("a write under way ends");
+            let unfinished = u64::from(drive.unfinished());
+            let next = drive.next_event().ok_or_else(|| stalled(unfinished))?;
             drive.advance_once(next, &mut done);
+            watch.event(drive)?;
         }
         done.clear();
         let now = drive.now();
@@ -104,14 +114,15 @@ fn write(
         }
     }
     // Nothing of this may still be under way when the run begins, stopped or not.
-    finish(drive, &mut done);
-    !stopped
+    finish(drive, &mut done)?;
+    Ok(!stopped)
 }
 
-/// Lets the drive do all that is under way.
-fn finish(drive: &mut Drive, done: &mut Vec<Completion>) {
-    while let Some(next) = drive.next_event() {
-        drive.advance(next, done);
-        done.clear();
+/// Lets the drive do all that is under way, requests among it.
+fn finish(drive: &mut Drive, done: &mut Vec<Completion>) -> Result<(), Fault> {
+    stuck::finish(drive, done)?;
+    match drive.unfinished() {
+        0 => Ok(()),
+        left => Err(stalled(left.into())),
     }
 }

@@ -19,6 +19,7 @@ use crate::observe::Observer;
 use crate::prepare::{Prepared, Warmup};
 use crate::result::{Course, ReplayResult};
 use crate::source::op;
+use crate::stuck::{Watch, stalled};
 
 /// A replay under way.
 pub struct Replay<'a> {
@@ -145,13 +146,10 @@ impl<'a> Replay<'a> {
             }
             self.begin_statistics();
         }
-        if !self.course.partial {
-            self.drain()?;
-            if self.in_system > 0 && !self.course.partial {
-                return Err(self.stalled());
-            }
+        match self.course.partial {
+            true => Ok(()),
+            false => self.wait(0),
         }
-        Ok(())
     }
 
     /// Begins the next replay, where the last one has left the drive.
@@ -203,10 +201,9 @@ impl<'a> Replay<'a> {
     fn closed_loop(&mut self, outstanding: u32, feed: &mut Feed) -> Result<(), Fault> {
         while let Some(record) = feed.next()? {
             self.look_ahead(feed);
-            while self.in_system >= u64::from(outstanding) {
-                if !self.step() {
-                    return Err(self.stalled());
-                }
+            self.wait(u64::from(outstanding) - 1)?;
+            if self.course.partial {
+                return Ok(());
             }
             let now = self.drive.now();
             self.warm_up(feed.given() - 1, now);
@@ -351,11 +348,14 @@ impl<'a> Replay<'a> {
         true
     }
 
-    fn drain(&mut self) -> Result<(), Fault> {
-        let mut steps = 0u64;
-        while self.in_system > 0 && self.step() {
-            steps += 1;
-            if steps.is_multiple_of(LOOK) {
+    /// Waits until no more than so many requests are in the system, or until it is to stop.
+    fn wait(&mut self, most: u64) -> Result<(), Fault> {
+        let mut watch = Watch::default();
+        while self.in_system > most {
+            if !self.step() {
+                return Err(stalled(self.in_system));
+            }
+            if watch.event(self.drive)? {
                 // A long backlog must not pile up in the drive's log.
                 self.observer.hear(self.drive);
                 self.observer.check()?;
@@ -375,16 +375,6 @@ impl<'a> Replay<'a> {
         Fault::new("--warmup", "longer than the run")
             .got(got)
             .expected(format!("less than the run's {} requests over {span:.3} s", feed.given()))
-    }
-
-    /// What is wrong with a drive that does nothing while requests wait for it.
-    fn stalled(&self) -> Fault {
-        Fault::new(
-            "drive",
-            "it came to a stand: a plane has no free block left and none is collected",
-        )
-        .got(format!("{} unfinished requests", self.in_system))
-        .expected("garbage collection, or more over-provisioning")
     }
 
     /// Counts what ended and offers what waited for it.

@@ -43,7 +43,7 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
     match set_up(&prepared, control, &control.progress[0])? {
         None => Ok(None),
         Some(Begun { mut drive, settled, .. }) => {
-            precondition::flush(&mut drive);
+            precondition::flush(&mut drive)?;
             restore::save(&prepared, drive, settled, file).map(Some)
         }
     }
@@ -112,7 +112,7 @@ pub(crate) fn set_up_for(
     let seed = prepared.plan.seed;
     let mut settled = None;
     if prepared.steady {
-        settled = precondition::steady(&mut drive, seed, control, progress);
+        settled = precondition::steady(&mut drive, seed, control, progress)?;
         drive.reset_stats();
     }
     let stopped = control.stop.load(Ordering::Relaxed);

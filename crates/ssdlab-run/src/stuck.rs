@@ -1,0 +1,104 @@
+//! Drives that do not go on: requests wait for one, and nothing happens, or nothing but moves of what is there.
+
+use ssdlab_base::Fault;
+use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::{Completion, Drive};
+
+/// Events between two looks.
+const LOOK: u64 = 1 << 12;
+/// How often all blocks may be erased over while nothing is done for the host: to collect
+/// whatever can be collected takes one erase of each.
+const TIMES: u64 = 4;
+
+/// Watches a drive that is waited for.
+#[derive(Default)]
+pub struct Watch {
+    events: u64,
+    /// Pages read and programmed for the host when more of them were last seen, and blocks erased by then.
+    last: Option<(u64, u64)>,
+}
+
+impl Watch {
+    /// Counts an event, and looks at the drive now and then; whether it did.
+    ///
+    /// # Errors
+    /// When the drive gains no space.
+    #[inline]
+    pub fn event(&mut self, drive: &Drive) -> Result<bool, Fault> {
+        self.events += 1;
+        if !self.events.is_multiple_of(LOOK) {
+            return Ok(false);
+        }
+        let ops = drive.flash().ops();
+        let for_host = |kind: OpKind| ops[kind as usize][Cause::Host as usize];
+        let erased = ops[OpKind::Erase as usize].iter().sum();
+        let blocks = u64::from(drive.resolved().geometry().block_count());
+        self.look(for_host(OpKind::Read) + for_host(OpKind::Program), erased, blocks)?;
+        Ok(true)
+    }
+
+    fn look(&mut self, served: u64, erased: u64, blocks: u64) -> Result<(), Fault> {
+        let (before, since) = *self.last.get_or_insert((served, erased));
+        if served != before {
+            self.last = Some((served, erased));
+        } else if erased - since > TIMES * blocks {
+            return Err(Fault::new(
+                "drive",
+                "it gains no space: it moves pages, and serves no request",
+            )
+            .got(format!("{} erases of its {blocks} blocks meanwhile", erased - since))
+            .expected(
+                "more over-provisioning, or policies that leave blocks alone of which all is valid",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a drive that does nothing while requests wait for it.
+pub fn stalled(unfinished: u64) -> Fault {
+    Fault::new("drive", "it came to a stand: a plane has no free block left and none is collected")
+        .got(format!("{unfinished} unfinished requests"))
+        .expected("garbage collection, or more over-provisioning")
+}
+
+/// Lets the drive do all that is under way.
+///
+/// # Errors
+/// When it gains no space.
+pub fn finish(drive: &mut Drive, done: &mut Vec<Completion>) -> Result<(), Fault> {
+    let mut watch = Watch::default();
+    while let Some(next) = drive.next_event() {
+        drive.advance(next, done);
+        done.clear();
+        watch.event(drive)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_that_erases_all_over_and_serves_nothing_gains_no_space() {
+        let mut watch = Watch::default();
+        assert_eq!(watch.look(7, 100, 10), Ok(()));
+        assert_eq!(watch.look(7, 140, 10), Ok(()));
+        let line = watch.look(7, 141, 10).expect_err("enough").to_string();
+        assert!(line.starts_with("drive: it gains no space"), "{line}");
+        assert!(line.contains("41 erases of its 10 blocks"), "{line}");
+    }
+
+    #[test]
+    fn one_that_serves_a_page_now_and_then_goes_on() {
+        let mut watch = Watch::default();
+        for at in 0..9 {
+            assert_eq!(watch.look(7 + at, 100 + 50 * at, 10), Ok(()));
+        }
+        // Statistics begin anew.
+        assert_eq!(watch.look(0, 0, 10), Ok(()));
+        assert_eq!(watch.look(0, 40, 10), Ok(()));
+        assert!(watch.look(0, 41, 10).is_err());
+    }
+}
