@@ -67,6 +67,10 @@ REQUESTS = 1_500_000
 # Of which so many do not count, a third at most: until then the schemes open blocks of their own,
 # and victims are those of uniform overwriting.
 SETTLED = 500_000
+# A drive begins as evenly overwritten: what becomes of it in so many requests, so often.
+START, SPANS = 125_000, 3
+# After which nobody waits any longer for PV-read's own groups.
+GROUPS = 20_000
 SEEDS = (1, 2, 3)
 PAGE = Path(__file__).with_name("all-five.md")
 MARK = "<!-- measured: written by `make all-five` -->\n"
@@ -174,6 +178,9 @@ def both(pair: tuple[str, str]) -> Kind:
     return Kind(frozenset(pair))
 
 
+# What it collects its groups out of.
+PV_READ = Kind(frozenset(), (), "pv-read/pv-read")
+
 KINDS = [NONE, WHOLE, READGUARDS, UNTAUGHT, WRITERS, GUARDED, UNTAUGHT_GUARDED, TAUGHT_HIRE]
 KINDS += BY_ITSELF.values()
 KINDS += [*map(without, PARTS), *map(alone, PARTS), *map(both, PAIRS)]
@@ -213,15 +220,18 @@ class Study:
             each = iter(own)
             self.found[kind] = {mix: [next(each) for _ in SEEDS] for mix in mixes_of(kind)}
 
-    def plan(self, kind: Kind, mix: str, seed: int) -> ssdlab.Plan:
-        """Return a run."""
+    def plan(
+        self, kind: Kind, mix: str, seed: int, span: tuple[int, int] | None = None
+    ) -> ssdlab.Plan:
+        """Return a run: of its requests those of a span count, or those after it has settled."""
+        first, limit = span or (settling(self.limit), self.limit)
         return ssdlab.Plan(
             device=DEVICE,
             scheme=kind.scheme,
             mix=apps(mix),
             seed=seed,
-            limit=self.limit,
-            warmup=settling(self.limit),
+            limit=limit,
+            warmup=first,
             set=[*(settings(kind.parts) if kind.scheme == SCHEME else ()), *kind.more],
         )
 
@@ -349,6 +359,44 @@ def each_mix(study: Study) -> Iterator[str]:
         yield from table(study, [(_named(part), without(part), WHOLE) for part in PARTS], [mix])
 
 
+def at_first(study: Study) -> Iterator[str]:
+    """Tell how a drive fares that has not settled, span by span, and on PV-read's own groups."""
+    length = min(START, study.limit // SPANS)
+    spans = [(at * length, (at + 1) * length) for at in range(SPANS)]
+    asked = [(mix, span, kind) for mix in MIXES for span in spans for kind in (NONE, WHOLE)]
+    groups = [[study.plan(kind, mix, seed, span) for seed in SEEDS] for mix, span, kind in asked]
+    found = iter(study.kept.groups(groups, "as drives begin"))
+    rows = []
+    for mix in MIXES:
+        for first, last in spans:
+            base, own = next(found), next(found)
+            changes = [
+                interval(
+                    [
+                        percent(figure(one), figure(other))
+                        for one, other in zip(own, base, strict=True)
+                    ]
+                )
+                for figure in (FIGURES["high reads"], FIGURES["high p99"])
+            ]
+            waf = [fmean(one.waf or 0.0 for one in of_kind) for of_kind in (base, own)]
+            told = [f"{one.mean:+.0f} ± {one.half_width_95:.0f}" for one in changes]
+            rows.append([mix, f"{first:,} to {last:,}", *(f"{one:.1f}" for one in waf), *told])
+    yield from grid(
+        ["mix", "requests", "WAF, none", "WAF, all-five", "high reads", "high p99"], rows
+    )
+    few = min(GROUPS, length)
+    pv_read = study.kept.compare(
+        [study.plan(PV_READ, mix, 1, (0, few)) for mix in MIXES], "PV-read by itself"
+    )
+    means = several([one.read.latency_us.mean / 1e6 for one in pv_read], ".1f")
+    yield (
+        f"`{PV_READ.scheme}`, whose groups are collected out of the drive first: of the first "
+        f"{few:,} requests of each (seed 1) a read takes {means} s on the mean."
+    )
+    yield ""
+
+
 def main() -> None:
     """Measure and write."""
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else REQUESTS
@@ -361,6 +409,7 @@ def main() -> None:
         ("What each adds, alone and to the others", added),
         ("Two at a time", pairs),
         ("Each taken out, by mix", each_mix),
+        ("As a drive begins", at_first),
     ]
     about = (
         f"Requests {settling(limit):,} to {limit:,} of each mix, means over seeds {SEEDS[0]} to "
