@@ -44,6 +44,7 @@ SHARES = "[9, 12.5, 21.3, 19.6, 17.6, 12.9, 7]"
 SMALL += [f"physics.levels.base={{shares={SHARES}}}"]
 SMALL += ["physics.levels.wear={reference_cycles=4500}", "flash.cycles_per_erase=100"]
 LEVELLED = "tend.static_wear.threshold=500"
+ONE_OPEN = 'place=["next_page"]'
 LIVES = ["fin1", "ts0"]
 AGED = "start.pe_cycles=3000"
 REPLAYS = 4
@@ -332,6 +333,9 @@ def lifetime(study: Study) -> Iterator[str]:
     """Write small drives until blocks are worn out."""
     kinds: dict[str, Kind] = {f"`{name}`": (name, SMALL) for name in [BASE, *OTHERS]}
     kinds |= {f"`{name}`, levelled": (name, [*SMALL, LEVELLED]) for name in (BASE, "hire")}
+    # Voltages without blocks of their own for each kind of page.
+    kinds["`hire`, one open block"] = ("hire", [*SMALL, ONE_OPEN])
+    kinds["`hire`, one open block, levelled"] = ("hire", [*SMALL, ONE_OPEN, LEVELLED])
     rows = []
     for workload in LIVES:
         plans = [

@@ -80,6 +80,8 @@ class Folder:
 
     def __init__(self, option: str, path: str) -> None:
         """Raise an :class:`InputError` that names the option if nothing can be written there."""
+        if not path:
+            raise InputError.at(option, "got '', expected a folder")
         self._option = option
         self._path = Path(path).resolve()
         self._shown = path

@@ -1,5 +1,6 @@
 """The ledger with real traces in the twins' places."""
 
+import hashlib
 import json
 import lzma
 import os
@@ -79,8 +80,11 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
     (read,) = lab.traces.info([OFFICE])
     own = (read["format"], read["requests"], read["span_s"])
     (seen,) = told.traces
-    assert seen == Seen("hire/stg1", "stg_1.csv.xz", *own, 2_196_861, seen.twin_s)
+    sha256 = hashlib.sha256(OFFICE.read_bytes()).hexdigest()
+    assert sha256 == alone.provenance.trace_sha256
+    assert seen == Seen("hire/stg1", "stg_1.csv.xz", sha256, *own, 2_196_861, seen.twin_s)
     line = words.of_trace(seen)
+    assert f"SHA-256 {sha256[:12]})" in line
     assert line in " ".join(words.text(told).split())
     assert line in words.markdown(told)
     (origin,) = page.origins(told)
@@ -88,13 +92,33 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
     assert told.notes == ["not used, for nothing here runs on it: hm_0.csv"]
     # It is a trace of other systems', too, of which nothing ran.
     assert "dlv/stg1" in traces_in(folder).traces
-    # What a trace holds now is not what it held then.
-    (folder / "stg_1.csv.xz").write_bytes(OFFICE.read_bytes() + b"")
-    os.utime(folder / "stg_1.csv.xz", (1, 1))
-    kept = len(list((tmp_path / "out" / "runs").iterdir()))
-    reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
-    # It is looked at, and run.
-    assert len(list((tmp_path / "out" / "runs").iterdir())) == kept + 2
+
+
+def test_what_a_trace_held_before_is_not_taken_for_what_it_holds(
+    one_claim: Any, tmp_path: Path
+) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    file = folder / "stg_1.csv"
+    lines = [f"{at * 10**7},stg,1,Read,{at * 4096},4096,0\n" for at in range(1, 300)]
+
+    def sizes(scope: Scope) -> runs.Jobs:
+        return {("baseline",): scope.plan("hire-mlc-128g", "hire/baseline", "hire/stg1")}
+
+    one_claim(lambda found: [found["baseline",].read.bytes], sets=(sizes,))
+
+    def read(size: int, at: int) -> tuple[float, int]:
+        file.write_text("".join(lines).replace("4096,0\n", f"{size},0\n"))
+        os.utime(file, (at, at))
+        told = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
+        kept = list((tmp_path / "out" / "runs").iterdir())
+        return told.rows[0].ours[0].mean, len(kept)
+
+    assert read(4096, 1) == (299 * 4096, 2)
+    # As long, and as old, by the look of it.
+    assert read(8192, 1) == (299 * 8192, 4)
+    # Copied, or touched: nothing is run again.
+    assert read(4096, 2) == (299 * 4096, 4)
 
 
 def test_a_part_of_a_trace_is_told_from_a_whole_one(one_claim: Any, tmp_path: Path) -> None:
@@ -115,7 +139,7 @@ def test_a_part_of_a_trace_is_told_from_a_whole_one(one_claim: Any, tmp_path: Pa
     assert ran(len(lines)) == TRACES
     assert ran(400) == ran(None) == PARTS
     assert ran(200, None) == f"{TRACES} and {PARTS}"
-    seen = Seen("a/twin", "a file", "msr", 900, 1.0, 1000, 1.0)
+    seen = Seen("a/twin", "a file", "a hash", "msr", 900, 1.0, 1000, 1.0)
     assert [is_part([seen], limit) for limit in (None, 1000, 1001)] == [False] * 3
     assert is_part([replace(seen, requests=899)], None)
     # A file of a mix has to have its own part of what is read.

@@ -14,7 +14,7 @@ from ssdlab import __version__
 from ssdlab.claims.declared import SYSTEMS, Claim, Sweep, Verdict, claims
 from ssdlab.claims.real import Real, Seen, is_part, looked_at, seen, traces_in
 from ssdlab.claims.rules import PICTURES, RULES, NeverRanError, Picture, Rows, Rule, Set
-from ssdlab.claims.runs import Job, Jobs, Kept, Runs, as_job, library
+from ssdlab.claims.runs import Job, Jobs, Kept, Runs, as_job, library, sha256
 from ssdlab.claims.scope import Scope, of_twin
 from ssdlab.errors import InputError
 from ssdlab.intervals import Interval, interval
@@ -258,7 +258,7 @@ class _Book:
 
     def seen(self, twin: str, file: Path) -> Seen:
         """Return what was found in a real trace, beside the twin's."""
-        return seen(twin, file, self._kept.read(_look(file)))
+        return seen(twin, file, sha256(file), self._kept.read(_look(file)))
 
     def digest(self) -> str:
         """Return a hash over what all runs found: the same runs have the same."""

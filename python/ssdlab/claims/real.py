@@ -38,6 +38,8 @@ def traces_in(folder: str | Path) -> Real:
     (``fin1.csv``); case and punctuation do not matter. Raises :class:`InputError` if there is no
     such folder, nothing in it has such a name, or two files are the same trace.
     """
+    if not str(folder):
+        raise InputError.at("--traces", "got '', expected a folder")
     try:
         files = sorted(path for path in Path(folder).iterdir() if not path.is_dir())
     except OSError as error:
@@ -75,6 +77,7 @@ class Seen:
 
     twin: str
     file: str
+    sha256: str
     format: str
     requests: int
     span_s: float
@@ -89,10 +92,11 @@ def looked_at(plan: Plan) -> dict[str, Any]:
     return {key: told[key] for key in ("format", "requests", "span_s")}
 
 
-def seen(twin: str, file: Path, told: Mapping[str, Any]) -> Seen:
+def seen(twin: str, file: Path, sha256: str, told: Mapping[str, Any]) -> Seen:
     """Return what was found in a file beside the twin's."""
     (own,) = (one for one in twins() if one["name"] == twin)
-    return Seen(twin, file.name, **told, twin_requests=own["requests"], twin_s=own["span_s"])
+    asked = {"twin_requests": own["requests"], "twin_s": own["span_s"]}
+    return Seen(twin, file.name, sha256, **told, **asked)
 
 
 def is_part(read: Sequence[Seen], limit: int | None) -> bool:

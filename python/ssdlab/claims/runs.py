@@ -49,7 +49,7 @@ class Job:
         made = [f"{self.make.__module__}.{self.make.__qualname__}"]
         if self.make is not simulated:
             made += [inspect.getsource(sys.modules[self.make.__module__]), sources()]
-        inputs = [_stamp(file) for file in self.files()]
+        inputs = [sha256(file) for file in self.files()]
         told = [build(), made, to_json(self.plan), inputs]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
 
@@ -99,12 +99,20 @@ def _file_of(app: App) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
-def _stamp(path: Path) -> list[Any]:
+def sha256(path: Path) -> str:
+    """Return the hash of a file's bytes, as results have it of the trace that they read."""
     try:
         known = path.stat()
+        return _sha256(path, known.st_size, known.st_mtime_ns, known.st_ctime_ns)
     except OSError as error:
         raise InputError.at(str(path), f"cannot be read: {error.strerror}") from None
-    return [str(path.resolve()), known.st_size, known.st_mtime_ns]
+
+
+@cache
+def _sha256(path: Path, *_seen: int) -> str:
+    """Read a file once, as long as it seems to be the same."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class Kept:

@@ -13,6 +13,8 @@ from ssdlab.text import NONE, WIDTH, many
 from ssdlab.traces.text import seconds
 
 _INDENT = "    "
+_HASH = 12
+"""Characters of a hash that are shown; ``ledger.json`` has all."""
 _LEFT_OUT = "left out of a quick ledger: its runs are too long"
 _SATURATED = (
     "Some of its drives are saturated: how long requests wait there depends on how many there are."
@@ -159,7 +161,8 @@ def of_trace(one: Seen) -> str:
         f"{requests:,} requests in {seconds(span_s)}"
         for requests, span_s in ((one.requests, one.span_s), (one.twin_requests, one.twin_s))
     )
-    return f"{one.file} ({one.format}, {own}) for {one.twin} ({twins})"
+    file = f"{one.format}, {own}, SHA-256 {one.sha256[:_HASH]}"
+    return f"{one.file} ({file}) for {one.twin} ({twins})"
 
 
 def notes(ledger: Ledger) -> list[str]:
