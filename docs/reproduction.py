@@ -2,19 +2,23 @@
 
 Run by ``make reproduce``. A ledger of all papers takes the place of all that is there, that of one
 paper the place of its part, and one of single claims the place of these: the part says which they
-are, and by what they were found.
+are, and by what they were found. The commit of the simulator stands beside its build, which is
+another on each machine.
 """
 
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from ssdlab.claims import SYSTEMS, claims, words
+from ssdlab.claims.runs import library
 
 PAGE = Path(__file__).with_name("reproduction.md")
+ROOT = Path(__file__).parents[1]
 MARK = "<!-- measured: written by `make reproduce` -->\n"
 PART = re.compile(r"^### ", re.MULTILINE)
 OF = re.compile(r"\*{0,2}([A-Z]\d+)\b")
@@ -30,8 +34,19 @@ def main() -> None:
     """Replace what stands below the mark, or parts of it."""
     text, _, told = PAGE.read_text(encoding="utf-8").partition(MARK)
     for file in sys.argv[1:]:
-        told = _with(told.strip(), Path(file).read_text(encoding="utf-8"))
+        told = _with(told.strip(), _committed(Path(file).read_text(encoding="utf-8")))
     PAGE.write_text(f"{text}{MARK}\n{told.strip()}\n", encoding="utf-8")
+
+
+def _committed(ledger: str) -> str:
+    """Return a ledger with the last commit of the simulator beside the build, if it is this one."""
+    build = f"(build {library()[:12]}"
+    asked = ["git", "log", "-1", "--format=%h", "--", "crates", "Cargo.lock"]
+    try:
+        found = subprocess.run(asked, cwd=ROOT, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ledger
+    return ledger.replace(f"{build})", f"{build}, commit {found.stdout.decode().strip()})")
 
 
 def _with(told: str, ledger: str) -> str:

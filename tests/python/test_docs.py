@@ -4,6 +4,7 @@ import doctest
 import importlib.util
 import lzma
 import re
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -169,6 +170,16 @@ def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
     assert told(f"1 claim\n\n## PA-SSD\n\n{pa_ssd}\n").endswith(
         f"{hire}\n\n### PA-SSD\n\n1 claim\n\n{pa_ssd}"
     )
+
+
+def test_the_commit_stands_beside_the_build_that_it_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = load(ROOT / "docs" / "reproduction.py")
+    monkeypatch.setattr(writer, "library", lambda: "0123456789abcdef")
+    asked = subprocess.CompletedProcess([], 0, stdout=b"c0ffee1\n")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: asked)
+    own, other = "2 runs (build 0123456789ab); x", "2 runs (build fedcba987654); x"
+    assert writer._committed(own) == "2 runs (build 0123456789ab, commit c0ffee1); x"
+    assert writer._committed(other) == other
 
 
 def test_a_ledger_of_single_claims_takes_the_place_of_these(
