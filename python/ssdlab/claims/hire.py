@@ -61,13 +61,13 @@ def of(found: Mapping[str, float], *names: str) -> list[float]:
 
 @claim("H1", schemes)
 def faster_reads(runs: Runs) -> list[float]:
-    """Return by how much HIRE reads faster, on the mean and on two workloads."""
+    """Return what HIRE does to reads in percent, on the mean and on two workloads."""
     return of(changes(runs, HIRE, reads), "stg1", "fin1")
 
 
 @claim("H2", schemes)
 def less_wear(runs: Runs) -> list[float]:
-    """Return by how much HIRE wears less, on the mean and on two workloads."""
+    """Return what HIRE does to wear in percent, on the mean and on two workloads."""
     return of(changes(runs, HIRE, weight), "stg1", "fin2")
 
 

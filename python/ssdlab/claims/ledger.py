@@ -130,10 +130,6 @@ class Ledger:
         ]
         return {**asdict(replace(self, pictures=())), "pictures": drawn}
 
-    def count(self, verdict: Verdict) -> int:
-        """Return how many claims came out so."""
-        return sum(row.verdict == verdict for row in self.rows)
-
 
 def reproduce(
     names: Iterable[str] = (ALL,),

@@ -215,7 +215,7 @@ def results(runs: Runs, scheme: str, stage: str = OLD) -> list[Result]:
 
 
 def under(runs: Runs, scheme: str, stage: str, app: int) -> float:
-    """Return by how much the high application reads faster than another, the mean over loads."""
+    """Return how the high application's reads differ from another's in percent, over loads."""
     found = map(means, results(runs, scheme, stage))
     return fmean(percent(one[HIGH], one[app]) for one in found)
 
