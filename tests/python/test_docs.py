@@ -104,6 +104,27 @@ def test_what_the_page_says_of_each_claim_is_what_is_said_today() -> None:
     assert of_claims > 10
 
 
+def test_the_page_has_the_sweeps_of_today() -> None:
+    _, _, below = REPRODUCTION.partition(MARK)
+    swept = re.findall(
+        r"^([A-Z]\d+), (.*):\n\n\| settings .*\n\|[-|]*\n((?:\|.*\n)+)", below, re.MULTILINE
+    )
+    found = {
+        (claim, about): [row.split(" | ")[0].strip("| ") for row in rows.splitlines()][1:]
+        for claim, about, rows in swept
+    }
+    for claim in claims():
+        row = re.search(rf"^\| \*\*{claim.id}\*\* \|.*\*\*([^|]*)\*\* \|", below, re.MULTILINE)
+        assert row is not None
+        for sweep in claim.sweeps:
+            is_there = sweep.always or not row[1].startswith(str(Verdict.REPRODUCED))
+            settings = [variant.split() for variant in sweep.variants] if is_there else []
+            told = found.pop((claim.id, sweep.about), [])
+            own = [one.removesuffix(" (saturated)").replace("`", "").split() for one in told]
+            assert own == settings, (claim.id, sweep.about)
+    assert not found
+
+
 def test_what_is_no_finding_is_marked_on_the_page() -> None:
     _, _, below = REPRODUCTION.partition(MARK)
     marked = []
