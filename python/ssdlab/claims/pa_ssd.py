@@ -198,11 +198,13 @@ def balanced(runs: Runs) -> list[float]:
     return [low, high]
 
 
-@claim("P11", under(*REPLAYED, on=["msfs"], whole=True))
+@claim("P11", under(US, *REPLAYED, on=["msfs"], whole=True))
 def long_term(runs: Runs) -> list[float]:
     """Return by how much writes change in the third replay of MSFS."""
     last = {scheme: writes(runs[scheme, "msfs"].replays[-1]) for scheme in REPLAYED}
-    return [percent(last[scheme], last[BASE]) for scheme in (LFS, QDS_US, QDS_UBS)]
+    found = [percent(last[scheme], last[BASE]) for scheme in (LFS, QDS_US, QDS_UBS)]
+    acted(runs, found)
+    return found
 
 
 def quarters(result: Result) -> list[SeriesInterval]:
