@@ -114,7 +114,7 @@ readguard-full: dev
 reproduce: dev
 	@mkdir -p build
 	$(BIN)/ssdlab reproduce --out build/reproduction
-	$(BIN)/python docs/reproduction.py build/reproduction/ledger.md
+	PYTHONPATH=benches $(BIN)/python docs/reproduction.py build/reproduction/ledger.md
 
 # The tables of docs/hire.md: what the paper claims, on seventeen workloads. What was stopped goes on.
 hire: dev

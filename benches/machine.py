@@ -1,4 +1,4 @@
-"""What figures of speed are of: the processor and the commit."""
+"""What figures are of: the processor and the commit."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ def processor() -> str:
     return f"{next(names, platform.machine())}, {os.cpu_count()} processors"
 
 
-def commit() -> str | None:
-    """Return the commit that is measured; none outside a checkout."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+def commit(*paths: str) -> str | None:
+    """Return the commit that is measured, the last of these paths; none outside a checkout."""
+    root = Path(__file__).parents[1]
+    command = ["git", "-C", str(root), "log", "-1", "--format=%h", "--", *paths]
     try:
         done = subprocess.run(command, check=True, capture_output=True, text=True)
     except (OSError, subprocess.CalledProcessError):

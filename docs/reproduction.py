@@ -9,16 +9,16 @@ another on each machine.
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from machine import commit
+
 from ssdlab.claims import SYSTEMS, claims, words
-from ssdlab.claims.runs import library
+from ssdlab.claims.runs import SHOWN, library
 
 PAGE = Path(__file__).with_name("reproduction.md")
-ROOT = Path(__file__).parents[1]
 MARK = "<!-- measured: written by `make reproduce` -->\n"
 PART = re.compile(r"^### ", re.MULTILINE)
 OF = re.compile(r"\*{0,2}([A-Z]\d+)\b")
@@ -40,13 +40,8 @@ def main() -> None:
 
 def _committed(ledger: str) -> str:
     """Return a ledger with the last commit of the simulator beside the build, if it is this one."""
-    build = f"(build {library()[:12]}"
-    asked = ["git", "log", "-1", "--format=%h", "--", "crates", "Cargo.lock"]
-    try:
-        found = subprocess.run(asked, cwd=ROOT, capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return ledger
-    return ledger.replace(f"{build})", f"{build}, commit {found.stdout.decode().strip()})")
+    build, last = f"(build {library()[:SHOWN]}", commit("crates", "Cargo.lock")
+    return ledger if last is None else ledger.replace(f"{build})", f"{build}, commit {last})")
 
 
 def _with(told: str, ledger: str) -> str:

@@ -80,8 +80,7 @@ class Folder:
 
     def __init__(self, option: str, path: str) -> None:
         """Raise an :class:`InputError` that names the option if nothing can be written there."""
-        if not path:
-            raise InputError.at(option, "got '', expected a folder")
+        check_named(option, path)
         self._option = option
         self._path = Path(path).resolve()
         self._shown = path
@@ -121,6 +120,12 @@ class Folder:
         aside = home / f".{self._path.name}.{os.getpid()}.part"
         aside.mkdir()
         return aside
+
+
+def check_named(option: str, folder: str) -> None:
+    """Raise an :class:`InputError` if a folder has no name: nobody means the one they are in."""
+    if not folder:
+        raise InputError.at(option, "got '', expected a folder")
 
 
 def check_distinct(paths: Iterable[tuple[str, str]]) -> None:

@@ -253,7 +253,7 @@ def test_qds_counts_where_it_shortens_writes(name: str, shift: float, acts: bool
     assert len(raised.value.found) == len(CASES[name][1])
 
 
-def test_so_does_its_third_replay() -> None:
+def test_the_third_replay_counts_where_qds_shortens_writes() -> None:
     with pytest.raises(NeverRanError, match="no writes by a whole percent") as raised:
         found("P11", [{**LONG_TERM, (QDS_US, "msfs"): third(300)}])
     assert raised.value.found == [-60, -70, -95]

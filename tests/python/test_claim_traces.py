@@ -20,6 +20,14 @@ from ssdlab.claims.real import Seen, is_part, traces_in
 from ssdlab.claims.scope import Scope
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder for real traces, beside which a ledger is."""
+    made = tmp_path / "traces"
+    made.mkdir()
+    return made
+
+
 def test_real_traces_take_the_place_of_twins(tmp_path: Path) -> None:
     for name in ("hm_0.csv.gz", "fin1.spc", "fin2.csv", "README.md", "Build Server.csv"):
         (tmp_path / name).write_text("")
@@ -58,9 +66,7 @@ def test_a_mix_is_of_real_traces_if_all_are_there(tmp_path: Path) -> None:
     assert [queue.read.requests > 0 for queue in result.queues] == [True] * 3
 
 
-def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
-    folder = tmp_path / "traces"
-    folder.mkdir()
+def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path, folder: Path) -> None:
     (folder / "stg_1.csv.xz").write_bytes(OFFICE.read_bytes())
     (folder / "hm_0.csv").write_text("nobody reads this")
 
@@ -95,10 +101,8 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path) -> None:
 
 
 def test_what_a_trace_held_before_is_not_taken_for_what_it_holds(
-    one_claim: Any, tmp_path: Path
+    one_claim: Any, tmp_path: Path, folder: Path
 ) -> None:
-    folder = tmp_path / "traces"
-    folder.mkdir()
     file = folder / "stg_1.csv"
     lines = [f"{at * 10**7},stg,1,Read,{at * 4096},4096,0\n" for at in range(1, 300)]
 
@@ -121,9 +125,9 @@ def test_what_a_trace_held_before_is_not_taken_for_what_it_holds(
     assert read(4096, 2) == (299 * 4096, 4)
 
 
-def test_a_part_of_a_trace_is_told_from_a_whole_one(one_claim: Any, tmp_path: Path) -> None:
-    folder = tmp_path / "traces"
-    folder.mkdir()
+def test_a_part_of_a_trace_is_told_from_a_whole_one(
+    one_claim: Any, tmp_path: Path, folder: Path
+) -> None:
     lines = lzma.decompress(OFFICE.read_bytes()).decode().splitlines(keepends=True)[1:301]
     (folder / "stg_1.csv").write_text("".join(lines))
 
@@ -164,9 +168,9 @@ def test_what_a_twin_is_like_is_not_asked_of_a_real_trace() -> None:
     assert abouts[0] == abouts[1] > abouts[2]
 
 
-def test_a_trace_that_is_wrong_is_told_before_anything_runs(ssdlab: Ssdlab, tmp_path: Path) -> None:
-    folder = tmp_path / "traces"
-    folder.mkdir()
+def test_a_trace_that_is_wrong_is_told_before_anything_runs(
+    ssdlab: Ssdlab, tmp_path: Path, folder: Path
+) -> None:
     good = "".join(f"{at * 10**7},stg,1,Read,{at * 4096},4096,0\n" for at in range(1, 5000))
     (folder / "stg_1.csv").write_text(good + "5000,stg,1,Reed,0,4096,0\n")
     (folder / "notes.txt").write_text("mine")
@@ -179,9 +183,9 @@ def test_a_trace_that_is_wrong_is_told_before_anything_runs(ssdlab: Ssdlab, tmp_
     assert "\n--traces: not used, for no twin has its name: notes.txt\n" in done.out
 
 
-def test_traces_that_leave_nothing_to_compare_are_told(ssdlab: Ssdlab, tmp_path: Path) -> None:
-    folder = tmp_path / "traces"
-    folder.mkdir()
+def test_traces_that_leave_nothing_to_compare_are_told(
+    ssdlab: Ssdlab, tmp_path: Path, folder: Path
+) -> None:
     reads = "".join(f"{at * 10**7},hm,1,Read,{at * 4096},4096,0\n" for at in range(9))
     (folder / "Financial2.csv").write_text(reads)
     done = ssdlab("reproduce", "hire", "--quick", "--traces", "traces", "--out", "ledger")
@@ -228,9 +232,7 @@ def test_two_files_for_one_twin_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("system", ["dlv", "hire"])
-def test_traces_without_reads_are_told(ssdlab: Ssdlab, tmp_path: Path, system: str) -> None:
-    folder = tmp_path / "traces"
-    folder.mkdir()
+def test_traces_without_reads_are_told(ssdlab: Ssdlab, folder: Path, system: str) -> None:
     writes = "".join(f"{at * 10**7},hm,1,Write,{at * 409600},4096,0\n" for at in range(3000))
     for name in ("hm_0.csv", "Financial1.csv"):
         (folder / name).write_text(writes)

@@ -4,7 +4,6 @@ import doctest
 import importlib.util
 import lzma
 import re
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -59,6 +58,10 @@ BEHIND = re.compile(r"^- \*\*(\S+)'s part is behind the code\*\*", re.MULTILINE)
 Cells = list[list[str]]
 
 
+SWEEP = re.compile(r"^([A-Z]\d+), (.*):\n\n\| settings .*\n\|[-|]*\n((?:\|.*\n)+)", re.MULTILINE)
+"""A sweep on the page: of which claim, of what, and its rows."""
+
+
 def claimed(system: str) -> Cells:
     """Return the claim, of what, and the paper's figure, as a ledger of today has them."""
     return [
@@ -106,12 +109,9 @@ def test_what_the_page_says_of_each_claim_is_what_is_said_today() -> None:
 
 def test_the_page_has_the_sweeps_of_today() -> None:
     _, _, below = REPRODUCTION.partition(MARK)
-    swept = re.findall(
-        r"^([A-Z]\d+), (.*):\n\n\| settings .*\n\|[-|]*\n((?:\|.*\n)+)", below, re.MULTILINE
-    )
     found = {
         (claim, about): [row.split(" | ")[0].strip("| ") for row in rows.splitlines()][1:]
-        for claim, about, rows in swept
+        for claim, about, rows in SWEEP.findall(below)
     }
     for claim in claims():
         row = re.search(rf"^\| \*\*{claim.id}\*\* \|.*\*\*([^|]*)\*\* \|", below, re.MULTILINE)
@@ -196,8 +196,7 @@ def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
 def test_the_commit_stands_beside_the_build_that_it_made(monkeypatch: pytest.MonkeyPatch) -> None:
     writer = load(ROOT / "docs" / "reproduction.py")
     monkeypatch.setattr(writer, "library", lambda: "0123456789abcdef")
-    asked = subprocess.CompletedProcess([], 0, stdout=b"c0ffee1\n")
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: asked)
+    monkeypatch.setattr(writer, "commit", lambda *_: "c0ffee1")
     own, other = "2 runs (build 0123456789ab); x", "2 runs (build fedcba987654); x"
     assert writer._committed(own) == "2 runs (build 0123456789ab, commit c0ffee1); x"
     assert writer._committed(other) == other
@@ -257,9 +256,6 @@ def test_each_figure_of_a_paper_is_drawn_or_it_is_said_why_not() -> None:
         assert sorted([*drawn, *left]) == list(range(1, FIGURES[title] + 1)), title
 
 
-SWEEP = re.compile(r"^([A-Z]\d+), .*:\n\n\| settings (?:.*\n)+?(?=\n|\Z)", re.MULTILINE)
-
-
 def test_what_would_come_clearly_nearer_is_told_with_why_it_is_not_followed() -> None:
     _, _, rest = REPRODUCTION.partition("## When a ruling follows a claim\n")
     rule, _, measured = rest.partition("\n## Real traces")
@@ -267,13 +263,13 @@ def test_what_would_come_clearly_nearer_is_told_with_why_it_is_not_followed() ->
     named = {name for first in firsts for name in first.split(", ")}
     order = [str(one) for one in Verdict]
     found = set()
-    for sweep in SWEEP.finditer(measured):
-        rows = [line.strip("| ").split(" | ")[-2:] for line in sweep[0].splitlines()[4:]]
+    for claim, _, lines in SWEEP.findall(measured):
+        rows = [line.strip("| ").split(" | ")[-2:] for line in lines.splitlines()]
         told = [
             (float(off.split()[0]), order.index(verdict.split(" (")[0])) for off, verdict in rows
         ]
         off, verdict = told[0]
         if any(off - other >= 0.5 or better < verdict for other, better in told[1:]):
-            found.add(sweep[1])
+            found.add(claim)
     assert found == named
     assert len(found) > 10

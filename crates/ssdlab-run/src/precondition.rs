@@ -94,8 +94,7 @@ fn write(
     for n in 0..count {
         let mut watch = Watch::default();
         while drive.unfinished() >= outstanding {
-            let unfinished = u64::from(drive.unfinished());
-            let next = drive.next_event().ok_or_else(|| stalled(unfinished))?;
+            let next = drive.next_event().ok_or_else(|| stalled(drive.unfinished().into()))?;
             drive.advance_once(next, &mut done);
             watch.event(drive)?;
         }

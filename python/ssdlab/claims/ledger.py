@@ -14,7 +14,7 @@ from ssdlab import __version__
 from ssdlab.claims.declared import SYSTEMS, Claim, Sweep, Verdict, claims
 from ssdlab.claims.real import Real, Seen, is_part, looked_at, seen, traces_in
 from ssdlab.claims.rules import PICTURES, RULES, NeverRanError, Picture, Rows, Rule, Set
-from ssdlab.claims.runs import Job, Jobs, Kept, Runs, as_job, library, sha256
+from ssdlab.claims.runs import SHOWN, Job, Jobs, Kept, Runs, as_job, library, sha256
 from ssdlab.claims.scope import Scope, of_twin
 from ssdlab.errors import InputError
 from ssdlab.intervals import Interval, interval
@@ -119,7 +119,7 @@ class Ledger:
     traces: Sequence[Seen] = ()
     notes: Sequence[str] = ()
     version: str = __version__
-    build: str = field(default_factory=lambda: library()[:12])
+    build: str = field(default_factory=lambda: library()[:SHOWN])
     pictures: Sequence[tuple[Picture, Rows]] = ()
 
     def to_dict(self) -> dict[str, Any]:

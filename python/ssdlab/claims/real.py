@@ -12,6 +12,7 @@ from typing import Any
 
 from ssdlab import _native, traces
 from ssdlab.errors import InputError
+from ssdlab.files import check_named
 from ssdlab.plans import Plan
 
 _TITLE = re.compile(r"twin of (?:MSPS )?(.*) \(")
@@ -38,8 +39,7 @@ def traces_in(folder: str | Path) -> Real:
     (``fin1.csv``); case and punctuation do not matter. Raises :class:`InputError` if there is no
     such folder, nothing in it has such a name, or two files are the same trace.
     """
-    if not str(folder):
-        raise InputError.at("--traces", "got '', expected a folder")
+    check_named("--traces", str(folder))
     try:
         files = sorted(path for path in Path(folder).iterdir() if not path.is_dir())
     except OSError as error:

@@ -25,6 +25,9 @@ from ssdlab.traces.mixing import App, named
 _TOLD_EVERY_S = 60.0
 """How often a log is told how far the runs have come."""
 
+SHOWN = 12
+"""Characters of a hash that a ledger shows."""
+
 Key = tuple[str, ...]
 Make = Callable[[Plan], Any]
 

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from ssdlab.claims.declared import SYSTEMS, Figure, Verdict
 from ssdlab.claims.ledger import TRACES, TWINS, Ledger, Row, Swept
 from ssdlab.claims.real import Seen
+from ssdlab.claims.runs import SHOWN
 from ssdlab.intervals import Interval
 from ssdlab.text import NONE, WIDTH, many
 from ssdlab.traces.text import seconds
 
 _INDENT = "    "
-_HASH = 12
-"""Characters of a hash that are shown; ``ledger.json`` has all."""
 _LEFT_OUT = "left out of a quick ledger: its runs are too long"
 _SATURATED = (
     "Some of its drives are saturated: how long requests wait there depends on how many there are."
@@ -161,7 +160,7 @@ def of_trace(one: Seen) -> str:
         f"{requests:,} requests in {seconds(span_s)}"
         for requests, span_s in ((one.requests, one.span_s), (one.twin_requests, one.twin_s))
     )
-    file = f"{one.format}, {own}, SHA-256 {one.sha256[:_HASH]}"
+    file = f"{one.format}, {own}, SHA-256 {one.sha256[:SHOWN]}"
     return f"{one.file} ({file}) for {one.twin} ({twins})"
 
 
