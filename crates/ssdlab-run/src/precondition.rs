@@ -96,7 +96,9 @@ fn write(
         while drive.unfinished() >= outstanding {
             let next = drive.next_event().ok_or_else(|| stalled(drive.unfinished().into()))?;
             drive.advance_once(next, &mut done);
-            watch.event(drive)?;
+            if watch.event() {
+                watch.look(drive)?;
+            }
         }
         done.clear();
         let now = drive.now();

@@ -355,16 +355,24 @@ impl<'a> Replay<'a> {
             if !self.step() {
                 return Err(stalled(self.in_system));
             }
-            if watch.event(self.drive)? {
-                // A long backlog must not pile up in the drive's log.
-                self.observer.hear(self.drive);
-                self.observer.check()?;
-                self.course.partial = self.control.stop.load(Ordering::Relaxed);
+            if watch.event() {
+                watch.look(self.drive)?;
+                self.look()?;
                 if self.course.partial {
                     return Ok(());
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Takes over what the drive's log has, and looks whether it is to stop.
+    #[cold]
+    fn look(&mut self) -> Result<(), Fault> {
+        // A long backlog must not pile up in the drive's log.
+        self.observer.hear(self.drive);
+        self.observer.check()?;
+        self.course.partial = self.control.stop.load(Ordering::Relaxed);
         Ok(())
     }
 

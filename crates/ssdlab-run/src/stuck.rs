@@ -19,25 +19,27 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Counts an event, and looks at the drive now and then; whether it did.
+    /// Counts an event; whether it is time for a look.
+    #[inline]
+    pub fn event(&mut self) -> bool {
+        self.events += 1;
+        self.events.is_multiple_of(LOOK)
+    }
+
+    /// Looks whether the drive still gets somewhere.
     ///
     /// # Errors
-    /// When the drive gains no space.
-    #[inline]
-    pub fn event(&mut self, drive: &Drive) -> Result<bool, Fault> {
-        self.events += 1;
-        if !self.events.is_multiple_of(LOOK) {
-            return Ok(false);
-        }
+    /// When it gains no space.
+    #[cold]
+    pub fn look(&mut self, drive: &Drive) -> Result<(), Fault> {
         let ops = drive.flash().ops();
         let for_host = |kind: OpKind| ops[kind as usize][Cause::Host as usize];
         let erased = ops[OpKind::Erase as usize].iter().sum();
         let blocks = u64::from(drive.resolved().geometry().block_count());
-        self.look(for_host(OpKind::Read) + for_host(OpKind::Program), erased, blocks)?;
-        Ok(true)
+        self.judge(for_host(OpKind::Read) + for_host(OpKind::Program), erased, blocks)
     }
 
-    fn look(&mut self, served: u64, erased: u64, blocks: u64) -> Result<(), Fault> {
+    fn judge(&mut self, served: u64, erased: u64, blocks: u64) -> Result<(), Fault> {
         let (before, since) = *self.last.get_or_insert((served, erased));
         if served != before {
             self.last = Some((served, erased));
@@ -71,7 +73,9 @@ pub fn finish(drive: &mut Drive, done: &mut Vec<Completion>) -> Result<(), Fault
     while let Some(next) = drive.next_event() {
         drive.advance(next, done);
         done.clear();
-        watch.event(drive)?;
+        if watch.event() {
+            watch.look(drive)?;
+        }
     }
     Ok(())
 }
@@ -83,9 +87,9 @@ mod tests {
     #[test]
     fn a_drive_that_erases_all_over_and_serves_nothing_gains_no_space() {
         let mut watch = Watch::default();
-        assert_eq!(watch.look(7, 100, 10), Ok(()));
-        assert_eq!(watch.look(7, 140, 10), Ok(()));
-        let line = watch.look(7, 141, 10).expect_err("enough").to_string();
+        assert_eq!(watch.judge(7, 100, 10), Ok(()));
+        assert_eq!(watch.judge(7, 140, 10), Ok(()));
+        let line = watch.judge(7, 141, 10).expect_err("enough").to_string();
         assert!(line.starts_with("drive: it gains no space"), "{line}");
         assert!(line.contains("41 erases of its 10 blocks"), "{line}");
     }
@@ -94,11 +98,11 @@ mod tests {
     fn one_that_serves_a_page_now_and_then_goes_on() {
         let mut watch = Watch::default();
         for at in 0..9 {
-            assert_eq!(watch.look(7 + at, 100 + 50 * at, 10), Ok(()));
+            assert_eq!(watch.judge(7 + at, 100 + 50 * at, 10), Ok(()));
         }
         // Statistics begin anew.
-        assert_eq!(watch.look(0, 0, 10), Ok(()));
-        assert_eq!(watch.look(0, 40, 10), Ok(()));
-        assert!(watch.look(0, 41, 10).is_err());
+        assert_eq!(watch.judge(0, 0, 10), Ok(()));
+        assert_eq!(watch.judge(0, 40, 10), Ok(()));
+        assert!(watch.judge(0, 41, 10).is_err());
     }
 }
