@@ -1,17 +1,22 @@
 # The Rust side, in crates/ssdlab-py. `make test` holds this stub against it.
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final, final
 
 __all__ = [
     "SCHEMA_VERSION",
     "Chips",
     "Hand",
+    "NewFile",
     "Predictor",
     "__version__",
     "acceleration",
     "at_a_time",
+    "check_apart",
     "effective",
+    "end_without_memory",
+    "files_of",
     "formats",
     "keys_markdown",
     "ldpc",
@@ -23,6 +28,7 @@ __all__ = [
     "preset_text",
     "presets",
     "read_chips",
+    "remove_unfinished",
     "result_schema",
     "run",
     "save_state",
@@ -31,6 +37,7 @@ __all__ = [
     "schemes",
     "show_twin",
     "trace_convert",
+    "trace_file",
     "trace_formats",
     "trace_info",
     "trace_mix",
@@ -47,6 +54,21 @@ def run(
     progress: Callable[[list[tuple[float | None, int, bool, bool]]], object] | None = None,
 ) -> tuple[str, bool]: ...
 def at_a_time(plans: str) -> int: ...
+def files_of(plans: str) -> tuple[list[tuple[str, Path]], list[tuple[str, Path]]]: ...
+def check_apart(
+    read: Sequence[tuple[str, str | os.PathLike[str]]],
+    written: Sequence[tuple[str, str | os.PathLike[str]]],
+) -> None: ...
+def trace_file(spec: str) -> Path: ...
+
+@final
+class NewFile:
+    def __new__(cls, option: str, path: str | os.PathLike[str]) -> NewFile: ...
+    def write(self, content: bytes) -> None: ...
+    def persist(self) -> None: ...
+
+def end_without_memory() -> None: ...
+def remove_unfinished() -> None: ...
 def save_state(
     plan: str,
     path: str | os.PathLike[str],

@@ -10,7 +10,7 @@ from typing import Any
 
 from ssdlab import _native
 from ssdlab.errors import InputError, Interrupted
-from ssdlab.files import Folder, Target, check_distinct
+from ssdlab.files import File, Folder, Target, check_apart
 from ssdlab.plans import Plan, as_plan, differ_in_seed_alone, to_json, whole
 from ssdlab.results import Comparison, Missing, Result, aggregate
 
@@ -50,12 +50,17 @@ def compare(
         raise InputError("nothing to run: got no plan, expected at least one")
     jobs = None if jobs is None else whole("--jobs", jobs, 1)
     wire = _wire(plans)
-    check_distinct(file for plan in plans for file in plan.files())
+    check_apart(*_native.files_of(wire))
     text, interrupted = _native.run(wire, jobs, progress)
     comparison = _comparison(plans, json.loads(text))
     if interrupted:
         raise Interrupted(comparison)
     return comparison
+
+
+def files_read(plans: Iterable[Plan]) -> list[File]:
+    """Return the files that runs of these plans read, each with the option that names it."""
+    return list(_native.files_of(_wire(plans))[0])
 
 
 def at_a_time(plans: Iterable[Plan]) -> int:
@@ -100,8 +105,10 @@ def report_html(results: Result | Iterable[Result], path: str | os.PathLike[str]
     """
     from ssdlab import page  # noqa: PLC0415  drawing is loaded when something is to be drawn
 
+    results = _compared(results)
+    check_apart(_read_by(results), [("report", path)])
     target = Target("report", os.fspath(path))
-    target.write(page.html(_compared(results)))
+    target.write(page.html(results))
 
 
 def save_figures(results: Result | Iterable[Result], folder: str | os.PathLike[str]) -> list[str]:
@@ -112,8 +119,9 @@ def save_figures(results: Result | Iterable[Result], folder: str | os.PathLike[s
     """
     from ssdlab.figures import figures, render  # noqa: PLC0415  as above
 
-    target = Folder("figures", os.fspath(folder))
-    files = render.files(figures(_compared(results)))
+    results = _compared(results)
+    target = Folder("figures", os.fspath(folder), _read_by(results))
+    files = render.files(figures(results))
     target.write(files)
     return list(files)
 
@@ -122,6 +130,12 @@ def _compared(results: Result | Iterable[Result]) -> Comparison:
     if isinstance(results, Comparison):
         return results
     return Comparison([results] if isinstance(results, Result) else list(results))
+
+
+def _read_by(results: Comparison) -> list[File]:
+    """Return the files that the runs of these results have read."""
+    plans = [json.dumps(dict(result.provenance.plan)) for result in results]
+    return list(_native.files_of(f"[{','.join(plans)}]")[0])
 
 
 def cores() -> int:

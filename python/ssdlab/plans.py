@@ -106,11 +106,6 @@ class Plan:
         }
         return {key: value for key, value in wire.items() if value is not None}
 
-    def files(self) -> list[tuple[str, str]]:
-        """Return the files that the run writes as it goes, each with the name of its option."""
-        files = {"--log": self.log, "--series": self.series, "--timeline": self.timeline}
-        return [(name, os.fspath(path)) for name, path in files.items() if path is not None]
-
 
 def to_json(plan: Plan) -> str:
     """Return a plan as the Rust side reads it."""

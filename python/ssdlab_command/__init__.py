@@ -5,22 +5,44 @@ It stands beside the package, whose import takes most of a short command's time.
 
 import os
 import signal
+import sys
 from types import FrameType
 
-_INTERRUPTED = 130
+_INPUT, _INTERRUPTED = 2, 130
 """As in ``ssdlab.cli.exits``, which is not there yet."""
 
 
 def main() -> None:
     """Load the command line and run it."""
+    _open_standard_streams()
     is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if is_ours:
         signal.signal(signal.SIGINT, _leave)
-    from ssdlab import cli  # noqa: PLC0415  what takes the time
+    try:
+        from ssdlab import cli  # noqa: PLC0415  what takes the time
+    except MemoryError:
+        os.write(2, b"out of memory\n")
+        os._exit(_INPUT)
 
     if is_ours:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     cli.main()
+
+
+def _open_standard_streams() -> None:
+    """Lead streams nowhere that the shell has closed (``>&-``).
+
+    Otherwise the next file to be opened would take their place, and get what is printed.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            stream = open(descriptor, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  kept
+            setattr(sys, name, stream)
 
 
 def _leave(_signal: int, _frame: FrameType | None) -> None:

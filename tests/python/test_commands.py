@@ -195,7 +195,7 @@ def test_the_state_of_another_drive_is_refused(ssdlab: Ssdlab) -> None:
 def test_a_state_that_cannot_be_written_is_refused_at_once(ssdlab: Ssdlab) -> None:
     done = ssdlab("state", "save", "no/such/aged.state")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "FILE: cannot write 'no/such/aged.state': No such file or directory\n"
+    assert done.err == 'FILE: cannot write "no/such/aged.state": No such file or directory\n'
 
 
 def test_the_help_says_where_workloads_have_their_names(ssdlab: Ssdlab) -> None:

@@ -282,14 +282,14 @@ def test_measurements_are_not_overwritten_nor_left_beside_a_fit_without(
     done = ssdlab("fit", mine, "--out", "mine")
     assert (done.code, [path.name for path in folder.iterdir()]) == (2, ["chips.csv"])
     assert done.err.count("\n") == 1
-    assert "expected another file than the measurements" in done.err
+    assert "the file that CSV reads" in done.err
     for option in ("--json", "--samples", "--report"):
         done = ssdlab("fit", mine, option, mine)
         assert (done.code, done.err.count("\n")) == (2, 1)
-        assert "than the measurements" in done.err
+        assert "the file that CSV reads" in done.err
     done = ssdlab("fit", CHIPS, "--json", "mine/fit.toml", "--out", "mine")
-    assert (done.code, "expected another file than --json" in done.err) == (2, True)
-    with pytest.raises(InputError, match="than the measurements"):
+    assert (done.code, "the file that --json writes" in done.err) == (2, True)
+    with pytest.raises(InputError, match="the file that CSV reads"):
         fitting.fit(mine).save(folder)
     assert mine.read_text() == CHIPS.read_text()
     # Chips of an earlier fit are no longer there to be run.

@@ -84,13 +84,43 @@ def test_a_report(tmp_path: Path) -> None:
     assert (tmp_path / "l").read_bytes()[-4:] == b"PAR1"
 
 
-def test_sigterm_leaves_no_file_half_written(tmp_path: Path) -> None:
-    files = ("--log", "l", "--series", "s", "--json", "j", "--timeline", "t")
-    code, out, err = interrupted(tmp_path, "run", *FOREVER, *files, by=signal.SIGTERM)
-    assert (code, err) == (143, "")
+@pytest.mark.parametrize(("by", "code"), [(signal.SIGHUP, 129), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_run_as_ctrl_c_does(tmp_path: Path, by: signal.Signals, code: int) -> None:
+    files = ("--log", "l", "--series", "s", "--json", "j", "--timeline", "t", "--report", "r")
+    ended, out, err = interrupted(tmp_path, "run", *FOREVER, *files, by=by)
+    assert (ended, err) == (code, "")
     assert "PARTIAL: stopped after " in out
-    assert {path.name for path in tmp_path.iterdir()} == {"l", "s", "j", "t"}
+    assert {path.name for path in tmp_path.iterdir()} == {"l", "s", "j", "t", "r"}
     assert json.loads((tmp_path / "j").read_text())["results"][0]["partial"] is True
+
+
+def test_a_run_goes_on_without_its_terminal_under_nohup(tmp_path: Path) -> None:
+    deaf = "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN)"
+    command = [sys.executable, "-c", f"{deaf}; os.execv(sys.argv[1], sys.argv[1:])", *COMMAND]
+    run = [*command, "run", "--limit", "400000", "--set", "workload.requests=400000"]
+    process = subprocess.Popen(run, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    time.sleep(1)
+    process.send_signal(signal.SIGHUP)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "PARTIAL" not in out
+
+
+@pytest.mark.parametrize("gap_s", [0.0, 0.05, 0.2])
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_second_signal_leaves_no_file_half_written(
+    tmp_path: Path, by: signal.Signals, gap_s: float
+) -> None:
+    files = ("--log", "l", "--series", "s", "--timeline", "t", "--report", "r")
+    process = subprocess.Popen(
+        [*COMMAND, "run", *FOREVER, *files], cwd=tmp_path, stdout=subprocess.DEVNULL
+    )
+    time.sleep(2)
+    process.send_signal(by)
+    time.sleep(gap_s)
+    process.send_signal(by)
+    assert process.wait(timeout=30) in {130, 129, 143}
+    assert {path.name for path in tmp_path.iterdir()} <= {"l", "s", "t", "r"}
 
 
 def test_a_comparison_on_stdout(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def test_a_wrong_input_says_where(tmp_path: Path) -> None:
         ({"set": 5}, "--set: got 5, expected a mapping or a list"),
         (
             {"log": "no.parquet", "series": "no.parquet"},
-            "--series: got 'no.parquet', expected another file than --log",
+            '--series: the file that --log writes: got "no.parquet", expected another file',
         ),
         ({"set": {"order": "fif"}}, None),
         ({"trace": Path("no.csv")}, "no.csv: no such file"),
@@ -185,7 +185,7 @@ def test_what_is_no_plan_is_told() -> None:
 
 def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
     plans = [ssdlab.Plan(**LITTLE, seed=seed, log=tmp_path / "log.parquet") for seed in (1, 2)]
-    with pytest.raises(ssdlab.InputError, match="another file than that of another run"):
+    with pytest.raises(ssdlab.InputError, match="the file that another run writes"):
         ssdlab.compare(plans)
 
 

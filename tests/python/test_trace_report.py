@@ -205,11 +205,14 @@ def test_a_report_that_cannot_be_written_is_found_first(ssdlab: Ssdlab, tmp_path
     for options, said in (
         (
             ("--report", "no/r.html"),
-            "--report: cannot write 'no/r.html': No such file or directory",
+            '--report: cannot write "no/r.html": No such file or directory',
         ),
-        (("--report", "."), "--report: cannot write '.': is a folder"),
+        (("--report", "."), '--report: cannot write ".": is a folder'),
         (("--figures", "file"), "--figures: cannot write 'file': is no folder"),
-        (("--report", "a", "--json", "a"), "--report: got 'a', expected another file than --json"),
+        (
+            ("--report", "a", "--json", "a"),
+            '--report: the file that --json writes: got "a", expected another file',
+        ),
     ):
         done = ssdlab("trace", "info", "few.csv", *options)
         assert (done.code, done.out, done.err) == (2, "", said + "\n")

@@ -44,7 +44,7 @@ WRONG = [
             "expected workload.trace.device, .tick, .unsorted or .columns"
         ),
     ),
-    ("info few.csv --json no/such", "--json: cannot write 'no/such': No such file or directory"),
+    ("info few.csv --json no/such", '--json: cannot write "no/such": No such file or directory'),
     (
         "convert few.csv out",
         (
@@ -63,18 +63,18 @@ WRONG = [
         "info dlv/hm0",
         "dlv/hm0: no such file (a workload is called so: ssdlab workload show dlv/hm0)",
     ),
-    ("convert few.csv few.csv", "few.csv: is read and to be written: expected another file"),
-    ("convert few.csv .:msr", ".: cannot be written: got a folder, expected a file"),
+    (
+        "convert few.csv few.csv",
+        'OUT: the file that IN reads: got "few.csv", expected another file',
+    ),
+    ("convert few.csv .:msr", 'OUT: cannot write ".": is a folder'),
     (
         "convert few.csv /dev/null:msr",
-        "/dev/null: cannot be written: got a pipe or a device, expected a file",
+        'OUT: cannot write "/dev/null": is a pipe or a device',
     ),
     (
         "convert few.csv no/out.csv",
-        (
-            "no/out.csv: cannot be written: got a folder that is not there, "
-            "expected a file in one that is"
-        ),
+        'OUT: cannot write "no/out.csv": No such file or directory',
     ),
     (
         "convert few.csv out.parquet.gz",

@@ -8,6 +8,7 @@ pub mod fault;
 pub mod math;
 pub mod quantity;
 pub mod rng;
+pub mod threads;
 pub mod units;
 
 pub use fault::{Fault, nearest};

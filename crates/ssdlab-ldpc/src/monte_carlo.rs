@@ -6,12 +6,12 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::Instant;
 
 use rand::Rng;
 use serde::Serialize;
 use ssdlab_base::rng;
+use ssdlab_base::threads::in_up_to;
 
 use crate::channel::Symmetric;
 use crate::code::{CIRCULANT, COLUMNS, Code};
@@ -154,20 +154,16 @@ fn point(
     while begun < most && count.failures.load(Ordering::Relaxed) < FAILURES && !(limits.is_over)() {
         let end = most.min(begun + round);
         let next = AtomicU64::new(begun);
-        thread::scope(|scope| {
-            for _ in 0..plan.jobs.max(1) {
-                scope.spawn(|| {
-                    let mut decoder = Decoder::new(code.clone(), ITERATIONS);
-                    while !(limits.is_over)() {
-                        let first = next.fetch_add(CHUNK, Ordering::Relaxed);
-                        if first >= end {
-                            break;
-                        }
-                        let seed = rng::hash(plan.seed, place.number, first);
-                        chunk(&mut decoder, &source, seed, CHUNK.min(end - first), &count);
-                        (limits.note)(count.frames.load(Ordering::Relaxed));
-                    }
-                });
+        in_up_to(plan.jobs, || {
+            let mut decoder = Decoder::new(code.clone(), ITERATIONS);
+            while !(limits.is_over)() {
+                let first = next.fetch_add(CHUNK, Ordering::Relaxed);
+                if first >= end {
+                    break;
+                }
+                let seed = rng::hash(plan.seed, place.number, first);
+                chunk(&mut decoder, &source, seed, CHUNK.min(end - first), &count);
+                (limits.note)(count.frames.load(Ordering::Relaxed));
             }
         });
         begun = end;
@@ -260,16 +256,12 @@ impl Clock {
 pub fn each<T: Sync, R: Send>(things: &[T], jobs: usize, of: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicU64::new(0);
     let found = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..jobs.max(1) {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed) as usize;
-                    let Some(thing) = things.get(at) else { break };
-                    let result = of(thing);
-                    found.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
-                }
-            });
+    in_up_to(jobs, || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed) as usize;
+            let Some(thing) = things.get(at) else { break };
+            let result = of(thing);
+            found.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
         }
     });
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);

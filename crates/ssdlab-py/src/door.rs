@@ -4,12 +4,11 @@
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use ssdlab_base::Fault;
+use ssdlab_base::{Fault, threads};
 use ssdlab_run::Control;
 use ssdlab_run::control::Progress;
 
@@ -32,10 +31,11 @@ pub fn work<T: Send + 'static>(
     let control = Arc::new(control);
     let (sender, receiver) = sync_channel(1);
     let shared = Arc::clone(&control);
-    thread::spawn(move || {
+    let begun = threads::begin(move || {
         // Nobody listens only after a second Ctrl-C.
         let _ = sender.send(guarded(|| work(&shared)));
     });
+    begun.map_err(Wrong::Input)?;
     let receiver = Mutex::new(receiver);
     let mut stopped: Option<PyErr> = None;
     loop {

@@ -6,6 +6,7 @@
 
 mod door;
 mod errors;
+mod memory;
 
 #[pyo3::pymodule]
 mod _native {
@@ -18,6 +19,7 @@ mod _native {
     use ssdlab_ldpc::ledger::Order;
     use ssdlab_ldpc::monte_carlo::Reins;
     use ssdlab_run::chips;
+    use ssdlab_run::files::{self, NamedFile};
     use ssdlab_run::hand::Ask;
     use ssdlab_run::result::SCHEMA_VERSION;
     use ssdlab_run::traces::{self, MixOrder, Reading};
@@ -26,6 +28,9 @@ mod _native {
 
     use crate::door;
     use crate::errors::{from_json, guarded, keep_panics_quiet, to_json};
+
+    /// An option and the file that it names.
+    type File = (String, PathBuf);
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -61,6 +66,69 @@ mod _native {
     fn at_a_time(plans: &str) -> PyResult<usize> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
         Ok(guarded(|| ssdlab_run::at_a_time(&plans))?)
+    }
+
+    /// The files that plans in a JSON list read, and those that they write: `(option, path)` each.
+    #[pyfunction]
+    fn files_of(plans: &str) -> PyResult<(Vec<File>, Vec<File>)> {
+        let plans: Vec<Plan> = from_json("plans", plans)?;
+        let (read, written) = guarded(|| ssdlab_run::files_of(&plans))?;
+        let told = |files: Vec<NamedFile>| -> Vec<File> {
+            files.into_iter().map(|file| (file.option, file.path)).collect()
+        };
+        Ok((told(read), told(written)))
+    }
+
+    /// Refuses a file that is read and written, or written twice; `(option, path)` each.
+    #[pyfunction]
+    fn check_apart(read: Vec<File>, written: Vec<File>) -> PyResult<()> {
+        let named = |files: Vec<File>| -> Vec<NamedFile> {
+            files.into_iter().map(|(option, path)| NamedFile::new(option, path)).collect()
+        };
+        Ok(guarded(|| files::check_apart(&named(read), &named(written)))?)
+    }
+
+    /// The file of a trace `FILE` or `FILE:format`.
+    #[pyfunction]
+    fn trace_file(spec: &str) -> PyResult<PathBuf> {
+        Ok(guarded(|| traces::file_of(spec))?)
+    }
+
+    /// A file that appears whole or not at all (`ssdlab.files` has those that are used).
+    #[pyclass]
+    struct NewFile(Option<files::NewFile>);
+
+    #[pymethods]
+    impl NewFile {
+        /// Begins a file that will be at a path; messages name the option.
+        #[new]
+        fn new(option: &str, path: PathBuf) -> PyResult<NewFile> {
+            Ok(NewFile(Some(guarded(|| files::NewFile::new(option, &path))?)))
+        }
+
+        /// Appends bytes.
+        fn write(&self, py: Python<'_>, content: &[u8]) -> PyResult<()> {
+            let Some(file) = &self.0 else { return Ok(()) };
+            Ok(py.detach(|| guarded(|| file.write(content)))?)
+        }
+
+        /// Puts the file where it belongs, in place of what is there.
+        fn persist(&mut self, py: Python<'_>) -> PyResult<()> {
+            let Some(file) = self.0.take() else { return Ok(()) };
+            Ok(py.detach(|| guarded(|| file.persist()))?)
+        }
+    }
+
+    /// Has the process end in a line, not by a signal, when Rust can have no more memory.
+    #[pyfunction]
+    fn end_without_memory() {
+        crate::memory::end_without_memory();
+    }
+
+    /// Removes files that are not whole, for a process that ends in a hurry.
+    #[pyfunction]
+    fn remove_unfinished() {
+        files::remove_unfinished();
     }
 
     /// Ages a drive as a plan says and saves its state; what the file says of itself, as JSON (null

@@ -1,9 +1,9 @@
 //! What a replay takes its requests from: they are read ahead by a thread of their own.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
-use ssdlab_base::Fault;
+use ssdlab_base::{Fault, threads};
 use ssdlab_workload::Record;
 
 use crate::prepare::Prepared;
@@ -54,11 +54,11 @@ struct Reader {
 }
 
 impl Reader {
-    fn start(requests: Requests) -> Reader {
+    fn start(requests: Requests) -> Result<Reader, Fault> {
         let (full_in, full) = sync_channel(AHEAD);
         let (used, used_out) = channel();
-        let thread = thread::spawn(move || read_all(requests, &full_in, &used_out));
-        Reader { full, used, thread }
+        let thread = threads::begin(move || read_all(requests, &full_in, &used_out))?;
+        Ok(Reader { full, used, thread })
     }
 
     /// The next batch in exchange for one that was used.
@@ -101,7 +101,7 @@ impl Feed {
         let requests = Requests::open(prepared, remarks)?;
         Ok(Feed {
             expected: requests.source().expected(),
-            reader: Reader::start(requests),
+            reader: Reader::start(requests)?,
             batch: Batch::default(),
             next: 0,
             given: 0,
@@ -122,7 +122,7 @@ impl Feed {
         }
         let mut requests = Requests::open(prepared, &mut Vec::new())?;
         requests.seen.hinted = self.batch.seen.hinted;
-        self.reader = Reader::start(requests);
+        self.reader = Reader::start(requests)?;
         self.batch.requests.clear();
         (self.next, self.before) = (0, self.given);
         self.replay += 1;

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ssdlab_base::Fault;
+use ssdlab_base::threads::in_up_to;
 
 use crate::control::{Control, Progress};
 use crate::doubts;
@@ -42,19 +43,14 @@ pub fn run_all(
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Result<Option<RunResult>, Fault>>> =
         prepared.iter().map(|_| Mutex::new(Ok(None))).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, prepared.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let Some(&at) = order.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-                    let result = run_one(&prepared[at], control, &control.progress[at]);
-                    if result.is_err() {
-                        control.stop.store(true, Ordering::Relaxed);
-                    }
-                    control.progress[at].finish();
-                    *results[at].lock().expect("no thread panics while it holds a result") = result;
-                }
-            });
+    in_up_to(jobs.min(prepared.len()), || {
+        while let Some(&at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let result = run_one(&prepared[at], control, &control.progress[at]);
+            if result.is_err() {
+                control.stop.store(true, Ordering::Relaxed);
+            }
+            control.progress[at].finish();
+            *results[at].lock().expect("no thread panics while it holds a result") = result;
         }
     });
     let results = results.into_iter();

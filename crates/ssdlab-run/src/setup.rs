@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::Duration;
 
-use ssdlab_base::Fault;
+use ssdlab_base::{Fault, threads};
 use ssdlab_core::audit::Pace;
 use ssdlab_core::config::Preload;
 use ssdlab_core::drive::Start;
@@ -34,7 +33,7 @@ use crate::tenants;
 /// # Errors
 /// When the plan is wrong or the file cannot be written.
 pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<Header>, Fault> {
-    let file = NewFile::new(path)?;
+    let file = NewFile::new("", path)?;
     let prepared = plan.prepare()?;
     check_workload(&prepared)?;
     if !traces::lay_out(std::slice::from_ref(&prepared), control)? {
@@ -130,7 +129,7 @@ fn drawn(
     control: &Control,
 ) -> Result<Option<(Drive, bool)>, Fault> {
     let resolved = &prepared.resolved;
-    let draw = || Ok(drawn_aside(resolved.clone(), tenants()?, control));
+    let draw = || drawn_aside(resolved.clone(), tenants()?, control);
     let start = match &prepared.shared.begins {
         Some(Begins::Drawn(common)) => common.get(draw)?,
         _ => draw()?.map(|start| (start, false)),
@@ -140,13 +139,19 @@ fn drawn(
 
 /// What a drive begins with; `None` if it was stopped meanwhile. To draw a large one takes seconds, and it
 /// knows of no stop: what is no longer wanted is drawn to its end aside.
-fn drawn_aside(resolved: Arc<Resolved>, tenants: Vec<Tenant>, control: &Control) -> Option<Start> {
+fn drawn_aside(
+    resolved: Arc<Resolved>,
+    tenants: Vec<Tenant>,
+    control: &Control,
+) -> Result<Option<Start>, Fault> {
     let (sender, receiver) = mpsc::channel();
-    let drawing = thread::spawn(move || sender.send(Start::draw(&resolved, &tenants)).is_ok());
+    let drawing = threads::begin(move || sender.send(Start::draw(&resolved, &tenants)).is_ok())?;
     loop {
         match receiver.recv_timeout(UNHEARD) {
-            Ok(start) => return Some(start),
-            Err(RecvTimeoutError::Timeout) if control.stop.load(Ordering::Relaxed) => return None,
+            Ok(start) => return Ok(Some(start)),
+            Err(RecvTimeoutError::Timeout) if control.stop.load(Ordering::Relaxed) => {
+                return Ok(None);
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }

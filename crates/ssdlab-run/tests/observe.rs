@@ -353,20 +353,20 @@ fn a_file_that_cannot_be_written_is_refused_before_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("no/such/folder/file");
     let told = [
-        (nowhere, "a folder that is not there, expected a file in one that is"),
-        (folder.path().to_owned(), "a folder, expected a file"),
-        ("/dev/null".into(), "a pipe or a device, expected a file"),
+        (nowhere, "No such file or directory"),
+        (folder.path().to_owned(), "is a folder"),
+        ("/dev/null".into(), "is a pipe or a device"),
     ];
-    for (path, got) in told {
+    for (path, reason) in told {
         let there = || Some(path.clone());
         let plans = [
-            Plan { log: there(), ..plan() },
-            Plan { series: there(), ..plan() },
-            Plan { timeline: there(), ..plan() },
+            ("--log", Plan { log: there(), ..plan() }),
+            ("--series", Plan { series: there(), ..plan() }),
+            ("--timeline", Plan { timeline: there(), ..plan() }),
         ];
-        for plan in plans {
+        for (option, plan) in plans {
             let line = run_uninterrupted(&[plan], 1).unwrap_err().to_string();
-            assert_eq!(line, format!("{}: cannot be written: got {got}", path.display()));
+            assert_eq!(line, format!("{option}: cannot write {path:?}: {reason}"));
         }
     }
     let options = [

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from types import FrameType
 
 import click
 
-from ssdlab import __version__
+from ssdlab import __version__, _native
 from ssdlab.cli import (
     catalogue,
     config,
@@ -24,7 +26,7 @@ from ssdlab.cli import (
     workload,
 )
 from ssdlab.cli.lines import Group, line_of
-from ssdlab.errors import InputError, InternalError
+from ssdlab.errors import InputError, InternalError, one_line, shown
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -52,25 +54,33 @@ ssdlab.add_command(reproduce.reproduce_command)
 
 def main() -> None:
     """Run the command line and exit with one of the codes of ``exits``, or 0."""
-    is_terminated = False
+    ended_by: list[int] = []
 
-    def terminate(_signal: int, _frame: FrameType | None) -> None:
+    def end(number: int, _frame: FrameType | None) -> None:
         """End as by Ctrl-C: what is written appears whole or not at all."""
-        nonlocal is_terminated
-        is_terminated = True
+        ended_by.append(number)
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, terminate)
+    for number in exits.OF_SIGNALS:
+        # Under nohup a command goes on when its terminal is gone.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+    # A second signal does not wait for what is being written.
+    atexit.register(_native.remove_unfinished)
+    _native.end_without_memory()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a sign gets a question mark in its place.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     code = status()
-    sys.exit(exits.TERMINATED if is_terminated and code == exits.INTERRUPTED else code)
+    if ended_by and code == exits.INTERRUPTED:
+        code = exits.OF_SIGNALS[signal.Signals(ended_by[0])]
+    sys.exit(code)
 
 
 def status() -> int:
     """Run the command line; the exit code. What is wrong is told in one line on stderr."""
     try:
+        _check_arguments(sys.argv[1:])
         code = ssdlab.main(standalone_mode=False, prog_name="ssdlab")
         sys.stdout.flush()
     except BrokenPipeError:
@@ -78,18 +88,29 @@ def status() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        # What was to be printed could not be: a disk is full, a terminal is gone.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        click.echo(f"output: cannot be written: {error.strerror}", err=True)
+        if error.filename is not None:
+            message = one_line(f"{os.fsdecode(error.filename)}: {error.strerror}")
+        else:
+            # What was to be printed could not be: a disk is full, a terminal is gone.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            message = f"output: cannot be written: {error.strerror}"
+        click.echo(message, err=True)
         return exits.INPUT
     except (
         *(click.ClickException, click.Abort),
-        *(InputError, InternalError, KeyboardInterrupt),
+        *(InputError, InternalError, KeyboardInterrupt, MemoryError),
     ) as error:
         message, code = _verdict(error)
         click.echo(message, err=True)
         return code
     return code if isinstance(code, int) else 0
+
+
+def _check_arguments(arguments: Sequence[str]) -> None:
+    """Refuse what is no text: a file's name may be any bytes, a result's JSON may not."""
+    for argument in arguments:
+        if any("\ud800" <= sign <= "\udfff" for sign in argument):
+            raise InputError(f"an argument that is no UTF-8: got {shown(argument)}")
 
 
 def _verdict(error: BaseException) -> tuple[str, int]:
@@ -98,10 +119,12 @@ def _verdict(error: BaseException) -> tuple[str, int]:
         case click.exceptions.NoArgsIsHelpError():
             return error.format_message(), exits.INPUT
         case click.ClickException():
-            return line_of(error), exits.INPUT
+            return one_line(line_of(error)), exits.INPUT
         case InputError():
             return str(error), exits.INPUT
         case InternalError():
             return f"ssdlab {__version__}: internal error, please report: {error}", exits.INTERNAL
+        case MemoryError():
+            return "out of memory", exits.INPUT
         case _:
             return "interrupted", exits.INTERRUPTED

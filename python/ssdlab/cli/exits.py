@@ -1,5 +1,7 @@
 """The exit codes of the command, besides 0."""
 
+import signal
+
 INPUT = 2
 """An input was wrong."""
 
@@ -7,7 +9,7 @@ INTERNAL = 70
 """The simulator itself is at fault."""
 
 INTERRUPTED = 130
-"""Ctrl-C; commands end so on SIGTERM too, which the process then tells apart."""
+"""Ctrl-C; commands end so on other signals too, which the process then tells apart."""
 
-TERMINATED = 143
-"""SIGTERM."""
+OF_SIGNALS = {signal.SIGHUP: 129, signal.SIGTERM: 143}
+"""What the process ends with on other signals that are answered as Ctrl-C is."""

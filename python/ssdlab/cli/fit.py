@@ -9,8 +9,8 @@ import click
 from ssdlab.cli import exits, options
 from ssdlab.cli.lines import Whole
 from ssdlab.cli.outputs import Telling, written
-from ssdlab.errors import InputError
-from ssdlab.files import Folder, check_distinct
+from ssdlab.errors import InputError, shown
+from ssdlab.files import File, Folder, check_apart
 from ssdlab.fitting import CHIPS_LAYER, DEFAULT_DEVICE, fit, named
 from ssdlab.fitting.asked import CORRECTABLE, Asked
 
@@ -80,11 +80,13 @@ def fit_command(**given: Any) -> int:
     if given["csv"] is not None and made:
         message = "a setting of chips that are made, beside a CSV: expected one or the other"
         raise InputError.at(f"--{made[0]}", message)
-    out = None if given["out"] is None else Folder("--out", given["out"])
-    files = [(f"--{name}", path) for name, path in written(given, ("json", "report", "samples"))]
-    measured = [] if given["csv"] is None else [("the measurements", given["csv"])]
-    check_distinct([*measured, *files, *(named("--out", given["out"]) if out else ())])
-    telling = Telling(given)
+    read: list[File] = [("--config", file) for file in given["config"]]
+    if given["csv"] is not None:
+        read.append(("CSV", given["csv"]))
+    out = None if given["out"] is None else Folder("--out", given["out"], read)
+    files = written(given, ("json", "report", "samples"))
+    check_apart(read, [*files, *(named("--out", given["out"]) if out else ())])
+    telling = Telling(given, read)
     correctable = _correctable(given["correctable"])
     options_of = {name: given[name] for name in ("samples", "config", "set", "seed")}
     options_of["device"] = options.one_device(given["device"] or DEFAULT_DEVICE, given["stage"])
@@ -115,7 +117,7 @@ def _number(option: str, word: str) -> float:
     try:
         number = float(word)
     except ValueError:
-        raise InputError.at(option, f"got {word!r}, expected a number") from None
+        raise InputError.at(option, f"got {shown(word)}, expected a number") from None
     return int(number) if number.is_integer() else number
 
 
@@ -124,5 +126,7 @@ def _correctable(text: str) -> float | None:
         return None
     number = _number("--correctable", text)
     if not 0 < number < 1e9:
-        raise InputError.at("--correctable", f"got {text!r}, expected a number above 0, or fitted")
+        raise InputError.at(
+            "--correctable", f"got {shown(text)}, expected a number above 0, or fitted"
+        )
     return number

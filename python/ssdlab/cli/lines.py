@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ssdlab.errors import shown
 from ssdlab.names import hint
 from ssdlab.plans import MOST, bounds
 
@@ -20,7 +21,7 @@ class Group(click.Group):
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             known = self.list_commands(ctx)
-            raise click.UsageError(f"no such command {name!r}{hint(name, known)}", ctx=ctx)
+            raise click.UsageError(f"no such command {shown(name)}{hint(name, known)}", ctx=ctx)
         return super().resolve_command(ctx, args)
 
 
@@ -41,7 +42,9 @@ class Whole(click.ParamType[int]):
             number = -1
         if not self._least <= number <= self._most:
             self.fail(
-                f"got {value!r}, expected {bounds(number, self._least, self._most)}", param, ctx
+                f"got {shown(value)}, expected {bounds(number, self._least, self._most)}",
+                param,
+                ctx,
             )
         return number
 
@@ -60,7 +63,7 @@ class Number(click.ParamType[float]):
         except ValueError:
             number = 0.0
         if not 0 < number < float("inf"):
-            self.fail(f"got {value!r}, expected a number above 0", param, ctx)
+            self.fail(f"got {shown(value)}, expected a number above 0", param, ctx)
         return number
 
 

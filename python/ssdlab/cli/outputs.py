@@ -1,4 +1,4 @@
-"""The files that a run leaves behind, tried out before it begins."""
+"""The files that a command leaves behind, tried out before it begins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ssdlab.errors import InputError
-from ssdlab.files import Folder, Target, check_distinct
+from ssdlab.files import File, Folder, Target, check_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,11 +22,14 @@ STDOUT = "-"
 class Drawing:
     """Where a report and its figures go."""
 
-    def __init__(self, given: dict[str, Any]) -> None:
-        """Raise an :class:`InputError` that names the option if something cannot be written."""
+    def __init__(self, given: dict[str, Any], read: Sequence[File] = ()) -> None:
+        """Raise an :class:`InputError` that names the option if something cannot be written.
+
+        The command reads the files in ``read``.
+        """
         report, figures = given["report"], given["figures"]
         self._report = None if report is None else Target("--report", report)
-        self._figures = None if figures is None else Folder("--figures", figures)
+        self._figures = None if figures is None else Folder("--figures", figures, read)
 
     @property
     def is_wanted(self) -> bool:
@@ -46,12 +49,16 @@ class Drawing:
 class Telling:
     """Where what is told without a run goes."""
 
-    def __init__(self, given: dict[str, Any]) -> None:
-        """Raise an :class:`InputError` that names the option if something cannot be written."""
-        files = dict(written(given, ("json", "report")))
+    def __init__(self, given: dict[str, Any], read: Sequence[File] = ()) -> None:
+        """Raise an :class:`InputError` that names the option if something cannot be written.
+
+        The command reads the files in ``read``.
+        """
+        files = written(given, ("json", "report"))
+        check_apart(read, files)
         self._to_stdout = given["json"] == STDOUT
-        self._json = Target("--json", files["json"]) if "json" in files else None
-        self._drawing = Drawing(given)
+        self._json = _json_of(files)
+        self._drawing = Drawing(given, read)
 
     def write(self, told: Told) -> None:
         """Print it, and write what else is wanted."""
@@ -68,15 +75,21 @@ class Outputs:
     _WHOLE = ("json", "report")
     _OF_ONE_RUN = ("log", "series", "timeline")
 
-    def __init__(self, given: dict[str, Any], runs: int) -> None:
-        """Raise an :class:`InputError` that names the option if something cannot be written."""
+    def __init__(self, given: dict[str, Any], runs: int, read: Sequence[File]) -> None:
+        """Raise an :class:`InputError` that names the option if something cannot be written.
+
+        The runs read the files in ``read``.
+        """
         files = written(given, (*self._WHOLE, *self._OF_ONE_RUN))
-        for name, _ in files:
-            if name in self._OF_ONE_RUN and runs > 1:
+        check_apart(read, files)
+        for name in self._OF_ONE_RUN:
+            if given[name] is None:
+                continue
+            if runs > 1:
                 raise InputError.at(f"--{name}", f"a file of one run: got {runs} runs")
-        targets = {name: Target(f"--{name}", path) for name, path in files if name != "report"}
-        self._json = targets.get("json")
-        self.drawing = Drawing(given)
+            Target(f"--{name}", given[name])
+        self._json = _json_of(files)
+        self.drawing = Drawing(given, read)
 
     def write_json(self, comparison: Comparison) -> None:
         """Write the results, if that is wanted."""
@@ -92,12 +105,15 @@ class Outputs:
         self.drawing.write(lambda: page.html(comparison), lambda: figures.figures(comparison))
 
 
-def written(given: dict[str, Any], names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the files that these options name; no two may name the same."""
-    files = [
-        (name, given[name])
+def written(given: dict[str, Any], names: Sequence[str]) -> list[File]:
+    """Return the files that these options name, each with its option."""
+    return [
+        (f"--{name}", given[name])
         for name in names
         if given[name] is not None and (name, given[name]) != ("json", STDOUT)
     ]
-    check_distinct((f"--{name}", path) for name, path in files)
-    return files
+
+
+def _json_of(files: Sequence[File]) -> Target | None:
+    path = dict(files).get("--json")
+    return None if path is None else Target("--json", str(path))

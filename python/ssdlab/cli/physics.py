@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ssdlab import truth
+from ssdlab import api, truth
 from ssdlab.cli import options
 from ssdlab.cli.outputs import Telling
 
@@ -22,5 +22,6 @@ def physics(**given: Any) -> None:
     Raw bit errors and times of reads by the age of the data and by P/E cycles, for each class of
     blocks, beside what papers say of the same. docs/physics.md says what there is to see.
     """
-    telling = Telling(given)
-    telling.write(truth.physics(options.plan_of(given)))
+    plan = options.plan_of(given)
+    telling = Telling(given, api.files_read([plan]))
+    telling.write(truth.physics(plan))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -45,7 +46,8 @@ def reproduce_command(names: tuple[str, ...], **given: Any) -> int:
     Of all systems, of those that are named, or single claims (R14 P1).
     docs/reproduction.md has the last result, and says what there is to see.
     """
-    folder = Folder("--out", given["out"])
+    real = [] if given["traces"] is None else Path(given["traces"]).glob("*")
+    folder = Folder("--out", given["out"], [("--traces", file) for file in real])
     try:
         ledger = reproduce(names or [ALL], **given)
     except KeyboardInterrupt:

@@ -65,7 +65,7 @@ def _execute(
     plans: Sequence[Plan], given: dict[str, Any], show: Callable[[Comparison], str]
 ) -> int:
     """Run the plans, show the results, write them; the exit code."""
-    outputs, code = Outputs(given, len(plans)), 0
+    outputs, code = Outputs(given, len(plans), api.files_read(plans)), 0
     if outputs.drawing.is_wanted:
         plans = [replace(plan, detail=True) for plan in plans]
     try:

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from ssdlab import _native, report
+from ssdlab import _native, api, report
 from ssdlab.cli import exits, options
 from ssdlab.cli.lines import Group
-from ssdlab.files import Target
+from ssdlab.files import Target, check_apart
 from ssdlab.plans import to_json
 from ssdlab.progress import Line
 from ssdlab.results import PreconditionResult
@@ -31,9 +31,11 @@ def save(file: str, **given: Any) -> int:
     Where blocks are kept apart by priority (ReadGuard's schemes), --workload, --mix or --app says
     whose pages are whose.
     """
+    plan = options.plan_of(given)
+    check_apart(api.files_read([plan]), [("FILE", file)])
     Target("FILE", file)
     with Line() as line:
-        header, interrupted = _native.save_state(to_json(options.plan_of(given)), file, line)
+        header, interrupted = _native.save_state(to_json(plan), file, line)
     saved = json.loads(header)
     if saved is not None:
         _tell(file, saved)

@@ -7,17 +7,18 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
 
-from ssdlab import traces
+from ssdlab import _native, traces
 from ssdlab.cli import exits
 from ssdlab.cli.lines import Group, Whole
 from ssdlab.cli.options import DRAWN, add
 from ssdlab.cli.outputs import STDOUT, Drawing, written
-from ssdlab.errors import InputError
-from ssdlab.files import Target
+from ssdlab.errors import InputError, shown
+from ssdlab.files import Target, check_apart
 from ssdlab.progress import Line
 from ssdlab.text import Column, digits, many, span, table
 from ssdlab.traces import manifest, text
@@ -82,9 +83,10 @@ def info(files: tuple[str, ...], **given: Any) -> None:
 
     All figures are of reads and writes; trims and flushes are counted apart.
     """
+    read = [("FILE", _native.trace_file(file)) for file in files]
+    check_apart(read, written(given, ("json", "report")))
     target = _target(given["json"])
-    written(given, ("json", "report"))
-    drawing = Drawing(given)
+    drawing = Drawing(given, read)
     with Line(what="traces") as line:
         infos = traces.info(files, _reading(given), reuse=not given["no_reuse"], progress=line)
     several = len(infos) > 1
@@ -114,17 +116,18 @@ def convert(source: str, out: str, **given: Any) -> None:
     OUT is our own CSV if it ends in .csv, Parquet if in .parquet, or as FORMAT says; .gz, .zst and
     .xz compress. It appears whole or not at all.
     """
+    _check_apart([("IN", source)], out, given)
     target = _target(given["json"])
     with Line() as line:
-        written = traces.convert(source, out, _reading(given), progress=line)
-    _remark(written["remarks"])
-    _hand_out(written, target, given["json"])
+        made = traces.convert(source, out, _reading(given), progress=line)
+    _remark(made["remarks"])
+    _hand_out(made, target, given["json"])
     if given["json"] != STDOUT:
-        took = f"{source} ({written['from_format']})"
-        requests = many(written["requests"], "request")
-        click.echo(f"{out} ({written['format']}): {requests} of {took}")
-        _tell_others(written)
-        _tell_losses(written)
+        took = f"{source} ({made['from_format']})"
+        requests = many(made["requests"], "request")
+        click.echo(f"{out} ({made['format']}): {requests} of {took}")
+        _tell_others(made)
+        _tell_losses(made)
 
 
 @trace.command()
@@ -152,6 +155,7 @@ def mix(apps: tuple[str, ...], **given: Any) -> None:
     ssdlab trace mix high=a.csv.gz@queue=0 low=b.trace:mqsim@queue=1,scale=0.5 -o mix.parquet
     """  # noqa: D301
     order = traces.parse(apps)
+    _check_apart([("APP", app.trace) for app in order], given["out"], given)
     target = _target(given["json"])
     with Line() as line:
         mixed = traces.mix(
@@ -206,8 +210,11 @@ def check(folder: str, **given: Any) -> int:
     docs/traces.md lists. Others are not looked at.
     """
     if not given["files"] or "/" in given["files"] or given["files"] in {".", ".."}:
-        found = f"got {given['files']!r}, expected a file's name, which may hold *"
+        found = f"got {shown(given['files'])}, expected a file's name, which may hold *"
         raise InputError.at("--files", found)
+    read = [("DIR", file) for file in Path(folder).glob(f"*/{given['files']}")]
+    read.append(("DIR", Path(folder, manifest.MANIFEST)))
+    check_apart(read, written(given, ["json"]))
     target = _target(given["json"])
     with Line() as line:
         lines = traces.check(
@@ -268,6 +275,12 @@ def _reading(given: dict[str, Any]) -> traces.Reading:
         seed=given["seed"],
         limit=given["limit"],
     )
+
+
+def _check_apart(read: Sequence[tuple[str, str]], out: str, given: dict[str, Any]) -> None:
+    """Refuse to write a trace that is read, or two things to one file."""
+    files = [(option, _native.trace_file(spec)) for option, spec in read]
+    check_apart(files, [("OUT", _native.trace_file(out)), *written(given, ["json"])])
 
 
 def _target(path: str | None) -> Target | None:

@@ -210,11 +210,10 @@ class Fit(Told):
 
     def save(self, folder: str | os.PathLike[str]) -> list[str]:
         """Write what a run takes and the JSON to ``folder``, all or nothing; the files' names."""
-        from ssdlab.files import Folder, check_distinct  # noqa: PLC0415  loaded when it is written
+        from ssdlab.files import Folder  # noqa: PLC0415  loaded when it is written
 
-        measured = [] if self.device else [("the measurements", self.source)]
-        check_distinct([*measured, *named("out", folder)])
-        Folder("out", os.fspath(folder)).write(self.contents(), without=[CHIPS_LAYER])
+        read = [] if self.device else [("CSV", self.source)]
+        Folder("out", os.fspath(folder), read).write(self.contents(), without=[CHIPS_LAYER])
         return list(self.contents())
 
     def contents(self) -> dict[str, bytes]:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ssdlab import __version__, _native
-from ssdlab.files import Target
+from ssdlab.errors import one_line
+from ssdlab.files import Target, check_apart
 from ssdlab.fitting import CHIPS, CHIPS_LAYER, LAYER, judged, model
 from ssdlab.fitting.asked import ACTIVATION_EV, Asked
 from ssdlab.fitting.model import RETRIES_MOST, Predictor, Seen, percent, rounded
@@ -26,6 +27,8 @@ def fitted(
     samples_to: Path | None,
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return what is told of a fit, and the files that a run takes."""
+    if samples_to is not None:
+        check_apart([] if csv is None else [("CSV", csv)], [("--samples", samples_to)])
     target = None if samples_to is None else Target("--samples", os.fspath(samples_to))
     config_hash = sha256 = None
     if csv is None:
@@ -129,7 +132,9 @@ def _time(days: float) -> str:
 def layer(told: dict[str, Any]) -> str:
     """Return the layer of config that a run takes."""
     found = told["coefficients"]
-    head = f"{told['source']}, seed {told['seed']}, version {told['version']}."
+    # A name of a file may hold a line break, which would end the comment.
+    source = one_line(told["source"])
+    head = f"{source}, seed {told['seed']}, version {told['version']}."
     lines = [
         f"# ReadGuard's retry predictor as `ssdlab fit` found it (docs/fit.md): {head}",
         "belief.retries.predicted.age = " + _list(found["age"]),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.errors import InputError
+from ssdlab.files import is_there
 from ssdlab.names import PRIORITIES, hint
 
 FORM = "[NAME=]FILE[:FORMAT]|TWIN[@queue=N,scale=X,start=TIME,offset=auto|SIZE]"
@@ -71,7 +72,7 @@ def _queued(option: str, app: App) -> App:
 
 def _split(text: str) -> list[str]:
     """Split at the commas behind which a name stands that is no setting."""
-    if Path(text).exists():
+    if is_there(text):
         return [text]
     parts = [""]
     for piece in text.split(","):
@@ -114,13 +115,13 @@ def _checked(option: str, app: App) -> App:
 
 def _one(option: str, text: str) -> App:
     """Read one application. A file that exists under the whole text is that file."""
-    if Path(text).exists():
+    if is_there(text):
         return App(text)
     trace, at, settings = text.rpartition("@")
-    if not at or "=" not in settings or Path(settings).exists():
+    if not at or "=" not in settings or is_there(settings):
         trace, settings = text, ""
     name = ""
-    if not Path(trace).exists() and (found := re.fullmatch(_NAMED, trace)):
+    if not is_there(trace) and (found := re.fullmatch(_NAMED, trace)):
         name, trace = found.groups()
     if not trace:
         raise InputError.at(option, f"got {text!r}, expected {FORM}")

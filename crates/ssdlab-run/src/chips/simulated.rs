@@ -34,12 +34,10 @@ pub(crate) fn read(
     files: &[PathBuf],
 ) -> Result<Option<Read>, Fault> {
     let PhysicsConfig::Measured(measured) = &config.physics else { return Ok(None) };
-    let fault = effective.fault_at(KEY);
-    let beside = files.iter().find(|file| file.display().to_string() == fault.source);
-    let folder = beside.and_then(|file| file.parent()).unwrap_or(Path::new(""));
-    let path = folder.join(&measured.file);
+    let path = beside(&measured.file, effective, files);
     if !path.is_file() {
         let expected = "a file with measurements of chips, in CSV";
+        let fault = effective.fault_at(KEY);
         return Err(fault.expected(format!("{expected}; there is none at {}", path.display())));
     }
     let (samples, sha256) = super::read(&path)?;
@@ -50,6 +48,25 @@ pub(crate) fn read(
     let table = Table::new(&rows(&samples, measured.temperature.activation_ev));
     let table = table.map_err(|wrong| misread(&path, &samples, wrong))?;
     Ok(Some(Read { table: Arc::new(table), sha256 }))
+}
+
+/// The file that a config names, if it names one.
+pub(crate) fn file_of(
+    config: &RunConfig,
+    effective: &Effective,
+    files: &[PathBuf],
+) -> Option<PathBuf> {
+    match &config.physics {
+        PhysicsConfig::Measured(measured) => Some(beside(&measured.file, effective, files)),
+        _ => None,
+    }
+}
+
+/// A file beside the one of `files` that names it.
+fn beside(file: &str, effective: &Effective, files: &[PathBuf]) -> PathBuf {
+    let source = effective.fault_at(KEY).source;
+    let namer = files.iter().find(|file| file.display().to_string() == source);
+    namer.and_then(|file| file.parent()).unwrap_or(Path::new("")).join(file)
 }
 
 impl Read {

@@ -10,7 +10,7 @@ mod timeline;
 pub use detail::{BlockMap, Detail, Distribution, Slow};
 pub use series::Interval;
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use ssdlab_base::{Fault, SimTime};
 use ssdlab_core::Drive;
@@ -47,19 +47,20 @@ impl Observer {
     /// When a file cannot be written.
     pub fn new(prepared: &Prepared) -> Result<Observer, Fault> {
         let plan = &prepared.plan;
-        let new = |path: &Option<std::path::PathBuf>| -> Result<Option<NewFile>, Fault> {
-            path.as_deref().map(|path: &Path| NewFile::new(path)).transpose()
+        let new = |option, path: &Option<PathBuf>| -> Result<Option<NewFile>, Fault> {
+            path.as_deref().map(|path| NewFile::new(option, path)).transpose()
         };
-        let table =
-            |path, columns: &[_]| new(path)?.map(|file| Table::new(file, columns)).transpose();
-        let log = table(&plan.log, &log::columns())?;
-        let series_file = table(&plan.series, &series::columns())?;
+        let table = |option, path, columns: &[_]| {
+            new(option, path)?.map(|file| Table::new(file, columns)).transpose()
+        };
+        let log = table("--log", &plan.log, &log::columns())?;
+        let series_file = table("--series", &plan.series, &series::columns())?;
         Ok(Observer {
             detail: plan.detail,
             wanted: prepared.wanted.clone(),
             log,
             series_file,
-            timeline: new(&plan.timeline)?,
+            timeline: new("--timeline", &plan.timeline)?,
             held: None,
             written: None,
             slowest: Slowest::default(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault, Nanos};
-use ssdlab_config::Effective;
+use ssdlab_config::{Effective, Layers};
 use ssdlab_core::config::{Refusal, StartConfig};
 use ssdlab_core::{DriveConfig, Resolved};
 use ssdlab_workload::twins::Twin;
@@ -236,8 +236,23 @@ impl Plan {
         !of_device.map(|(_, effective)| effective).is_ok_and(repeats)
     }
 
-    /// The layers of this plan, merged.
+    /// The config of this plan, with what the files that it names hold.
     fn resolve(&self) -> Result<(RunConfig, Effective), Fault> {
+        let layers = self.layers()?;
+        let (mut config, mut effective) = layers.resolve::<RunConfig>()?;
+        if let Some(read) = simulated::read(&config, &effective, &self.config)? {
+            let sha256 = serde_json::json!({"physics": {"measured": {"sha256": read.sha256}}});
+            (config, effective) = layers.json("the file's own", sha256).resolve::<RunConfig>()?;
+            read.into_config(&mut config);
+        }
+        Ok((config, effective))
+    }
+
+    /// The layers of this plan.
+    ///
+    /// # Errors
+    /// When one cannot be read, or two options contradict each other.
+    pub(crate) fn layers(&self) -> Result<Layers, Fault> {
         let mut layers = named::device_and_scheme(&self.device, self.scheme_name())?;
         if let Some(state) = &self.state {
             layers = layers.json(format!("state {}", state.display()), state::start_of(state)?);
@@ -268,13 +283,7 @@ impl Plan {
             }
             layers = layers.set(argument)?;
         }
-        let (mut config, mut effective) = layers.resolve::<RunConfig>()?;
-        if let Some(read) = simulated::read(&config, &effective, &self.config)? {
-            let sha256 = serde_json::json!({"physics": {"measured": {"sha256": read.sha256}}});
-            (config, effective) = layers.json("the file's own", sha256).resolve::<RunConfig>()?;
-            read.into_config(&mut config);
-        }
-        Ok((config, effective))
+        Ok(layers)
     }
 }
 

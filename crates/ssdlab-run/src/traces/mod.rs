@@ -1,6 +1,6 @@
 //! Traces by themselves: what they are like, in other formats, several as one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
@@ -212,14 +212,9 @@ pub fn formats() -> Vec<FormatInfo> {
 }
 
 /// The file of a trace as it is named, without its format.
-fn file_of(spec: &str) -> Result<PathBuf, Fault> {
+///
+/// # Errors
+/// When the name can be none.
+pub fn file_of(spec: &str) -> Result<PathBuf, Fault> {
     parse_spec(spec).map(|(path, _)| path)
-}
-
-/// Whether both name the same file, which exists.
-fn is_same(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => false,
-    }
 }

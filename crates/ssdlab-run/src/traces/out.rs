@@ -7,12 +7,10 @@ use ssdlab_workload::{
     Format, Packed, Packing, Source, WRITABLE, Written, parse_spec, write_trace,
 };
 
-use super::is_same;
-use crate::files::NewFile;
+use crate::files::{NamedFile, NewFile, check_apart};
 
 /// Where a trace is written, and how.
 pub(super) struct Out {
-    path: PathBuf,
     /// The path in messages.
     shown: String,
     pub(super) format: Format,
@@ -41,13 +39,9 @@ impl Out {
             return Err(Fault::new(&shown, "Parquet in a compressed file")
                 .expected("a name that ends in .parquet: its pages are compressed"));
         }
-        if inputs.iter().any(|input| is_same(input, &path)) {
-            return Err(Fault::new(&shown, "is read and to be written").expected("another file"));
-        }
-        // What a link points to is replaced, not the link; a pipe or a device is not.
-        let path = path.canonicalize().unwrap_or(path);
-        let file = NewFile::new(&path).map_err(|fault| Fault { source: shown.clone(), ..fault })?;
-        Ok(Out { path, shown, format, packing, file })
+        let read: Vec<NamedFile> = inputs.iter().map(|input| NamedFile::new("IN", input)).collect();
+        check_apart(&read, [&NamedFile::new("OUT", &path)])?;
+        Ok(Out { shown, format, packing, file: NewFile::new("OUT", &path)? })
     }
 
     /// Writes all of a source; the file appears once `keep` says so after that.
@@ -62,9 +56,6 @@ impl Out {
         packed.finish().map_err(failed)?;
         if !keep(&written)? {
             return Ok(None);
-        }
-        if let Ok(before) = self.path.metadata() {
-            let _ = self.file.file().set_permissions(before.permissions());
         }
         self.file.persist()?;
         Ok(Some(written))

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use rand::Rng;
 use rand::seq::SliceRandom;
 use ssdlab_base::rng;
+use ssdlab_base::threads::in_up_to;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
@@ -78,13 +79,9 @@ fn share<T: Send>(list: Vec<T>, threads: usize, act: impl Fn(T) + Sync) {
     }
     let list = Mutex::new(list.into_iter());
     let next = || list.lock().expect("no thread panics while it takes one").next();
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(one) = next() {
-                    act(one)
-                }
-            });
+    in_up_to(threads, || {
+        while let Some(one) = next() {
+            act(one)
         }
     });
 }

@@ -1,0 +1,51 @@
+//! Threads where the system may give no more: a limit on processes, or no memory for a stack.
+
+use std::thread::{self, Builder, JoinHandle};
+
+use crate::Fault;
+
+/// Does `work` in up to `count` threads at once, of which this is one. Where the system gives fewer, fewer do it:
+/// `work` takes the next piece of something until none is left.
+pub fn in_up_to(count: usize, work: impl Fn() + Sync) {
+    thread::scope(|scope| {
+        for _ in 1..count {
+            if Builder::new().spawn_scoped(scope, &work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
+}
+
+/// Begins `work` in a thread of its own.
+///
+/// # Errors
+/// When the system gives no thread.
+pub fn begin<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, Fault> {
+    Builder::new().spawn(work).map_err(|error| {
+        let expected = "room for a few threads per run (ulimit -u, pids.max, ulimit -v)";
+        Fault::new("threads", "the system gives no more").got(error).expected(expected)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn all_of_it_is_done_by_however_many_threads() {
+        for count in [0, 1, 5] {
+            let (next, done) = (AtomicU32::new(0), AtomicU32::new(0));
+            in_up_to(count, || {
+                while next.fetch_add(1, Ordering::Relaxed) < 100 {
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            assert_eq!(done.into_inner(), 100);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! How the command ends when there is no memory left: in a line, with an exit code.
+//!
+//! Rust would abort, which is a signal. Nothing can be undone without memory, and nothing has to be: files that
+//! are not whole have no name.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use libc::c_int;
+
+/// What a command ends with when an input asks too much, as in `ssdlab.cli.exits`.
+const INPUT: c_int = 2;
+
+/// Whether the process is a command, which may end.
+static IS_COMMAND: AtomicBool = AtomicBool::new(false);
+
+/// The system's memory.
+struct Memory;
+
+#[global_allocator]
+static MEMORY: Memory = Memory;
+
+#[inline]
+fn had(memory: *mut u8) -> *mut u8 {
+    if memory.is_null() && IS_COMMAND.load(Ordering::Relaxed) {
+        end();
+    }
+    memory
+}
+
+#[cold]
+fn end() -> ! {
+    let line = b"out of memory\n";
+    // SAFETY: the line is there; the process ends at once.
+    unsafe {
+        libc::write(2, line.as_ptr().cast(), line.len());
+        libc::_exit(INPUT)
+    }
+}
+
+// SAFETY: all is the system's own.
+unsafe impl GlobalAlloc for Memory {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        had(unsafe { System.alloc(layout) })
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        had(unsafe { System.alloc_zeroed(layout) })
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        had(unsafe { System.realloc(memory, layout, size) })
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// Has the process end in a line, not by a signal, when Rust can have no more memory.
+pub fn end_without_memory() {
+    IS_COMMAND.store(true, Ordering::Relaxed);
+}

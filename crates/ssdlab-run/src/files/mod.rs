@@ -1,0 +1,331 @@
+//! Files that appear whole, or not at all, and files that must not be mistaken for one another.
+//!
+//! A new file has no name until it is whole, so that nothing is left of it however the process ends. Where a
+//! file system cannot do that, it has a name of its own beside its target, which [`remove_unfinished`] knows.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{Access, access};
+use ssdlab_base::Fault;
+use tempfile::{Builder, NamedTempFile};
+
+mod apart;
+#[cfg(target_os = "linux")]
+mod unnamed;
+
+pub use apart::{NamedFile, check_apart};
+
+/// Symbolic links that are followed one after another: as many as Linux follows.
+const LINKS_MOST: usize = 40;
+
+/// Files that have a name and are not whole.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes files that are not whole: for a process that ends and does not wait for the threads that write them.
+pub fn remove_unfinished() {
+    for path in unfinished().drain(..) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub struct NewFile {
+    /// The option that names the file; empty if messages begin with the path.
+    option: String,
+    /// The path as it was given.
+    given: PathBuf,
+    /// Where the file will be: behind all symbolic links, which stay.
+    target: PathBuf,
+    part: Part,
+}
+
+/// A file that is not whole yet.
+#[derive(Debug)]
+enum Part {
+    /// It vanishes with its last descriptor.
+    #[cfg(target_os = "linux")]
+    Unnamed(File),
+    /// It is removed when it is dropped.
+    Named(NamedTempFile),
+}
+
+impl NewFile {
+    /// Begins a file that will be at `path`. Messages name `option`, or the path if that is empty.
+    ///
+    /// # Errors
+    /// When nothing can be written there.
+    pub fn new(option: &str, path: &Path) -> Result<NewFile, Fault> {
+        let begun = followed(path).and_then(|target| {
+            check_writable(&target)?;
+            Ok((Part::new(folder_of(&target))?, target))
+        });
+        let (part, target) = begun.map_err(|error| unwritable(option, path, error))?;
+        Ok(NewFile { option: option.into(), given: path.into(), target, part })
+    }
+
+    /// What is written to.
+    pub fn file(&self) -> &File {
+        match &self.part {
+            #[cfg(target_os = "linux")]
+            Part::Unnamed(file) => file,
+            Part::Named(file) => file.as_file(),
+        }
+    }
+
+    /// Appends these bytes.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn write(&self, bytes: &[u8]) -> Result<(), Fault> {
+        self.file().write_all(bytes).map_err(|error| self.unwritable(error))
+    }
+
+    /// The fault of a write that failed.
+    pub fn unwritable(&self, error: impl std::fmt::Display) -> Fault {
+        unwritable(&self.option, &self.given, error)
+    }
+
+    /// Puts the file where it belongs, in place of what is there. Its bytes are on the disk before its name is.
+    ///
+    /// # Errors
+    /// When it cannot be there.
+    pub fn persist(self) -> Result<(), Fault> {
+        if let Ok(before) = self.target.metadata() {
+            // As far as they can be kept: a file of another user has rights that cannot.
+            let _ = self.file().set_permissions(before.permissions());
+        }
+        self.file().sync_all().map_err(|error| self.unwritable(error))?;
+        let NewFile { option, given, target, part } = self;
+        part.put(&target).map_err(|error| unwritable(&option, &given, error))?;
+        // A folder that cannot be synchronised holds the file all the same.
+        let _ = File::open(folder_of(&target)).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+impl Part {
+    /// An empty file on the disk of this folder.
+    fn new(folder: &Path) -> io::Result<Part> {
+        #[cfg(target_os = "linux")]
+        if let Ok(file) = unnamed::open(folder) {
+            return Ok(Part::Unnamed(file));
+        }
+        named(folder).map(Part::Named)
+    }
+
+    fn put(self, target: &Path) -> io::Result<()> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Part::Unnamed(file) => unnamed::put(&file, target),
+            Part::Named(file) => {
+                let beside = file.path().to_owned();
+                file.persist(target).map_err(|error| error.error)?;
+                unfinished().retain(|path| *path != beside);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Names for files that stand beside others for a while: short, for names have a longest one.
+fn beside() -> Builder<'static, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(".ssdlab-").suffix(".part").rand_bytes(12);
+    builder
+}
+
+/// A file with a name of its own in this folder, with the rights that any new file has.
+fn named(folder: &Path) -> io::Result<NamedTempFile> {
+    let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+    let file = beside().make_in(folder, open)?;
+    let mut unfinished = unfinished();
+    unfinished.retain(|path| path.exists());
+    unfinished.push(file.path().to_owned());
+    drop(unfinished);
+    Ok(file)
+}
+
+/// Where a path leads, behind all symbolic links at its end, whether anything is there or not.
+///
+/// # Errors
+/// When they lead in a circle.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..=LINKS_MOST {
+        let Ok(next) = path.read_link() else { return Ok(path) };
+        path = folder_of(&path).join(next);
+    }
+    Err(rustix::io::Errno::LOOP.into())
+}
+
+/// The folder of a file.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Refuses what no file can be put in place of.
+fn check_writable(target: &Path) -> io::Result<()> {
+    match target.metadata() {
+        Ok(about) if about.is_dir() => Err(io::Error::other("is a folder")),
+        Ok(about) if !about.is_file() => Err(io::Error::other("is a pipe or a device")),
+        Ok(_) => Ok(access(target, Access::WRITE_OK)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn unwritable(option: &str, path: &Path, error: impl std::fmt::Display) -> Fault {
+    let reason = error.to_string();
+    // The system's number says nothing that its words do not.
+    let reason = reason.split(" (os error").next().unwrap_or_default();
+    Fault::new(option, format!("cannot write {:?}: {reason}", path.display().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    /// A new file at this path, made as it is on every file system.
+    fn begun(path: &Path, is_named: bool) -> NewFile {
+        let file = NewFile::new("", path).unwrap();
+        match is_named {
+            true => {
+                let part = Part::Named(named(folder_of(&file.target)).unwrap());
+                NewFile { part, ..file }
+            }
+            false => file,
+        }
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_appears_whole_in_place_of_one_that_is_there_or_not() {
+        for is_named in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("f");
+            for text in ["one", "two"] {
+                let file = begun(&path, is_named);
+                file.write(text.as_bytes()).unwrap();
+                file.write(b" more").unwrap();
+                assert_ne!(
+                    fs::read(&path).unwrap_or_default(),
+                    format!("{text} more").into_bytes()
+                );
+                file.persist().unwrap();
+                assert_eq!(fs::read_to_string(&path).unwrap(), format!("{text} more"));
+                assert_eq!(names(folder.path()), ["f"]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_finished_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        for is_named in [false, true] {
+            fs::write(&path, "before").unwrap();
+            let file = begun(&path, is_named);
+            file.write(b"half").unwrap();
+            assert_eq!(names(folder.path()).len(), 1 + usize::from(is_named));
+            drop(file);
+            assert_eq!(names(folder.path()), ["f"]);
+            assert_eq!(fs::read(&path).unwrap(), b"before");
+        }
+    }
+
+    #[test]
+    fn what_a_process_leaves_in_a_hurry_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        // As with a thread that is not waited for: it is never dropped.
+        std::mem::forget(begun(&path, true));
+        begun(&path, true).persist().unwrap();
+        assert_eq!(names(folder.path()).len(), 2);
+        // Other tests write files of their own meanwhile.
+        let ours = |path: &PathBuf| path.starts_with(folder.path());
+        let (left, others) = unfinished().drain(..).partition(ours);
+        *unfinished() = left;
+        remove_unfinished();
+        unfinished().extend::<Vec<PathBuf>>(others);
+        assert_eq!(names(folder.path()), ["f"]);
+    }
+
+    #[test]
+    fn a_link_stays_and_what_it_leads_to_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        symlink("real", at("link")).unwrap();
+        for text in ["new", "again"] {
+            let file = begun(&at("link"), false);
+            file.write(text.as_bytes()).unwrap();
+            file.persist().unwrap();
+            assert_eq!(at("link").read_link().unwrap(), Path::new("real"));
+            assert_eq!(fs::read_to_string(at("real")).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn rights_are_those_of_a_new_file_or_of_the_one_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let (plain, path) = (folder.path().join("plain"), folder.path().join("f"));
+        let rights = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        File::create(&plain).unwrap();
+        for is_named in [false, true] {
+            let _ = fs::remove_file(&path);
+            begun(&path, is_named).persist().unwrap();
+            assert_eq!(rights(&path), rights(&plain));
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+            begun(&path, is_named).persist().unwrap();
+            assert_eq!(rights(&path), 0o640);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused_in_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        symlink("loop", at("loop")).unwrap();
+        fs::write(at("file"), "").unwrap();
+        let refused = |path: &Path| {
+            let line = NewFile::new("--json", path).unwrap_err().to_string();
+            line.rsplit(": ").next().unwrap().to_owned()
+        };
+        assert_eq!(refused(folder.path()), "is a folder");
+        assert_eq!(refused(Path::new("/dev/null")), "is a pipe or a device");
+        assert_eq!(refused(&at("no/such")), "No such file or directory");
+        assert_eq!(refused(&at("file/in")), "Not a directory");
+        assert_eq!(refused(&at("loop")), "Too many levels of symbolic links");
+        assert_eq!(refused(&at(&"x".repeat(256))), "File name too long");
+        assert_eq!(
+            NewFile::new("", &at("no/f")).unwrap_err().to_string(),
+            format!("cannot write {:?}: No such file or directory", at("no/f"))
+        );
+        assert_eq!(names(folder.path()), ["file", "loop"]);
+    }
+
+    #[test]
+    fn the_longest_name_can_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x".repeat(255));
+        for is_named in [false, true, false] {
+            begun(&path, is_named).persist().unwrap();
+        }
+    }
+}

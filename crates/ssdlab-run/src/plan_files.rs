@@ -1,0 +1,77 @@
+//! The files that plans read and write.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use ssdlab_base::Fault;
+
+use crate::chips::simulated;
+use crate::files::NamedFile;
+use crate::named::RunConfig;
+use crate::plan::Plan;
+use crate::traces::{file_of, twin_of};
+use crate::twin::family;
+
+/// The files that runs of these plans read, each once, and those that they write.
+///
+/// # Errors
+/// The first name that can be none.
+pub fn files_of(plans: &[Plan]) -> Result<(Vec<NamedFile>, Vec<NamedFile>), Fault> {
+    let mut read = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    for plan in plans {
+        // Most plans of a sweep read the same.
+        let of_chips = plan.set.iter().filter(|set| set.contains("physics"));
+        let chips: Vec<&String> = of_chips.collect();
+        let traces: Vec<&String> = plan.mix.iter().map(|app| &app.trace).collect();
+        if seen.insert((&plan.device, &plan.trace, traces, &plan.config, &plan.state, chips)) {
+            read.extend(plan.reads()?);
+        }
+    }
+    Ok((read.into_iter().collect(), plans.iter().flat_map(Plan::writes).collect()))
+}
+
+impl Plan {
+    /// The files that a run of this plan reads.
+    ///
+    /// # Errors
+    /// When a name can be none.
+    fn reads(&self) -> Result<Vec<NamedFile>, Fault> {
+        let mut files = Vec::new();
+        if let Some(trace) = &self.trace {
+            files.push(NamedFile::new("--trace", file_of(trace)?));
+        }
+        for app in &self.mix {
+            if matches!(twin_of(&app.trace, family(&self.device)), Ok(None)) {
+                files.push(NamedFile::new("--mix", file_of(&app.trace)?));
+            }
+        }
+        files.extend(self.config.iter().map(|file| NamedFile::new("--config", file)));
+        files.extend(self.state.iter().map(|file| NamedFile::new("--state", file)));
+        files.extend(self.chips().map(|file| NamedFile::new("physics.measured.file", file)));
+        Ok(files)
+    }
+
+    /// The file that its config names for measurements of chips. A config that is wrong names none: the run is
+    /// refused for it.
+    fn chips(&self) -> Option<PathBuf> {
+        let names_any =
+            !self.config.is_empty() || self.set.iter().any(|set| set.contains("physics"));
+        // What comes through a pipe can be read but once.
+        if !names_any || self.config.iter().any(|file| !file.is_file()) {
+            return None;
+        }
+        let (config, effective) = self.layers().ok()?.resolve::<RunConfig>().ok()?;
+        simulated::file_of(&config, &effective, &self.config)
+    }
+
+    /// The files that a run of this plan writes.
+    fn writes(&self) -> impl Iterator<Item = NamedFile> + '_ {
+        let files =
+            [("--log", &self.log), ("--series", &self.series), ("--timeline", &self.timeline)];
+        let named = |(option, path): (&str, &Option<PathBuf>)| {
+            path.as_ref().map(|path| NamedFile::new(option, path))
+        };
+        files.into_iter().filter_map(named)
+    }
+}

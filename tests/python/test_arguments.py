@@ -1,0 +1,106 @@
+"""Whatever stands in an argument, and wherever the streams lead: one line, and exit code 2."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from calling import COMMAND
+
+from ssdlab import cli
+
+LONG = "x" * 5000
+ODD = "a\nb\x1b[31m\u2028c\u202ed"
+"""A line break, an escape, a line separator, and what turns the order of signs around."""
+
+Here = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def here(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Here:
+    """Runs the command in this process: its code, and what it printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["ssdlab", *arguments])
+        code = cli.status()
+        return code, *capsys.readouterr()
+
+    return call
+
+
+PLACES = [
+    (),
+    ("run",),
+    ("run", "--set"),
+    ("run", "--trace"),
+    ("run", "--config"),
+    ("run", "--device"),
+    ("run", "--scheme"),
+    ("run", "--workload"),
+    ("run", "--limit"),
+    ("run", "--warmup"),
+    ("run", "--vary"),
+    ("run", "--mix"),
+    ("run", "--app"),
+    ("run", "--stage"),
+    ("run", "--state"),
+    ("run", "--time-scale"),
+    ("preset", "show"),
+    ("scheme", "show"),
+    ("state", "load"),
+    ("config", "validate"),
+    ("trace", "info"),
+    ("trace", "check"),
+    ("trace", "convert", "in"),
+    ("workload", "show"),
+    ("physics",),
+    ("ldpc", "--cell"),
+    ("fit",),
+    ("fit", "--chips"),
+    ("reproduce",),
+]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=" ".join)
+@pytest.mark.parametrize(
+    "argument",
+    [LONG, f"--{LONG}", ODD, f"--{ODD}", f"key={LONG}", f"{ODD}=1"],
+    ids=["long", "long option", "odd", "odd option", "long value", "odd key"],
+)
+def test_an_argument_is_refused_in_a_line_fit_to_print(
+    here: Here, tmp_path: Path, place: tuple[str, ...], argument: str
+) -> None:
+    code, out, err = here(*place, argument)
+    assert (code, out) == (2, "")
+    assert (len(err.splitlines()), err[-1:]) == (1, "\n"), err
+    assert len(err) < 2500
+    assert not set(err) & {"\x1b", "\u202e"}
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("place", PLACES, ids=" ".join)
+def test_an_argument_that_is_no_utf8_is_refused(here: Here, place: tuple[str, ...]) -> None:
+    line = "an argument that is no UTF-8: got 'a\\udcff.csv'\n"
+    assert here(*place, os.fsdecode(b"a\xff.csv")) == (2, "", line)
+
+
+def test_a_command_has_the_bytes_of_its_arguments(tmp_path: Path) -> None:
+    command = [*map(os.fsencode, [*COMMAND, "run", "--trace"]), b"a\xff.csv"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"an argument that is no UTF-8: got 'a\\udcff.csv'\n"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed_get_no_file_in_their_place(tmp_path: Path, closed: str) -> None:
+    run = f"{COMMAND[0]} run --limit 100 --json out.json --log l {closed}"
+    assert subprocess.run(["sh", "-c", run], cwd=tmp_path, check=False).returncode == 0
+    assert (tmp_path / "out.json").read_text().startswith("{")
+    assert (tmp_path / "l").read_bytes()[:4] == b"PAR1"
+    wrong = f"{COMMAND[0]} run --workload rando {closed}"
+    assert subprocess.run(["sh", "-c", wrong], cwd=tmp_path, check=False).returncode == 2

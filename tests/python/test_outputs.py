@@ -1,0 +1,189 @@
+"""No output replaces an input or another output, and files appear whole or not at all."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from calling import COMMAND, OFFICE, Ssdlab
+
+import ssdlab as library
+
+CHIPS = OFFICE.parent / "chips.csv"
+CONFIG = '[buffer]\nsize = "1MiB"\n'
+
+
+@pytest.fixture
+def inputs(tmp_path: Path, trace: Path) -> Path:
+    """A folder with a trace by several names, a config and measurements of chips."""
+    trace.rename(tmp_path / "t.csv")
+    (tmp_path / "soft").symlink_to("t.csv")
+    os.link(tmp_path / "t.csv", tmp_path / "hard")
+    (tmp_path / "c.toml").write_text(CONFIG)
+    (tmp_path / "chips.csv").write_bytes(CHIPS.read_bytes())
+    (tmp_path / "m.toml").write_text('physics.measured.file = "chips.csv"\n')
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "blame.svg").write_bytes((tmp_path / "t.csv").read_bytes())
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# A command, and the line with which it is refused.
+REPLACING = [
+    *(
+        (
+            f"run --trace t.csv {option} {name}",
+            f'{option}: the file that --trace reads: got "{name}", expected another file',
+        )
+        for option in ("--json", "--report", "--log", "--series", "--timeline")
+        for name in ("t.csv", "./soft", "hard")
+    ),
+    ("run --trace soft --json hard", '--json: the file that --trace reads: got "hard"'),
+    ("run --trace t.csv:msr --json t.csv", '--json: the file that --trace reads: got "t.csv"'),
+    ("compare --trace t.csv --seeds 2 --json t.csv", "--json: the file that --trace reads"),
+    ("run --mix a=t.csv --json t.csv", "--json: the file that --mix reads"),
+    ("run --app high=t.csv,low=hard --log soft", "--log: the file that --mix reads"),
+    ("run --config c.toml --json c.toml", "--json: the file that --config reads"),
+    ("run --state d/blame.svg --report d/blame.svg", "--report: the file that --state reads"),
+    (
+        "run --config m.toml --device readguard-tlc-2t --json chips.csv",
+        "--json: the file that physics.measured.file reads",
+    ),
+    ("state save c.toml --config c.toml", "FILE: the file that --config reads"),
+    ("physics generic-tlc-2t --config c.toml --json c.toml", "--json: the file that --config"),
+    ("fit chips.csv --json chips.csv", "--json: the file that CSV reads"),
+    ("fit chips.csv --samples chips.csv", "--samples: the file that CSV reads"),
+    ("fit chips.csv --out .", "--out: the file that CSV reads"),
+    ("trace info t.csv --json hard", "--json: the file that FILE reads"),
+    ("trace info t.csv --report soft", "--report: the file that FILE reads"),
+    ("trace convert t.csv hard:msr", "OUT: the file that IN reads"),
+    ("trace convert t.csv o.csv --json t.csv", "--json: the file that IN reads"),
+    ("trace convert t.csv o.csv --json o.csv", "--json: the file that OUT writes"),
+    ("trace mix a=t.csv b=hard -o soft:msr", "OUT: the file that APP reads"),
+    ("trace mix a=t.csv -o o.csv --json t.csv", "--json: the file that APP reads"),
+    ("run --limit 9 --json new --report ./new", "--report: the file that --json writes"),
+    ("run --limit 9 --json d/../new --log new", "--log: the file that --json writes"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "line"), REPLACING, ids=[case[0] for case in REPLACING])
+def test_an_output_never_replaces_an_input_or_another_output(
+    ssdlab: Ssdlab, inputs: Path, arguments: str, line: str
+) -> None:
+    before = contents(inputs)
+    done = ssdlab(*arguments.split())
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(line)
+    assert done.err.count("\n") == 1
+    assert contents(inputs) == before
+
+
+def test_a_figure_never_replaces_an_input(ssdlab: Ssdlab, inputs: Path) -> None:
+    before = contents(inputs)
+    drawn = ("run", "--trace", "d/blame.svg:msr", "--figures", "drawn")
+    assert ssdlab(*drawn).code == 0
+    name = min(path.name for path in (inputs / "drawn").iterdir())
+    (inputs / "d" / name).write_bytes(before[str(inputs / "t.csv")])
+    done = ssdlab("run", "--trace", f"d/{name}:msr", "--figures", "d")
+    assert done.code == 2
+    line = f'--figures: the file that --trace reads: got "d/{name}", expected another file\n'
+    assert done.err == line
+    assert (inputs / "d" / name).read_bytes() == before[str(inputs / "t.csv")]
+
+
+def test_a_manifest_and_its_traces_are_not_replaced(ssdlab: Ssdlab, inputs: Path) -> None:
+    (inputs / "all" / "one").mkdir(parents=True)
+    (inputs / "t.csv").rename(inputs / "all" / "one" / "trace.csv")
+    (inputs / "all" / "MANIFEST.tsv").write_text("name\tlines\none\t3\n")
+    before = contents(inputs)
+    for name in ("all/MANIFEST.tsv", "all/one/trace.csv"):
+        done = ssdlab("trace", "check", "all", "--json", name)
+        assert (done.code, done.err.partition(":")[0]) == (2, "--json")
+    assert contents(inputs) == before
+
+
+def test_the_library_refuses_it_too(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(inputs)
+    before = contents(inputs)
+    for plan in ({"log": "hard"}, {"series": Path("soft")}, {"timeline": inputs / "t.csv"}):
+        with pytest.raises(library.InputError, match="the file that --trace reads"):
+            library.run(trace="t.csv", **plan)
+    with pytest.raises(library.InputError, match="--log: the file that another run writes"):
+        library.compare([library.Plan(log="new", seed=seed, limit=9) for seed in (1, 2)])
+    result = library.run(trace="t.csv", detail=True)
+    with pytest.raises(library.InputError, match="report: the file that --trace reads"):
+        library.report_html(result, "hard")
+    assert contents(inputs) == before
+
+
+def test_every_output_follows_a_link(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    options = ("--json", "--report", "--log", "--series", "--timeline")
+    (tmp_path / "real").mkdir()
+    for option in options:
+        (tmp_path / option).symlink_to(Path("real", option))
+    for _ in range(2):
+        named = [word for option in options for word in (option, f"./{option}")]
+        done = ssdlab("run", "--limit", 300, *named)
+        assert (done.code, done.err) == (0, "")
+        assert all((tmp_path / option).is_symlink() for option in options)
+        assert sorted(path.name for path in (tmp_path / "real").iterdir()) == sorted(options)
+    assert json.loads((tmp_path / "real" / "--json").read_text())["results"]
+
+
+def test_a_file_that_a_killed_process_left_is_in_nobodys_way(tmp_path: Path) -> None:
+    # In a container every command has the same number.
+    run = f"touch .r.html.$$.part; exec {COMMAND[0]} run --limit 100 --report r.html"
+    done = subprocess.run(["sh", "-c", run], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("option", ["--json", "--report", "--log", "--series", "--timeline"])
+def test_a_name_that_cannot_be_written_is_refused_in_a_line(
+    ssdlab: Ssdlab, tmp_path: Path, option: str
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    names = {
+        "loop": "Too many levels of symbolic links",
+        "x" * 256: "File name too long",
+        "/".join(["x" * 200] * 25): "File name too long",
+    }
+    for name, reason in names.items():
+        done = ssdlab("run", "--limit", 100, option, name)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith(f"{option}: cannot write")
+        assert done.err.endswith(f"{reason}\n")
+        assert (done.err.count("\n"), len(done.err) < 500) == (1, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["loop"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "--trace", "loop"),
+        ("run", "--config", "loop"),
+        ("run", "--state", "loop"),
+        ("run", "--mix", "loop"),
+        ("run", "--figures", "loop"),
+        ("config", "validate", "loop"),
+        ("state", "load", "loop"),
+        ("state", "save", "loop"),
+        ("fit", "loop"),
+        ("fit", CHIPS, "--out", "loop"),
+        ("trace", "info", "loop"),
+        ("trace", "check", "loop"),
+        ("trace", "convert", OFFICE, "loop:msr"),
+        ("reproduce", "H1", "--quick", "--out", "loop"),
+        ("reproduce", "H1", "--quick", "--traces", "loop"),
+    ],
+)
+def test_a_link_that_leads_to_itself_is_refused_in_a_line(
+    ssdlab: Ssdlab, tmp_path: Path, arguments: tuple[object, ...]
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    done = ssdlab(*arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["loop"]
