@@ -63,9 +63,7 @@ def reproduce_command(names: tuple[str, ...], **given: Any) -> int:
         "ledger.json": data,
         "report.html": page.html(ledger),
     }
-    drawings = {
-        f"{figure.name}.pdf": render.render(figure)["pdf"] for figure in drawn.of_ledger(ledger)
-    }
+    drawings = render.files(drawn.of_ledger(ledger), ["pdf"])
     folder.write({**{name: text.encode() for name, text in texts.items()}, **drawings})
     click.echo(words.text(ledger))
     return 0

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from ssdlab import traces
+from ssdlab import shown, traces
 from ssdlab.cli import exits
 from ssdlab.cli.lines import Group, Whole
 from ssdlab.cli.options import DRAWN, add
@@ -120,9 +120,9 @@ def convert(source: str, out: str, **given: Any) -> None:
     _remark(written["remarks"])
     _hand_out(written, target, given["json"])
     if given["json"] != STDOUT:
-        took = f"{source} ({written['from_format']})"
+        took = f"{shown.label(source)} ({written['from_format']})"
         requests = many(written["requests"], "request")
-        click.echo(f"{out} ({written['format']}): {requests} of {took}")
+        click.echo(f"{shown.label(out)} ({written['format']}): {requests} of {took}")
         _tell_others(written)
         _tell_losses(written)
 
@@ -168,7 +168,9 @@ def mix(apps: tuple[str, ...], **given: Any) -> None:
 
 
 def _tell_mix(mixed: dict[str, Any]) -> None:
-    click.echo(f"{mixed['out']} ({mixed['format']}): {many(mixed['requests'], 'request')}")
+    click.echo(
+        f"{shown.label(mixed['out'])} ({mixed['format']}): {many(mixed['requests'], 'request')}"
+    )
     _tell_others(mixed)
     apps = mixed["apps"]
     columns = [
@@ -285,7 +287,7 @@ def _hand_out(found: object, target: Target | None, path: str | None) -> None:
 
 def _remark(remarks: Sequence[str]) -> None:
     for remark in dict.fromkeys(remarks):
-        click.echo(remark, file=sys.stderr)
+        click.echo(shown.name(remark), file=sys.stderr)
 
 
 def _tell_others(written: dict[str, Any]) -> None:
