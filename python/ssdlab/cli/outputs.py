@@ -8,7 +8,6 @@ import click
 
 from ssdlab.errors import InputError
 from ssdlab.files import Folder, Target, check_distinct
-from ssdlab.rendering import too_few_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,8 +28,11 @@ class Drawing:
         self._report = None if report is None else Target("--report", report)
         self._figures = None if figures is None else Folder("--figures", figures)
         # Found out after hours of a run, it would have cost them.
-        if figures is not None and (few := too_few_addresses()):
-            raise InputError.at("--figures", few)
+        if figures is not None:
+            from ssdlab.rendering import too_few_addresses  # noqa: PLC0415  as below
+
+            if few := too_few_addresses():
+                raise InputError.at("--figures", few)
 
     @property
     def is_wanted(self) -> bool:

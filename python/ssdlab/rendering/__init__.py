@@ -29,7 +29,7 @@ RESERVED = 70 << 30
 
 _WORKER = Path(__file__).with_name("worker.py")
 _PANIC = re.compile(r"panicked at [^\n]*:\n(.+)")
-_FATAL = re.compile(r"#? ?(Fatal .+)")
+_FATAL = re.compile(r"(Fatal\b.+)")
 _MEMORY = ("MemoryError", "PanicException")
 
 
@@ -89,15 +89,15 @@ def _exchanged(asked: bytes, said: int) -> tuple[int, bytes]:
         raise FileNotFoundError(0, "this program has no Python interpreter beside it")
     # Isolated: neither the environment nor the folder decides what is imported, only the path here.
     command = [sys.executable, "-I", str(_WORKER)]
-    process = subprocess.Popen(  # noqa: S603  our own file
+    with subprocess.Popen(  # noqa: S603  our own file
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said
-    )
-    try:
-        answers, _ = process.communicate(asked)
-    finally:
-        # Nothing to be seen if it has ended; on Ctrl-C it is to end at once.
-        process.kill()
-        process.wait()
+    ) as process:
+        try:
+            answers, _ = process.communicate(asked)
+        finally:
+            # Nothing to be seen if it has ended; on Ctrl-C it is to end at once.
+            process.kill()
+            process.wait()
     return process.returncode, answers
 
 
