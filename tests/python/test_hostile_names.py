@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 
+import altair as alt
 import drawn
 import pyarrow.parquet as pq
 import pytest
@@ -14,11 +15,12 @@ from calling import OFFICE, Ssdlab
 
 import ssdlab
 from ssdlab import figures, page, shown, traces
-from ssdlab.figures import Figure, numbered, render
+from ssdlab.figures import Figure, base, codes, numbered, render
 from ssdlab.results import Comparison, Result
 
 FILE = "\x1b[31mred\u2028\u202e</script> constructor.csv.xz"
 KINDS = {"latency-cdf-read", "percentiles-read", "blame-read", "time-mean-read", "programs"}
+SVG = "{http://www.w3.org/2000/svg}"
 LABELS = tuple(label for label in drawn.HOSTILE if shown.is_utf8(label))
 
 
@@ -56,6 +58,24 @@ def test_files_of_figures_are_well_formed_and_say_what_they_show() -> None:
     assert root[0].text == odd
     assert b"iTXtTitle" + bytes(5) + odd.encode() in files["png"]
     assert ("\ufeff" + odd).encode("utf-16-be").hex().encode() in files["pdf"]
+
+
+def test_a_drawing_tells_apart_what_nobody_has_cleaned() -> None:
+    names = ["\x1b", "\\x1b", "constructor", "a\nb"]
+    data = base.table([{"label": name, "x": 1, "kind": "\x00"} for name in names])
+    lines = [codes.Line(name) for name in names]
+    x = alt.X("x:Q", title="\uffff")
+    chart = alt.Chart(data).mark_bar().encode(x=x, color=base.colour(lines))
+    spec = numbered.spec_of(chart)
+    (rows,) = spec["datasets"].values()
+    visible = ["\\x1b (1)", "\\x1b (2)", "constructor", "a\\x0ab"]
+    assert [row["label"] for row in rows] == spec["params"][0]["value"] == visible
+    assert {row["kind"] for row in rows} == {"\\x00"}
+    assert spec["encoding"]["x"]["title"] == "\\uffff"
+    assert spec["encoding"]["color"]["scale"]["domain"] == [0, 1, 2, 3]
+    svg = render.render(Figure("name", "section", "title", "what", chart, [], 0))["svg"]
+    texts = ["".join(text.itertext()) for text in ET.fromstring(svg).iter(f"{SVG}text")]
+    assert [text for text in texts if text in visible] == visible
 
 
 def test_no_name_is_a_part_of_a_drawing_but_as_data() -> None:

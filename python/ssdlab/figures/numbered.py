@@ -35,13 +35,15 @@ def spec_of(chart: Any) -> _Dict:
     """
     spec: _Dict = chart.to_dict()
     ((dataset, rows),) = spec.pop("datasets").items()
-    spec = _visible(spec)
-    rows = [
-        {key: shown.name(value) if isinstance(value, str) else value for key, value in row.items()}
+    shown_as = _number_names(spec, rows)
+    visible = [
+        {
+            field: shown_as[field, value] if (field, value) in shown_as else _visible(value)
+            for field, value in row.items()
+        }
         for row in rows
     ]
-    _number_names(spec, rows)
-    return {**spec, "datasets": {dataset: rows}}
+    return {**_visible(spec), "datasets": {dataset: visible}}
 
 
 def _visible(part: Any) -> Any:
@@ -52,10 +54,11 @@ def _visible(part: Any) -> Any:
     return {key: _visible(each) for key, each in part.items()} if isinstance(part, dict) else part
 
 
-def _number_names(spec: _Dict, rows: list[_Dict]) -> None:
+def _number_names(spec: _Dict, rows: list[_Dict]) -> dict[tuple[str, Any], str]:
+    """Put numbers in the place of names; how each name of each field is shown."""
     channels = list(_channels(spec, rows))
     if not channels:
-        return
+        return {}
     fields = list(dict.fromkeys(channel["field"] for _, channel in channels))
     ordered = [name for _, channel in channels for name in _order(channel)]
     # Names without an order of their own stand in that of the alphabet.
@@ -63,12 +66,16 @@ def _number_names(spec: _Dict, rows: list[_Dict]) -> None:
     names = list(dict.fromkeys([*ordered, *sorted(found)]))
     for told_by, channel in channels:
         _number(channel, told_by, {name: number for number, name in enumerate(names)})
+    visible = shown.names(names)
     spec["params"] = [
-        {"name": _NAMES, "value": names},
-        {"name": _ON_AXES, "value": shown.apart([_on_axis(name) for name in names])},
-        {"name": _IN_LEGENDS, "value": shown.shortened(names, _ENTRY)},
+        {"name": _NAMES, "value": visible},
+        {"name": _ON_AXES, "value": shown.apart([_on_axis(name) for name in visible])},
+        {"name": _IN_LEGENDS, "value": shown.shortened(visible, _ENTRY)},
     ]
     spec["transform"] = [*spec.get("transform", ()), *map(_numbered, fields)]
+    return {
+        (field, name): told for field in fields for name, told in zip(names, visible, strict=True)
+    }
 
 
 def _on_axis(name: str) -> str:

@@ -185,9 +185,11 @@ def _data(drawn: Sequence[Figure]) -> str:
     specs = []
     for figure in drawn:
         spec = numbered.spec_of(figure.chart)
-        # Altair names data by its contents.
-        shared |= spec.pop("datasets")
-        name = spec.pop("data")["name"]
+        # Altair names data by its contents, in which two figures may call a name differently.
+        name, (rows,) = spec.pop("data")["name"], spec.pop("datasets").values()
+        if shared.setdefault(name, rows) != rows:
+            name = figure.name
+            shared[name] = rows
         del spec["config"], spec["$schema"]
         if figure.keys:
             _without_legends(spec)
