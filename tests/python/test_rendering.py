@@ -85,12 +85,14 @@ def test_a_process_that_ends_is_a_line(program: str, told: str) -> None:
 
 
 @pytest.mark.usefixtures("fake")
-def test_what_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendering, "SECONDS", 1)
-    # As a renderer that is no Python and hears no signal.
-    program = "signal.signal(signal.SIGALRM, signal.SIG_DFL); [0 for _ in iter(int, 1)]"
+    tries = tmp_path / "tries"
+    program = f"open({str(tries)!r}, 'a').write('x'); [0 for _ in iter(int, 1)]"
     with pytest.raises(InputError, match=r"\Afigure late: not drawn within 1 s, and given up\Z"):
-        made([job("late", program)])
+        made([job("first", "0"), job("late", program)])
+    # It is not tried again.
+    assert tries.read_text() == "x"
 
 
 @pytest.mark.usefixtures("fake")

@@ -54,8 +54,9 @@ def made(jobs: Sequence[Job]) -> list[Made]:
     while len(done) < len(jobs):
         found, end = _run(jobs[len(done) :])
         done += found
-        # What ends a process that has drawn before may be what it had heaped up.
-        if len(done) < len(jobs) and not found:
+        # What ends a process that has drawn before may be what it had heaped up; no such thing
+        # makes a drawing endless.
+        if len(done) < len(jobs) and (not found or end.code == -signal.SIGALRM):
             raise _ended(jobs[len(done)], end)
     return done
 
@@ -70,7 +71,10 @@ class _End:
 
 def _run(jobs: Sequence[Job]) -> tuple[list[Made], _End]:
     """Start a process for these jobs; what it made of the first of them, and how it ended."""
-    lines = [{"path": sys.path, "seconds": SECONDS}, *(job.asked for job in jobs)]
+    lines = [
+        {"path": [str(each) for each in sys.path], "seconds": SECONDS},
+        *(job.asked for job in jobs),
+    ]
     asked = "".join(json.dumps(line) + "\n" for line in lines).encode()
     try:
         with os.fdopen(os.memfd_create("ssdlab-drawing"), "r+b") as said:
@@ -172,4 +176,4 @@ def too_few_addresses() -> str:
 
 def _line(said: str) -> str:
     """Return the first two lines of what was said as one."""
-    return shown.cut(" ".join(part.strip() for part in said.strip().splitlines()[:2]), 300)
+    return shown.cut(shown.name(" ".join(said.strip().splitlines()[:2])), 300)
