@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from typing import TYPE_CHECKING
+
+from ssdlab import shown
 
 if TYPE_CHECKING:
     from ssdlab.results import Comparison
@@ -16,34 +17,19 @@ _WORD_MOST = 240
 """Characters without a space in a message: a longer path is cut in its middle."""
 _LINE_MOST = 2000
 """Characters of a message."""
-
-_INVISIBLE = {"Cc", "Cs", "Zl", "Zp"}
-"""Categories of control characters, of halves of pairs, and of what ends a line."""
-_BIDIRECTIONAL = {*map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))}
-"""Characters that change the order of those around them."""
+_LONG_WORD = re.compile(rf"\S{{{_WORD_MOST + 1},}}")
 
 
-def shown(value: object) -> str:
+def quoted(value: object) -> str:
     """Return a value as a message shows it: quoted if it is a text, and of a bounded length."""
-    return _cut(repr(os.fspath(value) if isinstance(value, os.PathLike) else value), _VALUE_MOST)
+    text = repr(os.fspath(value) if isinstance(value, os.PathLike) else value)
+    return shown.cut(text, _VALUE_MOST)
 
 
 def one_line(text: str) -> str:
     """Return a message on one line of a length fit to print, whatever names it holds."""
-    clean = "".join("\ufffd" if _is_unfit(sign) else sign for sign in text)
-    words = re.sub(rf"\S{{{_WORD_MOST},}}", lambda word: _cut(word[0], _WORD_MOST), clean)
-    return _cut(words, _LINE_MOST)
-
-
-def _is_unfit(sign: str) -> bool:
-    return unicodedata.category(sign) in _INVISIBLE or sign in _BIDIRECTIONAL
-
-
-def _cut(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    end = most // 3
-    return f"{text[: most - end - 1]}…{text[-end:]}"
+    words = _LONG_WORD.sub(lambda word: shown.cut(word[0], _WORD_MOST), shown.name(text))
+    return shown.cut(words, _LINE_MOST)
 
 
 class InputError(ValueError):

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ssdlab import _native
-from ssdlab.errors import InputError, shown
+from ssdlab.errors import InputError, quoted
 
 File = tuple[str, str | os.PathLike[str]]
 """A file and the option that names it, which comes first."""
@@ -27,7 +27,7 @@ class Target:
 
     def write(self, text: str) -> None:
         """Replace the file, in one step, by one with this text."""
-        content = text.encode("utf-8", errors="replace")
+        content = text.encode("utf-8", errors="backslashreplace")
         if not self._in_place:
             file = _native.NewFile(self._option, self._path)
             file.write(content)
@@ -60,7 +60,7 @@ class Folder:
             _native.NewFile(option, home / "trial")
         except InputError as error:
             reason = error.message.rpartition(": ")[2]
-            raise InputError.at(option, f"cannot write {shown(path)}: {reason}") from None
+            raise InputError.at(option, f"cannot write {quoted(path)}: {reason}") from None
 
     def write(self, contents: Mapping[str, bytes], without: Iterable[str] = ()) -> None:
         """Put all files, by name, into the folder, or none; of others in it only some are removed.
@@ -118,4 +118,4 @@ def _is_special(path: str) -> bool:
 
 def _refusal(option: str, path: str, error: OSError) -> InputError:
     reason = error.strerror or str(error)
-    return InputError.at(option, f"cannot write {shown(path)}: {reason}")
+    return InputError.at(option, f"cannot write {quoted(path)}: {reason}")

@@ -11,6 +11,7 @@ from typing import Any
 
 from ssdlab.errors import InputError
 from ssdlab.names import shortest
+from ssdlab.shown import is_utf8
 from ssdlab.traces.mixing import App, named
 
 DEFAULT_DEVICE = "generic-mlc-512g"
@@ -148,6 +149,8 @@ def _path(name: str, path: Path | None) -> str | None:
 def _text(name: str, value: str | None) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InputError.at(name, f"got {value!r}, expected a text")
+    if value is not None and not is_utf8(value):
+        raise InputError.at(name, f"got {value!r}, expected characters that UTF-8 can hold")
     return value
 
 

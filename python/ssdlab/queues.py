@@ -8,7 +8,7 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from ssdlab import _native
+from ssdlab import _native, shown
 
 if TYPE_CHECKING:
     from ssdlab.results import Result
@@ -27,7 +27,7 @@ def _apps(result: Result) -> dict[int, list[str]]:
     """Return the applications by queue, as far as they are known."""
     apps: dict[int, list[str]] = {}
     for member in result.provenance.mix or ():
-        apps.setdefault(member.queue, []).append(member.name)
+        apps.setdefault(member.queue, []).append(shown.label(member.name))
     if apps or not result.queues:
         return apps
     # A twin that is a mix issues each of its members to a queue of its own.

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ssdlab import shown
+
 WIDTH = 80
 NONE = "–"
+_LABEL = 60
+"""A row's label is cut in its middle to leave room for a column of figures."""
 
 _TIMES = (("ns", 1e-3), ("µs", 1.0), ("ms", 1e3), ("s", 1e6))
 _AMOUNTS = (("", 1.0), (" k", 1e3), (" M", 1e6), (" G", 1e9))
@@ -80,6 +84,7 @@ class Column:
 
 def table(labels: Column, columns: Sequence[Column], gap: str = "  ") -> str:
     """Lay columns out beside their labels; in several blocks if they are too wide for one."""
+    labels = Column(labels.head, shown.shortened(labels.cells, _LABEL))
     blocks: list[list[Column]] = [[]]
     room = WIDTH - labels.width()
     for column in columns:
@@ -92,4 +97,4 @@ def table(labels: Column, columns: Sequence[Column], gap: str = "  ") -> str:
 
 def _block(labels: Column, columns: Sequence[Column], gap: str) -> str:
     sides = [labels.lines(str.ljust), *(column.lines(str.rjust) for column in columns)]
-    return "\n".join(gap.join(row).rstrip() for row in zip(*sides, strict=True))
+    return shown.text("\n".join(gap.join(row).rstrip() for row in zip(*sides, strict=True)))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ssdlab import _native
+from ssdlab import _native, shown
 from ssdlab.plans import Plan, to_json
 from ssdlab.results import build
 from ssdlab.text import NONE, Column, digits, share, span, table
@@ -187,7 +187,7 @@ class Physics(Told):
     @property
     def heading(self) -> str:
         """Say which device this is."""
-        return " · ".join([self.device, self.scheme, f"seed {self.seed}"])
+        return " · ".join([shown.label(self.device), self.scheme, f"seed {self.seed}"])
 
 
 def physics(plan: Plan | None = None, /, **options: Any) -> Physics:
@@ -222,7 +222,8 @@ def text(physics: Physics) -> str:
     found = [groups(physics), programs(physics) if len(physics.programs) > 1 else None]
     found += [ladder(physics), *courses(physics), anchors(physics)]
     parts = [f"{physics.heading}\n{head}", *(str(each) for each in found if each)]
-    return "\n\n".join([*parts, *(["\n".join(notes(physics))] * any(notes(physics)))])
+    told = "\n\n".join([*parts, *(["\n".join(notes(physics))] * any(notes(physics)))])
+    return shown.text(told)
 
 
 def notes(physics: Physics) -> Iterator[str]:

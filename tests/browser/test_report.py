@@ -34,6 +34,13 @@ CHARTS = """
   };
 })
 """
+# How many marks each chart has, of data, axes and legends.
+MARKS = """
+Object.fromEntries([...document.querySelectorAll('.chart')].map(chart => [
+  chart.id,
+  [...chart.querySelectorAll('path')].filter(path => path.getAttribute('d')).length,
+]))
+"""
 # What sticks out to the right of the window, though no box scrolls it.
 OUTSIDE = """
 [...document.body.querySelectorAll('*')]
@@ -96,6 +103,36 @@ def test_every_chart_is_drawn_and_fits(
         assert chart["height"] > 50, chart
         assert 200 < chart["width"] <= chart["room"] + 1, chart
     assert page.complaints() == []
+
+
+def test_names_that_mean_mischief_leave_every_chart_its_marks(
+    browser: Chromium, tmp_path: Path
+) -> None:
+    labels = drawn.HOSTILE[:8]
+    found = []
+    for name, given in (("plain", [f"run {at}" for at, _ in enumerate(labels)]), ("odd", labels)):
+        path = drawn.write(tmp_path, f"{name}.html", drawn.called(drawn.queued(), given))
+        page = opened(browser, path)
+        assert page.complaints() == []
+        assert all(chart["inked"] for chart in page.value(CHARTS))
+        found.append(page.value(MARKS))
+        shown = page.value("document.querySelector('#blame-read').textContent")
+        assert all(shown_name in shown for shown_name in given[:4])
+    plain, odd = found
+    assert len(odd) > 20
+    # A name at the end of an id is a part of it.
+    assert list(odd.values()) == list(plain.values())
+
+
+def test_a_chart_that_cannot_be_drawn_leaves_the_others(
+    browser: Chromium, reports: dict[str, Path], tmp_path: Path
+) -> None:
+    text = reports["one"].read_text()
+    broken = tmp_path / "broken.html"
+    broken.write_text(text.replace('"type":"line"', '"type":"none such"', 1))
+    charts = opened(browser, broken).value(CHARTS)
+    assert [chart["drawings"] for chart in charts].count(0) == 1
+    assert all(chart["inked"] for chart in charts if chart["drawings"])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -101,6 +102,34 @@ def two() -> Comparison:
     fifo, other = ssdlab.compare(plans)
     plain = {**other.to_dict(), "label": SHARP, "vary": {}}
     return Comparison([fifo, Result.from_dict(plain)])
+
+
+HOSTILE = (
+    "constructor",
+    "toString",
+    "__proto__",
+    "hasOwnProperty",
+    "line\u2028separator, of two lines",
+    "\x1b[31mred\x00\x7f\uffff\ud800",
+    "\u202eturned around",
+    SHARP + "<!-- `${1}` \\ \n",
+    "same",
+    " same\u200b",
+    "",
+    "null",
+    "1e3",
+    "a.b[0]",
+    "\u05e9\u05dc\u05d5\u05dd e\u0301 \U0001f468\u200d\U0001f469",
+    "x" * 5000 + "1",
+    "x" * 5000 + "2",
+)
+"""Labels each of which has ended the renderer, left charts without marks, or hidden another."""
+
+
+def called(result: Result, labels: Sequence[str]) -> Comparison:
+    """A result side by side with itself, once under each label."""
+    raw = result.to_dict()
+    return Comparison([Result.from_dict({**raw, "label": label, "vary": {}}) for label in labels])
 
 
 def partial() -> Result:

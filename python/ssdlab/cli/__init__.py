@@ -11,7 +11,7 @@ from types import FrameType
 
 import click
 
-from ssdlab import __version__, _native
+from ssdlab import __version__, _native, shown
 from ssdlab.cli import (
     catalogue,
     config,
@@ -26,7 +26,7 @@ from ssdlab.cli import (
     workload,
 )
 from ssdlab.cli.lines import Group, line_of
-from ssdlab.errors import InputError, InternalError, one_line, shown
+from ssdlab.errors import InputError, InternalError, one_line, quoted
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -109,8 +109,8 @@ def status() -> int:
 def _check_arguments(arguments: Sequence[str]) -> None:
     """Refuse what is no text: a file's name may be any bytes, a result's JSON may not."""
     for argument in arguments:
-        if any("\ud800" <= sign <= "\udfff" for sign in argument):
-            raise InputError(f"an argument that is no UTF-8: got {shown(argument)}")
+        if not shown.is_utf8(argument):
+            raise InputError(f"an argument that is no UTF-8: got {quoted(argument)}")
 
 
 def _verdict(error: BaseException) -> tuple[str, int]:

@@ -9,7 +9,7 @@ import click
 from ssdlab.cli import exits, options
 from ssdlab.cli.lines import Whole
 from ssdlab.cli.outputs import Telling, written
-from ssdlab.errors import InputError, shown
+from ssdlab.errors import InputError, quoted
 from ssdlab.files import File, Folder, check_apart
 from ssdlab.fitting import CHIPS_LAYER, DEFAULT_DEVICE, fit, named
 from ssdlab.fitting.asked import CORRECTABLE, Asked
@@ -117,7 +117,7 @@ def _number(option: str, word: str) -> float:
     try:
         number = float(word)
     except ValueError:
-        raise InputError.at(option, f"got {shown(word)}, expected a number") from None
+        raise InputError.at(option, f"got {quoted(word)}, expected a number") from None
     return int(number) if number.is_integer() else number
 
 
@@ -127,6 +127,6 @@ def _correctable(text: str) -> float | None:
     number = _number("--correctable", text)
     if not 0 < number < 1e9:
         raise InputError.at(
-            "--correctable", f"got {shown(text)}, expected a number above 0, or fitted"
+            "--correctable", f"got {quoted(text)}, expected a number above 0, or fitted"
         )
     return number

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ssdlab.errors import shown
+from ssdlab.errors import quoted
 from ssdlab.names import hint
 from ssdlab.plans import MOST, bounds
 
@@ -21,7 +21,7 @@ class Group(click.Group):
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             known = self.list_commands(ctx)
-            raise click.UsageError(f"no such command {shown(name)}{hint(name, known)}", ctx=ctx)
+            raise click.UsageError(f"no such command {quoted(name)}{hint(name, known)}", ctx=ctx)
         return super().resolve_command(ctx, args)
 
 
@@ -42,7 +42,7 @@ class Whole(click.ParamType[int]):
             number = -1
         if not self._least <= number <= self._most:
             self.fail(
-                f"got {shown(value)}, expected {bounds(number, self._least, self._most)}",
+                f"got {quoted(value)}, expected {bounds(number, self._least, self._most)}",
                 param,
                 ctx,
             )
@@ -63,7 +63,7 @@ class Number(click.ParamType[float]):
         except ValueError:
             number = 0.0
         if not 0 < number < float("inf"):
-            self.fail(f"got {shown(value)}, expected a number above 0", param, ctx)
+            self.fail(f"got {quoted(value)}, expected a number above 0", param, ctx)
         return number
 
 

@@ -9,7 +9,7 @@ import click
 
 from ssdlab import _native
 from ssdlab.cli.lines import Number, Whole
-from ssdlab.errors import InputError, shown
+from ssdlab.errors import InputError, quoted
 from ssdlab.plans import COUNT_MOST, DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
 from ssdlab.stages import STAGES, at_stages
 from ssdlab.traces.mixing import App, by_priority, parse
@@ -217,7 +217,7 @@ def one_device(name: str, stage: str | None) -> str:
     """Return the device that ``--device`` and ``--stage`` name where they can name but one."""
     device, *more = at_stages([name], _stages(stage))
     if more:
-        raise InputError.at("--stage", f"got {shown(stage)}, expected one stage")
+        raise InputError.at("--stage", f"got {quoted(stage)}, expected one stage")
     return device
 
 
@@ -247,9 +247,9 @@ def listed(option: str, text: str) -> list[str]:
             items[-1] += sign
     items = [item.strip() for item in items]
     if not all(items):
-        raise InputError.at(option, f"got {shown(text)}, expected values with commas between them")
+        raise InputError.at(option, f"got {quoted(text)}, expected values with commas between them")
     if len(set(items)) < len(items):
-        raise InputError.at(option, f"got {shown(text)}, expected each value once")
+        raise InputError.at(option, f"got {quoted(text)}, expected each value once")
     return items
 
 
@@ -261,8 +261,8 @@ def varied(arguments: Iterable[str]) -> dict[str, list[str]]:
         key = key.strip()
         if not key or not equals:
             expected = "KEY=A,B,C, such as tend.gc.threshold=2%,5%"
-            raise InputError.at("--vary", f"got {shown(argument)}, expected {expected}")
+            raise InputError.at("--vary", f"got {quoted(argument)}, expected {expected}")
         if key in settings:
-            raise InputError.at("--vary", f"got {shown(key)} twice, expected each key once")
+            raise InputError.at("--vary", f"got {quoted(key)} twice, expected each key once")
         settings[key] = listed(f"--vary {key}", values)
     return settings

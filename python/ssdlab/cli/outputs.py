@@ -30,6 +30,12 @@ class Drawing:
         report, figures = given["report"], given["figures"]
         self._report = None if report is None else Target("--report", report)
         self._figures = None if figures is None else Folder("--figures", figures, read)
+        # Found out after hours of a run, it would have cost them.
+        if figures is not None:
+            from ssdlab.rendering import too_few_addresses  # noqa: PLC0415  as below
+
+            if few := too_few_addresses():
+                raise InputError.at("--figures", few)
 
     @property
     def is_wanted(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ssdlab import shown
 from ssdlab.claims import SYSTEMS, words
 from ssdlab.claims.ledger import ALL, SEEDS, reproduce
 from ssdlab.cli import exits
@@ -61,13 +62,13 @@ def reproduce_command(names: tuple[str, ...], **given: Any) -> int:
 
     data = json.dumps(ledger.to_dict(), indent=2, ensure_ascii=False) + "\n"
     texts = {
-        "ledger.md": words.markdown(ledger),
+        "ledger.md": shown.text(words.markdown(ledger)),
         "ledger.json": data,
         "report.html": page.html(ledger),
     }
-    drawings = {
-        f"{figure.name}.pdf": render.render(figure)["pdf"] for figure in drawn.of_ledger(ledger)
-    }
-    folder.write({**{name: text.encode() for name, text in texts.items()}, **drawings})
-    click.echo(words.text(ledger))
+    drawings = render.files(drawn.of_ledger(ledger), ["pdf"])
+    # A byte of a file's name that is no UTF-8 is an escape, of which JSON knows the same form.
+    written = {name: text.encode(errors="backslashreplace") for name, text in texts.items()}
+    folder.write({**written, **drawings})
+    click.echo(shown.text(words.text(ledger)))
     return 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ssdlab import _native, api, report
+from ssdlab import _native, api, report, shown
 from ssdlab.cli import exits, options
 from ssdlab.cli.lines import Group
 from ssdlab.files import Target, check_apart
@@ -55,7 +55,8 @@ def load(file: str) -> None:
 def _tell(file: str, header: dict[str, Any]) -> None:
     """Say what a state file holds, and how a run begins from it."""
     filled = header["mapped_pages"] / header["logical_pages"]
-    click.echo(f"{file}: {header['device']}, aged under {header['scheme']}, seed {header['seed']}")
+    aged = f"{header['device']}, aged under {header['scheme']}, seed {header['seed']}"
+    click.echo(f"{shown.label(file)}: {aged}")
     click.echo(f"pages   {header['mapped_pages']:,} hold data, {share(filled)} of the drive")
     if header["steady"]:
         click.echo(f"start   {report.steadiness(PreconditionResult(**header['steady']))}")

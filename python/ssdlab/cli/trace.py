@@ -12,12 +12,12 @@ from typing import Any
 
 import click
 
-from ssdlab import _native, traces
+from ssdlab import _native, shown, traces
 from ssdlab.cli import exits
 from ssdlab.cli.lines import Group, Whole
 from ssdlab.cli.options import DRAWN, add
 from ssdlab.cli.outputs import STDOUT, Drawing, written
-from ssdlab.errors import InputError, shown
+from ssdlab.errors import InputError, quoted
 from ssdlab.files import Target, check_apart
 from ssdlab.progress import Line
 from ssdlab.text import Column, digits, many, span, table
@@ -123,9 +123,9 @@ def convert(source: str, out: str, **given: Any) -> None:
     _remark(made["remarks"])
     _hand_out(made, target, given["json"])
     if given["json"] != STDOUT:
-        took = f"{source} ({made['from_format']})"
+        took = f"{shown.label(source)} ({made['from_format']})"
         requests = many(made["requests"], "request")
-        click.echo(f"{out} ({made['format']}): {requests} of {took}")
+        click.echo(f"{shown.label(out)} ({made['format']}): {requests} of {took}")
         _tell_others(made)
         _tell_losses(made)
 
@@ -172,7 +172,9 @@ def mix(apps: tuple[str, ...], **given: Any) -> None:
 
 
 def _tell_mix(mixed: dict[str, Any]) -> None:
-    click.echo(f"{mixed['out']} ({mixed['format']}): {many(mixed['requests'], 'request')}")
+    click.echo(
+        f"{shown.label(mixed['out'])} ({mixed['format']}): {many(mixed['requests'], 'request')}"
+    )
     _tell_others(mixed)
     apps = mixed["apps"]
     columns = [
@@ -210,7 +212,7 @@ def check(folder: str, **given: Any) -> int:
     docs/traces.md lists. Others are not looked at.
     """
     if not given["files"] or "/" in given["files"] or given["files"] in {".", ".."}:
-        found = f"got {shown(given['files'])}, expected a file's name, which may hold *"
+        found = f"got {quoted(given['files'])}, expected a file's name, which may hold *"
         raise InputError.at("--files", found)
     read = [("DIR", file) for file in Path(folder).glob(f"*/{given['files']}")]
     read.append(("DIR", Path(folder, manifest.MANIFEST)))
@@ -298,7 +300,7 @@ def _hand_out(found: object, target: Target | None, path: str | None) -> None:
 
 def _remark(remarks: Sequence[str]) -> None:
     for remark in dict.fromkeys(remarks):
-        click.echo(remark, file=sys.stderr)
+        click.echo(shown.name(remark), file=sys.stderr)
 
 
 def _tell_others(written: dict[str, Any]) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Protocol
 
 import altair as alt
 
-from ssdlab import report
+from ssdlab import report, shown
 from ssdlab.details import Detail
 from ssdlab.errors import InputError
 from ssdlab.results import Comparison, Result
@@ -104,21 +103,11 @@ def runs_of(comparison: Comparison) -> list[Run]:
     if len({result.workload for _, result in named}) > 1:
         named = [(f"{label}, {PurePath(run.workload).name}", run) for label, run in named]
     runs = []
-    for label, result in zip(unique(label for label, _ in named), named, strict=True):
+    for label, result in zip(shown.names(label for label, _ in named), named, strict=True):
         if result[1].detail is None:
             raise InputError("a report needs runs with detail=True (Plan), got one without")
         runs.append(Run(label, result[1], result[1].detail))
     return runs
-
-
-def unique(labels: Iterable[str]) -> Iterator[str]:
-    """Go through the labels, those that are there several times with a number each."""
-    labels = list(labels)
-    several = {label for label, count in Counter(labels).items() if count > 1}
-    seen: Counter[str] = Counter()
-    for label in labels:
-        seen[label] += 1
-        yield f"{label} ({seen[label]})" if label in several else label
 
 
 # Colours and dashes.

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
-import vl_convert
 
-from ssdlab.figures import about
+from ssdlab import shown
+from ssdlab.figures import about, numbered
 from ssdlab.figures.base import LIGHT, Figure
+from ssdlab.rendering import Job, made
 
+ENDINGS = ("pdf", "svg", "png")
 COLUMN_IN = 3.3
 """The width of a column of a paper in two columns."""
 _POINTS = 72
-_PNG_PPI = 300
 _HEIGHT, _MAP_HEIGHT, _LANE, _LINE = 130, 165, 17, 9
 _LEGEND_LINE = 10
 
@@ -82,7 +82,7 @@ PAPER: dict[str, Any] = {
 
 def spec_of(figure: Figure) -> dict[str, Any]:
     """Return a figure as Vega-Lite, as it stands in a paper."""
-    spec: dict[str, Any] = json.loads(figure.chart.to_json(indent=None))
+    spec = numbered.spec_of(figure.chart)
     columns, rows = _legend(figure)
     spec["config"] = {**PAPER, "legend": {**PAPER["legend"], "columns": columns}}
     spec["width"] = round(COLUMN_IN * _POINTS, 1)
@@ -109,22 +109,45 @@ def _legend(figure: Figure) -> tuple[int, int]:
 
 def render(figure: Figure) -> dict[str, bytes]:
     """Draw a figure; the contents of its files by their endings."""
-    svg = vl_convert.vegalite_to_svg(spec_of(figure), vl_version=LITE)
-    png = vl_convert.svg_to_png(svg, scale=1, ppi=_PNG_PPI)
-    told = figure.title, f"{figure.subject}. {figure.what}" if figure.subject else figure.what
-    return {
-        "pdf": about.in_pdf(vl_convert.svg_to_pdf(svg), *told),
-        "svg": about.in_svg(_in_inches(svg), *told).encode(),
-        "png": about.in_png(png, *told),
+    return drawn([figure])[0]
+
+
+def drawn(figures: Iterable[Figure], endings: Sequence[str] = ENDINGS) -> list[dict[str, bytes]]:
+    """Draw figures; the contents of each one's files by their endings.
+
+    Raises :class:`InputError` if drawing ends for a lack of memory or time, in a line that names
+    the figure.
+    """
+    figures = list(figures)
+    jobs = [
+        Job(
+            f"figure {figure.name}",
+            {"spec": spec_of(figure), "endings": endings, "version": LITE},
+        )
+        for figure in figures
+    ]
+    return [_told(*each) for each in zip(figures, made(jobs), strict=True)]
+
+
+def _told(figure: Figure, made: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Put into each file of a figure what it shows."""
+    what = f"{figure.subject}. {figure.what}" if figure.subject else figure.what
+    told = shown.name(figure.title), shown.name(what)
+    putting: dict[str, Callable[[bytes], bytes]] = {
+        "pdf": lambda pdf: about.in_pdf(pdf, *told),
+        "svg": lambda svg: about.in_svg(_in_inches(svg.decode()), *told).encode(),
+        "png": lambda png: about.in_png(png, *told),
     }
+    return {ending: putting[ending](content) for ending, content in made.items()}
 
 
-def files(figures: Iterable[Figure]) -> dict[str, bytes]:
+def files(figures: Iterable[Figure], endings: Sequence[str] = ENDINGS) -> dict[str, bytes]:
     """Return every figure's files by name."""
+    figures = list(figures)
     return {
         f"{figure.name}.{ending}": content
-        for figure in figures
-        for ending, content in render(figure).items()
+        for figure, contents in zip(figures, drawn(figures, endings), strict=True)
+        for ending, content in contents.items()
     }
 
 

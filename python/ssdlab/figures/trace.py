@@ -9,6 +9,7 @@ from typing import Any
 
 import altair as alt
 
+from ssdlab import shown
 from ssdlab.figures.base import (
     KINDS,
     Figure,
@@ -19,7 +20,6 @@ from ssdlab.figures.base import (
     run_keys,
     short,
     table,
-    unique,
 )
 from ssdlab.traces.text import Info, labels, size
 
@@ -41,7 +41,7 @@ def traces_of(infos: Sequence[Info]) -> list[Trace]:
     names = [PurePath(file).name for file in files]
     if len(set(names)) < len(set(files)):
         names = labels(files)
-    return [Trace(label, info) for label, info in zip(unique(names), infos, strict=True)]
+    return [Trace(label, info) for label, info in zip(shown.names(names), infos, strict=True)]
 
 
 def figures(traces: Sequence[Trace]) -> list[Figure]:

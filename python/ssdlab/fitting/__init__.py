@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from ssdlab import shown
 from ssdlab.fitting.asked import CORRECTABLE, Asked
 from ssdlab.plans import Path, Plan
 from ssdlab.results import build
@@ -225,7 +226,7 @@ class Fit(Told):
     def heading(self) -> str:
         """Say what was fitted."""
         chips = sum(part.chips for part in self.parts)
-        return f"{self.source} · {chips} chips · seed {self.seed}"
+        return f"{shown.label(self.source)} · {chips} chips · seed {self.seed}"
 
 
 def fit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ssdlab import shown
 from ssdlab.fitting import Fit
 from ssdlab.text import NONE, Column
 from ssdlab.truth import Table
@@ -14,7 +15,7 @@ def text(told: Fit) -> str:
     tables = [coefficients(told), claims(told), errors(told), ablations(told), spreads(told)]
     tables += [variation(told)]
     parts = [f"{told.heading}\n{split(told)}", *(str(each) for each in tables)]
-    return "\n\n".join([*parts, "\n".join(notes(told))])
+    return shown.text("\n\n".join([*parts, "\n".join(notes(told))]))
 
 
 def split(told: Fit) -> str:

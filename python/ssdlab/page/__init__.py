@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import PurePath
 from typing import Any
 
 import jinja2
-import vl_convert
+from markupsafe import Markup
 
-from ssdlab import __version__, report
+from ssdlab import __version__, report, shown
 from ssdlab.codes import Ldpc
-from ssdlab.figures import Figure, Run, all_of, codes, drive, fit, physics, runs_of, trace
+from ssdlab.figures import (
+    Figure,
+    Run,
+    all_of,
+    codes,
+    drive,
+    fit,
+    numbered,
+    physics,
+    runs_of,
+    trace,
+)
 from ssdlab.figures.base import DARK, LIGHT
 from ssdlab.figures.blame import PARTS
 from ssdlab.figures.render import LITE
 from ssdlab.fitting import Fit, words
 from ssdlab.page import code_tables, fit_tables, physics_tables, tables, trace_tables
+from ssdlab.rendering import Job, made
 from ssdlab.results import Comparison
 from ssdlab.traces.text import Info
 from ssdlab.truth import Physics, notes
@@ -111,20 +124,31 @@ def render(template: str, drawn: Sequence[Figure], **given: object) -> str:
     """Fill in a template with these figures and what else it asks for."""
     folder = files("ssdlab.page")
     loader = jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8"))
-    page = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    page = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_visible
+    )
     page.filters["key"] = _colour
     return page.get_template(template).render(
         version=__version__,
         style=(folder / "page.css").read_text(encoding="utf-8"),
         light=LIGHT,
         dark=DARK,
-        script=vl_convert.javascript_bundle(
-            (folder / "page.js").read_text(encoding="utf-8"), vl_version=LITE
-        ),
+        script=_script((folder / "page.js").read_text(encoding="utf-8")),
         data=_data(drawn),
         sections=_sections(drawn),
         **given,
     )
+
+
+@cache
+def _script(text: str) -> str:
+    """Return a script with what it uses of Vega, so that the page needs no network."""
+    return made([Job("report", {"script": text, "version": LITE})])[0]["js"].decode()
+
+
+def _visible(given: object) -> object:
+    """Return what a template shows: what is no mark-up of ours, with every character visible."""
+    return shown.text(given) if isinstance(given, str) and not isinstance(given, Markup) else given
 
 
 def _title(comparison: Comparison, runs: Sequence[Run]) -> str:
@@ -160,10 +184,12 @@ def _data(drawn: Sequence[Figure]) -> str:
     shared: dict[str, Any] = {}
     specs = []
     for figure in drawn:
-        spec = json.loads(figure.chart.to_json(indent=None))
-        # Altair names data by its contents.
-        shared |= spec.pop("datasets")
-        name = spec.pop("data")["name"]
+        spec = numbered.spec_of(figure.chart)
+        # Altair names data by its contents, in which two figures may call a name differently.
+        name, (rows,) = spec.pop("data")["name"], spec.pop("datasets").values()
+        if shared.setdefault(name, rows) != rows:
+            name = figure.name
+            shared[name] = rows
         del spec["config"], spec["$schema"]
         if figure.keys:
             _without_legends(spec)

@@ -59,7 +59,15 @@ async function draw({ id, data: name, canvas, spec }) {
 
 async function drawAll() {
   document.documentElement.dataset.drawn = "";
-  for (const figure of figures) await draw(figure);
+  for (const figure of figures) {
+    try {
+      await draw(figure);
+    } catch (error) {
+      // The others are drawn all the same.
+      console.error(figure.id, error);
+      document.getElementById(figure.id).textContent = `This figure cannot be drawn: ${error}`;
+    }
+  }
   document.documentElement.dataset.drawn = dark.matches ? "dark" : "light";
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from ssdlab import report
+from ssdlab import report, shown
 from ssdlab.details import Slow
 from ssdlab.figures.base import KINDS, Run
 from ssdlab.figures.blame import PARTS, bars_of, part_of
@@ -159,9 +159,10 @@ def _labelled(comparison: Comparison) -> Iterator[tuple[str, Result]]:
     """Return the results with what tells them apart."""
     several = len({result.workload for result in comparison}) > 1
     for result in comparison:
-        workload = [PurePath(result.workload).name] * several
+        workload = [shown.label(PurePath(result.workload).name)] * several
         seed = f"seed {result.provenance.seed}"
-        yield ", ".join([result.label or result.scheme, *workload, seed]), result
+        label = shown.label(result.label or result.scheme)
+        yield ", ".join([label, *workload, seed]), result
 
 
 def origins(comparison: Comparison) -> Iterator[Origin]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ssdlab import shown
 from ssdlab.names import shortest
 from ssdlab.report import queues, voltages
 from ssdlab.report.words import COUNTS, done, taken_for, warnings
@@ -126,17 +127,17 @@ def _rows(comparison: Comparison) -> Iterator[_Row]:
             runs, left_out = (
                 [comparison[run] for run in some] for some in (summed.runs, summed.left_out)
             )
-            yield _Row(summed.label, runs[0], summed, runs, left_out)
+            yield _Row(shown.label(summed.label), runs[0], summed, runs, left_out)
         return
     for result in comparison:
-        yield _Row(result.label or result.scheme, result)
+        yield _Row(shown.label(result.label or result.scheme), result)
 
 
 def _of_workload(rows: Sequence[_Row]) -> Summary:
     first, summed = rows[0].result, rows[0].summed
     replays = {len(row.result.replays) for row in rows}
     alike = {row.result.device for row in rows} == {first.device}
-    parts = [first.device] * alike + [taken_for(first), f"{first.requests:,} requests"]
+    parts = [shown.label(first.device)] * alike + [taken_for(first), f"{first.requests:,} requests"]
     if max(replays) > 0:
         least, most = min(replays), max(replays)
         span_of = f"{least}" if least == most else f"{least} to {most}"
@@ -148,10 +149,10 @@ def _of_workload(rows: Sequence[_Row]) -> Summary:
     metrics = [*_LATENCIES, *of_queues, *_FIGURES]
     columns = [_column(head, metric, write, rows) for head, metric, write in metrics]
     labels = _labels(rows)
-    shown = [column for column in columns if column is not None]
+    filled = [column for column in columns if column is not None]
     pairs = zip(labels.cells, rows, strict=True)
     told = list(_told([(label, list(_doubts(row))) for label, row in pairs]))
-    return Summary(" · ".join(parts), labels, shown, told)
+    return Summary(" · ".join(parts), labels, filled, told)
 
 
 def _doubts(row: _Row) -> Iterator[str]:
@@ -185,9 +186,9 @@ def _labels(rows: Sequence[_Row]) -> Column:
         (short, [result.vary[key] for result in results])
         for key, short in zip(keys, shortest(keys), strict=True)
     ]
-    head = ", ".join(name for name, _ in varying)
+    head = shown.label(", ".join(name for name, _ in varying))
     cells = zip(*(values for _, values in varying), strict=True)
-    return Column(head, [", ".join(cell) for cell in cells])
+    return Column(head, [shown.label(", ".join(cell)) for cell in cells])
 
 
 def _told(notes: Sequence[tuple[str, list[str]]]) -> Iterator[str]:
@@ -276,7 +277,7 @@ def _warnings_of_seeds(runs: Sequence[Result]) -> Iterator[str]:
         )
     for remark in dict.fromkeys(remark for run in runs for remark in run.remarks):
         having = [run for run in runs if remark in run.remarks]
-        yield f"note: {remark}" + f" ({_of(having, runs)})" * (len(having) < len(runs))
+        yield f"note: {shown.name(remark)}" + f" ({_of(having, runs)})" * (len(having) < len(runs))
 
 
 def _of(some: Sequence[object], runs: Sequence[Result]) -> str:
@@ -289,7 +290,7 @@ def missing(comparison: Comparison) -> str:
     for run in comparison.missing:
         seeds.setdefault(run.label, []).append(str(run.seed))
     told = [
-        f"{label} (seed{'s' * (len(those) > 1)} {', '.join(those)})"
+        f"{shown.label(label)} (seed{'s' * (len(those) > 1)} {', '.join(those)})"
         for label, those in seeds.items()
     ]
     return f"PARTIAL: not run: {'; '.join(told)}" if told else ""

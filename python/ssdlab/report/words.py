@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ssdlab import shown
+
 if TYPE_CHECKING:
     from ssdlab.results import PreconditionResult, Result
 
@@ -19,12 +21,16 @@ COUNTS = {
 
 def heading(result: Result) -> str:
     """Say what ran, and on what."""
-    parts = [result.device, result.scheme, taken_for(result), f"seed {result.provenance.seed}"]
-    return " · ".join(parts)
+    named = [shown.label(each) for each in (result.device, result.scheme)]
+    return " · ".join([*named, taken_for(result), f"seed {result.provenance.seed}"])
 
 
 def taken_for(result: Result) -> str:
     """Name the workload, and the format that a trace was read in: ``hm_0.csv.gz (msr)``."""
+    return shown.name(_taken_for(result))
+
+
+def _taken_for(result: Result) -> str:
     made = result.provenance
     if made.mix:
         members = (f"{one.name} ({one.twin or one.trace_format})" for one in made.mix)
@@ -68,7 +74,7 @@ def warnings(result: Result) -> Iterator[str]:
         )
     if result.uncorrectable:
         yield f"uncorrectable: {result.uncorrectable:,} pages read that never decoded"
-    yield from (f"note: {remark}" for remark in result.remarks)
+    yield from (f"note: {shown.name(remark)}" for remark in result.remarks)
 
 
 def done(result: Result) -> str:

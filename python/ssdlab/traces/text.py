@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ssdlab import shown
 from ssdlab.text import NONE, WIDTH, Column, bar, digits, many, share, span, table
 
 Info = Mapping[str, Any]
@@ -59,8 +60,10 @@ def taken_for(info: Info) -> str:
 
 def of(info: Info) -> str:
     """Return all there is to say of one trace."""
-    lines = [info["trace"], _line("format", taken_for(info))]
-    lines += [line for remark in info["remarks"] for line in _wrapped("", _placeless(remark))]
+    lines = [shown.label(info["trace"]), _line("format", taken_for(info))]
+    lines += [
+        line for remark in info["remarks"] for line in _wrapped("", _placeless(shown.name(remark)))
+    ]
     lines += [*_counts(info), *_sizes(info)]
     if info["requests"]:
         lines += [*_space(info), *_time(info), *_reuse(info)]
@@ -104,7 +107,10 @@ def _counts(info: Info) -> Iterable[str]:
 
 def _devices(info: Info) -> Iterable[str]:
     devices = info["devices"]
-    named = [f"{device['name']} {device['requests']:,}" for device in devices[:_MOST_DEVICES]]
+    named = [
+        f"{shown.label(device['name'])} {device['requests']:,}"
+        for device in devices[:_MOST_DEVICES]
+    ]
     if len(devices) > _MOST_DEVICES:
         named.append(f"{len(devices) - _MOST_DEVICES} others")
     label = "device" if len(devices) == 1 else f"{len(devices)} devices"
@@ -211,7 +217,8 @@ def _histogram(info: Info) -> str:
 
 def of_several(infos: Sequence[Info]) -> str:
     """Return a table of several traces, a line for each."""
-    return table(Column("trace", labels([info["trace"] for info in infos])), columns(infos))
+    names = [shown.label(label) for label in labels([info["trace"] for info in infos])]
+    return table(Column("trace", names), columns(infos))
 
 
 def columns(infos: Sequence[Info]) -> list[Column]:

@@ -1,0 +1,154 @@
+"""Names that mean mischief, or only look so, in all that shows them."""
+
+import json
+import re
+import shutil
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import altair as alt
+import drawn
+import pyarrow.parquet as pq
+import pytest
+from calling import OFFICE, Ssdlab
+
+import ssdlab
+from ssdlab import figures, page, shown, traces
+from ssdlab.figures import Figure, base, codes, numbered, render
+from ssdlab.results import Comparison, Result
+
+FILE = "\x1b[31mred\u2028\u202e</script> constructor.csv.xz"
+KINDS = {"latency-cdf-read", "percentiles-read", "blame-read", "time-mean-read", "programs"}
+SVG = "{http://www.w3.org/2000/svg}"
+LABELS = tuple(label for label in drawn.HOSTILE if shown.is_utf8(label))
+
+
+def of(comparison: Comparison) -> list[Figure]:
+    """The figures that all runs share, one of each kind."""
+    return [one for one in figures.figures(comparison) if one.name in KINDS]
+
+
+def marks(svg: bytes) -> int:
+    return len(re.findall(rb'<path [^>]*d="M', svg))
+
+
+def test_every_figure_has_the_marks_that_it_has_under_plain_names() -> None:
+    labels = drawn.HOSTILE[:8]
+    drawings = [
+        [
+            *of(drawn.called(drawn.queued(), names)),
+            *(one for one in of(drawn.called(drawn.busy(), names)) if one.name == "programs"),
+        ]
+        for names in ([f"run {at}" for at, _ in enumerate(labels)], labels)
+    ]
+    plain, hostile = drawings
+    assert {one.name for one in hostile} == KINDS
+    contents = render.drawn([*plain, *hostile], ["svg"])
+    for figure, expected, found in zip(plain, contents, contents[len(plain) :], strict=False):
+        assert marks(found["svg"]) == marks(expected["svg"]) > 5, figure.name
+
+
+def test_files_of_figures_are_well_formed_and_say_what_they_show() -> None:
+    figure = of(drawn.called(drawn.one(), drawn.HOSTILE[4:7]))[0]
+    title = "".join(drawn.HOSTILE[:8])
+    odd = shown.name(title)
+    files = render.render(replace(figure, title=title, subject=title))
+    root = ET.fromstring(files["svg"])
+    assert root[0].text == odd
+    assert b"iTXtTitle" + bytes(5) + odd.encode() in files["png"]
+    assert ("\ufeff" + odd).encode("utf-16-be").hex().encode() in files["pdf"]
+
+
+def test_a_drawing_tells_apart_what_nobody_has_cleaned() -> None:
+    names = ["\x1b", "\\x1b", "constructor", "a\nb"]
+    data = base.table([{"label": name, "x": 1, "kind": "\x00"} for name in names])
+    lines = [codes.Line(name) for name in names]
+    x = alt.X("x:Q", title="\uffff")
+    chart = alt.Chart(data).mark_bar().encode(x=x, color=base.colour(lines))
+    spec = numbered.spec_of(chart)
+    (rows,) = spec["datasets"].values()
+    visible = ["\\x1b (1)", "\\x1b (2)", "constructor", "a\\x0ab"]
+    assert [row["label"] for row in rows] == spec["params"][0]["value"] == visible
+    assert {row["kind"] for row in rows} == {"\\x00"}
+    assert spec["encoding"]["x"]["title"] == "\\uffff"
+    assert spec["encoding"]["color"]["scale"]["domain"] == [0, 1, 2, 3]
+    svg = render.render(Figure("name", "section", "title", "what", chart, [], 0))["svg"]
+    texts = ["".join(text.itertext()) for text in ET.fromstring(svg).iter(f"{SVG}text")]
+    assert [text for text in texts if text in visible] == visible
+
+
+def test_no_name_is_a_part_of_a_drawing_but_as_data() -> None:
+    labels = [f"name {at} of a run" for at in range(3)]
+    for figure in figures.figures(drawn.called(drawn.busy(), labels)):
+        spec = numbered.spec_of(figure.chart)
+        for data in ("datasets", "params"):
+            spec.pop(data, None)
+        assert "of a run" not in json.dumps(spec), figure.name
+
+
+def test_what_is_printed_is_visible() -> None:
+    names = [shown.label(label or "conventional") for label in LABELS]
+    hostile, plain = (
+        ssdlab.compare([ssdlab.Plan(trace=OFFICE, limit=200, label=label) for label in labels])
+        for labels in (LABELS, names)
+    )
+    assert str(hostile) == str(plain) == shown.text(str(plain))
+    # What is kept is what was given.
+    assert [each["label"] for each in json.loads(hostile.to_json())["results"]] == list(LABELS)
+
+
+def test_half_a_character_is_refused_in_a_line() -> None:
+    with pytest.raises(ssdlab.InputError, match=r"\Alabel: got '\\ud800', expected characters"):
+        ssdlab.run(workload="random", limit=100, label="\ud800")
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Path:
+    """A trace in a file that is called as nobody would."""
+    return Path(shutil.copy(OFFICE, tmp_path / FILE.replace("/", ":")))
+
+
+def test_a_file_of_any_name_is_told_of(ssdlab: Ssdlab, odd: Path, tmp_path: Path) -> None:
+    kept = {
+        f"--{name}": tmp_path / f"kept.{name}"
+        for name in ("json", "report", "log", "series", "timeline", "figures")
+    }
+    given = [part for option, path in kept.items() for part in (option, path)]
+    done = ssdlab("run", "--trace", odd, "--limit", 500, *given)
+    assert (done.code, done.err) == (0, "")
+    assert shown.text(done.out) == done.out
+    assert shown.name(odd.name) in done.out
+    assert json.loads(kept["--json"].read_text())["results"][0]["workload"] == str(odd)
+    json.loads(kept["--timeline"].read_text())
+    for table in ("--log", "--series"):
+        metadata = pq.read_metadata(kept[table]).metadata
+        assert metadata[b"ssdlab.workload"].decode() == str(odd)
+    for svg in kept["--figures"].glob("*.svg"):
+        assert shown.name(odd.name) in (ET.parse(svg).getroot()[1].text or "")
+    assert "\x1b" not in kept["--report"].read_text()
+
+
+def test_a_trace_of_any_name_is_looked_at(ssdlab: Ssdlab, odd: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out\x1b.csv"
+    for words in (("info", odd), ("info", odd, OFFICE), ("convert", odd, out)):
+        done = ssdlab("trace", *words, "--limit", 500)
+        assert done.code == 0
+        assert shown.text(done.out) == done.out
+        assert shown.text(done.err) == done.err
+    text = page.html_of_traces(traces.info([odd, OFFICE], traces.Reading(limit=500)))
+    assert shown.name(odd.name).replace("<", "&lt;").replace(">", "&gt;") in text
+
+
+def test_names_of_a_page_are_each_in_one_place() -> None:
+    """Labels that look the same are told apart in legends, tables and drawings alike."""
+    runs = figures.runs_of(drawn.called(drawn.one(), ["same", " same\u200b", "same"]))
+    assert [run.label for run in runs] == ["same (1)", "same\\u200b", "same (2)"]
+
+
+def test_a_result_of_any_label_is_drawn() -> None:
+    raw = drawn.one().to_dict()
+    for label in ("\ud800", "\x00"):
+        text = page.html(Comparison([Result.from_dict({**raw, "label": label, "vary": {}})]))
+        assert label not in text
+        text.encode()
