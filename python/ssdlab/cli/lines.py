@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ssdlab.names import hint
-from ssdlab.plans import MOST, bounds
+from ssdlab.values import MOST, bounds
 
 
 class Group(click.Group):
