@@ -115,7 +115,7 @@ audit: $(TOOLS)/bin/uv
 	$(TOOLS)/bin/pip-audit --disable-pip --require-hashes --requirement $(LOCK)
 
 # That the lower bounds in pyproject.toml are true: docs/supply-chain.md holds the last result.
-test-minimal:
+test-minimal: $(STAMPS)/venv
 	@mkdir -p target
 	$(PYTHON) -m venv --clear target/minimal
 	target/minimal/bin/python $(LOCKED) $(MINIMAL)

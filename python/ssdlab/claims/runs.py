@@ -175,10 +175,8 @@ class Kept:
         files = {name: self._file(name) for name in jobs}
         missing = {name: job for name, job in jobs.items() if store.read(files[name], name) is None}
         if damaged := sum(files[name].exists() for name in missing):
-            are = (
-                "kept run is damaged and runs" if damaged == 1 else "kept runs are damaged and run"
-            )
-            print(f"{self.folder}: {damaged} {are} again", file=sys.stderr, flush=True)
+            are = "kept run is damaged and is" if damaged == 1 else "kept runs are damaged and are"
+            print(f"{self.folder}: {damaged} {are} run again", file=sys.stderr, flush=True)
         return missing
 
     @contextmanager
