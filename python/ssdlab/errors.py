@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ssdlab.results import Comparison
+
+
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def _in_one_line(text: str) -> str:
+    """Return a text with its line ends and other control characters escaped."""
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class InputError(ValueError):
@@ -29,6 +38,8 @@ class InputError(ValueError):
         message: str | None = None,
     ) -> None:
         """Keep the place beside the text; all arguments are kept so that it can be pickled."""
+        text = _in_one_line(text)
+        message = None if message is None else _in_one_line(message)
         super().__init__(text, file, line, column, message)
         self.file = file
         self.line = line

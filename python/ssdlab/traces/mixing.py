@@ -64,7 +64,7 @@ def by_priority(texts: Sequence[str], option: str = "APPS") -> list[App]:
     Those called high, mid and low go to the queues 0, 1 and 2, unless they say otherwise; others
     have to say.
     """
-    apps = named(option, [one for text in texts for one in _split(text)])
+    apps = named(option, [one for text in values.texts(option, texts) for one in _split(text)])
     return [app if app.queue is not None else _queued(option, app) for app in apps]
 
 
