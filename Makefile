@@ -112,7 +112,7 @@ audit: $(TOOLS)/bin/uv
 	for lock in . fuzz $(PLANT); do \
 		cargo deny --locked --manifest-path $$lock/Cargo.toml --config deny.toml check || exit 1; \
 	done
-	$(TOOLS)/bin/pip-audit --disable-pip --require-hashes --requirement $(LOCK)
+	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement $(LOCK)
 
 # That the lower bounds in pyproject.toml are true: docs/supply-chain.md holds the last result.
 test-minimal: $(STAMPS)/venv

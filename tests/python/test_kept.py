@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calling import ROOT, load
 
 import ssdlab as lab
 from ssdlab import InputError, api
@@ -196,3 +197,17 @@ def test_a_run_has_another_name_when_a_file_that_it_reads_changes(tmp_path: Path
     assert job.name() == name
     config.write_text("order = 'read_first'\n")
     assert job.name() != name
+
+
+def test_a_damaged_result_of_a_mutant_is_left_out(tmp_path: Path) -> None:
+    mutants: Any = load(ROOT / "tests" / "mutants" / "run.py")
+    file = tmp_path / "results.jsonl"
+    values = [{"key": name, "result": "caught"} for name in "abc"]
+    for value in values:
+        mutants.add_line(file, value)
+    assert mutants.read_lines(file) == (values, 0)
+    first, second, third = file.read_text().splitlines()
+    file.write_text("\n".join([first, second.replace("caught", "missed"), "[]", third[:-9]]))
+    mutants.add_line(file, values[1])
+    assert mutants.read_lines(file) == (values[:2], 3)
+    assert mutants.read_lines(tmp_path / "nothing") == ([], 0)
