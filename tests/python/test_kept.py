@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import re
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -197,6 +198,19 @@ def test_a_run_has_another_name_when_a_file_that_it_reads_changes(tmp_path: Path
     assert job.name() == name
     config.write_text("order = 'read_first'\n")
     assert job.name() != name
+
+
+def killed(plan: lab.Plan) -> int:
+    """End the process as the system does when memory runs out."""
+    if plan.seed == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return plan.seed
+
+
+def test_a_process_that_is_killed_is_told_in_a_line(tmp_path: Path) -> None:
+    jobs = [runs.Job(lab.Plan(seed=seed), killed) for seed in (1, 2)]
+    with pytest.raises(InputError, match=r"^the process of a run was killed: expected fewer runs"):
+        runs.Kept(tmp_path).make(jobs, count=2)
 
 
 def test_a_damaged_result_of_a_mutant_is_left_out(tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ class Kept:
         done, whole = len(jobs) - len(missing), len(jobs)
         with Line(every_s=_TOLD_EVERY_S) as line, self._nothing_left_by_bad_input():
             line(_progress(done, whole))
-            for is_whole in pool(tasks):
+            for is_whole in _unless_killed(pool(tasks)):
                 if not is_whole:
                     raise KeyboardInterrupt
                 done += 1
@@ -215,6 +215,19 @@ def _at_a_time(jobs: Iterable[Job]) -> int:
     """Return how many run at a time. What simulates nothing may be no drive's plan: one a core."""
     plans = [job.plan for job in jobs if job.make is simulated]
     return api.at_a_time(plans) if plans else api.cores()
+
+
+def _unless_killed(ended: Iterator[bool]) -> Iterator[bool]:
+    """Return what processes return; raise :class:`InputError` if the system kills one."""
+    from joblib.externals.loky.process_executor import (  # noqa: PLC0415  loaded with joblib
+        TerminatedWorkerError,
+    )
+
+    try:
+        yield from ended
+    except TerminatedWorkerError:
+        expected = "fewer runs at a time, if memory ran out (--jobs); finished ones are kept"
+        raise InputError(f"the process of a run was killed: expected {expected}") from None
 
 
 def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, bool]]:
