@@ -22,8 +22,8 @@ LOCK := requirements/dev.lock
 # The lowest versions that pyproject.toml allows of what ssdlab needs, and the tests' own as above.
 MINIMAL := requirements/minimal.lock
 LOCKED := -m pip install --quiet --require-hashes --only-binary :all: --requirement
-# The package alone, by the build backend that is installed: nothing else is fetched.
-ALONE := -m pip install --quiet --no-deps --no-build-isolation .
+# The package alone, by the build backend that is installed in $(1): nothing else is fetched.
+alone = PATH="$(abspath $(1)):$$PATH" $(1)/python -m pip install --quiet --no-deps --no-build-isolation .
 
 .PHONY: help install fast dev lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests scale twins twins-fit fuzz mutants docs clean
 
@@ -74,7 +74,7 @@ $(STAMPS)/dev: $(STAMPS)/venv $(LOCK)
 
 # The same package, built by what the lock has.
 $(STAMPS)/locked: $(RUST_SOURCES) $(PYTHON_SOURCES) | $(STAMPS)/dev
-	$(BIN)/python $(ALONE)
+	$(call alone,$(BIN))
 	@touch $@ $(STAMPS)/package
 
 install: $(STAMPS)/package
@@ -119,7 +119,7 @@ test-minimal: $(STAMPS)/venv
 	@mkdir -p target
 	$(PYTHON) -m venv --clear target/minimal
 	target/minimal/bin/python $(LOCKED) $(MINIMAL)
-	target/minimal/bin/python $(ALONE)
+	$(call alone,target/minimal/bin)
 	target/minimal/bin/pytest tests/python
 
 demo: $(STAMPS)/package
