@@ -17,7 +17,15 @@ PLANT := tests/mutants/plant
 
 OFFICE := examples/office.csv.xz
 
-.PHONY: help install fast dev demo dlv pa-ssd pv-read readguard readguard-full hire all-five reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests scale twins twins-fit fuzz mutants docs clean
+# What tests and lints install: these versions, these bytes (docs/supply-chain.md).
+LOCK := requirements/dev.lock
+# The lowest versions that pyproject.toml allows of what ssdlab needs, and the tests' own as above.
+MINIMAL := requirements/minimal.lock
+LOCKED := -m pip install --quiet --require-hashes --only-binary :all: --requirement
+# The package alone, by the build backend that is installed in $(1): nothing else is fetched.
+alone = PATH="$(abspath $(1)):$$PATH" $(1)/python -m pip install --quiet --no-deps --no-build-isolation .
+
+.PHONY: help install fast dev lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests scale twins twins-fit fuzz mutants docs clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -26,6 +34,9 @@ help:
 	@echo "make test-browser   the report in a real browser (Debian: apt-get install chromium)"
 	@echo "make install   make .venv with the command ssdlab in it"
 	@echo "make lint      formatting and lints of Rust and Python"
+	@echo "make lock      the versions and hashes of what tests install, renewed"
+	@echo "make audit     licences, sources and known vulnerabilities of what ssdlab is made of"
+	@echo "make test-minimal  the Python tests with the oldest versions that ssdlab allows"
 	@echo "make bench     the speed of the simulator, kept under benches/runs"
 	@echo "make digests   what results are, for the test that they do not change unnoticed"
 	@echo "make scale     what a request costs as drives, runs and footprints grow, into docs/performance.md (five minutes)"
@@ -49,7 +60,6 @@ help:
 # The environment itself, made anew only if it is gone.
 $(STAMPS)/venv:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
 	@mkdir -p $(STAMPS) && touch $@
 
 # The package with the command, built anew whenever a source has changed.
@@ -58,9 +68,14 @@ $(STAMPS)/package: $(STAMPS)/venv $(RUST_SOURCES) $(PYTHON_SOURCES)
 	@touch $@
 
 # What tests and lints need besides.
-$(STAMPS)/dev: $(STAMPS)/venv pyproject.toml
-	$(BIN)/python -m pip install --quiet --group dev
+$(STAMPS)/dev: $(STAMPS)/venv $(LOCK)
+	$(BIN)/python $(LOCKED) $(LOCK)
 	@touch $@
+
+# The same package, built by what the lock has.
+$(STAMPS)/locked: $(RUST_SOURCES) $(PYTHON_SOURCES) | $(STAMPS)/dev
+	$(call alone,$(BIN))
+	@touch $@ $(STAMPS)/package
 
 install: $(STAMPS)/package
 
@@ -69,9 +84,43 @@ install: $(STAMPS)/package
 fast: $(STAMPS)/venv
 	rustup component add llvm-tools
 	MATURIN_PGO=1 $(BIN)/python -m pip install --quiet .
-	@touch $(STAMPS)/package
+	@touch $(STAMPS)/package $(STAMPS)/locked
 
-dev: $(STAMPS)/package $(STAMPS)/dev
+dev: $(STAMPS)/dev $(STAMPS)/locked
+
+# What renews and audits: apart from what it is about.
+TOOLS := target/tools
+$(TOOLS)/bin/uv:
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet uv pip-audit
+
+# The newest versions that pyproject.toml allows and, for the minimal ones, the lowest; UPGRADE= keeps what the files
+# have as far as that is allowed.
+UPGRADE ?= --upgrade
+COMPILE = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11
+HASHED = $(UPGRADE) --generate-hashes --custom-compile-command "make lock" --output-file
+BUILD := target/build-requires.in
+LOWEST := target/lowest.in
+lock: $(TOOLS)/bin/uv
+	$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' > $(BUILD)
+	$(COMPILE) pyproject.toml $(BUILD) --extra arrow --group dev $(HASHED) $(LOCK)
+	$(COMPILE) pyproject.toml $(BUILD) --extra arrow --resolution lowest-direct --output-file $(LOWEST)
+	$(COMPILE) $(LOWEST) pyproject.toml --group dev $(HASHED) $(MINIMAL)
+
+# cargo install --locked cargo-deny. Needs the advisories of RustSec (GitHub) and of PyPI.
+audit: $(TOOLS)/bin/uv
+	for lock in . fuzz $(PLANT); do \
+		cargo deny --locked --manifest-path $$lock/Cargo.toml --config deny.toml check || exit 1; \
+	done
+	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement $(LOCK)
+
+# That the lower bounds in pyproject.toml are true: docs/supply-chain.md holds the last result.
+test-minimal: $(STAMPS)/venv
+	@mkdir -p target
+	$(PYTHON) -m venv --clear target/minimal
+	target/minimal/bin/python $(LOCKED) $(MINIMAL)
+	$(call alone,target/minimal/bin)
+	target/minimal/bin/pytest tests/python
 
 demo: $(STAMPS)/package
 	$(BIN)/ssdlab run --trace $(OFFICE)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
-from ssdlab import _native
-from ssdlab.errors import InputError, Interrupted
+from ssdlab import _native, values
+from ssdlab.errors import InputError, Interrupted, quoted
 from ssdlab.files import File, Folder, Target, check_apart
-from ssdlab.plans import Plan, as_plan, differ_in_seed_alone, to_json, whole
+from ssdlab.plans import Plan, as_plan, differ_in_seed_alone, to_json, varied_settings
 from ssdlab.results import Comparison, Missing, Result, aggregate
+from ssdlab.values import whole
+
+T = TypeVar("T")
 
 Progress = Callable[[list[tuple[float | None, int, bool, bool]]], object]
 """Called about ten times a second with, for each run, the share done from 0 to 1 (None if it is not
@@ -45,13 +48,13 @@ def compare(
     All plans are checked before the first one runs. Plans that differ in their seed alone are
     also summed up, with 95 % intervals. Raises as :func:`run` does.
     """
-    plans = [as_plan(plan) for plan in plans]
+    plans = [as_plan(plan) for plan in _each("nothing to run", plans, "plans")]
     if not plans:
         raise InputError("nothing to run: got no plan, expected at least one")
     jobs = None if jobs is None else whole("--jobs", jobs, 1)
     wire = _wire(plans)
     check_apart(*_native.files_of(wire))
-    text, interrupted = _native.run(wire, jobs, progress)
+    text, interrupted = _native.run(wire, jobs, values.calls("progress", progress))
     comparison = _comparison(plans, json.loads(text))
     if interrupted:
         raise Interrupted(comparison)
@@ -83,7 +86,7 @@ def _comparison(plans: list[Plan], results: list[dict[str, Any] | None]) -> Comp
     missing = [Missing(_label(plan), plan.seed) for plan, data in pairs if data is None]
     begun = [(plan, data) for plan, data in pairs if data is not None]
     plans = [plan for plan, _ in begun]
-    typed = [Result.from_dict({**data, "vary": dict(plan.vary)}) for plan, data in begun]
+    typed = [Result.from_dict({**data, "vary": varied_settings(plan)}) for plan, data in begun]
     groups = differ_in_seed_alone(plans)
     if len(groups) == len(plans):
         return Comparison(typed, missing=missing)
@@ -106,8 +109,9 @@ def report_html(results: Result | Iterable[Result], path: str | os.PathLike[str]
     from ssdlab import page  # noqa: PLC0415  drawing is loaded when something is to be drawn
 
     results = _compared(results)
+    path = values.path("report", path)
     check_apart(_read_by(results), [("report", path)])
-    target = Target("report", os.fspath(path))
+    target = Target("report", path)
     target.write(page.html(results))
 
 
@@ -120,7 +124,7 @@ def save_figures(results: Result | Iterable[Result], folder: str | os.PathLike[s
     from ssdlab.figures import figures, render  # noqa: PLC0415  as above
 
     results = _compared(results)
-    target = Folder("figures", os.fspath(folder), _read_by(results))
+    target = Folder("figures", values.path("figures", folder), _read_by(results))
     files = render.files(figures(results))
     target.write(files)
     return list(files)
@@ -129,7 +133,19 @@ def save_figures(results: Result | Iterable[Result], folder: str | os.PathLike[s
 def _compared(results: Result | Iterable[Result]) -> Comparison:
     if isinstance(results, Comparison):
         return results
-    return Comparison([results] if isinstance(results, Result) else list(results))
+    given = [results] if isinstance(results, Result) else results
+    found = list(_each("nothing to draw", given, "results"))
+    if not found or not all(isinstance(one, Result) for one in found):
+        raise InputError(f"nothing to draw: got {quoted(results)}, expected results")
+    return Comparison(found)
+
+
+def _each(what: str, given: Iterable[T], expected: str) -> Iterator[T]:
+    """Return what iterates over arguments."""
+    try:
+        return iter(given)
+    except TypeError:
+        raise InputError(f"{what}: got {quoted(given)}, expected {expected}") from None
 
 
 def _read_by(results: Comparison) -> list[File]:

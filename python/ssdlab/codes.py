@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ssdlab import _native
+from ssdlab import _native, values
 from ssdlab.api import Progress, cores
-from ssdlab.errors import InputError
-from ssdlab.plans import COUNT_MOST, whole
 from ssdlab.results import build
 from ssdlab.text import NONE, Column
 from ssdlab.told import Told
 from ssdlab.truth import Table
+from ssdlab.values import COUNT_MOST, optional_whole, whole
 
 if TYPE_CHECKING:
     from ssdlab.figures import Figure
@@ -207,21 +206,18 @@ def ldpc(
     docs/ldpc.md says what everything means. Raises :class:`InputError` if an input is wrong, and on
     Ctrl-C KeyboardInterrupt: one that holds what was measured, once the table stands.
     """
+    cell = values.text("--cell", cell)
     if cell not in CELLS:
-        raise InputError.at("--cell", f"got {cell!r}, expected {' or '.join(CELLS)}")
-    if not 0 <= shift <= SHIFT_MOST:
-        raise InputError.at("--shift", f"got {shift!r}, expected 0 to {SHIFT_MOST:g}")
-    if seconds is not None and not 0 < seconds < float("inf"):
-        raise InputError.at("--seconds", f"got {seconds!r}, expected a number above 0")
+        raise values.refused("--cell", cell, " or ".join(CELLS))
     order = {
         "cell": cell,
-        "shift": shift,
-        "frames": None if frames is None else whole("--frames", frames, 1),
-        "seconds": seconds,
+        "shift": values.number("--shift", shift, 0, SHIFT_MOST, f"0 to {SHIFT_MOST:g}"),
+        "frames": optional_whole("--frames", frames),
+        "seconds": None if seconds is None else values.above_zero("--seconds", seconds),
         "seed": whole("--seed", seed, 0),
         "jobs": cores() if jobs is None else whole("--jobs", jobs, 1, COUNT_MOST),
     }
-    answer, interrupted = _native.ldpc(json.dumps(order), progress)
+    answer, interrupted = _native.ldpc(json.dumps(order), values.calls("progress", progress))
     data: dict[str, Any] | None = json.loads(answer)
     if data is None:
         raise KeyboardInterrupt

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ssdlab import _native
-from ssdlab.plans import Plan, as_plan, to_json, whole
+from ssdlab import _native, values
+from ssdlab.plans import Plan, as_plan, to_json
+from ssdlab.values import whole
 
 Op = Literal["read", "write", "trim", "flush"]
 
@@ -103,21 +104,21 @@ class Drive:
         ``lba`` and ``sectors`` count sectors of 512 bytes; a flush needs neither.
         ``hint`` is how soon the request is wanted: 0 nothing is said, 1 to 3 short to long.
         """
-        whole("lba", lba, 0)
-        whole("sectors", sectors, 0, (1 << 32) - 1)
-        whole("queue", queue, 0, 255)
-        whole("hint", hint, 0, 3)
-        if at_ns is not None:
-            whole("at_ns", at_ns, 0)
-        return self._hand.submit(op, lba, sectors, at_ns, queue, hint)
+        return self._hand.submit(
+            values.text("op", op),
+            whole("lba", lba, 0),
+            whole("sectors", sectors, 0, (1 << 32) - 1),
+            None if at_ns is None else whole("at_ns", at_ns, 0),
+            whole("queue", queue, 0, 255),
+            whole("hint", hint, 0, 3),
+        )
 
     def advance(self, *, until_ns: int | None = None) -> list[Done]:
         """Let everything happen up to and including a moment, or until the drive is idle.
 
         Returns the requests that have ended since the last call, in the order of their ends.
         """
-        if until_ns is not None:
-            whole("until_ns", until_ns, 0)
+        until_ns = None if until_ns is None else whole("until_ns", until_ns, 0)
         return [Done(**row) for row in json.loads(self._hand.advance(until_ns))]
 
     def sums(self) -> Sums:

@@ -22,8 +22,11 @@ _LONG_WORD = re.compile(rf"\S{{{_WORD_MOST + 1},}}")
 
 def quoted(value: object) -> str:
     """Return a value as a message shows it: quoted if it is a text, and of a bounded length."""
-    text = repr(os.fspath(value) if isinstance(value, os.PathLike) else value)
-    return shown.cut(text, _VALUE_MOST)
+    try:
+        text = repr(os.fspath(value) if isinstance(value, os.PathLike) else value)
+    except Exception:  # noqa: BLE001  what fails is the caller's class, or an int of many digits
+        text = f"a value of the type {type(value).__name__}"
+    return shown.cut(shown.name(text), _VALUE_MOST)
 
 
 def one_line(text: str) -> str:

@@ -99,14 +99,6 @@ def check_apart(read: Iterable[File], written: Iterable[File]) -> None:
     _native.check_apart(list(read), list(written))
 
 
-def is_there(path: str) -> bool:
-    """Tell whether a file or a folder is called so; what is no name is none."""
-    try:
-        return Path(path).exists()
-    except (OSError, ValueError):
-        return False
-
-
 def _is_special(path: str) -> bool:
     """Tell whether a path is that of a pipe or a device, which can only be written in place."""
     try:

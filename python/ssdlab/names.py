@@ -20,7 +20,8 @@ def by_type(counts: Mapping[str, int]) -> list[int]:
 
 def hint(typed: str, known: Iterable[str]) -> str:
     """Return `` (did you mean …?)`` if a known name is near to what was typed."""
-    near = _native.nearest(typed, list(known))
+    # What is typed may be no UTF-8, which the Rust side does not take.
+    near = _native.nearest(typed.encode(errors="replace").decode(), list(known))
     return f' (did you mean "{near}"?)' if near else ""
 
 

@@ -6,22 +6,21 @@ import itertools
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from ssdlab.errors import InputError
+from ssdlab import values
+from ssdlab.errors import InputError, quoted
 from ssdlab.names import shortest
-from ssdlab.shown import is_utf8
 from ssdlab.traces.mixing import App, named
+from ssdlab.values import COUNT_MOST, MOST, optional_path, optional_text, optional_whole, whole
 
 DEFAULT_DEVICE = "generic-mlc-512g"
 DEFAULT_SCHEME = "conventional"
 DEFAULT_SEED = 1
 
-MOST = (1 << 63) - 1
-"""The largest whole number that the Rust side takes."""
-COUNT_MOST = (1 << 32) - 1
-"""The most requests that can be kept outstanding, and the most replays."""
+_NESTED_MOST = 16
+"""Lists and tables in one another that a setting may have."""
 
 Path = str | os.PathLike[str]
 Settings = Mapping[str, object] | Sequence[str]
@@ -41,6 +40,9 @@ class Plan:
     time, and ``Result.replays`` has them all; ``until_worn``, a share such as ``"5%"``, so often
     until so many blocks are worn out. ``vary`` says which of all this
     a sweep varies, for the record.
+
+    Numbers and arrays of NumPy are as good as numbers and lists; None for a list or a mapping is
+    none of them. Values are checked when the plan runs.
 
     ``detail`` has the result hold what a report draws. ``log`` and ``series`` are Parquet files
     for a row a request and a row an interval, of ``interval`` such as ``"1s"`` (as fine as some
@@ -75,37 +77,51 @@ class Plan:
     label: str | None = None
     vary: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Take what NumPy's scalars and arrays hold in their place, and nothing for None."""
+        empty: dict[str, object] = {"config": (), "set": (), "mix": (), "vary": {}}
+        for one in fields(self):
+            given = getattr(self, one.name)
+            plain = empty.get(one.name) if given is None else values.plain(given)
+            if plain is not given:
+                object.__setattr__(self, one.name, plain)
+
     def to_wire(self) -> dict[str, Any]:
         """Return the plan as the Rust side reads it; what is not given is left out."""
-        config = self.config if not isinstance(self.config, str | os.PathLike) else [self.config]
+        varied_settings(self)
         wire = {
-            "device": _text("--device", self.device),
-            "scheme": _text("--scheme", self.scheme),
-            "config": [_path("--config", file) for file in config],
+            "device": values.text("--device", self.device),
+            "scheme": values.text("--scheme", self.scheme),
+            "config": self.configs(),
             "set": assignments(self.set),
-            "trace": _path("--trace", self.trace),
-            "workload": _text("--workload", self.workload),
+            "trace": optional_path("--trace", self.trace),
+            "workload": optional_text("--workload", self.workload),
             "mix": [app.to_wire() for app in named("--mix", self.mix)] or None,
             "seed": whole("--seed", self.seed, 0),
-            "limit": _optional_whole("--limit", self.limit),
-            "warmup": _text("--warmup", _as_typed(self.warmup)),
-            "precondition": _text("--precondition", self.precondition),
-            "replays": _optional_whole("--replays", self.replays, COUNT_MOST),
-            "until_worn": _text("--until-worn", _as_typed(self.until_worn)),
+            "limit": optional_whole("--limit", self.limit),
+            "warmup": _as_typed("--warmup", self.warmup),
+            "precondition": optional_text("--precondition", self.precondition),
+            "replays": optional_whole("--replays", self.replays, COUNT_MOST),
+            "until_worn": _as_typed("--until-worn", self.until_worn),
             "time_scale": _above_zero("--time-scale", self.time_scale),
-            "closed": _optional_whole("--closed", self.closed, COUNT_MOST),
-            "fit": _truth("--fit", self.fit) or None,
-            "state": _path("--state", self.state),
-            "paranoid": _truth("--paranoid", self.paranoid) or None,
-            "detail": _truth("detail", self.detail) or None,
-            "log": _path("--log", self.log),
-            "series": _path("--series", self.series),
-            "interval": _text("--interval", self.interval),
-            "timeline": _path("--timeline", self.timeline),
-            "timeline_span": _text("--timeline-span", self.timeline_span),
-            "label": _text("label", self.label),
+            "closed": optional_whole("--closed", self.closed, COUNT_MOST),
+            "fit": values.truth("--fit", self.fit) or None,
+            "state": optional_path("--state", self.state),
+            "paranoid": values.truth("--paranoid", self.paranoid) or None,
+            "detail": values.truth("detail", self.detail) or None,
+            "log": optional_path("--log", self.log),
+            "series": optional_path("--series", self.series),
+            "interval": optional_text("--interval", self.interval),
+            "timeline": optional_path("--timeline", self.timeline),
+            "timeline_span": optional_text("--timeline-span", self.timeline_span),
+            "label": optional_text("label", self.label),
         }
         return {key: value for key, value in wire.items() if value is not None}
+
+    def configs(self) -> list[str]:
+        """Return the paths of the config files; a single one need not be in a list."""
+        given = [self.config] if isinstance(self.config, str | bytes | os.PathLike) else self.config
+        return [values.path("--config", file) for file in values.items("--config", given)]
 
 
 def to_json(plan: Plan) -> str:
@@ -115,85 +131,64 @@ def to_json(plan: Plan) -> str:
 
 def assignments(settings: Settings) -> list[str]:
     """Return settings as ``key=value`` lines."""
+    expected = "a mapping or a list"
+    settings = values.plain(settings)
     if isinstance(settings, str):
-        raise InputError.at("--set", f"got the text {settings!r}, expected a mapping or a list")
+        raise InputError.at("--set", f"got the text {quoted(settings)}, expected {expected}")
     if isinstance(settings, Mapping):
-        return [f"{key}={toml(value)}" for key, value in settings.items()]
-    if not isinstance(settings, Sequence):
-        raise InputError.at("--set", f"got {settings!r}, expected a mapping or a list")
-    for line in settings:
-        _text("--set", line)
-    return list(settings)
+        given = values.mapping("--set", settings)
+        return [f"{key}={toml(value, f'--set {key}')}" for key, value in given.items()]
+    return values.texts("--set", settings, expected)
 
 
-def toml(value: object) -> str:
-    """Return a value as it is typed after ``key=``."""
+def varied_settings(plan: Plan) -> dict[str, str]:
+    """Return the settings that a sweep varies, by their keys."""
+    told = values.mapping("vary", plan.vary)
+    return {key: values.text(f"vary {key}", value) for key, value in told.items()}
+
+
+def toml(value: object, place: str = "--set", depth: int = 0) -> str:
+    """Return a value as it is typed after ``key=``; ``place`` is what a message names."""
+    value = values.plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, str | os.PathLike):
+        text = values.path(place, value) if isinstance(value, os.PathLike) else value
+        return _quoted(values.text(place, text)) if depth else values.text(place, text)
+    if depth > _NESTED_MOST:
+        raise InputError.at(place, f"got more than {_NESTED_MOST} lists in one another")
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {_quoted(item)}" for key, item in value.items()) + " }"
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return "[" + ", ".join(_quoted(item) for item in value) + "]"
-    return str(value)
+        pairs = values.mapping(place, value).items()
+        told = [f"{key} = {toml(item, place, depth + 1)}" for key, item in pairs]
+        return "{ " + ", ".join(told) + " }"
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return "[" + ", ".join(toml(item, place, depth + 1) for item in value) + "]"
+    number = values.real(value)
+    if number is None or (isinstance(number, int) and abs(number) > MOST):
+        expected = "a text, a finite number, True or False, or a list or a mapping of these"
+        raise values.refused(place, value, expected)
+    return str(number)
 
 
-def _quoted(value: object) -> str:
-    """Return a value as it stands inside a list, where texts have quotes."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else toml(value)
+def _quoted(text: str) -> str:
+    """Return a text as it stands inside a list."""
+    return json.dumps(text, ensure_ascii=False)
 
 
-def _path(name: str, path: Path | None) -> str | None:
-    return _text(name, os.fspath(path) if isinstance(path, os.PathLike) else path)
+def _as_typed(name: str, value: object) -> str | None:
+    """Return a text, or a number as it would be typed."""
+    number = values.real(value)
+    return optional_text(name, value) if number is None else toml(number, name)
 
 
-def _text(name: str, value: str | None) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise InputError.at(name, f"got {value!r}, expected a text")
-    if value is not None and not is_utf8(value):
-        raise InputError.at(name, f"got {value!r}, expected characters that UTF-8 can hold")
-    return value
-
-
-def _truth(name: str, value: bool) -> bool:
-    if not isinstance(value, bool):
-        raise InputError.at(name, f"got {value!r}, expected True or False")
-    return value
-
-
-def _as_typed(value: str | float | None) -> Any:
-    """Return a number as it would be typed."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return str(value) if is_number else value
-
-
-def whole(name: str, value: int, least: int, most: int = MOST) -> int:
-    """Return a whole number that the Rust side can take, if it is one."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InputError.at(name, f"got {value!r}, expected {bounds(value, least, most)}")
-    return value
-
-
-def bounds(value: object, least: int, most: int) -> str:
-    """Return what was expected in place of a value, which is too large or no such number."""
-    too_large = isinstance(value, int) and value > most
-    return f"at most {most}" if too_large else f"a whole number from {least}"
-
-
-def _above_zero(name: str, value: float | None) -> float | None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if value is not None and not (number and 0 < value < float("inf")):
-        raise InputError.at(name, f"got {value!r}, expected a number above 0")
-    return value
-
-
-def _optional_whole(name: str, value: int | None, most: int = MOST) -> int | None:
-    return None if value is None else whole(name, value, 1, most)
+def _above_zero(name: str, value: object) -> float | None:
+    return None if value is None else values.above_zero(name, value)
 
 
 def as_plan(plan: object) -> Plan:
     """Return what is to be run, if it is a plan."""
     if not isinstance(plan, Plan):
-        raise InputError(f"nothing to run: got {plan!r}, expected a ssdlab.Plan")
+        raise InputError(f"nothing to run: got {quoted(plan)}, expected a ssdlab.Plan")
     return plan
 
 
@@ -211,13 +206,16 @@ def sweep(
     A list that is empty varies nothing. ``vary`` holds config keys and the values they take.
     """
     base = as_plan(base)
-    for key, values in (vary or {}).items():
-        if isinstance(values, str) or not isinstance(values, Sequence):
-            raise InputError.at(f"--vary {key}", f"got {values!r}, expected a list of values")
-        if not values:
-            raise InputError.at(f"--vary {key}", "got no value, expected at least one")
-    settings = {key: [toml(value) for value in values] for key, values in (vary or {}).items()}
-    whole("--seeds", seeds, 1)
+    settings = {}
+    for key, given in values.mapping("--vary", vary).items():
+        place = f"--vary {key}"
+        listed = values.items(place, given, "a list of values")
+        if not listed:
+            raise InputError.at(place, "got no value, expected at least one")
+        settings[key] = [toml(value, place) for value in listed]
+    devices, schemes = values.texts("--device", devices), values.texts("--scheme", schemes)
+    traces = [values.path("--trace", trace) for trace in values.items("--trace", traces)]
+    seeds, first = whole("--seeds", seeds, 1), whole("--seed", base.seed, 0)
     plans = []
     every_trace: Sequence[Path | None] = traces or [base.trace]
     for trace in every_trace:
@@ -230,7 +228,7 @@ def sweep(
             short = zip(shortest(list(varied)), chosen, strict=True)
             label = ", ".join([*names, *(f"{key}={value}" for key, value in short)])
             plan = replace(plan, label=label or base.label or scheme)
-            plans += [replace(plan, seed=base.seed + nth) for nth in range(seeds)]
+            plans += [replace(plan, seed=first + nth) for nth in range(seeds)]
     return plans
 
 

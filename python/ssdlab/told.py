@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ssdlab import values
 from ssdlab.files import Folder, Target
 
 if TYPE_CHECKING:
@@ -38,14 +39,14 @@ class Told(ABC):
 
         Raises :class:`InputError` if the file cannot be written.
         """
-        target = Target("report", os.fspath(path))
+        target = Target("report", values.path("report", path))
         target.write(self.html())
 
     def save_figures(self, folder: str | os.PathLike[str]) -> list[str]:
         """Write the figures to ``folder`` as PDF, SVG and PNG; the files' names."""
         from ssdlab.figures import render  # noqa: PLC0415  loaded when something is to be drawn
 
-        target = Folder("figures", os.fspath(folder))
+        target = Folder("figures", values.path("figures", folder))
         files = render.files(self.figures())
         target.write(files)
         return list(files)

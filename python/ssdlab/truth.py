@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ssdlab import _native, shown
-from ssdlab.plans import Plan, to_json
+from ssdlab.plans import Plan, as_plan, to_json
 from ssdlab.results import build
 from ssdlab.text import NONE, Column, digits, share, span, table
 from ssdlab.told import Told
@@ -201,7 +201,8 @@ def physics(plan: Plan | None = None, /, **options: Any) -> Physics:
     No drive is run. docs/physics.md says what everything means. Raises :class:`InputError` if an
     input is wrong, flat physics among it, under which there is nothing to tell.
     """
-    data: dict[str, Any] = json.loads(_native.physics(to_json(replace(plan or Plan(), **options))))
+    plan = as_plan(Plan() if plan is None else plan)
+    data: dict[str, Any] = json.loads(_native.physics(to_json(replace(plan, **options))))
     return build(Physics, {**data, "raw": data})
 
 

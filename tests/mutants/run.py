@@ -107,6 +107,37 @@ def output(command: list[str], given: str = "") -> str:
     return done.stdout
 
 
+def add_line(path: Path, value: dict[str, Any]) -> None:
+    """Append a value and its hash to a file of JSON lines."""
+    line = json.dumps({"sha256": checksum(value), "value": value})
+    # A line that was cut short, by a kill or a full disk, takes no other with it.
+    before = "\n" if path.exists() and path.read_bytes()[-1:] != b"\n" else ""
+    with path.open("a") as file:
+        file.write(f"{before}{line}\n")
+
+
+def read_lines(path: Path) -> tuple[list[dict[str, Any]], int]:
+    """Return the values whose hash fits, and how many lines hold none."""
+    lines = path.read_text(errors="replace").splitlines() if path.exists() else []
+    found = [value for line in lines if (value := intact(line)) is not None]
+    return found, len(lines) - len(found)
+
+
+def intact(line: str) -> dict[str, Any] | None:
+    """Return the value of a line, None if the line is not as it was written."""
+    try:
+        found = json.loads(line)
+        value: dict[str, Any] = found["value"]
+        return value if found["sha256"] == checksum(value) else None
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def checksum(value: dict[str, Any]) -> str:
+    """Return the hash of a value."""
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
+
+
 def listed() -> list[Mutant]:
     """Return all mutants of the core."""
     if shutil.which("cargo-mutants") is None:
@@ -262,11 +293,12 @@ def reach(binaries: list[str], longest: int) -> list[Test]:
 
     What is found is kept for these binaries.
     """
-    cache = WORK / "reach.json"
+    cache = WORK / "reach.jsonl"
     contents = b"".join(Path(binary).read_bytes() for binary in binaries)
     digest = hashlib.sha256(contents + str(longest).encode()).hexdigest()
-    if cache.exists() and (kept := json.loads(cache.read_text()))["of"] == digest:
-        return [Test(**test) for test in kept["tests"]]
+    kept, _ = read_lines(cache)
+    if kept and kept[-1]["of"] == digest:
+        return [Test(**test) for test in kept[-1]["tests"]]
     found = []
     notes = WORK / "reached"
     for binary in binaries:
@@ -282,7 +314,8 @@ def reach(binaries: list[str], longest: int) -> list[Test]:
                 sys.exit(f"{name} fails with no mutant on")
             reached = [int(line) for line in notes.read_text().split()]
             found.append(Test(binary, name, seconds, reached))
-    cache.write_text(json.dumps({"of": digest, "tests": [asdict(test) for test in found]}))
+    cache.unlink(missing_ok=True)
+    add_line(cache, {"of": digest, "tests": [asdict(test) for test in found]})
     return found
 
 
@@ -335,8 +368,10 @@ class Results:
     def __init__(self, path: Path, mutants: list[Mutant]) -> None:
         self.path = path
         self.mutants = mutants
-        lines = path.read_text().splitlines() if path.exists() else []
-        of_key = {line["key"]: line for line in map(json.loads, lines)}
+        lines, damaged = read_lines(path)
+        if damaged:
+            print(f"{path}: {damaged} damaged, tried again", flush=True)
+        of_key = {line["key"]: line for line in lines}
         self.found: dict[int, str] = {
             mutant.id: of_key[mutant.key]["result"] for mutant in mutants if mutant.key in of_key
         }
@@ -344,8 +379,7 @@ class Results:
     def add(self, mutant: Mutant, result: str, by: str) -> None:
         self.found[mutant.id] = result
         line = {"key": mutant.key, "name": mutant.name, "result": result, "by": by}
-        with self.path.open("a") as file:
-            file.write(json.dumps(line) + "\n")
+        add_line(self.path, line)
 
     def report(self) -> str:
         """Return the table, and what was missed or not tried."""

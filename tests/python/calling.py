@@ -1,10 +1,12 @@
 """How the tests call the command, and where things are."""
 
+import importlib.util
 import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
@@ -25,3 +27,14 @@ class Done:
 
 
 Ssdlab = Callable[..., Done]
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # A dataclass looks its own module up.
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

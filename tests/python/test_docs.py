@@ -1,33 +1,20 @@
 """What is written about the project is true: generated pages, examples, the shipped trace."""
 
 import doctest
-import importlib.util
 import lzma
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from calling import OFFICE, ROOT
+from calling import OFFICE, ROOT, load
 
 import ssdlab
 from ssdlab import api
 from ssdlab.claims import SYSTEMS, Ledger, Row, Verdict, claims, ledger, rules, words
 from ssdlab.intervals import Interval
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # A dataclass looks its own module up.
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("name", ["config.md", "results.md", "results.schema.json"])

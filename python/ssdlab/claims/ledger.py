@@ -19,8 +19,9 @@ from ssdlab.claims.scope import Scope, of_twin
 from ssdlab.errors import InputError
 from ssdlab.intervals import Interval, interval
 from ssdlab.names import hint
-from ssdlab.plans import Plan, whole
+from ssdlab.plans import Plan
 from ssdlab.results import Result
+from ssdlab.values import whole
 
 T = TypeVar("T")
 

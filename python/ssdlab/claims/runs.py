@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab import __version__, _native, api
+from ssdlab.claims import store
 from ssdlab.errors import InputError, Interrupted
 from ssdlab.plans import Plan, to_json
 from ssdlab.progress import Line
@@ -52,12 +52,17 @@ class Job:
         made = [f"{self.make.__module__}.{self.make.__qualname__}"]
         if self.make is not simulated:
             made += [inspect.getsource(sys.modules[self.make.__module__]), sources()]
-        inputs = [sha256(file) for file in self.files()]
+        inputs = [sha256(file) for file in self._inputs()]
         told = [build(), made, to_json(self.plan), inputs]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
 
+    def _inputs(self) -> list[Path]:
+        """Return every file that decides what comes out: traces, configs and the state."""
+        state = [] if self.plan.state is None else [self.plan.state]
+        return self.files() + [Path(file) for file in (*self.plan.configs(), *state)]
+
     def files(self) -> list[Path]:
-        """Return the files that it reads."""
+        """Return the traces that it reads."""
         files = [file for app in named("mix", self.plan.mix) if (file := _file_of(app)) is not None]
         return files + ([] if self.plan.trace is None else [Path(self.plan.trace)])
 
@@ -98,7 +103,7 @@ def sources() -> str:
 
 def _file_of(app: App) -> Path | None:
     """Return the file of an application, whose format may be named behind it; none of a twin."""
-    paths = map(Path, (app.trace, app.trace.rpartition(":")[0]))
+    paths = map(Path, (app.file, app.file.rpartition(":")[0]))
     return next((path for path in paths if path.is_file()), None)
 
 
@@ -130,34 +135,49 @@ class Kept:
             raise InputError.at("--out", f"cannot write {folder}: {error.strerror}") from None
         self.folder = folder
 
-    def _file(self, job: Job) -> Path:
-        return self.folder / f"{job.name()}.json"
+    def _file(self, name: str) -> Path:
+        return self.folder / f"{name}.json"
 
     def make(self, jobs: Iterable[Job], count: int | None = None) -> None:
         """Make what is not there, ``count`` at a time; each is kept as soon as it has ended.
 
-        Raises :class:`KeyboardInterrupt` on Ctrl-C, and what :func:`ssdlab.run` raises.
+        A damaged file counts as not there; how many there are is written to stderr. Raises
+        :class:`KeyboardInterrupt` on Ctrl-C, and what :func:`ssdlab.run` raises.
         """
-        files = {self._file(job): job for job in jobs}
-        missing = {file: job for file, job in files.items() if not _is_whole(job, file)}
+        with store.in_use(self.folder):
+            self._make({job.name(): job for job in jobs}, count)
+
+    def _make(self, jobs: Mapping[str, Job], count: int | None) -> None:
+        missing = self._missing(jobs)
         if not missing:
             return
         import joblib  # noqa: PLC0415  what loads it every command would wait for
 
-        tasks = (joblib.delayed(_make)(job, file) for file, job in missing.items())
+        tasks = (
+            joblib.delayed(_make)(job, name, self._file(name)) for name, job in missing.items()
+        )
         pool = joblib.Parallel(
             n_jobs=min(count or _at_a_time(missing.values()), len(missing)),
             return_as="generator_unordered",
             initializer=_leave_interrupts,
         )
-        done, whole = len(files) - len(missing), len(files)
+        done, whole = len(jobs) - len(missing), len(jobs)
         with Line(every_s=_TOLD_EVERY_S) as line, self._nothing_left_by_bad_input():
             line(_progress(done, whole))
-            for is_whole in pool(tasks):
+            for is_whole in _unless_killed(pool(tasks)):
                 if not is_whole:
                     raise KeyboardInterrupt
                 done += 1
                 line(_progress(done, whole))
+
+    def _missing(self, jobs: Mapping[str, Job]) -> dict[str, Job]:
+        """Return the jobs without a file that can be believed; tell how many files cannot."""
+        files = {name: self._file(name) for name in jobs}
+        missing = {name: job for name, job in jobs.items() if store.read(files[name], name) is None}
+        if damaged := sum(files[name].exists() for name in missing):
+            are = "kept run is damaged and is" if damaged == 1 else "kept runs are damaged and are"
+            print(f"{self.folder}: {damaged} {are} run again", file=sys.stderr, flush=True)
+        return missing
 
     @contextmanager
     def _nothing_left_by_bad_input(self) -> Iterator[None]:
@@ -171,9 +191,16 @@ class Kept:
             raise
 
     def read(self, job: Job) -> Any:
-        """Return what was made."""
-        data = json.loads(self._file(job).read_text(encoding="utf-8"))
-        return Result.from_dict(data) if job.make is simulated else data
+        """Return what was made; a file that was damaged since is made again."""
+        name = job.name()
+        file = self._file(name)
+        found = store.read(file, name)
+        if found is None:
+            self.make([job])
+            found = store.read(file, name)
+        if found is None:
+            raise InputError.at("--out", f"{file} does not hold what was written to it")
+        return Result.from_dict(found[0]) if job.make is simulated else found[0]
 
     def digest(self, jobs: Iterable[Job]) -> str:
         """Return a hash over what was made, without how fast it was."""
@@ -190,13 +217,17 @@ def _at_a_time(jobs: Iterable[Job]) -> int:
     return api.at_a_time(plans) if plans else api.cores()
 
 
-def _is_whole(job: Job, file: Path) -> bool:
-    """Tell whether a job was kept: what a power cut has left is none."""
+def _unless_killed(ended: Iterator[bool]) -> Iterator[bool]:
+    """Return what processes return; raise :class:`InputError` if the system kills one."""
+    from joblib.externals.loky.process_executor import (  # noqa: PLC0415  loaded with joblib
+        TerminatedWorkerError,
+    )
+
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return job.make is not simulated or (isinstance(data, dict) and "provenance" in data)
+        yield from ended
+    except TerminatedWorkerError:
+        expected = "fewer runs at a time, if memory ran out (--jobs); finished ones are kept"
+        raise InputError(f"the process of a run was killed: expected {expected}") from None
 
 
 def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, bool]]:
@@ -208,15 +239,16 @@ def _leave_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _make(job: Job, file: Path) -> bool:
+def _make(job: Job, name: str, file: Path) -> bool:
     """Make a job and keep it; whether it came to its end."""
     try:
         made = job.make(job.plan)
     except (Interrupted, KeyboardInterrupt):
         return False
-    whole = file.with_suffix(f".{os.getpid()}.part")
-    whole.write_text(json.dumps(made), encoding="utf-8")
-    whole.replace(file)
+    if job.name() != name:
+        files = " or ".join(["ssdlab", *map(str, job.files())])
+        raise InputError(f"{files} changed while it was in use: expected the same until the end")
+    store.write(file, name, made)
     return True
 
 

@@ -6,6 +6,7 @@ import click
 
 from ssdlab import _native
 from ssdlab.cli.lines import Group
+from ssdlab.values import text
 
 
 @click.group(cls=Group)
@@ -23,7 +24,7 @@ def list_presets() -> None:
 @click.argument("name")
 def show_preset(name: str) -> None:
     """Show the settings of a drive, in TOML."""
-    click.echo(_native.preset_text(name).rstrip())
+    click.echo(_native.preset_text(text("NAME", name)).rstrip())
 
 
 @click.group(cls=Group)
@@ -41,8 +42,8 @@ def list_schemes() -> None:
 @click.argument("name")
 def show_scheme(name: str) -> None:
     """Show the settings of a scheme, in TOML."""
-    text = _native.scheme_text(name).rstrip()
-    click.echo(text or f"# {dict(_native.schemes())[name]}")
+    told = _native.scheme_text(text("NAME", name)).rstrip()
+    click.echo(told or f"# {dict(_native.schemes())[name]}")
 
 
 def _list(entries: list[tuple[str, str]]) -> None:

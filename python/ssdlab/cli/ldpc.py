@@ -11,8 +11,8 @@ from ssdlab.cli import exits, options
 from ssdlab.cli.lines import Number, Whole
 from ssdlab.cli.outputs import Telling
 from ssdlab.errors import InputError
-from ssdlab.plans import COUNT_MOST
 from ssdlab.progress import Line
+from ssdlab.values import COUNT_MOST
 
 
 @click.command()

@@ -8,7 +8,7 @@ import click
 
 from ssdlab.errors import quoted
 from ssdlab.names import hint
-from ssdlab.plans import MOST, bounds
+from ssdlab.values import MOST, bounds
 
 
 class Group(click.Group):

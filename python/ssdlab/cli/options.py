@@ -10,9 +10,10 @@ import click
 from ssdlab import _native
 from ssdlab.cli.lines import Number, Whole
 from ssdlab.errors import InputError, quoted
-from ssdlab.plans import COUNT_MOST, DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
+from ssdlab.plans import DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
 from ssdlab.stages import STAGES, at_stages
 from ssdlab.traces.mixing import App, by_priority, parse
+from ssdlab.values import COUNT_MOST
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

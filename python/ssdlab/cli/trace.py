@@ -18,7 +18,7 @@ from ssdlab.cli.lines import Group, Whole
 from ssdlab.cli.options import DRAWN, add
 from ssdlab.cli.outputs import STDOUT, Drawing, written
 from ssdlab.errors import InputError, quoted
-from ssdlab.files import Target, check_apart
+from ssdlab.files import File, Target, check_apart
 from ssdlab.progress import Line
 from ssdlab.text import Column, digits, many, span, table
 from ssdlab.traces import manifest, text
@@ -279,9 +279,9 @@ def _reading(given: dict[str, Any]) -> traces.Reading:
     )
 
 
-def _check_apart(read: Sequence[tuple[str, str]], out: str, given: dict[str, Any]) -> None:
+def _check_apart(read: Sequence[File], out: str, given: dict[str, Any]) -> None:
     """Refuse to write a trace that is read, or two things to one file."""
-    files = [(option, _native.trace_file(spec)) for option, spec in read]
+    files = [(option, _native.trace_file(str(spec))) for option, spec in read]
     check_apart(files, [("OUT", _native.trace_file(out)), *written(given, ["json"])])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ssdlab import _native
+from ssdlab import _native, values
 from ssdlab.cli import exits
 from ssdlab.cli.lines import Group, Whole
 from ssdlab.progress import Line
@@ -59,7 +59,7 @@ def show_workload(name: str, *, requests: int | None, full: bool, seed: int, as_
         raise click.UsageError("--requests beside --full: expected one or the other")
     most = None if full else requests or _MEASURED
     with Line() as line:
-        text, interrupted = _native.show_twin(name, most, seed, line)
+        text, interrupted = _native.show_twin(values.text("NAME", name), most, seed, line)
     if interrupted:
         click.echo("interrupted", err=True)
         return exits.INTERRUPTED

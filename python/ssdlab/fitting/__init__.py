@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from ssdlab import shown
+from ssdlab import shown, values
 from ssdlab.fitting.asked import CORRECTABLE, Asked
 from ssdlab.plans import Path, Plan
 from ssdlab.results import build
@@ -156,7 +156,7 @@ LAYER, JSON, CHIPS, CHIPS_LAYER = FILES = ("fit.toml", "fit.json", "chips.csv", 
 
 def named(option: str, folder: Path) -> list[tuple[str, str]]:
     """List the files that a fit may write to a folder, each with the option that asks for it."""
-    return [(option, os.fspath(PurePath(folder, name))) for name in FILES]
+    return [(option, os.fspath(PurePath(values.path(option, folder), name))) for name in FILES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,9 @@ class Fit(Told):
         from ssdlab.files import Folder  # noqa: PLC0415  loaded when it is written
 
         read = [] if self.device else [("CSV", self.source)]
-        Folder("out", os.fspath(folder), read).write(self.contents(), without=[CHIPS_LAYER])
+        Folder("out", values.path("out", folder), read).write(
+            self.contents(), without=[CHIPS_LAYER]
+        )
         return list(self.contents())
 
     def contents(self) -> dict[str, bytes]:
@@ -255,6 +257,12 @@ def fit(
     """
     from ssdlab.fitting import work  # noqa: PLC0415  numpy and scipy are loaded when they are needed
 
+    if asked is not None and not isinstance(asked, Asked):
+        raise values.refused("asked", asked, "a ssdlab.Asked")
+    if correctable is not None:
+        correctable = values.above_zero("--correctable", correctable)
+    file = values.optional_path("the measurements", csv)
     plan = replace(Plan(device=DEFAULT_DEVICE), **options)
-    raw, written = work.fitted(csv, plan, asked or Asked(), correctable, samples)
+    target = values.optional_path("--samples", samples)
+    raw, written = work.fitted(file, plan, asked or Asked(), correctable, target)
     return build(Fit, {**raw, "raw": raw, "files": written})

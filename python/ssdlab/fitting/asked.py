@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ssdlab import _native
-from ssdlab.errors import InputError
+from ssdlab import _native, values
+from ssdlab.errors import quoted
+from ssdlab.values import COUNT_MOST
 
 CORRECTABLE = 72.0
 """Errors up to which a page needs no retry. Source: ReadGuard (ruled)."""
@@ -40,18 +40,20 @@ class Asked:
 
     def __post_init__(self) -> None:
         """Raise an :class:`InputError` that names the option of what cannot be."""
-        if len(self.chips) != 3 or not all(_whole(count, 1) for count in self.chips):
+        chips = [values.index(one) for one in values.items("--chips", self.chips)]
+        if len(chips) != 3 or not all(one is not None and 1 <= one <= COUNT_MOST for one in chips):
             expected = "three whole numbers from 1: to fit, to validate, to simulate"
-            raise InputError.at("--chips", f"got {_listed(self.chips)}, expected {expected}")
-        if not _whole(self.blocks, 1):
-            raise InputError.at("--blocks", f"got {self.blocks!r}, expected a whole number from 1")
+            raise values.refused("--chips", _listed(self.chips), expected)
+        bake = values.number("--bake", self.bake, 30, 125, "30 to 125 degrees Celsius")
+        taken: dict[str, object] = {"chips": tuple(chips), "bake": bake}
+        taken["blocks"] = values.whole("--blocks", self.blocks, 1, COUNT_MOST)
         axes = (("cycles", 0.0, 1e6), ("retention", 0.0, 36_500.0), ("reads", 0.0, 4e9))
         for name, least, most in (*axes, ("dwell", 1e-3, 3_650.0)):
-            _check(f"--{name}", getattr(self, name), least, most)
-        if not all(_whole(count, 0) for count in self.reads):
-            raise InputError.at("--reads", f"got {_listed(self.reads)}, expected whole numbers")
-        if not 30 <= self.bake <= 125:
-            raise InputError.at("--bake", f"got {self.bake!r}, expected 30 to 125 degrees Celsius")
+            taken[name] = _rising(f"--{name}", getattr(self, name), least, most)
+        for name, value in taken.items():
+            object.__setattr__(self, name, value)
+        if not all(count == int(count) for count in self.reads):
+            raise values.refused("--reads", _listed(self.reads), "whole numbers")
 
     def order(self) -> dict[str, Any]:
         """Return it as the Rust side reads it."""
@@ -73,16 +75,20 @@ class Asked:
         return self.bake if days > _ROOM_DAYS else _ROOM_CELSIUS
 
 
-def _whole(value: Any, least: int) -> bool:
-    return not isinstance(value, bool) and value == int(value) and value >= least
-
-
-def _check(option: str, values: Sequence[float], least: float, most: float) -> None:
-    fine = all(math.isfinite(value) and least <= value <= most for value in values)
-    if not values or not fine or sorted(set(values)) != list(values):
+def _rising(option: str, given: object, least: float, most: float) -> tuple[float, ...]:
+    found = tuple(values.real(one) for one in values.items(option, given))
+    fine = [one for one in found if one is not None and least <= one <= most]
+    if not found or len(fine) < len(found) or sorted(set(fine)) != fine:
         expected = f"rising numbers from {least:g} to {most:g}"
-        raise InputError.at(option, f"got {_listed(values)}, expected {expected}")
+        raise values.refused(option, _listed(given), expected)
+    return tuple(fine)
 
 
-def _listed(values: Sequence[float]) -> str:
-    return repr(",".join(f"{value:g}" for value in values))
+def _listed(given: object) -> str:
+    """Return numbers as a command line has them."""
+    found = values.items("", given)
+    numbers = [values.real(one) for one in found]
+    return ",".join(
+        quoted(one) if number is None else f"{number:g}"
+        for one, number in zip(found, numbers, strict=True)
+    )

@@ -7,11 +7,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ssdlab import _native
+from ssdlab import _native, values
 from ssdlab.files import Folder, Target
 from ssdlab.traces.manifest import Line, check
-from ssdlab.traces.mixing import App, parse
-from ssdlab.traces.reading import Reading
+from ssdlab.traces.mixing import App, checked, parse
+from ssdlab.traces.reading import Reading, as_reading
 
 if TYPE_CHECKING:
     from ssdlab.api import Progress
@@ -45,8 +45,9 @@ def info(
     A trace is ``FILE`` or ``FILE:format``. ``reuse`` asks for reuse distances, which take most of
     the time. Raises :class:`InputError` if a trace is wrong, KeyboardInterrupt on Ctrl-C.
     """
-    names = [os.fspath(trace) for trace in traces]
-    answer = _native.trace_info(names, (reading or Reading()).wire(), reuse, progress)
+    names = [values.path("trace", trace) for trace in values.items("traces", traces)]
+    told, progress = values.truth("reuse", reuse), values.calls("progress", progress)
+    answer = _native.trace_info(names, as_reading(reading).wire(), told, progress)
     found: list[dict[str, Any]] = _done(answer)
     return found
 
@@ -58,7 +59,8 @@ def report_html(infos: Sequence[Mapping[str, Any]], path: Path) -> None:
     """
     from ssdlab import page  # noqa: PLC0415  drawing is loaded when something is to be drawn
 
-    target = Target("report", os.fspath(path))
+    infos = _infos(infos)
+    target = Target("report", values.path("report", path))
     target.write(page.html_of_traces(infos))
 
 
@@ -66,7 +68,8 @@ def save_figures(infos: Sequence[Mapping[str, Any]], folder: Path) -> list[str]:
     """Write the figures of such a report to ``folder`` as PDF, SVG and PNG; the files' names."""
     from ssdlab.figures import of_traces, render  # noqa: PLC0415  as above
 
-    target = Folder("figures", os.fspath(folder))
+    infos = _infos(infos)
+    target = Folder("figures", values.path("figures", folder))
     files = render.files(of_traces(infos))
     target.write(files)
     return list(files)
@@ -81,8 +84,9 @@ def convert(
     Parquet; ``.gz``, ``.zst`` and ``.xz`` compress. The file appears whole or not at all.
     Raises as :func:`info` does.
     """
-    wire = (reading or Reading()).wire()
-    answer = _native.trace_convert(os.fspath(trace), os.fspath(out), wire, progress)
+    wire, progress = as_reading(reading).wire(), values.calls("progress", progress)
+    source, target = values.path("trace", trace), values.path("out", out)
+    answer = _native.trace_convert(source, target, wire, progress)
     written: dict[str, Any] = _done(answer)
     return written
 
@@ -102,11 +106,12 @@ def mix(
     read; its limit is on the mix. Raises as :func:`info` does.
     """
     order = {
-        "apps": [app.to_wire() for app in apps],
-        "share_addresses": share_addresses,
-        "reading": (reading or Reading()).to_wire(),
+        "apps": [checked("apps", app).to_wire() for app in values.items("apps", apps)],
+        "share_addresses": values.truth("share_addresses", share_addresses),
+        "reading": as_reading(reading).to_wire(),
     }
-    answer = _native.trace_mix(json.dumps(order), os.fspath(out), progress)
+    progress = values.calls("progress", progress)
+    answer = _native.trace_mix(json.dumps(order), values.path("out", out), progress)
     written: dict[str, Any] = _done(answer)
     return written
 
@@ -114,6 +119,15 @@ def mix(
 def formats() -> list[dict[str, Any]]:
     """Return every trace format with its columns and its unit of time."""
     found: list[dict[str, Any]] = json.loads(_native.trace_formats())
+    return found
+
+
+def _infos(given: object) -> list[Mapping[str, Any]]:
+    """Return what :func:`info` returned; refuse anything else."""
+    expected = "what ssdlab.traces.info returns"
+    found = values.items("infos", given, expected)
+    if not found or not all(isinstance(one, Mapping) and "certainty" in one for one in found):
+        raise values.refused("infos", given, expected)
     return found
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ssdlab import values
 from ssdlab.errors import InputError
 from ssdlab.names import hint
 from ssdlab.traces.reading import Reading
@@ -107,8 +108,13 @@ def check(folder: str | os.PathLike[str], read: Read, pattern: str = "trace.*") 
     fits ``pattern``. A trace that cannot be read, or of which there is none, is told in its line; a
     manifest that cannot be read raises :class:`InputError`.
     """
-    path = Path(folder) / MANIFEST
-    return [_compare(Path(folder), row, line, read, pattern) for line, row in _rows(path)]
+    place = Path(values.path("folder", folder))
+    pattern, rows = values.text("pattern", pattern), _rows(place / MANIFEST)
+    try:
+        next(place.glob(pattern), None)
+    except (OSError, ValueError, NotImplementedError):
+        raise values.refused("pattern", pattern, "a pattern such as 'trace.*'") from None
+    return [_compare(place, row, line, read, pattern) for line, row in rows]
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:

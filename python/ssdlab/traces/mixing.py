@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ssdlab.errors import InputError
-from ssdlab.files import is_there
+from ssdlab import values
+from ssdlab.errors import InputError, quoted
 from ssdlab.names import PRIORITIES, hint
 
 FORM = "[NAME=]FILE[:FORMAT]|TWIN[@queue=N,scale=X,start=TIME,offset=auto|SIZE]"
@@ -27,16 +28,22 @@ class App:
     applications before it.
     """
 
-    trace: str
+    trace: str | os.PathLike[str]
     name: str = ""
     queue: int | None = None
     scale: float | None = None
     start: str | None = None
     offset: str | None = None
 
+    @property
+    def file(self) -> str:
+        """Return the trace or the twin as text."""
+        return values.path("trace", self.trace)
+
     def to_wire(self) -> dict[str, Any]:
         """Return it as the Rust side reads it; what is not given is left out."""
         wire = {field.name: getattr(self, field.name) for field in fields(self)}
+        wire["trace"] = self.file
         return {key: value for key, value in wire.items() if value is not None}
 
 
@@ -57,7 +64,7 @@ def by_priority(texts: Sequence[str], option: str = "APPS") -> list[App]:
     Those called high, mid and low go to the queues 0, 1 and 2, unless they say otherwise; others
     have to say.
     """
-    apps = named(option, [one for text in texts for one in _split(text)])
+    apps = named(option, [one for text in values.texts(option, texts) for one in _split(text)])
     return [app if app.queue is not None else _queued(option, app) for app in apps]
 
 
@@ -72,7 +79,7 @@ def _queued(option: str, app: App) -> App:
 
 def _split(text: str) -> list[str]:
     """Split at the commas behind which a name stands that is no setting."""
-    if is_there(text):
+    if _exists(text):
         return [text]
     parts = [""]
     for piece in text.split(","):
@@ -89,10 +96,11 @@ def named(option: str, given: Sequence[App | str]) -> list[App]:
 
     ``option`` is what a message names.
     """
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise InputError.at(option, f"got {given!r}, expected a list")
-    apps = [_one(option, app) if isinstance(app, str) else _checked(option, app) for app in given]
-    called = [app if app.name else replace(app, name=_stem(app.trace)) for app in apps]
+    apps = [
+        _one(option, values.text(option, app)) if isinstance(app, str) else checked(option, app)
+        for app in values.items(option, given)
+    ]
+    called = [app if app.name else replace(app, name=_stem(app.file)) for app in apps]
     distinct: list[App] = []
     for app in called:
         taken = {other.name for other in distinct}
@@ -103,25 +111,31 @@ def named(option: str, given: Sequence[App | str]) -> list[App]:
     return distinct
 
 
-def _checked(option: str, app: App) -> App:
-    """Refuse what is no application, or has a queue or a scale that there cannot be."""
+def checked(option: str, app: App) -> App:
+    """Return an application with plain values; refuse what is none, or cannot be."""
     if not isinstance(app, App):
-        raise InputError.at(option, f"got {app!r}, expected an App or its text, {FORM}")
+        raise values.refused(option, app, f"an App or its text, {FORM}")
+    file = values.path(option, app.trace)
+    name = values.text(option, app.name)
+    place = f"{option} {name or file}"
+    given = {key: values.plain(getattr(app, key)) for key in _KEYS}
     for key in ("queue", "scale"):
-        if (value := getattr(app, key)) is not None:
-            _value(f"{option} {app.name or app.trace}", key, str(value))
-    return app
+        if given[key] is not None:
+            given[key] = _value(place, key, quoted(given[key]))
+    for key in ("start", "offset"):
+        given[key] = values.optional_text(f"{place} {key}", given[key])
+    return App(file, name, **given)
 
 
 def _one(option: str, text: str) -> App:
     """Read one application. A file that exists under the whole text is that file."""
-    if is_there(text):
+    if _exists(text):
         return App(text)
     trace, at, settings = text.rpartition("@")
-    if not at or "=" not in settings or is_there(settings):
+    if not at or "=" not in settings or _exists(settings):
         trace, settings = text, ""
     name = ""
-    if not is_there(trace) and (found := re.fullmatch(_NAMED, trace)):
+    if not _exists(trace) and (found := re.fullmatch(_NAMED, trace)):
         name, trace = found.groups()
     if not trace:
         raise InputError.at(option, f"got {text!r}, expected {FORM}")
@@ -159,6 +173,11 @@ def _value(place: str, key: str, value: str) -> object:
             raise InputError.at(place, f"got scale={value}, expected a number above 0")
         return scale
     return value
+
+
+def _exists(name: str) -> bool:
+    """Tell whether there is such a file; what can be no name of one is none."""
+    return os.path.exists(name)  # noqa: PTH110  Path.exists raises if a name is too long
 
 
 def _stem(trace: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ssdlab import values
 from ssdlab.errors import InputError
 
 
@@ -30,17 +31,24 @@ class Reading:
     def to_wire(self) -> dict[str, Any]:
         """Return it as the Rust side reads it."""
         return {
-            "set": list(self.set),
-            "from": self.start,
-            "to": self.end,
-            "one_page_in": self.one_page_in,
-            "seed": self.seed,
-            "limit": self.limit,
+            "set": values.texts("--set", self.set),
+            "from": values.optional_text("--from", self.start),
+            "to": values.optional_text("--to", self.end),
+            "one_page_in": values.whole("one_page_in", self.one_page_in, 1, values.COUNT_MOST),
+            "seed": values.whole("--seed", self.seed, 0),
+            "limit": values.optional_whole("--limit", self.limit),
         }
 
     def wire(self) -> str:
         """Return it as text for the Rust side."""
         return json.dumps(self.to_wire())
+
+
+def as_reading(reading: Reading | None) -> Reading:
+    """Return how to read, by default all; refuse what is no :class:`Reading`."""
+    if reading is not None and not isinstance(reading, Reading):
+        raise values.refused("reading", reading, "a Reading")
+    return reading or Reading()
 
 
 def one_in(option: str, text: str) -> int:
