@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, final
 
+from ssdlab.errors import InputError
+
 __all__ = [
     "SCHEMA_VERSION",
     "Chips",
@@ -52,7 +54,7 @@ def run(
     plans: str,
     jobs: int | None,
     progress: Callable[[list[tuple[float | None, int, bool, bool]]], object] | None = None,
-) -> tuple[str, bool]: ...
+) -> tuple[str, bool, InputError | None]: ...
 def at_a_time(plans: str) -> int: ...
 def files_of(plans: str) -> tuple[list[tuple[str, Path]], list[tuple[str, Path]]]: ...
 def check_apart(

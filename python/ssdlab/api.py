@@ -54,8 +54,11 @@ def compare(
     jobs = None if jobs is None else whole("--jobs", jobs, 1)
     wire = _wire(plans)
     check_apart(*_native.files_of(wire))
-    text, interrupted = _native.run(wire, jobs, values.calls("progress", progress))
+    text, interrupted, wrong = _native.run(wire, jobs, values.calls("progress", progress))
     comparison = _comparison(plans, json.loads(text))
+    if wrong is not None:
+        wrong.partial = comparison or None
+        raise wrong
     if interrupted:
         raise Interrupted(comparison)
     return comparison

@@ -39,13 +39,16 @@ class InputError(ValueError):
     """An input is wrong: a config, a trace, an option. Its text is one line, fit to be shown.
 
     ``file`` is the file or the option that holds the mistake, ``line`` and ``column`` count from 1,
-    ``message`` is the text without that place. Each but ``message`` may be None.
+    ``message`` is the text without that place. Each but ``message`` may be None. ``partial`` holds
+    the results of runs that had ended when another failed, or of which only a file could not be
+    written; None if there are none.
     """
 
     file: str | None
     line: int | None
     column: int | None
     message: str
+    partial: Comparison | None = None
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ mod memory;
 mod _native {
     use std::path::PathBuf;
 
+    use pyo3::exceptions::PyBaseException;
     use pyo3::prelude::*;
     use schemars::generate::SchemaSettings;
     use ssdlab_base::Fault;
@@ -27,7 +28,7 @@ mod _native {
     use ssdlab_workload::{Format, Kind};
 
     use crate::door;
-    use crate::errors::{from_json, guarded, keep_panics_quiet, to_json};
+    use crate::errors::{Wrong, from_json, guarded, keep_panics_quiet, to_json};
 
     /// An option and the file that it names.
     type File = (String, PathBuf);
@@ -41,8 +42,8 @@ mod _native {
 
     /// Runs every plan of a JSON list, at most `jobs` at a time.
     ///
-    /// Returns the results as a JSON list, null for a plan that was stopped before its run began, and
-    /// whether Ctrl-C cut them short. `progress` is called
+    /// Returns the results as a JSON list, null for a plan that has none, whether Ctrl-C cut them short, and the
+    /// `InputError` of a run that failed, while others had ended. `progress` is called
     /// about ten times a second with a list of (share done, requests done, whether the drive is
     /// still being prepared, whether it has finished), one a plan.
     #[pyfunction]
@@ -52,13 +53,14 @@ mod _native {
         plans: &str,
         jobs: Option<usize>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(String, bool)> {
+    ) -> PyResult<(String, bool, Option<Py<PyBaseException>>)> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
         let control = Control::new(plans.len());
-        let (results, interrupted) = door::work(py, control, progress, move |control| {
+        let (outcome, interrupted) = door::work(py, control, progress, move |control| {
             ssdlab_run::run_all(&plans, jobs, control)
         })?;
-        Ok((to_json(&results)?, interrupted))
+        let error = outcome.fault.map(|fault| PyErr::from(Wrong::Input(fault)).into_value(py));
+        Ok((to_json(&outcome.results)?, interrupted, error))
     }
 
     /// How many of these plans can run at a time, as there are cores and memory.

@@ -46,7 +46,7 @@ pub use plan::Plan;
 pub use plan_files::files_of;
 pub use prepare::effective;
 pub use result::RunResult;
-pub use run::{at_a_time, run_all, run_uninterrupted};
+pub use run::{Outcome, at_a_time, run_all, run_uninterrupted};
 pub use setup::save_state;
 pub use ssdlab_core::config::catalogue::{PRESETS, SCHEMES};
 pub use state::load_state;

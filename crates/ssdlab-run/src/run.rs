@@ -18,21 +18,30 @@ use crate::setup::{Begun, lay_down_footprint, rehearse, set_up, tell_heat};
 use crate::sharing::{starts, traces};
 use crate::source::Requests;
 
-/// Runs every plan, `jobs` at a time, or as many as there are cores and memory for. The results are in the
-/// order of the plans, whatever the number of jobs, and `None` for a plan that was stopped before its run
-/// began. `control` must have been made for as many plans.
+/// What came of several plans.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// The results in the order of the plans; `None` for a plan that was stopped before its run began, and for
+    /// one that a fault ended.
+    pub results: Vec<Option<RunResult>>,
+    /// The first fault of any run. What had been finished by then stands in the results, as does a run of which
+    /// only a file could not be written; runs that were stopped for the fault do not.
+    pub fault: Option<Fault>,
+}
+
+/// A result, and the fault of a file that could not be written.
+type Ran = (RunResult, Option<Fault>);
+
+/// Runs every plan, `jobs` at a time, or as many as there are cores and memory for. What comes of it
+/// does not depend on the number of jobs. `control` must have been made for as many plans.
 ///
 /// # Errors
-/// The first fault of any plan. All plans are checked before the first one runs.
-pub fn run_all(
-    plans: &[Plan],
-    jobs: Option<usize>,
-    control: &Control,
-) -> Result<Vec<Option<RunResult>>, Fault> {
+/// The first fault that is found before the first plan runs: all are checked then.
+pub fn run_all(plans: &[Plan], jobs: Option<usize>, control: &Control) -> Result<Outcome, Fault> {
     let mut prepared: Vec<Prepared> = plans.iter().map(Plan::prepare).collect::<Result<_, _>>()?;
     let jobs = jobs.unwrap_or_else(|| starts::at_a_time(&prepared));
     if !traces::lay_out(&prepared, control)? {
-        return Ok(plans.iter().map(|_| None).collect());
+        return Ok(Outcome { results: plans.iter().map(|_| None).collect(), fault: None });
     }
     traces::share(&mut prepared);
     let order = starts::share(&mut prepared, jobs);
@@ -41,20 +50,40 @@ pub fn run_all(
         Requests::open(plan, &mut Vec::new())?;
     }
     let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Result<Option<RunResult>, Fault>>> =
+    let ran: Vec<Mutex<Result<Option<Ran>, Fault>>> =
         prepared.iter().map(|_| Mutex::new(Ok(None))).collect();
     in_up_to(jobs.min(prepared.len()), || {
         while let Some(&at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let result = run_one(&prepared[at], control, &control.progress[at]);
-            if result.is_err() {
+            let one = run_one(&prepared[at], control, &control.progress[at]);
+            if !matches!(one, Ok(None | Some((_, None)))) {
                 control.stop.store(true, Ordering::Relaxed);
             }
             control.progress[at].finish();
-            *results[at].lock().expect("no thread panics while it holds a result") = result;
+            *ran[at].lock().expect("no thread panics while it holds a result") = one;
         }
     });
-    let results = results.into_iter();
-    results.map(|result| result.into_inner().expect("no thread panics with it")).collect()
+    let ran = ran.into_iter().map(|one| one.into_inner().expect("no thread panics with it"));
+    Ok(outcome(ran.collect()))
+}
+
+/// What came of the runs.
+fn outcome(ran: Vec<Result<Option<Ran>, Fault>>) -> Outcome {
+    let failed = |one: &Result<Option<Ran>, Fault>| !matches!(one, Ok(None | Some((_, None))));
+    let has_failed = ran.iter().any(failed);
+    let mut outcome = Outcome::default();
+    for one in ran {
+        let (result, fault) = match one {
+            Ok(None) => (None, None),
+            Ok(Some((result, fault))) => {
+                let is_kept = !has_failed || fault.is_some() || !result.partial;
+                (Some(result).filter(|_| is_kept), fault)
+            }
+            Err(fault) => (None, Some(fault)),
+        };
+        outcome.fault = outcome.fault.or(fault);
+        outcome.results.push(result);
+    }
+    outcome
 }
 
 /// Runs every plan as [`run_all`] does, with nobody at the reins.
@@ -62,8 +91,11 @@ pub fn run_all(
 /// # Errors
 /// As [`run_all`].
 pub fn run_uninterrupted(plans: &[Plan], jobs: usize) -> Result<Vec<RunResult>, Fault> {
-    let results = run_all(plans, Some(jobs), &Control::new(plans.len()))?;
-    Ok(results.into_iter().flatten().collect())
+    let outcome = run_all(plans, Some(jobs), &Control::new(plans.len()))?;
+    match outcome.fault {
+        Some(fault) => Err(fault),
+        None => Ok(outcome.results.into_iter().flatten().collect()),
+    }
 }
 
 /// How many of these plans, the largest of them, can run at a time: as there are cores and memory.
@@ -78,7 +110,7 @@ fn run_one(
     prepared: &Prepared,
     control: &Control,
     progress: &Progress,
-) -> Result<Option<RunResult>, Fault> {
+) -> Result<Option<Ran>, Fault> {
     if control.stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
@@ -133,6 +165,7 @@ fn run_one(
     about.push(("workload", result.workload.clone()));
     // What has not ended at the end of a run: of one that ran to its end, nothing.
     let unfinished = if course.partial { course.backlog } else { 0 };
-    result.detail = observer.finish(&mut drive, unfinished, &about, &mut result.remarks)?;
-    Ok(Some(result))
+    let (detail, fault) = observer.finish(&mut drive, unfinished, &about, &mut result.remarks);
+    result.detail = detail;
+    Ok(Some((result, fault)))
 }

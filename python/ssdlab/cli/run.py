@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -76,13 +77,39 @@ def _execute(
         if not comparison:
             click.echo("interrupted before anything was measured", file=sys.stderr)
             return code
-    outputs.write_json(comparison)
-    if given["json"] == STDOUT:
-        click.echo(comparison.to_json())
-        for doubt in report.doubts(comparison):
-            click.echo(doubt, file=sys.stderr)
-    else:
-        click.echo(show(comparison))
-    sys.stdout.flush()
-    outputs.draw(comparison)
+    except InputError as error:
+        if error.partial is None:
+            raise
+        # What was measured is not lost with what failed, of which the line tells.
+        with suppress(InputError, OSError):
+            _hand_out(error.partial, given, show, outputs)
+        raise
+    _hand_out(comparison, given, show, outputs)
     return code
+
+
+def _hand_out(
+    comparison: Comparison,
+    given: dict[str, Any],
+    show: Callable[[Comparison], str],
+    outputs: Outputs,
+) -> None:
+    """Write the results and show them; what fails does not keep the rest back."""
+
+    def print_all() -> None:
+        if given["json"] == STDOUT:
+            click.echo(comparison.to_json())
+            for doubt in report.doubts(comparison):
+                click.echo(doubt, file=sys.stderr)
+        else:
+            click.echo(show(comparison))
+        sys.stdout.flush()
+
+    failed: list[Exception] = []
+    for hand_out in (outputs.write_json, lambda _: print_all(), outputs.draw):
+        try:
+            hand_out(comparison)
+        except (InputError, OSError) as error:
+            failed.append(error)
+    if failed:
+        raise failed[0]

@@ -144,54 +144,55 @@ impl Observer {
         }
     }
 
-    /// What went wrong with a file.
-    ///
-    /// # Errors
-    /// That.
-    pub fn check(&mut self) -> Result<(), Fault> {
-        self.fault.take().map_or(Ok(()), Err)
+    /// Whether a file could not be written. It is no longer, and never put in place.
+    pub fn is_broken(&self) -> bool {
+        self.fault.is_some()
     }
 
     /// The run has ended: puts the files where they belong, and tells what a report draws, if that
-    /// was asked for, adding to `remarks` what is to be known of it. `about` says what made all
-    /// this.
-    ///
-    /// # Errors
-    /// When a file cannot be written.
+    /// was asked for, adding to `remarks` what is to be known of it; and the fault of a file that
+    /// could not be written. `about` says what made all this.
     pub fn finish(
         mut self,
         drive: &mut Drive,
         in_system: u64,
         about: &[(&str, String)],
         remarks: &mut Vec<String>,
-    ) -> Result<Option<Detail>, Fault> {
+    ) -> (Option<Detail>, Option<Fault>) {
         self.hear(drive);
-        self.check()?;
         let (now, began) = (drive.now(), self.began.as_ns());
-        if let Some(log) = self.log {
-            log.close(about)?;
+        let is_whole = !self.is_broken();
+        let mut fault = self.fault.take();
+        let mut note = |written: Result<(), Fault>| {
+            fault = fault.take().or(written.err());
+        };
+        if let Some(log) = self.log.filter(|_| is_whole) {
+            note(log.close(about));
         }
         if let Some(to) = self.timeline {
-            timeline::write(to, drive, began, about)?;
+            note(timeline::write(to, drive, began, about));
         }
-        let finish = |series: Series| series.finish(drive, in_system, about);
-        self.written.map(finish).transpose()?;
-        let series = self.held.map(finish).transpose()?.unwrap_or_default();
-        if let Some(mut table) = self.series_file {
-            for interval in &series {
-                table.push(interval.row())?;
-            }
-            table.close(about)?;
+        if let Some(series) = self.written.filter(|_| is_whole) {
+            note(series.finish(drive, in_system, about).map(drop));
+        }
+        let held = self.held.map(|series| series.finish(drive, in_system, about));
+        let series = held.transpose().unwrap_or_else(|fault| {
+            note(Err(fault));
+            None
+        });
+        let series = series.unwrap_or_default();
+        if let Some(table) = self.series_file {
+            note(write_series(table, &series, about));
         }
         if !self.detail {
-            return Ok(None);
+            return (None, fault);
         }
         remarks.extend(self.wanted.interval.and_then(|asked| series::remark(asked, &series)));
         let span = (now.as_ns() - drive.stats().since).max(1) as f64;
         let shares =
             |busy: Vec<u64>| -> Vec<f64> { busy.into_iter().map(|ns| ns as f64 / span).collect() };
         let (units, buses) = drive.flash().busy_counted(now.as_ns());
-        Ok(Some(Detail {
+        let detail = Detail {
             distributions: detail::distributions(drive),
             read_ages: detail::read_ages(drive),
             retries_apart: detail::retries_apart(drive),
@@ -200,6 +201,19 @@ impl Observer {
             die_busy: shares(units),
             bus_busy: shares(buses),
             blocks: detail::block_map(drive, now),
-        }))
+        };
+        (Some(detail), fault)
     }
+}
+
+/// Writes the intervals of a run as rows.
+fn write_series(
+    mut table: Table,
+    series: &[series::Interval],
+    about: &[(&str, String)],
+) -> Result<(), Fault> {
+    for interval in series {
+        table.push(interval.row())?;
+    }
+    table.close(about)
 }
