@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterable
@@ -11,7 +12,16 @@ from typing import Any
 from ssdlab import _native
 from ssdlab.errors import InputError, Interrupted
 from ssdlab.files import Folder, Target, check_distinct
-from ssdlab.plans import Plan, as_plan, differ_in_seed_alone, to_json, whole
+from ssdlab.plans import (
+    COUNT_MOST,
+    RUNS_MOST,
+    Plan,
+    as_plan,
+    check_count,
+    differ_in_seed_alone,
+    to_json,
+    whole,
+)
 from ssdlab.results import Comparison, Missing, Result, aggregate
 
 Progress = Callable[[list[tuple[float | None, int, bool, bool]]], object]
@@ -36,23 +46,30 @@ def run(plan: Plan | None = None, /, *, progress: Progress | None = None, **opti
 
 
 def compare(
-    plans: Iterable[Plan], *, jobs: int | None = None, progress: Progress | None = None
+    plans: Iterable[Plan],
+    *,
+    jobs: int | None = None,
+    max_runs: int = RUNS_MOST,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Run several plans, ``jobs`` at a time; results in their order.
 
     Without ``jobs`` as many run at a time as there are cores, and memory for their drives.
+    More than ``max_runs`` plans are refused.
 
     All plans are checked before the first one runs. Plans that differ in their seed alone are
     also summed up, with 95 % intervals. Raises as :func:`run` does.
     """
-    plans = [as_plan(plan) for plan in plans]
+    most = whole("--max-runs", max_runs, 1, COUNT_MOST)
+    plans = [as_plan(plan) for plan in itertools.islice(plans, most + 1)]
+    check_count(len(plans), most, at_least=True)
     if not plans:
         raise InputError("nothing to run: got no plan, expected at least one")
     jobs = None if jobs is None else whole("--jobs", jobs, 1)
     wire = _wire(plans)
     check_distinct(file for plan in plans for file in plan.files())
-    text, interrupted = _native.run(wire, jobs, progress)
-    comparison = _comparison(plans, json.loads(text))
+    texts, interrupted = _native.run(wire, jobs, progress)
+    comparison = _comparison(plans, texts)
     if interrupted:
         raise Interrupted(comparison)
     return comparison
@@ -72,13 +89,23 @@ def _wire(plans: Iterable[Plan]) -> str:
     return "[" + ",".join(to_json(plan) for plan in plans) + "]"
 
 
-def _comparison(plans: list[Plan], results: list[dict[str, Any] | None]) -> Comparison:
-    """Return what was measured: a plan that was stopped before its run began has no result."""
-    pairs = list(zip(plans, results, strict=True))
-    missing = [Missing(_label(plan), plan.seed) for plan, data in pairs if data is None]
-    begun = [(plan, data) for plan, data in pairs if data is not None]
-    plans = [plan for plan, _ in begun]
-    typed = [Result.from_dict({**data, "vary": dict(plan.vary)}) for plan, data in begun]
+def _comparison(plans: list[Plan], texts: list[str]) -> Comparison:
+    """Return what was measured: a plan that was stopped before its run began has no result.
+
+    ``texts`` is emptied: of a large comparison the results take memory once.
+    """
+    texts.reverse()
+    missing: list[Missing] = []
+    begun: list[Plan] = []
+    typed: list[Result] = []
+    for plan in plans:
+        data = json.loads(texts.pop())
+        if data is None:
+            missing.append(Missing(_label(plan), plan.seed))
+        else:
+            begun.append(plan)
+            typed.append(Result.from_dict({**data, "vary": dict(plan.vary)}))
+    plans = begun
     groups = differ_in_seed_alone(plans)
     if len(groups) == len(plans):
         return Comparison(typed, missing=missing)

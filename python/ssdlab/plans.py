@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,9 @@ MOST = (1 << 63) - 1
 """The largest whole number that the Rust side takes."""
 COUNT_MOST = (1 << 32) - 1
 """The most requests that can be kept outstanding, and the most replays."""
+
+RUNS_MOST = 10_000
+"""The most runs of a sweep or a comparison, if nobody allows for more: each takes memory and time."""
 
 Path = str | os.PathLike[str]
 Settings = Mapping[str, object] | Sequence[str]
@@ -207,10 +211,12 @@ def sweep(
     traces: Sequence[Path] = (),
     vary: Mapping[str, Sequence[object]] | None = None,
     seeds: int = 1,
+    max_runs: int = RUNS_MOST,
 ) -> list[Plan]:
     """Return a plan for every combination of what is given, each of them ``seeds`` times.
 
     A list that is empty varies nothing. ``vary`` holds config keys and the values they take.
+    Raises :class:`InputError` before any plan is made if there are more than ``max_runs``.
     """
     base = as_plan(base)
     for key, values in (vary or {}).items():
@@ -218,8 +224,10 @@ def sweep(
             raise InputError.at(f"--vary {key}", f"got {values!r}, expected a list of values")
         if not values:
             raise InputError.at(f"--vary {key}", "got no value, expected at least one")
-    settings = {key: [toml(value) for value in values] for key, values in (vary or {}).items()}
     whole("--seeds", seeds, 1)
+    varied_lists = [devices, schemes, traces, *(vary or {}).values()]
+    check_count(math.prod(len(values) or 1 for values in varied_lists) * seeds, max_runs)
+    settings = {key: [toml(value) for value in values] for key, values in (vary or {}).items()}
     plans = []
     every_trace: Sequence[Path | None] = traces or [base.trace]
     for trace in every_trace:
@@ -234,6 +242,14 @@ def sweep(
             plan = replace(plan, label=label or base.label or scheme)
             plans += [replace(plan, seed=base.seed + nth) for nth in range(seeds)]
     return plans
+
+
+def check_count(runs: int, most: int, *, at_least: bool = False) -> None:
+    """Refuse more runs than are allowed; ``at_least`` if there may be more still."""
+    whole("--max-runs", most, 1, COUNT_MOST)
+    if runs > most:
+        count = f"{runs} runs or more" if at_least else f"{runs} runs"
+        raise InputError.at("--max-runs", f"got {count}, expected at most {most}")
 
 
 def _varied(plan: Plan, varied: Mapping[str, str]) -> Plan:

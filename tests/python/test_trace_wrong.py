@@ -41,7 +41,7 @@ WRONG = [
         "info few.csv --set order=fifo",
         (
             "--set order=fifo: no setting of how a trace is read: got order, "
-            "expected workload.trace.device, .tick, .unsorted or .columns"
+            "expected workload.trace.device, .tick, .unsorted, .columns or .max_request"
         ),
     ),
     ("info few.csv --json no/such", "--json: cannot write 'no/such': No such file or directory"),

@@ -36,7 +36,7 @@ mod _native {
 
     /// Runs every plan of a JSON list, at most `jobs` at a time.
     ///
-    /// Returns the results as a JSON list, null for a plan that was stopped before its run began, and
+    /// Returns a JSON text for each plan, null for one that was stopped before its run began, and
     /// whether Ctrl-C cut them short. `progress` is called
     /// about ten times a second with a list of (share done, requests done, whether the drive is
     /// still being prepared, whether it has finished), one a plan.
@@ -47,13 +47,15 @@ mod _native {
         plans: &str,
         jobs: Option<usize>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(String, bool)> {
+    ) -> PyResult<(Vec<String>, bool)> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
         let control = Control::new(plans.len());
         let (results, interrupted) = door::work(py, control, progress, move |control| {
             ssdlab_run::run_all(&plans, jobs, control)
         })?;
-        Ok((to_json(&results)?, interrupted))
+        // One at a time: of a large comparison they are not to be there twice.
+        let texts: PyResult<_> = results.into_iter().map(|result| to_json(&result)).collect();
+        Ok((texts?, interrupted))
     }
 
     /// How many of these plans can run at a time, as there are cores and memory.

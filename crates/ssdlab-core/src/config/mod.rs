@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 mod effects;
+pub mod memory;
 mod resolve;
 mod retries;
 mod space;

@@ -414,6 +414,12 @@ impl Drive {
         &self.resolved
     }
 
+    /// Page operations that were under way at most, and those for which memory is reserved.
+    #[inline]
+    pub fn operations(&self) -> (usize, usize) {
+        (self.flash.txns.slots(), self.flash.txns.reserved())
+    }
+
     /// Unfinished requests.
     pub fn unfinished(&self) -> u32 {
         self.host.unfinished()

@@ -99,11 +99,11 @@ fn values_that_no_workload_can_have_are_refused_by_name() {
     assert_eq!(refused("sizes = []"), none);
     assert_eq!(
         refused("sizes = ['1000B']"),
-        "workload.sizes: got 1kB, expected multiples of 512 B from 512 B to 2 TiB"
+        "workload.sizes: got 1kB, expected multiples of 512 B from 512 B to 256MiB"
     );
     assert_eq!(
         refused("sizes = ['0B']"),
-        "workload.sizes: got 0B, expected multiples of 512 B from 512 B to 2 TiB"
+        "workload.sizes: got 0B, expected multiples of 512 B from 512 B to 256MiB"
     );
     assert_eq!(
         refused("footprint = '32KiB'"),
