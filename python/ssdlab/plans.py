@@ -24,7 +24,7 @@ COUNT_MOST = (1 << 32) - 1
 """The most requests that can be kept outstanding, and the most replays."""
 
 RUNS_MOST = 10_000
-"""The most runs of a sweep or a comparison, if nobody allows for more: each takes memory and time."""
+"""The most runs of a sweep or a comparison unless more are allowed: each takes memory and time."""
 
 Path = str | os.PathLike[str]
 Settings = Mapping[str, object] | Sequence[str]

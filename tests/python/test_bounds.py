@@ -14,9 +14,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from calling import COMMAND, Done
 
 import ssdlab
-from calling import COMMAND, Done
 
 LITTLE = 3_000_000_000
 """Bytes of address space. The command, its threads and its libraries reserve half of that."""
@@ -57,8 +57,7 @@ def refusal(*arguments: object) -> str:
             "--closed: more requests than fit into memory: got 100000000",
         ),
         (
-            "--set workload.requests=100000000 --set workload.interarrival=0ns"
-            " --set host.queue_depth=2",
+            "--set workload.requests=100000000 --set workload.interarrival=0ns",
             "workload: piles up more requests than fit into memory: got",
         ),
     ],
@@ -84,7 +83,7 @@ def test_a_broken_line_is_refused_wherever_a_trace_is_read(
         ("trace", "mix", "t.msr", "a=t.msr", "out.csv"),
     ):
         line = refusal(*command)
-        assert "t.msr:2: a request too large: got 511000000000B, expected a read or write" in line
+        assert "t.msr:2: a request too large: got 511GB, expected a read or write" in line
         assert not Path("out.csv").exists()
     allow = ("--set", "workload.trace.max_request=1TiB")
     allowed = under("trace", "convert", "t.msr", "out.csv", *allow)

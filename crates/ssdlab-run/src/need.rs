@@ -218,7 +218,7 @@ mod tests {
         let filled = line(&["start.fill=1"], None, machine(300_000_000));
         assert!(filled.contains("start.fill"), "{filled}");
         let closed = ["workload.requests=1000000000"];
-        let closed = line(&closed, Some(100_000_000), machine(4_000_000_000));
+        let closed = line(&closed, Some(100_000_000), machine(3_000_000_000));
         assert!(closed.starts_with("--closed: more requests than fit into memory: got 100000000"));
         let limit = Some(Limit { bytes: 500_000_000, of: "ulimit -v" });
         let map = line(&[], None, Left { reserved: limit, ..Left::default() });

@@ -107,7 +107,7 @@ fn a_broken_line_that_asks_for_half_a_terabyte_is_refused_at_its_line() {
         let trace = Some(file.display().to_string());
         let plan = Plan { trace, fit, ..plan("generic-tlc-2t", &[]) };
         let fault = run_uninterrupted(&[plan], 1).expect_err("a refusal").to_string();
-        let expected = "t.msr:2: a request too large: got 511000000000B, expected a read or write of \
+        let expected = "t.msr:2: a request too large: got 511GB, expected a read or write of \
                         at most 256MiB (workload.trace.max_request allows for more)";
         assert!(fault.ends_with(expected), "{fault}");
     }
