@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -69,7 +69,7 @@ def compare(
     wire = _wire(plans)
     check_distinct(file for plan in plans for file in plan.files())
     texts, interrupted = _native.run(wire, jobs, progress)
-    comparison = _comparison(plans, texts)
+    comparison = _comparison(plans, _read(texts))
     if interrupted:
         raise Interrupted(comparison)
     return comparison
@@ -89,17 +89,19 @@ def _wire(plans: Iterable[Plan]) -> str:
     return "[" + ",".join(to_json(plan) for plan in plans) + "]"
 
 
-def _comparison(plans: list[Plan], texts: list[str]) -> Comparison:
-    """Return what was measured: a plan that was stopped before its run began has no result.
-
-    ``texts`` is emptied: of a large comparison the results take memory once.
-    """
+def _read(texts: list[str]) -> Iterator[dict[str, Any] | None]:
+    """Read JSON texts one by one, and keep none: many results take memory once."""
     texts.reverse()
+    while texts:
+        yield json.loads(texts.pop())
+
+
+def _comparison(plans: list[Plan], results: Iterable[dict[str, Any] | None]) -> Comparison:
+    """Return what was measured: a plan that was stopped before its run began has no result."""
     missing: list[Missing] = []
     begun: list[Plan] = []
     typed: list[Result] = []
-    for plan in plans:
-        data = json.loads(texts.pop())
+    for plan, data in zip(plans, results, strict=True):
         if data is None:
             missing.append(Missing(_label(plan), plan.seed))
         else:

@@ -166,7 +166,10 @@ impl Room {
             false => 0,
         };
         let waits = queues.iter().map(doubles).max().unwrap_or(0) * request;
-        let goes = if self.operations > slots { slots.max(self.step) * operation } else { 0 };
+        let goes = match self.operations > slots {
+            true => (self.operations.max(2 * slots) - slots) * operation,
+            false => 0,
+        };
         let reserved = (waits + goes) as u64;
         let need = Memory { resident: resident as u64, reserved, table: 0 };
         match left().lacks(&need) {

@@ -59,11 +59,12 @@ fn what_is_written_reads_back() {
         tick: Some(Nanos::from_us(1)),
         unsorted: Some(Unsorted::Sort(7)),
         columns: Some("time:0,op:1,offset:2,size:3".into()),
+        max_request: Some(ssdlab_base::Bytes::from_gib(1)),
     };
     let text = toml::to_string(&options).unwrap();
     assert_eq!(
         text,
-        "device = \"hm_0\"\ntick = \"1us\"\ncolumns = \"time:0,op:1,offset:2,size:3\"\n\n[unsorted]\nsort = 7\n"
+        "device = \"hm_0\"\ntick = \"1us\"\ncolumns = \"time:0,op:1,offset:2,size:3\"\nmax_request = \"1GiB\"\n\n[unsorted]\nsort = 7\n"
     );
     assert_eq!(toml::from_str::<TraceOptions>(&text).unwrap(), options);
     assert_eq!(
