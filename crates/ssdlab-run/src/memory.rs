@@ -50,19 +50,22 @@ pub(crate) struct Left {
     pub(crate) table: Option<Limit>,
 }
 
+/// A part of what is needed.
+pub(crate) type PartOf = fn(&Memory) -> u64;
+
 /// Less memory than is needed: how much that is, and how much there is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shortage {
     pub(crate) need: u64,
     pub(crate) left: Limit,
     /// Which part of what is needed there is too little of.
-    pub(crate) of: fn(&Memory) -> u64,
+    pub(crate) of: PartOf,
 }
 
 impl Left {
     /// What is too little for this.
     pub(crate) fn lacks(&self, need: &Memory) -> Option<Shortage> {
-        let kinds: [(Option<Limit>, fn(&Memory) -> u64); 3] = [
+        let kinds: [(_, PartOf); 3] = [
             (self.resident, |memory| memory.resident),
             (self.reserved, |memory| memory.reserved + SPARE),
             (self.table, |memory| memory.table),
