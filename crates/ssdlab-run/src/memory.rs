@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs::read_to_string;
 use std::path::Path;
 
-use ssdlab_core::config::memory::Memory;
+use ssdlab_core::drive::memory::Memory;
 
 /// Where the control groups of a version are, and what in each says how much it may take, how much it has, and
 /// how much of that is pages of files that can be dropped.

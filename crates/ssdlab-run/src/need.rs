@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use ssdlab_base::Fault;
-use ssdlab_core::config::memory::{Memory, OPERATION, REQUEST};
+use ssdlab_core::drive::memory::{Memory, OPERATION, REQUEST};
 use ssdlab_core::{Drive, Request};
 
 use crate::memory::{Left, Shortage, left};

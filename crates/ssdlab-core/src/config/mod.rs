@@ -2,7 +2,6 @@
 
 pub mod catalogue;
 mod effects;
-pub mod memory;
 mod resolve;
 mod retries;
 mod space;

@@ -13,6 +13,7 @@ mod hotness;
 mod jobs;
 mod life;
 mod mapping;
+pub mod memory;
 mod moves;
 mod quality;
 mod requests;

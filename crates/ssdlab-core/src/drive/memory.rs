@@ -4,8 +4,8 @@
 //! resident where they are touched. What is counted as resident here is touched for certain. The estimate is
 //! never above what the drive really takes, so that no drive is refused that could be built.
 
-use super::Resolved;
 use crate::buffer::Slot;
+use crate::config::Resolved;
 use crate::flash::Txn;
 use crate::host::Active;
 
