@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -11,9 +12,17 @@ from typing import Any, TypeVar
 from ssdlab import _native, values
 from ssdlab.errors import InputError, Interrupted, quoted
 from ssdlab.files import File, Folder, Target, check_apart
-from ssdlab.plans import Plan, as_plan, differ_in_seed_alone, to_json, varied_settings
+from ssdlab.plans import (
+    RUNS_MOST,
+    Plan,
+    as_plan,
+    check_count,
+    differ_in_seed_alone,
+    to_json,
+    varied_settings,
+)
 from ssdlab.results import Comparison, Missing, Result, aggregate
-from ssdlab.values import whole
+from ssdlab.values import COUNT_MOST, whole
 
 T = TypeVar("T")
 
@@ -39,23 +48,31 @@ def run(plan: Plan | None = None, /, *, progress: Progress | None = None, **opti
 
 
 def compare(
-    plans: Iterable[Plan], *, jobs: int | None = None, progress: Progress | None = None
+    plans: Iterable[Plan],
+    *,
+    jobs: int | None = None,
+    max_runs: int = RUNS_MOST,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Run several plans, ``jobs`` at a time; results in their order.
 
     Without ``jobs`` as many run at a time as there are cores, and memory for their drives.
+    More than ``max_runs`` plans are refused.
 
     All plans are checked before the first one runs. Plans that differ in their seed alone are
     also summed up, with 95 % intervals. Raises as :func:`run` does.
     """
-    plans = [as_plan(plan) for plan in _each("nothing to run", plans, "plans")]
+    most = whole("--max-runs", max_runs, 1, COUNT_MOST)
+    given = _each("nothing to run", plans, "plans")
+    plans = [as_plan(plan) for plan in itertools.islice(given, most + 1)]
+    check_count(len(plans), most, at_least=True)
     if not plans:
         raise InputError("nothing to run: got no plan, expected at least one")
     jobs = None if jobs is None else whole("--jobs", jobs, 1)
     wire = _wire(plans)
     check_apart(*_native.files_of(wire))
-    text, interrupted, wrong = _native.run(wire, jobs, values.calls("progress", progress))
-    comparison = _comparison(plans, json.loads(text))
+    texts, interrupted, wrong = _native.run(wire, jobs, values.calls("progress", progress))
+    comparison = _comparison(plans, _read(texts))
     if wrong is not None:
         wrong.partial = comparison or None
         raise wrong
@@ -83,13 +100,25 @@ def _wire(plans: Iterable[Plan]) -> str:
     return "[" + ",".join(to_json(plan) for plan in plans) + "]"
 
 
-def _comparison(plans: list[Plan], results: list[dict[str, Any] | None]) -> Comparison:
+def _read(texts: list[str]) -> Iterator[dict[str, Any] | None]:
+    """Read JSON texts one by one, and keep none: many results take memory once."""
+    texts.reverse()
+    while texts:
+        yield json.loads(texts.pop())
+
+
+def _comparison(plans: list[Plan], results: Iterable[dict[str, Any] | None]) -> Comparison:
     """Return what was measured: a plan that was stopped before its run began has no result."""
-    pairs = list(zip(plans, results, strict=True))
-    missing = [Missing(_label(plan), plan.seed) for plan, data in pairs if data is None]
-    begun = [(plan, data) for plan, data in pairs if data is not None]
-    plans = [plan for plan, _ in begun]
-    typed = [Result.from_dict({**data, "vary": varied_settings(plan)}) for plan, data in begun]
+    missing: list[Missing] = []
+    begun: list[Plan] = []
+    typed: list[Result] = []
+    for plan, data in zip(plans, results, strict=True):
+        if data is None:
+            missing.append(Missing(_label(plan), plan.seed))
+        else:
+            begun.append(plan)
+            typed.append(Result.from_dict({**data, "vary": varied_settings(plan)}))
+    plans = begun
     groups = differ_in_seed_alone(plans)
     if len(groups) == len(plans):
         return Comparison(typed, missing=missing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -21,6 +22,9 @@ DEFAULT_SEED = 1
 
 _NESTED_MOST = 16
 """Lists and tables in one another that a setting may have."""
+
+RUNS_MOST = 10_000
+"""The most runs of a sweep or a comparison unless more are allowed: each takes memory and time."""
 
 Path = str | os.PathLike[str]
 Settings = Mapping[str, object] | Sequence[str]
@@ -200,10 +204,12 @@ def sweep(
     traces: Sequence[Path] = (),
     vary: Mapping[str, Sequence[object]] | None = None,
     seeds: int = 1,
+    max_runs: int = RUNS_MOST,
 ) -> list[Plan]:
     """Return a plan for every combination of what is given, each of them ``seeds`` times.
 
     A list that is empty varies nothing. ``vary`` holds config keys and the values they take.
+    Raises :class:`InputError` before any plan is made if there are more than ``max_runs``.
     """
     base = as_plan(base)
     settings = {}
@@ -216,6 +222,8 @@ def sweep(
     devices, schemes = values.texts("--device", devices), values.texts("--scheme", schemes)
     traces = [values.path("--trace", trace) for trace in values.items("--trace", traces)]
     seeds, first = whole("--seeds", seeds, 1), whole("--seed", base.seed, 0)
+    sizes = [len(devices), len(schemes), len(traces), *map(len, settings.values())]
+    check_count(math.prod(size or 1 for size in sizes) * seeds, max_runs)
     plans = []
     every_trace: Sequence[Path | None] = traces or [base.trace]
     for trace in every_trace:
@@ -230,6 +238,14 @@ def sweep(
             plan = replace(plan, label=label or base.label or scheme)
             plans += [replace(plan, seed=first + nth) for nth in range(seeds)]
     return plans
+
+
+def check_count(runs: int, most: int, *, at_least: bool = False) -> None:
+    """Refuse more runs than are allowed; ``at_least`` if there may be more still."""
+    whole("--max-runs", most, 1, COUNT_MOST)
+    if runs > most:
+        count = f"{runs} runs or more" if at_least else f"{runs} runs"
+        raise InputError.at("--max-runs", f"got {count}, expected at most {most}")
 
 
 def _varied(plan: Plan, varied: Mapping[str, str]) -> Plan:

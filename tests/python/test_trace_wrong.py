@@ -41,7 +41,7 @@ WRONG = [
         "info few.csv --set order=fifo",
         (
             "--set order=fifo: no setting of how a trace is read: got order, "
-            "expected workload.trace.device, .tick, .unsorted or .columns"
+            "expected workload.trace.device, .tick, .unsorted, .columns or .max_request"
         ),
     ),
     ("info few.csv --json no/such", '--json: cannot write "no/such": No such file or directory'),
@@ -125,6 +125,13 @@ def test_what_is_wrong_is_one_line(
 def test_a_request_of_terabytes(ssdlab: Ssdlab, few: Path) -> None:
     few.write_text("0 0 0 8 1\n5 0 8 2147483648 0\n")
     done = ssdlab("trace", "info", "few.csv:mqsim")
+    line = (
+        "few.csv:2: a request too large: got 1TiB, expected a read or write of at most 256MiB"
+        " (workload.trace.max_request allows for more)\n"
+    )
+    assert (done.code, done.out, done.err) == (2, "", line)
+    allow = "workload.trace.max_request=2TiB"
+    done = ssdlab("trace", "info", "few.csv:mqsim", "--set", allow)
     line = "few.csv:2: a request too large to measure: got 1TiB, expected at most 64GiB\n"
     assert (done.code, done.out, done.err) == (2, "", line)
 

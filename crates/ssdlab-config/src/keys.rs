@@ -31,7 +31,7 @@ pub struct Key {
 }
 
 /// Every key of `T`, tables in alphabetical order.
-pub fn keys<T: JsonSchema>() -> Vec<Key> {
+pub fn keys<T: JsonSchema + 'static>() -> Vec<Key> {
     let schema = Schema::of::<T>();
     let mut keys = Vec::new();
     visit(schema.view(), &mut |place| {
@@ -43,13 +43,13 @@ pub fn keys<T: JsonSchema>() -> Vec<Key> {
 }
 
 /// The keys of `T` whose doc comment names no source, choices aside: a name is no figure.
-pub fn unsourced<T: JsonSchema>() -> Vec<String> {
+pub fn unsourced<T: JsonSchema + 'static>() -> Vec<String> {
     let figures = keys::<T>().into_iter().filter(|key| key.choices.is_empty());
     figures.filter(|key| key.source.is_none()).map(|key| key.path).collect()
 }
 
 /// A Markdown section for each table of `T`, each with a table of its keys.
-pub fn markdown<T: JsonSchema>() -> String {
+pub fn markdown<T: JsonSchema + 'static>() -> String {
     let keys = keys::<T>();
     let first = |key: &Key| key.path.split(['.', '[']).next().unwrap_or_default().to_owned();
     let mut sections: BTreeMap<String, Vec<&Key>> = BTreeMap::new();

@@ -100,7 +100,7 @@ impl Layers {
     /// The first thing that is wrong with any layer, at its place in that layer.
     pub fn resolve<T>(&self) -> Result<(T, Effective), Fault>
     where
-        T: DeserializeOwned + Serialize + JsonSchema,
+        T: DeserializeOwned + Serialize + JsonSchema + 'static,
     {
         let schema = Schema::of::<T>();
         let mut sources = Sources::new();

@@ -62,6 +62,6 @@ pub use keys::{Key, keys, markdown, unsourced};
 pub use layers::Layers;
 
 /// The JSON Schema of a config type, with doc comments as descriptions, and defaults.
-pub fn json_schema<T: schemars::JsonSchema>() -> serde_json::Value {
+pub fn json_schema<T: schemars::JsonSchema + 'static>() -> serde_json::Value {
     schema::Schema::of::<T>().json().clone()
 }

@@ -1,13 +1,20 @@
 //! What the JSON Schema of a config type says about a position in it.
 
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use schemars::JsonSchema;
 use serde_json::Value as Json;
 
 use crate::tree::Step;
 
-/// The JSON Schema of a config type.
+/// The JSON Schema of a config type: the same one for all configs of that type.
 #[derive(Clone, Debug)]
-pub(crate) struct Schema(Json);
+pub(crate) struct Schema(Arc<Json>);
+
+/// The schemas of all types that were asked for: some hundred kilobytes each.
+static KNOWN: Mutex<BTreeMap<TypeId, Schema>> = Mutex::new(BTreeMap::new());
 
 /// A position in a schema.
 #[derive(Clone, Copy, Debug)]
@@ -29,13 +36,15 @@ pub(crate) struct Variant<'a> {
 }
 
 impl Schema {
-    pub(crate) fn of<T: JsonSchema>() -> Schema {
-        Schema(schemars::schema_for!(T).to_value())
+    pub(crate) fn of<T: JsonSchema + 'static>() -> Schema {
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Schema(Arc::new(schemars::schema_for!(T).to_value()));
+        known.entry(TypeId::of::<T>()).or_insert_with(new).clone()
     }
 
     /// The schema of anything.
     pub(crate) fn any() -> Schema {
-        Schema(Json::Bool(true))
+        Schema(Arc::new(Json::Bool(true)))
     }
 
     pub(crate) fn json(&self) -> &Json {

@@ -42,8 +42,8 @@ mod _native {
 
     /// Runs every plan of a JSON list, at most `jobs` at a time.
     ///
-    /// Returns the results as a JSON list, null for a plan that has none, whether Ctrl-C cut them short, and the
-    /// `InputError` of a run that failed, while others had ended. `progress` is called
+    /// Returns a JSON text for each plan, null for one that has no result, whether Ctrl-C cut them short, and
+    /// the `InputError` of a run that failed, while others had ended. `progress` is called
     /// about ten times a second with a list of (share done, requests done, whether the drive is
     /// still being prepared, whether it has finished), one a plan.
     #[pyfunction]
@@ -53,14 +53,16 @@ mod _native {
         plans: &str,
         jobs: Option<usize>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(String, bool, Option<Py<PyBaseException>>)> {
+    ) -> PyResult<(Vec<String>, bool, Option<Py<PyBaseException>>)> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
         let control = Control::new(plans.len());
         let (outcome, interrupted) = door::work(py, control, progress, move |control| {
             ssdlab_run::run_all(&plans, jobs, control)
         })?;
         let error = outcome.fault.map(|fault| PyErr::from(Wrong::Input(fault)).into_value(py));
-        Ok((to_json(&outcome.results)?, interrupted, error))
+        // One at a time: of a large comparison they are not to be there twice.
+        let texts: PyResult<_> = outcome.results.into_iter().map(|one| to_json(&one)).collect();
+        Ok((texts?, interrupted, error))
     }
 
     /// How many of these plans can run at a time, as there are cores and memory.

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use ssdlab_base::{Fault, SimTime};
+use ssdlab_base::units::SECTOR_BYTES;
+use ssdlab_base::{Bytes, Fault, SimTime};
 use ssdlab_core::account::Part;
 use ssdlab_core::stats::Ended;
 use ssdlab_core::{Drive, Op, Refused, Request};
-use ssdlab_workload::MOST_HINT;
+use ssdlab_workload::{MOST_HINT, MOST_REQUEST, MOST_TRIM};
 
 use crate::control::Control;
+use crate::need::{self, Room};
 use crate::plan::Plan;
 use crate::result::ops;
 use crate::setup::{program_start, set_up_for};
@@ -20,6 +22,7 @@ pub struct Hand {
     drive: Drive,
     next: u64,
     rows: Vec<Ended>,
+    room: Room,
 }
 
 /// A request that has ended.
@@ -104,13 +107,14 @@ impl Hand {
                 .expected("nothing of a workload: the requests of this drive come by hand"));
         }
         let prepared = plan.prepare()?;
+        need::check(std::slice::from_ref(&prepared), None)?;
         let control = Control::new(1);
         // Its requests come by hand: the workload that every config has is nobody's.
         let ready = set_up_for(|| Ok(Vec::new()), &prepared, &control, &control.progress[0])?;
         let mut drive = ready.expect("nobody stops it").drive;
         program_start(&prepared, &mut drive);
         drive.keep_log();
-        Ok(Hand { drive, next: 0, rows: Vec::new() })
+        Ok(Hand { drive, next: 0, rows: Vec::new(), room: Room::new(0) })
     }
 
     /// Sectors that the host can address.
@@ -151,6 +155,9 @@ impl Hand {
                 .got(at)
                 .expected(format!("at least the drive's time, {now}")));
         }
+        if op != Op::Flush {
+            self.check_size(op, ask.sectors)?;
+        }
         self.go_on(SimTime::from_ns(at));
         let request = Request {
             tag: self.next,
@@ -175,6 +182,21 @@ impl Hand {
                     self.drive.resolved().config.host.queues
                 ))),
         }
+    }
+
+    /// Refuses a request that is larger than any host's, or than memory.
+    fn check_size(&mut self, op: Op, sectors: u32) -> Result<(), Fault> {
+        let (size, most) = (
+            Bytes::new(u64::from(sectors) * SECTOR_BYTES),
+            if op == Op::Trim { MOST_TRIM } else { MOST_REQUEST },
+        );
+        if size > most {
+            let fault = Fault::new("sectors", "a request too large").got(sectors);
+            let expected = format!("at most {}, {most}", most.get() / SECTOR_BYTES);
+            return Err(fault.expected(expected));
+        }
+        let pages = sectors / self.drive.resolved().geometry().sectors_per_page() + 2;
+        self.room.look(&[], &self.drive, pages as usize)
     }
 
     /// Lets everything happen up to and including a moment, or all there is; what has ended since

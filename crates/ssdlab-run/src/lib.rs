@@ -15,6 +15,7 @@ mod little;
 mod memory;
 mod mix;
 mod named;
+mod need;
 pub mod observe;
 mod open;
 pub mod physics;

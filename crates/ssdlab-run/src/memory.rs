@@ -1,7 +1,10 @@
 //! How much memory there is to be had.
 
+use std::fmt;
 use std::fs::read_to_string;
 use std::path::Path;
+
+use ssdlab_core::drive::memory::Memory;
 
 /// Where the control groups of a version are, and what in each says how much it may take, how much it has, and
 /// how much of that is pages of files that can be dropped.
@@ -25,17 +28,89 @@ const FIRST: Groups = Groups {
     dropped: "total_inactive_file",
 };
 
+/// Bytes that must be left to be reserved for what nobody counts: stacks, buffers, lists.
+const SPARE: u64 = 32 << 20;
+
+/// A bound on memory, and what sets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limit {
+    pub(crate) bytes: u64,
+    pub(crate) of: &'static str,
+}
+
+/// What this process may still take, as far as the system tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// What may become resident: of the machine's memory and of each control group that it is in.
+    pub(crate) resident: Option<Limit>,
+    /// What may be reserved, touched or not: `ulimit -v` and `ulimit -d`, and a machine that promises no more than
+    /// it has.
+    pub(crate) reserved: Option<Limit>,
+    /// What one table may reserve: a machine that refuses what is larger than all of its memory.
+    pub(crate) table: Option<Limit>,
+}
+
+/// A part of what is needed.
+pub(crate) type PartOf = fn(&Memory) -> u64;
+
+/// Less memory than is needed: how much that is, and how much there is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shortage {
+    pub(crate) need: u64,
+    pub(crate) left: Limit,
+    /// Which part of what is needed there is too little of.
+    pub(crate) of: PartOf,
+}
+
+impl Left {
+    /// What is too little for this.
+    pub(crate) fn lacks(&self, need: &Memory) -> Option<Shortage> {
+        let kinds: [(_, PartOf); 3] = [
+            (self.resident, |memory| memory.resident),
+            (self.reserved, |memory| memory.reserved + SPARE),
+            (self.table, |memory| memory.table),
+        ];
+        kinds.into_iter().find_map(|(left, of)| {
+            let (left, need) = (left?, of(need));
+            (need > left.bytes).then_some(Shortage { need, left, of })
+        })
+    }
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shortage { need, left: Limit { bytes, of }, .. } = self;
+        write!(f, "at least {} are needed, and {} are left ({of})", told(*need), told(*bytes))
+    }
+}
+
+/// Bytes as they are told: to two digits or more.
+fn told(bytes: u64) -> String {
+    let [mega, giga] = [1e6, 1e9].map(|unit| bytes as f64 / unit);
+    if giga >= 1.0 { format!("{giga:.1} GB") } else { format!("{mega:.0} MB") }
+}
+
 /// Bytes that this process may still take, as far as the system tells: what is free of the machine's memory or
 /// can be freed, and of each control group that it is in.
 pub(crate) fn available() -> Option<u64> {
+    left().resident.map(|limit| limit.bytes)
+}
+
+/// What this process may still take.
+pub(crate) fn left() -> Left {
     of(|path| read_to_string(path).ok())
 }
 
-fn of(read: impl Fn(&str) -> Option<String>) -> Option<u64> {
-    let of_machine = read("/proc/meminfo").and_then(|about| {
-        let line = about.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
-    });
+/// The number of kibibytes behind a name, in bytes.
+fn kibibytes(about: &str, name: &str) -> Option<u64> {
+    let rest = about.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    rest.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1 << 10)
+}
+
+fn of(read: impl Fn(&str) -> Option<String>) -> Left {
+    let machine = read("/proc/meminfo").unwrap_or_default();
+    let of_machine = kibibytes(&machine, "MemAvailable")
+        .map(|bytes| Limit { bytes, of: "the machine's memory" });
     let member = read("/proc/self/cgroup").unwrap_or_default();
     let of_groups = member.lines().flat_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -49,7 +124,41 @@ fn of(read: impl Fn(&str) -> Option<String>) -> Option<u64> {
             Path::new(path).ancestors().filter_map(|path| of_group(groups, path, &read))
         })
     });
-    of_machine.into_iter().chain(of_groups).min()
+    let of_groups = of_groups.map(|bytes| Limit { bytes, of: "a control group" });
+    let least = |limits: &mut dyn Iterator<Item = Limit>| limits.min_by_key(|limit| limit.bytes);
+    let promises = read("/proc/sys/vm/overcommit_memory").unwrap_or_default();
+    let (strict, guessing) = (promises.trim() == "2", promises.trim() == "0");
+    let of_promises = strict.then(|| {
+        let limit = kibibytes(&machine, "CommitLimit")?;
+        let bytes = limit.saturating_sub(kibibytes(&machine, "Committed_AS")?);
+        Some(Limit { bytes, of: "vm.overcommit_memory = 2" })
+    });
+    let all = guessing.then(|| {
+        let swap = kibibytes(&machine, "SwapTotal").unwrap_or(0);
+        let bytes = kibibytes(&machine, "MemTotal")? + swap;
+        Some(Limit { bytes, of: "all of the machine's memory" })
+    });
+    let mut reserved = of_process(&read).into_iter().chain(of_promises.flatten());
+    Left {
+        resident: least(&mut of_machine.into_iter().chain(of_groups)),
+        reserved: least(&mut reserved),
+        table: all.flatten(),
+    }
+}
+
+/// What the process's own limits leave of its address space and its data.
+fn of_process(read: impl Fn(&str) -> Option<String>) -> Vec<Limit> {
+    let limits = read("/proc/self/limits").unwrap_or_default();
+    let taken = read("/proc/self/status").unwrap_or_default();
+    let limit = |name: &str, taken_as: &str, of| {
+        let rest = limits.lines().find_map(|line| line.strip_prefix(name))?;
+        let most = rest.split_whitespace().next()?.parse::<u64>().ok()?;
+        let bytes = most.saturating_sub(kibibytes(&taken, taken_as)?);
+        Some(Limit { bytes, of })
+    };
+    let address_space = limit("Max address space", "VmSize", "ulimit -v");
+    let data = limit("Max data size", "VmData", "ulimit -d");
+    address_space.into_iter().chain(data).collect()
 }
 
 /// What a group may still take, if it may not take what it likes.
@@ -69,8 +178,12 @@ fn of_group(groups: &Groups, path: &Path, read: impl Fn(&str) -> Option<String>)
 mod tests {
     use super::*;
 
-    fn told(files: &[(&str, &str)]) -> Option<u64> {
+    fn left(files: &[(&str, &str)]) -> Left {
         of(|path| files.iter().find(|file| file.0 == path).map(|file| file.1.to_owned()))
+    }
+
+    fn told(files: &[(&str, &str)]) -> Option<u64> {
+        left(files).resident.map(|limit| limit.bytes)
     }
 
     const MACHINE: (&str, &str) = ("/proc/meminfo", "MemTotal: 9 kB\nMemAvailable:    5 kB\n");
@@ -114,5 +227,48 @@ mod tests {
         let top = ("/sys/fs/cgroup/memory.max", "3000");
         let files = [("/proc/self/cgroup", "0::/\n"), top, ("/sys/fs/cgroup/memory.current", "1")];
         assert_eq!(told(&files), Some(2999));
+    }
+
+    const STATUS: (&str, &str) = ("/proc/self/status", "VmSize:\t 3 kB\nVmData:\t 1 kB\n");
+    const UNLIMITED: &str =
+        "Max address space         unlimited            unlimited            bytes\n";
+
+    #[test]
+    fn what_may_be_reserved_is_what_ulimit_and_the_machine_leave() {
+        assert_eq!(left(&[MACHINE]).reserved, None);
+        assert_eq!(left(&[MACHINE, STATUS, ("/proc/self/limits", UNLIMITED)]).reserved, None);
+        let both = "Max data size             2048                 9000                 bytes\n\
+                    Max address space         8192                 unlimited            bytes\n";
+        let limits = left(&[MACHINE, STATUS, ("/proc/self/limits", both)]);
+        assert_eq!(limits.reserved, Some(Limit { bytes: 1024, of: "ulimit -d" }));
+        let strict = left(&[
+            ("/proc/meminfo", "MemTotal: 8 kB\nCommitLimit: 9 kB\nCommitted_AS: 5 kB\n"),
+            ("/proc/sys/vm/overcommit_memory", "2\n"),
+        ]);
+        let of = "vm.overcommit_memory = 2";
+        assert_eq!((strict.reserved, strict.table), (Some(Limit { bytes: 4 << 10, of }), None));
+        let guessing = left(&[
+            ("/proc/meminfo", "MemTotal: 8 kB\nSwapTotal: 1 kB\n"),
+            ("/proc/sys/vm/overcommit_memory", "0\n"),
+        ]);
+        assert_eq!(guessing.table.map(|limit| limit.bytes), Some(9 << 10));
+    }
+
+    #[test]
+    fn a_shortage_says_what_is_needed_and_what_is_left() {
+        let limit = |bytes, of| Some(Limit { bytes, of });
+        let left = Left {
+            resident: limit(5_000_000_000, "a"),
+            reserved: limit(40_000_000 + SPARE, "b"),
+            table: None,
+        };
+        assert!(
+            left.lacks(&Memory { resident: 9, reserved: 40_000_000, table: 1 << 60 }).is_none()
+        );
+        let said = |memory: &Memory| left.lacks(memory).expect("a shortage").to_string();
+        let much = said(&Memory::touched(6_020_000_000));
+        assert_eq!(much, "at least 6.0 GB are needed, and 5.0 GB are left (a)");
+        let reserved = said(&Memory { resident: 1, reserved: 41_000_000, table: 1 });
+        assert_eq!(reserved, "at least 75 MB are needed, and 74 MB are left (b)");
     }
 }

@@ -15,6 +15,7 @@ use ssdlab_workload::{Op, Record};
 
 use crate::control::{Control, Progress};
 use crate::feed::Feed;
+use crate::need::Room;
 use crate::observe::Observer;
 use crate::prepare::{Prepared, Warmup};
 use crate::result::{Course, ReplayResult};
@@ -40,6 +41,8 @@ pub struct Replay<'a> {
     course: Course,
     /// Sectors asked for at the last look.
     looked_at: u64,
+    /// Looks after the memory for what piles up.
+    room: Room,
     observer: Observer,
 }
 
@@ -63,6 +66,7 @@ impl<'a> Replay<'a> {
             observer.begin(drive);
         }
         let queues = drive.resolved().config.host.queues as usize;
+        let room = Room::new(LOOK as usize * 2 + pages_of(drive, LOOK_SECTORS));
         Replay {
             drive,
             progress,
@@ -83,6 +87,7 @@ impl<'a> Replay<'a> {
                 ..Course::default()
             },
             looked_at: 0,
+            room,
             observer,
         }
     }
@@ -187,6 +192,7 @@ impl<'a> Replay<'a> {
             let arrival = self.course.began + record.at;
             self.look_ahead(feed);
             self.run_to(arrival);
+            self.make_room(&record)?;
             self.warm_up(feed.given() - 1, arrival);
             self.arrive(request(feed.given() - 1, arrival, &record));
             self.check()?;
@@ -204,6 +210,7 @@ impl<'a> Replay<'a> {
             if self.course.partial {
                 return Ok(());
             }
+            self.make_room(&record)?;
             let now = self.drive.now();
             self.warm_up(feed.given() - 1, now);
             self.arrive(request(feed.given() - 1, now, &record));
@@ -213,6 +220,16 @@ impl<'a> Replay<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Sees to it that there is memory for a request that is as large as many others.
+    #[inline]
+    fn make_room(&mut self, record: &Record) -> Result<(), Fault> {
+        let sectors = u64::from(record.sectors);
+        if sectors < LOOK_SECTORS {
+            return Ok(());
+        }
+        self.room.look(&self.waiting, self.drive, pages_of(self.drive, sectors))
     }
 
     /// Tells the drive of requests that come soon.
@@ -265,6 +282,7 @@ impl<'a> Replay<'a> {
             return Ok(false);
         }
         self.looked_at = self.course.sectors;
+        self.room.look(&self.waiting, self.drive, 0)?;
         self.observer.hear(self.drive);
         let done = match self.until_worn {
             Some(share) => Some((self.drive.worn_out() / share).min(1.0)),
@@ -414,6 +432,11 @@ impl<'a> Replay<'a> {
             }
         }
     }
+}
+
+/// Pages that so many sectors in a row lie on at most.
+fn pages_of(drive: &Drive, sectors: u64) -> usize {
+    (sectors / u64::from(drive.resolved().geometry().sectors_per_page())) as usize + 2
 }
 
 /// A fault of ssdlab itself.

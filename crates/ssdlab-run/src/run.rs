@@ -9,9 +9,10 @@ use ssdlab_base::threads::in_up_to;
 use crate::control::{Control, Progress};
 use crate::doubts;
 use crate::feed::Feed;
+use crate::need;
 use crate::observe::Observer;
 use crate::plan::Plan;
-use crate::prepare::Prepared;
+use crate::prepare::{Prepared, prepare_all};
 use crate::replay::Replay;
 use crate::result::{RunResult, Watch};
 use crate::setup::{Begun, lay_down_footprint, rehearse, set_up, tell_heat};
@@ -38,7 +39,8 @@ type Ran = (RunResult, Option<Fault>);
 /// # Errors
 /// The first fault that is found before the first plan runs: all are checked then.
 pub fn run_all(plans: &[Plan], jobs: Option<usize>, control: &Control) -> Result<Outcome, Fault> {
-    let mut prepared: Vec<Prepared> = plans.iter().map(Plan::prepare).collect::<Result<_, _>>()?;
+    let mut prepared = prepare_all(plans)?;
+    need::check(&prepared, jobs)?;
     let jobs = jobs.unwrap_or_else(|| starts::at_a_time(&prepared));
     if !traces::lay_out(&prepared, control)? {
         return Ok(Outcome { results: plans.iter().map(|_| None).collect(), fault: None });
@@ -103,7 +105,7 @@ pub fn run_uninterrupted(plans: &[Plan], jobs: usize) -> Result<Vec<RunResult>, 
 /// # Errors
 /// The first fault of any plan.
 pub fn at_a_time(plans: &[Plan]) -> Result<usize, Fault> {
-    Ok(starts::at_a_time(&plans.iter().map(Plan::prepare).collect::<Result<Vec<_>, _>>()?))
+    Ok(starts::at_a_time(&prepare_all(plans)?))
 }
 
 fn run_one(

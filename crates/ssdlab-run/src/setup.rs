@@ -17,6 +17,7 @@ use ssdlab_workload::Op;
 use crate::begin::Begins;
 use crate::control::{Control, Progress};
 use crate::files::NewFile;
+use crate::need;
 use crate::plan::Plan;
 use crate::precondition::{self, Settled};
 use crate::prepare::Prepared;
@@ -36,6 +37,7 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
     let file = NewFile::new("", path)?;
     let prepared = plan.prepare()?;
     check_workload(&prepared)?;
+    need::check(std::slice::from_ref(&prepared), None)?;
     if !traces::lay_out(std::slice::from_ref(&prepared), control)? {
         return Ok(None);
     }

@@ -41,7 +41,7 @@ pub use generate::{
     BurstyConfig, Generator, HotcoldConfig, Kind, RandomConfig, SequentialConfig, ZipfConfig,
 };
 pub use merge::{App, Merge, Offset, Placing, Reach, lay_out};
-pub use record::{MOST_HINT, Op, Record, Source};
+pub use record::{MOST_HINT, MOST_REQUEST, MOST_TRIM, Op, Record, Source};
 pub use select::{Select, Selection};
 pub use trace::device::twin_in;
 pub use trace::options::{MOST_UNSORTED, TraceOptions, Unsorted};

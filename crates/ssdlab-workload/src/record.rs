@@ -1,6 +1,6 @@
 //! What a request is, and what hands requests out.
 
-use ssdlab_base::{Fault, Nanos};
+use ssdlab_base::{Bytes, Fault, Nanos};
 
 /// What a request asks of the drive.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -14,6 +14,12 @@ pub enum Op {
     /// Make everything acknowledged so far durable. Addresses no sectors.
     Flush,
 }
+
+/// The largest read or write that is taken for one: what an NVMe command can ask for at most, 65,536 blocks
+/// of 4 KiB. A larger one is a broken line, or a mistyped size.
+pub const MOST_REQUEST: Bytes = Bytes::from_kib(256 << 10);
+/// The largest trim, likewise: what Linux's block layer can ask for at most, 2^32 bytes.
+pub const MOST_TRIM: Bytes = Bytes::from_gib(4);
 
 /// The largest latency hint.
 pub const MOST_HINT: u8 = 3;

@@ -10,7 +10,7 @@ import click
 from ssdlab import _native
 from ssdlab.cli.lines import Number, Whole
 from ssdlab.errors import InputError, quoted
-from ssdlab.plans import DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
+from ssdlab.plans import DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, RUNS_MOST, Plan
 from ssdlab.stages import STAGES, at_stages
 from ssdlab.traces.mixing import App, by_priority, parse
 from ssdlab.values import COUNT_MOST
@@ -132,6 +132,13 @@ SWEEP = [
     ),
     click.option(
         "--seeds", type=Whole(1), default=1, help="Run with N seeds; means, 95% intervals."
+    ),
+    click.option(
+        "--max-runs",
+        type=Whole(1, COUNT_MOST),
+        default=RUNS_MOST,
+        show_default=True,
+        help="Refuse a sweep of more runs.",
     ),
 ]
 

@@ -51,6 +51,7 @@ def _plans(given: dict[str, Any]) -> list[Plan]:
         traces=given["trace"],
         vary=options.varied(given["vary"]),
         seeds=given["seeds"],
+        max_runs=given["max_runs"],
     )
 
 
@@ -71,7 +72,8 @@ def _execute(
         plans = [replace(plan, detail=True) for plan in plans]
     try:
         with Line() as line:
-            comparison = api.compare(plans, jobs=given["jobs"], progress=line)
+            limits = {"jobs": given["jobs"], "max_runs": given["max_runs"]}
+            comparison = api.compare(plans, **limits, progress=line)
     except Interrupted as interrupted:
         comparison, code = interrupted.partial, exits.INTERRUPTED
         if not comparison:

@@ -28,7 +28,8 @@ _SET = click.option(
     "--set",
     multiple=True,
     metavar="KEY=VALUE",
-    help="How traces are read: workload.trace.device, .tick, .unsorted, .columns; repeatable.",
+    help="How traces are read: workload.trace.device, .tick, .unsorted, .columns, .max_request;"
+    " repeatable.",
 )
 
 

@@ -13,6 +13,7 @@ mod hotness;
 mod jobs;
 mod life;
 mod mapping;
+pub mod memory;
 mod moves;
 mod quality;
 mod requests;
@@ -412,6 +413,12 @@ impl Drive {
     /// The drive's config in flat numbers.
     pub fn resolved(&self) -> &Resolved {
         &self.resolved
+    }
+
+    /// Page operations that were under way at most, and those for which memory is reserved.
+    #[inline]
+    pub fn operations(&self) -> (usize, usize) {
+        (self.flash.txns.slots(), self.flash.txns.reserved())
     }
 
     /// Unfinished requests.

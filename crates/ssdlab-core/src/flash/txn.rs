@@ -238,6 +238,11 @@ impl Txns {
         self.slots.len()
     }
 
+    /// Slots for which memory is reserved.
+    pub fn reserved(&self) -> usize {
+        self.slots.capacity()
+    }
+
     /// For each slot, whether its transaction is under way.
     pub fn under_way(&self) -> Vec<bool> {
         let mut live = vec![true; self.slots.len()];

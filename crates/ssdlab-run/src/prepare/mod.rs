@@ -3,6 +3,9 @@
 mod options;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ssdlab_base::units::SECTOR_BYTES;
@@ -59,8 +62,8 @@ pub struct Prepared {
     pub plan: Plan,
     /// The drive in flat numbers.
     pub resolved: Arc<Resolved>,
-    /// The whole config and the origin of each value.
-    pub effective: Effective,
+    /// The whole config and the origin of each value: the same for plans of the same settings.
+    pub effective: Arc<Effective>,
     /// The closed-form workload.
     pub workload: WorkloadConfig,
     /// The twin that runs in its place.
@@ -90,17 +93,60 @@ const ONLY_OF_TWINS: &[&str] = OF_TWINS.split_at(1).1;
 /// The number of the layer that is the device.
 const PRESET: u32 = 1;
 
+/// What decides a plan's config: its device, scheme, state, files, assignments, workload, and whether it has a
+/// trace or a mix besides.
+type Settings<'a> =
+    ([&'a str; 2], &'a Option<PathBuf>, &'a [PathBuf], &'a [String], &'a Option<String>, [bool; 2]);
+
+/// The config of a plan, and where its values are from.
+type Settled = (RunConfig, Arc<Effective>);
+
+/// Checks everything of all plans that can be checked before the first of them runs. Plans of the same settings
+/// have one config.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub(crate) fn prepare_all(plans: &[Plan]) -> Result<Vec<Prepared>, Fault> {
+    let mut known: BTreeMap<Settings<'_>, Settled> = BTreeMap::new();
+    let mut prepare = |plan| {
+        Plan::check_start(plan)?;
+        let settled = match known.entry(Plan::settings(plan)) {
+            Entry::Occupied(entry) => entry.get().clone(),
+            Entry::Vacant(entry) => entry.insert(plan.resolve()?).clone(),
+        };
+        plan.prepare_as(settled)
+    };
+    plans.iter().map(&mut prepare).collect()
+}
+
 impl Plan {
     /// Checks everything that can be checked before the run.
     ///
     /// # Errors
     /// The first thing that is wrong.
     pub fn prepare(&self) -> Result<Prepared, Fault> {
-        if self.state.is_some() && self.precondition.is_some() {
-            return Err(Fault::new("--precondition", "a way to precondition beside --state")
-                .expected("one or the other: a saved drive is as steady as it was saved"));
+        self.check_start()?;
+        self.prepare_as(self.resolve()?)
+    }
+
+    /// Refuses two ways to begin.
+    fn check_start(&self) -> Result<(), Fault> {
+        if self.state.is_none() || self.precondition.is_none() {
+            return Ok(());
         }
-        let (config, effective) = self.resolve()?;
+        Err(Fault::new("--precondition", "a way to precondition beside --state")
+            .expected("one or the other: a saved drive is as steady as it was saved"))
+    }
+
+    /// What decides its config.
+    fn settings(&self) -> Settings<'_> {
+        let beside = [self.trace.is_some(), !self.mix.is_empty()];
+        let names = [&*self.device, self.scheme_name()];
+        (names, &self.state, &self.config, &self.set, &self.workload, beside)
+    }
+
+    /// As [`Plan::prepare`], with its config.
+    fn prepare_as(&self, (config, effective): Settled) -> Result<Prepared, Fault> {
         let (drive, mut workload) = config.split();
         self.check_workload_keys(&effective)?;
         self.check_options(&effective, &drive, &workload)?;
@@ -237,7 +283,7 @@ impl Plan {
     }
 
     /// The config of this plan, with what the files that it names hold.
-    fn resolve(&self) -> Result<(RunConfig, Effective), Fault> {
+    fn resolve(&self) -> Result<Settled, Fault> {
         let layers = self.layers()?;
         let (mut config, mut effective) = layers.resolve::<RunConfig>()?;
         if let Some(read) = simulated::read(&config, &effective, &self.config)? {
@@ -245,7 +291,7 @@ impl Plan {
             (config, effective) = layers.json("the file's own", sha256).resolve::<RunConfig>()?;
             read.into_config(&mut config);
         }
-        Ok((config, effective))
+        Ok((config, Arc::new(effective)))
     }
 
     /// The layers of this plan.

@@ -6,16 +6,13 @@ use ssdlab_core::drive::Outline;
 
 use crate::begin::{Begins, Common};
 use crate::memory;
+use crate::need::{self, BESIDES, PAGE};
 use crate::plan::Plan;
 use crate::prepare::Prepared;
 use crate::sharing::groups;
 
 /// Pages of a drive of which something is kept for other plans however little memory there is: 1.6 GB.
 const KEPT_LEAST: u32 = 3 << 26;
-/// Bytes of a page that is written, in both directions of the map: what decides how many drives fit into memory.
-const PAGE: u64 = 8;
-/// Bytes that a run takes besides, whatever its drive.
-const BESIDES: u64 = 64 << 20;
 /// Where one page in so many holds data, or fewer, to read through the map takes longer than to draw what
 /// there is.
 const SPARSE: f64 = 16.0;
@@ -87,16 +84,24 @@ fn drawn(prepared: &Prepared) -> f64 {
 /// what they begin with and for a copy of it.
 pub fn at_a_time(prepared: &[Prepared]) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    fitting(memory::available(), prepared.iter().map(takes).collect()).min(cores)
+    let left = memory::left();
+    let resident = fitting(bytes(left.resident), prepared.iter().map(takes).collect());
+    let reserves = |plan: &Prepared| BESIDES + need::of(plan).reserved;
+    let reserved = fitting(bytes(left.reserved), prepared.iter().map(reserves).collect());
+    cores.min(resident).min(reserved)
+}
+
+fn bytes(limit: Option<memory::Limit>) -> Option<u64> {
+    limit.map(|limit| limit.bytes)
 }
 
 /// Bytes that a plan takes once its run begins: of a drive that is copied as many as the copy may take.
 fn takes(prepared: &Prepared) -> u64 {
-    let pages = match is_worth_it(prepared) {
-        true => prepared.resolved.geometry().page_count().into(),
-        false => drawn(prepared) as u64,
+    let copied = match is_worth_it(prepared) {
+        true => f64::from(prepared.resolved.geometry().page_count()) - drawn(prepared),
+        false => 0.0,
     };
-    BESIDES + pages * PAGE
+    BESIDES + need::of(prepared).resident + copied as u64 * PAGE
 }
 
 /// What drives may take of memory that is available.

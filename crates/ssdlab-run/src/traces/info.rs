@@ -4,10 +4,11 @@ use serde::Serialize;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault};
 use ssdlab_workload::measure::{Profile, Profiler};
-use ssdlab_workload::{By, Recognition, Source};
+use ssdlab_workload::{By, Recognition, Record, Source};
 
 use super::{Certainty, Reading, Reined, file_of, nothing_left};
 use crate::control::Control;
+use crate::need;
 
 /// What a trace is like, and how it was understood.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -76,6 +77,22 @@ pub fn info(
 /// Sectors of the largest request that is followed page by page: 64 GiB.
 const MOST_SECTORS: u32 = 1 << 27;
 
+/// Sectors after which it looks whether there is memory for the pages of as many more: 16 GiB.
+const LOOK_SECTORS: u64 = 1 << 25;
+/// Sectors of a page of 4 KiB.
+const PAGE_SECTORS: u64 = 8;
+
+/// The first of these requests, as many as have no more sectors in all than there are between two looks; one at
+/// least.
+fn at_a_time(records: &[Record]) -> usize {
+    let mut sectors = 0;
+    let fits = |record: &&Record| {
+        sectors += u64::from(record.sectors);
+        sectors <= LOOK_SECTORS
+    };
+    records.iter().take_while(fits).count().max(1)
+}
+
 fn one(
     spec: &str,
     reading: &Reading,
@@ -87,6 +104,7 @@ fn one(
     let mut source = Reined::new(reading.open_part(spec)?, control, index);
     let mut profiler = Profiler::new(reuse);
     let mut batch = Vec::with_capacity(BATCH);
+    let mut unlooked = 0;
     while source.fill(&mut batch, BATCH)? > 0 {
         if let Some(index) = batch.iter().position(|record| record.sectors > MOST_SECTORS) {
             let got = Bytes::new(u64::from(batch[index].sectors) * SECTOR_BYTES);
@@ -94,7 +112,22 @@ fn one(
             let most = Bytes::new(u64::from(MOST_SECTORS) * SECTOR_BYTES);
             return Err(fault.expected(format!("at most {most}")));
         }
-        profiler.take(&batch, |index| source.device(index));
+        let mut rest = &batch[..];
+        while !rest.is_empty() {
+            let first = batch.len() - rest.len();
+            let (some, more) = rest.split_at(at_a_time(rest));
+            unlooked += some.iter().map(|record| u64::from(record.sectors)).sum::<u64>();
+            if unlooked > LOOK_SECTORS {
+                unlooked = 0;
+                let wrong = need::check_pages(LOOK_SECTORS / PAGE_SECTORS, profiler.reserved());
+                wrong.map_err(|expected| {
+                    let what = "more pages are touched than fit into memory";
+                    source.fault(first, what).expected(expected)
+                })?;
+            }
+            profiler.take(some, |index| source.device(first + index));
+            rest = more;
+        }
         batch.clear();
     }
     if source.is_stopped() {

@@ -63,7 +63,7 @@ impl Reading {
     fn options(&self) -> Result<TraceOptions, Fault> {
         let key = |set: &String| set.split('=').next().unwrap_or_default().trim().to_owned();
         if let Some(other) = self.set.iter().find(|set| !key(set).starts_with("workload.trace.")) {
-            let expected = "workload.trace.device, .tick, .unsorted or .columns";
+            let expected = "workload.trace.device, .tick, .unsorted, .columns or .max_request";
             let fault = Fault::new(format!("--set {other}"), "no setting of how a trace is read");
             return Err(fault.got(key(other)).expected(expected));
         }

@@ -340,6 +340,7 @@ pub(crate) const REFUSED: &[Row] = &[
     ("workload.trace.columns", &[], "time:0:us,op:2,offset:3,size:4"),
     ("workload.trace.device", &[], "hm_0"),
     ("workload.trace.tick", &[], "1us"),
+    ("workload.trace.max_request", &[], "1GiB"),
     ("workload.trace.unsorted", &[], "refuse"),
     ("workload.queue", &[], "1"),
     ("workload.overlap", &[], "40%"),

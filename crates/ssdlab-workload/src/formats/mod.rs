@@ -11,6 +11,7 @@ pub(crate) mod extent;
 pub(crate) mod field;
 pub(crate) mod mapping;
 pub(crate) mod parquet_columns;
+mod parquet_pages;
 
 use crate::record::Op;
 use crate::trace::options::Unsorted;

@@ -10,15 +10,17 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use ::parquet::errors::ParquetError;
-use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use ssdlab_base::{Fault, Nanos};
 
 use super::columns::Field;
 use super::extent;
 use super::mapping::Mapping;
 use super::parquet_columns::{Binding, Bound, Column};
+use super::parquet_pages::{Pages, open_column};
 use super::{About, Entry, Framing};
 use crate::record::Op;
 use crate::trace::device::DeviceFilter;
@@ -39,7 +41,8 @@ const BATCH: usize = 4096;
 
 /// A Parquet file, read row by row.
 pub(crate) struct Table {
-    file: SerializedFileReader<File>,
+    file: Arc<Pages>,
+    directory: ParquetMetaData,
     binding: Binding,
     /// The row group that is read next.
     group: usize,
@@ -72,13 +75,14 @@ impl Table {
         tick: Option<Nanos>,
         mapping: Option<&Mapping>,
     ) -> Result<Table, Fault> {
-        let file = guarded(|| SerializedFileReader::new(file)).map_err(|what| *broken(name, &what))?;
-        let about = file.metadata().file_metadata();
+        let directory = guarded(|| ParquetMetaDataReader::new().parse_and_finish(&file));
+        let directory = directory.map_err(|what| *broken(name, &what))?;
+        let about = directory.file_metadata();
         let total = u64::try_from(about.num_rows()).unwrap_or(0);
         let binding = Binding::new(about.schema_descr(), tick, mapping)
             .map_err(|fault| Fault { source: name.into(), ..fault })?;
-        let columns = Vec::new();
-        Ok(Table { file, binding, group: 0, columns, held: 0, next: 0, rows: 0, total })
+        let (file, columns) = (Arc::new(Pages(file)), Vec::new());
+        Ok(Table { file, directory, binding, group: 0, columns, held: 0, next: 0, rows: 0, total })
     }
 
     /// The share of the rows that have been read.
@@ -119,11 +123,12 @@ impl Table {
                 self.held = read;
                 return Ok(true);
             }
-            if self.group == self.file.num_row_groups() {
+            if self.group == self.directory.num_row_groups() {
                 return Ok(false);
             }
-            let (file, group, places) = (&self.file, self.group, &self.binding.places);
-            self.columns = guarded(|| open_group(&*file.get_row_group(group)?, places))?;
+            let (file, places) = (&self.file, &self.binding.places);
+            let group = self.directory.row_group(self.group);
+            self.columns = guarded(|| open_group(file, group, places))?;
             self.group += 1;
         }
     }
@@ -154,12 +159,13 @@ impl Table {
 }
 
 fn open_group(
-    group: &dyn RowGroupReader,
+    file: &Arc<Pages>,
+    group: &RowGroupMetaData,
     places: &[usize],
 ) -> Result<Vec<Column>, ParquetError> {
     let column = |place: &usize| {
-        let about = group.metadata().column(*place).column_descr();
-        Column::new(group.get_column_reader(*place)?, about)
+        let about = group.column(*place).column_descr();
+        Column::new(open_column(file, group, *place)?, about)
     };
     places.iter().map(column).collect()
 }

@@ -5,6 +5,7 @@ use ssdlab_base::rng::{Stream, below};
 use ssdlab_base::{Bytes, Fault, units::SECTOR_BYTES};
 
 use super::config::SizeChoice;
+use crate::record::MOST_REQUEST;
 
 /// The most sizes that a workload may list.
 const SIZES_MAX: usize = 1024;
@@ -35,9 +36,10 @@ impl Sizes {
         for SizeChoice { size, weight } in choices.iter().copied() {
             let bytes = size.get();
             let sectors = u32::try_from(bytes / SECTOR_BYTES).ok();
-            let Some(sectors) = sectors.filter(|_| bytes > 0 && bytes.is_multiple_of(SECTOR_BYTES))
-            else {
-                return Err(fault().got(size).expected("multiples of 512 B from 512 B to 2 TiB"));
+            let fits = bytes > 0 && bytes.is_multiple_of(SECTOR_BYTES) && size <= MOST_REQUEST;
+            let Some(sectors) = sectors.filter(|_| fits) else {
+                let expected = format!("multiples of 512 B from 512 B to {MOST_REQUEST}");
+                return Err(fault().got(size).expected(expected));
             };
             if bytes > footprint.get() {
                 return Err(fault()

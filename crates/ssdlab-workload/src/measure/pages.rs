@@ -58,6 +58,11 @@ impl Pages {
         self.touched
     }
 
+    /// Bytes that are reserved for them.
+    pub(super) fn reserved(&self) -> u64 {
+        (self.pages.capacity() * size_of::<[u32; RUN as usize]>()) as u64
+    }
+
     /// All of it, with pages read `hot` times or more as read-hot.
     pub(super) fn sets(&self, hot: u64) -> Sets {
         let mut reads: Vec<u32> = Vec::new();

@@ -169,6 +169,11 @@ impl Profiler {
         }
     }
 
+    /// Bytes that are reserved for the pages touched so far.
+    pub fn reserved(&self) -> u64 {
+        self.measure.pages.reserved()
+    }
+
     /// What was found.
     pub fn finish(self) -> Profile {
         let [reads, writes] = self.sizes;

@@ -5,7 +5,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ssdlab_base::{Fault, Nanos};
+use ssdlab_base::units::SECTOR_BYTES;
+use ssdlab_base::{Bytes, Fault, Nanos};
 
 pub(crate) mod asked;
 pub(crate) mod counts;
@@ -22,7 +23,7 @@ pub(crate) mod write;
 
 use crate::formats::parquet::Table;
 use crate::formats::{Entry, Format, Framing};
-use crate::record::{Record, Source};
+use crate::record::{Op, Record, Source};
 use asked::Asked;
 pub use counts::Counts;
 use device::DeviceFilter;
@@ -79,6 +80,8 @@ pub struct Trace {
     device: DeviceFilter,
     order: Order,
     unsorted: Unsorted,
+    /// The largest request of most kinds, and the largest trim.
+    most: [Bytes; 2],
     /// The first request's stamp, once it is known.
     first: Option<Nanos>,
     counts: Counts,
@@ -174,6 +177,7 @@ impl Trace {
             device: DeviceFilter::new(options.device.as_deref()),
             order: Order::new(window),
             unsorted,
+            most: [Op::Read, Op::Trim].map(|op| options.most(op)),
             first: None,
             counts: Counts::default(),
             asked: Asked::default(),
@@ -251,11 +255,29 @@ impl Trace {
     #[inline]
     fn enqueue(&mut self, entry: Entry, line: u64) -> Result<(), Box<Fault>> {
         let (lba, sectors) = entry.extent;
+        if u64::from(sectors) * SECTOR_BYTES > self.most(entry.op).get() {
+            return Err(self.too_large(line, entry.op, sectors));
+        }
         let at = Nanos::from_ns(entry.stamp);
         let record =
             Record { at, lba, sectors, op: entry.op, queue: entry.queue, hint: entry.hint };
         let device = self.device.last();
         self.order.push(Waiting { record, line, device }).map_err(|back| self.unsorted(line, back))
+    }
+
+    /// The largest request of this kind.
+    #[inline]
+    fn most(&self, op: Op) -> Bytes {
+        self.most[usize::from(op == Op::Trim)]
+    }
+
+    #[cold]
+    fn too_large(&self, line: u64, op: Op, sectors: u32) -> Box<Fault> {
+        let kind = if op == Op::Trim { "a trim" } else { "a read or write" };
+        let fault = Fault::new(&self.name, "a request too large").line(line);
+        let fault = fault.got(Bytes::new(u64::from(sectors) * SECTOR_BYTES));
+        let hint = "workload.trace.max_request allows for more";
+        Box::new(fault.expected(format!("{kind} of at most {}", self.most(op))).hint(hint))
     }
 
     fn check_not_empty(&self) -> Result<(), Box<Fault>> {

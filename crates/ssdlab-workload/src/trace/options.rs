@@ -2,12 +2,17 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::{Fault, Nanos};
+use ssdlab_base::units::SECTOR_BYTES;
+use ssdlab_base::{Bytes, Fault, Nanos};
 
 use crate::formats::mapping::Mapping;
+use crate::record::{MOST_REQUEST, MOST_TRIM, Op};
 
 /// The widest window within which time stamps are sorted.
 pub const MOST_UNSORTED: u32 = 1 << 20;
+
+/// Bytes that the largest request may have: what a record can hold.
+const REQUESTS: std::ops::RangeInclusive<u64> = SECTOR_BYTES..=SECTOR_BYTES << 32;
 
 /// What becomes of a request whose time stamp is earlier than that of the line before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -46,15 +51,29 @@ pub struct TraceOptions {
     /// names for `parquet`. Source: the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<String>,
+    /// The largest request, from 512 B to 2 TiB: a larger one is refused as a broken line. Default: 256 MiB for
+    /// reads and writes, 4 GiB for trims. Source: NVMe (65,536 blocks of 4 KiB), and Linux's block layer for
+    /// trims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_request: Option<Bytes>,
 }
 
 impl TraceOptions {
+    /// The largest request of this kind.
+    pub(crate) fn most(&self, op: Op) -> Bytes {
+        self.max_request.unwrap_or(if op == Op::Trim { MOST_TRIM } else { MOST_REQUEST })
+    }
+
     /// Refuses values that no trace can be read with; the mapping of columns, if there is one.
     pub(crate) fn check(&self) -> Result<Option<Mapping>, Fault> {
         if self.tick == Some(Nanos::ZERO) {
             return Err(Fault::new("", "workload.trace.tick")
                 .got("0ns")
                 .expected("a time above zero"));
+        }
+        if let Some(most) = self.max_request.filter(|most| !REQUESTS.contains(&most.get())) {
+            let fault = Fault::new("", "workload.trace.max_request").got(most);
+            return Err(fault.expected("from 512B to 2TiB"));
         }
         match self.unsorted {
             Some(Unsorted::Sort(window)) if !(1..=MOST_UNSORTED).contains(&window) => {

@@ -59,11 +59,12 @@ fn what_is_written_reads_back() {
         tick: Some(Nanos::from_us(1)),
         unsorted: Some(Unsorted::Sort(7)),
         columns: Some("time:0,op:1,offset:2,size:3".into()),
+        max_request: Some(ssdlab_base::Bytes::from_gib(1)),
     };
     let text = toml::to_string(&options).unwrap();
     assert_eq!(
         text,
-        "device = \"hm_0\"\ntick = \"1us\"\ncolumns = \"time:0,op:1,offset:2,size:3\"\n\n[unsorted]\nsort = 7\n"
+        "device = \"hm_0\"\ntick = \"1us\"\ncolumns = \"time:0,op:1,offset:2,size:3\"\nmax_request = \"1GiB\"\n\n[unsorted]\nsort = 7\n"
     );
     assert_eq!(toml::from_str::<TraceOptions>(&text).unwrap(), options);
     assert_eq!(
@@ -99,11 +100,11 @@ fn values_that_no_workload_can_have_are_refused_by_name() {
     assert_eq!(refused("sizes = []"), none);
     assert_eq!(
         refused("sizes = ['1000B']"),
-        "workload.sizes: got 1kB, expected multiples of 512 B from 512 B to 2 TiB"
+        "workload.sizes: got 1kB, expected multiples of 512 B from 512 B to 256MiB"
     );
     assert_eq!(
         refused("sizes = ['0B']"),
-        "workload.sizes: got 0B, expected multiples of 512 B from 512 B to 2 TiB"
+        "workload.sizes: got 0B, expected multiples of 512 B from 512 B to 256MiB"
     );
     assert_eq!(
         refused("footprint = '32KiB'"),

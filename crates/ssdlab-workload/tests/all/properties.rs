@@ -28,7 +28,7 @@ fn line(format: Format, record: &Record, first_ns: u64) -> String {
 prop_compose! {
     fn records()(
         steps in prop::collection::vec(
-            (0u64..1_000_000, 0u64..1 << 50, 1u32..1 << 20, any::<bool>()), 1..40,
+            (0u64..1_000_000, 0u64..1 << 50, 1u32..=1 << 19, any::<bool>()), 1..40,
         ),
     ) -> Vec<Record> {
         let mut at = 0;
@@ -70,6 +70,7 @@ proptest! {
             tick: bytes.get(1).map(|byte| Nanos::from_ns(u64::from(*byte) + 1)),
             unsorted: Some(Unsorted::Sort(window)),
             columns: None,
+            max_request: None,
         };
         let format = Format::ALL.get(which).copied();
         if let Ok(mut t) = trace(bytes, format, &options)

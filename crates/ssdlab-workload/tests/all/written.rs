@@ -49,7 +49,7 @@ const TEXTS: [Format; 6] =
 prop_compose! {
     fn records()(
         steps in prop::collection::vec(
-            (0u64..1_000_000, 0u64..1 << 50, 1u32..1 << 20, 0u8..4), 1..60,
+            (0u64..1_000_000, 0u64..1 << 50, 1u32..=1 << 19, 0u8..4), 1..60,
         ),
     ) -> Vec<Record> {
         let ops = [Op::Read, Op::Write, Op::Trim, Op::Flush];

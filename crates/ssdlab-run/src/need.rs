@@ -1,0 +1,252 @@
+//! What runs need of memory: known before a drive is built, and looked after while requests pile up.
+
+use std::collections::VecDeque;
+
+use ssdlab_base::Fault;
+use ssdlab_core::drive::memory::{Memory, OPERATION, REQUEST};
+use ssdlab_core::{Drive, Request};
+
+use crate::memory::{Left, Shortage, left};
+use crate::prepare::Prepared;
+
+/// Bytes that a run takes besides, whatever its drive.
+pub(crate) const BESIDES: u64 = 64 << 20;
+/// Bytes of a page that is written, in both directions of the map.
+pub(crate) const PAGE: u64 = 8;
+/// The option that keeps requests outstanding.
+const CLOSED: &str = "--closed";
+
+/// What a run takes for certain, each part with the key or the option that decides it.
+fn parts(prepared: &Prepared) -> Vec<(&'static str, Memory)> {
+    let resolved = &prepared.resolved;
+    let mut parts = resolved.memory().to_vec();
+    if prepared.steady {
+        // Every page is written.
+        let pages = u64::from(resolved.logical_pages) * PAGE;
+        parts.push(("geometry", Memory { resident: pages, reserved: 0, table: 0 }));
+    }
+    parts.push((CLOSED, outstanding(prepared)));
+    parts
+}
+
+/// What the requests take that a closed loop keeps outstanding, as far as their number is known.
+fn outstanding(prepared: &Prepared) -> Memory {
+    let Some(most) = prepared.plan.closed.map(u64::from) else { return Memory::default() };
+    let is_closed_form = prepared.twin.is_none() && !prepared.plan.reads_traces();
+    let requests = if is_closed_form { prepared.workload.requests } else { 0 };
+    let all = most.min(requests);
+    // One queue at least.
+    let taken_in = all.min(prepared.resolved.config.host.queue_depth.into());
+    let waiting = (all - taken_in) * size_of::<Request>() as u64;
+    Memory::touched(taken_in * (REQUEST + OPERATION) + waiting)
+}
+
+/// All that a run takes for certain.
+pub(crate) fn of(prepared: &Prepared) -> Memory {
+    parts(prepared).into_iter().map(|(_, part)| part).fold(Memory::default(), Memory::and)
+}
+
+/// Refuses plans that do not fit into memory, each by itself, and so many at a time.
+///
+/// # Errors
+/// The first that does not fit, with what it needs and what is left; or the jobs.
+pub(crate) fn check(prepared: &[Prepared], jobs: Option<usize>) -> Result<(), Fault> {
+    check_in(&left(), prepared, jobs)
+}
+
+fn check_in(left: &Left, prepared: &[Prepared], jobs: Option<usize>) -> Result<(), Fault> {
+    let mut needs = Vec::with_capacity(prepared.len());
+    for plan in prepared {
+        let need = of(plan);
+        if let Some(shortage) = left.lacks(&need) {
+            return Err(refused(plan, &shortage));
+        }
+        needs.push(need);
+    }
+    let Some(jobs) = jobs else { return Ok(()) };
+    needs.sort_unstable_by_key(|need| std::cmp::Reverse(need.resident.max(need.reserved)));
+    let mut together = Memory::default();
+    for (at, need) in needs.into_iter().take(jobs).enumerate() {
+        together = together.and(need);
+        if let Some(shortage) = left.lacks(&together) {
+            let fault = Fault::new("--jobs", "more runs at a time than fit into memory").got(jobs);
+            return Err(fault.expected(format!("at most {at}: for {} {shortage}", at + 1)));
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with a plan that does not fit, at the part of it that takes the most.
+fn refused(prepared: &Prepared, shortage: &Shortage) -> Fault {
+    let part = parts(prepared).into_iter().max_by_key(|(_, part)| (shortage.of)(part));
+    let key = part.expect("a drive").0;
+    let fault = match key {
+        CLOSED => Fault::new(CLOSED, "more requests than fit into memory")
+            .got(prepared.plan.closed.unwrap_or(0)),
+        "geometry" => {
+            let geometry = prepared.resolved.geometry();
+            let (pages, planes) = (geometry.page_count(), geometry.plane_count());
+            prepared.effective.fault_at(key).got(format!("{pages} pages on {planes} planes"))
+        }
+        _ => prepared.effective.fault_at(key),
+    };
+    fault.expected(format!("what fits into memory: {shortage}"))
+}
+
+/// Sees to it that there is memory to count so many pages more of a trace, beside what is reserved for that.
+///
+/// # Errors
+/// What is needed and what is left.
+pub(crate) fn check_pages(more: u64, reserved: u64) -> Result<(), String> {
+    /// Bytes of a page that is counted, and of its run's place in the table.
+    const COUNTED: u64 = 6;
+    // The list doubles when it is full.
+    let resident = more * COUNTED;
+    let need = Memory { resident, reserved: reserved.max(resident), table: 0 };
+    left().lacks(&need).map_or(Ok(()), |shortage| Err(format!("a smaller part: {shortage}")))
+}
+
+/// Sees to it that what piles up in a run finds memory: requests that wait outside of the drive, and page
+/// operations in it. It asks the system once in so many of them.
+pub(crate) struct Room {
+    /// How many of each may come before it asks again.
+    step: usize,
+    /// Up to how many of each there is memory for.
+    waiting: usize,
+    operations: usize,
+}
+
+/// How many of each there may be before it asks for the first time.
+const FIRST: usize = 1 << 16;
+/// How many of each it asks for at a time, at least.
+const STEP: usize = 1 << 17;
+
+impl Room {
+    /// For a run that looks each time that so many of either may have come at most.
+    pub(crate) fn new(between_looks: usize) -> Room {
+        let step = STEP.max(2 * between_looks);
+        Room { step, waiting: FIRST + step / 2, operations: FIRST + step / 2 }
+    }
+
+    /// Sees to it that as many may come as do before the next look, and `more` operations besides.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    #[inline]
+    pub(crate) fn look(
+        &mut self,
+        queues: &[VecDeque<Request>],
+        drive: &Drive,
+        more: usize,
+    ) -> Result<(), Fault> {
+        let waiting: usize = queues.iter().map(VecDeque::len).sum();
+        let operations = drive.operations().0 + more;
+        let enough = |now: usize, upto: usize| now + self.step / 2 <= upto;
+        match enough(waiting, self.waiting) && enough(operations, self.operations) {
+            true => Ok(()),
+            false => self.make(queues, drive, (waiting, operations)),
+        }
+    }
+
+    #[cold]
+    fn make(
+        &mut self,
+        queues: &[VecDeque<Request>],
+        drive: &Drive,
+        (waiting, operations): (usize, usize),
+    ) -> Result<(), Fault> {
+        (self.waiting, self.operations) = (waiting + self.step, operations + self.step);
+        let (under_way, slots) = drive.operations();
+        let request = size_of::<Request>();
+        let operation = OPERATION as usize;
+        let resident = (self.operations - under_way) * operation + self.step * request;
+        // A list doubles when it is full.
+        let doubles = |list: &VecDeque<Request>| match list.len() + self.step > list.capacity() {
+            true => list.capacity().max(self.step),
+            false => 0,
+        };
+        let waits = queues.iter().map(doubles).max().unwrap_or(0) * request;
+        let goes = match self.operations > slots {
+            true => (self.operations.max(2 * slots) - slots) * operation,
+            false => 0,
+        };
+        let reserved = (waits + goes) as u64;
+        let need = Memory { resident: resident as u64, reserved, table: 0 };
+        match left().lacks(&need) {
+            None => Ok(()),
+            Some(shortage) => Err(overfull(waiting, under_way, &shortage)),
+        }
+    }
+}
+
+/// What is wrong with a load that piles up until memory is full.
+fn overfull(waiting: usize, under_way: usize, shortage: &Shortage) -> Fault {
+    let got = format!(
+        "{under_way} page operations under way at most and {waiting} requests that wait for a queue"
+    );
+    Fault::new("workload", "piles up more requests than fit into memory")
+        .got(got)
+        .expected(format!("a load that the drive keeps up with: to go on, {shortage}"))
+        .hint("--limit ends the run before that, --time-scale and --closed slow it down")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Limit;
+    use crate::plan::Plan;
+
+    fn prepared(set: &[&str], closed: Option<u32>) -> Prepared {
+        let set = set.iter().map(ToString::to_string).collect();
+        let plan = Plan { device: "generic-mlc-512g".into(), set, closed, ..Plan::default() };
+        plan.prepare().unwrap_or_else(|fault| panic!("{fault}"))
+    }
+
+    fn machine(bytes: u64) -> Left {
+        let limit = Some(Limit { bytes, of: "the machine's memory" });
+        Left { resident: limit, ..Left::default() }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_by_the_key_that_takes_the_most() {
+        let line = |set: &[&str], closed, left: Left| {
+            let fault = check_in(&left, &[prepared(set, closed)], None).expect_err("a refusal");
+            fault.to_string()
+        };
+        let buffer = line(&["buffer.size=400GiB"], None, machine(4_000_000_000));
+        let start =
+            "--set buffer.size=400GiB: buffer.size: got \"400GiB\", expected what fits into memory";
+        assert!(buffer.starts_with(start), "{buffer}");
+        assert!(buffer.ends_with("and 4.0 GB are left (the machine's memory)"), "{buffer}");
+        let filled = line(&["start.fill=1"], None, machine(300_000_000));
+        assert!(filled.contains("start.fill"), "{filled}");
+        let closed = ["workload.requests=1000000000"];
+        let closed = line(&closed, Some(100_000_000), machine(3_000_000_000));
+        assert!(closed.starts_with("--closed: more requests than fit into memory: got 100000000"));
+        let limit = Some(Limit { bytes: 500_000_000, of: "ulimit -v" });
+        let map = line(&[], None, Left { reserved: limit, ..Left::default() });
+        assert!(map.contains("geometry: got 67108864 pages on 128 planes"), "{map}");
+    }
+
+    #[test]
+    fn what_is_reserved_alone_counts_for_what_may_be_reserved_alone() {
+        let drive = [prepared(&[], None)];
+        assert_eq!(check_in(&machine(50_000_000), &drive, None), Ok(()));
+        // A million requests do not outlast a closed loop of more.
+        assert_eq!(check_in(&machine(100_000_000), &[prepared(&[], Some(1 << 31))], None), Ok(()));
+    }
+
+    #[test]
+    fn more_jobs_than_fit_are_refused_with_how_many_do() {
+        let filled = || prepared(&["start.fill=1"], None);
+        let all = [filled(), filled(), filled(), filled()];
+        let one = of(&all[0]).resident;
+        let left = machine(one * 5 / 2);
+        assert_eq!(check_in(&left, &all, None), Ok(()));
+        assert_eq!(check_in(&left, &all, Some(2)), Ok(()));
+        let line = check_in(&left, &all, Some(4)).expect_err("a refusal").to_string();
+        assert!(line.contains(
+            "--jobs: more runs at a time than fit into memory: got 4, expected at most 2"
+        ));
+    }
+}
