@@ -25,7 +25,7 @@ LOCKED := -m pip install --quiet --require-hashes --only-binary :all: --requirem
 # The package alone, by the build backend that is installed in $(1): nothing else is fetched.
 alone = PATH="$(abspath $(1)):$$PATH" $(1)/python -m pip install --quiet --no-deps --no-build-isolation .
 
-.PHONY: help install fast dev lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests scale twins twins-fit fuzz mutants docs clean
+.PHONY: help install fast dev lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests scale twins twins-fit fuzz faults mutants docs clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -55,6 +55,7 @@ help:
 	@echo "make twins-fit the fits of twins on excerpts in SSDLAB_TRACES, their shapes and tables"
 	@echo "make docs      generate docs/config.md and docs/results.md again"
 	@echo "make fuzz      fuzz the readers and the config, a minute each"
+	@echo "make faults    make every write, link and thread of the commands fail, into docs/robustness.md (half an hour)"
 	@echo "make mutants   mutation tests of the drive's core (hours)"
 
 # The environment itself, made anew only if it is gone.
@@ -238,6 +239,10 @@ fuzz:
 	for target in $$(cargo +nightly fuzz list); do \
 		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
+
+# What commands leave behind when the system fails: the end of docs/robustness.md.
+faults: dev
+	PYTHONPATH=tests/python:docs $(BIN)/python docs/faults_table.py
 
 # cargo install --locked cargo-mutants. Some hours; what is stopped goes on where it was. MUTANTS="--only ftl/" tries
 # those of one folder, MUTANTS=--again what was missed, MUTANTS=--help says the rest.

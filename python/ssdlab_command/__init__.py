@@ -14,15 +14,19 @@ _INPUT, _INTERRUPTED = 2, 130
 
 def main() -> None:
     """Load the command line and run it."""
+    try:
+        _main()
+    except MemoryError:
+        os.write(2, b"out of memory\n")
+        os._exit(_INPUT)
+
+
+def _main() -> None:
     _open_standard_streams()
     is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if is_ours:
         signal.signal(signal.SIGINT, _leave)
-    try:
-        from ssdlab import cli  # noqa: PLC0415  what takes the time
-    except MemoryError:
-        os.write(2, b"out of memory\n")
-        os._exit(_INPUT)
+    from ssdlab import cli  # noqa: PLC0415  what takes the time
 
     if is_ours:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,47 @@
+"""Faults of the system, tried on each command: the table of docs/robustness.md (`make faults`)."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from faulty import CASES, build, found
+from tables import grid, write
+
+PAGE = Path(__file__).with_name("robustness.md")
+MARK = "<!-- Below: written by `make faults`. -->"
+MOST = 400
+"""Allocations that are tried of each command: one takes a second, and there are a million."""
+EVERY = dict.fromkeys(("write", "sync", "name", "thread", "tmpfile"), 10000)
+
+
+def main() -> int:
+    """Try them, write the table; 1 if a command did what it may not."""
+    rows, wrong = [], 0
+    kinds = {"alloc": MOST, **EVERY}
+    with tempfile.TemporaryDirectory() as folder:
+        library = build(Path(folder))
+        for name, case in CASES.items():
+            tried: Counter[str] = Counter()
+            for there in (False, True) if name != "reproduce" else (False,):
+                work = Path(folder, f"{name}{there}")
+                work.mkdir()
+                for fault, what in found(library, work, case, kinds, there=there):
+                    tried[fault.partition(":")[0]] += 1
+                    if what is not None:
+                        wrong += 1
+                        print(f"{name} {fault}: {what}", file=sys.stderr, flush=True)
+            rows.append(
+                [f"`{' '.join(case.arguments[:2])}`", *(str(tried[kind]) for kind in kinds)]
+            )
+    about = f"Of each command at most {MOST:,} allocations are tried, all else in full, by itself"
+    about += f" and with all that comes after it. Commands that did what they may not: {wrong}."
+    table = grid(["command", *kinds], rows)
+    write(PAGE, MARK, about, [("Faults that were tried", table)])
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
