@@ -5,12 +5,14 @@
  *   SSDLAB_FAULT_COUNTS=F   when the process ends, F gets a line "KIND COUNT" for each kind
  *   SSDLAB_FAULT_ARMED=1    counting begins when this variable is set, by setenv or from the start
  *
- * Writes and synchronisations count if they go to a regular file.
+ * Writes and synchronisations count if they go to a regular file. "alloc" are the allocations of ssdlab's own library,
+ * "memory" those of all others: of Python and of what it has loaded.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -22,8 +24,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum kind { ALLOC, WRITE, SYNC, NAME, THREAD, TMPFILE, KINDS };
-static const char *const NAMES[KINDS] = {"alloc", "write", "sync", "name", "thread", "tmpfile"};
+enum kind { ALLOC, MEMORY, WRITE, SYNC, NAME, THREAD, TMPFILE, KINDS };
+static const char *const NAMES[KINDS] = {"alloc", "memory", "write", "sync", "name", "thread", "tmpfile"};
 
 static _Atomic long counts[KINDS];
 static _Atomic int armed;
@@ -38,6 +40,28 @@ static int fails(enum kind kind) {
     return (int)kind == failing && (at == nth || (and_after && at > nth));
 }
 
+/* Where ssdlab's own library lies. */
+static uintptr_t own_from, own_to;
+
+static int find_own(struct dl_phdr_info *about, size_t size, void *with) {
+    (void)size, (void)with;
+    if (!strstr(about->dlpi_name, "ssdlab/_native"))
+        return 0;
+    for (int at = 0; at < about->dlpi_phnum; at++) {
+        uintptr_t from = about->dlpi_addr + about->dlpi_phdr[at].p_vaddr;
+        if (about->dlpi_phdr[at].p_flags & PF_X) {
+            own_from = from;
+            own_to = from + about->dlpi_phdr[at].p_memsz;
+        }
+    }
+    return 1;
+}
+
+static void arm(void) {
+    dl_iterate_phdr(find_own, NULL);
+    atomic_store(&armed, 1);
+}
+
 __attribute__((constructor)) static void begin(void) {
     const char *asked = getenv("SSDLAB_FAULT");
     for (int kind = 0; asked && kind < KINDS; kind++) {
@@ -49,7 +73,7 @@ __attribute__((constructor)) static void begin(void) {
         }
     }
     if (getenv("SSDLAB_FAULT_ARMED"))
-        atomic_store(&armed, 1);
+        arm();
 }
 
 __attribute__((destructor)) static void end(void) {
@@ -72,7 +96,7 @@ int setenv(const char *name, const char *value, int overwrite) {
     NEXT(setenv);
     int done = next(name, value, overwrite);
     if (strcmp(name, "SSDLAB_FAULT_ARMED") == 0)
-        atomic_store(&armed, 1);
+        arm();
     return done;
 }
 
@@ -87,13 +111,15 @@ static void *none(void) {
     return NULL;
 }
 
-void *malloc(size_t size) { return fails(ALLOC) ? none() : __libc_malloc(size); }
-void *calloc(size_t count, size_t size) { return fails(ALLOC) ? none() : __libc_calloc(count, size); }
-void *realloc(void *old, size_t size) { return fails(ALLOC) ? none() : __libc_realloc(old, size); }
-void *memalign(size_t align, size_t size) { return fails(ALLOC) ? none() : __libc_memalign(align, size); }
-void *aligned_alloc(size_t align, size_t size) { return memalign(align, size); }
+#define LACKS (fails((uintptr_t)__builtin_return_address(0) - own_from < own_to - own_from ? ALLOC : MEMORY))
+
+void *malloc(size_t size) { return LACKS ? none() : __libc_malloc(size); }
+void *calloc(size_t count, size_t size) { return LACKS ? none() : __libc_calloc(count, size); }
+void *realloc(void *old, size_t size) { return LACKS ? none() : __libc_realloc(old, size); }
+void *memalign(size_t align, size_t size) { return LACKS ? none() : __libc_memalign(align, size); }
+void *aligned_alloc(size_t align, size_t size) { return LACKS ? none() : __libc_memalign(align, size); }
 int posix_memalign(void **to, size_t align, size_t size) {
-    void *found = memalign(align, size);
+    void *found = LACKS ? NULL : __libc_memalign(align, size);
     if (!found)
         return ENOMEM;
     *to = found;

@@ -129,13 +129,23 @@ def counts(library: Path, folder: Path, case: Case) -> dict[str, int]:
     return {kind: int(count) for kind, count in map(str.split, told.read_text().splitlines())}
 
 
-def wrong(folder: Path, case: Case, done: Done) -> str | None:
-    """What a command did that it may not: None if it ended in a line or not at all early."""
+def wrong(folder: Path, case: Case, done: Done, kind: str = "") -> str | None:
+    """What a command did that it may not: None if it ended in a line or not at all early.
+
+    Where Python has no memory, how it ends is its own: only files are looked at.
+    """
+    if kind == "memory" and done.code != 0:
+        return half_written(folder, case, done)
     if done.code not in {0, 2}:
         return f"exit code {done.code}: {done.err}"
     lines = done.err.splitlines()
     if len(lines) != (1 if done.code else 0) or "internal error" in done.err:
         return f"{len(lines)} lines and exit code {done.code}: {done.err}"
+    return half_written(folder, case, done)
+
+
+def half_written(folder: Path, case: Case, done: Done) -> str | None:
+    """A file that a command has left behind, or not whole; None if there is none."""
     left = {path.name for path in folder.iterdir()} - set(case.files)
     if left:
         return f"left behind: {sorted(left)}"
@@ -153,13 +163,13 @@ def faults(kind: str, count: int, most: int) -> Iterator[str]:
     """Which of so many are made to fail: all, or as many as are wanted, always the same.
 
     Each fails by itself, and with all that come after it. Without memory for good not even Python
-    ends: its own import system tries again for ever.
+    ends: its import system tries again for ever.
     """
     every = range(1, count + 1)
     chosen = every if count <= most else sorted(random.Random(count).sample(every, most))
     for nth in chosen:
         yield f"{kind}:{nth}"
-        if kind != "alloc":
+        if kind != "memory":
             yield f"{kind}:{nth}+"
 
 
@@ -177,5 +187,5 @@ def found(
             for name in case.files if there else ():
                 (work / name).write_text(BEFORE)
             done = call(library, work, case, SSDLAB_FAULT=fault)
-            yield fault, wrong(work, case, done)
+            yield fault, wrong(work, case, done, kind)
             shutil.rmtree(work)

@@ -11,7 +11,7 @@ import pytest
 from calling import COMMAND
 from faulty import CASES, build, call, found, wrong
 
-SOME = {"alloc": 8, "write": 6, "sync": 3, "name": 3, "thread": 3, "tmpfile": 2}
+SOME = {"alloc": 6, "memory": 4, "write": 6, "sync": 3, "name": 3, "thread": 3, "tmpfile": 2}
 
 
 @pytest.fixture(scope="session")

@@ -28,9 +28,16 @@ fn had(memory: *mut u8) -> *mut u8 {
     memory
 }
 
+/// Whether a thread has found that there is no memory left.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
+
 #[cold]
 fn end() -> ! {
     let line = b"out of memory\n";
+    while IS_ENDING.swap(true, Ordering::Relaxed) {
+        // SAFETY: another thread says so and ends the process.
+        unsafe { libc::pause() };
+    }
     // SAFETY: the line is there; the process ends at once.
     unsafe {
         libc::write(2, line.as_ptr().cast(), line.len());

@@ -6,7 +6,9 @@ import atexit
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
 
 import click
@@ -103,6 +105,11 @@ def status() -> int:
         message, code = _verdict(error)
         click.echo(message, err=True)
         return code
+    except Exception as error:  # noqa: BLE001  a traceback tells a user nothing
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        told = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+        click.echo(one_line(_report(told)), err=True)
+        return exits.INTERNAL
     return code if isinstance(code, int) else 0
 
 
@@ -111,6 +118,10 @@ def _check_arguments(arguments: Sequence[str]) -> None:
     for argument in arguments:
         if not shown.is_utf8(argument):
             raise InputError(f"an argument that is no UTF-8: got {quoted(argument)}")
+
+
+def _report(told: str) -> str:
+    return f"ssdlab {__version__}: internal error, please report: {told}"
 
 
 def _verdict(error: BaseException) -> tuple[str, int]:
@@ -123,7 +134,7 @@ def _verdict(error: BaseException) -> tuple[str, int]:
         case InputError():
             return str(error), exits.INPUT
         case InternalError():
-            return f"ssdlab {__version__}: internal error, please report: {error}", exits.INTERNAL
+            return _report(str(error)), exits.INTERNAL
         case MemoryError():
             return "out of memory", exits.INPUT
         case _:

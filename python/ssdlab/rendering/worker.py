@@ -73,4 +73,5 @@ def _complaint(said: bytes) -> str:
     return next((line for line in lines if line.startswith("ERROR")), "")
 
 
-main()
+if __name__ == "__main__":
+    main()
