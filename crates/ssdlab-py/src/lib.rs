@@ -81,8 +81,10 @@ mod _native {
 
     /// Reads a saved state and checks it; what the file says of itself, as JSON.
     #[pyfunction]
-    fn load_state(path: PathBuf) -> PyResult<String> {
-        let (header, _) = guarded(|| ssdlab_run::load_state(&path))?;
+    fn load_state(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+        let work = move |control: &Control| ssdlab_run::load_state(&path, control);
+        let (loaded, _) = door::work(py, Control::new(0), None, work)?;
+        let (header, _) = loaded.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
         to_json(&header)
     }
 

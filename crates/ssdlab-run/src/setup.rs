@@ -102,7 +102,7 @@ pub(crate) fn set_up_for(
     progress: &Progress,
 ) -> Result<Option<Begun>, Fault> {
     let begun = match &prepared.plan.state {
-        Some(path) => Some(restore::drive_from(prepared, path)?),
+        Some(path) => restore::drive_from(prepared, path, control)?,
         None => drawn(tenants, prepared, control)?,
     };
     let Some((mut drive, copied)) = begun else { return Ok(None) };
