@@ -11,6 +11,7 @@ mod errors;
 mod _native {
     use std::path::PathBuf;
 
+    use pyo3::exceptions::PyKeyboardInterrupt;
     use pyo3::prelude::*;
     use schemars::generate::SchemaSettings;
     use ssdlab_base::Fault;
@@ -58,9 +59,9 @@ mod _native {
 
     /// How many of these plans can run at a time, as there are cores and memory.
     #[pyfunction]
-    fn at_a_time(plans: &str) -> PyResult<usize> {
+    fn at_a_time(py: Python<'_>, plans: &str) -> PyResult<usize> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
-        Ok(guarded(|| ssdlab_run::at_a_time(&plans))?)
+        door::ask(py, move || ssdlab_run::at_a_time(&plans))
     }
 
     /// Ages a drive as a plan says and saves its state; what the file says of itself, as JSON (null
@@ -96,9 +97,9 @@ mod _native {
     impl Hand {
         /// The drive of a plan, as JSON, in its start state.
         #[new]
-        fn new(plan: &str) -> PyResult<Hand> {
+        fn new(py: Python<'_>, plan: &str) -> PyResult<Hand> {
             let plan: Plan = from_json("plan", plan)?;
-            Ok(Hand(guarded(|| ssdlab_run::Hand::new(&plan))?))
+            door::ask(py, move || ssdlab_run::Hand::new(&plan)).map(Hand)
         }
 
         /// Sectors that the host can address.
@@ -264,9 +265,9 @@ mod _native {
 
     /// What the blocks of a plan's device are, as JSON.
     #[pyfunction]
-    fn physics(plan: &str) -> PyResult<String> {
+    fn physics(py: Python<'_>, plan: &str) -> PyResult<String> {
         let plan: Plan = from_json("plan", plan)?;
-        to_json(&guarded(|| ssdlab_run::physics(&plan))?)
+        to_json(&door::ask(py, move || ssdlab_run::physics(&plan))?)
     }
 
     /// Chips of a plan's device, characterised as `order` says in JSON, and the hash of the config;
@@ -283,7 +284,7 @@ mod _native {
     /// Chips that a CSV file has measurements of; and its SHA-256.
     #[pyfunction]
     fn read_chips(py: Python<'_>, path: PathBuf) -> PyResult<(Chips, String)> {
-        let (samples, hash) = py.detach(|| guarded(|| chips::read(&path)))?;
+        let (samples, hash) = door::ask(py, move || chips::read(&path))?;
         Ok((Chips(samples), hash))
     }
 
@@ -384,9 +385,9 @@ mod _native {
 
     /// The config of a plan: as TOML, as a listing with origins, and its hash.
     #[pyfunction]
-    fn effective(plan: &str) -> PyResult<(String, String, String)> {
+    fn effective(py: Python<'_>, plan: &str) -> PyResult<(String, String, String)> {
         let plan: Plan = from_json("plan", plan)?;
-        Ok(guarded(|| ssdlab_run::effective(&plan))?)
+        door::ask(py, move || ssdlab_run::effective(&plan))
     }
 
     /// The JSON Schema of a result.

@@ -195,6 +195,7 @@ impl<'a> Replay<'a> {
                 return Ok(());
             }
         }
+        self.was_stopped();
         Ok(())
     }
 
@@ -213,7 +214,13 @@ impl<'a> Replay<'a> {
                 return Ok(());
             }
         }
+        self.was_stopped();
         Ok(())
+    }
+
+    /// Whether the requests ended because they were told to.
+    fn was_stopped(&mut self) {
+        self.course.partial |= self.control.stop.load(Ordering::Relaxed);
     }
 
     /// Tells the drive of requests that come soon.

@@ -30,6 +30,9 @@ pub fn run_all(
 ) -> Result<Vec<Option<RunResult>>, Fault> {
     let mut prepared: Vec<Prepared> = plans.iter().map(Plan::prepare).collect::<Result<_, _>>()?;
     let jobs = jobs.unwrap_or_else(|| starts::at_a_time(&prepared));
+    for plan in &mut prepared {
+        plan.workload.trace.stop = control.stop();
+    }
     if !traces::lay_out(&prepared, control)? {
         return Ok(plans.iter().map(|_| None).collect());
     }
@@ -39,6 +42,7 @@ pub fn run_all(
     for plan in &prepared {
         Requests::open(plan, &mut Vec::new())?;
     }
+    control.keep();
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Result<Option<RunResult>, Fault>>> =
         prepared.iter().map(|_| Mutex::new(Ok(None))).collect();

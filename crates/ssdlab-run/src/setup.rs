@@ -34,9 +34,11 @@ use crate::tenants;
 /// # Errors
 /// When the plan is wrong or the file cannot be written.
 pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<Header>, Fault> {
-    let file = NewFile::new(path)?;
-    let prepared = plan.prepare()?;
+    let mut prepared = plan.prepare()?;
+    prepared.workload.trace.stop = control.stop();
     check_workload(&prepared)?;
+    control.keep();
+    let file = NewFile::new(path)?;
     if !traces::lay_out(std::slice::from_ref(&prepared), control)? {
         return Ok(None);
     }

@@ -102,7 +102,7 @@ impl Requests {
         while !control.stop.load(Ordering::Relaxed) {
             self.read(&mut batch)?;
             if batch.is_empty() {
-                return Ok(true);
+                return Ok(!control.stop.load(Ordering::Relaxed));
             }
             for (index, record) in batch.iter().enumerate() {
                 act(record).map_err(|what| self.source.fault(index, what))?;

@@ -131,6 +131,20 @@ pub fn load_state(path: &Path, control: &Control) -> Result<Option<(Header, Medi
     Ok(state.contents()?.map(|media| (header, media)))
 }
 
+/// As [`load_state`], from what a file of this name would hold.
+///
+/// # Errors
+/// As [`load_state`].
+pub fn read_state(
+    name: &str,
+    file: &[u8],
+    control: &Control,
+) -> Result<Option<(Header, Media)>, Fault> {
+    let state = StateFile::begin(name.into(), file, file.len() as u64, control)?;
+    let header = state.header.clone();
+    Ok(state.contents()?.map(|media| (header, media)))
+}
+
 /// A stream of bytes, and the hash of what went through it.
 #[derive(Debug)]
 struct Hashed<S> {
@@ -166,7 +180,7 @@ impl<R: Read> Read for Hashed<R> {
 
 /// A file that is read up to its last hash, with the hash of what was taken of it.
 struct Body<'a> {
-    file: BufReader<Take<File>>,
+    file: BufReader<Take<Box<dyn Read + 'a>>>,
     hash: Sha256,
     control: &'a Control,
     failed: Option<std::io::Error>,
@@ -230,14 +244,27 @@ impl<'a> StateFile<'a> {
         let name = path.display().to_string();
         let fault = |what: &str| Fault::new(&name, what);
         let unreadable = |error: std::io::Error| fault("cannot be read").got(error);
-        let none = || fault("is no state file").expected("a file written by `ssdlab state save`");
         let about = path.metadata().map_err(unreadable)?;
         if !about.is_file() {
             let what = if about.is_dir() { "is a folder" } else { "is a pipe or a device" };
             return Err(fault(what).expected("a state in a file, which can be read again"));
         }
         let file = File::open(path).map_err(unreadable)?;
-        let file = file.take(about.len().saturating_sub(HASH_LINE));
+        StateFile::begin(name, file, about.len(), control)
+    }
+
+    /// Reads the header of a file of so many bytes.
+    fn begin(
+        name: String,
+        file: impl Read + 'a,
+        bytes: u64,
+        control: &'a Control,
+    ) -> Result<StateFile<'a>, Fault> {
+        let fault = |what: &str| Fault::new(&name, what);
+        let unreadable = |error: std::io::Error| fault("cannot be read").got(error);
+        let none = || fault("is no state file").expected("a file written by `ssdlab state save`");
+        let file: Box<dyn Read + 'a> = Box::new(file);
+        let file = file.take(bytes.saturating_sub(HASH_LINE));
         let file = BufReader::with_capacity(1 << 17, file);
         let mut body = Body { file, hash: Sha256::new(), control, failed: None };
         let first = body.line(MAGIC_MOST).map_err(unreadable)?;

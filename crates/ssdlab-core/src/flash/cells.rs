@@ -3,14 +3,12 @@
 //! Under `flat` physics nothing is recorded, for nothing is asked.
 
 mod apart;
-mod check;
+mod kept;
 mod looks;
 
 use std::ops::Range;
 
 use hdrhistogram::Histogram;
-use serde::de::SeqAccess;
-use serde::ser::SerializeTuple;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{Nanos, ahead};
 use ssdlab_nand::chip::{Chip, Conditions};
@@ -22,7 +20,6 @@ use self::apart::{Apart, COMPARED};
 use super::link::Moved;
 use super::txn::{NORMAL_VOLTAGE, Txn};
 use crate::account::{Cause, OpKind};
-use crate::kept::{self, Kept, Limits};
 
 /// The truth about every block.
 #[derive(Clone, Debug)]
@@ -62,22 +59,6 @@ pub struct Facts {
     /// The voltage class with which each page was programmed since its block's last erase, or
     /// [`UNKNOWN`]; empty if there is but one.
     voltage: Vec<u8>,
-}
-
-impl Kept for Facts {
-    const COLUMNS: usize = 2;
-
-    fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error> {
-        kept::write(to, &self.blocks)?;
-        kept::write(to, &self.voltage)
-    }
-
-    fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error> {
-        Ok(Facts {
-            blocks: limits.column(from, limits.blocks())?,
-            voltage: limits.column(from, limits.pages())?,
-        })
-    }
 }
 
 /// What happened to a block: a row, since a read asks for all of it and blocks are read at random.

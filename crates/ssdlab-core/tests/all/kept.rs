@@ -78,7 +78,8 @@ fn works(drive: Drive) -> Result<(), String> {
     for n in 0..60 {
         step(&mut rig, n)?;
     }
-    rig.try_finish()
+    rig.wait_below(1)?;
+    rig.drive.audit()
 }
 
 /// The numbers of a value.
@@ -157,7 +158,6 @@ fn a_column_that_is_too_long_or_too_short_is_refused() {
             (0..columns).filter(|&at| kept[at].as_array().is_some_and(|it| !it.is_empty()))
         {
             let length = kept[column].as_array().unwrap().len();
-            let open = (9..13).contains(&column);
             for length in [0, length - 1, length + 1, 1 << 20] {
                 let mut changed = kept.clone();
                 let entries = changed[column].as_array_mut().unwrap();
@@ -165,8 +165,8 @@ fn a_column_that_is_too_long_or_too_short_is_refused() {
                 entries.resize(length, last);
                 let drive = taken_up(&resolved, &changed);
                 let is_refused = !matches!(drive, Ok(Some(_)));
-                // Nobody need know what pages are used for.
-                let optional = !open && column == columns - 1 && length == 0;
+                // No page was trimmed, all were programmed normally, nobody knows what they are for.
+                let optional = length == 0 && [2, 14, 15].contains(&column);
                 assert!(is_refused || optional, "{sets:?}: column {column} of {length}");
             }
         }
@@ -189,7 +189,7 @@ fn what_contradicts_itself_is_named() {
         ([0, mapped], json!(129), "beyond the drive"),
         ([0, mapped], json!(1 + 8 * free), "which is not written"),
         ([1, mapped], json!(256), "lacks sectors it cannot have"),
-        ([3, of_state("Closed")], json!("Victim"), "is Victim with 8 written pages"),
+        ([3, of_state("Closed")], json!("Victim"), "which is not written"),
         ([3, of_state("Closed")], json!("Free"), "which is not written"),
         ([4, free], json!(1), "is Free with 1 written pages"),
         ([5, of_state("Closed")], json!(99), "valid pages and counts 99"),

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::{Fault, Nanos};
+use ssdlab_base::{Fault, Nanos, Stop};
 
 use crate::formats::mapping::Mapping;
 
@@ -46,6 +46,9 @@ pub struct TraceOptions {
     /// names for `parquet`. Source: the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<String>,
+    /// Ends the trace early once it is set.
+    #[serde(skip)]
+    pub stop: Stop,
 }
 
 impl TraceOptions {

@@ -1,12 +1,31 @@
-//! Whether what was kept of the cells can have happened.
+//! How the past of the cells is kept, and whether it can have happened.
 
+use serde::de::SeqAccess;
+use serde::ser::SerializeTuple;
 use ssdlab_nand::voltage::VOLTAGES_MAX;
 use ssdlab_nand::{BlockId, Geometry};
 
 use super::{Facts, LONGEST, Past, UNKNOWN};
+use crate::kept::{self, Kept, Limits};
 
 /// The most page reads and P/E cycles of a block that are kept: counts go on from here.
 const COUNT_MOST: u32 = u32::MAX / 2;
+
+impl Kept for Facts {
+    const COLUMNS: usize = 2;
+
+    fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error> {
+        kept::write(to, &self.blocks)?;
+        kept::write(to, &self.voltage)
+    }
+
+    fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error> {
+        Ok(Facts {
+            blocks: limits.column(from, limits.blocks())?,
+            voltage: limits.column(from, limits.pages())?,
+        })
+    }
+}
 
 impl Facts {
     /// Checks what was kept of the cells of a drive of this shape; `table` tells of a block how many of its
