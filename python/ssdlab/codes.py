@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ssdlab.figures import Figure
 
 CELLS = ("mlc", "tlc")
+SECONDS_MOST = 7 * 86_400
+"""What is measured for longer is never looked at."""
 SHIFT_MOST = 0.4
 """From 0.5 on the highest state is read wrongly as a rule."""
 
@@ -211,8 +213,9 @@ def ldpc(
         raise InputError.at("--cell", f"got {cell!r}, expected {' or '.join(CELLS)}")
     if not 0 <= shift <= SHIFT_MOST:
         raise InputError.at("--shift", f"got {shift!r}, expected 0 to {SHIFT_MOST:g}")
-    if seconds is not None and not 0 < seconds < float("inf"):
-        raise InputError.at("--seconds", f"got {seconds!r}, expected a number above 0")
+    if seconds is not None and not 0 < seconds <= SECONDS_MOST:
+        expected = f"a number above 0, at most {SECONDS_MOST:,} (a week)"
+        raise InputError.at("--seconds", f"got {seconds!r}, expected {expected}")
     order = {
         "cell": cell,
         "shift": shift,

@@ -13,6 +13,7 @@ use crate::control::Control;
 use crate::plan::Plan;
 use crate::result::ops;
 use crate::setup::{program_start, set_up_for};
+use crate::source::LATEST;
 use crate::stuck;
 
 /// A drive under somebody's hands. Times are nanoseconds of the drive.
@@ -151,6 +152,10 @@ impl Hand {
                 .got(at)
                 .expected(format!("at least the drive's time, {now}")));
         }
+        if at > LATEST.as_ns() {
+            let fault = Fault::new("at_ns", "an arrival too late to simulate").got(at);
+            return Err(fault.expected(format!("at most {}", LATEST.as_ns())));
+        }
         self.go_on(SimTime::from_ns(at));
         let request = Request {
             tag: self.next,
@@ -189,6 +194,10 @@ impl Hand {
                 return Err(Fault::new("until_ns", "a moment in the past")
                     .got(to)
                     .expected(format!("at least the drive's time, {now}")));
+            }
+            Some(to) if to > LATEST.as_ns() => {
+                let fault = Fault::new("until_ns", "a moment too late to simulate").got(to);
+                return Err(fault.expected(format!("at most {}", LATEST.as_ns())));
             }
             Some(to) => self.go_on(SimTime::from_ns(to)),
             None => stuck::finish(&mut self.drive, &mut Vec::new())?,

@@ -9,7 +9,7 @@ use crate::control::{Control, Progress};
 use crate::doubts;
 use crate::feed::Feed;
 use crate::observe::Observer;
-use crate::plan::Plan;
+use crate::plan::{Plan, with_pipes_read};
 use crate::prepare::Prepared;
 use crate::replay::Replay;
 use crate::result::{RunResult, Watch};
@@ -28,6 +28,7 @@ pub fn run_all(
     jobs: Option<usize>,
     control: &Control,
 ) -> Result<Vec<Option<RunResult>>, Fault> {
+    let plans = &*with_pipes_read(plans)?;
     let mut prepared: Vec<Prepared> = plans.iter().map(Plan::prepare).collect::<Result<_, _>>()?;
     let jobs = jobs.unwrap_or_else(|| starts::at_a_time(&prepared));
     for plan in &mut prepared {
@@ -79,6 +80,7 @@ pub fn run_uninterrupted(plans: &[Plan], jobs: usize) -> Result<Vec<RunResult>, 
 /// # Errors
 /// The first fault of any plan.
 pub fn at_a_time(plans: &[Plan]) -> Result<usize, Fault> {
+    let plans = with_pipes_read(plans)?;
     Ok(starts::at_a_time(&plans.iter().map(Plan::prepare).collect::<Result<Vec<_>, _>>()?))
 }
 

@@ -12,7 +12,7 @@ use crate::shared::BATCH;
 use crate::twin;
 
 /// The latest arrival: as much time again is left for what it waits for.
-const LATEST: Nanos = Nanos::from_ns(1 << 61);
+pub(crate) const LATEST: Nanos = Nanos::from_ns(1 << 61);
 
 /// The requests of a plan in batches, each of them on the drive and at the time when it is to arrive.
 pub struct Requests {

@@ -79,16 +79,22 @@ fn hex(hash: &Sha256) -> String {
 /// When the file cannot be written.
 pub(crate) fn save(drive: Drive, known: Header, to: NewFile) -> Result<Header, Fault> {
     let media = drive.media().ok_or_else(|| Fault::new("state", "the drive is not idle"))?;
+    let known = Header { mapped_pages: media.mapped_pages().into(), ..known };
     let header = write_state(to.file(), known, &media).map_err(|error| to.unwritable(error))?;
     to.persist()?;
     Ok(header)
 }
 
-/// Writes a state, of which this is known besides its contents; returns what it says of itself.
+/// Writes a state, of which this is known besides its contents, a drive's [`Media`]; returns what it says
+/// of itself.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_state(to: impl Write, known: Header, media: &Media) -> std::io::Result<Header> {
+pub fn write_state(
+    to: impl Write,
+    known: Header,
+    media: &impl Serialize,
+) -> std::io::Result<Header> {
     // The hash of the contents stands before them: they are gone through twice, for they may be half as
     // large as memory.
     let nowhere = BufWriter::new(Hashed::new(std::io::sink()));
@@ -96,7 +102,6 @@ pub fn write_state(to: impl Write, known: Header, media: &Media) -> std::io::Res
     let contents = contents.into_inner().map_err(std::io::Error::from)?;
     let header = Header {
         version: env!("CARGO_PKG_VERSION").into(),
-        mapped_pages: media.mapped_pages().into(),
         contents_sha256: hex(&contents.hash),
         ..known
     };

@@ -44,7 +44,8 @@ impl Serialize for Media {
 }
 
 /// What was read as the contents of a drive, and may be anything.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
 pub struct Unchecked(Media);
 
 impl Unchecked {

@@ -6,6 +6,7 @@ use ssdlab_core::Resolved;
 
 use super::{Wanted, Warmup};
 use crate::plan::Plan;
+use crate::source::LATEST;
 
 /// Replays after which a drive that does not wear out is let be.
 const REPLAYS_MOST: u32 = 10_000;
@@ -16,11 +17,14 @@ impl Plan {
         if let Ok(requests) = text.parse() {
             return Ok(Warmup::Requests(requests));
         }
-        text.parse().map(Warmup::Time).map_err(|_: String| {
-            Fault::new("--warmup", "invalid value")
-                .got(format!("{text:?}"))
-                .expected("a number of requests, or a time with its unit such as \"10s\"")
-        })
+        match text.parse() {
+            Ok(time) if time <= LATEST => Ok(Warmup::Time(time)),
+            _ => Err(Fault::new("--warmup", "invalid value").got(format!("{text:?}")).expected(
+                format!(
+                    "a number of requests, or a time of at most {LATEST} with its unit such as \"10s\""
+                ),
+            )),
+        }
     }
 
     pub(super) fn parse_replays(&self) -> Result<u32, Fault> {
@@ -64,10 +68,10 @@ impl Plan {
         let time = |option: &str, text: &Option<String>| match text {
             None => Ok(None),
             Some(text) => match text.parse() {
-                Ok(time) if time > Nanos::ZERO => Ok(Some(time)),
-                _ => Err(Fault::new(option, "invalid value")
-                    .got(format!("{text:?}"))
-                    .expected("a time above 0 with its unit, such as \"10ms\"")),
+                Ok(time) if time > Nanos::ZERO && time <= LATEST => Ok(Some(time)),
+                _ => Err(Fault::new(option, "invalid value").got(format!("{text:?}")).expected(
+                    format!("a time above 0 and up to {LATEST} with its unit, such as \"10ms\""),
+                )),
             },
         };
         let idle = [
