@@ -341,6 +341,10 @@ impl<'a> StateFile<'a> {
             let of = media.logical_pages();
             return Err(inconsistent(format!("{logical} of {of} pages can be addressed")));
         }
+        let known = u64::from(media.known_pages());
+        if known != 0 && known != logical {
+            return Err(inconsistent(format!("of {logical} pages {known} are known")));
+        }
         Ok(Some(media))
     }
 }

@@ -105,6 +105,11 @@ impl Media {
         self.map.mapped()
     }
 
+    /// Logical pages of which it is known what they are mostly used for.
+    pub fn known_pages(&self) -> u32 {
+        self.hotness.len() as u32
+    }
+
     /// Checks that an idle drive of this shape can have held it; takes as long as it is large.
     ///
     /// # Errors
