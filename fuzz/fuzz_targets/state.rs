@@ -27,9 +27,9 @@ struct Saved {
 const DRIVES: [(&str, &str, &[&str]); 5] = [
     ("dlv-mlc-128g", "conventional", &["ftl.partial_writes=sector_bitmap"]),
     ("dlv-mlc-128g", "dlv", &["start.invalid=0.1"]),
-    ("pa-ssd-tlc-288g", "us", &["ftl.page_order=relaxed"]),
+    ("pa-ssd-tlc-288g", "us", &["ftl.page_order=relaxed", "start.used=0"]),
     ("readguard-tlc-2t-old", "baseline", &["ftl.overprovisioning=0.5"]),
-    ("five-tlc-512g", "all-five", &[]),
+    ("five-tlc-512g", "all-five", &["buffer.size=512KiB"]),
 ];
 
 fn saved() -> &'static [Saved] {
@@ -39,8 +39,14 @@ fn saved() -> &'static [Saved] {
 
 fn save((device, scheme, more): (&str, &str, &[&str])) -> Option<Saved> {
     let shape = [
-        "geometry.channels=2", "geometry.chips=1", "geometry.dies=1", "geometry.planes=1",
-        "geometry.blocks=16", "geometry.pages=12", "ftl.overprovisioning=0.5", "start.fill=0.6",
+        "geometry.channels=2",
+        "geometry.chips=1",
+        "geometry.dies=1",
+        "geometry.planes=1",
+        "geometry.blocks=40",
+        "geometry.pages=12",
+        "ftl.overprovisioning=0.5",
+        "start.fill=0.6",
     ];
     let plan = Plan {
         device: device.into(),
@@ -50,10 +56,7 @@ fn save((device, scheme, more): (&str, &str, &[&str])) -> Option<Saved> {
     };
     let path = std::env::temp_dir().join(format!("ssdlab-fuzz-{}.state", std::process::id()));
     match save_state(&plan, &path, &Control::new(1)) {
-        Err(fault) => {
-            eprintln!("{device} {scheme}: {fault}");
-            return None;
-        }
+        Err(fault) => panic!("{device} {scheme}: {fault}"),
         Ok(header) => header?,
     };
     let bytes = std::fs::read(&path).ok()?;
@@ -71,7 +74,8 @@ fuzz_target!(|data: &[u8]| {
     let geometry = saved.resolved.geometry();
     let limits = Limits::new(geometry, 1 << 26);
     let Ok(contents) = Unchecked::reader(&limits).deserialize(&columns) else { return };
-    let mapped = columns[0].as_array().map_or(0, |map| map.iter().filter(|it| **it != json!(0)).count());
+    let mapped =
+        columns[0].as_array().map_or(0, |map| map.iter().filter(|it| **it != json!(0)).count());
     let header = Header { mapped_pages: mapped as u64, ..saved.header.clone() };
     let mut file = Vec::new();
     write_state(&mut file, header, &contents).expect("memory takes everything");
