@@ -27,7 +27,7 @@ pub fn read_trace(data: &[u8], format: Option<Format>) {
             None if choice >> 4 == 15 => Some(COLUMNS[0].to_owned()),
             _ => None,
         },
-        max_request: None,
+        ..TraceOptions::default()
     };
     let most = usize::from(choice >> 4) + 1;
     let stored = Cursor::new(file.to_vec());

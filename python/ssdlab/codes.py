@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ssdlab.figures import Figure
 
 CELLS = ("mlc", "tlc")
+SECONDS_MOST = 7 * 86_400
+"""What is measured for longer is never looked at."""
 SHIFT_MOST = 0.4
 """From 0.5 on the highest state is read wrongly as a rule."""
 
@@ -213,7 +215,7 @@ def ldpc(
         "cell": cell,
         "shift": values.number("--shift", shift, 0, SHIFT_MOST, f"0 to {SHIFT_MOST:g}"),
         "frames": optional_whole("--frames", frames),
-        "seconds": None if seconds is None else values.above_zero("--seconds", seconds),
+        "seconds": None if seconds is None else _seconds(seconds),
         "seed": whole("--seed", seed, 0),
         "jobs": cores() if jobs is None else whole("--jobs", jobs, 1, COUNT_MOST),
     }
@@ -225,6 +227,13 @@ def ldpc(
     if interrupted:
         raise Stopped(told)
     return told
+
+
+def _seconds(seconds: object) -> float:
+    found = values.above_zero("--seconds", seconds)
+    if found > SECONDS_MOST:
+        raise values.refused("--seconds", seconds, f"at most {SECONDS_MOST:,} (a week)")
+    return found
 
 
 # As text.

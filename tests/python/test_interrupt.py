@@ -217,13 +217,109 @@ def test_while_the_program_is_loaded(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
+READERS = {
+    "state load": ("state", "load", "pipe"),
+    "run --state": ("run", "--state", "pipe"),
+    "fit": ("fit", "pipe"),
+    "config validate": ("config", "validate", "pipe"),
+    "run --config": ("run", "--config", "pipe"),
+    "state save": ("state", "save", "aged", "--config", "pipe"),
+    "physics": ("physics", "generic-mlc-512g", "--config", "pipe"),
+    "trace info": ("trace", "info", "pipe"),
+    "trace convert": ("trace", "convert", "pipe", "out.csv:ssdlab"),
+}
+"""Commands that read a pipe, or refuse it."""
+
+
+def settle(process: subprocess.Popen[str]) -> None:
+    """Waits until a process ends or does nothing any more."""
+    used = -1.0
+    while process.poll() is None and not 0.05 < used == used_s(process):
+        used = used_s(process)
+        time.sleep(0.3)
+
+
+@pytest.mark.parametrize(
+    ("command", "fed"),
+    [(command, False) for command in READERS]
+    + [(command, True) for command in ("config validate", "trace info", "fit")],
+)
+def test_a_pipe_that_blocks(tmp_path: Path, command: str, fed: bool) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    # Both ways, which does not wait: somebody has it open to write, and writes nothing.
+    writer = os.open(pipe, os.O_RDWR) if fed else None
+    process = subprocess.Popen(
+        [*COMMAND, *READERS[command]],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        settle(process)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+    finally:
+        process.kill()
+        if writer is not None:
+            os.close(writer)
+    if process.returncode == 2:
+        assert "is a pipe or a device" in err
+    else:
+        assert (process.returncode, out) == (130, "")
+        assert err.count("\n") == 1
+        assert "interrupted" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_trace_of_blank_lines(tmp_path: Path) -> None:
+    endless = "import os\nwhile True: os.write(1, b'\\n' * 65536)"
+    feeder = subprocess.Popen(
+        [sys.executable, "-c", endless], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    process = subprocess.Popen(
+        [*COMMAND, "trace", "info", "/dev/stdin:msr"],
+        cwd=tmp_path,
+        stdin=feeder.stdout,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert feeder.stdout is not None
+    feeder.stdout.close()
+    try:
+        while process.poll() is None and used_s(process) < 1:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=10)
+    finally:
+        process.kill()
+        feeder.kill()
+        feeder.wait()
+    assert process.returncode == 130
+    assert "interrupted" in err
+
+
+def test_a_config_from_a_pipe_is_that_of_every_run(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [*COMMAND, "run", "--config", "pipe", "--seeds", "2", "--json", "out.json"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    pipe.write_text("workload.requests = 300\n", encoding="utf-8")
+    assert process.wait(timeout=60) == 0
+    results = json.loads((tmp_path / "out.json").read_text())["results"]
+    assert [result["requests"] for result in results] == [300, 300]
+
+
 def test_in_a_program() -> None:
     presses = iter([signal.SIGINT])
 
-    def press(_: object) -> None:
-        # Once: a second one would not wait for the result.
-        for by in presses:
-            os.kill(os.getpid(), by)
+    def press(plans: list[tuple[float | None, int, bool, bool]]) -> None:
+        # Once, when the run is under way: a second one would not wait for the result.
+        if plans[0][1] > 0:
+            for by in presses:
+                os.kill(os.getpid(), by)
 
     with pytest.raises(ssdlab.Interrupted) as caught:
         ssdlab.run(limit=4_000_000_000, set={"workload.requests": 4_000_000_000}, progress=press)

@@ -127,6 +127,14 @@ ARGUMENTS = [
         ),
     ),
     (
+        "run --warmup 100000d",
+        "--warmup: longer than any run: got 100000d, expected at most 25550d",
+    ),
+    (
+        "ldpc --seconds 1e308",
+        "--seconds: got 1e+308, expected a number above 0, at most 604,800 (a week)",
+    ),
+    (
         "run --precondition stead",
         (
             '--precondition: unknown way to precondition: got "stead", '
@@ -241,6 +249,10 @@ ARGUMENTS = [
             '--interval: invalid value: got "1", '
             'expected a time above 0 with its unit, such as "10ms"'
         ),
+    ),
+    (
+        "run --series s --interval 100000d",
+        "--interval: longer than any run: got 100000d, expected at most 25550d",
     ),
     ("run --config no.toml", "no.toml: cannot be read: No such file or directory (os error 2)"),
     ("run --trace no.csv", "no.csv: no such file"),

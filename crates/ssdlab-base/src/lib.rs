@@ -8,8 +8,10 @@ pub mod fault;
 pub mod math;
 pub mod quantity;
 pub mod rng;
+pub mod stop;
 pub mod threads;
 pub mod units;
 
 pub use fault::{Fault, nearest};
+pub use stop::Stop;
 pub use units::{Bytes, Nanos, SimTime};

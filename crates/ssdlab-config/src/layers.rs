@@ -57,9 +57,8 @@ impl Layers {
     /// # Errors
     /// A file that cannot be read, is too long, or is not UTF-8.
     pub fn file(self, path: impl AsRef<Path>) -> Result<Layers, Fault> {
-        let name = path.as_ref().display().to_string();
-        let text = read(path.as_ref(), &name)?;
-        Ok(self.text(name, text))
+        let text = read_file(path.as_ref())?;
+        Ok(self.text(path.as_ref().display().to_string(), text))
     }
 
     /// Adds one assignment, `gc.threshold=5%`: a dotted key, and a value as TOML has it or as a
@@ -156,8 +155,12 @@ impl Layer {
 
 const SCALARS: &str = "what TOML can hold: a text, true or false, a number of 64 bits with sign";
 
-/// The text of the file, which must be UTF-8.
-fn read(path: &Path, name: &str) -> Result<String, Fault> {
+/// The text of a config file, which must be UTF-8.
+///
+/// # Errors
+/// A file that cannot be read, is too long, or is not UTF-8.
+pub fn read_file(path: &Path) -> Result<String, Fault> {
+    let name = &path.display().to_string();
     let unreadable = |error: std::io::Error| Fault::new(name, format!("cannot be read: {error}"));
     let file = File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();

@@ -13,6 +13,7 @@ pub mod drive;
 pub mod flash;
 pub mod ftl;
 pub mod host;
+pub mod kept;
 pub mod media;
 pub mod policy;
 pub mod queue;

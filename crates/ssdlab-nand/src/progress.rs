@@ -5,13 +5,10 @@
 //! next lower type on its own wordline and on both neighbours. What is programmed is therefore a
 //! number for each type, and a [`Progress`] can only be reached by legal programs.
 
-use serde::{Deserialize, Serialize};
-
 use crate::page_order::{PageType, WordLine};
 
 /// How far a block of some page types and wordlines is programmed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(try_from = "Counts", into = "Counts")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// Pages of each type that are programmed.
     programmed: [u16; PageType::MOST],
@@ -31,6 +28,21 @@ impl Progress {
         let mut progress = Progress::new(types, wordlines);
         progress.programmed[..usize::from(types)].fill(wordlines);
         progress
+    }
+
+    /// Of a block of which so many pages of each type are programmed; `None` if no legal programs lead
+    /// there.
+    pub fn reached(
+        types: u8,
+        wordlines: u16,
+        programmed: [u16; PageType::MOST],
+    ) -> Option<Progress> {
+        let lead = |pair: &[u16]| pair[1] == 0 || pair[0] >= wordlines.min(pair[1] + 1);
+        let beyond = programmed.get(usize::from(types)..)?;
+        let fits = beyond.iter().all(|&count| count == 0)
+            && programmed.iter().all(|&count| count <= wordlines)
+            && programmed[..usize::from(types)].windows(2).all(lead);
+        fits.then_some(Progress { programmed, wordlines, types })
     }
 
     /// The wordline of the page of this type that may be programmed next, if one may.
@@ -59,42 +71,14 @@ impl Progress {
         self.programmed[page_type.index()]
     }
 
+    /// Pages of each type that are programmed.
+    pub fn counts(&self) -> [u16; PageType::MOST] {
+        self.programmed
+    }
+
     /// Pages of all types that are programmed.
     pub fn total(&self) -> u32 {
         self.programmed.iter().map(|&count| u32::from(count)).sum()
-    }
-}
-
-/// A [`Progress`] as it is kept: any numbers.
-#[derive(Serialize, Deserialize)]
-struct Counts {
-    programmed: Vec<u16>,
-    wordlines: u16,
-}
-
-impl From<Progress> for Counts {
-    fn from(progress: Progress) -> Counts {
-        let programmed = progress.programmed[..usize::from(progress.types)].to_vec();
-        Counts { programmed, wordlines: progress.wordlines }
-    }
-}
-
-impl TryFrom<Counts> for Progress {
-    type Error = String;
-
-    /// # Errors
-    /// When no legal programs lead there.
-    fn try_from(Counts { programmed, wordlines }: Counts) -> Result<Progress, String> {
-        let lead = |pair: &[u16]| pair[1] == 0 || pair[0] >= wordlines.min(pair[1] + 1);
-        let fits = programmed.len() <= PageType::MOST
-            && programmed.iter().all(|&count| count <= wordlines)
-            && programmed.windows(2).all(lead);
-        if !fits {
-            return Err(format!("{programmed:?} pages of {wordlines} wordlines in no legal order"));
-        }
-        let mut progress = Progress::new(programmed.len() as u8, wordlines);
-        progress.programmed[..programmed.len()].copy_from_slice(&programmed);
-        Ok(progress)
     }
 }
 
@@ -154,17 +138,16 @@ mod tests {
 
     #[test]
     fn what_was_kept_is_taken_back_only_if_legal_programs_lead_there() {
-        let kept = |programmed: &[u16]| {
-            let counts = Counts { programmed: programmed.to_vec(), wordlines: 5 };
-            Progress::try_from(counts).is_ok()
-        };
-        for legal in [[0, 0, 0], [2, 1, 0], [3, 2, 1], [5, 4, 3], [5, 5, 5]] {
-            assert!(kept(&legal), "{legal:?}");
+        let kept = |programmed| Progress::reached(3, 5, programmed).is_some();
+        for legal in [[0, 0, 0, 0], [2, 1, 0, 0], [3, 2, 1, 0], [5, 4, 3, 0], [5, 5, 5, 0]] {
+            assert!(kept(legal), "{legal:?}");
         }
-        for illegal in [[1, 1, 0], [0, 0, 1], [3, 2, 2], [6, 5, 5], [5, 4, 4]] {
-            assert!(!kept(&illegal), "{illegal:?}");
+        let illegal =
+            [[1, 1, 0, 0], [0, 0, 1, 0], [3, 2, 2, 0], [6, 5, 5, 0], [5, 4, 4, 0], [5, 5, 5, 1]];
+        for illegal in illegal {
+            assert!(!kept(illegal), "{illegal:?}");
         }
-        assert!(!kept(&[0; 5]), "cells of five bits");
+        assert_eq!(Progress::reached(5, 5, [0; 4]), None, "cells of five bits");
     }
 
     proptest! {
@@ -201,8 +184,8 @@ mod tests {
             }
             prop_assert!(types().all(|kind| block.candidate(kind).is_none()));
             prop_assert_eq!(block, Progress::complete(bits, wordlines));
-            let kept = Counts::from(before_all);
-            prop_assert_eq!(Progress::try_from(kept), Ok(before_all), "any that is reached is taken back");
+            let kept = Progress::reached(bits, wordlines, before_all.counts());
+            prop_assert_eq!(kept, Some(before_all), "any that is reached is taken back");
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -17,11 +17,16 @@ use crate::errors::{Wrong, guarded};
 /// Time between two looks at signals and progress.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// How long work is waited for that was told to stop and would lose nothing if it was left.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// Does `work` in a thread of its own, and returns what came of it and whether Ctrl-C stopped it.
 ///
 /// # Errors
 /// What the work is refused for; what `progress` raised, once the work has stopped; the second
-/// Ctrl-C at once, whatever the work still does.
+/// Ctrl-C at once, whatever the work still does, and the first soon, if the work is at something that
+/// nothing stops (a file that blocks) and has nothing to keep.
+#[expect(clippy::disallowed_methods, reason = "how long a user has waited")]
 pub fn work<T: Send + 'static>(
     py: Python<'_>,
     control: Control,
@@ -37,26 +42,48 @@ pub fn work<T: Send + 'static>(
     });
     begun.map_err(Wrong::Input)?;
     let receiver = Mutex::new(receiver);
-    let mut stopped: Option<PyErr> = None;
+    let mut stopped: Option<(PyErr, Instant)> = None;
     loop {
         let next = py.detach(|| {
             let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
             receiver.recv_timeout(LOOK)
         });
         match next {
-            Ok(outcome) => return finish(py, outcome, stopped),
+            Ok(outcome) => {
+                let stopped = stopped.map(|(error, _)| error);
+                return finish(py, outcome, stopped, control.keeps());
+            }
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(Wrong::Internal("the work ended without an answer".into()).into());
             }
             Err(RecvTimeoutError::Timeout) => {
                 if let Err(error) = look(py, &control, progress.as_ref()) {
                     control.stop.store(true, Ordering::Relaxed);
-                    if stopped.replace(error).is_some() {
+                    if stopped.replace((error, Instant::now())).is_some() {
                         return Err(PyKeyboardInterrupt::new_err(()));
                     }
                 }
+                let left = |(_, since): &mut (PyErr, Instant)| since.elapsed() > GRACE;
+                if let Some((error, _)) = stopped.take_if(|it| !control.keeps() && left(it)) {
+                    return Err(error);
+                }
             }
         }
+    }
+}
+
+/// Does `work` that reads files and keeps nothing, in a thread of its own: Ctrl-C leaves it, even where
+/// a file blocks.
+///
+/// # Errors
+/// What the work is refused for, and Ctrl-C.
+pub fn ask<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> PyResult<T> {
+    match self::work(py, Control::new(0), None, move |_| work())? {
+        (_, true) => Err(PyKeyboardInterrupt::new_err(())),
+        (value, false) => Ok(value),
     }
 }
 
@@ -76,8 +103,11 @@ fn finish<T>(
     py: Python<'_>,
     outcome: Result<T, Wrong>,
     stopped: Option<PyErr>,
+    keeps: bool,
 ) -> PyResult<(T, bool)> {
     match (outcome, stopped) {
+        // What is wrong with something that was left in the middle is nothing to be told.
+        (Err(_), Some(error)) if !keeps => Err(error),
         (Err(wrong), _) => Err(wrong.into()),
         (Ok(value), None) => Ok((value, false)),
         (Ok(value), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {

@@ -12,7 +12,7 @@ mod memory;
 mod _native {
     use std::path::PathBuf;
 
-    use pyo3::exceptions::PyBaseException;
+    use pyo3::exceptions::{PyBaseException, PyKeyboardInterrupt};
     use pyo3::prelude::*;
     use schemars::generate::SchemaSettings;
     use ssdlab_base::Fault;
@@ -67,9 +67,9 @@ mod _native {
 
     /// How many of these plans can run at a time, as there are cores and memory.
     #[pyfunction]
-    fn at_a_time(plans: &str) -> PyResult<usize> {
+    fn at_a_time(py: Python<'_>, plans: &str) -> PyResult<usize> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
-        Ok(guarded(|| ssdlab_run::at_a_time(&plans))?)
+        door::ask(py, move || ssdlab_run::at_a_time(&plans))
     }
 
     /// The files that plans in a JSON list read, and those that they write: `(option, path)` each.
@@ -153,8 +153,10 @@ mod _native {
 
     /// Reads a saved state and checks it; what the file says of itself, as JSON.
     #[pyfunction]
-    fn load_state(path: PathBuf) -> PyResult<String> {
-        let (header, _) = guarded(|| ssdlab_run::load_state(&path))?;
+    fn load_state(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+        let work = move |control: &Control| ssdlab_run::load_state(&path, control);
+        let (loaded, _) = door::work(py, Control::new(0), None, work)?;
+        let (header, _) = loaded.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
         to_json(&header)
     }
 
@@ -166,9 +168,9 @@ mod _native {
     impl Hand {
         /// The drive of a plan, as JSON, in its start state.
         #[new]
-        fn new(plan: &str) -> PyResult<Hand> {
+        fn new(py: Python<'_>, plan: &str) -> PyResult<Hand> {
             let plan: Plan = from_json("plan", plan)?;
-            Ok(Hand(guarded(|| ssdlab_run::Hand::new(&plan))?))
+            door::ask(py, move || ssdlab_run::Hand::new(&plan)).map(Hand)
         }
 
         /// Sectors that the host can address.
@@ -334,9 +336,9 @@ mod _native {
 
     /// What the blocks of a plan's device are, as JSON.
     #[pyfunction]
-    fn physics(plan: &str) -> PyResult<String> {
+    fn physics(py: Python<'_>, plan: &str) -> PyResult<String> {
         let plan: Plan = from_json("plan", plan)?;
-        to_json(&guarded(|| ssdlab_run::physics(&plan))?)
+        to_json(&door::ask(py, move || ssdlab_run::physics(&plan))?)
     }
 
     /// Chips of a plan's device, characterised as `order` says in JSON, and the hash of the config;
@@ -353,7 +355,7 @@ mod _native {
     /// Chips that a CSV file has measurements of; and its SHA-256.
     #[pyfunction]
     fn read_chips(py: Python<'_>, path: PathBuf) -> PyResult<(Chips, String)> {
-        let (samples, hash) = py.detach(|| guarded(|| chips::read(&path)))?;
+        let (samples, hash) = door::ask(py, move || chips::read(&path))?;
         Ok((Chips(samples), hash))
     }
 
@@ -454,9 +456,9 @@ mod _native {
 
     /// The config of a plan: as TOML, as a listing with origins, and its hash.
     #[pyfunction]
-    fn effective(plan: &str) -> PyResult<(String, String, String)> {
+    fn effective(py: Python<'_>, plan: &str) -> PyResult<(String, String, String)> {
         let plan: Plan = from_json("plan", plan)?;
-        Ok(guarded(|| ssdlab_run::effective(&plan))?)
+        door::ask(py, move || ssdlab_run::effective(&plan))
     }
 
     /// The JSON Schema of a result.

@@ -1,6 +1,9 @@
 //! The reins of runs that are under way in other threads.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use ssdlab_base::Stop;
 
 /// How far a plan has come, to be read from another thread.
 #[derive(Debug, Default)]
@@ -46,15 +49,33 @@ impl Progress {
 #[derive(Debug, Default)]
 pub struct Control {
     /// Set to stop: what was measured until then is returned, marked partial.
-    pub stop: AtomicBool,
+    pub stop: Arc<AtomicBool>,
+    /// Whether something would be lost if the work was left where it is.
+    keeps: AtomicBool,
     /// How far each plan has come.
     pub progress: Vec<Progress>,
 }
 
 impl Control {
+    /// From now on there is something to be kept: results, or a file that is being written.
+    pub fn keep(&self) {
+        self.keeps.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether something would be lost if the work was left where it is; if not, it need not end before
+    /// the user goes on.
+    pub fn keeps(&self) -> bool {
+        self.keeps.load(Ordering::Relaxed)
+    }
+
+    /// Whether it is to stop, for those who read on its behalf.
+    pub fn stop(&self) -> Stop {
+        Stop::of(&self.stop)
+    }
+
     /// Reins for this many plans.
     pub fn new(plans: usize) -> Control {
         let progress = (0..plans).map(|_| Progress::default()).collect();
-        Control { stop: AtomicBool::new(false), progress }
+        Control { progress, ..Control::default() }
     }
 }

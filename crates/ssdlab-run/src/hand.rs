@@ -15,6 +15,7 @@ use crate::need::{self, Room};
 use crate::plan::Plan;
 use crate::result::ops;
 use crate::setup::{program_start, set_up_for};
+use crate::source::LATEST;
 use crate::stuck;
 
 /// A drive under somebody's hands. Times are nanoseconds of the drive.
@@ -155,6 +156,10 @@ impl Hand {
                 .got(at)
                 .expected(format!("at least the drive's time, {now}")));
         }
+        if at > LATEST.as_ns() {
+            let fault = Fault::new("at_ns", "an arrival too late to simulate").got(at);
+            return Err(fault.expected(format!("at most {}", LATEST.as_ns())));
+        }
         if op != Op::Flush {
             self.check_size(op, ask.sectors)?;
         }
@@ -211,6 +216,10 @@ impl Hand {
                 return Err(Fault::new("until_ns", "a moment in the past")
                     .got(to)
                     .expected(format!("at least the drive's time, {now}")));
+            }
+            Some(to) if to > LATEST.as_ns() => {
+                let fault = Fault::new("until_ns", "a moment too late to simulate").got(to);
+                return Err(fault.expected(format!("at most {}", LATEST.as_ns())));
             }
             Some(to) => self.go_on(SimTime::from_ns(to)),
             None => stuck::finish(&mut self.drive, &mut Vec::new())?,

@@ -50,4 +50,4 @@ pub use result::RunResult;
 pub use run::{Outcome, at_a_time, run_all, run_uninterrupted};
 pub use setup::save_state;
 pub use ssdlab_core::config::catalogue::{PRESETS, SCHEMES};
-pub use state::load_state;
+pub use state::{load_state, read_state, write_state};

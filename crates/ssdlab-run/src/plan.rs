@@ -1,8 +1,12 @@
 //! What is to be run: a device, a scheme, settings, a workload or a trace.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use ssdlab_base::Fault;
+use ssdlab_config::read_file;
 
 use crate::traces::AppOrder;
 
@@ -60,6 +64,28 @@ pub struct Plan {
     pub timeline_span: Option<String>,
     /// A name for the result.
     pub label: Option<String>,
+    /// What those of the config files said that can be read but once.
+    #[serde(skip)]
+    pub piped: BTreeMap<PathBuf, String>,
+}
+
+/// Reads the config files of plans that are pipes, once for all of them.
+///
+/// # Errors
+/// When one cannot be read.
+pub(crate) fn with_pipes_read(plans: &[Plan]) -> Result<Cow<'_, [Plan]>, Fault> {
+    let mut piped = BTreeMap::new();
+    for file in plans.iter().flat_map(|plan| &plan.config) {
+        let is_pipe = file.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
+        if is_pipe && !piped.contains_key(file) {
+            piped.insert(file.clone(), read_file(file)?);
+        }
+    }
+    if piped.is_empty() {
+        return Ok(Cow::Borrowed(plans));
+    }
+    let plan = |plan: &Plan| Plan { piped: piped.clone(), ..plan.clone() };
+    Ok(Cow::Owned(plans.iter().map(plan).collect()))
 }
 
 impl Plan {

@@ -200,6 +200,7 @@ impl<'a> Replay<'a> {
                 return Ok(());
             }
         }
+        self.was_stopped();
         Ok(())
     }
 
@@ -219,6 +220,7 @@ impl<'a> Replay<'a> {
                 return Ok(());
             }
         }
+        self.was_stopped();
         Ok(())
     }
 
@@ -230,6 +232,11 @@ impl<'a> Replay<'a> {
             return Ok(());
         }
         self.room.look(&self.waiting, self.drive, pages_of(self.drive, sectors))
+    }
+
+    /// Whether the requests ended because they were told to.
+    fn was_stopped(&mut self) {
+        self.course.partial |= self.control.stop.load(Ordering::Relaxed);
     }
 
     /// Tells the drive of requests that come soon.

@@ -7,10 +7,11 @@ use ssdlab_base::Fault;
 use ssdlab_core::Drive;
 
 use crate::begin::Begins;
+use crate::control::Control;
 use crate::files::NewFile;
 use crate::precondition::Settled;
 use crate::prepare::Prepared;
-use crate::state::{self, Header, load_state};
+use crate::state::{self, Header, StateFile};
 
 /// Sections of the config that decide what the contents mean.
 const BINDING: [&str; 2] = ["geometry", "physics"];
@@ -38,18 +39,40 @@ pub(crate) fn save(
     state::save(drive, known, to)
 }
 
-/// The drive of a plan, holding what a state file says, and whether that was read for another plan.
+/// The drive of a plan, holding what a state file says, and whether that was read for another plan; `None`
+/// if it was stopped meanwhile.
 ///
 /// # Errors
 /// When the file is damaged, or belongs to another drive.
-pub(crate) fn drive_from(prepared: &Prepared, path: &Path) -> Result<(Drive, bool), Fault> {
-    let ((header, media), copied) = match &prepared.shared.begins {
-        Some(Begins::Saved(common)) => {
-            common.get(|| load_state(path).map(Some))?.expect("nobody stops it")
-        }
-        _ => (load_state(path)?, false),
-    };
+pub(crate) fn drive_from(
+    prepared: &Prepared,
+    path: &Path,
+    control: &Control,
+) -> Result<Option<(Drive, bool)>, Fault> {
     let name = path.display().to_string();
+    // What is no drive of this shape is not read.
+    let load = || {
+        let state = StateFile::open(path, control)?;
+        check_fits(prepared, &name, &state.header)?;
+        let header = state.header.clone();
+        Ok(state.contents()?.map(|media| (header, media)))
+    };
+    let loaded = match &prepared.shared.begins {
+        Some(Begins::Saved(common)) => common.get(load)?,
+        _ => load()?.map(|loaded| (loaded, false)),
+    };
+    let Some(((header, media), copied)) = loaded else { return Ok(None) };
+    check_fits(prepared, &name, &header)?;
+    let drive = Drive::with_media(prepared.resolved.clone(), media);
+    drive.map(|drive| Some((drive, copied))).ok_or_else(|| {
+        Fault::new(name, "the state of another drive")
+            .got(format!("{} with {} logical pages", header.device, header.logical_pages))
+            .expected(format!("{} logical pages", prepared.resolved.logical_pages))
+    })
+}
+
+/// Refuses a state that is not of the drive of a plan.
+fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fault> {
     if header.seed != prepared.plan.seed {
         return Err(Fault::new(name, "the seed of the state")
             .got(header.seed)
@@ -90,12 +113,7 @@ pub(crate) fn drive_from(prepared: &Prepared, path: &Path) -> Result<(Drive, boo
             )));
         }
     }
-    let drive = Drive::with_media(prepared.resolved.clone(), media);
-    drive.map(|drive| (drive, copied)).ok_or_else(|| {
-        Fault::new(name, "the state of another drive")
-            .got(format!("{} with {} logical pages", header.device, header.logical_pages))
-            .expected(format!("{} logical pages", prepared.resolved.logical_pages))
-    })
+    Ok(())
 }
 
 /// The first key below this one that two configs have otherwise, and what it is in each.

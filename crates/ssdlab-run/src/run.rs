@@ -11,7 +11,7 @@ use crate::doubts;
 use crate::feed::Feed;
 use crate::need;
 use crate::observe::Observer;
-use crate::plan::Plan;
+use crate::plan::{Plan, with_pipes_read};
 use crate::prepare::{Prepared, prepare_all};
 use crate::replay::Replay;
 use crate::result::{RunResult, Watch};
@@ -39,9 +39,13 @@ type Ran = (RunResult, Option<Fault>);
 /// # Errors
 /// The first fault that is found before the first plan runs: all are checked then.
 pub fn run_all(plans: &[Plan], jobs: Option<usize>, control: &Control) -> Result<Outcome, Fault> {
+    let plans = &*with_pipes_read(plans)?;
     let mut prepared = prepare_all(plans)?;
     need::check(&prepared, jobs)?;
     let jobs = jobs.unwrap_or_else(|| starts::at_a_time(&prepared));
+    for plan in &mut prepared {
+        plan.workload.trace.stop = control.stop();
+    }
     if !traces::lay_out(&prepared, control)? {
         return Ok(Outcome { results: plans.iter().map(|_| None).collect(), fault: None });
     }
@@ -51,6 +55,7 @@ pub fn run_all(plans: &[Plan], jobs: Option<usize>, control: &Control) -> Result
     for plan in &prepared {
         Requests::open(plan, &mut Vec::new())?;
     }
+    control.keep();
     let next = AtomicUsize::new(0);
     let ran: Vec<Mutex<Result<Option<Ran>, Fault>>> =
         prepared.iter().map(|_| Mutex::new(Ok(None))).collect();
@@ -105,7 +110,7 @@ pub fn run_uninterrupted(plans: &[Plan], jobs: usize) -> Result<Vec<RunResult>, 
 /// # Errors
 /// The first fault of any plan.
 pub fn at_a_time(plans: &[Plan]) -> Result<usize, Fault> {
-    Ok(starts::at_a_time(&prepare_all(plans)?))
+    Ok(starts::at_a_time(&prepare_all(&with_pipes_read(plans)?)?))
 }
 
 fn run_one(

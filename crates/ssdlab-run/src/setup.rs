@@ -34,10 +34,12 @@ use crate::tenants;
 /// # Errors
 /// When the plan is wrong or the file cannot be written.
 pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<Header>, Fault> {
-    let file = NewFile::new("", path)?;
-    let prepared = plan.prepare()?;
+    let mut prepared = plan.prepare()?;
+    prepared.workload.trace.stop = control.stop();
     check_workload(&prepared)?;
     need::check(std::slice::from_ref(&prepared), None)?;
+    control.keep();
+    let file = NewFile::new("", path)?;
     if !traces::lay_out(std::slice::from_ref(&prepared), control)? {
         return Ok(None);
     }
@@ -103,7 +105,7 @@ pub(crate) fn set_up_for(
     progress: &Progress,
 ) -> Result<Option<Begun>, Fault> {
     let begun = match &prepared.plan.state {
-        Some(path) => Some(restore::drive_from(prepared, path)?),
+        Some(path) => restore::drive_from(prepared, path, control)?,
         None => drawn(tenants, prepared, control)?,
     };
     let Some((mut drive, copied)) = begun else { return Ok(None) };

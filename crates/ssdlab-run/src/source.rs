@@ -12,7 +12,7 @@ use crate::shared::BATCH;
 use crate::twin;
 
 /// The latest arrival: as much time again is left for what it waits for.
-const LATEST: Nanos = Nanos::from_ns(1 << 61);
+pub(crate) const LATEST: Nanos = Nanos::from_ns(1 << 61);
 
 /// The requests of a plan in batches, each of them on the drive and at the time when it is to arrive.
 pub struct Requests {
@@ -102,7 +102,7 @@ impl Requests {
         while !control.stop.load(Ordering::Relaxed) {
             self.read(&mut batch)?;
             if batch.is_empty() {
-                return Ok(true);
+                return Ok(!control.stop.load(Ordering::Relaxed));
             }
             for (index, record) in batch.iter().enumerate() {
                 act(record).map_err(|what| self.source.fault(index, what))?;

@@ -1,31 +1,35 @@
 //! Aged drives in files: what a drive holds, with the config and the seed that made it.
 //!
-//! A file is a zstd stream: a line of JSON that says what it is and how its contents hash, then
-//! the contents.
+//! A file consists of
+//! 1. a line that names the format and the version of its layout,
+//! 2. a line of JSON, the [`Header`], with the hash of the contents,
+//! 3. a line with the SHA-256 of all before it, so that the header can be trusted by itself,
+//! 4. the contents as one zstd frame,
+//! 5. a line with the SHA-256 of all before it: of every byte, those of the frame among them.
 
 use std::fs::File;
-use std::io::ErrorKind::UnexpectedEof;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Take, Write};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
+use serde::de::DeserializeSeed;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use ssdlab_base::Fault;
 use ssdlab_core::Drive;
-use ssdlab_core::drive::Media;
+use ssdlab_core::drive::{Media, Unchecked};
+use ssdlab_core::kept::{Geometry, Limits};
 
+use crate::control::Control;
 use crate::files::NewFile;
+use crate::memory;
 use crate::precondition::Settled;
 
 /// What a state file says of itself.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
-    /// `ssdlab state`.
-    pub what: String,
-    /// The version of the layout.
-    pub layout: u32,
     /// Version of ssdlab that wrote it.
     pub version: String,
     /// The device.
@@ -48,15 +52,24 @@ pub struct Header {
     pub contents_sha256: String,
 }
 
-const WHAT: &str = "ssdlab state";
-const LAYOUT: u32 = 6;
+/// The first line, but for the version of the layout.
+const MAGIC: &str = "ssdlab state ";
+const LAYOUT: u32 = 7;
+/// The first line is shorter than this.
+const MAGIC_MOST: u64 = 64;
 /// A header is shorter than this.
-const HEADER_MOST: usize = 1 << 20;
+const HEADER_MOST: u64 = 1 << 20;
+/// The length of a line with a hash.
+const HASH_LINE: u64 = 65;
 /// zstd's fastest ordinary level: maps are large and compress well.
 const LEVEL: i32 = 1;
+/// The largest window of a frame, as a power of two: that of the level, and some.
+const WINDOW_MOST: u32 = 21;
+/// How states began up to layout 6: a frame of zstd.
+const BEFORE_7: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-fn hex(hash: Sha256) -> String {
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+fn hex(hash: &Sha256) -> String {
+    hash.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes what an idle drive holds to a new file, of which this is known besides; what the file says of
@@ -65,69 +78,88 @@ fn hex(hash: Sha256) -> String {
 /// # Errors
 /// When the file cannot be written.
 pub(crate) fn save(drive: Drive, known: Header, to: NewFile) -> Result<Header, Fault> {
-    let mapped_pages = drive.ftl().map.mapped().into();
     let media = drive.media().ok_or_else(|| Fault::new("state", "the drive is not idle"))?;
-    // Its hash stands before it: it is gone through twice, for it may be half as large as memory.
-    let nowhere = BufWriter::new(Hashed::new(std::io::sink()));
-    let hashed = postcard::to_io(&media, nowhere).map_err(|error| to.unwritable(error))?;
-    let header = Header {
-        what: WHAT.into(),
-        layout: LAYOUT,
-        version: env!("CARGO_PKG_VERSION").into(),
-        mapped_pages,
-        contents_sha256: hex(hashed.into_inner().expect("nowhere takes everything").hash),
-        ..known
-    };
-    write(to.file(), &header, &media).map_err(|error| to.unwritable(error))?;
+    let known = Header { mapped_pages: media.mapped_pages().into(), ..known };
+    let header = write_state(to.file(), known, &media).map_err(|error| to.unwritable(error))?;
     to.persist()?;
     Ok(header)
 }
 
-fn write(file: &File, header: &Header, media: &Media) -> std::io::Result<()> {
-    let mut line = serde_json::to_vec(header).expect("a header can be written");
-    line.push(b'\n');
-    let mut stream = zstd::Encoder::new(file, LEVEL)?;
-    stream.write_all(&line)?;
-    let mut contents = BufWriter::new(stream);
-    postcard::to_io(media, &mut contents).map_err(std::io::Error::other)?;
-    contents.into_inner()?.finish().map(drop)
-}
-
-/// Reads a state file: what it says of itself, and what the drive held.
+/// Writes a state, of which this is known besides its contents, a drive's [`Media`]; returns what it says
+/// of itself.
 ///
 /// # Errors
-/// When it cannot be read, is no state file, or is damaged.
-pub fn load_state(path: &Path) -> Result<(Header, Media), Fault> {
-    let fault = |what: &str| Fault::new(path.display().to_string(), what);
-    let (header, stream) = open_state(path)?;
-    let mut stream = BufReader::new(Hashed::new(stream));
-    // A number of floating point is taken as a whole.
-    let mut number = [0; size_of::<f64>()];
-    let media = postcard::from_io((&mut stream, &mut number)).map(|(media, _)| media);
-    // What is left is no drive's.
-    let rest = std::io::copy(&mut stream, &mut std::io::sink());
-    let Hashed { hash, failed, .. } = stream.into_inner();
-    if let Some(error) = failed.or(rest.err()) {
-        return Err(fault("is damaged").got(error));
-    }
-    if hex(hash) != header.contents_sha256 {
-        return Err(fault("is damaged: its contents are not those that were written"));
-    }
-    let media = media.map_err(|_| fault("is damaged").expected("the contents of a drive"))?;
-    Ok((header, media))
+/// When it cannot be written.
+pub fn write_state(
+    to: impl Write,
+    known: Header,
+    media: &impl Serialize,
+) -> std::io::Result<Header> {
+    // The hash of the contents stands before them: they are gone through twice, for they may be half as
+    // large as memory.
+    let nowhere = BufWriter::new(Hashed::new(std::io::sink()));
+    let contents = postcard::to_io(media, nowhere).map_err(std::io::Error::other)?;
+    let contents = contents.into_inner().map_err(std::io::Error::from)?;
+    let header = Header {
+        version: env!("CARGO_PKG_VERSION").into(),
+        contents_sha256: hex(&contents.hash),
+        ..known
+    };
+    let mut file = BufWriter::new(Hashed::new(to));
+    writeln!(file, "{MAGIC}{LAYOUT}")?;
+    serde_json::to_writer(&mut file, &header)?;
+    file.write_all(b"\n")?;
+    write_hash(&mut file)?;
+    let mut frame = BufWriter::new(zstd::Encoder::new(&mut file, LEVEL)?);
+    postcard::to_io(media, &mut frame).map_err(std::io::Error::other)?;
+    frame.into_inner().map_err(std::io::Error::from)?.finish()?;
+    write_hash(&mut file)?;
+    Ok(header)
 }
 
-/// A stream, the hash of what went through it, and why no more could be read.
+/// Writes the hash of all before it.
+fn write_hash<W: Write>(file: &mut BufWriter<Hashed<W>>) -> std::io::Result<()> {
+    file.flush()?;
+    let hash = hex(&file.get_ref().hash);
+    writeln!(file, "{hash}")?;
+    file.flush()
+}
+
+/// Reads a state file and checks it: what it says of itself, and what the drive held; `None` if it was
+/// stopped.
+///
+/// # Errors
+/// When it cannot be read, is no state file, is damaged, or holds what no drive can.
+pub fn load_state(path: &Path, control: &Control) -> Result<Option<(Header, Media)>, Fault> {
+    let state = StateFile::open(path, control)?;
+    let header = state.header.clone();
+    Ok(state.contents()?.map(|media| (header, media)))
+}
+
+/// As [`load_state`], from what a file of this name would hold.
+///
+/// # Errors
+/// As [`load_state`].
+pub fn read_state(
+    name: &str,
+    file: &[u8],
+    control: &Control,
+) -> Result<Option<(Header, Media)>, Fault> {
+    let state = StateFile::begin(name.into(), file, file.len() as u64, control)?;
+    let header = state.header.clone();
+    Ok(state.contents()?.map(|media| (header, media)))
+}
+
+/// A stream of bytes, and the hash of what went through it.
 #[derive(Debug)]
 struct Hashed<S> {
     stream: S,
     hash: Sha256,
-    failed: Option<std::io::Error>,
 }
 
 impl<S> Hashed<S> {
     fn new(stream: S) -> Hashed<S> {
-        Hashed { stream, hash: Sha256::new(), failed: None }
+        Hashed { stream, hash: Sha256::new() }
     }
 }
 
@@ -145,17 +177,217 @@ impl<W: Write> Write for Hashed<W> {
 
 impl<R: Read> Read for Hashed<R> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
-        match self.stream.read(into) {
-            Ok(count) => {
-                self.hash.update(&into[..count]);
-                Ok(count)
-            }
-            Err(error) => {
-                let told = std::io::Error::new(error.kind(), error.to_string());
-                self.failed.get_or_insert(error);
-                Err(told)
-            }
+        let count = self.stream.read(into)?;
+        self.hash.update(&into[..count]);
+        Ok(count)
+    }
+}
+
+/// A file that is read up to its last hash, with the hash of what was taken of it.
+struct Body<'a> {
+    file: BufReader<Take<Box<dyn Read + 'a>>>,
+    hash: Sha256,
+    control: &'a Control,
+    failed: Option<std::io::Error>,
+}
+
+impl Body<'_> {
+    fn stopped(&self) -> bool {
+        self.control.stop.load(Ordering::Relaxed)
+    }
+
+    /// A line of less than so many bytes, with its end.
+    fn line(&mut self, most: u64) -> std::io::Result<Vec<u8>> {
+        let mut line = Vec::new();
+        self.by_ref().take(most).read_until(b'\n', &mut line)?;
+        Ok(line)
+    }
+}
+
+impl Read for Body<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.fill_buf()?.read(into)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl BufRead for Body<'_> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        if self.stopped() {
+            return Err(std::io::Error::other("stopped"));
         }
+        if let Err(error) = self.file.fill_buf() {
+            let told = std::io::Error::new(error.kind(), error.to_string());
+            self.failed.get_or_insert(told);
+            return Err(error);
+        }
+        Ok(self.file.buffer())
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.hash.update(&self.file.buffer()[..count]);
+        self.file.consume(count);
+    }
+}
+
+/// A state file of which the header was read, and is as it was written.
+pub(crate) struct StateFile<'a> {
+    /// What it says of itself.
+    pub header: Header,
+    name: String,
+    geometry: Geometry,
+    body: Body<'a>,
+}
+
+impl<'a> StateFile<'a> {
+    /// Opens it and reads its header.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no state file, or its header is damaged.
+    pub(crate) fn open(path: &Path, control: &'a Control) -> Result<StateFile<'a>, Fault> {
+        let name = path.display().to_string();
+        let fault = |what: &str| Fault::new(&name, what);
+        let unreadable = |error: std::io::Error| fault("cannot be read").got(error);
+        let about = path.metadata().map_err(unreadable)?;
+        if !about.is_file() {
+            let what = if about.is_dir() { "is a folder" } else { "is a pipe or a device" };
+            return Err(fault(what).expected("a state in a file, which can be read again"));
+        }
+        let file = File::open(path).map_err(unreadable)?;
+        StateFile::begin(name, file, about.len(), control)
+    }
+
+    /// Reads the header of a file of so many bytes.
+    fn begin(
+        name: String,
+        file: impl Read + 'a,
+        bytes: u64,
+        control: &'a Control,
+    ) -> Result<StateFile<'a>, Fault> {
+        let fault = |what: &str| Fault::new(&name, what);
+        let unreadable = |error: std::io::Error| fault("cannot be read").got(error);
+        let none = || fault("is no state file").expected("a file written by `ssdlab state save`");
+        let file: Box<dyn Read + 'a> = Box::new(file);
+        let file = file.take(bytes.saturating_sub(HASH_LINE));
+        let file = BufReader::with_capacity(1 << 17, file);
+        let mut body = Body { file, hash: Sha256::new(), control, failed: None };
+        let first = body.line(MAGIC_MOST).map_err(unreadable)?;
+        if first.starts_with(&BEFORE_7) {
+            return Err(fault("is no state file, or one of layout 6 or before")
+                .expected(format!("one of layout {LAYOUT}"))
+                .hint("save it again: this version cannot read it"));
+        }
+        let layout = std::str::from_utf8(&first).ok().and_then(|line| line.strip_prefix(MAGIC));
+        let layout = layout.ok_or_else(none)?.trim_end_matches('\n');
+        if layout != LAYOUT.to_string() {
+            return Err(fault("is a state of another layout")
+                .got(layout)
+                .expected(LAYOUT)
+                .hint("save it again with this version"));
+        }
+        let line = body.line(HEADER_MOST).map_err(unreadable)?;
+        let hash = format!("{}\n", hex(&body.hash));
+        if body.line(HASH_LINE).map_err(unreadable)? != hash.as_bytes() {
+            return Err(fault("is damaged: its header is not the one that was written"));
+        }
+        let wrong = |what: &dyn std::fmt::Display| fault("is damaged: its header").got(what);
+        let header: Header = serde_json::from_slice(&line).map_err(|error| wrong(&error))?;
+        let geometry = Geometry::deserialize(&header.config["geometry"]);
+        let geometry: Geometry = geometry.map_err(|error| wrong(&error))?;
+        geometry
+            .check()
+            .map_err(|(key, expected)| wrong(&format!("geometry.{key}")).expected(expected))?;
+        Ok(StateFile { header, name, geometry, body })
+    }
+
+    /// Reads what the drive held, and checks all of the file; `None` if it was stopped.
+    ///
+    /// # Errors
+    /// When it is damaged, or holds what no drive of its config can.
+    pub(crate) fn contents(mut self) -> Result<Option<Media>, Fault> {
+        let fault = |what: String| Fault::new(&self.name, what);
+        let available = memory::available().unwrap_or(u64::MAX);
+        let limits = Limits::new(&self.geometry, available);
+        let read = decode(&mut self.body, &limits);
+        // Whether it is as it was written says more than what cannot be made of it.
+        let as_written = self.body.rest_is_as_written();
+        if self.body.stopped() {
+            return Ok(None);
+        }
+        if let Some(error) = &self.body.failed {
+            return Err(fault("cannot be read".into()).got(error));
+        }
+        if let Some(need) = limits.lacked() {
+            return Err(fault("holds more than there is memory for".into())
+                .got(format!("a table of {need} bytes"))
+                .expected(format!("at most {available} in all")));
+        }
+        if !as_written {
+            return Err(fault("is damaged: it is not what was written".into()));
+        }
+        let inconsistent = |what: String| fault(format!("is inconsistent: {what}"));
+        let read = read.map_err(|error| inconsistent(error.to_string()))?;
+        if read.contents_sha256 != self.header.contents_sha256 {
+            return Err(inconsistent("its contents are not those of its header".into()));
+        }
+        let media = read.media.check(&self.geometry).map_err(inconsistent)?;
+        let (mapped, logical) = (self.header.mapped_pages, self.header.logical_pages);
+        if mapped != u64::from(media.mapped_pages()) {
+            let of = media.mapped_pages();
+            return Err(inconsistent(format!("{of} pages hold data, and {mapped} are counted")));
+        }
+        if !(1..=u64::from(media.logical_pages())).contains(&logical) {
+            let of = media.logical_pages();
+            return Err(inconsistent(format!("{logical} of {of} pages can be addressed")));
+        }
+        let known = u64::from(media.known_pages());
+        if known != 0 && known != logical {
+            return Err(inconsistent(format!("of {logical} pages {known} are known")));
+        }
+        Ok(Some(media))
+    }
+}
+
+/// What a frame held, and its hash.
+struct Decoded {
+    media: Unchecked,
+    contents_sha256: String,
+}
+
+/// Reads the one frame of a body, which holds the contents of a drive and no more.
+fn decode(body: &mut Body<'_>, limits: &Limits<'_>) -> std::io::Result<Decoded> {
+    let mut frame = zstd::Decoder::with_buffer(body)?.single_frame();
+    frame.window_log_max(WINDOW_MOST)?;
+    let mut contents = BufReader::new(Hashed::new(frame));
+    // A number of floating point is taken as a whole.
+    let mut number = [0; size_of::<f64>()];
+    let flavor = postcard::de_flavors::io::io::IOReader::new(&mut contents, &mut number);
+    let mut deserializer = postcard::Deserializer::from_flavor(flavor);
+    let media = Unchecked::reader(limits).deserialize(&mut deserializer);
+    let media = media.map_err(|_| std::io::Error::other("it holds no contents of its drive"))?;
+    if !contents.fill_buf()?.is_empty() {
+        return Err(std::io::Error::other("it holds more than the contents of a drive"));
+    }
+    let contents = contents.into_inner();
+    let contents_sha256 = hex(&contents.hash);
+    if !contents.stream.finish().fill_buf()?.is_empty() {
+        return Err(std::io::Error::other("it goes on behind the contents of a drive"));
+    }
+    Ok(Decoded { media, contents_sha256 })
+}
+
+impl Body<'_> {
+    /// Takes what is left: whether the last line is the hash of all before it.
+    fn rest_is_as_written(&mut self) -> bool {
+        if std::io::copy(self, &mut std::io::sink()).is_err() {
+            return false;
+        }
+        let file = self.file.get_mut();
+        file.set_limit(HASH_LINE + 1);
+        let mut last = Vec::new();
+        let read = file.read_to_end(&mut last);
+        read.is_ok() && last == format!("{}\n", hex(&self.hash)).as_bytes()
     }
 }
 
@@ -165,37 +397,9 @@ impl<R: Read> Read for Hashed<R> {
 /// # Errors
 /// When it cannot be read or is no state file.
 pub(crate) fn start_of(path: &Path) -> Result<Value, Fault> {
-    let mut start = open_state(path)?.0.config["start"].take();
+    let mut start = header(path)?.config["start"].take();
     start.as_object_mut().map(|keys| keys.remove("preload"));
     Ok(serde_json::json!({ "start": start }))
-}
-
-/// What a state file says of itself, and the rest of it.
-fn open_state(path: &Path) -> Result<(Header, impl Read), Fault> {
-    let fault = |what: &str| Fault::new(path.display().to_string(), what);
-    let unreadable = |error: &dyn std::fmt::Display| fault("cannot be read").got(error);
-    let file = File::open(path).map_err(|error| unreadable(&error))?;
-    let none = || fault("is no state file").expected("a file written by `ssdlab state save`");
-    let stream = zstd::Decoder::new(file).map_err(|_| none())?;
-    let mut stream = BufReader::new(stream);
-    let mut line = Vec::new();
-    let mut byte = [0];
-    while line.last() != Some(&b'\n') {
-        match stream.read(&mut byte) {
-            Ok(1) if line.len() < HEADER_MOST => line.push(byte[0]),
-            Ok(_) => return Err(none()),
-            // Something was packed, and ends early.
-            Err(error) if error.kind() == UnexpectedEof => {
-                return Err(fault("is damaged").got(error));
-            }
-            Err(_) => return Err(none()),
-        }
-    }
-    let header: Header = serde_json::from_slice(&line).map_err(|_| none())?;
-    if header.what != WHAT || header.layout != LAYOUT {
-        return Err(none().got(format!("{} of layout {}", header.what, header.layout)));
-    }
-    Ok((header, stream))
 }
 
 /// The hash of what a state file holds, as the file says, from which a drive has been made.
@@ -203,5 +407,9 @@ fn open_state(path: &Path) -> Result<(Header, impl Read), Fault> {
 /// # Errors
 /// When it can no longer be read.
 pub(crate) fn contents_sha256(path: &Path) -> Result<String, Fault> {
-    open_state(path).map(|(header, _)| header.contents_sha256)
+    header(path).map(|header| header.contents_sha256)
+}
+
+fn header(path: &Path) -> Result<Header, Fault> {
+    StateFile::open(path, &Control::new(0)).map(|state| state.header)
 }

@@ -24,6 +24,13 @@ class Group(click.Group):
             raise click.UsageError(f"no such command {quoted(name)}{hint(name, known)}", ctx=ctx)
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; on Ctrl-C click would put an empty line before the word."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.Abort from None
+
 
 class Whole(click.ParamType[int]):
     """A whole number of at least ``least``, and of at most ``most``."""

@@ -10,7 +10,7 @@ use crate::belief::grade::GradeChoice;
 use crate::belief::groups::{First, Groups};
 use crate::config::RESERVE_BLOCKS;
 use crate::flash::{Owner, Rank, TxnId};
-use crate::ftl::{BlockState, Opens, Stream};
+use crate::ftl::{Allocator, BlockState, Opens, Stream};
 use crate::media;
 use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
 use crate::slots::Tend;
@@ -132,7 +132,8 @@ impl Drive {
             self.ftl.blocks.set_class(block, class);
         }
         let manner = start::manner(&self.resolved);
-        let alloc = self.ftl.alloc.adopted(&self.geometry, &mut self.ftl.blocks, manner);
+        let open = self.ftl.alloc.save();
+        let alloc = Allocator::restore(&open, &self.geometry, &mut self.ftl.blocks, manner);
         self.ftl.alloc = alloc.expect("pages of the same order");
         self.groups = Some(Box::new(groups));
     }

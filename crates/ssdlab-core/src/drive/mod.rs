@@ -25,7 +25,7 @@ mod watch;
 
 pub use hotness::Rehearsal;
 pub use life::{Life, LifeMark};
-pub use state::Media;
+pub use state::{Media, Unchecked};
 
 use std::sync::Arc;
 

@@ -1,24 +1,128 @@
 //! What a drive holds, without its policies: to be kept, and to be given to other drives.
 
+use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
+use serde::ser::SerializeTuple;
+use serde::{Serialize, Serializer};
+use ssdlab_nand::Geometry;
 
 use super::{Drive, Start};
 use crate::belief::hotness::Hotness;
-use crate::config::Resolved;
+use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::Facts;
-use crate::ftl::{Allocator, BlockTable, SavedMap};
+use crate::ftl::{self, BlockTable, SavedMap, SavedOpen};
+use crate::kept::{self, Kept, Limits};
 
 /// The contents of an idle drive: map, block table, open blocks, and what happened to the cells.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// Serialised as a tuple of columns; read by [`Unchecked::reader`].
+#[derive(Clone, Debug)]
 pub struct Media {
     pub(super) map: SavedMap,
     pub(super) blocks: BlockTable,
-    pub(super) alloc: Allocator,
+    pub(super) open: SavedOpen,
     pub(super) facts: Facts,
-    /// What every logical page was found to be used for, if the controller knows.
-    hotness: Option<Vec<Hotness>>,
+    /// What every logical page was found to be used for; empty if the controller does not know.
+    hotness: Vec<Hotness>,
+}
+
+/// Columns of a [`Media`]: those of its parts, and the hotness.
+const COLUMNS: usize =
+    SavedMap::COLUMNS + BlockTable::COLUMNS + SavedOpen::COLUMNS + Facts::COLUMNS + 1;
+
+impl Serialize for Media {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut to = to.serialize_tuple(COLUMNS)?;
+        self.map.write(&mut to)?;
+        self.blocks.write(&mut to)?;
+        self.open.write(&mut to)?;
+        self.facts.write(&mut to)?;
+        kept::write(&mut to, &self.hotness)?;
+        to.end()
+    }
+}
+
+/// What was read as the contents of a drive, and may be anything.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct Unchecked(Media);
+
+impl Unchecked {
+    /// Returns what reads the contents of a drive within these limits.
+    pub fn reader<'a, 'de>(
+        limits: &'a Limits<'a>,
+    ) -> impl DeserializeSeed<'de, Value = Unchecked> + use<'a, 'de> {
+        Reader(limits)
+    }
+
+    /// Returns the contents, if an idle drive of this shape can have held them.
+    ///
+    /// # Errors
+    /// The first thing that is not as it must be.
+    pub fn check(self, geometry: &Geometry) -> Result<Media, String> {
+        self.0.audit(geometry).map(|()| self.0)
+    }
+}
+
+struct Reader<'a>(&'a Limits<'a>);
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Unchecked;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Unchecked, D::Error> {
+        from.deserialize_tuple(COLUMNS, self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reader<'_> {
+    type Value = Unchecked;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the contents of a drive")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Unchecked, A::Error> {
+        let (from, limits) = (&mut from, self.0);
+        Ok(Unchecked(Media {
+            map: SavedMap::read(from, limits)?,
+            blocks: BlockTable::read(from, limits)?,
+            open: SavedOpen::read(from, limits)?,
+            facts: Facts::read(from, limits)?,
+            hotness: limits.column(from, limits.pages())?,
+        }))
+    }
+}
+
+impl Media {
+    /// Logical pages, those of the map's own among them.
+    pub fn logical_pages(&self) -> u32 {
+        self.map.logical_pages() as u32
+    }
+
+    /// Logical pages that hold data.
+    pub fn mapped_pages(&self) -> u32 {
+        self.map.mapped()
+    }
+
+    /// Logical pages of which it is known what they are mostly used for.
+    pub fn known_pages(&self) -> u32 {
+        self.hotness.len() as u32
+    }
+
+    /// Checks that an idle drive of this shape can have held it; takes as long as it is large.
+    ///
+    /// # Errors
+    /// The first thing that is not as it must be.
+    pub fn audit(&self, geometry: &Geometry) -> Result<(), String> {
+        let Media { map, blocks, open, facts, hotness } = self;
+        ftl::check(geometry, map, blocks, open, RESERVE_BLOCKS)?;
+        facts.check(geometry, |block| (blocks.written(block), blocks.is_open(block)))?;
+        match hotness.len() > map.logical_pages() {
+            true => Err(format!("the hotness of {} pages is known", hotness.len())),
+            false => Ok(()),
+        }
+    }
 }
 
 impl Drive {
@@ -30,20 +134,21 @@ impl Drive {
         (self.is_idle() && !unwritten).then(|| Media {
             map: self.ftl.map.save(),
             blocks: self.ftl.blocks,
-            alloc: self.ftl.alloc,
+            open: self.ftl.alloc.save(),
             facts: self.flash.cells.save(self.now),
-            hotness: self.hot.map(|pages| pages.all().to_vec()),
+            hotness: self.hot.map_or_else(Vec::new, |pages| pages.all().to_vec()),
         })
     }
 
     /// A drive as configured that holds this; `None` if the contents are those of a drive of
     /// another shape.
     pub fn with_media(resolved: Arc<Resolved>, mut media: Media) -> Option<Drive> {
-        let hotness = media.hotness.take();
+        let hotness = std::mem::take(&mut media.hotness);
         let start = Start::of(&resolved, media)?;
         let mut drive = Drive::begin(resolved, start);
-        if let (Some(pages), Some(known)) = (&mut drive.hot, hotness) {
-            pages.recall(known);
+        if let Some(pages) = &mut drive.hot {
+            // Of a drive without it nothing is known: as many as it has then.
+            pages.recall(hotness);
         }
         if let Some(moves) = &mut drive.moves {
             moves.recount(&drive.ftl.map, &drive.geometry, &drive.order_of_planes);

@@ -3,6 +3,7 @@
 //! Under `flat` physics nothing is recorded, for nothing is asked.
 
 mod apart;
+mod kept;
 mod looks;
 
 use std::ops::Range;
@@ -52,7 +53,7 @@ const COUNTED: u64 = 16;
 const OLDEST_MS: u64 = 36_525 * 24 * 3_600_000;
 
 /// What happened to each block; nothing is kept under flat physics.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Facts {
     blocks: Vec<Past>,
     /// The voltage class with which each page was programmed since its block's last erase, or
@@ -86,6 +87,9 @@ impl Past {
 }
 
 const UNBORN: i64 = i64::MIN;
+/// The longest time on the cells' clock, before the start and after it: a century and more. Sums and
+/// differences of two are no overflow.
+const LONGEST: i64 = i64::MAX / 2;
 /// Of a page that was not programmed since the erase, or before the start: normally, then.
 const UNKNOWN: u8 = u8::MAX;
 
@@ -120,7 +124,7 @@ impl Cells {
     /// What the cells' clock shows at `now`.
     #[inline]
     pub fn clock(&self, now: u64) -> i64 {
-        now.saturating_mul(self.time_scale).min(i64::MAX as u64) as i64
+        now.saturating_mul(self.time_scale).min(LONGEST as u64) as i64
     }
 
     /// What happened to each block, in a time that begins `now`.
@@ -470,9 +474,11 @@ impl Cells {
         let now = self.clock(now);
         let past = &mut self.facts.blocks[at];
         let cycles = u64::from(past.wear as u32);
-        let span = (now - past.erased).max(0) as u64;
-        // The mean over all cycles so far, the new ones included.
-        let dwell = (past.dwell * cycles + span) / (cycles + u64::from(counts_for));
+        let span = (now - past.erased).max(0) as u128;
+        // The mean over all cycles so far, the new ones included. Thousands of cycles of months each are
+        // more nanoseconds than a word holds.
+        let sum = u128::from(past.dwell) * u128::from(cycles) + span;
+        let dwell = (sum / u128::from(cycles + u64::from(counts_for))) as u64;
         let wear = past.wear + wear as f32;
         *past = Past { born: UNBORN, erased: now, dwell, wear, reads: 0 };
     }

@@ -1,7 +1,6 @@
 //! Where the next page is written: free blocks by plane, and the blocks that are being written, in
 //! the strict order or in the relaxed one.
 
-use serde::{Deserialize, Serialize};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn};
 
@@ -9,17 +8,18 @@ use super::blocks::BlockTable;
 use super::manner::{Manner, PageSequence, Pick, Stream};
 use super::pools::Pools;
 use super::relaxed::Relaxed;
+use super::saved::SavedOpen;
 use super::strict::Strict;
 
 /// Free blocks and blocks in use of every plane.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Allocator {
     pools: Pools,
     way: Way,
     pages_per_block: u32,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 enum Way {
     Strict(Strict),
     Relaxed(Relaxed),
@@ -36,33 +36,45 @@ impl Allocator {
         Allocator { pools, way, pages_per_block: geometry.pages }
     }
 
-    /// The same blocks in the classes of `blocks`; `None` if their pages have an order in
-    /// which they cannot go on.
-    pub fn adopted(
-        &self,
+    /// What is kept of it: the blocks in use. Which are free, the block table says.
+    pub fn save(&self) -> SavedOpen {
+        match &self.way {
+            Way::Strict(way) => {
+                let (kinds, open) = way.save();
+                SavedOpen::Strict { kinds, open }
+            }
+            Way::Relaxed(way) => SavedOpen::Relaxed(way.save()),
+        }
+    }
+
+    /// The blocks in use that were kept, which were checked, in the classes of `blocks`; `None` if their
+    /// pages have an order in which they cannot go on.
+    pub fn restore(
+        saved: &SavedOpen,
         geometry: &Geometry,
         blocks: &mut BlockTable,
         manner: Manner,
     ) -> Option<Allocator> {
-        let way = match (&self.way, manner.order) {
-            (Way::Strict(way), PageSequence::Strict) => {
-                Way::Strict(way.adopted(geometry, blocks, manner))
+        let way = match (saved, manner.order) {
+            (SavedOpen::Strict { kinds, open }, PageSequence::Strict) => {
+                Way::Strict(Strict::restore((*kinds, open), geometry, blocks, manner))
             }
             // What was written in the conventional order may go on in the relaxed one.
-            (Way::Strict(way), PageSequence::Relaxed) => {
+            (SavedOpen::Strict { open, .. }, PageSequence::Relaxed) => {
                 let order = PageOrder::conventional(geometry.cell, geometry.pages);
                 let mut relaxed = Relaxed::new(geometry, blocks, manner.classes);
-                for plane in (0..geometry.plane_count()).map(PlaneId) {
-                    for (block, given) in way.list(plane) {
-                        relaxed.open_at(&order, blocks, (plane, block), given);
-                    }
+                // Plane after plane, and those of a plane as they go on.
+                let mut open: Vec<_> = open.iter().map(|open| (open.block, open.next)).collect();
+                open.sort_by_key(|(block, _)| blocks.plane_of(*block));
+                for (block, given) in open {
+                    relaxed.open_at(&order, blocks, (blocks.plane_of(block), block), given);
                 }
                 Way::Relaxed(relaxed)
             }
-            (Way::Relaxed(way), PageSequence::Relaxed) => {
-                Way::Relaxed(way.adopted(geometry, blocks, manner.classes))
+            (SavedOpen::Relaxed(open), PageSequence::Relaxed) => {
+                Way::Relaxed(Relaxed::restore(open, geometry, blocks, manner.classes))
             }
-            _ => return None,
+            (SavedOpen::Relaxed(_), PageSequence::Strict) => return None,
         };
         let pools = Pools::new(geometry, blocks, manner);
         Some(Allocator { pools, way, pages_per_block: geometry.pages })

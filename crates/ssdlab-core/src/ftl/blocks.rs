@@ -1,11 +1,14 @@
 //! What the controller knows of each block.
 
+use serde::de::SeqAccess;
+use serde::ser::SerializeTuple;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::ahead;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use super::plane_view::Pool;
 use crate::belief::grade::Grades;
+use crate::kept::{self, Kept, Limits};
 
 /// What a block is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -27,37 +30,64 @@ pub enum BlockState {
 }
 
 /// The block table, a column for each fact.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct BlockTable {
-    state: Vec<BlockState>,
+    pub(super) state: Vec<BlockState>,
     /// Pages whose program has ended.
-    written: Vec<u16>,
+    pub(super) written: Vec<u16>,
     /// Pages that hold the newest copy of a logical page.
-    valid: Vec<u16>,
-    erases: Vec<u32>,
+    pub(super) valid: Vec<u16>,
+    pub(super) erases: Vec<u32>,
     /// When the block was closed, on the clock of its plane; of one that is not full, when it was begun.
-    closed: Vec<u32>,
+    pub(super) closed: Vec<u32>,
     /// Blocks of each plane that have ever been closed.
-    clock: Vec<u32>,
-    blocks_per_plane: u32,
-    pages_per_block: u16,
+    pub(super) clock: Vec<u32>,
+    pub(super) blocks_per_plane: u32,
+    pub(super) pages_per_block: u16,
     /// Full blocks by the number of their valid pages, of each number plane after plane. It follows from the
     /// rest.
-    #[serde(skip)]
     full: Vec<u32>,
-    #[serde(skip)]
     planes: usize,
     /// The class of each block, 0 the best; empty if all are alike. Not part of what is on a
     /// drive: each drive sorts its blocks by what it believes.
-    #[serde(skip)]
     class: Vec<u8>,
     /// In which order free blocks are opened where that goes by what they were measured to be, the least
     /// first; empty where it does not.
-    #[serde(skip)]
     turn: Vec<u32>,
     /// Classes that are set apart, the best first: their blocks are for who asks for them.
-    #[serde(skip)]
     apart: u8,
+}
+
+impl Kept for BlockTable {
+    const COLUMNS: usize = 6;
+
+    fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error> {
+        kept::write(to, &self.state)?;
+        kept::write(to, &self.written)?;
+        kept::write(to, &self.valid)?;
+        kept::write(to, &self.erases)?;
+        kept::write(to, &self.closed)?;
+        kept::write(to, &self.clock)
+    }
+
+    fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error> {
+        let geometry = limits.geometry;
+        Ok(BlockTable {
+            state: limits.column(from, limits.blocks())?,
+            written: limits.column(from, limits.blocks())?,
+            valid: limits.column(from, limits.blocks())?,
+            erases: limits.column(from, limits.blocks())?,
+            closed: limits.column(from, limits.blocks())?,
+            clock: limits.column(from, geometry.plane_count() as usize)?,
+            blocks_per_plane: geometry.blocks,
+            pages_per_block: geometry.pages as u16,
+            full: Vec::new(),
+            planes: 0,
+            class: Vec::new(),
+            turn: Vec::new(),
+            apart: 0,
+        })
+    }
 }
 
 impl BlockTable {
@@ -145,6 +175,11 @@ impl BlockTable {
     #[inline]
     pub fn state(&self, block: BlockId) -> BlockState {
         self.state[block.index()]
+    }
+
+    /// Whether a block is being written, or may be written further.
+    pub fn is_open(&self, block: BlockId) -> bool {
+        matches!(self.state(block), BlockState::Open | BlockState::Partial)
     }
 
     /// Changes what a block is used for.
@@ -304,7 +339,8 @@ impl BlockTable {
     pub fn erased(&mut self, block: BlockId, counts_for: u32) {
         debug_assert_eq!(self.valid(block), 0, "a block with valid pages was erased");
         self.written[block.index()] = 0;
-        self.erases[block.index()] += counts_for;
+        let erases = &mut self.erases[block.index()];
+        *erases = erases.saturating_add(counts_for);
         self.set_state(block, BlockState::Free);
     }
 

@@ -7,9 +7,12 @@
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
+use serde::de::SeqAccess;
+use serde::ser::SerializeTuple;
 use ssdlab_base::ahead;
 use ssdlab_nand::{Lpn, Ppn};
+
+use crate::kept::{self, Kept, Limits};
 
 /// The page map in both directions.
 #[derive(Debug)]
@@ -30,14 +33,42 @@ pub struct Map {
 }
 
 /// What of a [`Map`] cannot be worked out from the rest.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct SavedMap {
-    forward: Vec<u32>,
-    missing: Vec<u64>,
-    trimmed: Vec<u64>,
+    pub(super) forward: Vec<u32>,
+    pub(super) missing: Vec<u64>,
+    pub(super) trimmed: Vec<u64>,
+}
+
+impl Kept for SavedMap {
+    const COLUMNS: usize = 3;
+
+    fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error> {
+        kept::write(to, &self.forward)?;
+        kept::write(to, &self.missing)?;
+        kept::write(to, &self.trimmed)
+    }
+
+    fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error> {
+        Ok(SavedMap {
+            forward: limits.column(from, limits.pages())?,
+            missing: limits.column(from, limits.pages())?,
+            trimmed: limits.column(from, limits.pages().div_ceil(64))?,
+        })
+    }
 }
 
 impl SavedMap {
+    /// Logical pages.
+    pub fn logical_pages(&self) -> usize {
+        self.forward.len()
+    }
+
+    /// Logical pages that are mapped.
+    pub fn mapped(&self) -> u32 {
+        self.forward.iter().filter(|&&entry| entry != 0).count() as u32
+    }
+
     /// The same with `pages` logical pages, of which the first `data` are those of the host; `None` if
     /// it is a map of other pages. A map that is held in part has pages of its own, which a drive
     /// that was aged without it lacks.
@@ -115,14 +146,8 @@ impl Map {
             mapped += 1;
         }
         let SavedMap { forward, missing, trimmed } = saved;
-        // A page that is nowhere misses nothing.
-        let can_miss = |at: u32| if at == 0 { 0 } else { whole };
         let fits = missing.len() == if whole == 0 { 0 } else { forward.len() };
-        if !fits || forward.iter().zip(&missing).any(|(&at, missing)| missing & !can_miss(at) != 0)
-        {
-            return None;
-        }
-        Some(Map { forward, reverse, missing, whole, trimmed, mapped })
+        fits.then_some(Map { forward, reverse, missing, whole, trimmed, mapped })
     }
 
     /// An empty map of `logical` pages over `physical` ones, which remembers which sectors of a page were
@@ -351,17 +376,8 @@ mod tests {
         assert!(Map::restore(beyond.clone(), 10, 0).is_none());
         assert!(Map::restore(beyond.clone(), 11, 0).is_some());
         assert!(Map::restore(beyond, 11, 0b1111).is_none(), "one that keeps no sectors");
-        let mut of_sectors = Map::new(4, 10, 0b1111).save();
+        let of_sectors = Map::new(4, 10, 0b1111).save();
         assert!(Map::restore(of_sectors.clone(), 10, 0b1111).is_some());
-        assert!(Map::restore(of_sectors.clone(), 10, 0).is_none(), "one that keeps them");
-        of_sectors.missing[2] = 1;
-        assert!(
-            Map::restore(of_sectors.clone(), 10, 0b1111).is_none(),
-            "of a page that is nowhere"
-        );
-        of_sectors.forward[2] = 1;
-        assert!(Map::restore(of_sectors.clone(), 10, 0b1111).is_some());
-        of_sectors.missing[2] = 0b10000;
-        assert!(Map::restore(of_sectors, 10, 0b1111).is_none(), "more than a page has");
+        assert!(Map::restore(of_sectors, 10, 0).is_none(), "one that keeps them");
     }
 }

@@ -4,6 +4,7 @@
 mod allocate;
 mod audit;
 mod blocks;
+mod check;
 mod manner;
 mod map;
 mod map_cache;
@@ -11,16 +12,19 @@ mod plane_order;
 mod plane_view;
 mod pools;
 mod relaxed;
+mod saved;
 mod strict;
 mod subpools;
 
 pub use allocate::Allocator;
 pub use blocks::{BlockState, BlockTable};
+pub use check::check;
 pub use manner::{Copies, Manner, Opens, PageSequence, Pick, Stream};
 pub use map::{Holds, Map, Pointers, SavedMap};
 pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
 pub use plane_order::PlaneOrder;
 pub use plane_view::Pool;
+pub use saved::SavedOpen;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, PlaneId, Ppn};
 

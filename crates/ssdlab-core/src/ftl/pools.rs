@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use super::blocks::{BlockState, BlockTable};
@@ -14,7 +13,7 @@ use super::subpools::{Ranked, Subpools};
 type FreeBlocks = BTreeSet<Ranked>;
 
 /// The free blocks.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Pools {
     /// Free blocks of each plane and class, by [`Opens`]; the first to be opened first.
     free: Box<[FreeBlocks]>,

@@ -7,16 +7,16 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn, Progress};
 
 use super::blocks::{BlockState, BlockTable};
 use super::manner::Stream;
 use super::pools::Pools;
+use super::saved::RelaxedOpen;
 
 /// How far every block is programmed, and the active blocks of every plane.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Relaxed {
     progress: Box<[Progress]>,
     /// By plane, class and type: blocks in part programmed that have free pages of the type, the
@@ -57,15 +57,30 @@ impl Relaxed {
         }
     }
 
-    /// The same blocks in the classes of `blocks`.
-    pub fn adopted(&self, geometry: &Geometry, blocks: &BlockTable, classes: usize) -> Relaxed {
-        let mut adopted = Relaxed::new(geometry, blocks, classes);
-        for plane in (0..geometry.plane_count()).map(PlaneId) {
-            for block in self.partial(plane) {
-                adopted.go_on(blocks, plane, block, self.progress[block.index()]);
-            }
+    /// What is kept of it: the blocks that are programmed in part, in the order in which they go on.
+    pub fn save(&self) -> Vec<RelaxedOpen> {
+        let planes = (self.left.len() / self.classes) as u32;
+        let partial = (0..planes).flat_map(|plane| self.partial(PlaneId(plane)));
+        let kept = |block: BlockId| RelaxedOpen {
+            block,
+            programmed: self.progress[block.index()].counts(),
+        };
+        partial.map(kept).collect()
+    }
+
+    /// The blocks that were kept, which were checked, in the classes of `blocks`.
+    pub fn restore(
+        open: &[RelaxedOpen],
+        geometry: &Geometry,
+        blocks: &BlockTable,
+        classes: usize,
+    ) -> Relaxed {
+        let mut restored = Relaxed::new(geometry, blocks, classes);
+        for of in open {
+            let progress = of.progress(geometry).expect("progress that was checked");
+            restored.go_on(blocks, blocks.plane_of(of.block), of.block, progress);
         }
-        adopted
+        restored
     }
 
     fn types(&self) -> impl DoubleEndedIterator<Item = PageType> + use<> {

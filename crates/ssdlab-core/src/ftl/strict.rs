@@ -4,16 +4,16 @@
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PlaneId, Ppn};
 
 use super::blocks::BlockTable;
 use super::manner::{Copies, Manner, Stream};
 use super::pools::Pools;
+use super::saved::StrictOpen;
 use crate::belief::hotness::Hotness;
 
 /// The block that a stream is writing, and its next page.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 struct Open {
     block: BlockId,
     next: u16,
@@ -22,7 +22,7 @@ struct Open {
 const NO_BLOCK: BlockId = BlockId(u32::MAX);
 
 /// The open blocks of every plane.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Strict {
     /// By plane, stream, class and hotness.
     open: Box<[Open]>,
@@ -50,21 +50,38 @@ impl Strict {
         }
     }
 
-    /// The same open blocks in the classes of `blocks`.
-    pub fn adopted(&self, geometry: &Geometry, blocks: &BlockTable, manner: Manner) -> Strict {
-        let mut adopted = Strict::new(geometry, manner);
-        for (at, open) in self.open.iter().enumerate().filter(|(_, open)| open.block != NO_BLOCK) {
-            let stream = at / self.kinds / self.classes;
-            let plane = PlaneId((stream / Stream::COUNT) as u32);
-            let stream = Stream::ALL[stream % Stream::COUNT];
-            let same = adopted.kinds == self.kinds;
-            let kind = if same { at % self.kinds } else { adopted.kind(None) };
-            adopted.go_on(blocks, (plane, stream, kind), *open);
+    /// What is kept of it: kinds of pages, and the open blocks in the order in which they go on.
+    pub fn save(&self) -> (u8, Vec<StrictOpen>) {
+        let kept = |open: &Open, stream: usize, kind: usize| StrictOpen {
+            block: open.block,
+            stream: stream as u8,
+            kind: kind as u8,
+            next: open.next,
+        };
+        let open = self.open.iter().enumerate().filter(|(_, open)| open.block != NO_BLOCK);
+        let open = open.map(|(at, open)| {
+            kept(open, at / self.kinds / self.classes % Stream::COUNT, at % self.kinds)
+        });
+        let host = Stream::Host as usize;
+        let parked = self.parked.iter().map(|(_, open)| kept(open, host, self.kind(None)));
+        (self.kinds as u8, open.chain(parked).collect())
+    }
+
+    /// The open blocks that were kept, which were checked, in the classes of `blocks`.
+    pub fn restore(
+        (kinds, open): (u8, &[StrictOpen]),
+        geometry: &Geometry,
+        blocks: &BlockTable,
+        manner: Manner,
+    ) -> Strict {
+        let mut restored = Strict::new(geometry, manner);
+        let same = restored.kinds == usize::from(kinds);
+        for &StrictOpen { block, stream, kind, next } in open {
+            let kind = if same { usize::from(kind) } else { restored.kind(None) };
+            let place = (blocks.plane_of(block), Stream::ALL[usize::from(stream)], kind);
+            restored.go_on(blocks, place, Open { block, next });
         }
-        for &(plane, open) in &self.parked {
-            adopted.go_on(blocks, (plane, Stream::Host, adopted.kind(None)), open);
-        }
-        adopted
+        restored
     }
 
     /// The streams that have blocks of their own.

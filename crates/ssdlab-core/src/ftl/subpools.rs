@@ -3,14 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
 use ssdlab_nand::BlockId;
 
 /// A free block in its place: its turn, the least first, and of equals the lower number.
 pub type Ranked = (u32, u32);
 
 /// The runs of free blocks, that of the highest priority first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Subpools {
     runs: Box<[BTreeSet<Ranked>]>,
 }

@@ -108,17 +108,6 @@ fn what_a_drive_of_another_shape_held_is_refused() {
     }
 }
 
-#[test]
-fn what_was_kept_in_the_middle_of_a_job_is_refused() {
-    let media = used(&[]).drive.clone().media().unwrap();
-    let mut table = toml::Table::try_from(&media).unwrap();
-    assert!(holding(&[], table.clone().try_into().unwrap()).is_some());
-    let state = table["blocks"]["state"].as_array_mut().unwrap();
-    state[0] = "Victim".into();
-    let forged: Media = table.try_into().unwrap();
-    assert!(holding(&[], forged).is_none());
-}
-
 /// Pages that are programmed strongly err so often that they take more than one attempt.
 const STRONG: [&str; 4] = [
     "physics = { levels = {} }",

@@ -82,7 +82,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("stats", &["belief", "host"]),
 ];
 /// What every room may use; the last is the plane of their tests.
-const SHARED: [&str; 3] = ["account", "timers", "SMALL"];
+const SHARED: [&str; 4] = ["account", "kept", "timers", "SMALL"];
 
 #[test]
 fn rooms_use_only_those_below_them() {

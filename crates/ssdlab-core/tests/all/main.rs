@@ -14,6 +14,7 @@ mod foresight;
 mod held;
 mod hire;
 mod house;
+mod kept;
 mod lives;
 mod map_cache;
 mod measured_wear;

@@ -171,6 +171,10 @@ impl Rig {
             return Err(what.into());
         }
         self.drive.audit()?;
+        // What an idle drive holds can be kept and taken up again.
+        if let Some(media) = self.drive.clone().media() {
+            media.audit(self.drive.resolved().geometry())?;
+        }
         match self.drive.unfinished() {
             0 => Ok(()),
             left => Err(format!("{left} requests are stuck at {}", self.now())),

@@ -304,7 +304,10 @@ impl Plan {
             layers = layers.json(format!("state {}", state.display()), state::start_of(state)?);
         }
         for file in &self.config {
-            layers = layers.file(file)?;
+            layers = match self.piped.get(file) {
+                Some(text) => layers.text(file.display().to_string(), text),
+                None => layers.file(file)?,
+            };
         }
         let beside = [("--trace", self.trace.is_some()), ("--workload", self.workload.is_some())];
         if let Some((other, _)) = beside.iter().find(|(_, given)| *given && !self.mix.is_empty()) {

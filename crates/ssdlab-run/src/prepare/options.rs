@@ -10,17 +10,32 @@ use crate::plan::Plan;
 /// Replays after which a drive that does not wear out is let be.
 const REPLAYS_MOST: u32 = 10_000;
 
+/// Longer than any run: a sum of two such times is no overflow.
+const SPAN_MOST: Nanos = Nanos::from_ms(70 * 365 * 86_400_000);
+
+/// A time of which a run can be made.
+fn within_a_run(option: &str, time: Nanos) -> Result<Nanos, Fault> {
+    match time <= SPAN_MOST {
+        true => Ok(time),
+        false => {
+            let fault = Fault::new(option, "longer than any run").got(time);
+            Err(fault.expected(format!("at most {SPAN_MOST}")))
+        }
+    }
+}
+
 impl Plan {
     pub(super) fn parse_warmup(&self) -> Result<Warmup, Fault> {
         let Some(text) = &self.warmup else { return Ok(Warmup::Requests(0)) };
         if let Ok(requests) = text.parse() {
             return Ok(Warmup::Requests(requests));
         }
-        text.parse().map(Warmup::Time).map_err(|_: String| {
+        let time = text.parse().map_err(|_: String| {
             Fault::new("--warmup", "invalid value")
                 .got(format!("{text:?}"))
                 .expected("a number of requests, or a time with its unit such as \"10s\"")
-        })
+        })?;
+        within_a_run("--warmup", time).map(Warmup::Time)
     }
 
     pub(super) fn parse_replays(&self) -> Result<u32, Fault> {
@@ -64,7 +79,7 @@ impl Plan {
         let time = |option: &str, text: &Option<String>| match text {
             None => Ok(None),
             Some(text) => match text.parse() {
-                Ok(time) if time > Nanos::ZERO => Ok(Some(time)),
+                Ok(time) if time > Nanos::ZERO => within_a_run(option, time).map(Some),
                 _ => Err(Fault::new(option, "invalid value")
                     .got(format!("{text:?}"))
                     .expected("a time above 0 with its unit, such as \"10ms\"")),

@@ -42,7 +42,9 @@ pub fn convert(
     reading: &Reading,
     control: &Control,
 ) -> Result<Option<Converted>, Fault> {
+    let reading = reading.heeding(control);
     let mut source = Reined::new(reading.open_part(trace)?, control, 0);
+    control.keep();
     let target = Out::new(out, &[file_of(trace)?])?;
     let format = target.format;
     let name = source.name().to_owned();

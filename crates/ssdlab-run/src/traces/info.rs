@@ -58,6 +58,7 @@ pub fn info(
     reuse: bool,
     control: &Control,
 ) -> Result<Option<Vec<TraceInfo>>, Fault> {
+    let reading = &reading.heeding(control);
     reading.selection()?;
     reading.options()?;
     for spec in traces {

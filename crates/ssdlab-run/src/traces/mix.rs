@@ -162,7 +162,8 @@ pub struct OpenMix {
 pub fn open_mix(order: &MixOrder, control: &Control) -> Result<Option<OpenMix>, Fault> {
     let mut placings: Vec<Placing> =
         order.apps.iter().map(AppOrder::placing).collect::<Result<_, _>>()?;
-    let open = |nth: usize| order.reading.open(&order.apps[nth].trace).map(Member::trace);
+    let reading = order.reading.heeding(control);
+    let open = |nth: usize| reading.open(&order.apps[nth].trace).map(Member::trace);
     let twins = order.apps.iter().map(|app| twin_of(&app.trace, None));
     let twins: Vec<Option<&Twin>> = twins.collect::<Result<_, _>>()?;
     let seed = order.reading.seed;
@@ -270,6 +271,7 @@ pub fn mix(order: &MixOrder, out: &str, control: &Control) -> Result<Option<Mixe
     let selection = order.reading.selection()?;
     let inputs: Vec<PathBuf> =
         order.apps.iter().map(|app| file_of(&app.trace)).collect::<Result<_, _>>()?;
+    control.keep();
     let target = Out::new(out, &inputs)?;
     let format = target.format;
     let Some(OpenMix { merge, mut apps, mut remarks }) = open_mix(order, control)? else {

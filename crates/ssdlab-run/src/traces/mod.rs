@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
-use ssdlab_base::{Fault, Nanos};
+use ssdlab_base::{Fault, Nanos, Stop};
 use ssdlab_workload::{
     Format, Record, Select, Selection, Source, Trace, TraceOptions, WRITABLE, open_with, parse_spec,
 };
@@ -40,9 +40,17 @@ pub struct Reading {
     pub seed: u64,
     /// At most so many requests of each trace.
     pub limit: Option<u64>,
+    /// Ends each trace early once it is set.
+    #[serde(skip)]
+    pub stop: Stop,
 }
 
 impl Reading {
+    /// The same, ended early when `control` says so.
+    fn heeding(&self, control: &Control) -> Reading {
+        Reading { stop: control.stop(), ..self.clone() }
+    }
+
     /// Which part of a trace is read.
     ///
     /// # Errors
@@ -69,7 +77,8 @@ impl Reading {
         }
         let layers = named::device(crate::PRESETS[0].name)?;
         let layers = self.set.iter().try_fold(layers, |layers, set| layers.set(set))?;
-        Ok(layers.resolve::<RunConfig>()?.0.split().1.trace)
+        let options = layers.resolve::<RunConfig>()?.0.split().1.trace;
+        Ok(TraceOptions { stop: self.stop.clone(), ..options })
     }
 
     /// Opens a trace, with the devices of its requests.

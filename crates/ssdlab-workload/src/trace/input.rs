@@ -2,12 +2,15 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
-use ssdlab_base::Fault;
+use ssdlab_base::{Fault, Stop};
 
 /// Bytes taken from the disk at a time.
 const CHUNK: usize = 128 << 10;
@@ -143,10 +146,48 @@ pub(crate) fn shown(path: &Path) -> String {
     path.to_string_lossy().chars().map(plain).collect()
 }
 
-/// Opens a file for reading; a directory is refused.
+/// A pipe or a device, whose bytes are waited for until they come or it is to stop.
+pub(crate) struct Patient {
+    file: File,
+    stop: Stop,
+}
+
+impl Patient {
+    /// Reads from a file that [`open_file`] opened.
+    pub(crate) fn new(file: File, stop: Stop) -> Patient {
+        Patient { file, stop }
+    }
+}
+
+impl Read for Patient {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        /// How long a stop may go unheard: 50 ms.
+        const UNHEARD: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+        loop {
+            if self.stop.is_set() {
+                return Err(io::Error::other("stopped while it was waited for"));
+            }
+            // A pipe that nobody has opened to write is not ready, and not at its end either.
+            let mut ready = [PollFd::new(&self.file, PollFlags::IN)];
+            if poll(&mut ready, Some(&UNHEARD)).is_ok_and(|ready| ready > 0) {
+                match self.file.read(buffer) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    read => return read,
+                }
+            }
+        }
+    }
+}
+
+/// Opens a file for reading, without waiting for who writes it if it is a pipe; a directory is refused.
 pub(crate) fn open_file(path: &Path) -> Result<File, Fault> {
     let fault = |what: String| Fault::new(shown(path), what);
-    let file = File::open(path).map_err(|error| match error.kind() {
+    let mut how = File::options();
+    how.read(true);
+    if path.metadata().is_ok_and(|about| !about.is_file()) {
+        how.custom_flags(OFlags::NONBLOCK.bits() as i32);
+    }
+    let file = how.open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => fault("no such file".into()),
         _ => fault(format!("cannot be opened: {error}")),
     })?;

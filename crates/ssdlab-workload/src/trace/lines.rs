@@ -3,6 +3,8 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
+use ssdlab_base::Stop;
+
 use super::input::Plain;
 
 /// Plain bytes held at a time.
@@ -34,12 +36,14 @@ pub(crate) struct Lines {
     /// Lines handed out so far.
     number: u64,
     ended: bool,
+    /// Whether to end early, looked at whenever more is read.
+    stop: Stop,
 }
 
 impl Lines {
-    pub(crate) fn new(input: Plain) -> Lines {
+    pub(crate) fn new(input: Plain, stop: Stop) -> Lines {
         let buffer = vec![0; BUFFER].into_boxed_slice();
-        Lines { input, buffer, unread: 0..0, number: 0, ended: false }
+        Lines { input, buffer, unread: 0..0, number: 0, ended: false, stop }
     }
 
     /// The number of the line handed out last, counted from 1.
@@ -56,7 +60,8 @@ impl Lines {
         Ok((&self.buffer[self.unread.clone()], self.ended))
     }
 
-    /// The next line and its number; `None` at the end. A last line without an end counts.
+    /// The next line and its number; `None` at the end, or once it is to stop. A last line without an end
+    /// counts.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>, Broken> {
         let mut searched = 0;
         let length = loop {
@@ -68,6 +73,9 @@ impl Lines {
             }
             if searched > LONGEST {
                 break searched;
+            }
+            if self.stop.is_set() {
+                return Ok(None);
             }
             self.read_more().map_err(Broken::Stream)?;
         };
@@ -83,9 +91,12 @@ impl Lines {
         Ok(Some((self.number, trim(&self.buffer[start..start + length], self.number))))
     }
 
-    /// The next so many bytes and which record they are; `None` at the end.
+    /// The next so many bytes and which record they are; `None` at the end, or once it is to stop.
     pub(crate) fn next_record(&mut self, length: usize) -> Result<Option<(u64, &[u8])>, Broken> {
         while self.unread.len() < length && !self.ended {
+            if self.stop.is_set() {
+                return Ok(None);
+            }
             self.read_more().map_err(Broken::Stream)?;
         }
         if self.unread.is_empty() {

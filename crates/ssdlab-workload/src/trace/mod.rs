@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ssdlab_base::units::SECTOR_BYTES;
-use ssdlab_base::{Bytes, Fault, Nanos};
+use ssdlab_base::{Bytes, Fault, Nanos, Stop};
 
 pub(crate) mod asked;
 pub(crate) mod counts;
@@ -27,7 +27,7 @@ use crate::record::{Op, Record, Source};
 use asked::Asked;
 pub use counts::Counts;
 use device::DeviceFilter;
-use input::{Meter, open_file, plain, shown};
+use input::{Meter, Patient, open_file, plain, shown};
 pub use input::{Unpacked, sha256};
 use lines::Lines;
 use options::{TraceOptions, Unsorted};
@@ -60,7 +60,11 @@ pub fn open_with(
         None | Some(Format::Parquet) if is_table => {
             Trace::from_table(shown(path), file, by, options)?
         }
-        _ => Trace::from_reader(shown(path), file, format, options)?,
+        _ if stored.is_some() => Trace::from_reader(shown(path), file, format, options)?,
+        _ => {
+            let file = Patient::new(file, options.stop.clone());
+            Trace::from_reader(shown(path), file, format, options)?
+        }
     };
     trace.stored = stored;
     trace.path = Some(path.into());
@@ -92,7 +96,11 @@ pub struct Trace {
     /// The device of each, if devices are remembered.
     batch_devices: Vec<u32>,
     end: End,
+    stop: Stop,
 }
+
+/// Requests of other devices between two looks at whether to stop.
+const LOOK: u64 = 4096;
 
 /// Where requests come from.
 enum Input {
@@ -122,7 +130,7 @@ impl Trace {
         let name = name.into();
         let (plain, meter, compression) =
             plain(stored).map_err(|error| unreadable(&name, None, &error))?;
-        let mut lines = Lines::new(plain);
+        let mut lines = Lines::new(plain, options.stop.clone());
         let (start, whole) =
             lines.peek().map_err(|error| unreadable(&name, compression, &error))?;
         if start.is_empty() {
@@ -184,6 +192,7 @@ impl Trace {
             batch_lines: Vec::new(),
             batch_devices: Vec::new(),
             end: End::NotYet,
+            stop: options.stop.clone(),
         }
     }
 
@@ -238,7 +247,13 @@ impl Trace {
                 Input::Table(table) => table.next(&self.name, &mut self.device)?,
             };
             match next {
-                Next::OtherDevice => self.counts.other_devices += 1,
+                Next::OtherDevice => {
+                    self.counts.other_devices += 1;
+                    if self.counts.other_devices.is_multiple_of(LOOK) && self.stop.is_set() {
+                        self.end = End::Reached;
+                        return Ok(());
+                    }
+                }
                 Next::Request(line, entry) => {
                     self.enqueue(entry, line)?;
                     self.counts.count(&entry);
@@ -246,7 +261,7 @@ impl Trace {
                 }
                 Next::End => {
                     self.end = End::Reached;
-                    return self.check_not_empty();
+                    return if self.stop.is_set() { Ok(()) } else { self.check_not_empty() };
                 }
             }
         }
@@ -338,7 +353,8 @@ impl Source for Trace {
             } else if ended {
                 break;
             } else if let Err(fault) = self.read_on() {
-                self.end = End::Fault(fault);
+                // Of a file that is left in the middle nothing can be said.
+                self.end = if self.stop.is_set() { End::Reached } else { End::Fault(fault) };
             }
         }
         match &self.end {

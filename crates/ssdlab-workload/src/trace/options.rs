@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::units::SECTOR_BYTES;
-use ssdlab_base::{Bytes, Fault, Nanos};
+use ssdlab_base::{Bytes, Fault, Nanos, Stop};
 
 use crate::formats::mapping::Mapping;
 use crate::record::{MOST_REQUEST, MOST_TRIM, Op};
@@ -56,6 +56,9 @@ pub struct TraceOptions {
     /// trims.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_request: Option<Bytes>,
+    /// Ends the trace early once it is set.
+    #[serde(skip)]
+    pub stop: Stop,
 }
 
 impl TraceOptions {

@@ -60,6 +60,7 @@ fn what_is_written_reads_back() {
         unsorted: Some(Unsorted::Sort(7)),
         columns: Some("time:0,op:1,offset:2,size:3".into()),
         max_request: Some(ssdlab_base::Bytes::from_gib(1)),
+        ..TraceOptions::default()
     };
     let text = toml::to_string(&options).unwrap();
     assert_eq!(

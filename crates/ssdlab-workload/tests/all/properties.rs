@@ -70,7 +70,7 @@ proptest! {
             tick: bytes.get(1).map(|byte| Nanos::from_ns(u64::from(*byte) + 1)),
             unsorted: Some(Unsorted::Sort(window)),
             columns: None,
-            max_request: None,
+            ..TraceOptions::default()
         };
         let format = Format::ALL.get(which).copied();
         if let Ok(mut t) = trace(bytes, format, &options)

@@ -51,14 +51,13 @@ impl Start {
     pub fn of(resolved: &Resolved, media: Media) -> Option<Start> {
         let geometry = resolved.geometry();
         let (data, pages) = (resolved.logical_pages, resolved.mapped_pages());
-        let Media { map, mut blocks, alloc, facts, .. } = media;
+        let Media { map, mut blocks, open, facts, .. } = media;
         let map = map.sized(data, pages)?;
         let map = Map::restore(map, geometry.page_count(), resolved.kept_sectors())?;
         let same_blocks = blocks.len() == geometry.block_count() as usize;
         let same_pages = map.logical_pages() == pages;
-        let idle = !blocks.any(BlockState::Victim);
         let mut cells = unused(resolved);
-        if !(same_blocks && same_pages && idle && cells.restore(facts)) {
+        if !(same_blocks && same_pages && cells.restore(facts)) {
             return None;
         }
         blocks.count_full();
@@ -66,7 +65,7 @@ impl Start {
         let quality = quality(resolved, Some(&blocks), &cells);
         set_turns(&mut blocks, quality.as_ref());
         set_owners(resolved, &mut blocks);
-        let alloc = alloc.adopted(geometry, &mut blocks, manner(resolved))?;
+        let alloc = Allocator::restore(&open, geometry, &mut blocks, manner(resolved))?;
         Some(Start { ftl: Ftl::new(geometry, map, blocks, alloc), cells, quality })
     }
 }

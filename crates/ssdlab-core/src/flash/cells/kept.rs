@@ -1,0 +1,75 @@
+//! How the past of the cells is kept, and whether it can have happened.
+
+use serde::de::SeqAccess;
+use serde::ser::SerializeTuple;
+use ssdlab_nand::voltage::VOLTAGES_MAX;
+use ssdlab_nand::{BlockId, Geometry};
+
+use super::{Facts, LONGEST, Past, UNKNOWN};
+use crate::kept::{self, Kept, Limits};
+
+/// The most page reads and P/E cycles of a block that are kept: counts go on from here.
+const COUNT_MOST: u32 = u32::MAX / 2;
+
+impl Kept for Facts {
+    const COLUMNS: usize = 2;
+
+    fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error> {
+        kept::write(to, &self.blocks)?;
+        kept::write(to, &self.voltage)
+    }
+
+    fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error> {
+        Ok(Facts {
+            blocks: limits.column(from, limits.blocks())?,
+            voltage: limits.column(from, limits.pages())?,
+        })
+    }
+}
+
+impl Facts {
+    /// Checks what was kept of the cells of a drive of this shape; `table` tells of a block how many of its
+    /// pages are written and whether it is in use.
+    ///
+    /// # Errors
+    /// The first thing that is not as it must be.
+    pub fn check(
+        &self,
+        geometry: &Geometry,
+        table: impl Fn(BlockId) -> (u16, bool),
+    ) -> Result<(), String> {
+        let (rows, pages) = (self.blocks.len(), self.voltage.len());
+        let fits = [0, geometry.block_count() as usize].contains(&rows)
+            && [0, geometry.page_count() as usize].contains(&pages);
+        if !fits {
+            return Err(format!("cells of {rows} blocks and {pages} pages"));
+        }
+        let known = |&class: &u8| class == UNKNOWN || usize::from(class) < VOLTAGES_MAX;
+        if let Some(class) = self.voltage.iter().find(|class| !known(class)) {
+            return Err(format!("a page was programmed with voltages of class {class}"));
+        }
+        let mut rows = (0..).map(BlockId).zip(&self.blocks);
+        rows.try_for_each(|(block, past)| past.check(block, table(block)))
+    }
+}
+
+impl Past {
+    fn check(&self, block: BlockId, (written, in_use): (u16, bool)) -> Result<(), String> {
+        let past = -LONGEST..=0;
+        let fits = self.born().is_none_or(|born| past.contains(&born))
+            && past.contains(&self.erased)
+            && self.dwell <= LONGEST as u64
+            && (0.0..=COUNT_MOST as f32).contains(&self.wear)
+            && self.reads <= COUNT_MOST;
+        if !fits {
+            return Err(format!("the cells of block {} have an impossible past", block.0));
+        }
+        match (self.born(), written) {
+            (None, 1..) => Err(format!("block {} holds data that was never written", block.0)),
+            (Some(_), 0) if !in_use => {
+                Err(format!("block {} holds nothing, and has an age", block.0))
+            }
+            _ => Ok(()),
+        }
+    }
+}

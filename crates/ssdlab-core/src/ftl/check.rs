@@ -1,0 +1,144 @@
+//! Whether the tables that were kept of an idle drive agree with one another. They are of unknown
+//! origin: every number is bounded before anything is looked up by it.
+
+use ssdlab_nand::page_order::PageOrder;
+use ssdlab_nand::{BlockId, Geometry, Ppn};
+
+use super::saved::Given;
+use super::{BlockState, BlockTable, SavedMap, SavedOpen};
+/// The most erases of a block, and closed blocks of a plane, that are counted: counts go on from here.
+const COUNT_MOST: u32 = u32::MAX / 2;
+
+/// Checks what was kept of the translation layer of an idle drive of this shape, which keeps so many
+/// blocks of a plane free.
+///
+/// # Errors
+/// The first thing that is not as it must be.
+pub fn check(
+    geometry: &Geometry,
+    map: &SavedMap,
+    blocks: &BlockTable,
+    open: &SavedOpen,
+    reserve: usize,
+) -> Result<(), String> {
+    blocks.check_lengths(geometry)?;
+    map.check_columns(geometry)?;
+    let given = open.given(geometry)?;
+    let valid = map.count_valid(geometry, blocks, &given)?;
+    for (block, given) in (0..).map(BlockId).zip(given) {
+        blocks.check_block(block, valid[block.index()], given.map(Given::total))?;
+    }
+    blocks.check_planes(reserve)
+}
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+impl SavedMap {
+    fn check_columns(&self, geometry: &Geometry) -> Result<(), String> {
+        let pages = self.forward.len();
+        ensure((1..=geometry.page_count() as usize).contains(&pages), || {
+            format!("the map has {pages} logical pages")
+        })?;
+        let fits = [0, pages].contains(&self.missing.len());
+        ensure(fits, || format!("sectors are kept of {} pages", self.missing.len()))?;
+        let words = pages.div_ceil(64);
+        let fits = [0, words].contains(&self.trimmed.len());
+        ensure(fits, || format!("trims are kept in {} words, not {words}", self.trimmed.len()))?;
+        let beyond = match pages % 64 {
+            0 => 0,
+            used => u64::MAX << used,
+        };
+        let last = self.trimmed.last().copied().unwrap_or(0);
+        ensure(last & beyond == 0, || "a page beyond the last was trimmed".into())?;
+        // A page that is nowhere misses nothing.
+        let misses = |(&at, &missing): (&u32, &u64)| {
+            let can_miss = if at == 0 { 0 } else { geometry.page_mask() };
+            missing & !can_miss != 0
+        };
+        let wrong = self.forward.iter().zip(&self.missing).position(misses);
+        ensure(wrong.is_none(), || format!("logical page {wrong:?} lacks sectors it cannot have"))
+    }
+
+    /// Counts the mapped pages of each block, each of which is on a written page of its own.
+    fn count_valid(
+        &self,
+        geometry: &Geometry,
+        blocks: &BlockTable,
+        given: &[Option<Given>],
+    ) -> Result<Vec<u16>, String> {
+        let order = PageOrder::conventional(geometry.cell, geometry.pages);
+        let mut valid = vec![0u16; blocks.len()];
+        let mut taken = vec![0u64; (geometry.page_count() as usize).div_ceil(64)];
+        for (lpn, &entry) in self.forward.iter().enumerate() {
+            let Some(ppn) = entry.checked_sub(1).map(Ppn) else { continue };
+            let here = || format!("logical page {lpn} is on physical page {}", ppn.0);
+            ensure(ppn.0 < geometry.page_count(), || format!("{}, beyond the drive", here()))?;
+            let (word, bit) = (ppn.index() / 64, 1 << (ppn.0 % 64));
+            ensure(taken[word] & bit == 0, || format!("{}, which holds another", here()))?;
+            taken[word] |= bit;
+            let block = geometry.block_of(ppn);
+            let page = geometry.page_in_block(ppn);
+            let is_given = |given: Given| given.holds(&order, page);
+            let written = blocks.state(block) == BlockState::Closed
+                || given[block.index()].is_some_and(is_given);
+            ensure(written, || format!("{}, which is not written", here()))?;
+            valid[block.index()] += 1;
+        }
+        Ok(valid)
+    }
+}
+
+impl BlockTable {
+    fn check_lengths(&self, geometry: &Geometry) -> Result<(), String> {
+        let blocks = geometry.block_count() as usize;
+        let columns = [
+            ("state", self.state.len()),
+            ("written", self.written.len()),
+            ("valid", self.valid.len()),
+            ("erases", self.erases.len()),
+            ("closed", self.closed.len()),
+        ];
+        let wrong = columns.into_iter().find(|(_, entries)| *entries != blocks);
+        ensure(wrong.is_none(), || format!("the table of {blocks} blocks has a column {wrong:?}"))?;
+        let planes = geometry.plane_count() as usize;
+        ensure(self.clock.len() == planes, || {
+            format!("{} clocks of {planes} planes", self.clock.len())
+        })
+    }
+
+    /// Checks a block of which so many pages are mapped and, if it is in use, so many were given out.
+    fn check_block(&self, block: BlockId, valid: u16, given: Option<u32>) -> Result<(), String> {
+        let at = block.index();
+        let (state, written) = (self.state[at], u32::from(self.written[at]));
+        let of = || format!("block {} is {state:?}", block.0);
+        let fits = match state {
+            BlockState::Free | BlockState::Bad => written == 0,
+            BlockState::Closed => written == u32::from(self.pages_per_block),
+            // Nothing is under way: what was given out is written.
+            BlockState::Open | BlockState::Partial => given == Some(written),
+            BlockState::Victim => false,
+        };
+        ensure(fits, || format!("{} with {written} written pages", of()))?;
+        let in_use = matches!(state, BlockState::Open | BlockState::Partial);
+        ensure(given.is_some() == in_use, || format!("{} and in use: {}", of(), given.is_some()))?;
+        ensure(self.valid[at] == valid, || {
+            format!("{}, has {valid} valid pages and counts {}", of(), self.valid[at])
+        })?;
+        let erases = self.erases[at];
+        ensure(erases <= COUNT_MOST, || format!("{} and was erased {erases} times", of()))?;
+        let (closed, clock) = (self.closed[at], self.clock[self.plane_of(block).index()]);
+        ensure(closed <= clock, || format!("{}, closed as {closed}th of {clock}", of()))
+    }
+
+    fn check_planes(&self, reserve: usize) -> Result<(), String> {
+        let free = |state: &&BlockState| **state == BlockState::Free;
+        for (plane, states) in self.state.chunks(self.blocks_per_plane as usize).enumerate() {
+            let free = states.iter().filter(free).count();
+            ensure(free >= reserve, || format!("plane {plane} has {free} free blocks"))?;
+        }
+        let clock = self.clock.iter().find(|&&clock| clock > COUNT_MOST);
+        ensure(clock.is_none(), || format!("{clock:?} blocks of a plane were closed"))
+    }
+}

@@ -1,0 +1,149 @@
+//! The blocks that are being written, as they are kept.
+
+use serde::de::{Error, SeqAccess};
+use serde::ser::SerializeTuple;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::page_order::PageOrder;
+use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, Progress};
+
+use super::manner::{PageSequence, Stream};
+use crate::belief::hotness::Hotness;
+use crate::kept::{self, Kept, Limits};
+
+/// The blocks in use of an allocator, in the order in which they go on.
+#[derive(Clone, Debug)]
+pub enum SavedOpen {
+    /// In the strict order.
+    Strict {
+        /// Kinds of pages that had blocks of their own.
+        kinds: u8,
+        /// The blocks.
+        open: Vec<StrictOpen>,
+    },
+    /// In the relaxed order.
+    Relaxed(Vec<RelaxedOpen>),
+}
+
+/// A block of which the first pages are written.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct StrictOpen {
+    /// The block.
+    pub block: BlockId,
+    /// The stream that writes it.
+    pub stream: u8,
+    /// The kind of pages in it.
+    pub kind: u8,
+    /// The next page to be written.
+    pub next: u16,
+}
+
+/// A block of which each page type is written up to a wordline.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct RelaxedOpen {
+    /// The block.
+    pub block: BlockId,
+    /// Pages of each type that are written.
+    pub programmed: [u16; PageType::MOST],
+}
+
+impl RelaxedOpen {
+    /// Returns how far the block is programmed; `None` if no legal programs lead there.
+    pub fn progress(&self, geometry: &Geometry) -> Option<Progress> {
+        let types = geometry.cell.bits() as u8;
+        let wordlines = (geometry.pages / u32::from(types)) as u16;
+        Progress::reached(types, wordlines, self.programmed)
+    }
+}
+
+/// Which pages of a block that is in use are written.
+#[derive(Clone, Copy, Debug)]
+pub enum Given {
+    /// The first so many.
+    First(u16),
+    /// So many of each type.
+    Types(Progress),
+}
+
+impl Given {
+    /// Returns how many pages are written.
+    pub fn total(self) -> u32 {
+        match self {
+            Given::First(next) => next.into(),
+            Given::Types(progress) => progress.total(),
+        }
+    }
+
+    /// Whether a page is written.
+    pub fn holds(self, order: &PageOrder, page: PageInBlock) -> bool {
+        match self {
+            Given::First(next) => page.0 < next,
+            Given::Types(progress) => {
+                order.wordline(page).0 < progress.programmed(order.page_type(page))
+            }
+        }
+    }
+}
+
+impl SavedOpen {
+    /// Returns what is written of each block in use, by block.
+    ///
+    /// # Errors
+    /// The first block that cannot be in use so.
+    pub fn given(&self, geometry: &Geometry) -> Result<Vec<Option<Given>>, String> {
+        let mut given = vec![None; geometry.block_count() as usize];
+        let mut note = |block: BlockId, of: Option<Given>| {
+            let of = of.filter(|of| of.total() < geometry.pages);
+            let of = of.ok_or_else(|| format!("open block {} is in no such place", block.0))?;
+            let slot = given.get_mut(block.index());
+            let slot = slot.ok_or_else(|| format!("open block {} is beyond the drive", block.0))?;
+            match slot.replace(of) {
+                None => Ok(()),
+                Some(_) => Err(format!("block {} is open twice", block.0)),
+            }
+        };
+        match self {
+            SavedOpen::Strict { kinds, open } => {
+                let kinds_fit = [1, Hotness::COUNT].contains(&usize::from(*kinds));
+                for &StrictOpen { block, stream, kind, next } in open {
+                    let fits = kinds_fit && kind < *kinds && usize::from(stream) < Stream::COUNT;
+                    note(block, fits.then_some(Given::First(next)))?;
+                }
+            }
+            SavedOpen::Relaxed(open) => {
+                for of in open {
+                    note(of.block, of.progress(geometry).map(Given::Types))?;
+                }
+            }
+        }
+        Ok(given)
+    }
+}
+
+impl Kept for SavedOpen {
+    const COLUMNS: usize = 4;
+
+    fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error> {
+        let (order, kinds, strict, relaxed) = match self {
+            SavedOpen::Strict { kinds, open } => (PageSequence::Strict, *kinds, &open[..], &[][..]),
+            SavedOpen::Relaxed(open) => (PageSequence::Relaxed, 0, &[][..], &open[..]),
+        };
+        to.serialize_element(&order)?;
+        to.serialize_element(&kinds)?;
+        kept::write(to, strict)?;
+        kept::write(to, relaxed)
+    }
+
+    fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error> {
+        let order = kept::single(from)?;
+        let kinds = kept::single(from)?;
+        let open: Vec<StrictOpen> = limits.column(from, limits.blocks())?;
+        let relaxed: Vec<RelaxedOpen> = limits.column(from, limits.blocks())?;
+        match order {
+            PageSequence::Strict if relaxed.is_empty() => Ok(SavedOpen::Strict { kinds, open }),
+            PageSequence::Relaxed if open.is_empty() && kinds == 0 => {
+                Ok(SavedOpen::Relaxed(relaxed))
+            }
+            _ => Err(A::Error::custom("blocks are open in both orders")),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What is kept of a drive, column by column. A column is read only up to the length that the drive of
+//! a geometry can have, and up to a number of bytes, so that no length that a file claims is believed.
+
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde::ser::SerializeTuple;
+use serde::{Deserialize, Serialize};
+pub use ssdlab_nand::Geometry;
+
+/// A part of a drive that is kept as some columns.
+pub trait Kept: Sized {
+    /// Number of its columns.
+    const COLUMNS: usize;
+
+    /// Writes its columns in order.
+    ///
+    /// # Errors
+    /// When the serializer fails.
+    fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error>;
+
+    /// Reads its columns in order.
+    ///
+    /// # Errors
+    /// When a column is missing, longer than the limits allow, or holds what it cannot.
+    fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error>;
+}
+
+/// What bounds the columns that are read.
+#[derive(Debug)]
+pub struct Limits<'a> {
+    /// The shape of the drive.
+    pub geometry: &'a Geometry,
+    /// Bytes of memory that the columns may still take.
+    bytes: Cell<u64>,
+    /// Bytes that a column needed when there were too few.
+    lacked: Cell<Option<u64>>,
+}
+
+impl<'a> Limits<'a> {
+    /// The limits of a drive of this shape that may take so many bytes of memory.
+    pub fn new(geometry: &'a Geometry, bytes: u64) -> Limits<'a> {
+        Limits { geometry, bytes: Cell::new(bytes), lacked: Cell::new(None) }
+    }
+
+    /// Returns the bytes that a column needed, if that was more than is left.
+    pub fn lacked(&self) -> Option<u64> {
+        self.lacked.get()
+    }
+
+    /// Returns the number of physical pages.
+    pub fn pages(&self) -> usize {
+        self.geometry.page_count() as usize
+    }
+
+    /// Returns the number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.geometry.block_count() as usize
+    }
+
+    /// Reads a column of at most so many entries.
+    ///
+    /// # Errors
+    /// When it is missing or longer, or memory does not suffice.
+    pub fn column<'de, T, A>(&self, from: &mut A, most: usize) -> Result<Vec<T>, A::Error>
+    where
+        T: Deserialize<'de>,
+        A: SeqAccess<'de>,
+    {
+        let column = Column { most, limits: self, of: PhantomData };
+        from.next_element_seed(column)?.ok_or_else(|| A::Error::custom("a column is missing"))
+    }
+
+    /// Makes an empty column with room for so many entries.
+    fn room<T, E: Error>(&self, entries: usize) -> Result<Vec<T>, E> {
+        let need = (entries as u64).saturating_mul(size_of::<T>() as u64);
+        let left = self.bytes.get().checked_sub(need);
+        let mut column = Vec::new();
+        match left.filter(|_| column.try_reserve_exact(entries).is_ok()) {
+            Some(left) => {
+                self.bytes.set(left);
+                Ok(column)
+            }
+            None => {
+                self.lacked.set(Some(need));
+                Err(E::custom("memory does not suffice"))
+            }
+        }
+    }
+}
+
+/// Reads a single value.
+///
+/// # Errors
+/// When it is missing or cannot be.
+pub fn single<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(from: &mut A) -> Result<T, A::Error> {
+    from.next_element()?.ok_or_else(|| A::Error::custom("a value is missing"))
+}
+
+struct Column<'a, T> {
+    most: usize,
+    limits: &'a Limits<'a>,
+    of: PhantomData<T>,
+}
+
+impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Column<'_, T> {
+    type Value = Vec<T>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Vec<T>, D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Column<'_, T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a column of at most {} entries", self.most)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Vec<T>, A::Error> {
+        let Some(entries) = from.size_hint().filter(|&entries| entries <= self.most) else {
+            return Err(A::Error::custom("a column is too long"));
+        };
+        let mut column = self.limits.room(entries)?;
+        // No more than there is room for, whatever the hint was worth.
+        while column.len() < entries {
+            let Some(entry) = from.next_element()? else { break };
+            column.push(entry);
+        }
+        Ok(column)
+    }
+}
+
+/// Writes a column.
+///
+/// # Errors
+/// When the serializer fails.
+pub fn write<S: SerializeTuple, T: Serialize>(to: &mut S, column: &[T]) -> Result<(), S::Error> {
+    to.serialize_element(column)
+}

@@ -1,0 +1,242 @@
+//! Is what was kept of a drive refused, or good for a run, whatever became of it?
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use serde::de::DeserializeSeed;
+use serde_json::{Value, json};
+use ssdlab_base::rng;
+use ssdlab_core::audit::Pace;
+use ssdlab_core::drive::{Media, Unchecked};
+use ssdlab_core::kept::Limits;
+use ssdlab_core::{Drive, Op, Resolved};
+
+use crate::support::{Rig, SPP, config};
+
+/// Drives that keep something of every kind.
+const DRIVES: [&[&str]; 7] = [
+    &["ftl.partial_writes = \"sector_bitmap\""],
+    &["physics = { retries = {} }", "geometry.channels = 2", "flash.time_scale = 1000"],
+    &[
+        "physics = { levels = {} }",
+        "belief.grade = \"factory\"",
+        "timing.voltages = [{ name = \"normal\" }, { name = \"strong\", base_factor = 3.0 }]",
+        "program = [{ by_class = { voltages = [\"strong\"] } }]",
+    ],
+    &["ftl.page_order = \"relaxed\"", "geometry.channels = 2"],
+    &[
+        "buffer = { size = \"16KiB\", latency = \"1us\" }",
+        "belief.hotness.buffer = { preload = \"normal\" }",
+        "place = [\"by_hotness\"]",
+        "ftl.overprovisioning = 0.4",
+    ],
+    &[
+        "geometry = { channels = 2, blocks = 60 }",
+        "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }",
+        "belief.grade = { measured = { apart = 0.3 } }",
+        "tend.read_hot = true",
+    ],
+    &[
+        "physics = { retries = {} }",
+        "belief.retries.predicted = { age = [0.1, 1e-4, 1e-5, 1e-3, 1e-3], initial = [20.0, 30.0] }",
+        "belief.retries.predicted = { growth = [40.0, 0.3, 1e-3], thresholds = [72.0, 84.0] }",
+        "ftl.opens = \"fewest_retries\"",
+    ],
+];
+
+/// A drive of random pages, some of them overwritten, in part, or trimmed; at rest.
+fn used(sets: &[&str]) -> Media {
+    let mut rig = Rig::new(sets);
+    for n in 0..150 {
+        step(&mut rig, n).unwrap();
+    }
+    rig.finish();
+    if rig.drive.resolved().buffer_pages > 0 {
+        rig.offer(Op::Flush, 0, 0, 0).unwrap();
+        rig.finish();
+    }
+    rig.drive.media().unwrap()
+}
+
+/// One of many requests.
+fn step(rig: &mut Rig, n: u64) -> Result<(), String> {
+    let page = rng::hash(1, 2, n) % 70;
+    rig.wait_below(4)?;
+    let (op, first, sectors) = match n % 10 {
+        0 => (Op::Trim, 0, SPP),
+        1 => (Op::Write, 2, 3),
+        2..5 => (Op::Read, 0, SPP),
+        _ => (Op::Write, 0, SPP),
+    };
+    rig.offer(op, page * SPP + first, sectors, 0)
+        .map(drop)
+        .map_err(|refused| format!("{refused:?}"))
+}
+
+/// What comes of columns that were kept: the drive that holds them, if they can be one's.
+fn taken_up(resolved: &Arc<Resolved>, columns: &Value) -> Result<Option<Drive>, String> {
+    let limits = Limits::new(resolved.geometry(), 1 << 24);
+    let read = Unchecked::reader(&limits).deserialize(columns);
+    let media = read.map_err(|error| error.to_string())?.check(resolved.geometry())?;
+    Ok(Drive::with_media(resolved.clone(), media))
+}
+
+/// Works a drive under the eyes of the auditor.
+fn works(drive: Drive) -> Result<(), String> {
+    let mut rig = Rig { drive, done: Vec::new(), tag: 0 };
+    rig.drive.audit()?;
+    assert!(rig.drive.watch(Pace::Every(1)));
+    for n in 0..60 {
+        step(&mut rig, n)?;
+    }
+    rig.wait_below(1)?;
+    rig.drive.audit()
+}
+
+/// The numbers of a value.
+fn numbers<'a>(value: &'a mut Value, found: &mut Vec<&'a mut Value>) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(|value| numbers(value, found)),
+        Value::Object(values) => values.values_mut().for_each(|value| numbers(value, found)),
+        Value::Number(_) => found.push(value),
+        _ => {}
+    }
+}
+
+/// Another number in place of this one.
+fn another(was: &Value, draw: u64) -> Value {
+    let ends = [
+        json!(0),
+        json!(1),
+        json!(255),
+        json!(u16::MAX),
+        json!(u32::MAX),
+        json!(u64::MAX),
+        json!(i64::MIN),
+        json!(i64::MAX),
+        json!(-1),
+        json!(1e38),
+        json!(u32::MAX / 2),
+        json!(127),
+    ];
+    let near = |by: i64| was.as_i64().map_or(json!(0.5), |was| json!(was.saturating_add(by)));
+    match draw % 20 {
+        0..6 => near([-1, 1, 2, 8, -8, 16][draw as usize % 6]),
+        6..9 => json!((draw >> 8) % 128),
+        at => ends[(at as usize - 9 + (draw >> 16) as usize) % ends.len()].clone(),
+    }
+}
+
+#[test]
+fn whatever_number_is_changed_it_is_refused_or_the_drive_works() {
+    let (mut refused, mut worked) = (0, 0);
+    for (at, sets) in DRIVES.iter().enumerate() {
+        let resolved = Arc::new(Resolved::new(&config(sets), 1).unwrap());
+        let kept = serde_json::to_value(used(sets)).unwrap();
+        works(taken_up(&resolved, &kept).unwrap().expect("the drive itself")).unwrap();
+        for round in 0..400 {
+            let mut columns = kept.clone();
+            let mut found = Vec::new();
+            numbers(&mut columns, &mut found);
+            let draw = |purpose| rng::hash(at as u64, purpose, round);
+            let place = draw(1) as usize % found.len();
+            let was = found[place].clone();
+            *found[place] = another(&was, draw(2));
+            let what = format!("{sets:?}: number {place}, {was} -> {}", found[place]);
+            let outcome = catch_unwind(AssertUnwindSafe(|| match taken_up(&resolved, &columns) {
+                Err(_) | Ok(None) => Ok(false),
+                Ok(Some(drive)) => works(drive).map(|()| true),
+            }));
+            match outcome {
+                Ok(Ok(true)) => worked += 1,
+                Ok(Ok(false)) => refused += 1,
+                Ok(Err(error)) => panic!("{what}: {error}"),
+                Err(_) => panic!("{what}: see above"),
+            }
+        }
+    }
+    // Of what is bounded and counts for little, as wear, any value will do.
+    assert!(refused > worked && worked > 50, "{refused} refused, {worked} worked");
+}
+
+#[test]
+fn a_column_that_is_too_long_or_too_short_is_refused() {
+    for sets in DRIVES {
+        let resolved = Arc::new(Resolved::new(&config(sets), 1).unwrap());
+        let kept = serde_json::to_value(used(sets)).unwrap();
+        let columns = kept.as_array().unwrap().len();
+        for column in
+            (0..columns).filter(|&at| kept[at].as_array().is_some_and(|it| !it.is_empty()))
+        {
+            let length = kept[column].as_array().unwrap().len();
+            for length in [0, length - 1, length + 1, 1 << 20] {
+                let mut changed = kept.clone();
+                let entries = changed[column].as_array_mut().unwrap();
+                let last = entries[entries.len() - 1].clone();
+                entries.resize(length, last);
+                let drive = taken_up(&resolved, &changed);
+                let is_refused = !matches!(drive, Ok(Some(_)));
+                // No page was trimmed, all were programmed normally, nobody knows what they are for.
+                let optional = length == 0 && [2, 14].contains(&column);
+                // A drive makes nothing of what is known of the pages of another.
+                let optional =
+                    optional || column == 15 && length < kept[0].as_array().unwrap().len();
+                assert!(is_refused || optional, "{sets:?}: column {column} of {length}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_contradicts_itself_is_named() {
+    let sets = &["ftl.partial_writes = \"sector_bitmap\""][..];
+    let resolved = Arc::new(Resolved::new(&config(sets), 1).unwrap());
+    let kept = serde_json::to_value(used(sets)).unwrap();
+    let of_state = |state: &str| {
+        let states = kept[3].as_array().unwrap();
+        states.iter().position(|it| it == state).unwrap()
+    };
+    let mapped = kept[0].as_array().unwrap().iter().position(|it| *it != json!(0)).unwrap();
+    let free = of_state("Free");
+    let open = kept[11][0]["block"].as_u64().unwrap();
+    let cases = [
+        ([0, mapped], json!(129), "beyond the drive"),
+        ([0, mapped], json!(1 + 8 * free), "which is not written"),
+        ([1, mapped], json!(256), "lacks sectors it cannot have"),
+        ([3, of_state("Closed")], json!("Victim"), "which is not written"),
+        ([3, of_state("Closed")], json!("Free"), "which is not written"),
+        ([4, free], json!(1), "is Free with 1 written pages"),
+        ([5, of_state("Closed")], json!(99), "valid pages and counts 99"),
+        ([6, 0], json!(u32::MAX), "was erased 4294967295 times"),
+        ([7, 0], json!(u32::MAX), "closed as 4294967295th"),
+        ([11, 0], json!({"block": 16, "stream": 0, "kind": 0, "next": 1}), "is beyond the drive"),
+        ([11, 0], json!({"block": open, "stream": 9, "kind": 0, "next": 1}), "in no such place"),
+        ([11, 0], json!({"block": open, "stream": 0, "kind": 0, "next": 8}), "in no such place"),
+        (
+            [11, 0],
+            json!({"block": free, "stream": 0, "kind": 0, "next": 1}),
+            "which is not written",
+        ),
+    ];
+    for ([column, row], value, what) in cases {
+        let mut changed = kept.clone();
+        changed[column][row] = value.clone();
+        let line = taken_up(&resolved, &changed).map(|_| ()).unwrap_err();
+        assert!(line.contains(what), "{column}.{row} = {value}: {line}");
+    }
+    let mut twice = kept.clone();
+    let one = kept[0][mapped].clone();
+    let other = (mapped + 1..).find(|&at| kept[0][at] != json!(0)).unwrap();
+    twice[0][other] = one;
+    let line = taken_up(&resolved, &twice).map(|_| ()).unwrap_err();
+    assert!(line.contains("which holds another"), "{line}");
+}
+
+#[test]
+fn a_column_takes_no_more_memory_than_there_is() {
+    let resolved = Resolved::new(&config(&[]), 1).unwrap();
+    let kept = serde_json::to_value(used(&[])).unwrap();
+    let limits = Limits::new(resolved.geometry(), 300);
+    assert!(Unchecked::reader(&limits).deserialize(&kept).is_err());
+    assert_eq!(limits.lacked(), Some(4 * u64::from(resolved.logical_pages)));
+}

@@ -1,0 +1,209 @@
+//! Is a state file that is not as it was written refused in one line, whatever became of it?
+
+use std::io::Write;
+use std::path::Path;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use ssdlab_core::drive::Media;
+use ssdlab_run::state::Header;
+use ssdlab_run::{
+    Control, Plan, load_state, read_state, run_uninterrupted, save_state, write_state,
+};
+
+/// A drive of a few kilobytes of tables.
+fn plan() -> Plan {
+    let set = [
+        "geometry.channels=1",
+        "geometry.chips=1",
+        "geometry.dies=1",
+        "geometry.planes=1",
+        "geometry.blocks=12",
+        "geometry.pages=8",
+        "ftl.overprovisioning=0.4",
+        "start.fill=0.5",
+        "workload.footprint=128KiB",
+        "workload.requests=200",
+    ];
+    Plan {
+        device: "dlv-mlc-128g".into(),
+        set: set.map(String::from).to_vec(),
+        paranoid: true,
+        ..Plan::default()
+    }
+}
+
+/// What a state file of that drive holds.
+fn file() -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    save_state(&plan(), &path, &Control::new(1)).unwrap().unwrap();
+    std::fs::read(path).unwrap()
+}
+
+fn read(bytes: &[u8]) -> Result<(Header, Media), String> {
+    let read = read_state("s", bytes, &Control::new(0));
+    read.map(|read| read.expect("nobody stops it")).map_err(|fault| fault.to_string())
+}
+
+fn refused(bytes: &[u8], what: impl std::fmt::Display) -> String {
+    let line = read(bytes).err().unwrap_or_else(|| panic!("{what} is taken for a state"));
+    assert!(!line.contains('\n') && line.starts_with("s: "), "{what}: {line:?}");
+    line
+}
+
+/// The run of a plan from what a file holds.
+fn run_from(bytes: &[u8]) -> Result<(), String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    std::fs::write(&path, bytes).unwrap();
+    let from = Plan { state: Some(path), ..plan() };
+    run_uninterrupted(&[from], 1).map(drop).map_err(|fault| fault.to_string())
+}
+
+/// Line by line as a file begins: where the frame does.
+fn frame(file: &[u8]) -> usize {
+    let ends = file.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    ends.map(|(at, _)| at + 1).nth(2).unwrap()
+}
+
+fn sealed(mut file: Vec<u8>) -> Vec<u8> {
+    let hash = Sha256::digest(&file);
+    for byte in hash {
+        write!(file, "{byte:02x}").unwrap();
+    }
+    file.push(b'\n');
+    file
+}
+
+/// The file of this header, whatever it says, and this frame, with hashes that fit.
+fn crafted(header: &Value, frame: &[u8]) -> Vec<u8> {
+    let file = [b"ssdlab state 7\n", &serde_json::to_vec(header).unwrap()[..], b"\n"].concat();
+    sealed([sealed(file), frame.to_vec()].concat())
+}
+
+#[test]
+fn a_file_of_which_any_bit_was_flipped_is_refused() {
+    let mut file = file();
+    read(&file).unwrap();
+    for bit in 0..file.len() * 8 {
+        file[bit / 8] ^= 1 << (bit % 8);
+        refused(&file, format_args!("bit {bit} flipped"));
+        file[bit / 8] ^= 1 << (bit % 8);
+    }
+    read(&file).unwrap();
+}
+
+#[test]
+fn a_file_that_ends_early_or_goes_on_is_refused() {
+    let file = file();
+    for left in 0..file.len() {
+        let line = refused(&file[..left], format_args!("{left} bytes"));
+        let told = ["is damaged", "is no state file", "of another layout", "is empty"];
+        assert!(told.iter().any(|told| line.contains(told)), "{left}: {line}");
+    }
+    let begins = frame(&file);
+    for more in [&b"\0"[..], b"\n", &file, &file[begins..]] {
+        refused(&[&file, more].concat(), "a file that goes on");
+    }
+    // Another frame, even where the hash is right.
+    let contents = &file[begins..file.len() - 65];
+    for more in [contents, &[0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 7], b"x"] {
+        let file = sealed([&file[..file.len() - 65], more].concat());
+        let line = refused(&file, "a second frame");
+        assert!(line.contains("is inconsistent: it goes on behind the contents"), "{line}");
+    }
+}
+
+#[test]
+fn what_is_no_state_of_this_layout_is_told_so() {
+    assert!(
+        refused(b"not a state", "a text").contains("is no state file: expected a file written")
+    );
+    assert!(refused(b"", "nothing").contains("is no state file"));
+    let before = [&[0x28, 0xb5, 0x2f, 0xfd][..], &[7; 200]].concat();
+    let line = refused(&before, "an old one");
+    assert!(line.contains("layout 6 or before") && line.contains("save it again"), "{line}");
+    let mut later = file();
+    later[13] = b'8';
+    let line = refused(&later, "a later one");
+    assert!(line.contains("another layout: got 8, expected 7"), "{line}");
+    let folder = tempfile::tempdir().unwrap();
+    let of = |path: &Path| load_state(path, &Control::new(0)).unwrap_err().to_string();
+    assert!(of(folder.path()).contains("is a folder: expected a state in a file"));
+    assert!(of(Path::new("/dev/null")).contains("is a pipe or a device"));
+    assert!(of(&folder.path().join("none")).contains("cannot be read"));
+}
+
+#[test]
+fn a_run_says_what_is_wrong_with_its_state_in_the_header_or_behind_it() {
+    let file = file();
+    run_from(&file).unwrap();
+    for at in [20, frame(&file) + 30, file.len() - 10] {
+        let mut damaged = file.clone();
+        damaged[at] ^= 0x10;
+        assert!(run_from(&damaged).unwrap_err().contains("is damaged"), "byte {at}");
+    }
+}
+
+#[test]
+fn a_header_with_right_hashes_that_cannot_be_is_refused() {
+    let file = file();
+    let begins = frame(&file);
+    let line = file.split(|byte| *byte == b'\n').nth(1).unwrap();
+    let header: Value = serde_json::from_slice(line).unwrap();
+    let frame = &file[begins..file.len() - 65];
+    read(&crafted(&header, frame)).unwrap();
+    let cases: [(&str, Value, &str); 8] = [
+        ("/mapped_pages", 1.into(), "pages hold data, and 1 are counted"),
+        ("/logical_pages", 0.into(), "0 of "),
+        ("/contents_sha256", "0".repeat(64).into(), "its contents are not those of its header"),
+        ("/config/geometry/blocks", 0.into(), "got geometry.blocks, expected 1 to 16777216"),
+        ("/config/geometry/blocks", 13.into(), "is inconsistent"),
+        ("/config/geometry/pages", 65_534.into(), "is inconsistent"),
+        ("/config", Value::Null, "is damaged: its header"),
+        ("/seed", "x".into(), "is damaged: its header"),
+    ];
+    for (key, value, what) in cases {
+        let mut header = header.clone();
+        *header.pointer_mut(key).unwrap() = value.clone();
+        let line = refused(&crafted(&header, frame), key);
+        assert!(line.contains(what), "{key} = {value}: {line}");
+    }
+}
+
+#[test]
+fn lengths_that_are_claimed_take_no_memory() {
+    let file = file();
+    let line = file.split(|byte| *byte == b'\n').nth(1).unwrap();
+    let mut header: Value = serde_json::from_slice(line).unwrap();
+    let contents = |bytes: &[u8]| zstd::encode_all(bytes, 1).unwrap();
+    // A map of 2^40 pages, and one of as many as a drive can have at most.
+    for length in [1u64 << 40, 1 << 32, 97] {
+        let claimed = postcard::to_allocvec(&length).unwrap();
+        let line = refused(&crafted(&header, &contents(&claimed)), length);
+        assert!(line.contains("it holds no contents of its drive"), "{line}");
+    }
+    for (key, count) in [("blocks", 1 << 24), ("pages", 254)] {
+        header["config"]["geometry"][key] = count.into();
+    }
+    let zeros = [postcard::to_allocvec(&4_000_000_000u64).unwrap(), vec![0; 1 << 20]].concat();
+    let line = refused(&crafted(&header, &contents(&zeros)), "a bomb");
+    let told = line.contains("holds no contents") || line.contains("than there is memory for");
+    assert!(told, "{line}");
+    // A window of 128 MiB.
+    let mut wide = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    wide.window_log(27).unwrap();
+    wide.long_distance_matching(true).unwrap();
+    wide.write_all(&zeros).unwrap();
+    refused(&crafted(&header, &wide.finish().unwrap()), "a window");
+}
+
+#[test]
+fn what_is_written_is_what_is_read() {
+    let bytes = file();
+    let (header, media) = read(&bytes).unwrap();
+    let mut again = Vec::new();
+    write_state(&mut again, header, &media).unwrap();
+    assert_eq!(again, bytes);
+}
