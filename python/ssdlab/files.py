@@ -51,11 +51,12 @@ class Folder:
         self._option, self._shown, self._read = option, path, read
         self._path = Path(path)
         try:
-            if os.path.lexists(path) and not self._path.is_dir():
-                raise NotADirectoryError(0, "is no folder")
+            is_there = self._path.is_dir()
         except OSError as error:
             raise _refusal(option, path, error) from None
-        home = self._path if self._path.is_dir() else self._path.parent
+        if os.path.lexists(path) and not is_there:
+            raise InputError.at(option, f"cannot write {quoted(path)}: is no folder")
+        home = self._path if is_there else self._path.parent
         try:
             _native.NewFile(option, home / "trial")
         except InputError as error:

@@ -99,7 +99,9 @@ def test_what_is_printed_is_visible() -> None:
 
 
 def test_half_a_character_is_refused_in_a_line() -> None:
-    with pytest.raises(ssdlab.InputError, match=r"\Alabel: got '\\ud800', expected characters"):
+    with pytest.raises(
+        ssdlab.InputError, match=r"\Alabel: got '\\ud800', expected a text in UTF-8"
+    ):
         ssdlab.run(workload="random", limit=100, label="\ud800")
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ssdlab import InputError, Plan, report, results, sweep
+from ssdlab import Plan, report, results, sweep
 from ssdlab.cli.options import listed, varied
 from ssdlab.files import Target
 from ssdlab.intervals import interval, t_975
@@ -145,22 +145,6 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     Target("--json", str(tmp_path / "link")).write("new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "out.json").read_text() == "new"
-
-
-def test_a_write_that_fails_leaves_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    path = tmp_path / "out.json"
-    path.write_text("old")
-    target = Target("--json", str(path))
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(InputError, match="No space left on device"):
-        target.write("new")
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_device_is_written_in_place() -> None:

@@ -7,13 +7,12 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
 import click
 
-from ssdlab import __version__, _native, shown
+from ssdlab import __version__, _native
 from ssdlab.cli import (
     catalogue,
     config,
@@ -28,7 +27,7 @@ from ssdlab.cli import (
     workload,
 )
 from ssdlab.cli.lines import Group, line_of
-from ssdlab.errors import InputError, InternalError, one_line, quoted
+from ssdlab.errors import InputError, InternalError, one_line
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -82,7 +81,6 @@ def main() -> None:
 def status() -> int:
     """Run the command line; the exit code. What is wrong is told in one line on stderr."""
     try:
-        _check_arguments(sys.argv[1:])
         code = ssdlab.main(standalone_mode=False, prog_name="ssdlab")
         sys.stdout.flush()
     except BrokenPipeError:
@@ -111,13 +109,6 @@ def status() -> int:
         click.echo(one_line(_report(told)), err=True)
         return exits.INTERNAL
     return code if isinstance(code, int) else 0
-
-
-def _check_arguments(arguments: Sequence[str]) -> None:
-    """Refuse what is no text: a file's name may be any bytes, a result's JSON may not."""
-    for argument in arguments:
-        if not shown.is_utf8(argument):
-            raise InputError(f"an argument that is no UTF-8: got {quoted(argument)}")
 
 
 def _report(told: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ssdlab import _native, shown, traces
+from ssdlab import _native, shown, traces, values
 from ssdlab.cli import exits
 from ssdlab.cli.lines import Group, Whole
 from ssdlab.cli.options import DRAWN, add
@@ -84,7 +84,7 @@ def info(files: tuple[str, ...], **given: Any) -> None:
 
     All figures are of reads and writes; trims and flushes are counted apart.
     """
-    read = [("FILE", _native.trace_file(file)) for file in files]
+    read = [_file("FILE", file) for file in files]
     check_apart(read, written(given, ("json", "report")))
     target = _target(given["json"])
     drawing = Drawing(given, read)
@@ -282,8 +282,13 @@ def _reading(given: dict[str, Any]) -> traces.Reading:
 
 def _check_apart(read: Sequence[File], out: str, given: dict[str, Any]) -> None:
     """Refuse to write a trace that is read, or two things to one file."""
-    files = [(option, _native.trace_file(str(spec))) for option, spec in read]
-    check_apart(files, [("OUT", _native.trace_file(out)), *written(given, ["json"])])
+    files = [_file(option, str(spec)) for option, spec in read]
+    check_apart(files, [_file("OUT", out), *written(given, ["json"])])
+
+
+def _file(option: str, spec: str) -> File:
+    """Return the file of a trace as it is named, without its format."""
+    return option, _native.trace_file(values.text(option, spec))
 
 
 def _target(path: str | None) -> Target | None:
