@@ -59,6 +59,7 @@ fn what_is_written_reads_back() {
         tick: Some(Nanos::from_us(1)),
         unsorted: Some(Unsorted::Sort(7)),
         columns: Some("time:0,op:1,offset:2,size:3".into()),
+        ..TraceOptions::default()
     };
     let text = toml::to_string(&options).unwrap();
     assert_eq!(
