@@ -86,3 +86,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_trace_that_is_told_to_stop_ends_before_it_has_read_more() {
+    let request = "128166372003061629,hm,0,Read,0,512,0\n";
+    // What was read is given; behind it are blank lines that no request ends.
+    let text = [request.to_owned(), "\n".repeat(1 << 20)].concat();
+    let options = TraceOptions::default();
+    let mut t = trace(text.clone(), None, &options).unwrap();
+    options.stop.set();
+    assert_eq!(drain(&mut t).unwrap().len(), 1);
+    assert_eq!(t.sha256().unwrap_err().to_string(), "t: is not read to its end yet");
+    // Nothing to deliver is no fault then.
+    let mut t = trace("\n".repeat(1 << 20), Some(Format::Msr), &options).unwrap();
+    assert_eq!(drain(&mut t), Ok(Vec::new()));
+    // One that nobody stops is read to its end.
+    let mut t = trace(text, None, &TraceOptions::default()).unwrap();
+    assert_eq!(drain(&mut t).unwrap().len(), 1);
+    assert!(t.sha256().is_ok());
+}

@@ -69,7 +69,6 @@ proptest! {
             device: bytes.first().is_some_and(|byte| byte % 2 == 0).then(|| "0".into()),
             tick: bytes.get(1).map(|byte| Nanos::from_ns(u64::from(*byte) + 1)),
             unsorted: Some(Unsorted::Sort(window)),
-            columns: None,
             ..TraceOptions::default()
         };
         let format = Format::ALL.get(which).copied();
