@@ -2,8 +2,8 @@
  * with a full disk or with a broken one does. It is loaded before a program (LD_PRELOAD) and asked by variables:
  *
  *   SSDLAB_FAULT=KIND:N     the N-th fails, from 1 on; KIND:N+ has all after it fail, too
- *   SSDLAB_FAULT_COUNTS=F   when the process ends, F gets a line "KIND COUNT" for each kind
- *   SSDLAB_FAULT_ARMED=1    counting begins when this variable is set, by setenv or from the start
+ *   SSDLAB_FAULT_ARMED=1    counting begins when this variable is set: by setenv, and in its children from the start
+ *   SSDLAB_FAULT_COUNTS=F   when the process that has set it ends, F gets a line "KIND COUNT" for each kind
  *
  * Writes and synchronisations count if they go to a regular file. "alloc" are the allocations of ssdlab's own library,
  * "memory" those of all others: of Python and of what it has loaded.
@@ -29,6 +29,7 @@ static const char *const NAMES[KINDS] = {"alloc", "memory", "write", "sync", "na
 
 static _Atomic long counts[KINDS];
 static _Atomic int armed;
+static int is_first;
 static int failing = -1;
 static long nth;
 static int and_after;
@@ -79,7 +80,7 @@ __attribute__((constructor)) static void begin(void) {
 __attribute__((destructor)) static void end(void) {
     const char *path = getenv("SSDLAB_FAULT_COUNTS");
     atomic_store(&armed, 0);
-    if (!path)
+    if (!path || !is_first)
         return;
     int to = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
     for (int kind = 0; to >= 0 && kind < KINDS; kind++)
@@ -95,8 +96,10 @@ __attribute__((destructor)) static void end(void) {
 int setenv(const char *name, const char *value, int overwrite) {
     NEXT(setenv);
     int done = next(name, value, overwrite);
-    if (strcmp(name, "SSDLAB_FAULT_ARMED") == 0)
+    if (strcmp(name, "SSDLAB_FAULT_ARMED") == 0) {
+        is_first = 1;
         arm();
+    }
     return done;
 }
 
