@@ -54,7 +54,7 @@ help:
 	@echo "make twins     every twin against its targets, into docs/twins.md (ten minutes)"
 	@echo "make twins-fit the fits of twins on excerpts in SSDLAB_TRACES, their shapes and tables"
 	@echo "make docs      generate docs/config.md and docs/results.md again"
-	@echo "make fuzz      fuzz the readers and the config, a minute each"
+	@echo "make fuzz      fuzz the readers, the config and state files, a minute each"
 	@echo "make faults    make every write, link and thread of the commands fail, into docs/robustness.md (half an hour)"
 	@echo "make mutants   mutation tests of the drive's core (hours)"
 

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -17,8 +17,8 @@ use crate::errors::{Wrong, guarded};
 /// Time between two looks at signals and progress.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How long work is waited for that was told to stop and would lose nothing if it was left.
-const GRACE: Duration = Duration::from_secs(1);
+/// How many looks work is waited for that was told to stop and would lose nothing if it was left: a second.
+const GRACE: u32 = 10;
 
 /// Does `work` in a thread of its own, and returns what came of it and whether Ctrl-C stopped it.
 ///
@@ -26,7 +26,6 @@ const GRACE: Duration = Duration::from_secs(1);
 /// What the work is refused for; what `progress` raised, once the work has stopped; the second
 /// Ctrl-C at once, whatever the work still does, and the first soon, if the work is at something that
 /// nothing stops (a file that blocks) and has nothing to keep.
-#[expect(clippy::disallowed_methods, reason = "how long a user has waited")]
 pub fn work<T: Send + 'static>(
     py: Python<'_>,
     control: Control,
@@ -42,7 +41,7 @@ pub fn work<T: Send + 'static>(
     });
     begun.map_err(Wrong::Input)?;
     let receiver = Mutex::new(receiver);
-    let mut stopped: Option<(PyErr, Instant)> = None;
+    let mut stopped: Option<(PyErr, u32)> = None;
     loop {
         let next = py.detach(|| {
             let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
@@ -59,12 +58,15 @@ pub fn work<T: Send + 'static>(
             Err(RecvTimeoutError::Timeout) => {
                 if let Err(error) = look(py, &control, progress.as_ref()) {
                     control.stop.store(true, Ordering::Relaxed);
-                    if stopped.replace((error, Instant::now())).is_some() {
+                    if stopped.replace((error, 0)).is_some() {
                         return Err(PyKeyboardInterrupt::new_err(()));
                     }
                 }
-                let left = |(_, since): &mut (PyErr, Instant)| since.elapsed() > GRACE;
-                if let Some((error, _)) = stopped.take_if(|it| !control.keeps() && left(it)) {
+                let is_over = |(_, looks): &mut (PyErr, u32)| {
+                    *looks += 1;
+                    *looks > GRACE && !control.keeps()
+                };
+                if let Some((error, _)) = stopped.take_if(is_over) {
                     return Err(error);
                 }
             }

@@ -38,6 +38,9 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
     prepared.workload.trace.stop = control.stop();
     check_workload(&prepared)?;
     need::check(std::slice::from_ref(&prepared), None)?;
+    if control.stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
     control.keep();
     let file = NewFile::new("", path)?;
     if !traces::lay_out(std::slice::from_ref(&prepared), control)? {
