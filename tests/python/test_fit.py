@@ -272,6 +272,13 @@ def test_chips_that_no_drive_can_have_are_left_out(tmp_path: Path) -> None:
     assert "physics" not in found.files["fit.toml"]
 
 
+def test_a_file_name_puts_nothing_into_the_config(tmp_path: Path) -> None:
+    crafted = tmp_path / 'chips\nbuffer.size = "1MiB"\n#.csv'
+    crafted.write_text(CHIPS.read_text())
+    written, plain = fitting.fit(crafted).files["fit.toml"], read().files["fit.toml"]
+    assert tomllib.loads(written) == tomllib.loads(plain)
+
+
 def test_measurements_are_not_overwritten_nor_left_beside_a_fit_without(
     ssdlab: Ssdlab, tmp_path: Path
 ) -> None:
