@@ -24,12 +24,13 @@ struct Saved {
 }
 
 /// A bundle of settings for each of the drives.
-const DRIVES: [(&str, &str, &[&str]); 5] = [
+const DRIVES: [(&str, &str, &[&str]); 6] = [
     ("dlv-mlc-128g", "conventional", &["ftl.partial_writes=sector_bitmap"]),
     ("dlv-mlc-128g", "dlv", &["start.invalid=0.1"]),
     ("pa-ssd-tlc-288g", "us", &["ftl.page_order=relaxed", "start.used=0"]),
     ("readguard-tlc-2t-old", "baseline", &["ftl.overprovisioning=0.5"]),
-    ("five-tlc-512g", "all-five", &["buffer.size=512KiB"]),
+    ("five-tlc-512g", "hire/hire", &["buffer.size=512KiB"]),
+    ("pv-read-mlc-128g", "pv-read/pv-read", &["start.used=0"]),
 ];
 
 fn saved() -> &'static [Saved] {
@@ -43,7 +44,7 @@ fn save((device, scheme, more): (&str, &str, &[&str])) -> Option<Saved> {
         "geometry.chips=1",
         "geometry.dies=1",
         "geometry.planes=1",
-        "geometry.blocks=40",
+        "geometry.blocks=60",
         "geometry.pages=12",
         "ftl.overprovisioning=0.5",
         "start.fill=0.6",
