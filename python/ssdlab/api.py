@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 from ssdlab import _native, values
@@ -142,7 +144,7 @@ def report_html(results: Result | Iterable[Result], path: str | os.PathLike[str]
 
     results = _compared(results)
     path = values.path("report", path)
-    check_apart(_read_by(results), [("report", path)])
+    _check_not_read(results, path)
     target = Target("report", path)
     target.write(page.html(results))
 
@@ -184,6 +186,21 @@ def _read_by(results: Comparison) -> list[File]:
     """Return the files that the runs of these results have read."""
     plans = [json.dumps(dict(result.provenance.plan)) for result in results]
     return list(_native.files_of(f"[{','.join(plans)}]")[0])
+
+
+def _check_not_read(results: Comparison, path: str) -> None:
+    """Refuse a report in place of what its runs have read, wherever they were."""
+    check_apart(_read_by(results), [("report", path)])
+    hashes = {result.provenance.trace_sha256 for result in results}
+    hashes |= {one.trace_sha256 for result in results for one in result.provenance.mix or ()}
+    try:
+        with FilePath(path).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest() if hashes - {None} else None
+    except OSError:
+        return
+    if found in hashes - {None}:
+        message = f"a trace that its runs have read: got {quoted(path)}, expected another file"
+        raise InputError.at("report", message)
 
 
 def cores() -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ssdlab import _native, values
 from ssdlab.api import Progress, cores
+from ssdlab.files import File
 from ssdlab.results import build
 from ssdlab.text import NONE, Column
 from ssdlab.told import Told
@@ -144,6 +145,7 @@ class Ldpc(Told):
     measured: Sequence[Curve]
     partial: bool
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    read: Sequence[File] = field(default=(), repr=False, compare=False)
 
     def html(self) -> str:
         """Return the page with figures and tables."""

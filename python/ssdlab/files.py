@@ -42,13 +42,20 @@ class Target:
 class Folder:
     """A folder for files to be written at the end of a long run, tried out before it begins."""
 
-    def __init__(self, option: str, path: str, read: Sequence[File] = ()) -> None:
+    def __init__(
+        self,
+        option: str,
+        path: str,
+        others: Sequence[File] = (),
+        endings: Sequence[str] = (),
+    ) -> None:
         """Raise an :class:`InputError` that names the option if nothing can be written there.
 
-        None of the files in ``read`` is ever replaced.
+        None of the other files that a command reads or writes is ever replaced. Those in the
+        folder whose names have one of the ``endings`` of its files are refused at once.
         """
         check_named(option, path)
-        self._option, self._shown, self._read = option, path, read
+        self._option, self._shown, self._others = option, path, others
         self._path = Path(path)
         try:
             is_there = self._path.is_dir()
@@ -62,13 +69,19 @@ class Folder:
         except InputError as error:
             reason = error.message.rpartition(": ")[2]
             raise InputError.at(option, f"cannot write {quoted(path)}: {reason}") from None
+        folder = self._path.resolve()
+        for other, file in others:
+            found = Path(os.fsdecode(file))
+            if found.suffix in endings and found.resolve().parent == folder:
+                told = f"the file of {other} may be one of those that are written: got"
+                raise InputError.at(option, f"{told} {quoted(file)}, expected another folder")
 
     def write(self, contents: Mapping[str, bytes], without: Iterable[str] = ()) -> None:
         """Put all files, by name, into the folder, or none; of others in it only some are removed.
 
         These are the names ``without`` that have no contents.
         """
-        check_apart(self._read, [(self._option, self._path / name) for name in contents])
+        check_apart(self._others, [(self._option, self._path / name) for name in contents])
         is_new = not self._path.is_dir()
         try:
             self._path.mkdir(exist_ok=True)
@@ -87,6 +100,11 @@ class Folder:
             raise
         for name in set(without) - set(contents):
             (self._path / name).unlink(missing_ok=True)
+
+
+def read_by(plans: str) -> list[File]:
+    """Return the files that runs of plans, a JSON list, read, by paths that hold in any folder."""
+    return [(option, path.absolute()) for option, path in _native.files_of(plans)[0]]
 
 
 def check_named(option: str, folder: str) -> None:

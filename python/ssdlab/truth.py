@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ssdlab import _native, shown
+from ssdlab.files import File, read_by
 from ssdlab.plans import Plan, as_plan, to_json
 from ssdlab.results import build
 from ssdlab.text import NONE, Column, digits, share, span, table
@@ -167,6 +168,7 @@ class Physics(Told):
     base: Base
     anchors: Sequence[Anchor]
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    read: Sequence[File] = field(default=(), repr=False, compare=False)
 
     def html(self) -> str:
         """Return the page with figures and tables."""
@@ -202,8 +204,9 @@ def physics(plan: Plan | None = None, /, **options: Any) -> Physics:
     input is wrong, flat physics among it, under which there is nothing to tell.
     """
     plan = as_plan(Plan() if plan is None else plan)
-    data: dict[str, Any] = json.loads(_native.physics(to_json(replace(plan, **options))))
-    return build(Physics, {**data, "raw": data})
+    wire = to_json(replace(plan, **options))
+    data: dict[str, Any] = json.loads(_native.physics(wire))
+    return build(Physics, {**data, "raw": data, "read": read_by(f"[{wire}]")})
 
 
 # As text.

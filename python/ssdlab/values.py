@@ -28,8 +28,11 @@ def refused(name: str, value: object, expected: str) -> InputError:
 
 def plain(value: Any) -> Any:
     """Return what an array or a scalar of NumPy or its like holds; any other value as it is."""
-    tolist = None if isinstance(value, type) else getattr(value, "tolist", None)
-    return tolist() if callable(tolist) else value
+    try:
+        tolist = None if isinstance(value, type) else getattr(value, "tolist", None)
+        return tolist() if callable(tolist) else value
+    except Exception:  # noqa: BLE001  a caller's class may raise anything
+        return value
 
 
 def text(name: str, value: object) -> str:

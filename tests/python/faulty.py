@@ -106,6 +106,7 @@ def call(library: Path, folder: Path, case: Case, **variables: str) -> Done:
         "PYTHONMALLOC": "malloc",
         "PYTHONDONTWRITEBYTECODE": "1",
         "OPENBLAS_NUM_THREADS": "1",
+        "RUST_BACKTRACE": "0",
         **variables,
     }
     done = subprocess.run(
@@ -126,7 +127,10 @@ def counts(library: Path, folder: Path, case: Case) -> dict[str, int]:
     work.mkdir()
     done = call(library, work, case, SSDLAB_FAULT_COUNTS=str(told))
     assert (done.code, done.err) == (0, "")
-    return {kind: int(count) for kind, count in map(str.split, told.read_text().splitlines())}
+    found = {kind: int(count) for kind, count in map(str.split, told.read_text().splitlines())}
+    # Each file is on the disk before it has its name.
+    assert min(found["sync"], found["name"], found["write"]) >= len(case.files), found
+    return found
 
 
 def wrong(folder: Path, case: Case, done: Done, kind: str = "") -> str | None:
@@ -134,7 +138,7 @@ def wrong(folder: Path, case: Case, done: Done, kind: str = "") -> str | None:
 
     Where Python has no memory, how it ends is its own: only files are looked at.
     """
-    if kind == "memory" and done.code != 0:
+    if kind == "memory":
         return half_written(folder, case, done)
     if done.code not in {0, 2}:
         return f"exit code {done.code}: {done.err}"
@@ -151,9 +155,9 @@ def half_written(folder: Path, case: Case, done: Done) -> str | None:
         return f"left behind: {sorted(left)}"
     for name, is_whole in case.files.items():
         path = folder / name
-        if done.code == 0 and not path.exists():
-            return f"no {name}"
         is_before = path.is_file() and path.read_bytes() == BEFORE.encode()
+        if done.code == 0 and (is_before or not path.exists()):
+            return f"no {name}"
         if path.exists() and not is_before and not is_whole(path):
             return f"{name} is not whole"
     return None

@@ -92,3 +92,21 @@ def test_streams_that_are_closed_get_no_file_in_their_place(tmp_path: Path, clos
     assert (tmp_path / "l").read_bytes()[:4] == b"PAR1"
     wrong = f"{COMMAND[0]} run --workload rando {closed}"
     assert subprocess.run(["sh", "-c", wrong], cwd=tmp_path, check=False).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("state load nope 2>/dev/full", 2),
+        ("run --trace nope 2>/dev/full", 2),
+        ("nope 2>/dev/full", 2),
+        ("trace check nope 2>/dev/full", 2),
+        ("run --limit 100 >/dev/full 2>/dev/full", 2),
+        ("run --limit 100 >/dev/full", 2),
+    ],
+)
+def test_a_full_disk_behind_the_streams_changes_no_exit_code(
+    tmp_path: Path, command: str, code: int
+) -> None:
+    done = subprocess.run(["sh", "-c", f"{COMMAND[0]} {command}"], cwd=tmp_path, check=False)
+    assert done.returncode == code

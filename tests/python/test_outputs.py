@@ -82,17 +82,61 @@ def test_an_output_never_replaces_an_input_or_another_output(
     assert contents(inputs) == before
 
 
-def test_a_figure_never_replaces_an_input(ssdlab: Ssdlab, inputs: Path) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "run --trace d/blame.svg:msr --figures d",
+        "run --limit 9 --json d/new.pdf --figures d",
+        "run --limit 9 --report d/../d/new.png --figures d/.",
+        "run --limit 9 --log d/new.svg --figures d",
+        "physics dlv-mlc-128g --report d/new.svg --figures d",
+        "trace info t.csv --json d/new.svg --figures d",
+        "reproduce H4 --quick --traces d --out d",
+    ],
+)
+def test_a_folder_of_figures_holds_no_other_file_of_such_a_name(
+    ssdlab: Ssdlab, inputs: Path, arguments: str
+) -> None:
+    (inputs / "d" / "hm_0.json").write_text("a trace")
     before = contents(inputs)
-    drawn = ("run", "--trace", "d/blame.svg:msr", "--figures", "drawn")
-    assert ssdlab(*drawn).code == 0
-    name = min(path.name for path in (inputs / "drawn").iterdir())
-    (inputs / "d" / name).write_bytes(before[str(inputs / "t.csv")])
-    done = ssdlab("run", "--trace", f"d/{name}:msr", "--figures", "d")
-    assert done.code == 2
-    line = f'--figures: the file that --trace reads: got "d/{name}", expected another file\n'
-    assert done.err == line
-    assert (inputs / "d" / name).read_bytes() == before[str(inputs / "t.csv")]
+    done = ssdlab(*arguments.split())
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done.err
+    assert " may be one of those that are written: got " in done.err
+    assert contents(inputs) == before
+
+
+def test_what_was_told_never_replaces_what_was_read_for_it(
+    inputs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(inputs)
+    found = library.fit("chips.csv")
+    blocks = library.physics(device="dlv-mlc-128g", config="c.toml")
+    run = library.run(trace="t.csv", detail=True)
+    found.save("fitted")
+    again = library.fit(
+        device="generic-tlc-2t",
+        set={"physics": "retries"},
+        config=["fitted/fit.toml"],
+        asked=library.Asked(chips=(4, 4, 2), blocks=8),
+    )
+    before = contents(inputs)
+    for write in (
+        lambda: found.report_html("chips.csv"),
+        lambda: blocks.report_html("c.toml"),
+        lambda: again.save("fitted"),
+        lambda: library.report_html(run, "hard"),
+    ):
+        with pytest.raises(library.InputError, match=r"the file that .* reads"):
+            write()
+    # Wherever one has gone since.
+    monkeypatch.chdir("/")
+    for write in (
+        lambda: found.report_html(inputs / "chips.csv"),
+        lambda: library.report_html(run, inputs / "t.csv"),
+    ):
+        with pytest.raises(library.InputError, match="read"):
+            write()
+    assert contents(inputs) == before
 
 
 def test_a_manifest_and_its_traces_are_not_replaced(ssdlab: Ssdlab, inputs: Path) -> None:

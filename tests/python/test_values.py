@@ -97,3 +97,12 @@ def test_an_argument_that_is_no_utf_8_ends_in_a_line(
     assert done.code == 2
     assert done.err.count("\n") == 1
     assert r"got 'x\udcff.csv', expected " in done.err
+
+
+def test_a_class_that_raises_is_no_value() -> None:
+    class Odd:
+        def tolist(self) -> None:
+            raise RuntimeError
+
+    with pytest.raises(lab.InputError, match="--seed: got "):
+        lab.run(seed=Odd())

@@ -1,15 +1,33 @@
 //! Threads where the system may give no more: a limit on processes, or no memory for a stack.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder, JoinHandle};
 
 use crate::Fault;
+
+/// Threads that are being started.
+static STARTING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a thread is being started: Rust aborts if there is no memory for its handle, which no allocator of
+/// ours is asked for.
+pub fn is_starting() -> bool {
+    STARTING.load(Ordering::SeqCst) > 0
+}
+
+/// Starts a thread.
+fn start<T>(spawn: impl FnOnce() -> T) -> T {
+    STARTING.fetch_add(1, Ordering::SeqCst);
+    let started = spawn();
+    STARTING.fetch_sub(1, Ordering::SeqCst);
+    started
+}
 
 /// Does `work` in up to `count` threads at once, of which this is one. Where the system gives fewer, fewer do it:
 /// `work` takes the next piece of something until none is left.
 pub fn in_up_to(count: usize, work: impl Fn() + Sync) {
     thread::scope(|scope| {
         for _ in 1..count {
-            if Builder::new().spawn_scoped(scope, &work).is_err() {
+            if start(|| Builder::new().spawn_scoped(scope, &work)).is_err() {
                 break;
             }
         }
@@ -24,7 +42,7 @@ pub fn in_up_to(count: usize, work: impl Fn() + Sync) {
 pub fn begin<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, Fault> {
-    Builder::new().spawn(work).map_err(|error| {
+    start(|| Builder::new().spawn(work)).map_err(|error| {
         let expected = "room for a few threads per run (ulimit -u, pids.max, ulimit -v)";
         Fault::new("threads", "the system gives no more").got(error).expected(expected)
     })

@@ -34,6 +34,17 @@ pub struct Leaf {
     pub origin: String,
 }
 
+/// The hash of a whole config in JSON, as [`Effective::json`] gives it; `None` if it is none.
+pub fn hash_of(config: &serde_json::Value) -> Option<String> {
+    toml::Value::try_from(config).ok().map(|values| hash_of_values(&values))
+}
+
+fn hash_of_values(values: &toml::Value) -> String {
+    let mut canonical = String::new();
+    write_canonical(values, &mut canonical);
+    hex(&Sha256::digest(canonical.as_bytes()))
+}
+
 impl Effective {
     /// # Errors
     /// A config that cannot be written as TOML.
@@ -51,9 +62,7 @@ impl Effective {
             return Err(fault.got(number).expected("a finite number"));
         }
         let toml = toml::to_string(config).map_err(unwritable)?;
-        let mut canonical = String::new();
-        write_canonical(&values, &mut canonical);
-        let hash = hex(&Sha256::digest(canonical.as_bytes()));
+        let hash = hash_of_values(&values);
         Ok(Effective { toml, hash, values, tree, sources, schema })
     }
 

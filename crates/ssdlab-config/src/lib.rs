@@ -57,7 +57,7 @@ mod report;
 mod schema;
 mod tree;
 
-pub use effective::{Effective, Leaf};
+pub use effective::{Effective, Leaf, hash_of};
 pub use keys::{Key, keys, markdown, unsourced};
 pub use layers::{Layers, read_file};
 

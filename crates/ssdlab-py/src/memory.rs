@@ -75,4 +75,16 @@ unsafe impl GlobalAlloc for Memory {
 /// Has the process end in a line, not by a signal, when Rust can have no more memory.
 pub fn end_without_memory() {
     IS_COMMAND.store(true, Ordering::Relaxed);
+    // SAFETY: the handler does nothing but what a handler may.
+    unsafe { libc::signal(libc::SIGABRT, aborted as *const () as libc::sighandler_t) };
+}
+
+/// Rust has said that there is no memory for a thread's handle, and aborts. Any other abort stays one.
+extern "C" fn aborted(_: c_int) {
+    if ssdlab_base::threads::is_starting() {
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(INPUT) };
+    }
+    // SAFETY: `abort` raises the signal once more when this returns.
+    unsafe { libc::signal(libc::SIGABRT, libc::SIG_DFL) };
 }

@@ -64,11 +64,14 @@ pub(crate) fn drive_from(
     let Some(((header, media), copied)) = loaded else { return Ok(None) };
     check_fits(prepared, &name, &header)?;
     let drive = Drive::with_media(prepared.resolved.clone(), media);
-    drive.map(|drive| Some((drive, copied))).ok_or_else(|| {
-        Fault::new(name, "the state of another drive")
-            .got(format!("{} with {} logical pages", header.device, header.logical_pages))
-            .expected(format!("{} logical pages", prepared.resolved.logical_pages))
-    })
+    drive.map(|drive| Some((drive, copied))).ok_or_else(|| other_drive(prepared, &name, &header))
+}
+
+/// The fault of a state whose drive has another number of pages.
+fn other_drive(prepared: &Prepared, name: &str, header: &Header) -> Fault {
+    Fault::new(name, "the state of another drive")
+        .got(format!("{} with {} logical pages", header.device, header.logical_pages))
+        .expected(format!("{} logical pages", prepared.resolved.logical_pages))
 }
 
 /// Refuses a state that is not of the drive of a plan.
@@ -78,6 +81,9 @@ fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fa
             .got(header.seed)
             .expected(format!("the seed of the run, {}", prepared.plan.seed))
             .hint(format!("--seed {}", header.seed)));
+    }
+    if header.logical_pages != u64::from(prepared.resolved.logical_pages) {
+        return Err(other_drive(prepared, name, header));
     }
     let config = prepared.effective.json();
     for section in BINDING {

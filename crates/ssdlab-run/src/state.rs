@@ -293,6 +293,9 @@ impl<'a> StateFile<'a> {
         }
         let wrong = |what: &dyn std::fmt::Display| fault("is damaged: its header").got(what);
         let header: Header = serde_json::from_slice(&line).map_err(|error| wrong(&error))?;
+        if ssdlab_config::hash_of(&header.config).as_ref() != Some(&header.config_hash) {
+            return Err(fault("is inconsistent: the hash of its config is another"));
+        }
         let geometry = Geometry::deserialize(&header.config["geometry"]);
         let geometry: Geometry = geometry.map_err(|error| wrong(&error))?;
         geometry
@@ -337,7 +340,7 @@ impl<'a> StateFile<'a> {
             let of = media.mapped_pages();
             return Err(inconsistent(format!("{of} pages hold data, and {mapped} are counted")));
         }
-        if !(1..=u64::from(media.logical_pages())).contains(&logical) {
+        if !(mapped.max(1)..=u64::from(media.logical_pages())).contains(&logical) {
             let of = media.logical_pages();
             return Err(inconsistent(format!("{logical} of {of} pages can be addressed")));
         }

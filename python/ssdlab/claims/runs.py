@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ssdlab import __version__, _native, api
 from ssdlab.claims import store
@@ -21,6 +21,8 @@ from ssdlab.plans import Plan, to_json
 from ssdlab.progress import Line
 from ssdlab.results import Result
 from ssdlab.traces.mixing import App, named
+
+T = TypeVar("T")
 
 _TOLD_EVERY_S = 60.0
 """How often a log is told how far the runs have come."""
@@ -164,7 +166,7 @@ class Kept:
         done, whole = len(jobs) - len(missing), len(jobs)
         with Line(every_s=_TOLD_EVERY_S) as line, self._nothing_left_by_bad_input():
             line(_progress(done, whole))
-            for is_whole in _unless_killed(pool(tasks)):
+            for is_whole in _unless_killed(_deaf(lambda: pool(tasks))):
                 if not is_whole:
                     raise KeyboardInterrupt
                 done += 1
@@ -235,8 +237,18 @@ def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, 
 
 
 def _leave_interrupts() -> None:
-    """Leave Ctrl-C, which a terminal sends to all processes, to the one that ends the others."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Leave what a terminal sends to all processes to the one that ends the others."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _deaf(begin: Callable[[], T]) -> T:
+    """Begin processes that hear of a terminal's end only from this one: they inherit the mask."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        return begin()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _make(job: Job, name: str, file: Path) -> bool:

@@ -26,7 +26,7 @@ from ssdlab.cli import (
     trace,
     workload,
 )
-from ssdlab.cli.lines import Group, line_of
+from ssdlab.cli.lines import Group, line_of, tell
 from ssdlab.errors import InputError, InternalError, one_line
 
 
@@ -94,19 +94,19 @@ def status() -> int:
             # What was to be printed could not be: a disk is full, a terminal is gone.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             message = f"output: cannot be written: {error.strerror}"
-        click.echo(message, err=True)
+        tell(message)
         return exits.INPUT
     except (
         *(click.ClickException, click.Abort),
         *(InputError, InternalError, KeyboardInterrupt, MemoryError),
     ) as error:
         message, code = _verdict(error)
-        click.echo(message, err=True)
+        tell(message)
         return code
     except Exception as error:  # noqa: BLE001  a traceback tells a user nothing
         place = traceback.extract_tb(error.__traceback__)[-1]
         told = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
-        click.echo(one_line(_report(told)), err=True)
+        tell(one_line(_report(told)))
         return exits.INTERNAL
     return code if isinstance(code, int) else 0
 

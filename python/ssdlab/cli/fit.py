@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ssdlab.cli import exits, options
-from ssdlab.cli.lines import Whole
+from ssdlab.cli.lines import Whole, tell
 from ssdlab.cli.outputs import Telling, written
 from ssdlab.errors import InputError, quoted
 from ssdlab.files import File, Folder, check_apart
@@ -94,7 +94,7 @@ def fit_command(**given: Any) -> int:
         told = fit(given["csv"], asked=_asked(given), correctable=correctable, **options_of)
     except KeyboardInterrupt:
         # Said here: click would put an empty line before the word.
-        click.echo("interrupted", err=True)
+        tell("interrupted")
         return exits.INTERRUPTED
     if out is not None:
         out.write(told.contents(), without=[CHIPS_LAYER])

@@ -8,7 +8,7 @@ import click
 
 from ssdlab import codes
 from ssdlab.cli import exits, options
-from ssdlab.cli.lines import Number, Whole
+from ssdlab.cli.lines import Number, Whole, tell
 from ssdlab.cli.outputs import Telling
 from ssdlab.errors import InputError
 from ssdlab.progress import Line
@@ -56,7 +56,7 @@ def ldpc(**given: Any) -> int:
         told, code = stopped.partial, exits.INTERRUPTED
     except KeyboardInterrupt:
         # Before the table stood: click would put an empty line before the word.
-        click.echo("interrupted", err=True)
+        tell("interrupted")
         return exits.INTERRUPTED
     telling.write(told)
     return code

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any
 
 import click
@@ -9,6 +11,16 @@ import click
 from ssdlab.errors import quoted
 from ssdlab.names import hint
 from ssdlab.values import MOST, bounds
+
+
+def tell(line: str) -> None:
+    """Write a line to stderr. If that is full or gone, the exit code tells enough."""
+    try:
+        click.echo(line, err=True)
+        sys.stderr.flush()
+    except OSError:
+        # Python would try once more at its end, and change the exit code.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 class Group(click.Group):

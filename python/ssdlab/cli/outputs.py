@@ -17,19 +17,21 @@ if TYPE_CHECKING:
     from ssdlab.told import Told
 
 STDOUT = "-"
+FIGURES = (".svg", ".png", ".pdf")
+"""The endings of figures' files."""
 
 
 class Drawing:
     """Where a report and its figures go."""
 
-    def __init__(self, given: dict[str, Any], read: Sequence[File] = ()) -> None:
+    def __init__(self, given: dict[str, Any], others: Sequence[File] = ()) -> None:
         """Raise an :class:`InputError` that names the option if something cannot be written.
 
-        The command reads the files in ``read``.
+        The command reads or writes the ``others``, which no figure replaces.
         """
         report, figures = given["report"], given["figures"]
         self._report = None if report is None else Target("--report", report)
-        self._figures = None if figures is None else Folder("--figures", figures, read)
+        self._figures = None if figures is None else Folder("--figures", figures, others, FIGURES)
         # Found out after hours of a run, it would have cost them.
         if figures is not None:
             from ssdlab.rendering import too_few_addresses  # noqa: PLC0415  as below
@@ -64,7 +66,7 @@ class Telling:
         check_apart(read, files)
         self._to_stdout = given["json"] == STDOUT
         self._json = _json_of(files)
-        self._drawing = Drawing(given, read)
+        self._drawing = Drawing(given, [*read, *files])
 
     def write(self, told: Told) -> None:
         """Print it, and write what else is wanted."""
@@ -95,7 +97,7 @@ class Outputs:
                 raise InputError.at(f"--{name}", f"a file of one run: got {runs} runs")
             Target(f"--{name}", given[name])
         self._json = _json_of(files)
-        self.drawing = Drawing(given, read)
+        self.drawing = Drawing(given, [*read, *files])
 
     def write_json(self, comparison: Comparison) -> None:
         """Write the results, if that is wanted."""

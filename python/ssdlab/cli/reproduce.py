@@ -12,10 +12,11 @@ from ssdlab import shown
 from ssdlab.claims import SYSTEMS, words
 from ssdlab.claims.ledger import ALL, SEEDS, reproduce
 from ssdlab.cli import exits
-from ssdlab.cli.lines import Whole
+from ssdlab.cli.lines import Whole, tell
 from ssdlab.files import Folder
 
 _OUT = "ssdlab-reproduction"
+_ENDINGS = (".md", ".json", ".html", ".pdf")
 
 
 @click.command(name="reproduce")
@@ -48,14 +49,11 @@ def reproduce_command(names: tuple[str, ...], **given: Any) -> int:
     docs/reproduction.md has the last result, and says what there is to see.
     """
     real = [] if given["traces"] is None else Path(given["traces"]).glob("*")
-    folder = Folder("--out", given["out"], [("--traces", file) for file in real])
+    folder = Folder("--out", given["out"], [("--traces", file) for file in real], _ENDINGS)
     try:
         ledger = reproduce(names or [ALL], **given)
     except KeyboardInterrupt:
-        click.echo(
-            f"interrupted: finished runs are kept in {given['out']}, and the same command goes on",
-            err=True,
-        )
+        tell(f"interrupted: finished runs are kept in {given['out']}, and the same command goes on")
         return exits.INTERRUPTED
     from ssdlab.claims import drawn, page  # noqa: PLC0415  loaded when something is to be drawn
     from ssdlab.figures import render  # noqa: PLC0415  as above

@@ -12,6 +12,7 @@ import click
 
 from ssdlab import api, report
 from ssdlab.cli import exits, options
+from ssdlab.cli.lines import tell
 from ssdlab.cli.outputs import STDOUT, Outputs
 from ssdlab.errors import InputError, Interrupted
 from ssdlab.plans import Plan, sweep
@@ -77,7 +78,7 @@ def _execute(
     except Interrupted as interrupted:
         comparison, code = interrupted.partial, exits.INTERRUPTED
         if not comparison:
-            click.echo("interrupted before anything was measured", file=sys.stderr)
+            tell("interrupted before anything was measured")
             return code
     except InputError as error:
         if error.partial is None:
@@ -102,7 +103,7 @@ def _hand_out(
         if given["json"] == STDOUT:
             click.echo(comparison.to_json())
             for doubt in report.doubts(comparison):
-                click.echo(doubt, file=sys.stderr)
+                tell(doubt)
         else:
             click.echo(show(comparison))
         sys.stdout.flush()

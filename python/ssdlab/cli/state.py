@@ -9,7 +9,7 @@ import click
 
 from ssdlab import _native, api, report, shown
 from ssdlab.cli import exits, options
-from ssdlab.cli.lines import Group
+from ssdlab.cli.lines import Group, tell
 from ssdlab.files import Target, check_apart
 from ssdlab.plans import to_json
 from ssdlab.progress import Line
@@ -40,7 +40,7 @@ def save(file: str, **given: Any) -> int:
     if saved is not None:
         _tell(file, saved)
     if interrupted:
-        click.echo("interrupted", err=True)
+        tell("interrupted")
         return exits.INTERRUPTED
     return 0
 
@@ -55,10 +55,12 @@ def load(file: str) -> None:
 def _tell(file: str, header: dict[str, Any]) -> None:
     """Say what a state file holds, and how a run begins from it."""
     filled = header["mapped_pages"] / header["logical_pages"]
-    aged = f"{header['device']}, aged under {header['scheme']}, seed {header['seed']}"
+    names = ("device", "scheme", "version")
+    device, scheme, version = (shown.label(header[name]) for name in names)
+    aged = f"{device}, aged under {scheme}, seed {header['seed']}"
     click.echo(f"{shown.label(file)}: {aged}")
     click.echo(f"pages   {header['mapped_pages']:,} hold data, {share(filled)} of the drive")
     if header["steady"]:
         click.echo(f"start   {report.steadiness(PreconditionResult(**header['steady']))}")
     click.echo(f"config  {header['config_hash']}")
-    click.echo(f"saved by ssdlab {header['version']}, contents {header['contents_sha256']}")
+    click.echo(f"saved by ssdlab {version}, contents {header['contents_sha256']}")

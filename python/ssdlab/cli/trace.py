@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +13,7 @@ import click
 
 from ssdlab import _native, shown, traces, values
 from ssdlab.cli import exits
-from ssdlab.cli.lines import Group, Whole
+from ssdlab.cli.lines import Group, Whole, tell
 from ssdlab.cli.options import DRAWN, add
 from ssdlab.cli.outputs import STDOUT, Drawing, written
 from ssdlab.errors import InputError, quoted
@@ -61,7 +60,7 @@ def _heeding_ctrl_c(command: Callable[..., int | None]) -> Callable[..., int | N
         try:
             return command(*arguments, **given)
         except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
+            tell("interrupted")
             return exits.INTERRUPTED
 
     return run
@@ -85,9 +84,10 @@ def info(files: tuple[str, ...], **given: Any) -> None:
     All figures are of reads and writes; trims and flushes are counted apart.
     """
     read = [_file("FILE", file) for file in files]
-    check_apart(read, written(given, ("json", "report")))
+    files_written = written(given, ("json", "report"))
+    check_apart(read, files_written)
     target = _target(given["json"])
-    drawing = Drawing(given, read)
+    drawing = Drawing(given, [*read, *files_written])
     with Line(what="traces") as line:
         infos = traces.info(files, _reading(given), reuse=not given["no_reuse"], progress=line)
     several = len(infos) > 1
@@ -306,7 +306,7 @@ def _hand_out(found: object, target: Target | None, path: str | None) -> None:
 
 def _remark(remarks: Sequence[str]) -> None:
     for remark in dict.fromkeys(remarks):
-        click.echo(shown.name(remark), file=sys.stderr)
+        tell(shown.name(remark))
 
 
 def _tell_others(written: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import click
 
 from ssdlab import _native, values
 from ssdlab.cli import exits
-from ssdlab.cli.lines import Group, Whole
+from ssdlab.cli.lines import Group, Whole, tell
 from ssdlab.progress import Line
 from ssdlab.text import Column, amount, share, table
 from ssdlab.traces.text import seconds, size
@@ -61,7 +61,7 @@ def show_workload(name: str, *, requests: int | None, full: bool, seed: int, as_
     with Line() as line:
         text, interrupted = _native.show_twin(values.text("NAME", name), most, seed, line)
     if interrupted:
-        click.echo("interrupted", err=True)
+        tell("interrupted")
         return exits.INTERRUPTED
     shown = json.loads(text)
     click.echo(json.dumps(shown, indent=2) if as_json else _told(shown))

@@ -8,14 +8,16 @@ is validated, ``work`` puts them together.
 from __future__ import annotations
 
 import os
+import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ssdlab import shown, values
+from ssdlab.files import File, Folder, check_apart, read_by
 from ssdlab.fitting.asked import CORRECTABLE, Asked
-from ssdlab.plans import Path, Plan
+from ssdlab.plans import Path, Plan, to_json
 from ssdlab.results import build
 from ssdlab.told import Told
 
@@ -189,6 +191,7 @@ class Fit(Told):
     unfit: str | None
     retries_most: int | None
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    read: Sequence[File] = field(default=(), repr=False, compare=False)
     files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def html(self) -> str:
@@ -211,12 +214,9 @@ class Fit(Told):
 
     def save(self, folder: str | os.PathLike[str]) -> list[str]:
         """Write what a run takes and the JSON to ``folder``, all or nothing; the files' names."""
-        from ssdlab.files import Folder  # noqa: PLC0415  loaded when it is written
-
-        read = [] if self.device else [("CSV", self.source)]
-        Folder("out", values.path("out", folder), read).write(
-            self.contents(), without=[CHIPS_LAYER]
-        )
+        path = values.path("out", folder)
+        check_apart(self.read, named("out", path))
+        Folder("out", path, self.read).write(self.contents(), without=[CHIPS_LAYER])
         return list(self.contents())
 
     def contents(self) -> dict[str, bytes]:
@@ -265,4 +265,7 @@ def fit(
     plan = replace(Plan(device=DEFAULT_DEVICE), **options)
     target = values.optional_path("--samples", samples)
     raw, written = work.fitted(file, plan, asked or Asked(), correctable, target)
-    return build(Fit, {**raw, "raw": raw, "files": written})
+    read = read_by(f"[{to_json(plan)}]")
+    if csv is not None:
+        read.append(("CSV", pathlib.Path(values.path("csv", csv)).absolute()))
+    return build(Fit, {**raw, "raw": raw, "files": written, "read": read})

@@ -58,7 +58,10 @@ impl SavedMap {
             missing & !can_miss != 0
         };
         let wrong = self.forward.iter().zip(&self.missing).position(misses);
-        ensure(wrong.is_none(), || format!("logical page {wrong:?} lacks sectors it cannot have"))
+        match wrong {
+            Some(page) => Err(format!("logical page {page} lacks sectors it cannot have")),
+            None => Ok(()),
+        }
     }
 
     /// Counts the mapped pages of each block, each of which is on a written page of its own.

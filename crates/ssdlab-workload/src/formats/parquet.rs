@@ -198,5 +198,8 @@ fn broken(name: &str, what: &str) -> Box<Fault> {
         let fault = Fault::new(name, "a Parquet file of a compression that is not read");
         return Box::new(fault.expected("none, snappy or zstd"));
     }
+    if let Some(own) = plain.strip_prefix("External: ") {
+        return Box::new(Fault::new(name, own));
+    }
     Box::new(Fault::new(name, format!("the Parquet file is broken or cut short: {plain}")))
 }

@@ -420,11 +420,19 @@ fn no_table(name: &str, start: &[u8], compression: Option<&str>) -> Fault {
 }
 
 pub(crate) fn unreadable(name: &str, compression: Option<&str>, error: &io::Error) -> Fault {
-    Fault::new(
-        name,
-        match compression {
-            None => format!("cannot be read: {error}"),
-            Some(kind) => format!("the {kind} stream is broken or cut short: {error}"),
-        },
-    )
+    // How zstd and xz say that a stream asks for more memory than it may have.
+    let said = error.to_string();
+    let is_too_large = said.contains("too much memory") || said.contains("memory limit");
+    let what = match compression {
+        None => format!("cannot be read: {error}"),
+        Some(kind) if is_too_large => {
+            format!("the {kind} stream needs more memory than it may have")
+        }
+        Some(kind) => format!("the {kind} stream is broken or cut short: {error}"),
+    };
+    let fault = Fault::new(name, what);
+    match is_too_large {
+        true => fault.expected("a window of at most 128 MiB (zstd) or 256 MiB in all (xz)"),
+        false => fault,
+    }
 }
