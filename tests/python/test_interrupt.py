@@ -325,3 +325,27 @@ def test_in_a_program() -> None:
         ssdlab.run(limit=4_000_000_000, set={"workload.requests": 4_000_000_000}, progress=press)
     assert caught.value.partial[0].partial
     assert isinstance(caught.value, KeyboardInterrupt)
+
+
+@pytest.mark.parametrize(("by", "code"), [(signal.SIGHUP, 129), (signal.SIGINT, 130)])
+def test_the_end_of_a_terminal_reaches_all_processes_of_a_ledger(
+    tmp_path: Path, by: signal.Signals, code: int
+) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "reproduce", "dlv", "--quick", "--jobs", "2", "--out", "out"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    # Until its processes are there, and have made something.
+    while process.poll() is None and not list(tmp_path.glob("out/runs/*.json")):
+        time.sleep(0.05)
+    os.killpg(process.pid, by)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (code, "")
+    assert err.splitlines() == [
+        "interrupted: finished runs are kept in out, and the same command goes on"
+    ]
+    assert not list(tmp_path.glob("out/runs/*.part"))

@@ -82,9 +82,6 @@ fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fa
             .expected(format!("the seed of the run, {}", prepared.plan.seed))
             .hint(format!("--seed {}", header.seed)));
     }
-    if header.logical_pages != u64::from(prepared.resolved.logical_pages) {
-        return Err(other_drive(prepared, name, header));
-    }
     let config = prepared.effective.json();
     for section in BINDING {
         let apart = apart(section.into(), &header.config[section], &config[section]);
@@ -118,6 +115,9 @@ fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fa
                 header.config["start"][key]
             )));
         }
+    }
+    if header.logical_pages != u64::from(prepared.resolved.logical_pages) {
+        return Err(other_drive(prepared, name, header));
     }
     Ok(())
 }

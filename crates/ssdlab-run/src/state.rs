@@ -293,14 +293,14 @@ impl<'a> StateFile<'a> {
         }
         let wrong = |what: &dyn std::fmt::Display| fault("is damaged: its header").got(what);
         let header: Header = serde_json::from_slice(&line).map_err(|error| wrong(&error))?;
-        if ssdlab_config::hash_of(&header.config).as_ref() != Some(&header.config_hash) {
-            return Err(fault("is inconsistent: the hash of its config is another"));
-        }
         let geometry = Geometry::deserialize(&header.config["geometry"]);
         let geometry: Geometry = geometry.map_err(|error| wrong(&error))?;
         geometry
             .check()
             .map_err(|(key, expected)| wrong(&format!("geometry.{key}")).expected(expected))?;
+        if ssdlab_config::hash_of(&header.config).as_ref() != Some(&header.config_hash) {
+            return Err(fault("is inconsistent: the hash of its config is another"));
+        }
         Ok(StateFile { header, name, geometry, body })
     }
 

@@ -154,9 +154,11 @@ fn a_header_with_right_hashes_that_cannot_be_is_refused() {
     let header: Value = serde_json::from_slice(line).unwrap();
     let frame = &file[begins..file.len() - 65];
     read(&crafted(&header, frame)).unwrap();
-    let cases: [(&str, Value, &str); 8] = [
+    let cases: [(&str, Value, &str); 10] = [
         ("/mapped_pages", 1.into(), "pages hold data, and 1 are counted"),
         ("/logical_pages", 0.into(), "0 of "),
+        ("/logical_pages", 1.into(), "1 of "),
+        ("/config/start/fill", 0.75.into(), "is inconsistent: the hash of its config is another"),
         ("/contents_sha256", "0".repeat(64).into(), "its contents are not those of its header"),
         ("/config/geometry/blocks", 0.into(), "got geometry.blocks, expected 1 to 16777216"),
         ("/config/geometry/blocks", 13.into(), "is inconsistent"),
@@ -167,6 +169,9 @@ fn a_header_with_right_hashes_that_cannot_be_is_refused() {
     for (key, value, what) in cases {
         let mut header = header.clone();
         *header.pointer_mut(key).unwrap() = value.clone();
+        if key.starts_with("/config/geometry") {
+            header["config_hash"] = ssdlab_config::hash_of(&header["config"]).into();
+        }
         let line = refused(&crafted(&header, frame), key);
         assert!(line.contains(what), "{key} = {value}: {line}");
     }
@@ -187,6 +192,7 @@ fn lengths_that_are_claimed_take_no_memory() {
     for (key, count) in [("blocks", 1 << 24), ("pages", 254)] {
         header["config"]["geometry"][key] = count.into();
     }
+    header["config_hash"] = ssdlab_config::hash_of(&header["config"]).into();
     let zeros = [postcard::to_allocvec(&4_000_000_000u64).unwrap(), vec![0; 1 << 20]].concat();
     let line = refused(&crafted(&header, &contents(&zeros)), "a bomb");
     let told = line.contains("holds no contents") || line.contains("than there is memory for");
