@@ -14,7 +14,7 @@ PAGE = Path(__file__).with_name("robustness.md")
 MARK = "<!-- Below: written by `make faults`. -->"
 MOST = int(sys.argv[1]) if len(sys.argv) > 1 else 200
 """Allocations of either kind that are tried of a command: there are a million."""
-FEW = 4
+FEW = 2
 """Of each kind that are tried of a ledger, which takes ten seconds."""
 KINDS = ("alloc", "memory", "write", "sync", "name", "thread", "tmpfile")
 
