@@ -234,7 +234,8 @@ def ldpc(
 def _seconds(seconds: object) -> float:
     found = values.above_zero("--seconds", seconds)
     if found > SECONDS_MOST:
-        raise values.refused("--seconds", seconds, f"at most {SECONDS_MOST:,} (a week)")
+        expected = f"a number above 0, at most {SECONDS_MOST:,} (a week)"
+        raise values.refused("--seconds", seconds, expected)
     return found
 
 
