@@ -85,7 +85,7 @@ install: $(STAMPS)/package
 fast: $(STAMPS)/venv
 	rustup component add llvm-tools
 	MATURIN_PGO=1 $(BIN)/python -m pip install --quiet .
-	@touch $(STAMPS)/package $(STAMPS)/locked
+	@touch $(STAMPS)/package
 
 dev: $(STAMPS)/dev $(STAMPS)/locked
 

@@ -164,6 +164,18 @@ def test_the_library_refuses_it_too(inputs: Path, monkeypatch: pytest.MonkeyPatc
     assert contents(inputs) == before
 
 
+def test_the_library_draws_no_figure_over_a_trace_that_was_read(
+    inputs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(inputs)
+    Path("d/blame.svg").rename("d/blame-read.svg")
+    before = contents(inputs)
+    result = library.run(trace="d/blame-read.svg:msr", detail=True)
+    with pytest.raises(library.InputError, match="the file that --trace reads"):
+        library.save_figures(result, "d")
+    assert contents(inputs) == before
+
+
 def test_every_output_follows_a_link(ssdlab: Ssdlab, tmp_path: Path) -> None:
     options = ("--json", "--report", "--log", "--series", "--timeline")
     (tmp_path / "real").mkdir()

@@ -66,13 +66,19 @@ fn said(payload: &(dyn Any + Send)) -> String {
     text.unwrap_or("a panic without a message").to_owned()
 }
 
+/// How the panic of zstd's crate begins that has no memory for a context, where other crates return an error.
+const ZSTD_HAS_NO_MEMORY: &str = "zstd returned null pointer";
+
 /// Does `work`; a panic in it becomes [`Wrong::Internal`].
 pub fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Wrong> {
-    match panic::catch_unwind(AssertUnwindSafe(work)) {
-        Ok(result) => result.map_err(Wrong::Input),
-        Err(payload) => {
-            Err(Wrong::Internal(first_panic().take().unwrap_or_else(|| said(&*payload))))
-        }
+    let payload = match panic::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => return result.map_err(Wrong::Input),
+        Err(payload) => payload,
+    };
+    let message = first_panic().take().unwrap_or_else(|| said(&*payload));
+    match message.starts_with(ZSTD_HAS_NO_MEMORY) {
+        true => Err(Wrong::Input(Fault::new("", "out of memory"))),
+        false => Err(Wrong::Internal(message)),
     }
 }
 

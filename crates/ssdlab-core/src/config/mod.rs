@@ -440,6 +440,7 @@ pub struct StartConfig {
     pub steady: bool,
     /// P/E cycles of each block; they add bit errors with `physics.levels.wear` or
     /// `physics.retries`. Default: 0. Assumed.
+    #[schemars(range(max = 1_000_000))]
     pub pe_cycles: u32,
     /// The P/E cycles of each block are drawn from `pe_cycles` ± this. Default: 0. Source:
     /// ReadGuard (ruled: 15).

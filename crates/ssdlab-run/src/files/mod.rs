@@ -38,7 +38,7 @@ pub fn remove_unfinished() {
 /// A file that is being written.
 #[derive(Debug)]
 pub struct NewFile {
-    /// The option that names the file; empty if messages begin with the path.
+    /// The option that names the file, with which messages begin; may be empty.
     option: String,
     /// The path as it was given.
     given: PathBuf,
@@ -58,7 +58,7 @@ enum Part {
 }
 
 impl NewFile {
-    /// Begins a file that will be at `path`. Messages name `option`, or the path if that is empty.
+    /// Begins a file that will be at `path`. Messages begin with `option` and name the path.
     ///
     /// # Errors
     /// When nothing can be written there.

@@ -318,6 +318,7 @@ pub(crate) const REFUSED: &[Row] = &[
     ("belief.grade.measured.scope", HEALTH, "plane"),
     ("belief.grade.measured.growth", HEALTH, "0"),
     ("flash.cycles_per_erase", &[], "0"),
+    ("start.pe_cycles", &[], "1000001"),
     ("ftl.opens", &["physics=levels"], "fewest_errors"),
     ("ftl.opens", &["physics=levels"], "healthiest"),
     ("tend.read_hot.threshold", &["physics=levels"], "2"),
