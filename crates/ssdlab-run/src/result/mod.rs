@@ -183,6 +183,9 @@ pub struct RunResult {
     /// SHA-256 of all figures here (names, remarks, `sim`, `detail` and `provenance` are none), of the
     /// config, and of every completion that is counted.
     pub results_digest: String,
+    /// A hash of every completion that is counted, in order.
+    #[serde(skip)]
+    pub completions_digest: u64,
     /// What the user should know of how the input was read.
     pub remarks: Vec<String>,
     /// The simulation itself.
@@ -292,16 +295,17 @@ impl RunResult {
             precondition: settled,
             detail: None,
             results_digest: String::new(),
+            completions_digest: stats.digest,
             remarks,
             sim: Sim::default(),
             provenance: provenance(prepared, asked)?,
         };
-        result.results_digest = result.digest(stats.digest);
+        result.results_digest = result.digest();
         Ok(RunResult { sim: sim(drive, course, ready, looped), ..result })
     }
 
     /// The hash of every figure here and of the completions behind them.
-    fn digest(&self, completions: u64) -> String {
+    fn digest(&self) -> String {
         let mut figures = serde_json::to_value(self).expect("a result can be written");
         let entries = figures.as_object_mut().expect("a result is an object");
         for key in ["label", "workload", "results_digest", "remarks", "sim", "provenance"] {
@@ -310,7 +314,7 @@ impl RunResult {
         let mut hash = Sha256::new();
         hash.update(figures.to_string());
         hash.update(self.provenance.config_hash.as_bytes());
-        hash.update(completions.to_le_bytes());
+        hash.update(self.completions_digest.to_le_bytes());
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }

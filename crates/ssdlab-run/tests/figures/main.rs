@@ -1,0 +1,128 @@
+//! Are the figures of every scheme on every device what they were, whatever their names?
+//!
+//! `figures.txt` has a hash for each run: of all numbers of its result in ascending order, and of its completions. So
+//! keys, options and fields may be renamed and reordered, and no figure may change. `make figures` compares all runs,
+//! `make figures-record` writes the file anew, and the plain test compares a part.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use ssdlab_run::{PRESETS, Plan, RunResult, SCHEMES, run_uninterrupted};
+
+/// Where the hashes are.
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/figures/figures.txt");
+
+/// The plain test runs one pair of device and scheme in so many.
+const PART: usize = 31;
+
+/// Parts of a result that hold no figures, or those of the machine that ran it.
+const NO_FIGURES: [&str; 2] = ["sim", "provenance"];
+
+/// A stage of a drive's life: its name, workload, settings, and requests outstanding, if they do not come at their
+/// own times.
+type Stage = (&'static str, &'static str, &'static str, Option<u32>);
+
+const STAGES: [Stage; 3] = [
+    ("as shipped", "random", "geometry.blocks=128 workload.footprint=512MiB", None),
+    (
+        "steady",
+        "zipf",
+        "geometry.blocks=32 ftl.overprovisioning=0.25 start.fill=1 start.steady=true workload.footprint=90% \
+         workload.read_share=0.3 tend.gc.threshold=0.1",
+        Some(32),
+    ),
+    (
+        "overwritten",
+        "hotcold",
+        "geometry.blocks=32 geometry.channels=2 geometry.chips=1 ftl.overprovisioning=0.25 \
+         workload.footprint=128MiB workload.read_share=0.2 tend.gc.threshold=0.1 \
+         start.fill=0.9 start.invalid=0.1",
+        Some(16),
+    ),
+];
+
+/// Adds all numbers of a value.
+fn numbers(value: &Value, to: &mut Vec<String>) {
+    match value {
+        Value::Number(number) => to.push(number.to_string()),
+        Value::Array(values) => values.iter().for_each(|value| numbers(value, to)),
+        Value::Object(entries) => entries
+            .iter()
+            .filter(|(key, _)| !NO_FIGURES.contains(&key.as_str()))
+            .for_each(|(_, value)| numbers(value, to)),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+/// A hash of the figures of a result.
+fn hash(result: &RunResult) -> String {
+    let mut found = Vec::new();
+    numbers(&serde_json::to_value(result).expect("a result can be written"), &mut found);
+    found.sort_unstable();
+    let mut hash = Sha256::new();
+    hash.update(found.join(" "));
+    hash.update(result.completions_digest.to_le_bytes());
+    hash.finalize().iter().take(8).fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string");
+        text
+    })
+}
+
+fn plan(device: &str, scheme: &str, (_, workload, set, closed): Stage) -> Plan {
+    Plan {
+        device: device.into(),
+        scheme: scheme.into(),
+        workload: Some(workload.into()),
+        set: set.split_whitespace().map(str::to_owned).collect(),
+        seed: 1,
+        limit: Some(1500),
+        closed,
+        detail: true,
+        ..Plan::default()
+    }
+}
+
+/// What a line of the file says of a run: a hash, or that the device does not take the scheme.
+fn line(device: &str, scheme: &str, stage: Stage) -> String {
+    let found = run_uninterrupted(&[plan(device, scheme, stage)], 1);
+    let told = found.map_or_else(|_| "refused".into(), |results| hash(&results[0]));
+    format!("{told:16} {device} {scheme} {}", stage.0)
+}
+
+/// Every `step`th pair of device and scheme, in all stages.
+fn lines(step: usize) -> Vec<Option<String>> {
+    let pairs = PRESETS.iter().flat_map(|device| SCHEMES.iter().map(move |scheme| (device, scheme)));
+    let of = |(at, (device, scheme))| {
+        STAGES.map(|stage| (at % step == 0).then(|| line(device.name, scheme.name, stage)))
+    };
+    pairs.enumerate().flat_map(of).collect()
+}
+
+fn check(step: usize) {
+    let kept = std::fs::read_to_string(FILE).expect("the record");
+    let found = lines(step);
+    assert_eq!(found.len(), kept.lines().count(), "not the runs of the record");
+    let others: Vec<_> = found
+        .into_iter()
+        .zip(kept.lines())
+        .filter_map(|(found, kept)| found.filter(|found| found != kept).map(|found| (found, kept)))
+        .map(|(found, kept)| format!("  {found}, was {kept}"))
+        .collect();
+    assert!(others.is_empty(), "figures have changed:\n{}", others.join("\n"));
+}
+
+#[test]
+fn figures_of_some_pairs_are_what_they_were() {
+    check(PART);
+}
+
+#[test]
+#[ignore = "minutes: make figures"]
+fn figures_of_all_pairs_are_what_they_were() {
+    if std::env::var_os("SSDLAB_RECORD_FIGURES").is_none() {
+        return check(1);
+    }
+    let found: Vec<String> = lines(1).into_iter().flatten().collect();
+    std::fs::write(FILE, found.join("\n") + "\n").expect("a file that can be written");
+}
