@@ -92,11 +92,15 @@ fn line(device: &str, scheme: &str, stage: Stage) -> String {
 
 /// Every `step`th pair of device and scheme, in all stages.
 fn lines(step: usize) -> Vec<Option<String>> {
+    let mut lines = Vec::new();
     let pairs = PRESETS.iter().flat_map(|device| SCHEMES.iter().map(move |scheme| (device, scheme)));
-    let of = |(at, (device, scheme))| {
-        STAGES.map(|stage| (at % step == 0).then(|| line(device.name, scheme.name, stage)))
-    };
-    pairs.enumerate().flat_map(of).collect()
+    for (at, (device, scheme)) in pairs.enumerate() {
+        for stage in STAGES {
+            let is_run = at % step == 0;
+            lines.push(is_run.then(|| line(device.name, scheme.name, stage)));
+        }
+    }
+    lines
 }
 
 fn check(step: usize) {
