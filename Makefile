@@ -127,7 +127,7 @@ demo: $(STAMPS)/package
 	$(BIN)/ssdlab run --trace $(OFFICE)
 	@echo
 	$(BIN)/ssdlab compare --trace $(OFFICE) \
-		--vary order=fifo,read_first --vary preempt=nobody,reads_interrupt
+		--vary scheduler=fifo,read_first --vary suspend=none,program_erase
 
 test: test-rust test-python
 

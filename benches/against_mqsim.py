@@ -156,7 +156,7 @@ def drive_of(config: Mapping[str, Any]) -> ET.Element:
         config["geometry"],
         config["timing"],
         config["ftl"],
-        config["tend"]["gc"],
+        config["background"]["gc"],
     )
     pages = ("LSB", "CSB", "MSB")
     flash = {

@@ -33,7 +33,7 @@ CASES: Mapping[str, Mapping[str, Any]] = {
             "geometry.blocks=64",
             "ftl.overprovisioning=0.12",
             "start.fill=1",
-            "start.steady=true",
+            "start.steady_state=true",
             "workload.read_share=0.3",
             "workload.interarrival=1ms",
         ],

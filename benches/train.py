@@ -12,7 +12,7 @@ from ssdlab import Plan
 
 OFFICE = Path(__file__).parents[1] / "examples/office.csv.xz"
 PLAIN = "generic-mlc-512g"
-STEADY = ["geometry.blocks=64", "start.fill=1", "start.steady=true"]
+STEADY = ["geometry.blocks=64", "start.fill=1", "start.steady_state=true"]
 PLANS = [
     Plan(device=PLAIN, workload="random", limit=150_000),
     Plan(device=PLAIN, workload="zipf", limit=50_000, closed=64),

@@ -33,22 +33,26 @@ ORDER, TYPES, GRADES, OVER, HOT, VOLTAGES = PARTS = (
 )
 # What takes a part out of the scheme.
 GONE: Mapping[str, Sequence[str]] = {
-    ORDER: ["order=read_first"],
+    ORDER: ["scheduler=read_first"],
     TYPES: ["ftl.page_order=strict", "timing.wordline_buffer=true"],
     GRADES: [
-        "belief.grade=alike",
-        "belief.retries=unknown",
-        "ftl.opens=least_erased",
-        "tend.subpool_gc=false",
-        "tend.inversions=false",
-        "tend.dual_pool=false",
+        "metadata.block_class=none",
+        "metadata.retry_estimate=none",
+        "ftl.free_block_policy=least_erased",
+        "background.subpool_gc=false",
+        "background.inversion_repair=false",
+        "background.dual_pool=false",
     ],
-    OVER: ["preempt=nobody"],
-    HOT: ["tend.read_hot=false"],
-    VOLTAGES: ["belief.hotness=unknown", 'program=["normal"]', "start.voltages=normal"],
+    OVER: ["suspend=none"],
+    HOT: ["background.read_hot_migration=false"],
+    VOLTAGES: [
+        "metadata.page_hotness=none",
+        'program_mode=["normal"]',
+        "start.program_mode=normal",
+    ],
 }
 # ReadGuard's order, and its reads over reads, which are there under no other.
-PASSING = ["order=priority", "preempt.esra.reads=true"]
+PASSING = ["scheduler=strict_priority", "suspend.esra.reads=true"]
 # High, mid and low, each of another paper.
 MIXES: Mapping[str, Sequence[str]] = {
     "oltp": ["dlv/fin2", "hire/fin1", "pv-read/stg0"],
@@ -82,10 +86,10 @@ ALL = frozenset(PARTS)
 def settings(parts: Chosen) -> list[str]:
     """Return what makes the scheme one of these parts alone."""
     gone = [line for part in PARTS if part not in parts for line in GONE[part]]
-    links = ["{by_priority={}}"] if GRADES in parts else []
+    links = ["{priority={}}"] if GRADES in parts else []
     links += ['"sbs"', '"ubs"'] if TYPES in parts else []
     place = ",".join(links or ['"next_page"'])
-    return [*gone, f"place=[{place}]"]
+    return [*gone, f"placement=[{place}]"]
 
 
 def apps(mix: str) -> list[App]:
@@ -138,7 +142,7 @@ NONE = Kind(frozenset())
 WHOLE = Kind(ALL)
 READGUARDS = Kind(ALL - {ORDER}, PASSING)
 # Nothing is known of the voltages of what was there before.
-UNTAUGHT = Kind(ALL, ["belief.hotness.buffer.preload=normal"])
+UNTAUGHT = Kind(ALL, ["metadata.page_hotness.buffer.initial=none"])
 WRITERS = Kind(ALL - {ORDER, HOT})
 # The systems as they are by themselves, each on this drive, but for PV-read, which collects its
 # groups out of it for hours (docs/all-five.md).
@@ -151,7 +155,7 @@ UNTAUGHT_GUARDED = Kind(GUARDED.parts, [*PASSING, *UNTAUGHT.more])
 # HIRE by itself, with as much known of it as the whole scheme knows.
 TAUGHT_HIRE = Kind(
     frozenset(),
-    ["start.voltages=programmed", "belief.hotness.buffer.preload=classified"],
+    ["start.program_mode=policy", "metadata.page_hotness.buffer.initial=classified"],
     "hire/hire",
 )
 # Parts of which one may change what the other is worth.

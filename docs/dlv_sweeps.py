@@ -80,7 +80,7 @@ def of_depth(requests: int) -> list[str]:
 
 def of_window(requests: int) -> list[str]:
     """Return the lines on how many of those that wait it chooses among, both ways."""
-    settings = [{"order.dlv.window": str(depth)} for depth in DEPTHS]
+    settings = [{"scheduler.dlv.window": str(depth)} for depth in DEPTHS]
     rows = []
     for way, closed in {"512 outstanding": DEPTHS[-1], "at their times": None}.items():
         deep = [one | {"host.queue_depth": str(closed or NO_LIMIT)} for one in settings]
@@ -108,7 +108,7 @@ def of_buffers(requests: int) -> list[str]:
         for name in WORKLOADS:
             plans = []
             for buffer in BUFFERS:
-                own = {} if buffer == "none" else {"buffer.size": BUFFER_SIZE, "evict": buffer}
+                own = {} if buffer == "none" else {"buffer.size": BUFFER_SIZE, "eviction": buffer}
                 plans += [plan(requests, name, of, closed, own) for of in ("baseline", "dlv")]
             results = ssdlab.compare(plans)
             for at, buffer in enumerate(BUFFERS):

@@ -87,9 +87,9 @@ def of_way(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
     for workload in WORKLOADS:
         base, dlv = results[workload, "baseline"], results[workload, "dlv"]
         cells = [change(mean_us(results[workload, name]), mean_us(base)) for name in SCHEMES]
-        assert dlv.prioritised is not None
+        assert dlv.prioritized is not None
         assert dlv.strong_share is not None
-        shares = (dlv.prioritised.write, dlv.strong_share)
+        shares = (dlv.prioritized.write, dlv.strong_share)
         cells += [change(dlv.iops, base.iops), *(f"{100 * share:.0f} %" for share in shares)]
         rows.append([workload, *cells])
 
@@ -128,7 +128,9 @@ def of_physics(requests: int) -> list[str]:
         cells = []
         for step in steps:
             classes = f'[{{name="normal",step_volts=0.3}},{{name="strong",step_volts={step}}}]'
-            cells.append(change(means(scheme=scheme, set={"timing.voltages": classes})[1], write))
+            cells.append(
+                change(means(scheme=scheme, set={"timing.program_modes": classes})[1], write)
+            )
         rows.append([f"{scheme}, writes", *cells])
     lines = grid(["ΔVp on strong blocks", "0.3 V (none)", "0.36 V", "0.45 V", "0.6 V"], rows)
     rows = []

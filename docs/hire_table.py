@@ -43,8 +43,8 @@ SMALL = ["geometry.channels=2", "geometry.chips=2", "geometry.blocks=256"]
 SHARES = "[9, 12.5, 21.3, 19.6, 17.6, 12.9, 7]"
 SMALL += [f"physics.levels.base={{shares={SHARES}}}"]
 SMALL += ["physics.levels.wear={reference_cycles=4500}", "flash.cycles_per_erase=100"]
-LEVELLED = "tend.static_wear.threshold=500"
-ONE_OPEN = 'place=["next_page"]'
+LEVELLED = "background.static_wear_leveling.threshold=500"
+ONE_OPEN = 'placement=["next_page"]'
 LIVES = ["fin1", "ts0"]
 AGED = "start.pe_cycles=3000"
 REPLAYS = 4
@@ -92,8 +92,8 @@ class Study:
 
 def weight_erases(result: ssdlab.Result) -> float:
     """Return the wearing weight, by erases."""
-    assert result.voltages is not None
-    return result.voltages.weight_erases
+    assert result.program_modes is not None
+    return result.program_modes.weight_erases
 
 
 Figure = Callable[[ssdlab.Result], float]
@@ -126,8 +126,8 @@ def left(result: ssdlab.Result) -> list[float]:
 
 def by_voltages(result: ssdlab.Result, of: str) -> list[float]:
     """Return pages that were programmed, or read, by their voltages."""
-    assert result.voltages is not None
-    counts = {each.name: getattr(each, of) for each in result.voltages.each}
+    assert result.program_modes is not None
+    counts = {each.name: getattr(each, of) for each in result.program_modes.each}
     return [counts[name] for name in VOLTAGES]
 
 
@@ -218,7 +218,7 @@ def of_sizes(study: Study) -> Iterator[str]:
 
 def of_preloads(study: Study) -> Iterator[str]:
     """Show what depends on the voltages of data that was there before."""
-    key = "belief.hotness.buffer.preload"
+    key = "metadata.page_hotness.buffer.initial"
     yield from swept(study, key, PRELOADS, of_base=False)
     far = {value: far_from_paper(*study.found[f"{key}={value}"]) for value in PRELOADS}
     told = ", ".join(f"`{value}` {points:.1f}" for value, points in far.items())
@@ -233,12 +233,12 @@ def far_from_paper(of_reads: Mapping[str, float], of_wear: Mapping[str, float]) 
 
 def of_policies(study: Study) -> Iterator[str]:
     """Show what depends on the policy of the buffer."""
-    yield from swept(study, "evict", EVICTS, of_base=True)
+    yield from swept(study, "eviction", EVICTS, of_base=True)
 
 
 def of_thresholds(study: Study) -> Iterator[str]:
     """Show what depends on the share of uses above which pages are hot."""
-    yield from swept(study, "belief.hotness.buffer.above", ABOVE, of_base=False)
+    yield from swept(study, "metadata.page_hotness.buffer.threshold", ABOVE, of_base=False)
 
 
 def apart(study: Study) -> Iterator[str]:

@@ -27,9 +27,9 @@ from ssdlab.claims.pa_ssd import (
     WORKLOADS,
     Part,
     changes,
-    dominated,
     once,
     quarters,
+    slowest_page_type,
     types,
     under,
 )
@@ -85,7 +85,7 @@ def page_types(runs: Runs) -> list[str]:
     base = sum(one.gc.count for one in of_all[BASE])
     rows = []
     for scheme, all_of in of_all.items():
-        shares = [f"{share:.0f} %" for share in dominated(runs, scheme)]
+        shares = [f"{share:.0f} %" for share in slowest_page_type(runs, scheme)]
         count = sum(one.gc.count for one in all_of)
         lost = sum(one.gc.unprogrammed_pages for one in all_of)
         cells = [f"{count:,} ({change(count, base, 1)} %)", f"{lost:,}"]
@@ -96,7 +96,7 @@ def page_types(runs: Runs) -> list[str]:
 
 def granted(all_of: list[Part]) -> list[str]:
     """Return how many of the wishes were granted in all, and on the workload with the fewest."""
-    pairs = [(sum(types(one).granted), sum(types(one).wished)) for one in all_of]
+    pairs = [(sum(types(one).granted), sum(types(one).requested)) for one in all_of]
     if not all(wished for _, wished in pairs):
         return ["–", "–"]
     whole = sum(given for given, _ in pairs) / sum(wished for _, wished in pairs)
@@ -189,7 +189,7 @@ def closed_form(kept: Kept) -> list[str]:
         low, middle = ((share**count + share) / 2 for share in (1 / 3, 2 / 3))
         cells = [several([100 * one for one in (low, middle - low, 1 - middle)], ".1f")]
         for result in results:
-            counts = by_type(result.dominated)
+            counts = by_type(result.slowest_page_type)
             cells.append(several([100 * each / sum(counts) for each in counts], ".1f"))
         rows.append([f"1 or {count}", *cells])
     return grid(["pages a write", "closed form", *kinds], rows)

@@ -36,9 +36,9 @@ from ssdlab.claims.sums import percent
 
 # Table I of the paper.
 SHARES = [9, 12.5, 21.3, 19.6, 17.6, 12.9, 7]
-TOUCHED = 'place=[{known_heat={by="writes",among="touched"}}]'
+TOUCHED = 'placement=[{oracle_hotness={by="writes",among="touched"}}]'
 # Blocks are measured, and nothing else is done with it.
-MEASURED = "belief.grade={measured={boundaries={levels=[]}}}"
+MEASURED = "metadata.block_class={measured={boundaries={levels=[]}}}"
 THRESHOLDS = [2, 3, 4, 5]
 STAGES = [(0.004, 0.005), (0.006, 0.004), (0.008, 0.003), (0.010, 0.002), (0.012, 0.001)]
 WIDTHS = [(0.008, sigma) for sigma in (0.001, 0.00175, 0.0025, 0.00325, 0.004)]
@@ -163,7 +163,7 @@ def by_workload(study: Study) -> list[str]:
         "pv-ideal": Drive("pv-ideal"),
         "ideal-wear": Drive("ideal-wear"),
         "ideal-wear, touched": Drive("ideal-wear", (TOUCHED,)),
-        **{name: Drive(name) for name in ("pv-wear-levelling", "health-binning", *GROUPS)},
+        **{name: Drive(name) for name in ("pv-wear-leveling", "health-binning", *GROUPS)},
     }
     base, *others = study.of("by workload", [Drive(BASE), *drives.values()])
     rows = []
@@ -202,7 +202,7 @@ def single_shots(study: Study, settings: Sequence[str]) -> list[float]:
     found = []
     for needed, result in enumerate(study.kept.compare(plans, "single reads"), 1):
         assert sum(result.decoded_at) == result.levels[str(needed)] == SINGLE
-        climbs = 0 if "read=known_level" in settings else needed - 1
+        climbs = 0 if "read_start=measured_level" in settings else needed - 1
         assert result.retries == SINGLE * climbs
         found.append(read_us(result))
     return found
@@ -213,7 +213,7 @@ def where_reads_start(study: Study) -> list[str]:
     ways: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         "climb, incremental": ((), ()),
         "climb, restart": (("physics.levels.sensing=restart",),) * 2,
-        "known_level": ((MEASURED, "read=known_level"), ("read=known_level",)),
+        "measured_level": ((MEASURED, "read_start=measured_level"), ("read_start=measured_level",)),
     }
     rows = []
     for name, (of_base, of_scheme) in ways.items():
@@ -221,9 +221,9 @@ def where_reads_start(study: Study) -> list[str]:
         average = sum(map(float.__mul__, map(float, SHARES), shots)) / sum(SHARES)
         best, worst = percent(shots[0], average), percent(shots[-1], average)
         study.found.setdefault("singles", shots)
-        known = "read=known_level" in of_scheme
+        known = "read_start=measured_level" in of_scheme
         drives = [Drive(BASE, of_base), Drive("pv-read", of_scheme)]
-        drives += [Drive("pv-wear-levelling", of_scheme)]
+        drives += [Drive("pv-wear-leveling", of_scheme)]
         if not known:
             drives += [Drive("pv-ideal", of_scheme), Drive("ideal-wear", (TOUCHED, *of_scheme))]
         base, *others = study.of(name, drives)
@@ -232,7 +232,7 @@ def where_reads_start(study: Study) -> list[str]:
         rows.append(
             [name, f"{mean(base, read_us):.0f} µs", *gains, single, signed(best), signed(worst)]
         )
-    heads = ["a read starts", BASE, "pv-read", "pv-wear-levelling", "pv-ideal"]
+    heads = ["a read starts", BASE, "pv-read", "pv-wear-leveling", "pv-ideal"]
     heads += ["ideal-wear, touched", "alone: best / mean / worst, µs", "best", "worst"]
     return grid(heads, rows)
 
@@ -335,13 +335,16 @@ def lifetime(study: Study) -> list[str]:
     """Return how much can be written until blocks are worn out (V7)."""
     kinds = {
         BASE: Drive(BASE),
-        "pv-wear-levelling": Drive("pv-wear-levelling"),
+        "pv-wear-leveling": Drive("pv-wear-leveling"),
         "health-binning": Drive("health-binning"),
         "pv-read": Drive("pv-read"),
     }
     for apart in ("5%", "10%"):
-        settings = ("ftl.opens=fewest_errors", f"belief.grade.measured.apart={apart}")
-        kinds[f"pv-read in pv-wear-levelling, {apart.replace('%', ' %')}"] = Drive(
+        settings = (
+            "ftl.free_block_policy=fewest_errors",
+            f"metadata.block_class.measured.read_hot_share={apart}",
+        )
+        kinds[f"pv-read in pv-wear-leveling, {apart.replace('%', ' %')}"] = Drive(
             "pv-read", settings
         )
     keys = [(workload, name) for workload in LIVES for name in kinds]
@@ -355,7 +358,7 @@ def lifetime(study: Study) -> list[str]:
     results = dict(zip(keys, study.kept.compare(plans, "lifetime"), strict=True))
     rows = []
     for (workload, name), result in results.items():
-        own, of_errors = life_of(result), life_of(results[workload, "pv-wear-levelling"])
+        own, of_errors = life_of(result), life_of(results[workload, "pv-wear-leveling"])
         cells = []
         for (written, cycles), (other, _) in zip(own, of_errors, strict=True):
             cells.append(f"{written / 1e12:.3f} TB ({change(written, other, 1)}), {cycles:,.0f}")
@@ -468,12 +471,12 @@ def main() -> None:
         ("Where a read starts", where_reads_start),
         (
             "How much is set apart",
-            partial(of_setting, key="belief.grade.measured.apart", values=APART),
+            partial(of_setting, key="metadata.block_class.measured.read_hot_share", values=APART),
         ),
         ("Moves by groups", of_groups),
         (
             "When a page is hot",
-            partial(of_setting, key="tend.read_hot.threshold", values=THRESHOLDS),
+            partial(of_setting, key="background.read_hot_migration.threshold", values=THRESHOLDS),
         ),
         ("How often pages are read", by_read_count),
         ("Memory", memory),

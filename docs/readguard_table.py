@@ -48,9 +48,9 @@ SIZE_NAMES = {"500g": "500 GB", "1t": "1 TB", "2t": "2 TB", "4t": "4 TB"}
 # Under static allocation one plane is written more than the others; no leveller moves data away.
 ALLOCATIONS = ["dynamic", "static"]
 # A round twice a day instead of once a week, in runs that are long enough for one.
-OFTEN = ["tend.inversions.interval=12h"]
+OFTEN = ["background.inversion_repair.interval=12h"]
 # Nothing but its margins holds the monitor back: what a round finds is repaired at once.
-UNPACED = [*OFTEN, "tend.inversions.monitor.paced=false"]
+UNPACED = [*OFTEN, "background.inversion_repair.monitor.paced=false"]
 OFTEN_REQUESTS = 5_000_000
 LIFE_REQUESTS = 8_000_000
 LIFE_REPLAYS = 70

@@ -1,7 +1,7 @@
 """ssdlab simulates solid-state drives: fast, deterministic, and open about what it models.
 
 >>> import ssdlab
->>> ssdlab.run(workload="zipf", limit=1000, set={"order": "fifo"}).requests
+>>> ssdlab.run(workload="zipf", limit=1000, set={"scheduler": "fifo"}).requests
 1000
 """
 

@@ -34,8 +34,8 @@ Settings = Mapping[str, object] | Sequence[str]
 class Plan:
     """One run, as asked for. Whatever is left out is at its default.
 
-    ``set`` holds config keys and their values, as a mapping (``{"tend.gc.threshold": "5%"}``) or
-    as lines (``["tend.gc.threshold=5%"]``); ``config`` the files below them, later ones before
+    ``set`` holds config keys and their values, as a mapping (``{"buffer.size": "50MB"}``) or
+    as lines (``["buffer.size=50MB"]``); ``config`` the files below them, later ones before
     earlier ones. ``trace`` is ``FILE`` or ``FILE:format``; ``workload`` the name of one in closed
     form, ``random`` if there is neither; ``mix`` holds traces that run at once, each in a queue and
     in addresses of its own: :class:`ssdlab.traces.App` or text, ``"NAME=FILE@queue=0,scale=2"``.

@@ -40,6 +40,8 @@ __all__ = [
     "LatencyUs",
     "PreconditionResult",
     "Priorities",
+    "ProgramModeResult",
+    "ProgramModesResult",
     "Provenance",
     "QueueResult",
     "Result",
@@ -47,9 +49,7 @@ __all__ = [
     "SeriesInterval",
     "Sim",
     "Slow",
-    "Utilisation",
-    "VoltageResult",
-    "VoltagesResult",
+    "Utilization",
     "Wear",
     "WearResult",
     "aggregate",
@@ -128,7 +128,7 @@ class PageTypesResult:
     end.
     """
 
-    wished: Sequence[int]
+    requested: Sequence[int]
     granted: Sequence[int]
     free: Sequence[int]
 
@@ -137,9 +137,9 @@ class PageTypesResult:
 class ReplayResult:
     """One of several replays of the same load, each on the drive as the last has left it.
 
-    It began at ``start_s`` seconds of the run; its last request ended at ``end_s``. ``dominated``
-    are writes by the type of their slowest page (``lsb``, …), ``allocation_success`` is the share
-    of the pages for which a type was wished that got it.
+    It began at ``start_s`` seconds of the run; its last request ended at ``end_s``.
+    ``slowest_page_type`` are writes by the type of their slowest page (``lsb``, …),
+    ``allocation_success`` is the share of the pages for which a type was asked that got it.
     """
 
     start_s: float
@@ -150,7 +150,7 @@ class ReplayResult:
     waf: float | None
     gc: GcResult
     wear: WearResult
-    dominated: Mapping[str, int] = field(default_factory=dict)
+    slowest_page_type: Mapping[str, int] = field(default_factory=dict)
     allocation_success: float | None = None
     page_types: PageTypesResult | None = None
 
@@ -183,7 +183,7 @@ class WearResult(Wear):
 
 
 @dataclass(frozen=True, slots=True)
-class VoltageResult:
+class ProgramModeResult:
     """Pages programmed with these voltages, whatever for, and those of them read for the host."""
 
     name: str
@@ -192,19 +192,19 @@ class VoltageResult:
 
 
 @dataclass(frozen=True, slots=True)
-class VoltagesResult:
+class ProgramModesResult:
     """How hard pages were programmed, the normal voltages first.
 
     ``weight_erases`` counts the P/E cycles of each erase by the mean ratio of the voltages of the
     pages of its block to the normal ones.
     """
 
-    each: Sequence[VoltageResult]
+    each: Sequence[ProgramModeResult]
     weight_erases: float
 
 
 @dataclass(frozen=True, slots=True)
-class Utilisation:
+class Utilization:
     """Mean busy shares, from 0 to 1, of the array units and of the channels."""
 
     die: float
@@ -321,7 +321,7 @@ class MapCacheResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Prioritised:
+class Prioritized:
     """Shares of the requests that went to the flash before one of their kind that came earlier."""
 
     read: float
@@ -409,12 +409,12 @@ class Result:
     uncorrectable: int
     suspensions: int
     gc: GcResult
-    wear_levelled: int
+    wear_leveled: int
     wear: WearResult
-    utilisation: Utilisation
+    utilization: Utilization
     clamped: int
     folded: int
-    preloaded: int
+    unwritten_reads: int
     unmapped_reads: int
     saturated: bool
     backlog: int
@@ -435,10 +435,10 @@ class Result:
     sensed_in_vain: int | None = None
     life: Life | None = None
     wearing_weight: float | None = None
-    voltages: VoltagesResult | None = None
+    program_modes: ProgramModesResult | None = None
     bit_errors: BitErrors | None = None
-    prioritised: Prioritised | None = None
-    dominated: Mapping[str, int] = field(default_factory=dict)
+    prioritized: Prioritized | None = None
+    slowest_page_type: Mapping[str, int] = field(default_factory=dict)
     allocation_success: float | None = None
     page_types: PageTypesResult | None = None
     scheduling_steps: int | None = None

@@ -71,7 +71,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "one": drawn.one(),
         "busy": drawn.busy(),
         "two": drawn.two(),
-        "apps": drawn.prioritised(),
+        "apps": drawn.prioritized(),
     }
     both = drawn.two_traces()
     for name, infos in (("trace", both[:1]), ("traces", both)):

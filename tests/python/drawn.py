@@ -66,7 +66,7 @@ def queued() -> Result:
 
 
 @cache
-def prioritised() -> Comparison:
+def prioritized() -> Comparison:
     """Three applications on a small drive, three times over: all queues alike, and by priority."""
     settings = {
         "geometry.channels": 1,
@@ -75,7 +75,7 @@ def prioritised() -> Comparison:
         "geometry.blocks": 64,
         "geometry.pages": 24,
         "ftl.overprovisioning": 0.3,
-        "tend.gc.threshold": 0.1,
+        "background.gc.threshold": 0.1,
         "flash.time_scale": 1,
     }
     mix = []
@@ -97,7 +97,8 @@ def prioritised() -> Comparison:
 def two() -> Comparison:
     """Two runs side by side, one with a label that means mischief."""
     plans = ssdlab.sweep(
-        ssdlab.Plan(trace=OFFICE, limit=3000, detail=True), vary={"order": ["fifo", "read_first"]}
+        ssdlab.Plan(trace=OFFICE, limit=3000, detail=True),
+        vary={"scheduler": ["fifo", "read_first"]},
     )
     fifo, other = ssdlab.compare(plans)
     plain = {**other.to_dict(), "label": SHARP, "vary": {}}

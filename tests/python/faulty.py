@@ -75,7 +75,7 @@ CASES = {
         {"j": is_json, "l": is_parquet, "s": is_parquet, "t": is_json, "r": is_page},
     ),
     "compare": Case(
-        ("compare", *LITTLE, "--vary", "order=fifo,read_first", "--json", "j"),
+        ("compare", *LITTLE, "--vary", "scheduler=fifo,read_first", "--json", "j"),
         {"j": is_json},
     ),
     "state": Case(

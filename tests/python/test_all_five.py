@@ -18,7 +18,7 @@ MIX = [
 ]
 SMALL = [
     *("geometry.channels=2", "geometry.chips=2", "geometry.blocks=96", "buffer.size=1MB"),
-    *("ftl.overprovisioning=0.3", "start.fill=0.9", "tend.gc.threshold=0.04"),
+    *("ftl.overprovisioning=0.3", "start.fill=0.9", "background.gc.threshold=0.04"),
 ]
 
 
@@ -47,10 +47,11 @@ def test_the_page_names_the_parts_that_its_tables_take_out(monkeypatch: pytest.M
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     gone = importlib.import_module("all_five_table").GONE
     told = [
-        {line for line in lines if not line.startswith("place=")} - {"tend.read_hot=false"}
+        {line for line in lines if not line.startswith("placement=")}
+        - {"background.read_hot_migration=false"}
         for lines in parts().values()
     ]
-    assert told == [set(lines) - {"tend.read_hot=false"} for lines in gone.values()]
+    assert told == [set(lines) - {"background.read_hot_migration=false"} for lines in gone.values()]
 
 
 @pytest.mark.parametrize("part", parts())
@@ -62,7 +63,7 @@ def test_without_any_part_it_is_a_conventional_drive() -> None:
     gone: dict[str, str] = {}
     for lines in parts().values():
         gone |= {line.partition("=")[0]: line for line in lines}
-    plain = run(*{**gone, "place": "place=[next_page]"}.values())
+    plain = run(*{**gone, "place": "placement=[next_page]"}.values())
     conventional = run(scheme="conventional")
     assert plain.provenance.config_hash == conventional.provenance.config_hash
     assert plain.queues == conventional.queues
@@ -81,8 +82,8 @@ def test_all_parts_together_keep_the_books_in_order() -> None:
     )
     assert told.page_types is not None
     assert told.gc.moved_pages > 0
-    assert told.voltages is not None
-    programs = {one.name: one.programs for one in told.voltages.each}
+    assert told.program_modes is not None
+    programs = {one.name: one.programs for one in told.program_modes.each}
     assert programs["normal"] > 0
     assert programs["reduced"] > 0
     reads = [queue.read.latency_us.mean for queue in told.queues]

@@ -34,7 +34,7 @@ def test_everything_is_there_without_arrow() -> None:
 
 
 def test_a_comparison_is_a_table_with_a_row_a_result() -> None:
-    comparison = ssdlab.compare(ssdlab.sweep(LITTLE, vary={"order": ["fifo", "read_first"]}))
+    comparison = ssdlab.compare(ssdlab.sweep(LITTLE, vary={"scheduler": ["fifo", "read_first"]}))
     table = comparison.to_arrow()
     polars, pandas = pl.DataFrame(table), table.to_pandas()
     assert polars["vary.order"].to_list() == ["fifo", "read_first"]

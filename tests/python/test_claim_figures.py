@@ -84,7 +84,7 @@ def page_types(scheme: str, name: str) -> Any:
         granted = [one // 2 for one in wished]
     elif scheme == SBS_US and name in LIGHT:
         granted = [100, 50, 40]
-    return SimpleNamespace(wished=wished, granted=granted, free=[0, 0, 0])
+    return SimpleNamespace(requested=wished, granted=granted, free=[0, 0, 0])
 
 
 def of_pa_ssd(**write_of: float) -> dict[Any, Any]:
@@ -99,7 +99,9 @@ def of_pa_ssd(**write_of: float) -> dict[Any, Any]:
                 write=(9000 if is_heavy else 1000) * own,
                 page_types=page_types(scheme, name),
                 gc=SimpleNamespace(count=COLLECTED.get(scheme, 10.0)),
-                dominated=dict(zip(("lsb", "csb", "msb"), DOMINATED.get(scheme, ()), strict=False)),
+                slowest_page_type=dict(
+                    zip(("lsb", "csb", "msb"), DOMINATED.get(scheme, ()), strict=False)
+                ),
             )
             runs[scheme, name] = made(replays=[one, made()]) if name == "msfs" else one
     return runs

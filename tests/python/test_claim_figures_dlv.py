@@ -212,8 +212,8 @@ ALIKE = {
 }
 
 OVERTAKING = {
-    (OPEN, "woo", "rsrch0"): made(prioritised=SimpleNamespace(write=0.3, read=0.9)),
-    (OPEN, "woo", "mds0"): made(prioritised=SimpleNamespace(write=0.04, read=0.8)),
+    (OPEN, "woo", "rsrch0"): made(prioritized=SimpleNamespace(write=0.3, read=0.9)),
+    (OPEN, "woo", "mds0"): made(prioritized=SimpleNamespace(write=0.04, read=0.8)),
 }
 
 SIX = {("woo",): [4.0, 3.0, 1.0, 5.0, 2.0, 6.0], ("baseline",): [9.0, 8.0, 8.0, 8.0, 8.0, 7.0]}
@@ -277,7 +277,7 @@ def test_a_claims_figures_are_those_of_its_runs(name: str) -> None:
         ("D15", [{key: made(scheduling_steps=0) for key in CHOSEN}, {("four",): FOUR}]),
         (
             "D11",
-            [{key: made(prioritised=SimpleNamespace(write=0.0, read=1.0)) for key in OVERTAKING}],
+            [{key: made(prioritized=SimpleNamespace(write=0.0, read=1.0)) for key in OVERTAKING}],
         ),
     ],
 )

@@ -103,7 +103,7 @@ def lived(hot: int = 1, **of_load: tuple[float, float]) -> dict[Any, Any]:
             life=SimpleNamespace(five_percent_bytes=written), migration=moved(hot, 0)
         )
         for load, both in of_load.items()
-        for scheme, written in zip(("pv-read", "pv-wear-levelling"), both, strict=True)
+        for scheme, written in zip(("pv-read", "pv-wear-leveling"), both, strict=True)
     }
 
 
@@ -238,7 +238,7 @@ def worn(*spreads: int, levelled: int = 1) -> dict[Any, Any]:
         )
         for one in spreads
     ]
-    return {("rgftl",): made(replays=replays, wear_levelled=levelled)}
+    return {("rgftl",): made(replays=replays, wear_leveled=levelled)}
 
 
 ENDS = (66, 60, 68, 61, 62, 63, 64, 65, 67, 69)

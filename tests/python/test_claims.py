@@ -314,10 +314,10 @@ def test_quantiles_are_of_the_counted() -> None:
 
 
 def test_a_sweep_leaves_other_schemes_alone() -> None:
-    needed = Scope(settings=("read=worst",), needs={"one": "a=2 b=3"})
+    needed = Scope(settings=("read_start=highest_level",), needs={"one": "a=2 b=3"})
     own = needed.plan("a device", "one", "random", set={"a": 1})
-    assert own.set == ["a=2", "b=3", "read=worst"]
-    assert needed.plan("a device", "other", "random").set == ["read=worst"]
+    assert own.set == ["a=2", "b=3", "read_start=highest_level"]
+    assert needed.plan("a device", "other", "random").set == ["read_start=highest_level"]
     scope = Scope(settings=("timing.read=9us",), schemes=("one",))
     assert scope.plan("a device", "one", "random").set == ["timing.read=9us"]
     assert scope.plan("a device", "other", "random", set={"a": 1}).set == ["a=1"]

@@ -72,7 +72,10 @@ def test_list_and_show_schemes(ssdlab: Ssdlab) -> None:
 
 
 def test_validate_names_the_hash(ssdlab: Ssdlab) -> None:
-    plain, fifo = ssdlab("config", "validate"), ssdlab("config", "validate", "--set", "order=fifo")
+    plain, fifo = (
+        ssdlab("config", "validate"),
+        ssdlab("config", "validate", "--set", "scheduler=fifo"),
+    )
     assert plain.out.startswith("valid: generic-mlc-512g, conventional, config ")
     assert len(plain.out.split()[-1]) == 64
     assert plain.out != fifo.out
@@ -80,10 +83,10 @@ def test_validate_names_the_hash(ssdlab: Ssdlab) -> None:
 
 def test_validate_shows_every_value_and_its_origin(ssdlab: Ssdlab, tmp_path: Path) -> None:
     (tmp_path / "my.toml").write_text('[timing]\nread = "50us"\n')
-    done = ssdlab("config", "validate", "--show", "my.toml", "--set", "order=fifo")
+    done = ssdlab("config", "validate", "--show", "my.toml", "--set", "scheduler=fifo")
     lines = done.out.splitlines()
     assert 'timing.read = "50us"  # my.toml:2:8' in lines
-    assert 'order = "fifo"  # --set order=fifo' in lines
+    assert 'scheduler = "fifo"  # --set scheduler=fifo' in lines
     assert any(line.startswith('timing.program = "750us"  # preset ') for line in lines)
     assert any(line.endswith("# built-in default") for line in lines)
 
@@ -128,7 +131,12 @@ def test_the_schema_accepts_every_preset(ssdlab: Ssdlab) -> None:
 
 def test_keys_names_those_of_drive_and_workload(ssdlab: Ssdlab) -> None:
     done = ssdlab("config", "keys")
-    for key in ("geometry.channels", "timing.read", "tend.gc.threshold", "workload.footprint"):
+    for key in (
+        "geometry.channels",
+        "timing.read",
+        "background.gc.threshold",
+        "workload.footprint",
+    ):
         assert f"| `{key}` |" in done.out, key
 
 
@@ -147,9 +155,9 @@ def test_a_drive_is_saved_looked_at_and_run(ssdlab: Ssdlab, tmp_path: Path) -> N
             "fresh": SMALL,
         }.items()
     }
-    for figure in ("read", "write", "ops", "gc", "waf", "preloaded"):
+    for figure in ("read", "write", "ops", "gc", "waf", "unwritten_reads"):
         assert runs["saved"][figure] == runs["aged"][figure], figure
-    assert runs["fresh"]["preloaded"] > runs["aged"]["preloaded"]
+    assert runs["fresh"]["unwritten_reads"] > runs["aged"]["unwritten_reads"]
 
 
 def test_a_drive_of_priorities_is_saved_with_whose_pages_are_whose(ssdlab: Ssdlab) -> None:
@@ -157,7 +165,7 @@ def test_a_drive_of_priorities_is_saved_with_whose_pages_are_whose(ssdlab: Ssdla
     drive = ("--device", "readguard-tlc-2t-old", "--scheme", "rgftl", *small)
     none = ssdlab("state", "save", "old.state", *drive)
     assert none.code == 2
-    assert "belief.grade: expected the workload with which the drive will run" in none.err
+    assert "metadata.block_class: expected the workload with which the drive will run" in none.err
     saved = ssdlab("state", "save", "old.state", *drive, "--workload", "mix-a")
     assert (saved.code, saved.err) == (0, "")
     load = ("--workload", "mix-a", "--fit", "--limit", "2000")

@@ -36,7 +36,7 @@ def test_its_schemes_side_by_side(ssdlab: Ssdlab, tmp_path: Path) -> None:
     assert list(results) == SCHEMES
     for scheme, result in results.items():
         holds = scheme in {"woo", "roo", "dlv", "pv-reorder"}
-        assert ("prioritised" in result) == holds, scheme
+        assert ("prioritized" in result) == holds, scheme
         assert (result.get("scheduling_steps", 0) > 0) == holds, scheme
         assert ("strong_share" in result) == (scheme not in {"baseline", "laldpc"}), scheme
     read = {scheme: result["read"]["latency_us"]["mean"] for scheme, result in results.items()}
@@ -66,10 +66,16 @@ def test_a_bare_name_is_of_the_devices_own_family(ssdlab: Ssdlab) -> None:
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("program=by_class", "program: got by_class, expected classes of blocks to tell apart"),
-        ("place=small_strong", "expected classes of blocks to tell apart (belief.grade)"),
-        ("read=sl_tables", "expected several sensing levels (physics.levels)"),
-        ("belief.grade=factory", "expected no such setting under flat physics"),
+        (
+            "program_mode=per_class",
+            "program: got per_class, expected classes of blocks to tell apart",
+        ),
+        (
+            "placement=small_to_strong",
+            "expected classes of blocks to tell apart (metadata.block_class)",
+        ),
+        ("read_start=sl_table", "expected several sensing levels (physics.levels)"),
+        ("metadata.block_class=factory", "expected no such setting under flat physics"),
     ],
 )
 def test_what_a_drive_lacks_for_it_is_told(ssdlab: Ssdlab, setting: str, said: str) -> None:

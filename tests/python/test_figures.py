@@ -125,7 +125,7 @@ def test_parts_below_a_hundredth_of_every_bar_are_one() -> None:
 
 
 def test_labels_of_several_lines_fit_beside_their_bars() -> None:
-    names = [f"order={at}, preempt=nobody, flash.array=plane" for at in range(16)]
+    names = [f"scheduler={at}, suspend=none, flash.array=plane" for at in range(16)]
     chart, keys = blame._stacked([(name, {"sense": 1.0}) for name in names], "Latency", "")
     figure = Figure("name", "section", "title", "what", chart, keys, len(names), 3)
     spec = render.spec_of(figure)
@@ -192,14 +192,16 @@ def test_page_types_are_drawn_where_they_are_asked_for() -> None:
     run = drawn.typed()
     found = of(run)
     assert run.page_types is not None
-    writes = sum(run.dominated.values())
-    shares = {row["part"]: row["value"] for row in rows(found["dominated"])}
-    expected = {name: run.dominated[name.lower()] / writes for name in ("LSB", "CSB", "MSB")}
+    writes = sum(run.slowest_page_type.values())
+    shares = {row["part"]: row["value"] for row in rows(found["slowest_page_type"])}
+    expected = {
+        name: run.slowest_page_type[name.lower()] / writes for name in ("LSB", "CSB", "MSB")
+    }
     assert shares == pytest.approx(expected, 1e-3)
     for at, free in enumerate(run.page_types.free):
         assert rows(found[f"time-free-{at}"])[-1][f"free_{at}"] == free
     assert "time-free-3" not in found
-    assert not {"dominated", "time-free-0"} & set(of(drawn.one()))
+    assert not {"slowest_page_type", "time-free-0"} & set(of(drawn.one()))
 
 
 def test_levels_of_reads_are_drawn_where_there_are_several() -> None:

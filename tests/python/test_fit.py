@@ -43,7 +43,7 @@ def read() -> Fit:
 
 
 def predicted(text: str) -> dict[str, Any]:
-    found = tomllib.loads(text)["belief"]["retries"]["predicted"]
+    found = tomllib.loads(text)["metadata"]["retry_estimate"]["predicted"]
     assert isinstance(found, dict)
     return found
 
@@ -51,9 +51,9 @@ def predicted(text: str) -> dict[str, Any]:
 def test_the_shipped_coefficients_are_those_of_the_command() -> None:
     shipped, found = predicted(BUNDLE.read_text()), predicted(ssdlab.fit().files["fit.toml"])
     assert shipped.keys() == found.keys()
-    assert (shipped["thresholds"], shipped["dwell_least"]) == (
+    assert (shipped["thresholds"], shipped["min_dwell"]) == (
         found["thresholds"],
-        found["dwell_least"],
+        found["min_dwell"],
     )
     for name in ("age", "initial", "growth"):
         # The last of six digits.
@@ -207,7 +207,7 @@ def test_each_part_of_the_chips_has_its_use(tmp_path: Path) -> None:
     assert simulated.files["chips.csv"] != read().files["chips.csv"]
 
 
-SMALL_DRIVE = ("geometry.blocks=128", "start.steady=false", "start.fill=0.5")
+SMALL_DRIVE = ("geometry.blocks=128", "start.steady_state=false", "start.fill=0.5")
 
 
 def test_what_is_fitted_runs_and_simulates_the_users_chips(ssdlab: Ssdlab, tmp_path: Path) -> None:
@@ -227,14 +227,16 @@ def test_what_is_fitted_runs_and_simulates_the_users_chips(ssdlab: Ssdlab, tmp_p
 
     first = run("mine/fit.toml", "rgftl")
     config = first["provenance"]["config"]
-    assert config["belief"]["retries"]["predicted"]["growth"] == list(read().coefficients.growth)
+    assert config["metadata"]["retry_estimate"]["predicted"]["growth"] == list(
+        read().coefficients.growth
+    )
     chips = tmp_path / "mine" / "chips.csv"
     sha256 = hashlib.sha256(chips.read_bytes()).hexdigest()
     assert config["physics"]["measured"]["sha256"] == sha256
     # Schemes that foresee nothing have the same chips.
     plain = run("mine/chips.toml", "baseline")["provenance"]["config"]
     assert plain["physics"] == config["physics"]
-    assert plain["belief"]["retries"] == "unknown"
+    assert plain["metadata"]["retry_estimate"] == "none"
     # Nor do they make anything of the predictor, if it is there.
     unasked = run("mine/fit.toml", "baseline")
     assert "block_retries" not in unasked.get("metadata_bytes", {})
@@ -392,8 +394,8 @@ def test_times_between_erases_may_be_unknown(tmp_path: Path) -> None:
     file.write_text("\n".join(",".join(line[:at]) for line in lines))
     found = ssdlab.fit(file)
     assert found.coefficients.age[4] == 0
-    assert found.coefficients.dwell_least == "1d"
-    assert read().coefficients.dwell_least == "3d"
+    assert found.coefficients.min_dwell == "1d"
+    assert read().coefficients.min_dwell == "3d"
 
 
 def test_the_first_threshold_is_ruled_or_fitted() -> None:

@@ -13,7 +13,7 @@ from calling import Ssdlab
 
 import ssdlab
 from ssdlab import report
-from ssdlab.results import Comparison, VoltagesResult
+from ssdlab.results import Comparison, ProgramModesResult
 
 SMALL = {
     "geometry.channels": 1,
@@ -59,9 +59,9 @@ def runs(trace: Path) -> Comparison:
     return ssdlab.compare([plan(scheme, trace) for scheme in SCHEMES])
 
 
-def voltages(run: ssdlab.Result) -> VoltagesResult:
-    assert run.voltages is not None
-    return run.voltages
+def voltages(run: ssdlab.Result) -> ProgramModesResult:
+    assert run.program_modes is not None
+    return run.program_modes
 
 
 def weight(run: ssdlab.Result) -> float:
@@ -113,20 +113,20 @@ def test_a_run_tells_shares_of_pages_by_use_and_by_voltage(runs: Comparison) -> 
     (hot,) = (line for line in lines if line.startswith("hotness"))
     words = ["read-hot", "mixed", "write-hot"]
     assert [hot.index(word) for word in words] == sorted(hot.index(word) for word in words)
-    at = next(at for at, line in enumerate(lines) if line.startswith("voltages"))
+    at = next(at for at, line in enumerate(lines) if line.startswith("modes"))
     assert lines[at].endswith(" of programs")
     assert lines[at + 1].endswith(" of pages read")
     assert 0.75 < weight(runs[3]) / weight(runs[0]) < 1
     assert "a program wears 0." in lines[at + 2]
     assert max(map(len, str(runs[3]).splitlines()[1:])) <= 80
     # Where all is programmed normally there is nothing to tell.
-    assert not any(line.startswith(("voltages", "hotness")) for line in told(runs[0]))
+    assert not any(line.startswith(("modes", "hotness")) for line in told(runs[0]))
 
 
 def test_what_has_no_program_tells_its_reads_alone() -> None:
     reads = {**SMALL, "workload.read_share": "100%", "workload.footprint": "8MiB"}
     lines = told(ssdlab.run(device="hire-mlc-128g", scheme="hvc", set=reads, limit=2000))
-    assert "voltages   normal –, boosted 100 %, reduced – of pages read" in lines
+    assert "modes      normal –, boosted 100 %, reduced – of pages read" in lines
     assert not any("programs" in line or "wears" in line for line in lines)
 
 
@@ -153,7 +153,7 @@ def test_wear_has_intervals_over_seeds() -> None:
     (cells,) = (column.cells for column in summary.columns if column.head.strip() == "wear")
     assert cells[0].startswith("100.0 % ±")
     assert float(cells[1].split()[0]) == pytest.approx(120, abs=5)
-    assert "voltages.each.1.programs" in found.aggregates[1].metrics
+    assert "program_modes.each.1.programs" in found.aggregates[1].metrics
 
 
 def test_what_is_only_read_is_programmed_once_more(trace: Path) -> None:
@@ -216,10 +216,13 @@ def test_a_drive_that_is_stepped_by_hand_was_programmed_so_too() -> None:
     ("setting", "said"),
     [
         ("buffer.size=0B", "without a buffer to learn from: buffer.size is 0B"),
-        ('program=[{by_hotness={mixed="high"}}]', 'program.by_hotness.mixed: got "high", expected'),
-        ("belief.hotness.buffer.above=1", "a share from 50% to below 100%"),
         (
-            'program=["by_hotness","by_class"]',
+            'program_mode=[{per_hotness={mixed="high"}}]',
+            'program_mode.per_hotness.mixed: got "high", expected',
+        ),
+        ("metadata.page_hotness.buffer.threshold=1", "a share from 50% to below 100%"),
+        (
+            'program_mode=["per_hotness","per_class"]',
             "expected no such setting behind a link that answers",
         ),
         ("ftl.page_order=relaxed", 'ftl.page_order = "strict"'),

@@ -124,17 +124,17 @@ def test_a_second_signal_leaves_no_file_half_written(
 
 
 def test_a_comparison_on_stdout(tmp_path: Path) -> None:
-    vary = ("--vary", "order=fifo,read_first", "--jobs", "1")
+    vary = ("--vary", "scheduler=fifo,read_first", "--jobs", "1")
     code, out, err = interrupted(tmp_path, "compare", *vary, *FOREVER, "--json", "-")
     assert code == 130
     assert "Traceback" not in err
     whole = json.loads(out)
     (result,) = whole["results"]
-    assert (result["label"], result["partial"]) == ("order=fifo", True)
-    assert whole["missing"] == [{"label": "order=read_first", "seed": 1}]
+    assert (result["label"], result["partial"]) == ("scheduler=fifo", True)
+    assert whole["missing"] == [{"label": "scheduler=read_first", "seed": 1}]
     assert err.splitlines() == [
         f"PARTIAL: stopped after {result['requests']:,} requests",
-        "PARTIAL: not run: order=read_first (seed 1)",
+        "PARTIAL: not run: scheduler=read_first (seed 1)",
     ]
 
 
@@ -154,7 +154,7 @@ def test_seeds_that_never_ran_are_named(tmp_path: Path) -> None:
 def three_seeds(*partial: int) -> ssdlab.Comparison:
     """Runs of three seeds and one of another setting, as if these had been stopped."""
     base = ssdlab.Plan(limit=300)
-    plans = ssdlab.sweep(base, vary={"order": ["fifo", "read_first"]}, seeds=3)
+    plans = ssdlab.sweep(base, vary={"scheduler": ["fifo", "read_first"]}, seeds=3)
     results = [result.to_dict() for result in ssdlab.compare(plans[:4])]
     for index in partial:
         results[index]["partial"] = True
@@ -171,7 +171,7 @@ def test_what_was_stopped_is_left_out_of_a_mean() -> None:
     lines = str(whole).splitlines()
     assert "fifo: PARTIAL: seed 2 stopped after 300 requests and is left out" in lines
     assert "read_first: PARTIAL: stopped after 300 requests" in lines
-    assert "PARTIAL: not run: order=read_first (seeds 2, 3)" in lines
+    assert "PARTIAL: not run: scheduler=read_first (seeds 2, 3)" in lines
     schema = json.loads((ROOT / "docs" / "results.schema.json").read_text())
     jsonschema.validate(whole.to_dict(), schema)
 
@@ -195,7 +195,7 @@ def test_a_preparation(
 
 
 def test_a_start_state_that_is_drawn(tmp_path: Path) -> None:
-    steady = ("--device", "generic-tlc-2t", "--set", "start={fill=0.9, steady=true}")
+    steady = ("--device", "generic-tlc-2t", "--set", "start={fill=0.9, steady_state=true}")
     # To draw the drive and to write it takes three seconds of a fast processor.
     code, out, err = interrupted(tmp_path, "state", "save", *steady, "aged", after_s=1)
     assert (code, out, err) == (130, "", "interrupted\n")

@@ -192,11 +192,11 @@ def test_a_trace_that_changes_while_it_runs_is_not_kept(
 
 def test_a_run_has_another_name_when_a_file_that_it_reads_changes(tmp_path: Path) -> None:
     config = tmp_path / "own.toml"
-    config.write_text("order = 'fifo'\n")
+    config.write_text("scheduler = 'fifo'\n")
     job = runs.Job(lab.Plan(config=[config]))
     name = job.name()
     assert job.name() == name
-    config.write_text("order = 'read_first'\n")
+    config.write_text("scheduler = 'read_first'\n")
     assert job.name() != name
 
 

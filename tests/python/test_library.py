@@ -44,17 +44,17 @@ def test_a_plan_and_options_that_win_over_it() -> None:
 
 def test_settings_as_a_mapping_and_as_lines() -> None:
     settings: Mapping[str, object] = {
-        "order": "fifo",
-        "ftl.opens": "least_erased",
+        "scheduler": "fifo",
+        "ftl.free_block_policy": "least_erased",
         "ftl.overprovisioning": 0.1,
-        "place": ["next_page"],
+        "placement": ["next_page"],
         "workload.sizes": ["4KiB", {"size": "64KiB", "weight": 3}],
     }
     lines = [
-        "order=fifo",
-        "ftl.opens=least_erased",
+        "scheduler=fifo",
+        "ftl.free_block_policy=least_erased",
         "ftl.overprovisioning=10%",
-        'place=["next_page"]',
+        'placement=["next_page"]',
         'workload.sizes=["4KiB", { size = "64KiB", weight = 3 }]',
     ]
     one, other = ssdlab.run(set=settings, **LITTLE), ssdlab.run(set=lines, **LITTLE)
@@ -63,11 +63,11 @@ def test_settings_as_a_mapping_and_as_lines() -> None:
 
 
 def test_a_comparison_is_a_sequence_of_results() -> None:
-    plans = ssdlab.sweep(ssdlab.Plan(**LITTLE), vary={"order": ["fifo", "read_first"]})
+    plans = ssdlab.sweep(ssdlab.Plan(**LITTLE), vary={"scheduler": ["fifo", "read_first"]})
     comparison = ssdlab.compare(plans, jobs=2)
     assert len(comparison) == len(list(comparison)) == 2
-    assert [result.vary["order"] for result in comparison] == ["fifo", "read_first"]
-    assert [result.label for result in comparison[:]] == ["order=fifo", "order=read_first"]
+    assert [result.vary["scheduler"] for result in comparison] == ["fifo", "read_first"]
+    assert [result.label for result in comparison[:]] == ["scheduler=fifo", "scheduler=read_first"]
     assert not comparison.aggregates
     assert "\nread_first " in str(comparison)
     unlike = ssdlab.compare([ssdlab.Plan(label="mine", limit=10), ssdlab.Plan(limit=20)])
@@ -114,7 +114,7 @@ def test_equal_values_have_no_width(value: float) -> None:
 def test_any_number_of_jobs_gives_the_same_bits() -> None:
     plans = ssdlab.sweep(
         ssdlab.Plan(trace=OFFICE, **LITTLE),
-        vary={"order": ["fifo", "read_first"], "ftl.allocation": ["static", "dynamic"]},
+        vary={"scheduler": ["fifo", "read_first"], "ftl.allocation": ["static", "dynamic"]},
     )
     digests = [
         [result.results_digest for result in ssdlab.compare(plans, jobs=jobs)] for jobs in (1, 2, 4)
@@ -147,7 +147,10 @@ def test_a_wrong_input_says_where(tmp_path: Path) -> None:
         ({"limit": 0}, "--limit: got 0, expected a whole number from 1"),
         ({"closed": 5_000_000_000}, "--closed: got 5000000000, expected at most 4294967295"),
         ({"closed": True}, "--closed: got True, expected a whole number from 1"),
-        ({"set": "order=fifo"}, "--set: got the text 'order=fifo', expected a mapping or a list"),
+        (
+            {"set": "scheduler=fifo"},
+            "--set: got the text 'scheduler=fifo', expected a mapping or a list",
+        ),
         ({"time_scale": float("inf")}, "--time-scale: got inf, expected a number above 0"),
         ({"time_scale": "2"}, "--time-scale: got '2', expected a number above 0"),
         ({"closed": "x"}, "--closed: got 'x', expected a whole number from 1"),
@@ -155,13 +158,13 @@ def test_a_wrong_input_says_where(tmp_path: Path) -> None:
         ({"trace": 5}, "--trace: got 5, expected a path"),
         ({"log": 5}, "--log: got 5, expected a path"),
         ({"fit": "yes"}, "--fit: got 'yes', expected True or False"),
-        ({"set": ["order=fifo", 5]}, "--set: got 5, expected a text"),
+        ({"set": ["scheduler=fifo", 5]}, "--set: got 5, expected a text"),
         ({"set": 5}, "--set: got 5, expected a mapping or a list"),
         (
             {"log": "no.parquet", "series": "no.parquet"},
             '--series: the file that --log writes: got "no.parquet", expected another file',
         ),
-        ({"set": {"order": "fif"}}, None),
+        ({"set": {"scheduler": "fif"}}, None),
         ({"trace": Path("no.csv")}, "no.csv: no such file"),
     ],
 )
@@ -180,7 +183,7 @@ def test_what_is_no_plan_is_told() -> None:
     with pytest.raises(ssdlab.InputError, match="expected a ssdlab"):
         ssdlab.sweep(3)  # type: ignore[arg-type]
     with pytest.raises(ssdlab.InputError, match="--vary order: got 'fifo', expected a list"):
-        ssdlab.sweep(ssdlab.Plan(), vary={"order": "fifo"})
+        ssdlab.sweep(ssdlab.Plan(), vary={"scheduler": "fifo"})
 
 
 def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
@@ -237,7 +240,7 @@ def test_what_is_written_fits_the_schema() -> None:
     plans = ssdlab.sweep(
         ssdlab.Plan(limit=500, set={"buffer.size": "64MiB", "host.queues": 2}),
         schemes=["conventional"],
-        vary={"order": ["fifo", "priority"]},
+        vary={"scheduler": ["fifo", "priority"]},
         seeds=2,
     )
     for comparison in (

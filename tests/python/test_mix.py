@@ -61,7 +61,7 @@ def test_a_twin_is_a_member_by_name(ssdlab: Ssdlab, two: Path) -> None:
 
 def test_a_comparison_and_its_report(ssdlab: Ssdlab, two: Path) -> None:
     mixed = ("--mix", "a.csv", "--mix", "b.csv", *QUEUES)
-    done = ssdlab("compare", *mixed, "--vary", "order=fifo,read_first", "--report", "r.html")
+    done = ssdlab("compare", *mixed, "--vary", "scheduler=fifo,read_first", "--report", "r.html")
     assert (done.code, done.err) == (0, "")
     assert "mix of a (ssdlab) + b (ssdlab)" in done.out
     text = (two / "r.html").read_text(encoding="utf-8")
@@ -87,7 +87,7 @@ def test_in_python_as_objects_and_as_text(two: Path) -> None:
 
 def test_a_sweep_over_a_mix(two: Path) -> None:
     plan = Plan(mix=[f"{two}/a.csv", f"{two}/b.csv"], set={"host.queues": 2}, detail=True)
-    comparison = compare(sweep(plan, vary={"order": ["fifo", "priority"]}))
+    comparison = compare(sweep(plan, vary={"scheduler": ["fifo", "priority"]}))
     assert {result.workload for result in comparison} == {"mix of a + b"}
     assert "mix of a + b" in page.html(comparison)
 

@@ -138,7 +138,9 @@ def test_what_is_run() -> None:
     assert not wrong(lambda odd: lab.compare([lab.Plan(**SMALL)], jobs=odd))
 
 
-@pytest.mark.parametrize("key", ["order", "timing.read", "seed", "timing.voltages", "physics", ""])
+@pytest.mark.parametrize(
+    "key", ["scheduler", "timing.read", "seed", "timing.program_modes", "physics", ""]
+)
 def test_a_setting(key: str) -> None:
     assert not wrong(lambda odd: lab.run(**SMALL, set={key: odd}))
     assert not wrong(lambda odd: lab.run(**SMALL, set={key: [odd]}))
@@ -155,8 +157,8 @@ def test_a_parameter_of_a_sweep(parameter: str) -> None:
 
     assert not wrong(swept)
     assert not wrong(lambda odd: swept([odd]))
-    assert not wrong(lambda odd: swept({"order": odd}))
-    assert not wrong(lambda odd: swept({"order": [odd]}))
+    assert not wrong(lambda odd: swept({"scheduler": odd}))
+    assert not wrong(lambda odd: swept({"scheduler": [odd]}))
     assert not wrong(lambda odd: lab.sweep(odd, seeds=2))
 
 

@@ -206,7 +206,7 @@ def test_a_report_changes_no_figure(ssdlab: Ssdlab) -> None:
 
 
 def test_a_report_of_several_runs_and_seeds(ssdlab: Ssdlab, tmp_path: Path) -> None:
-    vary = ("--vary", "order=fifo,read_first", "--seeds", 2)
+    vary = ("--vary", "scheduler=fifo,read_first", "--seeds", 2)
     done = ssdlab("compare", *vary, *LEAST, "--report", "r.html")
     assert (done.code, done.err) == (0, "")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")

@@ -86,7 +86,7 @@ def test_a_sweep_is_every_combination_in_order() -> None:
     plans = sweep(
         Plan(seed=5),
         schemes=["conventional", "dlv"],
-        vary={"timing.read": ["1us", "2us"], "tend.gc.hard": [0.1]},
+        vary={"timing.read": ["1us", "2us"], "background.gc.hard_threshold": [0.1]},
         seeds=2,
     )
     assert [plan.label for plan in plans[::2]] == [
@@ -96,12 +96,12 @@ def test_a_sweep_is_every_combination_in_order() -> None:
         "dlv, read=2us, hard=0.1",
     ]
     assert [plan.seed for plan in plans] == [5, 6] * 4
-    assert plans[0].set == ["timing.read=1us", "tend.gc.hard=0.1"]
+    assert plans[0].set == ["timing.read=1us", "background.gc.hard_threshold=0.1"]
     assert differ_in_seed_alone(plans) == [[0, 1], [2, 3], [4, 5], [6, 7]]
 
 
 def test_a_label_tells_keys_of_the_same_name_apart() -> None:
-    plans = sweep(Plan(), vary={"tend.gc.share": ["1", "2"], "start.share": ["3"]})
+    plans = sweep(Plan(), vary={"background.gc.share": ["1", "2"], "start.share": ["3"]})
     assert plans[0].label == "gc.share=1, start.share=3"
 
 

@@ -232,7 +232,9 @@ def test_the_library_writes_what_the_command_does(tmp_path: Path) -> None:
 
 
 def test_json_goes_to_stdout_alone(ssdlab: Ssdlab) -> None:
-    done = ssdlab("physics", DLV, "--set", "belief.grade=factory", "--seed", 2, "--json", "-")
+    done = ssdlab(
+        "physics", DLV, "--set", "metadata.block_class=factory", "--seed", 2, "--json", "-"
+    )
     found = done.json()
     assert found["seed"] == 2
     assert [group["name"] for group in found["groups"]] == ["strong", "normal"]

@@ -111,7 +111,7 @@ def overtaking(way: str, kind: str, scheme: str, at: int) -> float:
 OFFERED = {
     (way, scheme, name): made(
         **{kind: us[at] * over_baseline(way, kind, scheme, at) for kind, us in BASELINE.items()},
-        prioritised=SimpleNamespace(
+        prioritized=SimpleNamespace(
             read=overtaking(way, "read", scheme, at), write=overtaking(way, "write", scheme, at)
         ),
     )
@@ -285,9 +285,9 @@ def slowest(*counts: float) -> dict[str, float]:
     return dict(zip(("lsb", "csb", "msb"), counts, strict=True))
 
 
-def typed(wished: int, granted: int) -> Any:
+def typed(requested: int, granted: int) -> Any:
     """Return so many pages by type; it was LSB pages that were missed."""
-    return SimpleNamespace(wished=[wished - 40, 30, 10], granted=[granted - 40, 30, 10])
+    return SimpleNamespace(requested=[requested - 40, 30, 10], granted=[granted - 40, 30, 10])
 
 
 def under(*schemes: str) -> dict[Any, Any]:
@@ -298,7 +298,7 @@ def under(*schemes: str) -> dict[Any, Any]:
         runs[scheme, name] = one = made(
             write=write * WRITES.get(scheme, [1] * 4)[at],
             read=read * READS.get(scheme, [1] * 4)[at],
-            dominated=slowest(
+            slowest_page_type=slowest(
                 *(500 * one for one in SHARES[scheme][:: 1 if name == "dap" else -1])
             ),
             page_types=typed(WISHED[at], GRANTED.get(scheme, [40] * 4)[at]),
@@ -320,7 +320,7 @@ def told(*write: float) -> Any:
 
 
 def of_pages(requests: int, *counts: int) -> Any:
-    one = made(dominated=slowest(*counts))
+    one = made(slowest_page_type=slowest(*counts))
     one.write.requests, one.read.requests, one.all.requests = requests, 70, 70 + requests
     return one
 

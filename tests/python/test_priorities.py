@@ -36,7 +36,7 @@ def expanded(counts: Sequence[int]) -> list[int]:
 
 
 def test_a_run_has_a_row_a_queue() -> None:
-    _, run = drawn.prioritised()
+    _, run = drawn.prioritized()
     block = str(run).split("\n\n")[2].splitlines()
     heads = ["queue", "read mean", "read p99", "waiting", "retries", "write mean", "write p99"]
     assert block[0].split() == " ".join(heads).split()
@@ -62,7 +62,7 @@ def test_a_column_of_queues_without_anything_in_it_is_left_out() -> None:
 
 
 def test_queues_are_named_after_their_applications() -> None:
-    _, run = drawn.prioritised()
+    _, run = drawn.prioritized()
     assert queues.named(run) == ["0 (high)", "1 (mid)", "2 (low)"]
     assert run.provenance.mix is not None
     both = [replace(one, queue=2) for one in run.provenance.mix[1:]]
@@ -87,8 +87,8 @@ def test_a_quantile_is_that_of_the_pages_one_by_one(counts: list[int], share: fl
 
 
 def test_a_comparison_has_columns_a_queue() -> None:
-    one, other = drawn.prioritised()
-    (summary,) = report.summaries(drawn.prioritised())
+    one, other = drawn.prioritized()
+    (summary,) = report.summaries(drawn.prioritized())
     columns = {column.head.strip(): column.cells for column in summary.columns}
     for at in range(3):
         for name in ("mean", "p99"):
@@ -109,7 +109,7 @@ def test_a_comparison_has_columns_a_queue() -> None:
 
 
 def test_three_queues_have_names() -> None:
-    run = drawn.prioritised()[0]
+    run = drawn.prioritized()[0]
     assert run.priority is not None
     assert [getattr(run.priority, name) for name in PRIORITIES] == list(run.queues)
     assert drawn.queued().priority is None
@@ -125,17 +125,17 @@ def of_one() -> report.Summary:
 
 
 def test_figures_of_queues_are_in_tables_and_summed_up_over_seeds() -> None:
-    table = pl.DataFrame(drawn.prioritised().to_arrow())
+    table = pl.DataFrame(drawn.prioritized().to_arrow())
     for at in range(3):
         for name in ("read.latency_us.p99", "read_waiting_us"):
             found = table[f"queues.{at}.{name}"].to_list()
-            expected = [run.queues[at] for run in drawn.prioritised()]
+            expected = [run.queues[at] for run in drawn.prioritized()]
             values = [
                 queue.read_waiting_us if "waiting" in name else queue.read.latency_us.p99
                 for queue in expected
             ]
             assert found == values
-    worn = drawn.prioritised()[1].wear.priorities
+    worn = drawn.prioritized()[1].wear.priorities
     assert worn is not None
     assert table["wear.priorities.2.mean"].to_list() == [None, worn[2].mean]
     settings = {**drawn.SMALL, "host.queues": 2, "workload.footprint": "64MiB"}
@@ -193,7 +193,7 @@ def test_reads_that_are_let_go_need_no_other_setting(scheme: str) -> None:
     few = {
         "geometry.blocks": 64,
         "ftl.overprovisioning": 0.3,
-        "start.steady": False,
+        "start.steady_state": False,
         "flash.hold_until_decoded": False,
     }
     run = ssdlab.run(device="readguard-tlc-500g", scheme=scheme, set=few, limit=200)
@@ -220,11 +220,11 @@ def test_repairs_are_told() -> None:
         "margins 10 %, 20 % of the most retries",
     ]
     # What a run makes of it: none comes in so short a time.
-    assert told(drawn.prioritised()[1], "repairs") == ["no round has come yet"]
+    assert told(drawn.prioritized()[1], "repairs") == ["no round has come yet"]
 
 
 def test_wear_is_told_by_priority() -> None:
-    _, run = drawn.prioritised()
+    _, run = drawn.prioritized()
     low = Wear(1200, 1000, 1200, 1200, 1200, 1300)
     parts = (Wear(9.25, 8, 8, 9, 10, 11), Wear(0, 0, 0, 0, 0, 0), low)
     worn = replace(run, wear=WearResult(10.5, 8, 9, 10, 11, 1300, parts))
@@ -241,7 +241,7 @@ def test_wear_is_told_by_priority() -> None:
 
 
 def test_what_was_sensed_in_vain_is_told() -> None:
-    base, run = drawn.prioritised()
+    base, run = drawn.prioritized()
     assert run.sensed_in_vain
     (line,) = told(run, "in vain")
     assert line == f"{run.sensed_in_vain:,} attempts sensed ahead, not needed"
@@ -249,7 +249,7 @@ def test_what_was_sensed_in_vain_is_told() -> None:
 
 
 def test_retries_are_drawn_as_boxes_a_run_and_queue() -> None:
-    runs = drawn.prioritised()
+    runs = drawn.prioritized()
     found = rows(drawn_of(*runs)["queue-retries"])
     pairs = [(run, at) for run in runs for at in range(3)]
     for row, (run, at) in zip(found, pairs, strict=True):
@@ -276,7 +276,7 @@ def test_retries_are_drawn_as_boxes_a_run_and_queue() -> None:
 
 
 def test_retries_are_drawn_only_of_several_queues_some_of_which_need_them() -> None:
-    _, run = drawn.prioritised()
+    _, run = drawn.prioritized()
     flat = [replace(queue, read_retries=[40, 0, 0]) for queue in run.queues]
     alone = [run.queues[0], *(replace(q, read=replace(q.read, requests=0)) for q in run.queues[1:])]
     for other in (
@@ -290,7 +290,7 @@ def test_retries_are_drawn_only_of_several_queues_some_of_which_need_them() -> N
 
 
 def test_what_reads_wait_and_the_rest_sum_to_their_mean() -> None:
-    runs = drawn.prioritised()
+    runs = drawn.prioritized()
     figure = drawn_of(*runs)["queue-waiting"]
     x = figure.chart.to_dict()["encoding"]["x"]
     assert x["stack"] == "zero"
@@ -312,7 +312,7 @@ BEFORE, REST = "before the command", "from the command on"
 
 
 def test_wear_is_drawn_over_replays() -> None:
-    base, run = drawn.prioritised()
+    base, run = drawn.prioritized()
     figure = drawn_of(base, run)["wear-replays"]
     unit = figure.chart.to_dict()["layer"][0]["encoding"]["x"]["axis"]["title"]
     assert unit == "Written by the host (MB)"

@@ -84,7 +84,7 @@ def test_the_ideal_reads_almost_everything_at_the_first_level() -> None:
 
 def test_measured_wear_levelling_writes_to_the_better_blocks() -> None:
     plain = run("pv-unaware")
-    for name in ["pv-wear-levelling", "health-binning"]:
+    for name in ["pv-wear-leveling", "health-binning"]:
         levelled = run(name)
         assert levelled.migration is None
         assert levelled.metadata_bytes["block_errors"] > 0
@@ -135,7 +135,7 @@ def test_lives_stand_side_by_side() -> None:
         ssdlab.Plan(
             device="pv-read-mlc-128g", scheme=scheme, set=WORN, limit=5_000, until_worn="5%"
         )
-        for scheme in ("pv-unaware", "pv-wear-levelling")
+        for scheme in ("pv-unaware", "pv-wear-leveling")
     ]
     found = ssdlab.compare(plans)
     lives = [one.life for one in found]

@@ -24,7 +24,7 @@ def test_the_first_queue_goes_before_the_second(ssdlab: Ssdlab, tmp_path: Path) 
     trace = two_queues(tmp_path)
 
     def means(order: str) -> tuple[float, float]:
-        arguments = ("--trace", trace, "--json", "-", "--set", f"order={order}", *small)
+        arguments = ("--trace", trace, "--json", "-", "--set", f"scheduler={order}", *small)
         done = ssdlab("run", *arguments)
         assert done.code == 0, done.err
         (result,) = json.loads(done.out)["results"]

@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from calling import Ssdlab
 
 FAMILY = "readguard"
-# What a scheme has of the parts: order, preemption, reads over reads (where that is said), belief,
-# pools, repairs, reuse of voltages.
+# What a scheme has of the parts: suspension, reads over reads (where that is said), estimate of
+# retries, pools, repairs, reuse of voltages.
 SCHEMES = {
-    "baseline": ("esra", "false", "unknown", False, False, False),
+    "baseline": ("esra", "false", "none", False, False, False),
     "rgftl": ("esra", None, "predicted", True, True, False),
     "rgftl-": ("esra", "false", "predicted", True, True, False),
     "rgftl++": ("esra", None, "last_seen", True, True, False),
-    "baseline+": ("esra", "false", "unknown", False, False, True),
+    "baseline+": ("esra", "false", "none", False, False, True),
     "rgftl+": ("esra", None, "predicted", True, True, True),
-    "nopftl": ("esra", "false", "known", True, False, False),
-    "rorftl": ("esra", None, "known", True, False, False),
+    "nopftl": ("esra", "false", "oracle", True, False, False),
+    "rorftl": ("esra", None, "oracle", True, False, False),
 }
 
 
@@ -35,18 +35,22 @@ def effective(ssdlab: Ssdlab, device: str, scheme: str) -> dict[str, str]:
 @pytest.mark.parametrize("name", SCHEMES)
 def test_a_scheme_has_its_parts_and_no_other(ssdlab: Ssdlab, name: str) -> None:
     of = effective(ssdlab, "readguard-tlc-2t", f"{FAMILY}/{name}")
-    preempt, reads, belief, pools, repairs, reuse = SCHEMES[name]
-    assert of["order"] == "priority"
-    assert of["preempt"] == preempt
-    assert of.get("preempt.esra.reads") == reads
-    assert of["belief.retries"] == belief
-    pooled = (of["belief.grade"], of["ftl.opens"], of.get("place[0]", "").split(".")[0])
-    found = pooled == ("subpools", "fewest_retries", "by_priority")
+    suspend, reads, estimate, pools, repairs, reuse = SCHEMES[name]
+    assert of["scheduler"] == "strict_priority"
+    assert of["suspend"] == suspend
+    assert of.get("suspend.esra.reads") == reads
+    assert of["metadata.retry_estimate"] == estimate
+    pooled = (
+        of["metadata.block_class"],
+        of["ftl.free_block_policy"],
+        of.get("placement[0]", "").split(".")[0],
+    )
+    found = pooled == ("predicted", "fewest_retries", "priority")
     assert found == pools, pooled
-    assert ("tend.subpool_gc" in of and of["tend.subpool_gc"] != "false") == pools
-    assert ("tend.inversions.interval" in of) == repairs
-    assert of["tend.dual_pool.across"] == "70"
-    assert (of["read"] == "reuse_vref") == reuse
+    assert ("background.subpool_gc" in of and of["background.subpool_gc"] != "false") == pools
+    assert ("background.inversion_repair.interval" in of) == repairs
+    assert of["background.dual_pool.cross_priority_threshold"] == "70"
+    assert (of["read_start"] == "last_vref") == reuse
     assert (of["flash.retries"] == "pipelined") == reuse
 
 
@@ -66,10 +70,17 @@ def test_a_drive_is_that_of_table_2(
     assert of["flash.bus_rate"] == "1600MB/s"
     assert (of["host.queues"], of["flash.time_scale"]) == ("3", "10")
     assert (of["start.pe_cycles"], of["start.pe_spread"]) == (str(cycles), "15")
-    assert (of["start.fill"], of["start.steady"], of["start.age_max"]) == ("1.0", "true", "90d")
+    assert (of["start.fill"], of["start.steady_state"], of["start.age_max"]) == (
+        "1.0",
+        "true",
+        "90d",
+    )
     # Sections 5.2, 5.3, 5.5 and 6.5.
-    assert of["tend.inversions.interval"] == "7d"
-    assert of["tend.inversions.monitor.limit"] == "0.1"
-    assert (of["tend.dual_pool.threshold"], of["tend.dual_pool.across"]) == ("30", "70")
+    assert of["background.inversion_repair.interval"] == "7d"
+    assert of["background.inversion_repair.monitor.max_write_share"] == "0.1"
+    assert (
+        of["background.dual_pool.threshold"],
+        of["background.dual_pool.cross_priority_threshold"],
+    ) == ("30", "70")
     # Collection begins at as many free blocks of a plane, whatever its size.
-    assert float(of["tend.gc.threshold"]) * blocks == pytest.approx(3.776)
+    assert float(of["background.gc.threshold"]) * blocks == pytest.approx(3.776)

@@ -42,7 +42,7 @@ def test_the_first_replay_is_a_run_and_the_last_is_the_result(thrice: Result) ->
         "all",
         "gc",
         "waf",
-        "dominated",
+        "slowest_page_type",
         "allocation_success",
         "page_types",
     ):
@@ -120,7 +120,7 @@ def test_what_is_shown(ssdlab: Ssdlab, tmp_path: Path) -> None:
     rows = [line.split() for line in done.out.split("replay")[1].split("\n\n")[0].splitlines()]
     assert [row[0] for row in rows[1:]] == ["1", "2"]
     assert "<caption>Replays</caption>" in (tmp_path / "r.html").read_text(encoding="utf-8")
-    varied = ("--vary", "order=fifo,read_first")
+    varied = ("--vary", "scheduler=fifo,read_first")
     done = ssdlab("compare", "--trace", "t.csv", "--replays", 2, *varied)
     assert "the last of 2 replays" in done.out
 

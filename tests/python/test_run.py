@@ -73,7 +73,7 @@ def test_every_device(ssdlab: Ssdlab, name: str) -> None:
 @pytest.mark.parametrize(
     "option",
     [
-        ("--set", "order=fifo", "--set", "workload.interarrival=1us"),
+        ("--set", "scheduler=fifo", "--set", "workload.interarrival=1us"),
         ("--seed", 2),
         ("--scheme", "conventional", "--set", "timing.read=50us"),
         ("--warmup", 1000),
@@ -83,7 +83,7 @@ def test_every_device(ssdlab: Ssdlab, name: str) -> None:
         ("--device", "dlv-mlc-128g"),
         ("--workload", "zipf"),
         ("--limit", 1500),
-        ("--vary", "order=fifo", "--time-scale", 0.01),
+        ("--vary", "scheduler=fifo", "--time-scale", 0.01),
     ],
     ids=str,
 )
@@ -143,13 +143,13 @@ def test_a_drive_that_cannot_keep_up_is_said_to_be_saturated(ssdlab: Ssdlab) -> 
 
 
 def test_json_on_stdout_is_nothing_else(ssdlab: Ssdlab) -> None:
-    done = ssdlab("compare", "--vary", "order=fifo,read_first", *QUICK, "--json", "-")
+    done = ssdlab("compare", "--vary", "scheduler=fifo,read_first", *QUICK, "--json", "-")
     whole = done.json()
     assert (done.code, done.err) == (0, "")
     assert whole["schema_version"] == 1
     assert [result["vary"] for result in whole["results"]] == [
-        {"order": "fifo"},
-        {"order": "read_first"},
+        {"scheduler": "fifo"},
+        {"scheduler": "read_first"},
     ]
 
 
@@ -169,7 +169,7 @@ def test_blame_sums_to_the_mean(ssdlab: Ssdlab) -> None:
 
 
 def test_a_comparison_has_a_row_a_run_with_ratios(ssdlab: Ssdlab) -> None:
-    vary = ("--vary", "order=fifo,read_first", "--vary", "timing.read=50us,75us")
+    vary = ("--vary", "scheduler=fifo,read_first", "--vary", "timing.read=50us,75us")
     done = ssdlab("compare", *vary, *QUICK)
     assert done.code == 0
     assert done.out.splitlines()[2].startswith("order, read ")
@@ -192,7 +192,7 @@ def test_a_comparison_of_devices_and_of_traces(ssdlab: Ssdlab, trace: Path) -> N
 
 
 def test_seeds_give_a_mean_and_an_interval(ssdlab: Ssdlab) -> None:
-    options = ("--vary", "order=fifo,read_first", "--seeds", 3, *QUICK)
+    options = ("--vary", "scheduler=fifo,read_first", "--seeds", 3, *QUICK)
     table = ssdlab("compare", *options)
     assert "3 seeds from 1, ± 95% interval" in table.out
     assert "±" in table.out.splitlines()[4]
@@ -219,10 +219,10 @@ def test_run_takes_seeds_too(ssdlab: Ssdlab) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_digest_is_the_same_for_any_number_of_jobs(ssdlab: Ssdlab, jobs: int) -> None:
-    vary = ("--vary", "order=fifo,read_first", "--vary", "ftl.allocation=static,dynamic")
+    vary = ("--vary", "scheduler=fifo,read_first", "--vary", "ftl.allocation=static,dynamic")
     done = ssdlab("compare", *vary, "--trace", OFFICE, "--jobs", jobs, "--json", "-")
     alone = ssdlab(
-        *("run", "--set", "order=read_first", "--set", "ftl.allocation=static"),
+        *("run", "--set", "scheduler=read_first", "--set", "ftl.allocation=static"),
         *("--trace", OFFICE, "--json", "-"),
     )
     assert (

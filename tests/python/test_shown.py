@@ -67,7 +67,7 @@ def test_a_number_is_none_that_another_name_has(texts: list[str]) -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ("conventional, order=fifo", "conventional, order=fifo"),
+        ("conventional, scheduler=fifo", "conventional, scheduler=fifo"),
         ("\x1b[31m", "\\x1b[31m"),
         ("a\nb\tc", "a\\x0ab\\x09c"),
         ("\u2028", "\\u2028"),

@@ -38,9 +38,9 @@ WRONG = [
         "--sample-addresses: got '0.1', expected 1/N with a whole number N, such as 1/16",
     ),
     (
-        "info few.csv --set order=fifo",
+        "info few.csv --set scheduler=fifo",
         (
-            "--set order=fifo: no setting of how a trace is read: got order, "
+            "--set scheduler=fifo: no setting of how a trace is read: got order, "
             "expected workload.trace.device, .tick, .unsorted, .columns or .max_request"
         ),
     ),

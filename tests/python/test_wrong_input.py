@@ -22,7 +22,7 @@ SCHEMES = (
     "pa-ssd/hgs, pa-ssd/hgs+us, pa-ssd/hgs+ubs, pa-ssd/sbs, pa-ssd/sbs+us, pa-ssd/sbs+ubs, "
     "pa-ssd/qds, pa-ssd/qds+us, pa-ssd/qds+ubs, pa-ssd/wbs, pa-ssd/wbs+us, pa-ssd/wbs+ubs, "
     "pv-read/pv-unaware, pv-read/groups-2, pv-read/pv-read, pv-read/groups-4, pv-read/groups-7, "
-    "pv-read/pv-ideal, pv-read/ideal-wear, pv-read/pv-wear-levelling, pv-read/health-binning, "
+    "pv-read/pv-ideal, pv-read/ideal-wear, pv-read/pv-wear-leveling, pv-read/health-binning, "
     "readguard/baseline, readguard/rgftl, readguard/rgftl-, readguard/rgftl++, "
     "readguard/baseline+, readguard/rgftl+, readguard/nopftl, readguard/rorftl, "
     "hire/baseline, hire/hvc, hire/lvc, hire/hire, all-five"
@@ -160,10 +160,13 @@ ARGUMENTS = [
         "run --trace a --workload zipf",
         "--workload: a workload beside --trace: expected one or the other",
     ),
-    ("run --set order", "--set order: no value: expected KEY=VALUE, such as tend.gc.threshold=5%"),
     (
-        "run --set ordr=fifo",
-        '--set ordr=fifo: ordr: unknown key (did you mean "order"?)',
+        "run --set order",
+        "--set order: no value: expected KEY=VALUE, such as background.gc.threshold=5%",
+    ),
+    (
+        "run --set schedular=fifo",
+        '--set schedular=fifo: schedular: unknown key (did you mean "scheduler"?)',
     ),
     (
         "run --set timing.read=75u",
@@ -174,9 +177,9 @@ ARGUMENTS = [
         ),
     ),
     (
-        "run --set order=fif",
+        "run --set scheduler=fif",
         (
-            '--set order=fif: order: got "fif", '
+            '--set scheduler=fif: scheduler: got "fif", '
             'expected one of fifo, read_first, write_first, priority, dlv (did you mean "fifo"?)'
         ),
     ),
@@ -189,23 +192,23 @@ ARGUMENTS = [
     ),
     (
         "run --vary order",
-        "--vary: got 'order', expected KEY=A,B,C, such as tend.gc.threshold=2%,5%",
+        "--vary: got 'order', expected KEY=A,B,C, such as background.gc.threshold=2%,5%",
     ),
     (
-        "run --vary order=fifo,",
+        "run --vary scheduler=fifo,",
         "--vary order: got 'fifo,', expected values with commas between them",
     ),
-    ("run --vary order=fifo,fifo", "--vary order: got 'fifo,fifo', expected each value once"),
+    ("run --vary scheduler=fifo,fifo", "--vary order: got 'fifo,fifo', expected each value once"),
     (
-        "run --vary order=fifo --vary order=read_first",
+        "run --vary scheduler=fifo --vary scheduler=read_first",
         "--vary: got 'order' twice, expected each key once",
     ),
     (
-        "compare --vary ordr=fifo,read_first",
-        '--set ordr=fifo: ordr: unknown key (did you mean "order"?)',
+        "compare --vary schedular=fifo,read_first",
+        '--set schedular=fifo: schedular: unknown key (did you mean "scheduler"?)',
     ),
     (
-        "run --vary order=fifo,read_first",
+        "run --vary scheduler=fifo,read_first",
         "ssdlab run: got 2 configurations, expected one (use compare)",
     ),
     (
@@ -233,7 +236,10 @@ ARGUMENTS = [
         '--timeline: the file that --log writes: got "./a", expected another file',
     ),
     ("run --seeds 2 --log l", "--log: a file of one run: got 2 runs"),
-    ("compare --vary order=fifo,read_first --series s", "--series: a file of one run: got 2 runs"),
+    (
+        "compare --vary scheduler=fifo,read_first --series s",
+        "--series: a file of one run: got 2 runs",
+    ),
     ("compare --seeds 3 --timeline t", "--timeline: a file of one run: got 3 runs"),
     (
         "run --interval 1ms",

@@ -22,9 +22,15 @@ use crate::tree::{Node, Origin, Sources, Table, Value, steps};
 /// The longest config file: far beyond any, far below what memory holds.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
+/// What keys (by their paths, `gc.hard`) and choices (`order=nobody`) used to be called, and their names now.
+pub type Renamed = &'static [(&'static str, &'static str)];
+
 /// The layers of a config, each winning over those before it, key by key.
 #[derive(Clone, Debug, Default)]
-pub struct Layers(Vec<Layer>);
+pub struct Layers {
+    layers: Vec<Layer>,
+    renamed: Renamed,
+}
 
 #[derive(Clone, Debug)]
 enum Layer {
@@ -39,16 +45,21 @@ impl Layers {
         Layers::default()
     }
 
+    /// Adds old names: each is refused with its new one.
+    pub fn renamed(self, renamed: Renamed) -> Layers {
+        Layers { renamed, ..self }
+    }
+
     /// Adds TOML text under the name that error messages call it by. A fault in it is found by
     /// [`resolve`](Layers::resolve).
     pub fn text(mut self, name: impl Into<String>, toml: impl Into<String>) -> Layers {
-        self.0.push(Layer::Text { name: name.into(), toml: toml.into() });
+        self.layers.push(Layer::Text { name: name.into(), toml: toml.into() });
         self
     }
 
     /// Adds values that are not written as text, such as a program's own.
     pub fn json(mut self, name: impl Into<String>, json: serde_json::Value) -> Layers {
-        self.0.push(Layer::Json { name: name.into(), json });
+        self.layers.push(Layer::Json { name: name.into(), json });
         self
     }
 
@@ -68,13 +79,13 @@ impl Layers {
     /// A missing `=` or an empty key. That it takes back what another assignment set within a choice
     /// is found by [`resolve`](Layers::resolve).
     pub fn set(mut self, argument: &str) -> Result<Layers, Fault> {
-        self.0.push(Layer::Set(Assignment::new(argument)?));
+        self.layers.push(Layer::Set(Assignment::new(argument)?));
         Ok(self)
     }
 
     /// These layers, and those of `upper` over them.
     pub fn then(mut self, upper: Layers) -> Layers {
-        self.0.extend(upper.0);
+        self.layers.extend(upper.layers);
         self
     }
 
@@ -105,7 +116,7 @@ impl Layers {
         let mut sources = Sources::new();
         let mut tree = self.merged(&mut sources, &schema)?;
         complete(&mut tree, schema.view());
-        let report = Reporter { sources: &sources, schema: &schema };
+        let report = Reporter { sources: &sources, schema: &schema, renamed: self.renamed };
         check(&tree, schema.view()).map_err(|refused| report.refused(refused))?;
         let config = T::deserialize(&tree).map_err(|error| report.fault(error))?;
         let effective = Effective::new(&config, tree, sources, schema)?;
@@ -115,7 +126,7 @@ impl Layers {
     fn merged(&self, sources: &mut Sources, schema: &Schema) -> Result<Node, Fault> {
         let nothing = Node::new(Value::Table(Table::new()), Origin::DEFAULT);
         let mut arguments = Vec::new();
-        self.0.iter().try_fold(nothing, |lower, layer| {
+        self.layers.iter().try_fold(nothing, |lower, layer| {
             let upper = layer.read(sources, schema)?;
             if let Layer::Set(_) = layer {
                 let is_argument = |origin: Origin| arguments.contains(&origin.layer);

@@ -5,6 +5,7 @@ use ssdlab_base::{Fault, nearest};
 use crate::check::Refused;
 use crate::de::{Error, Kind};
 use crate::keys;
+use crate::layers::Renamed;
 use crate::schema::{Schema, one_of};
 use crate::tree::{Origin, Sources, Step, dotted, one_line};
 
@@ -18,6 +19,8 @@ const ELSEWHERE_MAX: usize = 3;
 pub(crate) struct Reporter<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) schema: &'a Schema,
+    /// What names used to be, and what they are now.
+    pub(crate) renamed: Renamed,
 }
 
 impl Reporter<'_> {
@@ -40,6 +43,9 @@ impl Reporter<'_> {
             Kind::UnknownVariant { name, names } => {
                 let fault = self.sources.fault(origin, dotted(&path));
                 let fault = fault.got(format!("{name:?}")).expected(one_of(names));
+                if let Some(new) = self.new_name(&format!("{}={name}", in_any_element(&path))) {
+                    return fault.hint(now_called(new));
+                }
                 let meant = match nearest(&name, names.iter().copied()) {
                     Some(near) => vec![near.to_owned()],
                     // What is a table of that name elsewhere is no spelling of a value.
@@ -104,6 +110,9 @@ impl Reporter<'_> {
         let siblings: Vec<&str> =
             table.iter().flat_map(|view| view.properties()).map(|(name, _)| name).collect();
         let fault = self.sources.fault(origin, format!("{}: unknown key", dotted(path)));
+        if let Some(new) = self.new_name(&in_any_element(path)) {
+            return fault.hint(now_called(new));
+        }
         let mut meant: Vec<String> = self.elsewhere(above, name);
         if let Some(near) = nearest(name, siblings.iter().copied()) {
             meant.insert(0, near.to_owned());
@@ -113,6 +122,11 @@ impl Reporter<'_> {
             (0, 1..=LISTED_MAX) => fault.expected(one_of(&siblings)),
             _ => fault,
         }
+    }
+
+    /// What a key (by its path) or a choice (`path=name`) of an old name is called now.
+    fn new_name(&self, old: &str) -> Option<&'static str> {
+        self.renamed.iter().find(|(name, _)| *name == old).map(|(_, new)| *new)
     }
 
     /// Where the schema has a key of this name: below `here` rather than elsewhere, and nothing
@@ -128,6 +142,19 @@ impl Reporter<'_> {
         }
         found
     }
+}
+
+/// A path without the places of elements in lists.
+fn in_any_element(path: &[Step]) -> String {
+    let keys = path.iter().filter_map(|step| match step {
+        Step::Key(name) => Some(name.as_str()),
+        Step::Index(_) => None,
+    });
+    keys.collect::<Vec<_>>().join(".")
+}
+
+fn now_called(new: &str) -> String {
+    format!("it is now called {new:?}")
 }
 
 fn did_you_mean(names: &[String]) -> String {

@@ -124,7 +124,7 @@ pub type Blame = [u64; Part::COUNT];
 
 /// What is known of the request that an operation works for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Manners {
+pub struct RequestAttrs {
     /// The submission queue's priority, 0 the highest.
     pub priority: u8,
     /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
@@ -164,7 +164,7 @@ pub struct Reading {
 
 /// What a look at a block tells that has just been erased and programmed.
 #[derive(Clone, Copy, Debug)]
-pub struct Looked {
+pub struct BlockProbe {
     /// Microseconds of its erase.
     pub erase_us: f64,
     /// Raw bit errors of a codeword of its first page, as the decoder counts them.

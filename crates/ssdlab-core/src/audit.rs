@@ -138,7 +138,7 @@ impl Auditor {
     }
 
     /// Everything at one moment has happened.
-    pub fn look(&mut self, rooms: &Rooms<'_>) {
+    pub fn check_all(&mut self, rooms: &Rooms<'_>) {
         let back = rooms.now < self.last;
         let before = self.last;
         self.check(ensure(!back, || format!("time went back from {before}")));
@@ -181,11 +181,11 @@ impl Auditor {
     /// A request has ended.
     #[cold]
     pub fn ended(&mut self, slot: u32, request: &Request, now: u64, blame: &Blame) {
-        let (tag, taken_in) = self.requests.remove(&slot).unzip();
+        let (tag, transferred_in) = self.requests.remove(&slot).unzip();
         let once = tag == Some(request.tag);
         self.check(ensure(once, || format!("request {} ended, not under way", request.tag)));
         let arrival = request.arrival.as_ns();
-        let queued = taken_in.and_then(|taken_in| taken_in.checked_sub(arrival));
+        let queued = transferred_in.and_then(|transferred_in| transferred_in.checked_sub(arrival));
         let told = queued == Some(blame[Part::HostQueue as usize]);
         self.check(ensure(told, || {
             let told = blame[Part::HostQueue as usize];
@@ -231,7 +231,7 @@ impl Auditor {
     /// A transaction will program what is dirty of a buffered page.
     #[cold]
     pub fn leaves(&mut self, id: TxnId, txn: &Txn) {
-        self.data.leaves(id, txn);
+        self.data.on_dispatch(id, txn);
     }
 
     /// These sectors of a page that was read stay in the buffer.

@@ -1,12 +1,11 @@
 //! The drive: a deterministic state machine of three verbs.
 //!
-//! A request's way through the house: [`host`] → [`buffer`] → ⟨order⟩ → [`ftl`] → ⟨place⟩
-//! ⟨program⟩ → [`flash`] → ⟨preempt⟩ ⟨read⟩ → the truth in `ssdlab-nand`; and back as values.
-//! ⟨tend⟩ enters by the same door. The words in brackets are the slots that a [`policy`] answers.
+//! A request's way through the house: [`host`] → [`buffer`] → ⟨scheduler⟩ → [`ftl`] → ⟨placement⟩
+//! ⟨program_mode⟩ → [`flash`] → ⟨suspend⟩ ⟨read_start⟩ → the truth in `ssdlab-nand`; and back as values.
+//! ⟨background⟩ enters by the same door. The words in brackets are the slots that a [`policy`] policies.
 
 pub mod account;
 pub mod audit;
-pub mod belief;
 pub mod buffer;
 pub mod config;
 pub mod drive;
@@ -15,6 +14,7 @@ pub mod ftl;
 pub mod host;
 pub mod kept;
 pub mod media;
+pub mod metadata;
 pub mod policy;
 pub mod queue;
 pub mod schemes;

@@ -44,7 +44,7 @@ fn draw_age(resolved: &Resolved, word: u64) -> Nanos {
 
 /// Where a page lies, and how old its data is at the start, if it was written before the start
 /// and no table says where: a block and a page of its plane drawn by (seed, LPN).
-pub fn preloaded(resolved: &Resolved, lpn: Lpn, plane: PlaneId) -> (Ppn, Nanos) {
+pub fn unwritten_reads(resolved: &Resolved, lpn: Lpn, plane: PlaneId) -> (Ppn, Nanos) {
     let geometry: &Geometry = resolved.geometry();
     let draw = rng::hash(resolved.seed, PLACE, u64::from(lpn.0));
     let first = geometry.first_block(plane).0;
@@ -107,7 +107,7 @@ mod tests {
         let mut pages = Vec::new();
         for lpn in (0..3000).map(Lpn) {
             let plane = PlaneId(lpn.0 % 2);
-            let (ppn, age) = preloaded(&resolved, lpn, plane);
+            let (ppn, age) = unwritten_reads(&resolved, lpn, plane);
             assert_eq!(geometry.plane_of_page(ppn), plane);
             assert_eq!(*ages.entry(geometry.block_of(ppn).0).or_insert(age), age);
             pages.push(geometry.page_in_block(ppn).0);

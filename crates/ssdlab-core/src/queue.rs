@@ -16,7 +16,7 @@ pub struct GroupId(pub u32);
 
 /// What a group needs of one plane.
 #[derive(Clone, Debug)]
-pub struct Leg {
+pub struct PlaneShare {
     /// The plane.
     pub plane: PlaneId,
     /// Pages that it programs there.
@@ -41,7 +41,7 @@ pub struct Group {
     /// The group's number in the order of coming.
     pub seq: u64,
     /// One for each plane.
-    pub legs: Vec<Leg>,
+    pub legs: Vec<PlaneShare>,
     /// Whether it waited before it came here: for an operation on the same page, or with the read of
     /// a write that reads first.
     pub waited: bool,
@@ -119,7 +119,7 @@ impl Queue {
     }
 
     /// What a group needs of this plane, which it needs.
-    pub fn leg_mut(&mut self, id: GroupId, plane: PlaneId) -> &mut Leg {
+    pub fn leg_mut(&mut self, id: GroupId, plane: PlaneId) -> &mut PlaneShare {
         let legs = &mut self.groups[id.0 as usize].legs;
         legs.iter_mut().find(|leg| leg.plane == plane).expect("a leg of the group")
     }
@@ -177,7 +177,13 @@ impl Queue {
     }
 
     /// Adds an operation to a group; the leg that it is part of.
-    pub fn add(&mut self, txns: &mut Txns, group: GroupId, id: TxnId, reading: u64) -> &mut Leg {
+    pub fn add(
+        &mut self,
+        txns: &mut Txns,
+        group: GroupId,
+        id: TxnId,
+        reading: u64,
+    ) -> &mut PlaneShare {
         let (plane, programs) = (txns[id].plane, txns[id].kind == OpKind::Program);
         let Group { kind, seq, .. } = self.groups[group.0 as usize];
         let of_plane = &mut self.kinds[side(kind)].of_plane[plane.index()];
@@ -185,7 +191,13 @@ impl Queue {
         let after = of_plane.iter().rev().take_while(later).count();
         let legs = &mut self.groups[group.0 as usize].legs;
         let at = legs.iter().position(|leg| leg.plane == plane).unwrap_or_else(|| {
-            legs.push(Leg { plane, programs: 0, reading: 0, estimate: 0, txns: Fifo::EMPTY });
+            legs.push(PlaneShare {
+                plane,
+                programs: 0,
+                reading: 0,
+                estimate: 0,
+                txns: Fifo::EMPTY,
+            });
             of_plane.insert(of_plane.len() - after, group);
             legs.len() - 1
         });

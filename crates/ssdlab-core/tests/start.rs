@@ -25,7 +25,7 @@ const DRIVE: &str = r#"
     erase = "2ms"
     [ftl]
     overprovisioning = 0.2
-    [tend.gc]
+    [background.gc]
     threshold = 0.02
     mode = "foreground"
 "#;
@@ -111,7 +111,7 @@ fn compare(drawn: &mut Drive, written: &mut Drive, pages: u64, count: u64) {
 #[test]
 fn a_steady_drive_is_as_one_that_was_overwritten_six_times() {
     let (mut written, pages) = written_for_real(1.0, 6.0, 3);
-    compare(&mut drive("fill = 1.0\nsteady = true", 4), &mut written, pages, 1_000_000);
+    compare(&mut drive("fill = 1.0\nsteady_state = true", 4), &mut written, pages, 1_000_000);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn an_overwritten_drive_is_as_one_that_was_overwritten_to_the_same_share() {
 
 #[test]
 fn planes_that_were_overwritten_are_not_in_step() {
-    for start in ["fill = 1.0\nsteady = true", "fill = 0.9\ninvalid = 0.1"] {
+    for start in ["fill = 1.0\nsteady_state = true", "fill = 0.9\ninvalid = 0.1"] {
         let text = DRIVE.replace("chips = 2", "chips = 64").replace("blocks = 512", "blocks = 64");
         let config: DriveConfig = toml::from_str(&format!("{text}\n[start]\n{start}")).unwrap();
         let drive = Drive::new(Arc::new(Resolved::new(&config, 1).unwrap()));

@@ -8,13 +8,13 @@ use crate::levels::{Levels, LevelsConfig};
 use crate::measured::MeasuredConfig;
 use crate::measured_blocks::MeasuredBlocks;
 use crate::page_order::PageType;
+use crate::program_mode::{ProgramMode, ProgramModes};
 use crate::refusal::Refusal;
 use crate::retention::days_in_a_nano;
 use crate::retry::Retries;
 use crate::retry_config::{Beyond, RetriesConfig};
 use crate::timing::{Climb, Times, TimingConfig};
 use crate::transfer::{TransferConfig, Transfers};
-use crate::voltage::{Voltage, Voltages};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub struct Chip {
     fails_beyond: bool,
     times: Times,
     transfers: Transfers,
-    voltages: Voltages,
+    program_modes: ProgramModes,
     erase: Nanos,
     model: Model,
 }
@@ -66,24 +66,24 @@ impl Chip {
         physics: &PhysicsConfig,
         seed: u64,
     ) -> Result<Chip, Refusal> {
-        let voltages = Voltages::resolve(&timing.voltages, geometry.cell)?;
+        let program_modes = ProgramModes::resolve(&timing.program_modes, geometry.cell)?;
         let same = TransferConfig::Same;
         let (model, mut climb, transfer) = match physics {
             PhysicsConfig::Flat => {
-                refuse_base_factors(&voltages, "under flat physics, which has no bit errors")?;
+                refuse_base_factors(&program_modes, "under flat physics, which has no bit errors")?;
                 (Model::Flat, Climb::single(), &same)
             }
             PhysicsConfig::Levels(config) => {
-                let model = Levels::resolve(config, geometry, &voltages, seed)?;
+                let model = Levels::resolve(config, geometry, &program_modes, seed)?;
                 (Model::Levels(Box::new(model)), config.climb()?, &config.transfer)
             }
             PhysicsConfig::Retries(config) => {
-                let model = Retries::resolve(config, geometry, &voltages, seed)?;
+                let model = Retries::resolve(config, geometry, &program_modes, seed)?;
                 (Model::Retries(Box::new(model)), config.climb(), &same)
             }
             PhysicsConfig::Measured(config) => {
                 refuse_base_factors(
-                    &voltages,
+                    &program_modes,
                     "of blocks that were measured as normally programmed",
                 )?;
                 let model = MeasuredBlocks::resolve(config, geometry, seed)?;
@@ -111,7 +111,7 @@ impl Chip {
                 (rungs, levels),
                 geometry.page_size.get(),
             )?,
-            voltages,
+            program_modes,
             erase: timing.erase,
             model,
         })
@@ -151,18 +151,24 @@ impl Chip {
     pub fn sense_time(
         &self,
         page_type: PageType,
-        voltage: Voltage,
+        program_mode: ProgramMode,
         rung: u8,
         continuing: bool,
     ) -> Nanos {
-        self.times.sense(page_type, voltage, rung, continuing)
+        self.times.sense(page_type, program_mode, rung, continuing)
     }
 
     /// Time in which `bytes` of a page sensed at this rung move to the controller; `on_bus` is
     /// what they take at the bus's own rate.
     #[inline]
-    pub fn transfer_time(&self, voltage: Voltage, rung: u8, bytes: u64, on_bus: Nanos) -> Nanos {
-        self.transfers.time(voltage, rung, bytes, on_bus)
+    pub fn transfer_time(
+        &self,
+        program_mode: ProgramMode,
+        rung: u8,
+        bytes: u64,
+        on_bus: Nanos,
+    ) -> Nanos {
+        self.transfers.time(program_mode, rung, bytes, on_bus)
     }
 
     /// Time to decode a page sensed at this rung, whether that succeeds or not.
@@ -178,8 +184,8 @@ impl Chip {
 
     /// Time to program a page.
     #[inline]
-    pub fn program_time(&self, page_type: PageType, voltage: Voltage) -> Nanos {
-        self.times.program(page_type, voltage)
+    pub fn program_time(&self, page_type: PageType, program_mode: ProgramMode) -> Nanos {
+        self.times.program(page_type, program_mode)
     }
 
     /// Time to erase a block of this wear.
@@ -284,34 +290,34 @@ impl Chip {
     }
 
     /// Voltage classes, the normal one first.
-    pub fn voltages(&self) -> impl ExactSizeIterator<Item = Voltage> {
-        (0..self.voltages.names.len() as u8).map(Voltage)
+    pub fn program_modes(&self) -> impl ExactSizeIterator<Item = ProgramMode> {
+        (0..self.program_modes.names.len() as u8).map(ProgramMode)
     }
 
     /// Names of the voltage classes, in their order.
-    pub fn voltage_names(&self) -> impl Iterator<Item = &str> {
-        self.voltages.names.iter().map(String::as_str)
+    pub fn program_mode_names(&self) -> impl Iterator<Item = &str> {
+        self.program_modes.names.iter().map(String::as_str)
     }
 
     /// The voltage class of this name.
-    pub fn voltage(&self, name: &str) -> Option<Voltage> {
-        self.voltages.named(name)
+    pub fn program_mode(&self, name: &str) -> Option<ProgramMode> {
+        self.program_modes.named(name)
     }
 
     /// What a program in this class counts for as wear; 1 in the normal class.
     #[inline]
-    pub fn wear_weight(&self, voltage: Voltage) -> f64 {
-        self.voltages.wear[voltage.index()]
+    pub fn wear_weight(&self, program_mode: ProgramMode) -> f64 {
+        self.program_modes.wear[program_mode.index()]
     }
 }
 
-fn refuse_base_factors(voltages: &Voltages, why: &str) -> Result<(), Refusal> {
-    match voltages.base_factor.iter().position(|&factor| factor != 1.0) {
+fn refuse_base_factors(program_modes: &ProgramModes, why: &str) -> Result<(), Refusal> {
+    match program_modes.base_factor.iter().position(|&factor| factor != 1.0) {
         None => Ok(()),
         Some(class) => {
-            let key = format!("timing.voltages[{class}].base_factor");
+            let key = format!("timing.program_modes[{class}].base_factor");
             let expected = format!("none {why}");
-            Err(Refusal::new(key, voltages.base_factor[class], expected))
+            Err(Refusal::new(key, program_modes.base_factor[class], expected))
         }
     }
 }

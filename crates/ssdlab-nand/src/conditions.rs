@@ -4,7 +4,7 @@ use ssdlab_base::Nanos;
 
 use crate::geometry::PageInBlock;
 use crate::page_order::PageType;
-use crate::voltage::Voltage;
+use crate::program_mode::ProgramMode;
 
 /// All that decides how well a page reads, besides the block that holds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Conditions {
     /// The page's type.
     pub page_type: PageType,
     /// How the page was programmed.
-    pub voltage: Voltage,
+    pub program_mode: ProgramMode,
     /// Program/erase cycles of the block, each counted by the wear of its voltages.
     pub pe_cycles: f32,
     /// Time since the page was programmed, at the drive's temperature.
@@ -32,7 +32,7 @@ impl Conditions {
         Conditions {
             page,
             page_type,
-            voltage: Voltage::NORMAL,
+            program_mode: ProgramMode::NORMAL,
             pe_cycles,
             retention: Nanos::ZERO,
             reads: 0,

@@ -6,13 +6,13 @@ use crate::conditions::Conditions;
 use crate::each::Each;
 use crate::geometry::Geometry;
 use crate::page_order::PageType;
+use crate::program_mode::ProgramModes;
 use crate::refusal::{Refusal, positive};
-use crate::voltage::Voltages;
 
 /// Where the factor of a page's type and voltage stands.
 #[inline]
 pub(crate) fn factor_index(c: &Conditions) -> usize {
-    c.voltage.index() * PageType::MOST + c.page_type.index()
+    c.program_mode.index() * PageType::MOST + c.page_type.index()
 }
 
 /// Factors on the base term by voltage class and page type.
@@ -20,7 +20,7 @@ pub(crate) fn factors(
     page_types: &Each<f64>,
     key: &str,
     geometry: &Geometry,
-    voltages: &Voltages,
+    program_modes: &ProgramModes,
 ) -> Result<Vec<f64>, Refusal> {
     page_types.check(
         key,
@@ -30,8 +30,8 @@ pub(crate) fn factors(
     for &factor in page_types.declared() {
         positive(key, factor)?;
     }
-    let by_class = |&class: &f64| (0..PageType::MOST).map(move |t| class * page_types.of(t));
-    Ok(voltages.base_factor.iter().flat_map(by_class).collect())
+    let per_class = |&class: &f64| (0..PageType::MOST).map(move |t| class * page_types.of(t));
+    Ok(program_modes.base_factor.iter().flat_map(per_class).collect())
 }
 
 /// Bits of a codeword.

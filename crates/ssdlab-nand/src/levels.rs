@@ -15,13 +15,13 @@ use crate::each::Each;
 use crate::factors::{bits, factor_index, factors};
 use crate::geometry::{BlockId, Geometry};
 use crate::ldpc::{BCH_CAPABILITY, LDPC_CAPABILITY, Ladder};
+use crate::program_mode::ProgramModes;
 use crate::refusal::Refusal;
 use crate::retention::{RetentionConfig, RetentionScale, days_in_a_nano};
 use crate::temperature::TemperatureConfig;
 use crate::timing::Climb;
 use crate::transfer::TransferConfig;
 use crate::variation::{Base, BaseConfig, Draws};
-use crate::voltage::Voltages;
 use crate::wear::WearConfig;
 
 const KEY: &str = "physics.levels";
@@ -179,7 +179,7 @@ impl Levels {
     pub(crate) fn resolve(
         config: &LevelsConfig,
         geometry: &Geometry,
-        voltages: &Voltages,
+        program_modes: &ProgramModes,
         seed: u64,
     ) -> Result<Levels, Refusal> {
         let key = |field: &str| format!("{KEY}.{field}");
@@ -211,7 +211,7 @@ impl Levels {
         let disturb = config.disturb.as_ref().map(|disturb| disturb.resolve(&key("disturb")));
         Ok(Levels {
             draws: Draws::new(seed, b"nandbase"),
-            factors: factors(&config.page_types, &key("page_types"), geometry, voltages)?,
+            factors: factors(&config.page_types, &key("page_types"), geometry, program_modes)?,
             wear: wear.transpose()?,
             retention,
             disturb: disturb.transpose()?,

@@ -26,6 +26,7 @@ pub mod measured;
 mod measured_blocks;
 pub mod page_order;
 pub mod pages;
+pub mod program_mode;
 pub mod progress;
 pub mod refusal;
 pub mod retention;
@@ -35,7 +36,6 @@ pub mod temperature;
 pub mod timing;
 pub mod transfer;
 pub mod variation;
-pub mod voltage;
 pub mod wear;
 
 pub use cell::Cell;
@@ -46,8 +46,8 @@ pub use geometry::{BlockId, ChannelId, DieId, Geometry, Lpn, PageInBlock, PlaneI
 pub use levels::LevelsConfig;
 pub use measured::MeasuredConfig;
 pub use page_order::PageType;
+pub use program_mode::ProgramMode;
 pub use progress::Progress;
 pub use refusal::Refusal;
 pub use retry_config::RetriesConfig;
 pub use timing::TimingConfig;
-pub use voltage::Voltage;

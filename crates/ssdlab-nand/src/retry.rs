@@ -20,11 +20,11 @@ use crate::factors::{bits, factor_index, factors};
 use crate::geometry::{BlockId, Geometry, PageInBlock};
 use crate::ldpc::Ladder;
 use crate::pages::Pages;
+use crate::program_mode::ProgramModes;
 use crate::refusal::Refusal;
 use crate::retention::{day_curve, days_in_a_nano};
 use crate::retry_config::{KEY, RetriesConfig};
 use crate::variation::{Draws, Gaussian};
-use crate::voltage::Voltages;
 use crate::wear::cycle_curve;
 
 /// The model, resolved.
@@ -85,7 +85,7 @@ impl Retries {
     pub(crate) fn resolve(
         config: &RetriesConfig,
         geometry: &Geometry,
-        voltages: &Voltages,
+        program_modes: &ProgramModes,
         seed: u64,
     ) -> Result<Retries, Refusal> {
         let key = |field: &str| format!("{KEY}.{field}");
@@ -93,7 +93,7 @@ impl Retries {
         let limits: Vec<f64> = (0..=config.retries)
             .map(|retry| config.correctable + f64::from(retry) * config.errors_per_retry)
             .collect();
-        let factors = factors(&config.page_types, &key("page_types"), geometry, voltages)?;
+        let factors = factors(&config.page_types, &key("page_types"), geometry, program_modes)?;
         let wear = config.wear.clone();
         let (spread, bound) = (&config.spread, config.spread.bound);
         let draws = Draws::new(seed, b"nandtrue");

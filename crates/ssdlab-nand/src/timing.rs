@@ -9,8 +9,8 @@ use ssdlab_base::Nanos;
 use crate::cell::Cell;
 use crate::each::Each;
 use crate::page_order::PageType;
+use crate::program_mode::{ProgramMode, ProgramModeConfig, program_time};
 use crate::refusal::Refusal;
-use crate::voltage::{Voltage, VoltageConfig, program_time};
 
 /// How long the flash takes for each operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,7 +41,7 @@ pub struct TimingConfig {
     /// Ways to program a page, the normal one first. Default: the normal one alone, with the
     /// times above. Source: HIRE, Table 1; DLV, Table I.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub voltages: Vec<VoltageConfig>,
+    pub program_modes: Vec<ProgramModeConfig>,
 }
 
 fn yes() -> bool {
@@ -65,7 +65,7 @@ impl TimingConfig {
             erase,
             decode: no_time(),
             wordline_buffer: true,
-            voltages: Vec::new(),
+            program_modes: Vec::new(),
         }
     }
 
@@ -80,19 +80,19 @@ impl TimingConfig {
         some_time("timing.read", self.read.declared().iter().copied())?;
         some_time("timing.program", self.program.declared().iter().copied())?;
         some_time("timing.erase", [self.erase])?;
-        for (index, class) in self.voltages.iter().enumerate() {
-            some_time(&format!("timing.voltages[{index}].sense"), class.sense)?;
-            some_time(&format!("timing.voltages[{index}].program"), class.program)?;
-            some_time(&format!("timing.voltages[{index}].transfer"), class.transfer)?;
+        for (index, class) in self.program_modes.iter().enumerate() {
+            some_time(&format!("timing.program_modes[{index}].sense"), class.sense)?;
+            some_time(&format!("timing.program_modes[{index}].program"), class.program)?;
+            some_time(&format!("timing.program_modes[{index}].transfer"), class.transfer)?;
         }
         Ok(())
     }
 
     /// The voltage classes; one without anything of its own if none is declared.
-    fn classes(&self) -> Vec<VoltageConfig> {
-        match self.voltages.is_empty() {
-            true => vec![VoltageConfig::default()],
-            false => self.voltages.clone(),
+    fn classes(&self) -> Vec<ProgramModeConfig> {
+        match self.program_modes.is_empty() {
+            true => vec![ProgramModeConfig::default()],
+            false => self.program_modes.clone(),
         }
     }
 }
@@ -150,7 +150,7 @@ impl Times {
     }
 
     #[inline]
-    pub(crate) fn sense(&self, at: PageType, by: Voltage, rung: u8, continuing: bool) -> Nanos {
+    pub(crate) fn sense(&self, at: PageType, by: ProgramMode, rung: u8, continuing: bool) -> Nanos {
         let row = (by.index() * PageType::MOST + at.index()) * 2 + usize::from(continuing);
         self.sense[row * self.rungs + usize::from(rung)]
     }
@@ -160,7 +160,7 @@ impl Times {
     }
 
     #[inline]
-    pub(crate) fn program(&self, at: PageType, by: Voltage) -> Nanos {
+    pub(crate) fn program(&self, at: PageType, by: ProgramMode) -> Nanos {
         self.program[by.index() * PageType::MOST + at.index()]
     }
 

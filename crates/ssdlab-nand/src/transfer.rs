@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Nanos;
 
+use crate::program_mode::ProgramMode;
 use crate::refusal::Refusal;
 use crate::timing::TimingConfig;
-use crate::voltage::Voltage;
 
 /// How the transfer of a page read with n sensing levels compares with the page alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,10 +49,11 @@ impl Transfers {
         (rungs, levels): (usize, usize),
         page_bytes: u64,
     ) -> Result<Transfers, Refusal> {
-        let normal = timing.voltages.first().and_then(|class| class.transfer);
-        let stated = |class: usize| timing.voltages.get(class).and_then(|c| c.transfer).or(normal);
+        let normal = timing.program_modes.first().and_then(|class| class.transfer);
+        let stated =
+            |class: usize| timing.program_modes.get(class).and_then(|c| c.transfer).or(normal);
         let mut moves = Vec::new();
-        for class in 0..timing.voltages.len().max(1) {
+        for class in 0..timing.program_modes.len().max(1) {
             for rung in 0..rungs {
                 moves.push(match (config, stated(class)) {
                     (TransferConfig::Same, None) => Move::Bus { times: 1, over: 1 },
@@ -64,7 +65,7 @@ impl Transfers {
                         Move::Page(of_table(times, rung, levels)?)
                     }
                     (_, Some(time)) => {
-                        let key = format!("timing.voltages[{class}].transfer");
+                        let key = format!("timing.program_modes[{class}].transfer");
                         let expected = "no time here: physics.levels.transfer states one a level";
                         return Err(Refusal::new(key, time, expected));
                     }
@@ -77,7 +78,7 @@ impl Transfers {
 
     /// The time that `bytes` take at this rung; `on_bus` is their time at the bus's own rate.
     #[inline]
-    pub(crate) fn time(&self, by: Voltage, rung: u8, bytes: u64, on_bus: Nanos) -> Nanos {
+    pub(crate) fn time(&self, by: ProgramMode, rung: u8, bytes: u64, on_bus: Nanos) -> Nanos {
         match &self.moves {
             None => on_bus,
             Some(moves) => match moves[by.index() * self.rungs + usize::from(rung)] {

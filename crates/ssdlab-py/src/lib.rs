@@ -4,8 +4,8 @@
 //! other Python threads run meanwhile, hears Ctrl-C and reports progress; and errors become
 //! exceptions in [`errors`] alone, a panic among them.
 
-mod door;
 mod errors;
+mod gil;
 mod memory;
 
 #[pyo3::pymodule]
@@ -21,14 +21,14 @@ mod _native {
     use ssdlab_ldpc::monte_carlo::Reins;
     use ssdlab_run::chips;
     use ssdlab_run::files::{self, NamedFile};
-    use ssdlab_run::hand::Ask;
+    use ssdlab_run::interactive::Ask;
     use ssdlab_run::result::SCHEMA_VERSION;
     use ssdlab_run::traces::{self, MixOrder, Reading};
     use ssdlab_run::{Control, PRESETS, Plan, RunResult, SCHEMES, workloads};
     use ssdlab_workload::{Format, Kind};
 
-    use crate::door;
     use crate::errors::{Wrong, from_json, guarded, keep_panics_quiet, to_json};
+    use crate::gil;
 
     /// An option and the file that it names.
     type File = (String, PathBuf);
@@ -56,7 +56,7 @@ mod _native {
     ) -> PyResult<(Vec<String>, bool, Option<Py<PyBaseException>>)> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
         let control = Control::new(plans.len());
-        let (outcome, interrupted) = door::work(py, control, progress, move |control| {
+        let (outcome, interrupted) = gil::work(py, control, progress, move |control| {
             ssdlab_run::run_all(&plans, jobs, control)
         })?;
         let error = outcome.fault.map(|fault| PyErr::from(Wrong::Input(fault)).into_value(py));
@@ -69,7 +69,7 @@ mod _native {
     #[pyfunction]
     fn at_a_time(py: Python<'_>, plans: &str) -> PyResult<usize> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
-        door::ask(py, move || ssdlab_run::at_a_time(&plans))
+        gil::ask(py, move || ssdlab_run::at_a_time(&plans))
     }
 
     /// The files that plans in a JSON list read, and those that they write: `(option, path)` each.
@@ -147,7 +147,7 @@ mod _native {
     ) -> PyResult<(String, bool)> {
         let plan: Plan = from_json("plan", plan)?;
         let work = move |control: &Control| ssdlab_run::save_state(&plan, &path, control);
-        let (header, interrupted) = door::work(py, Control::new(1), progress, work)?;
+        let (header, interrupted) = gil::work(py, Control::new(1), progress, work)?;
         Ok((to_json(&header)?, interrupted))
     }
 
@@ -155,22 +155,22 @@ mod _native {
     #[pyfunction]
     fn load_state(py: Python<'_>, path: PathBuf) -> PyResult<String> {
         let work = move |control: &Control| ssdlab_run::load_state(&path, control);
-        let (loaded, _) = door::work(py, Control::new(0), None, work)?;
+        let (loaded, _) = gil::work(py, Control::new(0), None, work)?;
         let (header, _) = loaded.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
         to_json(&header)
     }
 
     /// A drive that is stepped by hand (`ssdlab.Drive` makes it pleasant). Times are nanoseconds.
     #[pyclass]
-    struct Hand(ssdlab_run::Hand);
+    struct InteractiveDrive(ssdlab_run::InteractiveDrive);
 
     #[pymethods]
-    impl Hand {
+    impl InteractiveDrive {
         /// The drive of a plan, as JSON, in its start state.
         #[new]
-        fn new(py: Python<'_>, plan: &str) -> PyResult<Hand> {
+        fn new(py: Python<'_>, plan: &str) -> PyResult<InteractiveDrive> {
             let plan: Plan = from_json("plan", plan)?;
-            door::ask(py, move || ssdlab_run::Hand::new(&plan)).map(Hand)
+            gil::ask(py, move || ssdlab_run::InteractiveDrive::new(&plan)).map(InteractiveDrive)
         }
 
         /// Sectors that the host can address.
@@ -267,7 +267,7 @@ mod _native {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(String, bool)> {
         let work = move |control: &Control| workloads::show(&name, requests, seed, control);
-        let (shown, interrupted) = door::work(py, Control::new(1), progress, work)?;
+        let (shown, interrupted) = gil::work(py, Control::new(1), progress, work)?;
         Ok((to_json(&shown)?, interrupted))
     }
 
@@ -285,7 +285,7 @@ mod _native {
         let reading: Reading = from_json("reading", reading)?;
         let control = Control::new(traces.len());
         let work = move |control: &Control| traces::info(&traces, &reading, reuse, control);
-        let (found, interrupted) = door::work(py, control, progress, work)?;
+        let (found, interrupted) = gil::work(py, control, progress, work)?;
         Ok((to_json(&found)?, interrupted))
     }
 
@@ -302,7 +302,7 @@ mod _native {
     ) -> PyResult<(String, bool)> {
         let reading: Reading = from_json("reading", reading)?;
         let work = move |control: &Control| traces::convert(&trace, &out, &reading, control);
-        let (written, interrupted) = door::work(py, Control::new(1), progress, work)?;
+        let (written, interrupted) = gil::work(py, Control::new(1), progress, work)?;
         Ok((to_json(&written)?, interrupted))
     }
 
@@ -318,7 +318,7 @@ mod _native {
     ) -> PyResult<(String, bool)> {
         let order: MixOrder = from_json("order", order)?;
         let work = move |control: &Control| traces::mix(&order, &out, control);
-        let (written, interrupted) = door::work(py, Control::new(1), progress, work)?;
+        let (written, interrupted) = gil::work(py, Control::new(1), progress, work)?;
         Ok((to_json(&written)?, interrupted))
     }
 
@@ -338,7 +338,7 @@ mod _native {
     #[pyfunction]
     fn physics(py: Python<'_>, plan: &str) -> PyResult<String> {
         let plan: Plan = from_json("plan", plan)?;
-        to_json(&door::ask(py, move || ssdlab_run::physics(&plan))?)
+        to_json(&gil::ask(py, move || ssdlab_run::physics(&plan))?)
     }
 
     /// Chips of a plan's device, characterised as `order` says in JSON, and the hash of the config;
@@ -348,14 +348,14 @@ mod _native {
         let plan: Plan = from_json("plan", plan)?;
         let order: chips::Order = from_json("order", order)?;
         let work = move |control: &Control| chips::measure(&plan, &order, control);
-        let (made, interrupted) = door::work(py, Control::new(1), None, work)?;
+        let (made, interrupted) = gil::work(py, Control::new(1), None, work)?;
         Ok(made.filter(|_| !interrupted).map(|(samples, hash)| (Chips(samples), hash)))
     }
 
     /// Chips that a CSV file has measurements of; and its SHA-256.
     #[pyfunction]
     fn read_chips(py: Python<'_>, path: PathBuf) -> PyResult<(Chips, String)> {
-        let (samples, hash) = door::ask(py, move || chips::read(&path))?;
+        let (samples, hash) = gil::ask(py, move || chips::read(&path))?;
         Ok((Chips(samples), hash))
     }
 
@@ -450,7 +450,7 @@ mod _native {
             let note = |share, frames| control.progress[0].note(Some(share), frames);
             Ok(derive(&order, &Reins { stop: &control.stop, note: &note }))
         };
-        let (ledger, interrupted) = door::work(py, Control::new(1), progress, work)?;
+        let (ledger, interrupted) = gil::work(py, Control::new(1), progress, work)?;
         Ok((to_json(&ledger)?, interrupted))
     }
 
@@ -458,7 +458,7 @@ mod _native {
     #[pyfunction]
     fn effective(py: Python<'_>, plan: &str) -> PyResult<(String, String, String)> {
         let plan: Plan = from_json("plan", plan)?;
-        door::ask(py, move || ssdlab_run::effective(&plan))
+        gil::ask(py, move || ssdlab_run::effective(&plan))
     }
 
     /// The JSON Schema of a result.
@@ -491,6 +491,6 @@ mod _native {
     #[pyfunction]
     fn panic_for_test(py: Python<'_>, message: String) -> PyResult<()> {
         let work = move |_: &Control| -> Result<(), Fault> { panic!("{message}") };
-        door::work(py, Control::new(0), None, work).map(drop)
+        gil::work(py, Control::new(0), None, work).map(drop)
     }
 }

@@ -4,17 +4,17 @@
 //! begins), [`replay`] (how requests meet it), [`result`] (what is measured), [`run`] (several plans at once).
 
 mod begin;
+mod catalog;
 pub mod chips;
 pub mod control;
-mod doubts;
+mod deadlock;
 mod feed;
 pub mod files;
-pub mod hand;
+pub mod interactive;
 #[cfg(test)]
 mod little;
 mod memory;
 mod mix;
-mod named;
 mod need;
 pub mod observe;
 mod open;
@@ -32,16 +32,16 @@ mod shared;
 mod sharing;
 mod source;
 pub mod state;
-mod stuck;
 mod tenants;
 pub mod traces;
 mod twin;
+mod warnings;
 
 pub mod workloads;
 
+pub use catalog::{RunConfig, keys_markdown, preset_text, schema, scheme_text};
 pub use control::Control;
-pub use hand::Hand;
-pub use named::{RunConfig, keys_markdown, preset_text, schema, scheme_text};
+pub use interactive::InteractiveDrive;
 pub use physics::physics;
 pub use plan::Plan;
 pub use plan_files::files_of;
@@ -49,5 +49,5 @@ pub use prepare::effective;
 pub use result::RunResult;
 pub use run::{Outcome, at_a_time, run_all, run_uninterrupted};
 pub use setup::save_state;
-pub use ssdlab_core::config::catalogue::{PRESETS, SCHEMES};
+pub use ssdlab_core::config::catalog::{PRESETS, SCHEMES};
 pub use state::{load_state, read_state, write_state};

@@ -44,8 +44,8 @@ fn holds(what: &str, plan: Plan, settings: &[&str]) {
 }
 
 const ESRA: &[&str] = &[
-    "preempt=esra",
-    "order=priority",
+    "suspend=esra",
+    "scheduler=strict_priority",
     "host.queues=2",
     "workload.queue=1",
     "physics=retries",
@@ -61,8 +61,8 @@ const SETTINGS: &[(&str, &[&str])] = &[
     ("writes under collection", &["workload.read_share=0", "workload.interarrival=2ms"]),
     ("independent planes", &["flash.array=plane", "flash.cache_read=true"]),
     ("commands on the bus", &["flash.command_time=1us", "flash.bus_order=data_out_first"]),
-    ("suspended programs", &["preempt=reads_interrupt"]),
-    ("dropped loops", &["preempt=esra"]),
+    ("suspended programs", &["suspend=program_erase"]),
+    ("dropped loops", &["suspend=esra"]),
     ("reads set aside", ESRA),
     ("a buffer", &["buffer.size=1MiB"]),
     ("dynamic allocation", &["ftl.allocation=dynamic", "ftl.partial_writes=read_modify_write"]),

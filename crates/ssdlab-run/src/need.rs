@@ -36,9 +36,9 @@ fn outstanding(prepared: &Prepared) -> Memory {
     let requests = if is_closed_form { prepared.workload.requests } else { 0 };
     let all = most.min(requests);
     // One queue at least.
-    let taken_in = all.min(prepared.resolved.config.host.queue_depth.into());
-    let waiting = (all - taken_in) * size_of::<Request>() as u64;
-    Memory::touched(taken_in * (REQUEST + OPERATION) + waiting)
+    let transferred_in = all.min(prepared.resolved.config.host.queue_depth.into());
+    let waiting = (all - transferred_in) * size_of::<Request>() as u64;
+    Memory::touched(transferred_in * (REQUEST + OPERATION) + waiting)
 }
 
 /// All that a run takes for certain.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use ssdlab_base::Fault;
 
+use crate::catalog::RunConfig;
 use crate::chips::simulated;
 use crate::files::NamedFile;
-use crate::named::RunConfig;
 use crate::plan::Plan;
 use crate::traces::{file_of, twin_of};
 use crate::twin::family;

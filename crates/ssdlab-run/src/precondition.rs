@@ -7,7 +7,7 @@ use ssdlab_base::{Fault, rng};
 use ssdlab_core::{Completion, Drive, Op, Request};
 
 use crate::control::{Control, Progress};
-use crate::stuck::{self, Watch, stalled};
+use crate::deadlock::{self, Watch, stalled};
 
 /// Capacities written at most: a drive that has not settled by then is used as it is.
 const CAPACITIES_MOST: u32 = 20;
@@ -121,7 +121,7 @@ fn write(
 
 /// Lets the drive do all that is under way, requests among it.
 fn finish(drive: &mut Drive, done: &mut Vec<Completion>) -> Result<(), Fault> {
-    stuck::finish(drive, done)?;
+    deadlock::finish(drive, done)?;
     match drive.unfinished() {
         0 => Ok(()),
         left => Err(stalled(left.into())),

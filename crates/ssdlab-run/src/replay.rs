@@ -14,13 +14,13 @@ use ssdlab_core::{Completion, Drive, Refused, Request};
 use ssdlab_workload::{Op, Record};
 
 use crate::control::{Control, Progress};
+use crate::deadlock::{Watch, stalled};
 use crate::feed::Feed;
 use crate::need::Room;
 use crate::observe::Observer;
 use crate::prepare::{Prepared, Warmup};
 use crate::result::{Course, ReplayResult};
 use crate::source::op;
-use crate::stuck::{Watch, stalled};
 
 /// A replay under way.
 pub struct Replay<'a> {
@@ -290,7 +290,7 @@ impl<'a> Replay<'a> {
         }
         self.looked_at = self.course.sectors;
         self.room.look(&self.waiting, self.drive, 0)?;
-        self.observer.hear(self.drive);
+        self.observer.handle_flash_events(self.drive);
         let done = match self.until_worn {
             Some(share) => Some((self.drive.worn_out() / share).min(1.0)),
             None => feed.progress(),
@@ -353,10 +353,10 @@ impl<'a> Replay<'a> {
             if !self.drive.advance_once(to, &mut self.done) {
                 break;
             }
-            self.hear();
+            self.handle_flash_events();
         }
         self.drive.advance(to, &mut self.done);
-        self.hear();
+        self.handle_flash_events();
     }
 
     /// Lets the next thing happen, the end of an interval perhaps; false if there is none.
@@ -367,7 +367,7 @@ impl<'a> Replay<'a> {
             return true;
         }
         self.drive.advance_once(next, &mut self.done);
-        self.hear();
+        self.handle_flash_events();
         true
     }
 
@@ -393,7 +393,7 @@ impl<'a> Replay<'a> {
     #[cold]
     fn look(&mut self) {
         // A long backlog must not pile up in the drive's log.
-        self.observer.hear(self.drive);
+        self.observer.handle_flash_events(self.drive);
         self.course.partial = self.is_stopped();
     }
 
@@ -413,7 +413,7 @@ impl<'a> Replay<'a> {
 
     /// Counts what ended and offers what waited for it.
     #[inline]
-    fn hear(&mut self) {
+    fn handle_flash_events(&mut self) {
         for at in 0..self.done.len() {
             let completion = self.done[at];
             self.count_residence(completion.end);

@@ -92,9 +92,9 @@ fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fa
         }
     }
     // How its pages were programmed; a state that knows one way fits every drive.
-    let ways = |config: &Value| config["timing"]["voltages"].clone();
+    let ways = |config: &Value| config["timing"]["program_modes"].clone();
     if !ways(&header.config).is_null() && ways(&header.config) != ways(&config) {
-        return Err(Fault::new(name, "the state of a drive with other timing.voltages")
+        return Err(Fault::new(name, "the state of a drive with other timing.program_modes")
             .got(ways(&header.config))
             .expected(ways(&config))
             .hint("a state saved under the scheme conventional fits every scheme"));

@@ -7,7 +7,6 @@ use ssdlab_base::Fault;
 use ssdlab_base::threads::in_up_to;
 
 use crate::control::{Control, Progress};
-use crate::doubts;
 use crate::feed::Feed;
 use crate::need;
 use crate::observe::Observer;
@@ -18,6 +17,7 @@ use crate::result::{RunResult, Watch};
 use crate::setup::{Begun, lay_down_footprint, rehearse, set_up, tell_heat};
 use crate::sharing::{starts, traces};
 use crate::source::Requests;
+use crate::warnings;
 
 /// What came of several plans.
 #[derive(Debug, Default)]
@@ -122,14 +122,14 @@ fn run_one(
         return Ok(None);
     }
     let watch = Watch::start();
-    let mut remarks: Vec<String> = doubts::of_start(prepared)?.into_iter().collect();
-    remarks.extend(doubts::of_clock(prepared));
+    let mut remarks: Vec<String> = warnings::of_start(prepared)?.into_iter().collect();
+    remarks.extend(warnings::of_clock(prepared));
     remarks.extend(prepared.shared.begins_alone.clone());
     let Some(begun) = set_up(prepared, control, progress)? else { return Ok(None) };
     let Begun { mut drive, settled, copied } = begun;
     tell_heat(prepared, &mut drive, control)?;
     if drive.goes_unrehearsed() {
-        let what = "belief.hotness.buffer.preload = \"classified\": there was no first pass of the workload";
+        let what = "metadata.page_hotness.buffer.initial = \"classified\": there was no first pass of the workload";
         let why =
             "the drive was written before, which taught it what its pages are and programmed them";
         remarks.push(format!("{what}: {why}"));
@@ -152,18 +152,18 @@ fn run_one(
     let requests = feed.end();
     let (course, observer) = run?;
     remarks.extend(requests.source().doubts());
-    let by_priority = prepared.resolved.config.belief.grade.by_priority();
+    let by_priority = prepared.resolved.config.metadata.block_class.by_priority();
     if drive.counts_reads() && !by_priority && drive.blocks_apart() == 0 {
         let blocks = prepared.resolved.geometry().blocks;
         let what = "no block is set apart, so that no page can move";
-        let why = "data and belief.grade.measured.apart leave none";
+        let why = "data and metadata.block_class.measured.read_hot_share leave none";
         remarks.push(format!("{what}: of a plane's {blocks} {why}"));
     }
     if let Some(why) = course.never_worn {
         let last = course.replays.len();
         remarks.push(format!("--until-worn was given up after replay {last}: {why}"));
     }
-    remarks.extend(doubts::of_hints(prepared, requests.seen.hinted));
+    remarks.extend(warnings::of_hints(prepared, requests.seen.hinted));
     let mut result =
         RunResult::new(prepared, &drive, &course, &requests, settled, remarks, (ready, looped))?;
     result.sim.start_copied = copied;

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use ssdlab_base::{Fault, threads};
 use ssdlab_core::audit::Pace;
-use ssdlab_core::config::Preload;
+use ssdlab_core::config::UnwrittenReads;
 use ssdlab_core::drive::Start;
-use ssdlab_core::policy::place::Heat;
+use ssdlab_core::policy::placement::Heat;
 use ssdlab_core::{Drive, Resolved, Tenant};
 use ssdlab_workload::Op;
 
@@ -59,11 +59,11 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
 fn check_workload(prepared: &Prepared) -> Result<(), Fault> {
     let plan = &prepared.plan;
     let given = plan.workload.is_some() || !plan.mix.is_empty();
-    let apart = prepared.resolved.config.belief.grade.by_priority();
+    let apart = prepared.resolved.config.metadata.block_class.by_priority();
     match (apart, given) {
         (true, false) => Err(prepared
             .effective
-            .fault_at("belief.grade")
+            .fault_at("metadata.block_class")
             .expected("the workload with which the drive will run, since blocks are kept apart by priority")
             .hint("--workload, --mix or --app says whose pages are whose")),
         (false, true) => Err(Fault::new("--workload", "a workload of a drive that is saved")
@@ -194,7 +194,7 @@ pub(crate) fn tell_heat(
         Ok(())
     })?;
     if all {
-        drive.know(&heat);
+        drive.set_page_heat(&heat);
     }
     Ok(())
 }
@@ -240,7 +240,7 @@ pub(crate) fn lay_down_footprint(
     drive: &mut Drive,
     control: &Control,
 ) -> Result<(), Fault> {
-    if prepared.resolved.config.start.preload != Preload::Footprint {
+    if prepared.resolved.config.start.unwritten_reads != UnwrittenReads::Footprint {
         return Ok(());
     }
     let geometry = prepared.resolved.geometry();

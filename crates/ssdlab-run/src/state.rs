@@ -54,7 +54,7 @@ pub struct Header {
 
 /// The first line, but for the version of the layout.
 const MAGIC: &str = "ssdlab state ";
-const LAYOUT: u32 = 7;
+const LAYOUT: u32 = 8;
 /// The first line is shorter than this.
 const MAGIC_MOST: u64 = 64;
 /// A header is shorter than this.
@@ -241,7 +241,7 @@ pub(crate) struct StateFile<'a> {
 }
 
 impl<'a> StateFile<'a> {
-    /// Opens it and reads its header.
+    /// FreeBlockPolicy it and reads its header.
     ///
     /// # Errors
     /// When it cannot be read, is no state file, or its header is damaged.

@@ -61,7 +61,7 @@ fn copied(plans: &[Plan]) -> usize {
 
 #[test]
 fn all_schemes_begin_as_they_do_alone() {
-    let steady: &[&str] = &["start.steady=true", "start.fill=1"];
+    let steady: &[&str] = &["start.steady_state=true", "start.fill=1"];
     let mut begun = [0; 2];
     for (device, own) in DEVICES {
         for set in [&[], steady].map(|more| [own, more].concat()) {
@@ -78,7 +78,7 @@ fn all_schemes_begin_as_they_do_alone() {
 #[test]
 fn a_drive_that_begins_otherwise_draws_its_own() {
     let sets = [
-        "tend.gc.threshold=0.2",
+        "background.gc.threshold=0.2",
         "start.fill=0.8",
         "start.age_max=50d",
         "ftl.overprovisioning=0.3",
@@ -87,16 +87,16 @@ fn a_drive_that_begins_otherwise_draws_its_own() {
         "physics.levels.retention.exponent=0.6",
         "flash.time_scale=10",
         "geometry.blocks=97",
-        "belief.grade.factory.shares=[0.5]",
+        "metadata.block_class.factory.shares=[0.5]",
     ];
-    let steady = ["start.fill=1", "start.steady=true", "start.age_max=60d"];
+    let steady = ["start.fill=1", "start.steady_state=true", "start.age_max=60d"];
     let with = |set| plan("dlv-mlc-128g", "conventional", &[&steady[..], &[set]].concat());
     let as_it_is = || with("start.fill=1");
     let others = sets.into_iter().map(with);
     for other in others.chain([Plan { seed: 8, ..as_it_is() }]) {
         assert_eq!(copied(&[as_it_is(), other.clone()]), 0, "{other:?}");
     }
-    let others = ["order=read_first", "timing.read=60us", "timing.erase=9ms"].map(with);
+    let others = ["scheduler=read_first", "timing.read=60us", "timing.erase=9ms"].map(with);
     assert_eq!(copied(&[&[as_it_is()], &others[..]].concat()), others.len());
 }
 
@@ -106,10 +106,10 @@ fn how_a_drive_is_tended_counts_for_what_it_leaves_at_the_start() {
         plan(device, "conventional", &[&["start.invalid=0.2", "start.fill=0.7"], set].concat())
     };
     let tended = [
-        "tend.gc.victim=fifo",
-        "tend.gc.victim=random",
-        "tend.gc.threshold=0.06",
-        "preempt=nobody",
+        "background.gc.victim=fifo",
+        "background.gc.victim=random",
+        "background.gc.threshold=0.06",
+        "suspend=none",
     ];
     let mut plans = tended.map(|set| with("dlv-mlc-128g", &[set])).to_vec();
     plans.push(with("dlv-mlc-128g", &["timing.program=2ms"]));
@@ -163,11 +163,11 @@ fn a_state_is_read_once_for_all_schemes() {
 fn what_a_state_holds_was_programmed_normally_where_it_knows_one_way() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("aged");
-    let begins = ["start.fill=1", "start.steady=true", "start.age_max=60d"];
+    let begins = ["start.fill=1", "start.steady_state=true", "start.age_max=60d"];
     let saved = plan("dlv-mlc-128g", "conventional", &begins);
     save_state(&saved, &path, &Control::new(1)).expect("a state");
     let ways = [
-        "timing.voltages=[{name=\"normal\",volts=[1.17,2.37,2.96,3.54]},\
+        "timing.program_modes=[{name=\"normal\",volts=[1.17,2.37,2.96,3.54]},\
          {name=\"reduced\",volts=[0.93,1.9,2.37,2.83]}]",
         "workload.read_share=0.1",
         "workload.requests=3000",
@@ -176,8 +176,9 @@ fn what_a_state_holds_was_programmed_normally_where_it_knows_one_way() {
     let set = drawn.set.iter().filter(|line| !line.starts_with("start.")).cloned().collect();
     let plans = [drawn.clone(), Plan { state: Some(path), set, ..drawn }];
     let results = run_uninterrupted(&plans, 1).expect("runs");
-    let weights =
-        |result: &RunResult| result.programmed.voltages.as_ref().map(|ways| ways.weight_erases);
+    let weights = |result: &RunResult| {
+        result.programmed.program_modes.as_ref().map(|ways| ways.weight_erases)
+    };
     assert!(weights(&results[0]).is_some_and(|weight| weight > 0.0));
     assert_eq!(weights(&results[0]), weights(&results[1]));
     assert_eq!(results[0].results_digest, results[1].results_digest);

@@ -92,7 +92,7 @@ fn what_an_option_leaves_without_effect_is_refused() {
             ..Plan::default()
         })
     };
-    for setting in ["start.fill=0.5", "start.preload=none", "start.voltages=programmed"] {
+    for setting in ["start.fill=0.5", "start.unwritten_reads=none", "start.program_mode=policy"] {
         assert!(steady(&[setting], None).ends_with("beside --precondition"), "{setting}");
     }
     assert!(steady(&[], Some("aged")).starts_with("--precondition: a way to precondition beside"));
@@ -107,7 +107,7 @@ fn a_start_is_drawn_or_refused_however_lucky_the_bad_blocks_are() {
         "ftl.bad_blocks=10%",
         "ftl.overprovisioning=20%",
         "start.fill=0.95",
-        "start.steady=true",
+        "start.steady_state=true",
         "workload.footprint=64KiB",
         "workload.sizes=8KiB",
         "workload.requests=10",
@@ -246,7 +246,7 @@ fn a_drive_that_cannot_go_on_says_so() {
         "geometry.blocks=16",
         "geometry.pages=16",
         "ftl.overprovisioning=0.3",
-        "tend.gc=false",
+        "background.gc=false",
         "workload.footprint=512KiB",
         "workload.read_share=0",
         "workload.sizes=4KiB",

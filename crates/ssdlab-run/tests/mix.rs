@@ -109,7 +109,7 @@ fn a_footprint_is_laid_down_for_a_mix_too() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = trace(folder.path(), "t.csv", 300, 100, 0);
     let mut plan = plan(&[app("a", &file), app("b", &file)], 2);
-    plan.set.push("start.preload=footprint".into());
+    plan.set.push("start.unwritten_reads=footprint".into());
     let result = run(&plan).expect("a run");
     assert_eq!((result.unmapped_reads, result.requests), (0, 600));
 }

@@ -22,7 +22,7 @@ const SETTINGS: &[&str] = &[
     "start.pe_cycles=2000",
     "physics=retries",
     "timing.decode=5us",
-    "preempt=reads_interrupt",
+    "suspend=program_erase",
     "workload.footprint=24MiB",
     "workload.requests=4000",
     "workload.interarrival=700us",
@@ -181,7 +181,7 @@ fn the_intervals_add_up_to_the_whole() {
         let time: f64 = series.iter().map(|row| row.end_s - row.start_s).sum();
         assert!((time - result.duration_s).abs() < 1e-9, "{time} of {}", result.duration_s);
         let busy: f64 = series.iter().map(|row| row.die_busy * (row.end_s - row.start_s)).sum();
-        assert!((busy / time - result.utilisation.die).abs() < 1e-6);
+        assert!((busy / time - result.utilization.die).abs() < 1e-6);
         for pair in series.windows(2) {
             assert_eq!(pair[0].end_s, pair[1].start_s);
         }
@@ -213,8 +213,8 @@ fn a_report_has_what_it_draws() {
     assert!(detail.slowest.is_sorted_by(|a, b| a.latency_us >= b.latency_us));
     let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len() as f64;
     assert_eq!((detail.die_busy.len(), detail.bus_busy.len()), (8, 2));
-    assert!((mean(&detail.die_busy) - result.utilisation.die).abs() < 1e-9);
-    assert!((mean(&detail.bus_busy) - result.utilisation.bus).abs() < 1e-9);
+    assert!((mean(&detail.die_busy) - result.utilization.die).abs() < 1e-9);
+    assert!((mean(&detail.bus_busy) - result.utilization.bus).abs() < 1e-9);
     let erases = detail.blocks.erases.concat();
     assert_eq!((detail.blocks.erases.len(), erases.len()), (8, 8 * 32));
     let worn = erases.iter().flatten().sum::<f64>() / erases.len() as f64;
@@ -304,7 +304,7 @@ fn the_spans_of_a_timeline_sum_to_the_time_in_which_parts_are_busy() {
         }
         let share =
             |part: &str| sums[part].1 / f64::from(sums[part].0) / end.max(result.duration_s);
-        let busy = &result.utilisation;
+        let busy = &result.utilization;
         let near = |sum: f64, told: f64| (sum - told).abs() < 1e-6 && told > 0.01;
         assert!(near(share("die"), busy.die), "{settings:?}: {} {}", share("die"), busy.die);
         assert!(near(share("bus"), busy.bus), "{settings:?}: {} {}", share("bus"), busy.bus);

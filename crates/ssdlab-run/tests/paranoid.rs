@@ -34,7 +34,7 @@ fn digests(plans: &[Plan], jobs: usize) -> Vec<String> {
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let plans: Vec<Plan> =
-        (0..6).map(|seed| Plan { seed, ..plan(&["tend.gc.victim=random"]) }).collect();
+        (0..6).map(|seed| Plan { seed, ..plan(&["background.gc.victim=random"]) }).collect();
     let one = digests(&plans, 1);
     assert_eq!(one, digests(&plans, 2));
     assert_eq!(one, digests(&plans, 5));
@@ -48,7 +48,7 @@ fn a_watched_run_finds_nothing_and_is_the_same_run() {
         &["buffer.size=256KiB"],
         &["ftl.allocation=dynamic", "flash.cache_read=true"],
         &["start.fill=0.9", "start.invalid=0.05", "flash.array=plane"],
-        &["start.preload=footprint", "host.queue_depth=4"],
+        &["start.unwritten_reads=footprint", "host.queue_depth=4"],
     ];
     for sets in ways {
         let alone = plan(sets);

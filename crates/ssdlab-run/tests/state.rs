@@ -106,7 +106,7 @@ fn what_a_device_or_scheme_says_of_the_start_and_a_state_overrules_is_said() {
     assert!(device.contains(says), "{device}");
     save_state(&of("five-tlc-512g", "conventional"), &path, &Control::new(1)).unwrap();
     let [scheme] = said("five-tlc-512g", "all-five").try_into().unwrap();
-    let says = "start.voltages = \"normal\", not \"programmed\" (scheme all-five";
+    let says = "start.program_mode = \"normal\", not \"policy\" (scheme all-five";
     assert!(scheme.contains(says), "{scheme}");
 }
 
@@ -166,7 +166,7 @@ fn a_state_with_pages_programmed_in_two_ways_is_for_drives_that_have_both() {
     let state = Some(path);
     run(Plan { state: state.clone(), ..dlv }).unwrap();
     let line = run(Plan { state, ..plan(&[]) }).unwrap_err();
-    assert!(line.contains("the state of a drive with other timing.voltages"), "{line}");
+    assert!(line.contains("the state of a drive with other timing.program_modes"), "{line}");
     // The other way round nothing was programmed in a way that the drive does not have.
     let state = Some(saved(folder.path()));
     run(Plan { state, scheme: "dlv".into(), ..plan(&[]) }).unwrap();
@@ -192,7 +192,7 @@ fn a_footprint_is_of_the_run_and_not_of_the_state() {
     assert_eq!(header.mapped_pages, 0, "whose data would it be?");
     let loaded = run(Plan { state: Some(path), ..typed("us") }).unwrap();
     let fresh = run(typed("us")).unwrap();
-    assert!(fresh.preloaded > 500 && fresh.read.requests > 1000);
+    assert!(fresh.unwritten_reads > 500 && fresh.read.requests > 1000);
     assert_eq!(fresh.results_digest, loaded.results_digest);
 }
 

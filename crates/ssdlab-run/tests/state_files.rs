@@ -78,7 +78,7 @@ fn sealed(mut file: Vec<u8>) -> Vec<u8> {
 
 /// The file of this header, whatever it says, and this frame, with hashes that fit.
 fn crafted(header: &Value, frame: &[u8]) -> Vec<u8> {
-    let file = [b"ssdlab state 7\n", &serde_json::to_vec(header).unwrap()[..], b"\n"].concat();
+    let file = [b"ssdlab state 8\n", &serde_json::to_vec(header).unwrap()[..], b"\n"].concat();
     sealed([sealed(file), frame.to_vec()].concat())
 }
 
@@ -125,7 +125,7 @@ fn what_is_no_state_of_this_layout_is_told_so() {
     let line = refused(&before, "an old one");
     assert!(line.contains("layout 6 or before") && line.contains("save it again"), "{line}");
     let mut later = file();
-    later[13] = b'8';
+    later[13] = b'9';
     let line = refused(&later, "a later one");
     assert!(line.contains("another layout: got 8, expected 7"), "{line}");
     let folder = tempfile::tempdir().unwrap();

@@ -129,7 +129,7 @@ fn hinted(workload: &str, scheme: &str, hints: &str) -> RunResult {
 fn hints_are_drawn_as_listed_and_change_nothing_else() {
     for workload in ["pa-ssd/dap", "random"] {
         let of = |hints: &str| hinted(workload, "hgs+us", hints);
-        let wished = |hints: &str| of(hints).typed.page_types.unwrap().wished;
+        let wished = |hints: &str| of(hints).typed.page_types.unwrap().requested;
         let all: u64 = wished("[1]")[0];
         assert_eq!(wished("[1]"), [all, 0, 0], "{workload}");
         assert_eq!(wished("[2]"), [0, all, 0], "{workload}");

@@ -117,7 +117,7 @@ def lengths(scope: Scope) -> Jobs:
         for length in (_QUICK_LENGTHS if scope.quick else LENGTHS)
         for queue, settings in {
             COUNTS: {"host.queue_depth": length},
-            WAITS: {"host.queue_depth": _NO_LIMIT, "order.dlv.window": length},
+            WAITS: {"host.queue_depth": _NO_LIMIT, "scheduler.dlv.window": length},
         }.items()
         for name in scope.some(WORKLOADS, ("rsrch0",))
     }
@@ -153,7 +153,7 @@ def buffers(scope: Scope) -> Jobs:
             scheme,
             name,
             _SWEPT_CUT,
-            set={"buffer.size": _BUFFER_SIZE, "evict": evict},
+            set={"buffer.size": _BUFFER_SIZE, "eviction": evict},
         )
         for way in WAYS
         for scheme in (BASE, DLV)
@@ -167,9 +167,9 @@ def example(scope: Scope) -> Jobs:
     small = ("channels=4", "chips=1", "dies=1", "planes=1", "blocks=64", "pages=64")
     settings = [*(f"geometry.{one}" for one in small), f"timing.read={_READ * _UNIT_US}us"]
     # All of its reads take one time.
-    settings += [f"timing.program={2 * _UNIT_US}us", "read=worst"]
+    settings += [f"timing.program={2 * _UNIT_US}us", "read_start=highest_level"]
     normal, strong = (f'{{name="{name}",step_volts={volts}}}' for name, volts in _STEPS.items())
-    voltages = {WOO: [f"timing.voltages=[{normal},{strong}]"], BASE: []}
+    voltages = {WOO: [f"timing.program_modes=[{normal},{strong}]"], BASE: []}
     return {
         (scheme,): Job(
             scope.plan(DEVICE, f"dlv/{scheme}", "random", set=[*settings, *own], detail=True),
@@ -228,7 +228,7 @@ def by_second(plan: Plan) -> list[tuple[int, str, int, float, int]]:
 
 def four_classes(scope: Scope) -> Jobs:
     """Return a few requests on a drive with four classes of blocks."""
-    shares = {"belief.grade.factory.shares": [0.1, 0.2, 0.3]}
+    shares = {"metadata.block_class.factory.shares": [0.1, 0.2, 0.3]}
     return {("four",): scope.plan(DEVICE, "dlv/dlv", "dlv/hm0", limit=1000, set=shares)}
 
 
@@ -419,11 +419,11 @@ def behind_buffers(runs: Runs) -> list[float]:
 
 @claim("D11", schemes(WOO, ways=[OPEN], workloads=["rsrch0", "mds0"]))
 def overtaking_writes(runs: Runs) -> list[float]:
-    """Return the shares of prioritised writes of two workloads."""
+    """Return the shares of prioritized writes of two workloads."""
     shares = {}
     for name in runs.names(2):
-        prioritised = runs[OPEN, WOO, name].prioritised
-        shares[name] = 100 * prioritised.write
+        prioritized = runs[OPEN, WOO, name].prioritized
+        shares[name] = 100 * prioritized.write
     if not any(shares.values()):
         raise NeverRanError("no write overtook another")
     return [shares["rsrch0"], shares["mds0"]]

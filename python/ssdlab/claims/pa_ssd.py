@@ -162,7 +162,7 @@ def complements(runs: Runs) -> list[float]:
 def success(runs: Runs, scheme: str) -> float:
     """Return the share of the pages of all workloads that got the type wished, in percent."""
     all_of = [types(once(runs[scheme, name])) for name in runs.names(1)]
-    return 100 * sum(sum(one.granted) for one in all_of) / sum(sum(one.wished) for one in all_of)
+    return 100 * sum(sum(one.granted) for one in all_of) / sum(sum(one.requested) for one in all_of)
 
 
 @claim("P8", under(*SCHEMES, whole=True))
@@ -185,16 +185,16 @@ def collections(runs: Runs) -> list[float]:
     return [max(found[scheme] for scheme in SCHEMES if scheme != LFS), found[LFS]]
 
 
-def dominated(runs: Runs, scheme: str) -> list[float]:
+def slowest_page_type(runs: Runs, scheme: str) -> list[float]:
     """Return the shares of DAP's writes by the type of their slowest page, in percent."""
-    counts = by_type(once(runs[scheme, "dap"]).dominated)
+    counts = by_type(once(runs[scheme, "dap"]).slowest_page_type)
     return [100 * count / sum(counts) for count in counts]
 
 
 @claim("P10", under(US, on=["dap"]))
 def balanced(runs: Runs) -> list[float]:
     """Return the shares of writes that wait for LSB and for MSB pages under US."""
-    low, _, high = dominated(runs, US)
+    low, _, high = slowest_page_type(runs, US)
     return [low, high]
 
 
@@ -243,7 +243,7 @@ def _us(time: str) -> float:
 @claim("P14", under(*SCHEMES, on=["dap"]))
 def least_slow(runs: Runs) -> list[float]:
     """Return under how many schemes the fewest writes wait for MSB pages; the largest share."""
-    shares = [dominated(runs, scheme) for scheme in SCHEMES]
+    shares = [slowest_page_type(runs, scheme) for scheme in SCHEMES]
     return [100 * fmean(one[-1] == min(one) for one in shares), max(one[-1] for one in shares)]
 
 

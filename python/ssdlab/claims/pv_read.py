@@ -38,7 +38,7 @@ STAGES = (
 )
 """Means and standard deviations of the blocks' rates."""
 WIDTHS = tuple(("0.008", sigma) for sigma in ("0.001", "0.00175", "0.0025", "0.00325", "0.004"))
-RANKS = "belief.grade.measured.boundaries={shares=[0.0901,0.5341]}"
+RANKS = "metadata.block_class.measured.boundaries={shares=[0.0901,0.5341]}"
 """The shares of blocks of three groups, of which the levels of Table I make fixed boundaries."""
 
 SELDOM, OFTEN = ("proj0", "stg0"), ("wdev0", "rsrch0")
@@ -47,7 +47,7 @@ SELDOM, OFTEN = ("proj0", "stg0"), ("wdev0", "rsrch0")
 LIVES = ("hm0", "src12")
 LIFE = ("geometry.blocks=64", "flash.cycles_per_erase=50", "start.pe_cycles=1500")
 """A drive of 4 GiB, on which an erase counts for 50."""
-LEVELLED = "pv-wear-levelling"
+LEVELLED = "pv-wear-leveling"
 
 CODES: Mapping[str, Sequence[str]] = {
     "ldpc": (),
@@ -100,12 +100,12 @@ def numbers_of_groups(scope: Scope) -> Jobs:
 
 def shares_apart(scope: Scope) -> Jobs:
     """Return three groups with more or less of each set apart."""
-    return _varied(scope, "belief.grade.measured.apart", APART)
+    return _varied(scope, "metadata.block_class.measured.read_hot_share", APART)
 
 
 def thresholds(scope: Scope) -> Jobs:
     """Return three groups with more or fewer reads until a page is hot."""
-    return _varied(scope, "tend.read_hot.threshold", THRESHOLDS)
+    return _varied(scope, "background.read_hot_migration.threshold", THRESHOLDS)
 
 
 def _varied(scope: Scope, key: str, values: Sequence[str]) -> Jobs:
@@ -148,7 +148,10 @@ def lives(scope: Scope) -> Jobs:
     """
     if scope.quick:
         return {}
-    apart = ("ftl.opens=fewest_errors", "belief.grade.measured.apart=5%")
+    apart = (
+        "ftl.free_block_policy=fewest_errors",
+        "metadata.block_class.measured.read_hot_share=5%",
+    )
     kinds: dict[str, Sequence[str]] = {LEVELLED: (), THREE: apart}
     return {
         (scheme, workload): replace(

@@ -148,7 +148,7 @@ def tables(scope: Scope) -> Jobs:
             f"readguard/{RGFTL}",
             f"readguard/{MIX_A}",
             limit=1,
-            set=["start.fill=0", "start.steady=false"],
+            set=["start.fill=0", "start.steady_state=false"],
         )
         for size in SIZES[1:]
     }
@@ -383,7 +383,7 @@ def wear_comes_back(runs: Runs) -> list[float]:
     if max(spreads) <= ACROSS:
         reason = f"the spread never passed {ACROSS}: it was {max(spreads)} at most"
         raise NeverRanError(reason, found)
-    if not result.wear_levelled:
+    if not result.wear_leveled:
         raise NeverRanError("no wear was levelled in the last replay", found)
     return found
 

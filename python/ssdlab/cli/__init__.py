@@ -38,7 +38,7 @@ def ssdlab() -> None:
     \b
     A first run:      ssdlab run --workload zipf --limit 100000
     A trace:          ssdlab run --trace hm_0.csv.gz --fit
-    A comparison:     ssdlab compare --trace hm_0.csv.gz --vary order=fifo,read_first
+    A comparison:     ssdlab compare --trace hm_0.csv.gz --vary scheduler=fifo,read_first
     """  # noqa: D301
 
 

@@ -268,7 +268,7 @@ def varied(arguments: Iterable[str]) -> dict[str, list[str]]:
         key, equals, values = argument.partition("=")
         key = key.strip()
         if not key or not equals:
-            expected = "KEY=A,B,C, such as tend.gc.threshold=2%,5%"
+            expected = "KEY=A,B,C, such as background.gc.threshold=2%,5%"
             raise InputError.at("--vary", f"got {quoted(argument)}, expected {expected}")
         if key in settings:
             raise InputError.at("--vary", f"got {quoted(key)} twice, expected each key once")

@@ -1,4 +1,4 @@
-"""The run over time: latency, load, write amplification, garbage collection, utilisation."""
+"""The run over time: latency, load, write amplification, garbage collection, utilization."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def course(runs: Sequence[Run]) -> Iterator[Figure]:
 _LOAD = "Load"
 _GC = "Write amplification and garbage collection"
 _RETRIES = "Read retries"
-_BUSY = "Utilisation"
+_BUSY = "Utilization"
 _FREE = tuple(f"free_{at}" for at in range(max(PAGE_TYPES)))
 
 

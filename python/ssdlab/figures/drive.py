@@ -46,7 +46,7 @@ def programs(runs: Sequence[Run]) -> Iterator[Figure]:
     yield stacked(labels, _PROGRAMS, [_CAUSES[cause] for cause in causes], values)
 
 
-def utilisation(runs: Sequence[Run]) -> Iterator[Figure]:
+def utilization(runs: Sequence[Run]) -> Iterator[Figure]:
     """Draw the shares of the time in which each die and each bus was in service."""
     yield _ranked(runs, "dies", "Dies", "Die, the busiest first", "die_busy")
     yield _ranked(runs, "buses", "Buses", "Bus, the busiest first", "bus_busy")
@@ -84,7 +84,7 @@ def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -
     )
     what = f"Share of the time in which each was in service: {title.lower()} sorted by it."
     what += NOTE if apart else ""
-    return Figure(f"busy-{name}", "Utilisation", title, what, chart, run_keys(runs))
+    return Figure(f"busy-{name}", "Utilization", title, what, chart, run_keys(runs))
 
 
 _MAPS = (

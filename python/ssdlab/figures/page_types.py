@@ -15,7 +15,7 @@ SECTION = "Page types"
 _TONES = ("#56b4e9", "#e69f00", "#d55e00", "#7f3b08")
 
 _BARS = Bars(
-    "dominated",
+    "slowest_page_type",
     SECTION,
     "The slowest pages of writes",
     "Share of the writes whose slowest page is of each type.",
@@ -28,13 +28,13 @@ def types_of(runs: Sequence[Run]) -> Sequence[str]:
     """Return the names of the page types, if they matter to any of the runs."""
     if not any(report.tells_types(run.result) for run in runs):
         return ()
-    return PAGE_TYPES[max(len(run.result.dominated) for run in runs)]
+    return PAGE_TYPES[max(len(run.result.slowest_page_type) for run in runs)]
 
 
-def dominated(runs: Sequence[Run]) -> Iterator[Figure]:
+def slowest_page_type(runs: Sequence[Run]) -> Iterator[Figure]:
     """Draw the writes by the type of their slowest page."""
 
     def counts(run: Run) -> Sequence[int]:
-        return by_type(run.result.dominated)
+        return by_type(run.result.slowest_page_type)
 
     yield from shares(runs, _BARS, list(zip(types_of(runs), _TONES, strict=False)), counts)

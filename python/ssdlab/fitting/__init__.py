@@ -31,13 +31,13 @@ DEFAULT_DEVICE = "readguard-tlc-2t"
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """What ``belief.retries.predicted`` takes: c0 to c4, c5 and c6, c7 to c9, and the steps."""
+    """What ``metadata.retry_estimate.predicted`` takes: c0 to c4, c5, c6, c7 to c9, the steps."""
 
     age: Sequence[float]
     initial: Sequence[float]
     growth: Sequence[float]
     thresholds: Sequence[float]
-    dwell_least: str
+    min_dwell: str
 
 
 @dataclass(frozen=True, slots=True)

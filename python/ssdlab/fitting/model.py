@@ -31,17 +31,17 @@ class Predictor:
     initial: tuple[float, ...] = (0.0,) * 2
     growth: tuple[float, ...] = (0.0,) * 3
     thresholds: tuple[float, ...] = (1.0,)
-    dwell_least: str = "1d"
+    min_dwell: str = "1d"
     _made: list[_native.Predictor] = field(default_factory=list, repr=False, compare=False)
 
     def config(self) -> dict[str, Any]:
-        """Return the config of ``belief.retries.predicted``."""
+        """Return the config of ``metadata.retry_estimate.predicted``."""
         return {
             "age": list(self.age),
             "initial": list(self.initial),
             "growth": list(self.growth),
             "thresholds": list(self.thresholds),
-            "dwell_least": self.dwell_least,
+            "min_dwell": self.min_dwell,
         }
 
     def _asked(self) -> _native.Predictor:

@@ -86,7 +86,7 @@ def _predictor(
     Messages name the sources, of the chips and of the ages of their data.
     """
     steps = model.thresholds(table, correctable, sources[0])
-    base = Predictor(thresholds=steps, dwell_least=_time(float(table.dwell.min())))
+    base = Predictor(thresholds=steps, min_dwell=_time(float(table.dwell.min())))
     blocks, after_a_year, left_out = model.after_a_year(table, sources[1])
     age = rounded(model.of_age(blocks, after_a_year / steps[-1], base))
     aged = replace(base, age=age, _made=[])
@@ -137,11 +137,11 @@ def layer(told: dict[str, Any]) -> str:
     head = f"{source}, seed {told['seed']}, version {told['version']}."
     lines = [
         f"# ReadGuard's retry predictor as `ssdlab fit` found it (docs/fit.md): {head}",
-        "belief.retries.predicted.age = " + _list(found["age"]),
-        "belief.retries.predicted.initial = " + _list(found["initial"]),
-        "belief.retries.predicted.growth = " + _list(found["growth"]),
-        "belief.retries.predicted.thresholds = " + _list(found["thresholds"]),
-        f'belief.retries.predicted.dwell_least = "{found["dwell_least"]}"',
+        "metadata.retry_estimate.predicted.age = " + _list(found["age"]),
+        "metadata.retry_estimate.predicted.initial = " + _list(found["initial"]),
+        "metadata.retry_estimate.predicted.growth = " + _list(found["growth"]),
+        "metadata.retry_estimate.predicted.thresholds = " + _list(found["thresholds"]),
+        f'metadata.retry_estimate.predicted.min_dwell = "{found["min_dwell"]}"',
     ]
     # Drives of a device have the blocks of its model, of which chips that were made are a sample.
     if told["simulated"] and told["csv_sha256"]:

@@ -78,11 +78,11 @@ def figures(result: Result) -> Iterator[str]:
     gc = result.gc
     subpools = f" ({gc.for_subpools:,} for subpools)" if gc.for_subpools else ""
     yield f"GC         {gc.count:,} blocks{subpools}, {gc.moved_pages:,} pages moved"
-    busy = result.utilisation
+    busy = result.utilization
     yield f"busy       dies {share(busy.die)}, buses {share(busy.bus)}"
     yield from _found(result)
-    if result.prioritised is not None:
-        first = result.prioritised
+    if result.prioritized is not None:
+        first = result.prioritized
         yield f"overtaking {share(first.read)} of reads, {share(first.write)} of writes"
     if tells_types(result):
         yield from _typed(result)
@@ -135,8 +135,12 @@ def _found(result: Result) -> Iterator[str]:
 def _typed(result: Result) -> Iterator[str]:
     """Say what page types were written, and how many of those wished for."""
     # A drive that buffers writes programs no page while a request waits.
-    if whole := sum(result.dominated.values()):
-        named = zip(PAGE_TYPES[len(result.dominated)], by_type(result.dominated), strict=True)
+    if whole := sum(result.slowest_page_type.values()):
+        named = zip(
+            PAGE_TYPES[len(result.slowest_page_type)],
+            by_type(result.slowest_page_type),
+            strict=True,
+        )
         shares = ", ".join(f"{name} {share(count / whole)}" for name, count in named)
         yield f"page type  {shares} of writes by their slowest"
     if result.allocation_success is not None:

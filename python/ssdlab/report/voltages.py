@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from ssdlab.text import NONE, digits, share
 
 if TYPE_CHECKING:
-    from ssdlab.results import HotnessResult, Result, VoltagesResult
+    from ssdlab.results import HotnessResult, ProgramModesResult, Result
 
 
 def figures(result: Result) -> Iterator[str]:
     """Say what the buffer learned of pages, and with which voltages they were programmed."""
     if result.buffer is not None and result.buffer.hotness is not None:
         yield from _hot(result.buffer.hotness)
-    if result.voltages is not None:
-        yield from _programmed(result.voltages, _weight(result))
+    if result.program_modes is not None:
+        yield from _programmed(result.program_modes, _weight(result))
 
 
 def wears_apart(results: Sequence[Result]) -> bool:
@@ -36,13 +36,13 @@ def _hot(hotness: HotnessResult) -> Iterator[str]:
 _HOT = ("read-hot", "mixed", "write-hot")
 
 
-def _programmed(voltages: VoltagesResult, weight: float) -> Iterator[str]:
-    programs = {one.name: one.programs for one in voltages.each}
-    reads = {one.name: one.reads for one in voltages.each}
+def _programmed(program_modes: ProgramModesResult, weight: float) -> Iterator[str]:
+    programs = {one.name: one.programs for one in program_modes.each}
+    reads = {one.name: one.reads for one in program_modes.each}
     # Where all is programmed normally there is nothing to tell.
-    if not any(one.programs or one.reads for one in voltages.each[1:]):
+    if not any(one.programs or one.reads for one in program_modes.each[1:]):
         return
-    head = "voltages"
+    head = "modes"
     if any(programs.values()):
         yield f"{head:<10} {_shares(programs)} of programs"
         head = ""
@@ -54,7 +54,7 @@ def _programmed(voltages: VoltagesResult, weight: float) -> Iterator[str]:
 
 def _weight(result: Result) -> float:
     """Return what a program wears of what a normal one does, on the mean; 1 if there is none."""
-    programs = sum(one.programs for one in result.voltages.each) if result.voltages else 0
+    programs = sum(one.programs for one in result.program_modes.each) if result.program_modes else 0
     return (result.wearing_weight or 0) / programs if programs else 1.0
 
 

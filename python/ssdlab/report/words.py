@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ssdlab.results import PreconditionResult, Result
 
 COUNTS = {
-    "preloaded": "pages read that were written before the start (start.preload)",
+    "unwritten_reads": "pages read that were written before the start (start.unwritten_reads)",
     "unmapped_reads": "pages read that were never written",
     "folded": "requests beyond the drive, folded into it",
     "clamped": "requests over the drive's end, moved to end there",
@@ -45,7 +45,7 @@ def tells_types(result: Result) -> bool:
     """Say whether page types matter: some were wished for, or they take unequal times."""
     times = result.provenance.config["timing"]["program"]
     unequal = isinstance(times, list) and len(set(times)) > 1
-    return bool(result.dominated) and (unequal or result.allocation_success is not None)
+    return bool(result.slowest_page_type) and (unequal or result.allocation_success is not None)
 
 
 def steadiness(done: PreconditionResult) -> str:

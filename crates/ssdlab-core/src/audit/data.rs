@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, Ppn};
 
-use crate::config::{PartialWrites, Preload, Resolved};
+use crate::config::{PartialWrites, Resolved, UnwrittenReads};
 use crate::flash::{Owner, Txn, TxnId};
 use crate::ftl::Ftl;
 
@@ -85,7 +85,11 @@ impl Data {
             sectors,
             geometry: geometry.clone(),
             lossy: config.ftl.partial_writes == PartialWrites::Pad,
-            unmapped: if config.start.preload == Preload::Lazy { BEFORE } else { NOTHING },
+            unmapped: if config.start.unwritten_reads == UnwrittenReads::Lazy {
+                BEFORE
+            } else {
+                NOTHING
+            },
             translations: resolved.logical_pages,
             version: BEFORE,
             newest: BTreeMap::new(),
@@ -184,7 +188,7 @@ impl Data {
         held.overlay = present;
     }
 
-    pub fn leaves(&mut self, id: TxnId, txn: &Txn) {
+    pub fn on_dispatch(&mut self, id: TxnId, txn: &Txn) {
         self.held.remove(&id.0);
         let lost = self.full_of(LOST);
         let page = self.buffer.get(&txn.lpn.0).cloned().unwrap_or(lost);

@@ -1,7 +1,7 @@
 //! The page buffer in the drive's DRAM: write-back, in pages, with a size.
 //!
 //! It knows which pages it holds and which of their sectors; which of them leaves when it is full
-//! is a choice of ⟨evict⟩. A page that leaves and was written is programmed; whoever took its
+//! is a choice of ⟨eviction⟩. A page that leaves and was written is programmed; whoever took its
 //! place waits for that, which is how a slow flash slows its writers. A buffer that keeps slots
 //! free lets pages leave ahead of need, so that only writes that outrun the flash wait.
 //!
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::Lpn;
 
-use crate::account::{Manners, Uses};
+use crate::account::{RequestAttrs, Uses};
 use crate::config::Resolved;
 use crate::flash::TxnId;
 pub use departures::Departures;
@@ -36,7 +36,7 @@ pub struct Slot {
     /// The number of the departure by which a flush programs it, until that has ended.
     pub flushing: Option<u64>,
     /// The request that wrote it last.
-    pub written: Option<Manners>,
+    pub written: Option<RequestAttrs>,
     /// How often it was used since it came.
     pub uses: Uses,
 }
@@ -57,14 +57,14 @@ impl Slot {
     }
 
     /// A page that is written for the first time.
-    pub fn written(lpn: Lpn, write: TxnId, sectors: u64, by: Manners) -> Slot {
+    pub fn written(lpn: Lpn, write: TxnId, sectors: u64, by: RequestAttrs) -> Slot {
         let mut page = Slot { uses: Uses::default(), ..Slot::read(lpn, 0) };
         page.write(write, sectors, by);
         page
     }
 
     /// Sectors of it are written by such a request.
-    pub fn write(&mut self, write: TxnId, sectors: u64, by: Manners) {
+    pub fn write(&mut self, write: TxnId, sectors: u64, by: RequestAttrs) {
         self.written = Some(by);
         self.uses.count(true);
         self.present |= sectors;

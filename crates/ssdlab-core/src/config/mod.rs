@@ -1,11 +1,13 @@
 //! What a drive is, as declared in a config: every key with its meaning, unit, default and source.
 
-pub mod catalogue;
+pub mod catalog;
 mod effects;
+mod renamed;
 mod resolve;
 mod retries;
 mod space;
 
+pub use renamed::RENAMED;
 pub use resolve::Resolved;
 pub use retries::{PipelinedConfig, RetriesChoice, ShorterOn};
 pub use space::{RESERVE_BLOCKS, spare_blocks, usable_blocks};
@@ -23,10 +25,11 @@ pub use ssdlab_nand::retry_config::RetriesConfig;
 pub use ssdlab_nand::temperature::acceleration;
 use ssdlab_nand::timing::TimingConfig;
 
-use crate::belief::BeliefConfig;
-use crate::ftl::{Copies, Opens, PageSequence};
+use crate::ftl::{FreeBlockPolicy, GcStream, PageSequence};
+use crate::metadata::MetadataConfig;
 use crate::slots::{
-    EvictChoice, OrderChoice, PlaceChoice, PreemptChoice, ProgramChoice, ReadChoice, TendChoice,
+    BackgroundChoice, EvictionChoice, PlacementChoice, ProgramModeChoice, ReadStartChoice,
+    SchedulerChoice, SuspendChoice,
 };
 use crate::toggle::Toggle;
 
@@ -57,28 +60,28 @@ pub struct DriveConfig<W: Default + Serialize = NoWorkload> {
     pub ftl: FtlConfig,
     /// What the controller knows of its blocks.
     #[serde(default)]
-    pub belief: BeliefConfig,
+    pub metadata: MetadataConfig,
     /// Slot 1: which request goes to the flash next.
     #[serde(default)]
-    pub order: OrderChoice,
+    pub scheduler: SchedulerChoice,
     /// Slot 2: what kind of block and page a write wants; a chain whose first link wins.
-    #[serde(default = "one::<PlaceChoice>")]
-    pub place: Vec<PlaceChoice>,
+    #[serde(default = "one::<PlacementChoice>")]
+    pub placement: Vec<PlacementChoice>,
     /// Slot 3: with which voltages or step a page is programmed; a chain whose first link wins.
-    #[serde(default = "one::<ProgramChoice>")]
-    pub program: Vec<ProgramChoice>,
+    #[serde(default = "one::<ProgramModeChoice>")]
+    pub program_mode: Vec<ProgramModeChoice>,
     /// Slot 4: where a read starts on the ladder and how it climbs.
     #[serde(default)]
-    pub read: ReadChoice,
+    pub read_start: ReadStartChoice,
     /// Slot 5: who may interrupt whom on a die.
     #[serde(default)]
-    pub preempt: PreemptChoice,
+    pub suspend: SuspendChoice,
     /// Slot 6: which page leaves a full buffer.
     #[serde(default)]
-    pub evict: EvictChoice,
+    pub eviction: EvictionChoice,
     /// Slot 7: what is moved, levelled and erased.
     #[serde(default)]
-    pub tend: TendChoice,
+    pub background: BackgroundChoice,
     /// What is on the drive when the run begins.
     #[serde(default)]
     pub start: StartConfig,
@@ -103,14 +106,14 @@ impl<W: Default + Serialize> DriveConfig<W> {
             host: self.host,
             buffer: self.buffer,
             ftl: self.ftl,
-            belief: self.belief,
-            order: self.order,
-            place: self.place,
-            program: self.program,
-            read: self.read,
-            preempt: self.preempt,
-            evict: self.evict,
-            tend: self.tend,
+            metadata: self.metadata,
+            scheduler: self.scheduler,
+            placement: self.placement,
+            program_mode: self.program_mode,
+            read_start: self.read_start,
+            suspend: self.suspend,
+            eviction: self.eviction,
+            background: self.background,
             start: self.start,
             workload: NoWorkload {},
         };
@@ -205,21 +208,21 @@ pub struct FlashConfig {
     /// hold reads until they have decoded. Default: `serial`. Source: Park et al., ASPLOS 2021 (PR2), for
     /// `pipelined`.
     pub retries: RetriesChoice,
-    /// Loops of which a program consists, each as long as the others: what `preempt = "esra"` drops of it
+    /// Loops of which a program consists, each as long as the others: what `suspend = "esra"` drops of it
     /// is at most one; only with that. Default: 5. Source: ReadGuard, section 6.1 (ruled: of 80 us).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub program_loops: Option<u8>,
-    /// Loops of which an erase consists; only with `preempt = "esra"`. Default: 5. Source: ReadGuard,
+    /// Loops of which an erase consists; only with `suspend = "esra"`. Default: 5. Source: ReadGuard,
     /// section 6.1 (ruled: of 700 us).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub erase_loops: Option<u8>,
-    /// From the command to suspend until the array unit can read; only with a `preempt` that
+    /// From the command to suspend until the array unit can read; only with a `suspend` that
     /// interrupts. Default: `5us`. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspend_time: Option<Nanos>,
-    /// From the command to resume until the interrupted operation goes on; only with a `preempt`
+    /// From the command to resume until the interrupted operation goes on; only with a `suspend`
     /// that interrupts. Default: `5us`. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_time: Option<Nanos>,
@@ -361,7 +364,7 @@ pub struct FtlConfig {
     /// (their own) or `together` (those that the host writes: a plane has one open block). Default:
     /// `apart`. Source: PA-SSD, section 2.2 for `together`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub copies: Option<Copies>,
+    pub gc_stream: Option<GcStream>,
     /// Writes that cover a page in part: `read_modify_write`, `pad` or `sector_bitmap`. Default:
     /// `read_modify_write`. Source: PA-SSD (ruled).
     pub partial_writes: PartialWrites,
@@ -369,11 +372,11 @@ pub struct FtlConfig {
     /// needed: `true`, `false` or a table with its settings. Default: false, all of it.
     pub map_cache: Toggle<MapCacheConfig>,
     /// Dynamic wear levelling: the free block that is written next. `longest_free` (no levelling),
-    /// `least_erased`, or as blocks were measured (`belief.grade.measured`) `fewest_errors` (RBER-based)
+    /// `least_erased`, or as blocks were measured (`metadata.block_class.measured`) `fewest_errors` (RBER-based)
     /// or `healthiest` (health-binning: the longest predicted life); with these two, what collection
     /// moves, being colder, gets blocks of its own from the other end. Default: `least_erased`. Source:
     /// DLV, Table II; PV-read, section III for the measured.
-    pub opens: Opens,
+    pub free_block_policy: FreeBlockPolicy,
     /// Share of blocks that are bad when the drive leaves the factory. Default: 0. Assumed.
     pub bad_blocks: Share,
 }
@@ -385,10 +388,10 @@ impl Default for FtlConfig {
             allocation: Allocation::default(),
             allocation_order: "CWDP".into(),
             page_order: PageSequence::default(),
-            copies: None,
+            gc_stream: None,
             partial_writes: PartialWrites::default(),
             map_cache: Toggle::off(),
-            opens: Opens::default(),
+            free_block_policy: FreeBlockPolicy::default(),
             bad_blocks: Share::new(0.0),
         }
     }
@@ -397,7 +400,7 @@ impl Default for FtlConfig {
 /// What becomes of reads of pages that were never written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Preload {
+pub enum UnwrittenReads {
     /// They count as written before the start: on the plane of static allocation, in a block and
     /// of an age drawn for each page.
     #[default]
@@ -411,12 +414,12 @@ pub enum Preload {
 /// How the data on the drive was programmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum StartVoltages {
+pub enum StartProgramMode {
     /// With the normal voltages.
     #[default]
     Normal,
     /// As it would be if it were written now.
-    Programmed,
+    Policy,
 }
 
 /// What is on the drive when the run begins.
@@ -425,11 +428,11 @@ pub enum StartVoltages {
 pub struct StartConfig {
     /// Reads of pages that were never written: `lazy`, `footprint` or `none`. Default: `lazy`.
     /// Assumed.
-    pub preload: Preload,
+    pub unwritten_reads: UnwrittenReads,
     /// Share of the host's pages that hold data. Default: 0. Assumed.
     pub fill: Share,
     /// Share of each plane's blocks that are full of outdated data; not beside `fill`. What is laid
-    /// down by `preload = "footprint"` lies in them. Default: 0. Source: PA-SSD, section 5.1 (aged to
+    /// down by `unwritten_reads = "footprint"` lies in them. Default: 0. Source: PA-SSD, section 5.1 (aged to
     /// 70 %; ruled).
     pub used: Share,
     /// Share of the written pages whose data is outdated, by random overwriting; only with `fill`.
@@ -437,7 +440,7 @@ pub struct StartConfig {
     pub invalid: Share,
     /// Whether the data was overwritten at random, under the drive's own garbage collection, until
     /// the drive was steady; only with `fill`, not beside `invalid`. Default: false. Assumed.
-    pub steady: bool,
+    pub steady_state: bool,
     /// P/E cycles of each block; they add bit errors with `physics.levels.wear` or
     /// `physics.retries`. Default: 0. Assumed.
     #[schemars(range(max = 1_000_000))]
@@ -454,25 +457,25 @@ pub struct StartConfig {
     /// The oldest data on the drive; only with `physics.levels.retention` or `physics.retries`.
     /// Default: `0ns`. Source: DLV and ReadGuard (ruled: 90d).
     pub age_max: Nanos,
-    /// How the data on the drive was programmed: with the `normal` voltages, or as `programmed` by the
-    /// answers of slot 3; not beside a state that is taken up. Default: `normal`. Source: HIRE (ruled).
-    pub voltages: StartVoltages,
+    /// How the data on the drive was programmed: with the `normal` voltages, or as the `policy` of
+    /// `program_mode` would; not beside a state that is taken up. Default: `normal`. Source: HIRE (ruled).
+    pub program_mode: StartProgramMode,
 }
 
 impl Default for StartConfig {
     fn default() -> StartConfig {
         StartConfig {
-            preload: Preload::default(),
+            unwritten_reads: UnwrittenReads::default(),
             fill: Share::new(0.0),
             used: Share::new(0.0),
             invalid: Share::new(0.0),
-            steady: false,
+            steady_state: false,
             pe_cycles: 0,
             pe_spread: 0,
             dwell: Nanos::ZERO,
             age_min: Nanos::ZERO,
             age_max: Nanos::ZERO,
-            voltages: StartVoltages::default(),
+            program_mode: StartProgramMode::default(),
         }
     }
 }

@@ -13,16 +13,16 @@ use super::space::{
     BLOCKS_UNUSABLE, entries, logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks,
 };
 use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, TransferUnit};
-use crate::belief::grade::{CLASSES_MAX, GradeChoice};
-use crate::belief::groups::{Boundaries, GroupsConfig};
-use crate::belief::hotness::HotnessConfig;
 use crate::flash::{FlashSetup, HOST_RANKS, Moved, SensedAhead};
-use crate::ftl::{MapShape, Opens, PageSequence};
-use crate::policy::Setup;
-use crate::policy::place::{PlacePolicy, Typed};
+use crate::ftl::{FreeBlockPolicy, MapShape, PageSequence};
+use crate::metadata::block_class::{BlockClassChoice, CLASSES_MAX};
+use crate::metadata::block_groups::{Boundaries, GroupsConfig};
+use crate::metadata::page_hotness::HotnessConfig;
+use crate::policy::PolicyContext;
+use crate::policy::placement::{PlacementPolicy, Typed};
 use crate::slots::{
-    Evict, Order, OrderChoice, Place, PlaceChoice, Preempt, PreemptChoice, Program, Read,
-    ReadChoice, Tend,
+    AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
+    AnySuspend, PlacementChoice, ReadStartChoice, SchedulerChoice, SuspendChoice,
 };
 
 /// A drive's config in flat numbers.
@@ -124,53 +124,54 @@ impl Resolved {
 
     /// Refuses answers of the slots that cannot work on this drive.
     fn check_answers(&self) -> Result<(), Refusal> {
-        let (config, setup) = (&self.config, self.setup());
-        Order::check(&config.order, &setup)?;
-        config.place.iter().try_for_each(|link| Place::check(link, &setup))?;
-        check_links(&config.place, &setup)?;
-        config.program.iter().try_for_each(|link| Program::check(link, &setup))?;
-        config.belief.retries.check()?;
-        config.belief.hotness.get().map_or(Ok(()), HotnessConfig::check)?;
-        check_opens(config.ftl.opens, &setup)?;
-        Read::check(&config.read, &setup)?;
-        Preempt::check(&config.preempt, &setup)?;
-        Evict::check(&config.evict, &setup)?;
-        Tend::check(&config.tend, &setup)
+        let (config, setup) = (&self.config, self.policy_context());
+        AnyScheduler::check(&config.scheduler, &setup)?;
+        config.placement.iter().try_for_each(|link| AnyPlacement::check(link, &setup))?;
+        check_links(&config.placement, &setup)?;
+        config.program_mode.iter().try_for_each(|link| AnyProgramMode::check(link, &setup))?;
+        config.metadata.retry_estimate.check()?;
+        config.metadata.page_hotness.get().map_or(Ok(()), HotnessConfig::check)?;
+        check_opens(config.ftl.free_block_policy, &setup)?;
+        AnyReadStart::check(&config.read_start, &setup)?;
+        AnySuspend::check(&config.suspend, &setup)?;
+        AnyEviction::check(&config.eviction, &setup)?;
+        AnyBackground::check(&config.background, &setup)
     }
 
     /// What the drive's policies may know of it when they are set up.
-    pub fn setup(&self) -> Setup {
-        Setup {
+    pub fn policy_context(&self) -> PolicyContext {
+        PolicyContext {
             geometry: self.config.geometry.clone(),
             buffer_pages: self.buffer_pages,
             spare_blocks: spare_blocks(&self.config, self.logical_pages),
             seed: self.seed,
             logical_pages: self.mapped_pages(),
             rungs: self.chip.rungs(),
-            classes: self.config.belief.grade.classes() as u8,
-            class_shares: match &self.config.belief.grade {
-                GradeChoice::Factory(factory) => {
+            classes: self.config.metadata.block_class.classes() as u8,
+            class_shares: match &self.config.metadata.block_class {
+                BlockClassChoice::Factory(factory) => {
                     factory.shares.iter().map(|share| share.get()).collect()
                 }
                 _ => Vec::new(),
             },
-            groups: self.config.belief.grade.apart() as u8 + 1,
-            measured: matches!(self.config.belief.grade, GradeChoice::Measured(_)),
-            priorities: match &self.config.belief.grade {
-                GradeChoice::Subpools(config) => config.priorities,
+            groups: self.config.metadata.block_class.apart() as u8 + 1,
+            measured: matches!(self.config.metadata.block_class, BlockClassChoice::Measured(_)),
+            priorities: match &self.config.metadata.block_class {
+                BlockClassChoice::Predicted(config) => config.priorities,
                 _ => 1,
             },
-            believes: self.believes(),
+            has_retry_estimate: self.has_estimate(),
             map_in_part: self.map_cache.is_some(),
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,
-            knows_hotness: self.buffer_pages > 0 && self.config.belief.hotness.get().is_some(),
-            voltages: self.chip.voltage_names().map(str::to_owned).collect(),
+            knows_hotness: self.buffer_pages > 0
+                && self.config.metadata.page_hotness.get().is_some(),
+            program_modes: self.chip.program_mode_names().map(str::to_owned).collect(),
         }
     }
 
     /// Whether anything is believed of how many retries a block needs, and anybody asks.
-    pub fn believes(&self) -> bool {
-        self.config.belief.retries.believes() && asks_for_retries(&self.config)
+    pub fn has_estimate(&self) -> bool {
+        self.config.metadata.retry_estimate.has_estimate() && asks_for_retries(&self.config)
     }
 
     /// The shape of the flash.
@@ -180,15 +181,16 @@ impl Resolved {
 }
 
 /// Refuses links of the placement chain that are never left anything to type.
-fn check_links(links: &[PlaceChoice], setup: &Setup) -> Result<(), Refusal> {
-    let types: Vec<Typed> = links.iter().map(|link| Place::build(link, setup).types()).collect();
+fn check_links(links: &[PlacementChoice], setup: &PolicyContext) -> Result<(), Refusal> {
+    let types: Vec<Typed> =
+        links.iter().map(|link| AnyPlacement::build(link, setup).types()).collect();
     for behind in 1..links.len() {
         let before = (0..behind).find(|&at| types[at].leaves_nothing_to(types[behind]));
         if let Some(before) = before {
             let [name, first] = [behind, before].map(|at| links[at].name());
             let expected =
                 format!("no such link behind `{first}`, which leaves it nothing to type");
-            return Err(Refusal::new("place", name, expected));
+            return Err(Refusal::new("placement", name, expected));
         }
     }
     Ok(())
@@ -235,8 +237,8 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
     };
     const SUSPEND: Nanos = Nanos::from_us(5);
     const LOOPS: u8 = 5;
-    let esra = match &config.preempt {
-        PreemptChoice::Esra(esra) => Some(esra),
+    let esra = match &config.suspend {
+        SuspendChoice::Esra(esra) => Some(esra),
         _ => None,
     };
     let [program, erase] = [config.flash.program_loops, config.flash.erase_loops];
@@ -258,12 +260,12 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
                 first: pipelined.first,
             }),
         },
-        may_suspend: !matches!(config.preempt, PreemptChoice::Nobody(_)),
+        may_suspend: !matches!(config.suspend, SuspendChoice::NoSuspend(_)),
         loops: esra.map(|_| [program.unwrap_or(LOOPS), erase.unwrap_or(LOOPS)]),
         reads_pass: reads_may_pass(config, chip)
             && esra.is_some_and(|esra| esra.reads.unwrap_or(true)),
-        most_passes: match &config.order {
-            OrderChoice::Priority(priority) => priority.most_passes,
+        max_passes: match &config.scheduler {
+            SchedulerChoice::StrictPriority(priority) => priority.max_passes,
             _ => 0,
         },
         suspend_time: config.flash.suspend_time.unwrap_or(SUSPEND),
@@ -293,12 +295,15 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
     if host.queue_depth == 0 {
         return Err(Refusal::new("host.queue_depth", host.queue_depth, "at least 1"));
     }
-    if matches!(config.order, OrderChoice::Priority(_)) && !(2..=HOST_RANKS).contains(&host.queues)
+    if matches!(config.scheduler, SchedulerChoice::StrictPriority(_))
+        && !(2..=HOST_RANKS).contains(&host.queues)
     {
-        let expected = format!("2 to {HOST_RANKS} with order = \"priority\"");
+        let expected = format!("2 to {HOST_RANKS} with scheduler = \"strict_priority\"");
         return Err(Refusal::new("host.queues", host.queues, expected));
     }
-    for (key, links) in [("place", config.place.len()), ("program", config.program.len())] {
+    for (key, links) in
+        [("placement", config.placement.len()), ("program_mode", config.program_mode.len())]
+    {
         if links == 0 {
             return Err(Refusal::new(key, "none", "at least one link"));
         }
@@ -308,19 +313,19 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
         let again = (1..links.len()).find(|&at| links[..at].contains(&links[at]));
         again.map(|at| links[at])
     };
-    let place: Vec<_> = config.place.iter().map(|link| link.name()).collect();
-    let program: Vec<_> = config.program.iter().map(|link| link.name()).collect();
-    for (key, links) in [("place", place), ("program", program)] {
+    let place: Vec<_> = config.placement.iter().map(|link| link.name()).collect();
+    let program: Vec<_> = config.program_mode.iter().map(|link| link.name()).collect();
+    for (key, links) in [("placement", place), ("program_mode", program)] {
         if let Some(name) = doubled(&links) {
             return Err(Refusal::new(key, format!("{name} twice"), "each link once"));
         }
     }
-    check_grade(&config.belief.grade, chip.rungs())?;
-    if let ReadChoice::Climb(climb) = &config.read
-        && !(1..=chip.rungs()).contains(&climb.start)
+    check_block_class(&config.metadata.block_class, chip.rungs())?;
+    if let ReadStartChoice::FixedLevel(fixed) = &config.read_start
+        && !(1..=chip.rungs()).contains(&fixed.level)
     {
         let expected = format!("1 to {}, the rungs of this drive's ladder", chip.rungs());
-        return Err(Refusal::new("read.climb.start", climb.start, expected));
+        return Err(Refusal::new("read_start.fixed_level.level", fixed.level, expected));
     }
     check_times(config)?;
     if config.buffer.size.get() > config.geometry.raw_bytes() {
@@ -346,18 +351,18 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
 }
 
 /// Refuses classes of blocks that cannot be.
-fn check_grade(grade: &GradeChoice, rungs: u8) -> Result<(), Refusal> {
-    if let GradeChoice::Measured(config) = grade {
+fn check_block_class(grade: &BlockClassChoice, rungs: u8) -> Result<(), Refusal> {
+    if let BlockClassChoice::Measured(config) = grade {
         return check_groups(config, rungs);
     }
-    if let GradeChoice::Subpools(config) = grade
+    if let BlockClassChoice::Predicted(config) = grade
         && !(2..=CLASSES_MAX as u8).contains(&config.priorities)
     {
-        let key = "belief.grade.subpools.priorities";
+        let key = "metadata.block_class.predicted.priorities";
         return Err(Refusal::new(key, config.priorities, format!("2 to {CLASSES_MAX}")));
     }
-    let GradeChoice::Factory(config) = grade else { return Ok(()) };
-    const KEY: &str = "belief.grade.factory.shares";
+    let BlockClassChoice::Factory(config) = grade else { return Ok(()) };
+    const KEY: &str = "metadata.block_class.factory.shares";
     if !(2..=CLASSES_MAX).contains(&grade.classes()) {
         let expected = format!("1 to {} shares: the last class has the rest", CLASSES_MAX - 1);
         return Err(Refusal::new(KEY, format!("a list of {}", config.shares.len()), expected));
@@ -377,24 +382,24 @@ fn shares_fit(key: &str, shares: &[Share]) -> Result<(), Refusal> {
 
 /// Refuses to open blocks by what they were measured to be where none is measured, and by what is
 /// believed of them where nothing is.
-fn check_opens(opens: Opens, setup: &Setup) -> Result<(), Refusal> {
-    if opens == Opens::FewestRetries && !setup.believes {
-        let expected = "something that is believed of retries (belief.retries) for that";
-        return Err(Refusal::new("ftl.opens", "fewest_retries", expected));
+fn check_opens(opens: FreeBlockPolicy, setup: &PolicyContext) -> Result<(), Refusal> {
+    if opens == FreeBlockPolicy::FewestRetries && !setup.has_retry_estimate {
+        let expected = "something that is believed of retries (metadata.retry_estimate) for that";
+        return Err(Refusal::new("ftl.free_block_policy", "fewest_retries", expected));
     }
     if !opens.measures() || setup.measured {
         return Ok(());
     }
-    let name = if opens == Opens::Healthiest { "healthiest" } else { "fewest_errors" };
-    let expected = "blocks that are measured (belief.grade = \"measured\") for that";
-    Err(Refusal::new("ftl.opens", name, expected))
+    let name = if opens == FreeBlockPolicy::Healthiest { "healthiest" } else { "fewest_errors" };
+    let expected = "blocks that are measured (metadata.block_class = \"measured\") for that";
+    Err(Refusal::new("ftl.free_block_policy", name, expected))
 }
 
 /// Refuses groups that are none.
 fn check_groups(config: &GroupsConfig, rungs: u8) -> Result<(), Refusal> {
-    const KEY: &str = "belief.grade.measured.boundaries";
+    const KEY: &str = "metadata.block_class.measured.boundaries";
     let growth = config.growth.unwrap_or(1.0);
-    positive("belief.grade.measured.growth", growth)?;
+    positive("metadata.block_class.measured.growth", growth)?;
     if config.groups() > CLASSES_MAX {
         let expected = format!("at most {}: the last group has the rest", CLASSES_MAX - 1);
         return Err(Refusal::new(KEY, format!("a list of {}", config.groups() - 1), expected));
@@ -450,7 +455,7 @@ fn check_times(config: &DriveConfig) -> Result<(), Refusal> {
 fn check_start(config: &DriveConfig, logical_pages: u32) -> Result<(), Refusal> {
     let geometry = &config.geometry;
     let usable = usable_blocks(config);
-    let kept = config.tend.gc.get().map_or(BLOCKS_UNUSABLE, |gc| {
+    let kept = config.background.gc.get().map_or(BLOCKS_UNUSABLE, |gc| {
         let spare = spare_blocks(config, logical_pages);
         gc.limits(usable, geometry.pages, spare).0.div_ceil(geometry.pages)
     });

@@ -75,13 +75,14 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     // A start state is drawn on a plane with the expected number of bad blocks.
     let worst = worst.max(geometry.blocks - usable_blocks(config));
     // Static wear levelling has blocks open of its own; who moves pages has one open of each class.
-    let tend = &config.tend;
-    let wearing = tend.static_wear.get().is_some() || tend.dual_pool.get().is_some();
+    let background = &config.background;
+    let wearing =
+        background.static_wear_leveling.get().is_some() || background.dual_pool.get().is_some();
     let wearing = u32::from(wearing);
-    let classes = config.belief.grade.classes() as u32;
+    let classes = config.metadata.block_class.classes() as u32;
     // Where it is known what pages are used for, a block is open for each kind of them.
-    let kinds = classes * config.belief.hotness.kinds() as u32;
-    if config.belief.grade.by_priority() {
+    let kinds = classes * config.metadata.page_hotness.kinds() as u32;
+    if config.metadata.block_class.by_priority() {
         // The host has a block open for each, too.
         let unusable = RESERVE_BLOCKS as u32 + classes + kinds * (1 + wearing);
         return (unusable, worst);

@@ -25,8 +25,8 @@ impl Drive {
     }
 
     fn expect_page(&self, lpn: Lpn) {
-        let preloaded = || self.counts_as_preloaded(lpn).then(|| self.preloaded_at(lpn).0);
-        if let Some(ppn) = self.ftl.map.get(lpn).or_else(preloaded) {
+        let unwritten_reads = || self.counts_as_preloaded(lpn).then(|| self.preloaded_at(lpn).0);
+        if let Some(ppn) = self.ftl.map.get(lpn).or_else(unwritten_reads) {
             self.flash.cells.expect(ppn, self.geometry.block_of(ppn));
         }
     }

@@ -5,10 +5,10 @@ use ssdlab_nand::Lpn;
 
 use super::Drive;
 use super::watch::watch;
-use crate::account::{Cause, Manners, OpKind, Part};
+use crate::account::{Cause, OpKind, Part, RequestAttrs};
 use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::flash::{Owner, Room, TxnId};
-use crate::policy::evict::{EvictPolicy, UseView};
+use crate::policy::eviction::{BufferUse, EvictionPolicy};
 
 /// What the drive does only if it has a buffer.
 const HAS_BUFFER: &str = "a drive with a buffer";
@@ -46,7 +46,7 @@ impl Drive {
             let page = buffer.page(slot);
             page.uses.count(false);
             let present = page.present;
-            self.answers.evict.touch(&UseView { slot, write: false });
+            self.policies.eviction.touch(&BufferUse { slot, write: false });
             if present & mask == mask {
                 self.the_buffer().begin_move(now, id);
                 watch!(self, hits(id, &self.flash.txns[id]));
@@ -67,7 +67,7 @@ impl Drive {
         if let Some(slot) = self.the_buffer().find(lpn) {
             self.the_buffer().page(slot).write(id, mask, manners);
             self.stats.buffer.write_hits += 1;
-            self.answers.evict.touch(&UseView { slot, write: true });
+            self.policies.eviction.touch(&BufferUse { slot, write: true });
             return self.the_buffer().begin_move(now, id);
         }
         self.stats.buffer.write_misses += 1;
@@ -82,7 +82,7 @@ impl Drive {
         let mut page = Slot::written(lpn, id, mask, manners);
         page.waits = must_wait;
         let slot = self.the_buffer().insert(page);
-        self.answers.evict.insert(&UseView { slot, write: true });
+        self.policies.eviction.insert(&BufferUse { slot, write: true });
         if !must_wait {
             self.the_buffer().begin_move(now, id);
         }
@@ -101,8 +101,9 @@ impl Drive {
     /// Lets the page leave whose turn it is.
     fn make_room(&mut self, room: Room) -> Left {
         let full = self.the_buffer().is_full();
-        let slot = self.answers.evict.victim().expect("a buffer without room has a page to give");
-        self.answers.evict.remove(slot);
+        let slot =
+            self.policies.eviction.victim().expect("a buffer without room has a page to give");
+        self.policies.eviction.remove(slot);
         let mut page = self.the_buffer().remove(slot);
         self.learn_hotness(&page);
         if page.dirty == 0 && self.is_rewritten(&page) {
@@ -155,10 +156,10 @@ impl Drive {
         let waits = self.manners(owner);
         let manners = match (room, page.written) {
             (Room::For(_), _) | (_, None) => waits,
-            (_, Some(written)) => Manners { priority: waits.priority, ..written },
+            (_, Some(written)) => RequestAttrs { priority: waits.priority, ..written },
         };
         let used = self.hotness_of(page.lpn);
-        self.flash.txns[id].wish = self.wish_of(manners, cause, full, used);
+        self.flash.txns[id].hint = self.wish_of(manners, cause, full, used);
         watch!(self, leaves(id, &self.flash.txns[id]));
         self.acquire(id);
         number
@@ -237,7 +238,7 @@ impl Drive {
         }
         watch!(self, keeps(id, &self.flash.txns[id], mask));
         let slot = self.the_buffer().insert(Slot::read(lpn, mask));
-        self.answers.evict.insert(&UseView { slot, write: false });
+        self.policies.eviction.insert(&BufferUse { slot, write: false });
         self.make_room_ahead();
     }
 
@@ -246,7 +247,7 @@ impl Drive {
         let Some(buffer) = self.buffer.as_mut() else { return };
         let Some(slot) = buffer.find(lpn) else { return };
         let page = buffer.remove(slot);
-        self.answers.evict.remove(slot);
+        self.policies.eviction.remove(slot);
         watch!(self, forgets(lpn));
         if let Some(number) = page.flushing {
             self.leaves_ahead(number);
@@ -268,7 +269,7 @@ impl Drive {
             page.dirty = 0;
             page.flushing = Some(number);
         }
-        self.answers.evict.flushed();
+        self.policies.eviction.flushed();
         let waits = self.the_buffer().departures.wait_for_all(slot);
         self.host[slot].remaining += u32::from(waits);
     }
@@ -276,7 +277,7 @@ impl Drive {
     /// All that was leaving when a flush came has been programmed.
     fn end_of_flush_wait(&mut self, slot: u32) {
         if self.host.part_ended(slot) {
-            self.end_of_no_operation(slot, self.host[slot].taken_in);
+            self.end_of_no_operation(slot, self.host[slot].transferred_in);
         }
     }
 }

@@ -4,21 +4,21 @@ use ssdlab_nand::{Lpn, PlaneId};
 
 use super::Drive;
 use super::watch::watch;
-use crate::account::{Cause, Manners, OpKind, Reading};
+use crate::account::{Cause, OpKind, Reading, RequestAttrs};
 use crate::flash::{Event, Owner, TxnId, UnitId};
-use crate::policy::preempt::{PreemptPolicy, ReadsView};
-use crate::policy::read::ReadPolicy;
+use crate::policy::read_start::ReadStartPolicy;
+use crate::policy::suspend::{FailedReadsView, SuspendPolicy};
 
 impl Drive {
     /// Hears what the flash has to tell.
     #[inline(always)]
-    pub(super) fn hear(&mut self) {
+    pub(super) fn handle_flash_events(&mut self) {
         let mut events = std::mem::take(&mut self.events);
         self.flash.take_events(&mut events);
         for event in events.drain(..) {
             match event {
                 Event::Done(id) => self.done(id),
-                Event::Failed(unit) if self.lets_pass(unit) => {
+                Event::Failed(unit) if self.may_preempt_read(unit) => {
                     self.flash.set_reads_aside(unit, self.now);
                 }
                 Event::Failed(unit) => self.try_again(unit),
@@ -31,7 +31,8 @@ impl Drive {
                 Event::Again(id) => self.flash.enqueue_again(id, self.now),
                 Event::Began(unit) => {
                     if let Some((plane, read)) = self.flash.waiting_read(unit) {
-                        let Manners { priority, .. } = self.manners(self.flash.txns[read].owner);
+                        let RequestAttrs { priority, .. } =
+                            self.manners(self.flash.txns[read].owner);
                         self.ask_to_preempt(plane, priority);
                     }
                 }
@@ -60,9 +61,9 @@ impl Drive {
     }
 
     /// Whether reads that failed are set aside for a host read of a higher priority.
-    fn lets_pass(&mut self, unit: UnitId) -> bool {
+    fn may_preempt_read(&mut self, unit: UnitId) -> bool {
         let Some(aside) = self.flash.overtaken(unit) else { return false };
-        self.answers.preempt.lets_pass(&ReadsView { aside })
+        self.policies.suspend.may_preempt_read(&FailedReadsView { aside })
     }
 
     #[inline(always)]
@@ -102,9 +103,9 @@ impl Drive {
         let txn = &self.flash.txns[id];
         let (lpn, rung, first_try) = (txn.lpn, txn.rung, txn.failed == 0);
         match txn.kind {
-            OpKind::Read => self.answers.read.decoded(&self.read_view(id), rung, first_try),
-            OpKind::Program => self.answers.read.written(lpn),
-            OpKind::Erase => self.answers.read.erased(self.geometry.block_of(txn.ppn)),
+            OpKind::Read => self.policies.read_start.decoded(&self.read_view(id), rung, first_try),
+            OpKind::Program => self.policies.read_start.written(lpn),
+            OpKind::Erase => self.policies.read_start.erased(self.geometry.block_of(txn.ppn)),
         }
     }
 
@@ -151,7 +152,7 @@ impl Drive {
         self.entry_changed(lpn);
         self.end_of_operation(id);
         self.release(lpn, true);
-        self.tend_changed(plane);
+        self.plane_changed(plane);
         if let Some(old) = old {
             self.leaves(lpn, self.geometry.plane_of(old), plane);
         }
@@ -162,7 +163,7 @@ impl Drive {
     pub(super) fn leaves(&mut self, lpn: Lpn, plane: PlaneId, written: PlaneId) {
         if plane != written {
             self.no_longer_holds(plane, lpn);
-            self.tend_changed(plane);
+            self.plane_changed(plane);
         }
     }
 
@@ -180,7 +181,7 @@ impl Drive {
         self.release(lpn, true);
         if let Some(old) = old.map(|old| self.geometry.plane_of(old)) {
             self.no_longer_holds(old, lpn);
-            self.tend_changed(old);
+            self.plane_changed(old);
         }
     }
 

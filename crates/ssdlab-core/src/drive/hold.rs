@@ -6,12 +6,12 @@ use super::Drive;
 use crate::account::{Cause, OpKind};
 use crate::flash::{Owner, TxnId, UnitId};
 use crate::host::{Active, Op};
-use crate::policy::Wish;
-use crate::policy::order::{Going, HoldView, Next, OrderPolicy, Way};
-use crate::policy::program::{ProgramPolicy, ProgramView};
-use crate::policy::read::ReadPolicy;
+use crate::policy::PlacementHint;
+use crate::policy::program_mode::{ProgramModePolicy, ProgramModeView};
+use crate::policy::read_start::ReadStartPolicy;
+use crate::policy::scheduler::{Decision, Dispatch, DispatchMode, QueueView, SchedulerPolicy};
 use crate::queue::{GroupId, Queue};
-use crate::slots::{Order, Program};
+use crate::slots::{AnyProgramMode, AnyScheduler};
 
 /// What an order that holds needs of the drive.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub(super) struct Hold {
 /// order itself.
 macro_rules! view {
     ($drive:ident) => {
-        HoldView {
+        QueueView {
             now: $drive.now,
             queue: &$drive.hold.as_ref().expect("an order that holds").queue,
             flash: &$drive.flash,
@@ -46,20 +46,20 @@ macro_rules! view {
 impl Hold {
     /// What the order needs, if it holds.
     pub(super) fn new(
-        order: &Order,
-        program: &mut [Program],
+        order: &AnyScheduler,
+        program: &mut [AnyProgramMode],
         flash: &crate::flash::Flash,
         planes: u32,
         classes: usize,
     ) -> Option<Box<Hold>> {
         let programming = (0..classes as u8).map(|class| {
-            let mut wish = Wish::default();
+            let mut hint = PlacementHint::default();
             for link in &mut *program {
-                link.wish(&ProgramView { cause: Cause::Host, class, hotness: None }, &mut wish);
+                link.fill(&ProgramModeView { cause: Cause::Host, class, hotness: None }, &mut hint);
             }
-            flash.nominal_program(wish.voltage.unwrap_or(0)).as_ns()
+            flash.nominal_program(hint.program_mode.unwrap_or(0)).as_ns()
         });
-        order.holds().then(|| {
+        order.holds_requests().then(|| {
             Box::new(Hold {
                 queue: Queue::new(planes),
                 programming: programming.collect(),
@@ -81,7 +81,7 @@ impl Drive {
     /// Sends a page operation on: to its plane, or into the queue of an order that holds.
     #[inline]
     pub(super) fn send(&mut self, id: TxnId, plane: PlaneId) {
-        // Nobody chooses among those who bring entries of the map.
+        // NoSuspend chooses among those who bring entries of the map.
         let chosen = !matches!(self.flash.txns[id].owner, Owner::Map { .. });
         match self.hold.is_some() && chosen {
             true => self.keep(id, plane),
@@ -95,7 +95,7 @@ impl Drive {
         self.flash.note_wait(id, self.now);
         let reading = match self.flash.txns[id].kind {
             OpKind::Read => {
-                let rung = self.answers.read.start(&self.read_view(id));
+                let rung = self.policies.read_start.start(&self.read_view(id));
                 self.flash.nominal_read(id, rung).as_ns()
             }
             _ => 0,
@@ -103,10 +103,10 @@ impl Drive {
         let owner = self.flash.txns[id].owner;
         let (kind, arrival, seq) = match owner {
             Owner::Request(slot) => {
-                let Active { request, came, .. } = &self.host[slot];
+                let Active { request, arrival_seq, .. } = &self.host[slot];
                 let reads = request.op == Op::Read;
                 let kind = if reads { OpKind::Read } else { OpKind::Program };
-                (kind, request.arrival.as_ns(), *came)
+                (kind, request.arrival.as_ns(), *arrival_seq)
             }
             _ => (OpKind::Program, self.flash.txns[id].began(), self.flash.txns[id].seq()),
         };
@@ -123,7 +123,7 @@ impl Drive {
             hold.queue.waited(group);
         }
         let leg = hold.queue.add(&mut self.flash.txns, group, id, reading).clone();
-        let estimate = self.answers.order.estimate(&view!(self), kind, &leg);
+        let estimate = self.policies.scheduler.estimate(&view!(self), kind, &leg);
         let hold = self.hold.as_mut().expect("an order that holds");
         hold.queue.leg_mut(group, plane).estimate = estimate;
     }
@@ -150,8 +150,8 @@ impl Drive {
             if !view!(self).queue.waits(group) {
                 continue;
             }
-            if self.answers.order.goes_at_once(&view!(self), group) {
-                self.let_go(Next { group, way: Way::Behind }, None);
+            if self.policies.scheduler.goes_at_once(&view!(self), group) {
+                self.dispatch(Decision { group, way: DispatchMode::Behind }, None);
                 continue;
             }
             let mut planes = std::mem::take(&mut self.hold_mut().planes);
@@ -186,31 +186,31 @@ impl Drive {
     pub(super) fn ask_order(&mut self, plane: PlaneId) {
         let Some(hold) = &self.hold else { return };
         let nobody_waits = hold.queue.is_empty();
-        if self.answers.order.is_overdue(&view!(self), plane) {
+        if self.policies.scheduler.is_overdue(&view!(self), plane) {
             self.flash.raise(plane);
         }
         if !nobody_waits {
-            self.let_go_to(plane);
+            self.dispatch_to(plane);
         }
     }
 
     /// Lets those go whom the order wants to go next to a plane, if anybody.
     #[inline(never)]
-    fn let_go_to(&mut self, plane: PlaneId) {
-        while let Some(next) = self.answers.order.next(&view!(self), plane) {
-            self.let_go(next, Some(plane));
+    fn dispatch_to(&mut self, plane: PlaneId) {
+        while let Some(next) = self.policies.scheduler.next(&view!(self), plane) {
+            self.dispatch(next, Some(plane));
         }
-        self.stats.scheduling_steps += self.answers.order.steps();
+        self.stats.scheduling_steps += self.policies.scheduler.steps();
     }
 
     /// What was chosen goes to the flash; without a plane in question since it has just come and
     /// goes at once.
-    fn let_go(&mut self, next: Next, plane: Option<PlaneId>) {
+    fn dispatch(&mut self, next: Decision, plane: Option<PlaneId>) {
         let mut classes = std::mem::take(&mut self.hold_mut().classes);
         let view = view!(self);
         let group = view.queue.group(next.group);
         let of_plane = |plane| group.legs.iter().position(|leg| leg.plane == plane);
-        let whole = next.way != Way::InPlace;
+        let whole = next.way != DispatchMode::InPlace;
         let from = match (whole, plane) {
             (false, Some(plane)) => of_plane(plane).expect("a group that needs this plane"),
             _ => 0,
@@ -220,9 +220,9 @@ impl Drive {
         let overtakes = view.queue.arrived(kind).next() != Some(next.group);
         let legs = &group.legs[from..from + count];
         let at_once = plane.is_none();
-        let going = Going { group, legs, at_once, overtakes };
-        self.answers.order.leaves(&view, &going, &mut classes);
-        let first_place = (next.way == Way::InFirstPlace)
+        let going = Dispatch { group, legs, at_once, overtakes };
+        self.policies.scheduler.on_dispatch(&view, &going, &mut classes);
+        let first_place = (next.way == DispatchMode::InFirstPlace)
             .then(|| self.hold_mut().queue.take_first_place(next.group));
         let mut of_page = classes.drain(..);
         for _ in 0..count {
@@ -230,14 +230,14 @@ impl Drive {
             while let Some(id) = self.take_held(next.group, from) {
                 if self.flash.txns[id].kind == OpKind::Program {
                     let class = of_page.next().flatten();
-                    let wish = &mut self.flash.txns[id].wish;
-                    wish.quality = class.or(wish.quality);
+                    let hint = &mut self.flash.txns[id].hint;
+                    hint.quality = class.or(hint.quality);
                 }
                 self.flash.txns[id].was_held_up |= !at_once;
                 self.flash.wait_ends(id, self.now);
                 match first_place {
-                    Some(place) => self.flash.takes_place(id, place),
-                    None if next.way == Way::Behind => self.flash.comes(id),
+                    Some(place) => self.flash.inherit_seq(id, place),
+                    None if next.way == DispatchMode::Behind => self.flash.comes(id),
                     None => {}
                 }
                 self.enqueue_host(id, plane);
@@ -245,7 +245,7 @@ impl Drive {
             if self.hold_mut().queue.remove_leg(next.group, from) {
                 self.offer_last(kind);
                 // What goes leg by leg keeps its place.
-                self.count_let_go(owner, kind, overtakes && whole);
+                self.count_dispatch(owner, kind, overtakes && whole);
             } else if !whole {
                 self.offer_rest(next.group);
             }
@@ -255,13 +255,13 @@ impl Drive {
     }
 
     /// Counts a request the first time that any of it goes: a write that reads first goes twice.
-    fn count_let_go(&mut self, owner: Owner, kind: OpKind, overtakes: bool) {
+    fn count_dispatch(&mut self, owner: Owner, kind: OpKind, overtakes: bool) {
         let again = match owner {
-            Owner::Request(slot) => std::mem::replace(&mut self.host[slot].let_go, true),
+            Owner::Request(slot) => std::mem::replace(&mut self.host[slot].dispatched, true),
             _ => false,
         };
         if !again {
-            self.stats.let_go(kind, overtakes);
+            self.stats.dispatched(kind, overtakes);
         }
     }
 
@@ -275,7 +275,7 @@ impl Drive {
 
     /// Offers the group that has become the last of those among which the order chooses.
     fn offer_last(&mut self, kind: OpKind) {
-        let window = self.answers.order.window();
+        let window = self.policies.scheduler.window();
         let hold = self.hold_mut();
         hold.entered.extend(hold.queue.at(kind, window - 1));
     }

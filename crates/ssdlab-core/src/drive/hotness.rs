@@ -5,21 +5,21 @@ use ssdlab_nand::{Lpn, Ppn};
 
 use super::Drive;
 use crate::account::{Cause, Uses};
-use crate::belief::hotness::{HotPreload, Hotness};
 use crate::buffer::{Buffer, Slot, Vacancy};
-use crate::config::{Preload, StartConfig, StartVoltages};
+use crate::config::{StartConfig, StartProgramMode, UnwrittenReads};
 use crate::flash::NORMAL_VOLTAGE;
 use crate::host::Op;
-use crate::policy::Wish;
-use crate::policy::evict::{EvictPolicy, UseView};
-use crate::policy::program::{ProgramPolicy, ProgramView};
-use crate::slots::Evict;
+use crate::metadata::page_hotness::{Hotness, InitialHotness};
+use crate::policy::PlacementHint;
+use crate::policy::eviction::{BufferUse, EvictionPolicy};
+use crate::policy::program_mode::{ProgramModePolicy, ProgramModeView};
+use crate::slots::AnyEviction;
 
 /// A first pass of a workload through a drive's buffer, in which no time passes.
 #[derive(Debug)]
 pub struct Rehearsal {
     buffer: Buffer,
-    evict: Evict,
+    evict: AnyEviction,
 }
 
 impl Drive {
@@ -47,7 +47,7 @@ impl Drive {
             return false;
         }
         let (ppn, was) = match self.ftl.map.get(page.lpn) {
-            Some(ppn) => (ppn, self.flash.cells.voltage(ppn)),
+            Some(ppn) => (ppn, self.flash.cells.program_mode(ppn)),
             None if self.counts_as_preloaded(page.lpn) => {
                 let (ppn, ..) = self.preloaded_at(page.lpn);
                 (ppn, self.voltage_of_preloaded(page.lpn, ppn))
@@ -60,10 +60,10 @@ impl Drive {
     /// The voltages with which a page that is used so would be programmed where it lies.
     fn voltage_for(&mut self, hotness: Option<Hotness>, ppn: Ppn, cause: Cause) -> u8 {
         let class = self.ftl.blocks.class(self.geometry.block_of(ppn));
-        let view = ProgramView { cause, class, hotness };
-        let mut wish = Wish::default();
-        self.answers.program.iter_mut().for_each(|link| link.wish(&view, &mut wish));
-        wish.voltage.unwrap_or(NORMAL_VOLTAGE)
+        let view = ProgramModeView { cause, class, hotness };
+        let mut hint = PlacementHint::default();
+        self.policies.program_mode.iter_mut().for_each(|link| link.fill(&view, &mut hint));
+        hint.program_mode.unwrap_or(NORMAL_VOLTAGE)
     }
 
     /// A first pass of the workload, if what pages are used for is to be known from the start.
@@ -71,14 +71,17 @@ impl Drive {
         let buffer = Buffer::new(&self.resolved)?;
         (self.wants_rehearsal() && !self.knows_pages()).then(|| Rehearsal {
             buffer,
-            evict: Evict::build(&self.resolved.config.evict, &self.resolved.setup()),
+            evict: AnyEviction::build(
+                &self.resolved.config.eviction,
+                &self.resolved.policy_context(),
+            ),
         })
     }
 
     /// Whether what pages are used for is to be known from the start.
     fn wants_rehearsal(&self) -> bool {
-        let hotness = self.resolved.config.belief.hotness.get();
-        hotness.is_some_and(|hotness| hotness.preload == HotPreload::Classified)
+        let hotness = self.resolved.config.metadata.page_hotness.get();
+        hotness.is_some_and(|hotness| hotness.initial == InitialHotness::Classified)
     }
 
     /// Whether it has learned of its pages already, from what was done with them.
@@ -123,7 +126,7 @@ impl Drive {
         let Rehearsal { buffer, evict } = rehearsal;
         if let Some(slot) = buffer.find(Lpn(page)) {
             buffer.page(slot).uses.count(write);
-            return evict.touch(&UseView { slot, write });
+            return evict.touch(&BufferUse { slot, write });
         }
         if !write && !buffer.keeps_reads() {
             return;
@@ -137,7 +140,7 @@ impl Drive {
         let mut uses = Uses::default();
         uses.count(write);
         let slot = buffer.insert(Slot { uses, ..Slot::read(Lpn(page), 0) });
-        evict.insert(&UseView { slot, write });
+        evict.insert(&BufferUse { slot, write });
     }
 
     /// Ends the first pass: all pages leave.
@@ -150,11 +153,12 @@ impl Drive {
 
     /// Programs the data that is on the drive as it would be if it were written now; before the run.
     pub fn program_start(&mut self) {
-        let StartConfig { voltages, preload, .. } = self.resolved.config.start;
-        if voltages == StartVoltages::Programmed {
+        let StartConfig { program_mode, unwritten_reads, .. } = self.resolved.config.start;
+        if program_mode == StartProgramMode::Policy {
             // Of pages that hold nothing any more nobody knows what they were used for.
             self.flash.cells.forget_voltages();
-            if let Some(hot) = self.hot.as_mut().filter(|_| preload == Preload::Lazy) {
+            if let Some(hot) = self.hot.as_mut().filter(|_| unwritten_reads == UnwrittenReads::Lazy)
+            {
                 hot.begin();
             }
             for page in (0..self.resolved.mapped_pages()).map(Lpn) {
@@ -165,20 +169,20 @@ impl Drive {
 
     /// The same for one page.
     pub(super) fn program_laid(&mut self, lpn: Lpn) {
-        if self.resolved.config.start.voltages == StartVoltages::Programmed
+        if self.resolved.config.start.program_mode == StartProgramMode::Policy
             && let Some(ppn) = self.ftl.map.get(lpn)
         {
-            let voltage = self.voltage_for(self.hotness_of(lpn), ppn, Cause::Host);
-            self.flash.cells.set_voltage(ppn, voltage);
+            let program_mode = self.voltage_for(self.hotness_of(lpn), ppn, Cause::Host);
+            self.flash.cells.set_voltage(ppn, program_mode);
         }
     }
 
     /// The voltages with which a page was programmed that counts as written before the start.
     #[inline]
     pub(super) fn voltage_of_preloaded(&mut self, lpn: Lpn, ppn: Ppn) -> u8 {
-        match self.resolved.config.start.voltages {
-            StartVoltages::Normal => NORMAL_VOLTAGE,
-            StartVoltages::Programmed => {
+        match self.resolved.config.start.program_mode {
+            StartProgramMode::Normal => NORMAL_VOLTAGE,
+            StartProgramMode::Policy => {
                 let then = self.hot.as_ref().map(|hot| hot.at_start(lpn));
                 self.voltage_for(then, ppn, Cause::Host)
             }

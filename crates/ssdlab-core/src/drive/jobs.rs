@@ -6,14 +6,14 @@ use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn};
 use super::watch::watch;
 use super::{Drive, start};
 use crate::account::{Cause, OpKind};
-use crate::belief::grade::GradeChoice;
-use crate::belief::groups::{First, Groups};
 use crate::config::RESERVE_BLOCKS;
 use crate::flash::{Owner, Rank, TxnId};
-use crate::ftl::{Allocator, BlockState, Opens, Stream};
+use crate::ftl::{Allocator, BlockState, FreeBlockPolicy, Stream};
 use crate::media;
-use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
-use crate::slots::Tend;
+use crate::metadata::block_class::BlockClassChoice;
+use crate::metadata::block_groups::{First, Groups};
+use crate::policy::background::{BackgroundPolicy, Job, PlaneView, Trigger};
+use crate::slots::AnyBackground;
 
 /// Pages of a block that are looked at ahead together.
 const AHEAD: u16 = 32;
@@ -28,7 +28,7 @@ pub(super) struct Running {
     /// Where the page that is being moved comes from.
     from: Ppn,
     /// The tender that wanted it, by its place in the list.
-    pub(super) tender: u8,
+    pub(super) policy: u8,
     /// Pages that were moved, and the block that took the last of them.
     pub(super) moved: u32,
     pub(super) took: Option<BlockId>,
@@ -49,15 +49,15 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    pub fn new(planes: u32, tenders: &[Tend]) -> Jobs {
-        let contents = tenders.iter().map(TendPolicy::content_with).max();
-        let urgent = tenders.iter().map(TendPolicy::urgent_below).max();
+    pub fn new(planes: u32, policies: &[AnyBackground]) -> Jobs {
+        let contents = policies.iter().map(BackgroundPolicy::free_page_target).max();
+        let urgent = policies.iter().map(BackgroundPolicy::urgent_below).max();
         Jobs {
             running: vec![None; planes as usize].into_boxed_slice(),
             collecting: vec![false; planes as usize].into_boxed_slice(),
             contents: contents.unwrap_or(0),
             urgent: urgent.unwrap_or(0),
-            counts_pages: tenders.iter().any(TendPolicy::counts_pages),
+            counts_pages: policies.iter().any(BackgroundPolicy::counts_pages),
         }
     }
 
@@ -80,27 +80,36 @@ impl Jobs {
 
 /// When a free block's turn to be opened comes, the least first, if that goes by what blocks were
 /// measured to be.
-pub(super) fn turn(opens: Opens, groups: &Groups, block: BlockId, erases: u32) -> Option<u32> {
+pub(super) fn turn(
+    opens: FreeBlockPolicy,
+    groups: &Groups,
+    block: BlockId,
+    erases: u32,
+) -> Option<u32> {
     match opens {
-        Opens::LongestFree | Opens::LeastErased | Opens::FewestRetries => None,
-        Opens::FewestErrors => Some(groups.errors(block)),
-        Opens::Healthiest => Some(u32::MAX - groups.intervals_left(block, erases)),
+        FreeBlockPolicy::LongestFree
+        | FreeBlockPolicy::LeastErased
+        | FreeBlockPolicy::FewestRetries => None,
+        FreeBlockPolicy::FewestErrors => Some(groups.errors(block)),
+        FreeBlockPolicy::Healthiest => Some(u32::MAX - groups.intervals_left(block, erases)),
     }
 }
 
 impl Drive {
     /// A page of the plane was written or became invalid: the tenders may want something.
     #[inline]
-    pub(super) fn tend_changed(&mut self, plane: PlaneId) {
+    pub(super) fn plane_changed(&mut self, plane: PlaneId) {
         let free = self.free(plane);
         if free < self.jobs.contents && self.jobs.running[plane.index()].is_none() {
-            self.tend(plane, Trigger::Changed);
+            self.choose_job(plane, Trigger::Changed);
         }
     }
 
     /// Measures the blocks, if that is asked for, and sets a part of those that are free apart.
     pub(super) fn set_apart(&mut self) {
-        let GradeChoice::Measured(config) = &self.resolved.config.belief.grade else { return };
+        let BlockClassChoice::Measured(config) = &self.resolved.config.metadata.block_class else {
+            return;
+        };
         let all = (0..self.geometry.block_count()).map(BlockId);
         let erases = all.clone().map(|block| self.ftl.blocks.erases(block)).collect();
         let first = First {
@@ -111,7 +120,7 @@ impl Drive {
             erases,
         };
         let mut groups = Groups::new(config, first);
-        let opens = self.resolved.config.ftl.opens;
+        let opens = self.resolved.config.ftl.free_block_policy;
         if opens.measures() {
             let erases = |block| self.ftl.blocks.erases(block);
             let turns = all.clone().map(|block| turn(opens, &groups, block, erases(block)));
@@ -148,7 +157,8 @@ impl Drive {
         let plane = self.geometry.plane_of(block);
         let may_join = self.ftl.alloc.free_blocks(plane) >= RESERVE_BLOCKS;
         self.ftl.blocks.set_class(block, groups.erased(block, class, erases, may_join));
-        if let Some(turn) = turn(self.resolved.config.ftl.opens, groups, block, erases) {
+        if let Some(turn) = turn(self.resolved.config.ftl.free_block_policy, groups, block, erases)
+        {
             self.ftl.blocks.set_turn(block, turn);
         }
     }
@@ -163,32 +173,32 @@ impl Drive {
     pub(super) fn next_job(&mut self, plane: PlaneId) {
         // One for the drive as a whole may have begun.
         if self.jobs.running[plane.index()].is_none() {
-            self.tend(plane, Trigger::JobEnded);
+            self.choose_job(plane, Trigger::JobEnded);
         }
         self.begin_all_waiting();
     }
 
     /// Asks the tenders about a plane that no job runs on.
     #[inline(never)]
-    pub(super) fn tend(&mut self, plane: PlaneId, trigger: Trigger) {
-        let (ftl, view) = (&self.ftl, TendView::new(&self.ftl, plane));
-        let mut tenders = (0..).zip(&mut self.answers.tend);
-        let job = tenders.find_map(|(at, tender)| {
-            let job = tender.job(trigger, &view).filter(|job| ftl.may_empty(job.block));
+    pub(super) fn choose_job(&mut self, plane: PlaneId, trigger: Trigger) {
+        let (ftl, view) = (&self.ftl, PlaneView::new(&self.ftl, plane));
+        let mut policies = (0..).zip(&mut self.policies.background);
+        let job = policies.find_map(|(at, policy)| {
+            let job = policy.job(trigger, &view).filter(|job| ftl.may_empty(job.block));
             Some((at, job?))
         });
-        let Some((tender, job)) = job.or_else(|| self.next_waiting(plane)) else {
+        let Some((policy, job)) = job.or_else(|| self.next_waiting(plane)) else {
             return;
         };
-        self.begin_job(plane, tender, job);
+        self.begin_job(plane, policy, job);
     }
 
     /// Begins a job on a plane that none runs on.
-    pub(super) fn begin_job(&mut self, plane: PlaneId, tender: u8, job: Job) {
+    pub(super) fn begin_job(&mut self, plane: PlaneId, policy: u8, job: Job) {
         debug_assert!(self.ftl.may_empty(job.block), "{:?} is being programmed", job.block);
         self.stats.unprogrammed += u64::from(self.ftl.begin_collection(job.block));
         self.jobs.running[plane.index()] =
-            Some(Running { job, cursor: 0, from: Ppn(0), tender, moved: 0, took: None, ahead: 0 });
+            Some(Running { job, cursor: 0, from: Ppn(0), policy, moved: 0, took: None, ahead: 0 });
         self.upkeep.begins(&job);
         self.jobs.collecting[plane.index()] = true;
         let id = self.flash.txns.insert(self.now);
@@ -252,11 +262,11 @@ impl Drive {
                 self.make_wish(id);
                 let running = self.jobs.running[plane.index()].expect("a job under way");
                 if let Some(class) = running.job.class {
-                    self.flash.txns[id].wish.quality = Some(class);
-                } else if self.resolved.config.belief.grade.by_priority() {
+                    self.flash.txns[id].hint.quality = Some(class);
+                } else if self.resolved.config.metadata.block_class.by_priority() {
                     // Whose it was, its page stays.
                     let class = self.ftl.blocks.class(running.job.block);
-                    self.flash.txns[id].wish.priority = Some(class);
+                    self.flash.txns[id].hint.priority = Some(class);
                 }
                 self.enqueue_job(id, plane);
             }
@@ -300,10 +310,10 @@ impl Drive {
                 self.stats.gc.0 += 1;
                 self.stats.gc_for_subpools += u64::from(ended.job.gains.is_some());
             }
-            Cause::Wl => self.stats.wear_levelled += 1,
+            Cause::Wl => self.stats.wear_leveled += 1,
             _ => self.stats.migration.emptied += u64::from(self.is_cold_out(&ended.job)),
         }
-        self.tell_tenders(&ended);
+        self.tell_of_ended_job(&ended);
         match self.dynamic {
             // What waits on a full plane may now go to this one.
             true => self.flash.unblock_all(),

@@ -50,7 +50,7 @@ impl Drive {
 
     /// Whether the entry of an operation's page is held; if not, the operation waits for it.
     #[inline]
-    pub(super) fn has_entry(&mut self, id: TxnId) -> bool {
+    pub(super) fn ensure_mapping_cached(&mut self, id: TxnId) -> bool {
         self.mapping.is_none() || self.look_up(id)
     }
 

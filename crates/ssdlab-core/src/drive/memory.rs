@@ -72,9 +72,10 @@ impl Resolved {
         .map(u64::from);
         let cells = if self.chip.is_flat() { 0 } else { blocks * CELLS };
         // Each page with the voltages that it was programmed with, where there are several.
-        let voltages = if self.chip.voltages().len() > 1 { pages } else { 0 };
-        let known = if self.config.belief.hotness.get().is_some() { mapped } else { 0 };
-        let books = Memory::touched(planes * PLANE + blocks * BLOCK + cells + voltages + known);
+        let program_modes = if self.chip.program_modes().len() > 1 { pages } else { 0 };
+        let known = if self.config.metadata.page_hotness.get().is_some() { mapped } else { 0 };
+        let books =
+            Memory::touched(planes * PLANE + blocks * BLOCK + cells + program_modes + known);
         let masks = if self.kept_sectors() == 0 { 0 } else { mapped * MASK };
         let map = Memory {
             resident: 0,

@@ -15,8 +15,9 @@ mod life;
 mod mapping;
 pub mod memory;
 mod moves;
-mod quality;
+mod policies;
 mod requests;
+mod retry_estimate;
 mod serve;
 mod start;
 mod state;
@@ -33,60 +34,32 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use crate::audit::Auditor;
-use crate::belief::groups::Groups;
-use crate::belief::heat::ReadCounts;
-use crate::belief::hotness::HotPages;
-use crate::belief::quality::Quality;
 use crate::buffer::Buffer;
 use crate::config::{Allocation, Resolved};
 use crate::flash::{Event, Flash, TxnId};
 use crate::ftl::{BlockState, Ftl, PlaneOrder};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
-use crate::policy::order::OrderPolicy;
-use crate::policy::place::{Heat, PlacePolicy};
-use crate::policy::preempt::PreemptPolicy;
-use crate::policy::read::ReadPolicy;
-use crate::policy::tend::TendPolicy;
-use crate::slots::{Evict, Order, Place, Preempt, Program, Read, Tend};
+use crate::metadata::block_groups::Groups;
+use crate::metadata::page_hotness::HotPages;
+use crate::metadata::read_counts::ReadCounts;
+use crate::metadata::retry_estimate::RetryEstimates;
+use crate::policy::background::BackgroundPolicy;
+use crate::policy::placement::{Heat, PlacementPolicy};
+use crate::policy::read_start::ReadStartPolicy;
+use crate::policy::scheduler::SchedulerPolicy;
+use crate::policy::suspend::SuspendPolicy;
 use crate::stats::{Ended, Stats};
 use hold::Hold;
 use jobs::Jobs;
 use mapping::Mapping;
 use moves::Moves;
+use policies::Policies;
 pub use start::{Outline, Start, Tenant};
 use upkeep::Upkeep;
 
-/// The answers to the seven questions.
-#[derive(Clone, Debug)]
-struct Answers {
-    order: Order,
-    place: Vec<Place>,
-    program: Vec<Program>,
-    read: Read,
-    preempt: Preempt,
-    evict: Evict,
-    tend: Vec<Tend>,
-}
-
-impl Answers {
-    fn new(resolved: &Resolved) -> Answers {
-        let config = &resolved.config;
-        let setup = resolved.setup();
-        Answers {
-            order: Order::build(&config.order, &setup),
-            place: config.place.iter().map(|link| Place::build(link, &setup)).collect(),
-            program: config.program.iter().map(|link| Program::build(link, &setup)).collect(),
-            read: Read::build(&config.read, &setup),
-            preempt: Preempt::build(&config.preempt, &setup),
-            evict: Evict::build(&config.evict, &setup),
-            tend: Tend::build(&config.tend, &setup),
-        }
-    }
-}
-
 /// A block as it is seen from outside.
 #[derive(Clone, Copy, Debug)]
-pub struct BlockSight {
+pub struct BlockInfo {
     /// P/E cycles.
     pub erases: u32,
     /// Pages that hold valid data.
@@ -115,11 +88,11 @@ pub struct Drive {
     jobs: Jobs,
     /// Which part of the page map is held, if not all of it.
     mapping: Option<Box<Mapping>>,
-    answers: Answers,
+    policies: Policies,
     /// What is known of the blocks, if they are measured.
     groups: Option<Box<Groups>>,
     /// What is believed of how well they read, if anything is.
-    quality: Option<Box<Quality>>,
+    quality: Option<Box<RetryEstimates>>,
     /// What is done for the drive as a whole.
     upkeep: Upkeep,
     /// How its blocks wear out, where wear runs forward.
@@ -141,7 +114,7 @@ pub struct Drive {
     /// What was measured since the statistics began.
     stats: Stats,
     /// Pages that were read and count as written before the start, a bit each.
-    preloaded: Vec<u64>,
+    unwritten_reads: Vec<u64>,
     /// Where a first pass lays pages down, once it has begun.
     laying: Option<start::Laying>,
     completions: Vec<Completion>,
@@ -173,13 +146,15 @@ impl Drive {
         let geometry = resolved.geometry().clone();
         let order_of_planes = PlaneOrder::new(&resolved.config.ftl.allocation_order, &geometry);
         let time_scale = resolved.config.flash.time_scale;
-        let mut answers = Answers::new(&resolved);
+        let mut policies = Policies::new(&resolved);
         let flash = Flash::new(&geometry, resolved.flash.clone(), cells);
-        let classes = resolved.config.belief.grade.classes();
+        let classes = resolved.config.metadata.block_class.classes();
         let planes = geometry.plane_count();
-        let hold = Hold::new(&answers.order, &mut answers.program, &flash, planes, classes);
+        let hold =
+            Hold::new(&policies.scheduler, &mut policies.program_mode, &flash, planes, classes);
         let config = &resolved.config;
-        let most = answers.tend.iter().map(TendPolicy::counts_reads).max().unwrap_or(0);
+        let most =
+            policies.background.iter().map(BackgroundPolicy::counts_reads).max().unwrap_or(0);
         let mut drive = Drive {
             sectors_per_page: geometry.sectors_per_page(),
             now: 0,
@@ -193,25 +168,25 @@ impl Drive {
             hold,
             groups: None,
             quality: quality.map(Box::new),
-            upkeep: Upkeep::new(&answers.tend, geometry.plane_count(), time_scale),
+            upkeep: Upkeep::new(&policies.background, geometry.plane_count(), time_scale),
             lives: None,
             counts_errors: false,
             hot: config
-                .belief
-                .hotness
+                .metadata
+                .page_hotness
                 .get()
                 .map(|hotness| Box::new(HotPages::new(hotness, resolved.logical_pages))),
             heat: (most > 0).then(|| ReadCounts::new(resolved.logical_pages, most)),
-            knows_heat: answers.place.iter().any(PlacePolicy::wants_heat),
+            knows_heat: policies.placement.iter().any(PlacementPolicy::wants_heat),
             moves: (most > 0).then(|| Moves::new(&resolved)).flatten().map(Box::new),
-            learns: answers.read.learns(),
-            jobs: Jobs::new(geometry.plane_count(), &answers.tend),
+            learns: policies.read_start.learns(),
+            jobs: Jobs::new(geometry.plane_count(), &policies.background),
             mapping: resolved
                 .map_cache
                 .map(|shape| Box::new(Mapping::new(shape, geometry.plane_count()))),
-            answers,
+            policies,
             stats: Stats::new(config.host.queues as usize, 0),
-            preloaded: Vec::new(),
+            unwritten_reads: Vec::new(),
             laying: None,
             completions: Vec::new(),
             events: Vec::new(),
@@ -236,10 +211,10 @@ impl Drive {
     pub fn submit(&mut self, now: SimTime, request: Request) -> Result<(), Refused> {
         debug_assert!(now.as_ns() >= self.now && request.arrival <= now);
         self.now = now.as_ns();
-        self.take_in(request)?;
+        self.accept(request)?;
         self.upkeep.host_asks();
         self.serve_idle();
-        self.look();
+        self.check_invariants();
         Ok(())
     }
 
@@ -298,7 +273,7 @@ impl Drive {
         if flash == next {
             self.now = self.flash.fire(others.min(to)).as_ns();
             if self.flash.has_told() {
-                self.hear();
+                self.handle_flash_events();
             }
         } else {
             self.flash.all_fired(next);
@@ -310,7 +285,7 @@ impl Drive {
         if self.flash.has_idle() || self.flash.has_told() || self.holds_back() {
             self.serve_idle();
         }
-        self.look();
+        self.check_invariants();
         true
     }
 
@@ -334,14 +309,14 @@ impl Drive {
         &self.ftl
     }
 
-    /// Whether the placement wants to [`know`](Drive::know) before the run how hot pages are.
+    /// Whether the placement wants to [`know`](Drive::set_page_heat) before the run how hot pages are.
     pub fn wants_heat(&self) -> bool {
         self.knows_heat
     }
 
     /// Tells the placement how hot pages are; before anything is laid down.
-    pub fn know(&mut self, heat: &Heat) {
-        self.answers.place.iter_mut().for_each(|link| link.know(heat));
+    pub fn set_page_heat(&mut self, heat: &Heat) {
+        self.policies.placement.iter_mut().for_each(|link| link.set_page_heat(heat));
     }
 
     /// Whether pages move by how often they are read.
@@ -368,7 +343,7 @@ impl Drive {
                 vec![("block_groups", groups.metadata_bits()), ("block_errors", errors)]
             }
             None => {
-                let classes = self.resolved.config.belief.grade.classes() as u64;
+                let classes = self.resolved.config.metadata.block_class.classes() as u64;
                 let of_a_block = u64::from(classes.next_power_of_two().trailing_zeros());
                 vec![("block_classes", blocks * of_a_block)]
             }
@@ -390,24 +365,24 @@ impl Drive {
             bits.extend(hot.metadata_bits(self.resolved.buffer_pages));
         }
         let apart = self.blocks_apart();
-        bits.extend(self.answers.tend.iter().flat_map(|tender| tender.metadata_bits(apart)));
-        bits.extend(self.answers.order.metadata_bits());
+        bits.extend(self.policies.background.iter().flat_map(|policy| policy.metadata_bits(apart)));
+        bits.extend(self.policies.scheduler.metadata_bits());
         if self.resolved.flash.reads_pass {
             // The voltages with which a read that was set aside failed last, on each plane: of the host's, and
             // of one of collection.
-            let most = u64::from(self.answers.preempt.most_reads()) + 1;
+            let most = u64::from(self.policies.suspend.max_suspended_reads()) + 1;
             let planes = u64::from(self.geometry.plane_count());
             let rungs = u64::from(self.flash.cells.rungs()).next_power_of_two();
             bits.push(("reads_aside", planes * most * u64::from(rungs.trailing_zeros())));
         }
-        bits.extend(self.answers.read.metadata_bits());
+        bits.extend(self.policies.read_start.metadata_bits());
         bits.retain(|(_, bits)| *bits > 0);
         bits.into_iter().map(|(name, bits)| (name, bits.div_ceil(8))).collect()
     }
 
     /// Whether anything in the drive heeds the host's latency hints.
     pub fn heeds_hints(resolved: &Resolved) -> bool {
-        Answers::new(resolved).place.iter().any(|link| link.heeds_hints())
+        Policies::new(resolved).placement.iter().any(|link| link.heeds_hints())
     }
 
     /// The drive's config in flat numbers.
@@ -435,7 +410,7 @@ impl Drive {
         if let Some(hot) = &mut self.hot {
             hot.reset_counts();
         }
-        self.answers.tend.iter_mut().for_each(TendPolicy::reset_counts);
+        self.policies.background.iter_mut().for_each(BackgroundPolicy::reset_counts);
         self.host.forget_counted();
     }
 
@@ -468,15 +443,15 @@ impl Drive {
     /// something under way.
     pub fn foresee(&mut self) {
         if self.is_idle() && self.auditor.is_none() {
-            self.flash.foresee(self.answers.read.by_one(), self.hold.is_some(), self.now);
+            self.flash.foresee(self.policies.read_start.by_one(), self.hold.is_some(), self.now);
         }
     }
 
     /// How a block is at `now`, counted within its plane; `None` if it is bad.
-    pub fn block(&self, plane: u32, block: u32, now: SimTime) -> Option<BlockSight> {
+    pub fn block(&self, plane: u32, block: u32, now: SimTime) -> Option<BlockInfo> {
         let id = BlockId(self.geometry.first_block(PlaneId(plane)).0 + block);
         let table = &self.ftl.blocks;
-        (table.state(id) != BlockState::Bad).then(|| BlockSight {
+        (table.state(id) != BlockState::Bad).then(|| BlockInfo {
             erases: table.erases(id),
             valid: table.valid(id),
             rber: self.flash.cells.rber_of(id, now.as_ns()),

@@ -9,12 +9,12 @@ use ssdlab_nand::{Geometry, Lpn, PlaneId, Ppn};
 use super::Drive;
 use super::watch::watch;
 use crate::account::{Cause, OpKind};
-use crate::belief::grade::GradeChoice;
 use crate::config::{Allocation, Resolved};
 use crate::flash::{Owner, Rank, TxnId};
 use crate::ftl::{Map, PlaneOrder};
-use crate::policy::Wish;
-use crate::policy::tend::{PageRead, TendPolicy, Trigger};
+use crate::metadata::block_class::BlockClassChoice;
+use crate::policy::PlacementHint;
+use crate::policy::background::{BackgroundPolicy, PageRead, Trigger};
 
 /// Where pages may move, and whose turn it is.
 #[derive(Clone, Debug)]
@@ -35,12 +35,12 @@ impl Moves {
     /// Nothing has moved; `None` if no block is better than another.
     pub fn new(resolved: &Resolved) -> Option<Moves> {
         let config = &resolved.config;
-        let grade = &config.belief.grade;
+        let grade = &config.metadata.block_class;
         let span = match grade {
-            GradeChoice::Measured(groups) => groups.scope.planes(resolved.geometry()),
+            BlockClassChoice::Measured(groups) => groups.scope.planes(resolved.geometry()),
             // A priority has blocks on every plane.
-            GradeChoice::Subpools(_) => 1,
-            GradeChoice::Alike(_) | GradeChoice::Factory(_) => return None,
+            BlockClassChoice::Predicted(_) => 1,
+            BlockClassChoice::None(_) | BlockClassChoice::Factory(_) => return None,
         };
         let planes = resolved.geometry().plane_count();
         let parts = (planes / span) as usize;
@@ -135,7 +135,7 @@ impl Drive {
         let group = self.groups.as_ref().map_or_else(class, |groups| groups.group(block));
         let is_apart = self.ftl.blocks.is_apart(block);
         let read = PageRead { block, is_apart, group, count };
-        let to = self.answers.tend.iter_mut().find_map(|tender| tender.page_read(&read));
+        let to = self.policies.background.iter_mut().find_map(|policy| policy.page_read(&read));
         if let Some(class) = to {
             self.move_page(id, class);
         }
@@ -162,7 +162,7 @@ impl Drive {
         txn.cause = Cause::Migration;
         txn.mask = whole;
         txn.sectors = self.sectors_per_page as u16;
-        txn.wish = Wish { quality: Some(class), ..Wish::default() };
+        txn.hint = PlacementHint { quality: Some(class), ..PlacementHint::default() };
         self.forget_reads(lpn);
         if at_hand {
             return self.program_moved(id, to);
@@ -220,7 +220,7 @@ impl Drive {
                 continue;
             }
             self.wants_room(plane, class);
-            self.tend(plane, Trigger::LacksRoom);
+            self.choose_job(plane, Trigger::LacksRoom);
             if self.jobs.block(plane).is_some() {
                 let moves = self.moves.as_mut().expect(HAS_MOVES);
                 *moves.hand(plane, class) = moves.behind(plane);
@@ -234,7 +234,7 @@ impl Drive {
     }
 
     fn wants_room(&mut self, plane: PlaneId, class: u8) {
-        self.answers.tend.iter_mut().for_each(|tender| tender.lacks_room(plane, class));
+        self.policies.background.iter_mut().for_each(|policy| policy.on_no_space(plane, class));
     }
 
     /// Whether a move that has come to the head of its lane may begin; if not, it is given up.
@@ -245,7 +245,7 @@ impl Drive {
         let fits = match txn.kind {
             OpKind::Read => self.ftl.map.valid(txn.ppn) == Some(txn.lpn),
             _ => {
-                let class = txn.wish.quality.expect("a move knows where to");
+                let class = txn.hint.quality.expect("a move knows where to");
                 self.ftl.alloc.pages_to_move_to(txn.plane, class) > 0
                     && self.may_take(txn.plane, txn.lpn, self.geometry.plane_of_page(from))
             }
@@ -276,7 +276,7 @@ impl Drive {
         if txn.kind == OpKind::Read {
             txn.failed = 0;
             txn.since = self.now;
-            let class = txn.wish.quality.expect("a move knows where to");
+            let class = txn.hint.quality.expect("a move knows where to");
             return match self.plane_for_move(lpn, lies_on, class) {
                 Some(to) => self.program_moved(id, to),
                 None => self.give_up_move(id),
@@ -300,7 +300,7 @@ impl Drive {
         } else {
             self.stats.migration.outdated += 1;
         }
-        self.tend_changed(plane);
+        self.plane_changed(plane);
     }
 
     /// A page has come to a plane on which it did not lie.

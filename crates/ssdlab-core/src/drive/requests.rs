@@ -7,19 +7,19 @@ use ssdlab_nand::{Lpn, PlaneId, Ppn};
 
 use super::Drive;
 use super::watch::watch;
-use crate::account::{Cause, Manners, OpKind, Part};
-use crate::belief::hotness::Hotness;
-use crate::config::{PartialWrites, Preload};
+use crate::account::{Cause, OpKind, Part, RequestAttrs};
+use crate::config::{PartialWrites, UnwrittenReads};
 use crate::flash::{Owner, Rank, Room, TxnId};
 use crate::host::{Active, Completion, Op, Refused, Request};
 use crate::media;
-use crate::policy::Wish;
-use crate::policy::order::{OrderPolicy, OrderView};
-use crate::policy::place::{PlacePolicy, PlaceView};
-use crate::policy::preempt::{PreemptPolicy, PreemptView, Verdict};
+use crate::metadata::page_hotness::Hotness;
+use crate::policy::PlacementHint;
+use crate::policy::placement::{PlacementPolicy, PlacementView};
+use crate::policy::scheduler::{SchedulerPolicy, SchedulerView};
+use crate::policy::suspend::{SuspendPolicy, SuspendView, Verdict};
 
 impl Drive {
-    pub(super) fn take_in(&mut self, request: Request) -> Result<(), Refused> {
+    pub(super) fn accept(&mut self, request: Request) -> Result<(), Refused> {
         if request.queue as usize >= self.host.queues() {
             return Err(Refused::OutOfRange);
         }
@@ -42,16 +42,16 @@ impl Drive {
             remaining: pages + 1,
             pages,
             counted,
-            taken_in: self.now,
-            came: self.flash.next_to_come(),
-            let_go: false,
-            wish: Wish::default(),
+            transferred_in: self.now,
+            arrival_seq: self.flash.next_to_come(),
+            dispatched: false,
+            hint: PlacementHint::default(),
             page_type: None,
         };
         let slot = self.host.insert(active);
         if request.op == Op::Write && self.buffer.is_none() {
             let manners = self.manners(Owner::Request(slot));
-            self.host[slot].wish = self.wish_of(manners, Cause::Host, true, None);
+            self.host[slot].hint = self.wish_of(manners, Cause::Host, true, None);
         }
         watch!(self, accepted(slot, &request, self.now));
         match request.op {
@@ -124,7 +124,7 @@ impl Drive {
     /// if it leaves that, and the entry of its page is held.
     #[inline]
     pub(super) fn translate(&mut self, id: TxnId) {
-        if self.is_in_buffer(id) && self.has_entry(id) {
+        if self.is_in_buffer(id) && self.ensure_mapping_cached(id) {
             self.go_on_with_entry(id);
         }
     }
@@ -190,7 +190,7 @@ impl Drive {
     #[inline]
     pub(super) fn preloaded_at(&self, lpn: Lpn) -> (Ppn, Nanos, PlaneId) {
         let plane = self.order_of_planes.plane_of(lpn);
-        let (ppn, age) = media::preloaded(&self.resolved, lpn, plane);
+        let (ppn, age) = media::unwritten_reads(&self.resolved, lpn, plane);
         (ppn, age, plane)
     }
 
@@ -199,7 +199,8 @@ impl Drive {
     pub(super) fn counts_as_preloaded(&self, lpn: Lpn) -> bool {
         // The map was on the flash from the start.
         self.is_translation(lpn)
-            || self.resolved.config.start.preload == Preload::Lazy && !self.ftl.map.was_trimmed(lpn)
+            || self.resolved.config.start.unwritten_reads == UnwrittenReads::Lazy
+                && !self.ftl.map.was_trimmed(lpn)
     }
 
     /// Whether a logical page is a translation page's.
@@ -210,14 +211,14 @@ impl Drive {
 
     /// Counts a page that was written before the start, once.
     fn note_preloaded(&mut self, lpn: Lpn) {
-        if self.preloaded.is_empty() {
-            self.preloaded = vec![0; self.resolved.logical_pages.div_ceil(64) as usize];
+        if self.unwritten_reads.is_empty() {
+            self.unwritten_reads = vec![0; self.resolved.logical_pages.div_ceil(64) as usize];
         }
-        let word = &mut self.preloaded[lpn.index() / 64];
+        let word = &mut self.unwritten_reads[lpn.index() / 64];
         let bit = 1 << (lpn.0 % 64);
         if *word & bit == 0 {
             *word |= bit;
-            self.stats.preloaded += 1;
+            self.stats.unwritten_reads += 1;
         }
     }
 
@@ -289,35 +290,35 @@ impl Drive {
     pub(super) fn make_wish(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
         let (owner, cause) = (txn.owner, txn.cause);
-        let mut wish = match owner {
-            Owner::Request(slot) => self.host[slot].wish,
-            Owner::Buffer { .. } => txn.wish,
+        let mut hint = match owner {
+            Owner::Request(slot) => self.host[slot].hint,
+            Owner::Buffer { .. } => txn.hint,
             _ => {
                 let used = self.hotness_of(txn.lpn);
                 self.wish_of(self.manners(owner), cause, false, used)
             }
         };
         if self.knows_heat {
-            self.wish_of_page(self.flash.txns[id].lpn, &mut wish);
+            self.wish_of_page(self.flash.txns[id].lpn, &mut hint);
         }
-        self.flash.txns[id].wish = wish;
+        self.flash.txns[id].hint = hint;
     }
 
     /// What of a page's wish depends on the page itself.
-    pub(super) fn wish_of_page(&mut self, lpn: Lpn, wish: &mut Wish) {
-        self.answers.place.iter_mut().for_each(|link| link.page(lpn, wish));
+    pub(super) fn wish_of_page(&mut self, lpn: Lpn, hint: &mut PlacementHint) {
+        self.policies.placement.iter_mut().for_each(|link| link.page(lpn, hint));
     }
 
     /// What a page should be like that is written for such a request.
     pub(super) fn wish_of(
         &mut self,
-        manners: Manners,
+        manners: RequestAttrs,
         cause: Cause,
         buffer_full: bool,
         used: Option<Hotness>,
-    ) -> Wish {
-        let Manners { priority, hint, pages, bytes } = manners;
-        let view = PlaceView {
+    ) -> PlacementHint {
+        let RequestAttrs { priority, hint, pages, bytes } = manners;
+        let view = PlacementView {
             cause,
             priority,
             hint,
@@ -328,22 +329,22 @@ impl Drive {
             hotness: used,
             free: self.ftl.alloc.free_by_type().unwrap_or_default(),
         };
-        let mut wish = Wish { used, ..Wish::default() };
-        for link in &mut self.answers.place {
-            link.wish(&view, &mut wish);
+        let mut hint = PlacementHint { used, ..PlacementHint::default() };
+        for link in &mut self.policies.placement {
+            link.fill(&view, &mut hint);
         }
-        wish
+        hint
     }
 
     /// The request that a transaction works for. For a page that leaves the buffer it is the write that
     /// waits for its place; if none does, it can wait for everybody.
     #[inline]
-    pub(super) fn manners(&self, owner: Owner) -> Manners {
+    pub(super) fn manners(&self, owner: Owner) -> RequestAttrs {
         match owner {
             Owner::Request(slot) => {
                 let Active { request, pages, .. } = &self.host[slot];
                 let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-                Manners { priority: request.queue, hint: request.hint, pages: *pages, bytes }
+                RequestAttrs { priority: request.queue, hint: request.hint, pages: *pages, bytes }
             }
             Owner::Buffer { room: Room::For(write), .. } => {
                 self.manners(self.flash.txns[write].owner)
@@ -356,8 +357,8 @@ impl Drive {
 
     /// A page for which no request is known.
     #[inline]
-    fn of_a_page(&self, priority: u8) -> Manners {
-        Manners { priority, hint: 0, pages: 1, bytes: self.geometry.page_size.get() }
+    fn of_a_page(&self, priority: u8) -> RequestAttrs {
+        RequestAttrs { priority, hint: 0, pages: 1, bytes: self.geometry.page_size.get() }
     }
 
     /// The plane on which the page of a write is written.
@@ -367,7 +368,7 @@ impl Drive {
         if !self.dynamic {
             return self.order_of_planes.plane_of(txn.lpn);
         }
-        let class = txn.wish.pick().class;
+        let class = txn.hint.pick().class;
         let planes = self.order_of_planes.planes();
         let mut best: Option<(u32, usize)> = None;
         for step in 0..planes.len() {
@@ -397,8 +398,8 @@ impl Drive {
         let txn = &mut self.flash.txns[id];
         txn.plane = plane;
         let (kind, owner) = (txn.kind, txn.owner);
-        let Manners { priority, hint, .. } = self.manners(owner);
-        let level = self.answers.order.rank(&OrderView { kind, priority, hint });
+        let RequestAttrs { priority, hint, .. } = self.manners(owner);
+        let level = self.policies.scheduler.rank(&SchedulerView { kind, priority, hint });
         self.flash.enqueue(id, Rank::host(level), self.now);
         if kind == OpKind::Read {
             self.ask_to_preempt(plane, priority);
@@ -418,8 +419,8 @@ impl Drive {
         }
         let head = self.flash.held(unit).next().expect("an operation in service");
         let own = self.manners(self.flash.txns[head].owner).priority;
-        let view = PreemptView { running, priority, works_for_higher: own < priority };
-        match self.answers.preempt.verdict(&view) {
+        let view = SuspendView { running, priority, works_for_higher: own < priority };
+        match self.policies.suspend.verdict(&view) {
             Verdict::Wait => {}
             Verdict::Suspend => self.flash.suspend(unit, self.now),
             Verdict::DropLoop => self.flash.drop_loop(unit, self.now),
@@ -446,7 +447,7 @@ impl Drive {
         if *counted {
             self.stats.record(request, self.now, blame);
             if let Some(slowest) = page_type {
-                self.stats.page_types.dominated[slowest.index()] += 1;
+                self.stats.page_types.slowest_page_type[slowest.index()] += 1;
             }
         }
         watch!(self, ended(slot, request, self.now, blame));

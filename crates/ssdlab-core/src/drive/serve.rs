@@ -5,12 +5,12 @@ use ssdlab_nand::{PageInBlock, PlaneId};
 
 use super::Drive;
 use super::watch::watch;
-use crate::account::{Manners, OpKind};
+use crate::account::{OpKind, RequestAttrs};
 use crate::flash::{Next, Owner, Txn, TxnId, UnitId};
 use crate::ftl::Stream;
-use crate::policy::order::OrderPolicy;
-use crate::policy::program::{ProgramPolicy, ProgramView};
-use crate::policy::read::{ReadPolicy, ReadView};
+use crate::policy::program_mode::{ProgramModePolicy, ProgramModeView};
+use crate::policy::read_start::{ReadStartPolicy, ReadStartView};
+use crate::policy::scheduler::SchedulerPolicy;
 
 impl Drive {
     /// Gives work to every unit that is free and has some.
@@ -39,7 +39,7 @@ impl Drive {
     /// As [`Drive::hear`], which is a part of the loop of events: here there is seldom something to hear.
     #[inline(never)]
     fn hear_of_what_began(&mut self) {
-        self.hear();
+        self.handle_flash_events();
     }
 
     #[inline(always)]
@@ -61,7 +61,7 @@ impl Drive {
                     }
                     self.flash.pop(plane, lane);
                     if self.flash.is_multi_plane() && self.flash.is_awaited(unit) {
-                        self.gather(head, lane);
+                        self.form_multi_plane(head, lane);
                     }
                     return self.flash.start(unit, head, self.now);
                 }
@@ -124,7 +124,7 @@ impl Drive {
     fn follow(&mut self, id: TxnId, plane: PlaneId) {
         assert!(self.moves.is_some(), "a page with an operation under way stays where it is");
         let txn = &self.flash.txns[id];
-        let Manners { priority, .. } = self.manners(txn.owner);
+        let RequestAttrs { priority, .. } = self.manners(txn.owner);
         self.flash.pop(txn.plane, txn.lane);
         self.flash.wait_ends(id, self.now);
         self.flash.txns[id].plane = plane;
@@ -136,7 +136,7 @@ impl Drive {
     #[inline(always)]
     pub(super) fn set_rung(&mut self, id: TxnId) {
         self.flash.txns[id].rung = match self.flash.txns[id].failed {
-            0 => self.answers.read.start(&self.read_view(id)),
+            0 => self.policies.read_start.start(&self.read_view(id)),
             _ => self.next_rung(id),
         };
     }
@@ -146,12 +146,12 @@ impl Drive {
     pub(super) fn next_rung(&mut self, id: TxnId) -> u8 {
         let view = self.read_view(id);
         let rung = self.flash.txns[id].rung;
-        self.answers.read.climb(&view, rung).min(view.rungs - 1)
+        self.policies.read_start.climb(&view, rung).min(view.rungs - 1)
     }
 
     /// What a reading policy may know of a read.
     #[inline(always)]
-    pub(super) fn read_view(&self, id: TxnId) -> ReadView {
+    pub(super) fn read_view(&self, id: TxnId) -> ReadStartView {
         let txn = &self.flash.txns[id];
         let block = self.geometry.block_of(txn.ppn);
         let (mut age, mut pe_cycles) = (Nanos::ZERO, 0);
@@ -164,13 +164,13 @@ impl Drive {
         let measured = self.groups.as_ref().map_or(0, |groups| groups.level(block));
         let rungs = self.flash.cells.rungs();
         let page = self.geometry.page_in_block(txn.ppn);
-        ReadView { block, page, lpn: txn.lpn, rungs, class, measured, pe_cycles, age }
+        ReadStartView { block, page, lpn: txn.lpn, rungs, class, measured, pe_cycles, age }
     }
 
     #[inline(always)]
     fn prepare_program(&mut self, id: TxnId) -> bool {
         let txn = &self.flash.txns[id];
-        let (plane, stream, pick) = (txn.plane, self.stream_of(txn.owner), txn.wish.pick());
+        let (plane, stream, pick) = (txn.plane, self.stream_of(txn.owner), txn.hint.pick());
         match self.ftl.prepare_write(plane, stream, pick) {
             Some(ppn) => {
                 if let Some(old) = self.ftl.map.expect_overwrite(txn.lpn) {
@@ -180,14 +180,15 @@ impl Drive {
                 self.flash.txns[id].ppn = ppn;
                 self.choose_program(id);
                 // A block was opened: its subpool may run short.
-                if self.upkeep.minds_all() && self.geometry.page_in_block(ppn) == PageInBlock(0) {
+                if self.upkeep.is_drive_wide() && self.geometry.page_in_block(ppn) == PageInBlock(0)
+                {
                     self.mind_all();
                 }
                 true
             }
             None => {
                 debug_assert_eq!(stream, Stream::Host, "the reserve serves every move");
-                if self.goes_elsewhere(id) {
+                if self.on_plane_changed(id) {
                     return false;
                 }
                 self.flash.block_programs(plane, true);
@@ -201,8 +202,8 @@ impl Drive {
     /// something where it could go.
     fn tend_full(&mut self, plane: PlaneId) {
         match self.dynamic {
-            true => (0..self.geometry.plane_count()).for_each(|p| self.tend_changed(PlaneId(p))),
-            false => self.tend_changed(plane),
+            true => (0..self.geometry.plane_count()).for_each(|p| self.plane_changed(PlaneId(p))),
+            false => self.plane_changed(plane),
         }
     }
 
@@ -211,41 +212,41 @@ impl Drive {
     fn choose_program(&mut self, id: TxnId) {
         let txn = &mut self.flash.txns[id];
         let class = self.ftl.blocks.class(self.geometry.block_of(txn.ppn));
-        let view = ProgramView { cause: txn.cause, class, hotness: txn.wish.used };
-        let mut wish = txn.wish;
-        for link in &mut self.answers.program {
-            link.wish(&view, &mut wish);
+        let view = ProgramModeView { cause: txn.cause, class, hotness: txn.hint.used };
+        let mut hint = txn.hint;
+        for link in &mut self.policies.program_mode {
+            link.fill(&view, &mut hint);
         }
         if !matches!(txn.owner, Owner::Job(_) | Owner::Move { .. } | Owner::Map { .. }) {
-            self.stats.granted(wish.pick().class, class);
+            self.stats.granted(hint.pick().class, class);
             let page_type = self.ftl.page_type(txn.ppn);
-            self.stats.typed(wish.page_type, page_type);
+            self.stats.typed(hint.page_type, page_type);
             if let Owner::Request(slot) = txn.owner {
                 let slowest = &mut self.host[slot].page_type;
                 *slowest = (*slowest).max(Some(page_type));
             }
             if self.hold.is_some() {
-                let class = wish.quality.unwrap_or(0);
-                self.answers.order.given(txn.plane, class, txn.began());
+                let class = hint.quality.unwrap_or(0);
+                self.policies.scheduler.on_page_allocated(txn.plane, class, txn.began());
             }
         }
-        txn.wish = wish;
+        txn.hint = hint;
     }
 
     /// Under dynamic allocation a write, the first of its lane, leaves a plane that has filled up
     /// since it was chosen; false if no other has room either.
     #[inline(never)]
-    fn goes_elsewhere(&mut self, id: TxnId) -> bool {
+    fn on_plane_changed(&mut self, id: TxnId) -> bool {
         if !self.dynamic {
             return false;
         }
         let other = self.plane_for_write(id);
-        if self.ftl.is_full(other, self.flash.txns[id].wish.pick().class) {
+        if self.ftl.is_full(other, self.flash.txns[id].hint.pick().class) {
             return false;
         }
         let txn = &self.flash.txns[id];
         if self.hold.is_some() && !matches!(txn.owner, Owner::Map { .. }) {
-            self.answers.order.goes_elsewhere(txn.plane, other, txn.began());
+            self.policies.scheduler.on_plane_changed(txn.plane, other, txn.began());
         }
         self.flash.pop(txn.plane, txn.lane);
         self.flash.wait_ends(id, self.now);
@@ -266,7 +267,7 @@ impl Drive {
     /// Joins to `head` what the other planes of its die can do at the same time: the same operation
     /// at the same page offset.
     #[inline(never)]
-    fn gather(&mut self, head: TxnId, lane: u8) {
+    fn form_multi_plane(&mut self, head: TxnId, lane: u8) {
         let first = &self.flash.txns[head];
         let (kind, own, offset) = (first.kind, first.plane, self.geometry.page_in_block(first.ppn));
         let die = self.geometry.die_of(own).0;
@@ -292,7 +293,7 @@ impl Drive {
         let txn = &self.flash.txns[id];
         match txn.kind {
             OpKind::Program => {
-                self.ftl.next_page(plane, self.stream_of(txn.owner), txn.wish.pick())
+                self.ftl.next_page(plane, self.stream_of(txn.owner), txn.hint.pick())
             }
             _ => Some(self.geometry.page_in_block(txn.ppn)),
         }
@@ -306,7 +307,7 @@ impl Drive {
                 self.ftl.map.valid(txn.ppn) == Some(txn.lpn)
             }
             (OpKind::Read, _) => self.locate(id) == Some(plane),
-            (OpKind::Erase, _) => self.flash.may_begin(id),
+            (OpKind::Erase, _) => self.flash.may_start(id),
             _ => true,
         }
     }

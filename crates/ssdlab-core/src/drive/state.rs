@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 use ssdlab_nand::Geometry;
 
 use super::{Drive, Start};
-use crate::belief::hotness::Hotness;
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::Facts;
 use crate::ftl::{self, BlockTable, SavedMap, SavedOpen};
 use crate::kept::{self, Kept, Limits};
+use crate::metadata::page_hotness::Hotness;
 
 /// The contents of an idle drive: map, block table, open blocks, and what happened to the cells.
 /// Serialised as a tuple of columns; read by [`Unchecked::reader`].

@@ -8,16 +8,16 @@ use ssdlab_nand::{BlockId, PlaneId};
 use super::Drive;
 use super::jobs::Running;
 use crate::ftl::{BlockState, BlockTable};
-use crate::policy::tend::{
-    DriveView, EndedJob, Graded, Job, MOVES_FREE_LEAST, Repairs, TendPolicy,
+use crate::policy::background::{
+    BackgroundPolicy, BlockEstimate, DriveView, EndedJob, Job, MOVES_FREE_LEAST, Repairs,
 };
-use crate::slots::Tend;
+use crate::slots::AnyBackground;
 
 /// A job that waits until its plane is free.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     job: Job,
-    tender: u8,
+    policy: u8,
     /// P/E cycles of its block when it was wanted: a block that has been erased since is another one.
     erases: u32,
     /// Pages that it was to move then.
@@ -27,7 +27,7 @@ struct Waiting {
 /// When a tender's next round is.
 #[derive(Clone, Copy, Debug)]
 struct Due {
-    tender: u8,
+    policy: u8,
     at: SimTime,
     /// In the run's time.
     interval: Nanos,
@@ -50,14 +50,14 @@ pub struct Upkeep {
 
 impl Upkeep {
     /// Nothing to do as yet; in the cells `time_scale` times as much time passes as in the run.
-    pub fn new(tenders: &[Tend], planes: u32, time_scale: u32) -> Upkeep {
-        let due = (0..).zip(tenders).filter_map(|(tender, policy)| {
+    pub fn new(policies: &[AnyBackground], planes: u32, time_scale: u32) -> Upkeep {
+        let due = (0..).zip(policies).filter_map(|(at, policy)| {
             let interval = Nanos::from_ns(policy.interval()?.as_ns() / u64::from(time_scale));
-            Some(Due { tender, at: SimTime::from_ns(0) + interval, interval })
+            Some(Due { policy: at, at: SimTime::from_ns(0) + interval, interval })
         });
         let due: Vec<Due> = due.collect();
         // Jobs of a round may have to wait for more than their planes.
-        let minds_all = tenders.iter().any(TendPolicy::minds_all) || !due.is_empty();
+        let minds_all = policies.iter().any(BackgroundPolicy::is_drive_wide) || !due.is_empty();
         let planes = if minds_all { planes as usize } else { 0 };
         Upkeep {
             minds_all,
@@ -77,7 +77,7 @@ impl Upkeep {
 
     /// Whether anything is done for the drive as a whole.
     #[inline]
-    pub fn minds_all(&self) -> bool {
+    pub fn is_drive_wide(&self) -> bool {
         self.minds_all
     }
 
@@ -92,10 +92,10 @@ impl Upkeep {
     /// The first job that waits for a plane; those whose block is no longer what it was are dropped.
     fn first(&mut self, plane: PlaneId, blocks: &BlockTable) -> Option<(u8, Job)> {
         loop {
-            let Waiting { job, tender, erases, .. } = *self.waiting.get(plane.index())?.front()?;
+            let Waiting { job, policy, erases, .. } = *self.waiting.get(plane.index())?.front()?;
             let same = blocks.erases(job.block) == erases;
             if same && blocks.state(job.block) == BlockState::Closed {
-                return Some((tender, job));
+                return Some((policy, job));
             }
             self.pop(plane);
         }
@@ -114,8 +114,8 @@ impl Upkeep {
     }
 
     /// Drops what waits of a tender.
-    fn drop_all_of(&mut self, tender: u8) {
-        self.waiting.iter_mut().for_each(|jobs| jobs.retain(|waiting| waiting.tender != tender));
+    fn drop_all_of(&mut self, policy: u8) {
+        self.waiting.iter_mut().for_each(|jobs| jobs.retain(|waiting| waiting.policy != policy));
         self.pages_waiting =
             self.waiting.iter().flatten().map(|waiting| u64::from(waiting.pages)).sum();
     }
@@ -164,26 +164,26 @@ impl Drive {
             while due.at <= now {
                 due.at = due.at + due.interval;
             }
-            let tender = due.tender;
-            self.upkeep.drop_all_of(tender);
+            let policy = due.policy;
+            self.upkeep.drop_all_of(policy);
             if across {
-                self.answers.tend[usize::from(tender)].round_left_out();
+                self.policies.background[usize::from(policy)].round_left_out();
                 continue;
             }
             let (graded, mut jobs) = (self.graded(), Vec::new());
-            self.answers.tend[usize::from(tender)].round(&graded, &mut jobs);
+            self.policies.background[usize::from(policy)].round(&graded, &mut jobs);
             for job in jobs {
                 let erases = self.ftl.blocks.erases(job.block);
                 let pages = u32::from(self.ftl.blocks.valid(job.block));
                 let plane = self.geometry.plane_of(job.block);
-                self.upkeep.push(plane, Waiting { job, tender, erases, pages });
+                self.upkeep.push(plane, Waiting { job, policy, erases, pages });
             }
             self.begin_all_waiting();
         }
     }
 
     /// The full blocks that no job empties or is to empty, and how they are expected to read.
-    fn graded(&self) -> Vec<Graded> {
+    fn graded(&self) -> Vec<BlockEstimate> {
         let blocks = &self.ftl.blocks;
         let waiting = self.upkeep.waiting.iter().flatten();
         let mut taken: Vec<BlockId> = waiting.map(|waiting| waiting.job.block).collect();
@@ -191,7 +191,7 @@ impl Drive {
         let all = (0..self.geometry.block_count()).map(BlockId);
         let full = all.filter(|&block| blocks.state(block) == BlockState::Closed);
         full.filter(|block| taken.binary_search(block).is_err())
-            .map(|block| Graded {
+            .map(|block| BlockEstimate {
                 block,
                 priority: blocks.class(block),
                 valid: blocks.valid(block),
@@ -203,16 +203,16 @@ impl Drive {
     /// The next job that waits for a plane on which none runs, if it may begin: not while wear is levelled
     /// across priorities, whose blocks a repair would give back.
     pub(super) fn next_waiting(&mut self, plane: PlaneId) -> Option<(u8, Job)> {
-        let (tender, job) = self.upkeep.first(plane, &self.ftl.blocks)?;
+        let (policy, job) = self.upkeep.first(plane, &self.ftl.blocks)?;
         if self.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize || self.levels_across() {
             return None;
         }
         let pages = u32::from(self.ftl.blocks.valid(job.block));
-        if !self.answers.tend[usize::from(tender)].may_begin(pages) {
+        if !self.policies.background[usize::from(policy)].may_start(pages) {
             return None;
         }
         self.upkeep.pop(plane);
-        Some((tender, job))
+        Some((policy, job))
     }
 
     /// Begins the first job that waits for each plane on which none runs, if it may.
@@ -222,9 +222,9 @@ impl Drive {
         }
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {
             if !self.jobs.collecting()[plane.index()]
-                && let Some((tender, job)) = self.next_waiting(plane)
+                && let Some((policy, job)) = self.next_waiting(plane)
             {
-                self.begin_job(plane, tender, job);
+                self.begin_job(plane, policy, job);
             }
         }
     }
@@ -234,8 +234,8 @@ impl Drive {
         if !self.upkeep.minds_all {
             return;
         }
-        for at in 0..self.answers.tend.len() {
-            while self.answers.tend[at].minds_all() {
+        for at in 0..self.policies.background.len() {
+            while self.policies.background[at].is_drive_wide() {
                 let free = self.ftl.alloc.subpools().unwrap_or_default();
                 self.upkeep.coming.resize(free.len().max(self.upkeep.coming.len()), 0);
                 let view = DriveView {
@@ -244,7 +244,7 @@ impl Drive {
                     coming: &self.upkeep.coming,
                     busy: self.jobs.collecting(),
                 };
-                let job = self.answers.tend[at].job_anywhere(&view);
+                let job = self.policies.background[at].drive_job(&view);
                 let Some(job) = job.filter(|job| self.ftl.may_empty(job.block)) else { break };
                 self.begin_job(self.geometry.plane_of(job.block), at as u8, job);
             }
@@ -253,24 +253,24 @@ impl Drive {
         self.ftl.alloc.level_across(across);
     }
 
-    /// Tells the tenders of a job that has ended.
-    pub(super) fn tell_tenders(&mut self, ended: &Running) {
-        let Running { job, moved, took, tender, .. } = *ended;
+    /// Tells the background policies of a job that has ended.
+    pub(super) fn tell_of_ended_job(&mut self, ended: &Running) {
+        let Running { job, moved, took, policy: owner, .. } = *ended;
         self.upkeep.ends(&job);
         let waiting = self.upkeep.pages_waiting;
-        for (at, policy) in (0..).zip(&mut self.answers.tend) {
-            policy.ended(&EndedJob { job, moved, took, own: at == tender, waiting });
+        for (at, policy) in (0..).zip(&mut self.policies.background) {
+            policy.ended(&EndedJob { job, moved, took, own: at == owner, waiting });
         }
     }
 
     /// Whether wear is levelled across priorities now.
     pub fn levels_across(&self) -> bool {
-        self.answers.tend.iter().any(TendPolicy::levels_across)
+        self.policies.background.iter().any(BackgroundPolicy::levels_across)
     }
 
     /// What was repaired of blocks of one priority that were worse than those of a lower one, if anybody
     /// looks for them.
     pub fn repairs(&self) -> Option<Repairs> {
-        self.answers.tend.iter().find_map(TendPolicy::repairs)
+        self.policies.background.iter().find_map(BackgroundPolicy::repairs)
     }
 }

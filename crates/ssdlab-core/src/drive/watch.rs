@@ -46,7 +46,7 @@ impl Drive {
 
     /// Everything at one moment has happened.
     #[inline]
-    pub(super) fn look(&mut self) {
+    pub(super) fn check_invariants(&mut self) {
         if self.auditor.is_some() {
             self.look_closely();
         }
@@ -55,7 +55,7 @@ impl Drive {
     #[cold]
     fn look_closely(&mut self) {
         if let Some(mut auditor) = self.auditor.take() {
-            auditor.look(&self.rooms(&self.jobs_of_planes(), &self.waiting_for_entries()));
+            auditor.check_all(&self.rooms(&self.jobs_of_planes(), &self.waiting_for_entries()));
             self.auditor = Some(auditor);
         }
     }

@@ -259,7 +259,7 @@ impl Flash {
 
     /// Whether an operation may begin although its unit has set reads aside: it does not erase what
     /// one of them reads.
-    pub fn may_begin(&self, id: TxnId) -> bool {
+    pub fn may_start(&self, id: TxnId) -> bool {
         self.may_erase_beside(&self.units[self.unit_of(self.txns[id].plane).0 as usize], id)
     }
 

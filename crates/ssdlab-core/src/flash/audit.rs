@@ -30,7 +30,7 @@ impl Census {
     /// The place of what programs a page once that is in the buffer.
     pub const COMING: &'static str = "the wait for its page to move in";
 
-    /// Nobody found yet.
+    /// NoSuspend found yet.
     pub fn new(txns: &Txns) -> Census {
         let live = txns.under_way();
         Census { place: vec![None; live.len()], linked: vec![false; live.len()], live }
@@ -231,7 +231,7 @@ impl Flash {
         let erased = (unit.state == State::Erasing).then_some(unit.head);
         let aside = unit.aside.filter(|aside| aside.kind == OpKind::Erase).map(|aside| aside.head);
         let mut erases = erased.into_iter().chain(aside).flat_map(|head| self.members(head));
-        let apart = erases.all(|erase| self.may_begin(erase));
+        let apart = erases.all(|erase| self.may_start(erase));
         ensure(apart, || "it erases what a read that is set aside reads".into())
     }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::{Nanos, ahead};
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
-use ssdlab_nand::voltage::{VOLTAGES_MAX, Voltage};
+use ssdlab_nand::program_mode::{ProgramMode, VOLTAGES_MAX};
 use ssdlab_nand::{BlockId, Geometry, PageType, Ppn};
 
 use self::apart::{Apart, COMPARED};
@@ -58,7 +58,7 @@ pub struct Facts {
     blocks: Vec<Past>,
     /// The voltage class with which each page was programmed since its block's last erase, or
     /// [`UNKNOWN`]; empty if there is but one.
-    voltage: Vec<u8>,
+    program_mode: Vec<u8>,
 }
 
 /// What happened to a block: a row, since a read asks for all of it and blocks are read at random.
@@ -97,7 +97,7 @@ impl Cells {
     /// Blocks that were never written.
     pub fn new(chip: Chip, order: PageOrder, geometry: &Geometry, time_scale: u32) -> Cells {
         let blocks = if chip.is_flat() { 0 } else { geometry.block_count() as usize };
-        let one_voltage = chip.voltages().len() == 1;
+        let one_voltage = chip.program_modes().len() == 1;
         let pages = if one_voltage { 0 } else { geometry.page_count() as usize };
         Cells {
             chip,
@@ -112,7 +112,7 @@ impl Cells {
             read: [0; VOLTAGES_MAX],
             worn: 0.0,
             pages_per_block: geometry.pages as usize,
-            facts: Facts { blocks: vec![Past::NEW; blocks], voltage: vec![UNKNOWN; pages] },
+            facts: Facts { blocks: vec![Past::NEW; blocks], program_mode: vec![UNKNOWN; pages] },
         }
     }
 
@@ -141,14 +141,17 @@ impl Cells {
     /// Takes over what happened to each block; false if it happened to another drive.
     pub fn restore(&mut self, facts: Facts) -> bool {
         // Where there was but one way to program, or is, every page must be of that one.
-        let ways = self.chip.voltages().len();
+        let ways = self.chip.program_modes().len();
         let fits = facts.blocks.len() == self.facts.blocks.len()
-            && facts.voltage.iter().all(|&class| class == UNKNOWN || usize::from(class) < ways);
+            && facts
+                .program_mode
+                .iter()
+                .all(|&class| class == UNKNOWN || usize::from(class) < ways);
         if fits {
-            let voltage = std::mem::take(&mut self.facts.voltage);
+            let program_mode = std::mem::take(&mut self.facts.program_mode);
             self.facts = facts;
-            if self.facts.voltage.len() != voltage.len() {
-                self.facts.voltage = voltage;
+            if self.facts.program_mode.len() != program_mode.len() {
+                self.facts.program_mode = program_mode;
                 for block in 0..self.facts.blocks.len() {
                     if self.facts.blocks[block].born().is_some() {
                         self.hold_normal(block);
@@ -175,7 +178,7 @@ impl Cells {
     #[inline]
     pub fn expect(&self, page: Ppn, block: BlockId) {
         ahead::fetch(&self.facts.blocks, block.index());
-        ahead::fetch(&self.facts.voltage, page.index());
+        ahead::fetch(&self.facts.program_mode, page.index());
     }
 
     /// Whether how a page reads depends on what happened to it.
@@ -220,7 +223,7 @@ impl Cells {
 
     /// Where the voltages of a block's pages are; nowhere if there is but one class.
     fn pages_of(&self, block: usize) -> Range<usize> {
-        let pages = if self.facts.voltage.is_empty() { 0 } else { self.pages_per_block };
+        let pages = if self.facts.program_mode.is_empty() { 0 } else { self.pages_per_block };
         block * pages..(block + 1) * pages
     }
 
@@ -228,14 +231,14 @@ impl Cells {
     /// their voltages; and erases, each counted by the wear of the voltages with which its block's pages
     /// had been programmed.
     pub fn wearing(&self) -> (&[u64], &[u64], f64) {
-        let classes = self.chip.voltages().len();
+        let classes = self.chip.program_modes().len();
         (&self.programmed[..classes], &self.read[..classes], self.worn)
     }
 
     /// Counts a page that was read for the host.
     #[inline]
     pub(super) fn count_read(&mut self, txn: &Txn) {
-        self.read[txn.voltage.index()] += 1;
+        self.read[txn.program_mode.index()] += 1;
     }
 
     /// Forgets the errors counted so far.
@@ -268,7 +271,7 @@ impl Cells {
     /// The pages of a block of which nobody knows otherwise were programmed normally.
     fn hold_normal(&mut self, block: usize) {
         let pages = self.pages_of(block);
-        let unknown = self.facts.voltage[pages].iter_mut().filter(|class| **class == UNKNOWN);
+        let unknown = self.facts.program_mode[pages].iter_mut().filter(|class| **class == UNKNOWN);
         unknown.for_each(|class| *class = NORMAL_VOLTAGE);
     }
 
@@ -282,19 +285,19 @@ impl Cells {
     #[inline]
     pub(super) fn begin(&mut self, txn: &mut Txn, geometry: &Geometry) {
         txn.page_type = self.page_type(txn, geometry);
-        txn.voltage = match txn.kind {
-            OpKind::Program => Voltage(txn.wish.voltage.unwrap_or(NORMAL_VOLTAGE)),
+        txn.program_mode = match txn.kind {
+            OpKind::Program => ProgramMode(txn.hint.program_mode.unwrap_or(NORMAL_VOLTAGE)),
             // What was written before the start, and no table holds.
-            _ if txn.age.is_some() => Voltage(txn.laid_with),
+            _ if txn.age.is_some() => ProgramMode(txn.laid_with),
             _ => self.voltage_of(txn.ppn),
         };
     }
 
     /// The voltages with which a page was programmed last.
     #[inline]
-    fn voltage_of(&self, page: Ppn) -> Voltage {
-        let known = self.facts.voltage.get(page.index()).filter(|class| **class != UNKNOWN);
-        known.map_or(Voltage::NORMAL, |&class| Voltage(class))
+    fn voltage_of(&self, page: Ppn) -> ProgramMode {
+        let known = self.facts.program_mode.get(page.index()).filter(|class| **class != UNKNOWN);
+        known.map_or(ProgramMode::NORMAL, |&class| ProgramMode(class))
     }
 
     /// Time since the first page of a block was programmed after its last erase, or, of a page that
@@ -317,7 +320,7 @@ impl Cells {
         Conditions {
             page: geometry.page_in_block(txn.ppn),
             page_type: txn.page_type,
-            voltage: txn.voltage,
+            program_mode: txn.program_mode,
             pe_cycles: past.wear,
             retention: self.age(txn, block, now),
             reads: past.reads,
@@ -375,18 +378,18 @@ impl Cells {
 
     #[inline]
     pub(super) fn sense_time(&self, txn: &Txn) -> Nanos {
-        self.chip.sense_time(txn.page_type, txn.voltage, txn.rung, txn.failed > 0)
+        self.chip.sense_time(txn.page_type, txn.program_mode, txn.rung, txn.failed > 0)
     }
 
     /// Time to sense the next attempt of a read while the one before is given out.
     pub(super) fn sense_time_ahead(&self, txn: &Txn) -> Nanos {
-        self.chip.sense_time(txn.page_type, txn.voltage, txn.rung_ahead, true)
+        self.chip.sense_time(txn.page_type, txn.program_mode, txn.rung_ahead, true)
     }
 
     #[inline]
     pub(super) fn read_transfer(&self, txn: &Txn, moves: &[Moved]) -> Nanos {
         let Moved { bytes, time } = moves[txn.sectors as usize];
-        self.chip.transfer_time(txn.voltage, txn.rung, bytes, time)
+        self.chip.transfer_time(txn.program_mode, txn.rung, bytes, time)
     }
 
     #[inline]
@@ -401,12 +404,13 @@ impl Cells {
 
     #[inline]
     pub(super) fn program_time(&self, txn: &Txn) -> Nanos {
-        self.chip.program_time(txn.page_type, txn.voltage)
+        self.chip.program_time(txn.page_type, txn.program_mode)
     }
 
     /// Time to program a page with these voltages, the mean over the types of pages.
-    pub(super) fn nominal_program(&self, voltage: u8, types: u8) -> Nanos {
-        let each = (0..types).map(|t| self.chip.program_time(PageType(t), Voltage(voltage)));
+    pub(super) fn nominal_program(&self, program_mode: u8, types: u8) -> Nanos {
+        let each =
+            (0..types).map(|t| self.chip.program_time(PageType(t), ProgramMode(program_mode)));
         Nanos::from_ns(each.sum::<Nanos>().as_ns() / u64::from(types))
     }
 
@@ -416,26 +420,26 @@ impl Cells {
 
     /// A page has been programmed with these voltages.
     #[inline]
-    pub(super) fn keep_voltage(&mut self, page: Ppn, voltage: Voltage) {
-        self.programmed[voltage.index()] += 1;
-        self.set_voltage(page, voltage.0);
+    pub(super) fn keep_voltage(&mut self, page: Ppn, program_mode: ProgramMode) {
+        self.programmed[program_mode.index()] += 1;
+        self.set_voltage(page, program_mode.0);
     }
 
     /// A page was programmed with these voltages before the run.
     #[inline]
-    pub fn set_voltage(&mut self, page: Ppn, voltage: u8) {
-        if let Some(class) = self.facts.voltage.get_mut(page.index()) {
-            *class = voltage;
+    pub fn set_voltage(&mut self, page: Ppn, program_mode: u8) {
+        if let Some(class) = self.facts.program_mode.get_mut(page.index()) {
+            *class = program_mode;
         }
     }
 
     /// Nothing is known of the voltages of any page.
     pub fn forget_voltages(&mut self) {
-        self.facts.voltage.fill(UNKNOWN);
+        self.facts.program_mode.fill(UNKNOWN);
     }
 
     /// The voltages with which a page was programmed last.
-    pub fn voltage(&self, page: Ppn) -> u8 {
+    pub fn program_mode(&self, page: Ppn) -> u8 {
         self.voltage_of(page).0
     }
 
@@ -443,9 +447,9 @@ impl Cells {
     /// were. Source: HIRE, section 2.1 (wearing is in proportion to the voltages).
     fn wear_of_erase(&self, block: usize) -> f64 {
         let known =
-            self.facts.voltage[self.pages_of(block)].iter().filter(|class| **class != UNKNOWN);
+            self.facts.program_mode[self.pages_of(block)].iter().filter(|class| **class != UNKNOWN);
         let (sum, pages) = known.fold((0.0, 0u32), |(sum, pages), &class| {
-            (sum + self.chip.wear_weight(Voltage(class)), pages + 1)
+            (sum + self.chip.wear_weight(ProgramMode(class)), pages + 1)
         });
         if pages == 0 { 1.0 } else { sum / f64::from(pages) }
     }
@@ -467,7 +471,7 @@ impl Cells {
         let wear = f64::from(counts_for) * self.wear_of_erase(at);
         self.worn += wear;
         let pages = self.pages_of(at);
-        self.facts.voltage[pages].fill(UNKNOWN);
+        self.facts.program_mode[pages].fill(UNKNOWN);
         if self.chip.is_flat() {
             return;
         }

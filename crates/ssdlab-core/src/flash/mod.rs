@@ -224,7 +224,7 @@ impl Flash {
     /// Gives a transaction a place in the order of coming that another had: from now on some may
     /// share theirs.
     #[inline]
-    pub fn takes_place(&mut self, id: TxnId, seq: u64) {
+    pub fn inherit_seq(&mut self, id: TxnId, seq: u64) {
         self.txns[id].seq = seq;
         self.shares_places = true;
     }
@@ -370,7 +370,7 @@ impl Flash {
     }
 
     /// Attempts of reads after the first, reads that no rung decoded, suspensions.
-    pub fn troubles(&self) -> (u64, u64, u64) {
+    pub fn error_counts(&self) -> (u64, u64, u64) {
         (
             self.retries - self.retries_to_come(),
             self.uncorrectable,

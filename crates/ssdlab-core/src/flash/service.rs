@@ -15,7 +15,7 @@ impl Flash {
         let unit = &mut self.units[id.0 as usize];
         debug_assert_eq!(unit.state, State::Idle);
         unit.settle(now);
-        if self.setup.most_passes > 0 {
+        if self.setup.max_passes > 0 {
             self.count_pass(id, head);
         }
         let unit = &mut self.units[id.0 as usize];
@@ -32,7 +32,7 @@ impl Flash {
             }
         });
         match self.txns[head].kind {
-            OpKind::Program => self.take_in(id, head, now),
+            OpKind::Program => self.accept(id, head, now),
             _ => self.command(id, now),
         }
     }
@@ -46,7 +46,7 @@ impl Flash {
     #[inline(always)]
     fn command(&mut self, id: UnitId, now: u64) {
         match self.setup.command_time == Nanos::ZERO {
-            true => self.obey(id, now),
+            true => self.execute(id, now),
             false => self.send_command(id, now),
         }
     }
@@ -61,7 +61,7 @@ impl Flash {
 
     /// Performs the read or the erase that a unit was commanded.
     #[inline(always)]
-    fn obey(&mut self, id: UnitId, now: u64) {
+    fn execute(&mut self, id: UnitId, now: u64) {
         let head = self.units[id.0 as usize].head;
         match self.txns[head].kind {
             OpKind::Read => self.sense(id, now),
@@ -75,7 +75,7 @@ impl Flash {
         self.txns[head].commanded = false;
         let others = self.txns[head].sibling;
         self.for_members(others, |flash, member| flash.txns[member].charge(Part::Bus, now));
-        self.obey(id, now);
+        self.execute(id, now);
     }
 
     /// The reads that a unit holds.
@@ -118,7 +118,7 @@ impl Flash {
     }
 
     /// Asks the bus for the pages that a unit will program.
-    fn take_in(&mut self, id: UnitId, head: TxnId, now: u64) {
+    fn accept(&mut self, id: UnitId, head: TxnId, now: u64) {
         if self.programs_ahead {
             return self.program_ahead(id, head, now);
         }
@@ -197,7 +197,7 @@ impl Flash {
             match kind {
                 OpKind::Erase => flash.cells.erased(block, now, flash.setup.cycles_per_erase),
                 _ => {
-                    flash.cells.keep_voltage(page, txn.voltage);
+                    flash.cells.keep_voltage(page, txn.program_mode);
                     flash.cells.programmed(block, now);
                 }
             }
@@ -334,7 +334,7 @@ impl Flash {
     #[inline(always)]
     fn transferred(&mut self, id: TxnId, now: u64) {
         if !self.holds() {
-            self.let_go(id, now);
+            self.dispatched(id, now);
         }
         let span = self.cells.decode_time(&self.txns[id]);
         if span == Nanos::ZERO {
@@ -379,7 +379,7 @@ impl Flash {
 
     /// A transferred page leaves its register free.
     #[inline(always)]
-    fn let_go(&mut self, id: TxnId, now: u64) {
+    fn dispatched(&mut self, id: TxnId, now: u64) {
         let unit_id = self.unit_of(self.txns[id].plane);
         let unit = &mut self.units[unit_id.0 as usize];
         if !self.setup.cache_read {

@@ -26,7 +26,7 @@ pub struct FlashSetup {
     pub reads_pass: bool,
     /// Operations of the host that may begin on a unit past others of a lower rank before one of those has
     /// a turn; 0 if there is no end to it.
-    pub most_passes: u16,
+    pub max_passes: u16,
     /// From the command to suspend until the unit can sense.
     pub suspend_time: Nanos,
     /// From the command to resume until the interrupted operation goes on.

@@ -93,10 +93,10 @@ impl Flash {
 
     /// How long a page takes to be moved to the flash and programmed with these voltages, by the
     /// data sheet: the mean over the types of pages.
-    pub fn nominal_program(&self, voltage: u8) -> Nanos {
+    pub fn nominal_program(&self, program_mode: u8) -> Nanos {
         let page = self.setup.whole_page().time;
         let types = self.geometry.cell.bits() as u8;
-        self.setup.command_time + page + self.cells.nominal_program(voltage, types)
+        self.setup.command_time + page + self.cells.nominal_program(program_mode, types)
     }
 
     /// The first host read that waits for a unit, and its plane.

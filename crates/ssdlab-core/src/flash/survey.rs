@@ -4,7 +4,7 @@
 use ssdlab_base::Nanos;
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
-use ssdlab_nand::voltage::Voltage;
+use ssdlab_nand::program_mode::ProgramMode;
 use ssdlab_nand::{BlockId, PageInBlock, PageType};
 
 use super::{FlashSetup, Moved};
@@ -13,7 +13,7 @@ use super::{FlashSetup, Moved};
 #[derive(Clone, Copy, Debug)]
 pub struct At {
     /// The voltage class with which it was programmed, 0 the normal one.
-    pub voltage: u8,
+    pub program_mode: u8,
     /// P/E cycles of the block.
     pub pe_cycles: f64,
     /// Time since the page was programmed.
@@ -68,7 +68,7 @@ impl<'a> Survey<'a> {
 
     fn conditions(&self, page: PageInBlock, at: At) -> Conditions {
         Conditions {
-            voltage: Voltage(at.voltage),
+            program_mode: ProgramMode(at.program_mode),
             retention: at.age,
             dwell: at.dwell,
             reads: at.reads,
@@ -115,8 +115,8 @@ impl<'a> Survey<'a> {
     }
 
     /// An attempt at this rung, of a page of the lowest type.
-    pub fn attempt(&self, voltage: u8, rung: u8) -> Attempt {
-        let (by, page) = (Voltage(voltage), self.page);
+    pub fn attempt(&self, program_mode: u8, rung: u8) -> Attempt {
+        let (by, page) = (ProgramMode(program_mode), self.page);
         let sense = |on| self.chip.sense_time(PageType(0), by, rung, on);
         Attempt {
             sense: sense(false),
@@ -127,13 +127,13 @@ impl<'a> Survey<'a> {
     }
 
     /// How much a program with these voltages wears a block, in parts of the normal ones.
-    pub fn wear(&self, voltage: u8) -> f64 {
-        self.chip.wear_weight(Voltage(voltage))
+    pub fn wear(&self, program_mode: u8) -> f64 {
+        self.chip.wear_weight(ProgramMode(program_mode))
     }
 
     /// Time to program a page, the mean over the types of pages.
-    pub fn program(&self, voltage: u8, types: u8) -> Nanos {
-        let time = |page| self.chip.program_time(PageType(page), Voltage(voltage));
+    pub fn program(&self, program_mode: u8, types: u8) -> Nanos {
+        let time = |page| self.chip.program_time(PageType(page), ProgramMode(program_mode));
         Nanos::from_ns((0..types).map(time).sum::<Nanos>().as_ns() / u64::from(types))
     }
 }

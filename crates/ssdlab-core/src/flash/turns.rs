@@ -10,7 +10,7 @@ impl Flash {
     /// Whether a unit owes one that was passed a turn.
     #[inline]
     pub(super) fn owes_a_turn(&self, unit: &Unit) -> bool {
-        let most = self.setup.most_passes;
+        let most = self.setup.max_passes;
         most > 0 && unit.passes >= most
     }
 

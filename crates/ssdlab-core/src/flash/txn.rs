@@ -3,14 +3,14 @@
 //! They live in a slab and are linked by index, so that a request costs no allocation.
 
 use ssdlab_base::Nanos;
-use ssdlab_nand::voltage::Voltage;
+use ssdlab_nand::program_mode::ProgramMode;
 use ssdlab_nand::{Lpn, PageType, PlaneId, Ppn};
 
 use crate::account::{Blame, Cause, OpKind, Part};
-use crate::policy::Wish;
+use crate::policy::PlacementHint;
 
 /// The class of the voltages with which a page is programmed that asks for none, as a number.
-pub const NORMAL_VOLTAGE: u8 = Voltage::NORMAL.0;
+pub const NORMAL_VOLTAGE: u8 = ProgramMode::NORMAL.0;
 
 /// A transaction's place in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,7 +30,7 @@ impl TxnId {
 /// Whom a page makes room for that leaves the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Room {
-    /// Nobody: it stays, or it left for what was read.
+    /// NoSuspend: it stays, or it left for what was read.
     None,
     /// Whoever comes: it leaves ahead of need.
     Ahead,
@@ -101,7 +101,7 @@ pub struct Txn {
     /// The type of its physical page.
     pub(super) page_type: PageType,
     /// The voltages with which its page is programmed or, of a read, was.
-    pub(super) voltage: Voltage,
+    pub(super) program_mode: ProgramMode,
     /// The age at the run's start of data that was written before it and that no table holds.
     pub age: Option<Nanos>,
     /// The voltages with which that was programmed.
@@ -115,7 +115,7 @@ pub struct Txn {
     /// A read that no rung could decode.
     pub uncorrectable: bool,
     /// What its page should be like.
-    pub wish: Wish,
+    pub hint: PlacementHint,
     /// The next in whichever list it is in.
     pub next: TxnId,
     /// The next of those that the same array unit serves at the same time.
@@ -148,14 +148,14 @@ impl Txn {
             rung_needed: 0,
             failed: 0,
             page_type: PageType(0),
-            voltage: Voltage::NORMAL,
+            program_mode: ProgramMode::NORMAL,
             age: None,
             laid_with: NORMAL_VOLTAGE,
             read_first: false,
             was_held_up: false,
             commanded: false,
             uncorrectable: false,
-            wish: Wish::default(),
+            hint: PlacementHint::default(),
             next: TxnId::NONE,
             sibling: TxnId::NONE,
             seq: 0,
@@ -223,7 +223,7 @@ impl Txns {
         txn.read_first = false;
         txn.was_held_up = false;
         txn.uncorrectable = false;
-        txn.wish = Wish::default();
+        txn.hint = PlacementHint::default();
         TxnId(id)
     }
 

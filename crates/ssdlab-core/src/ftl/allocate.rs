@@ -5,7 +5,7 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn};
 
 use super::blocks::BlockTable;
-use super::manner::{Manner, PageSequence, Pick, Stream};
+use super::config::{AllocRequest, AllocatorConfig, PageSequence, Stream};
 use super::pools::Pools;
 use super::relaxed::Relaxed;
 use super::saved::SavedOpen;
@@ -27,7 +27,7 @@ enum Way {
 
 impl Allocator {
     /// Every block of `blocks` that is free, none in use.
-    pub fn new(geometry: &Geometry, blocks: &mut BlockTable, manner: Manner) -> Allocator {
+    pub fn new(geometry: &Geometry, blocks: &mut BlockTable, manner: AllocatorConfig) -> Allocator {
         let way = match manner.order {
             PageSequence::Strict => Way::Strict(Strict::new(geometry, manner)),
             PageSequence::Relaxed => Way::Relaxed(Relaxed::new(geometry, blocks, manner.classes)),
@@ -53,7 +53,7 @@ impl Allocator {
         saved: &SavedOpen,
         geometry: &Geometry,
         blocks: &mut BlockTable,
-        manner: Manner,
+        manner: AllocatorConfig,
     ) -> Option<Allocator> {
         let way = match (saved, manner.order) {
             (SavedOpen::Strict { kinds, open }, PageSequence::Strict) => {
@@ -180,7 +180,7 @@ impl Allocator {
         blocks: &BlockTable,
         plane: PlaneId,
         stream: Stream,
-        pick: Pick,
+        pick: AllocRequest,
     ) -> Option<PageInBlock> {
         self.pools.nearest(pick.class).find_map(|class| match &self.way {
             Way::Strict(way) => {
@@ -201,7 +201,7 @@ impl Allocator {
         blocks: &mut BlockTable,
         plane: PlaneId,
         stream: Stream,
-        pick: Pick,
+        pick: AllocRequest,
     ) -> Option<Ppn> {
         let pools = &mut self.pools;
         match &mut self.way {
@@ -321,10 +321,10 @@ mod tests {
 
     use super::*;
     use crate::SMALL;
-    use crate::ftl::{BlockState, Copies, Opens};
+    use crate::ftl::{BlockState, FreeBlockPolicy, GcStream};
 
     /// A plane of six blocks of two pages, with this wear; the fourth is bad.
-    fn plane(opens: Opens) -> (Geometry, BlockTable, Allocator) {
+    fn plane(opens: FreeBlockPolicy) -> (Geometry, BlockTable, Allocator) {
         let geometry = Geometry { blocks: 6, pages: 2, ..SMALL };
         let mut blocks = BlockTable::new(&geometry);
         for (block, wear) in (0..).map(BlockId).zip([5, 2, 9, 0, 7, 2]) {
@@ -332,12 +332,12 @@ mod tests {
         }
         blocks.set_turns(vec![3, 4, 1, 0, 5, 2]);
         blocks.set_state(BlockId(3), BlockState::Bad);
-        let manner = Manner {
+        let manner = AllocatorConfig {
             reserve: 1,
             opens,
             classes: 1,
             order: PageSequence::Strict,
-            copies: Copies::Apart,
+            gc_stream: GcStream::Separate,
             apart: 0,
             by_priority: false,
             kinds: 1,
@@ -356,12 +356,13 @@ mod tests {
         stream: Stream,
     ) -> Option<u32> {
         let order = PageOrder::conventional(geometry.cell, geometry.pages);
-        let page = allocator.allocate((geometry, &order), blocks, PLANE, stream, Pick::default());
+        let page =
+            allocator.allocate((geometry, &order), blocks, PLANE, stream, AllocRequest::default());
         page.map(|ppn| ppn.0)
     }
 
     /// The blocks that a stream gets until it gets no more.
-    fn drain(opens: Opens, stream: Stream) -> Vec<u32> {
+    fn drain(opens: FreeBlockPolicy, stream: Stream) -> Vec<u32> {
         let (geometry, mut blocks, mut allocator) = plane(opens);
         let pages = std::iter::from_fn(|| take(&geometry, &mut blocks, &mut allocator, stream));
         let pages: Vec<u32> = pages.collect();
@@ -371,15 +372,15 @@ mod tests {
 
     #[test]
     fn the_least_worn_block_is_opened_first_and_the_reserve_is_kept_from_the_host() {
-        assert_eq!(drain(Opens::LeastErased, Stream::Host), [1, 5, 0, 4]);
-        assert_eq!(drain(Opens::LeastErased, Stream::Gc), [1, 5, 0, 4, 2]);
-        assert_eq!(drain(Opens::LeastErased, Stream::Cold), [2, 4, 0, 1, 5]);
-        assert_eq!(drain(Opens::LongestFree, Stream::Host), [0, 1, 2, 4]);
+        assert_eq!(drain(FreeBlockPolicy::LeastErased, Stream::Host), [1, 5, 0, 4]);
+        assert_eq!(drain(FreeBlockPolicy::LeastErased, Stream::Gc), [1, 5, 0, 4, 2]);
+        assert_eq!(drain(FreeBlockPolicy::LeastErased, Stream::Cold), [2, 4, 0, 1, 5]);
+        assert_eq!(drain(FreeBlockPolicy::LongestFree, Stream::Host), [0, 1, 2, 4]);
     }
 
     #[test]
     fn by_errors_the_best_block_is_the_hosts_and_what_is_moved_gets_the_worst() {
-        for opens in [Opens::FewestErrors, Opens::Healthiest] {
+        for opens in [FreeBlockPolicy::FewestErrors, FreeBlockPolicy::Healthiest] {
             assert_eq!(drain(opens, Stream::Host), [2, 5, 0, 1]);
             assert_eq!(drain(opens, Stream::Gc), [4, 1, 0, 5, 2]);
             assert_eq!(drain(opens, Stream::Cold), [4, 1, 0, 5, 2]);
@@ -388,7 +389,7 @@ mod tests {
 
     #[test]
     fn the_host_may_write_every_free_page_but_those_of_the_reserve() {
-        let (geometry, mut blocks, mut allocator) = plane(Opens::LeastErased);
+        let (geometry, mut blocks, mut allocator) = plane(FreeBlockPolicy::LeastErased);
         for left in (0..=8).rev() {
             assert_eq!(allocator.pages_of(PLANE, 0), left);
             let page = take(&geometry, &mut blocks, &mut allocator, Stream::Host);
@@ -398,7 +399,7 @@ mod tests {
 
     #[test]
     fn without_levelling_the_block_freed_first_is_opened_first() {
-        let (geometry, mut blocks, mut allocator) = plane(Opens::LongestFree);
+        let (geometry, mut blocks, mut allocator) = plane(FreeBlockPolicy::LongestFree);
         let write = |blocks: &mut BlockTable, allocator: &mut Allocator| {
             take(&geometry, blocks, allocator, Stream::Gc).map(|page| page / 2)
         };
@@ -413,10 +414,10 @@ mod tests {
 
     #[test]
     fn each_stream_has_an_open_block_of_its_own() {
-        let (geometry, mut blocks, mut allocator) = plane(Opens::LeastErased);
+        let (geometry, mut blocks, mut allocator) = plane(FreeBlockPolicy::LeastErased);
         let order = PageOrder::conventional(geometry.cell, geometry.pages);
         let next = |allocator: &Allocator, blocks: &BlockTable, stream| {
-            allocator.next_page(&order, blocks, PLANE, stream, Pick::default())
+            allocator.next_page(&order, blocks, PLANE, stream, AllocRequest::default())
         };
         for (stream, block) in [(Stream::Host, 1), (Stream::Gc, 5), (Stream::Cold, 2)] {
             assert_eq!(allocator.open_pages(PLANE, stream), 0);

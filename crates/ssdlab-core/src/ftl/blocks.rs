@@ -7,8 +7,8 @@ use ssdlab_base::ahead;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use super::plane_view::Pool;
-use crate::belief::grade::Grades;
 use crate::kept::{self, Kept, Limits};
+use crate::metadata::block_class::BlockClasses;
 
 /// What a block is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -112,7 +112,7 @@ impl BlockTable {
     }
 
     /// Sorts the blocks into classes.
-    pub fn grade(&mut self, grades: &Grades) {
+    pub fn set_classes(&mut self, grades: &BlockClasses) {
         self.class.clone_from(&grades.classes);
         self.apart = grades.apart;
     }

@@ -5,7 +5,7 @@ mod allocate;
 mod audit;
 mod blocks;
 mod check;
-mod manner;
+mod config;
 mod map;
 mod map_cache;
 mod plane_order;
@@ -19,7 +19,7 @@ mod subpools;
 pub use allocate::Allocator;
 pub use blocks::{BlockState, BlockTable};
 pub use check::check;
-pub use manner::{Copies, Manner, Opens, PageSequence, Pick, Stream};
+pub use config::{AllocRequest, AllocatorConfig, FreeBlockPolicy, GcStream, PageSequence, Stream};
 pub use map::{Holds, Map, Pointers, SavedMap};
 pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
 pub use plane_order::PlaneOrder;
@@ -50,7 +50,12 @@ impl Ftl {
 
     /// Takes the page that a stream writes next on a plane, the one nearest to the wish.
     #[inline]
-    pub fn prepare_write(&mut self, plane: PlaneId, stream: Stream, pick: Pick) -> Option<Ppn> {
+    pub fn prepare_write(
+        &mut self,
+        plane: PlaneId,
+        stream: Stream,
+        pick: AllocRequest,
+    ) -> Option<Ppn> {
         let shape = (&self.geometry, &self.order);
         self.alloc.allocate(shape, &mut self.blocks, plane, stream, pick)
     }
@@ -58,12 +63,18 @@ impl Ftl {
     /// Whether the host can write nothing for who wishes this class on a plane until a block is erased.
     #[inline]
     pub fn is_full(&self, plane: PlaneId, class: Option<u8>) -> bool {
-        self.next_page(plane, Stream::Host, Pick { class, ..Pick::default() }).is_none()
+        self.next_page(plane, Stream::Host, AllocRequest { class, ..AllocRequest::default() })
+            .is_none()
     }
 
     /// The place in its block of the next page that a stream would write, if there is one.
     #[inline]
-    pub fn next_page(&self, plane: PlaneId, stream: Stream, pick: Pick) -> Option<PageInBlock> {
+    pub fn next_page(
+        &self,
+        plane: PlaneId,
+        stream: Stream,
+        pick: AllocRequest,
+    ) -> Option<PageInBlock> {
         self.alloc.next_page(&self.order, &self.blocks, plane, stream, pick)
     }
 
@@ -177,12 +188,12 @@ mod tests {
     #[test]
     fn a_block_that_is_written_in_part_may_be_emptied_once_no_program_is_under_way() {
         let mut blocks = BlockTable::new(&SMALL);
-        let manner = Manner {
+        let manner = AllocatorConfig {
             reserve: 1,
-            opens: Opens::default(),
+            opens: FreeBlockPolicy::default(),
             classes: 1,
             order: PageSequence::Strict,
-            copies: Copies::Apart,
+            gc_stream: GcStream::Separate,
             apart: 0,
             by_priority: false,
             kinds: 1,
@@ -190,7 +201,7 @@ mod tests {
         let alloc = Allocator::new(&SMALL, &mut blocks, manner);
         let map = Map::new(8, SMALL.page_count(), 0);
         let mut ftl = Ftl::new(&SMALL, map, blocks, alloc);
-        let ppn = ftl.prepare_write(PlaneId(0), Stream::Cold, Pick::default()).unwrap();
+        let ppn = ftl.prepare_write(PlaneId(0), Stream::Cold, AllocRequest::default()).unwrap();
         let block = SMALL.block_of(ppn);
         assert!(!ftl.may_empty(block), "being programmed");
         ftl.commit_write(Lpn(3), ppn);
@@ -198,7 +209,7 @@ mod tests {
         // The pages that were left are gone with it, and the stream goes on elsewhere.
         assert_eq!(ftl.begin_collection(block), SMALL.pages - 1);
         assert!(!ftl.may_empty(block), "being emptied");
-        let next = ftl.prepare_write(PlaneId(0), Stream::Cold, Pick::default()).unwrap();
+        let next = ftl.prepare_write(PlaneId(0), Stream::Cold, AllocRequest::default()).unwrap();
         assert_ne!(SMALL.block_of(next), block);
     }
 }

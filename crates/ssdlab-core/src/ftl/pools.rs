@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use super::blocks::{BlockState, BlockTable};
-use super::manner::{Copies, Manner, Opens, PageSequence, Stream};
+use super::config::{AllocatorConfig, FreeBlockPolicy, GcStream, PageSequence, Stream};
 use super::subpools::{Ranked, Subpools};
 
 /// Free blocks of a plane and class, (key, block), the least key first.
@@ -15,7 +15,7 @@ type FreeBlocks = BTreeSet<Ranked>;
 /// The free blocks.
 #[derive(Clone, Debug)]
 pub struct Pools {
-    /// Free blocks of each plane and class, by [`Opens`]; the first to be opened first.
+    /// Free blocks of each plane and class, by [`FreeBlockPolicy`]; the first to be opened first.
     free: Box<[FreeBlocks]>,
     /// Free blocks of each plane, without those that are set apart.
     count: Box<[u32]>,
@@ -24,7 +24,7 @@ pub struct Pools {
     pub apart: usize,
     /// Free blocks of a plane that only a job may open: it gives one back when it ends.
     pub reserve: u32,
-    opens: Opens,
+    opens: FreeBlockPolicy,
     /// Whether what is moved, which is colder than what the host writes, goes to the blocks that come
     /// last.
     moves_last: bool,
@@ -37,10 +37,11 @@ pub struct Pools {
 
 impl Pools {
     /// Every block of `blocks` that is free.
-    pub fn new(geometry: &Geometry, blocks: &mut BlockTable, manner: Manner) -> Pools {
+    pub fn new(geometry: &Geometry, blocks: &mut BlockTable, manner: AllocatorConfig) -> Pools {
         let planes = geometry.plane_count() as usize;
-        let Manner { reserve, opens, classes, apart, .. } = manner;
-        let own_blocks = manner.order == PageSequence::Strict && manner.copies == Copies::Apart;
+        let AllocatorConfig { reserve, opens, classes, apart, .. } = manner;
+        let own_blocks =
+            manner.order == PageSequence::Strict && manner.gc_stream == GcStream::Separate;
         let mut pools = Pools {
             free: vec![FreeBlocks::new(); planes * classes].into_boxed_slice(),
             count: vec![0; planes].into_boxed_slice(),
@@ -74,9 +75,11 @@ impl Pools {
 
     fn key(&self, blocks: &BlockTable, block: BlockId) -> u32 {
         match self.opens {
-            Opens::LongestFree => self.freed,
-            Opens::LeastErased => blocks.erases(block),
-            Opens::FewestErrors | Opens::Healthiest | Opens::FewestRetries => blocks.turn(block),
+            FreeBlockPolicy::LongestFree => self.freed,
+            FreeBlockPolicy::LeastErased => blocks.erases(block),
+            FreeBlockPolicy::FewestErrors
+            | FreeBlockPolicy::Healthiest
+            | FreeBlockPolicy::FewestRetries => blocks.turn(block),
         }
     }
 
@@ -216,9 +219,9 @@ impl Pools {
     /// without a wish from the worst up, so that the best are left for whoever asks for them. Where classes
     /// are subpools, the wished one alone.
     #[inline]
-    pub fn nearest(&self, wish: Option<u8>) -> impl Iterator<Item = usize> + use<> {
+    pub fn nearest(&self, hint: Option<u8>) -> impl Iterator<Item = usize> + use<> {
         let last = self.classes - 1;
-        let first = wish.map_or(last, |class| usize::from(class).min(last));
+        let first = hint.map_or(last, |class| usize::from(class).min(last));
         // A priority writes in blocks of its own, wherever they come from.
         let (last, upto) =
             if self.subpools.is_some() { (first, first) } else { (last, self.apart) };

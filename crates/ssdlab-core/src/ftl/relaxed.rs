@@ -11,7 +11,7 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn, Progress};
 
 use super::blocks::{BlockState, BlockTable};
-use super::manner::Stream;
+use super::config::Stream;
 use super::pools::Pools;
 use super::saved::RelaxedOpen;
 
@@ -118,9 +118,9 @@ impl Relaxed {
     /// The types to try, the wished one first: then those below it, then those above it. Without
     /// a wish the highest first, which is the conventional order.
     #[inline]
-    fn nearest(&self, wish: Option<PageType>) -> impl Iterator<Item = PageType> + use<> {
-        let wished = wish.map_or(self.types - 1, |wish| wish.0.min(self.types - 1));
-        (0..=wished).rev().chain(wished + 1..self.types).map(PageType)
+    fn nearest(&self, hint: Option<PageType>) -> impl Iterator<Item = PageType> + use<> {
+        let requested = hint.map_or(self.types - 1, |hint| hint.0.min(self.types - 1));
+        (0..=requested).rev().chain(requested + 1..self.types).map(PageType)
     }
 
     /// The block and wordline of the next page of a type, in blocks that are programmed in part.
@@ -137,11 +137,11 @@ impl Relaxed {
         &self,
         pools: &Pools,
         (plane, stream, class): (PlaneId, Stream, usize),
-        wish: Option<PageType>,
+        hint: Option<PageType>,
     ) -> Option<(Option<BlockId>, PageInWord)> {
         let pool = self.pool(plane, class);
         let takes = stream != Stream::Host || pools.host_may_share(plane);
-        self.nearest(wish).find_map(|page_type| {
+        self.nearest(hint).find_map(|page_type| {
             if let Some((block, page)) = self.candidate(pool, page_type).filter(|_| takes) {
                 return Some((Some(block), page));
             }
@@ -156,9 +156,9 @@ impl Relaxed {
         order: &PageOrder,
         pools: &Pools,
         place: (PlaneId, Stream, usize),
-        wish: Option<PageType>,
+        hint: Option<PageType>,
     ) -> Option<PageInBlock> {
-        self.next(pools, place, wish).map(|(_, page)| page.place(order))
+        self.next(pools, place, hint).map(|(_, page)| page.place(order))
     }
 
     /// Takes a page for a stream in a class, of the type that comes nearest to the wish.
@@ -169,9 +169,9 @@ impl Relaxed {
         pools: &mut Pools,
         blocks: &mut BlockTable,
         place: (PlaneId, Stream, usize),
-        wish: Option<PageType>,
+        hint: Option<PageType>,
     ) -> Option<Ppn> {
-        let (block, page) = self.next(pools, place, wish)?;
+        let (block, page) = self.next(pools, place, hint)?;
         let (plane, stream, class) = place;
         let pool = self.pool(plane, class);
         let block = block.unwrap_or_else(|| {

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, Progress};
 
-use super::manner::{PageSequence, Stream};
-use crate::belief::hotness::Hotness;
+use super::config::{PageSequence, Stream};
 use crate::kept::{self, Kept, Limits};
+use crate::metadata::page_hotness::Hotness;
 
 /// The blocks in use of an allocator, in the order in which they go on.
 #[derive(Clone, Debug)]

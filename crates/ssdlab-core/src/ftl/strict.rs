@@ -7,10 +7,10 @@ use std::ops::Range;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PlaneId, Ppn};
 
 use super::blocks::BlockTable;
-use super::manner::{Copies, Manner, Stream};
+use super::config::{AllocatorConfig, GcStream, Stream};
 use super::pools::Pools;
 use super::saved::StrictOpen;
-use crate::belief::hotness::Hotness;
+use crate::metadata::page_hotness::Hotness;
 
 /// The block that a stream is writing, and its next page.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub struct Strict {
     open: Box<[Open]>,
     /// Blocks that were open in a drive with other classes, and go on before a free one is opened.
     parked: Vec<(PlaneId, Open)>,
-    copies: Copies,
+    gc_stream: GcStream,
     classes: usize,
     /// Blocks that a stream has open in a class: one, or one for each hotness.
     kinds: usize,
@@ -37,13 +37,13 @@ pub struct Strict {
 
 impl Strict {
     /// No block is open.
-    pub fn new(geometry: &Geometry, manner: Manner) -> Strict {
-        let Manner { classes, copies, kinds, .. } = manner;
+    pub fn new(geometry: &Geometry, manner: AllocatorConfig) -> Strict {
+        let AllocatorConfig { classes, gc_stream, kinds, .. } = manner;
         let slots = geometry.plane_count() as usize * Stream::COUNT * classes * kinds;
         Strict {
             open: vec![Open { block: NO_BLOCK, next: 0 }; slots].into_boxed_slice(),
             parked: Vec::new(),
-            copies,
+            gc_stream,
             classes,
             kinds,
             pages_per_block: geometry.pages as u16,
@@ -72,7 +72,7 @@ impl Strict {
         (kinds, open): (u8, &[StrictOpen]),
         geometry: &Geometry,
         blocks: &BlockTable,
-        manner: Manner,
+        manner: AllocatorConfig,
     ) -> Strict {
         let mut restored = Strict::new(geometry, manner);
         let same = restored.kinds == usize::from(kinds);
@@ -86,15 +86,15 @@ impl Strict {
 
     /// The streams that have blocks of their own.
     pub fn streams(&self) -> &'static [Stream] {
-        match self.copies {
-            Copies::Apart => &Stream::ALL,
-            Copies::Together => &[Stream::Host, Stream::Cold],
+        match self.gc_stream {
+            GcStream::Separate => &Stream::ALL,
+            GcStream::Shared => &[Stream::Host, Stream::Cold],
         }
     }
 
     #[inline]
     fn is_shared(&self) -> bool {
-        self.copies == Copies::Together
+        self.gc_stream == GcStream::Shared
     }
 
     /// Where the blocks begin that a stream has open in a class.

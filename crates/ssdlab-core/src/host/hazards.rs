@@ -186,7 +186,7 @@ mod tests {
     }
 
     impl Naive {
-        fn may_begin(&self, write: bool) -> bool {
+        fn may_start(&self, write: bool) -> bool {
             !self.writing && (!write || self.readers == 0)
         }
 
@@ -204,7 +204,7 @@ mod tests {
             }
             let mut ready = Vec::new();
             while let Some(&(id, write)) = self.waiting.front()
-                && self.may_begin(write)
+                && self.may_start(write)
             {
                 self.waiting.pop_front();
                 self.begin(write);
@@ -233,7 +233,7 @@ mod tests {
                     txns[id].kind = if write { OpKind::Program } else { OpKind::Read };
                     kinds.insert(id.0, (lpn, write));
                     let page = naive.entry(lpn).or_default();
-                    let free = page.waiting.is_empty() && page.may_begin(write);
+                    let free = page.waiting.is_empty() && page.may_start(write);
                     prop_assert_eq!(hazards.acquire(&mut txns, id, write), free);
                     match free {
                         true => {

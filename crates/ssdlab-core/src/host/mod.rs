@@ -7,7 +7,7 @@ pub use hazards::Hazards;
 use ssdlab_base::SimTime;
 use ssdlab_nand::PageType;
 
-use crate::policy::Wish;
+use crate::policy::PlacementHint;
 
 /// What the host asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,13 +92,13 @@ pub struct Active {
     /// Whether it counts in the statistics.
     pub counted: bool,
     /// When it was taken in, in nanoseconds.
-    pub taken_in: u64,
+    pub transferred_in: u64,
     /// The place of its first page in the order of coming.
-    pub came: u64,
+    pub arrival_seq: u64,
     /// Whether an order that holds requests back has let a part of it go.
-    pub let_go: bool,
+    pub dispatched: bool,
     /// What the pages of a write should be like.
-    pub wish: Wish,
+    pub hint: PlacementHint,
     /// The highest type of the pages that it was given.
     pub page_type: Option<PageType>,
 }

@@ -1,33 +1,33 @@
-//! The seven questions whose answers make a drive's character.
+//! The seven questions whose policies make a drive's character.
 //!
 //! A policy looks at a `View` and returns a choice. It never acts and holds no reference to the
 //! machine; the drive carries the choice out, once, for all policies.
 
-mod answer;
-pub mod evict;
-pub mod order;
-pub mod place;
-pub mod preempt;
-pub mod program;
-pub mod read;
-pub mod tend;
+pub mod background;
+mod context;
+pub mod eviction;
+pub mod placement;
+pub mod program_mode;
+pub mod read_start;
+pub mod scheduler;
+pub mod suspend;
 
-pub use answer::{Answer, Setup};
+pub use context::{Policy, PolicyContext};
 use ssdlab_nand::PageType;
 
-use crate::belief::hotness::Hotness;
-use crate::ftl::Pick;
+use crate::ftl::AllocRequest;
+use crate::metadata::page_hotness::Hotness;
 
-/// What a page that is to be written should be like. Each link of the `place` and `program`
+/// What a page that is to be written should be like. Each link of the `placement` and `program`
 /// chains fills only what is still open; the allocator grants the nearest it has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Wish {
+pub struct PlacementHint {
     /// The page type; heeded where pages have the relaxed order.
     pub page_type: Option<PageType>,
     /// The class of block, 0 for the best.
     pub quality: Option<u8>,
     /// The voltages or the step with which it is programmed, 0 for the normal ones.
-    pub voltage: Option<u8>,
+    pub program_mode: Option<u8>,
     /// The priority whose blocks it should lie in, where blocks are kept apart by priority.
     pub priority: Option<u8>,
     /// What it is mostly used for, if it should lie in a block of such pages.
@@ -36,11 +36,11 @@ pub struct Wish {
     pub used: Option<Hotness>,
 }
 
-impl Wish {
+impl PlacementHint {
     /// What of it the allocator can grant.
     #[inline]
-    pub fn pick(&self) -> Pick {
-        Pick {
+    pub fn pick(&self) -> AllocRequest {
+        AllocRequest {
             class: self.quality.or(self.priority),
             page_type: self.page_type,
             hotness: self.hotness,

@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::account::{Blame, OpKind, Part};
 use ssdlab_nand::PageType;
 
-use crate::belief::grade::CLASSES_MAX;
 use crate::host::{Op, Request};
+use crate::metadata::block_class::CLASSES_MAX;
 
 /// Latencies of one kind of request.
 #[derive(Clone, Debug)]
@@ -63,9 +63,9 @@ impl Latencies {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageTypes {
     /// Writes whose slowest page is of this type.
-    pub dominated: [u64; PageType::MOST],
+    pub slowest_page_type: [u64; PageType::MOST],
     /// Pages programmed for the host for which this type was wished.
-    pub wished: [u64; PageType::MOST],
+    pub requested: [u64; PageType::MOST],
     /// Those of them that got it.
     pub granted: [u64; PageType::MOST],
 }
@@ -152,7 +152,7 @@ pub struct Stats {
     /// The work of an order that holds requests back: expected ends that it looked at.
     pub scheduling_steps: u64,
     /// Pages read that no table knew and that count as written before the start.
-    pub preloaded: u64,
+    pub unwritten_reads: u64,
     /// Pages read that were never written, answered without the flash.
     pub unmapped_reads: u64,
     /// Pages read that could not be decoded.
@@ -166,14 +166,14 @@ pub struct Stats {
     /// Pages never programmed of blocks that were erased.
     pub unprogrammed: u64,
     /// Jobs of static wear levelling that ended.
-    pub wear_levelled: u64,
+    pub wear_leveled: u64,
     /// Pages written for the host in blocks of each class.
-    pub by_class: [u64; CLASSES_MAX],
+    pub per_class: [u64; CLASSES_MAX],
     /// Pages written for the host that were given another class than was wished.
     pub missed: u64,
     /// Reads, and writes, that an order let go which holds them back, and those of them that
     /// overtook one of their kind.
-    pub let_go: [(u64, u64); 2],
+    pub dispatched: [(u64, u64); 2],
     /// The page buffer.
     pub buffer: BufferCounts,
     /// Entries of the page map.
@@ -200,17 +200,17 @@ impl Stats {
         Stats {
             latencies: (0..queues).map(|_| Default::default()).collect(),
             scheduling_steps: 0,
-            preloaded: 0,
+            unwritten_reads: 0,
             unmapped_reads: 0,
             uncorrectable: 0,
             gc: (0, 0),
             gc_for_subpools: 0,
             page_types: PageTypes::default(),
             unprogrammed: 0,
-            wear_levelled: 0,
-            by_class: [0; CLASSES_MAX],
+            wear_leveled: 0,
+            per_class: [0; CLASSES_MAX],
             missed: 0,
-            let_go: [(0, 0); 2],
+            dispatched: [(0, 0); 2],
             buffer: BufferCounts::default(),
             map: MapCounts::default(),
             read_at: Vec::new(),
@@ -236,17 +236,17 @@ impl Stats {
 
     /// Counts a page that is given to the host in a block of this class.
     #[inline]
-    pub fn granted(&mut self, wish: Option<u8>, class: u8) {
-        self.by_class[class as usize] += 1;
-        self.missed += u64::from(wish.is_some_and(|wish| wish != class));
+    pub fn granted(&mut self, hint: Option<u8>, class: u8) {
+        self.per_class[class as usize] += 1;
+        self.missed += u64::from(hint.is_some_and(|hint| hint != class));
     }
 
     /// Counts a page of this type that is given to the host.
     #[inline]
-    pub fn typed(&mut self, wish: Option<PageType>, page_type: PageType) {
-        if let Some(wish) = wish {
-            self.page_types.wished[wish.index()] += 1;
-            self.page_types.granted[wish.index()] += u64::from(wish == page_type);
+    pub fn typed(&mut self, hint: Option<PageType>, page_type: PageType) {
+        if let Some(hint) = hint {
+            self.page_types.requested[hint.index()] += 1;
+            self.page_types.granted[hint.index()] += u64::from(hint == page_type);
         }
     }
 
@@ -265,8 +265,8 @@ impl Stats {
     }
 
     /// Counts a request that an order lets go.
-    pub fn let_go(&mut self, kind: OpKind, overtakes: bool) {
-        let counts = &mut self.let_go[usize::from(kind != OpKind::Read)];
+    pub fn dispatched(&mut self, kind: OpKind, overtakes: bool) {
+        let counts = &mut self.dispatched[usize::from(kind != OpKind::Read)];
         counts.0 += 1;
         counts.1 += u64::from(overtakes);
     }

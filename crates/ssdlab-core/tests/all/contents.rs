@@ -73,7 +73,7 @@ fn blocks_stay_open_for_whom_they_were_opened() {
     let sets = [
         "geometry.channels = 2",
         "physics = { levels = {} }",
-        "belief.grade = \"factory\"",
+        "metadata.block_class = \"factory\"",
         "ftl.overprovisioning = 0.4",
     ];
     let open = |rig: &Rig| {
@@ -111,9 +111,9 @@ fn what_a_drive_of_another_shape_held_is_refused() {
 /// Pages that are programmed strongly err so often that they take more than one attempt.
 const STRONG: [&str; 4] = [
     "physics = { levels = {} }",
-    "timing.voltages = [{ name = \"normal\" }, { name = \"strong\", base_factor = 30.0 }]",
-    "belief.grade = \"factory\"",
-    "program = [{ by_class = { voltages = [\"strong\"] } }]",
+    "timing.program_modes = [{ name = \"normal\" }, { name = \"strong\", base_factor = 30.0 }]",
+    "metadata.block_class = \"factory\"",
+    "program_mode = [{ per_class = { modes = [\"strong\"] } }]",
 ];
 
 #[test]
@@ -122,10 +122,10 @@ fn a_drive_remembers_how_the_pages_that_it_is_given_were_programmed() {
         let mut rig = holding(&STRONG, media)?;
         rig.read(0);
         rig.finish();
-        Some(rig.drive.flash().troubles().0)
+        Some(rig.drive.flash().error_counts().0)
     };
     // Strong blocks alone are programmed strongly, and nobody asks for one.
-    let mut normal = Rig::new(&[&STRONG[..3], &["program = [\"by_class\"]"]].concat());
+    let mut normal = Rig::new(&[&STRONG[..3], &["program_mode = [\"per_class\"]"]].concat());
     normal.write(0);
     let normal = normal.finish().drive.clone().media().unwrap();
     assert_eq!(retries(normal.clone()), Some(0));
@@ -140,7 +140,7 @@ fn a_drive_remembers_how_the_pages_that_it_is_given_were_programmed() {
 
 #[test]
 fn what_was_written_before_the_start_was_written_normally_whatever_lies_there_since() {
-    let lazy = "start.preload = \"lazy\"";
+    let lazy = "start.unwritten_reads = \"lazy\"";
     let mut rig = Rig::new(&[&STRONG[..], &[lazy]].concat());
     let (written, all) = (70, 89);
     for page in 0..written {
@@ -151,7 +151,7 @@ fn what_was_written_before_the_start_was_written_normally_whatever_lies_there_si
         rig.read(page);
         rig.finish();
     }
-    assert_eq!(rig.drive.flash().troubles().0, 0);
+    assert_eq!(rig.drive.flash().error_counts().0, 0);
 }
 
 #[test]
@@ -162,8 +162,8 @@ fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
         alike[0],
         alike[1],
         alike[2],
-        "belief.grade = { factory = { shares = [0.3, 0.3] } }",
-        "place = [{ small_strong = { pages = 1 } }]",
+        "metadata.block_class = { factory = { shares = [0.3, 0.3] } }",
+        "placement = [{ small_to_strong = { pages = 1 } }]",
     ];
     let mut before = Rig::new(&graded);
     // On each plane a page of a strong block and two of a normal one.

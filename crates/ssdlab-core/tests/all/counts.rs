@@ -127,7 +127,7 @@ fn what_no_rung_decodes_is_counted_and_answered_after_the_last() {
     let zero = rig.now();
     let tag = rig.read(0);
     rig.finish();
-    assert_eq!(rig.drive.flash().troubles(), (3, 1, 0));
+    assert_eq!(rig.drive.flash().error_counts(), (3, 1, 0));
     assert_eq!(rig.drive.stats().uncorrectable, 1);
     assert_eq!(rig.ops(OpKind::Read, Cause::Host), 1);
     let latency = rig.end_of(tag).unwrap() - zero;
@@ -136,7 +136,7 @@ fn what_no_rung_decodes_is_counted_and_answered_after_the_last() {
     assert_eq!(parts[Part::Retry as usize], u128::from(latency) - once);
     rig.read(1);
     rig.finish();
-    assert_eq!((rig.drive.flash().troubles().1, rig.drive.stats().uncorrectable), (2, 2));
+    assert_eq!((rig.drive.flash().error_counts().1, rig.drive.stats().uncorrectable), (2, 2));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_page_of_which_a_part_is_found_was_used() {
 
 #[test]
 fn pages_that_make_room_are_counted_by_whether_they_were_programmed_for_it() {
-    let mut rig = Rig::new(&["buffer.size = \"16KiB\"", "start.preload = \"lazy\""]);
+    let mut rig = Rig::new(&["buffer.size = \"16KiB\"", "start.unwritten_reads = \"lazy\""]);
     let evicted = |rig: &mut Rig| {
         rig.finish();
         let buffer = rig.drive.stats().buffer;
@@ -215,17 +215,17 @@ fn a_drive_is_idle_when_nothing_is_under_way() {
 
 #[test]
 fn pages_from_before_the_start_are_counted_once() {
-    let mut rig = Rig::new(&["start.preload = \"lazy\""]);
+    let mut rig = Rig::new(&["start.unwritten_reads = \"lazy\""]);
     let pages = u64::from(rig.drive.resolved().logical_pages);
     assert!(pages > 64);
     for (first, count, counted) in [(3, 1, 1), (60, 9, 10), (3, 65, 66), (0, pages, pages)] {
         rig.pages(Op::Read, first, count);
         rig.finish();
-        assert_eq!(rig.drive.stats().preloaded, counted, "{count} from {first} on");
+        assert_eq!(rig.drive.stats().unwritten_reads, counted, "{count} from {first} on");
     }
     // What was trimmed is not there any more.
     rig.pages(Op::Trim, 7, 2);
     rig.pages(Op::Read, 6, 4);
     rig.finish();
-    assert_eq!((rig.drive.stats().unmapped_reads, rig.drive.stats().preloaded), (2, pages));
+    assert_eq!((rig.drive.stats().unmapped_reads, rig.drive.stats().unwritten_reads), (2, pages));
 }

@@ -8,11 +8,11 @@ use crate::support::{Rig, Step, play, step};
 const SETS: [&str; 7] = [
     "geometry = { channels = 2, planes = 2, blocks = 20 }",
     "host.queues = 2",
-    "tend.gc = { victim = \"d_choices\", choices = 3, threshold = 0.3 }",
+    "background.gc = { victim = \"d_choices\", d = 3, threshold = 0.3 }",
     "physics = { retries = {} }",
-    "start = { pe_cycles = 2000, pe_spread = 15, age_max = \"90d\", preload = \"lazy\" }",
+    "start = { pe_cycles = 2000, pe_spread = 15, age_max = \"90d\", unwritten_reads = \"lazy\" }",
     "buffer.size = \"64KiB\"",
-    "evict = \"pt_lru\"",
+    "eviction = \"pt_lru\"",
 ];
 
 fn played(rig: &mut Rig, steps: &[Step]) -> u64 {

@@ -11,9 +11,9 @@ use crate::support::{BUS, PROGRAM, READ, Rig, Step, play, written};
 pub const SHAPE: &str = "geometry = { channels = 4, blocks = 48 }";
 const STRONG: &[&str] = &[
     "physics = { levels = {} }",
-    "belief.grade = \"factory\"",
-    "program = [\"by_class\"]",
-    "timing.voltages = [{ name = \"normal\" }, { name = \"strong\", program = \"100us\" }]",
+    "metadata.block_class = \"factory\"",
+    "program_mode = [\"per_class\"]",
+    "timing.program_modes = [{ name = \"normal\" }, { name = \"strong\", program = \"100us\" }]",
 ];
 const STRONG_PROGRAM: u64 = 100_000;
 
@@ -22,7 +22,7 @@ pub fn sets<'a>(parts: &[&[&'a str]]) -> Vec<&'a str> {
 }
 
 fn dlv() -> Rig {
-    Rig::new(&sets(&[&[SHAPE, "order = \"dlv\""], STRONG]))
+    Rig::new(&sets(&[&[SHAPE, "scheduler = \"dlv\""], STRONG]))
 }
 
 /// Requests of one to eight pages, close enough to meet.
@@ -58,7 +58,7 @@ fn a_write_that_finds_its_planes_idle_goes_at_once_to_normal_blocks() {
     let write = rig.pages(Op::Write, 0, 4);
     rig.finish();
     assert_eq!(rig.end_of(write), Some(BUS + PROGRAM));
-    assert_eq!(rig.drive.stats().by_class[..2], [0, 4]);
+    assert_eq!(rig.drive.stats().per_class[..2], [0, 4]);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_write_that_waits_gets_a_strong_block_where_it_ends_sooner_with_it() {
     let waits = rig.pages(Op::Write, 4, 2);
     rig.finish();
     assert_eq!(rig.end_of(waits), Some(BUS + PROGRAM + BUS + STRONG_PROGRAM));
-    assert_eq!(rig.drive.stats().by_class[..2], [1, 2]);
+    assert_eq!(rig.drive.stats().per_class[..2], [1, 2]);
 }
 
 #[test]
@@ -84,7 +84,10 @@ fn a_write_that_waited_for_its_page_has_waited() {
 #[test]
 fn a_write_that_reads_first_has_waited_if_its_read_has() {
     let ends = |busy: bool| {
-        let mut rig = Rig::new(&sets(&[&[SHAPE, "order = \"dlv\"", "read = \"worst\""], STRONG]));
+        let mut rig = Rig::new(&sets(&[
+            &[SHAPE, "scheduler = \"dlv\"", "read_start = \"highest_level\""],
+            STRONG,
+        ]));
         rig.write(0);
         rig.finish();
         let began = rig.now();
@@ -109,14 +112,14 @@ fn the_write_that_ends_first_goes_first() {
     rig.finish();
     assert!(rig.end_of(short) < rig.end_of(long));
     let stats = rig.drive.stats();
-    assert_eq!(stats.let_go[1], (3, 1), "one write overtakes another");
+    assert_eq!(stats.dispatched[1], (3, 1), "one write overtakes another");
     // Four pages of the long one and the short one's; then the long one's once more.
     assert_eq!(stats.scheduling_steps, 4 + 1 + 4);
 }
 
 #[test]
 fn who_waits_behind_one_that_was_let_go_can_still_be_overtaken() {
-    for order in ["order = \"dlv\"", "order = { dlv = { reads = \"fifo\" } }"] {
+    for order in ["scheduler = \"dlv\"", "scheduler = { dlv = { reads = \"fifo\" } }"] {
         let mut rig = Rig::new(&["geometry = { channels = 1, blocks = 48 }", order]);
         let writes = [(0, 1), (1, 2), (3, 3)];
         let writes = writes.map(|(first, pages)| rig.pages(Op::Write, first, pages));
@@ -131,7 +134,7 @@ fn who_waits_behind_one_that_was_let_go_can_still_be_overtaken() {
 #[test]
 fn who_is_not_among_the_first_to_come_waits_for_them() {
     let ended = |window: &str| {
-        let order = format!("order = {{ dlv = {{ {window} }} }}");
+        let order = format!("scheduler = {{ dlv = {{ {window} }} }}");
         let mut rig = Rig::new(&[SHAPE, &order]);
         rig.write(0);
         let blocked = rig.write(4);
@@ -149,7 +152,7 @@ fn who_is_not_among_the_first_to_come_waits_for_them() {
 
 #[test]
 fn a_read_goes_before_a_write_that_was_let_go_and_has_not_begun() {
-    let (mut rig, zero) = written(&[SHAPE, "order = \"dlv\""], 2);
+    let (mut rig, zero) = written(&[SHAPE, "scheduler = \"dlv\""], 2);
     // Two pages on the second plane, then one on each of the first two.
     rig.pages(Op::Write, 5, 1);
     rig.pages(Op::Write, 4, 2);
@@ -175,13 +178,13 @@ fn ends(rig: &mut Rig, requests: &[(Op, u64, u64)]) -> Vec<u64> {
 
 #[test]
 fn what_goes_first_is_served_first_by_planes_that_are_busy() {
-    let mut rig = Rig::new(&[SHAPE, "order = \"dlv\""]);
+    let mut rig = Rig::new(&[SHAPE, "scheduler = \"dlv\""]);
     // The third goes as soon as it can, with a page on a plane that has work left; the second,
     // which came before it, goes later.
     let writes = [(Op::Write, 0, 6), (Op::Write, 9, 11), (Op::Write, 20, 2)];
     let by_dlv = ends(&mut rig, &writes);
     assert!(by_dlv[2] < by_dlv[1], "{by_dlv:?}");
-    let overtakes = rig.drive.stats().let_go[1].1;
+    let overtakes = rig.drive.stats().dispatched[1].1;
     let fifo = ends(&mut Rig::new(&[SHAPE]), &writes);
     assert!(by_dlv[2] < fifo[2], "{by_dlv:?} {fifo:?}");
     assert_eq!(overtakes, 1);
@@ -189,7 +192,7 @@ fn what_goes_first_is_served_first_by_planes_that_are_busy() {
 
 #[test]
 fn under_woo_a_read_waits_for_as_many_writes_as_came_before_it() {
-    let woo = "order = { dlv = { reads = \"fifo\" } }";
+    let woo = "scheduler = { dlv = { reads = \"fifo\" } }";
     let mut rig = Rig::new(&sets(&[&["geometry = { blocks = 48 }", woo]]));
     rig.write(0);
     rig.finish();
@@ -207,17 +210,17 @@ fn under_woo_a_read_waits_for_as_many_writes_as_came_before_it() {
 #[test]
 fn writes_that_read_first_go_and_come_again_past_any_deadline() {
     // Both parts of a write wait at once where it goes leg by leg.
-    let late = "order = { dlv = { read_deadline = \"50us\", write_deadline = \"50us\" } }";
+    let late = "scheduler = { dlv = { read_deadline = \"50us\", write_deadline = \"50us\" } }";
     for depth in [3, 8] {
         let queue = format!("host.queue_depth = {depth}");
-        let mut rig = Rig::new(&[SHAPE, late, &queue, "start.preload = \"lazy\""]);
+        let mut rig = Rig::new(&[SHAPE, late, &queue, "start.unwritten_reads = \"lazy\""]);
         let mut steps = steps(depth, 2000, 50, 20_000);
         for step in &mut steps {
             (step.place, step.sectors) = (step.place % 4096 * 16 + 3, 8 * (step.sectors / 8) + 5);
         }
         play(&mut rig, &steps, 8).unwrap_or_else(|error| panic!("{depth}: {error}"));
         assert_eq!(rig.done.len(), steps.len());
-        let (requests, _) = rig.drive.stats().let_go[1];
+        let (requests, _) = rig.drive.stats().dispatched[1];
         let writes = steps.iter().filter(|step| step.op == Op::Write).count() as u64;
         assert!(requests <= writes, "{requests} of {writes}: each counts once");
     }
@@ -233,7 +236,7 @@ fn the_read_that_ends_first_goes_first() {
     let (long, short) = (rig.pages(Op::Read, 0, 16), rig.read(4));
     rig.finish();
     assert!(rig.end_of(short) < rig.end_of(long));
-    assert_eq!(rig.drive.stats().let_go[0], (3, 1), "one read overtakes another");
+    assert_eq!(rig.drive.stats().dispatched[0], (3, 1), "one read overtakes another");
 }
 
 #[test]
@@ -246,16 +249,16 @@ fn reads_of_many_lengths_do_not_lose_by_being_reordered() {
         Step { gap, sectors: 8 << (step.sectors / 8 % 6), ..step }
     });
     let bursts: Vec<_> = bursts.collect();
-    let lazy = "start.preload = \"lazy\"";
+    let lazy = "start.unwritten_reads = \"lazy\"";
     let of = |order| mean(&done(&[large, lazy, order], &bursts), Op::Read);
-    let (fifo, dlv) = (of("order = \"fifo\""), of("order = \"dlv\""));
+    let (fifo, dlv) = (of("scheduler = \"fifo\""), of("scheduler = \"dlv\""));
     assert!(dlv < 0.99 * fifo, "{dlv} against {fifo}");
 }
 
 #[test]
 fn a_read_goes_before_a_write_on_the_same_plane_and_keeps_its_place_under_woo() {
     for (order, first) in [("\"dlv\"", true), ("{ dlv = { reads = \"fifo\" } }", false)] {
-        let order = format!("order = {order}");
+        let order = format!("scheduler = {order}");
         let mut rig = Rig::new(&sets(&[&[SHAPE, &order], STRONG]));
         rig.write(4);
         rig.finish();
@@ -283,8 +286,7 @@ fn expected_ends_are_met_where_nothing_interferes() {
 
 #[test]
 fn without_its_advantages_it_is_fifo_to_the_bit() {
-    let null =
-        "order = { dlv = { reads = \"fifo\", writes = \"fifo\", avoid_collection = false } }";
+    let null = "scheduler = { dlv = { reads = \"fifo\", writes = \"fifo\", avoid_gc = false } }";
     for reads in [0, 50, 90] {
         let steps = steps(reads, 3000, reads, 60_000);
         let (null, fifo) = (done(&[SHAPE, null], &steps), done(&[SHAPE], &steps));
@@ -296,18 +298,17 @@ fn without_its_advantages_it_is_fifo_to_the_bit() {
 #[test]
 fn where_nothing_is_read_roo_serves_writes_as_fifo_does() {
     // Writes of the same pages wait for one another, and collection never rests.
-    let full = "start = { fill = 0.95, steady = true }";
+    let full = "start = { fill = 0.95, steady_state = true }";
     let mut steps = steps(7, 3000, 0, 60_000);
     steps.iter_mut().for_each(|step| step.place %= 1 << 12);
-    let roo = "order = { dlv = { writes = \"fifo\" } }";
+    let roo = "scheduler = { dlv = { writes = \"fifo\" } }";
     assert_eq!(done(&[SHAPE, full, roo], &steps), done(&[SHAPE, full], &steps));
 }
 
 #[test]
 fn an_order_that_keeps_the_place_of_writes_leaves_their_blocks_to_others() {
-    let null =
-        "order = { dlv = { reads = \"fifo\", writes = \"fifo\", avoid_collection = false } }";
-    let place = "place = [\"small_strong\"]";
+    let null = "scheduler = { dlv = { reads = \"fifo\", writes = \"fifo\", avoid_gc = false } }";
+    let place = "placement = [\"small_to_strong\"]";
     let large = "geometry = { channels = 4, blocks = 400 }";
     let steps = steps(5, 2000, 30, 60_000);
     let fifo = done(&sets(&[&[large, place], STRONG]), &steps);
@@ -321,8 +322,8 @@ fn on_blocks_that_are_alike_it_gains_what_reordering_gains_and_more_on_blocks_th
     let steps = steps(7, 4000, 0, 440_000);
     let write = |extra: &[&str]| mean(&done(&sets(&[&[large], extra]), &steps), Op::Write);
     let fifo = write(&[]);
-    let alike = write(&["order = \"dlv\""]);
-    let strong = write(&sets(&[&["order = \"dlv\""], STRONG]));
+    let alike = write(&["scheduler = \"dlv\""]);
+    let strong = write(&sets(&[&["scheduler = \"dlv\""], STRONG]));
     assert!(alike < 0.95 * fifo, "{alike} against {fifo}");
     assert!(strong < 0.95 * alike, "{strong} against {alike}");
 }
@@ -331,8 +332,8 @@ fn on_blocks_that_are_alike_it_gains_what_reordering_gains_and_more_on_blocks_th
 fn a_request_waits_no_longer_than_its_deadline_and_the_work_before_it() {
     // Short reads in a stream that alone fills plane 0; a write to it must go all the same.
     let deadline = 2_000_000;
-    let order = "order = { dlv = { write_deadline = \"2ms\", read_deadline = \"10s\" } }";
-    let mut rig = Rig::new(&sets(&[&[SHAPE, order, "read = \"worst\""], STRONG]));
+    let order = "scheduler = { dlv = { write_deadline = \"2ms\", read_deadline = \"10s\" } }";
+    let mut rig = Rig::new(&sets(&[&[SHAPE, order, "read_start = \"highest_level\""], STRONG]));
     rig.write(0);
     rig.write(4);
     rig.finish();
@@ -364,17 +365,17 @@ fn head_of_line_blocking_holds_back_who_could_go() {
         rig.finish();
         (rig.end_of(blocked).unwrap(), rig.end_of(free).unwrap())
     };
-    let (blocked, free) = run("order = \"fifo\"");
+    let (blocked, free) = run("scheduler = \"fifo\"");
     assert_eq!((blocked, free), (3 * (BUS + PROGRAM), BUS + PROGRAM));
     // The third write waits for the second to begin, and the fourth for the third to go.
-    let (blocked, free) = run("order = { fifo = { hol = true } }");
+    let (blocked, free) = run("scheduler = { fifo = { head_of_line = true } }");
     assert_eq!((blocked, free), (3 * (BUS + PROGRAM), 2 * (BUS + PROGRAM)));
 }
 
 #[test]
 fn all_that_waits_gets_strong_pages_as_long_as_there_are_any() {
     let one = "geometry = { channels = 1, blocks = 48 }";
-    let mut rig = Rig::new(&sets(&[&[one, "order = \"dlv\""], STRONG]));
+    let mut rig = Rig::new(&sets(&[&[one, "scheduler = \"dlv\""], STRONG]));
     // A third of the blocks are strong, of 8 pages each: 128 pages.
     for _ in 0..120 {
         // The first goes at once, the other waits for it.
@@ -382,21 +383,21 @@ fn all_that_waits_gets_strong_pages_as_long_as_there_are_any() {
         rig.write(1);
         rig.finish();
     }
-    assert_eq!(rig.drive.stats().by_class[..2], [120, 120]);
+    assert_eq!(rig.drive.stats().per_class[..2], [120, 120]);
 }
 
 #[test]
 fn pages_that_ask_for_strong_blocks_and_get_others_are_counted() {
-    let place = "place = [{ small_strong = { pages = 1 } }]";
+    let place = "placement = [{ small_to_strong = { pages = 1 } }]";
     let shape = "geometry = { channels = 1, blocks = 48 }";
-    let mut rig = Rig::new(&sets(&[&[shape], STRONG, &[place, "tend.gc = false"]]));
+    let mut rig = Rig::new(&sets(&[&[shape], STRONG, &[place, "background.gc = false"]]));
     let (pages, strong) = (200, 16 * 8);
     for page in 0..pages {
         rig.write(page);
         rig.finish();
     }
     let stats = rig.drive.stats();
-    assert_eq!((stats.by_class[..2].to_vec(), stats.missed), (vec![strong, pages - strong], 72));
+    assert_eq!((stats.per_class[..2].to_vec(), stats.missed), (vec![strong, pages - strong], 72));
     // Two pages at once ask for normal blocks, and get them.
     rig.pages(Op::Write, 0, 2);
     rig.finish();
@@ -405,19 +406,19 @@ fn pages_that_ask_for_strong_blocks_and_get_others_are_counted() {
 
 #[test]
 fn classes_beyond_the_list_of_voltages_have_the_last() {
-    let all_strong = "program = [{ by_class = { voltages = [\"strong\"] } }]";
+    let all_strong = "program_mode = [{ per_class = { modes = [\"strong\"] } }]";
     let mut rig = Rig::new(&sets(&[&[SHAPE], STRONG, &[all_strong]]));
     let write = rig.write(0);
     rig.finish();
     assert_eq!(rig.end_of(write), Some(BUS + STRONG_PROGRAM));
-    assert_eq!(rig.drive.stats().by_class[..2], [0, 1], "a normal block");
+    assert_eq!(rig.drive.stats().per_class[..2], [0, 1], "a normal block");
 }
 
 #[test]
 fn a_long_read_waits_no_longer_than_its_deadline() {
     // Short reads that alone fill all planes go before a long one.
     let waited = |deadline: &str| {
-        let order = format!("order = {{ dlv = {{ read_deadline = \"{deadline}\" }} }}");
+        let order = format!("scheduler = {{ dlv = {{ read_deadline = \"{deadline}\" }} }}");
         let mut rig = Rig::new(&[SHAPE, &order]);
         rig.pages(Op::Write, 0, 16);
         rig.finish();
@@ -442,8 +443,8 @@ fn a_long_read_waits_no_longer_than_its_deadline() {
 fn what_its_controller_keeps_is_counted() {
     let bytes = |sets: &[&str]| Rig::new(sets).drive.metadata_bytes();
     assert_eq!(bytes(&[SHAPE]), []);
-    let tables = "read = \"sl_tables\"";
-    let kept = bytes(&sets(&[&[SHAPE, "order = \"dlv\"", tables], STRONG]));
+    let tables = "read_start = \"sl_table\"";
+    let kept = bytes(&sets(&[&[SHAPE, "scheduler = \"dlv\"", tables], STRONG]));
     // A bit and a stamp of 20 bits for each of 192 blocks; on four planes two numbers of three
     // bytes; twice six entries of 12 bits.
     let expected = [
@@ -458,20 +459,20 @@ fn what_its_controller_keeps_is_counted() {
 #[test]
 fn strong_pages_are_programmed_faster_and_err_more() {
     // A factor of thirty on the base rate makes strongly programmed pages need more levels.
-    let voltages = "timing.voltages = [{ name = \"normal\" }, \
+    let program_modes = "timing.program_modes = [{ name = \"normal\" }, \
                     { name = \"strong\", program = \"100us\", base_factor = 30.0 }]";
-    let place = "place = [{ small_strong = { pages = 1 } }]";
-    let mut rig = Rig::new(&sets(&[&[SHAPE], &STRONG[..3], &[voltages, place]]));
+    let place = "placement = [{ small_to_strong = { pages = 1 } }]";
+    let mut rig = Rig::new(&sets(&[&[SHAPE], &STRONG[..3], &[program_modes, place]]));
     let (small, large) = (rig.write(0), rig.pages(Op::Write, 5, 2));
     rig.finish();
     assert_eq!(rig.end_of(small), Some(BUS + STRONG_PROGRAM));
     assert_eq!(rig.end_of(large), Some(BUS + PROGRAM));
     rig.read(5);
     rig.finish();
-    assert_eq!(rig.drive.flash().troubles().0, 0);
+    assert_eq!(rig.drive.flash().error_counts().0, 0);
     rig.read(0);
     rig.finish();
-    assert!(rig.drive.flash().troubles().0 > 0);
+    assert!(rig.drive.flash().error_counts().0 > 0);
 }
 
 proptest! {
@@ -488,11 +489,11 @@ proptest! {
         reads_first: bool,
     ) {
         let reads_by = if reads_first { "shortest" } else { "fifo" };
-        let order = format!("order = {{ dlv = {{ window = {window}, reads = \"{reads_by}\" }} }}");
+        let order = format!("scheduler = {{ dlv = {{ window = {window}, reads = \"{reads_by}\" }} }}");
         let mut rig = Rig::new(&sets(&[&[SHAPE, &order], STRONG]));
         play(&mut rig, &steps(seed, 300, reads, gap), 64).map_err(TestCaseError::fail)?;
         prop_assert_eq!(rig.done.len(), 300);
         let programs: u64 = rig.drive.flash().ops()[OpKind::Program as usize].iter().sum();
-        prop_assert!(programs >= rig.drive.stats().by_class.iter().sum());
+        prop_assert!(programs >= rig.drive.stats().per_class.iter().sum());
     }
 }

@@ -32,7 +32,7 @@ fn work_ahead(op: u64) -> u64 {
     u64::from(DEPTH) * MOST_PAGES.div_ceil(PLANES) * (op + BUS)
 }
 
-const LAZY: &str = "start.preload = \"lazy\"";
+const LAZY: &str = "start.unwritten_reads = \"lazy\"";
 const ORDERS: [&str; 3] = ["", "writes = \"fifo\"", "reads = \"fifo\""];
 
 proptest! {
@@ -50,7 +50,7 @@ proptest! {
     ) {
         let deadline = 10_000_000;
         let order = format!(
-            "order = {{ dlv = {{ write_deadline = \"10ms\", read_deadline = \"10ms\", {order} }} }}"
+            "scheduler = {{ dlv = {{ write_deadline = \"10ms\", read_deadline = \"10ms\", {order} }} }}"
         );
         let op = if writes == u64::MAX { READ } else { PROGRAM };
         let longest = longest(order.trim(), &flood(sizes, writes, &draws));
@@ -70,7 +70,7 @@ fn writes_behind_reads_of_several_planes_go_after_their_deadline() {
     }
     let of = |deadline: &str, writes: &str| {
         let order = format!(
-            "order = {{ dlv = {{ write_deadline = \"{deadline}\", writes = \"{writes}\" }} }}"
+            "scheduler = {{ dlv = {{ write_deadline = \"{deadline}\", writes = \"{writes}\" }} }}"
         );
         longest(&order, &steps)
     };

@@ -8,26 +8,27 @@ fn tables_learn_where_reads_start_and_last_levels_remember() {
     let aged = [
         SHAPE,
         "physics = { levels = { retention = {} } }",
-        "start = { age_min = \"60d\", age_max = \"60d\", preload = \"lazy\" }",
+        "start = { age_min = \"60d\", age_max = \"60d\", unwritten_reads = \"lazy\" }",
         "timing.read = \"90us\"",
     ];
     let retries = |read: &str, rounds: u64| {
         let mut rig = Rig::new(&sets(&[&aged, &[read]]));
         let mut before = 0;
         for _ in 0..rounds {
-            before = rig.drive.flash().troubles().0;
+            before = rig.drive.flash().error_counts().0;
             (0..64).for_each(|page| {
                 rig.read(page);
             });
             rig.finish();
         }
-        rig.drive.flash().troubles().0 - before
+        rig.drive.flash().error_counts().0 - before
     };
-    let (climb, tables) = ("read = \"climb\"", "read = { sl_tables = { relax_after = 0 } }");
+    let (climb, tables) =
+        ("read_start = \"fixed_level\"", "read_start = { sl_table = { relax_after = 0 } }");
     assert!(retries(climb, 1) >= 4 * 64, "60 days need five levels or so");
     assert!(retries(tables, 1) < 64, "one read teaches the others");
     assert_eq!(retries(tables, 2), 0);
-    let last = "read = \"last_level\"";
+    let last = "read_start = \"last_level\"";
     assert_eq!(retries(last, 1), retries(climb, 1), "each page is new");
     assert_eq!(retries(last, 2), 0);
 }
@@ -36,14 +37,14 @@ fn tables_learn_where_reads_start_and_last_levels_remember() {
 fn a_page_that_was_written_since_is_read_from_the_first_level_again() {
     let aged = [
         "physics = { levels = { retention = {} } }",
-        "start = { age_min = \"60d\", age_max = \"60d\", preload = \"lazy\" }",
+        "start = { age_min = \"60d\", age_max = \"60d\", unwritten_reads = \"lazy\" }",
         "timing.read = \"90us\"",
-        "read = \"last_level\"",
+        "read_start = \"last_level\"",
     ];
     let mut rig = Rig::new(&aged);
     rig.read(0);
     rig.finish();
-    assert!(rig.drive.flash().troubles().0 > 0);
+    assert!(rig.drive.flash().error_counts().0 > 0);
     let look = |rig: &mut Rig, page: u64| {
         let began = rig.now();
         let tag = rig.read(page);
@@ -66,7 +67,7 @@ fn what_is_written_in_blocks_that_were_begun_before_the_start_is_young() {
         "start = { age_min = \"60d\", age_max = \"60d\", fill = 0.5 }",
     ];
     let mut rig = Rig::new(&aged);
-    let troubles = |rig: &Rig| rig.drive.flash().troubles().0;
+    let troubles = |rig: &Rig| rig.drive.flash().error_counts().0;
     let read = |rig: &mut Rig, pages: std::ops::Range<u64>| {
         let before = troubles(rig);
         pages.for_each(|page| {

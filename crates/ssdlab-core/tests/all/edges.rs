@@ -41,7 +41,7 @@ fn a_full_drive_overwritten_twice_comes_to_rest() {
                     let share = (3.0 + f64::from(u8::from(wear))) / f64::from(blocks) + 1e-9;
                     // All that is spare is within reach, so that collection has no end by itself.
                     let gc = format!(
-                        "tend.gc = {{ victim = \"{victim}\", threshold = {threshold}, reach = 1 }}"
+                        "background.gc = {{ victim = \"{victim}\", threshold = {threshold}, target = 1 }}"
                     );
                     let ftl = format!(
                         "ftl = {{ allocation = \"{allocation}\", overprovisioning = {share} }}"
@@ -49,7 +49,7 @@ fn a_full_drive_overwritten_twice_comes_to_rest() {
                     let array = format!("flash.array = \"{array}\"");
                     let mut sets = vec![shape, &gc, &ftl, &array];
                     if wear {
-                        sets.push("tend.static_wear = { threshold = 2 }");
+                        sets.push("background.static_wear_leveling = { threshold = 2 }");
                     }
                     let mut rig = Rig::seeded(&sets, 1).expect("a drive that is accepted");
                     let outcome = fill_and_overwrite(&mut rig, if wear { 1 } else { 9 });
@@ -186,7 +186,7 @@ fn too_little_over_provisioning_is_refused_with_the_least_that_works() {
 
 #[test]
 fn without_a_collector_a_full_drive_takes_no_more() {
-    let mut rig = Rig::new(&["tend.gc = false"]);
+    let mut rig = Rig::new(&["background.gc = false"]);
     let pages = u64::from(rig.drive.resolved().logical_pages);
     for n in 0..pages * 2 {
         rig.write(n % pages);

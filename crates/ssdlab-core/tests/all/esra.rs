@@ -7,7 +7,7 @@ use ssdlab_core::{Completion, Op};
 use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, Step, play, step, written};
 
 const US: u64 = 1000;
-const ESRA: &str = "preempt = \"esra\"";
+const ESRA: &str = "suspend = \"esra\"";
 /// To suspend, and to resume.
 const TURN: u64 = 5 * US;
 /// What a read has of a unit that it interrupts, until the interrupted goes on.
@@ -79,13 +79,13 @@ fn until_an_erase(rig: &mut Rig) -> u64 {
 
 #[test]
 fn what_is_not_allowed_is_not_dropped() {
-    let (mut rig, zero) = written(&["preempt = { esra = { program = false } }"], 2);
+    let (mut rig, zero) = written(&["suspend = { esra = { program = false } }"], 2);
     let write = rig.write(1);
     rig.until(zero + BUS + 1).read(0);
     rig.finish();
     assert_eq!(rig.end_of(write).unwrap() - zero, BUS + PROGRAM);
     assert_eq!(dropped(&rig), (0, 0, 0));
-    let mut rig = Rig::new(&["preempt = { esra = { program = false, erase = false } }"]);
+    let mut rig = Rig::new(&["suspend = { esra = { program = false, erase = false } }"]);
     let begun = until_an_erase(&mut rig);
     let read = rig.read(0);
     rig.finish();
@@ -95,7 +95,7 @@ fn what_is_not_allowed_is_not_dropped() {
 /// A program at the beginning of a loop, and the moments at which reads end that come one after
 /// another, each so long after the program has been resumed.
 fn visits(most: u8, after: &[u64]) -> (Rig, Vec<u64>, u64) {
-    let set = format!("preempt = {{ esra = {{ most_aborts = {most} }} }}");
+    let set = format!("suspend = {{ esra = {{ max_aborts = {most} }} }}");
     let (mut rig, zero) = written(&[&set], 2);
     let write = rig.write(1);
     rig.until(zero + BUS);
@@ -156,7 +156,7 @@ fn an_operation_that_is_interrupted_while_it_resumes_loses_nothing_and_that_coun
 
 #[test]
 fn reads_that_interrupt_as_before_drop_nothing() {
-    let interrupt = "preempt = { reads_interrupt = { least_remaining = \"1us\" } }";
+    let interrupt = "suspend = { program_erase = { min_remaining = \"1us\" } }";
     let (mut rig, zero) = written(&[interrupt], 2);
     let write = rig.write(1);
     rig.until(zero + BUS + 70 * US).read(0);
@@ -186,7 +186,7 @@ fn run(preempt: &str) -> Rig {
 
 #[test]
 fn dropping_loops_helps_reads_and_costs_the_time_that_is_dropped() {
-    let [nobody, esra] = ["preempt = \"nobody\"", ESRA].map(run);
+    let [nobody, esra] = ["suspend = \"none\"", ESRA].map(run);
     assert!(esra.mean(Op::Read) < 0.8 * nobody.mean(Op::Read));
     let (programs, erases, ns) = dropped(&esra);
     assert!(programs > 100 && erases > 10, "{programs} {erases}");
@@ -198,10 +198,10 @@ fn dropping_loops_helps_reads_and_costs_the_time_that_is_dropped() {
 
 #[test]
 fn who_drops_nothing_is_nobody() {
-    let none = "preempt = { esra = { program = false, erase = false } }";
+    let none = "suspend = { esra = { program = false, erase = false } }";
     let ends = |rig: Rig| -> Vec<Completion> { rig.done };
-    assert_eq!(ends(run("preempt = \"nobody\"")), ends(run(none)));
-    assert_ne!(ends(run("preempt = \"nobody\"")), ends(run(ESRA)));
+    assert_eq!(ends(run("suspend = \"none\"")), ends(run(none)));
+    assert_ne!(ends(run("suspend = \"none\"")), ends(run(ESRA)));
 }
 
 #[test]
@@ -232,7 +232,7 @@ proptest! {
             "geometry = { dies = 2, planes = 2, blocks = 10 }".into(),
             format!("flash = {{ array = \"{array}\", program_loops = {program}, erase_loops = {erase} }}"),
             format!("flash = {{ suspend_time = \"{}us\", resume_time = \"{}us\" }}", turns.0, turns.1),
-            format!("preempt = {{ esra = {{ most_aborts = {most} }} }}\nftl.overprovisioning = 0.5"),
+            format!("suspend = {{ esra = {{ max_aborts = {most} }} }}\nftl.overprovisioning = 0.5"),
         ];
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let mut rig = Rig::seeded(&sets, 1).unwrap();

@@ -12,8 +12,8 @@ const US: u64 = 1000;
 const BASE: [&str; 4] = [
     "physics = { retries = { retries = 3, fresh_errors = 900.0, correctable = 1.0 } }",
     "geometry.cell = \"slc\"\ntiming.decode = \"10us\"",
-    "order = \"priority\"\nhost.queues = 3",
-    "preempt = { esra = {} }",
+    "scheduler = \"strict_priority\"\nhost.queues = 3",
+    "suspend = { esra = {} }",
 ];
 /// An attempt.
 const ONE: u64 = READ + BUS + 10 * US;
@@ -69,7 +69,7 @@ fn a_higher_read_waits_for_the_attempt_of_a_lower_one_and_no_longer() {
         // The low one makes each of its four attempts once.
         assert_eq!(rig.ends(zero, &[high, low]), [after + waits + ALL, 2 * ALL], "{after}");
         assert_eq!(reads_aside(&rig), 1);
-        assert_eq!(rig.drive.flash().troubles(), (6, 2, 0));
+        assert_eq!(rig.drive.flash().error_counts(), (6, 2, 0));
     }
     // The last attempt is the last of the low one anyway.
     let (mut rig, zero) = rig(&[], 2);
@@ -104,7 +104,7 @@ fn without_it_or_among_equals_a_read_waits_for_all_of_another() {
         let high = rig.until(zero + 1).read_for(second, 1, 1);
         rig.ends(zero, &[low, high])
     };
-    assert_eq!(ends("preempt = { esra = { reads = false } }", [1, 0]), [ALL, 2 * ALL]);
+    assert_eq!(ends("suspend = { esra = { reads = false } }", [1, 0]), [ALL, 2 * ALL]);
     for queues in [[0, 0], [2, 2], [0, 1], [1, 2]] {
         assert_eq!(ends("", queues), [ALL, 2 * ALL], "{queues:?}");
     }
@@ -114,7 +114,7 @@ fn without_it_or_among_equals_a_read_waits_for_all_of_another() {
 #[test]
 fn no_more_reads_are_set_aside_than_a_unit_may() {
     let ends = |most: u8| {
-        let set = format!("preempt.esra.most_aside = {most}");
+        let set = format!("suspend.esra.max_suspended_reads = {most}");
         let (mut rig, zero) = rig(&[&set], 3);
         let low = rig.read_for(2, 0, 1);
         let middle = rig.until(zero + 1).read_for(1, 1, 1);
@@ -130,7 +130,7 @@ fn no_more_reads_are_set_aside_than_a_unit_may() {
 fn reads_that_planes_do_together_are_set_aside_as_one() {
     for (planes, most) in [(2, 2), (2, 1), (4, 1)] {
         let dies = format!("geometry.planes = {planes}\nflash.array = \"die\"");
-        let set = format!("preempt.esra.most_aside = {most}");
+        let set = format!("suspend.esra.max_suspended_reads = {most}");
         let (mut rig, zero) = rig(&[&dies, &set], 2 * planes);
         // The pages go over the bus and through the engine one after the other.
         let attempt = ONE + (planes - 1) * 10 * US;
@@ -164,7 +164,7 @@ fn the_time_that_a_read_is_set_aside_is_a_wait_for_the_die_and_no_retry() {
 
 /// A drive that has just begun a read of collection, and pages of the host that can be read.
 fn collecting(set: &str) -> (Rig, [u64; 2]) {
-    let soon = "tend.gc.threshold = 0.4\nftl.overprovisioning = 0.5";
+    let soon = "background.gc.threshold = 0.4\nftl.overprovisioning = 0.5";
     let mut rig = Rig::new(&[&BASE[..], &[soon, set]].concat());
     let pages = u64::from(rig.drive.resolved().logical_pages);
     let page = |n| ssdlab_base::rng::hash(1, 1, n) % pages;
@@ -186,7 +186,7 @@ fn collecting(set: &str) -> (Rig, [u64; 2]) {
 
 #[test]
 fn a_read_of_collection_lets_every_read_of_the_host_pass() {
-    for (set, most) in [("", ONE), ("preempt = \"nobody\"", ALL)] {
+    for (set, most) in [("", ONE), ("suspend = \"none\"", ALL)] {
         let (mut rig, [page, _]) = collecting(set);
         let came = rig.now();
         let read = rig.read_for(2, page, 1);
@@ -198,7 +198,7 @@ fn a_read_of_collection_lets_every_read_of_the_host_pass() {
 
 #[test]
 fn a_read_of_collection_takes_no_place_from_those_of_the_host() {
-    let (mut rig, [first, second]) = collecting("preempt = { esra = { most_aside = 1 } }");
+    let (mut rig, [first, second]) = collecting("suspend = { esra = { max_suspended_reads = 1 } }");
     let came = rig.now();
     let low = rig.read_for(2, first, 1);
     let high = rig.until(came + ONE + 1).read_for(0, second, 1);
@@ -239,8 +239,8 @@ fn what_was_set_aside_goes_on_before_a_later_write_of_a_higher_priority() {
 #[test]
 fn no_block_is_erased_of_which_a_read_is_set_aside() {
     // Whatever is collected is urgent, and goes before the host.
-    let urgent = "tend.gc = { threshold = 0.9, hard = 0.9 }";
-    let whole = "preempt = { esra = { program = false, erase = false } }";
+    let urgent = "background.gc = { threshold = 0.9, hard_threshold = 0.9 }";
+    let whole = "suspend = { esra = { program = false, erase = false } }";
     let (mut rig, zero) = rig(&[urgent, whole], 10);
     // The trim makes the first block, of eight pages, one to be collected.
     let low = rig.read_for(1, 3, 1);
@@ -294,8 +294,8 @@ fn passed_by(set: &str, high: u64, low: impl Fn(&mut Rig) -> u64) -> usize {
 
 #[test]
 fn whoever_is_passed_has_a_turn_now_and_then() {
-    const TURNS: &str = "order = { priority = { most_passes = 10 } }";
-    const STRICT: &str = "order = { priority = { most_passes = 0 } }";
+    const TURNS: &str = "scheduler = { strict_priority = { max_passes = 10 } }";
+    const STRICT: &str = "scheduler = { strict_priority = { max_passes = 0 } }";
     // Set aside after its first attempt, it has three to make: one a turn.
     let begun = |rig: &mut Rig| {
         let low = rig.read_for(2, 0, 1);
@@ -321,13 +321,13 @@ fn whoever_is_passed_has_a_turn_now_and_then() {
         rig.offer(Op::Write, 0, SPP, 2).unwrap()
     };
     assert_eq!(passed_by(STRICT, 100, write), 100);
-    assert_eq!(passed_by("order = { priority = { most_passes = 2 } }", 100, write), 4);
+    assert_eq!(passed_by("scheduler = { strict_priority = { max_passes = 2 } }", 100, write), 4);
 }
 
 #[test]
 fn an_interrupted_program_has_its_turn_before_a_read_of_a_lower_priority() {
     let ends = |queue: u8| {
-        let (mut rig, zero) = rig(&["order = { priority = { most_passes = 2 } }"], 2);
+        let (mut rig, zero) = rig(&["scheduler = { strict_priority = { max_passes = 2 } }"], 2);
         let low = rig.read_for(2, 1, 1);
         let write = rig.until(zero + 1).offer(Op::Write, 0, SPP, queue).unwrap();
         (0..100).for_each(|_| _ = rig.read_for(0, 1, 1));
@@ -343,7 +343,7 @@ fn an_interrupted_program_has_its_turn_before_a_read_of_a_lower_priority() {
 #[test]
 fn a_read_interrupts_a_program_of_a_higher_priority_unless_it_is_told_not_to() {
     let ends = |set: &str, reader: u8| {
-        let set = format!("preempt = {{ esra = {{ {set} }} }}");
+        let set = format!("suspend = {{ esra = {{ {set} }} }}");
         let (mut rig, zero) = rig(&[&set], 2);
         let write = rig.offer(Op::Write, 0, SPP, 1).unwrap();
         let read = rig.until(zero + BUS + 1).read_for(reader, 1, 1);
@@ -351,11 +351,11 @@ fn a_read_interrupts_a_program_of_a_higher_priority_unless_it_is_told_not_to() {
     };
     for (set, reader, waits) in [
         ("", 2, false),
-        ("over_higher = true", 2, false),
-        ("over_higher = false", 2, true),
+        ("suspend_higher_priority = true", 2, false),
+        ("suspend_higher_priority = false", 2, true),
         // Of its own priority, or of a higher one, it may.
-        ("over_higher = false", 1, false),
-        ("over_higher = false", 0, false),
+        ("suspend_higher_priority = false", 1, false),
+        ("suspend_higher_priority = false", 0, false),
     ] {
         let [write, read] = ends(set, reader)[..] else { unreachable!("two ends") };
         assert_eq!(write == BUS + PROGRAM, waits, "{set}, {reader}: {write}");
@@ -378,7 +378,7 @@ fn a_unit_that_lets_its_page_go_serves_the_higher_read_next_and_the_lower_betwee
 #[test]
 fn letting_pass_helps_high_priorities_and_costs_low_ones() {
     let run = |reads: bool| {
-        let set = format!("preempt = {{ esra = {{ reads = {reads} }} }}");
+        let set = format!("suspend = {{ esra = {{ reads = {reads} }} }}");
         let sets = [&BASE[..], &[&set, "geometry.channels = 2"]].concat();
         let mut rig = Rig::unwatched(&sets, 1).unwrap();
         for page in 0..100 {
@@ -418,16 +418,16 @@ proptest! {
         depth in prop::sample::select(vec![3u32, 16, 64]),
         steps in prop::collection::vec(step(), 1..300),
     ) {
-        let aside = if hold { format!(", most_aside = {most}") } else { String::new() };
+        let aside = if hold { format!(", max_suspended_reads = {most}") } else { String::new() };
         let sets = [
             "geometry = { dies = 2, planes = 2, blocks = 9, cell = \"tlc\", pages = 12 }".into(),
-            "ftl.overprovisioning = 0.5\norder = \"priority\"\nhost.queues = 2".into(),
-            "tend.gc.threshold = 0.5\nstart.fill = 0.9\ntiming.decode = \"10us\"".into(),
+            "ftl.overprovisioning = 0.5\nscheduler = \"strict_priority\"\nhost.queues = 2".into(),
+            "background.gc.threshold = 0.5\nstart.fill = 0.9\ntiming.decode = \"10us\"".into(),
             format!("flash = {{ array = \"{array}\", hold_until_decoded = {hold} }}"),
-            format!("flash.program_loops = {loops}\npreempt = {{ esra = {{ most_aborts = 2{aside} }} }}"),
+            format!("flash.program_loops = {loops}\nsuspend = {{ esra = {{ max_aborts = 2{aside} }} }}"),
             format!("physics = {{ retries = {{ retries = {retries}, fresh_errors = 200.0 }} }}"),
             copies.into(),
-            if hold { format!("flash.retries = {ahead}\nread = \"reuse_vref\"") } else { String::new() },
+            if hold { format!("flash.retries = {ahead}\nread_start = \"last_vref\"") } else { String::new() },
         ];
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let mut rig = Rig::seeded(&sets, 1).unwrap();

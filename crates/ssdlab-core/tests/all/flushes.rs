@@ -31,7 +31,7 @@ fn flush(rig: &mut Rig, _: u64) {
 #[test]
 fn a_flushed_page_keeps_its_slot_until_it_is_programmed() {
     for evict in ["lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"] {
-        let evict = format!("evict = \"{evict}\"");
+        let evict = format!("eviction = \"{evict}\"");
         let sets = ["buffer.size = \"4KiB\"", &*evict];
         let ends = ends_of_writes(&sets, 6, flush);
         // Each write but the first moves in when the one before it has moved in and been programmed.

@@ -7,15 +7,15 @@ use crate::support::{Rig, Step, step};
 
 const SHAPE: &str = "
     geometry = { channels = 2, chips = 2, planes = 2, blocks = 20, cell = \"tlc\", pages = 12 }
-    order = \"priority\"
+    scheduler = \"strict_priority\"
     start = { fill = 0.9, pe_cycles = 2000, age_max = \"90d\" }";
 /// Blocks that are shared, and blocks that are dealt out by priority and repaired in rounds.
-const SHARED: &str = "ftl.overprovisioning = 0.5\ntend.gc.threshold = 0.5\nhost.queues = 2";
+const SHARED: &str = "ftl.overprovisioning = 0.5\nbackground.gc.threshold = 0.5\nhost.queues = 2";
 const SUBPOOLS: &str = "
-    belief = { grade = { subpools = {} }, retries = \"known\" }
-    place = [{ by_priority = {} }]
-    ftl = { opens = \"fewest_retries\", overprovisioning = 0.5 }
-    tend = { subpool_gc = true, gc = { threshold = 0, hard = 0 }, inversions = { interval = \"1min\" } }
+    metadata = { block_class = { predicted = {} }, retry_estimate = \"oracle\" }
+    placement = [{ priority = {} }]
+    ftl = { free_block_policy = \"fewest_retries\", overprovisioning = 0.5 }
+    background = { subpool_gc = true, gc = { threshold = 0, hard_threshold = 0 }, inversion_repair = { interval = \"1min\" } }
     flash.time_scale = 10000
     host.queues = 3";
 
@@ -44,7 +44,7 @@ fn play(rig: &mut Rig, steps: &[Step], depth: u32, after: u64) -> Result<(), Str
 fn tell(rig: &Rig) -> String {
     let (drive, now) = (&rig.drive, rig.now());
     let flash = drive.flash();
-    let work = (flash.ops(), flash.troubles(), flash.set_aside(), flash.busy_counted(now));
+    let work = (flash.ops(), flash.error_counts(), flash.set_aside(), flash.busy_counted(now));
     format!("{now} {:?} {work:?} {:?}", drive.stats(), drive.ftl().blocks)
 }
 
@@ -54,7 +54,7 @@ proptest! {
         array in prop::sample::select(vec!["plane", "die", "chip"]),
         blocks in prop::sample::select(vec![SHARED, SUBPOOLS]),
         (reads, preempt) in prop::sample::select(vec![
-            (READS, "\"nobody\""),
+            (READS, "\"none\""),
             (READS, "{ esra = { reads = false } }\nflash.program_loops = 4"),
             (&READS[..1], "{ esra = {} }\nflash.program_loops = 4"),
         ])
@@ -70,7 +70,7 @@ proptest! {
             SHAPE.into(),
             blocks.into(),
             format!("flash = {{ array = \"{array}\", {reads} }}"),
-            format!("preempt = {preempt}\ntiming.decode = \"{decode}us\""),
+            format!("suspend = {preempt}\ntiming.decode = \"{decode}us\""),
             format!("physics.retries = {{ retries = {retries}, fresh_errors = 200.0 }}"),
         ];
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
@@ -101,7 +101,7 @@ fn what_comes_at_the_very_beginning_takes_nothing_back() {
         SHAPE,
         SHARED,
         "flash = { array = \"die\", hold_until_decoded = true, program_loops = 4 }",
-        "preempt = { esra = {} }\ntiming.decode = \"10us\"",
+        "suspend = { esra = {} }\ntiming.decode = \"10us\"",
         "physics.retries = { retries = 25, fresh_errors = 200.0 }",
     ];
     let mut plain = Rig::unwatched(&sets, 1).unwrap();

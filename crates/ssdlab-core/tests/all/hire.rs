@@ -14,26 +14,26 @@ use crate::support::{BUS, PROGRAM, READ, Rig, SPP, config};
 const VOLTAGES: &str = r#"
     [timing]
     read = "90us"
-    [[timing.voltages]]
+    [[timing.program_modes]]
     name = "normal"
     volts = [1.17, 2.37, 2.96, 3.54]
     transfer = "80us"
-    [[timing.voltages]]
+    [[timing.program_modes]]
     name = "boosted"
     volts = [1.40, 2.85, 3.55, 4.25]
     sense = "30us"
     transfer = "40us"
-    [[timing.voltages]]
+    [[timing.program_modes]]
     name = "reduced"
     volts = [0.93, 1.90, 2.37, 2.83]
     sense = "210us"
     transfer = "100us"
 "#;
 const BUFFER: &str = "buffer = { size = \"16KiB\", latency = \"1us\" }";
-const LEARNS: &str = "belief.hotness.buffer = { preload = \"normal\" }";
-const APART: &str = "place = [\"by_hotness\"]";
-const BY_HOTNESS: &str = "program = [\"by_hotness\"]";
-const TOGETHER: &str = "ftl.copies = \"together\"";
+const LEARNS: &str = "metadata.page_hotness.buffer = { initial = \"none\" }";
+const APART: &str = "placement = [\"hotness\"]";
+const BY_HOTNESS: &str = "program_mode = [\"per_hotness\"]";
+const TOGETHER: &str = "ftl.gc_stream = \"shared\"";
 /// A block is open for each of three kinds of pages.
 const ROOM: &str = "ftl.overprovisioning = 0.35";
 const HIRE: [&str; 7] = [VOLTAGES, BUFFER, LEARNS, APART, BY_HOTNESS, TOGETHER, ROOM];
@@ -61,7 +61,10 @@ fn block_of(drive: &Drive, page: u32) -> BlockId {
 }
 
 fn voltage_of(drive: &Drive, page: u32) -> u8 {
-    drive.flash().cells.voltage(drive.ftl().map.get(Lpn(page)).expect("a page that was written"))
+    drive
+        .flash()
+        .cells
+        .program_mode(drive.ftl().map.get(Lpn(page)).expect("a page that was written"))
 }
 
 /// Pages 0 to 2 leave the buffer, used so often: written and read.
@@ -86,11 +89,11 @@ fn what_is_read_is_boosted_and_what_is_written_reduced_each_in_blocks_of_its_own
 
 #[test]
 fn voltages_and_blocks_of_their_own_are_had_one_without_the_other() {
-    let rig = three_kinds(&["place = [\"next_page\"]"]);
+    let rig = three_kinds(&["placement = [\"next_page\"]"]);
     assert_eq!([0, 1, 2].map(|page| voltage_of(&rig.drive, page)), [BOOSTED, NORMAL, REDUCED]);
     let blocks: BTreeSet<u32> = (0..3).map(|page| block_of(&rig.drive, page).0).collect();
     assert_eq!(blocks.len(), 1);
-    let rig = three_kinds(&["program = [{ always = { voltages = \"normal\" } }]"]);
+    let rig = three_kinds(&["program_mode = [{ fixed = { mode = \"normal\" } }]"]);
     assert_eq!([0, 1, 2].map(|page| voltage_of(&rig.drive, page)), [NORMAL; 3]);
     let blocks: BTreeSet<u32> = (0..3).map(|page| block_of(&rig.drive, page).0).collect();
     assert_eq!(blocks.len(), 3);
@@ -98,19 +101,19 @@ fn voltages_and_blocks_of_their_own_are_had_one_without_the_other() {
 
 #[test]
 fn a_read_takes_what_the_voltages_of_its_page_say_and_a_program_what_it_always_does() {
-    for (voltages, sense, transfer) in
+    for (program_modes, sense, transfer) in
         [("normal", 90, 80), ("boosted", 30, 40), ("reduced", 210, 100)]
     {
-        let program = format!("program = [{{ always = {{ voltages = \"{voltages}\" }} }}]");
+        let program = format!("program_mode = [{{ fixed = {{ mode = \"{program_modes}\" }} }}]");
         let mut rig = Rig::new(&[VOLTAGES, &program]);
         let write = rig.write(3);
         rig.finish();
-        assert_eq!(rig.end_of(write), Some(BUS + PROGRAM), "{voltages}");
+        assert_eq!(rig.end_of(write), Some(BUS + PROGRAM), "{program_modes}");
         let zero = rig.now();
         let read = rig.read(3);
         rig.finish();
         let took = rig.end_of(read).unwrap() - zero;
-        assert_eq!(took, (sense + transfer) * 1000, "{voltages}");
+        assert_eq!(took, (sense + transfer) * 1000, "{program_modes}");
     }
     assert_ne!(READ, 90_000, "the support's own times are others");
 }
@@ -118,7 +121,7 @@ fn a_read_takes_what_the_voltages_of_its_page_say_and_a_program_what_it_always_d
 #[test]
 fn a_page_keeps_its_kind_when_it_is_moved() {
     // Page 0 is mostly read and lies among pages that are written again and again.
-    let mut rig = Rig::new(&[&HIRE[..], &["place = [\"next_page\"]"]].concat());
+    let mut rig = Rig::new(&[&HIRE[..], &["placement = [\"next_page\"]"]].concat());
     uses(&mut rig, Op::Write, 0);
     (0..20).for_each(|_| uses(&mut rig, Op::Read, 0));
     drive_out(&mut rig);
@@ -180,7 +183,7 @@ fn what_is_known_of_pages_and_the_blocks_of_each_kind_are_kept_with_what_a_drive
     let drive = Drive::with_media(resolved, media).expect("the same drive");
     let mut after = Rig { drive, done: Vec::new(), tag: 0 };
     assert_eq!(after.drive.hotness().unwrap().1, before.drive.hotness().unwrap().1);
-    let first_pass = "belief.hotness.buffer = { preload = \"classified\" }";
+    let first_pass = "metadata.page_hotness.buffer = { initial = \"classified\" }";
     let asks = Resolved::new(&config(&[&HIRE[..], &[first_pass]].concat()), 1).unwrap();
     let known = Drive::with_media(Arc::new(asks), before.drive.clone().media().unwrap()).unwrap();
     assert!(known.rehearsal().is_none(), "it is known what was done with them");
@@ -201,8 +204,8 @@ fn what_is_trimmed_is_no_longer_hot() {
 
 #[test]
 fn what_is_only_read_is_programmed_once_more_if_it_was_not_boosted() {
-    let rewrite = "belief.hotness.buffer = { preload = \"rewrite\" }";
-    for (set, times, voltage) in [(rewrite, 1, BOOSTED), (LEARNS, 0, NORMAL)] {
+    let rewrite = "metadata.page_hotness.buffer = { initial = \"rewrite\" }";
+    for (set, times, program_mode) in [(rewrite, 1, BOOSTED), (LEARNS, 0, NORMAL)] {
         let mut rig = Rig::new(&[&HIRE[..], &[set, "start.fill = 0.5"]].concat());
         for _ in 0..3 {
             uses(&mut rig, Op::Read, 7);
@@ -211,7 +214,7 @@ fn what_is_only_read_is_programmed_once_more_if_it_was_not_boosted() {
         assert_eq!(rig.drive.stats().rewritten, times, "{set}");
         assert_eq!(rig.ops(OpKind::Program, Cause::Migration), times, "{set}");
         assert_eq!(rig.ops(OpKind::Program, Cause::Host), 0);
-        assert_eq!(voltage_of(&rig.drive, 7), voltage, "{set}");
+        assert_eq!(voltage_of(&rig.drive, 7), program_mode, "{set}");
     }
 }
 
@@ -224,9 +227,10 @@ fn stream() -> Vec<(u64, bool)> {
 #[test]
 fn a_first_pass_finds_what_the_run_finds() {
     for evict in ["lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"] {
-        let evict = format!("evict = \"{evict}\"");
+        let evict = format!("eviction = \"{evict}\"");
         let sets =
-            [&HIRE[..], &[&evict, "belief.hotness.buffer = { preload = \"classified\" }"]].concat();
+            [&HIRE[..], &[&evict, "metadata.page_hotness.buffer = { initial = \"classified\" }"]]
+                .concat();
         let mut rehearsed = Rig::new(&sets);
         let mut rehearsal = rehearsed.drive.rehearsal().expect("it is asked for");
         for (page, write) in stream() {
@@ -253,7 +257,7 @@ fn a_first_pass_finds_what_the_run_finds() {
 
 #[test]
 fn a_first_pass_heeds_trims_and_takes_flushes() {
-    let classified = "belief.hotness.buffer = { preload = \"classified\" }";
+    let classified = "metadata.page_hotness.buffer = { initial = \"classified\" }";
     let found = |requests: &[(Op, u64)]| {
         let mut rig = Rig::new(&[&HIRE[..], &[classified]].concat());
         let mut rehearsal = rig.drive.rehearsal().expect("it is asked for");
@@ -277,7 +281,7 @@ fn a_first_pass_heeds_trims_and_takes_flushes() {
 #[test]
 fn data_that_is_there_at_the_start_was_programmed_as_it_would_be() {
     let sets = |start: &'static str| {
-        let classified = "belief.hotness.buffer = { preload = \"classified\" }";
+        let classified = "metadata.page_hotness.buffer = { initial = \"classified\" }";
         let mut rig = Rig::new(&[&HIRE[..], &[classified, "start.fill = 0.5", start]].concat());
         let mut rehearsal = rig.drive.rehearsal().unwrap();
         for (page, op) in [(5, Op::Read), (6, Op::Write), (7, Op::Write), (7, Op::Read)] {
@@ -287,17 +291,17 @@ fn data_that_is_there_at_the_start_was_programmed_as_it_would_be() {
         rig.drive.program_start();
         [5, 6, 7, 8].map(|page| voltage_of(&rig.drive, page))
     };
-    assert_eq!(sets("start.voltages = \"programmed\""), [BOOSTED, REDUCED, NORMAL, NORMAL]);
-    assert_eq!(sets("start.voltages = \"normal\""), [NORMAL; 4]);
+    assert_eq!(sets("start.program_mode = \"policy\""), [BOOSTED, REDUCED, NORMAL, NORMAL]);
+    assert_eq!(sets("start.program_mode = \"normal\""), [NORMAL; 4]);
 }
 
 #[test]
 fn what_a_first_pass_lays_down_or_nobody_laid_was_programmed_so_too() {
     let hvc =
-        "program = [{ always = { voltages = \"boosted\" } }]\nstart.voltages = \"programmed\"";
-    let mut laid = Rig::new(&[VOLTAGES, hvc, "start.preload = \"footprint\""]);
+        "program_mode = [{ fixed = { mode = \"boosted\" } }]\nstart.program_mode = \"policy\"";
+    let mut laid = Rig::new(&[VOLTAGES, hvc, "start.unwritten_reads = \"footprint\""]);
     assert!(laid.drive.lay_down(9));
-    let mut lazy = Rig::new(&[VOLTAGES, hvc, "start.preload = \"lazy\""]);
+    let mut lazy = Rig::new(&[VOLTAGES, hvc, "start.unwritten_reads = \"lazy\""]);
     for rig in [&mut laid, &mut lazy] {
         let read = rig.read(9);
         rig.finish();
@@ -307,9 +311,9 @@ fn what_a_first_pass_lays_down_or_nobody_laid_was_programmed_so_too() {
 
 #[test]
 fn what_nobody_has_programmed_keeps_the_voltages_that_it_had_at_the_start() {
-    let start = "start = { preload = \"lazy\", voltages = \"programmed\" }";
+    let start = "start = { unwritten_reads = \"lazy\", program_mode = \"policy\" }";
     let read_twice = |preload: &str, before: &[(u64, Op)]| {
-        let known = format!("belief.hotness.buffer = {{ preload = \"{preload}\" }}");
+        let known = format!("metadata.page_hotness.buffer = {{ initial = \"{preload}\" }}");
         let mut rig = Rig::new(&[&HIRE[..], &[start, &known]].concat());
         if let Some(mut rehearsal) = rig.drive.rehearsal() {
             for &(page, op) in before {
@@ -324,11 +328,13 @@ fn what_nobody_has_programmed_keeps_the_voltages_that_it_had_at_the_start() {
             reads.push(rig.drive.flash().cells.wearing().1.to_vec());
             drive_out(&mut rig);
         }
-        let at = |voltage: u8| [reads[0][voltage as usize], reads[1][voltage as usize] - 4];
+        let at = |program_mode: u8| {
+            [reads[0][program_mode as usize], reads[1][program_mode as usize] - 4]
+        };
         (at(NORMAL), rig.ops(OpKind::Program, Cause::Migration), reads)
     };
     // Page 7 is found to be read-hot; the other four of each round are read normally, too.
-    let (normal, programs, _) = read_twice("normal", &[]);
+    let (normal, programs, _) = read_twice("none", &[]);
     assert_eq!((normal, programs), ([1, 2], 0));
     let (_, programs, reads) = read_twice("rewrite", &[]);
     assert_eq!(programs, 5, "each page that was only read, once");
@@ -358,9 +364,9 @@ fn a_page_is_programmed_as_what_it_was_when_it_left() {
 
 #[test]
 fn pages_of_the_start_that_hold_nothing_any_more_wear_like_the_others() {
-    for (voltages, weight) in [("boosted", 1.2), ("reduced", 0.8)] {
-        let program = format!("program = [{{ always = {{ voltages = \"{voltages}\" }} }}]");
-        let start = "start = { voltages = \"programmed\", fill = 0.9, invalid = 0.05 }";
+    for (program_modes, weight) in [("boosted", 1.2), ("reduced", 0.8)] {
+        let program = format!("program_mode = [{{ fixed = {{ mode = \"{program_modes}\" }} }}]");
+        let start = "start = { program_mode = \"policy\", fill = 0.9, invalid = 0.05 }";
         let wears = "physics = { levels = { wear = {} } }";
         let mut rig = Rig::new(&[VOLTAGES, wears, &program, start]);
         rig.drive.program_start();
@@ -370,7 +376,7 @@ fn pages_of_the_start_that_hold_nothing_any_more_wear_like_the_others() {
         }
         let (_, _, worn) = rig.drive.flash().cells.wearing();
         let mean = worn / rig.ops(OpKind::Erase, Cause::Gc) as f64;
-        assert!((mean - weight).abs() < 0.001, "{voltages}: {mean}");
+        assert!((mean - weight).abs() < 0.001, "{program_modes}: {mean}");
     }
 }
 
@@ -378,7 +384,7 @@ fn pages_of_the_start_that_hold_nothing_any_more_wear_like_the_others() {
 fn an_erase_wears_by_the_mean_over_the_pages_that_were_programmed() {
     // Pages of all kinds lie in the same blocks.
     let wears = "physics = { levels = { wear = {} } }";
-    let rig = &mut three_kinds(&["place = [\"next_page\"]", wears]);
+    let rig = &mut three_kinds(&["placement = [\"next_page\"]", wears]);
     let block = block_of(&rig.drive, 0);
     assert_eq!([1, 2].map(|page| block_of(&rig.drive, page)), [block; 2]);
     // Until that block is collected only write-hot pages are programmed.
@@ -402,7 +408,7 @@ fn an_erase_wears_by_the_mean_over_the_pages_that_were_programmed() {
 #[test]
 fn what_is_read_to_be_written_anew_leaves_the_write_its_own_voltages() {
     // Nothing is known of page 9, so that it was programmed normally; from now on it is mostly written.
-    let start = ["start.voltages = \"programmed\"", "start.preload = \"lazy\""];
+    let start = ["start.program_mode = \"policy\"", "start.unwritten_reads = \"lazy\""];
     let mut rig = Rig::new(&[&HIRE[..], &start].concat());
     for _ in 0..2 {
         rig.offer(Op::Write, 9 * SPP, 1, 0).unwrap();
@@ -415,8 +421,8 @@ fn what_is_read_to_be_written_anew_leaves_the_write_its_own_voltages() {
 
 /// Erases all blocks about so often with these voltages; the weights of programs and of erases over their
 /// numbers, and the mean rate of errors that the wear of the blocks leaves.
-fn worn_with(voltages: &str) -> (f64, f64, f64) {
-    let program = format!("program = [{{ always = {{ voltages = \"{voltages}\" }} }}]");
+fn worn_with(program_modes: &str) -> (f64, f64, f64) {
+    let program = format!("program_mode = [{{ fixed = {{ mode = \"{program_modes}\" }} }}]");
     let physics =
         "physics.levels = { wear = {} }\nstart.pe_cycles = 3000\nflash.cycles_per_erase = 100";
     let mut rig = Rig::unwatched(&[VOLTAGES, &program, physics], 1).expect("a drive");
@@ -429,9 +435,9 @@ fn worn_with(voltages: &str) -> (f64, f64, f64) {
     let (programs, _, weight) = drive.flash().cells.wearing();
     let chip = &drive.resolved().chip;
     let weighed: f64 = chip
-        .voltages()
+        .program_modes()
         .zip(programs)
-        .map(|(voltage, &count)| chip.wear_weight(voltage) * count as f64)
+        .map(|(program_mode, &count)| chip.wear_weight(program_mode) * count as f64)
         .sum();
     let erases: u64 = drive.flash().ops()[OpKind::Erase as usize].iter().sum();
     let rates = (0..16).filter_map(|block| drive.block(0, block, drive.now())?.rber);

@@ -19,28 +19,28 @@ const DRIVES: [&[&str]; 7] = [
     &["physics = { retries = {} }", "geometry.channels = 2", "flash.time_scale = 1000"],
     &[
         "physics = { levels = {} }",
-        "belief.grade = \"factory\"",
-        "timing.voltages = [{ name = \"normal\" }, { name = \"strong\", base_factor = 3.0 }]",
-        "program = [{ by_class = { voltages = [\"strong\"] } }]",
+        "metadata.block_class = \"factory\"",
+        "timing.program_modes = [{ name = \"normal\" }, { name = \"strong\", base_factor = 3.0 }]",
+        "program_mode = [{ per_class = { modes = [\"strong\"] } }]",
     ],
     &["ftl.page_order = \"relaxed\"", "geometry.channels = 2"],
     &[
         "buffer = { size = \"16KiB\", latency = \"1us\" }",
-        "belief.hotness.buffer = { preload = \"normal\" }",
-        "place = [\"by_hotness\"]",
+        "metadata.page_hotness.buffer = { initial = \"none\" }",
+        "placement = [\"hotness\"]",
         "ftl.overprovisioning = 0.4",
     ],
     &[
         "geometry = { channels = 2, blocks = 60 }",
         "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }",
-        "belief.grade = { measured = { apart = 0.3 } }",
-        "tend.read_hot = true",
+        "metadata.block_class = { measured = { read_hot_share = 0.3 } }",
+        "background.read_hot_migration = true",
     ],
     &[
         "physics = { retries = {} }",
-        "belief.retries.predicted = { age = [0.1, 1e-4, 1e-5, 1e-3, 1e-3], initial = [20.0, 30.0] }",
-        "belief.retries.predicted = { growth = [40.0, 0.3, 1e-3], thresholds = [72.0, 84.0] }",
-        "ftl.opens = \"fewest_retries\"",
+        "metadata.retry_estimate.predicted = { age = [0.1, 1e-4, 1e-5, 1e-3, 1e-3], initial = [20.0, 30.0] }",
+        "metadata.retry_estimate.predicted = { growth = [40.0, 0.3, 1e-3], thresholds = [72.0, 84.0] }",
+        "ftl.free_block_policy = \"fewest_retries\"",
     ],
 ];
 

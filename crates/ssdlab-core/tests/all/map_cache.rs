@@ -24,7 +24,7 @@ fn alone(rig: &mut Rig, offer: impl Fn(&mut Rig) -> u64) -> u64 {
 
 #[test]
 fn an_entry_that_is_not_held_costs_a_read_of_its_page_first() {
-    let mut rig = Rig::new(&[SHAPE, TWO, "start.preload = \"lazy\""]);
+    let mut rig = Rig::new(&[SHAPE, TWO, "start.unwritten_reads = \"lazy\""]);
     let read = |page| move |rig: &mut Rig| rig.read(page);
     assert_eq!(alone(&mut rig, read(0)), 2 * (READ + BUS));
     // The neighbours' entries came with it.
@@ -44,7 +44,7 @@ fn an_entry_that_is_not_held_costs_a_read_of_its_page_first() {
 
 #[test]
 fn those_who_need_the_same_page_of_the_map_wait_for_one_read() {
-    let mut rig = Rig::new(&[SHAPE, TWO, "start.preload = \"lazy\""]);
+    let mut rig = Rig::new(&[SHAPE, TWO, "start.unwritten_reads = \"lazy\""]);
     let tags: Vec<u64> = (0..4).map(|page| rig.read(page)).collect();
     rig.finish();
     assert_eq!(mapping(&rig, OpKind::Read), 1);
@@ -80,7 +80,7 @@ fn with_all_entries_held_only_the_first_use_of_each_page_of_the_map_differs() {
         (0..count).map(step).collect()
     };
     let of = |cache: &str| {
-        let mut rig = Rig::new(&[SHAPE, "start.preload = \"lazy\"", cache]);
+        let mut rig = Rig::new(&[SHAPE, "start.unwritten_reads = \"lazy\"", cache]);
         play(&mut rig, &steps(600), 1).unwrap();
         rig
     };

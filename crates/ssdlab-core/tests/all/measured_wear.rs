@@ -23,8 +23,11 @@ struct Worn {
 
 fn worn(sets: &[&str]) -> Worn {
     let mut rig = Rig::new(
-        &[&[SHAPE, PHYSICS, WORN, "ftl.overprovisioning = 0.4", "tend.gc.threshold = 0.3"], sets]
-            .concat(),
+        &[
+            &[SHAPE, PHYSICS, WORN, "ftl.overprovisioning = 0.4", "background.gc.threshold = 0.3"],
+            sets,
+        ]
+        .concat(),
     );
     let erases = |rig: &Rig| -> Vec<f64> {
         let blocks = (0..120).map(BlockId);
@@ -58,14 +61,14 @@ fn worn(sets: &[&str]) -> Worn {
 }
 
 const MEASURED: &str =
-    "belief.grade = { measured = { boundaries = { levels = [] }, interval = 5 } }";
+    "metadata.block_class = { measured = { boundaries = { levels = [] }, interval = 5 } }";
 
 #[test]
 fn measured_blocks_that_err_less_wear_more_and_the_worst_are_spared() {
     let even = worn(&[]);
     assert!((0.99..1.01).contains(&even.worn_by), "{even:?}");
     for opens in ["fewest_errors", "healthiest"] {
-        let measured = worn(&[MEASURED, &format!("ftl.opens = \"{opens}\"")]);
+        let measured = worn(&[MEASURED, &format!("ftl.free_block_policy = \"{opens}\"")]);
         assert!(measured.worn_by < 0.98, "{opens}: {measured:?}");
         assert!(measured.worst < even.worst - 0.3, "{opens}: {measured:?}, not {even:?}");
     }
@@ -74,8 +77,10 @@ fn measured_blocks_that_err_less_wear_more_and_the_worst_are_spared() {
 #[test]
 fn levelling_by_errors_needs_blocks_that_are_measured() {
     for opens in ["fewest_errors", "healthiest"] {
-        let refused = Rig::seeded(&[SHAPE, PHYSICS, &format!("ftl.opens = \"{opens}\"")], 1).err();
-        assert!(refused.unwrap().starts_with("ftl.opens: blocks that are measured"));
+        let refused =
+            Rig::seeded(&[SHAPE, PHYSICS, &format!("ftl.free_block_policy = \"{opens}\"")], 1)
+                .err();
+        assert!(refused.unwrap().starts_with("ftl.free_block_policy: blocks that are measured"));
     }
 }
 
@@ -84,9 +89,11 @@ fn by_rank_a_worn_drive_still_has_groups() {
     // Worn beyond level 1, whatever they were made with.
     let worn = "start = { pe_cycles = 230, fill = 0.5 }";
     let moved = |boundaries: &str| {
-        let grade =
-            format!("belief.grade = {{ measured = {{ apart = 0.3, boundaries = {boundaries} }} }}");
-        let mut rig = Rig::new(&[SHAPE, PHYSICS, worn, &grade, "tend.read_hot = true"]);
+        let grade = format!(
+            "metadata.block_class = {{ measured = {{ read_hot_share = 0.3, boundaries = {boundaries} }} }}"
+        );
+        let mut rig =
+            Rig::new(&[SHAPE, PHYSICS, worn, &grade, "background.read_hot_migration = true"]);
         for page in (0..40).flat_map(|page| [page; 4]) {
             rig.read(page);
             rig.finish();

@@ -64,12 +64,12 @@ fn static_wear_levelling_moves_cold_data_and_narrows_the_spread() {
         let erases = blocks.map(|block| rig.drive.ftl().blocks.erases(ssdlab_nand::BlockId(block)));
         let erases: Vec<u32> = erases.collect();
         let spread = erases.iter().max().unwrap() - erases.iter().min().unwrap();
-        assert_eq!(rig.ops(OpKind::Erase, Cause::Wl), rig.drive.stats().wear_levelled);
+        assert_eq!(rig.ops(OpKind::Erase, Cause::Wl), rig.drive.stats().wear_leveled);
         assert_eq!(rig.ops(OpKind::Program, Cause::Gc), rig.drive.stats().gc.1);
-        (spread, rig.drive.stats().wear_levelled)
+        (spread, rig.drive.stats().wear_leveled)
     };
     let (without, none) = spread(&[SHAPE]);
-    let (with, some) = spread(&[SHAPE, "tend.static_wear = { threshold = 3 }"]);
+    let (with, some) = spread(&[SHAPE, "background.static_wear_leveling = { threshold = 3 }"]);
     assert_eq!(none, 0);
     assert!(some > 0 && with * 2 < without, "{with} {without}");
 }
@@ -77,7 +77,7 @@ fn static_wear_levelling_moves_cold_data_and_narrows_the_spread() {
 #[test]
 fn dynamic_wear_levelling_writes_the_least_worn_free_block() {
     let least_worn_in_use = |level: &str| {
-        let set = format!("ftl.opens = \"{level}\"");
+        let set = format!("ftl.free_block_policy = \"{level}\"");
         // Hot pages wear some blocks out; then all is written anew and frees the others.
         let mut steps = hot_and_cold();
         steps.extend(self::steps(9, 600, 0, 50_000));
@@ -94,7 +94,7 @@ fn dynamic_wear_levelling_writes_the_least_worn_free_block() {
 }
 
 /// Reads in place of the drive's writes wait for no program.
-const INTERRUPT: &str = "preempt = { reads_interrupt = { least_remaining = \"5us\" } }";
+const INTERRUPT: &str = "suspend = { program_erase = { min_remaining = \"5us\" } }";
 
 #[test]
 fn suspension_helps_reads_at_the_cost_of_writes() {
@@ -103,8 +103,8 @@ fn suspension_helps_reads_at_the_cost_of_writes() {
         latencies.sum_ns as f64 / latencies.count() as f64
     };
     let (off, on) = (run(&[SHAPE], &mixed(), 64), run(&[SHAPE, INTERRUPT], &mixed(), 64));
-    assert_eq!(off.drive.flash().troubles().2, 0);
-    assert!(on.drive.flash().troubles().2 > 100);
+    assert_eq!(off.drive.flash().error_counts().2, 0);
+    assert!(on.drive.flash().error_counts().2 > 100);
     assert!(mean(&on, Op::Read) < 0.9 * mean(&off, Op::Read));
 }
 
@@ -201,7 +201,7 @@ fn buffers_made_for_flash_let_fewer_dirty_pages_go() {
     let mut steps = mixed();
     steps[128..].iter_mut().step_by(2).for_each(|step| step.place /= 8);
     let dirty = |name: &str| {
-        let rig = run(&[SHAPE, BUFFER, &format!("evict = \"{name}\"")], &steps, 1);
+        let rig = run(&[SHAPE, BUFFER, &format!("eviction = \"{name}\"")], &steps, 1);
         rig.drive.stats().buffer.evicted_dirty
     };
     let lru = dirty("lru");
@@ -212,7 +212,7 @@ fn buffers_made_for_flash_let_fewer_dirty_pages_go() {
 
 #[test]
 fn a_page_that_was_flushed_leaves_as_a_clean_one() {
-    let mut rig = Rig::new(&["buffer.size = \"8KiB\"", "evict = { cflru = { window = 1.0 } }"]);
+    let mut rig = Rig::new(&["buffer.size = \"8KiB\"", "eviction = { cflru = { window = 1.0 } }"]);
     rig.pages(Op::Write, 0, 2);
     rig.offer(Op::Flush, 0, 0, 0).unwrap();
     rig.finish();
@@ -229,21 +229,21 @@ fn a_page_that_was_flushed_leaves_as_a_clean_one() {
 
 #[test]
 fn a_policy_without_its_advantage_is_its_baseline() {
-    let never = "preempt = { reads_interrupt = { least_remaining = \"10s\" } }";
+    let never = "suspend = { program_erase = { min_remaining = \"10s\" } }";
     assert!(same(&[SHAPE], &[SHAPE, never], &mixed(), 64));
-    let no_times = "preempt = { reads_interrupt = { most = 0 } }";
+    let no_times = "suspend = { program_erase = { max_suspends = 0 } }";
     assert!(same(&[SHAPE], &[SHAPE, no_times], &mixed(), 64));
-    let neither = "preempt = { reads_interrupt = { program = false, erase = false } }";
+    let neither = "suspend = { program_erase = { program = false, erase = false } }";
     assert!(same(&[SHAPE], &[SHAPE, neither], &mixed(), 64));
-    let one_queue = "order = \"priority\"\nhost.queues = 2";
+    let one_queue = "scheduler = \"strict_priority\"\nhost.queues = 2";
     assert!(same(&[SHAPE], &[SHAPE, one_queue], &mixed(), 64));
-    let far = "tend.static_wear = { threshold = 1000000 }";
+    let far = "background.static_wear_leveling = { threshold = 1000000 }";
     assert!(same(&[SHAPE], &[SHAPE, far], &mixed(), 64));
     assert!(same(&[SHAPE], &[SHAPE, "ftl.partial_writes = \"pad\""], &mixed(), 64));
     let one = "geometry = { channels = 2, planes = 1, blocks = 24 }";
     assert!(same(&[one], &[one, "flash.array = \"die\""], &mixed(), 64));
     assert!(same(&[], &["ftl.allocation = \"dynamic\""], &mixed(), 64));
-    let no_window = "evict = { cflru = { window = 0.0 } }";
+    let no_window = "eviction = { cflru = { window = 0.0 } }";
     assert!(same(&[SHAPE, BUFFER], &[SHAPE, BUFFER, no_window], &mixed(), 64));
 }
 
@@ -256,14 +256,14 @@ fn read_first_is_fifo_if_all_is_read() {
         play(&mut rig, &steps(7, 2000, 100, 10_000)[128..], 64).unwrap();
         rig.done
     };
-    assert_eq!(reads(&[SHAPE]), reads(&[SHAPE, "order = \"read_first\""]));
-    assert!(!same(&[SHAPE], &[SHAPE, "order = \"read_first\""], &mixed(), 64));
+    assert_eq!(reads(&[SHAPE]), reads(&[SHAPE, "scheduler = \"read_first\""]));
+    assert!(!same(&[SHAPE], &[SHAPE, "scheduler = \"read_first\""], &mixed(), 64));
 }
 
 #[test]
 fn writes_that_go_first_wait_less_and_reads_wait_longer() {
     let [first, last] = ["write_first", "read_first"]
-        .map(|order| run(&[SHAPE, &format!("order = \"{order}\"")], &mixed(), 64));
+        .map(|order| run(&[SHAPE, &format!("scheduler = \"{order}\"")], &mixed(), 64));
     assert!(first.mean(Op::Write) < 0.9 * last.mean(Op::Write));
     assert!(first.mean(Op::Read) > 1.1 * last.mean(Op::Read));
 }
@@ -274,10 +274,10 @@ fn choosing_among_all_blocks_is_greedy() {
         let rig = run(&[SHAPE, gc], &steps(1, 20_000, 0, 0), 16);
         rig.drive.write_amplification().unwrap()
     };
-    let greedy = waf("tend.gc = { victim = \"greedy\", threshold = 0.01 }");
-    let all = waf("tend.gc = { victim = \"d_choices\", choices = 500, threshold = 0.01 }");
-    let one = waf("tend.gc = { victim = \"d_choices\", choices = 1, threshold = 0.01 }");
-    let random = waf("tend.gc = { victim = \"random\", threshold = 0.01 }");
+    let greedy = waf("background.gc = { victim = \"greedy\", threshold = 0.01 }");
+    let all = waf("background.gc = { victim = \"d_choices\", d = 500, threshold = 0.01 }");
+    let one = waf("background.gc = { victim = \"d_choices\", d = 1, threshold = 0.01 }");
+    let random = waf("background.gc = { victim = \"random\", threshold = 0.01 }");
     assert!((all / greedy - 1.0).abs() < 0.02, "{all} {greedy}");
     assert!((one / random - 1.0).abs() < 0.02, "{one} {random}");
     assert!(random > greedy * 1.03, "{random} {greedy}");
@@ -294,10 +294,10 @@ fn slower(times: u64) -> Vec<String> {
         format!("timing = {{ erase = \"{}\", decode = \"{}\" }}", us(1000), us(7)),
         format!("flash.bus_rate = \"{}KB/s\"", 819_200 / times),
         format!("flash = {{ suspend_time = \"{}\", resume_time = \"{}\" }}", us(3), us(4)),
-        format!("preempt = {{ reads_interrupt = {{ least_remaining = \"{}\" }} }}", us(5)),
+        format!("suspend = {{ program_erase = {{ min_remaining = \"{}\" }} }}", us(5)),
         format!("buffer = {{ size = \"64KiB\", latency = \"{}\" }}", us(1)),
         "physics = { levels = {} }".into(),
-        "tend.static_wear = { threshold = 5 }".into(),
+        "background.static_wear_leveling = { threshold = 5 }".into(),
     ]
 }
 
@@ -309,7 +309,7 @@ fn doubling_every_latency_doubles_every_time() {
         run(&sets, &steps(3, 2000, 50, 40_000 * times), 64)
     };
     let (once, twice) = (run(1), run(2));
-    assert!(once.drive.flash().troubles().2 > 0 && once.drive.stats().gc.0 > 0);
+    assert!(once.drive.flash().error_counts().2 > 0 && once.drive.stats().gc.0 > 0);
     let doubled = |c: &Completion| (c.tag, 2 * c.arrival.as_ns(), 2 * c.end.as_ns());
     let as_is = |c: &Completion| (c.tag, c.arrival.as_ns(), c.end.as_ns());
     let left: Vec<_> = once.done.iter().map(doubled).collect();

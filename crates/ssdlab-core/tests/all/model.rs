@@ -36,7 +36,7 @@ fn shape() -> impl Strategy<Value = Vec<String>> {
                 format!("ftl = {{ overprovisioning = {share}, bad_blocks = {bad} }}"),
             ];
             if wear > 0 {
-                sets.push(format!("tend.static_wear = {{ threshold = {wear} }}"));
+                sets.push(format!("background.static_wear_leveling = {{ threshold = {wear} }}"));
             }
             sets
         })
@@ -48,7 +48,7 @@ fn back_end() -> impl Strategy<Value = Vec<String>> {
         "physics = { levels = {} }",
         "physics = { retries = {} }",
         "physics = { retries = {} }\nstart = { pe_cycles = 3000, age_max = \"90d\" }",
-        "physics = { retries = {} }\nflash.retries.pipelined = { shorter = 0.3 }\nread = \"reuse_vref\"",
+        "physics = { retries = {} }\nflash.retries.pipelined = { shorter = 0.3 }\nread_start = \"last_vref\"",
     ]);
     let array = one_of(&["plane", "die", "chip"]);
     let transfer = one_of(&["page", "sectors"]);
@@ -58,10 +58,10 @@ fn back_end() -> impl Strategy<Value = Vec<String>> {
         "command_time = \"1us\", bus_order = \"data_out_first\"",
     ]);
     let interrupt = one_of(&[
-        "\"nobody\"",
-        "{ reads_interrupt = { least_remaining = \"1us\" } }",
+        "\"none\"",
+        "{ program_erase = { min_remaining = \"1us\" } }",
         "\"esra\"",
-        "{ esra = { most_aborts = 1 } }\nflash.program_loops = 3",
+        "{ esra = { max_aborts = 1 } }\nflash.program_loops = 3",
     ]);
     (array, any::<bool>(), transfer, physics, decode, interrupt, command).prop_map(
         |(array, cache_read, transfer, physics, decode, interrupt, command)| {
@@ -69,7 +69,7 @@ fn back_end() -> impl Strategy<Value = Vec<String>> {
                 format!("flash = {{ array = \"{array}\", cache_read = {cache_read} }}"),
                 format!("flash = {{ transfer = \"{transfer}\", {command} }}"),
                 format!("timing.decode = \"{decode}\""),
-                format!("preempt = {interrupt}"),
+                format!("suspend = {interrupt}"),
                 physics.into(),
             ]
         },
@@ -79,18 +79,18 @@ fn back_end() -> impl Strategy<Value = Vec<String>> {
 fn front_end() -> impl Strategy<Value = Vec<String>> {
     let partial = one_of(&["read_modify_write", "pad", "sector_bitmap"]);
     let allocation = one_of(&["static", "dynamic"]);
-    let pages = one_of(&["\"strict\"", "\"strict\", copies = \"together\"", "\"relaxed\""]);
+    let pages = one_of(&["\"strict\"", "\"strict\", gc_stream = \"shared\"", "\"relaxed\""]);
     let planes = one_of(&["CWDP", "PDWC", "DPCW"]);
     let order = one_of(&[
         "\"fifo\"",
         "\"read_first\"",
         "\"write_first\"",
-        "\"priority\"",
-        "{ fifo = { hol = true } }",
+        "\"strict_priority\"",
+        "{ fifo = { head_of_line = true } }",
         "\"dlv\"",
         "{ dlv = { reads = \"fifo\", write_deadline = \"1ms\" } }",
         "{ dlv = { writes = \"fifo\", read_deadline = \"200us\" } }",
-        "{ dlv = { strong = \"prioritised\", avoid_collection = false } }",
+        "{ dlv = { strong = \"prioritized\", avoid_gc = false } }",
     ]);
     let buffer = one_of(&["0B", "32KiB", "128KiB"]);
     let preload = one_of(&["none", "lazy"]);
@@ -111,15 +111,15 @@ fn front_end() -> impl Strategy<Value = Vec<String>> {
                         "ftl = {{ partial_writes = \"{partial}\", allocation = \"{allocation}\" }}"
                     ),
                     format!("ftl = {{ allocation_order = \"{planes}\", page_order = {pages} }}"),
-                    format!("start.preload = \"{preload}\""),
-                    format!("order = {order}"),
+                    format!("start.unwritten_reads = \"{preload}\""),
+                    format!("scheduler = {order}"),
                     "host = { queues = 2, queue_depth = 8 }".into(),
                 ];
                 if buffer != "0B" {
                     sets.push(format!(
                         "buffer = {{ size = \"{buffer}\", reads = {keeps}, keep_free = {ahead} }}"
                     ));
-                    sets.push(format!("evict = \"{evict}\""));
+                    sets.push(format!("eviction = \"{evict}\""));
                 }
                 sets
             },
@@ -134,9 +134,9 @@ fn collector() -> impl Strategy<Value = Vec<String>> {
     let opens = one_of(&["least_erased", "longest_free"]);
     (victim, (threshold, counts), mode, opens).prop_map(|(victim, (threshold, counts), mode, opens)| {
         vec![
-            format!("tend.gc = {{ victim = \"{victim}\", threshold = {threshold}, counts = \"{counts}\" }}"),
-            format!("tend.gc.mode = \"{mode}\""),
-            format!("ftl.opens = \"{opens}\""),
+            format!("background.gc = {{ victim = \"{victim}\", threshold = {threshold}, unit = \"{counts}\" }}"),
+            format!("background.gc.mode = \"{mode}\""),
+            format!("ftl.free_block_policy = \"{opens}\""),
         ]
     })
 }
@@ -145,14 +145,16 @@ fn collector() -> impl Strategy<Value = Vec<String>> {
 /// them; of groups such shares are set apart.
 fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>> {
     let shares = one_of(&["0.33", "0.2, 0.3", "0.1, 0.2, 0.3"]);
-    let place = one_of(&["next_page", "small_strong"]);
-    let read = one_of(&["climb", "worst", "sl_tables", "last_level"]);
+    let place = one_of(&["next_page", "small_to_strong"]);
+    let read = one_of(&["lowest_level", "highest_level", "sl_table", "last_level"]);
     let graded = (shares, place, read).prop_map(|(shares, place, read)| {
         vec![
             "physics = { levels = { retention = {} } }\nstart.age_max = \"90d\"".into(),
-            format!("belief.grade = {{ factory = {{ shares = [{shares}] }} }}"),
-            format!("place = [\"{place}\"]\nread = \"{read}\"\nprogram = [\"by_class\"]"),
-            "timing.voltages = [{ name = \"normal\" }, { name = \"strong\", \
+            format!("metadata.block_class = {{ factory = {{ shares = [{shares}] }} }}"),
+            format!(
+                "placement = [\"{place}\"]\nread_start = \"{read}\"\nprogram_mode = [\"per_class\"]"
+            ),
+            "timing.program_modes = [{ name = \"normal\" }, { name = \"strong\", \
              program = \"100us\", base_factor = 1.3 }]"
                 .into(),
         ]
@@ -167,7 +169,7 @@ fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>>
         vec![
             "ftl.page_order = \"relaxed\"".into(),
             "timing.wordline_buffer = false".into(),
-            format!("place = [{links}]"),
+            format!("placement = [{links}]"),
         ]
     });
     let groups = one_of(&[
@@ -177,7 +179,7 @@ fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>>
         "{ shares = [0.1, 0.4] }",
     ]);
     let scope = one_of(&["plane", "chip", "drive"]);
-    let read = one_of(&["known_level", "climb"]);
+    let read = one_of(&["measured_level", "lowest_level"]);
     let opens = one_of(&["least_erased", "fewest_errors", "healthiest"]);
     let moves = one_of(&["{ threshold = 1 }", "{ threshold = 3 }", "false"]);
     let apart = one_of(apart);
@@ -188,9 +190,9 @@ fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>>
             let free = f64::from(free) / f64::from(blocks) + 1e-6;
             vec![
                 "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }".into(),
-                format!("belief.grade.measured = {{ boundaries = {by}, scope = \"{scope}\" }}"),
-                format!("belief.grade.measured = {{ apart = {apart}, interval = 2 }}"),
-                format!("read = \"{read}\"\ntend.read_hot = {moves}\nftl.opens = \"{opens}\""),
+                format!("metadata.block_class.measured = {{ boundaries = {by}, scope = \"{scope}\" }}"),
+                format!("metadata.block_class.measured = {{ read_hot_share = {apart}, interval = 2 }}"),
+                format!("read_start = \"{read}\"\nbackground.read_hot_migration = {moves}\nftl.free_block_policy = \"{opens}\""),
                 format!("geometry.blocks = {blocks}\nftl.overprovisioning = {free}"),
                 format!("start.fill = {fill}"),
             ]
@@ -201,15 +203,15 @@ fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>>
         1 => graded,
         1 => typed,
         1 => measured,
-        1 => prioritised(),
+        1 => prioritized(),
         1 => by_hotness(),
     ]
 }
 
 /// Blocks kept apart by priority, by whatever is believed of them.
-fn prioritised() -> impl Strategy<Value = Vec<String>> {
+fn prioritized() -> impl Strategy<Value = Vec<String>> {
     let retries = one_of(&[
-        "\"known\"",
+        "\"oracle\"",
         "\"last_seen\"",
         "{ predicted = { age = [0.1, 1e-4, 1e-5, 1e-3, 1e-3], initial = [20.0, 30.0], \
          growth = [40.0, 0.3, 1e-3], thresholds = [72.0, 84.0, 96.0, 120.0] } }",
@@ -218,10 +220,13 @@ fn prioritised() -> impl Strategy<Value = Vec<String>> {
     let repairs = one_of(&[
         "false",
         "{ interval = \"60s\", margin = 0, monitor = false }",
-        "{ interval = \"60s\", margin = 0.1, monitor = { every = 0.01 } }",
+        "{ interval = \"60s\", margin = 0.1, monitor = { interval = 0.01 } }",
     ]);
-    let level =
-        one_of(&["false", "{ threshold = 1, across = 3 }", "{ threshold = 2, across = 40 }"]);
+    let level = one_of(&[
+        "false",
+        "{ threshold = 1, cross_priority_threshold = 3 }",
+        "{ threshold = 2, cross_priority_threshold = 40 }",
+    ]);
     let collect = one_of(&["true", "false", "{ threshold = 1 }"]);
     let moves = (one_of(&["{ threshold = 1 }", "false"]), one_of(&["strict", "relaxed"]));
     let fill = one_of(&["0.0", "0.5", "1.0"]);
@@ -243,12 +248,12 @@ fn prioritised() -> impl Strategy<Value = Vec<String>> {
                 "physics.retries = { disturb = { scale = 50.0 } }".into(),
                 "start = { pe_cycles = 2000, pe_spread = 5, age_max = \"90d\" }".into(),
                 format!("start.fill = {fill}"),
-                format!("belief.grade.subpools.priorities = {priorities}"),
-                format!("belief.retries = {retries}\nftl.opens = \"{opens}\""),
-                format!("ftl.page_order = \"{order}\"\ntend.read_hot = {moves}"),
-                "place = [{ by_priority = {} }]".into(),
-                format!("tend = {{ inversions = {repairs}, dual_pool = {level} }}"),
-                format!("tend = {{ subpool_gc = {collect}, static_wear = false }}"),
+                format!("metadata.block_class.predicted.priorities = {priorities}"),
+                format!("metadata.retry_estimate = {retries}\nftl.free_block_policy = \"{opens}\""),
+                format!("ftl.page_order = \"{order}\"\nbackground.read_hot_migration = {moves}"),
+                "placement = [{ priority = {} }]".into(),
+                format!("background = {{ inversion_repair = {repairs}, dual_pool = {level} }}"),
+                format!("background = {{ subpool_gc = {collect}, static_wear_leveling = false }}"),
                 // Ten days in the cells for a quarter of an hour.
                 "flash.time_scale = 1000".into(),
                 format!("geometry.blocks = {blocks}\nftl.overprovisioning = {free}"),
@@ -259,10 +264,10 @@ fn prioritised() -> impl Strategy<Value = Vec<String>> {
 
 /// Pages programmed, and kept apart, by what the buffer learns of them.
 fn by_hotness() -> impl Strategy<Value = Vec<String>> {
-    let preload = one_of(&["normal", "rewrite", "classified"]);
-    let start = one_of(&["normal", "programmed"]);
+    let preload = one_of(&["none", "rewrite", "classified"]);
+    let start = one_of(&["normal", "policy"]);
     let size = one_of(&["16KiB", "64KiB"]);
-    let place = one_of(&["by_hotness", "next_page"]);
+    let place = one_of(&["hotness", "next_page"]);
     let fill = one_of(&["0.0", "0.6"]);
     let room = (12..24u32, 0..4u32);
     (preload, start, (size, any::<bool>()), place, (fill, room), 0..40u32).prop_map(
@@ -274,14 +279,16 @@ fn by_hotness() -> impl Strategy<Value = Vec<String>> {
                 format!("geometry.blocks = {blocks}\nftl.overprovisioning = {free}"),
                 "ftl.page_order = \"strict\"".into(),
                 "physics = { levels = { wear = {} } }".into(),
-                "timing.voltages = [{ name = \"normal\", volts = [1, 2, 3, 4] }, \
+                "timing.program_modes = [{ name = \"normal\", volts = [1, 2, 3, 4] }, \
                  { name = \"boosted\", volts = [2, 3, 4, 5], sense = \"20us\" }, \
                  { name = \"reduced\", volts = [0.5, 1, 2, 3], sense = \"99us\" }]"
                     .into(),
-                format!("belief.hotness.buffer = {{ preload = \"{preload}\", above = {above} }}"),
+                format!(
+                    "metadata.page_hotness.buffer = {{ initial = \"{preload}\", threshold = {above} }}"
+                ),
                 format!("buffer = {{ size = \"{size}\", reads = {keeps} }}"),
-                format!("place = [\"{place}\"]\nprogram = [\"by_hotness\"]"),
-                format!("start = {{ voltages = \"{start}\", fill = {fill} }}"),
+                format!("placement = [\"{place}\"]\nprogram_mode = [\"per_hotness\"]"),
+                format!("start = {{ program_mode = \"{start}\", fill = {fill} }}"),
             ]
         },
     )

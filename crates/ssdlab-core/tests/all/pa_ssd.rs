@@ -42,14 +42,14 @@ fn without_a_wish_the_relaxed_order_is_the_conventional_one() {
 fn the_conventional_drive_has_one_block_open_a_plane_for_all_that_is_written() {
     let steps = writes(1200, None);
     let open = |copies: &str| {
-        let ftl = format!("ftl.copies = \"{copies}\"");
+        let ftl = format!("ftl.gc_stream = \"{copies}\"");
         let rig = run(&[SHAPE, TIMES, &ftl, "start.fill = 1.0"], &steps);
         let moved = rig.drive.flash().ops()[OpKind::Program as usize][Cause::Gc as usize];
         assert!(moved > 200, "{moved} pages were moved");
         let ftl = rig.drive.ftl();
         (0..8).map(|plane| ftl.alloc.open_list(PlaneId(plane)).len()).max().unwrap()
     };
-    assert_eq!((open("together"), open("apart")), (1, 2));
+    assert_eq!((open("shared"), open("separate")), (1, 2));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn on_the_conventional_drive_large_writes_wait_for_the_slowest_pages() {
     // what the closed form takes for granted.
     let mut rig = Rig::unwatched(&[SHAPE, TIMES], 1).unwrap();
     play(&mut rig, &writes(3000, Some(1)), 16).unwrap();
-    let mut dominated = [0u64; 3];
+    let mut slowest_page_type = [0u64; 3];
     for round in 0..2000 {
         let others = writes(3 + round % 5, Some(1)).into_iter().map(|mut step| {
             step.place = rng::hash(round, 4, step.place) % (1 << 15);
@@ -69,14 +69,15 @@ fn on_the_conventional_drive_large_writes_wait_for_the_slowest_pages() {
         let first = rng::hash(5, 6, round) % (1 << 12);
         rig.pages(Op::Write, first, 4);
         rig.finish();
-        let found = rig.drive.stats().page_types.dominated;
-        dominated.iter_mut().zip(found).for_each(|(sum, one)| *sum += one);
+        let found = rig.drive.stats().page_types.slowest_page_type;
+        slowest_page_type.iter_mut().zip(found).for_each(|(sum, one)| *sum += one);
     }
-    assert_eq!(dominated.iter().sum::<u64>(), 2000);
+    assert_eq!(slowest_page_type.iter().sum::<u64>(), 2000);
     // Four standard deviations of each.
     let third = 1.0f64 / 3.0;
     let slow = (2.0 * third).powi(4);
-    for (found, expected) in dominated.iter().zip([third.powi(4), slow - third.powi(4), 1.0 - slow])
+    for (found, expected) in
+        slowest_page_type.iter().zip([third.powi(4), slow - third.powi(4), 1.0 - slow])
     {
         let share = *found as f64 / 2000.0;
         let error = 4.0 * (expected * (1.0 - expected) / 2000.0).sqrt();
@@ -101,13 +102,16 @@ fn a_chip_without_multi_plane_commands_does_one_thing_at_a_time() {
 
 #[test]
 fn requests_get_pages_of_one_type_and_as_many_of_each() {
-    let rig = run(&[SHAPE, TIMES, RELAXED, "place = [\"us\", \"ubs\"]"], &writes(2000, None));
+    let rig = run(&[SHAPE, TIMES, RELAXED, "placement = [\"us\", \"ubs\"]"], &writes(2000, None));
     let types = rig.drive.stats().page_types;
-    let all: u64 = types.dominated.iter().sum();
-    for (at, &dominated) in types.dominated[..3].iter().enumerate() {
-        let share = dominated as f64 / all as f64;
+    let all: u64 = types.slowest_page_type.iter().sum();
+    for (at, &slowest_page_type) in types.slowest_page_type[..3].iter().enumerate() {
+        let share = slowest_page_type as f64 / all as f64;
         assert!((share - 1.0 / 3.0).abs() < 0.03, "type {at}: {share}");
-        assert!(types.granted[at] as f64 > 0.9 * types.wished[at] as f64, "type {at}: {types:?}");
+        assert!(
+            types.granted[at] as f64 > 0.9 * types.requested[at] as f64,
+            "type {at}: {types:?}"
+        );
     }
 }
 
@@ -119,14 +123,14 @@ fn the_lowest_type_is_used_up_under_lfs_and_blocks_are_collected_before_they_are
             SHAPE,
             TIMES,
             RELAXED,
-            "place = [\"lfs\", \"ubs\"]",
-            "tend.gc = { threshold = 0.3, counts = \"pages\" }",
+            "placement = [\"lfs\", \"ubs\"]",
+            "background.gc = { threshold = 0.3, unit = \"pages\" }",
         ],
         &steps,
     );
     let types = rig.drive.stats().page_types;
-    assert_eq!(types.wished[1..], [0; 3]);
-    assert!(types.granted[0] < types.wished[0], "{types:?}");
+    assert_eq!(types.requested[1..], [0; 3]);
+    assert!(types.granted[0] < types.requested[0], "{types:?}");
     assert!(rig.drive.stats().unprogrammed > 0);
     let free = rig.drive.ftl().free_by_type();
     assert!(free[0] < free[2], "{free:?}");
@@ -136,7 +140,7 @@ fn the_lowest_type_is_used_up_under_lfs_and_blocks_are_collected_before_they_are
 #[test]
 fn collection_by_pages_does_not_go_round_on_a_drive_that_can_never_be_so_empty() {
     let copies = |counts: &str| {
-        let gc = format!("tend.gc = {{ threshold = 0.4, counts = \"{counts}\" }}");
+        let gc = format!("background.gc = {{ threshold = 0.4, unit = \"{counts}\" }}");
         let mut rig = Rig::unwatched(&[SHAPE, TIMES, &gc, "start.fill = 1.0"], 1).unwrap();
         play(&mut rig, &writes(6000, Some(1)), 16).unwrap();
         rig.drive.reset_stats();
@@ -149,7 +153,7 @@ fn collection_by_pages_does_not_go_round_on_a_drive_that_can_never_be_so_empty()
 
 #[test]
 fn what_collection_moves_is_typed_too() {
-    let sets = [SHAPE, TIMES, RELAXED, "start = { used = 0.5, preload = \"footprint\" }"];
+    let sets = [SHAPE, TIMES, RELAXED, "start = { used = 0.5, unwritten_reads = \"footprint\" }"];
     let done = |place: &str| {
         let mut rig = Rig::new(&[&sets[..], &[place]].concat());
         let pages = rig.drive.resolved().logical_pages;
@@ -159,52 +163,53 @@ fn what_collection_moves_is_typed_too() {
         assert!(moved > 100, "{moved} pages were moved");
         rig.done
     };
-    assert_ne!(done("place = [\"us\"]"), done("place = [\"us\", \"ubs\"]"));
+    assert_ne!(done("placement = [\"us\"]"), done("placement = [\"us\", \"ubs\"]"));
 }
 
 #[test]
 fn what_a_link_alone_does_not_type_goes_in_the_conventional_order() {
     let done = |place: &str| run(&[SHAPE, TIMES, RELAXED, place], &writes(1200, None)).done;
-    let never = done("place = [{ qds = { threshold = 60000 } }]");
-    assert_eq!(never, done("place = [\"next_page\"]"));
-    assert_eq!(never, done("place = [\"hgs\"]"), "nobody hints");
-    assert_ne!(never, done("place = [\"sbs\"]"));
+    let never = done("placement = [{ qds = { threshold = 60000 } }]");
+    assert_eq!(never, done("placement = [\"next_page\"]"));
+    assert_eq!(never, done("placement = [\"hgs\"]"), "nobody hints");
+    assert_ne!(never, done("placement = [\"sbs\"]"));
 }
 
 #[test]
 fn a_full_buffer_takes_the_lowest_type_and_one_that_has_room_another() {
-    let wished = |sets: &[&str], eighths: u64| {
+    let requested = |sets: &[&str], eighths: u64| {
         let mut steps = writes(1200, Some(1));
         steps.iter_mut().for_each(|step| step.gap = step.gap * eighths / 8);
-        let sets = [&[SHAPE, TIMES, RELAXED, "place = [\"wbs\", \"us\", \"ubs\"]"], sets].concat();
+        let sets =
+            [&[SHAPE, TIMES, RELAXED, "placement = [\"wbs\", \"us\", \"ubs\"]"], sets].concat();
         let rig = run(&sets, &steps);
-        (rig.drive.stats().page_types.wished, rig.done)
+        (rig.drive.stats().page_types.requested, rig.done)
     };
-    let (none, without) = wished(&[], 8);
+    let (none, without) = requested(&[], 8);
     let lowest =
-        run(&[SHAPE, TIMES, RELAXED, "place = [\"lfs\", \"ubs\"]"], &writes(1200, Some(1)));
+        run(&[SHAPE, TIMES, RELAXED, "placement = [\"lfs\", \"ubs\"]"], &writes(1200, Some(1)));
     assert_eq!((none[1], none[2]), (0, 0));
     assert_eq!(without, lowest.done, "without a buffer it is lfs");
     // A page leaves when another needs its place: the buffer is full.
     let small = "buffer = { size = \"256KiB\", reads = false }";
-    let (full, _) = wished(&[small], 8);
+    let (full, _) = requested(&[small], 8);
     assert!(full[0] > 1000 && full[1] + full[2] == 0, "{full:?}");
     // Pages leave ahead of need, and at this pace that is early enough.
     let ahead = "buffer = { size = \"256KiB\", reads = false, keep_free = 0.25 }";
-    let (slow, _) = wished(&[ahead], 80);
+    let (slow, _) = requested(&[ahead], 80);
     let all: u64 = slow.iter().sum();
     assert!(all > 1000 && slow[..3].iter().all(|&pages| pages.abs_diff(all / 3) <= 1), "{slow:?}");
     // Where writes outrun that at times, some of both.
     let little = "buffer = { size = \"256KiB\", reads = false, keep_free = 0.05 }";
-    let (fast, _) = wished(&[little], 2);
+    let (fast, _) = requested(&[little], 2);
     assert!(fast[0] > fast[1] + 100 && fast[1] > 10 && fast[2] > 10, "{fast:?}");
 }
 
 #[test]
 fn a_page_that_leaves_the_buffer_ahead_of_need_is_placed_as_whoever_wrote_it_asked() {
     let buffer = "buffer = { size = \"256KiB\", reads = false, keep_free = 0.5 }";
-    let wished = |links: &str, pages: u64, hint: u8| {
-        let place = format!("place = [{links}, \"us\", \"ubs\"]");
+    let requested = |links: &str, pages: u64, hint: u8| {
+        let place = format!("placement = [{links}, \"us\", \"ubs\"]");
         let mut rig = Rig::new(&[SHAPE, TIMES, RELAXED, buffer, &place]);
         for n in 0..300 {
             let (arrival, lba) = (rig.drive.now(), n * pages * SPP);
@@ -215,13 +220,13 @@ fn a_page_that_leaves_the_buffer_ahead_of_need_is_placed_as_whoever_wrote_it_ask
             rig.until(rig.now() + 10_000_000);
         }
         rig.finish();
-        let [low, middle, high, _] = rig.drive.stats().page_types.wished;
+        let [low, middle, high, _] = rig.drive.stats().page_types.requested;
         assert!(low + middle + high > 200);
         (low, middle, high)
     };
-    assert_eq!(wished("\"hgs\"", 1, 1), (268, 0, 0));
-    assert_eq!(wished("\"hgs\"", 1, 3), (0, 0, 268));
-    assert_eq!(wished("\"sbs\"", 1, 0), (268, 0, 0));
-    let (low, middle, high) = wished("\"sbs\"", 2, 0);
+    assert_eq!(requested("\"hgs\"", 1, 1), (268, 0, 0));
+    assert_eq!(requested("\"hgs\"", 1, 3), (0, 0, 268));
+    assert_eq!(requested("\"sbs\"", 1, 0), (268, 0, 0));
+    let (low, middle, high) = requested("\"sbs\"", 2, 0);
     assert!(low.abs_diff(high) <= 1 && low.abs_diff(middle) <= 1, "none is small");
 }

@@ -2,7 +2,7 @@
 
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind};
-use ssdlab_core::policy::place::Heat;
+use ssdlab_core::policy::placement::Heat;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{Lpn, PlaneId};
 
@@ -11,8 +11,8 @@ use crate::support::{Rig, SPP};
 /// Two planes of blocks that need each level alike often.
 const SHAPE: &str = "geometry = { channels = 2, blocks = 60, pages = 8 }";
 const LEVELS: &str = "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }";
-const GROUPS: &str = "belief.grade = { measured = { apart = 0.3 } }";
-const HOT: &str = "tend.read_hot = true";
+const GROUPS: &str = "metadata.block_class = { measured = { read_hot_share = 0.3 } }";
+const HOT: &str = "background.read_hot_migration = true";
 
 /// A drive full of data, at rest.
 fn full(sets: &[&str]) -> Rig {
@@ -63,7 +63,11 @@ fn a_page_moves_up_one_group_for_every_three_reads() {
 
 #[test]
 fn what_the_host_writes_lies_on_blocks_of_all_levels() {
-    let mut rig = Rig::new(&[SHAPE, LEVELS, "belief.grade = { measured = { apart = 0.5 } }"]);
+    let mut rig = Rig::new(&[
+        SHAPE,
+        LEVELS,
+        "metadata.block_class = { measured = { read_hot_share = 0.5 } }",
+    ]);
     let ours = 400;
     for page in 0..ours {
         rig.wait_below(4).unwrap();
@@ -77,7 +81,7 @@ fn what_the_host_writes_lies_on_blocks_of_all_levels() {
 
 #[test]
 fn of_a_page_that_was_read_in_part_the_rest_is_read() {
-    let mut rig = full(&[HOT, "tend.read_hot.threshold = 1"]);
+    let mut rig = full(&[HOT, "background.read_hot_migration.threshold = 1"]);
     for page in 0..20 {
         rig.offer(Op::Read, page * SPP, 1, 0).unwrap();
         rig.finish();
@@ -90,7 +94,7 @@ fn of_a_page_that_was_read_in_part_the_rest_is_read() {
 
 #[test]
 fn what_is_written_leaves_what_is_set_apart() {
-    let mut rig = full(&[HOT, "tend.read_hot.threshold = 1"]);
+    let mut rig = full(&[HOT, "background.read_hot_migration.threshold = 1"]);
     (0..40).for_each(|page| read(&mut rig, page, 3));
     let apart = (0..40).filter(|&page| class(&rig.drive, page) < 2).count();
     assert!(apart > 20, "{apart} pages were moved");
@@ -131,7 +135,7 @@ fn what_is_written_or_trimmed_is_counted_anew() {
 fn what_cannot_be_decoded_does_not_move() {
     let beyond = "physics = { levels = { capability = [0.001, 0.002], base = { gaussian = { mean = \
                   2e-3, sigma = 0.0 } }, wear = { reference_cycles = 100.0 } } }";
-    let groups = "belief.grade = { measured = { boundaries = { shares = [0.5] }, apart = 0.5 } }";
+    let groups = "metadata.block_class = { measured = { boundaries = { shares = [0.5] }, read_hot_share = 0.5 } }";
     let sets = ["start = { fill = 0.5, pe_cycles = 200 }", beyond, groups, HOT];
     let mut rig = Rig::new(&[&[SHAPE], &sets[..]].concat());
     (0..40).for_each(|page| read(&mut rig, page, 4));
@@ -141,7 +145,7 @@ fn what_cannot_be_decoded_does_not_move() {
 
 #[test]
 fn where_a_group_is_full_a_block_that_is_not_read_makes_room() {
-    let mut rig = full(&[HOT, "tend.read_hot.threshold = 1"]);
+    let mut rig = full(&[HOT, "background.read_hot_migration.threshold = 1"]);
     let kept = 0..6;
     for round in 0..60 {
         // These are read again and again, the others come and go.
@@ -162,8 +166,8 @@ fn where_a_group_is_full_a_block_that_is_not_read_makes_room() {
 #[test]
 fn nobody_moves_where_there_is_one_group_or_no_tender() {
     for set in [
-        "tend.read_hot = false",
-        "belief.grade = { measured = { boundaries = { levels = [1] }, apart = 0.0 } }",
+        "background.read_hot_migration = false",
+        "metadata.block_class = { measured = { boundaries = { levels = [1] }, read_hot_share = 0.0 } }",
     ] {
         let mut rig = full(&[set]);
         (0..40).for_each(|page| read(&mut rig, page, 4));
@@ -190,31 +194,32 @@ fn a_counter_leaves_with_its_entry() {
 #[test]
 fn reads_that_begin_at_the_measured_level_need_no_second_attempt() {
     let retries = |grade: &str, read: &str| {
-        let read = format!("read = \"{read}\"");
+        let read = format!("read_start = \"{read}\"");
         let mut rig = Rig::new(&[SHAPE, LEVELS, grade, "start.fill = 0.5", &read]);
         for page in 0..100 {
             rig.read(page);
         }
         rig.finish();
-        rig.drive.flash().troubles().0
+        rig.drive.flash().error_counts().0
     };
-    assert_eq!(retries(GROUPS, "known_level"), 0);
-    assert!(retries(GROUPS, "climb") > 100);
+    assert_eq!(retries(GROUPS, "measured_level"), 0);
+    assert!(retries(GROUPS, "lowest_level") > 100);
     // The factory sorts blocks by their quality: a seventh in each class is a level in each.
-    let classes = format!("belief.grade = {{ factory = {{ shares = {:?} }} }}", [1.0 / 7.0; 6]);
-    let (known, climbs) = (retries(&classes, "known_level"), retries(&classes, "climb"));
+    let classes =
+        format!("metadata.block_class = {{ factory = {{ shares = {:?} }} }}", [1.0 / 7.0; 6]);
+    let (known, climbs) = (retries(&classes, "measured_level"), retries(&classes, "lowest_level"));
     assert!(climbs > 100 && known < climbs / 10, "{known} of {climbs}");
 }
 
 #[test]
 fn who_has_no_level_of_a_block_cannot_begin_there() {
     let refused = |sets: &[&str]| {
-        let rig = Rig::seeded(&[&[SHAPE, "read = \"known_level\""], sets].concat(), 1);
-        rig.err().is_some_and(|line| line.starts_with("read: blocks that are measured"))
+        let rig = Rig::seeded(&[&[SHAPE, "read_start = \"measured_level\""], sets].concat(), 1);
+        rig.err().is_some_and(|line| line.starts_with("read_start: blocks that are measured"))
     };
     assert!(refused(&[]), "a drive that reads in one attempt");
     assert!(refused(&[LEVELS]));
-    assert!(refused(&[LEVELS, "belief.grade = { factory = { shares = [0.2, 0.3] } }"]));
+    assert!(refused(&[LEVELS, "metadata.block_class = { factory = { shares = [0.2, 0.3] } }"]));
     assert!(!refused(&[LEVELS, GROUPS]));
 }
 
@@ -224,8 +229,8 @@ fn blocks_are_measured_anew_as_they_wear() {
     let physics = "physics = { levels = { base = { gaussian = { mean = 4e-3, sigma = 5e-4 } }, \
                    wear = { exponent = 1.0, reference_cycles = 8.0 } } }";
     let attempts = |interval: u32| {
-        let grade = format!("belief.grade = {{ measured = {{ interval = {interval} }} }}");
-        let more = "ftl.overprovisioning = 0.6\nread = \"known_level\"";
+        let grade = format!("metadata.block_class = {{ measured = {{ interval = {interval} }} }}");
+        let more = "ftl.overprovisioning = 0.6\nread_start = \"measured_level\"";
         let mut rig = Rig::new(&[SHAPE, physics, &grade, more]);
         for n in 0..12_000 {
             rig.wait_below(8).unwrap();
@@ -241,7 +246,7 @@ fn blocks_are_measured_anew_as_they_wear() {
         rig.finish();
         let erases: u32 = rig.drive.ftl().blocks.usable_erases().sum();
         assert!(erases > 120 * 10, "120 blocks were erased {erases} times");
-        rig.drive.flash().troubles().0
+        rig.drive.flash().error_counts().0
     };
     let (never, often) = (attempts(1000), attempts(1));
     assert!(never > 300 && often < 100, "{never} and {often} attempts too many in 200 reads");
@@ -249,15 +254,15 @@ fn blocks_are_measured_anew_as_they_wear() {
 
 #[test]
 fn with_all_known_beforehand_each_page_lies_where_its_heat_asks() {
-    let known = "belief.grade = { factory = { shares = [0.2, 0.3] } }";
-    let set = |by: &str| format!("place = [{{ known_heat = {{ by = \"{by}\" }} }}]");
+    let known = "metadata.block_class = { factory = { shares = [0.2, 0.3] } }";
+    let set = |by: &str| format!("placement = [{{ oracle_hotness = {{ by = \"{by}\" }} }}]");
     let lie = |by: &str| {
         let mut rig = Rig::new(&[SHAPE, LEVELS, known, &set(by), "start.used = 0.5"]);
         // Forty are read, forty written; the first are laid down.
         let mut heat = Heat { reads: vec![0; 600], writes: vec![0; 600] };
         heat.reads[..40].fill(9);
         heat.writes[40..80].fill(9);
-        rig.drive.know(&heat);
+        rig.drive.set_page_heat(&heat);
         for page in 0..40 {
             assert!(rig.drive.lay_down(page));
         }
@@ -279,7 +284,7 @@ fn with_all_known_beforehand_each_page_lies_where_its_heat_asks() {
 #[test]
 fn of_a_full_steady_drive_no_more_is_set_apart_than_leaves_room_to_write() {
     // Few blocks are free, fewer than are to be set apart.
-    let full = "start = { fill = 1, steady = true }";
+    let full = "start = { fill = 1, steady_state = true }";
     let mut rig = Rig::new(&[SHAPE, LEVELS, GROUPS, "ftl.overprovisioning = 0.4", full]);
     for plane in 0..rig.drive.resolved().geometry().plane_count() {
         let free = rig.drive.ftl().alloc.free_blocks(PlaneId(plane));

@@ -13,14 +13,16 @@ use crate::support::{READ, Rig, SPP};
 /// Two chips of two planes, with blocks that need each level alike often.
 const SHAPE: &str = "geometry = { channels = 2, planes = 2, blocks = 60, pages = 8 }";
 const LEVELS: &str = "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }";
-const HOT: &str = "tend.read_hot.threshold = 1";
+const HOT: &str = "background.read_hot_migration.threshold = 1";
 const PLANES: u64 = 4;
 /// Pages that hold data.
 const PAGES: u64 = 384;
 
 /// A drive half full of data, at rest.
 fn full(scope: &str, sets: &[&str]) -> Rig {
-    let grade = format!("belief.grade = {{ measured = {{ apart = 0.3, scope = \"{scope}\" }} }}");
+    let grade = format!(
+        "metadata.block_class = {{ measured = {{ read_hot_share = 0.3, scope = \"{scope}\" }} }}"
+    );
     let own = [SHAPE, LEVELS, HOT, "start.fill = 0.5", "ftl.overprovisioning = 0.6", &grade];
     let mut rig = Rig::new(&[&own, sets].concat());
     rig.finish();

@@ -6,7 +6,7 @@ use std::ops::Range;
 use ssdlab_base::{SimTime, rng};
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::ftl::BlockState;
-use ssdlab_core::policy::tend::Repairs;
+use ssdlab_core::policy::background::Repairs;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
@@ -19,10 +19,10 @@ const CHIPS: &str = "physics.retries = { fresh_errors = 38.0, wear = { errors = 
 const SHAPE: &str =
     "geometry = { channels = 2, planes = 2, blocks = 60, pages = 12, cell = \"tlc\" }";
 const WORN: &str = "start = { pe_cycles = 2000, pe_spread = 15, dwell = \"1d\" }";
-const POOLS: &str = "belief = { grade = { subpools = {} }, retries = \"known\" }";
-const PLACE: &str = "place = [{ by_priority = {} }]\nftl.opens = \"fewest_retries\"";
-const GC: &str = "tend = { subpool_gc = true, gc = { threshold = 0, hard = 0 } }";
-const QUEUES: &str = "host.queues = 3\norder = \"priority\"\nftl.overprovisioning = 0.4";
+const POOLS: &str = "metadata = { block_class = { predicted = {} }, retry_estimate = \"oracle\" }";
+const PLACE: &str = "placement = [{ priority = {} }]\nftl.free_block_policy = \"fewest_retries\"";
+const GC: &str = "background = { subpool_gc = true, gc = { threshold = 0, hard_threshold = 0 } }";
+const QUEUES: &str = "host.queues = 3\nscheduler = \"strict_priority\"\nftl.overprovisioning = 0.4";
 const OWN: [&str; 7] = [SHAPE, CHIPS, WORN, POOLS, PLACE, GC, QUEUES];
 
 fn rig(sets: &[&str]) -> Rig {
@@ -105,14 +105,14 @@ fn a_full_drive_begins_with_each_page_in_a_block_of_its_owner() {
     assert!(free.iter().max().unwrap() - free.iter().min().unwrap() <= 1, "{free:?}");
 }
 
-const STEADY: &str = "start = { fill = 1, steady = true }";
+const STEADY: &str = "start = { fill = 1, steady_state = true }";
 
 #[test]
 fn a_steady_drive_begins_with_the_free_blocks_that_collection_leaves_its_subpools() {
     let mut written = Vec::new();
     for parts in [[1, 1, 1], [8, 1, 2], [1, 19, 3]] {
         for threshold in [6, 7, 9] {
-            let keeps = format!("tend.subpool_gc.threshold = {threshold}");
+            let keeps = format!("background.subpool_gc.threshold = {threshold}");
             let sets = [&OWN[..], &[STEADY, "geometry.pages = 60", &keeps]].concat();
             let rig = Rig::of_tenants(&sets, parts);
             let alloc = &rig.drive.ftl().alloc;
@@ -143,7 +143,8 @@ fn what_is_collected_stays_whose_it_was_and_every_subpool_is_kept_stocked() {
     assert!(made(&rig.drive).is_sorted(), "{:?}", made(&rig.drive));
 }
 
-const REPAIRS: &str = "tend.inversions = { interval = \"7d\", margin = 0, monitor = false }";
+const REPAIRS: &str =
+    "background.inversion_repair = { interval = \"7d\", margin = 0, monitor = false }";
 const DAY: u64 = 86_400_000_000_000;
 
 #[test]
@@ -195,7 +196,8 @@ fn a_round_mends_blocks_that_are_worse_than_some_of_a_lower_priority() {
 #[test]
 fn a_wider_margin_leaves_more_as_it_is() {
     let found = |margin: &str| {
-        let round = format!("tend.inversions = {{ margin = {margin}, monitor = false }}");
+        let round =
+            format!("background.inversion_repair = {{ margin = {margin}, monitor = false }}");
         let mut rig = full(&[&round]);
         rig.until(7 * DAY).finish();
         repairs(&rig).inversions
@@ -207,8 +209,9 @@ fn a_wider_margin_leaves_more_as_it_is() {
 #[test]
 fn with_the_monitor_repairs_stay_below_its_limit_and_margins_come_back_once_they_are_done() {
     for limit in [0.05, 0.1, 0.3] {
-        let monitor =
-            format!("tend.inversions = {{ margin = 0, monitor = {{ limit = {limit} }} }}");
+        let monitor = format!(
+            "background.inversion_repair = {{ margin = 0, monitor = {{ max_write_share = {limit} }} }}"
+        );
         let mut rig = full(&[&monitor]);
         rig.until(7 * DAY).finish();
         let found = repairs(&rig);
@@ -233,7 +236,7 @@ fn with_the_monitor_repairs_stay_below_its_limit_and_margins_come_back_once_they
 #[test]
 fn blocks_that_are_read_to_death_are_refreshed_by_what_is_believed_of_them() {
     // All data is as old: only reads tell blocks apart.
-    let model = "belief.retries = { predicted = { age = [0.0, 0.0, 0.0, 0.0, 0.0], \
+    let model = "metadata.retry_estimate = { predicted = { age = [0.0, 0.0, 0.0, 0.0, 0.0], \
                  initial = [0.0, 0.0], growth = [1.0, 1.0, 0.01], thresholds = [2.0, 4.0, 8.0] } }";
     let disturbed = ["start.age_max = \"0ns\"", REPAIRS, model];
     let mut rig = full(&disturbed);
@@ -253,7 +256,9 @@ fn blocks_that_are_read_to_death_are_refreshed_by_what_is_believed_of_them() {
 fn wear_is_levelled_within_priorities_and_across_them_once_it_has_spread() {
     // Only the last queue writes: its blocks wear out, and the others' do not.
     let run = |across: u32| {
-        let level = format!("tend.dual_pool = {{ threshold = 5, across = {across} }}");
+        let level = format!(
+            "background.dual_pool = {{ threshold = 5, cross_priority_threshold = {across} }}"
+        );
         let mut rig = full(&[&level, "start.pe_spread = 0", REPAIRS]);
         let third = u64::from(rig.drive.resolved().logical_pages / 3);
         let mut crossed = false;
@@ -282,8 +287,8 @@ fn repairs_that_wait_do_not_begin_while_wear_is_levelled_across() {
     // A round a minute of the cells, which is 0.6 s of the run, each of more jobs than planes; they begin one
     // after the other on each plane.
     let mut rig = full(&[
-        "tend.dual_pool = { threshold = 5, across = 12 }",
-        "tend.inversions = { interval = \"1min\", margin = 0, monitor = { limit = 0.4 } }",
+        "background.dual_pool = { threshold = 5, cross_priority_threshold = 12 }",
+        "background.inversion_repair = { interval = \"1min\", margin = 0, monitor = { max_write_share = 0.4 } }",
         "flash.time_scale = 100",
         "start.pe_spread = 0",
     ]);

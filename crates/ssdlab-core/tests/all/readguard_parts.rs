@@ -3,7 +3,7 @@
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::audit::Pace;
-use ssdlab_core::policy::tend::Repairs;
+use ssdlab_core::policy::background::Repairs;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{BlockId, Lpn};
 
@@ -19,7 +19,7 @@ const DRIVE: [&str; 5] = [
     "ftl.overprovisioning = 0.4",
 ];
 const FULL: &str = "start = { fill = 1, age_max = \"90d\" }";
-const POOLS: &str = "belief.grade.subpools = {}";
+const POOLS: &str = "metadata.block_class.predicted = {}";
 const DAY: u64 = 86_400_000_000_000;
 
 /// A drive whose thirds are those of three tenants, with these settings on top.
@@ -76,7 +76,10 @@ fn the_grader_alone_has_the_best_blocks_written_first() {
         churn(&mut rig, &[0, 1, 2], 400);
         worse_than_best(&rig.drive)
     };
-    let graded = run(&["belief.retries = \"known\"", "ftl.opens = \"fewest_retries\""]);
+    let graded = run(&[
+        "metadata.retry_estimate = \"oracle\"",
+        "ftl.free_block_policy = \"fewest_retries\"",
+    ]);
     let plain = run(&[]);
     assert!(graded < 0.1 && plain > 0.8, "{graded} and {plain}");
 }
@@ -89,14 +92,14 @@ fn subpools_alone_keep_queues_apart_and_plain_collection_keeps_them_so() {
         assert!(rig.ops(OpKind::Erase, Cause::Gc) > 50);
         strangers(&rig.drive)
     };
-    assert_eq!(run(&[POOLS, "place = [{ by_priority = {} }]"]), 0);
+    assert_eq!(run(&[POOLS, "placement = [{ priority = {} }]"]), 0);
     assert!(run(&[POOLS]) > 100, "nobody asks for a queue's own blocks");
 }
 
 #[test]
 fn collection_by_subpool_alone_frees_blocks_for_the_one_that_writes() {
-    let collect = "tend = { subpool_gc = true, gc = { threshold = 0, hard = 0 } }";
-    let mut rig = rig(&[FULL, POOLS, "place = [{ by_priority = {} }]", collect]);
+    let collect = "background = { subpool_gc = true, gc = { threshold = 0, hard_threshold = 0 } }";
+    let mut rig = rig(&[FULL, POOLS, "placement = [{ priority = {} }]", collect]);
     churn(&mut rig, &[2], 3_000);
     assert!(rig.ops(OpKind::Erase, Cause::Gc) > 50);
     assert_eq!(strangers(&rig.drive), 0);
@@ -107,8 +110,8 @@ fn the_quality_monitor_alone_repairs() {
     let mut rig = rig(&[
         FULL,
         POOLS,
-        "belief.retries = \"known\"",
-        "tend.inversions = { interval = \"7d\", margin = 0, monitor = false }",
+        "metadata.retry_estimate = \"oracle\"",
+        "background.inversion_repair = { interval = \"7d\", margin = 0, monitor = false }",
     ]);
     rig.until(7 * DAY).finish();
     let repairs = rig.drive.repairs().unwrap();
@@ -130,8 +133,8 @@ fn without_the_host_a_round_waits_for_what_the_last_one_wanted() {
     let mut rig = rig(&[
         FULL,
         POOLS,
-        "belief.retries = \"known\"",
-        "tend.inversions = { interval = \"1min\", margin = 0, monitor = false }",
+        "metadata.retry_estimate = \"oracle\"",
+        "background.inversion_repair = { interval = \"1min\", margin = 0, monitor = false }",
         "flash.time_scale = 1000",
         "timing.program = [\"3ms\", \"3ms\", \"3ms\"]",
     ]);
@@ -152,8 +155,9 @@ fn wear_is_levelled_by_two_pools_alone() {
         churn(&mut rig, &[2], 30_000);
         (spread(&rig.drive), rig.ops(OpKind::Erase, Cause::Wl))
     };
-    let (plain, none) = run("tend.static_wear = false");
-    let (levelled, moved) = run("tend.dual_pool = { threshold = 5, across = 70 }");
+    let (plain, none) = run("background.static_wear_leveling = false");
+    let (levelled, moved) =
+        run("background.dual_pool = { threshold = 5, cross_priority_threshold = 70 }");
     assert!(none == 0 && moved > 0 && 2 * levelled < plain, "{levelled} and {plain}");
 }
 
@@ -169,8 +173,8 @@ fn what_is_read_often_moves_to_the_next_higher_priority_until_it_is_written() {
     for order in ["strict", "relaxed"] {
         let order = format!("ftl.page_order = \"{order}\"");
         let half = "start = { fill = 0.5 }";
-        let place = "place = [{ by_priority = {} }]";
-        let mut rig = rig(&[half, POOLS, place, "tend.read_hot = true", &order]);
+        let place = "placement = [{ priority = {} }]";
+        let mut rig = rig(&[half, POOLS, place, "background.read_hot_migration = true", &order]);
         let page = u64::from(rig.drive.resolved().logical_pages / 3) * 2;
         rig.offer(Op::Write, page * SPP, SPP, 2).expect("room");
         rig.finish();
@@ -192,12 +196,12 @@ fn what_is_read_often_moves_to_the_next_higher_priority_until_it_is_written() {
 fn a_read_that_starts_too_far_needs_as_many_attempts_more_and_at_most_as_many_as_from_the_first() {
     let aged = ["start = { fill = 1, pe_cycles = 3000, age_min = \"60d\", age_max = \"60d\" }"];
     let retries = |start: u64, beyond: &str| {
-        let read = format!("read = {{ climb = {{ start = {start} }} }}");
+        let read = format!("read_start = {{ fixed_level = {{ level = {start} }} }}");
         let beyond = format!("physics.retries = {{ beyond = \"{beyond}\" }}");
         let mut rig = rig(&[&aged[..], &[&read, &beyond]].concat());
         rig.read(0);
         rig.finish();
-        rig.drive.flash().troubles().0
+        rig.drive.flash().error_counts().0
     };
     let needed = retries(1, "fails");
     assert!((3..20).contains(&needed), "{needed}");
@@ -209,14 +213,14 @@ fn a_read_that_starts_too_far_needs_as_many_attempts_more_and_at_most_as_many_as
 #[test]
 fn writes_wait_for_an_operation_of_a_repair_not_for_all_of_a_block() {
     let repaired = [
-        "belief.grade.subpools = {}",
-        "belief.retries = \"known\"",
+        "metadata.block_class.predicted = {}",
+        "metadata.retry_estimate = \"oracle\"",
         "start = { fill = 1, age_max = \"90d\" }",
-        "tend.inversions = { interval = \"1min\", margin = 0, monitor = false }",
+        "background.inversion_repair = { interval = \"1min\", margin = 0, monitor = false }",
         "flash.time_scale = 50",
         "geometry.pages = 96",
-        "tend.gc.threshold = 0.02",
-        "order = \"priority\"",
+        "background.gc.threshold = 0.02",
+        "scheduler = \"strict_priority\"",
     ];
     let mut rig = rig(&repaired);
     rig.drive.watch(Pace::Every(50_000));

@@ -34,7 +34,7 @@ fn a_shape_that_is_refused_is_told_by_its_key_and_value() {
 
 #[test]
 fn numbers_of_queues_and_their_depth() {
-    let by_priority = ["order = \"priority\""];
+    let by_priority = ["scheduler = \"strict_priority\""];
     gate("host.queues", &[], "host.queues = 1", "host.queues = 0");
     gate("host.queues", &by_priority, "host.queues = 2", "host.queues = 1");
     gate("host.queues", &by_priority, "host.queues = 5", "host.queues = 6");
@@ -45,34 +45,45 @@ fn numbers_of_queues_and_their_depth() {
 
 #[test]
 fn chains_have_a_link_and_climbs_a_rung() {
-    gate("place", &[], "place = [\"next_page\"]", "place = []");
-    gate("program", &[], "program = [\"normal\"]", "program = []");
-    let climb = |start: u32| format!("read = {{ climb = {{ start = {start} }} }}");
+    gate("placement", &[], "placement = [\"next_page\"]", "placement = []");
+    gate("program_mode", &[], "program_mode = [\"normal\"]", "program_mode = []");
+    let climb = |start: u32| format!("read_start = {{ fixed_level = {{ level = {start} }} }}");
     let levels = ["physics = { levels = {} }"];
-    gate("read.climb.start", &levels, &climb(1), &climb(0));
-    gate("read.climb.start", &levels, &climb(7), &climb(8));
-    gate("read.climb.start", &[], &climb(1), &climb(2));
+    gate("read_start.fixed_level.level", &levels, &climb(1), &climb(0));
+    gate("read_start.fixed_level.level", &levels, &climb(7), &climb(8));
+    gate("read_start.fixed_level.level", &[], &climb(1), &climb(2));
 }
 
 #[test]
 fn a_draw_is_of_one_block_at_least() {
-    let choices = |count: u32| format!("tend.gc = {{ victim = \"d_choices\", choices = {count} }}");
-    gate("tend.gc.choices", &[], &choices(1), &choices(0));
+    let choices = |count: u32| format!("background.gc = {{ victim = \"d_choices\", d = {count} }}");
+    gate("background.gc.d", &[], &choices(1), &choices(0));
 }
 
 #[test]
 fn a_link_comes_once_in_a_chain() {
-    gate("place", &[], "place = [\"next_page\"]", "place = [\"next_page\", \"next_page\"]");
-    gate("program", &[], "program = [\"normal\"]", "program = [\"normal\", \"normal\"]");
+    gate(
+        "placement",
+        &[],
+        "placement = [\"next_page\"]",
+        "placement = [\"next_page\", \"next_page\"]",
+    );
+    gate(
+        "program_mode",
+        &[],
+        "program_mode = [\"normal\"]",
+        "program_mode = [\"normal\", \"normal\"]",
+    );
 }
 
 const LEVELS: &str = "physics = { levels = {} }";
-const GRADED: &str = "belief.grade = \"factory\"";
+const GRADED: &str = "metadata.block_class = \"factory\"";
 
 #[test]
 fn shares_of_classes_of_blocks() {
-    let shares = |shares: &str| format!("belief.grade = {{ factory = {{ shares = [{shares}] }} }}");
-    let key = "belief.grade.factory.shares";
+    let shares =
+        |shares: &str| format!("metadata.block_class = {{ factory = {{ shares = [{shares}] }} }}");
+    let key = "metadata.block_class.factory.shares";
     gate(key, &[LEVELS], &shares("0.5"), &shares(""));
     let roomy = ["geometry.blocks = 40", LEVELS];
     gate(key, &roomy, &shares("0.5, 0.5"), &shares("0.5, 0.51"));
@@ -82,16 +93,17 @@ fn shares_of_classes_of_blocks() {
 
 #[test]
 fn policies_that_tell_blocks_apart() {
-    let strong =
-        "timing.voltages = [{ name = \"normal\" }, { name = \"strong\", program = \"100us\" }]";
-    for (key, set) in
-        [("program", "program = [\"by_class\"]"), ("place", "place = [\"small_strong\"]")]
-    {
-        let sets = if key == "program" { vec![LEVELS, strong, set] } else { vec![LEVELS, set] };
-        gate(key, &sets, GRADED, "belief.grade = \"alike\"");
+    let strong = "timing.program_modes = [{ name = \"normal\" }, { name = \"strong\", program = \"100us\" }]";
+    for (key, set) in [
+        ("program_mode", "program_mode = [\"per_class\"]"),
+        ("placement", "placement = [\"small_to_strong\"]"),
+    ] {
+        let sets =
+            if key == "program_mode" { vec![LEVELS, strong, set] } else { vec![LEVELS, set] };
+        gate(key, &sets, GRADED, "metadata.block_class = \"none\"");
     }
-    let by = |names: &str| format!("program = [{{ by_class = {{ voltages = [{names}] }} }}]");
-    let key = "program.by_class.voltages";
+    let by = |names: &str| format!("program_mode = [{{ per_class = {{ modes = [{names}] }} }}]");
+    let key = "program_mode.per_class.modes";
     gate(key, &[LEVELS, GRADED, strong], &by("\"strong\""), &by(""));
     gate(
         key,
@@ -104,9 +116,9 @@ fn policies_that_tell_blocks_apart() {
 #[test]
 fn links_that_type_pages() {
     let relaxed = "ftl.page_order = \"relaxed\"";
-    let chain = |links: &str| format!("place = [{links}]");
+    let chain = |links: &str| format!("placement = [{links}]");
     let refused = |sets: &[&str], fine: &str, wrong: &str| {
-        gate("place", sets, &chain(fine), &chain(wrong));
+        gate("placement", sets, &chain(fine), &chain(wrong));
     };
     refused(&[relaxed], "\"lfs\", \"ubs\"", "\"lfs\", \"us\"");
     refused(&[relaxed], "\"us\", \"ubs\"", "\"ubs\", \"us\"");
@@ -114,31 +126,36 @@ fn links_that_type_pages() {
     let below = |size: &str| format!("{{ sbs = {{ below = \"{size}\" }} }}");
     refused(&[relaxed], &below("1B"), &below("0B"));
     gate(
-        "place",
-        &[relaxed, "place = [\"us\"]"],
+        "placement",
+        &[relaxed, "placement = [\"us\"]"],
         "geometry.cell = \"mlc\"",
         "geometry.cell = \"slc\"",
     );
-    gate("place", &["place = [\"us\"]"], relaxed, "ftl.page_order = \"strict\"");
-    gate("ftl.copies", &["ftl.copies = \"apart\""], "ftl.page_order = \"strict\"", relaxed);
+    gate("placement", &["placement = [\"us\"]"], relaxed, "ftl.page_order = \"strict\"");
+    gate(
+        "ftl.gc_stream",
+        &["ftl.gc_stream = \"separate\""],
+        "ftl.page_order = \"strict\"",
+        relaxed,
+    );
 }
 
 #[test]
 fn tables_of_sensing_levels() {
-    let key = "read.sl_tables.pe_bins";
-    let bins = |bins: Vec<u32>| format!("read = {{ sl_tables = {{ pe_bins = {bins:?} }} }}");
+    let key = "read_start.sl_table.pe_bins";
+    let bins = |bins: Vec<u32>| format!("read_start = {{ sl_table = {{ pe_bins = {bins:?} }} }}");
     gate(key, &[LEVELS], &bins(vec![1, 2]), &bins(vec![2, 2]));
     gate(key, &[LEVELS], &bins(vec![1, 2]), &bins(vec![2, 1]));
     // Ten tables in all.
     gate(key, &[LEVELS], &bins((1..10).collect()), &bins((1..11).collect()));
     gate(key, &[LEVELS, GRADED], &bins((1..5).collect()), &bins((1..6).collect()));
-    gate("read", &["read = \"sl_tables\""], LEVELS, "physics = \"flat\"");
+    gate("read_start", &["read_start = \"sl_table\""], LEVELS, "physics = \"flat\"");
 }
 
 #[test]
 fn times_that_a_run_can_sum_up() {
     for key in ["flash.command_time", "flash.suspend_time", "flash.resume_time", "buffer.latency"] {
-        let sets = ["preempt = \"reads_interrupt\"", "buffer.size = \"8KiB\""];
+        let sets = ["suspend = \"program_erase\"", "buffer.size = \"8KiB\""];
         gate(key, &sets, &format!("{key} = \"100s\""), &format!("{key} = \"100000000001ns\""));
     }
     let years = ["physics = { retries = {} }"];
@@ -183,10 +200,10 @@ fn what_can_be_outdated_at_the_start() {
     for (more, fill, most) in [
         ("", 1.0, 0.2053),
         ("", 0.5, 0.6026),
-        ("tend.gc = false", 1.0, 0.1442),
-        ("tend.gc = { threshold = 0.25, reach = 1 }", 1.0, 0.0729),
+        ("background.gc = false", 1.0, 0.1442),
+        ("background.gc = { threshold = 0.25, target = 1 }", 1.0, 0.0729),
         // No more than one above the hard limit of two is within reach of four spare blocks.
-        ("tend.gc.threshold = 0.25", 1.0, 0.1442),
+        ("background.gc.threshold = 0.25", 1.0, 0.1442),
         // 179 of 256 pages.
         ("geometry.planes = 2", 1.0, 0.2008),
         // 400 of 800 pages; 90 blocks are good, of which five are kept free.
@@ -201,11 +218,11 @@ fn what_can_be_outdated_at_the_start() {
 fn space_that_is_kept() {
     // Three of sixteen blocks, one more with wear levelling, two more that are bad.
     let op = |share: f64| format!("ftl.overprovisioning = {share}");
-    let (key, level) = ("ftl.overprovisioning", "tend.static_wear = {}");
+    let (key, level) = ("ftl.overprovisioning", "background.static_wear_leveling = {}");
     gate(key, &[], &op(3.0 / 16.0), &op(3.0 / 16.0 - 1e-2));
     gate(key, &[level], &op(4.0 / 16.0), &op(4.0 / 16.0 - 1e-2));
     // Of each class but one there is one more that is open, and one more with wear levelling.
-    let three = "belief.grade = { factory = { shares = [0.3, 0.3] } }";
+    let three = "metadata.block_class = { factory = { shares = [0.3, 0.3] } }";
     let kept = |share: f64| [op(share / 16.0), op(share / 16.0 - 1e-2)];
     let [good, bad] = kept(5.0);
     gate(key, &[LEVELS, three], &good, &bad);
@@ -265,21 +282,20 @@ fn a_back_end_is_built_as_the_config_says() {
 }
 
 /// Where a read that failed may be set aside for another.
-const PASSING: &str =
-    "preempt = { esra = {} }\nphysics.retries = {}\norder = \"priority\"\nhost.queues = 2";
+const PASSING: &str = "suspend = { esra = {} }\nphysics.retries = {}\nscheduler = \"strict_priority\"\nhost.queues = 2";
 
 #[test]
 fn loops_and_what_is_set_aside() {
-    let esra = ["preempt = \"esra\""];
-    for key in ["flash.program_loops", "flash.erase_loops", "preempt.esra.most_aborts"] {
+    let esra = ["suspend = \"esra\""];
+    for key in ["flash.program_loops", "flash.erase_loops", "suspend.esra.max_aborts"] {
         gate(key, &esra, &format!("{key} = 1"), &format!("{key} = 0"));
     }
-    let key = "preempt.esra.most_aside";
+    let key = "suspend.esra.max_suspended_reads";
     gate(key, &[PASSING], &format!("{key} = 1"), &format!("{key} = 0"));
     let key = "flash.retries.pipelined.reset_time";
     let (good, bad) = (format!("{key} = \"100s\""), format!("{key} = \"100000000001ns\""));
     gate(key, &["physics.retries = {}"], &good, &bad);
-    let key = "read.reuse_vref.layers";
+    let key = "read_start.last_vref.layers";
     let physics = ["physics = { levels = {} }"];
     for (good, bad) in [(8, 9), (1, 0)] {
         gate(key, &physics, &format!("{key} = {good}"), &format!("{key} = {bad}"));
@@ -297,8 +313,8 @@ fn settings_without_effect() {
             levels,
             "flash.cache_read = true\nphysics = { levels = {} }",
         ),
-        ("flash.suspend_time", "\"1us\"", "preempt = \"reads_interrupt\"", ""),
-        ("flash.resume_time", "\"1us\"", "preempt = \"reads_interrupt\"", ""),
+        ("flash.suspend_time", "\"1us\"", "suspend = \"program_erase\"", ""),
+        ("flash.resume_time", "\"1us\"", "suspend = \"program_erase\"", ""),
         ("flash.retries", "\"pipelined\"", levels, ""),
         (
             "flash.retries",
@@ -312,30 +328,40 @@ fn settings_without_effect() {
             levels,
             "flash.hold_until_decoded = false\nphysics = { levels = {} }",
         ),
-        ("flash.program_loops", "3", "preempt = \"esra\"", "preempt = \"reads_interrupt\""),
-        ("flash.erase_loops", "3", "preempt = \"esra\"", ""),
-        ("preempt.esra.reads", "true", PASSING, "preempt = \"esra\""),
-        ("preempt.esra.most_aside", "1", PASSING, "preempt = \"esra\""),
+        ("flash.program_loops", "3", "suspend = \"esra\"", "suspend = \"program_erase\""),
+        ("flash.erase_loops", "3", "suspend = \"esra\"", ""),
+        ("suspend.esra.reads", "true", PASSING, "suspend = \"esra\""),
+        ("suspend.esra.max_suspended_reads", "1", PASSING, "suspend = \"esra\""),
         (
-            "preempt.esra.most_aside",
+            "suspend.esra.max_suspended_reads",
             "1",
             PASSING,
-            "preempt.esra.reads = false\nphysics.retries = {}\norder = \"priority\"\nhost.queues = 2",
+            "suspend.esra.reads = false\nphysics.retries = {}\nscheduler = \"strict_priority\"\nhost.queues = 2",
         ),
-        ("read", "\"reuse_vref\"", levels, ""),
+        ("read_start", "\"last_vref\"", levels, ""),
         ("buffer.latency", "\"1us\"", "buffer.size = \"8KiB\"", ""),
         ("buffer.reads", "false", "buffer.size = \"8KiB\"", ""),
         ("buffer.keep_free", "0.1", "buffer.size = \"8KiB\"", ""),
-        ("evict", "\"cflru\"", "buffer.size = \"8KiB\"", ""),
-        ("belief.grade", "\"factory\"", levels, ""),
-        ("tend.gc.choices", "3", "tend.gc.victim = \"d_choices\"", "tend.gc.victim = \"random\""),
-        ("read", "\"worst\"", levels, ""),
+        ("eviction", "\"cflru\"", "buffer.size = \"8KiB\"", ""),
+        ("metadata.block_class", "\"factory\"", levels, ""),
+        (
+            "background.gc.d",
+            "3",
+            "background.gc.victim = \"d_choices\"",
+            "background.gc.victim = \"random\"",
+        ),
+        ("read_start", "\"highest_level\"", levels, ""),
         ("start.age_max", "\"1d\"", retries, levels),
         ("start.dwell", "\"1d\"", retries, levels),
         ("start.invalid", "0.1", "start.fill = 0.5", ""),
-        ("start.invalid", "0.1", "start.fill = 0.5", "start = { fill = 0.5, steady = true }"),
-        ("start.steady", "true", "start.fill = 0.5", ""),
-        ("tend.gc", "false", "start.fill = 0.5", "start = { fill = 0.5, steady = true }"),
+        ("start.invalid", "0.1", "start.fill = 0.5", "start = { fill = 0.5, steady_state = true }"),
+        ("start.steady_state", "true", "start.fill = 0.5", ""),
+        (
+            "background.gc",
+            "false",
+            "start.fill = 0.5",
+            "start = { fill = 0.5, steady_state = true }",
+        ),
     ] {
         let set = format!("{key} = {value}");
         assert_eq!(resolve(&[with, &set]).map(|_| ()), Ok(()), "{set} with {with:?}");

@@ -8,9 +8,9 @@ use crate::support::{BUS, PROGRAM, READ, Rig, Step, play};
 
 const TINY: [&str; 5] = [
     "geometry = { chips = 2, blocks = 10, cell = \"slc\", pages = 2, page_size = \"512B\" }",
-    "ftl = { overprovisioning = 0.3, allocation = \"dynamic\", opens = \"longest_free\" }",
+    "ftl = { overprovisioning = 0.3, allocation = \"dynamic\", free_block_policy = \"longest_free\" }",
     "ftl.allocation_order = \"CWDP\"",
-    "tend.gc = { victim = \"d_choices\", threshold = 0.3 }",
+    "background.gc = { victim = \"d_choices\", threshold = 0.3 }",
     "physics = { retries = {} }",
 ];
 
@@ -75,8 +75,8 @@ fn what_a_flush_waits_for_outside_is_no_wait_for_the_buffer() {
     rig.pages(Op::Write, 0, 3);
     rig.finish();
     let arrival = rig.drive.now();
-    let taken_in = rig.now() + 5_000;
-    rig.until(taken_in);
+    let transferred_in = rig.now() + 5_000;
+    rig.until(transferred_in);
     let flush = Request { tag: 99, arrival, op: Op::Flush, lba: 0, sectors: 0, queue: 0, hint: 0 };
     rig.drive.submit(rig.drive.now(), flush).unwrap();
     rig.finish();
@@ -90,8 +90,8 @@ fn wear_levelling_has_a_page_to_write_when_the_host_takes_all_it_may() {
     let sets = [
         "geometry = { blocks = 12, pages = 8 }",
         "ftl.overprovisioning = 0.4",
-        "tend.static_wear = { threshold = 1 }",
-        "tend.gc.threshold = 0.5",
+        "background.static_wear_leveling = { threshold = 1 }",
+        "background.gc.threshold = 0.5",
     ];
     let mut rig = Rig::new(&sets);
     rig.drive.watch(Pace::Every(16));
@@ -102,7 +102,7 @@ fn wear_levelling_has_a_page_to_write_when_the_host_takes_all_it_may() {
         rig.write(if n < pages { n } else { n * 7 % (pages / 4) });
     }
     rig.finish();
-    assert!(rig.drive.stats().wear_levelled > 0);
+    assert!(rig.drive.stats().wear_leveled > 0);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn reads_that_fail_go_back_in_the_order_in_which_they_came() {
         }
         rig.finish();
     }
-    assert!(rig.drive.flash().troubles().0 > 0, "reads are tried again");
+    assert!(rig.drive.flash().error_counts().0 > 0, "reads are tried again");
 }
 
 /// When each request ended, in the order of their numbers.
@@ -179,8 +179,8 @@ fn a_block_that_a_job_has_erased_is_not_set_apart_while_the_kept_one_is_in_use()
         "geometry = { blocks = 24, pages = 4 }",
         "ftl.overprovisioning = 0.501",
         "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }",
-        "belief.grade = { measured = { boundaries = { levels = [2, 4] }, apart = 0.6, interval = 1 } }",
-        "tend.read_hot.threshold = 1",
+        "metadata.block_class = { measured = { boundaries = { levels = [2, 4] }, read_hot_share = 0.6, interval = 1 } }",
+        "background.read_hot_migration.threshold = 1",
         // So few blocks are free at the start that more are to be set apart later.
         "start = { fill = 1.0, invalid = 0.02 }",
     ];
@@ -260,17 +260,17 @@ fn a_page_that_moves_to_another_priority_leaves_a_job_the_block_that_is_kept_for
         "geometry = { pages = 3, page_size = \"16KiB\" }",
         "ftl = { overprovisioning = 0.500001, bad_blocks = 0.1, partial_writes = \"pad\" }",
         "flash.cache_read = true\ntiming.decode = \"10us\"\nhost = { queues = 2, queue_depth = 8 }",
-        "preempt = { reads_interrupt = { least_remaining = \"1us\" } }\nflash.time_scale = 1000",
+        "suspend = { program_erase = { min_remaining = \"1us\" } }\nflash.time_scale = 1000",
         "buffer = { size = \"32KiB\", reads = false }",
-        "tend.gc = { victim = \"random\", threshold = 0.3, mode = \"foreground\" }",
-        "tend = { subpool_gc = true, static_wear = false, read_hot = { threshold = 1 } }",
-        "tend.dual_pool = { threshold = 1, across = 3 }",
+        "background.gc = { victim = \"random\", threshold = 0.3, mode = \"foreground\" }",
+        "background = { subpool_gc = true, static_wear_leveling = false, read_hot_migration = { threshold = 1 } }",
+        "background.dual_pool = { threshold = 1, cross_priority_threshold = 3 }",
         "physics.retries = { disturb = { scale = 50.0 } }",
-        "start = { preload = \"none\", fill = 1.0, pe_cycles = 2000, pe_spread = 5 }",
-        "start.age_max = \"90d\"\nbelief.grade.subpools.priorities = 2",
-        "belief.retries.predicted = { age = [0.1, 1e-4, 1e-5, 1e-3, 1e-3], initial = [20.0, 30.0] }",
-        "belief.retries.predicted = { growth = [40.0, 0.3, 1e-3], thresholds = [72.0, 84.0, 96.0, 120.0] }",
-        "ftl.opens = \"fewest_retries\"\nplace = [{ by_priority = {} }]",
+        "start = { unwritten_reads = \"none\", fill = 1.0, pe_cycles = 2000, pe_spread = 5 }",
+        "start.age_max = \"90d\"\nmetadata.block_class.predicted.priorities = 2",
+        "metadata.retry_estimate.predicted = { age = [0.1, 1e-4, 1e-5, 1e-3, 1e-3], initial = [20.0, 30.0] }",
+        "metadata.retry_estimate.predicted = { growth = [40.0, 0.3, 1e-3], thresholds = [72.0, 84.0, 96.0, 120.0] }",
+        "ftl.free_block_policy = \"fewest_retries\"\nplacement = [{ priority = {} }]",
     ];
     let step =
         |(gap, op, place, sectors, whole, queue)| Step { gap, op, place, sectors, whole, queue };

@@ -116,7 +116,7 @@ fn planes_that_read_together_sense_ahead_together() {
 
 #[test]
 fn a_read_that_lets_another_pass_senses_once_more_what_it_sensed_ahead() {
-    let sets = [AHEAD, "order = \"priority\"\nhost.queues = 2\npreempt = \"esra\""];
+    let sets = [AHEAD, "scheduler = \"strict_priority\"\nhost.queues = 2\nsuspend = \"esra\""];
     let (mut rig, zero) = rig(900, 10, &sets);
     let out = BUS + 10 * US;
     let low = rig.offer(Op::Read, 0, SPP, 1).unwrap();
@@ -141,7 +141,7 @@ fn a_read_that_lets_another_pass_senses_once_more_what_it_sensed_ahead() {
 
 #[test]
 fn a_read_starts_where_its_layer_was_read_last_until_the_block_is_erased() {
-    let layers = "read = { reuse_vref = { layers = 2 } }";
+    let layers = "read_start = { last_vref = { layers = 2 } }";
     let (mut rig, zero) =
         rig(150, 10, &["geometry.blocks = 8\nftl.overprovisioning = 0.5", layers]);
     let one = READ + BUS + 10 * US;

@@ -64,11 +64,11 @@ fn a_page_that_was_never_written_costs_nothing_to_read() {
 
 #[test]
 fn a_page_that_counts_as_written_before_is_read_from_its_plane() {
-    let mut rig = Rig::new(&["start.preload = \"lazy\""]);
+    let mut rig = Rig::new(&["start.unwritten_reads = \"lazy\""]);
     rig.read(3);
     rig.read(3);
     assert_eq!(log(&mut rig), [(LOOK, Read, Host), (2 * LOOK, Read, Host)]);
-    assert_eq!((rig.drive.stats().preloaded, rig.drive.stats().unmapped_reads), (1, 0));
+    assert_eq!((rig.drive.stats().unwritten_reads, rig.drive.stats().unmapped_reads), (1, 0));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_collection_moves_what_is_valid_and_erases() {
     let sets = [
         "geometry = { blocks = 8, pages = 4 }",
         "ftl.overprovisioning = 0.5",
-        "tend.gc = { threshold = 0.01, mode = \"foreground\" }",
+        "background.gc = { threshold = 0.01, mode = \"foreground\" }",
     ];
     let mut rig = Rig::new(&sets);
     // Blocks 0 to 3: every page once. Blocks 4 and 5: six pages again, so that of block 0 all

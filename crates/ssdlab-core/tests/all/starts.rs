@@ -18,7 +18,7 @@ fn shape() -> impl Strategy<Value = Vec<String>> {
         prop::sample::select(vec!["0", "0.05"]),
         prop::sample::select(vec!["CWDP", "PDWC"]),
         prop::sample::select(vec!["read_modify_write", "sector_bitmap"]),
-        prop::sample::select(vec!["", "tend.static_wear = { threshold = 4 }"]),
+        prop::sample::select(vec!["", "background.static_wear_leveling = { threshold = 4 }"]),
         (any::<bool>(), prop::sample::select(vec!["strict", "relaxed"])),
     )
         .prop_map(
@@ -38,13 +38,13 @@ fn shape() -> impl Strategy<Value = Vec<String>> {
                     format!("geometry = {{ blocks = {blocks}, pages = {pages}, cell = \"slc\" }}"),
                     format!("ftl = {{ bad_blocks = {bad}, overprovisioning = 0.5 }}"),
                     format!(
-                        "ftl = {{ allocation_order = \"{order}\", opens = \"{}\" }}",
+                        "ftl = {{ allocation_order = \"{order}\", free_block_policy = \"{}\" }}",
                         if level { "least_erased" } else { "longest_free" }
                     ),
                     format!(
                         "ftl = {{ partial_writes = \"{partial}\", page_order = \"{page_order}\" }}"
                     ),
-                    "tend.gc.threshold = 0.1".into(),
+                    "background.gc.threshold = 0.1".into(),
                     "start = { pe_cycles = 50, pe_spread = 5 }".into(),
                     wear.into(),
                 ]
@@ -61,7 +61,7 @@ proptest! {
     fn the_books_of_a_drawn_drive_agree_and_it_can_be_used(
         sets in shape(),
         fill in prop::sample::select(vec![0.01, 0.3, 0.77, 1.0]),
-        used in prop::sample::select(vec!["invalid = 0", "invalid = 0.2", "steady = true"]),
+        used in prop::sample::select(vec!["invalid = 0", "invalid = 0.2", "steady_state = true"]),
         seed in 0..100u64,
         steps in prop::collection::vec(step(), 0..60),
     ) {
@@ -177,8 +177,8 @@ fn of_a_drive_overwritten_at_random_older_blocks_hold_less() {
 #[test]
 fn a_steady_drive_has_as_much_free_as_its_collection_can_reach() {
     // A threshold of 120 blocks is out of reach: of 100 that are spare half are kept free.
-    let gc = "tend.gc.threshold = 0.3";
-    let steady = "start = { fill = 1.0, steady = true }";
+    let gc = "background.gc.threshold = 0.3";
+    let steady = "start = { fill = 1.0, steady_state = true }";
     let rig = Rig::unwatched(&[LARGE[0], LARGE[1], gc, steady], 1).unwrap();
     for plane in 0..4 {
         let free = rig.drive.ftl().alloc.free_blocks(PlaneId(plane));
@@ -188,7 +188,7 @@ fn a_steady_drive_has_as_much_free_as_its_collection_can_reach() {
 
 #[test]
 fn in_a_steady_drive_old_blocks_hold_as_much_however_long_it_is_written() {
-    let steady = "start = { fill = 1.0, steady = true }";
+    let steady = "start = { fill = 1.0, steady_state = true }";
     let shape = "geometry = { channels = 1, blocks = 400, pages = 16 }";
     let mut rig = Rig::unwatched(&[shape, LARGE[1], steady], 1).unwrap();
     let oldest = |rig: &Rig| {
@@ -209,7 +209,8 @@ fn in_a_steady_drive_old_blocks_hold_as_much_however_long_it_is_written() {
 #[test]
 fn planes_of_a_steady_drive_are_like_one_another_and_not_the_same() {
     let rig =
-        Rig::unwatched(&[LARGE[0], LARGE[1], "start = { fill = 1.0, steady = true }"], 1).unwrap();
+        Rig::unwatched(&[LARGE[0], LARGE[1], "start = { fill = 1.0, steady_state = true }"], 1)
+            .unwrap();
     let planes: Vec<Vec<u16>> = (0..4).map(|plane| fillings(&rig, plane)).collect();
     for plane in 0..4u32 {
         let free = rig.drive.ftl().alloc.free_blocks(PlaneId(plane));
@@ -223,9 +224,10 @@ fn planes_of_a_steady_drive_are_like_one_another_and_not_the_same() {
 fn a_steady_plane_of_any_size_begins_with_as_many_free_blocks_as_collection_leaves_it() {
     for blocks in [900, 1500, 3000] {
         let shape = format!("geometry = {{ blocks = {blocks}, pages = 4 }}");
-        let keeps = "ftl.overprovisioning = 0.1\ntend.gc = { threshold = 0.004, hard = 0 }";
-        let rig =
-            Rig::unwatched(&[&shape, keeps, "start = { fill = 1, steady = true }"], 1).unwrap();
+        let keeps =
+            "ftl.overprovisioning = 0.1\nbackground.gc = { threshold = 0.004, hard_threshold = 0 }";
+        let rig = Rig::unwatched(&[&shape, keeps, "start = { fill = 1, steady_state = true }"], 1)
+            .unwrap();
         let free = rig.drive.ftl().alloc.free_blocks(PlaneId(0));
         let kept = (0.004 * f64::from(blocks)).ceil() as usize;
         assert!(

@@ -88,7 +88,7 @@ fn a_unit_that_holds_its_page_until_it_is_decoded_senses_again_at_once() {
     let tags = [rig.read(0), rig.read(1)];
     let once = READ + BUS + 10 * US;
     assert_eq!(ends(&mut rig, zero, &tags), [4 * once, 8 * once]);
-    assert_eq!(rig.drive.flash().troubles(), (6, 2, 0));
+    assert_eq!(rig.drive.flash().error_counts(), (6, 2, 0));
     assert_eq!(spent(&rig, Op::Read, Part::Retry), u128::from(2 * 3 * once));
     assert_eq!(spent(&rig, Op::Read, Part::Sense), u128::from(2 * READ));
     assert_eq!(spent(&rig, Op::Read, Part::Decode), u128::from(2 * 10 * US));
@@ -103,7 +103,7 @@ fn a_unit_that_lets_its_page_go_serves_another_while_it_is_decoded() {
     // In turn, a sensing and a transfer each; a failed one has come back before its turn.
     let once = READ + BUS;
     assert_eq!(ends(&mut rig, zero, &tags), [7 * once + 10 * US, 8 * once + 10 * US]);
-    assert_eq!(rig.drive.flash().troubles(), (6, 2, 0));
+    assert_eq!(rig.drive.flash().error_counts(), (6, 2, 0));
     // The second waits for the first one's first attempt; all turns after a failure are retries.
     assert_eq!(spent(&rig, Op::Read, Part::DieHost), u128::from(once));
     assert_eq!(spent(&rig, Op::Read, Part::Retry), u128::from(2 * 6 * once));
@@ -154,7 +154,7 @@ fn a_page_is_programmed_and_read_in_the_time_of_its_type() {
 
 #[test]
 fn sectors_take_their_share_of_the_time_that_is_stated_for_a_page_and_whole_pages_all_of_it() {
-    let stated = "timing.voltages = [{ name = \"normal\", transfer = \"20us\" }]";
+    let stated = "timing.program_modes = [{ name = \"normal\", transfer = \"20us\" }]";
     let saved = |moved: &str| {
         let moved = format!("flash.transfer = \"{moved}\"");
         let taken = |sectors: u64| {

@@ -27,7 +27,7 @@ pub const BASE: &str = r#"
     [ftl]
     overprovisioning = 0.3
     [start]
-    preload = "none"
+    unwritten_reads = "none"
 "#;
 
 /// Times of [`BASE`] in nanoseconds.

@@ -106,7 +106,7 @@ fn what_is_under_way_is_seen_from_when_recording_begins_until_now() {
 
 #[test]
 fn a_program_that_is_interrupted_is_seen_in_two_parts() {
-    let (mut rig, zero) = written(&["preempt = { reads_interrupt = {} }"], 2);
+    let (mut rig, zero) = written(&["suspend = { program_erase = {} }"], 2);
     rig.drive.record(SimTime::NEVER);
     rig.write(1);
     let begun = BUS + 20 * US;
@@ -130,7 +130,7 @@ fn a_program_that_is_interrupted_is_seen_in_two_parts() {
 #[test]
 fn an_erase_is_seen_as_one_of_no_page_though_a_read_interrupts_it() {
     let sets = ["geometry = { blocks = 8, pages = 4 }", "ftl.overprovisioning = 0.5"];
-    let mut rig = Rig::new(&[sets[0], sets[1], "preempt = { reads_interrupt = {} }"]);
+    let mut rig = Rig::new(&[sets[0], sets[1], "suspend = { program_erase = {} }"]);
     rig.drive.record(SimTime::NEVER);
     while rig.ops(OpKind::Erase, Cause::Gc) == 0 {
         rig.write(0);

@@ -43,8 +43,8 @@ fn most_spread(sets: &[&str], hot: u64, writes: u64) -> (u32, u64) {
 }
 
 const ORDERS: [&str; 2] = ["ftl.page_order = \"strict\"", "ftl.page_order = \"relaxed\""];
-const STATIC: &str = "tend.static_wear = { threshold = 12 }";
-const POOLS: &str = "tend.dual_pool = { threshold = 12 }";
+const STATIC: &str = "background.static_wear_leveling = { threshold = 12 }";
+const POOLS: &str = "background.dual_pool = { threshold = 12 }";
 
 #[test]
 fn wear_stays_within_the_threshold_however_long_the_drive_lives() {
@@ -84,7 +84,7 @@ fn all_planes_are_levelled_alike() {
 #[test]
 fn a_read_waits_for_an_operation_of_levelling_not_for_all_of_a_block() {
     // Few blocks are free, but the host, which takes its time, never waits for one.
-    let few = ["order = \"read_first\"", "tend.gc.threshold = 0.02", STATIC];
+    let few = ["scheduler = \"read_first\"", "background.gc.threshold = 0.02", STATIC];
     let mut rig = Rig::unwatched(&[&DRIVE[..], &few].concat(), 1).unwrap();
     let pages = u64::from(rig.drive.resolved().logical_pages);
     for number in 0..60_000 {

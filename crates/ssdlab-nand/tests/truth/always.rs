@@ -163,9 +163,9 @@ fn doubled(timing: &TimingConfig) -> TimingConfig {
         erase: timing.erase * 2,
         decode: twice(&timing.decode),
         wordline_buffer: timing.wordline_buffer,
-        voltages: timing.voltages.clone(),
+        program_modes: timing.program_modes.clone(),
     };
-    for class in &mut all.voltages {
+    for class in &mut all.program_modes {
         for time in [&mut class.sense, &mut class.program, &mut class.transfer] {
             *time = time.map(|time| time * 2);
         }
@@ -175,22 +175,22 @@ fn doubled(timing: &TimingConfig) -> TimingConfig {
 
 #[test]
 fn doubling_every_latency_doubles_every_time() {
-    let fast = VoltageConfig {
+    let fast = ProgramModeConfig {
         name: "fast".to_owned(),
         sense: Some(us(30)),
         step_volts: Some(0.45),
         transfer: Some(us(8)),
-        ..VoltageConfig::default()
+        ..ProgramModeConfig::default()
     };
-    let normal = VoltageConfig {
+    let normal = ProgramModeConfig {
         name: "normal".to_owned(),
         step_volts: Some(0.3),
-        ..VoltageConfig::default()
+        ..ProgramModeConfig::default()
     };
     let timing = TimingConfig {
         read: Each::list([us(70), us(140), us(210)]),
         decode: Each::same(us(10)),
-        voltages: vec![normal, fast],
+        program_modes: vec![normal, fast],
         ..fixed()
     };
     for physics in
@@ -200,14 +200,15 @@ fn doubling_every_latency_doubles_every_time() {
         let twice = resolve(&doubled(&timing), &physics, 1).unwrap();
         // Each side is rounded to a nanosecond once.
         let is_double = |a: Nanos, b: Nanos| (a * 2).as_ns().abs_diff(b.as_ns()) <= 1;
-        for voltage in once.voltages() {
+        for program_mode in once.program_modes() {
             for page_type in (0..3).map(PageType) {
-                let program = |chip: &Chip| chip.program_time(page_type, voltage);
+                let program = |chip: &Chip| chip.program_time(page_type, program_mode);
                 assert!(is_double(program(&once), program(&twice)));
                 for rung in 0..once.rungs() {
-                    let sense = |chip: &Chip| chip.sense_time(page_type, voltage, rung, false);
+                    let sense = |chip: &Chip| chip.sense_time(page_type, program_mode, rung, false);
                     assert!(is_double(sense(&once), sense(&twice)));
-                    let moved = |chip: &Chip, bus| chip.transfer_time(voltage, rung, 4096, bus);
+                    let moved =
+                        |chip: &Chip, bus| chip.transfer_time(program_mode, rung, 4096, bus);
                     assert!(is_double(moved(&once, us(5)), moved(&twice, us(10))));
                     assert!(is_double(once.decode_time(rung), twice.decode_time(rung)));
                 }

@@ -44,7 +44,7 @@ fn coefficients_are_written_as_in_the_papers() {
         program = ['500us', '2ms', '5.5ms']
         erase = '3ms'
         decode = '8us'
-        [[timing.voltages]]
+        [[timing.program_modes]]
         name = 'normal'
         step_volts = 0.3
         [physics.levels]
@@ -101,7 +101,7 @@ fn a_word_that_means_nothing_is_named() {
 fn refused(timing: &str, physics: &str) -> (String, String, String) {
     let timing = ["read = '90us'", "program = '600us'", "erase = '3ms'"]
         .iter()
-        .filter(|line| !timing.contains(line.split(' ').next().unwrap()))
+        .filter(|line| !timing.contains(line.split_once('\'').unwrap().0))
         .fold(String::new(), |text, line| text + line + "\n")
         + timing;
     let text = format!("{physics}\n[timing]\n{timing}\n");
@@ -128,29 +128,32 @@ fn times_that_do_not_fit_are_refused_by_their_key() {
 
 #[test]
 fn voltages_that_do_not_fit_are_refused_by_their_key() {
-    let normal = "[[timing.voltages]]\nname = 'normal'\n";
-    let fast = "[[timing.voltages]]\nname = 'fast'\n";
+    let normal = "[[timing.program_modes]]\nname = 'normal'\n";
+    let fast = "[[timing.program_modes]]\nname = 'fast'\n";
     let of = |first: &str, second: &str, physics: &str| {
         refused(&format!("{normal}{first}\n{fast}{second}"), physics).0
     };
-    assert_eq!(of("base_factor = 2", "", "[physics.levels]"), "timing.voltages[0].base_factor");
-    assert_eq!(of("", "base_factor = 2", ""), "timing.voltages[1].base_factor");
-    assert_eq!(of("", "step_volts = 0.4", ""), "timing.voltages[1].step_volts");
-    assert_eq!(of("step_volts = 0.3", "step_volts = -1", ""), "timing.voltages[1].step_volts");
+    assert_eq!(
+        of("base_factor = 2", "", "[physics.levels]"),
+        "timing.program_modes[0].base_factor"
+    );
+    assert_eq!(of("", "base_factor = 2", ""), "timing.program_modes[1].base_factor");
+    assert_eq!(of("", "step_volts = 0.4", ""), "timing.program_modes[1].step_volts");
+    assert_eq!(of("step_volts = 0.3", "step_volts = -1", ""), "timing.program_modes[1].step_volts");
     let eight = "volts = [1, 2, 3, 4, 5, 6, 7, 8]";
-    assert_eq!(of(eight, "volts = [1, 2]", ""), "timing.voltages[1].volts");
-    assert_eq!(of("", eight, ""), "timing.voltages[1].volts");
+    assert_eq!(of(eight, "volts = [1, 2]", ""), "timing.program_modes[1].volts");
+    assert_eq!(of("", eight, ""), "timing.program_modes[1].volts");
     // As many as a cell has states.
     let (key, got, expected) = refused(&format!("{normal}volts = [1, 2, 3, 4]"), "");
-    assert_eq!((&*key, &*got), ("timing.voltages[0].volts", "4 voltages"));
+    assert_eq!((&*key, &*got), ("timing.program_modes[0].volts", "4 voltages"));
     assert_eq!(expected, "8, one for each state of the cell (tlc)");
-    assert_eq!(of("volts = [2, 1]", "", ""), "timing.voltages[0].volts");
-    assert_eq!(of("sense = '1us'", "", ""), "timing.voltages[0].sense");
-    assert_eq!(of("", "transfer = '0us'", ""), "timing.voltages[1].transfer");
+    assert_eq!(of("volts = [2, 1]", "", ""), "timing.program_modes[0].volts");
+    assert_eq!(of("sense = '1us'", "", ""), "timing.program_modes[0].sense");
+    assert_eq!(of("", "transfer = '0us'", ""), "timing.program_modes[1].transfer");
     let bits = "[physics.levels]\ntransfer = 'bits'";
-    assert_eq!(of("", "transfer = '9us'", bits), "timing.voltages[1].transfer");
-    assert_eq!(refused(fast, "").0, "timing.voltages[0].name");
-    assert_eq!(refused(&format!("{normal}{fast}{fast}"), "").0, "timing.voltages[2].name");
+    assert_eq!(of("", "transfer = '9us'", bits), "timing.program_modes[1].transfer");
+    assert_eq!(refused(fast, "").0, "timing.program_modes[0].name");
+    assert_eq!(refused(&format!("{normal}{fast}{fast}"), "").0, "timing.program_modes[2].name");
 }
 
 #[test]

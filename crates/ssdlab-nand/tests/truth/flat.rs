@@ -3,8 +3,8 @@
 use super::*;
 use ssdlab_nand::Each;
 
-fn class(name: &str) -> VoltageConfig {
-    VoltageConfig { name: name.to_owned(), ..VoltageConfig::default() }
+fn class(name: &str) -> ProgramModeConfig {
+    ProgramModeConfig { name: name.to_owned(), ..ProgramModeConfig::default() }
 }
 
 #[test]
@@ -19,12 +19,12 @@ fn flat_chips_are_the_same_everywhere_and_always() {
         assert_eq!(chip.erase_time(block, 1e6), us(3_000));
     }
     for page_type in (0..3).map(PageType) {
-        assert_eq!(chip.sense_time(page_type, Voltage::NORMAL, 0, false), us(90));
-        assert_eq!(chip.sense_time(page_type, Voltage::NORMAL, 0, true), us(90));
-        assert_eq!(chip.program_time(page_type, Voltage::NORMAL), us(600));
+        assert_eq!(chip.sense_time(page_type, ProgramMode::NORMAL, 0, false), us(90));
+        assert_eq!(chip.sense_time(page_type, ProgramMode::NORMAL, 0, true), us(90));
+        assert_eq!(chip.program_time(page_type, ProgramMode::NORMAL), us(600));
     }
     assert_eq!(chip.decode_time(0), Nanos::ZERO);
-    assert_eq!(chip.transfer_time(Voltage::NORMAL, 0, 512, us(3)), us(3));
+    assert_eq!(chip.transfer_time(ProgramMode::NORMAL, 0, 512, us(3)), us(3));
 }
 
 #[test]
@@ -35,25 +35,25 @@ fn page_types_have_the_times_declared_for_them() {
         ..fixed()
     };
     let chip = resolve(&timing, &PhysicsConfig::Flat, 1).unwrap();
-    let program = |page_type| chip.program_time(PageType(page_type), Voltage::NORMAL);
+    let program = |page_type| chip.program_time(PageType(page_type), ProgramMode::NORMAL);
     assert_eq!([program(0), program(1), program(2)], [us(500), us(2_000), us(5_500)]);
-    assert_eq!(chip.sense_time(PageType(2), Voltage::NORMAL, 0, false), us(100));
+    assert_eq!(chip.sense_time(PageType(2), ProgramMode::NORMAL, 0, false), us(100));
 
     let qlc = TimingConfig { read: Each::list([us(40), us(60), us(80), us(120)]), ..fixed() };
     let chip = Chip::resolve(&geometry(Cell::Qlc), &qlc, &PhysicsConfig::Flat, 1).unwrap();
-    assert_eq!(chip.sense_time(PageType(3), Voltage::NORMAL, 0, false), us(120));
+    assert_eq!(chip.sense_time(PageType(3), ProgramMode::NORMAL, 0, false), us(120));
 }
 
 /// HIRE, Table 1.
 fn hire() -> TimingConfig {
-    let row = |name: &str, volts: [f64; 4], sense, transfer| VoltageConfig {
+    let row = |name: &str, volts: [f64; 4], sense, transfer| ProgramModeConfig {
         volts: volts.to_vec(),
         sense,
         transfer: Some(us(transfer)),
         ..class(name)
     };
     TimingConfig {
-        voltages: vec![
+        program_modes: vec![
             row("normal", [1.17, 2.37, 2.96, 3.54], None, 80),
             row("boosted", [1.40, 2.85, 3.55, 4.25], Some(us(30)), 40),
             row("reduced", [0.93, 1.90, 2.37, 2.83], Some(us(210)), 100),
@@ -67,17 +67,17 @@ fn voltage_classes_read_and_wear_as_in_hire() {
     let chip = Chip::resolve(&geometry(Cell::Mlc), &hire(), &PhysicsConfig::Flat, 1).unwrap();
     let page = chip_page_bytes();
     let expected = [("normal", 90, 80, 1.0), ("boosted", 30, 40, 1.2), ("reduced", 210, 100, 0.8)];
-    assert_eq!(chip.voltages().len(), 3);
+    assert_eq!(chip.program_modes().len(), 3);
     for (name, sense, transfer, wear) in expected {
-        let class = chip.voltage(name).expect("a class of that name");
+        let class = chip.program_mode(name).expect("a class of that name");
         assert_eq!(chip.sense_time(PageType(1), class, 0, false), us(sense), "{name}");
         assert_eq!(chip.transfer_time(class, 0, page, us(7)), us(transfer), "{name}");
         assert_eq!(chip.transfer_time(class, 0, page / 2, us(7)), us(transfer / 2), "{name}");
         assert_eq!(chip.program_time(PageType(1), class), us(600), "{name}");
         assert!((chip.wear_weight(class) - wear).abs() < 1e-3, "{name}");
     }
-    assert_eq!(chip.voltage("normal"), Some(Voltage::NORMAL));
-    assert_eq!(chip.voltage("doubled"), None);
+    assert_eq!(chip.program_mode("normal"), Some(ProgramMode::NORMAL));
+    assert_eq!(chip.program_mode("doubled"), None);
 }
 
 fn chip_page_bytes() -> u64 {
@@ -87,21 +87,21 @@ fn chip_page_bytes() -> u64 {
 #[test]
 fn a_larger_step_programs_faster_in_proportion() {
     // DLV, Table I: 1300 µs against 867 µs, so a step larger by that ratio.
-    let normal = VoltageConfig { step_volts: Some(0.3), ..class("normal") };
-    let coarse = VoltageConfig { step_volts: Some(0.3 * 1300.0 / 867.0), ..class("coarse") };
-    let timing = TimingConfig { voltages: vec![normal, coarse], ..fixed() };
+    let normal = ProgramModeConfig { step_volts: Some(0.3), ..class("normal") };
+    let coarse = ProgramModeConfig { step_volts: Some(0.3 * 1300.0 / 867.0), ..class("coarse") };
+    let timing = TimingConfig { program_modes: vec![normal, coarse], ..fixed() };
     let chip = resolve(&timing, &PhysicsConfig::Flat, 1).unwrap();
-    let coarse = chip.voltage("coarse").unwrap();
+    let coarse = chip.program_mode("coarse").unwrap();
     let time = chip.program_time(PageType(0), coarse).as_us();
     assert!((time - 600.0 * 867.0 / 1300.0).abs() < 1e-3, "{time} µs");
-    assert_eq!(chip.program_time(PageType(0), Voltage::NORMAL), us(600));
+    assert_eq!(chip.program_time(PageType(0), ProgramMode::NORMAL), us(600));
     assert_eq!(chip.wear_weight(coarse), 1.0);
 }
 
 #[test]
 fn without_classes_there_is_the_normal_one() {
     let chip = chip(&PhysicsConfig::Flat);
-    assert_eq!(chip.voltages().collect::<Vec<_>>(), [Voltage::NORMAL]);
-    assert_eq!(chip.voltage("normal"), Some(Voltage::NORMAL));
-    assert_eq!(chip.wear_weight(Voltage::NORMAL), 1.0);
+    assert_eq!(chip.program_modes().collect::<Vec<_>>(), [ProgramMode::NORMAL]);
+    assert_eq!(chip.program_mode("normal"), Some(ProgramMode::NORMAL));
+    assert_eq!(chip.wear_weight(ProgramMode::NORMAL), 1.0);
 }

@@ -67,12 +67,16 @@ fn a_level_senses_in_proportion_and_transfers_the_bits_of_its_intervals() {
     let chip = chip(&levels(dlv()));
     assert_eq!(chip.rungs(), 7);
     for n in 1..=7u8 {
-        let sense = chip.sense_time(PageType(0), Voltage::NORMAL, n - 1, false);
+        let sense = chip.sense_time(PageType(0), ProgramMode::NORMAL, n - 1, false);
         assert!((sense.as_us() - 90.0 * f64::from(n) / 7.0).abs() < 1e-3);
-        assert_eq!(chip.sense_time(PageType(0), Voltage::NORMAL, n - 1, true), sense, "restart");
+        assert_eq!(
+            chip.sense_time(PageType(0), ProgramMode::NORMAL, n - 1, true),
+            sense,
+            "restart"
+        );
         // 5 µs · ⌈log2(n + 1)⌉ / 3
         let bits = (1..).find(|bits| 1u32 << bits > u32::from(n)).unwrap();
-        let transfer = chip.transfer_time(Voltage::NORMAL, n - 1, 4096, us(5));
+        let transfer = chip.transfer_time(ProgramMode::NORMAL, n - 1, 4096, us(5));
         assert!((transfer.as_us() - 5.0 * f64::from(bits) / 3.0).abs() < 1e-3);
     }
 }
@@ -80,7 +84,7 @@ fn a_level_senses_in_proportion_and_transfers_the_bits_of_its_intervals() {
 #[test]
 fn an_incremental_climb_adds_up_to_the_whole_sensing() {
     let chip = chip(&levels(LevelsConfig { sensing: SensingConfig::Incremental, ..dlv() }));
-    let sense = |rung, on| chip.sense_time(PageType(0), Voltage::NORMAL, rung, on);
+    let sense = |rung, on| chip.sense_time(PageType(0), ProgramMode::NORMAL, rung, on);
     let climbed: Nanos = (0..7).map(|rung| sense(rung, rung > 0)).sum();
     assert_eq!(climbed, sense(6, false));
     assert_eq!(climbed, us(90));
@@ -91,25 +95,25 @@ fn declared_shares_of_the_sensing_time_replace_the_proportion() {
     let shares = [0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 1.0].map(Share::new);
     let config = LevelsConfig { sensing_shares: Some(shares.to_vec()), ..dlv() };
     let chip = chip(&levels(config));
-    assert_eq!(chip.sense_time(PageType(0), Voltage::NORMAL, 1, false), us(18));
-    assert_eq!(chip.sense_time(PageType(0), Voltage::NORMAL, 6, false), us(90));
+    assert_eq!(chip.sense_time(PageType(0), ProgramMode::NORMAL, 1, false), us(18));
+    assert_eq!(chip.sense_time(PageType(0), ProgramMode::NORMAL, 6, false), us(90));
 }
 
 #[test]
 fn a_coarser_step_costs_base_errors_alone() {
     let factor = 0.0104 / 0.0076;
-    let row = |name: &str, base_factor| VoltageConfig {
+    let row = |name: &str, base_factor| ProgramModeConfig {
         name: name.to_owned(),
         base_factor,
-        ..VoltageConfig::default()
+        ..ProgramModeConfig::default()
     };
-    let voltages = vec![row("normal", None), row("coarse", Some(factor))];
-    let timing = TimingConfig { voltages, ..fixed() };
+    let program_modes = vec![row("normal", None), row("coarse", Some(factor))];
+    let timing = TimingConfig { program_modes, ..fixed() };
     let chip = resolve(&timing, &levels(dlv()), 1).unwrap();
-    let at = |voltage, age| Conditions { voltage, retention: days(age), ..fresh(0.0) };
-    let coarse = chip.voltage("coarse").unwrap();
+    let at = |program_mode, age| Conditions { program_mode, retention: days(age), ..fresh(0.0) };
+    let coarse = chip.program_mode("coarse").unwrap();
     for age in [0.0, 14.0, 60.0] {
-        let normal = chip.rber(BlockId(9), &at(Voltage::NORMAL, age));
+        let normal = chip.rber(BlockId(9), &at(ProgramMode::NORMAL, age));
         let added = chip.rber(BlockId(9), &at(coarse, age)) - normal;
         assert!((added / (chip.base_rber(BlockId(9)) * (factor - 1.0)) - 1.0).abs() < 1e-6);
     }
@@ -146,10 +150,10 @@ fn pv_reads_blocks_need_the_levels_of_its_table_in_its_shares() {
         assert!((got - share).abs() < 4.0 * error, "level {}: {got} of {share}", rung + 1);
         let level = rung as u64 + 1;
         let sense =
-            |continuing| chip.sense_time(PageType(0), Voltage::NORMAL, rung as u8, continuing);
+            |continuing| chip.sense_time(PageType(0), ProgramMode::NORMAL, rung as u8, continuing);
         assert_eq!((sense(false), sense(true)), (us(25 * level), us(25)));
         let transfer = [20, 30, 40, 40, 40, 50, 50][rung];
-        let move_page = |bytes| chip.transfer_time(Voltage::NORMAL, rung as u8, bytes, us(1));
+        let move_page = |bytes| chip.transfer_time(ProgramMode::NORMAL, rung as u8, bytes, us(1));
         assert_eq!((move_page(4096), move_page(2048)), (us(transfer), us(transfer / 2)));
     }
 }

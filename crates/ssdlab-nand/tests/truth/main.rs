@@ -9,11 +9,11 @@ mod retries;
 
 use ssdlab_base::{Bytes, Nanos};
 use ssdlab_nand::levels::SensingConfig;
+use ssdlab_nand::program_mode::ProgramModeConfig;
 use ssdlab_nand::transfer::TransferConfig;
 use ssdlab_nand::variation::BaseConfig;
-use ssdlab_nand::voltage::VoltageConfig;
 use ssdlab_nand::{BlockId, Cell, Chip, Conditions, Geometry, LevelsConfig, PageInBlock, PageType};
-use ssdlab_nand::{PhysicsConfig, Refusal, RetriesConfig, TimingConfig, Voltage};
+use ssdlab_nand::{PhysicsConfig, ProgramMode, Refusal, RetriesConfig, TimingConfig};
 
 const fn us(count: u64) -> Nanos {
     Nanos::from_us(count)

@@ -113,9 +113,9 @@ fn every_attempt_senses_and_transfers_in_full() {
     let chip = resolve(&timing, &retries(RetriesConfig::default()), 1).unwrap();
     for rung in 0..chip.rungs() {
         for continuing in [false, true] {
-            assert_eq!(chip.sense_time(PageType(2), Voltage::NORMAL, rung, continuing), us(90));
+            assert_eq!(chip.sense_time(PageType(2), ProgramMode::NORMAL, rung, continuing), us(90));
         }
-        assert_eq!(chip.transfer_time(Voltage::NORMAL, rung, 4096, us(4)), us(4));
+        assert_eq!(chip.transfer_time(ProgramMode::NORMAL, rung, 4096, us(4)), us(4));
         assert_eq!(chip.decode_time(rung), us(10));
     }
 }
@@ -135,24 +135,25 @@ fn blocks_of_a_die_are_more_alike_than_blocks_of_the_drive() {
 
 #[test]
 fn page_types_and_steps_weigh_on_fresh_errors_alone() {
-    let row = |name: &str, base_factor| VoltageConfig {
+    let row = |name: &str, base_factor| ProgramModeConfig {
         name: name.to_owned(),
         base_factor,
-        ..VoltageConfig::default()
+        ..ProgramModeConfig::default()
     };
-    let voltages = vec![row("normal", None), row("coarse", Some(2.0))];
-    let timing = TimingConfig { voltages, ..fixed() };
+    let program_modes = vec![row("normal", None), row("coarse", Some(2.0))];
+    let timing = TimingConfig { program_modes, ..fixed() };
     let config = RetriesConfig { page_types: Each::list([1.0, 1.5, 3.0]), ..Default::default() };
     let chip = resolve(&timing, &retries(config), 1).unwrap();
-    let rate = |page_type, voltage, cycles| {
-        let c = Conditions { page_type: PageType(page_type), voltage, ..fresh(cycles) };
+    let rate = |page_type, program_mode, cycles| {
+        let c = Conditions { page_type: PageType(page_type), program_mode, ..fresh(cycles) };
         chip.rber(BlockId(4), &c)
     };
-    let (normal, coarse) = (Voltage::NORMAL, chip.voltage("coarse").unwrap());
-    for (page_type, voltage, factor) in [(1, normal, 1.5), (2, normal, 3.0), (1, coarse, 3.0)] {
+    let (normal, coarse) = (ProgramMode::NORMAL, chip.program_mode("coarse").unwrap());
+    for (page_type, program_mode, factor) in [(1, normal, 1.5), (2, normal, 3.0), (1, coarse, 3.0)]
+    {
         let plain = rate(0, normal, 0.0);
-        assert!((rate(page_type, voltage, 0.0) / plain - factor).abs() < 1e-9);
-        let added = rate(page_type, voltage, 2_000.0) - rate(page_type, voltage, 0.0);
+        assert!((rate(page_type, program_mode, 0.0) / plain - factor).abs() < 1e-9);
+        let added = rate(page_type, program_mode, 2_000.0) - rate(page_type, program_mode, 0.0);
         assert!((added / (rate(0, normal, 2_000.0) - plain) - 1.0).abs() < 1e-9);
     }
 }

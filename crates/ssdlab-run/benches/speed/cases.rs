@@ -81,7 +81,7 @@ pub const CASES: &[Case] = &[
             "geometry.blocks=64",
             "ftl.overprovisioning=0.12",
             "start.fill=1",
-            "start.steady=true",
+            "start.steady_state=true",
             "workload.footprint=14GiB",
             "workload.read_share=0.3",
             "workload.interarrival=1ms",
@@ -96,7 +96,7 @@ pub const CASES: &[Case] = &[
         set: &[
             "ftl.overprovisioning=0.12",
             "start.fill=1",
-            "start.steady=true",
+            "start.steady_state=true",
             "workload.footprint=448GiB",
             "workload.read_share=0.3",
             "workload.interarrival=1ms",

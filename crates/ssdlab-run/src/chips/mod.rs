@@ -13,8 +13,8 @@ use ssdlab_core::config::measured::{Table, Wrong};
 
 pub use measure::{Order, measure};
 pub use read::read;
-pub use ssdlab_core::belief::predictor::{Predictor, PredictorConfig};
 pub use ssdlab_core::config::acceleration;
+pub use ssdlab_core::metadata::predictor::{Predictor, PredictorConfig};
 
 /// Measurements as columns; a row each.
 #[derive(Clone, Debug, Default, PartialEq)]

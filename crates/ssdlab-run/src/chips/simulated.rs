@@ -9,7 +9,7 @@ use ssdlab_core::config::measured::{Row, Table, Wrong};
 use ssdlab_core::config::{PhysicsConfig, acceleration};
 
 use super::{Samples, at};
-use crate::named::RunConfig;
+use crate::catalog::RunConfig;
 
 /// The key that names the file.
 const KEY: &str = "physics.measured.file";

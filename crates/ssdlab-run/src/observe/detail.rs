@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::SimTime;
 use ssdlab_core::account::Part;
-use ssdlab_core::drive::BlockSight;
+use ssdlab_core::drive::BlockInfo;
 use ssdlab_core::stats::Ended;
 use ssdlab_core::{Drive, Op};
 
@@ -243,7 +243,7 @@ fn points(histogram: &Histogram<u64>, most: u64, unit: f64) -> Vec<[f64; 2]> {
 pub(super) fn block_map(drive: &Drive, now: SimTime) -> BlockMap {
     let geometry = drive.resolved().geometry();
     let (planes, blocks) = (geometry.plane_count(), geometry.blocks);
-    let grid = |figure: &dyn Fn(BlockSight) -> Option<f64>| -> Vec<Vec<Option<f64>>> {
+    let grid = |figure: &dyn Fn(BlockInfo) -> Option<f64>| -> Vec<Vec<Option<f64>>> {
         let row = |planes: Range<u32>| {
             let cell = |blocks: Range<u32>| {
                 let all = planes.clone().flat_map(|plane| blocks.clone().map(move |b| (plane, b)));

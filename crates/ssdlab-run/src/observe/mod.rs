@@ -97,7 +97,7 @@ impl Observer {
 
     /// The drive's statistics are about to begin anew, for the next replay; intervals go on.
     pub fn turn(&mut self, drive: &mut Drive) {
-        self.hear(drive);
+        self.handle_flash_events(drive);
         for series in [&mut self.held, &mut self.written].into_iter().flatten() {
             series.turn(drive);
         }
@@ -117,7 +117,7 @@ impl Observer {
 
     /// The open interval ends; so many requests are in the system.
     pub fn close(&mut self, drive: &mut Drive, in_system: u64) {
-        self.hear(drive);
+        self.handle_flash_events(drive);
         let due = self.due;
         let open = [&mut self.held, &mut self.written].into_iter().flatten();
         for series in open.filter(|series| series.due() == due) {
@@ -129,7 +129,7 @@ impl Observer {
     }
 
     /// Takes in the requests that ended.
-    pub fn hear(&mut self, drive: &mut Drive) {
+    pub fn handle_flash_events(&mut self, drive: &mut Drive) {
         drive.take_log(&mut self.rows);
         for ended in self.rows.drain(..) {
             for series in [&mut self.held, &mut self.written].into_iter().flatten() {
@@ -159,7 +159,7 @@ impl Observer {
         about: &[(&str, String)],
         remarks: &mut Vec<String>,
     ) -> (Option<Detail>, Option<Fault>) {
-        self.hear(drive);
+        self.handle_flash_events(drive);
         let (now, began) = (drive.now(), self.began.as_ns());
         let is_whole = !self.is_broken();
         let mut fault = self.fault.take();

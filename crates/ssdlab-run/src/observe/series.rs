@@ -112,7 +112,7 @@ fn counters(drive: &Drive, now: SimTime) -> Counters {
         gc_blocks,
         gc_pages,
         ops[OpKind::Erase as usize].iter().sum(),
-        drive.flash().troubles().0,
+        drive.flash().error_counts().0,
         mean(&units),
         mean(&buses),
     ]

@@ -1,8 +1,8 @@
 //! What papers say of a preset's blocks, beside what the model gives.
 
 use serde::{Deserialize, Serialize};
-use ssdlab_core::belief::grade::{FactoryConfig, GradeChoice};
-use ssdlab_core::config::catalogue::{ANCHORS, PRESETS};
+use ssdlab_core::config::catalog::{ANCHORS, PRESETS};
+use ssdlab_core::metadata::block_class::{BlockClassChoice, FactoryConfig};
 
 use super::Program;
 use super::sample::{Sample, Sampler};
@@ -101,14 +101,16 @@ impl<'a> Model<'a> {
         sampler: &'a Sampler<'a>,
         cycles: f64,
         classes: &[Vec<u32>],
-        voltage: impl Fn(usize) -> u8,
+        program_mode: impl Fn(usize) -> u8,
         programs: Vec<Program>,
     ) -> Model<'a> {
-        let all = Sample::of(&sampler.classes(&GradeChoice::default())[0], 0);
+        let all = Sample::of(&sampler.classes(&BlockClassChoice::default())[0], 0);
         let (strong, normal) = match classes {
-            [strong, normal] => (Sample::of(strong, voltage(0)), Sample::of(normal, voltage(1))),
+            [strong, normal] => {
+                (Sample::of(strong, program_mode(0)), Sample::of(normal, program_mode(1)))
+            }
             _ => {
-                let thirds = sampler.classes(&GradeChoice::Factory(FactoryConfig::default()));
+                let thirds = sampler.classes(&BlockClassChoice::Factory(FactoryConfig::default()));
                 (Sample::of(&thirds[0], 0), Sample::of(&thirds[1], 0))
             }
         };

@@ -96,7 +96,7 @@ pub struct Group {
     /// Blocks of the group.
     pub blocks: u32,
     /// The voltage class with which its pages are programmed.
-    pub voltage: String,
+    pub program_mode: String,
     /// Median, lowest and highest rate with which its blocks were made.
     pub base_rber: f64,
     /// See `base_rber`.
@@ -170,10 +170,10 @@ pub fn physics(plan: &Plan) -> Result<Physics, Fault> {
         return Err(prepared.effective.fault_at("physics").expected(expected));
     }
     let sampler = Sampler::new(resolved);
-    let classes = sampler.classes(&resolved.config.belief.grade);
-    let voltage = |class| voltage_of(resolved, class);
+    let classes = sampler.classes(&resolved.config.metadata.block_class);
+    let program_mode = |class| program_mode_of(resolved, class);
     let samples: Vec<Sample> =
-        (0..classes.len()).map(|class| Sample::of(&classes[class], voltage(class))).collect();
+        (0..classes.len()).map(|class| Sample::of(&classes[class], program_mode(class))).collect();
     let axes = Axes::of(&resolved.config, sampler.heeds_wear());
     Ok(Physics {
         device: plan.device.clone(),
@@ -217,18 +217,18 @@ fn class_name(class: usize, classes: usize) -> String {
 }
 
 /// The voltage class with which host writes to blocks of this class are programmed.
-fn voltage_of(resolved: &Resolved, class: usize) -> u8 {
+fn program_mode_of(resolved: &Resolved, class: usize) -> u8 {
     use ssdlab_core::account::Cause;
-    use ssdlab_core::policy::Wish;
-    use ssdlab_core::policy::program::{ProgramPolicy, ProgramView};
-    use ssdlab_core::slots::Program;
+    use ssdlab_core::policy::PlacementHint;
+    use ssdlab_core::policy::program_mode::{ProgramModePolicy, ProgramModeView};
+    use ssdlab_core::slots::AnyProgramMode;
 
-    let (setup, mut wish) = (resolved.setup(), Wish::default());
-    for link in &resolved.config.program {
-        let view = ProgramView { cause: Cause::Host, class: class as u8, hotness: None };
-        Program::build(link, &setup).wish(&view, &mut wish);
+    let (setup, mut hint) = (resolved.policy_context(), PlacementHint::default());
+    for link in &resolved.config.program_mode {
+        let view = ProgramModeView { cause: Cause::Host, class: class as u8, hotness: None };
+        AnyProgramMode::build(link, &setup).fill(&view, &mut hint);
     }
-    wish.voltage.unwrap_or(0)
+    hint.program_mode.unwrap_or(0)
 }
 
 /// Where lines are sampled.
@@ -277,7 +277,7 @@ fn group(
         name,
         quantile,
         blocks: blocks.len() as u32,
-        voltage: sampler.voltage_name(sample.voltage),
+        program_mode: sampler.voltage_name(sample.program_mode),
         base_rber: base(quantile),
         base_least: base(0.0),
         base_most: base(1.0),
@@ -293,10 +293,10 @@ fn group(
 }
 
 fn programs(resolved: &Resolved, sampler: &Sampler<'_>) -> Vec<Program> {
-    let declared = &resolved.config.timing.voltages;
+    let declared = &resolved.config.timing.program_modes;
     let factor = |at: usize| declared.get(at).and_then(|class| class.base_factor).unwrap_or(1.0);
     let name = |at: usize| sampler.voltage_name(at as u8);
-    (0..resolved.chip.voltages().len())
+    (0..resolved.chip.program_modes().len())
         .map(|at| Program {
             name: name(at),
             program_us: sampler.program_us(at as u8),
@@ -352,7 +352,7 @@ fn anchors_of(
     }
     let start = f64::from(own.start.pe_cycles);
     let programs = programs(&prepared.resolved, sampler);
-    let voltage = |class| voltage_of(&prepared.resolved, class);
-    let beside = anchors::Model::new(sampler, start, classes, voltage, programs);
+    let program_mode = |class| program_mode_of(&prepared.resolved, class);
+    let beside = anchors::Model::new(sampler, start, classes, program_mode, programs);
     Ok(told.iter().flat_map(|each| beside.compare(each)).collect())
 }

@@ -2,9 +2,9 @@
 
 use ssdlab_base::Nanos;
 use ssdlab_core::Resolved;
-use ssdlab_core::belief::grade::GradeChoice;
 use ssdlab_core::config::PhysicsConfig;
 use ssdlab_core::flash::{At, Survey};
+use ssdlab_core::metadata::block_class::BlockClassChoice;
 
 use super::{Point, Rung};
 
@@ -18,15 +18,15 @@ const PAGED: usize = 128;
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     blocks: Vec<u32>,
-    pub(super) voltage: u8,
+    pub(super) program_mode: u8,
 }
 
 impl Sample {
     /// Evenly from blocks in the order of their rates.
-    pub(super) fn of(blocks: &[u32], voltage: u8) -> Sample {
+    pub(super) fn of(blocks: &[u32], program_mode: u8) -> Sample {
         let count = blocks.len().min(ASKED);
         let at = |index: usize| blocks[(2 * index + 1) * blocks.len() / (2 * count)];
-        Sample { blocks: (0..count).map(at).collect(), voltage }
+        Sample { blocks: (0..count).map(at).collect(), program_mode }
     }
 }
 
@@ -69,23 +69,23 @@ impl<'a> Sampler<'a> {
         self.survey.base(block)
     }
 
-    pub(super) fn voltage_name(&self, voltage: u8) -> String {
-        let mut names = self.resolved.chip.voltage_names();
-        names.nth(usize::from(voltage)).unwrap_or_default().to_owned()
+    pub(super) fn voltage_name(&self, program_mode: u8) -> String {
+        let mut names = self.resolved.chip.program_mode_names();
+        names.nth(usize::from(program_mode)).unwrap_or_default().to_owned()
     }
 
     /// How much a program with these voltages wears a block.
-    pub(super) fn wear(&self, voltage: u8) -> f64 {
-        self.survey.wear(voltage)
+    pub(super) fn wear(&self, program_mode: u8) -> f64 {
+        self.survey.wear(program_mode)
     }
 
-    pub(super) fn program_us(&self, voltage: u8) -> f64 {
+    pub(super) fn program_us(&self, program_mode: u8) -> f64 {
         let types = self.resolved.geometry().cell.bits() as u8;
-        self.survey.program(voltage, types).as_us()
+        self.survey.program(program_mode, types).as_us()
     }
 
     /// The blocks of each class, each in the order of their rates.
-    pub(super) fn classes(&self, grade: &GradeChoice) -> Vec<Vec<u32>> {
+    pub(super) fn classes(&self, grade: &BlockClassChoice) -> Vec<Vec<u32>> {
         let blocks = self.resolved.geometry().block_count();
         let rates: Vec<f64> = (0..blocks).map(|block| self.base(block)).collect();
         let grades = grade.of(|| rates.clone());
@@ -101,9 +101,9 @@ impl<'a> Sampler<'a> {
         classes
     }
 
-    fn at(&self, voltage: u8, pe_cycles: f64, days: f64) -> At {
+    fn at(&self, program_mode: u8, pe_cycles: f64, days: f64) -> At {
         let age = Nanos::from_ns((days * 86_400e9).round() as u64);
-        At { voltage, pe_cycles, age, dwell: self.dwell, reads: 0 }
+        At { program_mode, pe_cycles, age, dwell: self.dwell, reads: 0 }
     }
 
     /// How the block at this quantile reads after these cycles at this age.
@@ -114,7 +114,7 @@ impl<'a> Sampler<'a> {
         at: f64,
         (cycles, days): (f64, f64),
     ) -> Point {
-        let conditions = self.at(sample.voltage, cycles, days);
+        let conditions = self.at(sample.program_mode, cycles, days);
         let mut reads: Vec<_> =
             sample.blocks.iter().map(|&block| self.survey.read(block, conditions)).collect();
         reads.sort_by(|a, b| a.rber.total_cmp(&b.rber));
@@ -125,8 +125,8 @@ impl<'a> Sampler<'a> {
             at,
             rber: read.rber,
             needed: read.rung.map(|rung| u32::from(rung) + self.counts_from()),
-            direct_us: read.rung.map(|rung| self.direct(sample.voltage, rung)),
-            climb_us: self.climb(sample.voltage, read.rung.unwrap_or(last)),
+            direct_us: read.rung.map(|rung| self.direct(sample.program_mode, rung)),
+            climb_us: self.climb(sample.program_mode, read.rung.unwrap_or(last)),
             lost: lost as f64 / reads.len() as f64,
         }
     }
@@ -138,7 +138,7 @@ impl<'a> Sampler<'a> {
 
     /// Retries of the best block and of the worst; none where reads climb levels.
     pub(super) fn retries(&self, sample: &Sample, cycles: f64, days: f64) -> Option<(f64, f64)> {
-        let at = self.at(sample.voltage, cycles, days);
+        let at = self.at(sample.program_mode, cycles, days);
         let needed = |block: &u32| self.survey.rung(*block, self.survey.worst_page(*block), at);
         let needed = || sample.blocks.iter().map(needed);
         let ends = (f64::from(needed().min()?), f64::from(needed().max()?));
@@ -147,7 +147,7 @@ impl<'a> Sampler<'a> {
 
     /// The most retries between the worst and the best page of one block, of a few blocks.
     pub(super) fn pages_apart(&self, sample: &Sample, cycles: f64, days: f64) -> Option<f64> {
-        let at = self.at(sample.voltage, cycles, days);
+        let at = self.at(sample.program_mode, cycles, days);
         let pages = self.resolved.geometry().pages as u16;
         let apart = |&block: &u32| {
             let best = self.survey.best_page(block, pages, at);
@@ -159,15 +159,15 @@ impl<'a> Sampler<'a> {
     }
 
     /// Microseconds of a read that begins at the rung at which it decodes.
-    fn direct(&self, voltage: u8, rung: u8) -> f64 {
-        let one = self.survey.attempt(voltage, rung);
+    fn direct(&self, program_mode: u8, rung: u8) -> f64 {
+        let one = self.survey.attempt(program_mode, rung);
         (one.sense + one.transfer + one.decode).as_us()
     }
 
     /// Microseconds of a read that climbs from the first rung to this one.
-    fn climb(&self, voltage: u8, rung: u8) -> f64 {
+    fn climb(&self, program_mode: u8, rung: u8) -> f64 {
         let of = |rung| {
-            let one = self.survey.attempt(voltage, rung);
+            let one = self.survey.attempt(program_mode, rung);
             let sense = if rung == 0 { one.sense } else { one.sense_on };
             sense + one.transfer + one.decode
         };
@@ -175,20 +175,20 @@ impl<'a> Sampler<'a> {
     }
 
     /// The ladder, of pages programmed in one way.
-    pub(super) fn rungs(&self, voltage: u8) -> Vec<Rung> {
+    pub(super) fn rungs(&self, program_mode: u8) -> Vec<Rung> {
         let limits = self.resolved.chip.capability();
         let rungs = limits.into_iter().zip(0..);
         rungs
             .map(|(capability, rung)| {
-                let one = self.survey.attempt(voltage, rung);
+                let one = self.survey.attempt(program_mode, rung);
                 Rung {
                     needed: u32::from(rung) + self.counts_from(),
                     capability,
                     sense_us: one.sense.as_us(),
                     transfer_us: one.transfer.as_us(),
                     decode_us: one.decode.as_us(),
-                    direct_us: self.direct(voltage, rung),
-                    climb_us: self.climb(voltage, rung),
+                    direct_us: self.direct(program_mode, rung),
+                    climb_us: self.climb(program_mode, rung),
                 }
             })
             .collect()

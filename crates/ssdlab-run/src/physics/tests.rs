@@ -81,8 +81,8 @@ fn papers_are_silent_about_physics_that_is_not_the_presets() {
 fn strong_blocks_are_made_better_and_programmed_faster() {
     let physics = told(DLV, "dlv", &[]).unwrap();
     let [strong, normal] = &physics.groups[..] else { panic!("two classes") };
-    assert_eq!((strong.name.as_str(), strong.voltage.as_str()), ("strong", "strong"));
-    assert_eq!((normal.name.as_str(), normal.voltage.as_str()), ("normal", "normal"));
+    assert_eq!((strong.name.as_str(), strong.program_mode.as_str()), ("strong", "strong"));
+    assert_eq!((normal.name.as_str(), normal.program_mode.as_str()), ("normal", "normal"));
     assert!(strong.base_most <= normal.base_least);
     assert_eq!(physics.base.boundaries, [strong.base_most]);
     // The larger step makes its mean that of the others.

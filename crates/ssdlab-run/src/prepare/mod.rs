@@ -17,8 +17,8 @@ use ssdlab_workload::twins::Twin;
 use ssdlab_workload::{Generator, WorkloadConfig};
 
 use crate::begin::Begins;
+use crate::catalog::{self, RunConfig};
 use crate::chips::simulated;
-use crate::named::{self, RunConfig};
 use crate::open::check_rereadable;
 use crate::plan::Plan;
 use crate::shared::Shared;
@@ -245,9 +245,9 @@ impl Plan {
             (closed, "workload.interarrival", asks.interarrival != default.interarrival),
             (closed, "workload.arrivals", asks.arrivals != default.arrivals),
             (steady, "start.fill", began.fill != unset.fill),
-            (steady, "start.preload", began.preload != unset.preload),
+            (steady, "start.unwritten_reads", began.unwritten_reads != unset.unwritten_reads),
             (steady, "start.age_max", began.age_max != unset.age_max),
-            (steady, "start.voltages", began.voltages != unset.voltages),
+            (steady, "start.program_mode", began.program_mode != unset.program_mode),
         ];
         let typed = |key: &str| self.is_typed(effective, key);
         let idle = idle.iter().find(|((_, given), key, set)| *given && *set && typed(key));
@@ -264,7 +264,7 @@ impl Plan {
         if effective.is_of_layer(key, PRESET) {
             return false;
         }
-        // Nobody types a setting by itself to have it as it is.
+        // NoSuspend types a setting by itself to have it as it is.
         let path = |argument: &str| argument.split('=').next().unwrap_or("").trim().to_owned();
         let within = |outer: &str, inner: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -278,7 +278,7 @@ impl Plan {
             !device.is_default(key) && device.json().pointer(&at) == effective.json().pointer(&at)
         };
         let of_device =
-            named::device(&self.device).and_then(|layers| layers.resolve::<RunConfig>());
+            catalog::device(&self.device).and_then(|layers| layers.resolve::<RunConfig>());
         !of_device.map(|(_, effective)| effective).is_ok_and(repeats)
     }
 
@@ -299,7 +299,7 @@ impl Plan {
     /// # Errors
     /// When one cannot be read, or two options contradict each other.
     pub(crate) fn layers(&self) -> Result<Layers, Fault> {
-        let mut layers = named::device_and_scheme(&self.device, self.scheme_name())?;
+        let mut layers = catalog::device_and_scheme(&self.device, self.scheme_name())?;
         if let Some(state) = &self.state {
             layers = layers.json(format!("state {}", state.display()), state::start_of(state)?);
         }

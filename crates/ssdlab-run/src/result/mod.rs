@@ -1,19 +1,20 @@
 //! What came of a run, as it is written to JSON.
 
 mod course;
+mod digest;
 mod mix;
 mod page_types;
 mod parts;
+mod program_modes;
 mod queues;
-mod voltages;
 mod wear;
 
 pub use course::Course;
 pub use mix::MixMember;
 pub use page_types::{PageTypesResult, Typed};
 pub use parts::*;
+pub use program_modes::{HotnessResult, ProgramModeResult, ProgramModes, ProgramModesResult};
 pub use queues::{Priorities, Queues, Rungs};
-pub use voltages::{HotnessResult, VoltageResult, Voltages, VoltagesResult};
 pub use wear::{Wear, WearResult};
 
 use std::collections::BTreeMap;
@@ -21,12 +22,11 @@ use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Fault, SimTime};
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::drive::Life;
-use ssdlab_core::policy::tend::Repairs;
+use ssdlab_core::policy::background::Repairs;
 use ssdlab_core::stats::{Latencies, MigrationCounts, Stats};
 use ssdlab_core::{Drive, Op};
 
@@ -37,7 +37,7 @@ use crate::source::Requests;
 use crate::state::contents_sha256;
 
 /// The version of the layout of results.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// A wall clock, for the figures about the simulation itself.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,7 @@ pub struct RunResult {
     pub sensed_in_vain: Option<u64>,
     /// Programs and erases that a read interrupted.
     pub suspensions: u64,
-    /// What let host reads in; only with `preempt = "esra"`.
+    /// What let host reads in; only with `suspend = "esra"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set_aside: Option<SetAsideResult>,
     /// Garbage collection.
@@ -116,17 +116,17 @@ pub struct RunResult {
     #[serde(flatten)]
     pub typed: Typed,
     /// Blocks moved by static wear levelling.
-    pub wear_levelled: u64,
+    pub wear_leveled: u64,
     /// Wear of the blocks that are not bad, in P/E cycles.
     pub wear: WearResult,
     /// How hard pages were programmed.
     #[serde(flatten)]
-    pub programmed: Voltages,
+    pub programmed: ProgramModes,
     /// Raw bit errors; absent under flat physics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bit_errors: Option<BitErrors>,
     /// Busy shares.
-    pub utilisation: Utilisation,
+    pub utilization: Utilization,
     /// The page buffer; only with one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferResult>,
@@ -149,7 +149,7 @@ pub struct RunResult {
     pub life: Option<Life>,
     /// Requests that overtook others; only under an order that holds requests back.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub prioritised: Option<Prioritised>,
+    pub prioritized: Option<Prioritized>,
     /// The work of choosing who goes next: expected ends of a waiting request on a plane that the
     /// order looked at; only under an order that holds requests back.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,7 +167,7 @@ pub struct RunResult {
     /// Requests whose address was folded into the drive.
     pub folded: u64,
     /// Pages that were read without having been written and count as written before the start.
-    pub preloaded: u64,
+    pub unwritten_reads: u64,
     /// Pages that were read without having been written, answered without the flash.
     pub unmapped_reads: u64,
     /// Whether the drive could not keep up with the arrivals.
@@ -205,19 +205,19 @@ fn share((all, part): (u64, u64)) -> f64 {
     if all > 0 { part as f64 / all as f64 } else { 0.0 }
 }
 
-fn prioritised(drive: &Drive) -> Option<Prioritised> {
-    let [read, write] = drive.stats().let_go.map(share);
-    drive.holds_back().then_some(Prioritised { read, write })
+fn prioritized(drive: &Drive) -> Option<Prioritized> {
+    let [read, write] = drive.stats().dispatched.map(share);
+    drive.holds_back().then_some(Prioritized { read, write })
 }
 
 fn strong_share(drive: &Drive) -> Option<f64> {
-    let grade = &drive.resolved().config.belief.grade;
+    let grade = &drive.resolved().config.metadata.block_class;
     // What the host writes never goes to what is set apart, and a priority's blocks are no grade.
     if grade.apart() > 0 || grade.by_priority() {
         return None;
     }
     let classes = grade.classes();
-    let pages = &drive.stats().by_class[..classes];
+    let pages = &drive.stats().per_class[..classes];
     let strong = pages[..classes - 1].iter().sum();
     (classes > 1).then(|| share((pages.iter().sum(), strong)))
 }
@@ -244,8 +244,8 @@ impl RunResult {
         let stats = drive.stats();
         let (end, seconds) = span(course, stats);
         let [read, write, all] = reads_and_writes(stats);
-        let (retries, uncorrectable, suspensions) = drive.flash().troubles();
-        let mut result = RunResult {
+        let (retries, uncorrectable, suspensions) = drive.flash().error_counts();
+        let result = RunResult {
             label: prepared.plan.label.clone(),
             device: prepared.plan.device.clone(),
             scheme: prepared.plan.scheme_name().into(),
@@ -271,24 +271,24 @@ impl RunResult {
             set_aside: SetAsideResult::of(drive),
             gc: gc(stats),
             typed: Typed::of(drive),
-            wear_levelled: stats.wear_levelled,
+            wear_leveled: stats.wear_leveled,
             wear: WearResult::of(drive),
-            programmed: Voltages::of(drive),
+            programmed: ProgramModes::of(drive),
             bit_errors: bit_errors(drive),
-            utilisation: utilisation(drive, end),
+            utilization: utilization(drive, end),
             buffer: BufferResult::of(drive),
             map_cache: map_cache(drive),
             decoded: Rungs::of(drive),
             migration: drive.counts_reads().then_some(stats.migration),
             repairs: drive.repairs(),
             life: drive.life(),
-            prioritised: prioritised(drive),
+            prioritized: prioritized(drive),
             scheduling_steps: drive.holds_back().then_some(stats.scheduling_steps),
             strong_share: strong_share(drive),
             metadata_bytes: drive.metadata_bytes().into_iter().collect(),
             clamped: asked.seen.clamped,
             folded: asked.seen.folded,
-            preloaded: stats.preloaded,
+            unwritten_reads: stats.unwritten_reads,
             unmapped_reads: stats.unmapped_reads,
             saturated: is_saturated(course, prepared.plan.closed.is_some()),
             backlog: course.backlog,
@@ -300,22 +300,7 @@ impl RunResult {
             sim: Sim::default(),
             provenance: provenance(prepared, asked)?,
         };
-        result.results_digest = result.digest();
-        Ok(RunResult { sim: sim(drive, course, ready, looped), ..result })
-    }
-
-    /// The hash of every figure here and of the completions behind them.
-    fn digest(&self) -> String {
-        let mut figures = serde_json::to_value(self).expect("a result can be written");
-        let entries = figures.as_object_mut().expect("a result is an object");
-        for key in ["label", "workload", "results_digest", "remarks", "sim", "provenance"] {
-            entries.remove(key);
-        }
-        let mut hash = Sha256::new();
-        hash.update(figures.to_string());
-        hash.update(self.provenance.config_hash.as_bytes());
-        hash.update(self.completions_digest.to_le_bytes());
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        Ok(RunResult { sim: sim(drive, course, ready, looped), ..result.sealed() })
     }
 }
 
@@ -444,16 +429,16 @@ fn gc(stats: &Stats) -> GcResult {
     }
 }
 
-fn utilisation(drive: &Drive, end: u64) -> Utilisation {
+fn utilization(drive: &Drive, end: u64) -> Utilization {
     // As far as the drive has come: it may have gone on after the last request ended.
     let until = end.max(drive.now().as_ns());
     let span = (until - drive.stats().since) as f64;
     if span == 0.0 {
-        return Utilisation::default();
+        return Utilization::default();
     }
     let (units, buses) = drive.flash().busy_counted(until);
     let mean = |busy: &[u64]| busy.iter().sum::<u64>() as f64 / span / busy.len() as f64;
-    Utilisation { die: mean(&units), bus: mean(&buses) }
+    Utilization { die: mean(&units), bus: mean(&buses) }
 }
 
 fn provenance(prepared: &Prepared, asked: &Requests) -> Result<Provenance, Fault> {

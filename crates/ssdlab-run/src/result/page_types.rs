@@ -18,7 +18,7 @@ pub struct Typed {
     /// Writes by the type of their slowest page: `lsb`, `csb` and `msb` (of two bits `lsb` and `msb`, of four
     /// `lsb`, `2nd`, `3rd` and `msb`); those that a buffer took have none. Only where a cell has several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub dominated: BTreeMap<&'static str, u64>,
+    pub slowest_page_type: BTreeMap<&'static str, u64>,
     /// The share of the pages programmed for the host for which a type was wished that got one of it; only
     /// if any was wished.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,7 +32,7 @@ pub struct Typed {
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct PageTypesResult {
     /// Pages programmed for the host for which this type was wished.
-    pub wished: Vec<u64>,
+    pub requested: Vec<u64>,
     /// Those of them that got a page of this type.
     pub granted: Vec<u64>,
     /// Free pages on the drive at the end.
@@ -46,13 +46,18 @@ impl Typed {
             return Typed::default();
         }
         let counts = &drive.stats().page_types;
-        let [wished, granted] = [&counts.wished, &counts.granted].map(|by_type| &by_type[..types]);
-        let [all, got] = [wished, granted].map(|by_type| by_type.iter().sum());
+        let [requested, granted] =
+            [&counts.requested, &counts.granted].map(|by_type| &by_type[..types]);
+        let [all, got] = [requested, granted].map(|by_type| by_type.iter().sum());
         Typed {
-            dominated: NAMES[types - 1].iter().copied().zip(counts.dominated).collect(),
+            slowest_page_type: NAMES[types - 1]
+                .iter()
+                .copied()
+                .zip(counts.slowest_page_type)
+                .collect(),
             allocation_success: (all > 0).then(|| share((all, got))),
             page_types: Some(PageTypesResult {
-                wished: wished.to_vec(),
+                requested: requested.to_vec(),
                 granted: granted.to_vec(),
                 free: drive.ftl().free_by_type(),
             }),

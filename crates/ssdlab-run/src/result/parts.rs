@@ -9,7 +9,7 @@ use ssdlab_core::flash::SetAside;
 use ssdlab_core::stats::{BufferCounts, MapCounts};
 
 use super::mix::MixMember;
-use super::voltages::HotnessResult;
+use super::program_modes::HotnessResult;
 use super::{Typed, WearResult};
 use crate::traces::told;
 
@@ -76,7 +76,7 @@ pub struct GcResult {
     pub moved_pages: u64,
     /// Pages of erased blocks that had never been programmed.
     pub unprogrammed_pages: u64,
-    /// Of the blocks collected those for a subpool that ran short (`tend.subpool_gc`).
+    /// Of the blocks collected those for a subpool that ran short (`background.subpool_gc`).
     pub for_subpools: u64,
 }
 
@@ -113,7 +113,7 @@ pub struct BitErrors {
 
 /// Mean share of the time in which a part was in service.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub struct Utilisation {
+pub struct Utilization {
     /// Array units: planes or dies, as `flash.array` says; in service from the command of an
     /// operation until its pages have left their registers, waiting for the bus included.
     pub die: f64,
@@ -162,7 +162,7 @@ impl MapCacheResult {
 
 /// Shares of the requests that went to the flash before one of their kind that came earlier.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub struct Prioritised {
+pub struct Prioritized {
     /// Of the reads that went to the flash.
     pub read: f64,
     /// Of the writes, a page that leaves the buffer counting as one.

@@ -154,7 +154,7 @@ fn results_are_those_of_each_alone() {
     let plan = |order: &str, limit| Plan {
         device: "generic-mlc-512g".into(),
         trace: Some(path.display().to_string()),
-        set: vec![format!("order={order}")],
+        set: vec![format!("scheduler={order}")],
         replays: Some(2),
         limit,
         ..Plan::default()
@@ -183,7 +183,7 @@ fn members_of_mixes_are_parsed_once() {
     let [long_spec, short_spec] = [&long, &short].map(|path| path.display().to_string());
     let plan = |order: &str, limit| Plan {
         device: "generic-mlc-512g".into(),
-        set: vec![format!("order={order}")],
+        set: vec![format!("scheduler={order}")],
         mix: vec![app("a", &long_spec, 1.0), app("b", "dlv/hm0", 1.0), app("c", &short_spec, 0.5)],
         limit,
         ..Plan::default()

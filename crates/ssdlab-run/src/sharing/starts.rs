@@ -134,7 +134,7 @@ fn begin_alike(one: &Prepared, other: &Prepared, outlined_alike: impl FnOnce() -
     if one.plan.state.is_some() {
         return true;
     }
-    let of_tenants = one.resolved.config.belief.grade.by_priority();
+    let of_tenants = one.resolved.config.metadata.block_class.by_priority();
     if of_tenants && !ask_alike(one, other) {
         return false;
     }
@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn prepared(device: &str, seed: u64, order: &str) -> Prepared {
-        let set = ["start.fill=0.5", &format!("order={order}")].map(str::to_owned).to_vec();
+        let set = ["start.fill=0.5", &format!("scheduler={order}")].map(str::to_owned).to_vec();
         let workload = Some("hm0".into());
         let plan = Plan { device: device.into(), workload, seed, set, ..Plan::default() };
         plan.prepare().expect("a plan")

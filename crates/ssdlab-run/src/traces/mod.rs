@@ -9,8 +9,8 @@ use ssdlab_workload::{
     Format, Record, Select, Selection, Source, Trace, TraceOptions, WRITABLE, open_with, parse_spec,
 };
 
+use crate::catalog::{self, RunConfig};
 use crate::control::{Control, Progress};
-use crate::named::{self, RunConfig};
 
 mod convert;
 mod info;
@@ -75,13 +75,13 @@ impl Reading {
             let fault = Fault::new(format!("--set {other}"), "no setting of how a trace is read");
             return Err(fault.got(key(other)).expected(expected));
         }
-        let layers = named::device(crate::PRESETS[0].name)?;
+        let layers = catalog::device(crate::PRESETS[0].name)?;
         let layers = self.set.iter().try_fold(layers, |layers, set| layers.set(set))?;
         let options = layers.resolve::<RunConfig>()?.0.split().1.trace;
         Ok(TraceOptions { stop: self.stop.clone(), ..options })
     }
 
-    /// Opens a trace, with the devices of its requests.
+    /// FreeBlockPolicy a trace, with the devices of its requests.
     fn open(&self, spec: &str) -> Result<Trace, Fault> {
         let (path, format) = parse_spec(spec)?;
         let options = self.options()?;
@@ -95,7 +95,7 @@ impl Reading {
         Ok(open_with(&path, format, &options).map_err(missed)?.with_devices())
     }
 
-    /// Opens the part of a trace that is wanted.
+    /// FreeBlockPolicy the part of a trace that is wanted.
     fn open_part(&self, spec: &str) -> Result<Select<Trace>, Fault> {
         Ok(Select::new(self.open(spec)?, self.selection()?))
     }

@@ -26,7 +26,7 @@ const RUNS: &[Run] = &[
         "generic-mlc-512g",
         "",
         "zipf",
-        "geometry.blocks=64 ftl.overprovisioning=0.12 start.fill=1 start.steady=true \
+        "geometry.blocks=64 ftl.overprovisioning=0.12 start.fill=1 start.steady_state=true \
          workload.footprint=14GiB workload.read_share=0.3",
         Some(64),
     ),
@@ -57,7 +57,7 @@ const RUNS: &[Run] = &[
     ("readguard-closed", "readguard-tlc-500g-old", "rgftl", "zipf", SMALL, Some(64)),
     ("hire", "hire-mlc-128g", "hire/hire", "hotcold", SMALL, None),
     ("all-five", "five-tlc-512g", "all-five", "random", SMALL, None),
-    ("trace", "generic-mlc-512g", "", "examples/office.csv.xz", "order=read_first", None),
+    ("trace", "generic-mlc-512g", "", "examples/office.csv.xz", "scheduler=read_first", None),
 ];
 
 fn digest(&(name, device, scheme, workload, set, closed): &Run) -> String {

@@ -28,16 +28,16 @@ const STAGES: [Stage; 3] = [
     (
         "steady",
         "zipf",
-        "geometry.blocks=32 ftl.overprovisioning=0.25 start.fill=1 start.steady=true workload.footprint=90% \
-         workload.read_share=0.3 tend.gc.threshold=0.1",
+        "geometry.blocks=32 ftl.overprovisioning=0.25 start.fill=1 start.steady_state=true start.invalid=0 start.used=0 \
+         workload.footprint=1GiB workload.read_share=0.3 background.gc.threshold=0.1",
         Some(32),
     ),
     (
         "overwritten",
         "hotcold",
         "geometry.blocks=32 geometry.channels=2 geometry.chips=1 ftl.overprovisioning=0.25 \
-         workload.footprint=128MiB workload.read_share=0.2 tend.gc.threshold=0.1 \
-         start.fill=0.9 start.invalid=0.1",
+         workload.footprint=128MiB workload.read_share=0.2 background.gc.threshold=0.1 \
+         start.fill=0.9 start.steady_state=false start.invalid=0.1 start.used=0",
         Some(16),
     ),
 ];
@@ -78,6 +78,7 @@ fn plan(device: &str, scheme: &str, (_, workload, set, closed): Stage) -> Plan {
         seed: 1,
         limit: Some(1500),
         closed,
+        fit: true,
         detail: true,
         ..Plan::default()
     }
@@ -93,7 +94,8 @@ fn line(device: &str, scheme: &str, stage: Stage) -> String {
 /// Every `step`th pair of device and scheme, in all stages.
 fn lines(step: usize) -> Vec<Option<String>> {
     let mut lines = Vec::new();
-    let pairs = PRESETS.iter().flat_map(|device| SCHEMES.iter().map(move |scheme| (device, scheme)));
+    let pairs =
+        PRESETS.iter().flat_map(|device| SCHEMES.iter().map(move |scheme| (device, scheme)));
     for (at, (device, scheme)) in pairs.enumerate() {
         for stage in STAGES {
             let is_run = at % step == 0;

@@ -9,11 +9,11 @@ pub(crate) const BASE: &[&str] = &[
     "flash.transfer=page",
     "flash.bus_rate=819.2MB/s",
     "ftl.partial_writes=read_modify_write",
-    "ftl.opens=least_erased",
-    "order=fifo",
+    "ftl.free_block_policy=least_erased",
+    "scheduler=fifo",
     "host.queue_depth=64",
     "geometry.page_size=4KiB",
-    "tend.gc.threshold=10%",
+    "background.gc.threshold=10%",
     "geometry.channels=2",
     "geometry.chips=2",
     "geometry.dies=2",
@@ -50,9 +50,9 @@ macro_rules! graded {
         &[
             "start.age_max=90d",
             "physics.levels.retention.rate=8.448e-4",
-            "belief.grade=factory",
-            "timing.voltages=[{name=\"normal\"},{name=\"strong\",program=\"300us\"}]",
-            "program=[\"by_class\"]",
+            "metadata.block_class=factory",
+            "timing.program_modes=[{name=\"normal\"},{name=\"strong\",program=\"300us\"}]",
+            "program_mode=[\"per_class\"]",
             "ftl.overprovisioning=0.4",
             $($more),*
         ]
@@ -60,14 +60,14 @@ macro_rules! graded {
 }
 pub(crate) const GRADED: &[&str] = graded!();
 /// Writes that wait for an order that holds them back.
-pub(crate) const DLV: &[&str] = graded!("order=dlv", "workload.interarrival=60us");
+pub(crate) const DLV: &[&str] = graded!("scheduler=dlv", "workload.interarrival=60us");
 /// Page types of unequal times, chosen in the relaxed order.
 macro_rules! typed {
     ($link:literal) => {
         &[
             "ftl.page_order=relaxed",
             "timing.program=[\"200us\",\"900us\"]",
-            concat!("place=[\"", $link, "\"]"),
+            concat!("placement=[\"", $link, "\"]"),
         ]
     };
 }
@@ -75,16 +75,16 @@ pub(crate) const BY_QUEUE: &[&str] = typed!("qds");
 pub(crate) const BY_SIZE: &[&str] = typed!("sbs");
 pub(crate) const BY_HINT: &[&str] = typed!("hgs");
 pub(crate) const TABLES: &[&str] =
-    &["start.age_max=90d", "physics.levels.retention.rate=8.448e-4", "read=sl_tables"];
+    &["start.age_max=90d", "physics.levels.retention.rate=8.448e-4", "read_start=sl_table"];
 pub(crate) const WORN_TABLES: &[&str] = &[
     "start.age_max=90d",
     "start.pe_cycles=1000",
     "start.pe_spread=500",
     "physics.levels.retention.rate=8.448e-4",
-    "read=sl_tables",
+    "read_start=sl_table",
 ];
 pub(crate) const COLLECTED: &[&str] = &[
-    "order=dlv",
+    "scheduler=dlv",
     "workload.requests=20000",
     "workload.read_share=0.1",
     "workload.interarrival=600us",
@@ -92,8 +92,8 @@ pub(crate) const COLLECTED: &[&str] = &[
 /// Blocks of every level in measured groups, and pages that are read again and again.
 pub(crate) const READ_HOT: &[&str] = &[
     "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
-    "belief.grade={measured={apart=0.3}}",
-    "tend.read_hot=true",
+    "metadata.block_class={measured={read_hot_share=0.3}}",
+    "background.read_hot_migration=true",
     "start.fill=0.5",
     "ftl.overprovisioning=0.4",
     "workload.footprint=1MiB",
@@ -103,8 +103,8 @@ pub(crate) const AGED_GROUPS: &[&str] = &[
     "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
     "physics.levels.retention.rate=8.448e-4",
     "start.age_max=90d",
-    "belief.grade=measured",
-    "read=known_level",
+    "metadata.block_class=measured",
+    "read_start=measured_level",
     "ftl.overprovisioning=0.4",
     "workload.requests=20000",
     "workload.read_share=0.1",
@@ -113,13 +113,13 @@ pub(crate) const AGED_GROUPS: &[&str] = &[
 /// Blocks of every level whose quality is known, and data laid down where that says.
 pub(crate) const KNOWN: &[&str] = &[
     "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
-    "belief.grade={factory={shares=[0.3,0.3]}}",
+    "metadata.block_class={factory={shares=[0.3,0.3]}}",
     "ftl.overprovisioning=0.5",
-    "place=[\"known_heat\"]",
+    "placement=[\"oracle_hotness\"]",
     "start.fill=0",
     "start.invalid=0",
     "start.used=0.5",
-    "start.preload=footprint",
+    "start.unwritten_reads=footprint",
 ];
 /// Blocks of unlike wear, opened by the life that they are predicted to have.
 pub(crate) const HEALTH: &[&str] = &[
@@ -127,20 +127,20 @@ pub(crate) const HEALTH: &[&str] = &[
     "physics.levels.wear={}",
     "start.pe_cycles=1500",
     "start.pe_spread=1000",
-    "belief.grade={measured={interval=2}}",
-    "ftl.opens=healthiest",
+    "metadata.block_class={measured={interval=2}}",
+    "ftl.free_block_policy=healthiest",
     "ftl.overprovisioning=0.4",
     "workload.requests=20000",
     "workload.read_share=0.1",
     "workload.interarrival=600us",
 ];
-pub(crate) const SUSPEND: &[&str] = &["preempt=reads_interrupt"];
+pub(crate) const SUSPEND: &[&str] = &["suspend=program_erase"];
 pub(crate) const REUSE: &[&str] = &[
     "start.age_max=90d",
     "start.pe_cycles=3000",
     "start.dwell=1d",
     "physics=retries",
-    "read=reuse_vref",
+    "read_start=last_vref",
 ];
 /// Reads that often fail, and whose next attempt is sensed ahead.
 pub(crate) const AHEAD: &[&str] = &[
@@ -159,7 +159,7 @@ pub(crate) const SHORTER: &[&str] = &[
     "flash.retries=pipelined",
     "flash.retries.pipelined.shorter=0.25",
 ];
-pub(crate) const ESRA: &[&str] = &["preempt=esra"];
+pub(crate) const ESRA: &[&str] = &["suspend=esra"];
 /// Reads that often fail, of one of two queues, and moves that they wait for.
 pub(crate) const PASSING: &[&str] = &[
     "start.age_max=90d",
@@ -167,26 +167,26 @@ pub(crate) const PASSING: &[&str] = &[
     "physics=retries",
     "host.queues=2",
     "workload.queue=1",
-    "order=priority",
-    "preempt=esra",
+    "scheduler=strict_priority",
+    "suspend=esra",
     "workload.read_share=0.7",
     "workload.interarrival=600us",
     "ftl.map_cache=true",
 ];
 /// Blocks kept apart by priority on a drive full of old data; minutes in the cells for each second.
-macro_rules! prioritised {
+macro_rules! prioritized {
     ($($more:literal),*) => {
         &[
             "physics=retries",
             "start.age_max=90d",
             "start.pe_cycles=3000",
             "start.invalid=0",
-            "belief.grade=subpools",
-            "ftl.opens=fewest_retries",
-            "place=[\"by_priority\"]",
+            "metadata.block_class=predicted",
+            "ftl.free_block_policy=fewest_retries",
+            "placement=[\"priority\"]",
             "ftl.overprovisioning=0.6",
-            "tend.subpool_gc=true",
-            "tend.gc={threshold=0,hard=0}",
+            "background.subpool_gc=true",
+            "background.gc={threshold=0,hard_threshold=0}",
             "flash.time_scale=1000",
             "workload.read_share=0.1",
             "workload.interarrival=600us",
@@ -194,36 +194,39 @@ macro_rules! prioritised {
         ]
     };
 }
-pub(crate) const PRIORITISED: &[&str] =
-    prioritised!("belief.retries=known", "tend.inversions.interval=60s", "workload.requests=20000");
-/// The only round is near the end, and so what it writes is in the last checks.
-pub(crate) const MONITORED: &[&str] = prioritised!(
-    "belief.retries=known",
-    "tend.inversions.interval=11500s",
-    "tend.inversions.monitor={every=0.01,limit=0.01}",
+pub(crate) const PRIORITISED: &[&str] = prioritized!(
+    "metadata.retry_estimate=oracle",
+    "background.inversion_repair.interval=60s",
     "workload.requests=20000"
 );
-pub(crate) const POOLS_LEVELLED: &[&str] = prioritised!(
-    "belief.retries=known",
-    "tend.dual_pool={threshold=2,across=8}",
+/// The only round is near the end, and so what it writes is in the last checks.
+pub(crate) const MONITORED: &[&str] = prioritized!(
+    "metadata.retry_estimate=oracle",
+    "background.inversion_repair.interval=11500s",
+    "background.inversion_repair.monitor={interval=0.01,max_write_share=0.01}",
+    "workload.requests=20000"
+);
+pub(crate) const POOLS_LEVELLED: &[&str] = prioritized!(
+    "metadata.retry_estimate=oracle",
+    "background.dual_pool={threshold=2,cross_priority_threshold=8}",
     "start.pe_spread=6"
 );
-pub(crate) const PREDICTED: &[&str] = prioritised!(
-    "belief.retries={predicted={age=[0.1,1e-4,1e-5,1e-3,1e-3],initial=[20.0,30.0],growth=[40.0,0.3,1e-3],thresholds=[72.0,84.0,96.0,120.0]}}",
+pub(crate) const PREDICTED: &[&str] = prioritized!(
+    "metadata.retry_estimate={predicted={age=[0.1,1e-4,1e-5,1e-3,1e-3],initial=[20.0,30.0],growth=[40.0,0.3,1e-3],thresholds=[72.0,84.0,96.0,120.0]}}",
     "start.dwell=2d",
-    "tend.inversions.interval=60s",
+    "background.inversion_repair.interval=60s",
     "workload.requests=20000"
 );
 pub(crate) const MAPPED: &[&str] = &["ftl.map_cache=true"];
 pub(crate) const BUFFER: &[&str] = &["buffer.size=1MiB"];
-pub(crate) const CFLRU: &[&str] = &["buffer.size=1MiB", "evict=cflru"];
-pub(crate) const CCF_LRU: &[&str] = &["buffer.size=1MiB", "evict=ccf_lru"];
-pub(crate) const PT_LRU: &[&str] = &["buffer.size=1MiB", "evict=pt_lru"];
+pub(crate) const CFLRU: &[&str] = &["buffer.size=1MiB", "eviction=cflru"];
+pub(crate) const CCF_LRU: &[&str] = &["buffer.size=1MiB", "eviction=ccf_lru"];
+pub(crate) const PT_LRU: &[&str] = &["buffer.size=1MiB", "eviction=pt_lru"];
 /// Pages with three kinds of voltages, and a buffer that tells for what they are used, again and again.
-macro_rules! voltages {
+macro_rules! program_modes {
     ($($more:literal),*) => {
         &[
-            "timing.voltages=[{name=\"normal\",volts=[1.17,2.37,2.96,3.54]},{name=\"boosted\",volts=[1.4,2.85,3.55,4.25],sense=\"30us\"},{name=\"reduced\",volts=[0.93,1.9,2.37,2.83],sense=\"210us\"}]",
+            "timing.program_modes=[{name=\"normal\",volts=[1.17,2.37,2.96,3.54]},{name=\"boosted\",volts=[1.4,2.85,3.55,4.25],sense=\"30us\"},{name=\"reduced\",volts=[0.93,1.9,2.37,2.83],sense=\"210us\"}]",
             "buffer.size=1MiB",
             "workload.footprint=2MiB",
             "ftl.overprovisioning=0.4",
@@ -231,21 +234,21 @@ macro_rules! voltages {
         ]
     };
 }
-pub(crate) const ALWAYS: &[&str] = voltages!("program=[\"always\"]");
-pub(crate) const BY_HOTNESS: &[&str] = voltages!(
-    "belief.hotness.buffer.above=0.6",
-    "place=[\"by_hotness\"]",
-    "program=[\"by_hotness\"]",
-    "start.voltages=programmed"
+pub(crate) const ALWAYS: &[&str] = program_modes!("program_mode=[\"fixed\"]");
+pub(crate) const BY_HOTNESS: &[&str] = program_modes!(
+    "metadata.page_hotness.buffer.threshold=0.6",
+    "placement=[\"hotness\"]",
+    "program_mode=[\"per_hotness\"]",
+    "start.program_mode=policy"
 );
 pub(crate) const WEARING: &[&str] = &[
-    "tend.static_wear.threshold=4",
+    "background.static_wear_leveling.threshold=4",
     "workload.requests=20000",
     "workload.read_share=0.1",
     "workload.interarrival=600us",
 ];
 pub(crate) const DRAWS: &[&str] = &[
-    "tend.gc.victim=d_choices",
+    "background.gc.victim=d_choices",
     "workload.requests=20000",
     "workload.read_share=0.1",
     "workload.interarrival=600us",

@@ -1,6 +1,7 @@
 //! A config cannot lie: every key changes some result, or is refused where it has no effect.
 
 mod beside;
+mod renamed;
 mod tables;
 
 use std::collections::BTreeSet;
@@ -73,8 +74,8 @@ fn every_key_changes_a_result() {
 fn keys_without_effect_are_refused_by_name() {
     for (key, beside, value) in REFUSED {
         let mut settings: Vec<String> = beside.iter().map(|s| s.to_string()).collect();
-        settings.push(match key.strip_prefix("timing.voltages[].") {
-            Some(_) => format!("timing.voltages=[{{name=\"normal\",{value}}}]"),
+        settings.push(match key.strip_prefix("timing.program_modes[].") {
+            Some(_) => format!("timing.program_modes=[{{name=\"normal\",{value}}}]"),
             None => format!("{key}={value}"),
         });
         let line = run(&settings).err().unwrap_or_else(|| panic!("{key} was accepted"));
@@ -106,7 +107,7 @@ fn no_key_is_left_out() {
     shown.extend(REFUSED.iter().map(|(key, ..)| key.to_string()));
     shown.extend(ALONE.iter().chain(OF_SECOND_CLASSES).map(|key| key.to_string()));
     // What moves a whole page is shown by the class as a whole.
-    shown.insert("timing.voltages[].transfer".into());
+    shown.insert("timing.program_modes[].transfer".into());
     let keys: BTreeSet<String> =
         ssdlab_config::keys::<RunConfig>().into_iter().map(|key| key.path).collect();
     let missing: Vec<_> = keys.difference(&shown).collect();

@@ -73,12 +73,12 @@ impl Point {
             format!("geometry.blocks={BLOCKS}"),
             format!("geometry.pages={}", self.pages),
             format!("ftl.overprovisioning={}", self.spare),
-            format!("tend.gc.victim={victim}"),
+            format!("background.gc.victim={victim}"),
             format!("workload.footprint={}KiB", user * 4),
             format!("workload.requests={}", user * (WARMUP + self.measured)),
         ];
         if let Victim::Choices(drawn) = self.victim {
-            settings.push(format!("tend.gc.choices={drawn}"));
+            settings.push(format!("background.gc.d={drawn}"));
         }
         Plan {
             closed: Some(1),
@@ -116,8 +116,8 @@ const SMALL_TIMES: &[&str] = &[
     "flash.array=plane",
     "flash.bus_rate=8GB/s",
     "start.fill=1",
-    "tend.gc.threshold=0",
-    "tend.gc.hard=0",
+    "background.gc.threshold=0",
+    "background.gc.hard_threshold=0",
     "workload.read_share=0",
 ];
 

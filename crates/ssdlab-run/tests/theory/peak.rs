@@ -76,7 +76,7 @@ impl Shape {
             format!("flash.array={}", self.array),
             format!("flash.bus_rate={rate}MB/s"),
             format!("flash.cache_read={}", self.cache_read),
-            "start.preload=footprint".into(),
+            "start.unwritten_reads=footprint".into(),
             "workload.footprint=64MiB".into(),
             format!("workload.read_share={}", u8::from(reads)),
             "workload.requests=30000".into(),

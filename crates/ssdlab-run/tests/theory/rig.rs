@@ -17,7 +17,7 @@ pub const ONE_PLANE: &[&str] = &[
     "timing.erase=3ms",
     "flash.array=plane",
     "flash.bus_rate=204.8MB/s",
-    "order=fifo",
+    "scheduler=fifo",
 ];
 
 /// Nanoseconds of a page of 4 KiB on that bus.

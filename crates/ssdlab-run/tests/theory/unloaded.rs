@@ -67,7 +67,7 @@ fn planes_of_a_die_are_commanded_one_after_another_and_work_together() {
         "geometry.planes=2",
         "flash.array=die",
         "flash.command_time=300ns",
-        "start.preload=footprint",
+        "start.unwritten_reads=footprint",
         "workload.sizes=[\"8KiB\"]",
         "workload.footprint=1GiB",
     ];

@@ -185,7 +185,7 @@ def fig_13(runs: Runs) -> Rows:
 @picture(
     "dlv",
     "Fig. 14",
-    "Prioritised requests",
+    "Prioritized requests",
     schemes(WOO, ROO, DLV),
     kind="bars",
     y="Of the requests of that kind",
@@ -194,7 +194,7 @@ def fig_13(runs: Runs) -> Rows:
 def fig_14(runs: Runs) -> Rows:
     """Shares of writes, and of reads, that overtake another, at the workloads' own times."""
     return [
-        (name, f"{kind}s, {scheme}", getattr(runs[OPEN, scheme, name].prioritised, kind))
+        (name, f"{kind}s, {scheme}", getattr(runs[OPEN, scheme, name].prioritized, kind))
         for kind, half in (("write", WOO), ("read", ROO))
         for scheme in (half, DLV)
         for name in runs.names(2)

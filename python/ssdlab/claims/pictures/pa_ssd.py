@@ -16,8 +16,8 @@ from ssdlab.claims.pa_ssd import (
     WORKLOADS,
     Part,
     changes,
-    dominated,
     quarters,
+    slowest_page_type,
     success,
     under,
 )
@@ -114,7 +114,7 @@ def fig_5(runs: Runs) -> Rows:
         row
         for (pages,), one in runs.items()
         for name, count, drawn in zip(
-            PAGE_TYPES[3], by_type(one.dominated), _by_chance(int(pages)), strict=True
+            PAGE_TYPES[3], by_type(one.slowest_page_type), _by_chance(int(pages)), strict=True
         )
         for row in (
             (float(pages), name, count / one.write.requests),
@@ -133,7 +133,7 @@ def _dominated(runs: Runs, *schemes: str) -> Rows:
     return [
         (scheme, name, share / 100)
         for scheme in schemes
-        for name, share in zip(PAGE_TYPES[3], dominated(runs, scheme), strict=True)
+        for name, share in zip(PAGE_TYPES[3], slowest_page_type(runs, scheme), strict=True)
     ]
 
 

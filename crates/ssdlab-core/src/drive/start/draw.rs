@@ -14,7 +14,7 @@ use super::owners::{Numbers, Owned, Owners};
 use super::pool::{Filling, Pool, Snapshot, blocks_of, content, kept_of_drive, least_blocks};
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
 use crate::ftl::{Allocator, BlockTable, Ftl, Holds, Map, PlaneOrder, Pointers, Stream};
-use crate::slots::Tend;
+use crate::slots::AnyBackground;
 
 /// Snapshots of a steady plane after which the planes are drawn in turn.
 const SNAPSHOTS_MOST: u32 = 8;
@@ -134,7 +134,7 @@ impl Plan {
         let (plane, position, planes) = place;
         let geometry = resolved.geometry();
         let start = &resolved.config.start;
-        let overwritten = start.steady || start.invalid.get() > 0.0;
+        let overwritten = start.steady_state || start.invalid.get() > 0.0;
         let open = (0..owners.count()).map(|_| match overwritten {
             true => snapshot.open_anywhere((geometry.pages, owners.share_free()), random),
             false => snapshot.open.clone(),
@@ -208,12 +208,13 @@ fn snapshots(resolved: &Resolved, pages: u32) -> Vec<Snapshot> {
     let start = &resolved.config.start;
     let share = f64::from(blocks_of(resolved)) / f64::from(usable_blocks(&resolved.config));
     let mut pool = Pool::filled(resolved, ((f64::from(pages) * share) as u32).max(1));
-    if !start.steady {
+    if !start.steady_state {
         pool.overwrite_until(start.invalid.get());
         return vec![pool.snapshot()];
     }
     pool.overwrite_until_steady();
-    let kept = content(&Tend::build(&resolved.config.tend, &resolved.setup()));
+    let kept =
+        content(&AnyBackground::build(&resolved.config.background, &resolved.policy_context()));
     let count = SNAPSHOTS_MOST.min(resolved.geometry().plane_count());
     let snapshots = (0..count).map(|_| {
         pool.move_on();
@@ -404,7 +405,7 @@ mod tests {
     #[test]
     fn the_books_are_the_same_however_many_threads_draw_them() {
         let config = "
-            start = { fill = 0.9, steady = true }
+            start = { fill = 0.9, steady_state = true }
             ftl.overprovisioning = 0.2
             timing = { read = \"50us\", program = \"200us\", erase = \"2ms\" }
             [geometry]

@@ -6,7 +6,7 @@ use super::age;
 use crate::drive::Drive;
 use crate::drive::watch::watch;
 use crate::ftl::{BlockState, Ftl, Stream};
-use crate::policy::Wish;
+use crate::policy::PlacementHint;
 
 /// Where pages are laid down among those that are outdated: the used blocks of each plane by turns.
 #[derive(Clone, Debug)]
@@ -19,15 +19,15 @@ pub struct Laying {
 }
 
 impl Laying {
-    /// Where `by_class` does not hold, all blocks of a plane count as of one class.
-    fn new(ftl: &Ftl, planes: u32, classes: usize, by_class: bool) -> Laying {
-        let classes = if by_class { classes } else { 1 };
+    /// Where `per_class` does not hold, all blocks of a plane count as of one class.
+    fn new(ftl: &Ftl, planes: u32, classes: usize, per_class: bool) -> Laying {
+        let classes = if per_class { classes } else { 1 };
         let used = |at: usize| {
             let pool = ftl.blocks.pool(PlaneId((at / classes) as u32));
             let closed = (0..pool.len()).filter(|&at| pool.state[at] == BlockState::Closed);
             let blocks = closed.map(|at| pool.block(at));
             let class = |block: &BlockId| usize::from(ftl.blocks.class(*block)) == at % classes;
-            blocks.filter(|block| !by_class || class(block)).collect()
+            blocks.filter(|block| !per_class || class(block)).collect()
         };
         let parts = planes as usize * classes;
         Laying { blocks: (0..parts).map(used).collect(), laid: vec![0; parts], classes }
@@ -38,11 +38,11 @@ impl Laying {
     fn next(
         &mut self,
         plane: PlaneId,
-        wish: Option<u8>,
+        hint: Option<u8>,
         pages: u32,
     ) -> Option<(BlockId, PageInBlock)> {
-        let wished = wish.map_or(0, usize::from).min(self.classes - 1);
-        let classes = (wished..self.classes).chain((0..wished).rev());
+        let requested = hint.map_or(0, usize::from).min(self.classes - 1);
+        let classes = (requested..self.classes).chain((0..requested).rev());
         let first = plane.index() * self.classes;
         classes.into_iter().find_map(|class| self.next_of(first + class, pages))
     }
@@ -72,28 +72,28 @@ impl Drive {
         let (wear, dwell) = (self.ftl.blocks.erases(block), self.resolved.config.start.dwell);
         self.flash.cells.set_start(block, wear, dwell, age);
         self.program_laid(lpn);
-        self.stats.preloaded += 1;
+        self.stats.unwritten_reads += 1;
         true
     }
 
     fn lay(&mut self, lpn: Lpn) -> Option<Ppn> {
         let plane = self.order_of_planes.plane_of(lpn);
-        let mut wish = Wish::default();
-        self.wish_of_page(lpn, &mut wish);
+        let mut hint = PlacementHint::default();
+        self.wish_of_page(lpn, &mut hint);
         if self.resolved.config.start.used.get() > 0.0 {
             let (ftl, geometry) = (&self.ftl, &self.geometry);
-            let classes = self.resolved.config.belief.grade.classes();
+            let classes = self.resolved.config.metadata.block_class.classes();
             let laying = self.laying.get_or_insert_with(|| {
                 Laying::new(ftl, geometry.plane_count(), classes, self.knows_heat)
             });
-            if let Some((block, page)) = laying.next(plane, wish.quality, geometry.pages) {
+            if let Some((block, page)) = laying.next(plane, hint.quality, geometry.pages) {
                 let ppn = geometry.page(block, page);
                 self.ftl.revive(lpn, ppn);
                 watch!(self, revived(lpn, ppn));
                 return Some(ppn);
             }
         }
-        let ppn = self.ftl.prepare_write(plane, Stream::Host, wish.pick())?;
+        let ppn = self.ftl.prepare_write(plane, Stream::Host, hint.pick())?;
         watch!(self, laid_down(lpn, ppn));
         self.ftl.commit_write(lpn, ppn);
         Some(ppn)

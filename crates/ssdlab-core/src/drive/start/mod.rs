@@ -16,12 +16,12 @@ use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PlaneId};
 
 use super::Media;
-use crate::belief::grade::Grades;
-use crate::belief::quality::{Before, Quality};
 use crate::config::{DriveConfig, RESERVE_BLOCKS, Resolved};
 use crate::flash::Cells;
-use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Manner, Map, PlaneOrder};
+use crate::ftl::{Allocator, AllocatorConfig, BlockState, BlockTable, Ftl, Map, PlaneOrder};
 use crate::media;
+use crate::metadata::block_class::BlockClasses;
+use crate::metadata::retry_estimate::{Before, RetryEstimates};
 
 /// Pages of data of a drive that one thread draws.
 const DRAWN_ALONE: u32 = 1 << 20;
@@ -33,7 +33,7 @@ pub struct Start {
     pub(super) ftl: Ftl,
     pub(super) cells: Cells,
     /// What is believed of the blocks.
-    pub(super) quality: Option<Quality>,
+    pub(super) quality: Option<RetryEstimates>,
 }
 
 impl Start {
@@ -61,7 +61,7 @@ impl Start {
             return None;
         }
         blocks.count_full();
-        blocks.grade(&grades(resolved, &cells));
+        blocks.set_classes(&grades(resolved, &cells));
         let quality = quality(resolved, Some(&blocks), &cells);
         set_turns(&mut blocks, quality.as_ref());
         set_owners(resolved, &mut blocks);
@@ -75,17 +75,18 @@ impl Resolved {
     /// [`Start::draw`] makes of them differs. `outlined_alike` is asked where their tenders differ.
     pub fn begins_as(&self, other: &Resolved, outlined_alike: impl FnOnce() -> bool) -> bool {
         fn asked(resolved: &Resolved) -> impl PartialEq {
-            let DriveConfig { geometry, timing, physics, flash, ftl, belief, start, .. } =
+            let DriveConfig { geometry, timing, physics, flash, ftl, metadata, start, .. } =
                 &resolved.config;
-            let believes = resolved.believes();
+            let believes = resolved.has_estimate();
             // Who believes anything of blocks looks at them first, and sees how long they take to erase.
-            let timing = (&timing.voltages, believes.then_some(timing));
-            let sections = (geometry, timing, physics, flash.time_scale, ftl, belief, start);
+            let timing = (&timing.program_modes, believes.then_some(timing));
+            let sections = (geometry, timing, physics, flash.time_scale, ftl, metadata, start);
             (sections, resolved.seed, believes)
         }
         // A steady plane takes as long to find as a drive to draw, and other tenders seldom leave the same.
-        let outlined = || !self.config.start.steady && outlined_alike();
-        asked(self) == asked(other) && (self.config.tend == other.config.tend || outlined())
+        let outlined = || !self.config.start.steady_state && outlined_alike();
+        asked(self) == asked(other)
+            && (self.config.background == other.config.background || outlined())
     }
 
     /// What its tenders have to do with how it begins, for which a plane is written.
@@ -106,20 +107,20 @@ fn unused(resolved: &Resolved) -> Cells {
 }
 
 /// The classes into which a drive sorts its blocks.
-fn grades(resolved: &Resolved, cells: &Cells) -> Grades {
-    resolved.config.belief.grade.of(|| cells.base_rates(resolved.geometry()))
+fn grades(resolved: &Resolved, cells: &Cells) -> BlockClasses {
+    resolved.config.metadata.block_class.of(|| cells.base_rates(resolved.geometry()))
 }
 
 /// The translation layer's books at the start.
 fn ftl(
     resolved: &Resolved,
-    (grades, quality): (&Grades, Option<&Quality>),
+    (grades, quality): (&BlockClasses, Option<&RetryEstimates>),
     tenants: &[Tenant],
 ) -> Ftl {
     let geometry = resolved.geometry();
     let config = &resolved.config.ftl;
     let mut blocks = BlockTable::new(geometry);
-    blocks.grade(grades);
+    blocks.set_classes(grades);
     set_turns(&mut blocks, quality);
     let bad = config.bad_blocks.get();
     let worn = resolved.config.start.pe_cycles > 0;
@@ -156,7 +157,7 @@ fn ftl(
 }
 
 /// Sets when each block's turn to be opened comes, by the retries that are believed.
-fn set_turns(blocks: &mut BlockTable, quality: Option<&Quality>) {
+fn set_turns(blocks: &mut BlockTable, quality: Option<&RetryEstimates>) {
     if let Some(quality) = quality {
         let all = (0..blocks.len() as u32).map(BlockId);
         blocks.set_turns(all.map(|block| quality.turn(block)).collect());
@@ -166,7 +167,7 @@ fn set_turns(blocks: &mut BlockTable, quality: Option<&Quality>) {
 /// Deals out the blocks that hold data to priorities where no one knows whose they are: in the order of
 /// their turns, the best to the highest, the same number to each.
 fn set_owners(resolved: &Resolved, blocks: &mut BlockTable) {
-    let grade = &resolved.config.belief.grade;
+    let grade = &resolved.config.metadata.block_class;
     if !grade.by_priority() {
         return;
     }
@@ -180,11 +181,15 @@ fn set_owners(resolved: &Resolved, blocks: &mut BlockTable) {
 }
 
 /// What the controller believes of blocks that are as their cells are.
-fn quality(resolved: &Resolved, blocks: Option<&BlockTable>, cells: &Cells) -> Option<Quality> {
-    if !resolved.believes() {
+fn quality(
+    resolved: &Resolved,
+    blocks: Option<&BlockTable>,
+    cells: &Cells,
+) -> Option<RetryEstimates> {
+    if !resolved.has_estimate() {
         return None;
     }
-    let choice = &resolved.config.belief.retries;
+    let choice = &resolved.config.metadata.retry_estimate;
     let all = (0..resolved.geometry().block_count()).map(BlockId);
     let before: Vec<Before> = all
         .map(|block| Before {
@@ -197,20 +202,20 @@ fn quality(resolved: &Resolved, blocks: Option<&BlockTable>, cells: &Cells) -> O
         })
         .collect();
     let look = |block, pe_cycles| cells.look(block, pe_cycles);
-    Quality::new(choice, cells.days_in_a_nano(), &before, look)
+    RetryEstimates::new(choice, cells.days_in_a_nano(), &before, look)
 }
 
 /// How a drive keeps its blocks and gives them out.
-pub fn manner(resolved: &Resolved) -> Manner {
-    Manner {
+pub fn manner(resolved: &Resolved) -> AllocatorConfig {
+    AllocatorConfig {
         reserve: RESERVE_BLOCKS as u32,
-        opens: resolved.config.ftl.opens,
-        classes: resolved.config.belief.grade.classes(),
-        apart: resolved.config.belief.grade.apart(),
+        opens: resolved.config.ftl.free_block_policy,
+        classes: resolved.config.metadata.block_class.classes(),
+        apart: resolved.config.metadata.block_class.apart(),
         order: resolved.config.ftl.page_order,
-        copies: resolved.config.ftl.copies.unwrap_or_default(),
-        by_priority: resolved.config.belief.grade.by_priority(),
-        kinds: resolved.config.belief.hotness.kinds(),
+        gc_stream: resolved.config.ftl.gc_stream.unwrap_or_default(),
+        by_priority: resolved.config.metadata.block_class.by_priority(),
+        kinds: resolved.config.metadata.page_hotness.kinds(),
     }
 }
 

@@ -75,7 +75,7 @@ impl Owners {
     /// The owners of the first `filled` pages: the tenants of theirs, and of all others in proportion or,
     /// if there is at most one, all priorities alike.
     pub fn new(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Owners {
-        let grade = &resolved.config.belief.grade;
+        let grade = &resolved.config.metadata.block_class;
         if !grade.by_priority() {
             return Owners::One;
         }

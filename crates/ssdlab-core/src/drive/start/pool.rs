@@ -9,10 +9,13 @@ use ssdlab_base::rng;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
 
 use crate::config::{Resolved, spare_blocks, usable_blocks};
-use crate::ftl::{Allocator, BlockState, BlockTable, Ftl, Manner, Map, Opens, Pick, Stream};
-use crate::policy::Setup;
-use crate::policy::tend::{Job, TendPolicy, TendView, Trigger};
-use crate::slots::Tend;
+use crate::ftl::{
+    AllocRequest, Allocator, AllocatorConfig, BlockState, BlockTable, FreeBlockPolicy, Ftl, Map,
+    Stream,
+};
+use crate::policy::PolicyContext;
+use crate::policy::background::{BackgroundPolicy, Job, PlaneView, Trigger};
+use crate::slots::AnyBackground;
 
 /// Blocks of the plane that is written: enough that one more changes nothing.
 const BLOCKS_MOST: u32 = 1024;
@@ -87,7 +90,7 @@ impl Snapshot {
 /// A plane that is written without time.
 pub struct Pool {
     ftl: Ftl,
-    tenders: Vec<Tend>,
+    policies: Vec<AnyBackground>,
     random: rng::Stream,
     pages: u32,
     geometry: Geometry,
@@ -111,8 +114,8 @@ impl Pool {
             ..resolved.geometry().clone()
         };
         let mut table = BlockTable::new(&geometry);
-        let manner = Manner {
-            opens: Opens::LongestFree,
+        let manner = AllocatorConfig {
+            opens: FreeBlockPolicy::LongestFree,
             classes: 1,
             apart: 0,
             by_priority: false,
@@ -123,15 +126,15 @@ impl Pool {
         let map = Map::new(pages, geometry.page_count(), 0);
         let spare = spare_blocks(&resolved.config, resolved.logical_pages);
         let of_drive = usable_blocks(&resolved.config);
-        let setup = Setup {
+        let setup = PolicyContext {
             geometry: geometry.clone(),
             buffer_pages: 0,
             spare_blocks: (u64::from(spare) * u64::from(blocks) / u64::from(of_drive)) as u32,
-            ..resolved.setup()
+            ..resolved.policy_context()
         };
         let mut pool = Pool {
             ftl: Ftl::new(&geometry, map, table, alloc),
-            tenders: Tend::build(&resolved.config.tend, &setup),
+            policies: AnyBackground::build(&resolved.config.background, &setup),
             random: rng::stream(resolved.seed, "start.overwrite"),
             pages,
             geometry,
@@ -188,30 +191,32 @@ impl Pool {
 
     fn write(&mut self, lpn: Lpn) {
         let ppn = loop {
-            match self.ftl.prepare_write(PLANE, Stream::Host, Pick::default()) {
+            match self.ftl.prepare_write(PLANE, Stream::Host, AllocRequest::default()) {
                 Some(ppn) => break ppn,
-                None => assert!(self.tend(Trigger::Changed), "a plane with spare blocks has room"),
+                None => {
+                    assert!(self.choose_job(Trigger::Changed), "a plane with spare blocks has room")
+                }
             }
         };
         self.ftl.commit_write(lpn, ppn);
-        if self.tend(Trigger::Changed) {
-            while self.tend(Trigger::JobEnded) {}
+        if self.choose_job(Trigger::Changed) {
+            while self.choose_job(Trigger::JobEnded) {}
         }
     }
 
     /// Does what a tender wants done; false if none wants anything.
-    fn tend(&mut self, trigger: Trigger) -> bool {
-        let asks = |tender: &Tend| {
-            let free = self.ftl.alloc.counted(PLANE, tender.counts_pages());
-            trigger == Trigger::JobEnded || free < tender.content_with()
+    fn choose_job(&mut self, trigger: Trigger) -> bool {
+        let asks = |policy: &AnyBackground| {
+            let free = self.ftl.alloc.counted(PLANE, policy.counts_pages());
+            trigger == Trigger::JobEnded || free < policy.free_page_target()
         };
         // As a rule nobody is asked, and no view is needed.
-        if !self.tenders.iter().any(asks) {
+        if !self.policies.iter().any(asks) {
             return false;
         }
-        let view = TendView::new(&self.ftl, PLANE);
-        let mut asked = self.tenders.iter_mut().filter(|tender| asks(tender));
-        let Some(job) = asked.find_map(|tender| tender.job(trigger, &view)) else { return false };
+        let view = PlaneView::new(&self.ftl, PLANE);
+        let mut asked = self.policies.iter_mut().filter(|policy| asks(policy));
+        let Some(job) = asked.find_map(|policy| policy.job(trigger, &view)) else { return false };
         self.carry_out(job);
         true
     }
@@ -223,7 +228,7 @@ impl Pool {
         for page in 0..self.geometry.pages as u16 {
             let from = self.geometry.page(job.block, ssdlab_nand::PageInBlock(page));
             if let Some(lpn) = self.ftl.map.valid(from) {
-                let to = self.ftl.prepare_write(PLANE, job.to, Pick::default());
+                let to = self.ftl.prepare_write(PLANE, job.to, AllocRequest::default());
                 let to = to.expect("the reserve serves a move");
                 self.ftl.commit_copy(lpn, from, to);
             }
@@ -257,20 +262,21 @@ impl Pool {
         let snapshot = self.snapshot();
         let blocks = |pages: u32| pages.div_ceil(self.geometry.pages) as usize;
         // As many more, or fewer, as collection there begins earlier, or later.
-        let free = snapshot.free + blocks(kept) - blocks(content(&self.tenders)).min(snapshot.free);
+        let free =
+            snapshot.free + blocks(kept) - blocks(content(&self.policies)).min(snapshot.free);
         Snapshot { free, steady: true, ..snapshot }
     }
 }
 
 /// Free blocks that a drive's tenders keep of the whole of it.
 pub fn kept_of_drive(resolved: &Resolved) -> u32 {
-    let tenders = Tend::build(&resolved.config.tend, &resolved.setup());
-    tenders.iter().map(TendPolicy::keeps_of_drive).max().unwrap_or(0)
+    let policies = AnyBackground::build(&resolved.config.background, &resolved.policy_context());
+    policies.iter().map(BackgroundPolicy::keeps_of_drive).max().unwrap_or(0)
 }
 
 /// Free pages of a plane with which these tenders are content.
-pub fn content(tenders: &[Tend]) -> u32 {
-    tenders.iter().map(TendPolicy::content_with).max().unwrap_or(0)
+pub fn content(policies: &[AnyBackground]) -> u32 {
+    policies.iter().map(BackgroundPolicy::free_page_target).max().unwrap_or(0)
 }
 
 const PLANE: PlaneId = PlaneId(0);

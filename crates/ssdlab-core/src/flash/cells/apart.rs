@@ -56,8 +56,8 @@ impl Cells {
         let needed = |page: u16| {
             let page = PageInBlock(page);
             let page_type = self.order.page_type(page);
-            let voltage = self.voltage_of(geometry.page(block, page));
-            let conditions = Conditions { page, page_type, voltage, ..of };
+            let program_mode = self.voltage_of(geometry.page(block, page));
+            let conditions = Conditions { page, page_type, program_mode, ..of };
             self.chip.rung_needed(block, &conditions).unwrap_or(self.rungs())
         };
         let retries = (0..geometry.pages as u16).map(needed);

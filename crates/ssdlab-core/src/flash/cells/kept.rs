@@ -2,7 +2,7 @@
 
 use serde::de::SeqAccess;
 use serde::ser::SerializeTuple;
-use ssdlab_nand::voltage::VOLTAGES_MAX;
+use ssdlab_nand::program_mode::VOLTAGES_MAX;
 use ssdlab_nand::{BlockId, Geometry};
 
 use super::{Facts, LONGEST, Past, UNKNOWN};
@@ -16,13 +16,13 @@ impl Kept for Facts {
 
     fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error> {
         kept::write(to, &self.blocks)?;
-        kept::write(to, &self.voltage)
+        kept::write(to, &self.program_mode)
     }
 
     fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error> {
         Ok(Facts {
             blocks: limits.column(from, limits.blocks())?,
-            voltage: limits.column(from, limits.pages())?,
+            program_mode: limits.column(from, limits.pages())?,
         })
     }
 }
@@ -38,15 +38,15 @@ impl Facts {
         geometry: &Geometry,
         table: impl Fn(BlockId) -> (u16, bool),
     ) -> Result<(), String> {
-        let (rows, pages) = (self.blocks.len(), self.voltage.len());
+        let (rows, pages) = (self.blocks.len(), self.program_mode.len());
         let fits = [0, geometry.block_count() as usize].contains(&rows)
             && [0, geometry.page_count() as usize].contains(&pages);
         if !fits {
             return Err(format!("cells of {rows} blocks and {pages} pages"));
         }
         let known = |&class: &u8| class == UNKNOWN || usize::from(class) < VOLTAGES_MAX;
-        if let Some(class) = self.voltage.iter().find(|class| !known(class)) {
-            return Err(format!("a page was programmed with voltages of class {class}"));
+        if let Some(class) = self.program_mode.iter().find(|class| !known(class)) {
+            return Err(format!("a page was programmed with program_modes of class {class}"));
         }
         let mut rows = (0..).map(BlockId).zip(&self.blocks);
         rows.try_for_each(|(block, past)| past.check(block, table(block)))

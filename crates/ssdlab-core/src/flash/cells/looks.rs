@@ -2,11 +2,11 @@
 
 use ssdlab_base::Nanos;
 use ssdlab_nand::chip::Conditions;
-use ssdlab_nand::voltage::Voltage;
+use ssdlab_nand::program_mode::ProgramMode;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType};
 
 use super::{Cells, UNKNOWN};
-use crate::account::{Looked, Reading};
+use crate::account::{BlockProbe, Reading};
 use crate::flash::NORMAL_VOLTAGE;
 
 impl Cells {
@@ -18,14 +18,14 @@ impl Cells {
     /// What a controller sees of a block that has so many P/E cycles: how long its erase takes, and the
     /// errors of its first page right after it was programmed. What it cannot see, how its worst page
     /// reads then, is for oracles.
-    pub fn look(&self, block: BlockId, pe_cycles: u32) -> Looked {
+    pub fn look(&self, block: BlockId, pe_cycles: u32) -> BlockProbe {
         let dwell = Nanos::from_ns(self.past(block).dwell);
         let at = |page| Conditions {
             dwell,
             ..Conditions::fresh(page, self.order.page_type(page), pe_cycles as f32)
         };
         let worst = at(self.chip.worst_page(block));
-        Looked {
+        BlockProbe {
             erase_us: self.chip.erase_time(block, pe_cycles as f32).as_us(),
             first_errors: self.chip.errors(block, &at(PageInBlock(0))).into(),
             fresh_retries: self.chip.rung_needed(block, &worst).unwrap_or(self.rungs()),
@@ -73,7 +73,7 @@ impl Cells {
             let conditions = Conditions {
                 page: self.chip.worst_page(block),
                 page_type: PageType(page_type),
-                voltage: Voltage::NORMAL,
+                program_mode: ProgramMode::NORMAL,
                 pe_cycles: past.wear,
                 retention: Nanos::ZERO,
                 reads: 0,
@@ -90,11 +90,11 @@ impl Cells {
     pub fn rber_of(&self, block: BlockId, now: u64) -> Option<f64> {
         let past = self.past(block);
         let born = past.born()?;
-        let rate = |page, voltage| {
+        let rate = |page, program_mode| {
             let conditions = Conditions {
                 page,
                 page_type: self.order.page_type(page),
-                voltage,
+                program_mode,
                 pe_cycles: past.wear,
                 retention: Nanos::from_ns((self.clock(now) - born).max(0) as u64),
                 reads: past.reads,
@@ -102,13 +102,13 @@ impl Cells {
             };
             self.chip.rber(block, &conditions)
         };
-        let classes = &self.facts.voltage[self.pages_of(block.index())];
+        let classes = &self.facts.program_mode[self.pages_of(block.index())];
         let mut known = classes.iter().copied().filter(|class| *class != UNKNOWN);
         let first = known.next().unwrap_or(NORMAL_VOLTAGE);
         if known.all(|class| class == first) {
-            return Some(rate(self.chip.worst_page(block), Voltage(first)));
+            return Some(rate(self.chip.worst_page(block), ProgramMode(first)));
         }
         let pages = (0..).map(PageInBlock).zip(classes).filter(|(_, class)| **class != UNKNOWN);
-        Some(pages.map(|(page, &class)| rate(page, Voltage(class))).fold(0.0, f64::max))
+        Some(pages.map(|(page, &class)| rate(page, ProgramMode(class))).fold(0.0, f64::max))
     }
 }

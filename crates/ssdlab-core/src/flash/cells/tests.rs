@@ -1,8 +1,8 @@
 use ssdlab_base::Bytes;
 use ssdlab_nand::chip::PhysicsConfig;
 use ssdlab_nand::levels::{LevelsConfig, SensingConfig};
+use ssdlab_nand::program_mode::ProgramModeConfig;
 use ssdlab_nand::timing::TimingConfig;
-use ssdlab_nand::voltage::VoltageConfig;
 use ssdlab_nand::{Cell, PageInBlock};
 
 use super::super::txn::Txns;
@@ -193,20 +193,25 @@ fn what_was_kept_goes_on_at_the_age_it_had() {
 
 #[test]
 fn a_block_is_as_bad_as_its_worst_page_was_programmed() {
-    let named = |name: &str| VoltageConfig { name: name.into(), ..VoltageConfig::default() };
-    let strong = VoltageConfig { base_factor: Some(3.0), ..named("strong") };
-    let timing = TimingConfig { voltages: vec![named("normal"), strong], ..timing() };
+    let named =
+        |name: &str| ProgramModeConfig { name: name.into(), ..ProgramModeConfig::default() };
+    let strong = ProgramModeConfig { base_factor: Some(3.0), ..named("strong") };
+    let timing = TimingConfig { program_modes: vec![named("normal"), strong], ..timing() };
     let mut cells = cells_timed(&geometry(8), &PhysicsConfig::Levels(Box::default()), &timing);
-    let rate = |voltage| {
+    let rate = |program_mode| {
         let fresh = Conditions::fresh(PageInBlock(0), PageType(0), 0.0);
-        Some(cells.chip.rber(BLOCK, &Conditions { voltage: Voltage(voltage), ..fresh }))
+        Some(
+            cells
+                .chip
+                .rber(BLOCK, &Conditions { program_mode: ProgramMode(program_mode), ..fresh }),
+        )
     };
     let rates = [rate(0), rate(1)];
     assert!(rates[1] > rates[0]);
     let page = |page| geometry(8).page(BLOCK, PageInBlock(page));
     assert_eq!(cells.rber_of(BLOCK, 0), None);
     for (number, class, worst) in [(0, 0, 0), (1, 1, 1), (2, 0, 1)] {
-        cells.keep_voltage(page(number), Voltage(class));
+        cells.keep_voltage(page(number), ProgramMode(class));
         cells.programmed(BLOCK, 0);
         assert_eq!(cells.rber_of(BLOCK, 0), rates[worst], "page {number}");
     }
@@ -220,7 +225,8 @@ fn a_read_that_climbs_senses_only_what_its_rung_adds() {
     let mut cells = cells_of(&geometry(8), &PhysicsConfig::Levels(Box::new(config)));
     let mut txn = read(&mut cells);
     txn.rung = 1;
-    let time = |continuing| cells.chip.sense_time(txn.page_type, Voltage::NORMAL, 1, continuing);
+    let time =
+        |continuing| cells.chip.sense_time(txn.page_type, ProgramMode::NORMAL, 1, continuing);
     let (whole, added) = (time(false), time(true));
     assert_ne!(whole, added);
     assert_eq!(cells.sense_time(&txn), whole);

@@ -9,8 +9,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::policy::evict::{EvictPolicy, Links, UseView};
-use crate::policy::{Answer, Setup};
+use crate::policy::eviction::{BufferUse, EvictionPolicy, Links};
+use crate::policy::{Policy, PolicyContext};
 
 /// Settings of `ccf_lru`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,10 +32,10 @@ pub struct CcfLru {
     cold: Box<[bool]>,
 }
 
-impl Answer for CcfLru {
+impl Policy for CcfLru {
     type Config = CcfLruConfig;
 
-    fn build(config: &CcfLruConfig, setup: &Setup) -> CcfLru {
+    fn build(config: &CcfLruConfig, setup: &PolicyContext) -> CcfLru {
         let pages = setup.buffer_pages;
         let marks = vec![false; pages as usize].into_boxed_slice();
         CcfLru {
@@ -48,16 +48,16 @@ impl Answer for CcfLru {
     }
 }
 
-impl EvictPolicy for CcfLru {
-    fn insert(&mut self, view: &UseView) {
-        let UseView { slot, write } = *view;
+impl EvictionPolicy for CcfLru {
+    fn insert(&mut self, view: &BufferUse) {
+        let BufferUse { slot, write } = *view;
         self.dirty[slot as usize] = write;
         self.cold[slot as usize] = !(write && self.writes_are_hot);
         let list = if write { &mut self.mixed } else { &mut self.cold_clean };
         list.push_front(slot);
     }
 
-    fn touch(&mut self, view: &UseView) {
+    fn touch(&mut self, view: &BufferUse) {
         self.remove(view.slot);
         self.dirty[view.slot as usize] |= view.write;
         self.cold[view.slot as usize] = false;
@@ -117,10 +117,10 @@ mod tests {
             // 0 is written once, 1 read twice, 2 and 3 read once, 4 read and then written.
             let mut ccf = ccf_lru(writes_are_hot, 5);
             for (slot, write) in [(0, WRITE), (1, READ), (2, READ), (3, READ), (4, READ)] {
-                ccf.insert(&UseView { slot, write });
+                ccf.insert(&BufferUse { slot, write });
             }
-            ccf.touch(&UseView { slot: 1, write: READ });
-            ccf.touch(&UseView { slot: 4, write: WRITE });
+            ccf.touch(&BufferUse { slot: 1, write: READ });
+            ccf.touch(&BufferUse { slot: 4, write: WRITE });
             leave(&mut ccf, 5)
         });
         // Cold dirty leaves at once. Then 1 joins the cold clean pages, and 4, the only one left
@@ -134,10 +134,10 @@ mod tests {
     fn where_all_is_hot_and_clean_the_page_not_used_for_longest_leaves() {
         let mut ccf = ccf_lru(false, 3);
         for slot in [0, 1, 2] {
-            ccf.insert(&UseView { slot, write: READ });
+            ccf.insert(&BufferUse { slot, write: READ });
         }
         for slot in [1, 2, 0] {
-            ccf.touch(&UseView { slot, write: READ });
+            ccf.touch(&BufferUse { slot, write: READ });
         }
         assert_eq!(leave(&mut ccf, 3), [1, 2, 0]);
     }
@@ -146,9 +146,9 @@ mod tests {
     fn what_was_flushed_is_clean() {
         let mut ccf = ccf_lru(false, 3);
         for slot in [0, 1, 2] {
-            ccf.insert(&UseView { slot, write: WRITE });
+            ccf.insert(&BufferUse { slot, write: WRITE });
         }
-        ccf.touch(&UseView { slot: 0, write: READ });
+        ccf.touch(&BufferUse { slot: 0, write: READ });
         ccf.flushed();
         // 1 and 2 were used once, 0 twice.
         assert_eq!(leave(&mut ccf, 3), [1, 2, 0]);
@@ -161,14 +161,14 @@ mod tests {
         writes_are_hot: bool,
     }
 
-    impl EvictPolicy for Plain {
-        fn insert(&mut self, view: &UseView) {
+    impl EvictionPolicy for Plain {
+        fn insert(&mut self, view: &BufferUse) {
             let cold = !view.write || !self.writes_are_hot;
             let page = Page { slot: view.slot, dirty: view.write, cold };
             if view.write { self.mixed.insert(0, page) } else { self.cold_clean.insert(0, page) }
         }
 
-        fn touch(&mut self, view: &UseView) {
+        fn touch(&mut self, view: &BufferUse) {
             let page = trial::take([&mut self.cold_clean, &mut self.mixed], view.slot);
             self.mixed.insert(0, Page { dirty: page.dirty || view.write, cold: false, ..page });
         }

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
 
-use crate::policy::evict::{EvictPolicy, Links, UseView};
-use crate::policy::{Answer, Setup};
+use crate::policy::eviction::{BufferUse, EvictionPolicy, Links};
+use crate::policy::{Policy, PolicyContext};
 
 /// Settings of `cflru`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,10 +38,10 @@ pub struct Cflru {
     room: u64,
 }
 
-impl Answer for Cflru {
+impl Policy for Cflru {
     type Config = CflruConfig;
 
-    fn build(config: &CflruConfig, setup: &Setup) -> Cflru {
+    fn build(config: &CflruConfig, setup: &PolicyContext) -> Cflru {
         let pages = setup.buffer_pages;
         Cflru {
             working: Links::new(pages),
@@ -72,14 +72,14 @@ impl Cflru {
     }
 }
 
-impl EvictPolicy for Cflru {
-    fn insert(&mut self, view: &UseView) {
+impl EvictionPolicy for Cflru {
+    fn insert(&mut self, view: &BufferUse) {
         self.dirty[view.slot as usize] = view.write;
         self.working.push_front(view.slot);
         self.fill_window();
     }
 
-    fn touch(&mut self, view: &UseView) {
+    fn touch(&mut self, view: &BufferUse) {
         self.take_out(view.slot);
         self.dirty[view.slot as usize] |= view.write;
         self.working.push_front(view.slot);
@@ -111,7 +111,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::policy::evict::Lru;
+    use crate::policy::eviction::Lru;
     use crate::schemes::buffers::trial::{self, Page, READ, WRITE, acts, departures, leave};
 
     fn cflru(window: f64, pages: u32) -> Cflru {
@@ -124,7 +124,7 @@ mod tests {
         let mut cflru = cflru(0.5, 8);
         for page in (1..=8).rev() {
             let write = ![5, 7].contains(&page);
-            cflru.insert(&UseView { slot: page - 1, write });
+            cflru.insert(&BufferUse { slot: page - 1, write });
         }
         let left: Vec<u32> = leave(&mut cflru, 4).into_iter().map(|slot| slot + 1).collect();
         assert_eq!(left, [7, 5, 8, 6]);
@@ -134,10 +134,10 @@ mod tests {
     fn clean_pages_outside_the_window_are_safe_and_those_that_were_flushed_are_clean() {
         let mut cflru = cflru(0.5, 4);
         for (slot, write) in [(0, WRITE), (1, WRITE), (2, READ), (3, READ)] {
-            cflru.insert(&UseView { slot, write });
+            cflru.insert(&BufferUse { slot, write });
         }
         assert_eq!(cflru.victim(), Some(0));
-        cflru.touch(&UseView { slot: 0, write: READ });
+        cflru.touch(&BufferUse { slot: 0, write: READ });
         assert_eq!(cflru.victim(), Some(2));
         cflru.flushed();
         assert_eq!(leave(&mut cflru, 4), [1, 2, 3, 0]);
@@ -149,12 +149,12 @@ mod tests {
         window: usize,
     }
 
-    impl EvictPolicy for Plain {
-        fn insert(&mut self, view: &UseView) {
+    impl EvictionPolicy for Plain {
+        fn insert(&mut self, view: &BufferUse) {
             self.list.insert(0, Page { slot: view.slot, dirty: view.write, cold: false });
         }
 
-        fn touch(&mut self, view: &UseView) {
+        fn touch(&mut self, view: &BufferUse) {
             let page = trial::take([&mut self.list], view.slot);
             self.list.insert(0, Page { dirty: page.dirty || view.write, ..page });
         }

@@ -7,8 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::policy::evict::{EvictPolicy, Links, UseView};
-use crate::policy::{Answer, Setup};
+use crate::policy::eviction::{BufferUse, EvictionPolicy, Links};
+use crate::policy::{Policy, PolicyContext};
 
 /// `lru_wsr` has no settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,23 +23,23 @@ pub struct LruWsr {
     cold: Box<[bool]>,
 }
 
-impl Answer for LruWsr {
+impl Policy for LruWsr {
     type Config = LruWsrConfig;
 
-    fn build(_: &LruWsrConfig, setup: &Setup) -> LruWsr {
+    fn build(_: &LruWsrConfig, setup: &PolicyContext) -> LruWsr {
         let marks = vec![false; setup.buffer_pages as usize].into_boxed_slice();
         LruWsr { links: Links::new(setup.buffer_pages), dirty: marks.clone(), cold: marks }
     }
 }
 
-impl EvictPolicy for LruWsr {
-    fn insert(&mut self, view: &UseView) {
+impl EvictionPolicy for LruWsr {
+    fn insert(&mut self, view: &BufferUse) {
         self.dirty[view.slot as usize] = view.write;
         self.cold[view.slot as usize] = false;
         self.links.push_front(view.slot);
     }
 
-    fn touch(&mut self, view: &UseView) {
+    fn touch(&mut self, view: &BufferUse) {
         self.dirty[view.slot as usize] |= view.write;
         self.cold[view.slot as usize] = false;
         self.links.unlink(view.slot);
@@ -72,7 +72,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::policy::evict::Lru;
+    use crate::policy::eviction::Lru;
     use crate::schemes::buffers::trial::{self, Page, READ, WRITE, acts, departures, leave, reads};
 
     fn lru_wsr(pages: u32) -> LruWsr {
@@ -83,24 +83,24 @@ mod tests {
     fn a_dirty_page_leaves_when_its_turn_comes_again_unless_it_was_used() {
         let mut wsr = lru_wsr(4);
         for (slot, write) in [(0, WRITE), (1, WRITE), (2, READ), (3, WRITE)] {
-            wsr.insert(&UseView { slot, write });
+            wsr.insert(&BufferUse { slot, write });
         }
         // 0 and 1 are marked and go behind 3; 2 is clean.
         assert_eq!(leave(&mut wsr, 1), [2]);
         // 3 is marked in its turn; 0 is used, which takes its mark, so that 1 leaves and then 3.
-        wsr.touch(&UseView { slot: 0, write: READ });
+        wsr.touch(&BufferUse { slot: 0, write: READ });
         assert_eq!(leave(&mut wsr, 3), [1, 3, 0]);
     }
 
     /// The text of the paper: one list, the page used last at its front.
     struct Plain(Vec<Page>);
 
-    impl EvictPolicy for Plain {
-        fn insert(&mut self, view: &UseView) {
+    impl EvictionPolicy for Plain {
+        fn insert(&mut self, view: &BufferUse) {
             self.0.insert(0, Page { slot: view.slot, dirty: view.write, cold: false });
         }
 
-        fn touch(&mut self, view: &UseView) {
+        fn touch(&mut self, view: &BufferUse) {
             let page = trial::take([&mut self.0], view.slot);
             self.0.insert(0, Page { dirty: page.dirty || view.write, cold: false, ..page });
         }

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
 use ssdlab_base::rng;
 
-use crate::policy::evict::{EvictPolicy, Links, UseView};
-use crate::policy::{Answer, Setup};
+use crate::policy::eviction::{BufferUse, EvictionPolicy, Links};
+use crate::policy::{Policy, PolicyContext};
 
 /// What becomes of a dirty page when a hot page is to leave and it is the one not used for
 /// longest.
@@ -23,9 +23,9 @@ use crate::policy::{Answer, Setup};
 pub enum HotDirty {
     /// It joins the cold dirty pages, one of which leaves.
     #[default]
-    Cools,
+    Demote,
     /// It leaves.
-    Leaves,
+    Evict,
 }
 
 /// Settings of `pt_lru`.
@@ -35,20 +35,20 @@ pub struct PtLruConfig {
     /// The probability with which a cold dirty page leaves rather than a hot one, where there are
     /// both and no cold clean page. Assumed: the abstract says no more than that it is the higher one.
     pub cold_dirty: Share,
-    /// What becomes of a hot dirty page whose turn it is: `cools` (it joins the cold dirty pages,
-    /// one of which leaves) or `leaves`. Assumed.
+    /// What becomes of a hot dirty page whose turn it is: `demote` (it joins the cold dirty pages,
+    /// one of which leaves) or `evict`. Assumed.
     pub hot_dirty: HotDirty,
     /// Whether the first write of a cold clean page makes it hot; if not, it becomes cold dirty.
     /// Assumed.
-    pub first_write_heats: bool,
+    pub first_write_is_hot: bool,
 }
 
 impl Default for PtLruConfig {
     fn default() -> PtLruConfig {
         PtLruConfig {
             cold_dirty: Share::new(0.6),
-            hot_dirty: HotDirty::Cools,
-            first_write_heats: true,
+            hot_dirty: HotDirty::Demote,
+            first_write_is_hot: true,
         }
     }
 }
@@ -65,10 +65,10 @@ pub struct PtLru {
     random: rng::Stream,
 }
 
-impl Answer for PtLru {
+impl Policy for PtLru {
     type Config = PtLruConfig;
 
-    fn build(config: &PtLruConfig, setup: &Setup) -> PtLru {
+    fn build(config: &PtLruConfig, setup: &PolicyContext) -> PtLru {
         let pages = setup.buffer_pages;
         PtLru {
             config: config.clone(),
@@ -76,23 +76,23 @@ impl Answer for PtLru {
             cold_dirty: Links::new(pages),
             hot: Links::new(pages),
             dirty: vec![false; pages as usize].into_boxed_slice(),
-            random: rng::stream(setup.seed, "evict.pt_lru"),
+            random: rng::stream(setup.seed, "eviction.pt_lru"),
         }
     }
 }
 
-impl EvictPolicy for PtLru {
-    fn insert(&mut self, view: &UseView) {
+impl EvictionPolicy for PtLru {
+    fn insert(&mut self, view: &BufferUse) {
         let list = if view.write { &mut self.cold_dirty } else { &mut self.cold_clean };
         list.push_front(view.slot);
     }
 
-    fn touch(&mut self, view: &UseView) {
-        let UseView { slot, write } = *view;
+    fn touch(&mut self, view: &BufferUse) {
+        let BufferUse { slot, write } = *view;
         let was_cold_clean = self.cold_clean.unlink(slot);
         let was_hot = self.hot.unlink(slot);
         let was_cold_dirty = self.cold_dirty.unlink(slot);
-        if was_cold_clean && write && !self.config.first_write_heats {
+        if was_cold_clean && write && !self.config.first_write_is_hot {
             self.cold_dirty.push_front(slot);
             return;
         }
@@ -125,7 +125,7 @@ impl EvictPolicy for PtLru {
         if cold.is_some() && rng::unit(self.random.next_u64()) < self.config.cold_dirty.get() {
             return cold;
         }
-        if !self.dirty[hot as usize] || self.config.hot_dirty == HotDirty::Leaves {
+        if !self.dirty[hot as usize] || self.config.hot_dirty == HotDirty::Evict {
             return Some(hot);
         }
         self.hot.unlink(hot);
@@ -141,8 +141,8 @@ mod tests {
     use super::*;
     use crate::schemes::buffers::trial::{self, Page, READ, WRITE, acts, departures, leave};
 
-    fn config(cold_dirty: f64, hot_dirty: HotDirty, first_write_heats: bool) -> PtLruConfig {
-        PtLruConfig { cold_dirty: Share::new(cold_dirty), hot_dirty, first_write_heats }
+    fn config(cold_dirty: f64, hot_dirty: HotDirty, first_write_is_hot: bool) -> PtLruConfig {
+        PtLruConfig { cold_dirty: Share::new(cold_dirty), hot_dirty, first_write_is_hot }
     }
 
     /// What leaves a buffer with 0 written once, 1 read twice, 2 read once, 3 read and then
@@ -150,33 +150,33 @@ mod tests {
     fn left(config: &PtLruConfig) -> Vec<u32> {
         let mut pt = PtLru::build(config, &trial::setup(5));
         for (slot, write) in [(0, WRITE), (1, READ), (2, READ), (3, READ), (4, WRITE)] {
-            pt.insert(&UseView { slot, write });
+            pt.insert(&BufferUse { slot, write });
         }
         for (slot, write) in [(4, WRITE), (1, READ), (3, WRITE)] {
-            pt.touch(&UseView { slot, write });
+            pt.touch(&BufferUse { slot, write });
         }
         leave(&mut pt, 5)
     }
 
     #[test]
     fn a_cold_clean_page_leaves_then_a_cold_dirty_or_a_hot_one() {
-        use HotDirty::{Cools, Leaves};
-        // Always a cold dirty one while there is one; then hot ones have to.
-        assert_eq!(left(&config(1.0, Leaves, true)), [2, 0, 4, 1, 3]);
+        use HotDirty::{Demote, Evict};
+        // FixedMode a cold dirty one while there is one; then hot ones have to.
+        assert_eq!(left(&config(1.0, Evict, true)), [2, 0, 4, 1, 3]);
         // Never a cold dirty one while there is a hot one.
-        assert_eq!(left(&config(0.0, Leaves, true)), [2, 4, 1, 3, 0]);
+        assert_eq!(left(&config(0.0, Evict, true)), [2, 4, 1, 3, 0]);
         // 4 and 3 become cold dirty in their turns.
-        assert_eq!(left(&config(0.0, Cools, true)), [2, 0, 1, 4, 3]);
+        assert_eq!(left(&config(0.0, Demote, true)), [2, 0, 1, 4, 3]);
         // 3 is cold dirty since it was written.
-        assert_eq!(left(&config(1.0, Leaves, false)), [2, 0, 3, 4, 1]);
+        assert_eq!(left(&config(1.0, Evict, false)), [2, 0, 3, 4, 1]);
     }
 
     #[test]
     fn chance_is_as_set() {
         let mut pt = PtLru::build(&PtLruConfig::default(), &trial::setup(2));
-        pt.insert(&UseView { slot: 0, write: READ });
-        pt.touch(&UseView { slot: 0, write: READ });
-        pt.insert(&UseView { slot: 1, write: WRITE });
+        pt.insert(&BufferUse { slot: 0, write: READ });
+        pt.touch(&BufferUse { slot: 0, write: READ });
+        pt.insert(&BufferUse { slot: 1, write: WRITE });
         let cold = (0..10_000).filter(|_| pt.victim() == Some(1)).count();
         assert!((5_800..6_200).contains(&cold), "{cold} of 10,000");
     }
@@ -205,15 +205,15 @@ mod tests {
         }
     }
 
-    impl EvictPolicy for Plain {
-        fn insert(&mut self, view: &UseView) {
+    impl EvictionPolicy for Plain {
+        fn insert(&mut self, view: &BufferUse) {
             self.put(Page { slot: view.slot, dirty: view.write, cold: true });
         }
 
-        fn touch(&mut self, view: &UseView) {
+        fn touch(&mut self, view: &BufferUse) {
             let page = self.take(view.slot);
             let first_write = page.cold && !page.dirty && view.write;
-            let cold = first_write && !self.config.first_write_heats;
+            let cold = first_write && !self.config.first_write_is_hot;
             self.put(Page { dirty: page.dirty || view.write, cold, ..page });
         }
 
@@ -240,7 +240,7 @@ mod tests {
                 return last(&self.cold_dirty);
             }
             let page = *self.hot.last()?;
-            if page.dirty && self.config.hot_dirty == HotDirty::Cools {
+            if page.dirty && self.config.hot_dirty == HotDirty::Demote {
                 self.hot.pop();
                 self.put(Page { cold: true, ..page });
                 return last(&self.cold_dirty);
@@ -257,7 +257,7 @@ mod tests {
             cools: bool,
             heats: bool,
         ) {
-            let hot_dirty = if cools { HotDirty::Cools } else { HotDirty::Leaves };
+            let hot_dirty = if cools { HotDirty::Demote } else { HotDirty::Evict };
             let config = config(share, hot_dirty, heats);
             let setup = trial::setup(8);
             let plain = Plain {
@@ -265,7 +265,7 @@ mod tests {
                 cold_clean: Vec::new(),
                 cold_dirty: Vec::new(),
                 hot: Vec::new(),
-                random: rng::stream(setup.seed, "evict.pt_lru"),
+                random: rng::stream(setup.seed, "eviction.pt_lru"),
             };
             let pt = PtLru::build(&config, &setup);
             prop_assert_eq!(departures(8, &acts, pt), departures(8, &acts, plain));

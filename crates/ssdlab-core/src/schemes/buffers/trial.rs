@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::SMALL;
-use crate::policy::Setup;
-use crate::policy::evict::{EvictPolicy, UseView};
+use crate::policy::PolicyContext;
+use crate::policy::eviction::{BufferUse, EvictionPolicy};
 
 pub const READ: bool = false;
 pub const WRITE: bool = true;
@@ -25,9 +25,9 @@ pub struct Page {
     pub cold: bool,
 }
 
-pub fn setup(buffer_pages: u32) -> Setup {
+pub fn setup(buffer_pages: u32) -> PolicyContext {
     let geometry = SMALL;
-    Setup { buffer_pages, seed: 7, ..Setup::plain(geometry, 1) }
+    PolicyContext { buffer_pages, seed: 7, ..PolicyContext::plain(geometry, 1) }
 }
 
 pub fn acts() -> impl Strategy<Value = Vec<Act>> {
@@ -45,7 +45,7 @@ pub fn reads() -> impl Strategy<Value = Vec<Act>> {
 }
 
 /// The page that each use of a buffer of so many pages drives out.
-pub fn departures(pages: u32, acts: &[Act], mut policy: impl EvictPolicy) -> Vec<Option<u32>> {
+pub fn departures(pages: u32, acts: &[Act], mut policy: impl EvictionPolicy) -> Vec<Option<u32>> {
     let mut slots: Vec<Option<u32>> = vec![None; pages as usize];
     let mut gone = Vec::new();
     for act in acts {
@@ -60,14 +60,14 @@ pub fn departures(pages: u32, acts: &[Act], mut policy: impl EvictPolicy) -> Vec
             }
             Act::Use { page, write } => {
                 if let Some(slot) = at(Some(page)) {
-                    policy.touch(&UseView { slot: slot as u32, write });
+                    policy.touch(&BufferUse { slot: slot as u32, write });
                     gone.push(None);
                     continue;
                 }
                 let free = at(None);
                 let slot = free.unwrap_or_else(|| leave(&mut policy, 1)[0] as usize);
                 gone.push(slots[slot].replace(page));
-                policy.insert(&UseView { slot: slot as u32, write });
+                policy.insert(&BufferUse { slot: slot as u32, write });
             }
         }
     }
@@ -75,7 +75,7 @@ pub fn departures(pages: u32, acts: &[Act], mut policy: impl EvictPolicy) -> Vec
 }
 
 /// The next pages to leave.
-pub fn leave(policy: &mut impl EvictPolicy, count: usize) -> Vec<u32> {
+pub fn leave(policy: &mut impl EvictionPolicy, count: usize) -> Vec<u32> {
     let one = |_| {
         let slot = policy.victim().expect("a page");
         policy.remove(slot);

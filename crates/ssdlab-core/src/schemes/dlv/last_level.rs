@@ -1,4 +1,4 @@
-//! `read = last_level`: LaLDPC, which remembers of each page the level at which it was read last.
+//! `read_start = last_level`: LaLDPC, which remembers of each page the level at which it was read last.
 //! Source: Y. Du et al., "LaLDPC: Latency-aware LDPC for read performance improvement of solid
 //! state drives", MSST 2017, as DLV describes it (sections III-C and IV-D).
 
@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::Lpn;
 
-use crate::policy::read::{ReadPolicy, ReadView};
-use crate::policy::{Answer, Setup};
+use crate::policy::read_start::{ReadStartPolicy, ReadStartView};
+use crate::policy::{Policy, PolicyContext};
 
 /// `last_level` has no settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,17 +24,17 @@ pub struct LastLevel {
 /// Bits that tell seven levels apart.
 const BITS: u64 = 3;
 
-impl Answer for LastLevel {
+impl Policy for LastLevel {
     type Config = LastLevelConfig;
 
-    fn build(_: &LastLevelConfig, setup: &Setup) -> LastLevel {
+    fn build(_: &LastLevelConfig, setup: &PolicyContext) -> LastLevel {
         LastLevel { rung: vec![0; setup.logical_pages as usize] }
     }
 }
 
-impl ReadPolicy for LastLevel {
+impl ReadStartPolicy for LastLevel {
     #[inline]
-    fn start(&mut self, view: &ReadView) -> u8 {
+    fn start(&mut self, view: &ReadStartView) -> u8 {
         self.rung[view.lpn.index()]
     }
 
@@ -43,7 +43,7 @@ impl ReadPolicy for LastLevel {
     }
 
     #[inline]
-    fn decoded(&mut self, view: &ReadView, rung: u8, _: bool) {
+    fn decoded(&mut self, view: &ReadStartView, rung: u8, _: bool) {
         self.rung[view.lpn.index()] = rung;
     }
 
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_page_is_read_where_it_was_read_last_until_it_is_written() {
         let mut policy = LastLevel { rung: vec![0; 3] };
-        let view = |lpn| ReadView { lpn: Lpn(lpn), ..ReadView::of_a_block(7) };
+        let view = |lpn| ReadStartView { lpn: Lpn(lpn), ..ReadStartView::of_a_block(7) };
         policy.decoded(&view(1), 4, false);
         assert_eq!([0, 1, 2].map(|lpn| policy.start(&view(lpn))), [0, 4, 0]);
         policy.decoded(&view(1), 2, true);

@@ -3,14 +3,14 @@
 //! Source: J. Cui et al., "DLV: Exploiting Device Level Latency Variations for Performance
 //! Improvement on Flash Memory Storage Systems", IEEE TCAD 37(8), 2018.
 //!
-//! - [`order`]: HWS orders writes and says which pages get strong blocks, RRS orders reads;
+//! - [`scheduler`]: HWS orders writes and says which pages get strong blocks, RRS orders reads;
 //! - [`program`]: strong blocks are programmed with a larger step;
-//! - [`sl_tables`]: the sensing level from which a read starts, learned by block class and age;
+//! - [`sl_table`]: the sensing level from which a read starts, learned by block class and age;
 //! - [`last_level`]: LaLDPC, the rival that remembers each page's last level;
-//! - [`small_strong`]: PV+allocation, the rival that gives strong blocks to small writes.
+//! - [`small_to_strong`]: PV+allocation, the rival that gives strong blocks to small writes.
 
 pub mod last_level;
-pub mod order;
-pub mod program;
-pub mod sl_tables;
-pub mod small_strong;
+pub mod per_class;
+pub mod scheduler;
+pub mod sl_table;
+pub mod small_to_strong;

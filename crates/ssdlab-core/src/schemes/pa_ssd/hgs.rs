@@ -1,4 +1,4 @@
-//! `place = hgs`: guided by the host, whose hint says how soon a write is needed. Source: PA-SSD,
+//! `placement = hgs`: guided by the host, whose hint says how soon a write is needed. Source: PA-SSD,
 //! section 4.2; the hint is NVMe's access latency (idle, typical, low).
 
 use schemars::JsonSchema;
@@ -7,8 +7,8 @@ use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
 
 use super::{is_open, needs_types};
-use crate::policy::place::{PlacePolicy, PlaceView, Typed};
-use crate::policy::{Answer, Setup, Wish};
+use crate::policy::placement::{PlacementPolicy, PlacementView, Typed};
+use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// `hgs` has no settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,24 +24,24 @@ pub struct Hgs {
     types: u8,
 }
 
-impl Answer for Hgs {
+impl Policy for Hgs {
     type Config = HgsConfig;
 
-    fn check(_: &HgsConfig, setup: &Setup) -> Result<(), Refusal> {
+    fn check(_: &HgsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
         needs_types("hgs", setup)
     }
 
-    fn build(_: &HgsConfig, setup: &Setup) -> Hgs {
+    fn build(_: &HgsConfig, setup: &PolicyContext) -> Hgs {
         Hgs { types: setup.geometry.cell.bits() as u8 }
     }
 }
 
-impl PlacePolicy for Hgs {
-    fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
-        if is_open(view, wish) && view.hint > 0 {
+impl PlacementPolicy for Hgs {
+    fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
+        if is_open(view, hint) && view.hint > 0 {
             // Cells with other than three types: the hints are spread over them.
             let step = (view.hint.min(LONG) - 1) * (self.types - 1) / (LONG - 1);
-            wish.page_type = Some(PageType(step));
+            hint.page_type = Some(PageType(step));
         }
     }
 

@@ -1,12 +1,12 @@
-//! `place = lfs`: the lowest type first, for all writes. Source: PA-SSD, section 4.2.
+//! `placement = lfs`: the lowest type first, for all writes. Source: PA-SSD, section 4.2.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use super::{LSB, is_open, needs_types};
-use crate::policy::place::{PlacePolicy, PlaceView, Typed};
-use crate::policy::{Answer, Setup, Wish};
+use crate::policy::placement::{PlacementPolicy, PlacementView, Typed};
+use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// `lfs` has no settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,22 +17,22 @@ pub struct LfsConfig {}
 #[derive(Clone, Debug)]
 pub struct Lfs;
 
-impl Answer for Lfs {
+impl Policy for Lfs {
     type Config = LfsConfig;
 
-    fn check(_: &LfsConfig, setup: &Setup) -> Result<(), Refusal> {
+    fn check(_: &LfsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
         needs_types("lfs", setup)
     }
 
-    fn build(_: &LfsConfig, _: &Setup) -> Lfs {
+    fn build(_: &LfsConfig, _: &PolicyContext) -> Lfs {
         Lfs
     }
 }
 
-impl PlacePolicy for Lfs {
-    fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
-        if is_open(view, wish) {
-            wish.page_type = Some(LSB);
+impl PlacementPolicy for Lfs {
+    fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
+        if is_open(view, hint) {
+            hint.page_type = Some(LSB);
         }
     }
 

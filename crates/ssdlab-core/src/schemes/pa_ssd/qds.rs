@@ -1,4 +1,4 @@
-//! `place = qds`: by the depth of the queue, the lowest type while it is long. Source: PA-SSD,
+//! `placement = qds`: by the depth of the queue, the lowest type while it is long. Source: PA-SSD,
 //! section 4.2.
 
 use schemars::JsonSchema;
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use super::{LSB, is_open, needs_types};
-use crate::policy::place::{PlacePolicy, PlaceView, Typed};
-use crate::policy::{Answer, Setup, Wish};
+use crate::policy::placement::{PlacementPolicy, PlacementView, Typed};
+use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// Settings of `qds`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,22 +30,22 @@ pub struct Qds {
     threshold: u32,
 }
 
-impl Answer for Qds {
+impl Policy for Qds {
     type Config = QdsConfig;
 
-    fn check(_: &QdsConfig, setup: &Setup) -> Result<(), Refusal> {
+    fn check(_: &QdsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
         needs_types("qds", setup)
     }
 
-    fn build(config: &QdsConfig, _: &Setup) -> Qds {
+    fn build(config: &QdsConfig, _: &PolicyContext) -> Qds {
         Qds { threshold: config.threshold }
     }
 }
 
-impl PlacePolicy for Qds {
-    fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
-        if is_open(view, wish) && view.unfinished > self.threshold {
-            wish.page_type = Some(LSB);
+impl PlacementPolicy for Qds {
+    fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
+        if is_open(view, hint) && view.unfinished > self.threshold {
+            hint.page_type = Some(LSB);
         }
     }
 

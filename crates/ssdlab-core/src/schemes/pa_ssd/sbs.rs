@@ -1,4 +1,4 @@
-//! `place = sbs`: by size, the lowest type for small writes. Source: PA-SSD, section 4.2.
+//! `placement = sbs`: by size, the lowest type for small writes. Source: PA-SSD, section 4.2.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use ssdlab_base::Bytes;
 use ssdlab_nand::refusal::Refusal;
 
 use super::{LSB, is_open, needs_types};
-use crate::policy::place::{PlacePolicy, PlaceView, Typed};
-use crate::policy::{Answer, Setup, Wish};
+use crate::policy::placement::{PlacementPolicy, PlacementView, Typed};
+use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// Settings of `sbs`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,26 +25,26 @@ pub struct Sbs {
     below: Option<u64>,
 }
 
-impl Answer for Sbs {
+impl Policy for Sbs {
     type Config = SbsConfig;
 
-    fn check(config: &SbsConfig, setup: &Setup) -> Result<(), Refusal> {
+    fn check(config: &SbsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
         if let Some(below) = config.below.filter(|below| below.get() == 0) {
-            return Err(Refusal::new("place", format!("sbs below {below}"), "a size above 0B"));
+            return Err(Refusal::new("placement", format!("sbs below {below}"), "a size above 0B"));
         }
         needs_types("sbs", setup)
     }
 
-    fn build(config: &SbsConfig, _: &Setup) -> Sbs {
+    fn build(config: &SbsConfig, _: &PolicyContext) -> Sbs {
         Sbs { below: config.below.map(Bytes::get) }
     }
 }
 
-impl PlacePolicy for Sbs {
-    fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
+impl PlacementPolicy for Sbs {
+    fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
         let small = self.below.map_or(view.pages == 1, |below| view.bytes < below);
-        if is_open(view, wish) && small {
-            wish.page_type = Some(LSB);
+        if is_open(view, hint) && small {
+            hint.page_type = Some(LSB);
         }
     }
 

@@ -1,4 +1,4 @@
-//! `place = ubs`: by utilisation, each type by chance in proportion to its free pages; for what is
+//! `placement = ubs`: by utilization, each type by chance in proportion to its free pages; for what is
 //! moved, too. Source: PA-SSD, section 4.2.
 
 use rand::RngExt;
@@ -9,8 +9,8 @@ use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
 
 use super::needs_types;
-use crate::policy::place::{PlacePolicy, PlaceView, Typed};
-use crate::policy::{Answer, Setup, Wish};
+use crate::policy::placement::{PlacementPolicy, PlacementView, Typed};
+use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// `ubs` has no settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,22 +23,22 @@ pub struct Ubs {
     random: rng::Stream,
 }
 
-impl Answer for Ubs {
+impl Policy for Ubs {
     type Config = UbsConfig;
 
-    fn check(_: &UbsConfig, setup: &Setup) -> Result<(), Refusal> {
+    fn check(_: &UbsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
         needs_types("ubs", setup)
     }
 
-    fn build(_: &UbsConfig, setup: &Setup) -> Ubs {
+    fn build(_: &UbsConfig, setup: &PolicyContext) -> Ubs {
         Ubs { random: rng::stream(setup.seed, "place.ubs") }
     }
 }
 
-impl PlacePolicy for Ubs {
-    fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
+impl PlacementPolicy for Ubs {
+    fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
         let all: u64 = view.free.iter().sum();
-        if wish.page_type.is_some() || all == 0 {
+        if hint.page_type.is_some() || all == 0 {
             return;
         }
         let mut drawn = self.random.random_range(0..all);
@@ -47,7 +47,7 @@ impl PlacePolicy for Ubs {
             drawn = drawn.saturating_sub(free);
             inside
         });
-        wish.page_type = own.map(|at| PageType(at as u8));
+        hint.page_type = own.map(|at| PageType(at as u8));
     }
 
     fn types(&self) -> Typed {

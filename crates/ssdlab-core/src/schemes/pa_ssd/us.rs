@@ -1,4 +1,4 @@
-//! `place = us`: uniformly specified, each page type in turn. Source: PA-SSD, section 4.2.
+//! `placement = us`: uniformly specified, each page type in turn. Source: PA-SSD, section 4.2.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
 
 use super::{is_open, needs_types};
-use crate::policy::place::{PlacePolicy, PlaceView, Typed};
-use crate::policy::{Answer, Setup, Wish};
+use crate::policy::placement::{PlacementPolicy, PlacementView, Typed};
+use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// `us` has no settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,22 +21,22 @@ pub struct Us {
     next: u8,
 }
 
-impl Answer for Us {
+impl Policy for Us {
     type Config = UsConfig;
 
-    fn check(_: &UsConfig, setup: &Setup) -> Result<(), Refusal> {
+    fn check(_: &UsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
         needs_types("us", setup)
     }
 
-    fn build(_: &UsConfig, setup: &Setup) -> Us {
+    fn build(_: &UsConfig, setup: &PolicyContext) -> Us {
         Us { types: setup.geometry.cell.bits() as u8, next: 0 }
     }
 }
 
-impl PlacePolicy for Us {
-    fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
-        if is_open(view, wish) {
-            wish.page_type = Some(PageType(self.next));
+impl PlacementPolicy for Us {
+    fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
+        if is_open(view, hint) {
+            hint.page_type = Some(PageType(self.next));
             self.next = (self.next + 1) % self.types;
         }
     }

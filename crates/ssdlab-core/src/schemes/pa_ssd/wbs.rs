@@ -1,4 +1,4 @@
-//! `place = wbs`: by the write buffer, the lowest type while it is full. Source: PA-SSD, section 4.2,
+//! `placement = wbs`: by the write buffer, the lowest type while it is full. Source: PA-SSD, section 4.2,
 //! after J. Park et al., "Improving performance and lifetime of NAND storage systems using relaxed
 //! program sequence", DAC 2016.
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use super::{LSB, is_open, needs_types};
-use crate::policy::place::{PlacePolicy, PlaceView, Typed};
-use crate::policy::{Answer, Setup, Wish};
+use crate::policy::placement::{PlacementPolicy, PlacementView, Typed};
+use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// `wbs` has no settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,22 +20,22 @@ pub struct WbsConfig {}
 #[derive(Clone, Debug)]
 pub struct Wbs;
 
-impl Answer for Wbs {
+impl Policy for Wbs {
     type Config = WbsConfig;
 
-    fn check(_: &WbsConfig, setup: &Setup) -> Result<(), Refusal> {
+    fn check(_: &WbsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
         needs_types("wbs", setup)
     }
 
-    fn build(_: &WbsConfig, _: &Setup) -> Wbs {
+    fn build(_: &WbsConfig, _: &PolicyContext) -> Wbs {
         Wbs
     }
 }
 
-impl PlacePolicy for Wbs {
-    fn wish(&mut self, view: &PlaceView, wish: &mut Wish) {
-        if is_open(view, wish) && view.buffer_full {
-            wish.page_type = Some(LSB);
+impl PlacementPolicy for Wbs {
+    fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
+        if is_open(view, hint) && view.buffer_full {
+            hint.page_type = Some(LSB);
         }
     }
 

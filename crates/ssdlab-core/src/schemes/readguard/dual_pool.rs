@@ -1,4 +1,4 @@
-//! `tend.dual_pool`: data that never changes moves to worn blocks, within its priority or, once wear has
+//! `background.dual_pool`: data that never changes moves to worn blocks, within its priority or, once wear has
 //! spread too far, across all. Source: ReadGuard, sections 5.5 and 6.5; L.-P. Chang, "On efficient wear
 //! leveling for large-scale flash-memory storage systems", SAC 2007, for the two pools.
 
@@ -9,8 +9,8 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
 use crate::ftl::{BlockState, BlockTable, Stream};
-use crate::policy::tend::{DriveView, EndedJob, Job, MOVES_FREE_LEAST, TendPolicy};
-use crate::policy::{Answer, Setup};
+use crate::policy::background::{BackgroundPolicy, DriveView, EndedJob, Job, MOVES_FREE_LEAST};
+use crate::policy::{Policy, PolicyContext};
 
 /// Settings of `dual_pool`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,12 +22,12 @@ pub struct DualPoolConfig {
     pub threshold: u32,
     /// P/E cycles by which the most worn block of all may exceed the least worn before wear is levelled
     /// across priorities, until they are below again. Default: 70. Source: ReadGuard, section 6.5.
-    pub across: u32,
+    pub cross_priority_threshold: u32,
 }
 
 impl Default for DualPoolConfig {
     fn default() -> DualPoolConfig {
-        DualPoolConfig { threshold: 30, across: 70 }
+        DualPoolConfig { threshold: 30, cross_priority_threshold: 70 }
     }
 }
 
@@ -54,18 +54,23 @@ pub struct DualPool {
     across: bool,
 }
 
-impl Answer for DualPool {
+impl Policy for DualPool {
     type Config = DualPoolConfig;
 
-    fn check(config: &DualPoolConfig, _: &Setup) -> Result<(), Refusal> {
-        if config.across <= config.threshold {
-            let expected = format!("more than tend.dual_pool.threshold, {}", config.threshold);
-            return Err(Refusal::new("tend.dual_pool.across", config.across, expected));
+    fn check(config: &DualPoolConfig, _: &PolicyContext) -> Result<(), Refusal> {
+        if config.cross_priority_threshold <= config.threshold {
+            let expected =
+                format!("more than background.dual_pool.threshold, {}", config.threshold);
+            return Err(Refusal::new(
+                "background.dual_pool.cross_priority_threshold",
+                config.cross_priority_threshold,
+                expected,
+            ));
         }
         Ok(())
     }
 
-    fn build(config: &DualPoolConfig, _: &Setup) -> DualPool {
+    fn build(config: &DualPoolConfig, _: &PolicyContext) -> DualPool {
         DualPool {
             config: config.clone(),
             pools: Vec::new(),
@@ -124,7 +129,7 @@ impl DualPool {
         self.wear[plane.index()] = wear_of(blocks, plane);
         let most = self.wear.iter().map(|wear| wear.0).max().unwrap_or(0);
         let least = self.wear.iter().map(|wear| wear.1).min().unwrap_or(0);
-        self.across = most.saturating_sub(least) > self.config.across;
+        self.across = most.saturating_sub(least) > self.config.cross_priority_threshold;
     }
 
     /// A block joins a pool.
@@ -176,8 +181,8 @@ impl DualPool {
     }
 }
 
-impl TendPolicy for DualPool {
-    fn minds_all(&self) -> bool {
+impl BackgroundPolicy for DualPool {
+    fn is_drive_wide(&self) -> bool {
         true
     }
 
@@ -185,7 +190,7 @@ impl TendPolicy for DualPool {
         self.new = Some(*ended);
     }
 
-    fn job_anywhere(&mut self, view: &DriveView) -> Option<Job> {
+    fn drive_job(&mut self, view: &DriveView) -> Option<Job> {
         if let Some(new) = self.new.take() {
             self.look(view.blocks, &new, view.busy.len());
             let of = |block| (view.blocks.plane_of(block), view.blocks.class(block));
@@ -223,7 +228,10 @@ mod tests {
     /// first has just been erased.
     fn table(blocks: [(u32, u8); 8]) -> BlockTable {
         let mut table = BlockTable::new(&geometry());
-        table.grade(&crate::belief::grade::Grades { classes: vec![0; 8], apart: 0 });
+        table.set_classes(&crate::metadata::block_class::BlockClasses {
+            classes: vec![0; 8],
+            apart: 0,
+        });
         for (block, (erases, priority)) in (0..).map(BlockId).zip(blocks) {
             table.set_erases(block, erases);
             table.set_class(block, priority);
@@ -237,15 +245,15 @@ mod tests {
     /// The block that is to be emptied, where a job runs on the planes or not.
     fn ask(leveller: &mut DualPool, table: &BlockTable, busy: bool) -> Option<u32> {
         let view = DriveView { blocks: table, free: &[1, 1], coming: &[], busy: &[busy; 2] };
-        let job = leveller.job_anywhere(&view)?;
+        let job = leveller.drive_job(&view)?;
         assert_eq!((job.cause, job.to), (Cause::Wl, Stream::Cold));
         assert_eq!(job.class, Some(table.class(job.block)));
         Some(job.block.0)
     }
 
     fn leveller() -> DualPool {
-        let config = DualPoolConfig { threshold: 30, across: 70 };
-        let mut leveller = DualPool::build(&config, &Setup::plain(geometry(), 1));
+        let config = DualPoolConfig { threshold: 30, cross_priority_threshold: 70 };
+        let mut leveller = DualPool::build(&config, &PolicyContext::plain(geometry(), 1));
         freed(&mut leveller, 0);
         leveller
     }
@@ -349,12 +357,12 @@ mod tests {
         let apart = |apart| {
             let mut table = table(worn);
             let classes = worn.map(|(_, class)| class).to_vec();
-            table.grade(&crate::belief::grade::Grades { classes, apart });
+            table.set_classes(&crate::metadata::block_class::BlockClasses { classes, apart });
             table
         };
         let in_all = |table: BlockTable| {
             let mut leveller = leveller();
-            leveller.config.across = 31;
+            leveller.config.cross_priority_threshold = 31;
             ask(&mut leveller, &table, false)
         };
         assert_eq!([0, 1].map(|count| in_all(apart(count))), [Some(2), None]);
@@ -397,8 +405,8 @@ mod tests {
 
     #[test]
     fn a_spread_of_all_that_is_no_more_than_that_of_one_is_refused() {
-        let config = DualPoolConfig { threshold: 70, across: 70 };
-        let refusal = DualPool::check(&config, &Setup::plain(geometry(), 1)).unwrap_err();
-        assert_eq!(refusal.key, "tend.dual_pool.across");
+        let config = DualPoolConfig { threshold: 70, cross_priority_threshold: 70 };
+        let refusal = DualPool::check(&config, &PolicyContext::plain(geometry(), 1)).unwrap_err();
+        assert_eq!(refusal.key, "background.dual_pool.cross_priority_threshold");
     }
 }

@@ -1,4 +1,4 @@
-//! `preempt = esra`: ReadGuard's extended suspend/resume arbiter, section 5.4. A host read drops the loop
+//! `suspend = esra`: ReadGuard's extended suspend/resume arbiter, section 5.4. A host read drops the loop
 //! that a program or an erase is in; a read that failed to decode lets one of a higher priority pass.
 
 use schemars::JsonSchema;
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use crate::account::OpKind;
-use crate::policy::preempt::{PreemptPolicy, PreemptView, ReadsView, Verdict};
-use crate::policy::{Answer, Setup};
+use crate::policy::suspend::{FailedReadsView, SuspendPolicy, SuspendView, Verdict};
+use crate::policy::{Policy, PolicyContext};
 
 /// Settings of `esra`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,16 +20,16 @@ pub struct EsraConfig {
     /// ReadGuard, section 6.1.
     pub erase: bool,
     /// Whether a read also interrupts what works for a request of a higher priority than its own; only with
-    /// `order = "priority"`. Default: true there. Source: ReadGuard, section 3.1 (reads go first
+    /// `scheduler = "strict_priority"`. Default: true there. Source: ReadGuard, section 3.1 (reads go first
     /// whatever a request's priority).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub over_higher: Option<bool>,
+    pub suspend_higher_priority: Option<bool>,
     /// How often a loop is dropped: then it runs to its end, and reads wait for that alone. Default: 8.
     /// Source: ReadGuard (ruled: else dense reads starve the operation).
     #[schemars(range(min = 1))]
-    pub most_aborts: u8,
+    pub max_aborts: u8,
     /// Whether a read that failed to decode is set aside for a host read of a higher priority; only
-    /// with `order = "priority"`, where array units hold reads until they have decoded. Default: true
+    /// with `scheduler = "strict_priority"`, where array units hold reads until they have decoded. Default: true
     /// there. Source: ReadGuard, section 5.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<bool>,
@@ -37,7 +37,7 @@ pub struct EsraConfig {
     /// one; those of collection leave them their places. Only with `reads`. Default: 2. Source: ReadGuard, section 5.4 (one for each of two lower priorities).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub most_aside: Option<u8>,
+    pub max_suspended_reads: Option<u8>,
 }
 
 impl Default for EsraConfig {
@@ -45,10 +45,10 @@ impl Default for EsraConfig {
         EsraConfig {
             program: true,
             erase: true,
-            over_higher: None,
-            most_aborts: 8,
+            suspend_higher_priority: None,
+            max_aborts: 8,
             reads: None,
-            most_aside: None,
+            max_suspended_reads: None,
         }
     }
 }
@@ -57,18 +57,18 @@ impl Default for EsraConfig {
 #[derive(Clone, Debug)]
 pub struct Esra {
     config: EsraConfig,
-    most_aside: u8,
+    max_suspended_reads: u8,
 }
 
 const MOST_ASIDE: u8 = 2;
 
-impl Answer for Esra {
+impl Policy for Esra {
     type Config = EsraConfig;
 
-    fn check(config: &EsraConfig, _: &Setup) -> Result<(), Refusal> {
+    fn check(config: &EsraConfig, _: &PolicyContext) -> Result<(), Refusal> {
         let least = [
-            ("preempt.esra.most_aborts", config.most_aborts),
-            ("preempt.esra.most_aside", config.most_aside.unwrap_or(MOST_ASIDE)),
+            ("suspend.esra.max_aborts", config.max_aborts),
+            ("suspend.esra.max_suspended_reads", config.max_suspended_reads.unwrap_or(MOST_ASIDE)),
         ];
         match least.into_iter().find(|(_, most)| *most == 0) {
             Some((key, most)) => Err(Refusal::new(key, most, "at least 1")),
@@ -76,33 +76,33 @@ impl Answer for Esra {
         }
     }
 
-    fn build(config: &EsraConfig, _: &Setup) -> Esra {
-        let most_aside = config.most_aside.unwrap_or(MOST_ASIDE);
-        Esra { config: config.clone(), most_aside }
+    fn build(config: &EsraConfig, _: &PolicyContext) -> Esra {
+        let max_suspended_reads = config.max_suspended_reads.unwrap_or(MOST_ASIDE);
+        Esra { config: config.clone(), max_suspended_reads }
     }
 }
 
-impl PreemptPolicy for Esra {
-    fn verdict(&mut self, view: &PreemptView) -> Verdict {
+impl SuspendPolicy for Esra {
+    fn verdict(&mut self, view: &SuspendView) -> Verdict {
         let allowed = match view.running.kind {
             Some(OpKind::Program) => self.config.program,
             Some(OpKind::Erase) => self.config.erase,
             _ => false,
         };
-        let over = !view.works_for_higher || self.config.over_higher.unwrap_or(true);
+        let over = !view.works_for_higher || self.config.suspend_higher_priority.unwrap_or(true);
         match allowed && over {
             false => Verdict::Wait,
-            true if view.running.aborts < self.config.most_aborts => Verdict::DropLoop,
+            true if view.running.aborts < self.config.max_aborts => Verdict::DropLoop,
             true => Verdict::AfterLoop,
         }
     }
 
-    fn lets_pass(&mut self, view: &ReadsView) -> bool {
-        view.aside < self.most_aside
+    fn may_preempt_read(&mut self, view: &FailedReadsView) -> bool {
+        view.aside < self.max_suspended_reads
     }
 
-    fn most_reads(&self) -> u8 {
-        self.most_aside
+    fn max_suspended_reads(&self) -> u8 {
+        self.max_suspended_reads
     }
 }
 
@@ -112,9 +112,9 @@ mod tests {
 
     #[test]
     fn as_many_reads_are_set_aside_as_there_are_lower_priorities() {
-        let mut esra = Esra { config: EsraConfig::default(), most_aside: 2 };
+        let mut esra = Esra { config: EsraConfig::default(), max_suspended_reads: 2 };
         assert_eq!(
-            [0, 1, 2].map(|aside| esra.lets_pass(&ReadsView { aside })),
+            [0, 1, 2].map(|aside| esra.may_preempt_read(&FailedReadsView { aside })),
             [true, true, false]
         );
     }

@@ -7,7 +7,7 @@ use ssdlab_base::quantity::Share;
 use ssdlab_nand::refusal::{Refusal, within};
 
 use crate::account::Cause;
-use crate::policy::tend::EndedJob;
+use crate::policy::background::EndedJob;
 
 /// Settings of the monitor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,13 +15,13 @@ use crate::policy::tend::EndedJob;
 pub struct MonitorConfig {
     /// The most that repairs may write, as a part of all that the controller writes for itself. Default:
     /// 10%. Source: ReadGuard, section 5.3.
-    pub limit: Share,
+    pub max_write_share: Share,
     /// By how much margins grow or shrink at a check, as a part of the most retries. Default: 0.1.
     /// Source: ReadGuard, section 5.3.
     pub step: Share,
     /// Blocks that garbage collection frees between two checks, as a part of all. Default: 5%. Source:
     /// ReadGuard, section 5.3.
-    pub every: Share,
+    pub interval: Share,
     /// Whether a repair waits as long as all of them would have written more than the limit then; without it
     /// a round is carried out whole, and only the next one finds less. Default: true. Assumed: the first
     /// round on a full drive finds blocks by the tens of thousands.
@@ -31,9 +31,9 @@ pub struct MonitorConfig {
 impl Default for MonitorConfig {
     fn default() -> MonitorConfig {
         MonitorConfig {
-            limit: Share::new(0.1),
+            max_write_share: Share::new(0.1),
             step: Share::new(0.1),
-            every: Share::new(0.05),
+            interval: Share::new(0.05),
             paced: true,
         }
     }
@@ -41,9 +41,9 @@ impl Default for MonitorConfig {
 
 impl MonitorConfig {
     pub(super) fn check(&self) -> Result<(), Refusal> {
-        let key = |field: &str| format!("tend.inversions.monitor.{field}");
+        let key = |field: &str| format!("background.inversion_repair.monitor.{field}");
         within(&key("step"), self.step.get(), 1e-3, 1.0)?;
-        within(&key("every"), self.every.get(), 1e-6, 1.0).map(|_| ())
+        within(&key("interval"), self.interval.get(), 1e-6, 1.0).map(|_| ())
     }
 }
 
@@ -83,10 +83,10 @@ impl Monitor {
     /// A monitor of a drive with so many blocks.
     pub fn new(config: &MonitorConfig, blocks: u64) -> Monitor {
         Monitor {
-            limit: config.limit.get(),
+            limit: config.max_write_share.get(),
             step: config.step.get(),
             paced: config.paced,
-            every: config.every.of(blocks).max(1),
+            every: config.interval.of(blocks).max(1),
             freed: 0,
             lately: Written::default(),
             ever: Written::default(),
@@ -94,7 +94,7 @@ impl Monitor {
     }
 
     /// Whether a repair that writes so many pages may begin, which then counts.
-    pub fn may_begin(&mut self, pages: u64) -> bool {
+    pub fn may_start(&mut self, pages: u64) -> bool {
         if self.paced && self.ever.is_over(self.limit, pages) {
             return false;
         }
@@ -126,7 +126,7 @@ mod tests {
 
     use super::*;
     use crate::ftl::Stream;
-    use crate::policy::tend::Job;
+    use crate::policy::background::Job;
 
     #[test]
     fn margins_grow_while_repairs_write_more_than_the_limit() {
@@ -134,9 +134,9 @@ mod tests {
         let config = MonitorConfig { paced: false, ..MonitorConfig::default() };
         let mut monitor = Monitor::new(&config, 40);
         assert_eq!(collected(&mut monitor, 45), None);
-        assert!(monitor.may_begin(10));
+        assert!(monitor.may_start(10));
         assert_eq!(collected(&mut monitor, 45), Some(-0.1), "10 of 100 are not above the limit");
-        assert!(monitor.may_begin(11));
+        assert!(monitor.may_start(11));
         assert_eq!((collected(&mut monitor, 40), collected(&mut monitor, 49)), (None, Some(0.1)));
         assert_eq!((collected(&mut monitor, 1), collected(&mut monitor, 1)), (None, Some(-0.1)));
     }
@@ -144,16 +144,16 @@ mod tests {
     #[test]
     fn paced_repairs_wait_for_what_others_write_and_what_waits_moves_the_margins() {
         let mut monitor = Monitor::new(&MonitorConfig::default(), 40);
-        assert!(!monitor.may_begin(10), "nobody has written anything");
+        assert!(!monitor.may_start(10), "nobody has written anything");
         collect(&mut monitor, 90, 30);
-        assert!(monitor.may_begin(10) && !monitor.may_begin(1));
+        assert!(monitor.may_start(10) && !monitor.may_start(1));
         assert_eq!(collect(&mut monitor, 90, 20), Some(0.1), "20 more are wanted");
         assert_eq!(
             (collect(&mut monitor, 180, 20), collect(&mut monitor, 0, 20)),
             (None, Some(-0.1))
         );
         // What was not made use of before the check can be used after it.
-        assert!(monitor.may_begin(30) && !monitor.may_begin(1));
+        assert!(monitor.may_start(30) && !monitor.may_start(1));
     }
 
     fn collected(monitor: &mut Monitor, moved: u32) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! `tend.subpool_gc`: garbage is collected for the subpool that runs short, wherever on the drive it costs
+//! `background.subpool_gc`: garbage is collected for the subpool that runs short, wherever on the drive it costs
 //! least. Source: ReadGuard, sections 5.2 and 5.5.
 
 use schemars::JsonSchema;
@@ -8,8 +8,8 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
 use crate::ftl::{BlockState, Stream};
-use crate::policy::tend::{DriveView, Job, TendPolicy};
-use crate::policy::{Answer, Setup};
+use crate::policy::background::{BackgroundPolicy, DriveView, Job};
+use crate::policy::{Policy, PolicyContext};
 
 /// Settings of `subpool_gc`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,13 +31,13 @@ pub struct SubpoolGc {
     frees_none: u16,
 }
 
-impl Answer for SubpoolGc {
+impl Policy for SubpoolGc {
     type Config = SubpoolGcConfig;
 
-    fn check(config: &SubpoolGcConfig, setup: &Setup) -> Result<(), Refusal> {
-        const KEY: &str = "tend.subpool_gc";
+    fn check(config: &SubpoolGcConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+        const KEY: &str = "background.subpool_gc";
         if setup.priorities == 1 {
-            let expected = "free blocks in subpools (belief.grade = \"subpools\")";
+            let expected = "free blocks in subpools (metadata.block_class = \"predicted\")";
             return Err(Refusal::new(KEY, "subpool_gc", expected));
         }
         // More than there are can never be kept free: it would collect without end.
@@ -52,7 +52,7 @@ impl Answer for SubpoolGc {
         }
     }
 
-    fn build(config: &SubpoolGcConfig, setup: &Setup) -> SubpoolGc {
+    fn build(config: &SubpoolGcConfig, setup: &PolicyContext) -> SubpoolGc {
         let planes = setup.geometry.plane_count();
         let most = setup.spare_blocks * planes / 2 / u32::from(setup.priorities.max(1));
         SubpoolGc {
@@ -91,17 +91,17 @@ fn idle_plane(view: &DriveView, valid: u16) -> Option<PlaneId> {
     planes.position(|(&blocks, &busy)| blocks > 0 && !busy).map(|plane| PlaneId(plane as u32))
 }
 
-impl TendPolicy for SubpoolGc {
+impl BackgroundPolicy for SubpoolGc {
     /// One more in each subpool than that with which it is collected for.
     fn keeps_of_drive(&self) -> u32 {
         (self.threshold + 1) * self.priorities
     }
 
-    fn minds_all(&self) -> bool {
+    fn is_drive_wide(&self) -> bool {
         true
     }
 
-    fn job_anywhere(&mut self, view: &DriveView) -> Option<Job> {
+    fn drive_job(&mut self, view: &DriveView) -> Option<Job> {
         let coming = |at: usize| view.coming.get(at).copied().unwrap_or(0);
         let short = view.free.iter().enumerate();
         let mut short = short.filter(|&(at, free)| free + coming(at) <= self.threshold);
@@ -120,9 +120,9 @@ mod tests {
     use crate::SMALL;
     use crate::ftl::BlockTable;
 
-    fn setup() -> Setup {
+    fn policy_context() -> PolicyContext {
         let geometry = Geometry { channels: 2, ..SMALL };
-        Setup { priorities: 3, ..Setup::plain(geometry, 6) }
+        PolicyContext { priorities: 3, ..PolicyContext::plain(geometry, 6) }
     }
 
     fn ask(
@@ -131,13 +131,13 @@ mod tests {
         coming: [u32; 3],
         busy: [bool; 2],
     ) -> Option<(u32, u8)> {
-        let mut blocks = BlockTable::new(&setup().geometry);
+        let mut blocks = BlockTable::new(&policy_context().geometry);
         for (block, valid) in (0..).map(BlockId).zip(valid) {
             blocks.lay(block, 4, valid);
         }
         let view = DriveView { blocks: &blocks, free: &free, coming: &coming, busy: &busy };
-        let mut gc = SubpoolGc::build(&SubpoolGcConfig { threshold: Some(2) }, &setup());
-        let job = gc.job_anywhere(&view)?;
+        let mut gc = SubpoolGc::build(&SubpoolGcConfig { threshold: Some(2) }, &policy_context());
+        let job = gc.drive_job(&view)?;
         assert_eq!((job.cause, job.class), (Cause::Gc, None));
         Some((job.block.0, job.gains.unwrap()))
     }
@@ -162,12 +162,13 @@ mod tests {
     #[test]
     fn a_block_whose_pages_would_take_as_many_again_for_their_entries_is_no_victim() {
         let pool = |valid: [u16; 8], map_in_part| {
-            let mut blocks = BlockTable::new(&setup().geometry);
+            let mut blocks = BlockTable::new(&policy_context().geometry);
             (0..).map(BlockId).zip(valid).for_each(|(block, valid)| blocks.lay(block, 4, valid));
             let view =
                 DriveView { blocks: &blocks, free: &[1; 3], coming: &[0; 3], busy: &[false; 2] };
             let config = SubpoolGcConfig { threshold: Some(2) };
-            SubpoolGc::build(&config, &Setup { map_in_part, ..setup() }).job_anywhere(&view)
+            SubpoolGc::build(&config, &PolicyContext { map_in_part, ..policy_context() })
+                .drive_job(&view)
         };
         let halves = [4, 3, 2, 4, 4, 4, 4, 4];
         assert!(pool(halves, false).is_some() && pool(halves, true).is_none());
@@ -178,7 +179,8 @@ mod tests {
     fn three_blocks_for_every_two_planes_are_kept_unless_it_is_told_or_there_are_too_few() {
         let kept = |spare_blocks| {
             let geometry = Geometry { channels: 8, chips: 4, planes: 4, ..SMALL };
-            let setup = Setup { priorities: 3, spare_blocks, ..Setup::plain(geometry, 6) };
+            let setup =
+                PolicyContext { priorities: 3, spare_blocks, ..PolicyContext::plain(geometry, 6) };
             SubpoolGc::build(&SubpoolGcConfig::default(), &setup).threshold
         };
         assert_eq!((kept(100), kept(9), kept(6)), (192, 192, 128));
@@ -186,8 +188,8 @@ mod tests {
 
     #[test]
     fn more_than_there_is_to_keep_is_refused() {
-        let check = |threshold| SubpoolGc::check(&SubpoolGcConfig { threshold }, &setup());
+        let check = |threshold| SubpoolGc::check(&SubpoolGcConfig { threshold }, &policy_context());
         assert!(check(Some(2)).is_ok() && check(None).is_ok());
-        assert_eq!(check(Some(3)).unwrap_err().key, "tend.subpool_gc.threshold");
+        assert_eq!(check(Some(3)).unwrap_err().key, "background.subpool_gc.threshold");
     }
 }

@@ -1,0 +1,105 @@
+//! The words in which blocks and pages are asked for, and how an allocator keeps and gives them out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::PageType;
+
+use crate::metadata::page_hotness::Hotness;
+
+/// Who writes. In the strict order each stream fills blocks of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Stream {
+    /// Host data.
+    Host,
+    /// Pages that garbage collection moves; they may share the host's blocks ([`GcStream`]).
+    Gc,
+    /// Pages that static wear levelling moves: they go to the most worn free block.
+    Cold,
+}
+
+impl Stream {
+    /// How many streams a plane has.
+    pub const COUNT: usize = 3;
+    /// All of them.
+    pub const ALL: [Stream; Stream::COUNT] = [Stream::Host, Stream::Gc, Stream::Cold];
+}
+
+/// In which order the pages of a block are programmed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PageSequence {
+    /// One after the other, the conventional order.
+    #[default]
+    Strict,
+    /// Each page type by itself, behind the next lower one.
+    Relaxed,
+}
+
+/// Which blocks of a plane take what garbage collection moves, in the strict order; in the relaxed one
+/// all that is written shares a plane's blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GcStream {
+    /// Blocks of their own.
+    #[default]
+    Separate,
+    /// Those that the host writes: one block of a plane is open for both.
+    Shared,
+}
+
+/// Which page is wished for; what is `None` is left to the allocator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AllocRequest {
+    /// The class of its block.
+    pub class: Option<u8>,
+    /// Its type; heeded in the relaxed order alone.
+    pub page_type: Option<PageType>,
+    /// The hotness of the other pages of its block; heeded in the strict order alone.
+    pub hotness: Option<Hotness>,
+}
+
+/// Which free block of a plane is opened next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FreeBlockPolicy {
+    /// The one that has been free for longest: no wear levelling.
+    LongestFree,
+    /// The one erased least often.
+    #[default]
+    LeastErased,
+    /// The one whose codewords had the fewest errors when it was measured.
+    FewestErrors,
+    /// The one that is predicted to last longest.
+    Healthiest,
+    /// The one that is believed to need the fewest retries.
+    FewestRetries,
+}
+
+impl FreeBlockPolicy {
+    /// Whether it goes by what blocks were measured to be when they were read.
+    pub fn measures(self) -> bool {
+        matches!(self, FreeBlockPolicy::FewestErrors | FreeBlockPolicy::Healthiest)
+    }
+}
+
+/// How blocks are kept and given out.
+#[derive(Clone, Copy, Debug)]
+pub struct AllocatorConfig {
+    /// Free blocks of a plane that only a job may open.
+    pub reserve: u32,
+    /// Which free block is opened next.
+    pub opens: FreeBlockPolicy,
+    /// Classes of blocks.
+    pub classes: usize,
+    /// The order of the pages.
+    pub order: PageSequence,
+    /// The blocks of what is moved.
+    pub gc_stream: GcStream,
+    /// Classes that are set apart, the best first.
+    pub apart: usize,
+    /// Whether classes are priorities, for which the free blocks of the drive are cut into subpools.
+    pub by_priority: bool,
+    /// Kinds of pages, by what they are mostly used for, for each of which a stream has a block open.
+    pub kinds: usize,
+}

@@ -1,0 +1,130 @@
+//! `placement`: what kind of block and page does this write want?
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::{Lpn, PageType};
+
+use super::{PlacementHint, Policy, PolicyContext};
+use crate::account::Cause;
+use crate::metadata::page_hotness::Hotness;
+
+/// What a placement may look at. It is asked once for a request, whose pages all have what it wishes;
+/// and once for each page that leaves the buffer or is moved. For a page that leaves the buffer the
+/// request is the write that waits for its place or, if none does, the one that wrote it last.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacementView {
+    /// What the page is written for.
+    pub cause: Cause,
+    /// The submission queue's priority, 0 the highest.
+    pub priority: u8,
+    /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
+    pub hint: u8,
+    /// Pages of the request; 1 of what is moved.
+    pub pages: u32,
+    /// Bytes of the request; a page's of what is moved.
+    pub bytes: u64,
+    /// Requests that the drive has accepted and not ended, this one among them.
+    pub unfinished: u32,
+    /// Whether nothing more fitted into the buffer when the page left it; true without a buffer.
+    pub buffer_full: bool,
+    /// What the page is mostly used for, of one that leaves the buffer or is moved where that is known.
+    pub hotness: Option<Hotness>,
+    /// Free pages of each type on the drive; counted in the relaxed order alone.
+    pub free: [u64; PageType::MOST],
+}
+
+/// For which writes a link wishes a page type.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Typed {
+    /// For none.
+    Nothing,
+    /// For some of the host's.
+    Some,
+    /// For every one of the host's.
+    Host,
+    /// For every one, what is moved among them.
+    All,
+}
+
+impl Typed {
+    /// Whether a link behind one of these has nothing left to type, though it would.
+    pub fn leaves_nothing_to(self, behind: Typed) -> bool {
+        behind != Typed::Nothing && self >= behind.max(Typed::Host)
+    }
+}
+
+/// How often each logical page will be read and written in a run.
+#[derive(Clone, Debug, Default)]
+pub struct Heat {
+    /// By logical page.
+    pub reads: Vec<u32>,
+    /// See `reads`.
+    pub writes: Vec<u32>,
+}
+
+/// A link of the placement chain.
+pub trait PlacementPolicy {
+    /// Fills what is still open in the wish.
+    fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint);
+
+    /// The writes for which it wishes a page type.
+    fn types(&self) -> Typed {
+        Typed::Nothing
+    }
+
+    /// Fills what is still open in the wish of one page, after `wish`; asked of links that want heat.
+    fn page(&mut self, _: Lpn, _: &mut PlacementHint) {}
+
+    /// Whether it wants to know before the run how often each page will be read and written: an oracle.
+    fn wants_heat(&self) -> bool {
+        false
+    }
+
+    /// Learns that.
+    fn set_page_heat(&mut self, _: &Heat) {}
+
+    /// Whether it heeds the host's latency hints.
+    fn heeds_hints(&self) -> bool {
+        false
+    }
+}
+
+impl PlacementView {
+    /// A write of one page by the host, alone on a drive with free pages of every type.
+    #[cfg(test)]
+    pub(crate) fn plain() -> PlacementView {
+        PlacementView {
+            cause: Cause::Host,
+            priority: 0,
+            hint: 0,
+            pages: 1,
+            bytes: 4096,
+            unfinished: 1,
+            buffer_full: false,
+            hotness: None,
+            free: [100; PageType::MOST],
+        }
+    }
+}
+
+/// `next_page` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NextPageConfig {}
+
+/// Wishes for nothing: the next page of the plane's open block will do.
+#[derive(Clone, Debug)]
+pub struct NextPage;
+
+impl Policy for NextPage {
+    type Config = NextPageConfig;
+
+    fn build(_: &Self::Config, _: &PolicyContext) -> NextPage {
+        NextPage
+    }
+}
+
+impl PlacementPolicy for NextPage {
+    #[inline]
+    fn fill(&mut self, _: &PlacementView, _: &mut PlacementHint) {}
+}

@@ -1,0 +1,53 @@
+//! First come, first served.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::PlaneId;
+
+use super::{Decision, DispatchMode, QueueView, SchedulerPolicy, SchedulerView};
+use crate::account::OpKind;
+use crate::policy::{Policy, PolicyContext};
+
+/// Settings of `fifo`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FifoConfig {
+    /// Head-of-line blocking: whether a request waits until all that came before it have gone, and
+    /// goes once nothing waits before any of its planes. Default: false, first come, first served on
+    /// each plane by itself. Source: DLV (ruled; true is the other reading).
+    pub head_of_line: bool,
+}
+
+/// First come, first served.
+#[derive(Clone, Debug)]
+pub struct Fifo {
+    head_of_line: bool,
+}
+
+impl Policy for Fifo {
+    type Config = FifoConfig;
+
+    fn build(config: &Self::Config, _: &PolicyContext) -> Fifo {
+        Fifo { head_of_line: config.head_of_line }
+    }
+}
+
+impl SchedulerPolicy for Fifo {
+    #[inline]
+    fn rank(&mut self, _: &SchedulerView) -> u8 {
+        0
+    }
+
+    fn holds_requests(&self) -> bool {
+        self.head_of_line
+    }
+
+    fn next(&mut self, view: &QueueView, _: PlaneId) -> Option<Decision> {
+        let heads = [OpKind::Read, OpKind::Program].map(|kind| view.queue.arrived(kind).next());
+        let group = heads.into_iter().flatten().min_by_key(|&id| view.queue.group(id).seq)?;
+        let legs = &view.queue.group(group).legs;
+        let way_is_clear =
+            legs.iter().all(|leg| view.flash.host_waits(leg.plane) == (false, false));
+        way_is_clear.then_some(Decision { group, way: DispatchMode::Behind })
+    }
+}

@@ -1,0 +1,74 @@
+//! Settings of `dlv`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::Nanos;
+
+/// Which waiting request of a kind goes next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pick {
+    /// The one that is expected to end first.
+    #[default]
+    Shortest,
+    /// The one that came first.
+    Fifo,
+}
+
+/// Which page writes get strong blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Strong {
+    /// Those without which their request would end later.
+    #[default]
+    Needed,
+    /// All of a request that overtakes another.
+    Prioritized,
+}
+
+/// Settings of `dlv`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DlvConfig {
+    /// Which write goes next: `shortest` (HWS) or `fifo`. Default: `shortest`. Source: DLV, section
+    /// III-B.
+    pub writes: Pick,
+    /// Which read goes next: `shortest` (RRS, with reads before writes on the same plane) or `fifo`
+    /// (reads keep their places among writes). Default: `shortest`. Source: DLV, section III-C.
+    pub reads: Pick,
+    /// Which page writes get strong blocks: those that need them (`needed`) or all of a request that
+    /// overtakes another (`prioritized`). Default: `needed`. Source: DLV, section III-B (step 3);
+    /// `prioritized` its PV+reorder, section IV-C.
+    pub strong: Strong,
+    /// From a write's arrival until nothing overtakes it any more. Default: `5s`. Source: DLV,
+    /// section IV-A.
+    pub write_deadline: Nanos,
+    /// From a read's arrival until nothing overtakes it any more. Default: `500ms`. Source: DLV,
+    /// section IV-A.
+    pub read_deadline: Nanos,
+    /// Whether writes wait while a plane that they need is being collected, even past their
+    /// deadline. Default: true. Source: DLV, section III-B (step 4a).
+    pub avoid_gc: bool,
+    /// Whether a write that finds all of its planes idle as it comes goes at once, to normal blocks.
+    /// Default: true. Source: DLV, section III-B (step 4b).
+    pub dispatch_if_idle: bool,
+    /// Requests of a kind among which it chooses, those that came first; who came later waits until
+    /// one of them has gone. Default: 65535, all that wait. Source: DLV, section IV-C (its queue of 1
+    /// to 512, read as what waits; `host.queue_depth` is the other reading).
+    pub window: u32,
+}
+
+impl Default for DlvConfig {
+    fn default() -> DlvConfig {
+        DlvConfig {
+            writes: Pick::Shortest,
+            reads: Pick::Shortest,
+            strong: Strong::Needed,
+            write_deadline: Nanos::from_ms(5_000),
+            read_deadline: Nanos::from_ms(500),
+            avoid_gc: true,
+            dispatch_if_idle: true,
+            window: 65_535,
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What does a drive tell whoever looks at it from outside, and take from who sets it up?
+
+use std::collections::BTreeSet;
+
+use ssdlab_base::{Nanos, SimTime};
+use ssdlab_core::Op;
+use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::flash::{At, Survey};
+use ssdlab_core::stats::Ended;
+use ssdlab_nand::{BlockId, Lpn, PlaneId};
+
+use crate::support::{BUS, PROGRAM, READ, Rig, SPP, written};
+
+#[test]
+fn an_order_that_holds_requests_back_says_so() {
+    let holds = |order: &str| Rig::new(&[order]).drive.holds_back();
+    assert!(holds("scheduler = \"dlv\""));
+    assert!(holds("scheduler = { fifo = { head_of_line = true } }"));
+    assert!(!holds("scheduler = \"fifo\""));
+}
+
+#[test]
+fn array_units_are_told_with_their_planes_and_their_channels() {
+    let units = |array: &str| -> Vec<(u32, u32, u16)> {
+        let array = format!("flash.array = \"{array}\"");
+        let rig = Rig::new(&["geometry = { channels = 2, dies = 2, planes = 2 }", &array]);
+        let units = rig.drive.flash().planes_of_units();
+        units.map(|(first, planes, channel)| (first.0, planes, channel)).collect()
+    };
+    assert_eq!(units("chip"), [(0, 4, 0), (4, 4, 1)]);
+    assert_eq!(units("die"), [(0, 2, 0), (2, 2, 0), (4, 2, 1), (6, 2, 1)]);
+    let planes = (0..8).map(|plane| (plane, 1, u16::from(plane >= 4)));
+    assert_eq!(units("plane"), planes.collect::<Vec<_>>());
+}
+
+#[test]
+fn every_kind_of_request_has_a_name_of_its_own() {
+    let names: BTreeSet<&str> = Op::ALL.into_iter().map(Op::name).collect();
+    assert_eq!(names.len(), Op::ALL.len());
+    assert!(names.contains("read") && names.contains("write"));
+}
+
+#[test]
+fn what_a_unit_does_is_seen_with_the_time_that_is_left() {
+    let (mut rig, zero) = written(&[], 1);
+    let seen = |rig: &Rig| {
+        let unit = rig.drive.flash().unit_of(PlaneId(0));
+        let running = rig.drive.flash().in_service(unit, rig.now());
+        (running.kind, running.remaining)
+    };
+    rig.read(0);
+    rig.until(zero + 10_000);
+    assert_eq!(seen(&rig), (Some(OpKind::Read), READ - 10_000));
+    rig.until(zero + READ);
+    assert_eq!(seen(&rig).0, None, "its page is on the bus");
+    rig.finish();
+    rig.write(0);
+    rig.until(zero + READ + 2 * BUS + 30_000);
+    assert_eq!(seen(&rig), (Some(OpKind::Program), PROGRAM - 30_000));
+}
+
+#[test]
+fn what_is_expected_of_a_read_is_what_it_takes_alone() {
+    let sets = ["flash.command_time = \"1us\"", "timing.decode = \"10us\""];
+    let (mut rig, zero) = written(&sets, 1);
+    let mut flash = rig.drive.flash().clone();
+    let id = flash.txns.insert(0);
+    flash.txns[id].ppn = rig.drive.ftl().map.get(Lpn(0)).unwrap();
+    flash.txns[id].kind = OpKind::Read;
+    flash.txns[id].sectors = SPP as u16;
+    let expected = flash.nominal_read(id, 0).as_ns();
+    assert_eq!(expected, 1000 + READ + BUS + 10_000);
+    let read = rig.read(0);
+    rig.finish();
+    assert_eq!(rig.end_of(read), Some(zero + expected));
+}
+
+#[test]
+fn an_erase_wears_a_block_and_ends_the_age_of_what_it_held() {
+    let mut rig = Rig::new(&["physics = { retries = {} }", "ftl.overprovisioning = 0.5"]);
+    while rig.ops(OpKind::Erase, Cause::Gc) == 0 {
+        rig.write(0);
+        rig.finish();
+    }
+    let later = SimTime::from_ns(rig.now() + 90 * 86_400_000_000_000);
+    let sights =
+        |block| [rig.drive.now(), later].map(|now| rig.drive.block(0, block, now).unwrap());
+    let (mut erased, mut written) = (0, 0);
+    for block in 0..16 {
+        let [now, then] = sights(block);
+        let ages = then.rber > now.rber;
+        assert_eq!(ages, rig.drive.ftl().blocks.written(BlockId(block)) > 0, "block {block}");
+        erased += now.erases;
+        written += u32::from(ages);
+    }
+    assert!(erased == 1 && written > 10, "{erased} and {written}");
+}
+
+#[test]
+fn a_survey_tells_what_makes_pages_err_and_how_long_their_programs_take() {
+    let times = "timing.program = [\"100us\", \"300us\"]";
+    let survey_of = |physics: &str, look: &dyn Fn(Survey) -> f64| {
+        let resolved = Rig::new(&[physics, times]).drive.resolved().clone();
+        look(Survey::new(&resolved.chip, &resolved.page_order, &resolved.flash))
+    };
+    let day = Nanos::from_ms(86_400_000);
+    let fresh =
+        At { program_mode: 0, pe_cycles: 1000.0, age: Nanos::ZERO, dwell: Nanos::ZERO, reads: 0 };
+    let retries = "physics = { retries = {} }";
+    let rate = |at| survey_of(retries, &|survey| survey.read(0, at).rber);
+    let old = At { age: day * 90, ..fresh };
+    assert!(rate(old) > rate(fresh));
+    assert!(rate(At { dwell: day, ..old }) < rate(old), "slower wear is less wear");
+    let levels = "physics = { levels = {} }";
+    let bases = [0, 1].map(|block| survey_of(levels, &|survey| survey.base(block)));
+    assert!(bases[0] > 0.0 && bases[1] > 0.0 && bases[0] != bases[1], "{bases:?}");
+    let program = survey_of(levels, &|survey| survey.program(0, 2).as_ns() as f64);
+    assert_eq!(program, 200_000.0);
+    let strong = "physics = { levels = {} }\nmetadata.block_class = \"factory\"\nprogram_mode = [\"per_class\"]\n\
+        timing.program_modes = [{ name = \"normal\" }, { name = \"strong\", base_factor = 30.0 }]";
+    let by = |program_mode| {
+        survey_of(strong, &|survey| survey.read(0, At { program_mode, ..fresh }).rber)
+    };
+    assert!(by(1) > 10.0 * by(0));
+}
+
+#[test]
+fn a_log_goes_on_when_statistics_begin_anew_and_without_what_came_before() {
+    let mut rig = Rig::new(&[]);
+    let take = |rig: &mut Rig| -> Vec<u64> {
+        let mut rows: Vec<Ended> = Vec::new();
+        rig.drive.take_log(&mut rows);
+        rows.iter().map(|row| row.request.tag).collect()
+    };
+    rig.write(0);
+    rig.finish();
+    rig.drive.keep_log();
+    rig.write(1);
+    rig.finish();
+    assert_eq!(take(&mut rig), [1]);
+    rig.write(2);
+    rig.finish();
+    rig.drive.reset_stats();
+    rig.write(3);
+    rig.finish();
+    assert_eq!(take(&mut rig), [3]);
+    assert!(take(&mut rig).is_empty());
+}
+
+#[test]
+fn a_page_laid_down_before_the_start_is_there_once_and_is_read_as_any() {
+    let mut rig = Rig::new(&["geometry.channels = 2"]);
+    for page in [3, 5, 3] {
+        assert!(rig.drive.lay_down(page));
+    }
+    assert_eq!(rig.drive.stats().unwritten_reads, 2);
+    let lies = |page| rig.drive.ftl().map.get(Lpn(page)).map(|ppn| ppn.0);
+    let plane = rig.drive.resolved().geometry().page_count() / 2;
+    assert_eq!([3, 5, 4].map(lies), [Some(plane), Some(plane + 1), None]);
+    let read = rig.read(5);
+    rig.finish();
+    assert_eq!(rig.end_of(read), Some(READ + BUS));
+    assert_eq!(rig.drive.stats().unmapped_reads, 0);
+}
+
+#[test]
+fn a_page_is_not_laid_down_where_there_is_no_room() {
+    // Pages of the host that were overwritten fill the plane; nobody collects them.
+    let mut rig = Rig::new(&["background.gc = false"]);
+    for n in 0..14 * 8 {
+        rig.write(n % 8);
+        rig.finish();
+    }
+    let room = 16 * 8 - 14 * 8 - 8;
+    let laid: Vec<bool> = (8..8 + room + 2).map(|page| rig.drive.lay_down(page)).collect();
+    let (there, beyond) = laid.split_at(room as usize);
+    assert!(there.iter().all(|&laid| laid), "but for a block that is kept: {laid:?}");
+    assert!(!beyond.iter().any(|&laid| laid));
+}
+
+#[test]
+fn a_drive_that_is_given_what_another_held_sorts_the_blocks_by_what_it_believes_itself() {
+    let levels = ["physics = { levels = {} }", "metadata.block_class = \"factory\""];
+    let media = Rig::new(&levels[..1]).drive.clone().media().unwrap();
+    let graded = Rig::new(&levels);
+    let resolved = std::sync::Arc::new(graded.drive.resolved().clone());
+    let given = ssdlab_core::Drive::with_media(resolved, media).unwrap();
+    let classes = |drive: &ssdlab_core::Drive| -> Vec<u8> {
+        (0..16).map(|block| drive.ftl().blocks.class(BlockId(block))).collect()
+    };
+    assert_eq!(classes(&given), classes(&graded.drive));
+    assert!(classes(&given).contains(&0) && classes(&given).contains(&1));
+    let free = |drive: &ssdlab_core::Drive| drive.ftl().alloc.free_blocks(PlaneId(0));
+    assert_eq!(free(&given), free(&graded.drive));
+}

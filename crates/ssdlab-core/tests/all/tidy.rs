@@ -1,0 +1,216 @@
+//! The rules of the house: who may use whom, how long things may be.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the crates' folder")
+}
+
+/// Every Rust file under a folder, with its text.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+            if path.is_dir() && name != "target" && !name.starts_with('.') {
+                folders.push(path);
+            } else if name.ends_with(".rs") {
+                let text = fs::read_to_string(&path).expect("a readable file");
+                files.push((path, text));
+            }
+        }
+    }
+    files.sort();
+    assert!(!files.is_empty(), "{} holds Rust", folder.display());
+    files
+}
+
+/// What of a file comes before its unit tests.
+fn without_tests(text: &str) -> &str {
+    let marks = ["\n#[cfg(test)]", "\n#![cfg(test)]"];
+    let ends = marks.into_iter().filter_map(|mark| text.find(mark));
+    &text[..ends.min().unwrap_or(text.len())]
+}
+
+/// The paths that a file names after `use` or in its code, such as `crate::ftl::Map`.
+fn paths<'a>(text: &'a str, root: &str) -> Vec<&'a str> {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let mut found = Vec::new();
+    for line in code {
+        for (at, _) in line.match_indices(root) {
+            let end = line[at..].find(|c: char| !(c.is_alphanumeric() || "_:".contains(c)));
+            found.push(&line[at..end.map_or(line.len(), |end| at + end)]);
+        }
+    }
+    found
+}
+
+/// The room of ssdlab-core that a file is in: `ftl`, `policy`, …
+fn room(path: &Path) -> String {
+    let inside = path.strip_prefix(crates().join("ssdlab-core/src")).expect("a file of the core");
+    let first = inside.iter().next().expect("a name").to_string_lossy();
+    first.trim_end_matches(".rs").to_string()
+}
+
+/// Rooms that each room may use, besides the words that all share. Who uses nothing is not listed.
+const MAY_USE: &[(&str, &[&str])] = &[
+    (
+        "drive",
+        &[
+            "audit", "metadata", "buffer", "config", "flash", "ftl", "host", "media", "policy",
+            "queue", "slots", "stats",
+        ],
+    ),
+    ("audit", &["buffer", "config", "flash", "ftl", "host", "queue"]),
+    ("slots", &["policy", "queue", "schemes", "toggle"]),
+    // A config names the answers of the slots, and resolves to what each room is built from.
+    ("config", &["metadata", "flash", "ftl", "media", "policy", "slots", "toggle"]),
+    ("media", &["config"]),
+    // The block table and the allocator keep blocks by class.
+    ("ftl", &["metadata"]),
+    // A policy sees what the controller sees: the block table, what a unit does.
+    ("policy", &["metadata", "flash", "ftl", "queue"]),
+    ("schemes", &["metadata", "flash", "ftl", "policy", "queue", "toggle"]),
+    ("buffer", &["config", "flash"]),
+    ("host", &["flash", "policy"]),
+    ("queue", &["flash"]),
+    // A transaction carries a wish.
+    ("flash", &["policy"]),
+    ("stats", &["metadata", "host"]),
+];
+/// What every room may use; the last is the plane of their tests.
+const SHARED: [&str; 4] = ["account", "kept", "timers", "SMALL"];
+
+#[test]
+fn rooms_use_only_those_below_them() {
+    for (path, text) in sources(&crates().join("ssdlab-core/src")) {
+        let room = room(&path);
+        if room == "lib" {
+            continue;
+        }
+        let allowed =
+            MAY_USE.iter().find(|(name, _)| *name == room).map_or(&[][..], |(_, uses)| uses);
+        for used in paths(without_tests(&text), "crate::") {
+            let other = used.split("::").nth(1).unwrap_or("");
+            let fine = other == room || SHARED.contains(&other) || allowed.contains(&other);
+            assert!(fine, "{} uses {used}", path.display());
+        }
+    }
+}
+
+#[test]
+fn only_the_flash_asks_the_physics() {
+    // The shape of the flash and its page types are no secret; config resolves, and never asks.
+    const OPEN: [&str; 7] =
+        ["geometry", "page_order", "refusal", "each", "timing", "BlockId", "Geometry"];
+    const IDS: [&str; 6] = ["Lpn", "Ppn", "PageInBlock", "PlaneId", "PageType", "Cell"];
+    for (path, text) in sources(&crates().join("ssdlab-core/src")) {
+        if ["flash", "config"].contains(&room(&path).as_str()) {
+            continue;
+        }
+        for used in paths(without_tests(&text), "ssdlab_nand::") {
+            let what = used.split("::").nth(1).unwrap_or("");
+            let fine = what.is_empty() || OPEN.contains(&what) || IDS.contains(&what);
+            assert!(fine, "{} uses {used}", path.display());
+        }
+        for secret in ["Chip", "Conditions", "rung_needed", "rber("] {
+            let code =
+                without_tests(&text).lines().filter(|line| !line.trim_start().starts_with("//"));
+            let asks =
+                code.filter(|line| line.contains("ssdlab_nand")).any(|line| line.contains(secret));
+            assert!(!asks, "{} asks for {secret}", path.display());
+        }
+    }
+}
+
+#[test]
+fn crates_use_only_those_below_them() {
+    let below: &[(&str, &[&str])] = &[
+        ("ssdlab-base", &[]),
+        ("ssdlab-config", &["base"]),
+        ("ssdlab-nand", &["base"]),
+        ("ssdlab-ldpc", &["base"]),
+        ("ssdlab-workload", &["base"]),
+        ("ssdlab-core", &["base", "nand"]),
+        ("ssdlab-run", &["base", "config", "core", "workload"]),
+        ("ssdlab-py", &["base", "ldpc", "run", "workload"]),
+    ];
+    for (name, allowed) in below {
+        for (path, text) in sources(&crates().join(name).join("src")) {
+            for used in paths(without_tests(&text), "ssdlab_") {
+                let other = used.split("::").next().unwrap_or("").trim_start_matches("ssdlab_");
+                let own = name.trim_start_matches("ssdlab-");
+                let names_a_crate =
+                    below.iter().any(|(name, _)| name.trim_start_matches("ssdlab-") == other);
+                let fine = !names_a_crate || other == own || allowed.contains(&other);
+                assert!(fine, "{} uses {used}", path.display());
+            }
+        }
+    }
+}
+
+const FILE_MOST: usize = 500;
+const POLICY_MOST: usize = 250;
+const FUNCTION_MOST: usize = 70;
+
+#[test]
+fn files_are_short() {
+    for (path, text) in sources(&crates()) {
+        let lines = text.lines().count();
+        assert!(lines <= FILE_MOST, "{} has {lines} lines", path.display());
+        let is_policy = path.iter().any(|part| part == "policy" || part == "schemes");
+        let lines = without_tests(&text).lines().count();
+        assert!(!is_policy || lines <= POLICY_MOST, "{} has {lines} lines", path.display());
+    }
+}
+
+/// Name and length of every function: rustfmt puts the closing brace under the line it opened on.
+fn functions(text: &str) -> Vec<(String, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let code = line.trim_start();
+        let indent = line.len() - code.len();
+        let words: Vec<&str> = code.split(' ').take(5).collect();
+        let Some(word) = words.iter().position(|word| *word == "fn") else { continue };
+        let qualifiers = ["pub", "const", "unsafe", "async", "extern", "\"C\""];
+        let plain = |word: &&str| qualifiers.contains(word) || word.starts_with("pub(");
+        if code.starts_with("//") || !words[..word].iter().all(plain) {
+            continue;
+        }
+        let opens = lines[at..].iter().find(|line| line.ends_with(['{', ';', '}']));
+        if opens.is_none_or(|line| line.ends_with(';')) {
+            continue;
+        }
+        let close = format!("{}}}", " ".repeat(indent));
+        let end = lines[at..].iter().position(|line| *line == close);
+        let body = end.map_or(1, |end| end + 1);
+        found.push((words.get(word + 1).unwrap_or(&"").to_string(), body));
+    }
+    found
+}
+
+#[test]
+fn functions_are_short() {
+    for (path, text) in sources(&crates()) {
+        for (name, lines) in functions(&text) {
+            let short = lines <= FUNCTION_MOST;
+            assert!(short, "{}: {name} has {lines} lines", path.display());
+        }
+    }
+    let sample = "    pub(super) const fn a(\n        b: u8,\n    ) {\n        c();\n    }\n";
+    assert_eq!(functions(sample), [("a(".to_string(), 5)]);
+}
+
+#[test]
+fn nothing_is_left_to_be_done() {
+    let words = [["FIX", "ME"].concat(), ["TO", "DO"].concat(), ["XX", "X"].concat()];
+    for (path, text) in sources(&crates()) {
+        for word in &words {
+            assert!(!text.contains(word), "{} holds {word}", path.display());
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Devices and schemes by their names, and the config that they are parts of.
+
+use ssdlab_base::Fault;
+use ssdlab_config::Layers;
+use ssdlab_core::DriveConfig;
+use ssdlab_core::config::RENAMED;
+use ssdlab_core::config::catalog::{Entry, PRESETS, SCHEMES};
+use ssdlab_workload::WorkloadConfig;
+
+/// A drive and its closed-form workload.
+pub type RunConfig = DriveConfig<WorkloadConfig>;
+
+/// The layers of a device.
+///
+/// # Errors
+/// When there is none of this name.
+pub(crate) fn device(name: &str) -> Result<Layers, Fault> {
+    let preset = find(PRESETS, "--device", "a device", name)?;
+    Ok(laid(Layers::new().renamed(RENAMED), "preset", preset))
+}
+
+/// The layers of a device and of a scheme on it.
+///
+/// # Errors
+/// When there is none of one of these names.
+pub(crate) fn device_and_scheme(name: &str, scheme: &str) -> Result<Layers, Fault> {
+    let below = device(name)?;
+    Ok(laid(below, "scheme", find_scheme("--scheme", scheme, name)?))
+}
+
+fn laid(below: Layers, what: &'static str, entry: &'static Entry) -> Layers {
+    entry.layers(what).into_iter().fold(below, |below, (name, toml)| below.text(name, toml))
+}
+
+fn find(
+    entries: &'static [Entry],
+    option: &str,
+    what: &str,
+    name: &str,
+) -> Result<&'static Entry, Fault> {
+    let names = || entries.iter().map(|entry| entry.name);
+    entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
+        Fault::new(option, format!("not {what}"))
+            .got(format!("{name:?}"))
+            .expected(names().collect::<Vec<_>>().join(", "))
+            .suggest(name, names())
+    })
+}
+
+/// The schemes that have this name in their families.
+fn namesakes(name: &str) -> impl Iterator<Item = &'static Entry> {
+    SCHEMES
+        .iter()
+        .filter(move |entry| entry.name.split_once('/').is_some_and(|(_, own)| own == name))
+}
+
+/// The scheme of this name; a bare one is of the device's own family.
+fn find_scheme(option: &str, name: &str, device: &str) -> Result<&'static Entry, Fault> {
+    let family = |entry: &Entry| entry.name.split('/').next().unwrap_or_default().to_owned();
+    let other = namesakes(name).next();
+    let own = namesakes(name).find(|entry| device.starts_with(&format!("{}-", family(entry))));
+    let found = own.map_or_else(|| find(SCHEMES, option, "a scheme", name), Ok);
+    found.map_err(|fault| match other {
+        Some(other) => fault.suggest(other.name, [other.name]),
+        None => fault,
+    })
+}
+
+/// The text of a preset.
+///
+/// # Errors
+/// When there is no such preset.
+pub fn preset_text(name: &str) -> Result<String, Fault> {
+    let entry = find(PRESETS, "preset", "a device", name)?;
+    Ok(match entry.over {
+        None => entry.toml.to_owned(),
+        Some((base, toml)) => {
+            let table = |toml: &str| toml.parse::<toml::Table>().expect("a preset is TOML");
+            let mut whole = table(toml);
+            lay_over(&mut whole, table(entry.toml));
+            let text = toml::to_string(&whole).expect("a table can be written");
+            let differs: String = entry.toml.lines().map(|line| format!("#   {line}\n")).collect();
+            format!("# {base}, where it differs:\n{differs}\n{text}")
+        }
+    })
+}
+
+/// Sets what `over` says in `under`.
+fn lay_over(under: &mut toml::Table, over: toml::Table) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(toml::Value::Table(under)), toml::Value::Table(over)) => lay_over(under, over),
+            (_, value) => drop(under.insert(key, value)),
+        }
+    }
+}
+
+/// The text of a scheme; its family may be left out if only one has it.
+///
+/// # Errors
+/// When there is no such scheme, or there are several.
+pub fn scheme_text(name: &str) -> Result<&'static str, Fault> {
+    let namesakes: Vec<&Entry> = namesakes(name).collect();
+    match namesakes[..] {
+        [one] => Ok(one.toml),
+        [] => find(SCHEMES, "scheme", "a scheme", name).map(|entry| entry.toml),
+        _ => {
+            let names: Vec<&str> = namesakes.iter().map(|entry| entry.name).collect();
+            let fault = Fault::new("scheme", "of several families").got(format!("{name:?}"));
+            Err(fault.expected(names.join(" or ")))
+        }
+    }
+}
+
+/// The JSON Schema of a config.
+pub fn schema() -> serde_json::Value {
+    ssdlab_config::json_schema::<RunConfig>()
+}
+
+/// Every key of a config, as a table in Markdown.
+pub fn keys_markdown() -> String {
+    ssdlab_config::markdown::<RunConfig>()
+}

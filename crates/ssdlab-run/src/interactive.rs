@@ -1,0 +1,264 @@
+//! A drive that is stepped by hand: requests go in one by one, and time goes on when it is told to.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use ssdlab_base::units::SECTOR_BYTES;
+use ssdlab_base::{Bytes, Fault, SimTime};
+use ssdlab_core::account::Part;
+use ssdlab_core::stats::Ended;
+use ssdlab_core::{Drive, Op, Refused, Request};
+use ssdlab_workload::{MOST_HINT, MOST_REQUEST, MOST_TRIM};
+
+use crate::control::Control;
+use crate::deadlock;
+use crate::need::{self, Room};
+use crate::plan::Plan;
+use crate::result::ops;
+use crate::setup::{program_start, set_up_for};
+use crate::source::LATEST;
+
+/// A drive under somebody's hands. Times are nanoseconds of the drive.
+pub struct InteractiveDrive {
+    drive: Drive,
+    next: u64,
+    rows: Vec<Ended>,
+    room: Room,
+}
+
+/// A request that has ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct Done {
+    /// Its number, as it was given when it was submitted.
+    pub number: u64,
+    /// What it asked.
+    pub op: &'static str,
+    /// Its submission queue.
+    pub queue: u8,
+    /// Its first sector.
+    pub lba: u64,
+    /// Its sectors.
+    pub sectors: u32,
+    /// When it arrived.
+    pub arrival_ns: u64,
+    /// When it ended.
+    pub end_ns: u64,
+    /// Where its time went; parts of zero are left out.
+    pub blame_ns: BTreeMap<&'static str, u64>,
+}
+
+/// What a drive has done so far.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sums {
+    /// Requests that have not ended.
+    pub unfinished: u32,
+    /// Pages programmed for every page programmed for the host; absent if there was none.
+    pub waf: Option<f64>,
+    /// Flash operations by kind and cause.
+    pub ops: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
+    /// Attempts of reads after the first.
+    pub retries: u64,
+    /// Blocks that garbage collection emptied, and pages that it moved.
+    pub gc_blocks: u64,
+    /// See `gc_blocks`.
+    pub gc_pages: u64,
+    /// Logical pages that hold data.
+    pub mapped_pages: u32,
+}
+
+/// What a request by hand asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// `read`, `write`, `trim` or `flush`.
+    pub op: &'a str,
+    /// The first sector; of a flush, ignored.
+    pub lba: u64,
+    /// Sectors; of a flush, ignored.
+    pub sectors: u32,
+    /// When it arrives; now if that is not given.
+    pub at_ns: Option<u64>,
+    /// The submission queue.
+    pub queue: u8,
+    /// The latency hint.
+    pub hint: u8,
+}
+
+impl InteractiveDrive {
+    /// The drive of a plan in its start state.
+    ///
+    /// # Errors
+    /// When the plan is wrong, or says what only a run has: a workload and what is kept of it.
+    pub fn new(plan: &Plan) -> Result<InteractiveDrive, Fault> {
+        let of_runs = [
+            ("trace", plan.trace.is_some()),
+            ("workload", plan.workload.is_some()),
+            ("mix", !plan.mix.is_empty()),
+            ("limit", plan.limit.is_some()),
+            ("warmup", plan.warmup.is_some()),
+            ("time_scale", plan.time_scale.is_some()),
+            ("closed", plan.closed.is_some()),
+            ("fit", plan.fit),
+            ("detail", plan.detail),
+            ("log", plan.log.is_some()),
+            ("series", plan.series.is_some()),
+            ("timeline", plan.timeline.is_some()),
+        ];
+        if let Some((name, _)) = of_runs.into_iter().find(|(_, given)| *given) {
+            return Err(Fault::new(name, "a part of a run")
+                .expected("nothing of a workload: the requests of this drive come by hand"));
+        }
+        let prepared = plan.prepare()?;
+        need::check(std::slice::from_ref(&prepared), None)?;
+        let control = Control::new(1);
+        // Its requests come by hand: the workload that every config has is nobody's.
+        let ready = set_up_for(|| Ok(Vec::new()), &prepared, &control, &control.progress[0])?;
+        let mut drive = ready.expect("nobody stops it").drive;
+        program_start(&prepared, &mut drive);
+        drive.keep_log();
+        Ok(InteractiveDrive { drive, next: 0, rows: Vec::new(), room: Room::new(0) })
+    }
+
+    /// Sectors that the host can address.
+    pub fn sectors(&self) -> u64 {
+        self.drive.resolved().sectors()
+    }
+
+    /// The present moment.
+    pub fn now_ns(&self) -> u64 {
+        self.drive.now().as_ns()
+    }
+
+    /// The next moment at which the drive does something by itself; `None` when it is idle.
+    pub fn next_event_ns(&self) -> Option<u64> {
+        self.drive.next_event().map(SimTime::as_ns)
+    }
+
+    /// Submits a request, and lets everything happen that happens before it arrives; its number,
+    /// or `None` if its queue is full.
+    ///
+    /// # Errors
+    /// When the request does not lie on the drive, or arrives in the past.
+    pub fn submit(&mut self, ask: Ask<'_>) -> Result<Option<u64>, Fault> {
+        if ask.hint > MOST_HINT {
+            let fault = Fault::new("hint", "no such hint").got(ask.hint);
+            return Err(fault.expected(format!("0 (none) to {MOST_HINT} (long)")));
+        }
+        let op = Op::ALL.into_iter().find(|op| op.name() == ask.op).ok_or_else(|| {
+            Fault::new("op", "unknown operation")
+                .got(format!("{:?}", ask.op))
+                .expected(Op::NAMES.join(", "))
+                .suggest(ask.op, Op::NAMES)
+        })?;
+        let now = self.now_ns();
+        let at = ask.at_ns.unwrap_or(now);
+        if at < now {
+            return Err(Fault::new("at_ns", "an arrival in the past")
+                .got(at)
+                .expected(format!("at least the drive's time, {now}")));
+        }
+        if at > LATEST.as_ns() {
+            let fault = Fault::new("at_ns", "an arrival too late to simulate").got(at);
+            return Err(fault.expected(format!("at most {}", LATEST.as_ns())));
+        }
+        if op != Op::Flush {
+            self.check_size(op, ask.sectors)?;
+        }
+        self.go_on(SimTime::from_ns(at));
+        let request = Request {
+            tag: self.next,
+            arrival: SimTime::from_ns(at),
+            op,
+            lba: if op == Op::Flush { 0 } else { ask.lba },
+            sectors: if op == Op::Flush { 0 } else { ask.sectors },
+            queue: ask.queue,
+            hint: ask.hint,
+        };
+        match self.drive.submit(request.arrival, request) {
+            Ok(()) => {
+                self.next += 1;
+                Ok(Some(request.tag))
+            }
+            Err(Refused::Full) => Ok(None),
+            Err(Refused::OutOfRange) => Err(Fault::new("request", "does not lie on the drive")
+                .got(format!("{} sectors from {} in queue {}", ask.sectors, ask.lba, ask.queue))
+                .expected(format!(
+                    "at least 1 sector, all below {}, in a queue below {}",
+                    self.sectors(),
+                    self.drive.resolved().config.host.queues
+                ))),
+        }
+    }
+
+    /// Refuses a request that is larger than any host's, or than memory.
+    fn check_size(&mut self, op: Op, sectors: u32) -> Result<(), Fault> {
+        let (size, most) = (
+            Bytes::new(u64::from(sectors) * SECTOR_BYTES),
+            if op == Op::Trim { MOST_TRIM } else { MOST_REQUEST },
+        );
+        if size > most {
+            let fault = Fault::new("sectors", "a request too large").got(sectors);
+            let expected = format!("at most {}, {most}", most.get() / SECTOR_BYTES);
+            return Err(fault.expected(expected));
+        }
+        let pages = sectors / self.drive.resolved().geometry().sectors_per_page() + 2;
+        self.room.look(&[], &self.drive, pages as usize)
+    }
+
+    /// Lets everything happen up to and including a moment, or all there is; what has ended since
+    /// the last call, in the order in which it ended.
+    ///
+    /// # Errors
+    /// When the moment has passed, or the drive gains no space.
+    pub fn advance(&mut self, to_ns: Option<u64>) -> Result<Vec<Done>, Fault> {
+        let now = self.now_ns();
+        match to_ns {
+            Some(to) if to < now => {
+                return Err(Fault::new("until_ns", "a moment in the past")
+                    .got(to)
+                    .expected(format!("at least the drive's time, {now}")));
+            }
+            Some(to) if to > LATEST.as_ns() => {
+                let fault = Fault::new("until_ns", "a moment too late to simulate").got(to);
+                return Err(fault.expected(format!("at most {}", LATEST.as_ns())));
+            }
+            Some(to) => self.go_on(SimTime::from_ns(to)),
+            None => deadlock::finish(&mut self.drive, &mut Vec::new())?,
+        }
+        self.drive.take_log(&mut self.rows);
+        Ok(self.rows.drain(..).map(|ended| done(&ended)).collect())
+    }
+
+    fn go_on(&mut self, to: SimTime) {
+        // The log has them, with all that there is to tell.
+        self.drive.advance(to, &mut Vec::new());
+    }
+
+    /// What the drive has done so far.
+    pub fn sums(&self) -> Sums {
+        let stats = self.drive.stats();
+        Sums {
+            unfinished: self.drive.unfinished(),
+            waf: self.drive.write_amplification(),
+            ops: ops(&self.drive),
+            retries: self.drive.flash().error_counts().0,
+            gc_blocks: stats.gc.0,
+            gc_pages: stats.gc.1,
+            mapped_pages: self.drive.ftl().map.mapped(),
+        }
+    }
+}
+
+fn done(ended: &Ended) -> Done {
+    let request = &ended.request;
+    let parts = Part::NAMES.into_iter().zip(ended.blame).filter(|(_, ns)| *ns > 0);
+    Done {
+        number: request.tag,
+        op: request.op.name(),
+        queue: request.queue,
+        lba: request.lba,
+        sectors: request.sectors,
+        arrival_ns: request.arrival.as_ns(),
+        end_ns: ended.end,
+        blame_ns: parts.collect(),
+    }
+}

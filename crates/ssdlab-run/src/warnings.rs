@@ -1,0 +1,61 @@
+//! What a result should say of its run beside the figures: settings that came to nothing.
+
+use ssdlab_base::Fault;
+use ssdlab_core::Drive;
+
+use crate::catalog::{self, RunConfig};
+use crate::prepare::Prepared;
+
+/// Where a state file has the drive begin otherwise than its device or scheme would.
+///
+/// # Errors
+/// Layers that cannot be merged.
+pub fn of_start(prepared: &Prepared) -> Result<Option<String>, Fault> {
+    let Some(state) = &prepared.plan.state else { return Ok(None) };
+    let named = catalog::device_and_scheme(&prepared.plan.device, prepared.plan.scheme_name())?
+        .resolve::<RunConfig>()?
+        .1;
+    let is = prepared.effective.leaves();
+    let other = named.leaves().into_iter().filter_map(|leaf| {
+        let path = leaf.path.strip_prefix("start.")?;
+        let now = is.iter().find(|now| now.path == leaf.path)?;
+        let differs = path != "preload" && !named.is_default(&leaf.path) && now.value != leaf.value;
+        differs
+            .then(|| format!("{} = {}, not {} ({})", leaf.path, now.value, leaf.value, leaf.origin))
+    });
+    let other: Vec<String> = other.collect();
+    let said = format!("the drive begins as in {}: {}", state.display(), other.join("; "));
+    Ok((!other.is_empty()).then_some(said))
+}
+
+/// Where cells age by another clock (`flash.time_scale`) than requests come by: data then grows old faster or
+/// slower than it did when they were recorded.
+pub fn of_clock(prepared: &Prepared) -> Option<String> {
+    let cells = f64::from(prepared.resolved.config.flash.time_scale);
+    let recorded = prepared.plan.trace.is_some() || prepared.twin.is_some();
+    let own = recorded.then_some(1.0).into_iter();
+    let scales = own.chain(prepared.mix.iter().flat_map(|mix| mix.scales()));
+    let ages = scales.map(|scale| cells * scale * prepared.time_scale);
+    let other = ages.filter(|age| (age - 1.0).abs() > 1e-3).max_by(f64::total_cmp)?;
+    let set = "flash.time_scale and the time scale of the requests do not cancel out";
+    (cells != 1.0 && prepared.plan.closed.is_none()).then(|| {
+        format!("cells age {} times as fast as requests were recorded: {set}", told(other))
+    })
+}
+
+/// A factor with as many digits as it takes, three at most behind the point.
+fn told(factor: f64) -> f64 {
+    (factor * 1e3).round() / 1e3
+}
+
+/// If requests carry hints of which this drive's policies make nothing, or none where these wait for some.
+pub fn of_hints(prepared: &Prepared, hinted: bool) -> Option<String> {
+    let asked = prepared.workload.hints.iter().any(|hint| *hint != 0);
+    match (Drive::heeds_hints(&prepared.resolved), asked, hinted) {
+        (false, true, _) => Some("nothing in this drive heeds the hints of workload.hints".into()),
+        (true, _, false) => {
+            Some("no request carries a latency hint, which this scheme heeds".into())
+        }
+        _ => None,
+    }
+}
