@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import ssdlab
-from ssdlab.codes import Ldpc, pages, percent, rate
-from ssdlab.progress import Line
+from ssdlab.ldpc import Ldpc
+from ssdlab.progress import ProgressLine
+from ssdlab.render.text.ldpc import difference_text, page_table, rber_text
 
 FRAMES = 100_000
 SHIFTS = [0.1, 0.2, 0.4]
@@ -30,7 +31,16 @@ def points(told: Ldpc) -> list[str]:
     """Return the three published points beside what is derived and measured."""
     carried = {curve.levels: curve.carried_on for curve in told.measured}
     found = told.bch
-    rows = [["BCH", rate(found.published), rate(found.rber), percent(found.difference), "–", "–"]]
+    rows = [
+        [
+            "BCH",
+            rber_text(found.published),
+            rber_text(found.rber),
+            difference_text(found.difference),
+            "–",
+            "–",
+        ]
+    ]
     stopped = min(told.hurried, key=lambda one: abs(one.hard_difference))
     of_stopped = {
         1: (stopped.hard, stopped.hard_difference),
@@ -43,11 +53,11 @@ def points(told: Ldpc) -> list[str]:
         rows.append(
             [
                 f"LDPC, {level.levels} level{'s' * (level.levels > 1)}",
-                rate(level.published),
-                rate(level.min_sum.corrected),
-                percent(level.difference),
-                f"{rate(value)} ({percent(difference)})",
-                rate(carried[level.levels]),
+                rber_text(level.published),
+                rber_text(level.min_sum.corrected),
+                difference_text(level.difference),
+                f"{rber_text(value)} ({difference_text(difference)})",
+                rber_text(carried[level.levels]),
             ]
         )
     early = f"{stopped.iterations} iterations"
@@ -62,8 +72,11 @@ def falls(told: Ldpc) -> list[str]:
             continue
         ours = told.levels[curve.levels - 1].min_sum.corrected
         last = curve.points[-1]
-        cells = [str(curve.levels), rate(ours), rate(curve.carried_on)]
-        cells += [percent(curve.carried_on / ours - 1), f"{last.rate:.1e} at {rate(last.rber)}"]
+        cells = [str(curve.levels), rber_text(ours), rber_text(curve.carried_on)]
+        cells += [
+            difference_text(curve.carried_on / ours - 1),
+            f"{last.rate:.1e} at {rber_text(last.rber)}",
+        ]
         rows.append(cells)
     return grid(["levels", "approximation", "carried on", "differs", "last point"], rows)
 
@@ -73,7 +86,7 @@ def shifted(told: Ldpc) -> list[str]:
     others = [ssdlab.ldpc(told.cell, shift=shift) for shift in SHIFTS]
     rows = []
     for at, level in enumerate(told.levels):
-        cells = [rate(other.levels[at].min_sum.corrected) for other in [told, *others]]
+        cells = [rber_text(other.levels[at].min_sum.corrected) for other in [told, *others]]
         rows.append([str(level.levels), *cells])
     return grid(["levels", "0", *(f"{shift:g}" for shift in SHIFTS)], rows)
 
@@ -81,7 +94,7 @@ def shifted(told: Ldpc) -> list[str]:
 def main() -> None:
     """Measure and write."""
     frames = int(sys.argv[1]) if len(sys.argv) > 1 else FRAMES
-    with Line(unit="frames") as line:
+    with ProgressLine(unit="frames") as line:
         told = ssdlab.ldpc(frames=frames, progress=line)
     text, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
     parts = [
@@ -105,7 +118,7 @@ def main() -> None:
         "### Three bits a cell",
         "",
         "```",
-        str(pages(ssdlab.ldpc("tlc"))),
+        str(page_table(ssdlab.ldpc("tlc"))),
         "```",
         "",
     ]

@@ -20,11 +20,11 @@ from typing import Any, TypeVar
 
 import altair as alt
 from machine import commit, processor
-from tables import grid, write
 
 import ssdlab
-from ssdlab.figures import Figure, render
-from ssdlab.figures.base import table
+from ssdlab.render.figures import drawing
+from ssdlab.render.figures.base import Figure, inline_data
+from ssdlab_reproduction.tables.common import grid, write
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "performance.md"
@@ -125,7 +125,7 @@ def _line(name: str, title: str, what: str, x: alt.X, rows: list[dict[str, Any]]
     kinds = list(dict.fromkeys(row["label"] for row in rows))
     legend = alt.Legend(title=None) if len(kinds) > 1 else None
     colour = alt.Color("label:N", legend=legend).scale(domain=kinds)
-    chart = alt.Chart(table(rows)).mark_line(point=True).encode(x=x, y=cost, color=colour)
+    chart = alt.Chart(inline_data(rows)).mark_line(point=True).encode(x=x, y=cost, color=colour)
     return Figure(name, "Scale", title, what, chart)
 
 
@@ -206,7 +206,7 @@ def main() -> None:
     drawn: dict[str, list[str]] = {}
     for figure in _drawn(sizes, long, footprints):
         file = FIGURES / f"{figure.name}.svg"
-        file.write_bytes(render.render(figure)["svg"])
+        file.write_bytes(drawing.draw(figure)["svg"])
         picture = f"![{figure.title}]({FIGURES.name}/{file.name})"
         drawn[figure.name] = [f"{figure.what}", "", picture, ""]
     heads = ["start", "ns a request", "ns a page operation", "peak RSS, MB", "ready, s"]

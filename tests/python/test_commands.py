@@ -7,7 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from calling import Ssdlab
+from command import Ssdlab
 
 # A drive small enough to be saved in no time.
 SMALL = (

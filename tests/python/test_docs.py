@@ -9,22 +9,24 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from calling import OFFICE, ROOT, load
+from command import OFFICE, ROOT, load_module
 
 import ssdlab
 from ssdlab import api
-from ssdlab.claims import SYSTEMS, Ledger, Row, Verdict, claims, ledger, rules, words
-from ssdlab.intervals import Interval
+from ssdlab.confidence import Interval
+from ssdlab_reproduction import ledger, ledger_text, registry
+from ssdlab_reproduction.claim import SYSTEMS, Verdict, claims
+from ssdlab_reproduction.ledger import Ledger, Row
 
 
 @pytest.mark.parametrize("name", ["config.md", "results.md", "results.schema.json"])
 def test_a_generated_page_is_up_to_date(name: str) -> None:
-    expected = load(ROOT / "docs" / "generate.py").pages()[name]
+    expected = load_module(ROOT / "docs" / "generate.py").pages()[name]
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == expected, "run `make docs`"
 
 
 def test_the_shipped_trace_is_what_its_program_makes() -> None:
-    lines = load(ROOT / "examples" / "make_office.py").lines()
+    lines = load_module(ROOT / "examples" / "make_office.py").lines()
     assert lzma.decompress(OFFICE.read_bytes()).decode() == "\n".join(lines) + "\n"
 
 
@@ -40,7 +42,7 @@ def test_every_relative_link_of_the_pages_leads_somewhere() -> None:
 
 
 REPRODUCTION = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
-MARK = load(ROOT / "docs" / "reproduction.py").MARK
+MARK = load_module(ROOT / "docs" / "reproduction.py").MARK
 BEHIND = re.compile(r"^- \*\*(\S+)'s part is behind the code\*\*", re.MULTILINE)
 Cells = list[list[str]]
 
@@ -120,8 +122,8 @@ def test_what_is_no_finding_is_marked_on_the_page() -> None:
         found = re.search(row, below, re.MULTILINE)
         assert found is not None, claim.id
         verdict, _, mark = found[1].partition(", ")
-        if mark not in (words.NEVER, words.NOT_ALWAYS):
-            assert found[1] == words.came_out(Row(claim, Verdict(verdict), loads=found[2]))
+        if mark not in (ledger_text.NEVER, ledger_text.NOT_ALWAYS):
+            assert found[1] == ledger_text.outcome(Row(claim, Verdict(verdict), loads=found[2]))
             marked += [claim.id] * bool(mark)
     assert {"P13", "V10"} <= set(marked)
 
@@ -138,7 +140,7 @@ def test_a_page_that_is_behind_is_noticed() -> None:
             verdicts = [Verdict.REPRODUCED] * len(figures)
             changed = replace(claim, figures=figures, ways=())
             rows.append(Row(changed, Verdict.REPRODUCED, ours, verdicts, [1], "twins"))
-        return words.markdown(Ledger(rows, quick=False, seeds=[1], runs=1, digest=""))
+        return ledger_text.ledger_markdown(Ledger(rows, quick=False, seeds=[1], runs=1, digest=""))
 
     now, other = ledger_of({}), ledger_of({"at their times": "later"})
     for system, title in SYSTEMS.items():
@@ -149,7 +151,7 @@ def test_a_page_that_is_behind_is_noticed() -> None:
 def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = load(ROOT / "docs" / "reproduction.py")
+    writer = load_module(ROOT / "docs" / "reproduction.py")
     page = tmp_path / "page.md"
     page.write_text(f"above\n{writer.MARK}\nold")
     monkeypatch.setattr(writer, "PAGE", page)
@@ -181,7 +183,7 @@ def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
 
 
 def test_the_commit_stands_beside_the_build_that_it_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    writer = load(ROOT / "docs" / "reproduction.py")
+    writer = load_module(ROOT / "docs" / "reproduction.py")
     monkeypatch.setattr(writer, "library", lambda: "0123456789abcdef")
     monkeypatch.setattr(writer, "commit", lambda *_: "c0ffee1")
     own, other = "2 runs (build 0123456789ab); x", "2 runs (build fedcba987654); x"
@@ -192,7 +194,7 @@ def test_the_commit_stands_beside_the_build_that_it_made(monkeypatch: pytest.Mon
 def test_a_ledger_of_single_claims_takes_the_place_of_these(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = load(ROOT / "docs" / "reproduction.py")
+    writer = load_module(ROOT / "docs" / "reproduction.py")
     page, ledger_of = tmp_path / "page.md", tmp_path / "ledger.md"
     monkeypatch.setattr(writer, "PAGE", page)
     monkeypatch.setattr("sys.argv", ["reproduction.py", str(ledger_of)])
@@ -238,7 +240,7 @@ def test_each_figure_of_a_paper_is_drawn_or_it_is_said_why_not() -> None:
         r"^\| (\S+) \| ([\d, ]+) \|", part.partition("\nDrawn otherwise")[0], re.MULTILINE
     )
     for system, title in SYSTEMS.items():
-        drawn = {one.place[1] for one in rules.PICTURES if one.system == system}
+        drawn = {one.place[1] for one in registry.PICTURES if one.system == system}
         left = [int(at) for name, told in rows if name == title for at in told.split(",")]
         assert sorted([*drawn, *left]) == list(range(1, FIGURES[title] + 1)), title
 

@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from calling import COMMAND
-from faulty import CASES, build, call, found, wrong
+from command import COMMAND
+from fault_injection import CASES, build, call, found, wrong
 
 SOME = {"alloc": 6, "memory": 4, "write": 6, "sync": 3, "name": 3, "thread": 3, "tmpfile": 2}
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from calling import Ssdlab
+from command import Ssdlab
 
 import ssdlab
-from ssdlab import report
-from ssdlab.results import Comparison, VoltagesResult
+from ssdlab.render.text.comparison import summaries
+from ssdlab.result import Comparison, VoltagesResult
 
 SMALL = {
     "geometry.channels": 1,
@@ -131,7 +131,7 @@ def test_what_has_no_program_tells_its_reads_alone() -> None:
 
 
 def test_wear_is_told_in_parts_of_the_first_runs(runs: Comparison) -> None:
-    (summary,) = report.summaries(runs)
+    (summary,) = summaries(runs)
     columns = {column.head.strip(): column.cells for column in summary.columns}
     base = weight(runs[0])
     assert list(columns["wear"]) == [f"{100 * weight(run) / base:.1f} %" for run in runs]
@@ -140,16 +140,14 @@ def test_wear_is_told_in_parts_of_the_first_runs(runs: Comparison) -> None:
     assert "wear" not in str(Comparison([runs[0]]))
     small = {"workload.footprint": "64MiB", "workload.read_share": 0}
     dlv = ssdlab.Plan(device="dlv-mlc-128g", scheme="pv-allocation", set=small, limit=100)
-    assert "wear" not in {
-        column.head for column in report.summaries(ssdlab.compare([dlv]))[0].columns
-    }
+    assert "wear" not in {column.head for column in summaries(ssdlab.compare([dlv]))[0].columns}
 
 
 def test_wear_has_intervals_over_seeds() -> None:
     small = {**SMALL, "workload.footprint": "8MiB"}
     base = ssdlab.Plan(device="hire-mlc-128g", scheme="baseline", set=small, limit=2000)
     found = ssdlab.compare(ssdlab.sweep(base, schemes=["baseline", "hvc"], seeds=2))
-    (summary,) = report.summaries(found)
+    (summary,) = summaries(found)
     (cells,) = (column.cells for column in summary.columns if column.head.strip() == "wear")
     assert cells[0].startswith("100.0 % ±")
     assert float(cells[1].split()[0]) == pytest.approx(120, abs=5)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from calling import COMMAND, ROOT
+from command import COMMAND, ROOT
 
 import ssdlab
 from ssdlab import api

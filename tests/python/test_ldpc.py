@@ -11,14 +11,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from calling import ROOT, Ssdlab
+from command import ROOT, Ssdlab
+from test_html_report import Reader
 from test_interrupt import interrupted
-from test_page import Reader
 
 import ssdlab
-from ssdlab import codes, figures, page
-from ssdlab.codes import Ldpc
-from ssdlab.figures import Figure, render
+from ssdlab.ldpc import (
+    Bch,
+    Curve,
+    Decoded,
+    Hard,
+    Hurried,
+    Ldpc,
+    LdpcInterrupted,
+    Level,
+    Measured,
+    Page,
+    Voltages,
+)
+from ssdlab.render.figures import drawing
+from ssdlab.render.figures.base import Figure
+from ssdlab.render.figures.ldpc import ldpc_figures
+from ssdlab.render.html.ldpc import ldpc_page
+from ssdlab.render.text.ldpc import corrected_table, early_stop_table, hard_decision_table
 
 FIGURES = {"ldpc-capability", "ldpc-failures", "ldpc-voltages"}
 FRAMES = 40
@@ -30,7 +45,7 @@ def told() -> Ldpc:
 
 
 def of() -> dict[str, Figure]:
-    return {figure.name: figure for figure in figures.of_ldpc(told())}
+    return {figure.name: figure for figure in ldpc_figures(told())}
 
 
 def rows(figure: Figure) -> list[dict[str, Any]]:
@@ -98,14 +113,14 @@ def test_what_is_drawn_are_the_figures() -> None:
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_a_figure_can_be_printed(name: str) -> None:
-    files = render.render(of()[name])
+    files = drawing.draw(of()[name])
     assert files["png"].startswith(b"\x89PNG")
     words = set(ET.fromstring(files["svg"]).itertext())
     assert words & {"Raw bit error rate", "Density of cells"}
 
 
 def test_the_page_has_the_figures_and_the_tables() -> None:
-    reader = Reader(page.html_of_ldpc(told()))
+    reader = Reader(ldpc_page(told()))
     places = {attributes.get("id") for tag, attributes in reader.tags if tag == "div"}
     assert places >= FIGURES
     for words in ("Gallager B", "sum-product", "95 % interval", "iterations"):
@@ -124,8 +139,8 @@ def test_what_is_typed_is_what_json_holds() -> None:
 
 def test_the_docs_tell_every_field() -> None:
     text = (ROOT / "docs" / "ldpc.md").read_text(encoding="utf-8").partition("## The JSON")[2]
-    kinds = (Ldpc, codes.Level, codes.Decoded, codes.Page, codes.Hard, codes.Hurried, codes.Bch)
-    for kind in (*kinds, codes.Voltages, codes.Measured, codes.Curve):
+    kinds = (Ldpc, Level, Decoded, Page, Hard, Hurried, Bch)
+    for kind in (*kinds, Voltages, Measured, Curve):
         for one in fields(kind):
             assert f"`{one.name}`" in text or one.name in {"raw", "read"}, (
                 f"{kind.__name__}.{one.name}"
@@ -134,7 +149,7 @@ def test_the_docs_tell_every_field() -> None:
 
 def test_the_docs_hold_the_table_of_today() -> None:
     text = (ROOT / "docs" / "ldpc.md").read_text(encoding="utf-8")
-    for made in (codes.corrected, codes.hard, codes.hurried):
+    for made in (corrected_table, hard_decision_table, early_stop_table):
         assert str(made(told())) in text, "run `make ldpc`"
 
 
@@ -166,7 +181,7 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
         for by in presses if plans[0][1] > 50 else ():
             os.kill(os.getpid(), by)
 
-    with pytest.raises(codes.Stopped) as caught:
+    with pytest.raises(LdpcInterrupted) as caught:
         ssdlab.ldpc(frames=10**9, progress=press)
     kept = caught.value.partial
     assert kept.partial

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
-from calling import Ssdlab
+from command import Ssdlab
 
-from ssdlab import InputError, Plan, compare, page, run, sweep
-from ssdlab.results import MixMember
+from ssdlab import InputError, Plan, compare, run, sweep
+from ssdlab.render.html.comparison import comparison_page
+from ssdlab.result import MixMember
 from ssdlab.traces import App
 
 QUEUES = ("--set", "host.queues=2")
@@ -89,7 +90,7 @@ def test_a_sweep_over_a_mix(two: Path) -> None:
     plan = Plan(mix=[f"{two}/a.csv", f"{two}/b.csv"], set={"host.queues": 2}, detail=True)
     comparison = compare(sweep(plan, vary={"order": ["fifo", "priority"]}))
     assert {result.workload for result in comparison} == {"mix of a + b"}
-    assert "mix of a + b" in page.html(comparison)
+    assert "mix of a + b" in comparison_page(comparison)
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from calling import ROOT, Ssdlab
-from test_page import Reader
+from command import ROOT, Ssdlab
+from test_html_report import Reader
 
 import ssdlab
-from ssdlab import figures, page, truth
-from ssdlab.figures import Figure, render
-from ssdlab.text import NONE, span
-from ssdlab.truth import Anchor, Physics
+from ssdlab.physics import Anchor, Base, Bin, Group, OverCycles, Physics, Point, Program, Rung
+from ssdlab.render.figures import drawing
+from ssdlab.render.figures.base import Figure
+from ssdlab.render.figures.physics import physics_figures
+from ssdlab.render.formatting import NONE, span
+from ssdlab.render.html.physics import physics_page
+from ssdlab.render.text.physics import anchor_table, course_tables
 
 DLV = "dlv-mlc-128g"
 OF_LEVELS = {
@@ -40,7 +43,7 @@ def retries() -> Physics:
 
 
 def of(told: Physics) -> dict[str, Figure]:
-    return {figure.name: figure for figure in figures.of_physics(told)}
+    return {figure.name: figure for figure in physics_figures(told)}
 
 
 def rows(figure: Figure, kind: str) -> list[dict[str, Any]]:
@@ -132,7 +135,7 @@ def test_bars_sum_to_all_blocks_of_a_class() -> None:
 @pytest.mark.parametrize("name", sorted(OF_LEVELS | OF_RETRIES))
 def test_a_figure_can_be_printed(name: str) -> None:
     drawn = of(dlv()).get(name) or of(retries())[name]
-    files = render.render(drawn)
+    files = drawing.draw(drawn)
     assert files["png"].startswith(b"\x89PNG")
     assert ET.fromstring(files["svg"]).tag.endswith("svg")
     sizes = re.findall(rb'font-size="([0-9.]+)px"', files["svg"])
@@ -145,7 +148,7 @@ def test_a_figure_can_be_printed(name: str) -> None:
 
 
 def test_the_page_has_the_figures_and_the_table_of_papers() -> None:
-    html = page.html_of_physics(dlv())
+    html = physics_page(dlv())
     reader = Reader(html)
     places = {attributes.get("id") for tag, attributes in reader.tags if tag == "div"}
     assert places >= OF_LEVELS
@@ -154,7 +157,7 @@ def test_the_page_has_the_figures_and_the_table_of_papers() -> None:
 
 
 def test_a_drawing_leaves_its_legend_to_the_page() -> None:
-    (data, _) = Reader(page.html_of_physics(dlv())).scripts
+    (data, _) = Reader(physics_page(dlv())).scripts
     specs = {figure["id"]: figure["spec"] for figure in json.loads(data)["figures"]}
     assert set(specs) == OF_LEVELS
     for name in ("physics-rber-age", "physics-read-rber"):
@@ -167,7 +170,7 @@ def test_a_drawing_leaves_its_legend_to_the_page() -> None:
 
 
 def test_the_docs_hold_the_table_of_papers() -> None:
-    told = truth.anchors(dlv())
+    told = anchor_table(dlv())
     assert str(told) in (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
 
 
@@ -179,7 +182,7 @@ def test_classes_that_read_alike_are_told_so() -> None:
 def test_a_read_may_know_its_level_but_climbs_to_its_retry() -> None:
     worn = ssdlab.physics(set={"physics": "retries", "start.pe_cycles": 3_000})
     for told, time in ((worn, "climb_us"), (dlv(), "direct_us")):
-        shown = next(truth.courses(told))
+        shown = next(course_tables(told))
         reads = next(column for column in shown.columns if column.head == "read")
         points = {f"{point.at:g} d": point for point in told.groups[0].over_age}
         of_age = [points[label] for label in shown.labels.cells]
@@ -216,8 +219,8 @@ def test_what_is_typed_is_what_json_holds() -> None:
 def test_the_docs_tell_every_field() -> None:
     text = (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
     told = text.partition("## The JSON")[2]
-    kinds = (Physics, truth.Rung, truth.Program, truth.Group, truth.Point, truth.OverCycles)
-    for kind in (*kinds, truth.Base, truth.Bin, Anchor):
+    kinds = (Physics, Rung, Program, Group, Point, OverCycles)
+    for kind in (*kinds, Base, Bin, Anchor):
         for one in fields(kind):
             assert f"`{one.name}`" in told or one.name in {"raw", "read"}, (
                 f"{kind.__name__}.{one.name}"
@@ -226,7 +229,7 @@ def test_the_docs_tell_every_field() -> None:
 
 def test_the_library_writes_what_the_command_does(tmp_path: Path) -> None:
     dlv().report_html(tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text() == page.html_of_physics(dlv())
+    assert (tmp_path / "page.html").read_text() == physics_page(dlv())
     names = dlv().save_figures(tmp_path / "drawn")
     assert {name.partition(".")[0] for name in names} == OF_LEVELS
 

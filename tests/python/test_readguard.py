@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from calling import Ssdlab
+    from command import Ssdlab
 
 FAMILY = "readguard"
 # What a scheme has of the parts: order, preemption, reads over reads (where that is said), belief,

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from calling import ROOT
+from command import ROOT
 
 NOTEBOOK = json.loads((ROOT / "docs" / "tutorial.ipynb").read_text(encoding="utf-8"))
 

@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from calling import Ssdlab
+from command import Ssdlab
 
 CATALOGUE = Path(__file__).parents[2] / "crates/ssdlab-workload/src/twins"
 

@@ -1,0 +1,180 @@
+"""From measurements to coefficients, and what they are worth."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ssdlab import _native
+from ssdlab._native import __version__
+from ssdlab.calibration import evaluation, model
+from ssdlab.calibration.chip_spec import ACTIVATION_EV, ChipSpec
+from ssdlab.calibration.measurements import PARTS, Measurements, split_chips
+from ssdlab.calibration.model import RETRIES_MOST, ErrorInputs, Predictor, rmse_percent, rounded
+from ssdlab.calibration.result import CHIPS, CHIPS_LAYER, LAYER
+from ssdlab.errors import one_line
+from ssdlab.files import OutputFile, check_apart
+from ssdlab.plan import Path, Plan, to_json
+
+
+def run_fit(
+    csv: Path | None,
+    plan: Plan,
+    asked: ChipSpec,
+    correctable: float | None,
+    samples_to: Path | None,
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what is told of a fit, and the files that a run takes."""
+    if samples_to is not None:
+        check_apart([] if csv is None else [("CSV", csv)], [("--samples", samples_to)])
+    target = None if samples_to is None else OutputFile("--samples", os.fspath(samples_to))
+    config_hash = sha256 = None
+    if csv is None:
+        source, given, ages = plan.device, tuple(asked.chips), "--retention"
+        made = _native.measure(to_json(plan), json.dumps(asked.order()))
+        if made is None:
+            raise KeyboardInterrupt
+        chips, config_hash = made
+    else:
+        source, given, ages = os.fspath(csv), None, os.fspath(csv)
+        chips, sha256 = _native.read_chips(csv)
+    if target is not None:
+        target.write(chips.csv(list(range(len(chips.chips)))))
+    table = Measurements.of(chips)
+    divided = split_chips(table, source, given, plan.seed)
+    told: dict[str, Any] = {
+        "source": source,
+        "device": plan.device if csv is None else None,
+        "seed": plan.seed,
+        "version": __version__,
+        "config_hash": config_hash,
+        "csv_sha256": sha256,
+        "correctable": correctable,
+    }
+    samples = [table.where(np.isin(table.chip, part)) for part in divided]
+    told["parts"] = [
+        {"name": name, "chips": len(part), "blocks": _blocks(sample), "rows": len(sample)}
+        for name, part, sample in zip(PARTS, divided, samples, strict=True)
+    ]
+    predictor, errors_most, left_out = _fit_predictor(samples[0], (source, ages), correctable)
+    told |= {"errors_most": errors_most, "ageless": left_out, "coefficients": predictor.config()}
+    judgement, left_out = _evaluate(predictor, samples[0], samples[1], ages, errors_most)
+    told |= judgement
+    told["ageless"] += left_out
+    told["claims"] = list(evaluation.claims(told, samples[1]))
+    told |= {"simulated": None, "unfit": None, "retries_most": None}
+    files = {}
+    told["unfit"] = chips.unfit(divided[2], ACTIVATION_EV)
+    if told["unfit"] is None:
+        told["simulated"] = CHIPS
+        told["retries_most"] = int(samples[2].retries.max())
+        files = {CHIPS: chips.csv(divided[2]), CHIPS_LAYER: _chips_layer(told)}
+    return told, {LAYER: config_layer(told), **files}
+
+
+def _blocks(table: Measurements) -> int:
+    return len(np.unique(table.block))
+
+
+def _fit_predictor(
+    table: Measurements, sources: tuple[str, str], correctable: float | None
+) -> tuple[Predictor, float, int]:
+    """Fit the coefficients to the first chips; errors that need all retries; who is left out.
+
+    Messages name the sources, of the chips and of the ages of their data.
+    """
+    steps = model.fit_thresholds(table, correctable, sources[0])
+    base = Predictor(thresholds=steps, dwell_least=_time(float(table.dwell.min())))
+    blocks, after_a_year, left_out = model.errors_after_a_year(table, sources[1])
+    age = rounded(model.fit_age(blocks, after_a_year / steps[-1], base))
+    aged = replace(base, age=age, _made=[])
+    ages = aged.ages(table)
+    found = rounded(
+        model.fit_errors(ErrorInputs(ages, ages, table.days, table.reads), table.errors)
+    )
+    return replace(aged, initial=found[:2], growth=found[2:], _made=[]), steps[-1], left_out
+
+
+def _evaluate(
+    predictor: Predictor,
+    fitted: Measurements,
+    table: Measurements,
+    ages_from: str,
+    errors_most: float,
+) -> tuple[dict[str, Any], int]:
+    """Validate on the second chips; and the blocks that are left out."""
+    ages = predictor.ages(table)
+    predicted = predictor.errors(ages, table.days, table.reads)
+    retries = predictor.retries(predicted)
+    blocks, after_a_year, left_out = model.errors_after_a_year(table, ages_from)
+    percent_all = rmse_percent(predicted, table.errors)
+    apart = np.abs(table.retries - retries)
+    told = {
+        "age_percent": rmse_percent(predictor.ages(blocks), after_a_year / errors_most),
+        "errors_percent": percent_all,
+        "errors": list(evaluation.errors(table, ages, predicted)),
+        "spreads": list(evaluation.spreads(table.retries, retries)),
+        "exact": float(np.mean(apart == 0)),
+        "within_one": float(np.mean(apart <= 1)),
+        "ablations": list(evaluation.ablations(fitted, table, predictor, percent_all)),
+        "conditions": list(evaluation.conditions(table)),
+        "variation": list(evaluation.variation(table)),
+        "steps": list(evaluation.steps(table)),
+    }
+    return told, left_out
+
+
+def _time(days: float) -> str:
+    """Write a time as a config has it."""
+    seconds = round(days * 86_400)
+    for unit, length in (("d", 86_400), ("h", 3_600)):
+        if seconds and seconds % length == 0:
+            return f"{seconds // length}{unit}"
+    return f"{max(seconds, 1)}s"
+
+
+def config_layer(told: dict[str, Any]) -> str:
+    """Return the layer of config that a run takes."""
+    found = told["coefficients"]
+    # A name of a file may hold a line break, which would end the comment.
+    source = one_line(told["source"])
+    head = f"{source}, seed {told['seed']}, version {told['version']}."
+    lines = [
+        f"# ReadGuard's retry predictor as `ssdlab fit` found it (docs/fit.md): {head}",
+        "belief.retries.predicted.age = " + _list(found["age"]),
+        "belief.retries.predicted.initial = " + _list(found["initial"]),
+        "belief.retries.predicted.growth = " + _list(found["growth"]),
+        "belief.retries.predicted.thresholds = " + _list(found["thresholds"]),
+        f'belief.retries.predicted.dwell_least = "{found["dwell_least"]}"',
+    ]
+    # Drives of a device have the blocks of its model, of which chips that were made are a sample.
+    if told["simulated"] and told["csv_sha256"]:
+        lines += ["", _chips_layer(told)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _chips_layer(told: dict[str, Any]) -> str:
+    """Return the layer of config by which drives have the chips that were kept."""
+    lines = ["# The chips that were kept to be simulated.", f'physics.measured.file = "{CHIPS}"']
+    if told["retries_most"] > RETRIES_MOST:
+        lines.append(f"physics.measured.retries = {told['retries_most']}")
+    return "\n".join(lines) + "\n"
+
+
+def _list(values: list[float]) -> str:
+    """Write numbers as TOML has them, some in a line."""
+    words = [_number(value) for value in values]
+    whole = "[" + ", ".join(words) + "]"
+    if len(whole) <= 70:
+        return whole
+    rows = [", ".join(words[at : at + 10]) for at in range(0, len(words), 10)]
+    return "[\n    " + ",\n    ".join(rows) + ",\n]"
+
+
+def _number(value: float) -> str:
+    text = repr(float(value))
+    return text if any(sign in text for sign in ".en") else f"{text}.0"
