@@ -16,7 +16,7 @@ from ssdlab.drive import Drive
 from ssdlab.errors import InputError, InternalError, Interrupted
 from ssdlab.ldpc import Ldpc, ldpc
 from ssdlab.physics import Physics, physics
-from ssdlab.plan import Plan
+from ssdlab.plan import DriveOptions, Plan, RunOptions
 from ssdlab.render import registry as _registry  # noqa: F401  tells what renders results
 from ssdlab.result import Aggregate, Comparison, Missing, Result
 from ssdlab.sweeps import sweep
@@ -26,6 +26,7 @@ __all__ = [
     "ChipSpec",
     "Comparison",
     "Drive",
+    "DriveOptions",
     "Fit",
     "InputError",
     "InternalError",
@@ -36,6 +37,7 @@ __all__ = [
     "Physics",
     "Plan",
     "Result",
+    "RunOptions",
     "__version__",
     "compare",
     "fit",

@@ -9,14 +9,14 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from ssdlab import _native, arguments, display
 from ssdlab.arguments import MAX_COUNT, integer
 from ssdlab.cpu import available_cores
 from ssdlab.errors import InputError, Interrupted, quoted
 from ssdlab.files import File, OutputFile, OutputFolder, check_apart
-from ssdlab.plan import Plan, check_plan, to_json, varied_settings
+from ssdlab.plan import Plan, RunOptions, check_plan, to_json, varied_settings
 from ssdlab.progress import Progress
 from ssdlab.result import Comparison, Missing, Result, aggregate
 from ssdlab.sweeps import MAX_RUNS, check_run_count, seed_groups
@@ -24,8 +24,10 @@ from ssdlab.sweeps import MAX_RUNS, check_run_count, seed_groups
 T = TypeVar("T")
 
 
-def run(plan: Plan | None = None, /, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Run one simulation: a plan, or its fields as options, which win over those of the plan.
+def run(
+    plan: Plan | None = None, /, *, progress: Progress | None = None, **options: Unpack[RunOptions]
+) -> Result:
+    """Run one simulation: a plan, or options, which win over those of the plan.
 
     >>> import ssdlab
     >>> result = ssdlab.run(workload="random", limit=1000)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal, Unpack
 
 from ssdlab import _native, arguments
 from ssdlab.arguments import integer
-from ssdlab.plan import Plan, check_plan, to_json
+from ssdlab.plan import DriveOptions, Plan, check_plan, to_json
 
 Op = Literal["read", "write", "trim", "flush"]
 
@@ -62,13 +62,13 @@ class Drive:
     >>> drive.sums().ops["program"]["host"]
     1
 
-    It takes the options of :class:`ssdlab.Plan` that say what a drive is and how it starts. What
-    happens is decided by the requests and their times alone: the same calls give the same bits.
+    It takes the options that say what a drive is and how it starts: :class:`ssdlab.DriveOptions`.
+    The requests and their times alone decide what happens: the same calls give the same bits.
     Raises :class:`ssdlab.InputError` for what cannot be.
     """
 
-    def __init__(self, plan: Plan | None = None, /, **options: Any) -> None:
-        """Make the drive of a plan, or of its fields as options, which win over the plan's."""
+    def __init__(self, plan: Plan | None = None, /, **options: Unpack[DriveOptions]) -> None:
+        """Make the drive of a plan, or of options, which win over those of the plan."""
         self._hand = _native.Hand(
             to_json(replace(check_plan(Plan() if plan is None else plan), **options))
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 from ssdlab import _native, arguments
 from ssdlab.analysis import Analysis
@@ -18,7 +18,9 @@ from ssdlab.deserialize import from_dict
 from ssdlab.files import File
 from ssdlab.progress import Progress
 
-CELLS = ("mlc", "tlc")
+Cell = Literal["mlc", "tlc"]
+"""How many bits a cell has: two, or three."""
+CELLS: tuple[Cell, ...] = get_args(Cell)
 MAX_SECONDS = 7 * 86_400
 """What is measured for longer is never looked at."""
 MAX_SHIFT = 0.4
@@ -171,7 +173,7 @@ class LdpcInterrupted(KeyboardInterrupt):
 
 
 def ldpc(
-    cell: str = CELLS[0],
+    cell: Cell = "mlc",
     *,
     shift: float = 0.0,
     frames: int | None = None,
@@ -190,11 +192,11 @@ def ldpc(
     docs/ldpc.md says what everything means. Raises :class:`InputError` if an input is wrong, and on
     Ctrl-C KeyboardInterrupt: one that holds what was measured, once the table stands.
     """
-    cell = arguments.text("--cell", cell)
-    if cell not in CELLS:
-        raise arguments.invalid("--cell", cell, " or ".join(CELLS))
+    name = arguments.text("--cell", cell)
+    if name not in CELLS:
+        raise arguments.invalid("--cell", name, " or ".join(CELLS))
     order = {
-        "cell": cell,
+        "cell": name,
         "shift": arguments.number_between("--shift", shift, 0, MAX_SHIFT, f"0 to {MAX_SHIFT:g}"),
         "frames": optional_integer("--frames", frames),
         "seconds": None if seconds is None else _seconds(seconds),

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 from ssdlab import _native, escaping
 from ssdlab.analysis import Analysis
 from ssdlab.deserialize import from_dict
 from ssdlab.files import File, input_files_of
-from ssdlab.plan import Plan, check_plan, to_json
+from ssdlab.plan import DriveOptions, Plan, check_plan, to_json
 from ssdlab.render.formatting import NONE
 
 
@@ -173,8 +173,8 @@ class Physics(Analysis):
         return " · ".join([escaping.display_label(self.device), self.scheme, f"seed {self.seed}"])
 
 
-def physics(plan: Plan | None = None, /, **options: Any) -> Physics:
-    """Tell what the blocks of a device are: a plan, or its fields as options, which win.
+def physics(plan: Plan | None = None, /, **options: Unpack[DriveOptions]) -> Physics:
+    """Return what the blocks of a device are: of a plan, or of options, which win.
 
     >>> import ssdlab
     >>> blocks = ssdlab.physics(device="dlv-mlc-128g", scheme="dlv")

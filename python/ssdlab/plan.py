@@ -1,4 +1,4 @@
-"""What to run: one plan a run, and sweeps, which are lists of plans."""
+"""What to run: a plan, and the options that it is made of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypedDict
 
 from ssdlab import arguments
 from ssdlab.arguments import (
@@ -32,28 +32,83 @@ Path = str | os.PathLike[str]
 Settings = Mapping[str, object] | Sequence[str]
 
 
+class DriveOptions(TypedDict, total=False):
+    """The options that say what a drive is and how it starts.
+
+    A drive that keeps blocks apart by priority starts with the pages of its workload or its mix.
+    """
+
+    device: str
+    """The drive's preset, of :func:`ssdlab.presets`."""
+    scheme: str
+    """Its policies, of :func:`ssdlab.schemes`."""
+    config: Sequence[Path]
+    """Config files in TOML: a later one wins over an earlier one, all win over the preset."""
+    set: Settings
+    """Config keys and values, over all files: ``{"geometry.pages": 256}`` or a list of lines
+    ``"geometry.pages=256"``."""
+    seed: int
+    """The seed of all random numbers."""
+    workload: str | None
+    """A workload in closed form, or a twin of a trace; ``"random"`` if there is no load at all."""
+    mix: Sequence[App | str]
+    """Traces or twins that run at once, each in a queue and in addresses of its own:
+    :class:`ssdlab.traces.App`, or text such as ``"NAME=FILE@queue=0,scale=2"``."""
+    precondition: str | None
+    """``"steady"`` overwrites the drive before the run, until its WAF settles."""
+    state: Path | None
+    """A drive that ``ssdlab state save`` saved, to start from."""
+    paranoid: bool
+    """Check the drive's invariants at every event; slow."""
+
+
+class RunOptions(DriveOptions, total=False):
+    """The options of a run: the fields of a :class:`Plan`, and the keywords of :func:`ssdlab.run`.
+
+    Numbers and arrays of NumPy are as good as numbers and lists. None for a list or a mapping is an
+    empty one. Values are checked when the plan runs.
+    """
+
+    trace: Path | None
+    """A trace: ``FILE``, or ``FILE:format``."""
+    limit: int | None
+    """End after so many requests."""
+    warmup: str | int | None
+    """A number of requests or a time such as ``"10s"``, left out of the figures."""
+    replays: int | None
+    """Run the load so often, each time on the drive as the last has left it. The figures are those
+    of the last time; ``Result.replays`` has them all."""
+    until_worn: str | float | None
+    """Replay until this share of the blocks is worn out, such as ``"5%"``."""
+    time_scale: float | None
+    """The factor on the times between arrivals."""
+    closed: int | None
+    """Closed loop: keep so many requests outstanding and ignore timestamps."""
+    fit: bool
+    """Fold addresses beyond the drive into it."""
+    detail: bool
+    """Let the result hold what a report draws."""
+    log: Path | None
+    """A Parquet file for a row a request."""
+    series: Path | None
+    """A Parquet file for a row an interval."""
+    interval: str | None
+    """The length of an interval, such as ``"1s"``; such that there are some hundred, if None."""
+    timeline: Path | None
+    """A file for the Perfetto viewer, with what every part of the drive does."""
+    timeline_span: str | None
+    """How much of the run the timeline covers; ``"10ms"`` if None."""
+    label: str | None
+    """What the result is called in tables and figures; the scheme if None."""
+    vary: Mapping[str, str]
+    """The settings that a sweep varies, for the record."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """One run, as asked for. Whatever is left out is at its default.
+    """One run. What is left out is at its default.
 
-    ``set`` holds config keys and their values, as a mapping (``{"tend.gc.threshold": "5%"}``) or
-    as lines (``["tend.gc.threshold=5%"]``); ``config`` the files below them, later ones before
-    earlier ones. ``trace`` is ``FILE`` or ``FILE:format``; ``workload`` the name of one in closed
-    form, ``random`` if there is neither; ``mix`` holds traces that run at once, each in a queue and
-    in addresses of its own: :class:`ssdlab.traces.App` or text, ``"NAME=FILE@queue=0,scale=2"``.
-    ``warmup`` is a number of requests or a time such as ``"10s"``. ``replays`` runs the load so
-    often, each time from where the last has left the drive: the figures are those of the last
-    time, and ``Result.replays`` has them all; ``until_worn``, a share such as ``"5%"``, so often
-    until so many blocks are worn out. ``vary`` says which of all this
-    a sweep varies, for the record.
-
-    Numbers and arrays of NumPy are as good as numbers and lists; None for a list or a mapping is
-    none of them. Values are checked when the plan runs.
-
-    ``detail`` has the result hold what a report draws. ``log`` and ``series`` are Parquet files
-    for a row a request and a row an interval, of ``interval`` such as ``"1s"`` (as fine as some
-    hundred rows are if it is not given); ``timeline`` is a file for the Perfetto viewer with what
-    every part of the drive does in the first ``timeline_span``, 10 ms if it is not given.
+    The fields are the options of a run, which :class:`RunOptions` explains one by one.
     """
 
     device: str = DEFAULT_DEVICE

@@ -1,22 +1,16 @@
 """The ledger: what papers claim, and what our runs show of it."""
 
-import json
-import os
-import signal
-import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from claim_cases import COUNTS
-from command import COMMAND, Ssdlab
 from hypothesis import given
 from hypothesis import strategies as some
 
 import ssdlab as lab
-from ssdlab import InputError, api
+from ssdlab import InputError
 from ssdlab.confidence import Interval, interval
 from ssdlab_reproduction import ledger, ledger_page, ledger_text, registry, runs
 from ssdlab_reproduction.claim import SYSTEMS, Figure, Sweep, Verdict, claims
@@ -325,127 +319,6 @@ def test_a_comparison_with_nothing_is_not_reproduced(one_claim: Any, tmp_path: P
     assert (row.verdict, row.why) == (NO, "a run has nothing to compare with: too few requests")
 
 
-def test_a_system_is_recomputed_by_one_command(ssdlab: Ssdlab, tmp_path: Path) -> None:
-    done = ssdlab("reproduce", "hire", "--quick", "--out", "ledger")
-    assert done.code == 0, done.err
-    assert "5 claims: " in done.out
-    out = tmp_path / "ledger"
-    data = json.loads((out / "ledger.json").read_text())
-    assert [row["claim"]["id"] for row in data["rows"]] == [f"H{nth}" for nth in range(1, 6)]
-    # The figure is that of the runs that a user would make.
-    base, hire = (
-        lab.run(
-            device="hire-mlc-128g", scheme=f"hire/{name}", workload="hire/stg1", limit=100_000
-        ).read.latency_us.mean
-        for name in ("baseline", "hire")
-    )
-    assert data["rows"][0]["ours"][1]["mean"] == pytest.approx(100 * (hire / base - 1))
-    assert "| **H1** |" in (out / "ledger.md").read_text()
-    assert "HIRE, Fig. 3" in (out / "report.html").read_text()
-    for number in (3, 4, 5):
-        assert (out / f"hire-fig-{number}.pdf").read_bytes().startswith(b"%PDF")
-    again = ssdlab("reproduce", "hire", "--quick", "--out", "ledger")
-    assert again.out == done.out
-
-
-def test_single_claims_are_recomputed(ssdlab: Ssdlab, tmp_path: Path) -> None:
-    done = ssdlab("reproduce", "h4", "D12", "--quick", "--out", "ledger")
-    assert done.code == 0, done.err
-    out = tmp_path / "ledger"
-    data = json.loads((out / "ledger.json").read_text())
-    assert [row["claim"]["id"] for row in data["rows"]] == ["D12", "H4"]
-    # Figures of the papers are drawn of whole systems.
-    assert not list(out.glob("*.pdf"))
-
-
-SYSTEM = (
-    "nothing to reproduce: got 'hier', expected dlv, pa-ssd, pv-read, readguard, hire, all or "
-    "claims such as R14"
-)
-NO_FOLDER = "--traces: cannot read 'nowhere': No such file or directory"
-NO_TRACE = "--traces: no trace in '.': expected files called as the traces are, such as hm_0.csv.gz"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (("hier",), f'{SYSTEM} (did you mean "hire"?)'),
-        (("hire", "h6"), "got 'h6'"),
-        (("hire", "--traces", "nowhere"), NO_FOLDER),
-        (("hire", "--traces", "."), NO_TRACE),
-        (("hire", "--traces", ""), "--traces: got '', expected a folder"),
-        (("hire", "--jobs", "0"), "--jobs"),
-        (("hire", "--out", ""), "--out: got '', expected a folder"),
-        (("hire", "--out", "/proc/here"), "--out: cannot write '/proc/here'"),
-    ],
-)
-def test_what_is_wrong_is_said_in_a_line(
-    ssdlab: Ssdlab, tmp_path: Path, arguments: tuple[str, ...], line: str
-) -> None:
-    done = ssdlab("reproduce", *arguments)
-    assert done.code == 2
-    assert line in done.err
-    assert done.err.count("\n") == 1
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_ledger_that_is_stopped_goes_on(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "reproduce", "hire", "--out", "ledger"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    kept = tmp_path / "ledger" / "runs"
-    until = time.monotonic() + 90
-    while not list(kept.glob("*.json")) and time.monotonic() < until:
-        time.sleep(0.2)
-    # As a terminal does: to all processes.
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert out == ""
-    # On a busy machine a minute may pass, and be told of.
-    *_, last = err.splitlines()
-    assert last == "interrupted: finished runs are kept in ledger, and the same command goes on"
-    made = {file: file.stat().st_mtime_ns for file in kept.glob("*.json")}
-    assert made
-    assert not list(kept.glob("*.part"))
-    assert not (tmp_path / "ledger" / "ledger.md").exists()
-
-
-def test_what_was_stopped_goes_on_with_what_is_lacking(
-    one_claim: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def three(scope: Scope) -> runs.Jobs:
-        given = ("generic-mlc-512g", "conventional", "random")
-        return {(f"{n}",): scope.plan(*given, limit=n) for n in (100, 200, 300)}
-
-    def reads(found: runs.Runs) -> list[float]:
-        return [sum(run.read.latency_us.mean for run in found.values())]
-
-    one_claim(reads, sets=(three,))
-    whole = reproduce(["hire"], out=tmp_path / "whole", seeds=1, jobs=1)
-    ran: list[int | None] = []
-    run = api.run
-
-    def stopped(plan: lab.Plan) -> lab.Result:
-        if len(ran) == 2:
-            raise KeyboardInterrupt
-        ran.append(plan.limit)
-        return run(plan)
-
-    monkeypatch.setattr(api, "run", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1)
-    ran.clear()
-    told = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1)
-    assert ran == [300]
-    assert (told.rows, told.digest) == (whole.rows, whole.digest)
-
-
 def test_what_had_no_effect_is_not_reproduced_and_shown(one_claim: Any, tmp_path: Path) -> None:
     def nothing(found: runs.Runs) -> list[float]:
         raise NeverRanError("it changed nothing", read_us(found))
@@ -509,24 +382,3 @@ def test_a_kept_run_that_was_cut_off_is_run_again(one_claim: Any, tmp_path: Path
     for broken in (whole[: len(whole) // 2], "{}", '{"a": 1}', "[]"):
         kept.write_text(broken)
         assert reproduce(["hire"], out=tmp_path, seeds=1, jobs=1).rows[0].ours == row.ours
-
-
-@pytest.mark.parametrize("system", ["pa-ssd", "readguard"])
-def test_a_first_look_runs(ssdlab: Ssdlab, system: str) -> None:
-    done = ssdlab("reproduce", system, "--quick", "--out", "ledger")
-    assert done.code == 0, done.err
-    assert f"{COUNTS[system][1]} claims: " in done.out
-
-
-def test_a_first_look_at_pv_read_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    ledger.load("pv-read")
-    # What codes decode takes half a minute, and is tested by itself.
-    alone = replace(registry.RULES["V11"], sets=[lambda _: {}])
-    monkeypatch.setitem(registry.RULES, "V11", alone)
-    told = reproduce(["pv-read"], out=tmp_path, quick=True)
-    left_out = [row.claim.id for row in told.rows if row.verdict == Verdict.LEFT_OUT]
-    assert left_out == ["V7", "V11"]
-    assert len(told.rows) == COUNTS["pv-read"][1]
-    assert all(row.ours for row in told.rows if row.claim.id not in left_out)
-    assert {picture.figure for picture, _ in told.pictures} >= {"Fig. 4", "Fig. 5b", "Fig. 13b"}
-    assert "14 claims: " in ledger_text.ledger_text(told)

@@ -140,7 +140,7 @@ def test_a_text_is_no_list_of_members() -> None:
 
 def test_what_is_no_member_in_python_is_refused() -> None:
     with pytest.raises(InputError, match="--mix: got 3, expected an App or its text"):
-        run(mix=[3])
+        run(mix=[3])  # type: ignore[list-item]
     with pytest.raises(InputError, match="--mix a: got queue=256, expected a whole number from 0"):
         run(mix=[App("a", queue=256)])
     with pytest.raises(InputError, match="--mix a: got scale=0, expected a number above 0"):

@@ -3,6 +3,7 @@
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +55,8 @@ def test_none_for_lists_is_nothing_given() -> None:
     assert nothing == lab.Plan()
     swept = lab.sweep(nothing, devices=None, schemes=None, traces=None, vary=None)  # type: ignore[arg-type]
     assert swept == lab.sweep(lab.Plan())
-    assert lab.run(config=None, set=None, mix=None, limit=10).requests == 10
+    nothing_given: dict[str, Any] = {"config": None, "set": None, "mix": None}
+    assert lab.run(**nothing_given, limit=10).requests == 10
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, np.float64("nan")])
@@ -72,7 +74,7 @@ def test_paths_are_text_in_utf_8(tmp_path: Path) -> None:
         with pytest.raises(
             lab.InputError, match=r"^--trace: got .*dcff.*expected a text in UTF-8$"
         ):
-            lab.run(trace=given)
+            lab.run(trace=given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -105,4 +107,4 @@ def test_a_class_that_raises_is_no_value() -> None:
             raise RuntimeError
 
     with pytest.raises(lab.InputError, match="--seed: got "):
-        lab.run(seed=Odd())
+        lab.run(seed=Odd())  # type: ignore[arg-type]

@@ -176,7 +176,7 @@ def test_a_request_to_a_drive(parameter: str) -> None:
 
 @pytest.mark.parametrize("parameter", ["device", "scheme", "config", "set", "seed", "state"])
 def test_a_parameter_of_what_tells_of_blocks(parameter: str) -> None:
-    device = {"device": "dlv-mlc-128g"}
+    device: dict[str, Any] = {"device": "dlv-mlc-128g"}
     assert not wrong(lambda odd: lab.physics(**{**device, parameter: odd}))
     assert not wrong(lambda odd: lab.physics(odd, **device))
     assert not wrong(lambda odd: lab.fit("nowhere.csv", **{parameter: odd}))
@@ -184,7 +184,7 @@ def test_a_parameter_of_what_tells_of_blocks(parameter: str) -> None:
 
 def test_a_parameter_of_a_fit() -> None:
     assert not wrong(lab.fit, ("None",))
-    assert not wrong(lambda odd: lab.fit("nowhere.csv", asked=odd))
+    assert not wrong(lambda odd: lab.fit("nowhere.csv", chips=odd))
     assert not wrong(lambda odd: lab.fit("nowhere.csv", correctable=odd))
     assert not wrong(lambda odd: lab.fit("nowhere.csv", samples=odd))
 

@@ -117,7 +117,7 @@ def test_what_was_told_never_replaces_what_was_read_for_it(
         device="generic-tlc-2t",
         set={"physics": "retries"},
         config=["fitted/fit.toml"],
-        asked=library.ChipSpec(chips=(4, 4, 2), blocks=8),
+        chips=library.ChipSpec(chips=(4, 4, 2), blocks=8),
     )
     before = contents(inputs)
     for write in (

@@ -44,7 +44,7 @@ class Predictor:
             "dwell_least": self.dwell_least,
         }
 
-    def _asked(self) -> _native.Predictor:
+    def _native_predictor(self) -> _native.Predictor:
         if not self._made:
             self._made.append(_native.Predictor(json.dumps(self.config())))
         return self._made[0]
@@ -52,15 +52,15 @@ class Predictor:
     def ages(self, table: Measurements) -> Numbers:
         """Return the age of each row's block."""
         given = (table.cycles, table.erase_us, table.e0, table.dwell)
-        return _from_bytes(self._asked().age(*map(_to_bytes, given)))
+        return _from_bytes(self._native_predictor().age(*map(_to_bytes, given)))
 
     def errors(self, age: Numbers, days: Numbers, reads: Numbers) -> Numbers:
         """Return the errors of blocks of these ages."""
-        return _from_bytes(self._asked().errors(*map(_to_bytes, (age, days, reads))))
+        return _from_bytes(self._native_predictor().errors(*map(_to_bytes, (age, days, reads))))
 
     def retries(self, errors: Numbers) -> Numbers:
         """Return the retries that go with errors."""
-        return _from_bytes(self._asked().retries(_to_bytes(errors)))
+        return _from_bytes(self._native_predictor().retries(_to_bytes(errors)))
 
 
 def _to_bytes(values: Numbers) -> bytes:

@@ -24,7 +24,7 @@ from ssdlab.plan import Path, Plan, to_json
 def run_fit(
     csv: Path | None,
     plan: Plan,
-    asked: ChipSpec,
+    spec: ChipSpec,
     correctable: float | None,
     samples_to: Path | None,
 ) -> tuple[dict[str, Any], dict[str, str]]:
@@ -34,8 +34,8 @@ def run_fit(
     target = None if samples_to is None else OutputFile("--samples", os.fspath(samples_to))
     config_hash = sha256 = None
     if csv is None:
-        source, given, ages = plan.device, tuple(asked.chips), "--retention"
-        made = _native.measure(to_json(plan), json.dumps(asked.order()))
+        source, given, ages = plan.device, tuple(spec.chips), "--retention"
+        made = _native.measure(to_json(plan), json.dumps(spec.order()))
         if made is None:
             raise KeyboardInterrupt
         chips, config_hash = made

@@ -95,7 +95,7 @@ def fit_command(**given: Any) -> int:
     options_of = {name: given[name] for name in ("samples", "config", "set", "seed")}
     options_of["device"] = options.one_device(given["device"] or DEFAULT_DEVICE, given["stage"])
     try:
-        told = fit(given["csv"], asked=_chip_spec(given), correctable=correctable, **options_of)
+        told = fit(given["csv"], chips=_chip_spec(given), correctable=correctable, **options_of)
     except KeyboardInterrupt:
         # Said here: click would put an empty line before the word.
         print_error("interrupted")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import click
@@ -186,21 +187,7 @@ def add(*groups: Iterable[Callable[[Command], Command]]) -> Callable[[Command], 
 
 def plan_from(options: dict[str, Any]) -> Plan:
     """Return the plan that the options name, but for those that may name several."""
-    names = (
-        *(
-            "limit",
-            "warmup",
-            "replays",
-            "until_worn",
-            "precondition",
-            "time_scale",
-            "closed",
-            "fit",
-            "state",
-            "paranoid",
-        ),
-        *("log", "series", "interval", "timeline", "timeline_span"),
-    )
+    names = {field.name for field in fields(Plan)} - {"device", "trace", "mix", "vary"}
     given = {name: options[name] for name in names if name in options}
     if options.get("trace") and options.get("workload") is not None:
         raise InputError.at("--workload", "a workload beside --trace: expected one or the other")
@@ -209,11 +196,6 @@ def plan_from(options: dict[str, Any]) -> Plan:
         raise InputError.at("--app", f"applications beside {other}: expected one or the other")
     return Plan(
         device=one_device(options["device"], options.get("stage")),
-        scheme=options["scheme"],
-        config=options["config"],
-        set=options["set"],
-        seed=options["seed"],
-        workload=options.get("workload"),
         mix=_mix(options.get("mix", ()), options.get("app", ())),
         **given,
     )

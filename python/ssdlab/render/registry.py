@@ -19,6 +19,7 @@ from ssdlab.render.text.ldpc import ldpc_text
 from ssdlab.render.text.physics import physics_text
 from ssdlab.render.text.run import run_text
 from ssdlab.result import Comparison, Result
+from ssdlab.traces.infos import TraceInfos
 
 if TYPE_CHECKING:
     from ssdlab.render.figures.base import Figure
@@ -58,6 +59,13 @@ def _(fit: Fit) -> str:
     return calibration_page(fit)
 
 
+@as_html.register(TraceInfos)
+def _(traces: TraceInfos) -> str:
+    from ssdlab.render.html.traces import trace_page  # noqa: PLC0415  loaded to draw
+
+    return trace_page(traces.infos)
+
+
 @as_figures.register(Comparison)
 def _(comparison: Comparison) -> Sequence[Figure]:
     from ssdlab.render.figures.report import comparison_figures  # noqa: PLC0415  loaded to draw
@@ -86,9 +94,17 @@ def _(fit: Fit) -> Sequence[Figure]:
     return calibration_figures(fit)
 
 
+@as_figures.register(TraceInfos)
+def _(traces: TraceInfos) -> Sequence[Figure]:
+    from ssdlab.render.figures.trace import trace_figures  # noqa: PLC0415  loaded to draw
+
+    return trace_figures(traces.infos)
+
+
 @as_figure_files.register(Comparison)
+@as_figure_files.register(TraceInfos)
 @as_figure_files.register(Analysis)
-def _(subject: Comparison | Analysis) -> dict[str, bytes]:
+def _(subject: Comparison | TraceInfos | Analysis) -> dict[str, bytes]:
     from ssdlab.render.figures.drawing import figure_files  # noqa: PLC0415  loaded to draw
 
     return figure_files(as_figures(subject))

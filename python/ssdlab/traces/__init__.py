@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ssdlab import _native, arguments
+from ssdlab.display import as_figure_files, as_html
 from ssdlab.files import OutputFile, OutputFolder
 from ssdlab.traces.apps import App, check_app, parse
+from ssdlab.traces.infos import TraceInfos
 from ssdlab.traces.manifest import Line, check
 from ssdlab.traces.reading import Reading, check_reading
 
@@ -57,21 +59,16 @@ def report_html(infos: Sequence[Mapping[str, Any]], path: Path) -> None:
 
     Several traces are drawn side by side. Raises :class:`InputError` if the file cannot be written.
     """
-    from ssdlab.render.html.traces import trace_page  # noqa: PLC0415  drawing is loaded when something is to be drawn
-
     infos = _infos(infos)
     target = OutputFile("report", arguments.path("report", path))
-    target.write(trace_page(infos))
+    target.write(as_html(TraceInfos(infos)))
 
 
 def save_figures(infos: Sequence[Mapping[str, Any]], folder: Path) -> list[str]:
     """Write the figures of such a report to ``folder`` as PDF, SVG and PNG; the files' names."""
-    from ssdlab.render.figures import drawing  # noqa: PLC0415  as above
-    from ssdlab.render.figures.trace import trace_figures  # noqa: PLC0415  as above
-
     infos = _infos(infos)
     target = OutputFolder("figures", arguments.path("figures", folder))
-    files = drawing.figure_files(trace_figures(infos))
+    files = as_figure_files(TraceInfos(infos))
     target.write(files)
     return list(files)
 

@@ -21,7 +21,8 @@ from ssdlab.render.figures.base import (
     run_keys,
     time_unit_s,
 )
-from ssdlab.render.text.traces import Info, short_paths, size
+from ssdlab.render.text.traces import short_paths, size
+from ssdlab.traces.infos import Info
 
 PAGE_BYTES = 4096
 SIZES, LOAD, REUSE = "Sizes", "Requests over time", "Footprint and reuse"

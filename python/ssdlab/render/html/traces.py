@@ -9,7 +9,8 @@ from ssdlab.render.figures.trace import LOAD, REUSE, SIZES, Trace, figures, trac
 from ssdlab.render.formatting import NONE, digits, share, span
 from ssdlab.render.html.page import render_page
 from ssdlab.render.html.tables import Origin, Table
-from ssdlab.render.text.traces import Info, format_label, size, trace_columns
+from ssdlab.render.text.traces import format_label, size, trace_columns
+from ssdlab.traces.infos import Info
 
 
 def trace_page(infos: Sequence[Info]) -> str:

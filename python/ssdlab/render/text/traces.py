@@ -5,13 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from ssdlab import escaping
 from ssdlab.render.formatting import NONE, WIDTH, bar, digits, pluralize, share, span
 from ssdlab.render.text.table import Column, format_table
-
-Info = Mapping[str, Any]
+from ssdlab.traces.infos import Info
 
 _LABEL = 11
 _LEVELS = "▁▂▃▄▅▆▇█"
