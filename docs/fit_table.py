@@ -23,11 +23,11 @@ DRAWN = (
 
 def main() -> None:
     """Fit and write."""
-    told = ssdlab.fit()
-    BUNDLE.write_text(told.files["fit.toml"], encoding="utf-8")
+    fit = ssdlab.fit()
+    BUNDLE.write_text(fit.files["fit.toml"], encoding="utf-8")
     FIGURES.mkdir(exist_ok=True)
     drawn = []
-    for figure in calibration_figures(told):
+    for figure in calibration_figures(fit):
         if figure.name in DRAWN:
             file = FIGURES / f"{figure.name}.svg"
             file.write_bytes(drawing.draw(figure)["svg"])
@@ -35,11 +35,11 @@ def main() -> None:
             drawn += [f"![{figure.title}](fit/{file.name})", ""]
     claims = [
         f"| {claim.what} | {claim.paper} | {claim.found} | {VERDICTS[claim.holds]} |"
-        for claim in told.claims
+        for claim in fit.claims
     ]
     text, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
     parts = [
-        f"`ssdlab fit`, {told.heading}, ssdlab {told.version}.",
+        f"`ssdlab fit`, {fit.heading}, ssdlab {fit.version}.",
         "",
         "### What the paper says",
         "",
@@ -50,7 +50,7 @@ def main() -> None:
         "### What is printed",
         "",
         "```",
-        str(told),
+        str(fit),
         "```",
         "",
         "### Figures",

@@ -80,7 +80,7 @@ class Part:
     told: dict[str, list[str]]
 
     @classmethod
-    def of(cls, text: str) -> Part:
+    def parse(cls, text: str) -> Part:
         """Take a part to pieces."""
         heading, found, table, *blocks = text.strip().split("\n\n")
         heads, rows = table.split("\n")[:2], _by_claim(table.split("\n")[2:], "| **")
@@ -106,7 +106,7 @@ def _by_claim(pieces: list[str], begin: str) -> dict[str, list[str]]:
 
 def _merged(old: str, new: str) -> str:
     """Return a part with another's claims in their places."""
-    part, later = Part.of(old), Part.of(new)
+    part, later = Part.parse(old), Part.parse(new)
     part.rows |= later.rows
     part.rows = dict(sorted(part.rows.items(), key=lambda row: int(row[0][1:])))
     part.told |= {name: later.told.get(name, []) for name in later.rows}

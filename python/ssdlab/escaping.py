@@ -91,13 +91,13 @@ def is_utf8(given: str) -> bool:
     return given.isascii() or _SURROGATES.search(given) is None
 
 
-def make_distinct(shown: Sequence[str]) -> list[str]:
+def make_distinct(names: Sequence[str]) -> list[str]:
     """Return names, those that are there several times with a number each that no other has."""
-    counts = Counter(shown)
+    counts = Counter(names)
     taken = {each for each, count in counts.items() if count == 1}
     last: Counter[str] = Counter()
     numbered = []
-    for each in shown:
+    for each in names:
         unique = each
         while counts[each] > 1 and (unique in taken or unique == each):
             last[each] += 1

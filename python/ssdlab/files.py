@@ -73,8 +73,8 @@ class OutputFolder:
         for other, file in others:
             found = Path(os.fsdecode(file))
             if found.suffix in endings and found.resolve().parent == folder:
-                told = f"the file of {other} may be one of those that are written: got"
-                raise InputError.at(option, f"{told} {quoted(file)}, expected another folder")
+                reason = f"the file of {other} may be one of those that are written: got"
+                raise InputError.at(option, f"{reason} {quoted(file)}, expected another folder")
 
     def write(self, contents: Mapping[str, bytes], without: Iterable[str] = ()) -> None:
         """Put all files, by name, into the folder, or none; of others in it only some are removed.

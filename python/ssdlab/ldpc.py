@@ -207,10 +207,10 @@ def ldpc(
     data: dict[str, Any] | None = json.loads(answer)
     if data is None:
         raise KeyboardInterrupt
-    told = from_dict(Ldpc, {**data, "raw": data})
+    found = from_dict(Ldpc, {**data, "raw": data})
     if interrupted:
-        raise LdpcInterrupted(told)
-    return told
+        raise LdpcInterrupted(found)
+    return found
 
 
 def _seconds(seconds: object) -> float:

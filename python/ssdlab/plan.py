@@ -204,8 +204,8 @@ def setting_lines(settings: Settings) -> list[str]:
 
 def varied_settings(plan: Plan) -> dict[str, str]:
     """Return the settings that a sweep varies, by their keys."""
-    told = arguments.mapping("vary", plan.vary)
-    return {key: arguments.text(f"vary {key}", value) for key, value in told.items()}
+    varied = arguments.mapping("vary", plan.vary)
+    return {key: arguments.text(f"vary {key}", value) for key, value in varied.items()}
 
 
 def toml_value(value: object, place: str = "--set", depth: int = 0) -> str:
@@ -220,8 +220,8 @@ def toml_value(value: object, place: str = "--set", depth: int = 0) -> str:
         raise InputError.at(place, f"got more than {_MAX_NESTING} lists in one another")
     if isinstance(value, Mapping):
         pairs = arguments.mapping(place, value).items()
-        told = [f"{key} = {toml_value(item, place, depth + 1)}" for key, item in pairs]
-        return "{ " + ", ".join(told) + " }"
+        entries = [f"{key} = {toml_value(item, place, depth + 1)}" for key, item in pairs]
+        return "{ " + ", ".join(entries) + " }"
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         return "[" + ", ".join(toml_value(item, place, depth + 1) for item in value) + "]"
     number = arguments.as_number(value)

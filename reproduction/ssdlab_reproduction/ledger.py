@@ -111,12 +111,12 @@ class Row:
     @property
     def sweeps(self) -> list[Sweep]:
         """Return the rulings looked at both ways; what a twin is like says nothing of a trace."""
-        asked = [one for one in self.claim.sweeps if self.failed or one.always]
+        wanted = [one for one in self.claim.sweeps if self.failed or one.always]
         if TWINS in self.loads:
-            return asked
+            return wanted
         return [
             one
-            for one in asked
+            for one in wanted
             if not all(of_twin(line) for variant in one.variants for line in variant.split())
         ]
 
@@ -170,15 +170,19 @@ def reproduce(
     real = RealTraces() if traces is None else find_traces(traces)
     scopes = [Scope(seed, quick, real.traces) for seed in range(1, count + 1)]
     book = _Book(RunStore(Path(out) / KEPT), jobs, scopes, real.traces, all_seeds=seeds is not None)
-    asked = [one for one in chosen if one.id in RULES]
-    shown = sorted((one for one in PICTURES if one.system in systems), key=lambda one: one.place)
+    recomputed = [one for one in chosen if one.id in RULES]
+    pictures = sorted((one for one in PICTURES if one.system in systems), key=lambda one: one.place)
     book.make(
         [
-            *((RULES[one.id].sets, scope) for one in asked for scope in book.scopes(RULES[one.id])),
-            *((one.sets, scopes[0]) for one in shown),
+            *(
+                (RULES[one.id].sets, scope)
+                for one in recomputed
+                for scope in book.scopes(RULES[one.id])
+            ),
+            *((one.sets, scopes[0]) for one in pictures),
         ]
     )
-    rows = [book.row(one) for one in asked]
+    rows = [book.row(one) for one in recomputed]
     if not quick:
         book.make(
             (RULES[row.claim.id].sets, _under(scopes[0], sweep, variant))
@@ -196,16 +200,16 @@ def reproduce(
         book.digest(),
         [book.seen(*one) for one in used.items()],
         [*real.notes, *_unread(real, used)],
-        pictures=[pair for one in shown for pair in book.drawn(one)],
+        pictures=[pair for one in pictures for pair in book.drawn(one)],
     )
 
 
-def _chosen(asked: Iterable[str]) -> tuple[list[Claim], set[str]]:
+def _chosen(wanted: Iterable[str]) -> tuple[list[Claim], set[str]]:
     """Return the claims of these names in the ledger's order, and the systems named as a whole."""
     every, known = claims(), (*SYSTEMS, ALL)
     # However they are written: pages call them DLV and R14.
     names = {name.casefold(): name for name in (*known, *(one.id for one in every))}
-    chosen = {names.get(name.casefold(), name) for name in asked}
+    chosen = {names.get(name.casefold(), name) for name in wanted}
     for name in sorted(chosen.difference(names.values())):
         expected = f"{', '.join(known)} or claims such as R14{did_you_mean(name, names.values())}"
         raise InputError(f"nothing to reproduce: got {name!r}, expected {expected}")
@@ -248,11 +252,11 @@ class _Book:
         self.replaced: set[str] = set()
         """The twins whose places real traces took."""
 
-    def make(self, asked: Iterable[tuple[Sequence[Set], Scope]]) -> None:
+    def make(self, wanted: Iterable[tuple[Sequence[Set], Scope]]) -> None:
         """Run what is not kept; what several ask for once."""
         jobs = {
             job.name(): job
-            for sets, scope in asked
+            for sets, scope in wanted
             for found in _found(sets, scope)
             for job in _jobs(found)
         }
@@ -383,4 +387,4 @@ def _found(sets: Iterable[Set], scope: Scope) -> list[Jobs]:
 
 
 def _jobs(jobs: Jobs) -> Iterator[Job]:
-    return (as_job(asked) for asked in jobs.values())
+    return (as_job(run) for run in jobs.values())

@@ -64,12 +64,12 @@ def _boxes(frame: Picture, rows: Rows) -> Figure:
         | {f"at{nth}": rounded(value) for nth, value in enumerate(values)}
         for (at, name), values in found.items()
     ]
-    told = alt.Tooltip("told:N", title=", ".join(frame.ends))
+    tooltip = alt.Tooltip("told:N", title=", ".join(frame.ends))
     boxes = alt.Chart().encode(
         x=_places(frame, places),
         xOffset=alt.XOffset("series:N", sort=series),
         color=_colour(series, tones, "square"),
-        tooltip=[alt.Tooltip("x:N", title="of"), alt.Tooltip("series:N"), told],
+        tooltip=[alt.Tooltip("x:N", title="of"), alt.Tooltip("series:N"), tooltip],
     )
     axis = alt.Axis(title=frame.y, tickCount=6, format=frame.number)
     middle = boxes.mark_tick(size=_BOX, thickness=2).encode(y="at2:Q")
@@ -125,7 +125,7 @@ def _stacked(frame: Picture, rows: Rows) -> Figure:
     """Draw parts of a whole: a bar for each place, of the series end to end."""
     places, series = _order(rows)
     tones = ramp(len(series))
-    kind = stacked_bars.Bars(*_told(frame), frame.y, frame.number)
+    kind = stacked_bars.Bars(*_caption(frame), frame.y, frame.number)
     values = [(str(at), part, value) for at, part, value in rows]
     return stacked_bars.stacked_values(places, kind, list(zip(series, tones, strict=True)), values)
 
@@ -138,11 +138,11 @@ def _figure(
     mark: str = "box",
 ) -> Figure:
     keys = [Key(name, tone, mark) for name, tone in zip(series, tones, strict=True)]
-    shown = keys if len(keys) > 1 else []
-    return Figure(*_told(frame), chart, shown)
+    legend = keys if len(keys) > 1 else []
+    return Figure(*_caption(frame), chart, legend)
 
 
-def _told(frame: Picture) -> tuple[str, str, str, str]:
+def _caption(frame: Picture) -> tuple[str, str, str, str]:
     """Return name, section, title, and what it shows."""
     system = SYSTEMS[frame.system]
     name = re.sub(r"[^a-z0-9]+", "-", f"{frame.system} {frame.figure}".lower()).strip("-")

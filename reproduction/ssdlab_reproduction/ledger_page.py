@@ -22,7 +22,7 @@ def ledger_page(ledger: Ledger) -> str:
         how="How it was made",
         notes=ledger_text.notes(ledger),
         summary=summary(ledger),
-        beneath={},
+        section_tables={},
         origins=list(origins(ledger)),
     )
 
@@ -48,7 +48,7 @@ def _known(ledger: Ledger, title: str, rows: list[Row]) -> Iterator[Table]:
     failed = [row for row in rows if row.failed]
     why = [[row.claim.id, ledger_text.explanation(ledger, row), row.claim.settle] for row in failed]
     columns = ["claim", "what was tried", "what would settle it"]
-    if not any(told for _, told, _ in why):
+    if not any(tried for _, tried, _ in why):
         why = [[name, settle] for name, _, settle in why]
         del columns[1]
     if why:

@@ -44,8 +44,8 @@ def ledger_text(ledger: Ledger) -> str:
     parts.append(summary(ledger))
     if ledger.traces:
         lines = [f"--traces: {of_trace(one)}" for one in ledger.traces]
-        told = (textwrap.fill(line, WIDTH, subsequent_indent=_INDENT) for line in lines)
-        parts.append("\n".join(told))
+        paragraphs = (textwrap.fill(line, WIDTH, subsequent_indent=_INDENT) for line in lines)
+        parts.append("\n".join(paragraphs))
     return "\n\n".join(parts)
 
 
@@ -56,7 +56,7 @@ def _block(row: Row) -> Iterator[str]:
         yield f"{_INDENT}{_LEFT_OUT}"
         return
     came = row.verdict if row.why else outcome(row)
-    told = f"{came}{f' ({row.loads})' if row.loads else ''}"
+    summary_line = f"{came}{f' ({row.loads})' if row.loads else ''}"
     cells = [
         (figure.of, figure.bound(), found, verdict)
         for figure, found, verdict in zip(
@@ -68,7 +68,7 @@ def _block(row: Row) -> Iterator[str]:
         mark = "" if len(cells) == 1 and verdict == row.verdict else f"  {verdict}"
         line = f"{of:<{widths[0]}}  paper {paper:>{widths[1]}}  ours {found:>{widths[2]}}"
         yield f"{_INDENT}{line}{mark}".rstrip()
-    for last in (f"{told}{f': {row.why}' if row.why else ''}", nearest(row)):
+    for last in (f"{summary_line}{f': {row.why}' if row.why else ''}", nearest(row)):
         yield from textwrap.wrap(last, WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
 
 
@@ -92,13 +92,13 @@ def _mark(row: Row) -> str:
 
 def count_outcomes(came: Sequence[str]) -> str:
     """Say how many claims came out how, of what :func:`came_out` says of each."""
-    told = []
+    counts = []
     for verdict in Verdict:
         own = [one for one in came if one.partition(", ")[0] == verdict]
         marks = [f"{n} of them {mark}" for mark in (MADE, CHOSEN) if (n := _ending(own, mark))]
         if own:
-            told.append(f"{len(own)} {verdict}" + f" ({', '.join(marks)})" * bool(marks))
-    return ", ".join(told)
+            counts.append(f"{len(own)} {verdict}" + f" ({', '.join(marks)})" * bool(marks))
+    return ", ".join(counts)
 
 
 def _ending(came: Sequence[str], mark: str) -> int:
@@ -115,12 +115,12 @@ def _verdicts(row: Row) -> list[str]:
     if not row.verdicts:
         return [""] * len(row.claim.figures)
     return [
-        _told(figure, one, verdict)
+        _verdict_text(figure, one, verdict)
         for figure, one, verdict in zip(row.claim.figures, row.ours, row.verdicts, strict=True)
     ]
 
 
-def _told(figure: Figure, found: Interval, verdict: Verdict) -> str:
+def _verdict_text(figure: Figure, found: Interval, verdict: Verdict) -> str:
     """Say what came of a figure, and whether seeds differ by so much that it may be otherwise."""
     doubt = _doubt(figure, found, verdict) if found.half_width_95 else ""
     return f"{verdict} ({doubt})" if doubt else str(verdict)
@@ -185,10 +185,10 @@ def ledger_markdown(ledger: Ledger) -> str:
         lines.append("")
         for row in own:
             lines += _why(ledger, row)
-    told = [f"{summary(ledger)}; digest of their results `{ledger.digest}`.".replace("\n", "; ")]
+    about = [f"{summary(ledger)}; digest of their results `{ledger.digest}`.".replace("\n", "; ")]
     if ledger.traces:
-        told.append(f"Real traces: {'; '.join(map(of_trace, ledger.traces))}.")
-    return "\n".join([" ".join(told), "", *lines]).rstrip() + "\n"
+        about.append(f"Real traces: {'; '.join(map(of_trace, ledger.traces))}.")
+    return "\n".join([" ".join(about), "", *lines]).rstrip() + "\n"
 
 
 def rows(ledger: Ledger, system: str) -> list[list[str]]:
@@ -217,8 +217,8 @@ def nearest(row: Row) -> str:
     offs = {way: f"{off:.2f}" for way, off in row.ways}
     if len(set(offs.values())) <= 1:
         return ""
-    told = ", then ".join(f"{way} (off by {off})" for way, off in offs.items())
-    return f"Nearest to the paper is: {told}."
+    ranked = ", then ".join(f"{way} (off by {off})" for way, off in offs.items())
+    return f"Nearest to the paper is: {ranked}."
 
 
 def explanation(ledger: Ledger, row: Row) -> str:
@@ -237,8 +237,8 @@ def _why(ledger: Ledger, row: Row) -> Iterator[str]:
         yield from [f"*{claim.id}, as read*: {read}", ""]
     if row.failed:
         settle = f"*What would settle it*: {claim.settle}" if claim.settle else ""
-        told = " ".join(part for part in (explanation(ledger, row), settle) if part)
-        yield from [f"**{claim.id}**: {told}", ""] if told else []
+        reason = " ".join(part for part in (explanation(ledger, row), settle) if part)
+        yield from [f"**{claim.id}**: {reason}", ""] if reason else []
     for swept in row.swept:
         yield from [f"{claim.id}, {swept.sweep.about}:", ""]
         heads, *lines = sweep(row, swept)

@@ -52,8 +52,10 @@ def find_traces(folder: str | Path) -> RealTraces:
     for twin in twins():
         own = [path for name in dict.fromkeys(_names(twin)) for path in named.get(name, ())]
         if len(own) > 1:
-            told = " and ".join(path.name for path in own)
-            raise InputError.at("--traces", f"{told} are both {twin['name']}: expected one of them")
+            names = " and ".join(path.name for path in own)
+            raise InputError.at(
+                "--traces", f"{names} are both {twin['name']}: expected one of them"
+            )
         if own and not twin["members"]:
             found[twin["name"]] = own[0]
     if not found:
@@ -88,15 +90,15 @@ class TraceUsed:
 def measure_trace(plan: Plan) -> dict[str, Any]:
     """Read a real trace from end to end; its format, its requests, and in how many seconds."""
     assert plan.trace is not None
-    (told,) = traces.info([Path(plan.trace)], reuse=False)
-    return {key: told[key] for key in ("format", "requests", "span_s")}
+    (found,) = traces.info([Path(plan.trace)], reuse=False)
+    return {key: found[key] for key in ("format", "requests", "span_s")}
 
 
-def trace_used(twin: str, file: Path, sha256: str, told: Mapping[str, Any]) -> TraceUsed:
+def trace_used(twin: str, file: Path, sha256: str, measured: Mapping[str, Any]) -> TraceUsed:
     """Return what was found in a file beside the twin's."""
     (own,) = (one for one in twins() if one["name"] == twin)
-    asked = {"twin_requests": own["requests"], "twin_s": own["span_s"]}
-    return TraceUsed(twin, file.name, sha256, **told, **asked)
+    twin_figures = {"twin_requests": own["requests"], "twin_s": own["span_s"]}
+    return TraceUsed(twin, file.name, sha256, **measured, **twin_figures)
 
 
 def is_part(read: Sequence[TraceUsed], limit: int | None) -> bool:
@@ -104,8 +106,8 @@ def is_part(read: Sequence[TraceUsed], limit: int | None) -> bool:
 
     Of the requests to which a run of a mix is held, each member has as large a part as of all.
     """
-    asked = sum(one.twin_requests for one in read)
-    part = 1.0 if limit is None else min(1.0, limit / asked)
+    twin_requests = sum(one.twin_requests for one in read)
+    part = 1.0 if limit is None else min(1.0, limit / twin_requests)
     return any(one.requests < _WHOLE * part * one.twin_requests for one in read)
 
 

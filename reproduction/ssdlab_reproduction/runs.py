@@ -57,8 +57,8 @@ class Job:
         if self.make is not simulated:
             made += [inspect.getsource(sys.modules[self.make.__module__]), sources_hash()]
         inputs = [sha256(file) for file in self._inputs()]
-        told = [build_id(), made, to_json(self.plan), inputs]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+        parts = [build_id(), made, to_json(self.plan), inputs]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
     def _inputs(self) -> list[Path]:
         """Return every file that decides what comes out: traces, configs and the state."""
@@ -77,9 +77,9 @@ Jobs = Mapping[Key, Plan | Job]
 """Runs, each with a name among its like: ``("hire", "stg1")``."""
 
 
-def as_job(asked: Plan | Job) -> Job:
+def as_job(run: Plan | Job) -> Job:
     """Return a plan as a job."""
-    return asked if isinstance(asked, Job) else Job(asked)
+    return run if isinstance(run, Job) else Job(run)
 
 
 @cache
@@ -212,10 +212,10 @@ class RunStore:
     def digest(self, jobs: Iterable[Job]) -> str:
         """Return a hash over what was made, without how fast it was."""
         found = [self.read(job) for job in jobs]
-        told = sorted(
+        digests = sorted(
             one.results_digest if isinstance(one, Result) else json.dumps(one) for one in found
         )
-        return hashlib.sha256("\n".join(told).encode()).hexdigest()
+        return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
 def _at_a_time(jobs: Iterable[Job]) -> int:

@@ -54,8 +54,8 @@ class Scope:
         given = {**options, **load}
         settings = setting_lines(given.pop("set", ()))
         if not self.schemes or scheme in self.schemes:
-            asked = [*self.needs.get(scheme, "").split(), *self.settings]
-            own = [line for line in asked if "workload" in load or not of_twin(line)]
+            wanted = [*self.needs.get(scheme, "").split(), *self.settings]
+            own = [line for line in wanted if "workload" in load or not of_twin(line)]
             taken = {_key(line) for line in own}
             settings = [line for line in settings if _key(line) not in taken]
             for line in own:

@@ -183,7 +183,7 @@ def test_a_files_chips_are_divided_as_the_papers() -> None:
 
 
 def test_each_part_of_the_chips_has_its_use(tmp_path: Path) -> None:
-    table = Measurements.of(_native.read_chips(CHIPS)[0])
+    table = Measurements.from_chips(_native.read_chips(CHIPS)[0])
     divided = split_chips(table, "chips", None, 1)
     assert sorted(chip for part in divided for chip in part) == list(range(8))
 
@@ -345,7 +345,7 @@ def test_twelve_months_may_lie_between_ages(tmp_path: Path) -> None:
 
     file = tmp_path / "longer.csv"
     file.write_text(_changed(stretch))
-    table = Measurements.of(_native.read_chips(file)[0])
+    table = Measurements.from_chips(_native.read_chips(file)[0])
     blocks, errors, left_out = model.errors_after_a_year(table, "longer")
     assert (len(blocks), left_out) == (32 * 5, 0)
     # On the straight line over ln(1 + days) between 30 days and 18 months.

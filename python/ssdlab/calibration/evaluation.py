@@ -91,7 +91,7 @@ def ablations(
     yield {"name": "all", "what": "age, retention, reads", "percent": percent_all}
     most = float(fitted.cycles.max()) or 1.0
 
-    def seen(table: Measurements, name: str) -> ErrorInputs:
+    def inputs(table: Measurements, name: str) -> ErrorInputs:
         ages, cycles = predictor.ages(table), table.cycles / most
         days = np.zeros(len(table)) if name == "C2" else table.days
         initial = cycles if name.startswith("C1") else ages
@@ -103,8 +103,8 @@ def ablations(
         ("C1 in both", "P/E cycles in place of the age, in eq. 1 and 2"),
         ("C2", "no retention"),
     ):
-        found = np.array(rounded(fit_errors(seen(fitted, name), fitted.errors)))
-        foreseen = seen(validated, name).errors(found)
+        found = np.array(rounded(fit_errors(inputs(fitted, name), fitted.errors)))
+        foreseen = inputs(validated, name).errors(found)
         yield {"name": name, "what": what, "percent": rmse_percent(foreseen, validated.errors)}
 
 
@@ -177,8 +177,8 @@ def claims(found: dict[str, Any], table: Measurements) -> Iterator[dict[str, Any
         fine = one["percent"] < RMSE_MOST if tested else None
         # A figure that is not the bound is not told as if it were.
         digits = 4 if fine and round(one["percent"], 2) == RMSE_MOST else 2
-        shown = f"{one['percent']:.{digits}f} %"
-        yield _claim(words + near, words, f"< {RMSE_MOST:g} %", shown, holds=fine)
+        figure = f"{one['percent']:.{digits}f} %"
+        yield _claim(words + near, words, f"< {RMSE_MOST:g} %", figure, holds=fine)
     widest = max(one["most"] - one["least"] for one in found["spreads"])
     words, short = "measured retries where as many were predicted", "retries predicted alike"
     paper = f"within {SPREAD_MOST}"
@@ -187,8 +187,8 @@ def claims(found: dict[str, Any], table: Measurements) -> Iterator[dict[str, Any
     for one in others:
         factor = one["percent"] / whole["percent"] if whole["percent"] else 1.0
         words, short = f"%RMSE of {one['name']}: {one['what']}", f"%RMSE of {one['name']}"
-        shown = f"{one['percent']:.2f} % (×{factor:.2f})"
-        yield _claim(words, short, "clearly worse", shown, holds=factor >= CLEARLY)
+        figure = f"{one['percent']:.2f} % (×{factor:.2f})"
+        yield _claim(words, short, "clearly worse", figure, holds=factor >= CLEARLY)
     yield from _chips(found, table)
 
 
@@ -209,18 +209,18 @@ def _chips(found: dict[str, Any], table: Measurements) -> Iterator[dict[str, Any
     if len(new) and new.min() > 0:
         factor = new.max() / new.min()
         words = "no cycles, 12 months: retries of the worst block over the best's"
-        shown = f"{int(new.max())} / {int(new.min())}"
-        yield _claim(words, "0 cycles, 12 months", "3 times", shown, holds=2.5 <= factor <= 3.5)
+        figure = f"{int(new.max())} / {int(new.min())}"
+        yield _claim(words, "0 cycles, 12 months", "3 times", figure, holds=2.5 <= factor <= 3.5)
     old = at(3000.0, _MONTH)
     if len(old):
-        shown = f"{int(old.min())} to {int(old.max())}"
+        figure = f"{int(old.min())} to {int(old.max())}"
         fine = bool(old.min() >= 8 and old.max() <= 16)
         words = "3K cycles, 1 month: retries"
-        yield _claim(words, words, "8 to 16", shown, holds=fine)
-    yield from _apart(found, calm)
+        yield _claim(words, words, "8 to 16", figure, holds=fine)
+    yield from _spread_claims(found, calm)
 
 
-def _apart(found: dict[str, Any], calm: Measurements) -> Iterator[dict[str, Any]]:
+def _spread_claims(found: dict[str, Any], calm: Measurements) -> Iterator[dict[str, Any]]:
     """Compare how far blocks and pages are apart in old chips, of data of up to 90 days."""
     cycles = found["variation"][0]["cycles"]
     if abs(cycles - _OLD_CYCLES) > 0.1 * _OLD_CYCLES:

@@ -36,7 +36,7 @@ class Measurements:
     """Retries of the best page; none if they were not measured."""
 
     @classmethod
-    def of(cls, chips: _native.Chips) -> Measurements:
+    def from_chips(cls, chips: _native.Chips) -> Measurements:
         """Take over what the Rust side has made or read."""
 
         def column(name: str) -> Numbers:

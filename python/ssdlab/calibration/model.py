@@ -174,14 +174,14 @@ class ErrorInputs:
         return begun + growth.errors(self.age_growth, self.days, self.reads)
 
 
-def fit_errors(seen: ErrorInputs, measured: Numbers) -> Numbers:
+def fit_errors(inputs: ErrorInputs, measured: Numbers) -> Numbers:
     """Fit c5 to c9 by non-linear least squares."""
     # In units of its own size each coefficient is of the order of 1.
-    reads = max(float(seen.reads.max()), 1.0)
+    reads = max(float(inputs.reads.max()), 1.0)
     sizes = np.array([1.0, 1.0, 1.0, 1.0, 1.0 / reads])
 
     def column(initial: tuple[float, float], growth: tuple[float, float, float]) -> Numbers:
-        return seen.errors(np.array([*initial, *growth]) * sizes)
+        return inputs.errors(np.array([*initial, *growth]) * sizes)
 
     # For a given c9 the others follow from a linear fit: a start that is near.
     start_read = 0.5
@@ -192,7 +192,7 @@ def fit_errors(seen: ErrorInputs, measured: Numbers) -> Numbers:
     linear = np.linalg.lstsq(np.column_stack(design), measured, rcond=None)[0]
     scale = max(float(linear[2]), 1e-3)
     begin = np.array([linear[0], linear[1], scale, linear[3] / scale, start_read])
-    free = seen.reads.max() > 0
+    free = inputs.reads.max() > 0
     low = np.array([-np.inf, -np.inf, 0.0, -np.inf, 0.0])
     chosen = np.arange(5 if free else 4)
 
@@ -202,7 +202,7 @@ def fit_errors(seen: ErrorInputs, measured: Numbers) -> Numbers:
         return sized
 
     solved = least_squares(
-        lambda some: seen.errors(complete(some)) - measured,
+        lambda some: inputs.errors(complete(some)) - measured,
         begin[chosen],
         bounds=(low[chosen], np.full(len(chosen), np.inf)),
         x_scale=np.maximum(np.abs(begin[chosen]), 1e-3),

@@ -44,9 +44,9 @@ def run_fit(
         chips, sha256 = _native.read_chips(csv)
     if target is not None:
         target.write(chips.csv(list(range(len(chips.chips)))))
-    table = Measurements.of(chips)
+    table = Measurements.from_chips(chips)
     divided = split_chips(table, source, given, plan.seed)
-    told: dict[str, Any] = {
+    found: dict[str, Any] = {
         "source": source,
         "device": plan.device if csv is None else None,
         "seed": plan.seed,
@@ -56,24 +56,24 @@ def run_fit(
         "correctable": correctable,
     }
     samples = [table.where(np.isin(table.chip, part)) for part in divided]
-    told["parts"] = [
+    found["parts"] = [
         {"name": name, "chips": len(part), "blocks": _blocks(sample), "rows": len(sample)}
         for name, part, sample in zip(PARTS, divided, samples, strict=True)
     ]
     predictor, errors_most, left_out = _fit_predictor(samples[0], (source, ages), correctable)
-    told |= {"errors_most": errors_most, "ageless": left_out, "coefficients": predictor.config()}
+    found |= {"errors_most": errors_most, "ageless": left_out, "coefficients": predictor.config()}
     judgement, left_out = _evaluate(predictor, samples[0], samples[1], ages, errors_most)
-    told |= judgement
-    told["ageless"] += left_out
-    told["claims"] = list(evaluation.claims(told, samples[1]))
-    told |= {"simulated": None, "unfit": None, "retries_most": None}
+    found |= judgement
+    found["ageless"] += left_out
+    found["claims"] = list(evaluation.claims(found, samples[1]))
+    found |= {"simulated": None, "unfit": None, "retries_most": None}
     files = {}
-    told["unfit"] = chips.unfit(divided[2], ACTIVATION_EV)
-    if told["unfit"] is None:
-        told["simulated"] = CHIPS
-        told["retries_most"] = int(samples[2].retries.max())
-        files = {CHIPS: chips.csv(divided[2]), CHIPS_LAYER: _chips_layer(told)}
-    return told, {LAYER: config_layer(told), **files}
+    found["unfit"] = chips.unfit(divided[2], ACTIVATION_EV)
+    if found["unfit"] is None:
+        found["simulated"] = CHIPS
+        found["retries_most"] = int(samples[2].retries.max())
+        files = {CHIPS: chips.csv(divided[2]), CHIPS_LAYER: _chips_layer(found)}
+    return found, {LAYER: config_layer(found), **files}
 
 
 def _blocks(table: Measurements) -> int:
@@ -113,7 +113,7 @@ def _evaluate(
     blocks, after_a_year, left_out = model.errors_after_a_year(table, ages_from)
     percent_all = rmse_percent(predicted, table.errors)
     apart = np.abs(table.retries - retries)
-    told = {
+    judgement = {
         "age_percent": rmse_percent(predictor.ages(blocks), after_a_year / errors_most),
         "errors_percent": percent_all,
         "errors": list(evaluation.errors(table, ages, predicted)),
@@ -125,7 +125,7 @@ def _evaluate(
         "variation": list(evaluation.variation(table)),
         "steps": list(evaluation.steps(table)),
     }
-    return told, left_out
+    return judgement, left_out
 
 
 def _time(days: float) -> str:
@@ -137,31 +137,31 @@ def _time(days: float) -> str:
     return f"{max(seconds, 1)}s"
 
 
-def config_layer(told: dict[str, Any]) -> str:
+def config_layer(fit: dict[str, Any]) -> str:
     """Return the layer of config that a run takes."""
-    found = told["coefficients"]
+    coefficients = fit["coefficients"]
     # A name of a file may hold a line break, which would end the comment.
-    source = one_line(told["source"])
-    head = f"{source}, seed {told['seed']}, version {told['version']}."
+    source = one_line(fit["source"])
+    head = f"{source}, seed {fit['seed']}, version {fit['version']}."
     lines = [
         f"# ReadGuard's retry predictor as `ssdlab fit` found it (docs/fit.md): {head}",
-        "belief.retries.predicted.age = " + _list(found["age"]),
-        "belief.retries.predicted.initial = " + _list(found["initial"]),
-        "belief.retries.predicted.growth = " + _list(found["growth"]),
-        "belief.retries.predicted.thresholds = " + _list(found["thresholds"]),
-        f'belief.retries.predicted.dwell_least = "{found["dwell_least"]}"',
+        "belief.retries.predicted.age = " + _list(coefficients["age"]),
+        "belief.retries.predicted.initial = " + _list(coefficients["initial"]),
+        "belief.retries.predicted.growth = " + _list(coefficients["growth"]),
+        "belief.retries.predicted.thresholds = " + _list(coefficients["thresholds"]),
+        f'belief.retries.predicted.dwell_least = "{coefficients["dwell_least"]}"',
     ]
     # Drives of a device have the blocks of its model, of which chips that were made are a sample.
-    if told["simulated"] and told["csv_sha256"]:
-        lines += ["", _chips_layer(told)]
+    if fit["simulated"] and fit["csv_sha256"]:
+        lines += ["", _chips_layer(fit)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _chips_layer(told: dict[str, Any]) -> str:
+def _chips_layer(fit: dict[str, Any]) -> str:
     """Return the layer of config by which drives have the chips that were kept."""
     lines = ["# The chips that were kept to be simulated.", f'physics.measured.file = "{CHIPS}"']
-    if told["retries_most"] > RETRIES_MOST:
-        lines.append(f"physics.measured.retries = {told['retries_most']}")
+    if fit["retries_most"] > RETRIES_MOST:
+        lines.append(f"physics.measured.retries = {fit['retries_most']}")
     return "\n".join(lines) + "\n"
 
 

@@ -42,8 +42,8 @@ def list_schemes() -> None:
 @click.argument("name")
 def show_scheme(name: str) -> None:
     """Show the settings of a scheme, in TOML."""
-    told = _native.scheme_text(text("NAME", name)).rstrip()
-    click.echo(told or f"# {dict(_native.schemes())[name]}")
+    toml = _native.scheme_text(text("NAME", name)).rstrip()
+    click.echo(toml or f"# {dict(_native.schemes())[name]}")
 
 
 def _list(entries: list[tuple[str, str]]) -> None:

@@ -25,8 +25,8 @@ def _listed(values: Any) -> str:
 
 
 def _axis(name: str, what: str) -> Any:
-    shown = f"{what}; {_listed(getattr(_PLAIN, name))} if not given."
-    return click.option(f"--{name}", metavar="A,B,C", help=shown)
+    help_text = f"{what}; {_listed(getattr(_PLAIN, name))} if not given."
+    return click.option(f"--{name}", metavar="A,B,C", help=help_text)
 
 
 _AXES = ("chips", "cycles", "retention", "reads", "dwell")
@@ -95,14 +95,14 @@ def fit_command(**given: Any) -> int:
     options_of = {name: given[name] for name in ("samples", "config", "set", "seed")}
     options_of["device"] = options.one_device(given["device"] or DEFAULT_DEVICE, given["stage"])
     try:
-        told = fit(given["csv"], chips=_chip_spec(given), correctable=correctable, **options_of)
+        found = fit(given["csv"], chips=_chip_spec(given), correctable=correctable, **options_of)
     except KeyboardInterrupt:
         # Said here: click would put an empty line before the word.
         print_error("interrupted")
         return exit_codes.INTERRUPTED
     if out is not None:
-        out.write(told.contents(), without=[CHIPS_LAYER])
-    telling.write(told)
+        out.write(found.contents(), without=[CHIPS_LAYER])
+    telling.write(found)
     return 0
 
 

@@ -58,12 +58,12 @@ def ldpc_command(**given: Any) -> int:
     code = 0
     try:
         with ProgressLine(unit="frames") as line:
-            told = ldpc(**{name: given[name] for name in names}, progress=line)
+            found = ldpc(**{name: given[name] for name in names}, progress=line)
     except LdpcInterrupted as stopped:
-        told, code = stopped.partial, exit_codes.INTERRUPTED
+        found, code = stopped.partial, exit_codes.INTERRUPTED
     except KeyboardInterrupt:
         # Before the table stood: click would put an empty line before the word.
         print_error("interrupted")
         return exit_codes.INTERRUPTED
-    telling.write(told)
+    telling.write(found)
     return code

@@ -107,14 +107,14 @@ def exit_code() -> int:
         return code
     except Exception as error:  # noqa: BLE001  a traceback tells a user nothing
         place = traceback.extract_tb(error.__traceback__)[-1]
-        told = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
-        print_error(one_line(_internal_error(told)))
+        found = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+        print_error(one_line(_internal_error(found)))
         return exit_codes.INTERNAL
     return code if isinstance(code, int) else 0
 
 
-def _internal_error(told: str) -> str:
-    return f"ssdlab {__version__}: internal error, please report: {told}"
+def _internal_error(found: str) -> str:
+    return f"ssdlab {__version__}: internal error, please report: {found}"
 
 
 def _message_and_code(error: BaseException) -> tuple[str, int]:

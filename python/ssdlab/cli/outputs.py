@@ -70,13 +70,13 @@ class AnalysisOutputs:
         self._json = _json_of(files)
         self._drawing = DrawingOutputs(given, [*read, *files])
 
-    def write(self, told: Analysis) -> None:
+    def write(self, analysis: Analysis) -> None:
         """Print it, and write what else is wanted."""
-        click.echo(told.to_json() if self._to_stdout else str(told))
+        click.echo(analysis.to_json() if self._to_stdout else str(analysis))
         if self._json is not None:
-            self._json.write(told.to_json() + "\n")
+            self._json.write(analysis.to_json() + "\n")
         if self._drawing.is_wanted:
-            self._drawing.write(told.html, told.figures)
+            self._drawing.write(analysis.html, analysis.figures)
 
 
 class RunOutputs:

@@ -244,15 +244,17 @@ def _print_check(lines: Sequence[traces.Line], well: int) -> None:
         if line.wrong is not None:
             verdict = line.wrong
         elif line.differ:
-            told = [f"{d.figure} {_shown(d.read)} (manifest {d.manifest})" for d in line.differ]
-            verdict = f"{', '.join(told)}; {len(line.agree)} others agree"
+            differences = [
+                f"{d.figure} {_number_text(d.read)} (manifest {d.manifest})" for d in line.differ
+            ]
+            verdict = f"{', '.join(differences)}; {len(line.agree)} others agree"
         else:
             verdict = f"{len(line.agree)} figures agree"
         click.echo(f"{'ok  ' if line.is_well else 'DIFF'}  {line.name:<{width}}  {verdict}")
     click.echo(f"{well} of {len(lines)} traces agree with {manifest.MANIFEST}")
 
 
-def _shown(value: float | None) -> str:
+def _number_text(value: float | None) -> str:
     return "NA" if value is None else f"{value:,.10g}"
 
 
@@ -317,9 +319,9 @@ def _print_remarks(remarks: Sequence[str]) -> None:
 def _print_others(written: dict[str, Any]) -> None:
     """Say what was written besides reads and writes."""
     others = (("trims", "trim", "trims"), ("flushes", "flush", "flushes"))
-    told = [pluralize(written[key], *names) for key, *names in others if written[key]]
-    if told:
-        click.echo(f"besides {', '.join(told)}")
+    counts = [pluralize(written[key], *names) for key, *names in others if written[key]]
+    if counts:
+        click.echo(f"besides {', '.join(counts)}")
 
 
 def _print_losses(written: dict[str, Any]) -> None:

@@ -65,36 +65,36 @@ def show_workload(name: str, *, requests: int | None, full: bool, seed: int, as_
     if interrupted:
         print_error("interrupted")
         return exit_codes.INTERRUPTED
-    shown = json.loads(text)
-    click.echo(json.dumps(shown, indent=2) if as_json else _twin_text(shown))
+    twin = json.loads(text)
+    click.echo(json.dumps(twin, indent=2) if as_json else _twin_text(twin))
     return 0
 
 
-def _twin_text(shown: dict[str, Any]) -> str:
+def _twin_text(found: dict[str, Any]) -> str:
     """Say what a twin is, and set its targets beside what it achieves."""
-    twin, figures = shown["twin"], shown["figures"]
+    twin, figures = found["twin"], found["figures"]
     head = f"{twin['name']}: {twin['title']}"
     if twin["members"]:
         head += f", a mix of {', '.join(twin['members'])}, each on a queue of its own"
-    elif shown["shape"]:
-        head += f", with the shape {shown['shape']}"
-    part = "all" if shown["measured"] == twin["requests"] else "scaled to"
-    head += f"\n{part} {shown['measured']:,} requests"
+    elif found["shape"]:
+        head += f", with the shape {found['shape']}"
+    part = "all" if found["measured"] == twin["requests"] else "scaled to"
+    head += f"\n{part} {found['measured']:,} requests"
     columns = [
         Column("target", [_figure(row, "target") for row in figures]),
         Column("achieved", [_figure(row, "achieved") for row in figures]),
     ]
     sources = "\n".join(f"{row['what']}: {row['source']}" for row in figures)
     rows = format_table(Column("figure", [row["what"] for row in figures]), columns)
-    if shown["shape"]:
+    if found["shape"]:
         sources += "\nthe rest, such as locality and burstiness: nothing published;"
-        sources += f" by the shape {shown['shape']}: {shown['shape_source']}"
+        sources += f" by the shape {found['shape']}: {found['shape_source']}"
     return f"{head}\n\n{rows}\n\nwhere the targets stand\n{sources}"
 
 
-def _figure(row: dict[str, Any], which: str) -> str:
+def _figure(row: dict[str, Any], column: str) -> str:
     """Write a figure in its unit."""
-    value = row[which]
+    value = row[column]
     if row["what"] in _SHARES:
         return share(value)
     if row["unit"] == "B":

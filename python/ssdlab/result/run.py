@@ -153,11 +153,11 @@ class Result:
 
     def _about(self) -> dict[str, str]:
         """Return what a file of this run says of itself, by name."""
-        told = {**asdict(self.provenance), "workload": self.workload}
-        told["twins"] = ", ".join(self.provenance.twins)
+        about = {**asdict(self.provenance), "workload": self.workload}
+        about["twins"] = ", ".join(self.provenance.twins)
         return {
             f"ssdlab.{name}": value if isinstance(value, str) else _compact(value)
-            for name, value in told.items()
+            for name, value in about.items()
             if value not in (None, "")
         }
 

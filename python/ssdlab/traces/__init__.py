@@ -48,8 +48,11 @@ def info(
     the time. Raises :class:`InputError` if a trace is wrong, KeyboardInterrupt on Ctrl-C.
     """
     names = [arguments.path("trace", trace) for trace in arguments.sequence("traces", traces)]
-    told, progress = arguments.boolean("reuse", reuse), arguments.callback("progress", progress)
-    answer = _native.trace_info(names, check_reading(reading).wire(), told, progress)
+    with_reuse, progress = (
+        arguments.boolean("reuse", reuse),
+        arguments.callback("progress", progress),
+    )
+    answer = _native.trace_info(names, check_reading(reading).wire(), with_reuse, progress)
     found: list[dict[str, Any]] = _done(answer)
     return found
 

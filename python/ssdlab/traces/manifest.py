@@ -174,7 +174,7 @@ def _compare(folder: Path, row: dict[str, str], line: int, read: Read, pattern: 
         return result
     devices: list[Info] = []
 
-    def apart(figure: Figure) -> float | None:
+    def distance(figure: Figure) -> float | None:
         """Return the sum over the devices, each of which is read by itself, once."""
         if not devices and 1 < len(info["devices"]) <= _MOST_DEVICES:
             devices.extend(
@@ -190,7 +190,7 @@ def _compare(folder: Path, row: dict[str, str], line: int, read: Read, pattern: 
             continue
         value = figure.of(info)
         if agrees(row[column], value, figure) or (
-            column in _FOOTPRINTS and agrees(row[column], apart(figure), figure)
+            column in _FOOTPRINTS and agrees(row[column], distance(figure), figure)
         ):
             result.agree.append(column)
         else:

@@ -265,8 +265,8 @@ def fig_18(runs: Runs) -> Rows:
     """Change of the mean response under DLV against the baseline behind the same buffer."""
     ways = dict(zip(WAYS, ("64 outstanding", "at their times"), strict=True))
     return [
-        (evict, told, fmean(_change(runs, way, name, evict) for name in runs.names(2)))
-        for way, told in ways.items()
+        (evict, label, fmean(_change(runs, way, name, evict) for name in runs.names(2)))
+        for way, label in ways.items()
         for evict in BUFFERS
     ]
 

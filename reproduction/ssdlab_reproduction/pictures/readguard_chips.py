@@ -19,10 +19,10 @@ _YEAR = {365.0: "12 months"}
 
 
 def _conditions(
-    told: Mapping[str, Any], ages: Mapping[float, str] = _AGES
+    fit: Mapping[str, Any], ages: Mapping[float, str] = _AGES
 ) -> Iterator[tuple[str, float, Any]]:
     """Go through the paper's conditions: the age of the data, reads, what blocks need."""
-    for one in told["conditions"]:
+    for one in fit["conditions"]:
         if one["days"] in ages and one["reads"] in _READ:
             yield ages[one["days"]], one["reads"], one["chances"]
 

@@ -51,7 +51,7 @@ def changes(runs: Runs, scheme: str, figure: Callable[[Result], float]) -> dict[
     }
 
 
-def of(found: Mapping[str, float], *names: str) -> list[float]:
+def mean_and_named(found: Mapping[str, float], *names: str) -> list[float]:
     """Return the mean change, and those of some workloads."""
     for name in names:
         if name not in found:
@@ -62,13 +62,13 @@ def of(found: Mapping[str, float], *names: str) -> list[float]:
 @claim("H1", schemes)
 def faster_reads(runs: Runs) -> list[float]:
     """Return what HIRE does to reads in percent, on the mean and on two workloads."""
-    return of(changes(runs, HIRE, reads), "stg1", "fin1")
+    return mean_and_named(changes(runs, HIRE, reads), "stg1", "fin1")
 
 
 @claim("H2", schemes)
 def less_wear(runs: Runs) -> list[float]:
     """Return what HIRE does to wear in percent, on the mean and on two workloads."""
-    return of(changes(runs, HIRE, weight), "stg1", "fin2")
+    return mean_and_named(changes(runs, HIRE, weight), "stg1", "fin2")
 
 
 @claim("H3", schemes)

@@ -91,7 +91,7 @@ def on_average(runs: Runs, scheme: str) -> list[float]:
     return [fmean(changes(runs, scheme, figure).values()) for figure in (writes, reads)]
 
 
-def told(change: float) -> float:
+def rounded(change: float) -> float:
     """Return a change as the paper tells it: in whole percent, so that half of one is none."""
     return float(round(change))
 
@@ -101,7 +101,7 @@ def acted(runs: Runs, found: Sequence[float]) -> None:
 
     ``found`` are the claim's figures, which then are those of US.
     """
-    gained = {name: told(change) for name, change in changes(runs, QDS_US, writes, US).items()}
+    gained = {name: rounded(change) for name, change in changes(runs, QDS_US, writes, US).items()}
     if not any(change < 0 for change in gained.values()):
         raise NeverRanError(
             "QDS shortens no writes by a whole percent more than US does, on any workload", found
@@ -231,7 +231,7 @@ def small_writes(runs: Runs) -> list[float]:
     """Return Fin's conventional writes by the mean program time, and the change under US."""
     base = runs[BASE, "fin"]
     programs = [_us(time) for time in base.provenance.config["timing"]["program"]]
-    return [writes(base) / fmean(programs), told(changes(runs, US, writes)["fin"])]
+    return [writes(base) / fmean(programs), rounded(changes(runs, US, writes)["fin"])]
 
 
 def _us(time: str) -> float:
@@ -255,7 +255,7 @@ def order_of_schemes(runs: Runs) -> list[float]:
         for name in runs.names(1)
     }
     of_writes, of_reads = (changes(runs, SBS_UBS, one).values() for one in (writes, reads))
-    slower = [told(max(pair)) > 0 for pair in zip(of_writes, of_reads, strict=True)]
+    slower = [rounded(max(pair)) > 0 for pair in zip(of_writes, of_reads, strict=True)]
     return [
         100 * fmean(fastest[name] == LFS for name in LIGHT),
         100 * fmean(fastest[name] != LFS for name in HEAVY),

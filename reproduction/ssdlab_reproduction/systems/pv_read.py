@@ -118,15 +118,15 @@ def _varied(scope: Scope, key: str, values: Sequence[str]) -> Jobs:
 
 def stages(scope: Scope) -> Jobs:
     """Return the stages of life without groups and with three."""
-    return _drawn(scope, STAGES)
+    return _drawn_drives(scope, STAGES)
 
 
 def widths(scope: Scope) -> Jobs:
     """Return blocks that vary more or less, without groups and with three."""
-    return _drawn(scope, WIDTHS)
+    return _drawn_drives(scope, WIDTHS)
 
 
-def _drawn(scope: Scope, gaussians: Sequence[tuple[str, str]]) -> Jobs:
+def _drawn_drives(scope: Scope, gaussians: Sequence[tuple[str, str]]) -> Jobs:
     """Return runs on blocks with rates of these means and deviations; a quick look skips some."""
     jobs: dict[tuple[str, ...], Plan | Job] = {}
     for mean, sigma in gaussians[:: 2 if scope.quick else 1]:
@@ -172,15 +172,15 @@ def counted(plan: Plan) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.parquet"
         api.run(replace(plan, log=log))
-        told = traces.info([log], traces.Reading(set=[_COLUMNS]), reuse=False)[0]
+        info = traces.info([log], traces.Reading(set=[_COLUMNS]), reuse=False)[0]
     # Shares of the pages that are read at most so often.
-    most = {count: (100 * pages, 100 * reads) for count, pages, reads in told["read_counts"]}
+    most = {count: (100 * pages, 100 * reads) for count, pages, reads in info["read_counts"]}
     return {
         "pages seldom": most[2][0],
         "pages often": 100 - most[10][0],
         "reads seldom": most[2][1],
         "reads often": 100 - most[10][1],
-        "curve": told["read_counts"],
+        "curve": info["read_counts"],
     }
 
 
@@ -221,15 +221,15 @@ def decoders(scope: Scope) -> Jobs:
 
 def decoded(plan: Plan) -> dict[str, float]:
     """Return the rate of raw bit errors up to which each code decodes."""
-    told = ldpc()
-    (asked,) = setting_lines(plan.set) or ["decoder=min_sum"]
-    decoder, _, most = asked.partition("=")[2].partition(":")
+    codes = ldpc()
+    (setting,) = setting_lines(plan.set) or ["decoder=min_sum"]
+    decoder, _, most = setting.partition("=")[2].partition(":")
     if most:
-        stopped = next(one for one in told.hurried if one.iterations == int(most))
+        stopped = next(one for one in codes.hurried if one.iterations == int(most))
         hard, soft = stopped.hard, stopped.soft
     else:
-        hard, soft = (getattr(told.levels[at], decoder).corrected for at in (0, -1))
-    return {"bch": told.bch.rber, "hard": hard, "soft": soft}
+        hard, soft = (getattr(codes.levels[at], decoder).corrected for at in (0, -1))
+    return {"bch": codes.bch.rber, "hard": hard, "soft": soft}
 
 
 def codes(scope: Scope) -> Jobs:

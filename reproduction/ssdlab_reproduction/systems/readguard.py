@@ -172,11 +172,11 @@ def life(scope: Scope) -> Jobs:
 
 def fitted(plan: Plan) -> dict[str, Any]:
     """Fit the predictor to chips that are made; how far it is off, and what the chips are like."""
-    told = fit(device=plan.device, set=plan.set, seed=plan.seed)
+    found = fit(device=plan.device, set=plan.set, seed=plan.seed)
     return {
-        "percent": [error.percent for error in told.errors],
-        "spread": max(spread.most - spread.least for spread in told.spreads),
-        **{name: told.raw[name] for name in DRAWN},
+        "percent": [error.percent for error in found.errors],
+        "spread": max(spread.most - spread.least for spread in found.spreads),
+        **{name: found.raw[name] for name in DRAWN},
     }
 
 
@@ -331,11 +331,11 @@ def differentiation_with_mitigation(runs: Runs) -> list[float]:
 @claim("R10", predictor)
 def foreseen(runs: Runs) -> list[float]:
     """Return how far the predictor is off: errors under the worst condition, and retries."""
-    told = runs["fit",]
-    return [max(told["percent"]), told["spread"]]
+    fit = runs["fit",]
+    return [max(fit["percent"]), fit["spread"]]
 
 
-def apart(result: Result) -> RetriesApart:
+def retries_apart(result: Result) -> RetriesApart:
     """Return how far apart the retries are that pages of what was read needed."""
     assert result.detail is not None
     assert result.detail.retries_apart is not None
@@ -345,7 +345,7 @@ def apart(result: Result) -> RetriesApart:
 @claim("R11", on(MIX_A, RGFTL, stages=[WORN]))
 def worn_apart(runs: Runs) -> list[float]:
     """Return how many retries blocks are apart that MixA reads, and the pages of one."""
-    found = apart(runs[RGFTL, WORN, MIX_A])
+    found = retries_apart(runs[RGFTL, WORN, MIX_A])
     return [found.blocks, found.pages]
 
 

@@ -172,7 +172,7 @@ def alone(part: str) -> Kind:
     return Kind(frozenset({part}) | ({GRADES} if part == HOT else frozenset()))
 
 
-def beneath(part: str) -> Kind:
+def baseline_of(part: str) -> Kind:
     """Return what a part alone is compared with."""
     return Kind(frozenset({GRADES} if part == HOT else ()))
 
@@ -239,7 +239,7 @@ class Study:
             set=[*(settings(kind.parts) if kind.scheme == SCHEME else ()), *kind.more],
         )
 
-    def of(self, kind: Kind) -> dict[str, list[ssdlab.Result]]:
+    def results(self, kind: Kind) -> dict[str, list[ssdlab.Result]]:
         """Return the results of a kind, by mix."""
         return self.found[_key(kind)]
 
@@ -248,7 +248,7 @@ class Study:
         pairs = [
             [
                 (figure(own), figure(other))
-                for own, other in zip(self.of(kind)[mix], self.of(base)[mix], strict=True)
+                for own, other in zip(self.results(kind)[mix], self.results(base)[mix], strict=True)
             ]
             for mix in mixes
         ]
@@ -278,12 +278,14 @@ def by_mix(study: Study) -> Iterator[str]:
     rows = []
     for mix in mixes_of(WHOLE):
         for name, kind in (("none", NONE), ("all-five", WHOLE)):
-            told = [
-                fmean(value for one in study.of(kind)[mix] if (value := figure(one)) is not None)
+            values = [
+                fmean(
+                    value for one in study.results(kind)[mix] if (value := figure(one)) is not None
+                )
                 for figure in FIGURES.values()
             ]
-            shown = [f"{value:,.0f}" for value in told[:-1]] + [f"{told[-1]:.2f}"]
-            rows.append([mix, name, *shown])
+            cells = [f"{value:,.0f}" for value in values[:-1]] + [f"{values[-1]:.2f}"]
+            rows.append([mix, name, *cells])
     units = ["µs"] * (len(FIGURES) - 1) + [""]
     heads = [f"{name}, {unit}" if unit else name for name, unit in zip(FIGURES, units, strict=True)]
     yield from grid(["mix", "", *heads], rows)
@@ -315,7 +317,7 @@ def by_system(study: Study) -> Iterator[str]:
     yield ""
     rows = []
     for name, kind in kinds.items():
-        own = [study.of(kind)[mix] for mix in MIXES]
+        own = [study.results(kind)[mix] for mix in MIXES]
         found = [[fmean(queue(at)(one) or 0.0 for one in mix) for at in range(3)] for mix in own]
         rows.append([name, *(several(of_mix, ",.0f") for of_mix in found)])
     yield from grid(["", *MIXES], rows)
@@ -341,7 +343,7 @@ def added(study: Study) -> Iterator[str]:
     rows = []
     for part in PARTS:
         how = "on top of subpools" if part == HOT else "alone"
-        rows.append((f"{part}, {how}", alone(part), beneath(part)))
+        rows.append((f"{part}, {how}", alone(part), baseline_of(part)))
         others = without(part)
         rows.append((f"{part}, to the others", Kind(others.parts | alone(part).parts), others))
     yield from table(study, rows, list(MIXES))
@@ -367,8 +369,8 @@ def at_first(study: Study) -> Iterator[str]:
     """Tell how a drive fares that has not settled, span by span, and on PV-read's own groups."""
     length = min(START, study.limit // SPANS)
     spans = [(at * length, (at + 1) * length) for at in range(SPANS)]
-    asked = [(mix, span, kind) for mix in MIXES for span in spans for kind in (NONE, WHOLE)]
-    groups = [[study.plan(kind, mix, seed, span) for seed in SEEDS] for mix, span, kind in asked]
+    cases = [(mix, span, kind) for mix in MIXES for span in spans for kind in (NONE, WHOLE)]
+    groups = [[study.plan(kind, mix, seed, span) for seed in SEEDS] for mix, span, kind in cases]
     found = iter(study.kept.groups(groups, "as drives begin"))
     rows = []
     for mix in MIXES:
@@ -384,8 +386,8 @@ def at_first(study: Study) -> Iterator[str]:
                 for figure in (queue(0), high_p99)
             ]
             waf = [fmean(one.waf or 0.0 for one in of_kind) for of_kind in (base, own)]
-            told = [f"{one.mean:+.0f} ± {one.half_width_95:.0f}" for one in changes]
-            rows.append([mix, f"{first:,} to {last:,}", *(f"{one:.1f}" for one in waf), *told])
+            cells = [f"{one.mean:+.0f} ± {one.half_width_95:.0f}" for one in changes]
+            rows.append([mix, f"{first:,} to {last:,}", *(f"{one:.1f}" for one in waf), *cells])
     yield from grid(
         ["mix", "requests", "WAF, none", "WAF, all-five", "high reads", "high p99"], rows
     )

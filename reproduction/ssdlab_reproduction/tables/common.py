@@ -48,9 +48,9 @@ class Kept(runs.RunStore):
         """Keep runs where ``make reproduce`` keeps its own."""
         super().__init__(ROOT / "build" / "reproduction" / ledger.KEPT)
 
-    def compare(self, asked: Sequence[ssdlab.Plan | runs.Job], title: str) -> list[Any]:
+    def compare(self, plans: Sequence[ssdlab.Plan | runs.Job], title: str) -> list[Any]:
         """Return the results of some plans, in their order, or what jobs make of theirs."""
-        jobs = [runs.as_job(one) for one in asked]
+        jobs = [runs.as_job(one) for one in plans]
         print(f"{title}: {len(jobs)} runs", file=sys.stderr, flush=True)
         try:
             self.make(jobs)

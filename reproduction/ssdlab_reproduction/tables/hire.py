@@ -83,7 +83,7 @@ class Study:
             limit=self.limit,
         )
 
-    def of(self, title: str, kinds: Sequence[Kind]) -> list[list[ssdlab.Result]]:
+    def results(self, title: str, kinds: Sequence[Kind]) -> list[list[ssdlab.Result]]:
         """Return for each kind its results of all workloads."""
         return self.kept.groups(
             [[self.plan(workload, kind) for workload in WORKLOADS] for kind in kinds], title
@@ -117,7 +117,7 @@ def shares(counts: Sequence[float], form: str = ".0f") -> str:
     return several([100 * count / max(1, sum(counts)) for count in counts], form)
 
 
-def left(result: ssdlab.Result) -> list[float]:
+def pages_left(result: ssdlab.Result) -> list[float]:
     """Return pages that left the buffer read-hot, mixed and write-hot."""
     assert result.buffer is not None
     assert result.buffer.hotness is not None
@@ -139,7 +139,7 @@ def hits(result: ssdlab.Result) -> float:
 
 def by_workload(study: Study) -> Iterator[str]:
     """Compare the four schemes on each workload (H1 to H5)."""
-    base, *others = study.of("by workload", [(name, ()) for name in [BASE, *OTHERS]])
+    base, *others = study.results("by workload", [(name, ()) for name in [BASE, *OTHERS]])
     found = {
         figure.__name__: {
             name: changes(results, base, figure)
@@ -155,8 +155,8 @@ def by_workload(study: Study) -> Iterator[str]:
         cells += [] if own is None else [f"{reads(own):.0f} µs", f"{writes(own):.0f} µs"]
         for kind, form in (("reads", "+.0f"), ("weight", "+.1f"), ("writes", "+.0f")):
             changed = [found[kind][name].get(workload) for name in OTHERS]
-            told = [one for one in changed if one is not None]
-            cells.append(several(told, form) if told else "–")
+            known = [one for one in changed if one is not None]
+            cells.append(several(known, form) if known else "–")
         bold = "**" if own is None else ""
         rows.append([f"{bold}{workload}{bold}", *cells])
     heads = ["workload", "requests", "reads", "writes", "reads of `hvc` / `lvc` / `hire`"]
@@ -167,15 +167,15 @@ def what_is_hot(study: Study) -> Iterator[str]:
     """Show what the buffer tells of each workload's pages, and what comes of it."""
     rows = []
     for workload, result in zip(WORKLOADS, study.found["hire"], strict=True):
-        cells = [f"{hits(result):.0f} %", shares(left(result))]
+        cells = [f"{hits(result):.0f} %", shares(pages_left(result))]
         cells += [shares(by_voltages(result, "programs")), shares(by_voltages(result, "reads"))]
         rows.append([workload, *cells, f"{result.waf or 1:.2f}"])
     heads = ["workload", "hits", "left read-hot / mixed / write-hot"]
     heads += ["programmed boosted / normal / reduced", "pages read", "WAF"]
     yield from grid(heads, rows)
     held = study.found["hire"][0].metadata_bytes
-    told = ", ".join(f"`{name}` {size / 1024:,.0f} KiB" for name, size in held.items())
-    yield from [f"The controller holds for it: {told}.", ""]
+    sizes = ", ".join(f"`{name}` {size / 1024:,.0f} KiB" for name, size in held.items())
+    yield from [f"The controller holds for it: {sizes}.", ""]
 
 
 def swept(study: Study, key: str, values: Sequence[str], *, of_base: bool) -> Iterator[str]:
@@ -185,7 +185,7 @@ def swept(study: Study, key: str, values: Sequence[str], *, of_base: bool) -> It
     """
     kinds: list[Kind] = [("hire", (f"{key}={value}",)) for value in values]
     bases: list[Kind] = [(BASE, kind[1] if of_base else ()) for kind in kinds]
-    together = study.of(key, [*kinds, *bases])
+    together = study.results(key, [*kinds, *bases])
     pairs = list(zip(together[: len(values)], together[len(values) :], strict=True))
     of_wear = [changes(own, base, weight) for own, base in pairs]
     common = [name for name in WORKLOADS if all(name in found for found in of_wear)]
@@ -196,7 +196,7 @@ def swept(study: Study, key: str, values: Sequence[str], *, of_base: bool) -> It
             found["mean"] = fmean(found[name] for name in common)
         study.found[f"{key}={value}"] = figures
         cells = [f"{fmean(map(hits, own)):.0f} %"]
-        cells += [shares([fmean(one) for one in zip(*map(left, own), strict=True)])]
+        cells += [shares([fmean(one) for one in zip(*map(pages_left, own), strict=True)])]
         for found, paper in zip(figures, (READS, WEAR), strict=True):
             cells += [f"{found[name]:+.1f}" if name in found else "–" for name in paper]
         cells.append(f"{sum(found < 0 for name, found in figures[0].items() if name != 'mean')}")
@@ -221,8 +221,8 @@ def of_preloads(study: Study) -> Iterator[str]:
     key = "belief.hotness.buffer.preload"
     yield from swept(study, key, PRELOADS, of_base=False)
     far = {value: far_from_paper(*study.found[f"{key}={value}"]) for value in PRELOADS}
-    told = ", ".join(f"`{value}` {points:.1f}" for value, points in far.items())
-    yield from [f"Mean distance from the paper's six figures, in points: {told}.", ""]
+    points_text = ", ".join(f"`{value}` {points:.1f}" for value, points in far.items())
+    yield from [f"Mean distance from the paper's six figures, in points: {points_text}.", ""]
 
 
 def far_from_paper(of_reads: Mapping[str, float], of_wear: Mapping[str, float]) -> float:
@@ -241,11 +241,11 @@ def of_thresholds(study: Study) -> Iterator[str]:
     yield from swept(study, "belief.hotness.buffer.above", ABOVE, of_base=False)
 
 
-def apart(study: Study) -> Iterator[str]:
+def pages_apart(study: Study) -> Iterator[str]:
     """Show what depends on whether pages that are read are also written: the ends of a scale."""
     cut = min(study.limit or CUT, CUT)
     study = replace(study, limit=cut)
-    [base, own] = study.of("as they are", [(BASE, ()), ("hire", ())])
+    [base, own] = study.results("as they are", [(BASE, ()), ("hire", ())])
     made = {workload: moved_apart(study.kept.folder, workload, cut) for workload in WORKLOADS}
     plans = [
         replace(study.plan(workload, kind), workload=None, trace=file)
@@ -256,10 +256,10 @@ def apart(study: Study) -> Iterator[str]:
     of_apart = results[len(WORKLOADS) :], results[: len(WORKLOADS)]
     pairs = ((own, base), of_apart)
     figures = [changes(one, other, figure) for figure in (reads, weight) for one, other in pairs]
-    shown = {workload: 100 * share for workload, (_, share) in made.items()}
-    shown["mean"] = fmean(shown.values())
+    shares = {workload: 100 * share for workload, (_, share) in made.items()}
+    shares["mean"] = fmean(shares.values())
     rows = []
-    for workload, share in shown.items():
+    for workload, share in shares.items():
         name = f"**{workload}**" if workload == "mean" else workload
         rows.append([name, f"{share:.0f} %", *(f"{one[workload]:+.1f}" for one in figures)])
     heads = ["workload", "pages read that were written before", "reads", "reads, apart"]
@@ -367,7 +367,7 @@ def main() -> None:
         ("Data that was there before", of_preloads),
         ("Policies of the buffer", of_policies),
         ("The share above which a page is hot", of_thresholds),
-        ("Pages that are read and written", apart),
+        ("Pages that are read and written", pages_apart),
         ("WebSearch", of_search),
         ("Drives that collect, after the same writes", after_as_many_writes),
         ("Lifetime", lifetime),

@@ -103,12 +103,12 @@ def granted(all_of: list[Part]) -> list[str]:
 
 def over_time(runs: Runs, workload: str, every: int) -> list[str]:
     """Return writes and free LSB pages over time, one row for so many quarters of an hour."""
-    shown = [BASE, US, *LONG]
-    found = [quarters(runs[scheme, workload]) for scheme in shown]
+    schemes = [BASE, US, *LONG]
+    found = [quarters(runs[scheme, workload]) for scheme in schemes]
     rows = []
     for at in range(0, max(map(len, found)), every):
         cells = []
-        for scheme, series in zip(shown, found, strict=True):
+        for scheme, series in zip(schemes, found, strict=True):
             part = series[at : at + every]
             count = sum(one.writes for one in part)
             total = sum((one.write_mean_us or 0.0) * one.writes for one in part)
@@ -116,7 +116,7 @@ def over_time(runs: Runs, workload: str, every: int) -> list[str]:
             free = f" · {part[-1].free_0 / 1e6:.2f}" if scheme in LONG and part else ""
             cells.append(mean + free)
         rows.append([f"{at // 4}:{at % 4 * 15:02}", *cells])
-    return grid(["from", *shown], rows)
+    return grid(["from", *schemes], rows)
 
 
 def replays(runs: Runs) -> list[str]:

@@ -94,7 +94,7 @@ class Study:
         small = replace(drive, settings=(*LIFE, *drive.settings))
         return replace(self.plan(workload, small), limit=None, until_worn="5%")
 
-    def of(self, title: str, drives: Sequence[Drive]) -> list[Eight]:
+    def results(self, title: str, drives: Sequence[Drive]) -> list[Eight]:
         """Return for each drive its results of the eight workloads."""
         return self.kept.groups(
             [[self.plan(workload, drive) for workload in WORKLOADS] for drive in drives], title
@@ -166,7 +166,7 @@ def by_workload(study: Study) -> list[str]:
         "ideal-wear, touched": Drive("ideal-wear", (TOUCHED,)),
         **{name: Drive(name) for name in ("pv-wear-levelling", "health-binning", *GROUPS)},
     }
-    base, *others = study.of("by workload", [Drive(BASE), *drives.values()])
+    base, *others = study.results("by workload", [Drive(BASE), *drives.values()])
     rows = []
     for at, workload in enumerate(WORKLOADS):
         own = base[at]
@@ -227,7 +227,7 @@ def where_reads_start(study: Study) -> list[str]:
         drives += [Drive("pv-wear-levelling", of_scheme)]
         if not known:
             drives += [Drive("pv-ideal", of_scheme), Drive("ideal-wear", (TOUCHED, *of_scheme))]
-        base, *others = study.of(name, drives)
+        base, *others = study.results(name, drives)
         gains = [signed(gain(of, base)) for of in others] + ["–"] * (2 * known)
         single = f"{shots[0]:.0f} / {average:.0f} / {shots[-1]:.0f}"
         rows.append(
@@ -241,7 +241,7 @@ def where_reads_start(study: Study) -> list[str]:
 def of_setting(study: Study, key: str, values: Sequence[object]) -> list[str]:
     """Return reads and moves of pv-read with a setting (V5, V6, V9)."""
     drives = [Drive("pv-read", (f"{key}={value}",)) for value in values]
-    base, *others = study.of(key, [Drive(BASE), *drives])
+    base, *others = study.results(key, [Drive(BASE), *drives])
     rows = []
     for value, of in zip(values, others, strict=True):
         figures = gain(of, base), mean(of, moved_in), mean(of, moved_out)
@@ -254,7 +254,7 @@ def of_setting(study: Study, key: str, values: Sequence[object]) -> list[str]:
 
 def of_groups(study: Study) -> list[str]:
     """Return the moves of each number of groups (V6)."""
-    found = study.of("groups", [Drive(name) for name in GROUPS])
+    found = study.results("groups", [Drive(name) for name in GROUPS])
     rows = []
     for at, workload in enumerate(WORKLOADS):
         cells = [f"{moved_in(of[at]):.2f} / {moved_out(of[at]):.2f}" for of in found]
@@ -287,7 +287,7 @@ def life_stages(study: Study) -> list[str]:
             settings = (f"physics.levels.base={drawn}", f"physics.levels.capability={capability}")
             drives = [Drive(BASE, settings), Drive("pv-read", settings)]
             drives += [Drive("pv-read", (*settings, RANKS))]
-            base, fixed, rank = study.of(f"{capability} {middle} {sigma}", drives)
+            base, fixed, rank = study.results(f"{capability} {middle} {sigma}", drives)
             gains = gain(fixed, base), gain(rank, base)
             ceiling = ceiling_of(study, base)
             cells = [f"{mean(base, read_us):.0f} µs", f"{mean(base, level):.2f}"]
@@ -307,7 +307,7 @@ def of_map_cache(study: Study) -> list[str]:
     rows = []
     for share in HELD:
         settings = (f"ftl.map_cache.share={share}",)
-        base, three = study.of(
+        base, three = study.results(
             f"map cache {share}", [Drive(BASE, settings), Drive("pv-read", settings)]
         )
         hits = []
@@ -382,7 +382,7 @@ def codes(study: Study) -> list[str]:
         cells = [f"{written / 1e12:.3f} TB, {cycles:,.0f}" for written, cycles in own]
         rows.append([name, *cells, f"{middle:,.0f}"])
     lines = grid(["code", *(name for name, _ in WORN), "the median block"], rows)
-    base, bch = study.of("uncorrectable", [Drive(BASE), Drive(BASE, tuple(BCH))])
+    base, bch = study.results("uncorrectable", [Drive(BASE), Drive(BASE, tuple(BCH))])
     rows = []
     for workload, one, other in zip(WORKLOADS, base, bch, strict=True):
         pages = sum(other.ops["read"].values())
@@ -455,7 +455,7 @@ def by_read_count(study: Study) -> list[str]:
 
 def memory(study: Study) -> list[str]:
     """Return what the controller of three groups holds (V13)."""
-    result = study.of("memory", [Drive("pv-read")])[0][0]
+    result = study.results("memory", [Drive("pv-read")])[0][0]
     rows = [[name, f"{size / KIB:,.0f} KiB"] for name, size in result.metadata_bytes.items()]
     return grid(["held", "memory"], rows)
 

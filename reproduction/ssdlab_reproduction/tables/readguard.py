@@ -68,7 +68,7 @@ class Study:
     saturated: set[str] = field(default_factory=set)
     found: dict[str, Any] = field(default_factory=dict)
 
-    def of(
+    def results(
         self, stage: str, schemes: Sequence[str], mixes: Sequence[str], limit: int | None, **of: str
     ) -> dict[str, list[ssdlab.Result]]:
         """Return the results by scheme, of all mixes in turn; ``of`` may say the drive's size."""
@@ -102,7 +102,7 @@ def under(results: Sequence[ssdlab.Result], figure: Figure, app: int) -> float:
     return fmean(percent(figure(one)[0], figure(one)[app]) for one in results)
 
 
-def least(result: ssdlab.Result) -> float:
+def least_read_us(result: ssdlab.Result) -> float:
     """Return the least that a read can take, in microseconds: tR, tDMA and tECC of a page."""
     config = result.provenance.config
     rate = float(config["flash"]["bus_rate"].removesuffix("MB/s"))
@@ -113,12 +113,12 @@ def least(result: ssdlab.Result) -> float:
 
 def times_least(result: ssdlab.Result) -> list[float]:
     """Return each app's mean read latency over the least possible."""
-    return [mean / least(result) for mean in means(result)]
+    return [mean / least_read_us(result) for mean in means(result)]
 
 
 def tails_least(result: ssdlab.Result) -> list[float]:
     """Return each app's 99th percentile over the least possible read latency."""
-    return [tail / least(result) for tail in tails(result)]
+    return [tail / least_read_us(result) for tail in tails(result)]
 
 
 def rounds(results: Iterable[ssdlab.Result]) -> str:
@@ -136,7 +136,7 @@ def by_stage(study: Study) -> Iterator[str]:
     """Compare the apps with one another and with the baseline, at each stage of life."""
     rows = []
     for stage in STAGES:
-        found = study.of(stage, SCHEMES, MIXES, study.cut)
+        found = study.results(stage, SCHEMES, MIXES, study.cut)
         study.found[stage] = found
         base = found["baseline"]
         for scheme, results in found.items():
@@ -197,7 +197,7 @@ def with_mitigations(study: Study) -> Iterator[str]:
     """Compare where retries are made fewer and shorter by other means."""
     rows = []
     for stage in STAGES:
-        found = study.of(stage, PLUS, MIXES, study.cut)
+        found = study.results(stage, PLUS, MIXES, study.cut)
         for scheme, results in found.items():
             own = scheme == PLUS[0]
             rows.append(
@@ -223,7 +223,7 @@ def with_mitigations(study: Study) -> Iterator[str]:
 
 def with_oracles(study: Study) -> Iterator[str]:
     """Show what reads over reads are worth where each block's quality is known."""
-    found = study.of(OLD, ["baseline", *ORACLES, "rgftl"], ["ycsb"], study.cut)
+    found = study.results(OLD, ["baseline", *ORACLES, "rgftl"], ["ycsb"], study.cut)
     rows = [
         [
             f"`{scheme}`",
@@ -240,7 +240,7 @@ def with_oracles(study: Study) -> Iterator[str]:
 def in_long_runs(study: Study) -> Iterator[str]:
     """Run the mixes so long on the old drive that the quality monitor has a round in each."""
     limit = min(study.limit or LONG, LONG)
-    found = study.of(OLD, ["baseline", "rgftl"], MIXES, limit)
+    found = study.results(OLD, ["baseline", "rgftl"], MIXES, limit)
     rows = []
     for mix, base, result in zip(MIXES, found["baseline"], found["rgftl"], strict=True):
         done = result.repairs
@@ -326,7 +326,7 @@ def by_size(study: Study) -> Iterator[str]:
     """Compare drives of four sizes."""
     rows = []
     for size in SIZES:
-        found = study.of(ADULT, ["baseline", "rgftl"], MIXES, study.cut, size=size)
+        found = study.results(ADULT, ["baseline", "rgftl"], MIXES, study.cut, size=size)
         each = [
             against([new], [old], means)[0]
             for new, old in zip(found["rgftl"], found["baseline"], strict=True)

@@ -111,7 +111,7 @@ def rows_of(bars: Bars) -> list[dict[str, Any]]:
     """Return a row a bar and part; small parts are one, so that all still sum to the whole."""
     wholes = [sum(parts.values()) or 1.0 for _, parts in bars]
     names = [*PARTS, *sorted({name for _, parts in bars for name in parts} - set(PARTS))]
-    shown = [
+    drawn_parts = [
         name
         for name in names
         if any(
@@ -121,11 +121,11 @@ def rows_of(bars: Bars) -> list[dict[str, Any]]:
     ]
     rows = []
     for bar, parts in bars:
-        for order, name in enumerate(shown):
+        for order, name in enumerate(drawn_parts):
             rows.append({"bar": bar, "part": name, "us": parts.get(name, 0.0), "order": order})
-        rest = sum(us for name, us in parts.items() if name not in shown)
+        rest = sum(us for name, us in parts.items() if name not in drawn_parts)
         if rest > 0:
-            rows.append({"bar": bar, "part": OTHER, "us": rest, "order": len(shown)})
+            rows.append({"bar": bar, "part": OTHER, "us": rest, "order": len(drawn_parts)})
     return rows
 
 

@@ -20,20 +20,20 @@ _MEASURED, _MODEL = LIGHT[0], LIGHT[1]
 _Row = dict[str, Any]
 
 
-def calibration_figures(told: Fit) -> list[Figure]:
+def calibration_figures(fit: Fit) -> list[Figure]:
     """Return every figure that there is something to see in, in the order of a report."""
     return [
-        _predicted(told),
-        _ablations(told),
-        *(_error(one) for one in told.errors),
-        _steps(told),
-        *(_chances(one) for one in told.conditions),
+        _predicted(fit),
+        _ablations(fit),
+        *(_error(one) for one in fit.errors),
+        _steps(fit),
+        *(_chances(one) for one in fit.conditions),
     ]
 
 
-def _predicted(told: Fit) -> Figure:
+def _predicted(fit: Fit) -> Figure:
     """Draw what was measured where a number of retries was predicted."""
-    most = float(max(*(one.most for one in told.spreads), len(told.coefficients.thresholds)))
+    most = float(max(*(one.most for one in fit.spreads), len(fit.coefficients.thresholds)))
     rows: list[_Row] = [
         {
             "x": one.predicted,
@@ -44,7 +44,7 @@ def _predicted(told: Fit) -> Figure:
             "most": one.most,
             "rows": one.rows,
         }
-        for one in told.spreads
+        for one in fit.spreads
     ]
     scale = alt.Scale(domain=[-0.5, most + 0.5], nice=False)
     x = alt.X("x:Q", scale=scale, axis=_whole("Retries predicted"))
@@ -64,7 +64,7 @@ def _predicted(told: Fit) -> Figure:
     what = (
         "Least and most of what was measured, the middle half, and the median, where so many were"
     )
-    what += f" predicted; {told.exact:.1%} are met exactly, {told.within_one:.1%} within one."
+    what += f" predicted; {fit.exact:.1%} are met exactly, {fit.within_one:.1%} within one."
     keys = [Key("measured", _MEASURED), Key("median", _MODEL), Key("equal", mark="dash1")]
     return Figure("fit-retries", PREDICTED, "Retries", what, chart, keys)
 
@@ -94,8 +94,8 @@ def _error(one: Error) -> Figure:
     x = alt.X("x:Q", scale=alt.Scale(type=kind, nice=False), axis=axis)
 
     def y(name: str) -> alt.Y:
-        shown = alt.Axis(title="Raw bit errors of a codeword", tickCount=5, grid=False)
-        return alt.Y(f"{name}:Q", scale=alt.Scale(zero=True), axis=shown)
+        axis = alt.Axis(title="Raw bit errors of a codeword", tickCount=5, grid=False)
+        return alt.Y(f"{name}:Q", scale=alt.Scale(zero=True), axis=axis)
 
     layers = [
         alt.Chart().mark_rule(color=_MEASURED).encode(x=x, y=y("least"), y2="most:Q"),
@@ -114,20 +114,17 @@ def _error(one: Error) -> Figure:
     return Figure(name, ERRORS, f"Age {one.age:g}, over {one.over}", what, chart, keys)
 
 
-def _ablations(told: Fit) -> Figure:
+def _ablations(fit: Fit) -> Figure:
     """Draw how far off predictors are that know less."""
     rows: list[_Row] = [
-        {"label": one.name, "x": rounded(one.percent, 4), "what": one.what}
-        for one in told.ablations
+        {"label": one.name, "x": rounded(one.percent, 4), "what": one.what} for one in fit.ablations
     ]
     chart = (
         alt.Chart(inline_data(rows))
         .mark_bar(color=_MEASURED)
         .encode(
             x=alt.X("x:Q", axis=alt.Axis(title="%RMSE of errors", tickCount=6)),
-            y=alt.Y(
-                "label:N", sort=[one.name for one in told.ablations], axis=alt.Axis(title=None)
-            ),
+            y=alt.Y("label:N", sort=[one.name for one in fit.ablations], axis=alt.Axis(title=None)),
             tooltip=["label:N", "what:N", "x:Q"],
         )
     )
@@ -136,7 +133,7 @@ def _ablations(told: Fit) -> Figure:
     return Figure("fit-ablations", PREDICTED, title, what, chart, lanes=len(rows))
 
 
-def _steps(told: Fit) -> Figure:
+def _steps(fit: Fit) -> Figure:
     """Draw retries over errors, and the steps that were fitted."""
     rows: list[_Row] = [
         {
@@ -146,10 +143,10 @@ def _steps(told: Fit) -> Figure:
             "least": one.least,
             "most": one.most,
         }
-        for one in told.steps
+        for one in fit.steps
     ]
-    steps = told.coefficients.thresholds
-    end = max(one.errors for one in told.steps)
+    steps = fit.coefficients.thresholds
+    end = max(one.errors for one in fit.steps)
     rows += [{"kind": "step", "x": 0.0, "y": 0}]
     rows += [{"kind": "step", "x": rounded(at), "y": count} for count, at in enumerate(steps, 1)]
     rows += [{"kind": "step", "x": rounded(max(end, steps[-1])), "y": len(steps)}]

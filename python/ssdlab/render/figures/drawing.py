@@ -129,16 +129,16 @@ def draw_all(figures: Iterable[Figure], endings: Sequence[str] = ENDINGS) -> lis
     return [_with_metadata(*each) for each in zip(figures, run_jobs(jobs), strict=True)]
 
 
-def _with_metadata(figure: Figure, made: Mapping[str, bytes]) -> dict[str, bytes]:
+def _with_metadata(figure: Figure, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Put into each file of a figure what it shows."""
     what = f"{figure.subject}. {figure.what}" if figure.subject else figure.what
-    told = escaping.escape_name(figure.title), escaping.escape_name(what)
+    metadata_of = escaping.escape_name(figure.title), escaping.escape_name(what)
     putting: dict[str, Callable[[bytes], bytes]] = {
-        "pdf": lambda pdf: metadata.add_to_pdf(pdf, *told),
-        "svg": lambda svg: metadata.add_to_svg(_in_inches(svg.decode()), *told).encode(),
-        "png": lambda png: metadata.add_to_png(png, *told),
+        "pdf": lambda pdf: metadata.add_to_pdf(pdf, *metadata_of),
+        "svg": lambda svg: metadata.add_to_svg(_in_inches(svg.decode()), *metadata_of).encode(),
+        "png": lambda png: metadata.add_to_png(png, *metadata_of),
     }
-    return {ending: putting[ending](content) for ending, content in made.items()}
+    return {ending: putting[ending](content) for ending, content in files.items()}
 
 
 def figure_files(figures: Iterable[Figure], endings: Sequence[str] = ENDINGS) -> dict[str, bytes]:

@@ -82,13 +82,13 @@ def _thinned(line: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float
             yield us, share
 
 
-def _apart(
+def _alternating(
     runs: Sequence[Run], queues: Sequence[str], rows: list[dict[str, Any]], x: Any, y: Axis
 ) -> dict[str, alt.StrokeDash]:
     """Dash by queue; where there is but one, what lies in the same place."""
     if len(queues) > 1:
         return {"strokeDash": dash(queues, "queue")}
-    return alternating_dashes(runs, rows, Axis.of("us", x), y)
+    return alternating_dashes(runs, rows, Axis.from_log_axis("us", x), y)
 
 
 def _note(queues: Sequence[str], apart: dict[str, alt.StrokeDash]) -> str:
@@ -110,7 +110,7 @@ def cdf(runs: Sequence[Run], kind: str) -> Figure:
         for run, one in found
         for us, share in _thinned(_line(one))
     ]
-    apart = _apart(runs, queues, rows, x, Axis("share", 0, 1))
+    apart = _alternating(runs, queues, rows, x, Axis("share", 0, 1))
     chart = (
         alt.Chart(inline_data(rows))
         .mark_line(interpolate="step-after", clip=True)
@@ -147,7 +147,7 @@ def tail(runs: Sequence[Run], kind: str) -> Figure:
     least = min(1 / one.requests for _, one in found)
     x = _axis(kind, found)
     y = log_axis(f"Share of slower {kind}s", least, 1.0, _PERCENT)
-    apart = _apart(runs, queues, rows, x, Axis.of("share", y))
+    apart = _alternating(runs, queues, rows, x, Axis.from_log_axis("share", y))
     chart = (
         alt.Chart(inline_data(rows))
         .mark_line(interpolate="step-after", clip=True)
@@ -211,10 +211,10 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
         )
     )
     names = f"{kind.capitalize()} latency, percentiles"
-    shown = (
+    tooltip = (
         [Key(name, mark=f"shape{at}") for at, name in enumerate(queues)] if len(queues) > 1 else []
     )
-    keys = [*run_keys(runs), *shown]
+    keys = [*run_keys(runs), *tooltip]
     what = f"Percentiles of the {kind}s' latencies, and the slowest {kind}."
     # So high that the dots of many runs and queues have their places.
     high = len(PERCENTILES) if len(lanes) > _SIDE_BY_SIDE else 0

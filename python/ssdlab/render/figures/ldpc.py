@@ -33,37 +33,37 @@ _DECODERS: dict[str, Callable[[Level], float]] = {
 }
 
 
-def ldpc_figures(told: Ldpc) -> list[Figure]:
+def ldpc_figures(ldpc: Ldpc) -> list[Figure]:
     """Return every figure that there is something to see in, in the order of a report."""
-    return [*_capability(told), *_failures(told), *_voltages(told)]
+    return [*_capability(ldpc), *_failures(ldpc), *_voltages(ldpc)]
 
 
-def _of(kind: str) -> str:
+def _of_kind(kind: str) -> str:
     return f"datum.kind === '{kind}'"
 
 
-def _capability(told: Ldpc) -> Iterator[Figure]:
+def _capability(ldpc: Ldpc) -> Iterator[Figure]:
     """Draw the raw bit error rate that each number of levels decodes, beside the published."""
     lines = [Line(name) for name in _DECODERS]
     rows: list[_Row] = [
         {"kind": "line", "label": name, "x": level.levels, "y": rounded(of(level), 4)}
         for name, of in _DECODERS.items()
-        for level in told.levels
+        for level in ldpc.levels
     ]
-    published = [(level.levels, level.published) for level in told.levels if level.published]
+    published = [(level.levels, level.published) for level in ldpc.levels if level.published]
     rows += [{"kind": "anchor", "x": x, "y": y, "note": f"{y:g}"} for x, y in published]
-    bch = told.bch
+    bch = ldpc.bch
     rows.append({"kind": "bch", "x": 1, "y": bch.published, "note": f"BCH {bch.published:g}"})
-    most = max(level.limit.corrected for level in told.levels)
+    most = max(level.limit.corrected for level in ldpc.levels)
     axis = alt.Axis(title="Sensing levels", tickMinStep=1, grid=False, format="d")
-    scale = alt.Scale(domain=[0.5, told.levels[-1].levels + 0.8], nice=False)
+    scale = alt.Scale(domain=[0.5, ldpc.levels[-1].levels + 0.8], nice=False)
     x = alt.X("x:Q", scale=scale, axis=axis)
     y = alt.Y(
         "y:Q",
         scale=alt.Scale(domain=[0, rounded(1.1 * most, 3)], nice=False),
         axis=alt.Axis(title="Raw bit error rate", tickCount=5, grid=False, format="~g"),
     )
-    line = alt.Chart().mark_line(point=True).transform_filter(_of("line"))
+    line = alt.Chart().mark_line(point=True).transform_filter(_of_kind("line"))
     points = alt.Chart().mark_point(shape="diamond", filled=True, opacity=1, style="anchor")
     right = alt.Chart().mark_text(style="note", align="left", dx=7, dy=-1)
     below = alt.Chart().mark_text(style="note", align="left", dx=7, dy=8)
@@ -71,20 +71,24 @@ def _capability(told: Ldpc) -> Iterator[Figure]:
     layers = [
         line.encode(x=x, y=y, color=colour(lines)),
         points.transform_filter("datum.kind !== 'line'").encode(x=x, y=y),
-        right.transform_filter(_of("anchor") + " && datum.x === 1").encode(x=x, y=y, text="note:N"),
-        left.transform_filter(_of("anchor") + " && datum.x > 1").encode(x=x, y=y, text="note:N"),
-        below.transform_filter(_of("bch")).encode(x=x, y=y, text="note:N"),
+        right.transform_filter(_of_kind("anchor") + " && datum.x === 1").encode(
+            x=x, y=y, text="note:N"
+        ),
+        left.transform_filter(_of_kind("anchor") + " && datum.x > 1").encode(
+            x=x, y=y, text="note:N"
+        ),
+        below.transform_filter(_of_kind("bch")).encode(x=x, y=y, text="note:N"),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
-    what = f"The raw bit error rate at which a frame of {told.bits:,} bits fails with a"
-    what += f" probability of {told.failure:.0e}."
+    what = f"The raw bit error rate at which a frame of {ldpc.bits:,} bits fails with a"
+    what += f" probability of {ldpc.failure:.0e}."
     keys = [*run_keys(lines), Key("published", mark="shape1")]
     yield Figure("ldpc-capability", DECODED, "What each level decodes", what, chart, keys)
 
 
-def _failures(told: Ldpc) -> Iterator[Figure]:
+def _failures(ldpc: Ldpc) -> Iterator[Figure]:
     """Draw measured frame error rates with their intervals, and the approximation."""
-    curves = [curve for curve in told.measured if curve.points]
+    curves = [curve for curve in ldpc.measured if curve.points]
     if not curves:
         return
     lines = [Line(_name(curve)) for curve in curves]
@@ -125,9 +129,9 @@ def _name(curve: Curve) -> str:
     return f"{curve.levels} level{'s' * (curve.levels > 1)}"
 
 
-def _voltages(told: Ldpc) -> Iterator[Figure]:
+def _voltages(ldpc: Ldpc) -> Iterator[Figure]:
     """Draw the states of the page and its references."""
-    found = told.voltages
+    found = ldpc.voltages
     lines = [Line(f"bit {bit}") for bit in sorted(set(found.bits), reverse=True)]
     rows: list[_Row] = []
     for state, (mean, bit) in enumerate(zip(found.means, found.bits, strict=True)):
@@ -146,16 +150,16 @@ def _voltages(told: Ldpc) -> Iterator[Figure]:
     rows += [{"kind": "reference", "x": rounded(at, 5)} for at in found.references]
     axis = alt.Axis(title="Threshold voltage (distances between states)", grid=False, tickCount=8)
     x = alt.X("x:Q", scale=alt.Scale(nice=False, zero=False), axis=axis)
-    y = alt.Y("y:Q", **log_axis("Density of cells", _seen(told), 4.0))
-    states = alt.Chart().mark_line(clip=True).transform_filter(_of("state"))
+    y = alt.Y("y:Q", **log_axis("Density of cells", _least_density(ldpc), 4.0))
+    states = alt.Chart().mark_line(clip=True).transform_filter(_of_kind("state"))
     rules = alt.Chart().mark_rule(style="limit", strokeDash=[2, 2])
     layers = [
         states.encode(x=x, y=y, color=colour(lines), detail="state:N"),
-        rules.transform_filter(_of("reference")).encode(x=x),
+        rules.transform_filter(_of_kind("reference")).encode(x=x),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
     what = f"States of the page at a raw bit error rate of {found.rber:.5f}; dashed, the"
-    what += f" {len(found.references)} references of {told.levels[-1].levels} levels."
+    what += f" {len(found.references)} references of {ldpc.levels[-1].levels} levels."
     title = "Threshold voltages and references"
     yield Figure("ldpc-voltages", READ, title, what, chart, _keys(lines))
 
@@ -164,7 +168,7 @@ def _keys(lines: Sequence[Line]) -> list[Key]:
     return [*run_keys(lines), Key("reference", mark="dash1")]
 
 
-def _seen(told: Ldpc) -> float:
+def _least_density(ldpc: Ldpc) -> float:
     """Return the least density that is drawn: a tenth of that where neighbours meet."""
-    half = 0.5 / told.voltages.sigma
-    return 0.1 * math.exp(-half * half / 2) / told.voltages.sigma
+    half = 0.5 / ldpc.voltages.sigma
+    return 0.1 * math.exp(-half * half / 2) / ldpc.voltages.sigma

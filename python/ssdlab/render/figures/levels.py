@@ -23,14 +23,14 @@ _BARS = Bars(
 def levels(runs: Sequence[Run]) -> Iterator[Figure]:
     """Draw the pages read for the host by the level at which they decoded."""
     most = max((len(run.result.decoded_at) for run in runs), default=0)
-    shown = min(most, len(_TONES))
-    names = [f"level {level}" for level in range(1, shown + 1)]
-    if most > shown:
+    count = min(most, len(_TONES))
+    names = [f"level {level}" for level in range(1, count + 1)]
+    if most > count:
         names[-1] += " and more"
 
     def counts(run: Run) -> Sequence[int]:
         counts = run.result.decoded_at
-        found = [*counts, *[0] * shown][: max(shown, len(counts))]
-        return [*found[: shown - 1], sum(found[shown - 1 :])] if shown else ()
+        found = [*counts, *[0] * count][: max(count, len(counts))]
+        return [*found[: count - 1], sum(found[count - 1 :])] if count else ()
 
     yield from stacked_shares(runs, _BARS, list(zip(names, _TONES, strict=False)), counts)

@@ -30,7 +30,7 @@ class Axis(NamedTuple):
     log: bool = False
 
     @classmethod
-    def of(cls, field: str, shape: dict[str, Any]) -> Axis:
+    def from_log_axis(cls, field: str, shape: dict[str, Any]) -> Axis:
         """Return the axis of which :func:`ssdlab.figures.base.log_axis` gave the shape."""
         low, high = shape["scale"].domain
         return cls(field, low, high, log=True)

@@ -55,7 +55,7 @@ def _keys(lines: Sequence[Line], dashes: Sequence[str], *, papers: bool) -> list
     return [*keys, Key("from a paper", mark="shape1")] if papers else keys
 
 
-def _of(kind: str) -> str:
+def _of_kind(kind: str) -> str:
     return f"datum.kind === '{kind}'"
 
 
@@ -91,10 +91,10 @@ def _diamonds(x: str, y: str) -> list[alt.Chart]:
         alt.Tooltip("model:N", title="model"),
     ]
     points = alt.Chart().mark_point(shape="diamond", filled=True, opacity=1, style="anchor")
-    layers = [points.transform_filter(_of("anchor")).encode(tooltip=tooltip, **given)]
+    layers = [points.transform_filter(_of_kind("anchor")).encode(tooltip=tooltip, **given)]
     for side, place in _SIDES.items():
         words = alt.Chart().mark_text(style="note", **place)
-        only = words.transform_filter(f"{_of('anchor')} && datum.side === '{side}'")
+        only = words.transform_filter(f"{_of_kind('anchor')} && datum.side === '{side}'")
         layers.append(only.encode(text="note:N", **given))
     return layers
 
@@ -138,10 +138,10 @@ def _rate(most: float, name: str = "rber:Q") -> alt.Y:
 
 def _limits(physics: Physics, most: float) -> list[_Row]:
     """Return what the rungs decode, as rows of horizontal lines with their names."""
-    shown = [rung for rung in physics.rungs if rung.capability <= most]
-    step = max(1, -(-len(shown) // _RULES))
+    rungs = [rung for rung in physics.rungs if rung.capability <= most]
+    step = max(1, -(-len(rungs) // _RULES))
     rows: list[_Row] = []
-    for at, rung in enumerate(shown):
+    for at, rung in enumerate(rungs):
         if at % step == 0:
             noun = {"levels": "level", "retries": "retry"}[physics.model]
             one = f"{rung.needed} {noun if rung.needed == 1 else physics.model}"
@@ -156,8 +156,8 @@ def _ruled(most: float) -> list[alt.Chart]:
     words = alt.Chart().mark_text(style="faint", align="left", dx=2, dy=-4)
     y = _rate(most)
     return [
-        rules.transform_filter(_of("limit")).encode(y=y),
-        words.transform_filter(_of("limit")).encode(x=alt.X("x:Q"), y=y, text="note:N"),
+        rules.transform_filter(_of_kind("limit")).encode(y=y),
+        words.transform_filter(_of_kind("limit")).encode(x=alt.X("x:Q"), y=y, text="note:N"),
     ]
 
 
@@ -185,7 +185,7 @@ def _errors_over_age(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure
         # Not over the end of the axis.
         side=lambda anchor: "above" if anchor.at > middle else "below",
     )
-    line = alt.Chart().mark_line(clip=True).transform_filter(_of("line"))
+    line = alt.Chart().mark_line(clip=True).transform_filter(_of_kind("line"))
     chart = _layers(
         rows,
         line.encode(x=_age(lines), y=_rate(most), color=colour(lines)),
@@ -214,7 +214,7 @@ def _errors_over_cycles(physics: Physics, lines: Sequence[Line]) -> Iterator[Fig
     ages = list(dict.fromkeys(row["age"] for row in rows))
     most = _top(physics, rows)
     rows += _limits(physics, most)
-    line = alt.Chart().mark_line(clip=True).transform_filter(_of("line"))
+    line = alt.Chart().mark_line(clip=True).transform_filter(_of_kind("line"))
     chart = _layers(
         rows,
         line.encode(x=_cycles(), y=_rate(most), color=colour(lines), strokeDash=dash(ages, "age")),
@@ -253,7 +253,7 @@ def _capability(physics: Physics) -> Iterator[Figure]:
     axis = alt.Axis(title="Sensing levels", tickMinStep=1, grid=False, format="d")
     x = alt.X("x:Q", scale=alt.Scale(domain=[0.5, last + 1], nice=False), axis=axis)
     points = alt.OverlayMarkDef(style="model")
-    line = alt.Chart().mark_line(point=points, style="model").transform_filter(_of("line"))
+    line = alt.Chart().mark_line(point=points, style="model").transform_filter(_of_kind("line"))
     chart = _layers(rows, line.encode(x=x, y=_rate(most)), *_diamonds("x:Q", "rber:Q"))
     what = "The raw bit error rate up to which so many sensing levels decode."
     keys = [Key("from a paper", mark="shape1")] if anchors else []
@@ -270,7 +270,9 @@ def _rungs(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]:
         anchors = _anchors(physics, "level_start")
         rows += _starts(anchors)
         y = alt.Y("needed:Q", scale=_needed(rows), axis=axis)
-        line = step.transform_filter(_of("line")).encode(x=_age(lines), y=y, color=colour(lines))
+        line = step.transform_filter(_of_kind("line")).encode(
+            x=_age(lines), y=y, color=colour(lines)
+        )
         chart = _layers(rows, line, *_diamonds("x:Q", "needed:Q"))
         what = f"{_whose(physics)}; a line ends where nothing decodes."
         if anchors:
@@ -358,7 +360,7 @@ def _times_over_errors(physics: Physics) -> Iterator[Figure]:
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, rounded(most * 1.02)], nice=False), axis=axis)
     y = alt.Y("us:Q", axis=alt.Axis(title="Time of a read (µs)", tickCount=5))
     ways = dash([DIRECT, CLIMB], "way")
-    line = alt.Chart().mark_line(style="model").transform_filter(_of("line"))
+    line = alt.Chart().mark_line(style="model").transform_filter(_of_kind("line"))
     chart = _layers(
         rows,
         line.encode(x=x, y=y, strokeDash=ways),
@@ -391,8 +393,10 @@ def _base(physics: Physics) -> Iterator[Figure]:
         for name, at in zip(base.classes, base.boundaries, strict=False)
     ]
     axis = alt.Axis(title="Raw bit error rate as made", tickCount=5, grid=False, format=".1e")
-    bars = alt.Chart().mark_rect(stroke=None).transform_filter(_of("bar"))
-    rules = alt.Chart().mark_rule(style="limit", strokeDash=[2, 2]).transform_filter(_of("limit"))
+    bars = alt.Chart().mark_rect(stroke=None).transform_filter(_of_kind("bar"))
+    rules = (
+        alt.Chart().mark_rule(style="limit", strokeDash=[2, 2]).transform_filter(_of_kind("limit"))
+    )
     words = alt.Chart().mark_text(style="note", align="right", dx=-4, baseline="top", y=0)
     x = alt.X("x:Q", scale=alt.Scale(zero=False, nice=False), axis=axis)
     share = alt.Axis(title="Share of blocks", tickCount=5, format="~%")
@@ -406,7 +410,7 @@ def _base(physics: Physics) -> Iterator[Figure]:
             color=colour(lines, "square"),
         ),
         rules.encode(x=x),
-        words.transform_filter(_of("limit")).encode(x=x, text="note:N"),
+        words.transform_filter(_of_kind("limit")).encode(x=x, text="note:N"),
     )
     what = "Rates of the worst page of each block, unworn, fresh and normally programmed."
     title = "How blocks were made"
@@ -442,12 +446,14 @@ def _programs(physics: Physics) -> Iterator[Figure]:
         scale=alt.Scale(domain=[0, 1.2 * max(row["rber"] for row in rows)], nice=False),
         axis=alt.Axis(title="RBER as made, relative", tickCount=5),
     )
-    points = alt.Chart().mark_point(size=60, opacity=1, style="model").transform_filter(_of("line"))
+    points = (
+        alt.Chart().mark_point(size=60, opacity=1, style="model").transform_filter(_of_kind("line"))
+    )
     words = alt.Chart().mark_text(style="note", align="left", dx=7, dy=-9)
     chart = _layers(
         rows,
         points.encode(x=x, y=y),
-        words.transform_filter(_of("line")).encode(x=x, y=y, text="note:N"),
+        words.transform_filter(_of_kind("line")).encode(x=x, y=y, text="note:N"),
         *_diamonds("x:Q", "rber:Q"),
     )
     what = "Circles: the ways to program that this config has."

@@ -26,7 +26,7 @@ _ROOM = 44
 """So many letters of the runs' names stand beside one another below a narrow figure."""
 
 
-def _of(run: Run) -> Iterator[tuple[int, str, QueueResult]]:
+def _queues_of(run: Run) -> Iterator[tuple[int, str, QueueResult]]:
     """Go through a run's queues that were read from: number, name, and what came of them."""
     names = queues.queue_labels(run.result)
     for number, (name, queue) in enumerate(zip(names, run.result.queues, strict=True)):
@@ -36,7 +36,7 @@ def _of(run: Run) -> Iterator[tuple[int, str, QueueResult]]:
 
 def _several(runs: Sequence[Run]) -> bool:
     """Tell whether several queues of any run were read from."""
-    return any(len(list(_of(run))) > 1 for run in runs)
+    return any(len(list(_queues_of(run))) > 1 for run in runs)
 
 
 def waiting(runs: Sequence[Run]) -> Iterator[Figure]:
@@ -46,7 +46,7 @@ def waiting(runs: Sequence[Run]) -> Iterator[Figure]:
     bars = [
         (", ".join([*[run.label] * (len(runs) > 1), name]), queue)
         for run in runs
-        for _, name, queue in _of(run)
+        for _, name, queue in _queues_of(run)
     ]
     unit, length = time_unit_us(max(queue.read.latency_us.mean for _, queue in bars))
     values = []
@@ -83,7 +83,7 @@ def retries(runs: Sequence[Run]) -> Iterator[Figure]:
 
 def _rows(run: Run) -> Iterator[dict[str, Any]]:
     """Return what is drawn of each queue of a run."""
-    for _, name, queue in _of(run):
+    for _, name, queue in _queues_of(run):
         counts = queue.read_retries
         if len(counts) > 1 and any(counts):
             found = {key: queues.retry_quantile(counts, part) for key, part in _QUANTILES}
@@ -92,7 +92,7 @@ def _rows(run: Run) -> Iterator[dict[str, Any]]:
 
 def _names(runs: Sequence[Run]) -> list[str]:
     """Return the names of all runs' queues, in their order."""
-    found = {(number, name) for run in runs for number, name, _ in _of(run)}
+    found = {(number, name) for run in runs for number, name, _ in _queues_of(run)}
     return [name for _, name in sorted(found)]
 
 
@@ -100,10 +100,10 @@ def _boxes(rows: list[dict[str, Any]], runs: Sequence[Run], names: Sequence[str]
     labels = [run.label for run in runs]
     pieces = [max(map(len, label.split(", "))) for label in labels]
     angle = 0 if max(pieces) * len(labels) <= _ROOM else -40
-    told = (
+    label_axis = (
         {"labelExpr": LABEL_LINES_EXPR, "labelAngle": angle} if len(runs) > 1 else {"labels": False}
     )
-    axis = alt.Axis(title=None, grid=False, ticks=False, **told)
+    axis = alt.Axis(title=None, grid=False, ticks=False, **label_axis)
     x = alt.X("label:N", sort=labels, axis=axis)
     beside = alt.XOffset("queue:N", scale=alt.Scale(domain=list(names), paddingInner=0.35))
     count = alt.Axis(title="Retries", tickMinStep=1, tickCount=6, format="d")
@@ -113,8 +113,8 @@ def _boxes(rows: list[dict[str, Any]], runs: Sequence[Run], names: Sequence[str]
         scale=alt.Scale(domain=list(names), range=ramp(len(names))),
         legend=alt.Legend(title=None, symbolType="square"),
     )
-    shown = {"label": "run", "queue": "queue", "pages": "pages read"}
-    tooltip = [alt.Tooltip(f"{name}:N", title=head) for name, head in shown.items()]
+    titles = {"label": "run", "queue": "queue", "pages": "pages read"}
+    tooltip = [alt.Tooltip(f"{name}:N", title=head) for name, head in titles.items()]
     tooltip += [alt.Tooltip(f"{name}:Q") for name, _ in _QUANTILES]
     given: dict[str, Any] = {"x": x, "xOffset": beside, "tooltip": tooltip}
     line = alt.Chart().mark_rule(strokeWidth=1.2)

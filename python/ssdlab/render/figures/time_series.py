@@ -200,7 +200,9 @@ def _end(runs: Sequence[Run]) -> float:
     return max(one.end_s for run in runs for one in run.detail.series) / clock(runs)[1]
 
 
-def _apart(runs: Sequence[Run], rows: list[dict[str, Any]], y: Axis) -> dict[str, alt.StrokeDash]:
+def _alternating(
+    runs: Sequence[Run], rows: list[dict[str, Any]], y: Axis
+) -> dict[str, alt.StrokeDash]:
     return alternating_dashes(runs, rows, Axis("t", 0, _end(runs)), y)
 
 
@@ -219,7 +221,7 @@ def _latency(
     title = f"{kind.capitalize()} latency, {figure}"
     y = latency_axis(title, min(known), max(known))
     field = f"{kind}_{figure}"
-    apart = _apart(runs, rows, Axis.of(field, y))
+    apart = _alternating(runs, rows, Axis.from_log_axis(field, y))
     chart = (
         alt.Chart(inline_data(rows))
         .mark_line(strokeWidth=1.2, point=_DOT)
@@ -245,7 +247,7 @@ _FIGURES = {
 
 def _line(runs: Sequence[Run], rows: list[dict[str, Any]], line: _Line) -> Figure:
     highest = max(row[line.field] for row in rows)
-    apart = _apart(runs, rows, Axis(line.field, 0, highest))
+    apart = _alternating(runs, rows, Axis(line.field, 0, highest))
     chart = (
         alt.Chart(inline_data(rows))
         .mark_line(strokeWidth=1.2)
@@ -276,7 +278,7 @@ def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
     }
     if wide:
         y = log_axis("WAF", max(1, min(known)), max(known), "format(datum.value, '~g')")
-    apart = _apart(runs, rows, Axis("waf", max(1, min(known)), max(known), log=wide))
+    apart = _alternating(runs, rows, Axis("waf", max(1, min(known)), max(known), log=wide))
     chart = (
         alt.Chart(inline_data(rows))
         .mark_line(strokeWidth=1.2, point=_DOT)

@@ -64,8 +64,8 @@ def _number_names(spec: _Dict, rows: list[_Dict]) -> dict[tuple[str, Any], str]:
     # Names without an order of their own stand in that of the alphabet.
     found = {row[field] for field in fields for row in rows if row.get(field) is not None}
     names = list(dict.fromkeys([*ordered, *sorted(found)]))
-    for told_by, channel in channels:
-        _number(channel, told_by, {name: number for number, name in enumerate(names)})
+    for label_of, channel in channels:
+        _number(channel, label_of, {name: number for number, name in enumerate(names)})
     visible = escaping.display_labels(names)
     spec["params"] = [
         {"name": _NAMES, "value": visible},
@@ -74,7 +74,9 @@ def _number_names(spec: _Dict, rows: list[_Dict]) -> dict[tuple[str, Any], str]:
     ]
     spec["transform"] = [*spec.get("transform", ()), *map(_numbered, fields)]
     return {
-        (field, name): told for field in fields for name, told in zip(names, visible, strict=True)
+        (field, name): visible_name
+        for field in fields
+        for name, visible_name in zip(names, visible, strict=True)
     }
 
 
@@ -108,7 +110,7 @@ def _order(channel: _Dict) -> list[Any]:
     return [name for given in lists if isinstance(given, list) for name in given]
 
 
-def _number(channel: _Dict, told_by: str, numbers: dict[str, int]) -> None:
+def _number(channel: _Dict, label_of: str, numbers: dict[str, int]) -> None:
     """Have a channel draw numbers, and write the names on its axis or in its legend."""
     field = channel["field"]
     channel["field"] = f"{_NUMBER}{field}"
@@ -117,8 +119,8 @@ def _number(channel: _Dict, told_by: str, numbers: dict[str, int]) -> None:
     if isinstance((channel.get("scale") or {}).get("domain"), list):
         scale = channel["scale"]
         channel["scale"] = {**scale, "domain": [numbers[name] for name in scale["domain"]]}
-    if told_by and channel.get(told_by, {}) is not None:
-        given = channel.get(told_by, {})
-        name = f"{_LOOKED_UP[told_by]}[datum.value]"
+    if label_of and channel.get(label_of, {}) is not None:
+        given = channel.get(label_of, {})
+        name = f"{_LOOKED_UP[label_of]}[datum.value]"
         label = given.get("labelExpr", "datum.label").replace("datum.label", name)
-        channel[told_by] = {"title": field, **given, "labelExpr": label}
+        channel[label_of] = {"title": field, **given, "labelExpr": label}

@@ -17,44 +17,44 @@ from ssdlab.render.html.tables import Origin, Table, html_table
 from ssdlab.render.text import calibration
 
 
-def calibration_page(told: Fit) -> str:
+def calibration_page(fit: Fit) -> str:
     """Return the page of a fitted predictor, as :func:`ssdlab.fit` returned it."""
     return render_page(
         "sections.html",
-        calibration_figures(told),
-        title=f"The retry predictor, fitted to {PurePath(told.source).name}",
+        calibration_figures(fit),
+        title=f"The retry predictor, fitted to {PurePath(fit.source).name}",
         how="What was fitted",
-        notes=list(calibration.fit_notes(told)),
-        summary=_summary(told),
-        beneath=_beneath(told),
-        origins=list(_origins(told)),
+        notes=list(calibration.fit_notes(fit)),
+        summary=_summary(fit),
+        section_tables=_section_tables(fit),
+        origins=list(_origins(fit)),
     )
 
 
-def _summary(told: Fit) -> list[Table]:
+def _summary(fit: Fit) -> list[Table]:
     """Return the coefficients, and what the paper says of a predictor beside this one."""
     return [
-        html_table(calibration.claim_table(told, whole=True)),
-        html_table(calibration.coefficient_table(told)),
+        html_table(calibration.claim_table(fit, whole=True)),
+        html_table(calibration.coefficient_table(fit)),
     ]
 
 
-def _beneath(told: Fit) -> dict[str, Table]:
+def _section_tables(fit: Fit) -> dict[str, Table]:
     """Return what else there is in calibration_figures, by section."""
     return {
-        PREDICTED: html_table(calibration.spread_table(told)),
-        ERRORS: html_table(calibration.error_table(told)),
-        CHIPS: html_table(calibration.variation_table(told)),
+        PREDICTED: html_table(calibration.spread_table(fit)),
+        ERRORS: html_table(calibration.error_table(fit)),
+        CHIPS: html_table(calibration.variation_table(fit)),
     }
 
 
-def _origins(told: Fit) -> Iterator[Origin]:
+def _origins(fit: Fit) -> Iterator[Origin]:
     """Say what was fitted, to which chips."""
-    facts = [("chips", told.source), ("seed", str(told.seed)), ("version", told.version)]
-    facts += [("config", told.config_hash)] if told.config_hash else []
-    facts += [("SHA-256 of the file", told.csv_sha256)] if told.csv_sha256 else []
+    facts = [("chips", fit.source), ("seed", str(fit.seed)), ("version", fit.version)]
+    facts += [("config", fit.config_hash)] if fit.config_hash else []
+    facts += [("SHA-256 of the file", fit.csv_sha256)] if fit.csv_sha256 else []
     facts += [
         (part.name, f"{part.chips} chips, {part.blocks} blocks, {part.rows:,} rows")
-        for part in told.parts
+        for part in fit.parts
     ]
-    yield Origin(told.source, facts)
+    yield Origin(fit.source, facts)

@@ -34,7 +34,7 @@ def comparison_page(comparison: Comparison) -> str:
         parts=PARTS,
         slowest=[tables.slowest(run, len(runs) > 1) for run in runs if run.detail.slowest],
         alike=list(drive.uniform_blocks(runs)),
-        told=list(tables.run_lines(comparison)),
+        run_lines=list(tables.run_lines(comparison)),
         origins=list(tables.origins(comparison)),
     )
 

@@ -20,43 +20,43 @@ from ssdlab.render.text.ldpc import (
 )
 
 
-def ldpc_page(told: Ldpc) -> str:
+def ldpc_page(ldpc: Ldpc) -> str:
     """Return the page of what codes decode, as :func:`ssdlab.ldpc` returned it."""
     return render_page(
         "sections.html",
-        ldpc_figures(told),
-        title=f"What {told.bits:,} bits decode, read from {told.cell.upper()}",
+        ldpc_figures(ldpc),
+        title=f"What {ldpc.bits:,} bits decode, read from {ldpc.cell.upper()}",
         how="What was derived",
-        notes=told.notes(),
-        summary=_summary(told),
-        beneath=_beneath(told),
-        origins=list(_origins(told)),
+        notes=ldpc.notes(),
+        summary=_summary(ldpc),
+        section_tables=_section_tables(ldpc),
+        origins=list(_origins(ldpc)),
     )
 
 
-def _summary(told: Ldpc) -> list[Table]:
+def _summary(ldpc: Ldpc) -> list[Table]:
     """Return what levels decode, and which decoder meets what is published."""
-    given = [corrected_table(told), hard_decision_table(told), early_stop_table(told)]
-    return [html_table(each) for each in [*given, *measured_tables(told)]]
+    given = [corrected_table(ldpc), hard_decision_table(ldpc), early_stop_table(ldpc)]
+    return [html_table(each) for each in [*given, *measured_tables(ldpc)]]
 
 
-def _beneath(told: Ldpc) -> dict[str, Table]:
+def _section_tables(ldpc: Ldpc) -> dict[str, Table]:
     """Return what else there is in ldpc_figures, by section."""
-    found = {DECODED: html_table(threshold_table(told)), READ: html_table(page_table(told))}
-    measured = list(measured_tables(told))
+    found = {DECODED: html_table(threshold_table(ldpc)), READ: html_table(page_table(ldpc))}
+    measured = list(measured_tables(ldpc))
     return {**found, FAILED: html_table(measured[0])} if measured else found
 
 
-def _origins(told: Ldpc) -> Iterator[Origin]:
+def _origins(ldpc: Ldpc) -> Iterator[Origin]:
     """Say what was derived."""
     facts = [
-        ("cell", told.cell),
-        ("page", f"{told.page}, the one with the most boundaries"),
-        ("shift", f"{told.shift:g} of the distance between states"),
-        ("code", f"regular (4, 36), {told.bits:,} bits"),
-        ("failure", f"{told.failure:.0e}"),
-        ("BCH", bch_line(told)),
-        ("hard decisions", nearest_decoder_line(told)),
-        ("seed", str(told.seed)),
+        ("cell", ldpc.cell),
+        ("page", f"{ldpc.page}, the one with the most boundaries"),
+        ("shift", f"{ldpc.shift:g} of the distance between states"),
+        ("code", f"regular (4, 36), {ldpc.bits:,} bits"),
+        ("failure", f"{ldpc.failure:.0e}"),
+        ("BCH", bch_line(ldpc)),
+        ("hard decisions", nearest_decoder_line(ldpc)),
+        ("seed", str(ldpc.seed)),
     ]
-    yield Origin(told.heading, facts)
+    yield Origin(ldpc.heading, facts)

@@ -21,7 +21,7 @@ from ssdlab.render.process import Job, run_jobs
 _HEIGHT, _MAP_HEIGHT, _LANE, _LINE = 240, 300, 30, 14
 
 
-def render_page(template: str, drawn: Sequence[Figure], **given: object) -> str:
+def render_page(template: str, figures: Sequence[Figure], **given: object) -> str:
     """Fill in a template with these figures and what else it asks for."""
     folder = files("ssdlab.render.html")
     loader = jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8"))
@@ -35,8 +35,8 @@ def render_page(template: str, drawn: Sequence[Figure], **given: object) -> str:
         light=LIGHT,
         dark=DARK,
         script=_script((folder / "page.js").read_text(encoding="utf-8")),
-        data=_data(drawn),
-        sections=_sections(drawn),
+        data=_data(figures),
+        sections=_sections(figures),
         **given,
     )
 
@@ -56,10 +56,10 @@ def _visible(given: object) -> object:
     )
 
 
-def _sections(drawn: Sequence[Figure]) -> dict[str, list[Figure]]:
+def _sections(figures: Sequence[Figure]) -> dict[str, list[Figure]]:
     """Group figures under their headings."""
     sections: dict[str, list[Figure]] = {}
-    for figure in drawn:
+    for figure in figures:
         sections.setdefault(figure.section, []).append(figure)
     return sections
 
@@ -69,11 +69,11 @@ def _colour(given: str | int | None) -> str:
     return f"var(--run-{given})" if isinstance(given, int) else given or "currentColor"
 
 
-def _data(drawn: Sequence[Figure]) -> str:
+def _data(figures: Sequence[Figure]) -> str:
     """Return all figures for the page's script, what several of them draw written down once."""
     shared: dict[str, Any] = {}
     specs = []
-    for figure in drawn:
+    for figure in figures:
         spec = vega_names.vega_spec(figure.chart)
         # Altair names data by its contents, in which two figures may call a name differently.
         name, (rows,) = spec.pop("data")["name"], spec.pop("datasets").values()

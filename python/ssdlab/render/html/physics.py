@@ -19,17 +19,17 @@ from ssdlab.render.text.physics import (
 )
 
 
-def physics_page(told: Physics) -> str:
+def physics_page(physics: Physics) -> str:
     """Return the page of what blocks are, as :func:`ssdlab.physics` returned it."""
     return render_page(
         "sections.html",
-        physics_figures(told),
-        title=f"{told.device}, {told.scheme}: what its blocks are",
+        physics_figures(physics),
+        title=f"{physics.device}, {physics.scheme}: what its blocks are",
         how="Which device",
-        notes=list(physics_notes(told)),
-        summary=_summary(told),
-        beneath=_beneath(told),
-        origins=list(_origins(told)),
+        notes=list(physics_notes(physics)),
+        summary=_summary(physics),
+        section_tables=_section_tables(physics),
+        origins=list(_origins(physics)),
     )
 
 
@@ -38,7 +38,7 @@ def _summary(physics: Physics) -> list[Table]:
     return [html_table(each) for each in (group_table(physics), anchor_table(physics)) if each]
 
 
-def _beneath(physics: Physics) -> dict[str, Table]:
+def _section_tables(physics: Physics) -> dict[str, Table]:
     """Return what the physics_figures draw as physics_figures, by section."""
     courses = list(course_tables(physics))
     tables = {READS: html_table(ladder_table(physics)), MADE: html_table(program_table(physics))}

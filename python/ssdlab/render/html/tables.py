@@ -191,8 +191,8 @@ def origins(comparison: Comparison) -> Iterator[RunOrigin]:
         made = result.provenance
         config = json.dumps(made.config, indent=2, ensure_ascii=False)
         plan = {key: value for key, value in made.plan.items() if value not in (None, [], False)}
-        told = json.dumps(plan, indent=2, ensure_ascii=False)
-        yield RunOrigin(label, list(_facts(result)), told, config)
+        plan_text = json.dumps(plan, indent=2, ensure_ascii=False)
+        yield RunOrigin(label, list(_facts(result)), plan_text, config)
 
 
 def _facts(result: Result) -> Iterator[tuple[str, str]]:

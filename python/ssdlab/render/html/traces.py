@@ -24,7 +24,7 @@ def trace_page(infos: Sequence[Info]) -> str:
         how="How they were read" if len(traces) > 1 else "How it was read",
         notes=list(dict.fromkeys(remark for info in infos for remark in info["remarks"])),
         summary=[_summary(traces)],
-        beneath=_beneath(traces),
+        section_tables=_section_tables(traces),
         origins=list(_origins(traces)),
     )
 
@@ -37,7 +37,7 @@ def _summary(traces: Sequence[Trace]) -> Table:
     return Table("What the traces are like", ["trace", *(c.head for c in columns)], rows)
 
 
-def _beneath(traces: Sequence[Trace]) -> dict[str, Table]:
+def _section_tables(traces: Sequence[Trace]) -> dict[str, Table]:
     """Return what the figures draw as figures, by section."""
     return {SIZES: _sizes(traces), LOAD: _load(traces), REUSE: _reuse(traces)}
 

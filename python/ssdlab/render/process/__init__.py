@@ -35,10 +35,10 @@ _MEMORY = ("MemoryError", "PanicException")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be made: ``what`` names it in a message, ``asked`` is read by the worker."""
+    """What is to be made: ``name`` is for messages, the worker reads the ``request``."""
 
-    what: str
-    asked: Mapping[str, Any]
+    name: str
+    request: Mapping[str, Any]
 
 
 Files = dict[str, bytes]
@@ -63,41 +63,41 @@ def run_jobs(jobs: Sequence[Job]) -> list[Files]:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """How a process ended, and what it said."""
+    """How a process ended, and what it wrote to its stderr."""
 
     code: int
-    said: str
+    stderr: str
 
 
 def _run(jobs: Sequence[Job]) -> tuple[list[Files], _End]:
     """Start a process for these jobs; what it made of the first of them, and how it ended."""
     lines = [
         {"path": [str(each) for each in sys.path], "seconds": MAX_SECONDS},
-        *(job.asked for job in jobs),
+        *(job.request for job in jobs),
     ]
-    asked = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    request = "".join(json.dumps(line) + "\n" for line in lines).encode()
     try:
-        with os.fdopen(os.memfd_create("ssdlab-drawing"), "r+b") as said:
-            code, answers = _exchanged(asked, said.fileno())
-            said.seek(0)
-            end = _End(code, said.read().decode(errors="replace"))
+        with os.fdopen(os.memfd_create("ssdlab-drawing"), "r+b") as messages:
+            code, answers = _exchanged(request, messages.fileno())
+            messages.seek(0)
+            end = _End(code, messages.read().decode(errors="replace"))
     except OSError as error:
         reason = f"no process to draw in can be started: {error.strerror or error}"
-        raise InputError(f"{jobs[0].what}: {reason}") from None
+        raise InputError(f"{jobs[0].name}: {reason}") from None
     return list(_read(answers, jobs)), end
 
 
-def _exchanged(asked: bytes, said: int) -> tuple[int, bytes]:
+def _exchanged(request: bytes, messages: int) -> tuple[int, bytes]:
     """Have a process read and answer; how it ended, and its answers."""
     if not sys.executable or getattr(sys, "frozen", False):
         raise FileNotFoundError(0, "this program has no Python interpreter beside it")
     # Isolated: neither the environment nor the folder decides what is imported, only the path here.
     command = [sys.executable, "-I", str(_WORKER)]
     with subprocess.Popen(  # noqa: S603  our own file
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages
     ) as process:
         try:
-            answers, _ = process.communicate(asked)
+            answers, _ = process.communicate(request)
         finally:
             # Nothing to be seen if it has ended; on Ctrl-C it is to end at once.
             process.kill()
@@ -127,19 +127,19 @@ def _read(answers: bytes, jobs: Sequence[Job]) -> Iterator[Files]:
 def _failed(job: Job, kind: str, error: str) -> Exception:
     """Return what to raise if the renderer has said what it could not do."""
     if kind in {"ImportError", "ModuleNotFoundError"}:
-        return InputError(f"{job.what}: {_line(error)} (pip install vl-convert-python)")
+        return InputError(f"{job.name}: {_line(error)} (pip install vl-convert-python)")
     if kind in _MEMORY:
-        return InputError(f"{job.what}: cannot be drawn: {_line(error) or kind}{_limits(job)}")
-    return InternalError(f"{job.what}: cannot be drawn: {_line(error) or kind}")
+        return InputError(f"{job.name}: cannot be drawn: {_line(error) or kind}{_limits(job)}")
+    return InternalError(f"{job.name}: cannot be drawn: {_line(error) or kind}")
 
 
 def _ended(job: Job, end: _End) -> Exception:
     """Return what to raise if the process is gone."""
     if end.code == -signal.SIGALRM:
-        return InputError(f"{job.what}: not drawn within {MAX_SECONDS} s, and given up")
+        return InputError(f"{job.name}: not drawn within {MAX_SECONDS} s, and given up")
     how = f"with code {end.code}" if end.code >= 0 else f"by {_signal(-end.code)}"
     why = "".join(f": {reason}" for reason in [_reason(end)] if reason)
-    return InputError(f"{job.what}: the renderer ended {how}{why}{_limits(job)}")
+    return InputError(f"{job.name}: the renderer ended {how}{why}{_limits(job)}")
 
 
 def _signal(number: int) -> str:
@@ -151,14 +151,14 @@ def _reason(end: _End) -> str:
     """Return why a process ended, as far as that is known."""
     if end.code == -signal.SIGKILL:
         return "memory may be short"
-    found = _FATAL.search(end.said) or _PANIC.search(end.said)
-    last = end.said.strip().splitlines()[-1:] if found is None else [found[1]]
+    found = _FATAL.search(end.stderr) or _PANIC.search(end.stderr)
+    last = end.stderr.strip().splitlines()[-1:] if found is None else [found[1]]
     return _line("".join(last))
 
 
 def _limits(job: Job) -> str:
     """Say if addresses are too few, which may be why; a script takes hardly any."""
-    few = address_space_problem() if "spec" in job.asked else ""
+    few = address_space_problem() if "spec" in job.request else ""
     return few and f"; {few}"
 
 
@@ -174,6 +174,6 @@ def address_space_problem() -> str:
     )
 
 
-def _line(said: str) -> str:
+def _line(message: str) -> str:
     """Return the first two lines of what was said as one."""
-    return escaping.truncate(escaping.escape_name(" ".join(said.strip().splitlines()[:2])), 300)
+    return escaping.truncate(escaping.escape_name(" ".join(message.strip().splitlines()[:2])), 300)

@@ -33,12 +33,12 @@ def main() -> None:
 
 
 def _answer(answers: BinaryIO, job: dict[str, Any]) -> None:
-    said = os.fstat(_STDERR).st_size
+    stderr_start = os.fstat(_STDERR).st_size
     made: dict[str, bytes] = {}
     error = kind = ""
     try:
         made = _made(job)
-        error = _complaint(os.pread(_STDERR, 1 << 16, said))
+        error = _complaint(os.pread(_STDERR, 1 << 16, stderr_start))
     except BaseException as raised:  # noqa: BLE001  a panic of Rust is no Exception
         made, kind, error = {}, type(raised).__name__, str(raised)
     sizes = {name: len(content) for name, content in made.items()}
@@ -67,9 +67,9 @@ def _made(job: dict[str, Any]) -> dict[str, bytes]:
     return made
 
 
-def _complaint(said: bytes) -> str:
+def _complaint(stderr: bytes) -> str:
     """Return what Vega complains about: it draws on without the marks that it could not make."""
-    lines = said.decode(errors="replace").splitlines()
+    lines = stderr.decode(errors="replace").splitlines()
     return next((line for line in lines if line.startswith("ERROR")), "")
 
 

@@ -95,8 +95,8 @@ def comparison_text(comparison: Comparison) -> str:
 
 def caveats(comparison: Comparison) -> list[str]:
     """Return what casts doubt on the figures, each once."""
-    told = [note for part in summaries(comparison) for note in part.notes]
-    return [note for note in dict.fromkeys([*told, missing_runs(comparison)]) if note]
+    found = [note for part in summaries(comparison) for note in part.notes]
+    return [note for note in dict.fromkeys([*found, missing_runs(comparison)]) if note]
 
 
 def summaries(comparison: Comparison) -> list[Summary]:
@@ -155,8 +155,8 @@ def _workload_summary(rows: Sequence[_Row]) -> Summary:
     labels = _labels(rows)
     filled = [column for column in columns if column is not None]
     pairs = zip(labels.cells, rows, strict=True)
-    told = list(_merged_notes([(label, list(_row_caveats(row))) for label, row in pairs]))
-    return Summary(" · ".join(parts), labels, filled, told)
+    caveat_lines = list(_merged_notes([(label, list(_row_caveats(row))) for label, row in pairs]))
+    return Summary(" · ".join(parts), labels, filled, caveat_lines)
 
 
 def _row_caveats(row: _Row) -> Iterator[str]:
@@ -296,8 +296,8 @@ def missing_runs(comparison: Comparison) -> str:
     seeds: dict[str, list[str]] = {}
     for run in comparison.missing:
         seeds.setdefault(run.label, []).append(str(run.seed))
-    told = [
+    runs = [
         f"{escaping.display_label(label)} (seed{'s' * (len(those) > 1)} {', '.join(those)})"
         for label, those in seeds.items()
     ]
-    return f"PARTIAL: not run: {'; '.join(told)}" if told else ""
+    return f"PARTIAL: not run: {'; '.join(runs)}" if runs else ""

@@ -9,23 +9,23 @@ from ssdlab.render.formatting import NONE
 from ssdlab.render.text.table import Column, TitledTable
 
 
-def ldpc_text(told: Ldpc) -> str:
+def ldpc_text(ldpc: Ldpc) -> str:
     """Return what ``ssdlab ldpc`` prints."""
     tables = [
-        corrected_table(told),
-        threshold_table(told),
-        hard_decision_table(told),
-        early_stop_table(told),
-        page_table(told),
+        corrected_table(ldpc),
+        threshold_table(ldpc),
+        hard_decision_table(ldpc),
+        early_stop_table(ldpc),
+        page_table(ldpc),
     ]
     parts = [
-        told.heading,
+        ldpc.heading,
         *(str(each) for each in tables),
-        nearest_decoder_line(told),
-        bch_line(told),
+        nearest_decoder_line(ldpc),
+        bch_line(ldpc),
     ]
-    parts += [str(each) for each in measured_tables(told)]
-    return "\n\n".join([*parts, *told.notes()])
+    parts += [str(each) for each in measured_tables(ldpc)]
+    return "\n\n".join([*parts, *ldpc.notes()])
 
 
 def rber_text(value: float | None) -> str:
@@ -38,110 +38,110 @@ def difference_text(value: float | None) -> str:
     return NONE if value is None else f"{100 * value:+.1f} %"
 
 
-def _level_cells(told: Ldpc, write: Callable[[Level], str]) -> list[str]:
-    return [write(level) for level in told.levels]
+def _level_cells(ldpc: Ldpc, write: Callable[[Level], str]) -> list[str]:
+    return [write(level) for level in ldpc.levels]
 
 
-def _level_column(told: Ldpc) -> Column:
-    return Column("levels", _level_cells(told, lambda level: str(level.levels)))
+def _level_column(ldpc: Ldpc) -> Column:
+    return Column("levels", _level_cells(ldpc, lambda level: str(level.levels)))
 
 
-def corrected_table(told: Ldpc) -> TitledTable:
+def corrected_table(ldpc: Ldpc) -> TitledTable:
     """Set side by side what levels decode at this length, beside what is published."""
     columns = [
-        Column("any code", _level_cells(told, lambda level: rber_text(level.limit.corrected))),
+        Column("any code", _level_cells(ldpc, lambda level: rber_text(level.limit.corrected))),
         Column(
-            "sum-product", _level_cells(told, lambda level: rber_text(level.sum_product.corrected))
+            "sum-product", _level_cells(ldpc, lambda level: rber_text(level.sum_product.corrected))
         ),
-        Column("min-sum", _level_cells(told, lambda level: rber_text(level.min_sum.corrected))),
-        Column("published", _level_cells(told, lambda level: rber_text(level.published))),
+        Column("min-sum", _level_cells(ldpc, lambda level: rber_text(level.min_sum.corrected))),
+        Column("published", _level_cells(ldpc, lambda level: rber_text(level.published))),
         Column(
-            "min-sum differs", _level_cells(told, lambda level: difference_text(level.difference))
+            "min-sum differs", _level_cells(ldpc, lambda level: difference_text(level.difference))
         ),
     ]
-    title = f"raw bit error rate at which frames fail with {told.failure:.0e}"
-    return TitledTable(title, _level_column(told), columns)
+    title = f"raw bit error rate at which frames fail with {ldpc.failure:.0e}"
+    return TitledTable(title, _level_column(ldpc), columns)
 
 
-def threshold_table(told: Ldpc) -> TitledTable:
+def threshold_table(ldpc: Ldpc) -> TitledTable:
     """Set side by side what levels decode in infinitely long codes, and what they transfer."""
     columns = [
-        Column("any code", _level_cells(told, lambda level: rber_text(level.limit.threshold))),
+        Column("any code", _level_cells(ldpc, lambda level: rber_text(level.limit.threshold))),
         Column(
-            "sum-product", _level_cells(told, lambda level: rber_text(level.sum_product.threshold))
+            "sum-product", _level_cells(ldpc, lambda level: rber_text(level.sum_product.threshold))
         ),
-        Column("min-sum", _level_cells(told, lambda level: rber_text(level.min_sum.threshold))),
-        Column("bits a cell", _level_cells(told, lambda level: str(level.transfer_bits))),
+        Column("min-sum", _level_cells(ldpc, lambda level: rber_text(level.min_sum.threshold))),
+        Column("bits a cell", _level_cells(ldpc, lambda level: str(level.transfer_bits))),
     ]
     return TitledTable(
-        "thresholds: the same of infinitely long codes", _level_column(told), columns
+        "thresholds: the same of infinitely long codes", _level_column(ldpc), columns
     )
 
 
-def hard_decision_table(told: Ldpc) -> TitledTable:
+def hard_decision_table(ldpc: Ldpc) -> TitledTable:
     """Set side by side what decoders make of hard decisions."""
     columns = [
-        Column("threshold", [rber_text(each.threshold) for each in told.hard]),
-        Column("at this length", [rber_text(each.corrected) for each in told.hard]),
-        Column("published", [rber_text(told.levels[0].published)] * len(told.hard)),
-        Column("differs", [difference_text(each.difference) for each in told.hard]),
+        Column("threshold", [rber_text(each.threshold) for each in ldpc.hard]),
+        Column("at this length", [rber_text(each.corrected) for each in ldpc.hard]),
+        Column("published", [rber_text(ldpc.levels[0].published)] * len(ldpc.hard)),
+        Column("differs", [difference_text(each.difference) for each in ldpc.hard]),
     ]
     return TitledTable(
-        "one level", Column("decoder", [each.decoder for each in told.hard]), columns
+        "one level", Column("decoder", [each.decoder for each in ldpc.hard]), columns
     )
 
 
-def early_stop_table(told: Ldpc) -> TitledTable:
+def early_stop_table(ldpc: Ldpc) -> TitledTable:
     """Set side by side what min-sum decodes in few iterations."""
     columns = [
-        Column("1 level", [rber_text(each.hard) for each in told.hurried]),
-        Column("differs", [difference_text(each.hard_difference) for each in told.hurried]),
-        Column("7 levels", [rber_text(each.soft) for each in told.hurried]),
-        Column("differs", [difference_text(each.soft_difference) for each in told.hurried]),
+        Column("1 level", [rber_text(each.hard) for each in ldpc.hurried]),
+        Column("differs", [difference_text(each.hard_difference) for each in ldpc.hurried]),
+        Column("7 levels", [rber_text(each.soft) for each in ldpc.hurried]),
+        Column("differs", [difference_text(each.soft_difference) for each in ldpc.hurried]),
     ]
-    labels = Column("iterations", [str(each.iterations) for each in told.hurried])
+    labels = Column("iterations", [str(each.iterations) for each in ldpc.hurried])
     return TitledTable("min-sum that is stopped early, against the published", labels, columns)
 
 
-def nearest_decoder_line(told: Ldpc) -> str:
+def nearest_decoder_line(ldpc: Ldpc) -> str:
     """Say which decoder comes nearest to what is published of hard decisions."""
-    last = told.levels[-1]
-    found = [(abs(one.difference), one.decoder, one.corrected, "") for one in told.hard]
-    for one in told.hurried:
+    last = ldpc.levels[-1]
+    found = [(abs(one.difference), one.decoder, one.corrected, "") for one in ldpc.hard]
+    for one in ldpc.hurried:
         soft = f";\nat {last.levels} levels it decodes {rber_text(one.soft)}"
         soft += f", published {rber_text(last.published)} ({difference_text(one.soft_difference)})"
         words = f"min-sum of {one.iterations} iterations"
         found.append((abs(one.hard_difference), words, one.hard, soft))
     _, words, value, soft = min(found)
-    published = told.levels[0].published
+    published = ldpc.levels[0].published
     assert published is not None
     differs = difference_text(value / published - 1)
     near = f"nearest to {rber_text(published)} of one level"
     return f"{near}: {words}, {rber_text(value)} ({differs}){soft}"
 
 
-def page_table(told: Ldpc) -> TitledTable:
+def page_table(ldpc: Ldpc) -> TitledTable:
     """Set side by side what the pages of a cell decode."""
-    labels = Column("boundaries", [str(page.boundaries) for page in told.pages])
+    labels = Column("boundaries", [str(page.boundaries) for page in ldpc.pages])
     columns = [
-        Column(str(at + 1), [rber_text(page.corrected[at]) for page in told.pages])
-        for at in range(len(told.levels))
+        Column(str(at + 1), [rber_text(page.corrected[at]) for page in ldpc.pages])
+        for at in range(len(ldpc.levels))
     ]
     return TitledTable("min-sum by page and levels", labels, columns)
 
 
-def bch_line(told: Ldpc) -> str:
+def bch_line(ldpc: Ldpc) -> str:
     """Say what BCH corrects."""
-    found = told.bch
+    found = ldpc.bch
     return (
         f"BCH that corrects {found.corrects} bits: {rber_text(found.rber)},"
         f" published {rber_text(found.published)}, {difference_text(found.difference)}"
     )
 
 
-def measured_tables(told: Ldpc) -> Iterator[TitledTable]:
+def measured_tables(ldpc: Ldpc) -> Iterator[TitledTable]:
     """Go through what was measured, a table for each number of levels."""
-    for curve in told.measured:
+    for curve in ldpc.measured:
         if not curve.points:
             continue
         points = curve.points
@@ -155,7 +155,7 @@ def measured_tables(told: Ldpc) -> Iterator[TitledTable]:
         noun = "level" if curve.levels == 1 else "levels"
         title = f"measured, {curve.levels} {noun}"
         if curve.carried_on is not None:
-            title += f": carried on, {told.failure:.0e} at {rber_text(curve.carried_on)}"
+            title += f": carried on, {ldpc.failure:.0e} at {rber_text(curve.carried_on)}"
         yield TitledTable(
             title, Column("RBER", [rber_text(point.rber) for point in points]), columns
         )

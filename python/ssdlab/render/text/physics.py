@@ -31,10 +31,10 @@ def physics_text(physics: Physics) -> str:
     found = [group_table(physics), program_table(physics) if len(physics.programs) > 1 else None]
     found += [ladder_table(physics), *course_tables(physics), anchor_table(physics)]
     parts = [f"{physics.heading}\n{head}", *(str(each) for each in found if each)]
-    told = "\n\n".join(
+    text = "\n\n".join(
         [*parts, *(["\n".join(physics_notes(physics))] * any(physics_notes(physics)))]
     )
-    return escaping.escape(told)
+    return escaping.escape(text)
 
 
 def physics_notes(physics: Physics) -> Iterator[str]:
@@ -119,16 +119,16 @@ def _course_table(
 ) -> TitledTable:
     """Set side by side how the groups read at some points of a line."""
     whole = len(points_of(physics.groups[0]))
-    shown = _SHOWN if unit else range(0, whole, (whole - 1) // 5)
+    places = _SHOWN if unit else range(0, whole, (whole - 1) // 5)
     columns = []
     for group in physics.groups:
-        points = [points_of(group)[at] for at in shown]
+        points = [points_of(group)[at] for at in places]
         columns += [
             Column(f"{group.name}: RBER", [rber_text(point.rber) for point in points]),
             Column(physics.model, [_or_none(point.needed, str) for point in points]),
             Column("read", [_or_none(_read_us(physics, point), span) for point in points]),
         ]
-    ages = [f"{points_of(physics.groups[0])[at].at:g} {unit}".rstrip() for at in shown]
+    ages = [f"{points_of(physics.groups[0])[at].at:g} {unit}".rstrip() for at in places]
     return TitledTable(title, Column("age" if unit else "cycles", ages), columns)
 
 

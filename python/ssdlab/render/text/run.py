@@ -37,16 +37,16 @@ def run_text(result: Result) -> str:
 
 def _latencies(result: Result) -> str:
     kinds = [("read", result.read), ("write", result.write)]
-    shown = [(name, kind) for name, kind in kinds if kind.requests]
-    if not shown:
+    rows = [(name, kind) for name, kind in kinds if kind.requests]
+    if not rows:
         return "no reads and no writes"
-    if len(shown) > 1:
-        shown.append(("all", result.all))
-    columns = [Column("requests", [f"{kind.requests:,}" for _, kind in shown])]
+    if len(rows) > 1:
+        rows.append(("all", result.all))
+    columns = [Column("requests", [f"{kind.requests:,}" for _, kind in rows])]
     for head, name in [("mean",) * 2, ("p50",) * 2, ("p99",) * 2, ("p99.9", "p999"), ("max",) * 2]:
-        cells = [span(getattr(kind.latency_us, name)) for _, kind in shown]
+        cells = [span(getattr(kind.latency_us, name)) for _, kind in rows]
         columns.append(Column(head, cells))
-    return format_table(Column("latency", [name for name, _ in shown]), columns, gap="   ")
+    return format_table(Column("latency", [name for name, _ in rows]), columns, gap="   ")
 
 
 REPLAY_HEADS = ("read mean", "read p99", "write mean", "write p99", "WAF", "GC blocks")

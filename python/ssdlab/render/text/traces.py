@@ -99,8 +99,8 @@ def _counts(info: Info) -> Iterable[str]:
     done = [f"{info['reordered']:,} moved to where their stamps say"]
     done.append(f"{info['widened']:,} widened to whole sectors of 512 B")
     for label, parts in (("besides", others), ("mended", done)):
-        if told := [part for part in parts if not part.startswith("0 ")]:
-            yield from _wrapped(label, ", ".join(told))
+        if counted := [part for part in parts if not part.startswith("0 ")]:
+            yield from _wrapped(label, ", ".join(counted))
     if info["sample_one_page_in"] > 1:
         yield _line("sample", f"one page of 4 KiB in {info['sample_one_page_in']}")
     yield from _devices(info)
@@ -160,8 +160,8 @@ def _space(info: Info) -> Iterable[str]:
 
 def _time(info: Info) -> Iterable[str]:
     rate = info["rate_per_s"]
-    told = "" if rate is None else f", {digits(rate)} requests/s"
-    yield _line("span", f"{seconds(info['span_s'])}{told}")
+    rate_text = "" if rate is None else f", {digits(rate)} requests/s"
+    yield _line("span", f"{seconds(info['span_s'])}{rate_text}")
     gaps = [f"{name} {span(info[f'gap_{key}_us'])}" for name, key in _GAPS]
     yield _line("gaps", f"{', '.join(gaps)} between requests")
     load = info["load"]

@@ -60,5 +60,5 @@ def _weight(result: Result) -> float:
 
 def _shares(counts: Mapping[str, int]) -> str:
     whole = sum(counts.values())
-    told = (f"{name} {share(count / whole) if count else NONE}" for name, count in counts.items())
-    return ", ".join(told)
+    shares = (f"{name} {share(count / whole) if count else NONE}" for name, count in counts.items())
+    return ", ".join(shares)
