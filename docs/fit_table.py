@@ -6,7 +6,7 @@ from pathlib import Path
 
 import ssdlab
 from ssdlab.render.figures import drawing
-from ssdlab.render.figures.report import calibration_figures
+from ssdlab.render.figures.calibration import calibration_figures
 from ssdlab.render.text.calibration import VERDICTS
 
 DOCS = Path(__file__).parent

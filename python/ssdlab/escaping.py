@@ -15,6 +15,8 @@ MAX_LENGTH = 200
 """A name is shown in at most so many characters."""
 _SPARE_LENGTH = 24
 """A name that is too long is cut to this much less: a number may follow, an escape be longer."""
+_NUMBER_LENGTH = 12
+"""Of a name that is there several times, so much is left for its number."""
 UNNAMED = "unnamed"
 ELLIPSIS = "…"
 
@@ -64,7 +66,12 @@ def display_labels(given: Iterable[str], most: int = MAX_LENGTH) -> list[str]:
     Of a name that is too long both ends stay, of which one mostly tells it apart. Names that are
     the same, or look the same, have a number each.
     """
-    return make_distinct([display_label(each, most) for each in given])
+    labels = [display_label(each, most) for each in given]
+    counts = Counter(labels)
+    room = most - _NUMBER_LENGTH
+    return make_distinct(
+        [truncate(label, room) if counts[label] > 1 else label for label in labels]
+    )
 
 
 def display_label(given: str, most: int = MAX_LENGTH) -> str:
@@ -81,7 +88,7 @@ def truncate(given: str, most: int) -> str:
 
 
 def truncate_all(given: Sequence[str], most: int) -> list[str]:
-    """Return names as :func:`cut` does, those that became the same with a number each."""
+    """Return names as :func:`truncate` does, those that became the same with a number each."""
     short = [truncate(each, most) for each in given]
     return short if len(set(short)) == len(set(given)) else make_distinct(short)
 

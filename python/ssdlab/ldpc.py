@@ -127,7 +127,7 @@ class Curve:
 class Ldpc(Analysis):
     """What codes decode; ``str`` is what ``ssdlab ldpc`` prints."""
 
-    cell: str
+    cell: Cell
     page: int
     shift: float
     bits: int

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -164,3 +165,32 @@ def test_a_first_look_at_pv_read_runs(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert all(row.ours for row in told.rows if row.claim.id not in left_out)
     assert {picture.figure for picture, _ in told.pictures} >= {"Fig. 4", "Fig. 5b", "Fig. 13b"}
     assert "14 claims: " in ledger_text.ledger_text(told)
+
+
+WITHOUT = """
+import sys
+from pathlib import Path
+sys.path = [path for path in sys.path if not Path(path, "ssdlab_reproduction").exists()]
+sys.argv[0] = "ssdlab"
+from ssdlab_command import main
+main()
+"""
+"""The command where there is no ledger."""
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("hire", "--quick", "--jobs", "x")])
+def test_without_the_ledger_a_line_says_what_to_install(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", WITHOUT, *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    done = call("reproduce", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "ssdlab reproduce: the package ssdlab_reproduction is not installed:"
+        " run `pip install ./reproduction` in a checkout of ssdlab\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+    assert "  reproduce  Recompute what the papers claim" in call("--help").stdout

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ssdlab
+import ssdlab_reproduction
 
 LITTLE = ssdlab.Plan(workload="random", limit=500, set={"workload.footprint": "64MiB"})
 
@@ -25,9 +26,16 @@ for name in sys.argv[1:]:
 
 
 def test_everything_is_there_without_arrow() -> None:
-    found = pkgutil.walk_packages(ssdlab.__path__, "ssdlab.")
-    names = [one.name for one in found if one.name != "ssdlab.__main__"]
-    assert {"ssdlab.claims.dlv", "ssdlab.claims.pictures.dlv", "ssdlab.cli.reproduce"} < {*names}
+    names = [
+        one.name
+        for package in (ssdlab, ssdlab_reproduction)
+        for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        if one.name != "ssdlab.__main__" and "tables" not in one.name
+    ]
+    expected = {"ssdlab.cli.reproduce", "ssdlab.render.html.page"}
+    assert expected | {f"ssdlab_reproduction.{part}.dlv" for part in ("systems", "pictures")} < {
+        *names
+    }
     command = [sys.executable, "-c", WITHOUT_ARROW, *names, "ssdlab_command"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -184,7 +184,7 @@ def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
 
 def test_the_commit_stands_beside_the_build_that_it_made(monkeypatch: pytest.MonkeyPatch) -> None:
     writer = load_module(ROOT / "docs" / "reproduction.py")
-    monkeypatch.setattr(writer, "library", lambda: "0123456789abcdef")
+    monkeypatch.setattr(writer, "library_hash", lambda: "0123456789abcdef")
     monkeypatch.setattr(writer, "commit", lambda *_: "c0ffee1")
     own, other = "2 runs (build 0123456789ab); x", "2 runs (build fedcba987654); x"
     assert writer._committed(own) == "2 runs (build 0123456789ab, commit c0ffee1); x"

@@ -24,7 +24,6 @@ from ssdlab_reproduction.systems.readguard import (
     STAGES,
     YCSB,
     Figure,
-    retries_apart,
     apart_by,
     life,
     lives,
@@ -32,6 +31,7 @@ from ssdlab_reproduction.systems.readguard import (
     means,
     mixes,
     on,
+    retries_apart,
     tails,
     waits,
 )
@@ -193,14 +193,14 @@ def fig_19b(runs: Runs) -> Rows:
 @picture(
     "readguard",
     "Fig. 18",
-    "Blocks and their pages retries_apart",
+    "Blocks and their pages apart",
     lives,
     kind="bars",
     x="P/E cycles at the start",
     y="Retries",
 )
 def fig_18(runs: Runs) -> Rows:
-    """Most retries retries_apart under rgFTL on MixA: the worst pages of blocks, and the pages of one.
+    """Most retries apart under rgFTL on MixA: the worst pages of blocks, and the pages of one.
 
     Of one in 256 pages that are read.
     """
@@ -227,7 +227,7 @@ def fig_20(runs: Runs) -> Rows:
     """P/E cycles of the blocks with each priority's data, from the least to the most.
 
     On a drive of 32 GB that MixD is replayed on: at the end of the replay after which blocks are
-    further retries_apart than levelling across priorities allows, or furthest; of the last; and of two
+    further apart than levelling across priorities allows, or furthest; of the last; and of two
     between.
     """
     replays = runs[RGFTL,].replays
