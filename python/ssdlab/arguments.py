@@ -76,23 +76,23 @@ def boolean(name: str, value: object) -> bool:
     return value
 
 
-def integer(name: str, value: object, least: int, most: int = MAX_INTEGER) -> int:
+def integer(name: str, value: object, minimum: int, maximum: int = MAX_INTEGER) -> int:
     """Return a whole number within bounds, both included."""
     found = as_integer(value)
-    if found is None or not least <= found <= most:
-        raise invalid(name, value, expected_range(found, least, most))
+    if found is None or not minimum <= found <= maximum:
+        raise invalid(name, value, expected_range(found, minimum, maximum))
     return found
 
 
-def expected_range(value: int | None, least: int, most: int) -> str:
+def expected_range(value: int | None, minimum: int, maximum: int) -> str:
     """Return what was expected in place of a number that is too large or too small, or of none."""
-    too_large = value is not None and value > most
-    return f"at most {most}" if too_large else f"a whole number from {least}"
+    too_large = value is not None and value > maximum
+    return f"at most {maximum}" if too_large else f"a whole number from {minimum}"
 
 
-def optional_integer(name: str, value: object, most: int = MAX_INTEGER) -> int | None:
+def optional_integer(name: str, value: object, maximum: int = MAX_INTEGER) -> int | None:
     """Return a whole number from 1, or None."""
-    return None if value is None else integer(name, value, 1, most)
+    return None if value is None else integer(name, value, 1, maximum)
 
 
 def as_integer(value: object) -> int | None:
@@ -118,10 +118,12 @@ def as_number(value: object) -> float | None:
         return None
 
 
-def number_between(name: str, value: object, least: float, most: float, expected: str) -> float:
+def number_between(
+    name: str, value: object, minimum: float, maximum: float, expected: str
+) -> float:
     """Return a number within bounds, both included; ``expected`` is what a message says."""
     found = as_number(value)
-    if found is None or not least <= found <= most:
+    if found is None or not minimum <= found <= maximum:
         raise invalid(name, value, expected)
     return found
 

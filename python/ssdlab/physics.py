@@ -15,7 +15,6 @@ from ssdlab.analysis import Analysis
 from ssdlab.deserialize import from_dict
 from ssdlab.files import File, input_files_of
 from ssdlab.plan import DriveOptions, Plan, check_plan, to_json
-from ssdlab.render.formatting import NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,40 +109,6 @@ class Anchor:
     cycles: float | None = None
     model: float | None = None
     difference: float | None = None
-
-    @property
-    def label(self) -> str:
-        """Return what is compared, in a few words."""
-        at = f"{self.at:.4g}"
-        return {
-            "rber_at_age": f"RBER at {at} days",
-            "level_start": f"level {at} from, {self.group}",
-            "capability": f"RBER at {at} level{'s' * (self.at > 1)}",
-            "read_time": f"read at RBER {at}",
-            "program_time": f"program at RBER ×{at}",
-            "retries_ratio": f"worst / best block{self._when}",
-            "retries_least": f"retries, best block{self._when}",
-            "retries_most": f"retries, worst block{self._when}",
-            "blocks_apart": f"blocks apart{self._when}",
-            "pages_apart": f"pages apart{self._when}",
-        }[self.what]
-
-    @property
-    def _when(self) -> str:
-        cycles = "" if self.cycles is None else f", {self.cycles:,.0f} P/E"
-        return f"{cycles}, {self.at:g} d"
-
-    def write(self, value: float | None, *, signed: bool = False) -> str:
-        """Write a figure in the unit of this anchor."""
-        if value is None:
-            return NONE
-        units = {"level_start": (".1f", " d"), "read_time": (".1f", " µs")}
-        if self.cycles is not None:
-            units[self.what] = (".2f" if self.what == "retries_ratio" else ".0f", "")
-        plain = (".3f" if self.what == "program_time" else ".1e" if signed else ".5f", "")
-        form, unit = units.get(self.what, plain)
-        written = f"{value:{'+' if signed else ''}{form}}"
-        return "0" if signed and float(written) == 0 else written + unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,12 +64,12 @@ def sweep(
     return plans
 
 
-def check_run_count(runs: int, most: int, *, at_least: bool = False) -> None:
+def check_run_count(runs: int, maximum: int, *, at_least: bool = False) -> None:
     """Refuse more runs than are allowed; ``at_least`` if there may be more still."""
-    integer("--max-runs", most, 1, MAX_COUNT)
-    if runs > most:
+    integer("--max-runs", maximum, 1, MAX_COUNT)
+    if runs > maximum:
         count = f"{runs} runs or more" if at_least else f"{runs} runs"
-        raise InputError.at("--max-runs", f"got {count}, expected at most {most}")
+        raise InputError.at("--max-runs", f"got {count}, expected at most {maximum}")
 
 
 def _with_settings(plan: Plan, varied: Mapping[str, str]) -> Plan:

@@ -45,6 +45,24 @@ def test_a_plan_and_options_that_win_over_it() -> None:
     assert ssdlab.run(plan, workload="hotcold").workload == "hotcold"
 
 
+def test_an_option_that_there_is_not_is_refused() -> None:
+    # mypy knows them all: it would tell of a comment without a use.
+    with pytest.raises(TypeError, match="'lmit'"):
+        ssdlab.run(lmit=500)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'devise'"):
+        ssdlab.physics(devise="dlv-mlc-128g")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'sheme'"):
+        ssdlab.Drive(sheme="dlv")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'asked'"):
+        ssdlab.fit(asked=None)  # type: ignore[call-arg]
+
+
+def test_an_old_name_names_the_new_one() -> None:
+    with pytest.raises(AttributeError, match=r"^ssdlab\.Asked is now ssdlab\.ChipSpec$"):
+        ssdlab.Asked  # type: ignore[attr-defined]  # noqa: B018  it raises
+    assert not hasattr(ssdlab, "nothing")
+
+
 def test_settings_as_a_mapping_and_as_lines() -> None:
     settings: Mapping[str, object] = {
         "order": "fifo",

@@ -19,7 +19,7 @@ from ssdlab.render.figures.base import Figure
 from ssdlab.render.figures.physics import physics_figures
 from ssdlab.render.formatting import NONE, span
 from ssdlab.render.html.physics import physics_page
-from ssdlab.render.text.physics import anchor_table, course_tables
+from ssdlab.render.text.physics import anchor_label, anchor_table, course_tables
 
 DLV = "dlv-mlc-128g"
 OF_LEVELS = {
@@ -69,8 +69,8 @@ def test_classes_climb_at_the_ages_of_the_papers_tables() -> None:
         *(15, 29, 42, 57, 71, 85),
     ]
     for anchor in found:
-        print(f"{anchor.label}: paper {anchor.paper:g}, model {anchor.model:.1f}")
-        assert anchor.model == pytest.approx(anchor.paper, abs=1.5), anchor.label
+        print(f"{anchor_label(anchor)}: paper {anchor.paper:g}, model {anchor.model:.1f}")
+        assert anchor.model == pytest.approx(anchor.paper, abs=1.5), anchor_label(anchor)
 
 
 def test_a_difference_is_the_models_less_the_papers() -> None:
@@ -103,7 +103,9 @@ def test_there_is_a_figure_of_everything() -> None:
 )
 def test_a_figure_marks_what_papers_say_with_its_label(name: str, what: str) -> None:
     drawn = rows(of(dlv())[name], "anchor")
-    assert [row["what"] for row in drawn] == [anchor.label for anchor in anchors(dlv(), what)]
+    assert [row["what"] for row in drawn] == [
+        anchor_label(anchor) for anchor in anchors(dlv(), what)
+    ]
     assert all(row["told"].startswith(("DLV", "PV-read")) for row in drawn)
     assert any(row["note"] for row in drawn)
 

@@ -75,11 +75,11 @@ class ChipSpec:
         return self.bake if days > _ROOM_DAYS else _ROOM_CELSIUS
 
 
-def _rising(option: str, given: object, least: float, most: float) -> tuple[float, ...]:
+def _rising(option: str, given: object, minimum: float, maximum: float) -> tuple[float, ...]:
     found = tuple(arguments.as_number(one) for one in arguments.sequence(option, given))
-    fine = [one for one in found if one is not None and least <= one <= most]
+    fine = [one for one in found if one is not None and minimum <= one <= maximum]
     if not found or len(fine) < len(found) or sorted(set(fine)) != fine:
-        expected = f"rising numbers from {least:g} to {most:g}"
+        expected = f"rising numbers from {minimum:g} to {maximum:g}"
         raise arguments.invalid(option, _listed(given), expected)
     return tuple(fine)
 

@@ -35,13 +35,13 @@ class CommandGroup(click.Group):
 
 
 class WholeNumber(click.ParamType[int]):
-    """A whole number of at least ``least``, and of at most ``most``."""
+    """A whole number of at least ``minimum``, and of at most ``maximum``."""
 
     name = "N"
 
-    def __init__(self, least: int, most: int = MAX_INTEGER) -> None:
+    def __init__(self, minimum: int, maximum: int = MAX_INTEGER) -> None:
         """Accept whole numbers between these, both included."""
-        self._least, self._most = least, most
+        self._minimum, self._maximum = minimum, maximum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read the number; ``1_000_000`` is one, too."""
@@ -49,12 +49,9 @@ class WholeNumber(click.ParamType[int]):
             number = int(value)
         except ValueError:
             number = -1
-        if not self._least <= number <= self._most:
-            self.fail(
-                f"got {quoted(value)}, expected {expected_range(number, self._least, self._most)}",
-                param,
-                ctx,
-            )
+        if not self._minimum <= number <= self._maximum:
+            expected = expected_range(number, self._minimum, self._maximum)
+            self.fail(f"got {quoted(value)}, expected {expected}", param, ctx)
         return number
 
 

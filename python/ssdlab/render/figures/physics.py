@@ -11,6 +11,7 @@ import altair as alt
 from ssdlab.physics import Anchor, Group, Physics, Point
 from ssdlab.render.figures.base import Figure, Key, colour, dash, inline_data, rounded, run_keys
 from ssdlab.render.formatting import digits, span
+from ssdlab.render.text.physics import anchor_figure, anchor_label
 
 ERRORS, READS, MADE = "Raw bit errors", "Reads", "Blocks as made"
 DIRECT, CLIMB = "from what is needed", "climbing from the first"
@@ -66,9 +67,9 @@ def _marked(anchors: Sequence[Anchor], **fields: Callable[[Anchor], Any]) -> lis
             "kind": "anchor",
             "side": "below",
             **{name: field(anchor) for name, field in fields.items()},
-            "told": f"{anchor.source}: {anchor.write(anchor.paper)}",
-            "model": anchor.write(anchor.model),
-            "what": anchor.label,
+            "told": f"{anchor.source}: {anchor_figure(anchor, anchor.paper)}",
+            "model": anchor_figure(anchor, anchor.model),
+            "what": anchor_label(anchor),
         }
         for anchor in anchors
     ]

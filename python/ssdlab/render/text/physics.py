@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ssdlab import escaping
-from ssdlab.physics import Group, Physics, Point
+from ssdlab.physics import Anchor, Group, Physics, Point
 from ssdlab.render.formatting import NONE, digits, share, span
 from ssdlab.render.text.table import Column, TitledTable
 
@@ -149,10 +149,49 @@ def anchor_table(physics: Physics) -> TitledTable | None:
     if not anchors:
         return None
     columns = [
-        Column("paper", [anchor.write(anchor.paper) for anchor in anchors]),
-        Column("model", [anchor.write(anchor.model) for anchor in anchors]),
-        Column("difference", [anchor.write(anchor.difference, signed=True) for anchor in anchors]),
+        Column("paper", [anchor_figure(anchor, anchor.paper) for anchor in anchors]),
+        Column("model", [anchor_figure(anchor, anchor.model) for anchor in anchors]),
+        Column(
+            "difference",
+            [anchor_figure(anchor, anchor.difference, signed=True) for anchor in anchors],
+        ),
         Column("source", [anchor.source for anchor in anchors]),
     ]
-    labels = Column("anchor", [anchor.label for anchor in anchors])
+    labels = Column("anchor", [anchor_label(anchor) for anchor in anchors])
     return TitledTable("what papers say of these blocks", labels, columns, words=True)
+
+
+def anchor_label(anchor: Anchor) -> str:
+    """Return what is compared, in a few words."""
+    at = f"{anchor.at:.4g}"
+    return {
+        "rber_at_age": f"RBER at {at} days",
+        "level_start": f"level {at} from, {anchor.group}",
+        "capability": f"RBER at {at} level{'s' * (anchor.at > 1)}",
+        "read_time": f"read at RBER {at}",
+        "program_time": f"program at RBER ×{at}",
+        "retries_ratio": f"worst / best block{_when(anchor)}",
+        "retries_least": f"retries, best block{_when(anchor)}",
+        "retries_most": f"retries, worst block{_when(anchor)}",
+        "blocks_apart": f"blocks apart{_when(anchor)}",
+        "pages_apart": f"pages apart{_when(anchor)}",
+    }[anchor.what]
+
+
+def _when(anchor: Anchor) -> str:
+    """Return the age of an anchor's data, and after how many cycles."""
+    cycles = "" if anchor.cycles is None else f", {anchor.cycles:,.0f} P/E"
+    return f"{cycles}, {anchor.at:g} d"
+
+
+def anchor_figure(anchor: Anchor, value: float | None, *, signed: bool = False) -> str:
+    """Write a figure in the unit of its anchor."""
+    if value is None:
+        return NONE
+    units = {"level_start": (".1f", " d"), "read_time": (".1f", " µs")}
+    if anchor.cycles is not None:
+        units[anchor.what] = (".2f" if anchor.what == "retries_ratio" else ".0f", "")
+    plain = (".3f" if anchor.what == "program_time" else ".1e" if signed else ".5f", "")
+    form, unit = units.get(anchor.what, plain)
+    written = f"{value:{'+' if signed else ''}{form}}"
+    return "0" if signed and float(written) == 0 else written + unit
