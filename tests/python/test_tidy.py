@@ -7,12 +7,14 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import ROOT
 
 import ssdlab
 from ssdlab import plan
+from ssdlab.cli import run
 
 FOLDERS = ("python", "reproduction")
 """Where packages lie; also the folders of their tests and scripts."""
@@ -155,3 +157,17 @@ def test_every_option_of_a_run_says_what_it_is() -> None:
                     assert text.endswith("."), key
                     explained.add(key)
     assert explained == set(typing.get_type_hints(ssdlab.RunOptions))
+
+
+def test_every_option_of_a_run_reaches_the_drive() -> None:
+    given: dict[str, Any] = dict.fromkeys(typing.get_type_hints(ssdlab.Plan), "x")
+    given |= {"config": ["x"], "set": ["x=1"], "mix": ["x=y.csv"], "vary": {"x": "1"}}
+    given |= dict.fromkeys(("seed", "limit", "replays", "time_scale", "closed"), 2)
+    given |= dict.fromkeys(("fit", "paranoid", "detail"), True)
+    assert set(ssdlab.Plan(**given).to_wire()) == set(given) - {"vary"}
+
+
+def test_every_option_of_a_run_is_one_of_the_command() -> None:
+    names = {param.name for param in run.run.params}
+    # A report asks for the detail, and a sweep makes the labels.
+    assert set(typing.get_type_hints(ssdlab.Plan)) - names == {"detail", "label"}
