@@ -40,8 +40,8 @@ def distributed(kind: str, curve: Sequence[tuple[float, float]]) -> Any:
     """Return a result with a distribution of latencies, and others that are not asked for."""
     other = {"read": "write", "write": "read"}[kind]
     made_up = [(other, [(1.0, 0.5), (9.0, 1.0)]), (kind, curve), ("all", [(1.0, 1.0)])]
-    told = [SimpleNamespace(kind=name, points=points) for name, points in made_up]
-    return made(detail=SimpleNamespace(distributions=told))
+    distributions = [SimpleNamespace(kind=name, points=points) for name, points in made_up]
+    return made(detail=SimpleNamespace(distributions=distributions))
 
 
 BANDWIDTH = {

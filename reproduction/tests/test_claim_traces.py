@@ -78,25 +78,25 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path, folder: P
         }
 
     one_claim(lambda found: [found["stg1",].read.latency_us.mean], sets=(both,))
-    told = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
+    result = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
     alone = lab.run(
         device="hire-mlc-128g", scheme="hire/baseline", trace=OFFICE, limit=200, fit=True
     )
-    assert told.rows[0].ours[0].mean == alone.read.latency_us.mean
-    assert told.rows[0].loads == "real traces and twins"
+    assert result.rows[0].ours[0].mean == alone.read.latency_us.mean
+    assert result.rows[0].loads == "real traces and twins"
     (read,) = lab.traces.info([OFFICE])
     own = (read["format"], read["requests"], read["span_s"])
-    (seen,) = told.traces
+    (seen,) = result.traces
     sha256 = hashlib.sha256(OFFICE.read_bytes()).hexdigest()
     assert sha256 == alone.provenance.trace_sha256
     assert seen == TraceUsed("hire/stg1", "stg_1.csv.xz", sha256, *own, 2_196_861, seen.twin_s)
     line = ledger_text.of_trace(seen)
     assert f"SHA-256 {sha256[:12]})" in line
-    assert line in " ".join(ledger_text.ledger_text(told).split())
-    assert line in ledger_text.ledger_markdown(told)
-    (origin,) = ledger_page.origins(told)
+    assert line in " ".join(ledger_text.ledger_text(result).split())
+    assert line in ledger_text.ledger_markdown(result)
+    (origin,) = ledger_page.origins(result)
     assert ("real trace", line) in origin.facts
-    assert told.notes == ["not used, for nothing here runs on it: hm_0.csv"]
+    assert result.notes == ["not used, for nothing here runs on it: hm_0.csv"]
     # It is a trace of other systems', too, of which nothing ran.
     assert "dlv/stg1" in find_traces(folder).traces
 
@@ -115,9 +115,9 @@ def test_what_a_trace_held_before_is_not_taken_for_what_it_holds(
     def read(size: int, at: int) -> tuple[float, int]:
         file.write_text("".join(lines).replace("4096,0\n", f"{size},0\n"))
         os.utime(file, (at, at))
-        told = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
+        result = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
         kept = list((tmp_path / "out" / "runs").iterdir())
-        return told.rows[0].ours[0].mean, len(kept)
+        return result.rows[0].ours[0].mean, len(kept)
 
     assert read(4096, 1) == (299 * 4096, 2)
     # As long, and as old, by the look of it.
@@ -138,8 +138,8 @@ def test_a_part_of_a_trace_is_told_from_a_whole_one(
             return {(str(limit),): scope.plan(*drive, limit=limit) for limit in limits}
 
         one_claim(lambda _: [1.0], sets=(under,), made="twin")
-        told = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
-        return told.rows[0].loads
+        result = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
+        return result.rows[0].loads
 
     assert ran(len(lines)) == TRACES
     assert ran(400) == ran(None) == PARTS
@@ -201,28 +201,30 @@ def test_traces_that_leave_nothing_to_compare_are_told(
 def test_what_a_twin_was_made_for_a_real_trace_was_not() -> None:
     (made,) = (claim for claim in declared(["pv-read"]) if claim.id == "V10")
     loads = (TWINS, f"{TRACES} and {TWINS}", TRACES)
-    told = [ledger_text.outcome(ledger.Row(made, Verdict.REPRODUCED, loads=one)) for one in loads]
-    assert told == ["reproduced, by construction"] * 2 + ["reproduced"]
+    outcomes = [
+        ledger_text.outcome(ledger.Row(made, Verdict.REPRODUCED, loads=one)) for one in loads
+    ]
+    assert outcomes == ["reproduced, by construction"] * 2 + ["reproduced"]
     # What a drive was made for it does of a real trace, too.
     (example,) = (claim for claim in declared(["dlv"]) if claim.id == "D12")
-    shown = [
+    explanations = [
         ledger_text.outcome(ledger.Row(example, Verdict.REPRODUCED, loads=one)) for one in loads
     ]
-    assert shown == ["reproduced, by construction"] * 3
+    assert explanations == ["reproduced, by construction"] * 3
 
 
 def test_what_a_ruling_follows_is_marked() -> None:
-    def told(name: str, verdict: Verdict, loads: str = TWINS) -> str:
+    def outcome_of(name: str, verdict: Verdict, loads: str = TWINS) -> str:
         (claim,) = (one for one in declared() if one.id == name)
         return ledger_text.outcome(ledger.Row(claim, verdict, loads=loads))
 
     mark = "by a ruling that follows it"
-    assert told("P13", Verdict.REPRODUCED) == f"reproduced, {mark}"
-    assert told("P13", Verdict.DIRECTION) == f"direction only, {mark}"
-    assert told("P13", Verdict.NOT) == "not reproduced"
+    assert outcome_of("P13", Verdict.REPRODUCED) == f"reproduced, {mark}"
+    assert outcome_of("P13", Verdict.DIRECTION) == f"direction only, {mark}"
+    assert outcome_of("P13", Verdict.NOT) == "not reproduced"
     # What a large write of a twin is does not bear on a real trace; the drive does.
-    assert told("P13", Verdict.REPRODUCED, TRACES) == "reproduced"
-    assert told("D7", Verdict.DIRECTION, PARTS) == f"direction only, {mark}"
+    assert outcome_of("P13", Verdict.REPRODUCED, TRACES) == "reproduced"
+    assert outcome_of("D7", Verdict.DIRECTION, PARTS) == f"direction only, {mark}"
     counts = ledger_text.count_outcomes(
         [f"reproduced, {mark}", "reproduced, by construction", "reproduced"]
     )

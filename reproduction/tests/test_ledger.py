@@ -22,7 +22,7 @@ from ssdlab_reproduction.statistics import quantiles
 YES, DIRECTION, NO = Verdict.REPRODUCED, Verdict.DIRECTION, Verdict.NOT
 
 
-def shown(plan: lab.Plan) -> dict[str, Any]:
+def settings_of(plan: lab.Plan) -> dict[str, Any]:
     """Tell what a plan sets."""
     return {"set": list(plan.set)}
 
@@ -34,10 +34,10 @@ def test_every_claim_is_there_with_a_rule() -> None:
         assert mine == [f"{letter}{nth}" for nth in range(1, count + 1)]
         ledger.load(system)
     assert set(registry.RULES) == {one.id for one in declared}
-    for shown in registry.PICTURES:
-        assert shown.what.endswith(".")
-        assert shown.kind in {"bars", "boxes", "lines", "shares"}
-    names = [(shown.system, shown.figure) for shown in registry.PICTURES]
+    for picture in registry.PICTURES:
+        assert picture.what.endswith(".")
+        assert picture.kind in {"bars", "boxes", "lines", "shares"}
+    names = [(picture.system, picture.figure) for picture in registry.PICTURES]
     assert len(set(names)) == len(names)
     assert {system for system, _ in names} == set(COUNTS)
     for one in declared:
@@ -117,11 +117,11 @@ def test_how_far_off_a_figure_is_counts_in_what_it_may_differ_by(
 def test_of_several_ways_the_nearest_is_told(one_claim: Any, tmp_path: Path) -> None:
     figures = [Figure("a change, one", -40.0), Figure("a change, other", -40.0)]
     one_claim(lambda _: [-20.0, -45.0], figures=figures, ways=["one", "other"], ruled="Both ways.")
-    told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
+    result = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
     nearest = "Nearest to the paper is: other (off by 0.50), then one (off by 2.00)."
-    assert f"*X1, as read*: Both ways. {nearest}" in ledger_text.ledger_markdown(told)
-    assert nearest in " ".join(ledger_text.ledger_text(told).split())
-    [table] = [one for one in ledger_page.summary(told) if one.caption.endswith("as read")]
+    assert f"*X1, as read*: Both ways. {nearest}" in ledger_text.ledger_markdown(result)
+    assert nearest in " ".join(ledger_text.ledger_text(result).split())
+    [table] = [one for one in ledger_page.summary(result) if one.caption.endswith("as read")]
     assert table.rows == [["X1", f"Both ways. {nearest}"]]
 
 
@@ -137,16 +137,16 @@ def read_us(found: runs.Runs) -> list[float]:
 
 def test_figures_are_means_over_seeds(one_claim: Any, tmp_path: Path) -> None:
     one_claim(read_us)
-    told = reproduce(["hire"], out=tmp_path, seeds=3, jobs=1)
+    result = reproduce(["hire"], out=tmp_path, seeds=3, jobs=1)
     each = [
         lab.run(workload="random", limit=200, seed=seed).read.latency_us.mean for seed in (1, 2, 3)
     ]
-    [row] = told.rows
+    [row] = result.rows
     assert row.ours[0].mean == pytest.approx(sum(each) / 3)
     assert row.ours[0].half_width_95 is not None
-    assert told.seeds == [1, 2, 3]
-    assert told.runs == 3
-    assert "±" in ledger_text.ledger_text(told)
+    assert result.seeds == [1, 2, 3]
+    assert result.runs == 3
+    assert "±" in ledger_text.ledger_text(result)
 
 
 def test_what_is_kept_is_not_run_again(
@@ -173,42 +173,42 @@ def test_what_never_happened_is_not_reproduced(one_claim: Any, tmp_path: Path) -
         raise registry.NeverRanError("nothing was repaired")
 
     one_claim(never)
-    told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
-    assert told.rows[0].verdict == NO
-    assert "nothing was repaired" in ledger_text.ledger_text(told)
-    assert "Nothing was repaired" in ledger_text.ledger_markdown(told)
+    result = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
+    assert result.rows[0].verdict == NO
+    assert "nothing was repaired" in ledger_text.ledger_text(result)
+    assert "Nothing was repaired" in ledger_text.ledger_markdown(result)
 
 
 def test_a_claim_whose_runs_are_too_long_is_left_out(one_claim: Any, tmp_path: Path) -> None:
     one_claim(read_us, sets=(lambda _: {},))
-    told = reproduce(["hire"], out=tmp_path, quick=True, jobs=1)
-    assert told.rows[0].verdict == Verdict.LEFT_OUT
-    assert "left out" in ledger_text.ledger_text(told)
-    assert not told.rows[0].ours
+    result = reproduce(["hire"], out=tmp_path, quick=True, jobs=1)
+    assert result.rows[0].verdict == Verdict.LEFT_OUT
+    assert "left out" in ledger_text.ledger_text(result)
+    assert not result.rows[0].ours
 
 
 def test_rulings_are_swept_where_a_claim_fails(one_claim: Any, tmp_path: Path) -> None:
     sweep = Sweep("the time of a read", ["timing.read=9us", "timing.read=2ms"])
     one_claim(read_us, sweeps=[sweep], tried="It was tried.", settle="Another paper.")
-    told = reproduce(["hire"], out=tmp_path, seeds=2, jobs=1)
-    [row] = told.rows
+    result = reproduce(["hire"], out=tmp_path, seeds=2, jobs=1)
+    [row] = result.rows
     assert row.verdict != YES
     slow = lab.run(workload="random", limit=200, set={"timing.read": "2ms"})
     assert row.swept[0].variants[1].ours == [slow.read.latency_us.mean]
     # What it is compared with has the same seed.
     ruled = lab.run(workload="random", limit=200)
     assert row.swept[0].ruled.ours == [ruled.read.latency_us.mean] != [row.ours[0].mean]
-    text = ledger_text.ledger_markdown(told)
-    assert f"digest of their results `{told.digest}`" in text
-    for shown in ("It was tried.", "Another paper.", "the time of a read", "`timing.read=9us`"):
-        assert shown in text
+    text = ledger_text.ledger_markdown(result)
+    assert f"digest of their results `{result.digest}`" in text
+    for expected in ("It was tried.", "Another paper.", "the time of a read", "`timing.read=9us`"):
+        assert expected in text
     each = (row.swept[0].ruled, *row.swept[0].variants)
     offs = [abs(one.ours[0] - row.claim.figures[0].paper) for one in each]
     assert [one.off for one in each] == pytest.approx([off / 25 for off in offs])
     nearest = [line for line in text.split("\n") if "(nearest)" in line]
     best = each[offs.index(min(offs))].settings
     assert [line.split(" | ")[0] for line in nearest] == [f"| `{best}`" if best else "| as ruled"]
-    tables = {table.caption: table.rows for table in ledger_page.summary(told)}
+    tables = {table.caption: table.rows for table in ledger_page.summary(result)}
     assert ["It was tried.", "Another paper."] in [
         row[1:] for rows in tables.values() for row in rows
     ]
@@ -220,17 +220,17 @@ def test_rulings_are_swept_where_a_claim_fails(one_claim: Any, tmp_path: Path) -
 def test_saturated_drives_are_told(one_claim: Any, tmp_path: Path) -> None:
     slow = Sweep("a program", ["timing.program=50ms"])
     one_claim(read_us, sets=(lambda scope: {("run",): open_loop(scope)},), sweeps=[slow])
-    told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
-    [row] = told.rows
+    result = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
+    [row] = result.rows
     [swept] = row.swept
     assert [row.saturated, swept.ruled.saturated, swept.variants[0].saturated] == [
         False,
         False,
         True,
     ]
-    assert "| `timing.program=50ms` (saturated) |" in ledger_text.ledger_markdown(told)
-    assert "saturated: how long" not in ledger_text.ledger_markdown(told)
-    whole = replace(told, rows=[replace(row, saturated=True)])
+    assert "| `timing.program=50ms` (saturated) |" in ledger_text.ledger_markdown(result)
+    assert "saturated: how long" not in ledger_text.ledger_markdown(result)
+    whole = replace(result, rows=[replace(row, saturated=True)])
     assert "Some of its drives are saturated: how long" in ledger_text.ledger_markdown(whole)
 
 
@@ -244,11 +244,11 @@ def test_some_rulings_are_swept_whatever_comes_out(one_claim: Any, tmp_path: Pat
     about = Sweep("a length", ["--limit=100"], always=True)
     other = Sweep("the time of a read", ["timing.read=9us"])
     one_claim(lambda found: [found["run",].requests / 2], sweeps=[about, other], made="twin")
-    told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
-    [row] = told.rows
+    result = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
+    [row] = result.rows
     assert (row.verdict, [one.sweep for one in row.swept]) == (YES, [about])
     assert row.swept[0].variants[0].ours == [50]
-    text = ledger_text.ledger_markdown(told)
+    text = ledger_text.ledger_markdown(result)
     assert "X1, a length:" in text
     assert "1 reproduced (1 of them by construction)" in text
     assert "**reproduced, by construction**" in text
@@ -259,10 +259,10 @@ def test_a_direction_whose_interval_holds_no_change_is_told(one_claim: Any, tmp_
         ours = [Interval(mean, width)]
         claim = replace(row.claim, figures=[figure])
         verdicts = claim.judged([mean])
-        [_, (*_, told, _)] = ledger_text._cells(
+        [_, (*_, verdict_text, _)] = ledger_text._cells(
             replace(row, claim=claim, ours=ours, verdicts=verdicts)
         )
-        return told
+        return verdict_text
 
     one_claim(read_us)
     [row] = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1).rows
@@ -287,10 +287,10 @@ def test_a_direction_whose_interval_holds_no_change_is_told(one_claim: Any, tmp_
     assert found(1.2, 0.3, ratio) == "direction only (1 within the interval)"
     whole = replace(row, verdict=DIRECTION, verdicts=[DIRECTION], ours=[Interval(-12.0, 13.0)])
     whole = replace(whole, claim=replace(row.claim, figures=[change]))
-    shown = ledger_text.ledger_text(
+    text = ledger_text.ledger_text(
         replace(reproduce(["hire"], out=tmp_path, seeds=1, jobs=1), rows=[whole])
     )
-    assert "ours −12.0 ± 13.0 %  direction only (0 within the interval)\n" in shown
+    assert "ours −12.0 ± 13.0 %  direction only (0 within the interval)\n" in text
 
 
 def test_a_bound_of_ours_is_told_from_the_papers() -> None:
@@ -325,25 +325,25 @@ def test_what_had_no_effect_is_not_reproduced_and_shown(one_claim: Any, tmp_path
 
     figures = [Figure("reads", 1e9, unit="µs", judged="at_most")]
     one_claim(nothing, figures=figures, settle="a stone", tried="with whole twins")
-    told = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
-    [row] = told.rows
+    result = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
+    [row] = result.rows
     # Each figure is judged as it is; the claim is not met by it.
     assert (row.verdict, row.verdicts, len(row.ours)) == (NO, [YES], 1)
-    assert "not reproduced: it changed nothing" in ledger_text.ledger_text(told)
-    assert "| **not reproduced, for it never happened** |" in ledger_text.ledger_markdown(told)
+    assert "not reproduced: it changed nothing" in ledger_text.ledger_text(result)
+    assert "| **not reproduced, for it never happened** |" in ledger_text.ledger_markdown(result)
     # What was tried was found with whole twins: of others it says nothing.
     for quick, loads, is_told in (
         (False, "twins", 1),
         (True, "twins", 0),
         (False, "real traces", 0),
     ):
-        shown = ledger_text.explanation(replace(told, quick=quick), replace(row, loads=loads))
-        assert shown == "It changed nothing." + " with whole twins" * is_told
+        text = ledger_text.explanation(replace(result, quick=quick), replace(row, loads=loads))
+        assert text == "It changed nothing." + " with whole twins" * is_told
 
 
 def test_what_is_computed_of_no_drive_is_made_without_one(tmp_path: Path) -> None:
     # As V11's decoders are: what their plans set is no key of a drive.
-    job = runs.Job(lab.Plan(set=["decoder=sum_product"]), shown)
+    job = runs.Job(lab.Plan(set=["decoder=sum_product"]), settings_of)
     kept = runs.RunStore(tmp_path)
     kept.make([job])
     assert kept.read(job) == {"set": ["decoder=sum_product"]}
@@ -362,8 +362,8 @@ def test_what_had_no_effect_with_one_seed_has_the_figures_of_all(
 
     one_claim(once)
     [row] = reproduce(["hire"], out=tmp_path, seeds=3, jobs=1).rows
-    told = (Verdict.NOT, "with seed 2: it changed nothing", [1, 2, 3])
-    assert (row.verdict, row.why, row.seeds) == told
+    expected = (Verdict.NOT, "with seed 2: it changed nothing", [1, 2, 3])
+    assert (row.verdict, row.why, row.seeds) == expected
     assert row.ours == [interval(seen[:3])]
     assert ledger_text.outcome(row) == "not reproduced, for it did not happen with each seed"
 

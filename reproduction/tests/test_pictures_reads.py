@@ -479,10 +479,10 @@ def test_a_picture_draws_what_follows_from_its_runs(name: Name) -> None:
 @pytest.mark.parametrize("name", CASES, ids=" ".join)
 def test_what_is_made_up_is_what_a_picture_asks_for(name: Name) -> None:
     for make, runs in zip(pictures()[name].sets, CASES[name][0], strict=True):
-        asked = make(Scope())
-        assert runs.keys() <= asked.keys()
+        jobs = make(Scope())
+        assert runs.keys() <= jobs.keys()
         # Some workloads are enough.
-        assert {of[:-1] for of in runs} == {of[:-1] for of in asked}
+        assert {of[:-1] for of in jobs} == {of[:-1] for of in runs}
 
 
 def test_pictures_are_called_what_they_draw() -> None:

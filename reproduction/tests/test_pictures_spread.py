@@ -77,13 +77,13 @@ def test_retries_of_blocks_are_drawn_up_to_a_year() -> None:
 def test_latencies_are_drawn_as_they_are_distributed() -> None:
     # Sixty of a hundred take 10 µs, thirty 20, and ten 90.
     points = [[10.0, 0.6], [20.0, 0.9], [90.0, 1.0]]
-    told = [
+    distributions = [
         SimpleNamespace(kind=kind, queue=queue, points=[[factor * us, upto] for us, upto in points])
         for kind, factor in (("write", 100), ("read", 1))
         for queue in (2, 1, 0)
     ]
     runs = {
-        ("baseline", stage, "ycsb"): made(detail=SimpleNamespace(distributions=told))
+        ("baseline", stage, "ycsb"): made(detail=SimpleNamespace(distributions=distributions))
         for stage in STAGES
     }
     rows = pictures.fig_1(FakeRuns(runs))

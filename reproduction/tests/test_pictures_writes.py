@@ -137,13 +137,13 @@ CURVES = {
 def distributed(scheme: str, factor: float) -> Any:
     """Return a result with distributions of such latencies, and some that take no time."""
     curves = {kind: each[scheme] for kind, each in CURVES.items()}
-    told = [
+    distributions = [
         SimpleNamespace(
             kind=kind, points=[(0.0, 0.1), *((factor * us, upto) for us, upto in curve)]
         )
         for kind, curve in {"all": [(1.0, 1.0)], **curves}.items()
     ]
-    return made(detail=SimpleNamespace(distributions=told))
+    return made(detail=SimpleNamespace(distributions=distributions))
 
 
 DISTRIBUTED = {
@@ -309,7 +309,7 @@ def under(*schemes: str) -> dict[Any, Any]:
     return runs
 
 
-def told(*write: float) -> Any:
+def latencies(*write: float) -> Any:
     """Return a result with the mean of writes, their median, and two more of their percentiles."""
     one = made()
     one.write.latency_us = SimpleNamespace(
@@ -394,10 +394,10 @@ OF_PA_SSD: dict[str, Case] = {
     "Fig. 1c, d": (
         [
             {
-                ("conventional", "dap"): told(2000, 1500, 4000, 9000),
-                ("qds+ubs", "dap"): told(1200, 700, 3000, 8500),
+                ("conventional", "dap"): latencies(2000, 1500, 4000, 9000),
+                ("qds+ubs", "dap"): latencies(1200, 700, 3000, 8500),
             },
-            {("SLC mode", "dap"): told(550, 510, 600, 950)},
+            {("SLC mode", "dap"): latencies(550, 510, 600, 950)},
         ],
         series(
             ("mean", "p50", "p90", "p99"),
@@ -492,6 +492,6 @@ def test_a_picture_draws_what_its_runs_say(system: str, figure: str) -> None:
 @pytest.mark.parametrize("figure", OF_PA_SSD)
 def test_a_picture_asks_for_all_that_it_is_of(figure: str) -> None:
     # Some draw whatever ran.
-    asked = drawn()["pa-ssd", figure].sets
-    for jobs, runs in zip(asked, OF_PA_SSD[figure][0], strict=True):
+    sets = drawn()["pa-ssd", figure].sets
+    for jobs, runs in zip(sets, OF_PA_SSD[figure][0], strict=True):
         assert {name for name, *_ in jobs(Scope())} >= {name for name, *_ in runs}

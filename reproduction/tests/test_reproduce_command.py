@@ -141,9 +141,9 @@ def test_what_was_stopped_goes_on_with_what_is_lacking(
     with pytest.raises(KeyboardInterrupt):
         reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1)
     ran.clear()
-    told = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1)
+    result = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1)
     assert ran == [300]
-    assert (told.rows, told.digest) == (whole.rows, whole.digest)
+    assert (result.rows, result.digest) == (whole.rows, whole.digest)
 
 
 @pytest.mark.parametrize("system", ["pa-ssd", "readguard"])
@@ -158,13 +158,13 @@ def test_a_first_look_at_pv_read_runs(monkeypatch: pytest.MonkeyPatch, tmp_path:
     # What codes decode takes half a minute, and is tested by itself.
     alone = replace(registry.RULES["V11"], sets=[lambda _: {}])
     monkeypatch.setitem(registry.RULES, "V11", alone)
-    told = reproduce(["pv-read"], out=tmp_path, quick=True)
-    left_out = [row.claim.id for row in told.rows if row.verdict == Verdict.LEFT_OUT]
+    result = reproduce(["pv-read"], out=tmp_path, quick=True)
+    left_out = [row.claim.id for row in result.rows if row.verdict == Verdict.LEFT_OUT]
     assert left_out == ["V7", "V11"]
-    assert len(told.rows) == COUNTS["pv-read"][1]
-    assert all(row.ours for row in told.rows if row.claim.id not in left_out)
-    assert {picture.figure for picture, _ in told.pictures} >= {"Fig. 4", "Fig. 5b", "Fig. 13b"}
-    assert "14 claims: " in ledger_text.ledger_text(told)
+    assert len(result.rows) == COUNTS["pv-read"][1]
+    assert all(row.ours for row in result.rows if row.claim.id not in left_out)
+    assert {picture.figure for picture, _ in result.pictures} >= {"Fig. 4", "Fig. 5b", "Fig. 13b"}
+    assert "14 claims: " in ledger_text.ledger_text(result)
 
 
 WITHOUT = """

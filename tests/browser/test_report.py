@@ -120,8 +120,8 @@ def test_names_that_mean_mischief_leave_every_chart_its_marks(
         assert page.complaints() == []
         assert all(chart["inked"] for chart in page.value(CHARTS))
         found.append(page.value(MARKS))
-        shown = page.value("document.querySelector('#blame-read').textContent")
-        assert all(shown_name in shown for shown_name in given[:4])
+        text = page.value("document.querySelector('#blame-read').textContent")
+        assert all(shown_name in text for shown_name in given[:4])
     plain, odd = found
     assert len(odd) > 20
     # A name at the end of an id is a part of it.

@@ -123,11 +123,11 @@ def call(library: Path, folder: Path, case: Case, **variables: str) -> Done:
 
 def counts(library: Path, folder: Path, case: Case) -> dict[str, int]:
     """How often each kind of thing is done when nothing fails."""
-    told, work = folder / "counts", folder / "whole"
+    counted, work = folder / "counts", folder / "whole"
     work.mkdir()
-    done = call(library, work, case, SSDLAB_FAULT_COUNTS=str(told))
+    done = call(library, work, case, SSDLAB_FAULT_COUNTS=str(counted))
     assert (done.code, done.err) == (0, "")
-    found = {kind: int(count) for kind, count in map(str.split, told.read_text().splitlines())}
+    found = {kind: int(count) for kind, count in map(str.split, counted.read_text().splitlines())}
     # Each file is on the disk before it has its name.
     assert min(found["sync"], found["name"], found["write"]) >= len(case.files), found
     return found

@@ -27,7 +27,7 @@ def parts() -> dict[str, list[str]]:
     _, _, scheme = PAGE.read_text().partition("## The scheme\n")
     table, _, _ = scheme.partition("Each setting of the last column")
     rows = re.findall(r"^\| ([^|]*) \| [^|]* \| [^|]* \| (.*) \|$", table, re.MULTILINE)
-    return {what: re.findall(r"`([^`]*)`", told) for what, told in rows[1:]}
+    return {what: re.findall(r"`([^`]*)`", cell) for what, cell in rows[1:]}
 
 
 @cache
@@ -44,11 +44,11 @@ def run(*settings: str, scheme: str = "all-five", paranoid: bool = False) -> ssd
 
 
 def test_the_page_names_the_parts_that_its_tables_take_out() -> None:
-    told = [
+    settings = [
         {line for line in lines if not line.startswith("place=")} - {"tend.read_hot=false"}
         for lines in parts().values()
     ]
-    assert told == [set(lines) - {"tend.read_hot=false"} for lines in GONE.values()]
+    assert settings == [set(lines) - {"tend.read_hot=false"} for lines in GONE.values()]
 
 
 @pytest.mark.parametrize("part", parts())
@@ -67,21 +67,21 @@ def test_without_any_part_it_is_a_conventional_drive() -> None:
 
 
 def test_all_parts_together_keep_the_books_in_order() -> None:
-    told = run(paranoid=True)
-    assert told.results_digest == run().results_digest
-    assert told.migration is not None
-    assert told.migration.hot > 0
+    result = run(paranoid=True)
+    assert result.results_digest == run().results_digest
+    assert result.migration is not None
+    assert result.migration.hot > 0
     # Its applications come at paces of their own.
-    (remark,) = told.remarks
+    (remark,) = result.remarks
     assert remark == (
         "cells age 0.1 times as fast as requests were recorded: "
         "flash.time_scale and the time scale of the requests do not cancel out"
     )
-    assert told.page_types is not None
-    assert told.gc.moved_pages > 0
-    assert told.voltages is not None
-    programs = {one.name: one.programs for one in told.voltages.each}
+    assert result.page_types is not None
+    assert result.gc.moved_pages > 0
+    assert result.voltages is not None
+    programs = {one.name: one.programs for one in result.voltages.each}
     assert programs["normal"] > 0
     assert programs["reduced"] > 0
-    reads = [queue.read.latency_us.mean for queue in told.queues]
+    reads = [queue.read.latency_us.mean for queue in result.queues]
     assert len(reads) == 3

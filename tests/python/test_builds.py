@@ -30,8 +30,8 @@ def test_two_builds_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [line.split(" | ") for line in done.output.splitlines()[2:]]
     assert [row[0] for row in rows] == ["| `random`", "| `msr-4k`"]
     assert all(0.1 < float(row[-1].strip(" |")) < 10 for row in rows)
-    told = iter([(1.0, 1.0, "a"), (1.0, 1.0, "b")])
-    monkeypatch.setattr(builds, "rates", lambda *_: next(told))
+    measured = iter([(1.0, 1.0, "a"), (1.0, 1.0, "b")])
+    monkeypatch.setattr(builds, "rates", lambda *_: next(measured))
     done = CliRunner().invoke(builds.main, [sys.executable, sys.executable, "--runs", "1"])
     assert (done.exit_code, "random: results differ" in done.output) == (1, True)
 

@@ -74,12 +74,12 @@ def test_what_is_typed_is_what_json_holds() -> None:
 
 def test_the_docs_tell_every_field_and_column() -> None:
     text = (ROOT / "docs" / "fit.md").read_text(encoding="utf-8")
-    told = text.partition("## The JSON")[2]
+    section = text.partition("## The JSON")[2]
     kinds = (Fit, Coefficients, Part, Error, At, Spread)
     more = (Ablation, Condition, Chance, Variation, Step)
     for kind in (*kinds, *more, Claim):
         for one in fields(kind):
-            assert f"`{one.name}`" in told or one.name in {"raw", "read", "files"}, (
+            assert f"`{one.name}`" in section or one.name in {"raw", "read", "files"}, (
                 f"{kind}.{one.name}"
             )
     for column in (*HEAD.split(","), "dwell_h", "retries_best"):
@@ -138,8 +138,18 @@ def test_the_command_prints_draws_and_hands_out(ssdlab: Ssdlab, tmp_path: Path) 
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
-    asked = ("fit", "--chips", "900,90,9", "--blocks", "70", "--out", "mine", "--json", "out.json")
-    code, out, err = interrupted(tmp_path, *asked)
+    arguments = (
+        "fit",
+        "--chips",
+        "900,90,9",
+        "--blocks",
+        "70",
+        "--out",
+        "mine",
+        "--json",
+        "out.json",
+    )
+    code, out, err = interrupted(tmp_path, *arguments)
     assert (code, out, err) == (130, "", "interrupted\n")
     assert not list(tmp_path.iterdir())
 

@@ -87,12 +87,12 @@ def test_what_the_page_says_of_each_claim_is_what_is_said_today() -> None:
     for claim in claims():
         read = re.search(rf"^\*{claim.id}, as read\*: (.*)$", below, re.MULTILINE)
         assert (read[1] if read else "").startswith(claim.ruled), claim.id
-        told = re.search(rf"^\*\*{claim.id}\*\*: (.*)$", below, re.MULTILINE)
-        if told is not None:
+        paragraph = re.search(rf"^\*\*{claim.id}\*\*: (.*)$", below, re.MULTILINE)
+        if paragraph is not None:
             settle = f"*What would settle it*: {claim.settle}" if claim.settle else ""
             today = " ".join(part for part in (claim.tried, settle) if part)
             # Before it stands what never happened, as the runs tell it.
-            assert told[1].endswith(today), claim.id
+            assert paragraph[1].endswith(today), claim.id
             of_claims += 1
     assert of_claims > 10
 
@@ -109,8 +109,8 @@ def test_the_page_has_the_sweeps_of_today() -> None:
         for sweep in claim.sweeps:
             is_there = sweep.always or not row[1].startswith(str(Verdict.REPRODUCED))
             settings = [variant.split() for variant in sweep.variants] if is_there else []
-            told = found.pop((claim.id, sweep.about), [])
-            own = [one.removesuffix(" (saturated)").replace("`", "").split() for one in told]
+            rows = found.pop((claim.id, sweep.about), [])
+            own = [one.removesuffix(" (saturated)").replace("`", "").split() for one in rows]
             assert own == settings, (claim.id, sweep.about)
     assert not found
 
@@ -157,7 +157,7 @@ def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
     page.write_text(f"above\n{writer.MARK}\nold")
     monkeypatch.setattr(writer, "PAGE", page)
 
-    def told(*ledgers: str) -> str:
+    def page_of(*ledgers: str) -> str:
         files = [tmp_path / f"{at}.md" for at in range(len(ledgers))]
         for file, text in zip(files, ledgers, strict=True):
             file.write_text(text)
@@ -173,12 +173,12 @@ def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
 
     dlv, hire, pa_ssd = whole("dlv"), whole("hire"), whole("pa-ssd")
     every = f"2 claims\n\n## DLV\n\n{dlv}\n\n## HIRE\n\n{hire}\n"
-    assert told(every) == f"2 claims\n\n### DLV\n\n{dlv}\n\n### HIRE\n\n{hire}"
+    assert page_of(every) == f"2 claims\n\n### DLV\n\n{dlv}\n\n### HIRE\n\n{hire}"
     other = dlv.replace("**D1** | |", "**D1** | other |")
     after = f"2 claims\n\n### DLV\n\n1 claim\n\n{other}\n\n### HIRE\n\n{hire}"
     for _ in range(2):
-        assert told(f"1 claim\n\n## DLV\n\n{other}\n") == after
-    assert told(f"1 claim\n\n## PA-SSD\n\n{pa_ssd}\n").endswith(
+        assert page_of(f"1 claim\n\n## DLV\n\n{other}\n") == after
+    assert page_of(f"1 claim\n\n## PA-SSD\n\n{pa_ssd}\n").endswith(
         f"{hire}\n\n### PA-SSD\n\n1 claim\n\n{pa_ssd}"
     )
 
@@ -206,17 +206,25 @@ def test_a_ledger_of_single_claims_takes_the_place_of_these(
     heads = "| claim | of what |\n|---|---|"
     made = rows("H3", "reproduced, by construction")
     old = [heads, rows("H1", "not reproduced"), rows("H2", "direction only"), made]
-    told = "*H1, as read*: so.\n\n**H1**: why.\n\nH1, size:\n\n| s |\n\n**H2**: too."
+    paragraphs = "*H1, as read*: so.\n\n**H1**: why.\n\nH1, size:\n\n| s |\n\n**H2**: too."
     found = "3 claims: 1 direction only; 9 runs, seed 1, build a; digest of them `b`."
-    page.write_text(f"{writer.MARK}\n### HIRE\n\n{found}\n\n" + "\n".join(old) + f"\n\n{told}\n")
+    page.write_text(
+        f"{writer.MARK}\n### HIRE\n\n{found}\n\n" + "\n".join(old) + f"\n\n{paragraphs}\n"
+    )
     new = f"{heads}\n{rows('H1', 'reproduced')}\n\n*H1, as read*: now.\n"
     ledger_of.write_text(f"1 claim: 1 reproduced; 2 runs; digest `c`.\n\n## HIRE\n\n{new}")
     writer.main()
     counts = "3 claims: 2 reproduced (1 of them by construction), 1 direction only"
     first = f"{counts}; 9 runs, seed 1, build a; digest of them `b`."
     after = [heads, rows("H1", "reproduced"), rows("H2", "direction only"), made]
-    told = "\n\n*H1, as read*: now.\n\n**H2**: too."
-    own = "### HIRE\n\n" + first + " Later H1: 2 runs; digest `c`.\n\n" + "\n".join(after) + told
+    paragraphs = "\n\n*H1, as read*: now.\n\n**H2**: too."
+    own = (
+        "### HIRE\n\n"
+        + first
+        + " Later H1: 2 runs; digest `c`.\n\n"
+        + "\n".join(after)
+        + paragraphs
+    )
     assert page.read_text().partition(writer.MARK)[2].strip() == own
     # Of two papers, one of which is new on the page; and of one that was measured later before.
     dlv = f"{heads}\n{rows('D1', 'reproduced')}"
@@ -242,7 +250,7 @@ def test_each_figure_of_a_paper_is_drawn_or_it_is_said_why_not() -> None:
     )
     for system, title in SYSTEMS.items():
         drawn = {one.place[1] for one in registry.PICTURES if one.system == system}
-        left = [int(at) for name, told in rows if name == title for at in told.split(",")]
+        left = [int(at) for name, numbers in rows if name == title for at in numbers.split(",")]
         assert sorted([*drawn, *left]) == list(range(1, FIGURES[title] + 1)), title
 
 
@@ -255,11 +263,11 @@ def test_what_would_come_clearly_nearer_is_told_with_why_it_is_not_followed() ->
     found = set()
     for claim, _, lines in SWEEP.findall(measured):
         rows = [line.strip("| ").split(" | ")[-2:] for line in lines.splitlines()]
-        told = [
+        reasons = [
             (float(off.split()[0]), order.index(verdict.split(" (")[0])) for off, verdict in rows
         ]
-        off, verdict = told[0]
-        if any(off - other >= 0.5 or better < verdict for other, better in told[1:]):
+        off, verdict = reasons[0]
+        if any(off - other >= 0.5 or better < verdict for other, better in reasons[1:]):
             found.add(claim)
     assert found == named
     assert len(found) > 10

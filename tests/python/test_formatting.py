@@ -192,26 +192,26 @@ def test_a_log_is_told_how_far_it_is_if_it_asks(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_notes_are_told_once_if_all_runs_share_them() -> None:
-    told = list(_merged_notes([("a", ["both", "one"]), ("b", ["both"])]))
-    assert told == ["both", "a: one"]
+    notes = list(_merged_notes([("a", ["both", "one"]), ("b", ["both"])]))
+    assert notes == ["both", "a: one"]
 
 
 def test_what_ran_is_named_with_the_format_that_it_was_taken_for() -> None:
-    def told(workload: str, **made: Any) -> str:
+    def label_of(workload: str, **made: Any) -> str:
         provenance = replace(example_results.one().provenance, **made)
         return workload_label(
             replace(example_results.one(), workload=workload, provenance=provenance)
         )
 
-    assert told("a.csv.gz", trace_format="msr") == "a.csv.gz (msr)"
-    assert told("a.csv.gz:msr", trace_format="msr") == "a.csv.gz:msr"
-    assert told("zipf", trace_format=None) == "zipf"
+    assert label_of("a.csv.gz", trace_format="msr") == "a.csv.gz (msr)"
+    assert label_of("a.csv.gz:msr", trace_format="msr") == "a.csv.gz:msr"
+    assert label_of("zipf", trace_format=None) == "zipf"
     made = {"trace_format": "ssdlab", "twins": ["a (twin of x)", "b (twin of y)"]}
     held = "m.csv with a (twin of x), b (twin of y)"
-    assert told(held, **made) == "m.csv (ssdlab) with a (twin of x), b (twin of y)"
+    assert label_of(held, **made) == "m.csv (ssdlab) with a (twin of x), b (twin of y)"
     trace = MixMember("low", "b.csv", None, "0", 0, 1.0, 0.0, 0, "spc")
     twin = replace(trace, name="high", twin="twin of hm_0 (DLV)", trace_format=None)
-    mixed = told("mix of high + low", trace_format=None, mix=[twin, trace])
+    mixed = label_of("mix of high + low", trace_format=None, mix=[twin, trace])
     assert mixed == "mix of high (twin of hm_0 (DLV)) + low (spc)"
 
 

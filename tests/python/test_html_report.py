@@ -137,9 +137,9 @@ def test_it_holds_the_table_that_is_printed() -> None:
 def test_it_says_of_each_run_in_words_what_is_printed_below_its_latencies() -> None:
     text = Reader(example_results.page_of_two()).text
     for result in example_results.two():
-        told = list(figure_lines(result))
-        assert any(line.startswith("GC ") for line in told)
-        for line in told:
+        lines = list(figure_lines(result))
+        assert any(line.startswith("GC ") for line in lines)
+        for line in lines:
             assert " ".join(line.split()) in " ".join(text.split())
 
 
@@ -203,9 +203,9 @@ def test_a_report_and_figures_beside_what_is_printed(ssdlab: Ssdlab, tmp_path: P
 
 def test_a_report_changes_no_figure(ssdlab: Ssdlab) -> None:
     plain = ssdlab("run", *LEAST, "--json", "-").json()["results"][0]
-    told = ssdlab("run", *LEAST, "--json", "-", "--report", "r.html").json()["results"][0]
-    assert told["results_digest"] == plain["results_digest"]
-    assert "detail" in told
+    reported = ssdlab("run", *LEAST, "--json", "-", "--report", "r.html").json()["results"][0]
+    assert reported["results_digest"] == plain["results_digest"]
+    assert "detail" in reported
     assert "detail" not in plain
 
 

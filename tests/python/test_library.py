@@ -113,7 +113,7 @@ def test_what_some_seeds_have_is_said_of_all() -> None:
         stopped |= {"saturated": True, "backlog": backlog}
     results[3] |= {"uncorrectable": 7, "remarks": [*results[3]["remarks"], "an odd one"]}
     whole = api._comparison(plans, [*results])
-    told = [
+    expected = [
         (
             "SATURATED: 2 of 4 seeds saturated, the drive cannot keep up;"
             " backlog up to 128 requests when the last one arrived"
@@ -121,8 +121,8 @@ def test_what_some_seeds_have_is_said_of_all() -> None:
         "uncorrectable: pages read that never decoded with 1 of 4 seeds, up to 7",
         "note: an odd one (1 of 4 seeds)",
     ]
-    assert caveats(whole) == told
-    assert str(whole).splitlines()[-3:] == told
+    assert caveats(whole) == expected
+    assert str(whole).splitlines()[-3:] == expected
 
 
 @pytest.mark.parametrize("value", [1799.6000000000001, 0.1, 3, 0])

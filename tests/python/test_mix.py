@@ -169,8 +169,8 @@ def test_applications_by_priority_have_the_queues_of_their_names(ssdlab: Ssdlab)
     each = ssdlab("run", *one_each, "--set", "host.queues=3")
     assert "mix of mid (ssdlab) + b (ssdlab)" in each.out
     hgh = ssdlab("run", "--app", "hgh=a.csv,mid=b.csv", *QUEUES)
-    told = "got the application 'hgh', expected high, mid, low, or @queue=N behind its file"
-    assert (hgh.code, hgh.err.strip()) == (2, f'--app: {told} (did you mean "high"?)')
+    message = "got the application 'hgh', expected high, mid, low, or @queue=N behind its file"
+    assert (hgh.code, hgh.err.strip()) == (2, f'--app: {message} (did you mean "high"?)')
     both = ssdlab("run", "--app", "high=a.csv", "--mix", "b.csv", *QUEUES)
     assert both.code == 2
     assert both.err.strip() == "--app: applications beside --mix: expected one or the other"

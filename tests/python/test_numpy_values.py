@@ -43,8 +43,8 @@ def test_numpy_numbers_are_numbers() -> None:
     assert [type(plan.seed) for plan in swept] == [int] * 4
     app = lab.traces.App("a.csv", queue=np.int64(1), scale=np.float64(2))  # type: ignore[arg-type]
     assert lab.Plan(mix=[app]).to_wire() == lab.Plan(mix=["a.csv@queue=1,scale=2"]).to_wire()
-    asked = lab.ChipSpec(chips=np.array([1, 1, 1]), reads=np.arange(3), blocks=np.int8(2))  # type: ignore[arg-type]
-    assert asked == lab.ChipSpec(chips=(1, 1, 1), reads=(0, 1, 2), blocks=2)
+    spec = lab.ChipSpec(chips=np.array([1, 1, 1]), reads=np.arange(3), blocks=np.int8(2))  # type: ignore[arg-type]
+    assert spec == lab.ChipSpec(chips=(1, 1, 1), reads=(0, 1, 2), blocks=2)
     drive = lab.Drive()
     assert drive.submit("write", lba=np.int64(8), sectors=np.uint16(8)) == 0  # type: ignore[arg-type]
     assert drive.advance(until_ns=np.int64(10**9))[0].lba == 8  # type: ignore[arg-type]

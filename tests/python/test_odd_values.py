@@ -191,9 +191,9 @@ def test_a_parameter_of_a_fit() -> None:
 
 @pytest.mark.parametrize("field", [one.name for one in fields(lab.ChipSpec)])
 def test_a_field_of_what_is_measured(field: str) -> None:
-    asked: Any = lab.ChipSpec
-    assert not wrong(lambda odd: asked(**{field: odd}))
-    assert not wrong(lambda odd: asked(**{field: [odd, odd, odd]}))
+    spec: Any = lab.ChipSpec
+    assert not wrong(lambda odd: spec(**{field: odd}))
+    assert not wrong(lambda odd: spec(**{field: [odd, odd, odd]}))
 
 
 @pytest.mark.parametrize("parameter", ["cell", "shift", "frames", "seconds", "seed", "jobs"])

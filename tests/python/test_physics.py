@@ -42,8 +42,8 @@ def retries() -> Physics:
     return ssdlab.physics(set={"physics": "retries"})
 
 
-def of(told: Physics) -> dict[str, Figure]:
-    return {figure.name: figure for figure in physics_figures(told)}
+def of(physics: Physics) -> dict[str, Figure]:
+    return {figure.name: figure for figure in physics_figures(physics)}
 
 
 def rows(figure: Figure, kind: str) -> list[dict[str, Any]]:
@@ -51,8 +51,8 @@ def rows(figure: Figure, kind: str) -> list[dict[str, Any]]:
     return [row for row in values if row["kind"] == kind]
 
 
-def anchors(told: Physics, what: str) -> list[Anchor]:
-    return [anchor for anchor in told.anchors if anchor.what == what]
+def anchors(physics: Physics, what: str) -> list[Anchor]:
+    return [anchor for anchor in physics.anchors if anchor.what == what]
 
 
 def test_the_model_meets_the_papers_retention() -> None:
@@ -111,10 +111,10 @@ def test_a_figure_marks_what_papers_say_with_its_label(name: str, what: str) -> 
 
 
 def test_changed_physics_has_no_marks_of_papers() -> None:
-    told = ssdlab.physics(device=DLV, set={"physics.levels.retention.rate": 0.001})
-    assert not told.anchors
-    assert not any(rows(figure, "anchor") for figure in of(told).values())
-    assert "papers say" not in str(told)
+    physics = ssdlab.physics(device=DLV, set={"physics.levels.retention.rate": 0.001})
+    assert not physics.anchors
+    assert not any(rows(figure, "anchor") for figure in of(physics).values())
+    assert "papers say" not in str(physics)
 
 
 def test_a_line_a_class_and_a_rule_a_level() -> None:
@@ -172,8 +172,8 @@ def test_a_drawing_leaves_its_legend_to_the_page() -> None:
 
 
 def test_the_docs_hold_the_table_of_papers() -> None:
-    told = anchor_table(dlv())
-    assert str(told) in (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
+    table = anchor_table(dlv())
+    assert str(table) in (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
 
 
 def test_classes_that_read_alike_are_told_so() -> None:
@@ -183,19 +183,19 @@ def test_classes_that_read_alike_are_told_so() -> None:
 
 def test_a_read_may_know_its_level_but_climbs_to_its_retry() -> None:
     worn = ssdlab.physics(set={"physics": "retries", "start.pe_cycles": 3_000})
-    for told, time in ((worn, "climb_us"), (dlv(), "direct_us")):
-        shown = next(course_tables(told))
-        reads = next(column for column in shown.columns if column.head == "read")
-        points = {f"{point.at:g} d": point for point in told.groups[0].over_age}
-        of_age = [points[label] for label in shown.labels.cells]
+    for physics, time in ((worn, "climb_us"), (dlv(), "direct_us")):
+        table = next(course_tables(physics))
+        reads = next(column for column in table.columns if column.head == "read")
+        points = {f"{point.at:g} d": point for point in physics.groups[0].over_age}
+        of_age = [points[label] for label in table.labels.cells]
         known = [NONE if p.needed is None else span(getattr(p, time)) for p in of_age]
         assert list(reads.cells) == known
         assert any((point.needed or 0) > 1 for point in of_age)
 
 
 def test_the_table_fits_a_terminal() -> None:
-    for told in (dlv(), dlv("dlv"), dlv("conventional"), retries()):
-        assert max(map(len, str(told).splitlines())) <= 80
+    for physics in (dlv(), dlv("dlv"), dlv("conventional"), retries()):
+        assert max(map(len, str(physics).splitlines())) <= 80
 
 
 def test_the_command_prints_draws_and_hands_out(ssdlab: Ssdlab, tmp_path: Path) -> None:
@@ -212,19 +212,19 @@ def test_the_command_prints_draws_and_hands_out(ssdlab: Ssdlab, tmp_path: Path) 
 
 
 def test_what_is_typed_is_what_json_holds() -> None:
-    for told in (dlv(), retries()):
-        typed = asdict(told)
+    for physics in (dlv(), retries()):
+        typed = asdict(physics)
         del typed["read"]
         assert typed.pop("raw") == typed
 
 
 def test_the_docs_tell_every_field() -> None:
     text = (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
-    told = text.partition("## The JSON")[2]
+    section = text.partition("## The JSON")[2]
     kinds = (Physics, Rung, Program, Group, Point, OverCycles)
     for kind in (*kinds, Base, Bin, Anchor):
         for one in fields(kind):
-            assert f"`{one.name}`" in told or one.name in {"raw", "read"}, (
+            assert f"`{one.name}`" in section or one.name in {"raw", "read"}, (
                 f"{kind.__name__}.{one.name}"
             )
 

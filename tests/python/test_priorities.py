@@ -162,7 +162,7 @@ REPAIRS = Repairs(
 )
 
 
-def told(run: Result, name: str) -> list[str]:
+def lines_of(run: Result, name: str) -> list[str]:
     """The lines of a figure of a run, without its name."""
     lines = str(run).splitlines()
     at = next(at for at, line in enumerate(lines) if line.startswith(name))
@@ -204,23 +204,23 @@ def test_reads_that_are_let_go_need_no_other_setting(scheme: str) -> None:
 def test_repairs_are_told() -> None:
     run = example_results.one()
     assert "repairs" not in str(run)
-    assert told(replace(run, repairs=REPAIRS), "repairs") == [
+    assert lines_of(replace(run, repairs=REPAIRS), "repairs") == [
         "3 rounds, 12 inversions: 5 blocks given, 7 refreshed",
         "25 pages moved; 3.1 % of all that the controller has moved since the start",
         "margins 10 %, 20 % of the most retries",
     ]
     none = replace(REPAIRS, rounds=0)
-    assert told(replace(run, repairs=none), "repairs") == ["no round has come yet"]
+    assert lines_of(replace(run, repairs=none), "repairs") == ["no round has come yet"]
     left = replace(none, left_out=2)
     expected = ["no round has come yet, 2 left out for wear levelling"]
-    assert told(replace(run, repairs=left), "repairs") == expected
+    assert lines_of(replace(run, repairs=left), "repairs") == expected
     still = replace(REPAIRS, moved=0, moved_by_all=0, left_out=1)
-    assert told(replace(run, repairs=still), "repairs")[1:] == [
+    assert lines_of(replace(run, repairs=still), "repairs")[1:] == [
         "1 left out for wear levelling",
         "margins 10 %, 20 % of the most retries",
     ]
     # What a run makes of it: none comes in so short a time.
-    assert told(example_results.prioritised()[1], "repairs") == ["no round has come yet"]
+    assert lines_of(example_results.prioritised()[1], "repairs") == ["no round has come yet"]
 
 
 def test_wear_is_told_by_priority() -> None:
@@ -228,13 +228,13 @@ def test_wear_is_told_by_priority() -> None:
     low = Wear(1200, 1000, 1200, 1200, 1200, 1300)
     parts = (Wear(9.25, 8, 8, 9, 10, 11), Wear(0, 0, 0, 0, 0, 0), low)
     worn = replace(run, wear=WearResult(10.5, 8, 9, 10, 11, 1300, parts))
-    assert told(worn, "wear") == [
+    assert lines_of(worn, "wear") == [
         "10.5 (8 to 1,300) P/E cycles",
         "priority 0 (high): 9.2 (8 to 11)",
         "priority 1 (mid): –",
         "priority 2 (low): 1,200.0 (1,000 to 1,300)",
     ]
-    assert told(replace(run, wear=WearResult(10.5, 8, 9, 10, 11, 13)), "wear") == [
+    assert lines_of(replace(run, wear=WearResult(10.5, 8, 9, 10, 11, 13)), "wear") == [
         "10.5 (8 to 13) P/E cycles"
     ]
     assert "P/E" not in str(example_results.one()), "nothing is worn"
@@ -243,7 +243,7 @@ def test_wear_is_told_by_priority() -> None:
 def test_what_was_sensed_in_vain_is_told() -> None:
     base, run = example_results.prioritised()
     assert run.sensed_in_vain
-    (line,) = told(run, "in vain")
+    (line,) = lines_of(run, "in vain")
     assert line == f"{run.sensed_in_vain:,} attempts sensed ahead, not needed"
     assert "in vain" not in str(base)
 

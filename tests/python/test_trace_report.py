@@ -171,11 +171,11 @@ def test_every_figure_has_its_place_and_the_tables_their_captions() -> None:
 
 
 def test_it_holds_the_table_that_is_printed() -> None:
-    told = Reader(example_results.page_of_two_traces()).text
+    text = Reader(example_results.page_of_two_traces()).text
     for column in trace_columns(example_results.two_traces()):
-        assert column.head in told
+        assert column.head in text
         for cell in column.cells:
-            assert cell in told
+            assert cell in text
 
 
 def test_flushes_alone_make_a_page(tmp_path: Path) -> None:
