@@ -52,10 +52,10 @@ def escape(given: str) -> str:
 
 
 def escape_name(given: str) -> str:
-    """Return a name as one line: as :func:`text`, and each run of spaces is one.
+    """Return a name as one line: as :func:`escape`, and each run of spaces is one.
 
     What is returned is returned again when it is given. Different names may become the same:
-    :func:`names` keeps them apart.
+    :func:`display_labels` keeps them apart.
     """
     return _SPACES.sub(" ", _escaped(given, _HIDDEN_IN_NAME)).strip(" ")
 

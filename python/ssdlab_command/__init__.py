@@ -9,7 +9,7 @@ import sys
 from types import FrameType
 
 _INPUT, _INTERRUPTED = 2, 130
-"""As in ``ssdlab.cli.exits``, which is not there yet."""
+"""As in ``ssdlab.cli.exit_codes``, which is not there yet."""
 
 
 def main() -> None:

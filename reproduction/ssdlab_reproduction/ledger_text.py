@@ -91,7 +91,7 @@ def _mark(row: Row) -> str:
 
 
 def count_outcomes(came: Sequence[str]) -> str:
-    """Say how many claims came out how, of what :func:`came_out` says of each."""
+    """Say how many claims came out how, of what :func:`outcome` says of each."""
     counts = []
     for verdict in Verdict:
         own = [one for one in came if one.partition(", ")[0] == verdict]

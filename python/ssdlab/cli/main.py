@@ -56,7 +56,7 @@ ssdlab.add_command(reproduce.command())
 
 
 def main() -> None:
-    """Run the command line and exit with one of the codes of ``exits``, or 0."""
+    """Run the command line and exit with one of the codes of ``exit_codes``, or 0."""
     ended_by: list[int] = []
 
     def end(number: int, _frame: FrameType | None) -> None:

@@ -31,7 +31,7 @@ class Axis(NamedTuple):
 
     @classmethod
     def from_log_axis(cls, field: str, shape: dict[str, Any]) -> Axis:
-        """Return the axis of which :func:`ssdlab.figures.base.log_axis` gave the shape."""
+        """Return the axis of which :func:`.base.log_axis` gave the shape."""
         low, high = shape["scale"].domain
         return cls(field, low, high, log=True)
 
