@@ -17,7 +17,7 @@ from command import COMMAND, ROOT, Done
 
 ARMED = """
 import os, sys
-import ssdlab.cli
+import ssdlab.cli.main
 from ssdlab_command import main
 os.environ["SSDLAB_FAULT_ARMED"] = "1"
 main()
