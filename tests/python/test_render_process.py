@@ -168,7 +168,7 @@ def test_too_few_addresses_are_told_before_a_run_and_after_it(tmp_path: Path) ->
 import resource, runpy, sys
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 import ssdlab
-from ssdlab import cli
+from ssdlab.cli.main import main
 small = {{"workload.footprint": "100MiB", "geometry.blocks": "64"}}
 result = ssdlab.run(workload="random", limit=300, detail=True, set=small)
 ssdlab.report_html(result, {str(tmp_path / "report.html")!r})
@@ -177,7 +177,7 @@ try:
 except ssdlab.InputError as error:
     print(error)
 sys.argv = ["ssdlab", "run", "--figures", {str(tmp_path / "figures")!r}]
-cli.main()
+main()
 """
     done = ran("-c", program)
     (line,) = done.stdout.splitlines()
