@@ -25,6 +25,10 @@ LOCKED := -m pip install --quiet --require-hashes --only-binary :all: --requirem
 # The package alone, by the build backend that is installed in $(1): nothing else is fetched.
 alone = PATH="$(abspath $(1)):$$PATH" $(1)/python -m pip install --quiet --no-deps --no-build-isolation .
 
+# Lets an environment find the ledger: nothing is built or fetched.
+beside = echo $(abspath reproduction) > \
+	"$$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ssdlab-reproduction.pth"
+
 .PHONY: help install fast dev lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests scale twins twins-fit fuzz faults mutants docs clean
 
 help:
@@ -63,6 +67,11 @@ $(STAMPS)/venv:
 	$(PYTHON) -m venv $(VENV)
 	@mkdir -p $(STAMPS) && touch $@
 
+# The ledger is a package beside the wheel (reproduction/), which the environment finds in the checkout.
+$(STAMPS)/reproduction: $(STAMPS)/venv
+	$(call beside,$(BIN))
+	@touch $@
+
 # The package with the command, built anew whenever a source has changed.
 $(STAMPS)/package: $(STAMPS)/venv $(RUST_SOURCES) $(PYTHON_SOURCES)
 	$(BIN)/python -m pip install --quiet .
@@ -78,16 +87,16 @@ $(STAMPS)/locked: $(RUST_SOURCES) $(PYTHON_SOURCES) | $(STAMPS)/dev
 	$(call alone,$(BIN))
 	@touch $@ $(STAMPS)/package
 
-install: $(STAMPS)/package
+install: $(STAMPS)/package $(STAMPS)/reproduction
 
 # The same package, a fifth faster: built once to learn from short runs what is done often, and once more for that
 # (profile-guided optimisation). Takes three times as long.
-fast: $(STAMPS)/venv
+fast: $(STAMPS)/venv $(STAMPS)/reproduction
 	rustup component add llvm-tools
 	MATURIN_PGO=1 $(BIN)/python -m pip install --quiet .
 	@touch $(STAMPS)/package
 
-dev: $(STAMPS)/dev $(STAMPS)/locked
+dev: $(STAMPS)/dev $(STAMPS)/locked $(STAMPS)/reproduction
 
 # What renews and audits: apart from what it is about.
 TOOLS := target/tools
@@ -121,9 +130,10 @@ test-minimal: $(STAMPS)/venv
 	$(PYTHON) -m venv --clear target/minimal
 	target/minimal/bin/python $(LOCKED) $(MINIMAL)
 	$(call alone,target/minimal/bin)
-	target/minimal/bin/pytest tests/python
+	$(call beside,target/minimal/bin)
+	target/minimal/bin/pytest tests/python reproduction/tests
 
-demo: $(STAMPS)/package
+demo: install
 	$(BIN)/ssdlab run --trace $(OFFICE)
 	@echo
 	$(BIN)/ssdlab compare --trace $(OFFICE) \
@@ -145,20 +155,20 @@ test-python: dev
 
 # The tables of docs/pa-ssd.md: seven schemes on eight workloads in full, twice, and what varies.
 pa-ssd: dev
-	$(BIN)/python docs/pa_ssd_table.py
+	$(BIN)/python -m ssdlab_reproduction.tables.pa_ssd
 
 # The tables of docs/pv-read.md: what the paper claims, on eight workloads in full. What was stopped goes on.
 pv-read: dev
-	$(BIN)/python docs/pv_read_table.py
+	$(BIN)/python -m ssdlab_reproduction.tables.pv_read
 
 # The tables of docs/readguard.md: what the paper claims, on five mixes; hours. What was stopped goes on.
 readguard: dev
-	$(BIN)/python docs/readguard_table.py
+	$(BIN)/python -m ssdlab_reproduction.tables.readguard
 
 # The mixes to their ends, at each stage, into build/readguard-full.md; fourteen hours of a core. What was
 # stopped goes on.
 readguard-full: dev
-	$(BIN)/python docs/readguard_table.py full
+	$(BIN)/python -m ssdlab_reproduction.tables.readguard full
 
 # docs/reproduction.md: what the five papers claim, recomputed; hours. What was stopped goes on.
 reproduce: dev
@@ -168,11 +178,11 @@ reproduce: dev
 
 # The tables of docs/hire.md: what the paper claims, on seventeen workloads. What was stopped goes on.
 hire: dev
-	$(BIN)/python docs/hire_table.py
+	$(BIN)/python -m ssdlab_reproduction.tables.hire
 
 # The tables of docs/all-five.md: systems by themselves, and each part alone and taken out of all. What was stopped goes on.
 all-five: dev
-	$(BIN)/python docs/all_five_table.py
+	$(BIN)/python -m ssdlab_reproduction.tables.all_five
 
 # The figures of docs/ldpc.md: what is derived, and frames of the real code at four numbers of levels.
 ldpc: dev
@@ -184,8 +194,8 @@ fit: dev
 
 # The tables of docs/dlv.md: eight schemes on twenty workloads, twice, and the sweeps.
 dlv: dev
-	$(BIN)/python docs/dlv_table.py 200000
-	$(BIN)/python docs/dlv_sweeps.py 50000
+	$(BIN)/python -m ssdlab_reproduction.tables.dlv 200000
+	$(BIN)/python -m ssdlab_reproduction.tables.dlv_sweeps 50000
 
 # The report as a browser shows it: needs Chromium, and nothing else does.
 test-browser: dev

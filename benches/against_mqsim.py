@@ -150,16 +150,21 @@ def nanoseconds(time_: str) -> int:
     return round(float(number) * units[unit])
 
 
-def drive_of(config: Mapping[str, Any]) -> ET.Element:
-    """Return MQSim's configuration of the drive that this config of ours describes."""
-    geometry, timing, ftl, gc = (
-        config["geometry"],
-        config["timing"],
-        config["ftl"],
-        config["background"]["gc"],
-    )
+HOST = {
+    "PCIe_Lane_Bandwidth": 1.0,
+    "PCIe_Lane_Count": 4,
+    "SATA_Processing_Delay": 400_000,
+    "Enable_ResponseTime_Logging": "false",
+    "ResponseTime_Logging_Period_Length": 1_000_000,
+}
+"""MQSim's host, of which our drives know nothing."""
+
+
+def _flash_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return MQSim's parameters of the flash."""
+    geometry, timing = config["geometry"], config["timing"]
     pages = ("LSB", "CSB", "MSB")
-    flash = {
+    return {
         "Flash_Technology": geometry["cell"].upper(),
         "CMD_Suspension_Support": "NONE",
         **{f"Page_Read_Latency_{page}": nanoseconds(timing["read"]) for page in pages},
@@ -175,13 +180,11 @@ def drive_of(config: Mapping[str, Any]) -> ET.Element:
         "Page_Capacity": int(geometry["page_size"].removesuffix("KiB")) * KIB,
         "Page_Metadat_Capacity": SPARE_BYTES,
     }
-    host = {
-        "PCIe_Lane_Bandwidth": 1.0,
-        "PCIe_Lane_Count": 4,
-        "SATA_Processing_Delay": 400_000,
-        "Enable_ResponseTime_Logging": "false",
-        "ResponseTime_Logging_Period_Length": 1_000_000,
-    }
+
+
+def drive_of(config: Mapping[str, Any]) -> ET.Element:
+    """Return MQSim's configuration of the drive that this config of ours describes."""
+    geometry, ftl, gc = config["geometry"], config["ftl"], config["background"]["gc"]
     device = {
         "Seed": 321,
         "Enabled_Preconditioning": "false",
@@ -222,9 +225,9 @@ def drive_of(config: Mapping[str, Any]) -> ET.Element:
         "Channel_Transfer_Rate": config["flash"]["bus_rate"].removesuffix("MB/s"),
         "Chip_No_Per_Channel": geometry["chips"],
         "Flash_Comm_Protocol": "NVDDR2",
-        "Flash_Parameter_Set": flash,
+        "Flash_Parameter_Set": _flash_of(config),
     }
-    sets = {"Host_Parameter_Set": host, "Device_Parameter_Set": device}
+    sets = {"Host_Parameter_Set": HOST, "Device_Parameter_Set": device}
     return tree("Execution_Parameter_Set", sets)
 
 

@@ -98,8 +98,8 @@ def rates(python: str, plan: Mapping[str, Any], folder: Path) -> tuple[float, fl
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
         page_ops, requests, digest = json.loads(done.stdout)
     except (OSError, subprocess.CalledProcessError, ValueError) as error:
-        told = getattr(error, "stderr", "") or getattr(error, "strerror", "")
-        got = told.strip().splitlines()[-1] if told.strip() else "no result"
+        reason = getattr(error, "stderr", "") or getattr(error, "strerror", "")
+        got = reason.strip().splitlines()[-1] if reason.strip() else "no result"
         raise Wrong(f"{python}: got {got}, expected a Python with ssdlab") from None
     return page_ops, requests, digest
 

@@ -7,8 +7,9 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from faulty import CASES, build, found
-from tables import grid, write
+from fault_injection import CASES, build, found
+
+from ssdlab_reproduction.tables.common import grid, write
 
 PAGE = Path(__file__).with_name("robustness.md")
 MARK = "<!-- Below: written by `make faults`. -->"

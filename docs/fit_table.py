@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import ssdlab
-from ssdlab.figures import of_fit, render
-from ssdlab.fitting.words import MET
+from ssdlab.render.figures import drawing
+from ssdlab.render.figures.calibration import calibration_figures
+from ssdlab.render.text.calibration import VERDICTS
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "fit.md"
@@ -22,23 +23,23 @@ DRAWN = (
 
 def main() -> None:
     """Fit and write."""
-    told = ssdlab.fit()
-    BUNDLE.write_text(told.files["fit.toml"], encoding="utf-8")
+    fit = ssdlab.fit()
+    BUNDLE.write_text(fit.files["fit.toml"], encoding="utf-8")
     FIGURES.mkdir(exist_ok=True)
     drawn = []
-    for figure in of_fit(told):
+    for figure in calibration_figures(fit):
         if figure.name in DRAWN:
             file = FIGURES / f"{figure.name}.svg"
-            file.write_bytes(render.render(figure)["svg"])
+            file.write_bytes(drawing.draw(figure)["svg"])
             drawn += [f"**{figure.title}.** {figure.what}", ""]
             drawn += [f"![{figure.title}](fit/{file.name})", ""]
     claims = [
-        f"| {claim.what} | {claim.paper} | {claim.found} | {MET[claim.holds]} |"
-        for claim in told.claims
+        f"| {claim.what} | {claim.paper} | {claim.found} | {VERDICTS[claim.holds]} |"
+        for claim in fit.claims
     ]
     text, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
     parts = [
-        f"`ssdlab fit`, {told.heading}, ssdlab {told.version}.",
+        f"`ssdlab fit`, {fit.heading}, ssdlab {fit.version}.",
         "",
         "### What the paper says",
         "",
@@ -49,7 +50,7 @@ def main() -> None:
         "### What is printed",
         "",
         "```",
-        str(told),
+        str(fit),
         "```",
         "",
         "### Figures",

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import ssdlab
-from ssdlab.codes import Ldpc, pages, percent, rate
-from ssdlab.progress import Line
+from ssdlab.ldpc import Ldpc
+from ssdlab.progress import ProgressLine
+from ssdlab.render.text.ldpc import difference_text, page_table, rber_text
 
 FRAMES = 100_000
 SHIFTS = [0.1, 0.2, 0.4]
@@ -26,54 +27,66 @@ def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]
 
 
-def points(told: Ldpc) -> list[str]:
+def points(ldpc: Ldpc) -> list[str]:
     """Return the three published points beside what is derived and measured."""
-    carried = {curve.levels: curve.carried_on for curve in told.measured}
-    found = told.bch
-    rows = [["BCH", rate(found.published), rate(found.rber), percent(found.difference), "–", "–"]]
-    stopped = min(told.hurried, key=lambda one: abs(one.hard_difference))
+    carried = {curve.levels: curve.carried_on for curve in ldpc.measured}
+    found = ldpc.bch
+    rows = [
+        [
+            "BCH",
+            rber_text(found.published),
+            rber_text(found.rber),
+            difference_text(found.difference),
+            "–",
+            "–",
+        ]
+    ]
+    stopped = min(ldpc.hurried, key=lambda one: abs(one.hard_difference))
     of_stopped = {
         1: (stopped.hard, stopped.hard_difference),
-        told.levels[-1].levels: (stopped.soft, stopped.soft_difference),
+        ldpc.levels[-1].levels: (stopped.soft, stopped.soft_difference),
     }
-    for level in told.levels:
+    for level in ldpc.levels:
         if level.published is None:
             continue
         value, difference = of_stopped[level.levels]
         rows.append(
             [
                 f"LDPC, {level.levels} level{'s' * (level.levels > 1)}",
-                rate(level.published),
-                rate(level.min_sum.corrected),
-                percent(level.difference),
-                f"{rate(value)} ({percent(difference)})",
-                rate(carried[level.levels]),
+                rber_text(level.published),
+                rber_text(level.min_sum.corrected),
+                difference_text(level.difference),
+                f"{rber_text(value)} ({difference_text(difference)})",
+                rber_text(carried[level.levels]),
             ]
         )
     early = f"{stopped.iterations} iterations"
     return grid(["", "published", "derived", "differs", early, "carried on"], rows)
 
 
-def falls(told: Ldpc) -> list[str]:
+def falls(ldpc: Ldpc) -> list[str]:
     """Return what the normal approximation says of 1e-15, beside what is carried on to it."""
     rows = []
-    for curve in told.measured:
+    for curve in ldpc.measured:
         if curve.carried_on is None:
             continue
-        ours = told.levels[curve.levels - 1].min_sum.corrected
+        ours = ldpc.levels[curve.levels - 1].min_sum.corrected
         last = curve.points[-1]
-        cells = [str(curve.levels), rate(ours), rate(curve.carried_on)]
-        cells += [percent(curve.carried_on / ours - 1), f"{last.rate:.1e} at {rate(last.rber)}"]
+        cells = [str(curve.levels), rber_text(ours), rber_text(curve.carried_on)]
+        cells += [
+            difference_text(curve.carried_on / ours - 1),
+            f"{last.rate:.1e} at {rber_text(last.rber)}",
+        ]
         rows.append(cells)
     return grid(["levels", "approximation", "carried on", "differs", "last point"], rows)
 
 
-def shifted(told: Ldpc) -> list[str]:
+def shifted(ldpc: Ldpc) -> list[str]:
     """Return what min-sum decodes once the states have lost charge."""
-    others = [ssdlab.ldpc(told.cell, shift=shift) for shift in SHIFTS]
+    others = [ssdlab.ldpc(ldpc.cell, shift=shift) for shift in SHIFTS]
     rows = []
-    for at, level in enumerate(told.levels):
-        cells = [rate(other.levels[at].min_sum.corrected) for other in [told, *others]]
+    for at, level in enumerate(ldpc.levels):
+        cells = [rber_text(other.levels[at].min_sum.corrected) for other in [ldpc, *others]]
         rows.append([str(level.levels), *cells])
     return grid(["levels", "0", *(f"{shift:g}" for shift in SHIFTS)], rows)
 
@@ -81,31 +94,31 @@ def shifted(told: Ldpc) -> list[str]:
 def main() -> None:
     """Measure and write."""
     frames = int(sys.argv[1]) if len(sys.argv) > 1 else FRAMES
-    with Line(unit="frames") as line:
-        told = ssdlab.ldpc(frames=frames, progress=line)
+    with ProgressLine(unit="frames") as line:
+        ldpc = ssdlab.ldpc(frames=frames, progress=line)
     text, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
     parts = [
-        f"`ssdlab ldpc --frames {frames}`, seed {told.seed}, ssdlab {ssdlab.__version__}.",
+        f"`ssdlab ldpc --frames {frames}`, seed {ldpc.seed}, ssdlab {ssdlab.__version__}.",
         "",
         "### The published points",
         "",
-        *points(told),
+        *points(ldpc),
         "### What is printed",
         "",
         "```",
-        str(told),
+        str(ldpc),
         "```",
         "",
         "### The approximation against the fall that was measured",
         "",
-        *falls(told),
+        *falls(ldpc),
         "### States that lost charge: min-sum by levels and shift",
         "",
-        *shifted(told),
+        *shifted(ldpc),
         "### Three bits a cell",
         "",
         "```",
-        str(pages(ssdlab.ldpc("tlc"))),
+        str(page_table(ssdlab.ldpc("tlc"))),
         "```",
         "",
     ]

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from machine import commit
 
-from ssdlab.claims import SYSTEMS, claims, words
-from ssdlab.claims.runs import SHOWN, library
+from ssdlab_reproduction import ledger_text
+from ssdlab_reproduction.claim import SYSTEMS, claims
+from ssdlab_reproduction.runs import SHORT_HASH, library_hash
 
 PAGE = Path(__file__).with_name("reproduction.md")
 MARK = "<!-- measured: written by `make reproduce` -->\n"
@@ -40,7 +41,7 @@ def main() -> None:
 
 def _committed(ledger: str) -> str:
     """Return a ledger with the last commit of the simulator beside the build, if it is this one."""
-    build, last = f"(build {library()[:SHOWN]}", commit("crates", "Cargo.lock")
+    build, last = f"(build {library_hash()[:SHORT_HASH]}", commit("crates", "Cargo.lock")
     return ledger if last is None else ledger.replace(f"{build})", f"{build}, commit {last})")
 
 
@@ -79,7 +80,7 @@ class Part:
     told: dict[str, list[str]]
 
     @classmethod
-    def of(cls, text: str) -> Part:
+    def parse(cls, text: str) -> Part:
         """Take a part to pieces."""
         heading, found, table, *blocks = text.strip().split("\n\n")
         heads, rows = table.split("\n")[:2], _by_claim(table.split("\n")[2:], "| **")
@@ -105,12 +106,14 @@ def _by_claim(pieces: list[str], begin: str) -> dict[str, list[str]]:
 
 def _merged(old: str, new: str) -> str:
     """Return a part with another's claims in their places."""
-    part, later = Part.of(old), Part.of(new)
+    part, later = Part.parse(old), Part.parse(new)
     part.rows |= later.rows
     part.rows = dict(sorted(part.rows.items(), key=lambda row: int(row[0][1:])))
     part.told |= {name: later.told.get(name, []) for name in later.rows}
     came_out = [rows[0] for rows in part.rows.values()]
-    counts = words.counted([came for row in came_out for came in CAME_OUT.findall(row)])
+    counts = ledger_text.count_outcomes(
+        [came for row in came_out for came in CAME_OUT.findall(row)]
+    )
 
     def left(found: re.Match[str]) -> str:
         names = [name for name in found[1].split(", ") if name not in later.rows]

@@ -20,11 +20,11 @@ from typing import Any, TypeVar
 
 import altair as alt
 from machine import commit, processor
-from tables import grid, write
 
 import ssdlab
-from ssdlab.figures import Figure, render
-from ssdlab.figures.base import table
+from ssdlab.render.figures import drawing
+from ssdlab.render.figures.base import Figure, inline_data
+from ssdlab_reproduction.tables.common import grid, write
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "performance.md"
@@ -125,11 +125,11 @@ def _line(name: str, title: str, what: str, x: alt.X, rows: list[dict[str, Any]]
     kinds = list(dict.fromkeys(row["label"] for row in rows))
     legend = alt.Legend(title=None) if len(kinds) > 1 else None
     colour = alt.Color("label:N", legend=legend).scale(domain=kinds)
-    chart = alt.Chart(table(rows)).mark_line(point=True).encode(x=x, y=cost, color=colour)
+    chart = alt.Chart(inline_data(rows)).mark_line(point=True).encode(x=x, y=cost, color=colour)
     return Figure(name, "Scale", title, what, chart)
 
 
-def _drawn(
+def _figures(
     sizes: dict[_Case, Cost], long: list[float], footprints: dict[_Case, Cost]
 ) -> Iterator[Figure]:
     def by_gib(costs: dict[_Case, Cost]) -> list[dict[str, Any]]:
@@ -204,14 +204,14 @@ def main() -> None:
     RAW.write_text(json.dumps(raw, indent=2) + "\n", encoding="utf-8")
     FIGURES.mkdir(exist_ok=True)
     drawn: dict[str, list[str]] = {}
-    for figure in _drawn(sizes, long, footprints):
+    for figure in _figures(sizes, long, footprints):
         file = FIGURES / f"{figure.name}.svg"
-        file.write_bytes(render.render(figure)["svg"])
+        file.write_bytes(drawing.draw(figure)["svg"])
         picture = f"![{figure.title}]({FIGURES.name}/{file.name})"
         drawn[figure.name] = [f"{figure.what}", "", picture, ""]
     heads = ["start", "ns a request", "ns a page operation", "peak RSS, MB", "ready, s"]
-    within = {about: _spread(_of(sizes, about)) for about in STARTS}
-    told = ", ".join(f"{spread:.2f}× {about}" for about, spread in within.items())
+    within = {about: _spread(_relative_costs(sizes, about)) for about in STARTS}
+    spreads = ", ".join(f"{spread:.2f}× {about}" for about, spread in within.items())
     write(
         PAGE,
         MARK,
@@ -223,7 +223,7 @@ def main() -> None:
         "([raw](../benches/runs/scale/raw.json)).",
         [
             (
-                f"Size of the drive: a request costs within {told}",
+                f"Size of the drive: a request costs within {spreads}",
                 [*drawn["scale-size"], *grid(["drive", *heads], _rows(sizes))],
             ),
             (
@@ -238,7 +238,7 @@ def main() -> None:
     )
 
 
-def _of(costs: dict[_Case, Cost], about: str) -> list[float]:
+def _relative_costs(costs: dict[_Case, Cost], about: str) -> list[float]:
     return [cost.request_ns for (_, start), cost in costs.items() if start == about]
 
 

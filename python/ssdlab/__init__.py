@@ -5,22 +5,28 @@
 1000
 """
 
+from typing import TYPE_CHECKING
+
+from ssdlab import traces
 from ssdlab._native import __version__
 from ssdlab.api import compare, presets, report_html, run, save_figures, schemes
-from ssdlab.codes import Ldpc, ldpc
+from ssdlab.calibration import ChipSpec, Fit, fit
+from ssdlab.confidence import Interval
 from ssdlab.drive import Drive
 from ssdlab.errors import InputError, InternalError, Interrupted
-from ssdlab.fitting import Asked, Fit, fit
-from ssdlab.intervals import Interval
-from ssdlab.plans import Plan, sweep
-from ssdlab.results import Aggregate, Comparison, Missing, Result
-from ssdlab.truth import Physics, physics
+from ssdlab.ldpc import Ldpc, ldpc
+from ssdlab.physics import Physics, physics
+from ssdlab.plan import DriveOptions, Plan, RunOptions
+from ssdlab.render import registry as _registry  # noqa: F401  tells what renders results
+from ssdlab.result import Aggregate, Comparison, Missing, Result
+from ssdlab.sweeps import sweep
 
 __all__ = [
     "Aggregate",
-    "Asked",
+    "ChipSpec",
     "Comparison",
     "Drive",
+    "DriveOptions",
     "Fit",
     "InputError",
     "InternalError",
@@ -31,6 +37,7 @@ __all__ = [
     "Physics",
     "Plan",
     "Result",
+    "RunOptions",
     "__version__",
     "compare",
     "fit",
@@ -42,4 +49,15 @@ __all__ = [
     "save_figures",
     "schemes",
     "sweep",
+    "traces",
 ]
+
+if not TYPE_CHECKING:
+    # A type checker shall know every name that there is, and no other.
+    _RENAMED = {"Asked": "ChipSpec"}
+
+    def __getattr__(name: str) -> object:
+        """Name what has taken the place of an old name."""
+        if name in _RENAMED:
+            raise AttributeError(f"ssdlab.{name} is now ssdlab.{_RENAMED[name]}")
+        raise AttributeError(f"module 'ssdlab' has no attribute {name!r}")

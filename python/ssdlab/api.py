@@ -6,36 +6,28 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
-from ssdlab import _native, values
+from ssdlab import _native, arguments, display
+from ssdlab.arguments import MAX_COUNT, integer
+from ssdlab.cpu import available_cores
 from ssdlab.errors import InputError, Interrupted, quoted
-from ssdlab.files import File, Folder, Target, check_apart
-from ssdlab.plans import (
-    RUNS_MOST,
-    Plan,
-    as_plan,
-    check_count,
-    differ_in_seed_alone,
-    to_json,
-    varied_settings,
-)
-from ssdlab.results import Comparison, Missing, Result, aggregate
-from ssdlab.values import COUNT_MOST, whole
+from ssdlab.files import File, OutputFile, OutputFolder, check_apart
+from ssdlab.plan import Plan, RunOptions, check_plan, to_json, varied_settings
+from ssdlab.progress import Progress
+from ssdlab.result import Comparison, Missing, Result, aggregate
+from ssdlab.sweeps import MAX_RUNS, check_run_count, seed_groups
 
 T = TypeVar("T")
 
-Progress = Callable[[list[tuple[float | None, int, bool, bool]]], object]
-"""Called about ten times a second with, for each run, the share done from 0 to 1 (None if it is not
-known), the requests done, whether its drive is still being prepared, and whether it has
-finished."""
 
-
-def run(plan: Plan | None = None, /, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Run one simulation: a plan, or its fields as options, which win over those of the plan.
+def run(
+    plan: Plan | None = None, /, *, progress: Progress | None = None, **options: Unpack[RunOptions]
+) -> Result:
+    """Run one simulation: a plan, or options, which win over those of the plan.
 
     >>> import ssdlab
     >>> result = ssdlab.run(workload="random", limit=1000)
@@ -45,7 +37,7 @@ def run(plan: Plan | None = None, /, *, progress: Progress | None = None, **opti
     Raises :class:`InputError` if an input is wrong, and :class:`Interrupted`, which holds the
     partial result if anything was measured, on Ctrl-C.
     """
-    plan = as_plan(Plan() if plan is None else plan)
+    plan = check_plan(Plan() if plan is None else plan)
     return compare([replace(plan, **options)], jobs=1, progress=progress)[0]
 
 
@@ -53,7 +45,7 @@ def compare(
     plans: Iterable[Plan],
     *,
     jobs: int | None = None,
-    max_runs: int = RUNS_MOST,
+    max_runs: int = MAX_RUNS,
     progress: Progress | None = None,
 ) -> Comparison:
     """Run several plans, ``jobs`` at a time; results in their order.
@@ -64,17 +56,17 @@ def compare(
     All plans are checked before the first one runs. Plans that differ in their seed alone are
     also summed up, with 95 % intervals. Raises as :func:`run` does.
     """
-    most = whole("--max-runs", max_runs, 1, COUNT_MOST)
-    given = _each("nothing to run", plans, "plans")
-    plans = [as_plan(plan) for plan in itertools.islice(given, most + 1)]
-    check_count(len(plans), most, at_least=True)
+    most = integer("--max-runs", max_runs, 1, MAX_COUNT)
+    given = _iterate("nothing to run", plans, "plans")
+    plans = [check_plan(plan) for plan in itertools.islice(given, most + 1)]
+    check_run_count(len(plans), most, at_least=True)
     if not plans:
         raise InputError("nothing to run: got no plan, expected at least one")
-    jobs = None if jobs is None else whole("--jobs", jobs, 1)
-    wire = _wire(plans)
+    jobs = None if jobs is None else integer("--jobs", jobs, 1)
+    wire = _plans_json(plans)
     check_apart(*_native.files_of(wire))
-    texts, interrupted, wrong = _native.run(wire, jobs, values.calls("progress", progress))
-    comparison = _comparison(plans, _read(texts))
+    texts, interrupted, wrong = _native.run(wire, jobs, arguments.callback("progress", progress))
+    comparison = _comparison(plans, _parsed(texts))
     if wrong is not None:
         wrong.partial = comparison or None
         raise wrong
@@ -83,26 +75,28 @@ def compare(
     return comparison
 
 
-def files_read(plans: Iterable[Plan]) -> list[File]:
+def input_files(plans: Iterable[Plan]) -> list[File]:
     """Return the files that runs of these plans read, each with the option that names it."""
-    return list(_native.files_of(_wire(plans))[0])
+    return list(_native.files_of(_plans_json(plans))[0])
 
 
-def at_a_time(plans: Iterable[Plan]) -> int:
+def parallel_runs(plans: Iterable[Plan]) -> int:
     """Return how many of some plans can run at a time, as there are cores and memory."""
     # What decides is the drive: there are far fewer of these than of plans.
     drives: dict[Any, list[Plan]] = {}
     for one in plans:
         drive = (one.device, str(one.config), one.scheme, str(one.set), one.state, one.precondition)
         drives.setdefault(drive, []).append(one)
-    return _native.at_a_time(_wire(one for alike in drives.values() for one in alike[: cores()]))
+    return _native.at_a_time(
+        _plans_json(one for alike in drives.values() for one in alike[: available_cores()])
+    )
 
 
-def _wire(plans: Iterable[Plan]) -> str:
+def _plans_json(plans: Iterable[Plan]) -> str:
     return "[" + ",".join(to_json(plan) for plan in plans) + "]"
 
 
-def _read(texts: list[str]) -> Iterator[dict[str, Any] | None]:
+def _parsed(texts: list[str]) -> Iterator[dict[str, Any] | None]:
     """Read JSON texts one by one, and keep none: many results take memory once."""
     texts.reverse()
     while texts:
@@ -121,7 +115,7 @@ def _comparison(plans: list[Plan], results: Iterable[dict[str, Any] | None]) -> 
             begun.append(plan)
             typed.append(Result.from_dict({**data, "vary": varied_settings(plan)}))
     plans = begun
-    groups = differ_in_seed_alone(plans)
+    groups = seed_groups(plans)
     if len(groups) == len(plans):
         return Comparison(typed, missing=missing)
     labels = [_label(plans[group[0]]) for group in groups]
@@ -140,13 +134,11 @@ def report_html(results: Result | Iterable[Result], path: str | os.PathLike[str]
     are drawn side by side. docs/report.md says what there is to see. Raises :class:`InputError` if
     the file cannot be written or a result has no detail.
     """
-    from ssdlab import page  # noqa: PLC0415  drawing is loaded when something is to be drawn
-
-    results = _compared(results)
-    path = values.path("report", path)
+    results = _as_comparison(results)
+    path = arguments.path("report", path)
     _check_not_read(results, path)
-    target = Target("report", path)
-    target.write(page.html(results))
+    target = OutputFile("report", path)
+    target.write(display.as_html(results))
 
 
 def save_figures(results: Result | Iterable[Result], folder: str | os.PathLike[str]) -> list[str]:
@@ -155,26 +147,24 @@ def save_figures(results: Result | Iterable[Result], folder: str | os.PathLike[s
     They are as wide as a column of a paper, 3.3 inches. ``results`` is as for :func:`report_html`,
     and so is what is raised.
     """
-    from ssdlab.figures import figures, render  # noqa: PLC0415  as above
-
-    results = _compared(results)
-    target = Folder("figures", values.path("figures", folder), _read_by(results))
-    files = render.files(figures(results))
+    results = _as_comparison(results)
+    target = OutputFolder("figures", arguments.path("figures", folder), _input_files_of(results))
+    files = display.as_figure_files(results)
     target.write(files)
     return list(files)
 
 
-def _compared(results: Result | Iterable[Result]) -> Comparison:
+def _as_comparison(results: Result | Iterable[Result]) -> Comparison:
     if isinstance(results, Comparison):
         return results
     given = [results] if isinstance(results, Result) else results
-    found = list(_each("nothing to draw", given, "results"))
+    found = list(_iterate("nothing to draw", given, "results"))
     if not found or not all(isinstance(one, Result) for one in found):
         raise InputError(f"nothing to draw: got {quoted(results)}, expected results")
     return Comparison(found)
 
 
-def _each(what: str, given: Iterable[T], expected: str) -> Iterator[T]:
+def _iterate(what: str, given: Iterable[T], expected: str) -> Iterator[T]:
     """Return what iterates over arguments."""
     try:
         return iter(given)
@@ -182,7 +172,7 @@ def _each(what: str, given: Iterable[T], expected: str) -> Iterator[T]:
         raise InputError(f"{what}: got {quoted(given)}, expected {expected}") from None
 
 
-def _read_by(results: Comparison) -> list[File]:
+def _input_files_of(results: Comparison) -> list[File]:
     """Return the files that the runs of these results have read."""
     plans = [json.dumps(dict(result.provenance.plan)) for result in results]
     return list(_native.files_of(f"[{','.join(plans)}]")[0])
@@ -190,7 +180,7 @@ def _read_by(results: Comparison) -> list[File]:
 
 def _check_not_read(results: Comparison, path: str) -> None:
     """Refuse a report in place of what its runs have read, wherever they were."""
-    check_apart(_read_by(results), [("report", path)])
+    check_apart(_input_files_of(results), [("report", path)])
     hashes = {result.provenance.trace_sha256 for result in results}
     hashes |= {one.trace_sha256 for result in results for one in result.provenance.mix or ()}
     try:
@@ -201,11 +191,6 @@ def _check_not_read(results: Comparison, path: str) -> None:
     if found in hashes - {None}:
         message = f"a trace that its runs have read: got {quoted(path)}, expected another file"
         raise InputError.at("report", message)
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def presets() -> dict[str, str]:

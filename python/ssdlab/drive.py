@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal, Unpack
 
-from ssdlab import _native, values
-from ssdlab.plans import Plan, as_plan, to_json
-from ssdlab.values import whole
+from ssdlab import _native, arguments
+from ssdlab.arguments import integer
+from ssdlab.plan import DriveOptions, Plan, check_plan, to_json
 
 Op = Literal["read", "write", "trim", "flush"]
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class Completion:
     """A request that has ended. Times are nanoseconds of the drive, sectors have 512 bytes.
 
     ``number`` is what :meth:`Drive.submit` returned; the parts of ``blame_ns`` say where the time
@@ -38,7 +38,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class DriveCounts:
     """What a drive has done so far: ``ops`` by kind and cause, ``waf`` None before any write."""
 
     unfinished: int
@@ -62,15 +62,15 @@ class Drive:
     >>> drive.sums().ops["program"]["host"]
     1
 
-    It takes the options of :class:`ssdlab.Plan` that say what a drive is and how it starts. What
-    happens is decided by the requests and their times alone: the same calls give the same bits.
+    It takes the options that say what a drive is and how it starts: :class:`ssdlab.DriveOptions`.
+    The requests and their times alone decide what happens: the same calls give the same bits.
     Raises :class:`ssdlab.InputError` for what cannot be.
     """
 
-    def __init__(self, plan: Plan | None = None, /, **options: Any) -> None:
-        """Make the drive of a plan, or of its fields as options, which win over the plan's."""
+    def __init__(self, plan: Plan | None = None, /, **options: Unpack[DriveOptions]) -> None:
+        """Make the drive of a plan, or of options, which win over those of the plan."""
         self._hand = _native.Hand(
-            to_json(replace(as_plan(Plan() if plan is None else plan), **options))
+            to_json(replace(check_plan(Plan() if plan is None else plan), **options))
         )
 
     @property
@@ -105,22 +105,22 @@ class Drive:
         ``hint`` is how soon the request is wanted: 0 nothing is said, 1 to 3 short to long.
         """
         return self._hand.submit(
-            values.text("op", op),
-            whole("lba", lba, 0),
-            whole("sectors", sectors, 0, (1 << 32) - 1),
-            None if at_ns is None else whole("at_ns", at_ns, 0),
-            whole("queue", queue, 0, 255),
-            whole("hint", hint, 0, 3),
+            arguments.text("op", op),
+            integer("lba", lba, 0),
+            integer("sectors", sectors, 0, (1 << 32) - 1),
+            None if at_ns is None else integer("at_ns", at_ns, 0),
+            integer("queue", queue, 0, 255),
+            integer("hint", hint, 0, 3),
         )
 
-    def advance(self, *, until_ns: int | None = None) -> list[Done]:
+    def advance(self, *, until_ns: int | None = None) -> list[Completion]:
         """Let everything happen up to and including a moment, or until the drive is idle.
 
         Returns the requests that have ended since the last call, in the order of their ends.
         """
-        until_ns = None if until_ns is None else whole("until_ns", until_ns, 0)
-        return [Done(**row) for row in json.loads(self._hand.advance(until_ns))]
+        until_ns = None if until_ns is None else integer("until_ns", until_ns, 0)
+        return [Completion(**row) for row in json.loads(self._hand.advance(until_ns))]
 
-    def sums(self) -> Sums:
+    def sums(self) -> DriveCounts:
         """Return what the drive has done so far."""
-        return Sums(**json.loads(self._hand.sums()))
+        return DriveCounts(**json.loads(self._hand.sums()))

@@ -6,10 +6,10 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from ssdlab import shown
+from ssdlab import escaping
 
 if TYPE_CHECKING:
-    from ssdlab.results import Comparison
+    from ssdlab.result import Comparison
 
 _VALUE_MOST = 80
 """Characters of a value in a message."""
@@ -26,13 +26,15 @@ def quoted(value: object) -> str:
         text = repr(os.fspath(value) if isinstance(value, os.PathLike) else value)
     except Exception:  # noqa: BLE001  what fails is the caller's class, or an int of many digits
         text = f"a value of the type {type(value).__name__}"
-    return shown.cut(shown.name(text), _VALUE_MOST)
+    return escaping.truncate(escaping.escape_name(text), _VALUE_MOST)
 
 
 def one_line(text: str) -> str:
     """Return a message on one line of a length fit to print, whatever names it holds."""
-    words = _LONG_WORD.sub(lambda word: shown.cut(word[0], _WORD_MOST), shown.name(text))
-    return shown.cut(words, _LINE_MOST)
+    words = _LONG_WORD.sub(
+        lambda word: escaping.truncate(word[0], _WORD_MOST), escaping.escape_name(text)
+    )
+    return escaping.truncate(words, _LINE_MOST)
 
 
 class InputError(ValueError):

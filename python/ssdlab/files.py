@@ -15,7 +15,7 @@ File = tuple[str, str | os.PathLike[str]]
 """A file and the option that names it, which comes first."""
 
 
-class Target:
+class OutputFile:
     """A file to be written at the end of a long run, tried out before it begins."""
 
     def __init__(self, option: str, path: str) -> None:
@@ -36,10 +36,10 @@ class Target:
         try:
             Path(self._path).write_bytes(content)
         except OSError as error:
-            raise _refusal(self._option, self._path, error) from None
+            raise _cannot_write(self._option, self._path, error) from None
 
 
-class Folder:
+class OutputFolder:
     """A folder for files to be written at the end of a long run, tried out before it begins."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Folder:
         try:
             is_there = self._path.is_dir()
         except OSError as error:
-            raise _refusal(option, path, error) from None
+            raise _cannot_write(option, path, error) from None
         if os.path.lexists(path) and not is_there:
             raise InputError.at(option, f"cannot write {quoted(path)}: is no folder")
         home = self._path if is_there else self._path.parent
@@ -73,8 +73,8 @@ class Folder:
         for other, file in others:
             found = Path(os.fsdecode(file))
             if found.suffix in endings and found.resolve().parent == folder:
-                told = f"the file of {other} may be one of those that are written: got"
-                raise InputError.at(option, f"{told} {quoted(file)}, expected another folder")
+                reason = f"the file of {other} may be one of those that are written: got"
+                raise InputError.at(option, f"{reason} {quoted(file)}, expected another folder")
 
     def write(self, contents: Mapping[str, bytes], without: Iterable[str] = ()) -> None:
         """Put all files, by name, into the folder, or none; of others in it only some are removed.
@@ -86,7 +86,7 @@ class Folder:
         try:
             self._path.mkdir(exist_ok=True)
         except OSError as error:
-            raise _refusal(self._option, self._shown, error) from None
+            raise _cannot_write(self._option, self._shown, error) from None
         try:
             files = [_native.NewFile(self._option, self._path / name) for name in contents]
             for file, content in zip(files, contents.values(), strict=True):
@@ -102,7 +102,7 @@ class Folder:
             (self._path / name).unlink(missing_ok=True)
 
 
-def read_by(plans: str) -> list[File]:
+def input_files_of(plans: str) -> list[File]:
     """Return the files that runs of plans, a JSON list, read, by paths that hold in any folder."""
     return [(option, path.absolute()) for option, path in _native.files_of(plans)[0]]
 
@@ -127,6 +127,6 @@ def _is_special(path: str) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _refusal(option: str, path: str, error: OSError) -> InputError:
+def _cannot_write(option: str, path: str, error: OSError) -> InputError:
     reason = error.strerror or str(error)
     return InputError.at(option, f"cannot write {quoted(path)}: {reason}")

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Self, TextIO
 
-from ssdlab.text import amount
+from ssdlab.render.formatting import amount
+
+Progress = Callable[[list[tuple[float | None, int, bool, bool]]], object]
+"""Called about ten times a second with, for each run, the share done from 0 to 1 (None if it is not
+known), the requests done, whether its drive is still being prepared, and whether it has
+finished."""
 
 _WIDTH = 30
 
 
-class Line:
+class ProgressLine:
     """A line on stderr that is drawn over and over; nothing, or little, if that is no terminal."""
 
     def __init__(
@@ -39,7 +44,7 @@ class Line:
     def __call__(self, runs: Sequence[tuple[float | None, int, bool, bool]]) -> None:
         """Draw how far the runs have come."""
         if self._live and runs:
-            self._stream.write(f"\r{text(runs, self._what, self._unit)}\x1b[K")
+            self._stream.write(f"\r{progress_text(runs, self._what, self._unit)}\x1b[K")
             self._stream.flush()
             self._drawn = True
         elif runs and self._every_s is not None:
@@ -60,7 +65,7 @@ class Line:
             self._stream.flush()
 
 
-def text(
+def progress_text(
     runs: Sequence[tuple[float | None, int, bool, bool]],
     what: str = "runs",
     unit: str = "requests",

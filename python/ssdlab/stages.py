@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ssdlab import _native
 from ssdlab.errors import InputError
-from ssdlab.names import hint
+from ssdlab.suggestions import did_you_mean
 
 _ADULT = "adult"
 STAGES = ("young", _ADULT, "old")
@@ -17,7 +17,7 @@ def at_stages(devices: Sequence[str], stages: Sequence[str]) -> list[str]:
     """Return the presets of these devices at each of these stages, if any; else the devices."""
     for stage in stages:
         if stage not in STAGES:
-            expected = f"one of {', '.join(STAGES)}{hint(stage, STAGES)}"
+            expected = f"one of {', '.join(STAGES)}{did_you_mean(stage, STAGES)}"
             raise InputError.at("--stage", f'unknown stage: got "{stage}", expected {expected}')
     return [_sister(device, stage) for device in devices for stage in stages] or list(devices)
 

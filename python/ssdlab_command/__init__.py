@@ -9,7 +9,7 @@ import sys
 from types import FrameType
 
 _INPUT, _INTERRUPTED = 2, 130
-"""As in ``ssdlab.cli.exits``, which is not there yet."""
+"""As in ``ssdlab.cli.exit_codes``, which is not there yet."""
 
 
 def main() -> None:
@@ -26,11 +26,11 @@ def _main() -> None:
     is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if is_ours:
         signal.signal(signal.SIGINT, _leave)
-    from ssdlab import cli  # noqa: PLC0415  what takes the time
+    from ssdlab.cli.main import main as run  # noqa: PLC0415  what takes the time
 
     if is_ours:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    cli.main()
+    run()
 
 
 def _open_standard_streams() -> None:

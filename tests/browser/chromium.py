@@ -173,18 +173,18 @@ class Page:
 
     def complaints(self) -> list[str]:
         """What the page has written to the console, and exceptions that nobody caught."""
-        told = []
+        found = []
         for event in self._events():
             parameters = event["params"]
             match event["method"]:
                 case "Runtime.consoleAPICalled" if parameters["type"] in {"error", "warning"}:
                     texts = (str(each.get("value", each)) for each in parameters["args"])
-                    told.append(" ".join(texts))
+                    found.append(" ".join(texts))
                 case "Runtime.exceptionThrown":
-                    told.append(json.dumps(parameters["exceptionDetails"])[:500])
+                    found.append(json.dumps(parameters["exceptionDetails"])[:500])
                 case "Log.entryAdded" if parameters["entry"]["level"] in {"error", "warning"}:
-                    told.append(parameters["entry"]["text"])
-        return told
+                    found.append(parameters["entry"]["text"])
+        return found
 
     def requested(self) -> list[str]:
         """Every address that the page has asked for."""

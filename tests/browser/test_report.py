@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import drawn
+import example_results
 import pytest
 from chromium import Chromium, Page
 
 from ssdlab import traces
-from ssdlab.results import Comparison, Result
+from ssdlab.result import Comparison, Result
 
 NAMES = ("one", "busy", "two", "apps", "trace", "traces")
 CHARTS_LEAST = {"trace": 7, "traces": 7}
@@ -68,15 +68,17 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Reports of one run, of a busy one, of two and of two of apps side by side; of traces."""
     folder = tmp_path_factory.mktemp("reports")
     results: dict[str, Result | Comparison] = {
-        "one": drawn.one(),
-        "busy": drawn.busy(),
-        "two": drawn.two(),
-        "apps": drawn.prioritized(),
+        "one": example_results.one(),
+        "busy": example_results.busy(),
+        "two": example_results.two(),
+        "apps": example_results.prioritized(),
     }
-    both = drawn.two_traces()
+    both = example_results.two_traces()
     for name, infos in (("trace", both[:1]), ("traces", both)):
         traces.report_html(infos, folder / f"{name}.html")
-    written = {name: drawn.write(folder, f"{name}.html", each) for name, each in results.items()}
+    written = {
+        name: example_results.write(folder, f"{name}.html", each) for name, each in results.items()
+    }
     return written | {name: folder / f"{name}.html" for name in ("trace", "traces")}
 
 
@@ -108,16 +110,18 @@ def test_every_chart_is_drawn_and_fits(
 def test_names_that_mean_mischief_leave_every_chart_its_marks(
     browser: Chromium, tmp_path: Path
 ) -> None:
-    labels = drawn.HOSTILE[:8]
+    labels = example_results.HOSTILE[:8]
     found = []
     for name, given in (("plain", [f"run {at}" for at, _ in enumerate(labels)]), ("odd", labels)):
-        path = drawn.write(tmp_path, f"{name}.html", drawn.called(drawn.queued(), given))
+        path = example_results.write(
+            tmp_path, f"{name}.html", example_results.called(example_results.queued(), given)
+        )
         page = opened(browser, path)
         assert page.complaints() == []
         assert all(chart["inked"] for chart in page.value(CHARTS))
         found.append(page.value(MARKS))
-        shown = page.value("document.querySelector('#blame-read').textContent")
-        assert all(shown_name in shown for shown_name in given[:4])
+        text = page.value("document.querySelector('#blame-read').textContent")
+        assert all(shown_name in text for shown_name in given[:4])
     plain, odd = found
     assert len(odd) > 20
     # A name at the end of an id is a part of it.

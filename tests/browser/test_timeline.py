@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import drawn
+import example_results
 import pytest
 from chromium import Chromium
 
@@ -81,8 +81,8 @@ def in_file(path: Path) -> Counter[tuple[Any, ...]]:
 
 def test_perfetto_reads_every_span_of_a_timeline(tmp_path: Path, site: str) -> None:
     settings = {
-        **drawn.BUSY,
-        **drawn.SMALL,
+        **example_results.BUSY,
+        **example_results.SMALL,
         "workload.footprint": "200MiB",
         "ftl.overprovisioning": "20%",
     }

@@ -1,14 +1,14 @@
 """All five on one drive: the parts, and how docs/all-five.md says that each is taken out."""
 
-import importlib
 import re
 from functools import cache
 
 import pytest
-from calling import ROOT
+from command import ROOT
 
 import ssdlab
 from ssdlab.traces import App
+from ssdlab_reproduction.tables.all_five import GONE
 
 PAGE = ROOT / "docs" / "all-five.md"
 MIX = [
@@ -27,7 +27,7 @@ def parts() -> dict[str, list[str]]:
     _, _, scheme = PAGE.read_text().partition("## The scheme\n")
     table, _, _ = scheme.partition("Each setting of the last column")
     rows = re.findall(r"^\| ([^|]*) \| [^|]* \| [^|]* \| (.*) \|$", table, re.MULTILINE)
-    return {what: re.findall(r"`([^`]*)`", told) for what, told in rows[1:]}
+    return {what: re.findall(r"`([^`]*)`", cell) for what, cell in rows[1:]}
 
 
 @cache
@@ -43,15 +43,15 @@ def run(*settings: str, scheme: str = "all-five", paranoid: bool = False) -> ssd
     )
 
 
-def test_the_page_names_the_parts_that_its_tables_take_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    gone = importlib.import_module("all_five_table").GONE
-    told = [
+def test_the_page_names_the_parts_that_its_tables_take_out() -> None:
+    settings = [
         {line for line in lines if not line.startswith("placement=")}
         - {"background.read_hot_migration=false"}
         for lines in parts().values()
     ]
-    assert told == [set(lines) - {"background.read_hot_migration=false"} for lines in gone.values()]
+    assert settings == [
+        set(lines) - {"background.read_hot_migration=false"} for lines in GONE.values()
+    ]
 
 
 @pytest.mark.parametrize("part", parts())
@@ -70,21 +70,21 @@ def test_without_any_part_it_is_a_conventional_drive() -> None:
 
 
 def test_all_parts_together_keep_the_books_in_order() -> None:
-    told = run(paranoid=True)
-    assert told.results_digest == run().results_digest
-    assert told.migration is not None
-    assert told.migration.hot > 0
+    result = run(paranoid=True)
+    assert result.results_digest == run().results_digest
+    assert result.migration is not None
+    assert result.migration.hot > 0
     # Its applications come at paces of their own.
-    (remark,) = told.remarks
+    (remark,) = result.remarks
     assert remark == (
         "cells age 0.1 times as fast as requests were recorded: "
         "flash.time_scale and the time scale of the requests do not cancel out"
     )
-    assert told.page_types is not None
-    assert told.gc.moved_pages > 0
-    assert told.program_modes is not None
-    programs = {one.name: one.programs for one in told.program_modes.each}
+    assert result.page_types is not None
+    assert result.gc.moved_pages > 0
+    assert result.program_modes is not None
+    programs = {one.name: one.programs for one in result.program_modes.each}
     assert programs["normal"] > 0
     assert programs["reduced"] > 0
-    reads = [queue.read.latency_us.mean for queue in told.queues]
+    reads = [queue.read.latency_us.mean for queue in result.queues]
     assert len(reads) == 3

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from calling import COMMAND
+from command import COMMAND
 
-from ssdlab import cli
+from ssdlab.cli import main
 
 LONG = "x" * 5000
 ODD = "a\nb\x1b[31m\u2028c\u202ed"
@@ -28,7 +28,7 @@ def here(
 
     def call(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["ssdlab", *arguments])
-        code = cli.status()
+        code = main.exit_code()
         return code, *capsys.readouterr()
 
     return call

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ssdlab
+import ssdlab_reproduction
 
 LITTLE = ssdlab.Plan(workload="random", limit=500, set={"workload.footprint": "64MiB"})
 
@@ -25,9 +26,16 @@ for name in sys.argv[1:]:
 
 
 def test_everything_is_there_without_arrow() -> None:
-    found = pkgutil.walk_packages(ssdlab.__path__, "ssdlab.")
-    names = [one.name for one in found if one.name != "ssdlab.__main__"]
-    assert {"ssdlab.claims.dlv", "ssdlab.claims.pictures.dlv", "ssdlab.cli.reproduce"} < {*names}
+    names = [
+        one.name
+        for package in (ssdlab, ssdlab_reproduction)
+        for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        if one.name != "ssdlab.__main__" and "tables" not in one.name
+    ]
+    expected = {"ssdlab.cli.reproduce", "ssdlab.render.html.page"}
+    assert expected | {f"ssdlab_reproduction.{part}.dlv" for part in ("systems", "pictures")} < {
+        *names
+    }
     command = [sys.executable, "-c", WITHOUT_ARROW, *names, "ssdlab_command"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -62,7 +70,7 @@ def test_a_series_is_a_table_with_a_row_an_interval() -> None:
 def test_a_series_says_of_itself_what_a_file_of_it_does(tmp_path: Path) -> None:
     path = tmp_path / "series.parquet"
     mix = ["one=dlv/hm0", "two=dlv/fin2"]
-    told = []
+    workloads = []
     for run in ({"workload": "dlv/hm0"}, {"mix": mix, "set": {"host.queues": 2}}):
         plan = ssdlab.Plan(**run, limit=200, fit=True, interval="1s", detail=True, series=path)
         result = ssdlab.run(plan)
@@ -75,9 +83,9 @@ def test_a_series_says_of_itself_what_a_file_of_it_does(tmp_path: Path) -> None:
                 assert json.loads(value) == json.loads(written), key
             else:
                 assert value == written, key
-        told.append(result.series_to_arrow().schema.metadata[b"ssdlab.workload"].decode())
+        workloads.append(result.series_to_arrow().schema.metadata[b"ssdlab.workload"].decode())
     twins = ["twin of hm_0 (DLV)", "twin of Financial2 (DLV)"]
-    assert told == [twins[0], f"mix of one ({twins[0]}) + two ({twins[1]})"]
+    assert workloads == [twins[0], f"mix of one ({twins[0]}) + two ({twins[1]})"]
 
 
 def test_files_of_a_run_are_read_by_others(tmp_path: Path) -> None:

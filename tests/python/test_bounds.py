@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from calling import COMMAND, Done
+from command import COMMAND, Done
 
 import ssdlab
 

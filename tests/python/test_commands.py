@@ -7,7 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from calling import Ssdlab
+from command import Ssdlab
 
 # A drive small enough to be saved in no time.
 SMALL = (
@@ -47,9 +47,9 @@ def test_list_presets(ssdlab: Ssdlab) -> None:
 
 @pytest.mark.parametrize("name", DEVICES)
 def test_a_preset_that_is_shown_can_be_read_back(ssdlab: Ssdlab, tmp_path: Path, name: str) -> None:
-    shown = ssdlab("preset", "show", name)
-    assert "geometry" in tomllib.loads(shown.out)
-    (tmp_path / "same.toml").write_text(shown.out)
+    done = ssdlab("preset", "show", name)
+    assert "geometry" in tomllib.loads(done.out)
+    (tmp_path / "same.toml").write_text(done.out)
     plain = ssdlab("config", "validate", "--device", name)
     assert ssdlab("config", "validate", "--device", name, "same.toml").out == plain.out
 
@@ -65,10 +65,10 @@ def test_list_and_show_schemes(ssdlab: Ssdlab) -> None:
     assert several.code == 2
     expected = 'scheme: of several families: got "baseline", expected dlv/baseline or '
     assert several.err.startswith(expected)
-    shown = ssdlab("scheme", "show", "conventional")
-    assert (shown.code, shown.err) == (0, "")
-    assert tomllib.loads(shown.out) == {}
-    assert shown.out.startswith("# ")
+    done = ssdlab("scheme", "show", "conventional")
+    assert (done.code, done.err) == (0, "")
+    assert tomllib.loads(done.out) == {}
+    assert done.out.startswith("# ")
 
 
 def test_validate_names_the_hash(ssdlab: Ssdlab) -> None:

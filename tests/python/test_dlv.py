@@ -1,12 +1,13 @@
 """DLV from the command line: its schemes by name, and what results say of them."""
 
-import importlib
 import json
 from pathlib import Path
 
 import pytest
-from calling import ROOT, Ssdlab
-from claiming import made
+from claim_cases import made
+from command import Ssdlab
+
+from ssdlab_reproduction.tables import dlv
 
 SMALL = (
     *("--device", "dlv-mlc-128g", "--set", "geometry.blocks=64"),
@@ -16,14 +17,12 @@ SMALL = (
 SCHEMES = ["baseline", "woo", "roo", "dlv", "pv-reorder", "pv-allocation", "lv-ldpc", "laldpc"]
 
 
-def test_the_page_has_means_over_all_workloads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    page = importlib.import_module("dlv_table")
-    results = {(name, "baseline"): made(read=10, write=100) for name in page.WORKLOADS}
-    half = len(page.WORKLOADS) // 2
-    for at, name in enumerate(page.WORKLOADS):
+def test_the_page_has_means_over_all_workloads() -> None:
+    results = {(name, "baseline"): made(read=10, write=100) for name in dlv.WORKLOADS}
+    half = len(dlv.WORKLOADS) // 2
+    for at, name in enumerate(dlv.WORKLOADS):
         results[name, "woo"] = made(read=10, write=50 if at < half else 100)
-    assert [page.over_all(results, "woo", kind) for kind in ("read", "write")] == ["+0.0", "-25.0"]
+    assert [dlv.over_all(results, "woo", kind) for kind in ("read", "write")] == ["+0.0", "-25.0"]
 
 
 def test_its_schemes_side_by_side(ssdlab: Ssdlab, tmp_path: Path) -> None:
@@ -68,7 +67,7 @@ def test_a_bare_name_is_of_the_devices_own_family(ssdlab: Ssdlab) -> None:
     [
         (
             "program_mode=per_class",
-            "program: got per_class, expected classes of blocks to tell apart",
+            "program_mode: got per_class, expected classes of blocks to tell apart",
         ),
         (
             "placement=small_to_strong",

@@ -1,36 +1,39 @@
 """What is written about the project is true: generated pages, examples, the shipped trace."""
 
 import doctest
+import importlib
 import lzma
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from calling import OFFICE, ROOT, load
+from command import OFFICE, ROOT, load_module
 
-import ssdlab
-from ssdlab import api
-from ssdlab.claims import SYSTEMS, Ledger, Row, Verdict, claims, ledger, rules, words
-from ssdlab.intervals import Interval
+from ssdlab.confidence import Interval
+from ssdlab_reproduction import ledger, ledger_text, registry
+from ssdlab_reproduction.claim import SYSTEMS, Verdict, claims
+from ssdlab_reproduction.ledger import Ledger, Row
+
+EXPLAINED = ("api", "calibration.fitting", "drive", "physics")
+"""The modules whose docstrings have examples."""
 
 
 @pytest.mark.parametrize("name", ["config.md", "results.md", "results.schema.json"])
 def test_a_generated_page_is_up_to_date(name: str) -> None:
-    expected = load(ROOT / "docs" / "generate.py").pages()[name]
+    expected = load_module(ROOT / "docs" / "generate.py").pages()[name]
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == expected, "run `make docs`"
 
 
 def test_the_shipped_trace_is_what_its_program_makes() -> None:
-    lines = load(ROOT / "examples" / "make_office.py").lines()
+    lines = load_module(ROOT / "examples" / "make_office.py").lines()
     assert lzma.decompress(OFFICE.read_bytes()).decode() == "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("module", [ssdlab, api])
-def test_the_examples_in_docstrings(module: ModuleType) -> None:
-    assert doctest.testmod(module).failed == 0
+@pytest.mark.parametrize("name", ["ssdlab", *(f"ssdlab.{name}" for name in EXPLAINED)])
+def test_the_examples_in_docstrings(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
 def test_every_relative_link_of_the_pages_leads_somewhere() -> None:
@@ -40,7 +43,7 @@ def test_every_relative_link_of_the_pages_leads_somewhere() -> None:
 
 
 REPRODUCTION = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
-MARK = load(ROOT / "docs" / "reproduction.py").MARK
+MARK = load_module(ROOT / "docs" / "reproduction.py").MARK
 BEHIND = re.compile(r"^- \*\*(\S+)'s part is behind the code\*\*", re.MULTILINE)
 Cells = list[list[str]]
 
@@ -84,12 +87,12 @@ def test_what_the_page_says_of_each_claim_is_what_is_said_today() -> None:
     for claim in claims():
         read = re.search(rf"^\*{claim.id}, as read\*: (.*)$", below, re.MULTILINE)
         assert (read[1] if read else "").startswith(claim.ruled), claim.id
-        told = re.search(rf"^\*\*{claim.id}\*\*: (.*)$", below, re.MULTILINE)
-        if told is not None:
+        paragraph = re.search(rf"^\*\*{claim.id}\*\*: (.*)$", below, re.MULTILINE)
+        if paragraph is not None:
             settle = f"*What would settle it*: {claim.settle}" if claim.settle else ""
             today = " ".join(part for part in (claim.tried, settle) if part)
             # Before it stands what never happened, as the runs tell it.
-            assert told[1].endswith(today), claim.id
+            assert paragraph[1].endswith(today), claim.id
             of_claims += 1
     assert of_claims > 10
 
@@ -106,8 +109,8 @@ def test_the_page_has_the_sweeps_of_today() -> None:
         for sweep in claim.sweeps:
             is_there = sweep.always or not row[1].startswith(str(Verdict.REPRODUCED))
             settings = [variant.split() for variant in sweep.variants] if is_there else []
-            told = found.pop((claim.id, sweep.about), [])
-            own = [one.removesuffix(" (saturated)").replace("`", "").split() for one in told]
+            rows = found.pop((claim.id, sweep.about), [])
+            own = [one.removesuffix(" (saturated)").replace("`", "").split() for one in rows]
             assert own == settings, (claim.id, sweep.about)
     assert not found
 
@@ -120,8 +123,8 @@ def test_what_is_no_finding_is_marked_on_the_page() -> None:
         found = re.search(row, below, re.MULTILINE)
         assert found is not None, claim.id
         verdict, _, mark = found[1].partition(", ")
-        if mark not in (words.NEVER, words.NOT_ALWAYS):
-            assert found[1] == words.came_out(Row(claim, Verdict(verdict), loads=found[2]))
+        if mark not in (ledger_text.NEVER, ledger_text.NOT_ALWAYS):
+            assert found[1] == ledger_text.outcome(Row(claim, Verdict(verdict), loads=found[2]))
             marked += [claim.id] * bool(mark)
     assert {"P13", "V10"} <= set(marked)
 
@@ -138,7 +141,7 @@ def test_a_page_that_is_behind_is_noticed() -> None:
             verdicts = [Verdict.REPRODUCED] * len(figures)
             changed = replace(claim, figures=figures, ways=())
             rows.append(Row(changed, Verdict.REPRODUCED, ours, verdicts, [1], "twins"))
-        return words.markdown(Ledger(rows, quick=False, seeds=[1], runs=1, digest=""))
+        return ledger_text.ledger_markdown(Ledger(rows, quick=False, seeds=[1], runs=1, digest=""))
 
     now, other = ledger_of({}), ledger_of({"at their times": "later"})
     for system, title in SYSTEMS.items():
@@ -149,12 +152,12 @@ def test_a_page_that_is_behind_is_noticed() -> None:
 def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = load(ROOT / "docs" / "reproduction.py")
+    writer = load_module(ROOT / "docs" / "reproduction.py")
     page = tmp_path / "page.md"
     page.write_text(f"above\n{writer.MARK}\nold")
     monkeypatch.setattr(writer, "PAGE", page)
 
-    def told(*ledgers: str) -> str:
+    def page_of(*ledgers: str) -> str:
         files = [tmp_path / f"{at}.md" for at in range(len(ledgers))]
         for file, text in zip(files, ledgers, strict=True):
             file.write_text(text)
@@ -170,19 +173,19 @@ def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
 
     dlv, hire, pa_ssd = whole("dlv"), whole("hire"), whole("pa-ssd")
     every = f"2 claims\n\n## DLV\n\n{dlv}\n\n## HIRE\n\n{hire}\n"
-    assert told(every) == f"2 claims\n\n### DLV\n\n{dlv}\n\n### HIRE\n\n{hire}"
+    assert page_of(every) == f"2 claims\n\n### DLV\n\n{dlv}\n\n### HIRE\n\n{hire}"
     other = dlv.replace("**D1** | |", "**D1** | other |")
     after = f"2 claims\n\n### DLV\n\n1 claim\n\n{other}\n\n### HIRE\n\n{hire}"
     for _ in range(2):
-        assert told(f"1 claim\n\n## DLV\n\n{other}\n") == after
-    assert told(f"1 claim\n\n## PA-SSD\n\n{pa_ssd}\n").endswith(
+        assert page_of(f"1 claim\n\n## DLV\n\n{other}\n") == after
+    assert page_of(f"1 claim\n\n## PA-SSD\n\n{pa_ssd}\n").endswith(
         f"{hire}\n\n### PA-SSD\n\n1 claim\n\n{pa_ssd}"
     )
 
 
 def test_the_commit_stands_beside_the_build_that_it_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    writer = load(ROOT / "docs" / "reproduction.py")
-    monkeypatch.setattr(writer, "library", lambda: "0123456789abcdef")
+    writer = load_module(ROOT / "docs" / "reproduction.py")
+    monkeypatch.setattr(writer, "library_hash", lambda: "0123456789abcdef")
     monkeypatch.setattr(writer, "commit", lambda *_: "c0ffee1")
     own, other = "2 runs (build 0123456789ab); x", "2 runs (build fedcba987654); x"
     assert writer._committed(own) == "2 runs (build 0123456789ab, commit c0ffee1); x"
@@ -192,7 +195,7 @@ def test_the_commit_stands_beside_the_build_that_it_made(monkeypatch: pytest.Mon
 def test_a_ledger_of_single_claims_takes_the_place_of_these(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = load(ROOT / "docs" / "reproduction.py")
+    writer = load_module(ROOT / "docs" / "reproduction.py")
     page, ledger_of = tmp_path / "page.md", tmp_path / "ledger.md"
     monkeypatch.setattr(writer, "PAGE", page)
     monkeypatch.setattr("sys.argv", ["reproduction.py", str(ledger_of)])
@@ -203,17 +206,25 @@ def test_a_ledger_of_single_claims_takes_the_place_of_these(
     heads = "| claim | of what |\n|---|---|"
     made = rows("H3", "reproduced, by construction")
     old = [heads, rows("H1", "not reproduced"), rows("H2", "direction only"), made]
-    told = "*H1, as read*: so.\n\n**H1**: why.\n\nH1, size:\n\n| s |\n\n**H2**: too."
+    paragraphs = "*H1, as read*: so.\n\n**H1**: why.\n\nH1, size:\n\n| s |\n\n**H2**: too."
     found = "3 claims: 1 direction only; 9 runs, seed 1, build a; digest of them `b`."
-    page.write_text(f"{writer.MARK}\n### HIRE\n\n{found}\n\n" + "\n".join(old) + f"\n\n{told}\n")
+    page.write_text(
+        f"{writer.MARK}\n### HIRE\n\n{found}\n\n" + "\n".join(old) + f"\n\n{paragraphs}\n"
+    )
     new = f"{heads}\n{rows('H1', 'reproduced')}\n\n*H1, as read*: now.\n"
     ledger_of.write_text(f"1 claim: 1 reproduced; 2 runs; digest `c`.\n\n## HIRE\n\n{new}")
     writer.main()
     counts = "3 claims: 2 reproduced (1 of them by construction), 1 direction only"
     first = f"{counts}; 9 runs, seed 1, build a; digest of them `b`."
     after = [heads, rows("H1", "reproduced"), rows("H2", "direction only"), made]
-    told = "\n\n*H1, as read*: now.\n\n**H2**: too."
-    own = "### HIRE\n\n" + first + " Later H1: 2 runs; digest `c`.\n\n" + "\n".join(after) + told
+    paragraphs = "\n\n*H1, as read*: now.\n\n**H2**: too."
+    own = (
+        "### HIRE\n\n"
+        + first
+        + " Later H1: 2 runs; digest `c`.\n\n"
+        + "\n".join(after)
+        + paragraphs
+    )
     assert page.read_text().partition(writer.MARK)[2].strip() == own
     # Of two papers, one of which is new on the page; and of one that was measured later before.
     dlv = f"{heads}\n{rows('D1', 'reproduced')}"
@@ -238,8 +249,8 @@ def test_each_figure_of_a_paper_is_drawn_or_it_is_said_why_not() -> None:
         r"^\| (\S+) \| ([\d, ]+) \|", part.partition("\nDrawn otherwise")[0], re.MULTILINE
     )
     for system, title in SYSTEMS.items():
-        drawn = {one.place[1] for one in rules.PICTURES if one.system == system}
-        left = [int(at) for name, told in rows if name == title for at in told.split(",")]
+        drawn = {one.place[1] for one in registry.PICTURES if one.system == system}
+        left = [int(at) for name, numbers in rows if name == title for at in numbers.split(",")]
         assert sorted([*drawn, *left]) == list(range(1, FIGURES[title] + 1)), title
 
 
@@ -252,11 +263,11 @@ def test_what_would_come_clearly_nearer_is_told_with_why_it_is_not_followed() ->
     found = set()
     for claim, _, lines in SWEEP.findall(measured):
         rows = [line.strip("| ").split(" | ")[-2:] for line in lines.splitlines()]
-        told = [
+        reasons = [
             (float(off.split()[0]), order.index(verdict.split(" (")[0])) for off, verdict in rows
         ]
-        off, verdict = told[0]
-        if any(off - other >= 0.5 or better < verdict for other, better in told[1:]):
+        off, verdict = reasons[0]
+        if any(off - other >= 0.5 or better < verdict for other, better in reasons[1:]):
             found.add(claim)
     assert found == named
     assert len(found) > 10

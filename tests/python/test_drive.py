@@ -3,7 +3,7 @@
 import pytest
 
 import ssdlab
-from ssdlab.drive import Done
+from ssdlab.drive import Completion
 
 US = 1000
 # One die of flat physics: a read senses for 75 us, a program takes 750 us, a page 10 us on the bus.
@@ -31,7 +31,7 @@ def test_time_goes_on_when_it_is_told() -> None:
     assert drive.now_ns == 100 * US
     assert drive.advance(until_ns=759 * US) == []
     (write,) = drive.advance(until_ns=760 * US)
-    assert write == Done(
+    assert write == Completion(
         number=0,
         op="write",
         queue=0,

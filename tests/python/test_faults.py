@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from calling import COMMAND
-from faulty import CASES, build, call, found, wrong
+from command import COMMAND
+from fault_injection import CASES, build, call, found, wrong
 
 SOME = {"alloc": 6, "memory": 4, "write": 6, "sync": 3, "name": 3, "thread": 3, "tmpfile": 2}
 
@@ -57,6 +57,6 @@ def test_what_had_ended_is_not_lost_with_a_run_that_fails(tmp_path: Path) -> Non
     assert done.stderr.startswith("bad.csv:3: a request beyond the drive's end")
     assert done.stderr.count("\n") == 1
     assert "PARTIAL: not run: conventional (seed 1)" in done.stdout
-    told = json.loads((tmp_path / "j").read_text())
-    assert [one["workload"] for one in told["results"]] == ["good.csv"]
-    assert told["missing"] == [{"label": "conventional", "seed": 1}]
+    document = json.loads((tmp_path / "j").read_text())
+    assert [one["workload"] for one in document["results"]] == ["good.csv"]
+    assert document["missing"] == [{"label": "conventional", "seed": 1}]

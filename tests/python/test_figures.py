@@ -9,23 +9,24 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import drawn
+import example_results
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 import ssdlab
-from ssdlab import figures, results
-from ssdlab.details import SeriesInterval
-from ssdlab.figures import Figure, base, blame, course, render
-from ssdlab.figures.overlaid import Axis, told_apart
-from ssdlab.results import Comparison, Result
+from ssdlab.render.figures import base, blame, drawing, time_series
+from ssdlab.render.figures.base import Figure
+from ssdlab.render.figures.overlapping_lines import Axis, alternating_dashes
+from ssdlab.render.figures.report import comparison_figures
+from ssdlab.result import Comparison, Result
+from ssdlab.result.detail import Detail, Distribution, SeriesInterval, Slow
 
 KINDS = ("read", "write")
 
 
 def of(*all_results: Result) -> dict[str, Figure]:
-    return {figure.name: figure for figure in figures.figures(Comparison(all_results))}
+    return {figure.name: figure for figure in comparison_figures(Comparison(all_results))}
 
 
 def rows(figure: Figure) -> list[dict[str, Any]]:
@@ -35,12 +36,12 @@ def rows(figure: Figure) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_cdf_rises_to_one_and_a_tail_falls_to_a_single_request(kind: str) -> None:
-    found = of(drawn.one())
+    found = of(example_results.one())
     cdf, tail = rows(found[f"latency-cdf-{kind}"]), rows(found[f"latency-tail-{kind}"])
     shares = [row["share"] for row in cdf]
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0, 1)
-    part = getattr(drawn.one(), kind)
+    part = getattr(example_results.one(), kind)
     assert cdf[-1]["us"] == pytest.approx(part.latency_us.max, 1e-5)
     assert min(row["share"] for row in tail) == pytest.approx(1 / part.requests, 1e-5)
 
@@ -68,27 +69,27 @@ def test_a_tail_falls_through_the_percentiles_of_the_result(kind: str) -> None:
 
 
 def test_percentiles_are_those_of_the_result() -> None:
-    found = {row["what"]: row["us"] for row in rows(of(drawn.one())["percentiles-read"])}
-    latency = drawn.one().read.latency_us
+    found = {row["what"]: row["us"] for row in rows(of(example_results.one())["percentiles-read"])}
+    latency = example_results.one().read.latency_us
     assert found["p99.9"] == pytest.approx(latency.p999, 1e-5)
     assert found["max"] == pytest.approx(latency.max, 1e-5)
 
 
 def test_percentiles_that_are_equal_do_not_cover_each_other() -> None:
     # The same run twice, each with two queues: eight dots of each percentile, two and two alike.
-    figure = of(drawn.queued(), drawn.queued())["percentiles-read"]
+    figure = of(example_results.queued(), example_results.queued())["percentiles-read"]
     scale = figure.chart.to_dict()["encoding"]["yOffset"]["scale"]
     drawn_in = [(row["what"], row["lane"]) for row in rows(figure)]
     assert len(set(drawn_in)) == len(drawn_in) == 5 * 2 * 2
     assert scale["domain"] == [lane for what, lane in drawn_in if what == "p50"]
     assert figure.lanes == 5
     assert figure.marks == 4
-    (alone,) = [of(drawn.one())["percentiles-read"]]
+    (alone,) = [of(example_results.one())["percentiles-read"]]
     assert "yOffset" not in alone.chart.to_dict()["encoding"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("result", [drawn.one, drawn.busy])
+@pytest.mark.parametrize("result", [example_results.one, example_results.busy])
 def test_blame_sums_to_the_mean(result: Any, kind: str) -> None:
     part = getattr(result(), kind)
     parts = blame.rows_of([("all", part.blame_us)])
@@ -98,7 +99,7 @@ def test_blame_sums_to_the_mean(result: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_bars_are_as_long_as_the_means_of_their_queues(kind: str) -> None:
-    figure = of(drawn.queued())[f"blame-{kind}"]
+    figure = of(example_results.queued())[f"blame-{kind}"]
     x = figure.chart.to_dict()["encoding"]["x"]
     assert (x["field"], x["stack"]) == ("t", "zero")
     unit = {"(µs)": 1, "(ms)": 1e3}[x["axis"]["title"].split()[-1]]
@@ -108,7 +109,7 @@ def test_bars_are_as_long_as_the_means_of_their_queues(kind: str) -> None:
         assert row["of"] > 0
     means = {
         f"queue {at}": getattr(queue, kind).latency_us.mean
-        for at, queue in enumerate(drawn.queued().queues or ())
+        for at, queue in enumerate(example_results.queued().queues or ())
     }
     assert len(means) == 2
     assert lengths == pytest.approx(means, 1e-4)
@@ -128,41 +129,41 @@ def test_labels_of_several_lines_fit_beside_their_bars() -> None:
     names = [f"scheduler={at}, suspend=none, flash.array=plane" for at in range(16)]
     chart, keys = blame._stacked([(name, {"sense": 1.0}) for name in names], "Latency", "")
     figure = Figure("name", "section", "title", "what", chart, keys, len(names), 3)
-    spec = render.spec_of(figure)
-    line = render.PAPER["axis"]["labelFontSize"] + 2
+    spec = drawing.paper_spec(figure)
+    line = drawing.PAPER["axis"]["labelFontSize"] + 2
     assert spec["height"] >= 16 * 3 * line
     # What has three lines begins one above the middle of its bar.
     assert spec["encoding"]["y"]["axis"]["labelOffset"] == -line
 
 
 def test_lines_in_the_same_place_are_all_seen() -> None:
-    runs = base.runs_of(Comparison([drawn.one()] * 3))
+    runs = base.runs_of(Comparison([example_results.one()] * 3))
     heights = {"conventional (1)": 5.0, "conventional (2)": 8.0, "conventional (3)": 5.001}
     data = [{"label": run.label, "t": t, "y": heights[run.label]} for run in runs for t in (0, 9)]
-    apart = told_apart(runs, data, Axis("t", 0, 9), Axis("y", 0, 10))
+    apart = alternating_dashes(runs, data, Axis("t", 0, 9), Axis("y", 0, 10))
     dashes: Any = apart["strokeDash"].to_dict()
     assert dashes["scale"]["range"] == [base.DASHES[0], base.DASHES[0], [6, 6]]
-    assert told_apart(runs[:2], data[:4], Axis("t", 0, 9), Axis("y", 0, 10)) == {}
+    assert alternating_dashes(runs[:2], data[:4], Axis("t", 0, 9), Axis("y", 0, 10)) == {}
     for name in ("latency-cdf-read", "time-load-bandwidth", "busy-dies"):
-        figure = of(*[drawn.one()] * 3)[name]
+        figure = of(*[example_results.one()] * 3)[name]
         drawn_so = figure.chart.to_dict()["encoding"]["strokeDash"]["scale"]["range"]
         assert drawn_so == [[1, 0], [12, 6], [6, 12]], name
         assert "colours alternate" in figure.what
 
 
 def test_a_legend_shows_how_queues_are_dashed() -> None:
-    encoding = of(drawn.queued())["latency-tail-read"].chart.to_dict()["encoding"]
+    encoding = of(example_results.queued())["latency-tail-read"].chart.to_dict()["encoding"]
     legend = encoding["strokeDash"]["legend"]
     # A sign is as long as the root of its size: each dash is to be seen, and a gap.
     assert legend["symbolSize"] ** 0.5 > max(sum(dash) for dash in base.DASHES) * 1.5
 
 
 def test_every_part_of_the_blame_is_known() -> None:
-    assert set(drawn.one().read.blame_us) == set(blame.PARTS)
+    assert set(example_results.one().read.blame_us) == set(blame.PARTS)
 
 
 def test_what_there_is_nothing_to_see_of_is_not_drawn() -> None:
-    quiet, busy = of(drawn.one()), of(drawn.busy())
+    quiet, busy = of(example_results.one()), of(example_results.busy())
     for name in ("time-waf", "time-gc-blocks", "time-retries", "programs", "blocks-erases"):
         assert name not in quiet, name
         assert name in busy, name
@@ -170,7 +171,7 @@ def test_what_there_is_nothing_to_see_of_is_not_drawn() -> None:
 
 
 def test_what_no_block_of_a_cell_has_is_grey() -> None:
-    run = drawn.busy()
+    run = example_results.busy()
     assert run.detail is not None
     assert run.detail.blocks.rber is not None
     most, *others = run.detail.blocks.rber
@@ -183,13 +184,13 @@ def test_what_no_block_of_a_cell_has_is_grey() -> None:
 
 
 def test_programs_sum_to_the_write_amplification() -> None:
-    assert sum(row["value"] for row in rows(of(drawn.busy())["programs"])) == pytest.approx(
-        drawn.busy().waf, 1e-4
-    )
+    assert sum(
+        row["value"] for row in rows(of(example_results.busy())["programs"])
+    ) == pytest.approx(example_results.busy().waf, 1e-4)
 
 
 def test_page_types_are_drawn_where_they_are_asked_for() -> None:
-    run = drawn.typed()
+    run = example_results.typed()
     found = of(run)
     assert run.page_types is not None
     writes = sum(run.slowest_page_type.values())
@@ -201,12 +202,12 @@ def test_page_types_are_drawn_where_they_are_asked_for() -> None:
     for at, free in enumerate(run.page_types.free):
         assert rows(found[f"time-free-{at}"])[-1][f"free_{at}"] == free
     assert "time-free-3" not in found
-    assert not {"slowest_page_type", "time-free-0"} & set(of(drawn.one()))
+    assert not {"slowest_page_type", "time-free-0"} & set(of(example_results.one()))
 
 
 def test_levels_of_reads_are_drawn_where_there_are_several() -> None:
-    levels = drawn.busy().rungs
-    found = rows(of(drawn.busy())["read-levels"])
+    levels = example_results.busy().rungs
+    found = rows(of(example_results.busy())["read-levels"])
     assert len(levels) > len(found) == 7
     assert [row["part"] for row in found] == [
         *(f"level {n}" for n in range(1, 7)),
@@ -215,7 +216,7 @@ def test_levels_of_reads_are_drawn_where_there_are_several() -> None:
     parts = [*levels[:6], sum(levels[6:])]
     expected = [part / sum(levels) for part in parts]
     assert [row["value"] for row in found] == pytest.approx(expected, 1e-3, 1e-3)
-    assert "read-levels" not in of(drawn.one())
+    assert "read-levels" not in of(example_results.one())
 
 
 def test_how_old_data_is_when_it_is_read_is_drawn_where_it_ages() -> None:
@@ -231,17 +232,17 @@ def test_how_old_data_is_when_it_is_read_is_drawn_where_it_ages() -> None:
     # Ages are drawn evenly up to 30 days, and all reads are of what was there before.
     for day, share in zip(days, shares, strict=True):
         assert share == pytest.approx(day / 30, abs=0.05)
-    assert "read-ages" not in of(drawn.one())
+    assert "read-ages" not in of(example_results.one())
 
 
 def test_dies_are_sorted_by_how_busy_they_were() -> None:
-    shares = [row["busy"] for row in rows(of(drawn.one())["busy-dies"])]
+    shares = [row["busy"] for row in rows(of(example_results.one())["busy-dies"])]
     assert shares == sorted(shares, reverse=True)
     assert len(shares) == 64 + 1
 
 
 def test_runs_side_by_side_have_a_colour_each_and_maps_of_their_own() -> None:
-    found = of(drawn.one(), drawn.busy())
+    found = of(example_results.one(), example_results.busy())
     names = ["conventional, office.csv.xz", "busy, random"]
     assert {row["label"] for row in rows(found["time-mean-read"])} == set(names)
     assert {"slowest-1-conventional-office-csv-xz", "slowest-2-busy-random"} <= set(found)
@@ -253,9 +254,9 @@ def test_runs_side_by_side_have_a_colour_each_and_maps_of_their_own() -> None:
 
 
 def test_runs_of_the_same_name_are_told_apart() -> None:
-    runs = base.runs_of(Comparison([drawn.one(), drawn.one()]))
+    runs = base.runs_of(Comparison([example_results.one(), example_results.one()]))
     assert [run.label for run in runs] == ["conventional (1)", "conventional (2)"]
-    unlike = base.runs_of(Comparison([drawn.one(), drawn.busy()]))
+    unlike = base.runs_of(Comparison([example_results.one(), example_results.busy()]))
     assert [run.label for run in unlike] == ["conventional, office.csv.xz", "busy, random"]
 
 
@@ -276,7 +277,7 @@ def test_many_runs_have_colours_too() -> None:
 
 def test_a_result_without_detail_is_refused() -> None:
     with pytest.raises(ssdlab.InputError, match="detail=True"):
-        figures.figures(Comparison([ssdlab.run(limit=10)]))
+        comparison_figures(Comparison([ssdlab.run(limit=10)]))
 
 
 def test_a_run_of_one_request_can_be_drawn() -> None:
@@ -321,7 +322,7 @@ def test_intervals_that_are_joined_keep_their_sums_and_means(
     parts: list[tuple[int, int, float]], most: int
 ) -> None:
     series = [interval(at, *part) for at, part in enumerate(parts)]
-    found = course.joined(series, most)
+    found = time_series.joined(series, most)
     assert len(found) <= most
     assert (found[0].start_s, found[-1].end_s) == (0, len(parts))
     assert found[-1].in_system == series[-1].in_system
@@ -338,10 +339,10 @@ def test_intervals_that_are_joined_keep_their_sums_and_means(
 
 def test_a_long_run_is_drawn_in_so_few_intervals_that_a_line_is_seen() -> None:
     series = [interval(at, 1, 1, 0.5) for at in range(700)]
-    (run,) = base.runs_of(Comparison([drawn.one()]))
+    (run,) = base.runs_of(Comparison([example_results.one()]))
     long = replace(run, detail=replace(run.detail, series=series))
-    assert 100 <= len(course.rows_of([long])) <= 200
-    assert 2 * 50 <= len(course.rows_of([long, replace(long, label="other")])) <= 2 * 100
+    assert 100 <= len(time_series.rows_of([long])) <= 200
+    assert 2 * 50 <= len(time_series.rows_of([long, replace(long, label="other")])) <= 2 * 100
 
 
 @given(some.floats(1e-3, 1e9), some.floats(1, 1e7))
@@ -359,21 +360,21 @@ def test_a_logarithmic_axis_has_its_data_between_its_ends_and_some_ticks(
 
 
 def test_units_of_time() -> None:
-    assert [base.unit_of(us)[0] for us in (0.5, 40, 4e3, 4e6)] == ["ns", "µs", "ms", "s"]
+    assert [base.time_unit_us(us)[0] for us in (0.5, 40, 4e3, 4e6)] == ["ns", "µs", "ms", "s"]
     seconds = (1e-5, 0.02, 30, 900, 90_000, 1e6)
-    assert [base.clock_of(s)[0] for s in seconds] == ["µs", "ms", "s", "min", "h", "d"]
+    assert [base.time_unit_s(s)[0] for s in seconds] == ["µs", "ms", "s", "min", "h", "d"]
 
 
 def test_numbers_that_cannot_be_drawn_are_left_out() -> None:
-    assert base.short(None) is None
-    assert base.short(math.nan) is None
-    assert base.short(1234567.8) == 1234570
+    assert base.rounded(None) is None
+    assert base.rounded(math.nan) is None
+    assert base.rounded(1234567.8) == 1234570
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("figures") / "drawn"
-    ssdlab.save_figures(drawn.busy(), path)
+    ssdlab.save_figures(example_results.busy(), path)
     return path
 
 
@@ -383,7 +384,7 @@ def test_every_figure_is_there_in_three_formats(folder: Path) -> None:
     for path in folder.iterdir():
         assert path.read_bytes().startswith(magic[path.suffix]), path.name
         by_name[path.stem].add(path.suffix)
-    assert set(by_name) == set(of(drawn.busy()))
+    assert set(by_name) == set(of(example_results.busy()))
     assert all(endings == set(magic) for endings in by_name.values())
     assert [path.name for path in folder.parent.iterdir()] == ["drawn"]
 
@@ -391,8 +392,8 @@ def test_every_figure_is_there_in_three_formats(folder: Path) -> None:
 def test_the_files_of_a_figure_say_of_what_runs_it_is(tmp_path: Path) -> None:
     name = "latency-cdf-read"
     twin = "twin of hm_0 (DLV)"
-    ssdlab.save_figures(replace(drawn.one(), workload=twin), tmp_path)
-    title = of(drawn.one())[name].title
+    ssdlab.save_figures(replace(example_results.one(), workload=twin), tmp_path)
+    title = of(example_results.one())[name].title
     svg = ET.parse(tmp_path / f"{name}.svg").getroot()
     assert svg[0].text == title
     assert twin in str(svg[1].text)
@@ -411,23 +412,23 @@ def test_the_files_of_a_figure_say_of_what_runs_it_is(tmp_path: Path) -> None:
 def test_figures_are_as_wide_as_a_column(folder: Path) -> None:
     for path in folder.glob("*.svg"):
         root = ET.fromstring(path.read_text(encoding="utf-8"))
-        assert root.attrib["width"] == f"{render.COLUMN_IN}in", path.name
+        assert root.attrib["width"] == f"{drawing.COLUMN_IN}in", path.name
         assert float(root.attrib["height"].removesuffix("in")) < 4, path.name
 
 
 def test_figures_take_their_place_beside_other_files(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("kept")
-    names = ssdlab.save_figures(drawn.one(), tmp_path)
+    names = ssdlab.save_figures(example_results.one(), tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {*names, "mine.txt"}
 
 
 def test_the_types_know_every_part_of_the_detail() -> None:
-    detail = drawn.busy().detail
-    assert isinstance(detail, results.Detail)
-    assert isinstance(detail.series[0], results.SeriesInterval)
-    assert isinstance(detail.distributions[0], results.Distribution)
-    assert isinstance(detail.slowest[0], results.Slow)
+    detail = example_results.busy().detail
+    assert isinstance(detail, Detail)
+    assert isinstance(detail.series[0], SeriesInterval)
+    assert isinstance(detail.distributions[0], Distribution)
+    assert isinstance(detail.slowest[0], Slow)
     assert detail.blocks.rber is not None
     assert len(detail.slowest) == 20
-    assert drawn.one().detail is not None
+    assert example_results.one().detail is not None
     assert ssdlab.run(limit=10).detail is None

@@ -9,11 +9,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from calling import Ssdlab
+from command import Ssdlab
 
 import ssdlab
-from ssdlab import report
-from ssdlab.results import Comparison, ProgramModesResult
+from ssdlab.render.text.comparison import summaries
+from ssdlab.result import Comparison, ProgramModesResult
 
 SMALL = {
     "geometry.channels": 1,
@@ -69,7 +69,7 @@ def weight(run: ssdlab.Result) -> float:
     return run.wearing_weight
 
 
-def told(run: ssdlab.Result) -> list[str]:
+def lines_of(run: ssdlab.Result) -> list[str]:
     """The lines of a run's figures."""
     return str(run).split("\n\n")[2].splitlines()
 
@@ -109,7 +109,7 @@ def test_the_buffer_tells_what_pages_are_used_for(runs: Comparison) -> None:
 
 
 def test_a_run_tells_shares_of_pages_by_use_and_by_voltage(runs: Comparison) -> None:
-    lines = told(runs[3])
+    lines = lines_of(runs[3])
     (hot,) = (line for line in lines if line.startswith("hotness"))
     words = ["read-hot", "mixed", "write-hot"]
     assert [hot.index(word) for word in words] == sorted(hot.index(word) for word in words)
@@ -120,18 +120,18 @@ def test_a_run_tells_shares_of_pages_by_use_and_by_voltage(runs: Comparison) -> 
     assert "a program wears 0." in lines[at + 2]
     assert max(map(len, str(runs[3]).splitlines()[1:])) <= 80
     # Where all is programmed normally there is nothing to tell.
-    assert not any(line.startswith(("modes", "hotness")) for line in told(runs[0]))
+    assert not any(line.startswith(("modes", "hotness")) for line in lines_of(runs[0]))
 
 
 def test_what_has_no_program_tells_its_reads_alone() -> None:
     reads = {**SMALL, "workload.read_share": "100%", "workload.footprint": "8MiB"}
-    lines = told(ssdlab.run(device="hire-mlc-128g", scheme="hvc", set=reads, limit=2000))
+    lines = lines_of(ssdlab.run(device="hire-mlc-128g", scheme="hvc", set=reads, limit=2000))
     assert "modes      normal –, boosted 100 %, reduced – of pages read" in lines
     assert not any("programs" in line or "wears" in line for line in lines)
 
 
 def test_wear_is_told_in_parts_of_the_first_runs(runs: Comparison) -> None:
-    (summary,) = report.summaries(runs)
+    (summary,) = summaries(runs)
     columns = {column.head.strip(): column.cells for column in summary.columns}
     base = weight(runs[0])
     assert list(columns["wear"]) == [f"{100 * weight(run) / base:.1f} %" for run in runs]
@@ -140,16 +140,14 @@ def test_wear_is_told_in_parts_of_the_first_runs(runs: Comparison) -> None:
     assert "wear" not in str(Comparison([runs[0]]))
     small = {"workload.footprint": "64MiB", "workload.read_share": 0}
     dlv = ssdlab.Plan(device="dlv-mlc-128g", scheme="pv-allocation", set=small, limit=100)
-    assert "wear" not in {
-        column.head for column in report.summaries(ssdlab.compare([dlv]))[0].columns
-    }
+    assert "wear" not in {column.head for column in summaries(ssdlab.compare([dlv]))[0].columns}
 
 
 def test_wear_has_intervals_over_seeds() -> None:
     small = {**SMALL, "workload.footprint": "8MiB"}
     base = ssdlab.Plan(device="hire-mlc-128g", scheme="baseline", set=small, limit=2000)
     found = ssdlab.compare(ssdlab.sweep(base, schemes=["baseline", "hvc"], seeds=2))
-    (summary,) = report.summaries(found)
+    (summary,) = summaries(found)
     (cells,) = (column.cells for column in summary.columns if column.head.strip() == "wear")
     assert cells[0].startswith("100.0 % ±")
     assert float(cells[1].split()[0]) == pytest.approx(120, abs=5)
@@ -157,7 +155,7 @@ def test_wear_has_intervals_over_seeds() -> None:
 
 
 def test_what_is_only_read_is_programmed_once_more(trace: Path) -> None:
-    run = ssdlab.run(plan("hire", trace, belief__hotness__buffer__preload="rewrite"))
+    run = ssdlab.run(plan("hire", trace, metadata__page_hotness__buffer__initial="rewrite"))
     assert run.buffer is not None
     assert run.buffer.hotness is not None
     rewritten = run.buffer.hotness.rewritten
@@ -165,7 +163,7 @@ def test_what_is_only_read_is_programmed_once_more(trace: Path) -> None:
     assert 1000 <= rewritten < 2500
     assert voltages(run).each[1].programs >= rewritten
     assert run.ops["program"]["migration"] == rewritten
-    assert f"rewritten  {rewritten:,} pages that were only read" in told(run)
+    assert f"rewritten  {rewritten:,} pages that were only read" in lines_of(run)
 
 
 def test_where_nearly_all_is_read_nearly_all_is_read_boosted() -> None:
@@ -183,22 +181,24 @@ def test_where_nearly_all_is_read_nearly_all_is_read_boosted() -> None:
 
 
 def test_what_pages_are_used_for_is_told_without_a_scheme_that_asks(trace: Path) -> None:
-    run = ssdlab.run(plan("baseline", trace, belief__hotness="buffer"))
-    asked = ssdlab.run(plan("hire", trace))
+    run = ssdlab.run(plan("baseline", trace, metadata__page_hotness="buffer"))
+    hire = ssdlab.run(plan("hire", trace))
     assert run.buffer is not None
-    assert asked.buffer is not None
+    assert hire.buffer is not None
     assert run.buffer.hotness is not None
-    assert asked.buffer.hotness is not None
+    assert hire.buffer.hotness is not None
     # Of requests that come at once one or the other ends first.
-    assert run.buffer.hotness.left == pytest.approx(asked.buffer.hotness.left, rel=0.01)
+    assert run.buffer.hotness.left == pytest.approx(hire.buffer.hotness.left, rel=0.01)
     assert voltages(run).each[1].programs == 0
 
 
 def test_a_drive_that_was_written_before_has_no_first_pass_and_says_so(trace: Path) -> None:
     fresh = plan("hire", trace)
     steady = ssdlab.compare([fresh, replace(fresh, precondition="steady")])
-    told = ["there was no first pass of the workload" in " ".join(run.remarks) for run in steady]
-    assert told == [False, True]
+    remarked = [
+        "there was no first pass of the workload" in " ".join(run.remarks) for run in steady
+    ]
+    assert remarked == [False, True]
     read = [next(kind for kind in voltages(run).each if kind.name == "boosted") for run in steady]
     assert read[1].reads < read[0].reads
 
@@ -218,7 +218,7 @@ def test_a_drive_that_is_stepped_by_hand_was_programmed_so_too() -> None:
         ("buffer.size=0B", "without a buffer to learn from: buffer.size is 0B"),
         (
             'program_mode=[{per_hotness={mixed="high"}}]',
-            'program_mode.per_hotness.mixed: got "high", expected',
+            'program_mode.per_hotness.mixed: got "high"',
         ),
         ("metadata.page_hotness.buffer.threshold=1", "a share from 50% to below 100%"),
         (

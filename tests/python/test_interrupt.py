@@ -13,7 +13,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from calling import COMMAND, ROOT
+from command import COMMAND, ROOT
 
 import ssdlab
 from ssdlab import api
@@ -180,8 +180,8 @@ def test_a_mean_of_stopped_runs_alone_is_marked() -> None:
     whole = three_seeds(0, 1, 2)
     assert (whole.aggregates[0].seeds, whole.aggregates[0].partial) == ([1, 2, 3], True)
     assert whole.to_dict()["aggregates"][0]["partial"] is True
-    told = "fifo: PARTIAL: all of these seeds were stopped, the first after 300 requests"
-    assert told in str(whole).splitlines()
+    caveat = "fifo: PARTIAL: all of these seeds were stopped, the first after 300 requests"
+    assert caveat in str(whole).splitlines()
 
 
 @pytest.mark.parametrize("output", [(), ("--json", "-"), ("--json", "out.json")])

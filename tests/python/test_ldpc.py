@@ -11,26 +11,41 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from calling import ROOT, Ssdlab
+from command import ROOT, Ssdlab
+from test_html_report import Reader
 from test_interrupt import interrupted
-from test_page import Reader
 
 import ssdlab
-from ssdlab import codes, figures, page
-from ssdlab.codes import Ldpc
-from ssdlab.figures import Figure, render
+from ssdlab.ldpc import (
+    Bch,
+    Curve,
+    Decoded,
+    Hard,
+    Hurried,
+    Ldpc,
+    LdpcInterrupted,
+    Level,
+    Measured,
+    Page,
+    Voltages,
+)
+from ssdlab.render.figures import drawing
+from ssdlab.render.figures.base import Figure
+from ssdlab.render.figures.ldpc import ldpc_figures
+from ssdlab.render.html.ldpc import ldpc_page
+from ssdlab.render.text.ldpc import corrected_table, early_stop_table, hard_decision_table
 
 FIGURES = {"ldpc-capability", "ldpc-failures", "ldpc-voltages"}
 FRAMES = 40
 
 
 @cache
-def told() -> Ldpc:
+def derived() -> Ldpc:
     return ssdlab.ldpc(frames=FRAMES)
 
 
 def of() -> dict[str, Figure]:
-    return {figure.name: figure for figure in figures.of_ldpc(told())}
+    return {figure.name: figure for figure in ldpc_figures(derived())}
 
 
 def rows(figure: Figure) -> list[dict[str, Any]]:
@@ -39,38 +54,40 @@ def rows(figure: Figure) -> list[dict[str, Any]]:
 
 
 def test_bch_is_what_is_printed() -> None:
-    assert told().bch.rber == pytest.approx(0.0041, rel=0.02)
-    assert told().bch.difference == pytest.approx(told().bch.rber / 0.0041 - 1)
+    assert derived().bch.rber == pytest.approx(0.0041, rel=0.02)
+    assert derived().bch.difference == pytest.approx(derived().bch.rber / 0.0041 - 1)
 
 
 def test_the_derived_table_is_the_simulators() -> None:
     blocks = ssdlab.physics(device="dlv-mlc-128g", set={"physics.levels.capability": "derived"})
     stored = [rung.capability for rung in blocks.rungs]
-    assert [level.min_sum.corrected for level in told().levels] == pytest.approx(stored, abs=1e-5)
+    assert [level.min_sum.corrected for level in derived().levels] == pytest.approx(
+        stored, abs=1e-5
+    )
     paper = ssdlab.physics(device="dlv-mlc-128g", set={"physics.levels.capability": "paper"})
     default = ssdlab.physics(device="dlv-mlc-128g")
     assert paper.config_hash == default.config_hash != blocks.config_hash
-    assert paper.rungs[0].capability == told().levels[0].published
-    assert paper.rungs[6].capability == told().levels[6].published
+    assert paper.rungs[0].capability == derived().levels[0].published
+    assert paper.rungs[6].capability == derived().levels[6].published
 
 
 def test_decoders_are_in_order_and_levels_help() -> None:
     before = 0.0
-    for level in told().levels:
+    for level in derived().levels:
         for one in (level.limit, level.sum_product, level.min_sum):
             assert one.corrected < one.threshold
         assert level.min_sum.corrected < level.sum_product.corrected < level.limit.corrected
         assert level.min_sum.corrected > before
         before = level.min_sum.corrected
         assert level.transfer_bits == (level.levels).bit_length()
-    assert {each.decoder for each in told().hard} > {"Gallager A", "Gallager B", "Gallager E"}
-    last = told().levels[-1]
+    assert {each.decoder for each in derived().hard} > {"Gallager A", "Gallager B", "Gallager E"}
+    last = derived().levels[-1]
     assert last.difference == pytest.approx(last.min_sum.corrected / 0.0132 - 1)
 
 
 def test_what_was_measured_has_intervals_around_it() -> None:
-    assert [curve.levels for curve in told().measured] == [1, 2, 3, 7]
-    for curve in told().measured:
+    assert [curve.levels for curve in derived().measured] == [1, 2, 3, 7]
+    for curve in derived().measured:
         for point in curve.points:
             assert point.frames == FRAMES
             assert point.rate == point.failures / FRAMES
@@ -80,7 +97,7 @@ def test_what_was_measured_has_intervals_around_it() -> None:
         rates = [point.rber for point in curve.points]
         assert rates == sorted(rates, reverse=True)
         assert 0.2 < curve.points[0].rate < 0.9
-    assert not told().partial
+    assert not derived().partial
 
 
 def test_what_is_drawn_are_the_figures() -> None:
@@ -91,21 +108,23 @@ def test_what_is_drawn_are_the_figures() -> None:
     anchors = [row["y"] for row in rows(drawn["ldpc-capability"]) if row["kind"] == "anchor"]
     assert anchors == [0.0044, 0.0132]
     points = rows(drawn["ldpc-failures"])
-    assert len(points) == sum(len(curve.points) for curve in told().measured)
+    assert len(points) == sum(len(curve.points) for curve in derived().measured)
     references = [row for row in rows(drawn["ldpc-voltages"]) if row["kind"] == "reference"]
-    assert [row["x"] for row in references] == pytest.approx(told().voltages.references, abs=1e-4)
+    assert [row["x"] for row in references] == pytest.approx(
+        derived().voltages.references, abs=1e-4
+    )
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_a_figure_can_be_printed(name: str) -> None:
-    files = render.render(of()[name])
+    files = drawing.draw(of()[name])
     assert files["png"].startswith(b"\x89PNG")
     words = set(ET.fromstring(files["svg"]).itertext())
     assert words & {"Raw bit error rate", "Density of cells"}
 
 
 def test_the_page_has_the_figures_and_the_tables() -> None:
-    reader = Reader(page.html_of_ldpc(told()))
+    reader = Reader(ldpc_page(derived()))
     places = {attributes.get("id") for tag, attributes in reader.tags if tag == "div"}
     assert places >= FIGURES
     for words in ("Gallager B", "sum-product", "95 % interval", "iterations"):
@@ -113,19 +132,19 @@ def test_the_page_has_the_figures_and_the_tables() -> None:
 
 
 def test_the_table_fits_a_terminal() -> None:
-    assert max(map(len, str(told()).splitlines())) <= 80
+    assert max(map(len, str(derived()).splitlines())) <= 80
 
 
 def test_what_is_typed_is_what_json_holds() -> None:
-    typed = asdict(told())
+    typed = asdict(derived())
     del typed["read"]
     assert typed.pop("raw") == typed
 
 
 def test_the_docs_tell_every_field() -> None:
     text = (ROOT / "docs" / "ldpc.md").read_text(encoding="utf-8").partition("## The JSON")[2]
-    kinds = (Ldpc, codes.Level, codes.Decoded, codes.Page, codes.Hard, codes.Hurried, codes.Bch)
-    for kind in (*kinds, codes.Voltages, codes.Measured, codes.Curve):
+    kinds = (Ldpc, Level, Decoded, Page, Hard, Hurried, Bch)
+    for kind in (*kinds, Voltages, Measured, Curve):
         for one in fields(kind):
             assert f"`{one.name}`" in text or one.name in {"raw", "read"}, (
                 f"{kind.__name__}.{one.name}"
@@ -134,8 +153,8 @@ def test_the_docs_tell_every_field() -> None:
 
 def test_the_docs_hold_the_table_of_today() -> None:
     text = (ROOT / "docs" / "ldpc.md").read_text(encoding="utf-8")
-    for made in (codes.corrected, codes.hard, codes.hurried):
-        assert str(made(told())) in text, "run `make ldpc`"
+    for made in (corrected_table, hard_decision_table, early_stop_table):
+        assert str(made(derived())) in text, "run `make ldpc`"
 
 
 def test_the_command_prints_draws_and_hands_out(ssdlab: Ssdlab, tmp_path: Path) -> None:
@@ -144,8 +163,8 @@ def test_the_command_prints_draws_and_hands_out(ssdlab: Ssdlab, tmp_path: Path) 
         *("--report", "page.html", "--jobs", 1),
     )
     assert (done.code, done.err) == (0, "")
-    assert done.out.rstrip("\n") == str(told())
-    assert json.loads((tmp_path / "out.json").read_text()) == told().raw
+    assert done.out.rstrip("\n") == str(derived())
+    assert json.loads((tmp_path / "out.json").read_text()) == derived().raw
     assert {path.stem for path in (tmp_path / "drawn").iterdir()} == FIGURES
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
 
@@ -155,7 +174,7 @@ def test_nothing_is_measured_unasked_and_cells_and_seeds_count(ssdlab: Ssdlab) -
     assert (found["cell"], found["measured"], found["partial"]) == ("tlc", [], False)
     assert [one["boundaries"] for one in found["pages"]] == [1, 2, 4]
     # Lost charge errs to one side, of which soft decisions know.
-    assert found["levels"][6]["min_sum"]["corrected"] > told().levels[6].min_sum.corrected
+    assert found["levels"][6]["min_sum"]["corrected"] > derived().levels[6].min_sum.corrected
 
 
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
@@ -166,11 +185,11 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
         for by in presses if plans[0][1] > 50 else ():
             os.kill(os.getpid(), by)
 
-    with pytest.raises(codes.Stopped) as caught:
+    with pytest.raises(LdpcInterrupted) as caught:
         ssdlab.ldpc(frames=10**9, progress=press)
     kept = caught.value.partial
     assert kept.partial
-    assert kept.levels == told().levels
+    assert kept.levels == derived().levels
     assert sum(point.frames for curve in kept.measured for point in curve.points) > 50
     assert "PARTIAL: stopped after" in str(kept)
     kept.report_html(tmp_path / "page.html")

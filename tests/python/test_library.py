@@ -10,12 +10,15 @@ from typing import Any
 
 import jsonschema
 import pytest
-from calling import OFFICE
+from command import OFFICE
 
 import ssdlab
-from ssdlab import _native, api, report, results, schema
-from ssdlab.intervals import interval
-from ssdlab.text import share
+from ssdlab import _native, api, result
+from ssdlab.confidence import interval
+from ssdlab.cpu import available_cores
+from ssdlab.render.formatting import share
+from ssdlab.render.text.comparison import caveats
+from ssdlab.result import schema
 
 LITTLE: dict[str, Any] = {"limit": 2000}
 
@@ -40,6 +43,24 @@ def test_a_plan_and_options_that_win_over_it() -> None:
     plan = ssdlab.Plan(workload="zipf", limit=500)
     assert ssdlab.run(plan).workload == "zipf"
     assert ssdlab.run(plan, workload="hotcold").workload == "hotcold"
+
+
+def test_an_option_that_there_is_not_is_refused() -> None:
+    # mypy knows them all: it would tell of a comment without a use.
+    with pytest.raises(TypeError, match="'lmit'"):
+        ssdlab.run(lmit=500)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'devise'"):
+        ssdlab.physics(devise="dlv-mlc-128g")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'sheme'"):
+        ssdlab.Drive(sheme="dlv")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'asked'"):
+        ssdlab.fit(asked=None)  # type: ignore[call-arg]
+
+
+def test_an_old_name_names_the_new_one() -> None:
+    with pytest.raises(AttributeError, match=r"^ssdlab\.Asked is now ssdlab\.ChipSpec$"):
+        ssdlab.Asked  # type: ignore[attr-defined]  # noqa: B018  it raises
+    assert not hasattr(ssdlab, "nothing")
 
 
 def test_settings_as_a_mapping_and_as_lines() -> None:
@@ -88,11 +109,11 @@ def test_seeds_are_summed_up() -> None:
 def test_what_some_seeds_have_is_said_of_all() -> None:
     plans = ssdlab.sweep(ssdlab.Plan(**LITTLE), seeds=4)
     results = [result.to_dict() for result in ssdlab.compare(plans)]
-    for result, backlog in zip(results[1:], (128, 90), strict=False):
-        result |= {"saturated": True, "backlog": backlog}
+    for stopped, backlog in zip(results[1:], (128, 90), strict=False):
+        stopped |= {"saturated": True, "backlog": backlog}
     results[3] |= {"uncorrectable": 7, "remarks": [*results[3]["remarks"], "an odd one"]}
     whole = api._comparison(plans, [*results])
-    told = [
+    expected = [
         (
             "SATURATED: 2 of 4 seeds saturated, the drive cannot keep up;"
             " backlog up to 128 requests when the last one arrived"
@@ -100,8 +121,8 @@ def test_what_some_seeds_have_is_said_of_all() -> None:
         "uncorrectable: pages read that never decoded with 1 of 4 seeds, up to 7",
         "note: an odd one (1 of 4 seeds)",
     ]
-    assert report.doubts(whole) == told
-    assert str(whole).splitlines()[-3:] == told
+    assert caveats(whole) == expected
+    assert str(whole).splitlines()[-3:] == expected
 
 
 @pytest.mark.parametrize("value", [1799.6000000000001, 0.1, 3, 0])
@@ -249,18 +270,18 @@ def test_what_is_written_fits_the_schema() -> None:
         ssdlab.compare([ssdlab.Plan(limit=500, detail=True, set={"physics": "retries"})]),
     ):
         whole = json.loads(comparison.to_json())
-        jsonschema.Draft202012Validator.check_schema(schema.results())
-        jsonschema.validate(whole, schema.results())
+        jsonschema.Draft202012Validator.check_schema(schema.json_schema())
+        jsonschema.validate(whole, schema.json_schema())
         del whole["results"][0]["read"]["latency_us"]["p99"]
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(whole, schema.results())
+            jsonschema.validate(whole, schema.json_schema())
 
 
 def test_the_types_have_every_field_that_the_schema_has() -> None:
-    parts = {**schema.results()["$defs"], "Result": schema.results()["$defs"]["RunResult"]}
-    names = set(schema.results()["$defs"]) - {"RunResult"} | {"Result"}
+    parts = {**schema.json_schema()["$defs"], "Result": schema.json_schema()["$defs"]["RunResult"]}
+    names = set(schema.json_schema()["$defs"]) - {"RunResult"} | {"Result"}
     for name in names:
-        kind = getattr(results, name)
+        kind = getattr(result, name)
         assert is_dataclass(kind)
         declared = {slot.name for slot in fields(kind)} - {"raw"}
         assert declared == set(parts[name]["properties"]), name
@@ -276,12 +297,12 @@ def test_a_result_keeps_what_its_types_do_not_know() -> None:
 
 
 def test_as_many_run_at_a_time_as_cores_and_memory_allow() -> None:
-    few = api.at_a_time([ssdlab.Plan(limit=10)] * 3)
-    assert 1 <= few <= api.cores()
+    few = api.parallel_runs([ssdlab.Plan(limit=10)] * 3)
+    assert 1 <= few <= available_cores()
     # Drives of which what they hold takes 16 GB each.
     settings = {"geometry.blocks": 30_000, "start.fill": 0.9}
     large = [ssdlab.Plan(device="readguard-tlc-4t", set=settings, seed=seed) for seed in range(64)]
-    assert 1 <= api.at_a_time(large) <= api.cores()
+    assert 1 <= api.parallel_runs(large) <= available_cores()
     wire: list[str] = []
 
     def count(plans: str) -> int:
@@ -290,11 +311,11 @@ def test_as_many_run_at_a_time_as_cores_and_memory_allow() -> None:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(_native, "at_a_time", count)
-        api.at_a_time([*large, *large, ssdlab.Plan(limit=10)])
+        api.parallel_runs([*large, *large, ssdlab.Plan(limit=10)])
     # Drives alike count as often as there are cores.
-    assert len(json.loads(wire[0])) == api.cores() + 1
+    assert len(json.loads(wire[0])) == available_cores() + 1
     with pytest.raises(ssdlab.InputError, match="nowhere"):
-        api.at_a_time([ssdlab.Plan(device="nowhere")])
+        api.parallel_runs([ssdlab.Plan(device="nowhere")])
 
 
 def test_what_there_is_to_choose_from() -> None:

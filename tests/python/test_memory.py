@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from calling import COMMAND
+from command import COMMAND
 
 WATCH = """
 import os, resource, sys

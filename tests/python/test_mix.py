@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
-from calling import Ssdlab
+from command import Ssdlab
 
-from ssdlab import InputError, Plan, compare, page, run, sweep
-from ssdlab.results import MixMember
+from ssdlab import InputError, Plan, compare, run, sweep
+from ssdlab.render.html.comparison import comparison_page
+from ssdlab.result import MixMember
 from ssdlab.traces import App
 
 QUEUES = ("--set", "host.queues=2")
@@ -89,7 +90,7 @@ def test_a_sweep_over_a_mix(two: Path) -> None:
     plan = Plan(mix=[f"{two}/a.csv", f"{two}/b.csv"], set={"host.queues": 2}, detail=True)
     comparison = compare(sweep(plan, vary={"scheduler": ["fifo", "priority"]}))
     assert {result.workload for result in comparison} == {"mix of a + b"}
-    assert "mix of a + b" in page.html(comparison)
+    assert "mix of a + b" in comparison_page(comparison)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def test_a_text_is_no_list_of_members() -> None:
 
 def test_what_is_no_member_in_python_is_refused() -> None:
     with pytest.raises(InputError, match="--mix: got 3, expected an App or its text"):
-        run(mix=[3])
+        run(mix=[3])  # type: ignore[list-item]
     with pytest.raises(InputError, match="--mix a: got queue=256, expected a whole number from 0"):
         run(mix=[App("a", queue=256)])
     with pytest.raises(InputError, match="--mix a: got scale=0, expected a number above 0"):
@@ -168,8 +169,8 @@ def test_applications_by_priority_have_the_queues_of_their_names(ssdlab: Ssdlab)
     each = ssdlab("run", *one_each, "--set", "host.queues=3")
     assert "mix of mid (ssdlab) + b (ssdlab)" in each.out
     hgh = ssdlab("run", "--app", "hgh=a.csv,mid=b.csv", *QUEUES)
-    told = "got the application 'hgh', expected high, mid, low, or @queue=N behind its file"
-    assert (hgh.code, hgh.err.strip()) == (2, f'--app: {told} (did you mean "high"?)')
+    message = "got the application 'hgh', expected high, mid, low, or @queue=N behind its file"
+    assert (hgh.code, hgh.err.strip()) == (2, f'--app: {message} (did you mean "high"?)')
     both = ssdlab("run", "--app", "high=a.csv", "--mix", "b.csv", *QUEUES)
     assert both.code == 2
     assert both.err.strip() == "--app: applications beside --mix: expected one or the other"

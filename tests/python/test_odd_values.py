@@ -14,8 +14,8 @@ import pytest
 
 import ssdlab as lab
 from ssdlab import traces
-from ssdlab.figures import render
-from ssdlab.traces.mixing import by_priority
+from ssdlab.render.figures import drawing
+from ssdlab.traces.apps import apps_by_priority
 
 
 class Raising:
@@ -100,7 +100,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             f"{128166372000000000 + at * 1000},hm,1,Read,{4096 * at},4096,0\n" for at in range(9)
         )
     )
-    monkeypatch.setattr(render, "files", lambda _: {"a.pdf": b""})
+    monkeypatch.setattr(drawing, "figure_files", lambda _: {"a.pdf": b""})
 
 
 def wrong(call: Callable[[Any], object], without: tuple[str, ...] = ()) -> list[str]:
@@ -178,7 +178,7 @@ def test_a_request_to_a_drive(parameter: str) -> None:
 
 @pytest.mark.parametrize("parameter", ["device", "scheme", "config", "set", "seed", "state"])
 def test_a_parameter_of_what_tells_of_blocks(parameter: str) -> None:
-    device = {"device": "dlv-mlc-128g"}
+    device: dict[str, Any] = {"device": "dlv-mlc-128g"}
     assert not wrong(lambda odd: lab.physics(**{**device, parameter: odd}))
     assert not wrong(lambda odd: lab.physics(odd, **device))
     assert not wrong(lambda odd: lab.fit("nowhere.csv", **{parameter: odd}))
@@ -186,16 +186,16 @@ def test_a_parameter_of_what_tells_of_blocks(parameter: str) -> None:
 
 def test_a_parameter_of_a_fit() -> None:
     assert not wrong(lab.fit, ("None",))
-    assert not wrong(lambda odd: lab.fit("nowhere.csv", asked=odd))
+    assert not wrong(lambda odd: lab.fit("nowhere.csv", chips=odd))
     assert not wrong(lambda odd: lab.fit("nowhere.csv", correctable=odd))
     assert not wrong(lambda odd: lab.fit("nowhere.csv", samples=odd))
 
 
-@pytest.mark.parametrize("field", [one.name for one in fields(lab.Asked)])
+@pytest.mark.parametrize("field", [one.name for one in fields(lab.ChipSpec)])
 def test_a_field_of_what_is_measured(field: str) -> None:
-    asked: Any = lab.Asked
-    assert not wrong(lambda odd: asked(**{field: odd}))
-    assert not wrong(lambda odd: asked(**{field: [odd, odd, odd]}))
+    spec: Any = lab.ChipSpec
+    assert not wrong(lambda odd: spec(**{field: odd}))
+    assert not wrong(lambda odd: spec(**{field: [odd, odd, odd]}))
 
 
 @pytest.mark.parametrize("parameter", ["cell", "shift", "frames", "seconds", "seed", "jobs"])
@@ -235,8 +235,8 @@ def test_what_is_done_with_traces() -> None:
     assert not wrong(lambda odd: traces.mix([own], "out.csv", reading=odd))
     assert not wrong(traces.parse)
     assert not wrong(lambda odd: traces.parse([odd]))
-    assert not wrong(by_priority)
-    assert not wrong(lambda odd: by_priority([odd]))
+    assert not wrong(apps_by_priority)
+    assert not wrong(lambda odd: apps_by_priority([odd]))
     Path("MANIFEST.tsv").write_text("name\tlines\nown\t9\n")
     assert not wrong(lambda odd: traces.check(odd, read_one))
     assert not wrong(lambda odd: traces.check(".", odd))
@@ -249,10 +249,10 @@ def read_one(trace: str, reading: traces.Reading) -> dict[str, Any]:
 
 
 def test_what_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ssdlab.page.html", lambda _: "")
-    monkeypatch.setattr("ssdlab.page.html_of_traces", lambda _: "")
-    monkeypatch.setattr("ssdlab.figures.figures", lambda _: [])
-    monkeypatch.setattr("ssdlab.figures.of_traces", lambda _: [])
+    monkeypatch.setattr("ssdlab.render.html.comparison.comparison_page", lambda _: "")
+    monkeypatch.setattr("ssdlab.render.html.traces.trace_page", lambda _: "")
+    monkeypatch.setattr("ssdlab.render.figures.report.comparison_figures", lambda _: [])
+    monkeypatch.setattr("ssdlab.render.figures.trace.trace_figures", lambda _: [])
     result = lab.run(**SMALL, detail=True)
     infos = traces.info(["own.csv"])
     for write, given in ((lab.report_html, result), (traces.report_html, infos)):

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from calling import COMMAND, OFFICE, Ssdlab
+from command import COMMAND, OFFICE, Ssdlab
 
 import ssdlab as library
 
@@ -117,7 +117,7 @@ def test_what_was_told_never_replaces_what_was_read_for_it(
         device="generic-tlc-2t",
         set={"physics": "retries"},
         config=["fitted/fit.toml"],
-        asked=library.Asked(chips=(4, 4, 2), blocks=8),
+        chips=library.ChipSpec(chips=(4, 4, 2), blocks=8),
     )
     before = contents(inputs)
     for write in (

@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from calling import ROOT, Ssdlab
-from test_page import Reader
+from command import ROOT, Ssdlab
+from test_html_report import Reader
 
 import ssdlab
-from ssdlab import figures, page, truth
-from ssdlab.figures import Figure, render
-from ssdlab.text import NONE, span
-from ssdlab.truth import Anchor, Physics
+from ssdlab.physics import Anchor, Base, Bin, Group, OverCycles, Physics, Point, Program, Rung
+from ssdlab.render.figures import drawing
+from ssdlab.render.figures.base import Figure
+from ssdlab.render.figures.physics import physics_figures
+from ssdlab.render.formatting import NONE, span
+from ssdlab.render.html.physics import physics_page
+from ssdlab.render.text.physics import anchor_label, anchor_table, course_tables
 
 DLV = "dlv-mlc-128g"
 OF_LEVELS = {
@@ -39,8 +42,8 @@ def retries() -> Physics:
     return ssdlab.physics(set={"physics": "retries"})
 
 
-def of(told: Physics) -> dict[str, Figure]:
-    return {figure.name: figure for figure in figures.of_physics(told)}
+def of(physics: Physics) -> dict[str, Figure]:
+    return {figure.name: figure for figure in physics_figures(physics)}
 
 
 def rows(figure: Figure, kind: str) -> list[dict[str, Any]]:
@@ -48,8 +51,8 @@ def rows(figure: Figure, kind: str) -> list[dict[str, Any]]:
     return [row for row in values if row["kind"] == kind]
 
 
-def anchors(told: Physics, what: str) -> list[Anchor]:
-    return [anchor for anchor in told.anchors if anchor.what == what]
+def anchors(physics: Physics, what: str) -> list[Anchor]:
+    return [anchor for anchor in physics.anchors if anchor.what == what]
 
 
 def test_the_model_meets_the_papers_retention() -> None:
@@ -66,8 +69,8 @@ def test_classes_climb_at_the_ages_of_the_papers_tables() -> None:
         *(15, 29, 42, 57, 71, 85),
     ]
     for anchor in found:
-        print(f"{anchor.label}: paper {anchor.paper:g}, model {anchor.model:.1f}")
-        assert anchor.model == pytest.approx(anchor.paper, abs=1.5), anchor.label
+        print(f"{anchor_label(anchor)}: paper {anchor.paper:g}, model {anchor.model:.1f}")
+        assert anchor.model == pytest.approx(anchor.paper, abs=1.5), anchor_label(anchor)
 
 
 def test_a_difference_is_the_models_less_the_papers() -> None:
@@ -100,16 +103,18 @@ def test_there_is_a_figure_of_everything() -> None:
 )
 def test_a_figure_marks_what_papers_say_with_its_label(name: str, what: str) -> None:
     drawn = rows(of(dlv())[name], "anchor")
-    assert [row["what"] for row in drawn] == [anchor.label for anchor in anchors(dlv(), what)]
+    assert [row["what"] for row in drawn] == [
+        anchor_label(anchor) for anchor in anchors(dlv(), what)
+    ]
     assert all(row["told"].startswith(("DLV", "PV-read")) for row in drawn)
     assert any(row["note"] for row in drawn)
 
 
 def test_changed_physics_has_no_marks_of_papers() -> None:
-    told = ssdlab.physics(device=DLV, set={"physics.levels.retention.rate": 0.001})
-    assert not told.anchors
-    assert not any(rows(figure, "anchor") for figure in of(told).values())
-    assert "papers say" not in str(told)
+    physics = ssdlab.physics(device=DLV, set={"physics.levels.retention.rate": 0.001})
+    assert not physics.anchors
+    assert not any(rows(figure, "anchor") for figure in of(physics).values())
+    assert "papers say" not in str(physics)
 
 
 def test_a_line_a_class_and_a_rule_a_level() -> None:
@@ -132,7 +137,7 @@ def test_bars_sum_to_all_blocks_of_a_class() -> None:
 @pytest.mark.parametrize("name", sorted(OF_LEVELS | OF_RETRIES))
 def test_a_figure_can_be_printed(name: str) -> None:
     drawn = of(dlv()).get(name) or of(retries())[name]
-    files = render.render(drawn)
+    files = drawing.draw(drawn)
     assert files["png"].startswith(b"\x89PNG")
     assert ET.fromstring(files["svg"]).tag.endswith("svg")
     sizes = re.findall(rb'font-size="([0-9.]+)px"', files["svg"])
@@ -145,7 +150,7 @@ def test_a_figure_can_be_printed(name: str) -> None:
 
 
 def test_the_page_has_the_figures_and_the_table_of_papers() -> None:
-    html = page.html_of_physics(dlv())
+    html = physics_page(dlv())
     reader = Reader(html)
     places = {attributes.get("id") for tag, attributes in reader.tags if tag == "div"}
     assert places >= OF_LEVELS
@@ -154,7 +159,7 @@ def test_the_page_has_the_figures_and_the_table_of_papers() -> None:
 
 
 def test_a_drawing_leaves_its_legend_to_the_page() -> None:
-    (data, _) = Reader(page.html_of_physics(dlv())).scripts
+    (data, _) = Reader(physics_page(dlv())).scripts
     specs = {figure["id"]: figure["spec"] for figure in json.loads(data)["figures"]}
     assert set(specs) == OF_LEVELS
     for name in ("physics-rber-age", "physics-read-rber"):
@@ -167,8 +172,8 @@ def test_a_drawing_leaves_its_legend_to_the_page() -> None:
 
 
 def test_the_docs_hold_the_table_of_papers() -> None:
-    told = truth.anchors(dlv())
-    assert str(told) in (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
+    table = anchor_table(dlv())
+    assert str(table) in (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
 
 
 def test_classes_that_read_alike_are_told_so() -> None:
@@ -178,19 +183,19 @@ def test_classes_that_read_alike_are_told_so() -> None:
 
 def test_a_read_may_know_its_level_but_climbs_to_its_retry() -> None:
     worn = ssdlab.physics(set={"physics": "retries", "start.pe_cycles": 3_000})
-    for told, time in ((worn, "climb_us"), (dlv(), "direct_us")):
-        shown = next(truth.courses(told))
-        reads = next(column for column in shown.columns if column.head == "read")
-        points = {f"{point.at:g} d": point for point in told.groups[0].over_age}
-        of_age = [points[label] for label in shown.labels.cells]
+    for physics, time in ((worn, "climb_us"), (dlv(), "direct_us")):
+        table = next(course_tables(physics))
+        reads = next(column for column in table.columns if column.head == "read")
+        points = {f"{point.at:g} d": point for point in physics.groups[0].over_age}
+        of_age = [points[label] for label in table.labels.cells]
         known = [NONE if p.needed is None else span(getattr(p, time)) for p in of_age]
         assert list(reads.cells) == known
         assert any((point.needed or 0) > 1 for point in of_age)
 
 
 def test_the_table_fits_a_terminal() -> None:
-    for told in (dlv(), dlv("dlv"), dlv("conventional"), retries()):
-        assert max(map(len, str(told).splitlines())) <= 80
+    for physics in (dlv(), dlv("dlv"), dlv("conventional"), retries()):
+        assert max(map(len, str(physics).splitlines())) <= 80
 
 
 def test_the_command_prints_draws_and_hands_out(ssdlab: Ssdlab, tmp_path: Path) -> None:
@@ -207,26 +212,26 @@ def test_the_command_prints_draws_and_hands_out(ssdlab: Ssdlab, tmp_path: Path) 
 
 
 def test_what_is_typed_is_what_json_holds() -> None:
-    for told in (dlv(), retries()):
-        typed = asdict(told)
+    for physics in (dlv(), retries()):
+        typed = asdict(physics)
         del typed["read"]
         assert typed.pop("raw") == typed
 
 
 def test_the_docs_tell_every_field() -> None:
     text = (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
-    told = text.partition("## The JSON")[2]
-    kinds = (Physics, truth.Rung, truth.Program, truth.Group, truth.Point, truth.OverCycles)
-    for kind in (*kinds, truth.Base, truth.Bin, Anchor):
+    section = text.partition("## The JSON")[2]
+    kinds = (Physics, Rung, Program, Group, Point, OverCycles)
+    for kind in (*kinds, Base, Bin, Anchor):
         for one in fields(kind):
-            assert f"`{one.name}`" in told or one.name in {"raw", "read"}, (
+            assert f"`{one.name}`" in section or one.name in {"raw", "read"}, (
                 f"{kind.__name__}.{one.name}"
             )
 
 
 def test_the_library_writes_what_the_command_does(tmp_path: Path) -> None:
     dlv().report_html(tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text() == page.html_of_physics(dlv())
+    assert (tmp_path / "page.html").read_text() == physics_page(dlv())
     names = dlv().save_figures(tmp_path / "drawn")
     assert {name.partition(".")[0] for name in names} == OF_LEVELS
 

@@ -6,24 +6,26 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-import drawn
+import example_results
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 import ssdlab
-from ssdlab import figures, queues, report
-from ssdlab.figures import Figure
-from ssdlab.names import PRIORITIES
-from ssdlab.results import Comparison, Repairs, Result, Wear, WearResult, figures_of
-from ssdlab.text import digits, span
+from ssdlab.labels import PRIORITIES
+from ssdlab.render import queues
+from ssdlab.render.figures.base import Figure
+from ssdlab.render.figures.report import comparison_figures
+from ssdlab.render.formatting import digits, span
+from ssdlab.render.text.comparison import Summary, summaries
+from ssdlab.result import Comparison, Repairs, Result, Wear, WearResult, flat_figures
 
 APPS = ["high", "mid", "low"]
 
 
 def drawn_of(*results: Result) -> dict[str, Figure]:
-    return {figure.name: figure for figure in figures.figures(Comparison(results))}
+    return {figure.name: figure for figure in comparison_figures(Comparison(results))}
 
 
 def rows(figure: Figure) -> list[dict[str, Any]]:
@@ -36,7 +38,7 @@ def expanded(counts: Sequence[int]) -> list[int]:
 
 
 def test_a_run_has_a_row_a_queue() -> None:
-    _, run = drawn.prioritized()
+    _, run = example_results.prioritized()
     block = str(run).split("\n\n")[2].splitlines()
     heads = ["queue", "read mean", "read p99", "waiting", "retries", "write mean", "write p99"]
     assert block[0].split() == " ".join(heads).split()
@@ -54,41 +56,41 @@ def test_a_run_has_a_row_a_queue() -> None:
 
 
 def test_a_column_of_queues_without_anything_in_it_is_left_out() -> None:
-    run = drawn.queued()
+    run = example_results.queued()
     block = str(run).split("\n\n")[2].splitlines()
     assert [line.split()[0] for line in block] == ["queue", "0", "1"]
     assert "retries" not in block[0]
-    assert "queue" not in str(drawn.one())
+    assert "queue" not in str(example_results.one())
 
 
 def test_queues_are_named_after_their_applications() -> None:
-    _, run = drawn.prioritized()
-    assert queues.named(run) == ["0 (high)", "1 (mid)", "2 (low)"]
+    _, run = example_results.prioritized()
+    assert queues.queue_labels(run) == ["0 (high)", "1 (mid)", "2 (low)"]
     assert run.provenance.mix is not None
     both = [replace(one, queue=2) for one in run.provenance.mix[1:]]
     made = replace(run.provenance, mix=both)
-    assert queues.named(replace(run, provenance=made)) == ["0", "1", "2 (mid + low)"]
+    assert queues.queue_labels(replace(run, provenance=made)) == ["0", "1", "2 (mid + low)"]
     plain = replace(run, provenance=replace(run.provenance, mix=None))
-    assert queues.named(plain) == ["0", "1", "2"]
+    assert queues.queue_labels(plain) == ["0", "1", "2"]
     twin = replace(plain, workload="twin of MixD (ReadGuard)")
-    assert queues.named(twin) == ["0 (ali284)", "1 (ali81)", "2 (ali295)"]
+    assert queues.queue_labels(twin) == ["0 (ali284)", "1 (ali81)", "2 (ali295)"]
 
 
 @given(some.lists(some.integers(0, 9), min_size=1, max_size=30), some.floats(0.01, 1))
 def test_a_quantile_is_that_of_the_pages_one_by_one(counts: list[int], share: float) -> None:
     pages = expanded(counts)
-    found = queues.quantile(counts, share)
+    found = queues.retry_quantile(counts, share)
     if pages:
         assert sum(page <= found for page in pages) >= share * len(pages)
         assert sum(page < found for page in pages) < share * len(pages)
-        assert queues.mean(counts) == pytest.approx(fmean(pages))
+        assert queues.mean_retries(counts) == pytest.approx(fmean(pages))
     else:
-        assert (found, queues.mean(counts)) == (0, None)
+        assert (found, queues.mean_retries(counts)) == (0, None)
 
 
 def test_a_comparison_has_columns_a_queue() -> None:
-    one, other = drawn.prioritized()
-    (summary,) = report.summaries(drawn.prioritized())
+    one, other = example_results.prioritized()
+    (summary,) = summaries(example_results.prioritized())
     columns = {column.head.strip(): column.cells for column in summary.columns}
     for at in range(3):
         for name in ("mean", "p99"):
@@ -101,44 +103,42 @@ def test_a_comparison_has_columns_a_queue() -> None:
         head.startswith(("q", *PRIORITIES)) for head in (c.head for c in of_one().columns)
     )
     # One of the runs has fewer queues.
-    (short,) = report.summaries(
-        Comparison([one, replace(other, queues=other.queues[:2], priority=None)])
-    )
+    (short,) = summaries(Comparison([one, replace(other, queues=other.queues[:2], priority=None)]))
     columns = {column.head.strip(): column.cells for column in short.columns}
     assert columns["q2 read mean"][1].strip() == "–"
 
 
 def test_three_queues_have_names() -> None:
-    run = drawn.prioritized()[0]
+    run = example_results.prioritized()[0]
     assert run.priority is not None
     assert [getattr(run.priority, name) for name in PRIORITIES] == list(run.queues)
-    assert drawn.queued().priority is None
-    found = figures_of(run.raw)
+    assert example_results.queued().priority is None
+    found = flat_figures(run.raw)
     for at, name in enumerate(PRIORITIES):
         p99 = "read.latency_us.p99"
         assert found[f"priority.{name}.{p99}"] == found[f"queues.{at}.{p99}"]
 
 
-def of_one() -> report.Summary:
-    (summary,) = report.summaries(Comparison([drawn.one()]))
+def of_one() -> Summary:
+    (summary,) = summaries(Comparison([example_results.one()]))
     return summary
 
 
 def test_figures_of_queues_are_in_tables_and_summed_up_over_seeds() -> None:
-    table = pl.DataFrame(drawn.prioritized().to_arrow())
+    table = pl.DataFrame(example_results.prioritized().to_arrow())
     for at in range(3):
         for name in ("read.latency_us.p99", "read_waiting_us"):
             found = table[f"queues.{at}.{name}"].to_list()
-            expected = [run.queues[at] for run in drawn.prioritized()]
+            expected = [run.queues[at] for run in example_results.prioritized()]
             values = [
                 queue.read_waiting_us if "waiting" in name else queue.read.latency_us.p99
                 for queue in expected
             ]
             assert found == values
-    worn = drawn.prioritized()[1].wear.priorities
+    worn = example_results.prioritized()[1].wear.priorities
     assert worn is not None
     assert table["wear.priorities.2.mean"].to_list() == [None, worn[2].mean]
-    settings = {**drawn.SMALL, "host.queues": 2, "workload.footprint": "64MiB"}
+    settings = {**example_results.SMALL, "host.queues": 2, "workload.footprint": "64MiB"}
     plan = ssdlab.Plan(workload="random", limit=300, set=settings)
     seeds = ssdlab.compare(ssdlab.sweep(plan, seeds=2))
     summed = seeds.aggregates[0].metrics["queues.0.read.latency_us.mean"]
@@ -162,7 +162,7 @@ REPAIRS = Repairs(
 )
 
 
-def told(run: Result, name: str) -> list[str]:
+def lines_of(run: Result, name: str) -> list[str]:
     """The lines of a figure of a run, without its name."""
     lines = str(run).splitlines()
     at = next(at for at, line in enumerate(lines) if line.startswith(name))
@@ -202,54 +202,54 @@ def test_reads_that_are_let_go_need_no_other_setting(scheme: str) -> None:
 
 
 def test_repairs_are_told() -> None:
-    run = drawn.one()
+    run = example_results.one()
     assert "repairs" not in str(run)
-    assert told(replace(run, repairs=REPAIRS), "repairs") == [
+    assert lines_of(replace(run, repairs=REPAIRS), "repairs") == [
         "3 rounds, 12 inversions: 5 blocks given, 7 refreshed",
         "25 pages moved; 3.1 % of all that the controller has moved since the start",
         "margins 10 %, 20 % of the most retries",
     ]
     none = replace(REPAIRS, rounds=0)
-    assert told(replace(run, repairs=none), "repairs") == ["no round has come yet"]
+    assert lines_of(replace(run, repairs=none), "repairs") == ["no round has come yet"]
     left = replace(none, left_out=2)
     expected = ["no round has come yet, 2 left out for wear levelling"]
-    assert told(replace(run, repairs=left), "repairs") == expected
+    assert lines_of(replace(run, repairs=left), "repairs") == expected
     still = replace(REPAIRS, moved=0, moved_by_all=0, left_out=1)
-    assert told(replace(run, repairs=still), "repairs")[1:] == [
+    assert lines_of(replace(run, repairs=still), "repairs")[1:] == [
         "1 left out for wear levelling",
         "margins 10 %, 20 % of the most retries",
     ]
     # What a run makes of it: none comes in so short a time.
-    assert told(drawn.prioritized()[1], "repairs") == ["no round has come yet"]
+    assert lines_of(example_results.prioritized()[1], "repairs") == ["no round has come yet"]
 
 
 def test_wear_is_told_by_priority() -> None:
-    _, run = drawn.prioritized()
+    _, run = example_results.prioritized()
     low = Wear(1200, 1000, 1200, 1200, 1200, 1300)
     parts = (Wear(9.25, 8, 8, 9, 10, 11), Wear(0, 0, 0, 0, 0, 0), low)
     worn = replace(run, wear=WearResult(10.5, 8, 9, 10, 11, 1300, parts))
-    assert told(worn, "wear") == [
+    assert lines_of(worn, "wear") == [
         "10.5 (8 to 1,300) P/E cycles",
         "priority 0 (high): 9.2 (8 to 11)",
         "priority 1 (mid): –",
         "priority 2 (low): 1,200.0 (1,000 to 1,300)",
     ]
-    assert told(replace(run, wear=WearResult(10.5, 8, 9, 10, 11, 13)), "wear") == [
+    assert lines_of(replace(run, wear=WearResult(10.5, 8, 9, 10, 11, 13)), "wear") == [
         "10.5 (8 to 13) P/E cycles"
     ]
-    assert "P/E" not in str(drawn.one()), "nothing is worn"
+    assert "P/E" not in str(example_results.one()), "nothing is worn"
 
 
 def test_what_was_sensed_in_vain_is_told() -> None:
-    base, run = drawn.prioritized()
+    base, run = example_results.prioritized()
     assert run.sensed_in_vain
-    (line,) = told(run, "in vain")
+    (line,) = lines_of(run, "in vain")
     assert line == f"{run.sensed_in_vain:,} attempts sensed ahead, not needed"
     assert "in vain" not in str(base)
 
 
 def test_retries_are_drawn_as_boxes_a_run_and_queue() -> None:
-    runs = drawn.prioritized()
+    runs = example_results.prioritized()
     found = rows(drawn_of(*runs)["queue-retries"])
     pairs = [(run, at) for run in runs for at in range(3)]
     for row, (run, at) in zip(found, pairs, strict=True):
@@ -276,21 +276,21 @@ def test_retries_are_drawn_as_boxes_a_run_and_queue() -> None:
 
 
 def test_retries_are_drawn_only_of_several_queues_some_of_which_need_them() -> None:
-    _, run = drawn.prioritized()
+    _, run = example_results.prioritized()
     flat = [replace(queue, read_retries=[40, 0, 0]) for queue in run.queues]
     alone = [run.queues[0], *(replace(q, read=replace(q.read, requests=0)) for q in run.queues[1:])]
     for other in (
-        *(drawn.one(), drawn.busy(), drawn.queued()),
+        *(example_results.one(), example_results.busy(), example_results.queued()),
         *(replace(run, queues=some_queues) for some_queues in (flat, alone)),
     ):
         assert "queue-retries" not in drawn_of(other)
     # A run without them beside one that has them has no boxes.
-    both = drawn_of(run, replace(drawn.one(), workload=run.workload))
+    both = drawn_of(run, replace(example_results.one(), workload=run.workload))
     assert {row["label"] for row in rows(both["queue-retries"])} == {"rgftl+"}
 
 
 def test_what_reads_wait_and_the_rest_sum_to_their_mean() -> None:
-    runs = drawn.prioritized()
+    runs = example_results.prioritized()
     figure = drawn_of(*runs)["queue-waiting"]
     x = figure.chart.to_dict()["encoding"]["x"]
     assert x["stack"] == "zero"
@@ -304,15 +304,18 @@ def test_what_reads_wait_and_the_rest_sum_to_their_mean() -> None:
             assert waited == pytest.approx(queue.read_waiting_us, 1e-4)
             assert waited + rest == pytest.approx(queue.read.latency_us.mean, 1e-4)
     assert figure.lanes == 6
-    assert {"queue-waiting", "blame-read"} <= set(drawn_of(drawn.queued()))
-    assert not {"queue-waiting"} & {*drawn_of(drawn.one()), *drawn_of(drawn.busy())}
+    assert {"queue-waiting", "blame-read"} <= set(drawn_of(example_results.queued()))
+    assert not {"queue-waiting"} & {
+        *drawn_of(example_results.one()),
+        *drawn_of(example_results.busy()),
+    }
 
 
 BEFORE, REST = "before the command", "from the command on"
 
 
 def test_wear_is_drawn_over_replays() -> None:
-    base, run = drawn.prioritized()
+    base, run = example_results.prioritized()
     figure = drawn_of(base, run)["wear-replays"]
     unit = figure.chart.to_dict()["layer"][0]["encoding"]["x"]["axis"]["title"]
     assert unit == "Written by the host (MB)"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import ssdlab
-from ssdlab import report
-from ssdlab.results import figures_of
+from ssdlab.render.text.run import run_text
+from ssdlab.result import flat_figures
 
 SMALL = {
     "geometry.channels": 1,
@@ -34,8 +34,8 @@ def test_what_is_read_often_moves_and_is_read_faster() -> None:
     assert sum(plain.levels.values()) == sum(placed.levels.values()) > 17_000
     assert placed.levels["1"] > 3 * plain.levels["1"]
     assert placed.ops["program"]["migration"] >= placed.migration.hot
-    assert f"{placed.migration.hot:,} hot pages" in report.of_run(placed)
-    assert "hot pages" not in report.of_run(plain)
+    assert f"{placed.migration.hot:,} hot pages" in run_text(placed)
+    assert "hot pages" not in run_text(plain)
 
 
 def test_levels_are_counted_by_their_numbers() -> None:
@@ -43,7 +43,7 @@ def test_levels_are_counted_by_their_numbers() -> None:
     assert list(found.levels) == [str(level) for level in range(1, 8)]
     assert found.decoded_at == list(found.levels.values())
     assert found.rungs == ()
-    assert figures_of(found.raw)["levels.1"] == found.levels["1"]
+    assert flat_figures(found.raw)["levels.1"] == found.levels["1"]
 
 
 def test_the_papers_baseline_is_the_conventional_drive() -> None:
@@ -123,7 +123,7 @@ def test_wear_runs_forward_until_blocks_are_worn_out() -> None:
     assert life.worn_out - life.worn_at_start >= 0.05 * 128
     assert life.marks[0].worn_out == 1 / 128
     assert [mark.worn_out for mark in life.marks][-1] >= 0.05
-    text = report.of_run(found)
+    text = run_text(found)
     assert f"worn out   {life.worn_out} blocks (0 at the start)" in text
     assert "of blocks at" in text
     assert run("pv-unaware").life is None

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from calling import Ssdlab
+from command import Ssdlab
 
 HEADER = "time_us,dev,op,offset_bytes,size_bytes,resp_us,queue\n"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from calling import Ssdlab
+    from command import Ssdlab
 
 FAMILY = "readguard"
 # What a scheme has of the parts: suspension, reads over reads (where that is said), estimate of
@@ -26,9 +26,9 @@ SCHEMES = {
 
 def effective(ssdlab: Ssdlab, device: str, scheme: str) -> dict[str, str]:
     """Return every setting as it is written down."""
-    shown = ssdlab("config", "validate", "--show", "--device", device, "--scheme", scheme)
-    assert shown.code == 0, shown.err
-    lines = [line.partition("  #")[0] for line in shown.out.splitlines() if " = " in line]
+    done = ssdlab("config", "validate", "--show", "--device", device, "--scheme", scheme)
+    assert done.code == 0, done.err
+    lines = [line.partition("  #")[0] for line in done.out.splitlines() if " = " in line]
     return {key: value.strip('"') for key, _, value in (line.partition(" = ") for line in lines)}
 
 

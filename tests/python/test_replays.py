@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from calling import Ssdlab
+from command import Ssdlab
 from test_interrupt import interrupted
 
 from ssdlab import Plan, Result, run

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from calling import COMMAND, OFFICE, Ssdlab
+from command import COMMAND, OFFICE, Ssdlab
 
 QUICK = ("--limit", 2000)
 

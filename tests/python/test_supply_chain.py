@@ -72,8 +72,10 @@ def is_allowed(expression: str | None) -> bool:
     # A slash is how crates wrote OR before there were expressions.
     spaced = re.sub(r"\s*/\s*", " OR ", expression or "").replace(" WITH ", "+WITH+")
     words = re.findall(r"\(|\)|[^\s()]+", spaced)
-    told = {"AND": "and", "OR": "or", "(": "(", ")": ")"}
-    terms = [told.get(word) or str(word.replace("+WITH+", " WITH ") in allowed) for word in words]
+    operators = {"AND": "and", "OR": "or", "(": "(", ")": ")"}
+    terms = [
+        operators.get(word) or str(word.replace("+WITH+", " WITH ") in allowed) for word in words
+    ]
     return bool(terms) and bool(eval(" ".join(terms), {"__builtins__": {}}))
 
 
@@ -105,7 +107,7 @@ def locked(name: str) -> Iterator[tuple[Requirement, list[str]]]:
             yield Requirement(requirement.strip()), [one.strip() for one in hashes]
 
 
-def asked() -> Iterator[Requirement]:
+def requirements() -> Iterator[Requirement]:
     """Return what pyproject.toml asks for: to build, to run, for the extras and for the tests."""
     lists = [
         PROJECT["build-system"]["requires"],
@@ -125,7 +127,7 @@ def test_a_lock_covers_what_pyproject_asks_for(name: str) -> None:
         assert hashes, requirement
         assert all(re.fullmatch("sha256:[0-9a-f]{64}", one) for one in hashes), requirement
         found.setdefault(canonicalize_name(requirement.name), []).append(pinned.version)
-    for requirement in asked():
+    for requirement in requirements():
         versions = found.get(canonicalize_name(requirement.name))
         assert versions, f"{requirement}: make lock"
         assert all(map(requirement.specifier.contains, versions)), f"{requirement}: make lock"

@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
-from calling import COMMAND, OFFICE, Ssdlab
+from command import COMMAND, OFFICE, Ssdlab
 
 from ssdlab import _native, traces
-from ssdlab.traces import text
+from ssdlab.render.text.traces import seconds, short_paths, size, spark
 
 HEAD = "time_us,dev,op,offset_bytes,size_bytes"
 FEW = f"""{HEAD}
@@ -331,12 +331,12 @@ def test_help_keeps_its_lines(ssdlab: Ssdlab, arguments: str) -> None:
 
 
 def test_figures_as_text() -> None:
-    assert [text.size(n) for n in (0, 511, 4096, 6912, 1 << 40)] == [
+    assert [size(n) for n in (0, 511, 4096, 6912, 1 << 40)] == [
         *("0 B", "511 B", "4 KiB", "6.75 KiB", "1 TiB"),
     ]
-    assert [text.seconds(n) for n in (0.001, 599, 660, 7200, 600000)] == [
+    assert [seconds(n) for n in (0.001, 599, 660, 7200, 600000)] == [
         *("1.00 ms", "599 s", "11.0 min", "2.00 h", "6.94 d"),
     ]
-    assert text.spark([0, 1, 4, 8]) == "·▂▅█"
-    assert text.labels(["/a/b/c", "/a/d/c"]) == ["b/c", "d/c"]
-    assert text.labels(["x", "x"]) == ["x", "x"]
+    assert spark([0, 1, 4, 8]) == "·▂▅█"
+    assert short_paths(["/a/b/c", "/a/d/c"]) == ["b/c", "d/c"]
+    assert short_paths(["x", "x"]) == ["x", "x"]

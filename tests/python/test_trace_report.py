@@ -5,14 +5,17 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
-import drawn
+import example_results
 import pytest
-from calling import OFFICE, Ssdlab
-from test_page import Reader
+from command import OFFICE, Ssdlab
+from test_html_report import Reader
 
-from ssdlab import figures, page, traces
-from ssdlab.figures import Figure, render
-from ssdlab.traces import text
+from ssdlab import traces
+from ssdlab.render.figures import drawing
+from ssdlab.render.figures.base import Figure
+from ssdlab.render.figures.trace import trace_figures
+from ssdlab.render.html.traces import trace_page
+from ssdlab.render.text.traces import trace_columns
 
 NAMES = {
     *(f"trace-{what}-{kind}" for what in ("sizes", "load") for kind in ("read", "write")),
@@ -21,7 +24,7 @@ NAMES = {
 
 
 def of(*infos: dict[str, Any]) -> dict[str, Figure]:
-    return {figure.name: figure for figure in figures.of_traces(infos)}
+    return {figure.name: figure for figure in trace_figures(infos)}
 
 
 def rows(figure: Figure, label: str = "office.csv.xz") -> list[dict[str, Any]]:
@@ -30,11 +33,11 @@ def rows(figure: Figure, label: str = "office.csv.xz") -> list[dict[str, Any]]:
 
 
 def office() -> dict[str, Any]:
-    return drawn.two_traces()[0]
+    return example_results.two_traces()[0]
 
 
 def test_there_is_a_figure_of_everything() -> None:
-    assert set(of(office())) == set(of(*drawn.two_traces())) == NAMES
+    assert set(of(office())) == set(of(*example_results.two_traces())) == NAMES
 
 
 @pytest.mark.parametrize("kind", ["read", "write"])
@@ -92,7 +95,7 @@ def test_the_curves_pass_the_medians() -> None:
 
 
 def test_a_gap_of_nothing_stands_where_the_axis_begins() -> None:
-    figure = of(*drawn.two_traces())["trace-gaps"]
+    figure = of(*example_results.two_traces())["trace-gaps"]
     (label,) = {row["label"] for row in rows_of_all(figure)} - {"office.csv.xz"}
     first = rows(figure, label)[0]
     assert first["share"] == 0.25
@@ -119,22 +122,22 @@ def test_what_was_not_measured_is_not_drawn() -> None:
 
 
 def test_the_same_trace_twice_is_told_apart() -> None:
-    (drawing, *_) = figures.of_traces([office(), office()])
-    labels = {row["label"] for row in rows_of_all(drawing)}
+    (figure, *_) = trace_figures([office(), office()])
+    labels = {row["label"] for row in rows_of_all(figure)}
     assert labels == {"office.csv.xz (1)", "office.csv.xz (2)"}
 
 
 def test_figures_are_as_wide_as_a_column() -> None:
-    drawing = of(*drawn.two_traces())["trace-sizes-read"]
-    root = ET.fromstring(render.render(drawing)["svg"])
-    assert root.attrib["width"] == f"{render.COLUMN_IN}in"
+    figure = of(*example_results.two_traces())["trace-sizes-read"]
+    root = ET.fromstring(drawing.draw(figure)["svg"])
+    assert root.attrib["width"] == f"{drawing.COLUMN_IN}in"
 
 
 # The page.
 
 
 def test_nothing_comes_from_elsewhere() -> None:
-    reader = Reader(drawn.page_of_two_traces())
+    reader = Reader(example_results.page_of_two_traces())
     for tag, attributes in reader.tags:
         for name in ("src", "href", "srcset", "data", "action", "poster"):
             assert (attributes.get(name) or "#").startswith("#"), (tag, attributes)
@@ -142,15 +145,15 @@ def test_nothing_comes_from_elsewhere() -> None:
 
 
 def test_a_name_is_text_and_nothing_else() -> None:
-    mischief = drawn.two_traces()[1]["trace"]
-    assert mischief not in drawn.page_of_two_traces()
-    reader = Reader(drawn.page_of_two_traces())
+    mischief = example_results.two_traces()[1]["trace"]
+    assert mischief not in example_results.page_of_two_traces()
+    reader = Reader(example_results.page_of_two_traces())
     assert mischief in reader.text
     assert len(reader.scripts) == 2
 
 
 def test_every_figure_has_its_place_and_the_tables_their_captions() -> None:
-    reader = Reader(drawn.page_of_two_traces())
+    reader = Reader(example_results.page_of_two_traces())
     (data,) = [script for script in reader.scripts if script.startswith('{"data"')]
     ids = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
     assert {figure["id"] for figure in json.loads(data)["figures"]} == NAMES
@@ -168,11 +171,11 @@ def test_every_figure_has_its_place_and_the_tables_their_captions() -> None:
 
 
 def test_it_holds_the_table_that_is_printed() -> None:
-    told = Reader(drawn.page_of_two_traces()).text
-    for column in text.columns(drawn.two_traces()):
-        assert column.head in told
+    text = Reader(example_results.page_of_two_traces()).text
+    for column in trace_columns(example_results.two_traces()):
+        assert column.head in text
         for cell in column.cells:
-            assert cell in told
+            assert cell in text
 
 
 def test_flushes_alone_make_a_page(tmp_path: Path) -> None:
@@ -180,15 +183,15 @@ def test_flushes_alone_make_a_page(tmp_path: Path) -> None:
         "time_us,dev,op,offset_bytes,size_bytes\n0,a,F,0,0\n1,a,F,0,0\n"
     )
     infos = traces.info([tmp_path / "f.csv"])
-    assert figures.of_traces(infos) == []
-    assert "f.csv" in Reader(page.html_of_traces(infos)).text
+    assert trace_figures(infos) == []
+    assert "f.csv" in Reader(trace_page(infos)).text
 
 
 # The command.
 
 
 def test_a_report_and_figures_beside_what_is_printed(ssdlab: Ssdlab, tmp_path: Path) -> None:
-    (tmp_path / "few.csv").write_text(drawn.FEW)
+    (tmp_path / "few.csv").write_text(example_results.FEW)
     plain = ssdlab("trace", "info", OFFICE, "few.csv")
     both = ("--report", "r.html", "--figures", "figures")
     done = ssdlab("trace", "info", OFFICE, "few.csv", *both)
@@ -200,7 +203,7 @@ def test_a_report_and_figures_beside_what_is_printed(ssdlab: Ssdlab, tmp_path: P
 
 
 def test_a_report_that_cannot_be_written_is_found_first(ssdlab: Ssdlab, tmp_path: Path) -> None:
-    (tmp_path / "few.csv").write_text(drawn.FEW)
+    (tmp_path / "few.csv").write_text(example_results.FEW)
     (tmp_path / "file").write_text("kept")
     for options, said in (
         (
@@ -221,14 +224,14 @@ def test_a_report_that_cannot_be_written_is_found_first(ssdlab: Ssdlab, tmp_path
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk at hand")
 def test_a_full_disk_is_told_in_a_line(ssdlab: Ssdlab, tmp_path: Path) -> None:
-    (tmp_path / "few.csv").write_text(drawn.FEW)
+    (tmp_path / "few.csv").write_text(example_results.FEW)
     done = ssdlab("trace", "info", "few.csv", "--report", "/dev/full")
     assert done.code == 2
     assert done.err == "--report: cannot write '/dev/full': No space left on device\n"
 
 
 def test_a_broken_trace_leaves_no_report(ssdlab: Ssdlab, tmp_path: Path) -> None:
-    (tmp_path / "bad.csv").write_text(drawn.FEW + "oh\n")
+    (tmp_path / "bad.csv").write_text(example_results.FEW + "oh\n")
     done = ssdlab("trace", "info", "bad.csv", "--report", "r.html", "--figures", "figures")
     assert done.code == 2
     assert done.err.startswith("bad.csv:7:")
@@ -236,7 +239,7 @@ def test_a_broken_trace_leaves_no_report(ssdlab: Ssdlab, tmp_path: Path) -> None
 
 
 def test_in_python_too(tmp_path: Path) -> None:
-    (tmp_path / "few.csv").write_text(drawn.FEW)
+    (tmp_path / "few.csv").write_text(example_results.FEW)
     infos = traces.info([tmp_path / "few.csv"], reuse=False)
     traces.report_html(infos, tmp_path / "r.html")
     assert "few.csv" in Reader((tmp_path / "r.html").read_text(encoding="utf-8")).text

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from calling import Ssdlab
+from command import Ssdlab
 
 WRITABLE = "ssdlab, msr, spc, mqsim, disksim, fio, parquet"
 

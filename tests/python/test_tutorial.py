@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from calling import ROOT
+from command import ROOT
 
 NOTEBOOK = json.loads((ROOT / "docs" / "tutorial.ipynb").read_text(encoding="utf-8"))
 
@@ -32,9 +32,9 @@ def test_every_cell_runs_and_shows_what_it_shows(
             continue
         value = value_of("".join(cell["source"]), names)
         outputs = [output for output in cell["outputs"] if "data" in output]
-        shown = ["".join(output["data"]["text/plain"]) for output in outputs]
+        printed = ["".join(output["data"]["text/plain"]) for output in outputs]
         # A table says its shape first, and is written alike everywhere.
-        if shown and shown[-1].startswith("shape:"):
-            assert repr(value) == shown[-1]
+        if printed and printed[-1].startswith("shape:"):
+            assert repr(value) == printed[-1]
             compared += 1
     assert compared == 4

@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from calling import Ssdlab
+from command import Ssdlab
 
 CATALOGUE = Path(__file__).parents[2] / "crates/ssdlab-workload/src/twins"
 
@@ -29,9 +29,9 @@ def test_every_twin_is_listed(ssdlab: Ssdlab) -> None:
 
 
 def test_a_twin_is_shown_against_its_targets(ssdlab: Ssdlab) -> None:
-    shown = json.loads(ssdlab("workload", "show", "dlv/hm0", "--requests", "50000", "--json").out)
-    assert shown["measured"] == 50_000
-    figures = {row["what"]: row for row in shown["figures"]}
+    twin = json.loads(ssdlab("workload", "show", "dlv/hm0", "--requests", "50000", "--json").out)
+    assert twin["measured"] == 50_000
+    figures = {row["what"]: row for row in twin["figures"]}
     for what in ("requests", "read_ratio", "mean_read", "footprint", "span"):
         row = figures[what]
         assert row["achieved"] == pytest.approx(row["target"], rel=0.06), what

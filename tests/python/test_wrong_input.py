@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from calling import OFFICE, Ssdlab
+from command import OFFICE, Ssdlab
 
 COLUMNS = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"
 GOOD = "128166372000000000,hm,1,Write,4096,8192,0\n"

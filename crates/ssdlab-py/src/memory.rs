@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use libc::c_int;
 
-/// What a command ends with when an input asks too much, as in `ssdlab.cli.exits`.
+/// What a command ends with when an input asks too much, as in `ssdlab.cli.exit_codes`.
 const INPUT: c_int = 2;
 
 /// Whether the process is a command, which may end.

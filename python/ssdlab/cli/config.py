@@ -9,11 +9,11 @@ import click
 
 from ssdlab import _native
 from ssdlab.cli import options
-from ssdlab.cli.lines import Group
-from ssdlab.plans import to_json
+from ssdlab.cli.parameters import CommandGroup
+from ssdlab.plan import to_json
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def config() -> None:
     """Check settings, and say which there are."""
 
@@ -26,7 +26,7 @@ def config() -> None:
 def validate(files: tuple[str, ...], **given: Any) -> None:
     """Check config FILEs, and what --set says, over a device and a scheme."""
     given["config"] = (*given["config"], *files)
-    plan = options.plan_of(given)
+    plan = options.plan_from(given)
     toml, listing, digest = _native.effective(to_json(plan))
     if given["toml"]:
         click.echo(toml.rstrip())

@@ -6,15 +6,17 @@ from typing import Any
 
 import click
 
-from ssdlab.cli import exits, options
-from ssdlab.cli.lines import Whole, tell
-from ssdlab.cli.outputs import Telling, written
+from ssdlab.calibration import fit
+from ssdlab.calibration.chip_spec import CORRECTABLE, ChipSpec
+from ssdlab.calibration.result import CHIPS_LAYER, DEFAULT_DEVICE, output_paths
+from ssdlab.cli import exit_codes, options
+from ssdlab.cli.messages import print_error
+from ssdlab.cli.outputs import AnalysisOutputs, output_files
+from ssdlab.cli.parameters import WholeNumber
 from ssdlab.errors import InputError, quoted
-from ssdlab.files import File, Folder, check_apart
-from ssdlab.fitting import CHIPS_LAYER, DEFAULT_DEVICE, fit, named
-from ssdlab.fitting.asked import CORRECTABLE, Asked
+from ssdlab.files import File, OutputFolder, check_apart
 
-_PLAIN = Asked()
+_PLAIN = ChipSpec()
 _FITTED = "fitted"
 
 
@@ -23,13 +25,13 @@ def _listed(values: Any) -> str:
 
 
 def _axis(name: str, what: str) -> Any:
-    shown = f"{what}; {_listed(getattr(_PLAIN, name))} if not given."
-    return click.option(f"--{name}", metavar="A,B,C", help=shown)
+    help_text = f"{what}; {_listed(getattr(_PLAIN, name))} if not given."
+    return click.option(f"--{name}", metavar="A,B,C", help=help_text)
 
 
 _AXES = ("chips", "cycles", "retention", "reads", "dwell")
 
-MADE = [
+CHIPS = [
     click.option(
         "--device",
         metavar="NAME",
@@ -38,7 +40,9 @@ MADE = [
     options.STAGE,
     *options.SETTINGS,
     _axis("chips", "Chips to fit, to validate, to simulate"),
-    click.option("--blocks", type=Whole(1), help=f"Of each chip; {_PLAIN.blocks} if not given."),
+    click.option(
+        "--blocks", type=WholeNumber(1), help=f"Of each chip; {_PLAIN.blocks} if not given."
+    ),
     _axis("cycles", "P/E cycles"),
     _axis("retention", "Ages of the data in days at 30 °C"),
     _axis("reads", "Page reads of a block"),
@@ -54,7 +58,7 @@ MADE = [
 
 @click.command(name="fit")
 @click.argument("csv", required=False, metavar="[CSV]")
-@options.add(MADE)
+@options.add(CHIPS)
 @click.option(
     "--correctable",
     metavar="X",
@@ -65,7 +69,7 @@ MADE = [
 @click.option("--out", metavar="DIR", help="Write the config, fit.json and the chips to simulate.")
 @click.option("--samples", metavar="FILE", help="Write all that was measured, in CSV.")
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
-@options.add(options.DRAWN)
+@options.add(options.DRAWING)
 def fit_command(**given: Any) -> int:
     """Fit ReadGuard's predictor of retries to chips.
 
@@ -83,30 +87,30 @@ def fit_command(**given: Any) -> int:
     read: list[File] = [("--config", file) for file in given["config"]]
     if given["csv"] is not None:
         read.append(("CSV", given["csv"]))
-    out = None if given["out"] is None else Folder("--out", given["out"], read)
-    files = written(given, ("json", "report", "samples"))
-    check_apart(read, [*files, *(named("--out", given["out"]) if out else ())])
-    telling = Telling(given, read)
+    out = None if given["out"] is None else OutputFolder("--out", given["out"], read)
+    files = output_files(given, ("json", "report", "samples"))
+    check_apart(read, [*files, *(output_paths("--out", given["out"]) if out else ())])
+    telling = AnalysisOutputs(given, read)
     correctable = _correctable(given["correctable"])
     options_of = {name: given[name] for name in ("samples", "config", "set", "seed")}
     options_of["device"] = options.one_device(given["device"] or DEFAULT_DEVICE, given["stage"])
     try:
-        told = fit(given["csv"], asked=_asked(given), correctable=correctable, **options_of)
+        found = fit(given["csv"], chips=_chip_spec(given), correctable=correctable, **options_of)
     except KeyboardInterrupt:
         # Said here: click would put an empty line before the word.
-        tell("interrupted")
-        return exits.INTERRUPTED
+        print_error("interrupted")
+        return exit_codes.INTERRUPTED
     if out is not None:
-        out.write(told.contents(), without=[CHIPS_LAYER])
-    telling.write(told)
+        out.write(found.contents(), without=[CHIPS_LAYER])
+    telling.write(found)
     return 0
 
 
-def _asked(given: dict[str, Any]) -> Asked:
+def _chip_spec(given: dict[str, Any]) -> ChipSpec:
     """Return what is measured."""
     axes = {name: _numbers(f"--{name}", given[name]) for name in _AXES if given[name] is not None}
     plain = {name: given[name] for name in ("blocks", "bake") if given[name] is not None}
-    return Asked(**{**axes, **plain})
+    return ChipSpec(**{**axes, **plain})
 
 
 def _numbers(option: str, text: str) -> list[float]:

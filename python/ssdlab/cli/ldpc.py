@@ -6,22 +6,23 @@ from typing import Any
 
 import click
 
-from ssdlab import codes
-from ssdlab.cli import exits, options
-from ssdlab.cli.lines import Number, Whole, tell
-from ssdlab.cli.outputs import Telling
+from ssdlab.arguments import MAX_COUNT
+from ssdlab.cli import exit_codes, options
+from ssdlab.cli.messages import print_error
+from ssdlab.cli.outputs import AnalysisOutputs
+from ssdlab.cli.parameters import PositiveNumber, WholeNumber
 from ssdlab.errors import InputError
-from ssdlab.progress import Line
-from ssdlab.values import COUNT_MOST
+from ssdlab.ldpc import CELLS, LdpcInterrupted, ldpc
+from ssdlab.progress import ProgressLine
 
 
-@click.command()
+@click.command(name="ldpc")
 @click.option(
     "--cell",
-    default=codes.CELLS[0],
+    default=CELLS[0],
     show_default=True,
     metavar="NAME",
-    help=f"Bits in a cell: {' or '.join(codes.CELLS)}.",
+    help=f"Bits in a cell: {' or '.join(CELLS)}.",
 )
 @click.option(
     "--shift",
@@ -31,13 +32,19 @@ from ssdlab.values import COUNT_MOST
     metavar="X",
     help="Voltage that the highest state has lost, in distances between states.",
 )
-@click.option("--frames", type=Whole(1), help="Measure, at most so many frames at each point.")
-@click.option("--seconds", type=Number(), help="Measure for so long.")
-@click.option("--seed", type=Whole(0), default=1, show_default=True, help="Of what is measured.")
-@click.option("--jobs", type=Whole(1, COUNT_MOST), help="Threads; as many as cores if not given.")
+@click.option(
+    "--frames", type=WholeNumber(1), help="Measure, at most so many frames at each point."
+)
+@click.option("--seconds", type=PositiveNumber(), help="Measure for so long.")
+@click.option(
+    "--seed", type=WholeNumber(0), default=1, show_default=True, help="Of what is measured."
+)
+@click.option(
+    "--jobs", type=WholeNumber(1, MAX_COUNT), help="Threads; as many as cores if not given."
+)
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
-@options.add(options.DRAWN)
-def ldpc(**given: Any) -> int:
+@options.add(options.DRAWING)
+def ldpc_command(**given: Any) -> int:
     """Derive what LDPC and BCH codes decode, from voltages up.
 
     Raw bit error rates at a failure of 1e-15 by sensing levels, decoder and page, beside what a
@@ -46,17 +53,17 @@ def ldpc(**given: Any) -> int:
     """
     if given["frames"] is not None and given["seconds"] is not None:
         raise InputError.at("--frames", "beside --seconds: expected one or the other")
-    telling = Telling(given)
+    telling = AnalysisOutputs(given)
     names = ("cell", "shift", "frames", "seconds", "seed", "jobs")
     code = 0
     try:
-        with Line(unit="frames") as line:
-            told = codes.ldpc(**{name: given[name] for name in names}, progress=line)
-    except codes.Stopped as stopped:
-        told, code = stopped.partial, exits.INTERRUPTED
+        with ProgressLine(unit="frames") as line:
+            found = ldpc(**{name: given[name] for name in names}, progress=line)
+    except LdpcInterrupted as stopped:
+        found, code = stopped.partial, exit_codes.INTERRUPTED
     except KeyboardInterrupt:
         # Before the table stood: click would put an empty line before the word.
-        tell("interrupted")
-        return exits.INTERRUPTED
-    telling.write(told)
+        print_error("interrupted")
+        return exit_codes.INTERRUPTED
+    telling.write(found)
     return code

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import click
 
 from ssdlab import _native
-from ssdlab.cli.lines import Number, Whole
+from ssdlab.arguments import MAX_COUNT
+from ssdlab.cli.parameters import PositiveNumber, WholeNumber
 from ssdlab.errors import InputError, quoted
-from ssdlab.plans import DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, RUNS_MOST, Plan
+from ssdlab.plan import DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
 from ssdlab.stages import STAGES, at_stages
-from ssdlab.traces.mixing import App, by_priority, parse
-from ssdlab.values import COUNT_MOST
+from ssdlab.sweeps import MAX_RUNS
+from ssdlab.traces.apps import App, apps_by_priority, parse
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -50,16 +52,16 @@ SETTINGS = [
     ),
     click.option(
         "--seed",
-        type=Whole(0),
+        type=WholeNumber(0),
         default=DEFAULT_SEED,
         show_default=True,
         help="The seed of all chance.",
     ),
 ]
 
-POLICED = [STAGE, SCHEME, *SETTINGS]
+DRIVE_SETTINGS = [STAGE, SCHEME, *SETTINGS]
 """What says how a drive is, but for which."""
-DRIVE = [DEVICE, *POLICED]
+DRIVE = [DEVICE, *DRIVE_SETTINGS]
 
 APPS = [
     click.option(
@@ -90,13 +92,13 @@ LOAD = [
         help=f"A trace, plain or gz, zst, xz; its format, if not recognised: {_FORMATS}.",
     ),
     *APPS,
-    click.option("--limit", type=Whole(1), help="End after so many requests."),
+    click.option("--limit", type=WholeNumber(1), help="End after so many requests."),
     click.option(
         "--warmup", metavar="N|TIME", help="Requests, or a time, left out of the figures."
     ),
     click.option(
         "--replays",
-        type=Whole(1, COUNT_MOST),
+        type=WholeNumber(1, MAX_COUNT),
         help="Run the load so often, each time on the drive as it is left; the last counts.",
     ),
     click.option(
@@ -104,10 +106,10 @@ LOAD = [
         metavar="SHARE",
         help="Replay until so many blocks are worn out, such as 5%; with flash.cycles_per_erase.",
     ),
-    click.option("--time-scale", type=Number(), help="Stretch the times between arrivals."),
+    click.option("--time-scale", type=PositiveNumber(), help="Stretch the times between arrivals."),
     click.option(
         "--closed",
-        type=Whole(1, COUNT_MOST),
+        type=WholeNumber(1, MAX_COUNT),
         help="Keep N requests outstanding; arrivals are moot.",
     ),
     click.option("--fit", is_flag=True, help="Fold addresses beyond the drive into it."),
@@ -119,7 +121,7 @@ START = [
     ),
 ]
 
-SAVED = [
+SAVED_STATE = [
     click.option("--state", metavar="FILE", help="Start from a drive saved by `state save`."),
 ]
 
@@ -131,12 +133,12 @@ SWEEP = [
         help="Values that a setting takes in turn; repeatable, all combinations.",
     ),
     click.option(
-        "--seeds", type=Whole(1), default=1, help="Run with N seeds; means, 95% intervals."
+        "--seeds", type=WholeNumber(1), default=1, help="Run with N seeds; means, 95% intervals."
     ),
     click.option(
         "--max-runs",
-        type=Whole(1, COUNT_MOST),
-        default=RUNS_MOST,
+        type=WholeNumber(1, MAX_COUNT),
+        default=MAX_RUNS,
         show_default=True,
         help="Refuse a sweep of more runs.",
     ),
@@ -144,18 +146,20 @@ SWEEP = [
 
 OUTPUT = [
     click.option(
-        "--jobs", type=Whole(1), help="Runs at a time; as cores and memory allow if not given."
+        "--jobs",
+        type=WholeNumber(1),
+        help="Runs at a time; as cores and memory allow if not given.",
     ),
     click.option("--paranoid", is_flag=True, help="Check the drive's invariants at every event."),
     click.option("--json", metavar="FILE", help="Write the results as JSON, - for stdout."),
 ]
 
-DRAWN = [
+DRAWING = [
     click.option("--report", metavar="FILE", help="Write a report with figures: one HTML file."),
     click.option("--figures", metavar="DIR", help="Write the figures as PDF, SVG and PNG."),
 ]
 
-KEPT = [
+RECORDING = [
     click.option("--log", metavar="FILE", help="Write a row a request, in Parquet."),
     click.option("--series", metavar="FILE", help="Write a row an interval, in Parquet."),
     click.option(
@@ -167,7 +171,7 @@ KEPT = [
     ),
 ]
 
-RUN = [DRIVE, LOAD, START, SAVED, SWEEP, OUTPUT, DRAWN, KEPT]
+RUN = [DRIVE, LOAD, START, SAVED_STATE, SWEEP, OUTPUT, DRAWING, RECORDING]
 
 
 def add(*groups: Iterable[Callable[[Command], Command]]) -> Callable[[Command], Command]:
@@ -181,23 +185,9 @@ def add(*groups: Iterable[Callable[[Command], Command]]) -> Callable[[Command], 
     return decorate
 
 
-def plan_of(options: dict[str, Any]) -> Plan:
+def plan_from(options: dict[str, Any]) -> Plan:
     """Return the plan that the options name, but for those that may name several."""
-    names = (
-        *(
-            "limit",
-            "warmup",
-            "replays",
-            "until_worn",
-            "precondition",
-            "time_scale",
-            "closed",
-            "fit",
-            "state",
-            "paranoid",
-        ),
-        *("log", "series", "interval", "timeline", "timeline_span"),
-    )
+    names = {field.name for field in fields(Plan)} - {"device", "trace", "mix", "vary"}
     given = {name: options[name] for name in names if name in options}
     if options.get("trace") and options.get("workload") is not None:
         raise InputError.at("--workload", "a workload beside --trace: expected one or the other")
@@ -206,11 +196,6 @@ def plan_of(options: dict[str, Any]) -> Plan:
         raise InputError.at("--app", f"applications beside {other}: expected one or the other")
     return Plan(
         device=one_device(options["device"], options.get("stage")),
-        scheme=options["scheme"],
-        config=options["config"],
-        set=options["set"],
-        seed=options["seed"],
-        workload=options.get("workload"),
         mix=_mix(options.get("mix", ()), options.get("app", ())),
         **given,
     )
@@ -218,7 +203,7 @@ def plan_of(options: dict[str, Any]) -> Plan:
 
 def devices(names: str, stages: str | None) -> list[str]:
     """Return every device of ``--device A,B`` at every stage of ``--stage A,B``."""
-    return at_stages(listed("--device", names), _stages(stages))
+    return at_stages(split_list("--device", names), _stages(stages))
 
 
 def one_device(name: str, stage: str | None) -> str:
@@ -230,17 +215,17 @@ def one_device(name: str, stage: str | None) -> str:
 
 
 def _stages(text: str | None) -> list[str]:
-    return [] if text is None else listed("--stage", text)
+    return [] if text is None else split_list("--stage", text)
 
 
 def _mix(mix: Sequence[str], apps: Sequence[str]) -> list[App]:
     """Return the applications of ``--mix``, or of ``--app`` with the queues of their names."""
     if mix and apps:
         raise InputError.at("--app", "applications beside --mix: expected one or the other")
-    return by_priority(apps, "--app") if apps else parse(mix, "--mix")
+    return apps_by_priority(apps, "--app") if apps else parse(mix, "--mix")
 
 
-def listed(option: str, text: str) -> list[str]:
+def split_list(option: str, text: str) -> list[str]:
     """Split ``a,b,c`` at the commas that are in no bracket, brace or quotes."""
     items, depth, quote = [""], 0, ""
     for sign in text:
@@ -261,7 +246,7 @@ def listed(option: str, text: str) -> list[str]:
     return items
 
 
-def varied(arguments: Iterable[str]) -> dict[str, list[str]]:
+def parse_vary(arguments: Iterable[str]) -> dict[str, list[str]]:
     """Read every ``--vary KEY=A,B,C``."""
     settings: dict[str, list[str]] = {}
     for argument in arguments:
@@ -272,5 +257,5 @@ def varied(arguments: Iterable[str]) -> dict[str, list[str]]:
             raise InputError.at("--vary", f"got {quoted(argument)}, expected {expected}")
         if key in settings:
             raise InputError.at("--vary", f"got {quoted(key)} twice, expected each key once")
-        settings[key] = listed(f"--vary {key}", values)
+        settings[key] = split_list(f"--vary {key}", values)
     return settings

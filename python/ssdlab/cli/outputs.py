@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ssdlab.errors import InputError
-from ssdlab.files import File, Folder, Target, check_apart
+from ssdlab.files import File, OutputFile, OutputFolder, check_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ssdlab.figures import Figure
-    from ssdlab.results import Comparison
-    from ssdlab.told import Told
+    from ssdlab.analysis import Analysis
+    from ssdlab.render.figures.base import Figure
+    from ssdlab.result import Comparison
 
 STDOUT = "-"
 FIGURES = (".svg", ".png", ".pdf")
 """The endings of figures' files."""
 
 
-class Drawing:
+class DrawingOutputs:
     """Where a report and its figures go."""
 
     def __init__(self, given: dict[str, Any], others: Sequence[File] = ()) -> None:
@@ -30,13 +30,15 @@ class Drawing:
         The command reads or writes the ``others``, which no figure replaces.
         """
         report, figures = given["report"], given["figures"]
-        self._report = None if report is None else Target("--report", report)
-        self._figures = None if figures is None else Folder("--figures", figures, others, FIGURES)
+        self._report = None if report is None else OutputFile("--report", report)
+        self._figures = (
+            None if figures is None else OutputFolder("--figures", figures, others, FIGURES)
+        )
         # Found out after hours of a run, it would have cost them.
         if figures is not None:
-            from ssdlab.rendering import too_few_addresses  # noqa: PLC0415  as below
+            from ssdlab.render.process import address_space_problem  # noqa: PLC0415  as below
 
-            if few := too_few_addresses():
+            if few := address_space_problem():
                 raise InputError.at("--figures", few)
 
     @property
@@ -49,12 +51,12 @@ class Drawing:
         if self._report is not None:
             self._report.write(html())
         if self._figures is not None:
-            from ssdlab.figures import render  # noqa: PLC0415  loaded when something is to be drawn
+            from ssdlab.render.figures import drawing  # noqa: PLC0415  loaded when something is to be drawn
 
-            self._figures.write(render.files(figures()))
+            self._figures.write(drawing.figure_files(figures()))
 
 
-class Telling:
+class AnalysisOutputs:
     """Where what is told without a run goes."""
 
     def __init__(self, given: dict[str, Any], read: Sequence[File] = ()) -> None:
@@ -62,22 +64,22 @@ class Telling:
 
         The command reads the files in ``read``.
         """
-        files = written(given, ("json", "report"))
+        files = output_files(given, ("json", "report"))
         check_apart(read, files)
         self._to_stdout = given["json"] == STDOUT
         self._json = _json_of(files)
-        self._drawing = Drawing(given, [*read, *files])
+        self._drawing = DrawingOutputs(given, [*read, *files])
 
-    def write(self, told: Told) -> None:
+    def write(self, analysis: Analysis) -> None:
         """Print it, and write what else is wanted."""
-        click.echo(told.to_json() if self._to_stdout else str(told))
+        click.echo(analysis.to_json() if self._to_stdout else str(analysis))
         if self._json is not None:
-            self._json.write(told.to_json() + "\n")
+            self._json.write(analysis.to_json() + "\n")
         if self._drawing.is_wanted:
-            self._drawing.write(told.html, told.figures)
+            self._drawing.write(analysis.html, analysis.figures)
 
 
-class Outputs:
+class RunOutputs:
     """Where the results of ``ssdlab run`` and ``ssdlab compare`` go."""
 
     _WHOLE = ("json", "report")
@@ -88,16 +90,16 @@ class Outputs:
 
         The runs read the files in ``read``.
         """
-        files = written(given, (*self._WHOLE, *self._OF_ONE_RUN))
+        files = output_files(given, (*self._WHOLE, *self._OF_ONE_RUN))
         check_apart(read, files)
         for name in self._OF_ONE_RUN:
             if given[name] is None:
                 continue
             if runs > 1:
                 raise InputError.at(f"--{name}", f"a file of one run: got {runs} runs")
-            Target(f"--{name}", given[name])
+            OutputFile(f"--{name}", given[name])
         self._json = _json_of(files)
-        self.drawing = Drawing(given, [*read, *files])
+        self.drawing = DrawingOutputs(given, [*read, *files])
 
     def write_json(self, comparison: Comparison) -> None:
         """Write the results, if that is wanted."""
@@ -108,12 +110,15 @@ class Outputs:
         """Write the report and the figures, if they are wanted."""
         if not self.drawing.is_wanted:
             return
-        from ssdlab import figures, page  # noqa: PLC0415  loaded when something is to be drawn
+        from ssdlab.render.figures.report import comparison_figures  # noqa: PLC0415  loaded when something is to be drawn
+        from ssdlab.render.html.comparison import comparison_page  # noqa: PLC0415  loaded when something is to be drawn
 
-        self.drawing.write(lambda: page.html(comparison), lambda: figures.figures(comparison))
+        self.drawing.write(
+            lambda: comparison_page(comparison), lambda: comparison_figures(comparison)
+        )
 
 
-def written(given: dict[str, Any], names: Sequence[str]) -> list[File]:
+def output_files(given: dict[str, Any], names: Sequence[str]) -> list[File]:
     """Return the files that these options name, each with its option."""
     return [
         (f"--{name}", given[name])
@@ -122,6 +127,6 @@ def written(given: dict[str, Any], names: Sequence[str]) -> list[File]:
     ]
 
 
-def _json_of(files: Sequence[File]) -> Target | None:
+def _json_of(files: Sequence[File]) -> OutputFile | None:
     path = dict(files).get("--json")
-    return None if path is None else Target("--json", str(path))
+    return None if path is None else OutputFile("--json", str(path))

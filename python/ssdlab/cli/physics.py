@@ -6,22 +6,23 @@ from typing import Any
 
 import click
 
-from ssdlab import api, truth
+from ssdlab import api
 from ssdlab.cli import options
-from ssdlab.cli.outputs import Telling
+from ssdlab.cli.outputs import AnalysisOutputs
+from ssdlab.physics import physics
 
 
-@click.command()
+@click.command(name="physics")
 @click.argument("device")
-@options.add(options.POLICED)
+@options.add(options.DRIVE_SETTINGS)
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
-@options.add(options.DRAWN)
-def physics(**given: Any) -> None:
+@options.add(options.DRAWING)
+def physics_command(**given: Any) -> None:
     """Tell what the blocks of DEVICE really are; no workload is run.
 
     Raw bit errors and times of reads by the age of the data and by P/E cycles, for each class of
     blocks, beside what papers say of the same. docs/physics.md says what there is to see.
     """
-    plan = options.plan_of(given)
-    telling = Telling(given, api.files_read([plan]))
-    telling.write(truth.physics(plan))
+    plan = options.plan_from(given)
+    telling = AnalysisOutputs(given, api.input_files([plan]))
+    telling.write(physics(plan))

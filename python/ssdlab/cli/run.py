@@ -10,14 +10,16 @@ from typing import Any
 
 import click
 
-from ssdlab import api, report
-from ssdlab.cli import exits, options
-from ssdlab.cli.lines import tell
-from ssdlab.cli.outputs import STDOUT, Outputs
+from ssdlab import api
+from ssdlab.cli import exit_codes, options
+from ssdlab.cli.messages import print_error
+from ssdlab.cli.outputs import STDOUT, RunOutputs
 from ssdlab.errors import InputError, Interrupted
-from ssdlab.plans import Plan, sweep
-from ssdlab.progress import Line
-from ssdlab.results import Comparison
+from ssdlab.plan import Plan
+from ssdlab.progress import ProgressLine
+from ssdlab.render.text.comparison import caveats, comparison_text, missing_runs
+from ssdlab.result import Comparison
+from ssdlab.sweeps import sweep
 
 
 @click.command()
@@ -40,17 +42,17 @@ def compare(**given: Any) -> int:
     --device, --stage and --scheme take several names with commas between them, --trace may be given
     several times, and --vary gives a setting several values; all combinations are run.
     """
-    return _execute(_plans(given), given, report.of_comparison)
+    return _execute(_plans(given), given, comparison_text)
 
 
 def _plans(given: dict[str, Any]) -> list[Plan]:
     devices = options.devices(given["device"], given["stage"])
     return sweep(
-        options.plan_of({**given, "device": devices[0], "stage": None}),
+        options.plan_from({**given, "device": devices[0], "stage": None}),
         devices=devices,
-        schemes=options.listed("--scheme", given["scheme"]),
+        schemes=options.split_list("--scheme", given["scheme"]),
         traces=given["trace"],
-        vary=options.varied(given["vary"]),
+        vary=options.parse_vary(given["vary"]),
         seeds=given["seeds"],
         max_runs=given["max_runs"],
     )
@@ -60,7 +62,7 @@ def _report(comparison: Comparison) -> str:
     """Return the report of one run, or the table of one run over several seeds."""
     if comparison.aggregates:
         return str(comparison)
-    parts = [str(comparison[0]), report.missing(comparison)]
+    parts = [str(comparison[0]), missing_runs(comparison)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -68,42 +70,42 @@ def _execute(
     plans: Sequence[Plan], given: dict[str, Any], show: Callable[[Comparison], str]
 ) -> int:
     """Run the plans, show the results, write them; the exit code."""
-    outputs, code = Outputs(given, len(plans), api.files_read(plans)), 0
+    outputs, code = RunOutputs(given, len(plans), api.input_files(plans)), 0
     if outputs.drawing.is_wanted:
         plans = [replace(plan, detail=True) for plan in plans]
     try:
-        with Line() as line:
+        with ProgressLine() as line:
             limits = {"jobs": given["jobs"], "max_runs": given["max_runs"]}
             comparison = api.compare(plans, **limits, progress=line)
     except Interrupted as interrupted:
-        comparison, code = interrupted.partial, exits.INTERRUPTED
+        comparison, code = interrupted.partial, exit_codes.INTERRUPTED
         if not comparison:
-            tell("interrupted before anything was measured")
+            print_error("interrupted before anything was measured")
             return code
     except InputError as error:
         if error.partial is None:
             raise
         # What was measured is not lost with what failed, of which the line tells.
         with suppress(InputError, OSError):
-            _hand_out(error.partial, given, show, outputs)
+            _write_outputs(error.partial, given, show, outputs)
         raise
-    _hand_out(comparison, given, show, outputs)
+    _write_outputs(comparison, given, show, outputs)
     return code
 
 
-def _hand_out(
+def _write_outputs(
     comparison: Comparison,
     given: dict[str, Any],
     show: Callable[[Comparison], str],
-    outputs: Outputs,
+    outputs: RunOutputs,
 ) -> None:
     """Write the results and show them; what fails does not keep the rest back."""
 
     def print_all() -> None:
         if given["json"] == STDOUT:
             click.echo(comparison.to_json())
-            for doubt in report.doubts(comparison):
-                tell(doubt)
+            for doubt in caveats(comparison):
+                print_error(doubt)
         else:
             click.echo(show(comparison))
         sys.stdout.flush()

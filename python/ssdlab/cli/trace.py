@@ -11,17 +11,20 @@ from typing import Any
 
 import click
 
-from ssdlab import _native, shown, traces, values
-from ssdlab.cli import exits
-from ssdlab.cli.lines import Group, Whole, tell
-from ssdlab.cli.options import DRAWN, add
-from ssdlab.cli.outputs import STDOUT, Drawing, written
+from ssdlab import _native, arguments, escaping, traces
+from ssdlab.cli import exit_codes
+from ssdlab.cli.messages import print_error
+from ssdlab.cli.options import DRAWING, add
+from ssdlab.cli.outputs import STDOUT, DrawingOutputs, output_files
+from ssdlab.cli.parameters import CommandGroup, WholeNumber
 from ssdlab.errors import InputError, quoted
-from ssdlab.files import File, Target, check_apart
-from ssdlab.progress import Line
-from ssdlab.text import Column, digits, many, span, table
-from ssdlab.traces import manifest, text
-from ssdlab.traces.reading import one_in
+from ssdlab.files import File, OutputFile, check_apart
+from ssdlab.progress import ProgressLine
+from ssdlab.render.formatting import digits, pluralize, span
+from ssdlab.render.text.table import Column, format_table
+from ssdlab.render.text.traces import short_paths, size, trace_text, traces_table
+from ssdlab.traces import manifest
+from ssdlab.traces.reading import parse_sampling
 
 _SET = click.option(
     "--set",
@@ -33,10 +36,10 @@ _SET = click.option(
 
 
 def _seed(of: str) -> Callable[..., Any]:
-    return click.option("--seed", type=Whole(0), default=1, show_default=True, help=of)
+    return click.option("--seed", type=WholeNumber(0), default=1, show_default=True, help=of)
 
 
-_LIMIT = click.option("--limit", type=Whole(1), help="At most so many requests.")
+_LIMIT = click.option("--limit", type=WholeNumber(1), help="At most so many requests.")
 _PART = [
     _SET,
     click.option("--from", "start", metavar="TIME", help="Requests from this time on, as 10s."),
@@ -52,7 +55,7 @@ _PART = [
 _JSON = click.option("--json", metavar="FILE", help="Write it as JSON, - for stdout.")
 
 
-def _heeding_ctrl_c(command: Callable[..., int | None]) -> Callable[..., int | None]:
+def _ends_on_ctrl_c(command: Callable[..., int | None]) -> Callable[..., int | None]:
     """Return the command with an answer to Ctrl-C: nothing is left behind then."""
 
     @functools.wraps(command)
@@ -60,13 +63,13 @@ def _heeding_ctrl_c(command: Callable[..., int | None]) -> Callable[..., int | N
         try:
             return command(*arguments, **given)
         except KeyboardInterrupt:
-            tell("interrupted")
-            return exits.INTERRUPTED
+            print_error("interrupted")
+            return exit_codes.INTERRUPTED
 
     return run
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def trace() -> None:
     """Look at traces, convert them, merge them, check them."""
 
@@ -76,33 +79,34 @@ def trace() -> None:
 @add(_PART)
 @click.option("--no-reuse", is_flag=True, help="Leave out reuse distances, which take longest.")
 @_JSON
-@add(DRAWN)
-@_heeding_ctrl_c
+@add(DRAWING)
+@_ends_on_ctrl_c
 def info(files: tuple[str, ...], **given: Any) -> None:
     """Say what traces are like; of several, in a table.
 
     All figures are of reads and writes; trims and flushes are counted apart.
     """
     read = [_file("FILE", file) for file in files]
-    files_written = written(given, ("json", "report"))
+    files_written = output_files(given, ("json", "report"))
     check_apart(read, files_written)
     target = _target(given["json"])
-    drawing = Drawing(given, [*read, *files_written])
-    with Line(what="traces") as line:
+    drawing = DrawingOutputs(given, [*read, *files_written])
+    with ProgressLine(what="traces") as line:
         infos = traces.info(files, _reading(given), reuse=not given["no_reuse"], progress=line)
     several = len(infos) > 1
-    _hand_out(infos if several else infos[0], target, given["json"])
+    _write_json(infos if several else infos[0], target, given["json"])
     if given["json"] == STDOUT:
-        _remark([remark for info in infos for remark in info["remarks"]])
+        _print_remarks([remark for info in infos for remark in info["remarks"]])
     elif several:
-        click.echo(text.of_several(infos))
-        _remark([remark for info in infos for remark in info["remarks"]])
+        click.echo(traces_table(infos))
+        _print_remarks([remark for info in infos for remark in info["remarks"]])
     else:
-        click.echo(text.of(infos[0]))
+        click.echo(trace_text(infos[0]))
     if drawing.is_wanted:
-        from ssdlab import figures, page  # noqa: PLC0415  loaded when something is to be drawn
+        from ssdlab.render.figures.trace import trace_figures  # noqa: PLC0415  loaded when something is to be drawn
+        from ssdlab.render.html.traces import trace_page  # noqa: PLC0415  loaded when something is to be drawn
 
-        drawing.write(lambda: page.html_of_traces(infos), lambda: figures.of_traces(infos))
+        drawing.write(lambda: trace_page(infos), lambda: trace_figures(infos))
 
 
 @trace.command()
@@ -110,7 +114,7 @@ def info(files: tuple[str, ...], **given: Any) -> None:
 @click.argument("out", metavar="OUT[:FORMAT]")
 @add(_PART)
 @_JSON
-@_heeding_ctrl_c
+@_ends_on_ctrl_c
 def convert(source: str, out: str, **given: Any) -> None:
     """Write a trace, or a part of it, in another format.
 
@@ -119,16 +123,16 @@ def convert(source: str, out: str, **given: Any) -> None:
     """
     _check_apart([("IN", source)], out, given)
     target = _target(given["json"])
-    with Line() as line:
+    with ProgressLine() as line:
         made = traces.convert(source, out, _reading(given), progress=line)
-    _remark(made["remarks"])
-    _hand_out(made, target, given["json"])
+    _print_remarks(made["remarks"])
+    _write_json(made, target, given["json"])
     if given["json"] != STDOUT:
-        took = f"{shown.label(source)} ({made['from_format']})"
-        requests = many(made["requests"], "request")
-        click.echo(f"{shown.label(out)} ({made['format']}): {requests} of {took}")
-        _tell_others(made)
-        _tell_losses(made)
+        took = f"{escaping.display_label(source)} ({made['from_format']})"
+        requests = pluralize(made["requests"], "request")
+        click.echo(f"{escaping.display_label(out)} ({made['format']}): {requests} of {took}")
+        _print_others(made)
+        _print_losses(made)
 
 
 @trace.command()
@@ -139,7 +143,7 @@ def convert(source: str, out: str, **given: Any) -> None:
 )
 @add([_SET, _seed("The seed of twins."), _LIMIT])
 @_JSON
-@_heeding_ctrl_c
+@_ends_on_ctrl_c
 def mix(apps: tuple[str, ...], **given: Any) -> None:
     """Merge the traces of several applications into one, by arrival.
 
@@ -158,7 +162,7 @@ def mix(apps: tuple[str, ...], **given: Any) -> None:
     order = traces.parse(apps)
     _check_apart([("APP", app.trace) for app in order], given["out"], given)
     target = _target(given["json"])
-    with Line() as line:
+    with ProgressLine() as line:
         mixed = traces.mix(
             order,
             given["out"],
@@ -166,32 +170,33 @@ def mix(apps: tuple[str, ...], **given: Any) -> None:
             reading=traces.Reading(set=given["set"], limit=given["limit"], seed=given["seed"]),
             progress=line,
         )
-    _remark(mixed["remarks"])
-    _hand_out(mixed, target, given["json"])
+    _print_remarks(mixed["remarks"])
+    _write_json(mixed, target, given["json"])
     if given["json"] != STDOUT:
-        _tell_mix(mixed)
+        _print_mix(mixed)
 
 
-def _tell_mix(mixed: dict[str, Any]) -> None:
+def _print_mix(mixed: dict[str, Any]) -> None:
     click.echo(
-        f"{shown.label(mixed['out'])} ({mixed['format']}): {many(mixed['requests'], 'request')}"
+        f"{escaping.display_label(mixed['out'])} ({mixed['format']}):"
+        f" {pluralize(mixed['requests'], 'request')}"
     )
-    _tell_others(mixed)
+    _print_others(mixed)
     apps = mixed["apps"]
     columns = [
-        Column("trace", text.labels([app["twin"] or app["trace"] for app in apps])),
+        Column("trace", short_paths([app["twin"] or app["trace"] for app in apps])),
         Column("requests", [f"{app['requests']:,}" for app in apps]),
         Column("queue", ["as read" if a["queue"] is None else str(a["queue"]) for a in apps]),
         Column("times", [f"×{digits(app['scale'])}" for app in apps]),
         Column("starts at", [span(app["start_us"]) for app in apps]),
         Column("addresses moved by", [_moved(app["shift_bytes"]) for app in apps]),
     ]
-    click.echo(table(Column("application", [app["name"] for app in apps]), columns))
-    _tell_losses(mixed)
+    click.echo(format_table(Column("application", [app["name"] for app in apps]), columns))
+    _print_losses(mixed)
 
 
 def _moved(shift: int) -> str:
-    return f"{'−' if shift < 0 else '+'}{text.size(abs(shift))}" if shift else "0"
+    return f"{'−' if shift < 0 else '+'}{size(abs(shift))}" if shift else "0"
 
 
 @trace.command()
@@ -204,7 +209,7 @@ def _moved(shift: int) -> str:
     help="Which file of a trace's folder is read.",
 )
 @_JSON
-@_heeding_ctrl_c
+@_ends_on_ctrl_c
 def check(folder: str, **given: Any) -> int:
     """Hold the traces in a folder against its manifest.
 
@@ -217,9 +222,9 @@ def check(folder: str, **given: Any) -> int:
         raise InputError.at("--files", found)
     read = [("DIR", file) for file in Path(folder).glob(f"*/{given['files']}")]
     read.append(("DIR", Path(folder, manifest.MANIFEST)))
-    check_apart(read, written(given, ["json"]))
+    check_apart(read, output_files(given, ["json"]))
     target = _target(given["json"])
-    with Line() as line:
+    with ProgressLine() as line:
         lines = traces.check(
             folder,
             lambda name, reading: traces.info([name], reading, reuse=False, progress=line)[0],
@@ -227,27 +232,29 @@ def check(folder: str, **given: Any) -> int:
         )
     well = sum(line.is_well for line in lines)
     whole = {"traces": len(lines), "agree": well, "lines": [asdict(line) for line in lines]}
-    _hand_out(whole, target, given["json"])
+    _write_json(whole, target, given["json"])
     if given["json"] != STDOUT:
-        _tell_check(lines, well)
+        _print_check(lines, well)
     return 0 if well == len(lines) else 1
 
 
-def _tell_check(lines: Sequence[traces.Line], well: int) -> None:
+def _print_check(lines: Sequence[traces.Line], well: int) -> None:
     width = max(len(line.name) for line in lines)
     for line in lines:
         if line.wrong is not None:
             verdict = line.wrong
         elif line.differ:
-            told = [f"{d.figure} {_shown(d.read)} (manifest {d.manifest})" for d in line.differ]
-            verdict = f"{', '.join(told)}; {len(line.agree)} others agree"
+            differences = [
+                f"{d.figure} {_number_text(d.read)} (manifest {d.manifest})" for d in line.differ
+            ]
+            verdict = f"{', '.join(differences)}; {len(line.agree)} others agree"
         else:
             verdict = f"{len(line.agree)} figures agree"
         click.echo(f"{'ok  ' if line.is_well else 'DIFF'}  {line.name:<{width}}  {verdict}")
     click.echo(f"{well} of {len(lines)} traces agree with {manifest.MANIFEST}")
 
 
-def _shown(value: float | None) -> str:
+def _number_text(value: float | None) -> str:
     return "NA" if value is None else f"{value:,.10g}"
 
 
@@ -256,7 +263,7 @@ def _shown(value: float | None) -> str:
 def list_formats(**given: Any) -> None:
     """List the formats with their columns and units of time."""
     found = traces.formats()
-    _hand_out(found, _target(given["json"]), given["json"])
+    _write_json(found, _target(given["json"]), given["json"])
     if given["json"] == STDOUT:
         return
     name = max(len(entry["name"]) for entry in found) + 1
@@ -274,7 +281,7 @@ def _reading(given: dict[str, Any]) -> traces.Reading:
         set=given["set"],
         start=given["start"],
         end=given["end"],
-        one_page_in=1 if sample is None else one_in("--sample-addresses", sample),
+        one_page_in=1 if sample is None else parse_sampling("--sample-addresses", sample),
         seed=given["seed"],
         limit=given["limit"],
     )
@@ -283,19 +290,19 @@ def _reading(given: dict[str, Any]) -> traces.Reading:
 def _check_apart(read: Sequence[File], out: str, given: dict[str, Any]) -> None:
     """Refuse to write a trace that is read, or two things to one file."""
     files = [_file(option, str(spec)) for option, spec in read]
-    check_apart(files, [_file("OUT", out), *written(given, ["json"])])
+    check_apart(files, [_file("OUT", out), *output_files(given, ["json"])])
 
 
 def _file(option: str, spec: str) -> File:
     """Return the file of a trace as it is named, without its format."""
-    return option, _native.trace_file(values.text(option, spec))
+    return option, _native.trace_file(arguments.text(option, spec))
 
 
-def _target(path: str | None) -> Target | None:
-    return Target("--json", path) if path not in {None, STDOUT} and path is not None else None
+def _target(path: str | None) -> OutputFile | None:
+    return OutputFile("--json", path) if path not in {None, STDOUT} and path is not None else None
 
 
-def _hand_out(found: object, target: Target | None, path: str | None) -> None:
+def _write_json(found: object, target: OutputFile | None, path: str | None) -> None:
     """Write what was found as JSON, to where it is wanted."""
     lines = json.dumps(found, indent=2, ensure_ascii=False)
     if target is not None:
@@ -304,20 +311,20 @@ def _hand_out(found: object, target: Target | None, path: str | None) -> None:
         click.echo(lines)
 
 
-def _remark(remarks: Sequence[str]) -> None:
+def _print_remarks(remarks: Sequence[str]) -> None:
     for remark in dict.fromkeys(remarks):
-        tell(shown.name(remark))
+        print_error(escaping.escape_name(remark))
 
 
-def _tell_others(written: dict[str, Any]) -> None:
+def _print_others(written: dict[str, Any]) -> None:
     """Say what was written besides reads and writes."""
     others = (("trims", "trim", "trims"), ("flushes", "flush", "flushes"))
-    told = [many(written[key], *names) for key, *names in others if written[key]]
-    if told:
-        click.echo(f"besides {', '.join(told)}")
+    counts = [pluralize(written[key], *names) for key, *names in others if written[key]]
+    if counts:
+        click.echo(f"besides {', '.join(counts)}")
 
 
-def _tell_losses(written: dict[str, Any]) -> None:
+def _print_losses(written: dict[str, Any]) -> None:
     """Say what the format could not hold."""
     name = written["format"]
     losses = {
@@ -330,7 +337,7 @@ def _tell_losses(written: dict[str, Any]) -> None:
     }
     for key, (one, several, meaning) in losses.items():
         if count := written.get(key, 0):
-            click.echo(f"{many(count, one, several)} {meaning}")
+            click.echo(f"{pluralize(count, one, several)} {meaning}")
 
 
 _REQUESTS = ("request", "requests")

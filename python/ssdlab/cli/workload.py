@@ -7,18 +7,20 @@ from typing import Any
 
 import click
 
-from ssdlab import _native, values
-from ssdlab.cli import exits
-from ssdlab.cli.lines import Group, Whole, tell
-from ssdlab.progress import Line
-from ssdlab.text import Column, amount, share, table
-from ssdlab.traces.text import seconds, size
+from ssdlab import _native, arguments
+from ssdlab.cli import exit_codes
+from ssdlab.cli.messages import print_error
+from ssdlab.cli.parameters import CommandGroup, WholeNumber
+from ssdlab.progress import ProgressLine
+from ssdlab.render.formatting import amount, share
+from ssdlab.render.text.table import Column, format_table
+from ssdlab.render.text.traces import seconds, size
 
 _MEASURED = 1_000_000
 _SHARES = {"read_ratio", "read_hot", "large_writes"}
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def workload() -> None:
     """List workloads, or show a twin against its targets."""
 
@@ -40,59 +42,59 @@ def list_workloads(*, as_json: bool) -> None:
         Column("footprint", [size(twin["footprint"]) for twin in twins]),
         Column("span", [seconds(twin["span_s"]) for twin in twins]),
     ]
-    click.echo(table(Column("twin", [twin["name"] for twin in twins]), columns))
+    click.echo(format_table(Column("twin", [twin["name"] for twin in twins]), columns))
 
 
 @workload.command("show")
 @click.argument("name")
 @click.option(
     "--requests",
-    type=Whole(1),
+    type=WholeNumber(1),
     help=f"Generate so many, the whole scaled down to them; {_MEASURED:,} if not given.",
 )
 @click.option("--full", is_flag=True, help="Generate all of its requests.")
-@click.option("--seed", type=Whole(0), default=1, show_default=True, help="The seed.")
+@click.option("--seed", type=WholeNumber(0), default=1, show_default=True, help="The seed.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def show_workload(name: str, *, requests: int | None, full: bool, seed: int, as_json: bool) -> int:
     """Show a twin: what is published of its trace, and what it achieves."""
     if full and requests is not None:
         raise click.UsageError("--requests beside --full: expected one or the other")
     most = None if full else requests or _MEASURED
-    with Line() as line:
-        text, interrupted = _native.show_twin(values.text("NAME", name), most, seed, line)
+    with ProgressLine() as line:
+        text, interrupted = _native.show_twin(arguments.text("NAME", name), most, seed, line)
     if interrupted:
-        tell("interrupted")
-        return exits.INTERRUPTED
-    shown = json.loads(text)
-    click.echo(json.dumps(shown, indent=2) if as_json else _told(shown))
+        print_error("interrupted")
+        return exit_codes.INTERRUPTED
+    twin = json.loads(text)
+    click.echo(json.dumps(twin, indent=2) if as_json else _twin_text(twin))
     return 0
 
 
-def _told(shown: dict[str, Any]) -> str:
+def _twin_text(found: dict[str, Any]) -> str:
     """Say what a twin is, and set its targets beside what it achieves."""
-    twin, figures = shown["twin"], shown["figures"]
+    twin, figures = found["twin"], found["figures"]
     head = f"{twin['name']}: {twin['title']}"
     if twin["members"]:
         head += f", a mix of {', '.join(twin['members'])}, each on a queue of its own"
-    elif shown["shape"]:
-        head += f", with the shape {shown['shape']}"
-    part = "all" if shown["measured"] == twin["requests"] else "scaled to"
-    head += f"\n{part} {shown['measured']:,} requests"
+    elif found["shape"]:
+        head += f", with the shape {found['shape']}"
+    part = "all" if found["measured"] == twin["requests"] else "scaled to"
+    head += f"\n{part} {found['measured']:,} requests"
     columns = [
         Column("target", [_figure(row, "target") for row in figures]),
         Column("achieved", [_figure(row, "achieved") for row in figures]),
     ]
     sources = "\n".join(f"{row['what']}: {row['source']}" for row in figures)
-    rows = table(Column("figure", [row["what"] for row in figures]), columns)
-    if shown["shape"]:
+    rows = format_table(Column("figure", [row["what"] for row in figures]), columns)
+    if found["shape"]:
         sources += "\nthe rest, such as locality and burstiness: nothing published;"
-        sources += f" by the shape {shown['shape']}: {shown['shape_source']}"
+        sources += f" by the shape {found['shape']}: {found['shape_source']}"
     return f"{head}\n\n{rows}\n\nwhere the targets stand\n{sources}"
 
 
-def _figure(row: dict[str, Any], which: str) -> str:
+def _figure(row: dict[str, Any], column: str) -> str:
     """Write a figure in its unit."""
-    value = row[which]
+    value = row[column]
     if row["what"] in _SHARES:
         return share(value)
     if row["unit"] == "B":

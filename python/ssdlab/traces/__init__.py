@@ -7,14 +7,16 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ssdlab import _native, values
-from ssdlab.files import Folder, Target
+from ssdlab import _native, arguments
+from ssdlab.display import as_figure_files, as_html
+from ssdlab.files import OutputFile, OutputFolder
+from ssdlab.traces.apps import App, check_app, parse
+from ssdlab.traces.infos import TraceInfos
 from ssdlab.traces.manifest import Line, check
-from ssdlab.traces.mixing import App, checked, parse
-from ssdlab.traces.reading import Reading, as_reading
+from ssdlab.traces.reading import Reading, check_reading
 
 if TYPE_CHECKING:
-    from ssdlab.api import Progress
+    from ssdlab.progress import Progress
 
 __all__ = [
     "App",
@@ -45,9 +47,12 @@ def info(
     A trace is ``FILE`` or ``FILE:format``. ``reuse`` asks for reuse distances, which take most of
     the time. Raises :class:`InputError` if a trace is wrong, KeyboardInterrupt on Ctrl-C.
     """
-    names = [values.path("trace", trace) for trace in values.items("traces", traces)]
-    told, progress = values.truth("reuse", reuse), values.calls("progress", progress)
-    answer = _native.trace_info(names, as_reading(reading).wire(), told, progress)
+    names = [arguments.path("trace", trace) for trace in arguments.sequence("traces", traces)]
+    with_reuse, progress = (
+        arguments.boolean("reuse", reuse),
+        arguments.callback("progress", progress),
+    )
+    answer = _native.trace_info(names, check_reading(reading).wire(), with_reuse, progress)
     found: list[dict[str, Any]] = _done(answer)
     return found
 
@@ -57,20 +62,16 @@ def report_html(infos: Sequence[Mapping[str, Any]], path: Path) -> None:
 
     Several traces are drawn side by side. Raises :class:`InputError` if the file cannot be written.
     """
-    from ssdlab import page  # noqa: PLC0415  drawing is loaded when something is to be drawn
-
     infos = _infos(infos)
-    target = Target("report", values.path("report", path))
-    target.write(page.html_of_traces(infos))
+    target = OutputFile("report", arguments.path("report", path))
+    target.write(as_html(TraceInfos(infos)))
 
 
 def save_figures(infos: Sequence[Mapping[str, Any]], folder: Path) -> list[str]:
     """Write the figures of such a report to ``folder`` as PDF, SVG and PNG; the files' names."""
-    from ssdlab.figures import of_traces, render  # noqa: PLC0415  as above
-
     infos = _infos(infos)
-    target = Folder("figures", values.path("figures", folder))
-    files = render.files(of_traces(infos))
+    target = OutputFolder("figures", arguments.path("figures", folder))
+    files = as_figure_files(TraceInfos(infos))
     target.write(files)
     return list(files)
 
@@ -84,8 +85,8 @@ def convert(
     Parquet; ``.gz``, ``.zst`` and ``.xz`` compress. The file appears whole or not at all.
     Raises as :func:`info` does.
     """
-    wire, progress = as_reading(reading).wire(), values.calls("progress", progress)
-    source, target = values.path("trace", trace), values.path("out", out)
+    wire, progress = check_reading(reading).wire(), arguments.callback("progress", progress)
+    source, target = arguments.path("trace", trace), arguments.path("out", out)
     answer = _native.trace_convert(source, target, wire, progress)
     written: dict[str, Any] = _done(answer)
     return written
@@ -106,12 +107,12 @@ def mix(
     read; its limit is on the mix. Raises as :func:`info` does.
     """
     order = {
-        "apps": [checked("apps", app).to_wire() for app in values.items("apps", apps)],
-        "share_addresses": values.truth("share_addresses", share_addresses),
-        "reading": as_reading(reading).to_wire(),
+        "apps": [check_app("apps", app).to_wire() for app in arguments.sequence("apps", apps)],
+        "share_addresses": arguments.boolean("share_addresses", share_addresses),
+        "reading": check_reading(reading).to_wire(),
     }
-    progress = values.calls("progress", progress)
-    answer = _native.trace_mix(json.dumps(order), values.path("out", out), progress)
+    progress = arguments.callback("progress", progress)
+    answer = _native.trace_mix(json.dumps(order), arguments.path("out", out), progress)
     written: dict[str, Any] = _done(answer)
     return written
 
@@ -125,9 +126,9 @@ def formats() -> list[dict[str, Any]]:
 def _infos(given: object) -> list[Mapping[str, Any]]:
     """Return what :func:`info` returned; refuse anything else."""
     expected = "what ssdlab.traces.info returns"
-    found = values.items("infos", given, expected)
+    found = arguments.sequence("infos", given, expected)
     if not found or not all(isinstance(one, Mapping) and "certainty" in one for one in found):
-        raise values.refused("infos", given, expected)
+        raise arguments.invalid("infos", given, expected)
     return found
 
 

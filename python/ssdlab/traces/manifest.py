@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ssdlab import values
+from ssdlab import arguments
 from ssdlab.errors import InputError
-from ssdlab.names import hint
+from ssdlab.suggestions import did_you_mean
 from ssdlab.traces.reading import Reading
 
 Info = Mapping[str, Any]
@@ -108,12 +108,12 @@ def check(folder: str | os.PathLike[str], read: Read, pattern: str = "trace.*") 
     fits ``pattern``. A trace that cannot be read, or of which there is none, is told in its line; a
     manifest that cannot be read raises :class:`InputError`.
     """
-    place = Path(values.path("folder", folder))
-    pattern, rows = values.text("pattern", pattern), _rows(place / MANIFEST)
+    place = Path(arguments.path("folder", folder))
+    pattern, rows = arguments.text("pattern", pattern), _rows(place / MANIFEST)
     try:
         next(place.glob(pattern), None)
     except (OSError, ValueError, NotImplementedError):
-        raise values.refused("pattern", pattern, "a pattern such as 'trace.*'") from None
+        raise arguments.invalid("pattern", pattern, "a pattern such as 'trace.*'") from None
     return [_compare(place, row, line, read, pattern) for line, row in rows]
 
 
@@ -129,7 +129,7 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
         found = f"got {', '.join(header)!r}" if header else "an empty file"
         raise InputError(f"{path}:1: no column name: {found}", str(path), 1)
     if not set(header) & set(FIGURES):
-        nearest = hint(next((c for c in header if c != "name"), ""), FIGURES)
+        nearest = did_you_mean(next((c for c in header if c != "name"), ""), FIGURES)
         expected = f"expected one of {', '.join(FIGURES)}{nearest}"
         raise InputError(f"{path}:1: no column that can be compared: {expected}", str(path), 1)
     rows = []
@@ -174,7 +174,7 @@ def _compare(folder: Path, row: dict[str, str], line: int, read: Read, pattern: 
         return result
     devices: list[Info] = []
 
-    def apart(figure: Figure) -> float | None:
+    def distance(figure: Figure) -> float | None:
         """Return the sum over the devices, each of which is read by itself, once."""
         if not devices and 1 < len(info["devices"]) <= _MOST_DEVICES:
             devices.extend(
@@ -190,7 +190,7 @@ def _compare(folder: Path, row: dict[str, str], line: int, read: Read, pattern: 
             continue
         value = figure.of(info)
         if agrees(row[column], value, figure) or (
-            column in _FOOTPRINTS and agrees(row[column], apart(figure), figure)
+            column in _FOOTPRINTS and agrees(row[column], distance(figure), figure)
         ):
             result.agree.append(column)
         else:

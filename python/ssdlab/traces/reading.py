@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ssdlab import values
+from ssdlab import arguments
 from ssdlab.errors import InputError
 
 
@@ -31,12 +31,14 @@ class Reading:
     def to_wire(self) -> dict[str, Any]:
         """Return it as the Rust side reads it."""
         return {
-            "set": values.texts("--set", self.set),
-            "from": values.optional_text("--from", self.start),
-            "to": values.optional_text("--to", self.end),
-            "one_page_in": values.whole("one_page_in", self.one_page_in, 1, values.COUNT_MOST),
-            "seed": values.whole("--seed", self.seed, 0),
-            "limit": values.optional_whole("--limit", self.limit),
+            "set": arguments.text_list("--set", self.set),
+            "from": arguments.optional_text("--from", self.start),
+            "to": arguments.optional_text("--to", self.end),
+            "one_page_in": arguments.integer(
+                "one_page_in", self.one_page_in, 1, arguments.MAX_COUNT
+            ),
+            "seed": arguments.integer("--seed", self.seed, 0),
+            "limit": arguments.optional_integer("--limit", self.limit),
         }
 
     def wire(self) -> str:
@@ -44,14 +46,14 @@ class Reading:
         return json.dumps(self.to_wire())
 
 
-def as_reading(reading: Reading | None) -> Reading:
+def check_reading(reading: Reading | None) -> Reading:
     """Return how to read, by default all; refuse what is no :class:`Reading`."""
     if reading is not None and not isinstance(reading, Reading):
-        raise values.refused("reading", reading, "a Reading")
+        raise arguments.invalid("reading", reading, "a Reading")
     return reading or Reading()
 
 
-def one_in(option: str, text: str) -> int:
+def parse_sampling(option: str, text: str) -> int:
     """Read ``1/16`` as 16."""
     one, slash, count = text.partition("/")
     if one.strip() == "1" and slash and count.strip().isdecimal() and 1 <= int(count) < 1 << 32:

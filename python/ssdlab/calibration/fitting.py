@@ -1,0 +1,54 @@
+"""ReadGuard's retry predictor, fitted to characterised chips."""
+
+from __future__ import annotations
+
+import pathlib
+from dataclasses import replace
+from typing import Unpack
+
+from ssdlab import arguments
+from ssdlab.calibration.chip_spec import CORRECTABLE, ChipSpec
+from ssdlab.calibration.result import DEFAULT_DEVICE, Fit
+from ssdlab.deserialize import from_dict
+from ssdlab.files import input_files_of
+from ssdlab.plan import DriveOptions, Path, Plan, to_json
+
+
+def fit(
+    csv: Path | None = None,
+    /,
+    *,
+    chips: ChipSpec | None = None,
+    correctable: float | None = CORRECTABLE,
+    samples: Path | None = None,
+    **options: Unpack[DriveOptions],
+) -> Fit:
+    """Fit the retry predictor to the chips of a CSV file, or to chips that are made for it.
+
+    Of the ``options`` device, config, set and seed matter. ``chips`` says how many chips are made
+    and what is measured of them. ``correctable`` are the errors up to which a page needs no retry,
+    72 by ruling; None fits them like the others. ``samples`` is a CSV file for all measurements.
+    :meth:`Fit.save` writes the config.
+
+    >>> import ssdlab
+    >>> found = ssdlab.fit(device="generic-tlc-2t", set={"physics": "retries"},
+    ...     chips=ssdlab.ChipSpec(chips=(4, 4, 2), blocks=8))
+    >>> len(found.coefficients.thresholds) > 20
+    True
+
+    docs/fit.md says what everything means. Raises :class:`InputError` if an input is wrong.
+    """
+    from ssdlab.calibration import pipeline  # noqa: PLC0415  numpy and scipy are loaded when they are needed
+
+    if chips is not None and not isinstance(chips, ChipSpec):
+        raise arguments.invalid("chips", chips, "a ssdlab.ChipSpec")
+    if correctable is not None:
+        correctable = arguments.positive_number("--correctable", correctable)
+    file = arguments.optional_path("the measurements", csv)
+    plan = replace(Plan(device=DEFAULT_DEVICE), **options)
+    target = arguments.optional_path("--samples", samples)
+    raw, written = pipeline.run_fit(file, plan, chips or ChipSpec(), correctable, target)
+    read = input_files_of(f"[{to_json(plan)}]")
+    if csv is not None:
+        read.append(("CSV", pathlib.Path(arguments.path("csv", csv)).absolute()))
+    return from_dict(Fit, {**raw, "raw": raw, "files": written, "read": read})

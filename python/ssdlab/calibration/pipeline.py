@@ -1,0 +1,180 @@
+"""From measurements to coefficients, and what they are worth."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ssdlab import _native
+from ssdlab._native import __version__
+from ssdlab.calibration import evaluation, model
+from ssdlab.calibration.chip_spec import ACTIVATION_EV, ChipSpec
+from ssdlab.calibration.measurements import PARTS, Measurements, split_chips
+from ssdlab.calibration.model import RETRIES_MOST, ErrorInputs, Predictor, rmse_percent, rounded
+from ssdlab.calibration.result import CHIPS, CHIPS_LAYER, LAYER
+from ssdlab.errors import one_line
+from ssdlab.files import OutputFile, check_apart
+from ssdlab.plan import Path, Plan, to_json
+
+
+def run_fit(
+    csv: Path | None,
+    plan: Plan,
+    spec: ChipSpec,
+    correctable: float | None,
+    samples_to: Path | None,
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what is told of a fit, and the files that a run takes."""
+    if samples_to is not None:
+        check_apart([] if csv is None else [("CSV", csv)], [("--samples", samples_to)])
+    target = None if samples_to is None else OutputFile("--samples", os.fspath(samples_to))
+    config_hash = sha256 = None
+    if csv is None:
+        source, given, ages = plan.device, tuple(spec.chips), "--retention"
+        made = _native.measure(to_json(plan), json.dumps(spec.order()))
+        if made is None:
+            raise KeyboardInterrupt
+        chips, config_hash = made
+    else:
+        source, given, ages = os.fspath(csv), None, os.fspath(csv)
+        chips, sha256 = _native.read_chips(csv)
+    if target is not None:
+        target.write(chips.csv(list(range(len(chips.chips)))))
+    table = Measurements.from_chips(chips)
+    divided = split_chips(table, source, given, plan.seed)
+    found: dict[str, Any] = {
+        "source": source,
+        "device": plan.device if csv is None else None,
+        "seed": plan.seed,
+        "version": __version__,
+        "config_hash": config_hash,
+        "csv_sha256": sha256,
+        "correctable": correctable,
+    }
+    samples = [table.where(np.isin(table.chip, part)) for part in divided]
+    found["parts"] = [
+        {"name": name, "chips": len(part), "blocks": _blocks(sample), "rows": len(sample)}
+        for name, part, sample in zip(PARTS, divided, samples, strict=True)
+    ]
+    predictor, errors_most, left_out = _fit_predictor(samples[0], (source, ages), correctable)
+    found |= {"errors_most": errors_most, "ageless": left_out, "coefficients": predictor.config()}
+    judgement, left_out = _evaluate(predictor, samples[0], samples[1], ages, errors_most)
+    found |= judgement
+    found["ageless"] += left_out
+    found["claims"] = list(evaluation.claims(found, samples[1]))
+    found |= {"simulated": None, "unfit": None, "retries_most": None}
+    files = {}
+    found["unfit"] = chips.unfit(divided[2], ACTIVATION_EV)
+    if found["unfit"] is None:
+        found["simulated"] = CHIPS
+        found["retries_most"] = int(samples[2].retries.max())
+        files = {CHIPS: chips.csv(divided[2]), CHIPS_LAYER: _chips_layer(found)}
+    return found, {LAYER: config_layer(found), **files}
+
+
+def _blocks(table: Measurements) -> int:
+    return len(np.unique(table.block))
+
+
+def _fit_predictor(
+    table: Measurements, sources: tuple[str, str], correctable: float | None
+) -> tuple[Predictor, float, int]:
+    """Fit the coefficients to the first chips; errors that need all retries; who is left out.
+
+    Messages name the sources, of the chips and of the ages of their data.
+    """
+    steps = model.fit_thresholds(table, correctable, sources[0])
+    base = Predictor(thresholds=steps, min_dwell=_time(float(table.dwell.min())))
+    blocks, after_a_year, left_out = model.errors_after_a_year(table, sources[1])
+    age = rounded(model.fit_age(blocks, after_a_year / steps[-1], base))
+    aged = replace(base, age=age, _made=[])
+    ages = aged.ages(table)
+    found = rounded(
+        model.fit_errors(ErrorInputs(ages, ages, table.days, table.reads), table.errors)
+    )
+    return replace(aged, initial=found[:2], growth=found[2:], _made=[]), steps[-1], left_out
+
+
+def _evaluate(
+    predictor: Predictor,
+    fitted: Measurements,
+    table: Measurements,
+    ages_from: str,
+    errors_most: float,
+) -> tuple[dict[str, Any], int]:
+    """Validate on the second chips; and the blocks that are left out."""
+    ages = predictor.ages(table)
+    predicted = predictor.errors(ages, table.days, table.reads)
+    retries = predictor.retries(predicted)
+    blocks, after_a_year, left_out = model.errors_after_a_year(table, ages_from)
+    percent_all = rmse_percent(predicted, table.errors)
+    apart = np.abs(table.retries - retries)
+    judgement = {
+        "age_percent": rmse_percent(predictor.ages(blocks), after_a_year / errors_most),
+        "errors_percent": percent_all,
+        "errors": list(evaluation.errors(table, ages, predicted)),
+        "spreads": list(evaluation.spreads(table.retries, retries)),
+        "exact": float(np.mean(apart == 0)),
+        "within_one": float(np.mean(apart <= 1)),
+        "ablations": list(evaluation.ablations(fitted, table, predictor, percent_all)),
+        "conditions": list(evaluation.conditions(table)),
+        "variation": list(evaluation.variation(table)),
+        "steps": list(evaluation.steps(table)),
+    }
+    return judgement, left_out
+
+
+def _time(days: float) -> str:
+    """Write a time as a config has it."""
+    seconds = round(days * 86_400)
+    for unit, length in (("d", 86_400), ("h", 3_600)):
+        if seconds and seconds % length == 0:
+            return f"{seconds // length}{unit}"
+    return f"{max(seconds, 1)}s"
+
+
+def config_layer(fit: dict[str, Any]) -> str:
+    """Return the layer of config that a run takes."""
+    coefficients = fit["coefficients"]
+    # A name of a file may hold a line break, which would end the comment.
+    source = one_line(fit["source"])
+    head = f"{source}, seed {fit['seed']}, version {fit['version']}."
+    lines = [
+        f"# ReadGuard's retry predictor as `ssdlab fit` found it (docs/fit.md): {head}",
+        "metadata.retry_estimate.predicted.age = " + _list(coefficients["age"]),
+        "metadata.retry_estimate.predicted.initial = " + _list(coefficients["initial"]),
+        "metadata.retry_estimate.predicted.growth = " + _list(coefficients["growth"]),
+        "metadata.retry_estimate.predicted.thresholds = " + _list(coefficients["thresholds"]),
+        f'metadata.retry_estimate.predicted.min_dwell = "{coefficients["min_dwell"]}"',
+    ]
+    # Drives of a device have the blocks of its model, of which chips that were made are a sample.
+    if fit["simulated"] and fit["csv_sha256"]:
+        lines += ["", _chips_layer(fit)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _chips_layer(fit: dict[str, Any]) -> str:
+    """Return the layer of config by which drives have the chips that were kept."""
+    lines = ["# The chips that were kept to be simulated.", f'physics.measured.file = "{CHIPS}"']
+    if fit["retries_most"] > RETRIES_MOST:
+        lines.append(f"physics.measured.retries = {fit['retries_most']}")
+    return "\n".join(lines) + "\n"
+
+
+def _list(values: list[float]) -> str:
+    """Write numbers as TOML has them, some in a line."""
+    words = [_number(value) for value in values]
+    whole = "[" + ", ".join(words) + "]"
+    if len(whole) <= 70:
+        return whole
+    rows = [", ".join(words[at : at + 10]) for at in range(0, len(words), 10)]
+    return "[\n    " + ",\n    ".join(rows) + ",\n]"
+
+
+def _number(value: float) -> str:
+    text = repr(float(value))
+    return text if any(sign in text for sign in ".en") else f"{text}.0"

@@ -1,0 +1,203 @@
+"""ReadGuard's retry predictor, fitted to characterised chips: what comes of it, typed.
+
+docs/fit.md says what everything means.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from ssdlab import arguments, escaping
+from ssdlab.analysis import Analysis
+from ssdlab.files import File, OutputFolder, check_apart
+from ssdlab.plan import Path
+
+DEFAULT_DEVICE = "readguard-tlc-2t"
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficients:
+    """What ``metadata.retry_estimate.predicted`` takes: c0 to c4, c5, c6, c7 to c9, the steps."""
+
+    age: Sequence[float]
+    initial: Sequence[float]
+    growth: Sequence[float]
+    thresholds: Sequence[float]
+    min_dwell: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the chips."""
+
+    name: str
+    chips: int
+    blocks: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Errors at a place on an axis: means of measured and predicted, and the measured's ends."""
+
+    at: float
+    measured: float
+    least: float
+    most: float
+    predicted: float
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """The %RMSE of errors of blocks of an age, over retention or over reads.
+
+    ``centre`` is the age at which blocks were found, within 0.05: that asked for if there are any,
+    else the nearest. ``percent`` is the root of the mean squared difference over the mean measured.
+    """
+
+    age: float
+    centre: float
+    over: str
+    rows: int
+    percent: float
+    points: Sequence[At]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Retries that were measured where so many were predicted."""
+
+    predicted: int
+    rows: int
+    least: int
+    quarter: float
+    median: float
+    three_quarters: float
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """The %RMSE of errors over all that was validated, of a predictor that knows less."""
+
+    name: str
+    what: str
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """Shares of blocks by the retries they need, from 0 up, after so many cycles."""
+
+    cycles: float
+    shares: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How many retries blocks need of data of an age that was so often read."""
+
+    days: float
+    reads: float
+    chances: Sequence[Chance]
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """Retries apart at about 3.5K cycles: of the worst pages of blocks, of the pages of one."""
+
+    cycles: float
+    days: float
+    reads: float
+    inter: int
+    intra: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Retries that were measured of pages with so many errors."""
+
+    errors: float
+    rows: int
+    mean: float
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the paper says, what was found, and whether that holds; ``short`` fits a terminal.
+
+    Of ages about which no block is, what was found is of the nearest: it ``holds`` is None then.
+    """
+
+    what: str
+    short: str
+    paper: str
+    found: str
+    holds: bool | None
+
+
+LAYER, JSON, CHIPS, CHIPS_LAYER = FILES = ("fit.toml", "fit.json", "chips.csv", "chips.toml")
+"""What a fit writes to a folder; the last two only if there are chips to be simulated."""
+
+
+def output_paths(option: str, folder: Path) -> list[tuple[str, str]]:
+    """List the files that a fit may write to a folder, each with the option that asks for it."""
+    return [(option, os.fspath(PurePath(arguments.path(option, folder), name))) for name in FILES]
+
+
+@dataclass(frozen=True, slots=True)
+class Fit(Analysis):
+    """A fit; ``str`` is what ``ssdlab fit`` prints."""
+
+    source: str
+    device: str | None
+    seed: int
+    version: str
+    config_hash: str | None
+    csv_sha256: str | None
+    correctable: float | None
+    errors_most: float
+    ageless: int
+    parts: Sequence[Part]
+    coefficients: Coefficients
+    age_percent: float
+    errors_percent: float
+    errors: Sequence[Error]
+    spreads: Sequence[Spread]
+    exact: float
+    within_one: float
+    ablations: Sequence[Ablation]
+    conditions: Sequence[Condition]
+    variation: Sequence[Variation]
+    steps: Sequence[Step]
+    claims: Sequence[Claim]
+    simulated: str | None
+    unfit: str | None
+    retries_most: int | None
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    read: Sequence[File] = field(default=(), repr=False, compare=False)
+    files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def save(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Write what a run takes and the JSON to ``folder``, all or nothing; the files' names."""
+        path = arguments.path("out", folder)
+        check_apart(self.read, output_paths("out", path))
+        OutputFolder("out", path, self.read).write(self.contents(), without=[CHIPS_LAYER])
+        return list(self.contents())
+
+    def contents(self) -> dict[str, bytes]:
+        """Return the files that ``--out`` writes, by name."""
+        texts = {**self.files, JSON: self.to_json() + "\n"}
+        return {name: text.encode() for name, text in texts.items()}
+
+    @property
+    def heading(self) -> str:
+        """Say what was fitted."""
+        chips = sum(part.chips for part in self.parts)
+        return f"{escaping.display_label(self.source)} · {chips} chips · seed {self.seed}"

@@ -1,0 +1,134 @@
+"""The command ``ssdlab``."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import traceback
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from ssdlab import _native
+from ssdlab._native import __version__
+from ssdlab.cli import (
+    catalog,
+    config,
+    exit_codes,
+    fit,
+    ldpc,
+    physics,
+    reproduce,
+    run,
+    state,
+    trace,
+    workload,
+)
+from ssdlab.cli.messages import print_error, usage_error_line
+from ssdlab.cli.parameters import CommandGroup
+from ssdlab.errors import InputError, InternalError, one_line
+
+
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="ssdlab %(version)s")
+def ssdlab() -> None:
+    """Simulate solid-state drives: replay traces, compare schemes and settings.
+
+    \b
+    A first run:      ssdlab run --workload zipf --limit 100000
+    A trace:          ssdlab run --trace hm_0.csv.gz --fit
+    A comparison:     ssdlab compare --trace hm_0.csv.gz --vary scheduler=fifo,read_first
+    """  # noqa: D301
+
+
+for command in (run.run, run.compare, state.state, catalog.preset, catalog.scheme):
+    ssdlab.add_command(command)
+ssdlab.add_command(config.config)
+ssdlab.add_command(physics.physics_command)
+ssdlab.add_command(ldpc.ldpc_command)
+ssdlab.add_command(fit.fit_command)
+ssdlab.add_command(trace.trace)
+ssdlab.add_command(workload.workload)
+ssdlab.add_command(reproduce.command())
+
+
+def main() -> None:
+    """Run the command line and exit with one of the codes of ``exit_codes``, or 0."""
+    ended_by: list[int] = []
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        """End as by Ctrl-C: what is written appears whole or not at all."""
+        ended_by.append(number)
+        raise KeyboardInterrupt
+
+    for number in exit_codes.OF_SIGNALS:
+        # Under nohup a command goes on when its terminal is gone.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+    # A second signal does not wait for what is being written.
+    atexit.register(_native.remove_unfinished)
+    _native.end_without_memory()
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a sign gets a question mark in its place.
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    code = exit_code()
+    if ended_by and code == exit_codes.INTERRUPTED:
+        code = exit_codes.OF_SIGNALS[signal.Signals(ended_by[0])]
+    sys.exit(code)
+
+
+def exit_code() -> int:
+    """Run the command line; the exit code. What is wrong is told in one line on stderr."""
+    try:
+        code = ssdlab.main(standalone_mode=False, prog_name="ssdlab")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output has had enough; what Python would still flush goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        if error.filename is not None:
+            message = one_line(f"{os.fsdecode(error.filename)}: {error.strerror}")
+        else:
+            # What was to be printed could not be: a disk is full, a terminal is gone.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            message = f"output: cannot be written: {error.strerror}"
+        print_error(message)
+        return exit_codes.INPUT
+    except (
+        *(click.ClickException, click.Abort),
+        *(InputError, InternalError, KeyboardInterrupt, MemoryError),
+    ) as error:
+        message, code = _message_and_code(error)
+        print_error(message)
+        return code
+    except Exception as error:  # noqa: BLE001  a traceback tells a user nothing
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        found = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+        print_error(one_line(_internal_error(found)))
+        return exit_codes.INTERNAL
+    return code if isinstance(code, int) else 0
+
+
+def _internal_error(found: str) -> str:
+    return f"ssdlab {__version__}: internal error, please report: {found}"
+
+
+def _message_and_code(error: BaseException) -> tuple[str, int]:
+    """Return what to say of an error, and the exit code."""
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            return error.format_message(), exit_codes.INPUT
+        case click.ClickException():
+            return one_line(usage_error_line(error)), exit_codes.INPUT
+        case InputError():
+            return str(error), exit_codes.INPUT
+        case InternalError():
+            return _internal_error(str(error)), exit_codes.INTERNAL
+        case MemoryError():
+            return "out of memory", exit_codes.INPUT
+        case _:
+            return "interrupted", exit_codes.INTERRUPTED

@@ -1,0 +1,35 @@
+"""What the command says on stderr: one line each."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from ssdlab.suggestions import did_you_mean
+
+
+def print_error(line: str) -> None:
+    """Write a line to stderr. If that is full or gone, the exit code tells enough."""
+    try:
+        click.echo(line, err=True)
+        sys.stderr.flush()
+    except OSError:
+        # Python would try once more at its end, and change the exit code.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def usage_error_line(error: click.ClickException) -> str:
+    """Return what click has found wrong as one line: where, what, and the nearest right name."""
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    where = f"{ctx.command_path}: " if ctx else ""
+    if isinstance(error, click.NoSuchOption) and ctx:
+        known = [name for param in ctx.command.params for name in param.opts]
+        return f"{where}no such option {error.option_name}{did_you_mean(error.option_name, known)}"
+    if isinstance(error, click.MissingParameter) and error.param:
+        return f"{where}missing {error.param.human_readable_name}"
+    if isinstance(error, click.BadParameter) and error.param:
+        return f"{error.param.opts[0]}: {error.message}"
+    message = error.format_message().rstrip(".")
+    return where + message[:1].lower() + message[1:]

@@ -1,0 +1,73 @@
+"""What is wrong with a command line, in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ssdlab.arguments import MAX_INTEGER, expected_range
+from ssdlab.errors import quoted
+from ssdlab.suggestions import did_you_mean
+
+
+class CommandGroup(click.Group):
+    """A group of commands that answers a wrong name with the nearest right one."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the first argument names."""
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            known = self.list_commands(ctx)
+            raise click.UsageError(
+                f"no such command {quoted(name)}{did_you_mean(name, known)}", ctx=ctx
+            )
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; on Ctrl-C click would put an empty line before the word."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.Abort from None
+
+
+class WholeNumber(click.ParamType[int]):
+    """A whole number of at least ``minimum``, and of at most ``maximum``."""
+
+    name = "N"
+
+    def __init__(self, minimum: int, maximum: int = MAX_INTEGER) -> None:
+        """Accept whole numbers between these, both included."""
+        self._minimum, self._maximum = minimum, maximum
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read the number; ``1_000_000`` is one, too."""
+        try:
+            number = int(value)
+        except ValueError:
+            number = -1
+        if not self._minimum <= number <= self._maximum:
+            expected = expected_range(number, self._minimum, self._maximum)
+            self.fail(f"got {quoted(value)}, expected {expected}", param, ctx)
+        return number
+
+
+class PositiveNumber(click.ParamType[float]):
+    """A number above zero."""
+
+    name = "X"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read the number, which must be finite."""
+        try:
+            number = float(value)
+        except ValueError:
+            number = 0.0
+        if not 0 < number < float("inf"):
+            self.fail(f"got {quoted(value)}, expected a number above 0", param, ctx)
+        return number

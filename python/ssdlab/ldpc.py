@@ -1,0 +1,224 @@
+"""What LDPC and BCH codes decode, derived, with typed attributes, and as text.
+
+The Rust side declares these figures (``ssdlab_ldpc::ledger``); docs/ldpc.md says what they mean.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from ssdlab import _native, arguments
+from ssdlab.analysis import Analysis
+from ssdlab.arguments import MAX_COUNT, integer, optional_integer
+from ssdlab.cpu import available_cores
+from ssdlab.deserialize import from_dict
+from ssdlab.files import File
+from ssdlab.progress import Progress
+
+Cell = Literal["mlc", "tlc"]
+"""How many bits a cell has: two, or three."""
+CELLS: tuple[Cell, ...] = get_args(Cell)
+MAX_SECONDS = 7 * 86_400
+"""What is measured for longer is never looked at."""
+MAX_SHIFT = 0.4
+"""From 0.5 on the highest state is read wrongly as a rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Raw bit error rates that a decoder bears: in infinitely long codes, and in this one."""
+
+    threshold: float
+    corrected: float
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What a number of sensing levels decodes."""
+
+    levels: int
+    transfer_bits: int
+    offsets: Sequence[float]
+    limit: Decoded
+    sum_product: Decoded
+    min_sum: Decoded
+    published: float | None = None
+    difference: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a page of a cell decodes with min-sum, from one level up."""
+
+    page: int
+    boundaries: int
+    corrected: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Hard:
+    """What a decoder makes of hard decisions."""
+
+    decoder: str
+    threshold: float
+    corrected: float
+    difference: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hurried:
+    """What min-sum decodes that is stopped after some iterations, at one level and at seven."""
+
+    iterations: int
+    hard: float
+    hard_difference: float
+    soft: float
+    soft_difference: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bch:
+    """What a BCH code of the same rate corrects."""
+
+    corrects: int
+    rber: float
+    published: float
+    difference: float
+
+
+@dataclass(frozen=True, slots=True)
+class Voltages:
+    """States and references of the page, in distances between neighbouring states."""
+
+    rber: float
+    sigma: float
+    means: Sequence[float]
+    bits: Sequence[int]
+    references: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """How often frames of the real code failed at a raw bit error rate."""
+
+    rber: float
+    frames: int
+    failures: int
+    rate: float
+    least: float
+    most: float
+    iterations: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Frame error rates at a number of sensing levels, and what the approximation says of them."""
+
+    levels: int
+    points: Sequence[Measured]
+    predicted: Sequence[float]
+    carried_on: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ldpc(Analysis):
+    """What codes decode; ``str`` is what ``ssdlab ldpc`` prints."""
+
+    cell: Cell
+    page: int
+    shift: float
+    bits: int
+    rate: float
+    failure: float
+    levels: Sequence[Level]
+    pages: Sequence[Page]
+    hard: Sequence[Hard]
+    hurried: Sequence[Hurried]
+    bch: Bch
+    voltages: Voltages
+    seed: int
+    measured: Sequence[Curve]
+    partial: bool
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    read: Sequence[File] = field(default=(), repr=False, compare=False)
+
+    @property
+    def heading(self) -> str:
+        """Say of which page and code this is."""
+        boundaries = self.pages[self.page].boundaries
+        moved = f", highest state {self.shift:g} lower" if self.shift else ""
+        return (
+            f"{self.cell.upper()}, page with {boundaries} boundaries{moved} · rate {self.rate:.3f}"
+            f" · {self.bits:,} bits · failure {self.failure:.0e}"
+        )
+
+    def notes(self) -> list[str]:
+        """List what the user should know beyond the figures, a line each."""
+        frames = sum(point.frames for curve in self.measured for point in curve.points)
+        return [f"PARTIAL: stopped after {frames:,} frames"] if self.partial else []
+
+
+class LdpcInterrupted(KeyboardInterrupt):
+    """Ctrl-C ended the measurement; ``partial`` holds the table and what was measured by then."""
+
+    partial: Ldpc
+
+    def __init__(self, partial: Ldpc) -> None:
+        """Keep what was measured."""
+        super().__init__("interrupted")
+        self.partial = partial
+
+
+def ldpc(
+    cell: Cell = "mlc",
+    *,
+    shift: float = 0.0,
+    frames: int | None = None,
+    seconds: float | None = None,
+    seed: int = 1,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Ldpc:
+    """Derive what LDPC and BCH codes decode.
+
+    ``cell`` is mlc or tlc; ``shift`` what the highest state has lost, in distances between
+    neighbouring states. With ``frames`` (at most so many at each point) or ``seconds``, how often
+    frames of a real code fail is measured, by ``jobs`` threads (as many as cores if not given).
+    ``progress`` is called as by :func:`ssdlab.run`, with frames in place of requests.
+
+    docs/ldpc.md says what everything means. Raises :class:`InputError` if an input is wrong, and on
+    Ctrl-C KeyboardInterrupt: one that holds what was measured, once the table stands.
+    """
+    name = arguments.text("--cell", cell)
+    if name not in CELLS:
+        raise arguments.invalid("--cell", name, " or ".join(CELLS))
+    order = {
+        "cell": name,
+        "shift": arguments.number_between("--shift", shift, 0, MAX_SHIFT, f"0 to {MAX_SHIFT:g}"),
+        "frames": optional_integer("--frames", frames),
+        "seconds": None if seconds is None else _seconds(seconds),
+        "seed": integer("--seed", seed, 0),
+        "jobs": available_cores() if jobs is None else integer("--jobs", jobs, 1, MAX_COUNT),
+    }
+    answer, interrupted = _native.ldpc(json.dumps(order), arguments.callback("progress", progress))
+    data: dict[str, Any] | None = json.loads(answer)
+    if data is None:
+        raise KeyboardInterrupt
+    found = from_dict(Ldpc, {**data, "raw": data})
+    if interrupted:
+        raise LdpcInterrupted(found)
+    return found
+
+
+def _seconds(seconds: object) -> float:
+    found = arguments.positive_number("--seconds", seconds)
+    if found > MAX_SECONDS:
+        expected = f"a number above 0, at most {MAX_SECONDS:,} (a week)"
+        raise arguments.invalid("--seconds", seconds, expected)
+    return found
+
+
+# As text.

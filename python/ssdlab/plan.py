@@ -1,0 +1,253 @@
+"""What to run: a plan, and the options that it is made of."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, TypedDict
+
+from ssdlab import arguments
+from ssdlab.arguments import (
+    MAX_COUNT,
+    MAX_INTEGER,
+    integer,
+    optional_integer,
+    optional_path,
+    optional_text,
+)
+from ssdlab.errors import InputError, quoted
+from ssdlab.traces.apps import App, parse_apps
+
+DEFAULT_DEVICE = "generic-mlc-512g"
+DEFAULT_SCHEME = "conventional"
+DEFAULT_SEED = 1
+
+_MAX_NESTING = 16
+"""Lists and tables in one another that a setting may have."""
+
+
+Path = str | os.PathLike[str]
+Settings = Mapping[str, object] | Sequence[str]
+
+
+class DriveOptions(TypedDict, total=False):
+    """The options that say what a drive is and how it starts.
+
+    A drive that keeps blocks apart by priority starts with the pages of its workload or its mix.
+    """
+
+    device: str
+    """The drive's preset, of :func:`ssdlab.presets`."""
+    scheme: str
+    """Its policies, of :func:`ssdlab.schemes`."""
+    config: Sequence[Path]
+    """Config files in TOML: a later one wins over an earlier one, all win over the preset."""
+    set: Settings
+    """Config keys and values, over all files: ``{"geometry.pages": 256}`` or a list of lines
+    ``"geometry.pages=256"``."""
+    seed: int
+    """The seed of all random numbers."""
+    workload: str | None
+    """A workload in closed form, or a twin of a trace; ``"random"`` if there is no load at all."""
+    mix: Sequence[App | str]
+    """Traces or twins that run at once, each in a queue and in addresses of its own:
+    :class:`ssdlab.traces.App`, or text such as ``"NAME=FILE@queue=0,scale=2"``."""
+    precondition: str | None
+    """``"steady"`` overwrites the drive before the run, until its WAF settles."""
+    state: Path | None
+    """A drive that ``ssdlab state save`` saved, to start from."""
+    paranoid: bool
+    """Check the drive's invariants at every event; slow."""
+
+
+class RunOptions(DriveOptions, total=False):
+    """The options of a run: the fields of a :class:`Plan`, and the keywords of :func:`ssdlab.run`.
+
+    Numbers and arrays of NumPy are as good as numbers and lists. None for a list or a mapping is an
+    empty one. Values are checked when the plan runs.
+    """
+
+    trace: Path | None
+    """A trace: ``FILE``, or ``FILE:format``."""
+    limit: int | None
+    """End after so many requests."""
+    warmup: str | int | None
+    """A number of requests or a time such as ``"10s"``, left out of the figures."""
+    replays: int | None
+    """Run the load so often, each time on the drive as the last has left it. The figures are those
+    of the last time; ``Result.replays`` has them all."""
+    until_worn: str | float | None
+    """Replay until this share of the blocks is worn out, such as ``"5%"``."""
+    time_scale: float | None
+    """The factor on the times between arrivals."""
+    closed: int | None
+    """Closed loop: keep so many requests outstanding and ignore timestamps."""
+    fit: bool
+    """Fold addresses beyond the drive into it."""
+    detail: bool
+    """Let the result hold what a report draws."""
+    log: Path | None
+    """A Parquet file for a row a request."""
+    series: Path | None
+    """A Parquet file for a row an interval."""
+    interval: str | None
+    """The length of an interval, such as ``"1s"``; such that there are some hundred, if None."""
+    timeline: Path | None
+    """A file for the Perfetto viewer, with what every part of the drive does."""
+    timeline_span: str | None
+    """How much of the run the timeline covers; ``"10ms"`` if None."""
+    label: str | None
+    """What the result is called in tables and figures; the scheme if None."""
+    vary: Mapping[str, str]
+    """The settings that a sweep varies, for the record."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One run. What is left out is at its default.
+
+    The fields are the options of a run, which :class:`RunOptions` explains one by one.
+    """
+
+    device: str = DEFAULT_DEVICE
+    scheme: str = DEFAULT_SCHEME
+    config: Sequence[Path] = ()
+    set: Settings = ()
+    trace: Path | None = None
+    workload: str | None = None
+    mix: Sequence[App | str] = ()
+    seed: int = DEFAULT_SEED
+    limit: int | None = None
+    warmup: str | int | None = None
+    precondition: str | None = None
+    replays: int | None = None
+    until_worn: str | float | None = None
+    time_scale: float | None = None
+    closed: int | None = None
+    fit: bool = False
+    state: Path | None = None
+    paranoid: bool = False
+    detail: bool = False
+    log: Path | None = None
+    series: Path | None = None
+    interval: str | None = None
+    timeline: Path | None = None
+    timeline_span: str | None = None
+    label: str | None = None
+    vary: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Take what NumPy's scalars and arrays hold in their place, and nothing for None."""
+        empty: dict[str, object] = {"config": (), "set": (), "mix": (), "vary": {}}
+        for one in fields(self):
+            given = getattr(self, one.name)
+            plain = empty.get(one.name) if given is None else arguments.unwrap(given)
+            if plain is not given:
+                object.__setattr__(self, one.name, plain)
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the plan as the Rust side reads it; what is not given is left out."""
+        varied_settings(self)
+        wire = {
+            "device": arguments.text("--device", self.device),
+            "scheme": arguments.text("--scheme", self.scheme),
+            "config": self.configs(),
+            "set": setting_lines(self.set),
+            "trace": optional_path("--trace", self.trace),
+            "workload": optional_text("--workload", self.workload),
+            "mix": [app.to_wire() for app in parse_apps("--mix", self.mix)] or None,
+            "seed": integer("--seed", self.seed, 0),
+            "limit": optional_integer("--limit", self.limit),
+            "warmup": _text_or_number("--warmup", self.warmup),
+            "precondition": optional_text("--precondition", self.precondition),
+            "replays": optional_integer("--replays", self.replays, MAX_COUNT),
+            "until_worn": _text_or_number("--until-worn", self.until_worn),
+            "time_scale": _above_zero("--time-scale", self.time_scale),
+            "closed": optional_integer("--closed", self.closed, MAX_COUNT),
+            "fit": arguments.boolean("--fit", self.fit) or None,
+            "state": optional_path("--state", self.state),
+            "paranoid": arguments.boolean("--paranoid", self.paranoid) or None,
+            "detail": arguments.boolean("detail", self.detail) or None,
+            "log": optional_path("--log", self.log),
+            "series": optional_path("--series", self.series),
+            "interval": optional_text("--interval", self.interval),
+            "timeline": optional_path("--timeline", self.timeline),
+            "timeline_span": optional_text("--timeline-span", self.timeline_span),
+            "label": optional_text("label", self.label),
+        }
+        return {key: value for key, value in wire.items() if value is not None}
+
+    def configs(self) -> list[str]:
+        """Return the paths of the config files; a single one need not be in a list."""
+        given = [self.config] if isinstance(self.config, str | bytes | os.PathLike) else self.config
+        return [arguments.path("--config", file) for file in arguments.sequence("--config", given)]
+
+
+def to_json(plan: Plan) -> str:
+    """Return a plan as the Rust side reads it."""
+    return json.dumps(plan.to_wire(), allow_nan=False)
+
+
+def setting_lines(settings: Settings) -> list[str]:
+    """Return settings as ``key=value`` lines."""
+    expected = "a mapping or a list"
+    settings = arguments.unwrap(settings)
+    if isinstance(settings, str):
+        raise InputError.at("--set", f"got the text {quoted(settings)}, expected {expected}")
+    if isinstance(settings, Mapping):
+        given = arguments.mapping("--set", settings)
+        return [f"{key}={toml_value(value, f'--set {key}')}" for key, value in given.items()]
+    return arguments.text_list("--set", settings, expected)
+
+
+def varied_settings(plan: Plan) -> dict[str, str]:
+    """Return the settings that a sweep varies, by their keys."""
+    varied = arguments.mapping("vary", plan.vary)
+    return {key: arguments.text(f"vary {key}", value) for key, value in varied.items()}
+
+
+def toml_value(value: object, place: str = "--set", depth: int = 0) -> str:
+    """Return a value as it is typed after ``key=``; ``place`` is what a message names."""
+    value = arguments.unwrap(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | os.PathLike):
+        text = arguments.path(place, value) if isinstance(value, os.PathLike) else value
+        return _toml_string(arguments.text(place, text)) if depth else arguments.text(place, text)
+    if depth > _MAX_NESTING:
+        raise InputError.at(place, f"got more than {_MAX_NESTING} lists in one another")
+    if isinstance(value, Mapping):
+        pairs = arguments.mapping(place, value).items()
+        entries = [f"{key} = {toml_value(item, place, depth + 1)}" for key, item in pairs]
+        return "{ " + ", ".join(entries) + " }"
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return "[" + ", ".join(toml_value(item, place, depth + 1) for item in value) + "]"
+    number = arguments.as_number(value)
+    if number is None or (isinstance(number, int) and abs(number) > MAX_INTEGER):
+        expected = "a text, a finite number, True or False, or a list or a mapping of these"
+        raise arguments.invalid(place, value, expected)
+    return str(number)
+
+
+def _toml_string(text: str) -> str:
+    """Return a text as it stands inside a list."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _text_or_number(name: str, value: object) -> str | None:
+    """Return a text, or a number as it would be typed."""
+    number = arguments.as_number(value)
+    return optional_text(name, value) if number is None else toml_value(number, name)
+
+
+def _above_zero(name: str, value: object) -> float | None:
+    return None if value is None else arguments.positive_number(name, value)
+
+
+def check_plan(plan: object) -> Plan:
+    """Return what is to be run, if it is a plan."""
+    if not isinstance(plan, Plan):
+        raise InputError(f"nothing to run: got {quoted(plan)}, expected a ssdlab.Plan")
+    return plan

@@ -1,0 +1,1 @@
+"""Figures: functions from typed results to Altair charts."""

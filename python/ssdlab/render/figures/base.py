@@ -1,0 +1,244 @@
+"""What all figures share: how runs are named and coloured, axes of time and of latency."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, Protocol
+
+import altair as alt
+
+from ssdlab import escaping
+from ssdlab.errors import InputError
+from ssdlab.render.text.comparison import labelled_results
+from ssdlab.result import Comparison, Result
+from ssdlab.result.detail import Detail
+
+KINDS = ("read", "write")
+_MAX_FULL_LANES = 12
+"""More bars than this are drawn thinner."""
+
+# Okabe and Ito's palette, the light colours darkened and the dark ones lightened so that thin lines
+# stand out against the background.
+LIGHT = ("#0072b2", "#d55e00", "#009e73", "#b65d91", "#c98600", "#3a9bd9", "#6f6f6f", "#857a00")
+DARK = ("#4da3db", "#ff8c42", "#2cc79b", "#e59cc4", "#f2b632", "#8ccbf2", "#b0b0b0", "#c9be4a")
+# From dark to light, yet to be seen on black and on white.
+_RAMP = ("#7a4fb5", "#4f6fc4", "#2a8fb0", "#22a884", "#7cbf3f", "#d0b020")
+DASHES: tuple[list[int], ...] = ([1, 0], [5, 3], [2, 2], [7, 2, 2, 2], [1, 3])
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A result that is drawn, and its name in the figures."""
+
+    label: str
+    result: Result
+    detail: Detail
+
+    def slug(self, among: Sequence[Run]) -> str:
+        """Return what a figure of this run alone has at the end of its name."""
+        if len(among) == 1:
+            return ""
+        words = re.sub(r"[^a-z0-9]+", "-", self.label.lower()).strip("-")
+        return f"-{among.index(self) + 1}-{words}"[:60].rstrip("-")
+
+
+class Labelled(Protocol):
+    """What has a name in the figures: a run, a trace."""
+
+    @property
+    def label(self) -> str:
+        """Return the name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An entry of a legend: a colour (a number is one of the runs'), the mark, and what it is."""
+
+    label: str
+    colour: str | int | None = None
+    mark: str = "box"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure: what a file of it is called, where it belongs, what it shows, and the drawing.
+
+    ``keys`` is its legend, where that can stand outside the drawing; ``lanes`` counts its bars,
+    ``lines`` the lines of their labels and ``marks`` the marks above one another in each, which
+    make it as high as it must be; ``many`` says that it has so many marks that pixels draw it
+    better than outlines; ``subject`` says of which runs it is.
+    """
+
+    name: str
+    section: str
+    title: str
+    what: str
+    chart: alt.Chart | alt.LayerChart
+    keys: Sequence[Key] = field(default_factory=tuple)
+    lanes: int = 0
+    lines: int = 1
+    marks: int = 1
+    many: bool = False
+    subject: str = ""
+
+    def lane(self, least: int, thin: int, line: int, mark: int) -> int:
+        """Return how high a lane is, from the heights of a line of its label and of a mark."""
+        if self.lanes > _MAX_FULL_LANES and self.lines == self.marks == 1:
+            return thin
+        return max(least, line * self.lines + 5, mark * self.marks + 4)
+
+    def centre_labels(self, spec: dict[str, Any], line: int) -> None:
+        """Put the middle of labels of several lines beside their bars: they would hang below."""
+        if self.lines > 1:
+            spec["encoding"]["y"]["axis"]["labelOffset"] = -line * (self.lines - 1) / 2
+
+
+def runs_of(comparison: Comparison) -> list[Run]:
+    """Return the runs to be drawn, each with a name of its own; of several seeds the first."""
+    named = labelled_results(comparison)
+    if len({result.workload for _, result in named}) > 1:
+        named = [(f"{label}, {PurePath(run.workload).name}", run) for label, run in named]
+    runs = []
+    for label, result in zip(
+        escaping.display_labels(label for label, _ in named), named, strict=True
+    ):
+        if result[1].detail is None:
+            raise InputError("a report needs runs with detail=True (Plan), got one without")
+        runs.append(Run(label, result[1], result[1].detail))
+    return runs
+
+
+# Colours and dashes.
+
+
+def run_keys(runs: Sequence[Labelled]) -> list[Key]:
+    """Return the legend of the runs' colours; nothing if there is but one."""
+    if len(runs) == 1:
+        return []
+    tones = palette(len(runs))
+    return [Key(run.label, tones[at] if tones else at) for at, run in enumerate(runs)]
+
+
+def palette(count: int) -> list[str] | None:
+    """Return colours for so many runs, if they are more than the theme has."""
+    if count <= len(LIGHT):
+        return None
+    return ramp(count)
+
+
+def ramp(count: int) -> list[str]:
+    """Return so many colours from dark to light, none of which is a run's."""
+    return [_between(_RAMP, at / max(1, count - 1)) for at in range(count)]
+
+
+def _between(stops: Sequence[str], at: float) -> str:
+    below = min(int(at * (len(stops) - 1)), len(stops) - 2)
+    part = at * (len(stops) - 1) - below
+    pairs = zip(bytes.fromhex(stops[below][1:]), bytes.fromhex(stops[below + 1][1:]), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in pairs)
+
+
+def colour(runs: Sequence[Labelled], symbol: str = "stroke") -> alt.Color:
+    """Colour by run, the same all over the page; a legend shows it as a line or another symbol."""
+    given: dict[str, Any] = {"domain": [run.label for run in runs]}
+    tones = palette(len(runs))
+    if tones:
+        given["range"] = tones
+    legend = None
+    if len(runs) > 1:
+        legend = alt.Legend(title=None, symbolType=symbol, symbolOpacity=1)
+    return alt.Color("label:N", scale=alt.Scale(**given), legend=legend)
+
+
+def dash(names: Sequence[str], fieldname: str) -> alt.StrokeDash:
+    """Dash by what a field says."""
+    ranged = [DASHES[at % len(DASHES)] for at in range(len(names))]
+    # Long enough that a dash is to be seen.
+    legend = None
+    if len(names) > 1:
+        legend = alt.Legend(title=None, symbolSize=500, symbolType="stroke", symbolOpacity=1)
+    scale = alt.Scale(domain=list(names), range=ranged)
+    return alt.StrokeDash(f"{fieldname}:N", scale=scale, legend=legend)
+
+
+# Numbers, words and axes.
+
+
+def label_lines(labels: Iterable[str]) -> int:
+    """Return how many lines the labels of bars take, which are broken at commas."""
+    return max((label.count(", ") + 1 for label in labels), default=1)
+
+
+LABEL_LINES_EXPR = "split(datum.label, ', ')"
+"""A label of several lines."""
+
+
+def rounded(value: float | None, digits: int = 6) -> float | None:
+    """Round to so many significant digits: more than can be drawn, fewer than can be written."""
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.{digits}g}")
+
+
+def inline_data(rows: list[dict[str, Any]]) -> alt.InlineData:
+    """Return rows as the data of a chart."""
+    return alt.InlineData(values=rows)
+
+
+_SPAN = (
+    "datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' s' : "
+    "datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' ms' : "
+    "datum.value >= 1 ? format(datum.value, '~g') + ' µs' : format(datum.value * 1e3, '~g') + ' ns'"
+)
+
+
+def latency_axis(title: str, least: float, most: float) -> dict[str, Any]:
+    """Return scale and axis of latencies in microseconds that span powers of ten."""
+    return log_axis(title, least, most, _SPAN)
+
+
+def log_axis(title: str, least: float, most: float, label: str = "datum.label") -> dict[str, Any]:
+    """Return a logarithmic scale from a round number below to one above, and its axis."""
+    least = max(least, 1e-9)
+    most = max(most, least * 1.01)
+    low, high = _round(least, up=False), _round(most, up=True)
+    decades = math.log10(high / low)
+    steps = (1, 2, 5) if decades <= 2.2 else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [float(f"{step}e{power}") for power in powers for step in steps]
+    ticks = [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
+    ticks = ticks[:: 1 + (len(ticks) - 1) // 9]
+    return {
+        "scale": alt.Scale(type="log", domain=[low, high], nice=False),
+        "axis": alt.Axis(
+            title=title, values=ticks, labelExpr=label, labelOverlap="greedy", labelSeparation=6
+        ),
+    }
+
+
+def _round(value: float, *, up: bool) -> float:
+    """Return the nearest of 1, 2, 5, 10, … times a power of ten that is not on the other side."""
+    power = math.floor(math.log10(value))
+    all_steps = [float(f"{step}e{power}") for step in (1, 2, 5)] + [float(f"1e{power + 1}")]
+    if up:
+        return next((step for step in all_steps if step >= value * 0.9999), all_steps[-1])
+    return [step for step in all_steps if step <= value * 1.0001][-1]
+
+
+def time_unit_us(most_us: float) -> tuple[str, float]:
+    """Return the unit in which a time in microseconds is best drawn, and its length in µs."""
+    units = (("µs", 1.0), ("ms", 1e3), ("s", 1e6))
+    fitting = [unit for unit in units if most_us >= unit[1]]
+    return fitting[-1] if fitting else ("ns", 1e-3)
+
+
+def time_unit_s(most_s: float) -> tuple[str, float]:
+    """Return the unit in which a time since the beginning is best drawn, and its length in s."""
+    units = (("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86400.0))
+    fitting = [unit for unit in units if most_s >= 1.5 * unit[1]]
+    return fitting[-1] if fitting else units[0]

@@ -1,0 +1,180 @@
+"""Where the time went: stacked bars whose parts sum to the mean, and the slowest requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import altair as alt
+
+from ssdlab.render.figures.base import (
+    KINDS,
+    LABEL_LINES_EXPR,
+    Figure,
+    Key,
+    Run,
+    inline_data,
+    label_lines,
+    rounded,
+    time_unit_us,
+)
+from ssdlab.render.figures.latency import parts_of
+from ssdlab.result import KindResult
+
+SECTION = "Where the time went"
+
+
+class Part(NamedTuple):
+    """A part of a latency: its name in figures, what it is, and its colour."""
+
+    name: str
+    what: str
+    colour: str
+
+
+# In the order of a request's way. Parts that rarely matter share tones with their neighbours.
+PARTS = {
+    "host_queue": Part("host queue", "queued at the host", "#7f7f7f"),
+    "page": Part("same page", "behind an earlier request for the same page", "#8b2a4a"),
+    "buffer": Part("buffer", "the page buffer", "#b3a2c7"),
+    "map": Part("map", "looking up the page map", "#8c6d31"),
+    "die_host": Part("die (host)", "waiting for a die busy with other requests", "#e69f00"),
+    "die_gc": Part("die (GC)", "waiting for a die that collected garbage", "#d55e00"),
+    "die_wl": Part("die (wear)", "waiting for a die that levelled wear", "#a33b00"),
+    "die_migration": Part("die (moves)", "waiting for a die that moved data", "#f4a582"),
+    "die_mapping": Part("die (map)", "waiting for a die busy with map pages", "#c9a66b"),
+    "die_rmw": Part("die (RMW)", "waiting for a die that read what a write changes", "#f0c75e"),
+    "die_refresh": Part("die (refresh)", "waiting for a die that refreshed data", "#ffb38a"),
+    "bus": Part("bus", "waiting for the bus", "#56b4e9"),
+    "sense": Part("sense", "reading the cells", "#009e73"),
+    "retry": Part("retries", "reading them again because of bit errors", "#cc79a7"),
+    "decode": Part("decode", "decoding, and waiting for it", "#7a3e9d"),
+    "transfer": Part("transfer", "moving data over the bus", "#0072b2"),
+    "program": Part("program", "programming the cells", "#8fce8a"),
+}
+OTHER = "other"
+_OTHER = Part("other", "parts too small to be drawn", "#c7c7c7")
+_LEAST = 0.01
+"""A part that is smaller than this in every bar is put with the others."""
+
+Bars = Sequence[tuple[str, Mapping[str, float]]]
+
+
+def part_of(name: str) -> Part:
+    """Return how a part of a latency is drawn."""
+    known = PARTS | {OTHER: _OTHER}
+    return known.get(name, Part(name.replace("_", " "), "", _OTHER.colour))
+
+
+def blame(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw a bar a run and queue for the reads, and for the writes."""
+    for kind in KINDS:
+        bars = [(name, part.blame_us) for name, part in bars_of(runs, kind)]
+        if not bars:
+            continue
+        chart, keys = _stacked(bars, f"Mean {kind} latency", "")
+        what = f"Parts of the mean {kind} latency; they sum to it."
+        title = f"{kind.capitalize()}s"
+        lines = label_lines(bar for bar, _ in bars)
+        yield Figure(f"blame-{kind}", SECTION, title, what, chart, keys, len(bars), lines)
+
+
+def slowest(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw where the time of each run's slowest requests went."""
+    for run in runs:
+        if not run.detail.slowest:
+            continue
+        bars = [(str(at + 1), slow.blame_us) for at, slow in enumerate(run.detail.slowest)]
+        chart, keys = _stacked(bars, "Latency", "Slowest requests, by rank")
+        whose = f": {run.label}" if len(runs) > 1 else ""
+        yield Figure(
+            f"slowest{run.slug(runs)}",
+            "The slowest requests",
+            f"The slowest requests{whose}",
+            "Where the time of each went.",
+            chart,
+            keys,
+            len(bars),
+        )
+
+
+def bars_of(runs: Sequence[Run], kind: str) -> Iterator[tuple[str, KindResult]]:
+    """Go through what has a bar of its own: the requests of a kind, by run and queue."""
+    for run in runs:
+        found = list(parts_of(run, kind))
+        for queue, part in found:
+            names = [run.label] * (len(runs) > 1) + [queue] * (len(found) > 1)
+            yield ", ".join(names) or f"{kind}s", part
+
+
+def rows_of(bars: Bars) -> list[dict[str, Any]]:
+    """Return a row a bar and part; small parts are one, so that all still sum to the whole."""
+    wholes = [sum(parts.values()) or 1.0 for _, parts in bars]
+    names = [*PARTS, *sorted({name for _, parts in bars for name in parts} - set(PARTS))]
+    drawn_parts = [
+        name
+        for name in names
+        if any(
+            parts.get(name, 0) >= _LEAST * whole
+            for (_, parts), whole in zip(bars, wholes, strict=True)
+        )
+    ]
+    rows = []
+    for bar, parts in bars:
+        for order, name in enumerate(drawn_parts):
+            rows.append({"bar": bar, "part": name, "us": parts.get(name, 0.0), "order": order})
+        rest = sum(us for name, us in parts.items() if name not in drawn_parts)
+        if rest > 0:
+            rows.append({"bar": bar, "part": OTHER, "us": rest, "order": len(drawn_parts)})
+    return rows
+
+
+def _stacked(bars: Bars, title: str, axis: str) -> tuple[alt.Chart, list[Key]]:
+    rows = rows_of(bars)
+    wholes = {bar: sum(parts.values()) or 1.0 for bar, parts in bars}
+    unit, length = time_unit_us(max(wholes.values()))
+    order = {row["part"]: row["order"] for row in rows}
+    parts = sorted(order, key=lambda part: order[part])
+    drawn = [part_of(part) for part in parts]
+    data = [
+        {
+            "bar": row["bar"],
+            "part": part_of(row["part"]).name,
+            "at": row["order"],
+            "t": rounded(row["us"] / length),
+            "of": rounded(row["us"] / wholes[row["bar"]], 3),
+        }
+        for row in rows
+        if row["us"] > 0
+    ]
+    chart = (
+        alt.Chart(inline_data(data))
+        .mark_bar(stroke=None)
+        .encode(
+            x=alt.X(
+                "t:Q",
+                stack="zero",
+                scale=alt.Scale(nice=False),
+                axis=alt.Axis(title=f"{title} ({unit})", tickCount=6),
+            ),
+            y=alt.Y(
+                "bar:N",
+                sort=[bar for bar, _ in bars],
+                axis=alt.Axis(title=axis or None, labelExpr=LABEL_LINES_EXPR),
+            ),
+            color=alt.Color(
+                "part:N",
+                scale=alt.Scale(
+                    domain=[part.name for part in drawn], range=[part.colour for part in drawn]
+                ),
+                legend=alt.Legend(title=None),
+            ),
+            order=alt.Order("at:Q"),
+            tooltip=[
+                alt.Tooltip("part:N"),
+                alt.Tooltip("t:Q", title=unit, format=",.4~g"),
+                alt.Tooltip("of:Q", title="share", format=".1%"),
+            ],
+        )
+    )
+    return chart, [Key(part.name, part.colour) for part in drawn]

@@ -1,0 +1,46 @@
+"""How old data is when it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import altair as alt
+
+from ssdlab.render.figures.base import Figure, Run, colour, inline_data, rounded, run_keys
+from ssdlab.render.figures.overlapping_lines import NOTE, Axis, alternating_dashes
+
+DAY_S = 86_400.0
+
+
+def read_ages(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw which share of what was read from flash was no older than how old."""
+    found = [(run, run.detail.read_ages) for run in runs if run.detail.read_ages]
+    if not found:
+        return
+    rows = [
+        {"label": run.label, "days": rounded(age / DAY_S, 6), "share": rounded(share, 9)}
+        for run, points in found
+        for age, share in [(points[0][0], 0.0), *points]
+    ]
+    most = max(points[-1][0] for _, points in found) / DAY_S
+    apart = alternating_dashes(runs, rows, Axis("days", 0, most), Axis("share", 0, 1))
+    chart = (
+        alt.Chart(inline_data(rows))
+        .mark_line(interpolate="step-after", clip=True)
+        .encode(
+            x=alt.X(
+                "days:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title="Age of the data (days)")
+            ),
+            y=alt.Y(
+                "share:Q",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(title="Share of flash reads", format="%", tickCount=5),
+            ),
+            color=colour(runs),
+            **apart,
+        )
+    )
+    what = "Share of the reads from flash, the controller's own too, whose data was no older."
+    title = "How old data is when it is read"
+    note = NOTE if apart else ""
+    yield Figure("read-ages", "Page reads", title, f"{what}{note}", chart, run_keys(runs))

@@ -1,0 +1,236 @@
+"""How latencies are distributed: CDFs, their tails, and percentiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import altair as alt
+
+from ssdlab.render.figures.base import (
+    KINDS,
+    Figure,
+    Key,
+    Run,
+    colour,
+    dash,
+    inline_data,
+    latency_axis,
+    log_axis,
+    rounded,
+    run_keys,
+)
+from ssdlab.render.figures.overlapping_lines import NOTE, Axis, alternating_dashes
+from ssdlab.result import KindResult
+from ssdlab.result.detail import Distribution
+
+SECTION = "Latency"
+PERCENTILES = (("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99.9", "p999"), ("max", "max"))
+
+
+def distributions(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw the CDF, the tail and the percentiles of the reads' and of the writes' latencies."""
+    for kind in KINDS:
+        found = _of_kind(runs, kind)
+        if found:
+            yield cdf(runs, kind)
+            yield tail(runs, kind)
+            yield percentiles(runs, kind)
+
+
+def _of_kind(runs: Sequence[Run], kind: str) -> list[tuple[Run, Distribution]]:
+    each = [(run, one) for run in runs for one in run.detail.distributions]
+    return [(run, one) for run, one in each if one.kind == kind and one.points]
+
+
+def _queues(found: Sequence[tuple[Run, Distribution]]) -> list[str]:
+    return [_queue(number) for number in sorted({one.queue for _, one in found})]
+
+
+def _queue(number: int) -> str:
+    return f"queue {number}"
+
+
+def _keys(runs: Sequence[Run], queues: Sequence[str]) -> list[Key]:
+    dashes = (
+        [Key(name, mark=f"dash{at}") for at, name in enumerate(queues)] if len(queues) > 1 else []
+    )
+    return [*run_keys(runs), *dashes]
+
+
+def _axis(kind: str, found: Sequence[tuple[Run, Distribution]]) -> dict[str, Any]:
+    least = min(one.points[0][0] for _, one in found)
+    most = max(one.points[-1][0] for _, one in found)
+    return latency_axis(f"{kind.capitalize()} latency", least, most)
+
+
+def _line(one: Distribution) -> list[tuple[float, float]]:
+    """Return the points of a line that rises from nobody at the least latency that occurred."""
+    return [(one.points[0][0], 0.0), *((us, share) for us, share in one.points)]
+
+
+_SEEN = 0.005
+"""A rise of less than this is not to be seen on a linear axis."""
+
+
+def _thinned(line: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """Leave out what only a tail shows, so that a page of many runs stays small."""
+    last = -1.0
+    for us, share in line:
+        if share - last >= _SEEN or share == 1:
+            last = share
+            yield us, share
+
+
+def _alternating(
+    runs: Sequence[Run], queues: Sequence[str], rows: list[dict[str, Any]], x: Any, y: Axis
+) -> dict[str, alt.StrokeDash]:
+    """Dash by queue; where there is but one, what lies in the same place."""
+    if len(queues) > 1:
+        return {"strokeDash": dash(queues, "queue")}
+    return alternating_dashes(runs, rows, Axis.from_log_axis("us", x), y)
+
+
+def _note(queues: Sequence[str], apart: dict[str, alt.StrokeDash]) -> str:
+    return NOTE if apart and len(queues) == 1 else ""
+
+
+def cdf(runs: Sequence[Run], kind: str) -> Figure:
+    """Draw which share of the requests took no longer than how long."""
+    found = _of_kind(runs, kind)
+    queues = _queues(found)
+    x = _axis(kind, found)
+    rows = [
+        {
+            "label": run.label,
+            "queue": _queue(one.queue),
+            "us": rounded(us),
+            "share": rounded(share, 9),
+        }
+        for run, one in found
+        for us, share in _thinned(_line(one))
+    ]
+    apart = _alternating(runs, queues, rows, x, Axis("share", 0, 1))
+    chart = (
+        alt.Chart(inline_data(rows))
+        .mark_line(interpolate="step-after", clip=True)
+        .encode(
+            x=alt.X("us:Q", **x),
+            y=alt.Y(
+                "share:Q",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(title=f"Share of {kind}s", format="%", tickCount=5),
+            ),
+            color=colour(runs),
+            **apart,
+        )
+    )
+    what = f"Share of the {kind}s that took no longer." + _note(queues, apart)
+    title = f"{kind.capitalize()} latency, CDF"
+    return Figure(f"latency-cdf-{kind}", SECTION, title, what, chart, _keys(runs, queues))
+
+
+def tail(runs: Sequence[Run], kind: str) -> Figure:
+    """Draw which share of the requests took longer than how long, down to a single one."""
+    found = _of_kind(runs, kind)
+    queues = _queues(found)
+    rows = [
+        {
+            "label": run.label,
+            "queue": _queue(one.queue),
+            "us": rounded(us),
+            "share": rounded(max(1 - share, 1 / one.requests)),
+        }
+        for run, one in found
+        for us, share in _line(one)
+    ]
+    least = min(1 / one.requests for _, one in found)
+    x = _axis(kind, found)
+    y = log_axis(f"Share of slower {kind}s", least, 1.0, _PERCENT)
+    apart = _alternating(runs, queues, rows, x, Axis.from_log_axis("share", y))
+    chart = (
+        alt.Chart(inline_data(rows))
+        .mark_line(interpolate="step-after", clip=True)
+        .encode(
+            x=alt.X("us:Q", **x),
+            y=alt.Y("share:Q", **y),
+            color=colour(runs),
+            **apart,
+        )
+    )
+    what = f"Share of the {kind}s that took longer; both axes are logarithmic."
+    what += _note(queues, apart)
+    title = f"{kind.capitalize()} latency, tail"
+    return Figure(f"latency-tail-{kind}", SECTION, title, what, chart, _keys(runs, queues))
+
+
+_SIDE_BY_SIDE = 3
+_PERCENT = "format(datum.value * 100, '~g') + '%'"
+
+
+def percentiles(runs: Sequence[Run], kind: str) -> Figure:
+    """Draw the percentiles as dots: a bar would need a zero, which this axis does not have."""
+    rows: list[dict[str, Any]] = []
+    queues = _queues(_of_kind(runs, kind))
+    for run in runs:
+        for queue, part in parts_of(run, kind):
+            for name, attribute in PERCENTILES:
+                us = rounded(getattr(part.latency_us, attribute))
+                place = {"what": name, "lane": _lane(run, queue)}
+                rows.append({"label": run.label, "queue": queue, **place, "us": us})
+    values = [row["us"] for row in rows]
+    title = f"{kind.capitalize()} latency"
+    # Each run's queues stand below one another: where they are as fast, each is still seen.
+    lanes = [_lane(run, queue) for run in runs for queue in queues]
+    given: dict[str, Any] = {}
+    if len(lanes) > 1:
+        given["yOffset"] = alt.YOffset("lane:N", scale=alt.Scale(domain=lanes, paddingOuter=0.35))
+    if len(queues) > 1:
+        shapes = ("circle", "diamond", "square", "triangle-up", "cross")
+        ranged = [shapes[at % len(shapes)] for at in range(len(queues))]
+        scale = alt.Scale(domain=queues, range=ranged)
+        given["shape"] = alt.Shape("queue:N", scale=scale, legend=alt.Legend(title=None))
+    chart = (
+        alt.Chart(inline_data(rows))
+        .mark_point(filled=True, size=45 if len(lanes) <= _SIDE_BY_SIDE else 28, opacity=1)
+        .encode(
+            x=alt.X("us:Q", **latency_axis(title, min(values), max(values))),
+            y=alt.Y(
+                "what:N",
+                sort=[name for name, _ in PERCENTILES],
+                axis=alt.Axis(title=None, grid=True),
+            ),
+            color=colour(runs, "circle"),
+            tooltip=[
+                alt.Tooltip("label:N", title="run"),
+                alt.Tooltip("queue:N", title="queue"),
+                alt.Tooltip("what:N", title="percentile"),
+                alt.Tooltip("us:Q", title="latency in µs", format=",.4~g"),
+            ],
+            **given,
+        )
+    )
+    names = f"{kind.capitalize()} latency, percentiles"
+    tooltip = (
+        [Key(name, mark=f"shape{at}") for at, name in enumerate(queues)] if len(queues) > 1 else []
+    )
+    keys = [*run_keys(runs), *tooltip]
+    what = f"Percentiles of the {kind}s' latencies, and the slowest {kind}."
+    # So high that the dots of many runs and queues have their places.
+    high = len(PERCENTILES) if len(lanes) > _SIDE_BY_SIDE else 0
+    return Figure(
+        *(f"percentiles-{kind}", SECTION, names, what, chart, keys), lanes=high, marks=len(lanes)
+    )
+
+
+def _lane(run: Run, queue: str) -> str:
+    return f"{run.label}, {queue}"
+
+
+def parts_of(run: Run, kind: str) -> Iterator[tuple[str, KindResult]]:
+    """Go through the requests of a kind by queue."""
+    parts: Sequence[Any] = run.result.queues or [run.result]
+    for number, part in enumerate(parts):
+        found: KindResult = getattr(part, kind)
+        if found.requests:
+            yield _queue(number), found

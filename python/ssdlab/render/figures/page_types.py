@@ -1,0 +1,40 @@
+"""Page types: which of them held writes up. Which are left is drawn over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ssdlab.labels import PAGE_TYPES, counts_by_page_type
+from ssdlab.render.figures.base import Figure, Run
+from ssdlab.render.figures.stacked_bars import Bars, stacked_shares
+from ssdlab.render.text.notes import shows_page_types
+
+SECTION = "Page types"
+
+# From the quickest to program to the slowest.
+_TONES = ("#56b4e9", "#e69f00", "#d55e00", "#7f3b08")
+
+_BARS = Bars(
+    "slowest_page_type",
+    SECTION,
+    "The slowest pages of writes",
+    "Share of the writes whose slowest page is of each type.",
+    "Share of the writes",
+    "~%",
+)
+
+
+def types_of(runs: Sequence[Run]) -> Sequence[str]:
+    """Return the names of the page types, if they matter to any of the runs."""
+    if not any(shows_page_types(run.result) for run in runs):
+        return ()
+    return PAGE_TYPES[max(len(run.result.slowest_page_type) for run in runs)]
+
+
+def slowest_page_type(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw the writes by the type of their slowest page."""
+
+    def counts(run: Run) -> Sequence[int]:
+        return counts_by_page_type(run.result.slowest_page_type)
+
+    yield from stacked_shares(runs, _BARS, list(zip(types_of(runs), _TONES, strict=False)), counts)

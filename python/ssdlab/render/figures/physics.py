@@ -1,0 +1,463 @@
+"""What the blocks of a device really are, and what papers say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from ssdlab.physics import Anchor, Group, Physics, Point
+from ssdlab.render.figures.base import Figure, Key, colour, dash, inline_data, rounded, run_keys
+from ssdlab.render.formatting import digits, span
+from ssdlab.render.text.physics import anchor_figure, anchor_label
+
+ERRORS, READS, MADE = "Raw bit errors", "Reads", "Blocks as made"
+DIRECT, CLIMB = "from what is needed", "climbing from the first"
+_RULES = 8
+"""More rungs than this are not all drawn."""
+
+_Points = Callable[[Group], Sequence[Point]]
+_Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A group that is drawn, and its name in the figures."""
+
+    label: str
+    group: Group
+
+
+def physics_figures(physics: Physics) -> list[Figure]:
+    """Return every figure that there is something to see in, in the order of a report."""
+    lines = [Line(group.name, group) for group in physics.groups]
+    return [
+        *_errors_over_age(physics, lines),
+        *_errors_over_cycles(physics, lines),
+        *_capability(physics),
+        *_rungs(physics, lines),
+        *_times_over_age(physics, lines),
+        *_times_over_errors(physics),
+        *_base(physics),
+        *_programs(physics),
+    ]
+
+
+def _anchors(physics: Physics, what: str) -> list[Anchor]:
+    return [anchor for anchor in physics.anchors if anchor.what == what]
+
+
+def _keys(lines: Sequence[Line], dashes: Sequence[str], *, papers: bool) -> list[Key]:
+    """Return the legend: the groups' colours, the dashes, and the sign of what papers say."""
+    keys = run_keys(lines)
+    keys += [Key(name, mark=f"dash{at}") for at, name in enumerate(dashes)]
+    return [*keys, Key("from a paper", mark="shape1")] if papers else keys
+
+
+def _of_kind(kind: str) -> str:
+    return f"datum.kind === '{kind}'"
+
+
+def _marked(anchors: Sequence[Anchor], **fields: Callable[[Anchor], Any]) -> list[_Row]:
+    """Return the points of anchors, each with its label and what it says in full."""
+    return [
+        {
+            "kind": "anchor",
+            "side": "below",
+            **{name: field(anchor) for name, field in fields.items()},
+            "told": f"{anchor.source}: {anchor_figure(anchor, anchor.paper)}",
+            "model": anchor_figure(anchor, anchor.model),
+            "what": anchor_label(anchor),
+        }
+        for anchor in anchors
+    ]
+
+
+_SIDES: dict[str, dict[str, Any]] = {
+    "below": {"align": "left", "dx": 6, "dy": 9},
+    "above": {"align": "right", "dx": -5, "dy": -7},
+    "beside": {"align": "left", "dx": 6},
+}
+"""Where the label of a point stands."""
+
+
+def _diamonds(x: str, y: str) -> list[alt.Chart]:
+    """Draw what papers say: a diamond each, and its label on its side."""
+    given = {"x": alt.X(x), "y": alt.Y(y)}
+    tooltip = [
+        alt.Tooltip("what:N", title="what"),
+        alt.Tooltip("told:N", title="paper"),
+        alt.Tooltip("model:N", title="model"),
+    ]
+    points = alt.Chart().mark_point(shape="diamond", filled=True, opacity=1, style="anchor")
+    layers = [points.transform_filter(_of_kind("anchor")).encode(tooltip=tooltip, **given)]
+    for side, place in _SIDES.items():
+        words = alt.Chart().mark_text(style="note", **place)
+        only = words.transform_filter(f"{_of_kind('anchor')} && datum.side === '{side}'")
+        layers.append(only.encode(text="note:N", **given))
+    return layers
+
+
+def _layers(rows: list[_Row], *layers: alt.Chart) -> alt.LayerChart:
+    return alt.LayerChart(layer=list(layers), data=inline_data(rows))
+
+
+def _rows_of(lines: Sequence[Line], points_of: _Points) -> list[_Row]:
+    return [
+        {
+            "kind": "line",
+            "label": line.label,
+            "x": rounded(point.at),
+            "rber": rounded(point.rber, 4),
+            "needed": point.needed,
+            DIRECT: point.direct_us,
+            CLIMB: point.climb_us,
+            "lost": rounded(point.lost, 3),
+        }
+        for line in lines
+        for point in points_of(line.group)
+    ]
+
+
+def _age(lines: Sequence[Line]) -> alt.X:
+    end = lines[0].group.over_age[-1].at
+    axis = alt.Axis(title="Age of the data (days)", tickCount=6, grid=False)
+    return alt.X("x:Q", scale=alt.Scale(domain=[0, end], nice=False), axis=axis)
+
+
+def _cycles() -> alt.X:
+    axis = alt.Axis(title="P/E cycles", tickCount=6, grid=False, format=",d")
+    return alt.X("x:Q", scale=alt.Scale(nice=False), axis=axis)
+
+
+def _rate(most: float, name: str = "rber:Q") -> alt.Y:
+    axis = alt.Axis(title="Raw bit error rate", tickCount=5, grid=False, format="~g")
+    return alt.Y(name, scale=alt.Scale(domain=[0, most], nice=False), axis=axis)
+
+
+def _limits(physics: Physics, most: float) -> list[_Row]:
+    """Return what the rungs decode, as rows of horizontal lines with their names."""
+    rungs = [rung for rung in physics.rungs if rung.capability <= most]
+    step = max(1, -(-len(rungs) // _RULES))
+    rows: list[_Row] = []
+    for at, rung in enumerate(rungs):
+        if at % step == 0:
+            noun = {"levels": "level", "retries": "retry"}[physics.model]
+            one = f"{rung.needed} {noun if rung.needed == 1 else physics.model}"
+            name = one if not rows else str(rung.needed)
+            rows.append({"kind": "limit", "x": 0, "rber": rung.capability, "note": name})
+    return rows
+
+
+def _ruled(most: float) -> list[alt.Chart]:
+    """Draw what the rungs decode: a line each, its name where it begins."""
+    rules = alt.Chart().mark_rule(style="limit", strokeDash=[2, 2])
+    words = alt.Chart().mark_text(style="faint", align="left", dx=2, dy=-4)
+    y = _rate(most)
+    return [
+        rules.transform_filter(_of_kind("limit")).encode(y=y),
+        words.transform_filter(_of_kind("limit")).encode(x=alt.X("x:Q"), y=y, text="note:N"),
+    ]
+
+
+def _top(physics: Physics, rows: Sequence[_Row]) -> float:
+    """Return where an axis of error rates ends: above the lines, or a bit above the last rung."""
+    highest = max(row["rber"] for row in rows)
+    last = physics.rungs[-1].capability
+    near = next((rung.capability for rung in physics.rungs if rung.capability >= highest), last)
+    return float(f"{1.12 * max(near, min(highest, 1.1 * last)):.3g}")
+
+
+def _errors_over_age(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]:
+    """Draw the raw bit error rate over the age of the data."""
+    if not physics.heeds_age:
+        return
+    rows = _rows_of(lines, lambda group: group.over_age)
+    anchors = _anchors(physics, "rber_at_age")
+    most, middle = _top(physics, rows), rows[-1]["x"] / 2
+    rows += _limits(physics, most)
+    rows += _marked(
+        anchors,
+        x=lambda anchor: anchor.at,
+        rber=lambda anchor: anchor.paper,
+        note=lambda anchor: f"{anchor.paper:g} at {anchor.at:g} d",
+        # Not over the end of the axis.
+        side=lambda anchor: "above" if anchor.at > middle else "below",
+    )
+    line = alt.Chart().mark_line(clip=True).transform_filter(_of_kind("line"))
+    chart = _layers(
+        rows,
+        line.encode(x=_age(lines), y=_rate(most), color=colour(lines)),
+        *_ruled(most),
+        *_diamonds("x:Q", "rber:Q"),
+    )
+    what = f"{_whose(physics)}, after {physics.pe_cycles:,} P/E cycles; dashed, what so many"
+    what += f" {physics.model} decode."
+    keys = _keys(lines, (), papers=bool(anchors))
+    title = "Raw bit error rate over the age of the data"
+    yield Figure("physics-rber-age", ERRORS, title, what, chart, keys)
+
+
+def _whose(physics: Physics) -> str:
+    """Say of which block of a group a line is."""
+    if len(physics.base.classes) == 1:
+        return "Quantiles of all blocks"
+    return "The median block of each class"
+
+
+def _errors_over_cycles(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]:
+    """Draw the raw bit error rate over P/E cycles."""
+    rows = _over_cycles(lines)
+    if not rows:
+        return
+    ages = list(dict.fromkeys(row["age"] for row in rows))
+    most = _top(physics, rows)
+    rows += _limits(physics, most)
+    line = alt.Chart().mark_line(clip=True).transform_filter(_of_kind("line"))
+    chart = _layers(
+        rows,
+        line.encode(x=_cycles(), y=_rate(most), color=colour(lines), strokeDash=dash(ages, "age")),
+        *_ruled(most),
+    )
+    what = f"{_whose(physics)}, with data of different ages; dashed across, what so many"
+    what += f" {physics.model} decode."
+    keys = _keys(lines, ages if len(ages) > 1 else (), papers=False)
+    title = "Raw bit error rate over P/E cycles"
+    yield Figure("physics-rber-cycles", ERRORS, title, what, chart, keys)
+
+
+def _over_cycles(lines: Sequence[Line]) -> list[_Row]:
+    rows = []
+    for at, over in enumerate(lines[0].group.over_cycles):
+        age = {"age": f"{over.age_days:g} days old"}
+        found = _rows_of(lines, lambda group, at=at: group.over_cycles[at].points)  # type: ignore[misc]
+        rows += [{**row, **age} for row in found]
+    return rows
+
+
+def _capability(physics: Physics) -> Iterator[Figure]:
+    """Draw what each sensing level decodes."""
+    anchors = _anchors(physics, "capability")
+    if physics.model != "levels" or len(physics.rungs) == 1:
+        return
+    rows = [{"kind": "line", "x": r.needed, "rber": r.capability} for r in physics.rungs]
+    most = float(f"{1.15 * physics.rungs[-1].capability:.3g}")
+    rows += _marked(
+        anchors,
+        x=lambda anchor: anchor.at,
+        rber=lambda anchor: anchor.paper,
+        note=lambda anchor: f"{anchor.paper:g}",
+    )
+    last = physics.rungs[-1].needed
+    axis = alt.Axis(title="Sensing levels", tickMinStep=1, grid=False, format="d")
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0.5, last + 1], nice=False), axis=axis)
+    points = alt.OverlayMarkDef(style="model")
+    line = alt.Chart().mark_line(point=points, style="model").transform_filter(_of_kind("line"))
+    chart = _layers(rows, line.encode(x=x, y=_rate(most)), *_diamonds("x:Q", "rber:Q"))
+    what = "The raw bit error rate up to which so many sensing levels decode."
+    keys = [Key("from a paper", mark="shape1")] if anchors else []
+    yield Figure("physics-capability", ERRORS, "What each level decodes", what, chart, keys)
+
+
+def _rungs(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]:
+    """Draw the levels or retries needed, over age and over P/E cycles."""
+    noun = {"levels": "Levels needed", "retries": "Retries needed"}[physics.model]
+    axis = alt.Axis(title=noun, tickMinStep=1, tickCount=7, format="d")
+    step = alt.Chart().mark_line(interpolate="step-after", clip=True)
+    if physics.heeds_age:
+        rows = _rows_of(lines, lambda group: group.over_age)
+        anchors = _anchors(physics, "level_start")
+        rows += _starts(anchors)
+        y = alt.Y("needed:Q", scale=_needed(rows), axis=axis)
+        line = step.transform_filter(_of_kind("line")).encode(
+            x=_age(lines), y=y, color=colour(lines)
+        )
+        chart = _layers(rows, line, *_diamonds("x:Q", "needed:Q"))
+        what = f"{_whose(physics)}; a line ends where nothing decodes."
+        if anchors:
+            what += " Diamonds: the days from which the paper's tables begin at a level."
+        keys = _keys(lines, (), papers=bool(anchors))
+        yield Figure("physics-needed-age", READS, f"{noun} by age", what, chart, keys)
+    rows = _over_cycles(lines)
+    if rows:
+        ages = list(dict.fromkeys(row["age"] for row in rows))
+        y = alt.Y("needed:Q", scale=_needed(rows), axis=axis)
+        line = step.encode(x=_cycles(), y=y, color=colour(lines), strokeDash=dash(ages, "age"))
+        what = f"{_whose(physics)}, with data of different ages."
+        keys = _keys(lines, ages if len(ages) > 1 else (), papers=False)
+        title = f"{noun} by P/E cycles"
+        yield Figure("physics-needed-cycles", READS, title, what, _layers(rows, line), keys)
+
+
+def _needed(rows: Sequence[_Row]) -> alt.Scale:
+    most = max(row["needed"] or 0 for row in rows)
+    return alt.Scale(domain=[0, most + 0.5], nice=False)
+
+
+def _starts(anchors: Sequence[Anchor]) -> list[_Row]:
+    """Return where the paper's tables begin: points a class, the last of a level with both days."""
+    rows = _marked(
+        anchors,
+        x=lambda anchor: anchor.paper,
+        needed=lambda anchor: anchor.at,
+        label=lambda anchor: anchor.group,
+    )
+    for row in rows:
+        same = [other for other in rows if other["needed"] == row["needed"]]
+        days = " / ".join(f"{other['x']:g}" for other in same)
+        names = " / ".join(other["label"] for other in same)
+        first = row["needed"] == rows[0]["needed"]
+        row["note"] = (f"{days} d ({names})" if first else days) if row is same[-1] else ""
+    return rows
+
+
+def _times_over_age(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]:
+    """Draw the time of a read over the age of the data."""
+    if not physics.heeds_age:
+        return
+    rows = _rows_of(lines, lambda group: group.over_age)
+    chart = (
+        alt.Chart(inline_data(rows))
+        .transform_fold([DIRECT, CLIMB], as_=["way", "us"])
+        .transform_filter("datum.us !== null")
+        .mark_line(interpolate="step-after")
+        .encode(
+            x=_age(lines),
+            y=alt.Y("us:Q", axis=alt.Axis(title="Time of a read (µs)", tickCount=5)),
+            color=colour(lines),
+            strokeDash=dash([DIRECT, CLIMB], "way"),
+        )
+    )
+    what = f"Sensing, transfer and decoding of a page on an idle drive. {_whose(physics)}; where"
+    what += " nothing decodes, the climb in vain alone."
+    keys = _keys(lines, (DIRECT, CLIMB), papers=False)
+    title = "Time of a read over the age of the data"
+    yield Figure("physics-read-age", READS, title, what, chart, keys)
+
+
+def _times_over_errors(physics: Physics) -> Iterator[Figure]:
+    """Draw the time of a read over the raw bit error rate."""
+    rows: list[_Row] = []
+    for way, attribute in ((DIRECT, "direct_us"), (CLIMB, "climb_us")):
+        start = 0.0
+        for rung in physics.rungs:
+            us = getattr(rung, attribute)
+            ends = (start, rung.capability)
+            rows += [{"kind": "line", "way": way, "x": rounded(x), "us": us} for x in ends]
+            start = rung.capability
+    anchors = _anchors(physics, "read_time")
+    rows += _marked(
+        anchors,
+        x=lambda anchor: anchor.at,
+        us=lambda anchor: anchor.paper,
+        note=lambda anchor: f"{anchor.paper:g} µs",
+        # Between the two lines, where there is room.
+        side=lambda anchor: "above" if anchor.at <= physics.rungs[0].capability else "beside",
+    )
+    most = physics.rungs[-1].capability
+    axis = alt.Axis(title="Raw bit error rate", tickCount=6, grid=False, format="~g")
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0, rounded(most * 1.02)], nice=False), axis=axis)
+    y = alt.Y("us:Q", axis=alt.Axis(title="Time of a read (µs)", tickCount=5))
+    ways = dash([DIRECT, CLIMB], "way")
+    line = alt.Chart().mark_line(style="model").transform_filter(_of_kind("line"))
+    chart = _layers(
+        rows,
+        line.encode(x=x, y=y, strokeDash=ways),
+        *_diamonds("x:Q", "us:Q"),
+    )
+    what = "Sensing, transfer and decoding of a page on an idle drive."
+    if anchors:
+        what += " The paper's times are those of an example chip, not of this drive's."
+    keys = _keys([], (), papers=bool(anchors))
+    keys = [Key(way, mark=f"dash{at}") for at, way in enumerate((DIRECT, CLIMB))] + keys
+    title = "Time of a read over raw bit errors"
+    yield Figure("physics-read-rber", READS, title, what, chart, keys)
+
+
+def _base(physics: Physics) -> Iterator[Figure]:
+    """Draw how the rates are distributed with which blocks were made."""
+    base = physics.base
+    lines = [Line(name, physics.groups[0]) for name in base.classes]
+    rows: list[_Row] = []
+    for part in base.bins:
+        below = 0.0
+        for name, count in zip(base.classes, part.blocks, strict=True):
+            upto = below + count / physics.blocks
+            ends = {"x": part.least, "end": part.most, "below": below, "upto": upto}
+            cell = {key: rounded(value) for key, value in ends.items()}
+            below = upto
+            rows += [{"kind": "bar", "label": name, **cell}] if count else []
+    rows += [
+        {"kind": "limit", "x": rounded(at), "note": f"{name} up to {at:.2e}"}
+        for name, at in zip(base.classes, base.boundaries, strict=False)
+    ]
+    axis = alt.Axis(title="Raw bit error rate as made", tickCount=5, grid=False, format=".1e")
+    bars = alt.Chart().mark_rect(stroke=None).transform_filter(_of_kind("bar"))
+    rules = (
+        alt.Chart().mark_rule(style="limit", strokeDash=[2, 2]).transform_filter(_of_kind("limit"))
+    )
+    words = alt.Chart().mark_text(style="note", align="right", dx=-4, baseline="top", y=0)
+    x = alt.X("x:Q", scale=alt.Scale(zero=False, nice=False), axis=axis)
+    share = alt.Axis(title="Share of blocks", tickCount=5, format="~%")
+    chart = _layers(
+        rows,
+        bars.encode(
+            x=x,
+            x2="end:Q",
+            y=alt.Y("below:Q", axis=share),
+            y2="upto:Q",
+            color=colour(lines, "square"),
+        ),
+        rules.encode(x=x),
+        words.transform_filter(_of_kind("limit")).encode(x=x, text="note:N"),
+    )
+    what = "Rates of the worst page of each block, unworn, fresh and normally programmed."
+    title = "How blocks were made"
+    yield Figure("physics-base", MADE, title, what, chart, run_keys(lines))
+
+
+def _programs(physics: Physics) -> Iterator[Figure]:
+    """Draw what a faster program costs in raw bit errors."""
+    anchors = _anchors(physics, "program_time")
+    normal = physics.programs[0]
+    if len(physics.programs) == 1 and not anchors:
+        return
+    rows: list[_Row] = [
+        {
+            "kind": "line",
+            "x": rounded(program.program_us / normal.program_us),
+            "rber": rounded(program.base_factor),
+            "note": f"{program.name}, {span(program.program_us)}",
+        }
+        for program in physics.programs
+    ]
+    rows += _marked(
+        anchors,
+        x=lambda anchor: anchor.paper,
+        rber=lambda anchor: anchor.at,
+        note=lambda anchor: f"×{digits(anchor.paper)}, ×{digits(anchor.at)}",
+    )
+    most = max(row["x"] for row in rows)
+    axis = alt.Axis(title="Time to program, over the normal one", tickCount=5, grid=False)
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1.4 * most], nice=False), axis=axis)
+    y = alt.Y(
+        "rber:Q",
+        scale=alt.Scale(domain=[0, 1.2 * max(row["rber"] for row in rows)], nice=False),
+        axis=alt.Axis(title="RBER as made, relative", tickCount=5),
+    )
+    points = (
+        alt.Chart().mark_point(size=60, opacity=1, style="model").transform_filter(_of_kind("line"))
+    )
+    words = alt.Chart().mark_text(style="note", align="left", dx=7, dy=-9)
+    chart = _layers(
+        rows,
+        points.encode(x=x, y=y),
+        words.transform_filter(_of_kind("line")).encode(x=x, y=y, text="note:N"),
+        *_diamonds("x:Q", "rber:Q"),
+    )
+    what = "Circles: the ways to program that this config has."
+    keys = [Key("from a paper", mark="shape1")] if anchors else []
+    title = "Time to program and raw bit errors"
+    yield Figure("physics-programs", MADE, title, what, chart, keys)

@@ -1,0 +1,134 @@
+"""Submission queues side by side: the retries of their reads, and how long these wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import altair as alt
+
+from ssdlab.render import queues
+from ssdlab.render.figures.base import (
+    LABEL_LINES_EXPR,
+    Figure,
+    Key,
+    Run,
+    inline_data,
+    ramp,
+    time_unit_us,
+)
+from ssdlab.render.figures.stacked_bars import Bars, stacked_values
+from ssdlab.result import QueueResult
+
+_QUANTILES = (("p1", 0.01), ("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("p99", 0.99))
+_WAITING = (("before the command", "#e69f00"), ("from the command on", "#009e73"))
+_ROOM = 44
+"""So many letters of the runs' names stand beside one another below a narrow figure."""
+
+
+def _queues_of(run: Run) -> Iterator[tuple[int, str, QueueResult]]:
+    """Go through a run's queues that were read from: number, name, and what came of them."""
+    names = queues.queue_labels(run.result)
+    for number, (name, queue) in enumerate(zip(names, run.result.queues, strict=True)):
+        if queue.read.requests:
+            yield number, f"queue {name}", queue
+
+
+def _several(runs: Sequence[Run]) -> bool:
+    """Tell whether several queues of any run were read from."""
+    return any(len(list(_queues_of(run))) > 1 for run in runs)
+
+
+def waiting(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw how much of the reads' mean latency passes before their command, by run and queue."""
+    if not _several(runs):
+        return
+    bars = [
+        (", ".join([*[run.label] * (len(runs) > 1), name]), queue)
+        for run in runs
+        for _, name, queue in _queues_of(run)
+    ]
+    unit, length = time_unit_us(max(queue.read.latency_us.mean for _, queue in bars))
+    values = []
+    (before, _), (rest, _) = _WAITING
+    for label, queue in bars:
+        waited, whole = queue.read_waiting_us, queue.read.latency_us.mean
+        values += [(label, before, waited / length), (label, rest, (whole - waited) / length)]
+    shape = Bars(
+        "queue-waiting",
+        "Where the time went",
+        "Reads that wait, by queue",
+        "The mean read latency of each queue: what passes before a read's command goes to the"
+        " flash, and the rest.",
+        f"Mean read latency ({unit})",
+    )
+    yield stacked_values([label for label, _ in bars], shape, _WAITING, values)
+
+
+def retries(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw the retries of the pages read, a box a run and queue."""
+    rows = [row for run in runs for row in _rows(run)]
+    if not _several(runs) or not any(row["p99"] for row in rows):
+        return
+    drawn = [run for run in runs if any(row["label"] == run.label for row in rows)]
+    names = _names(drawn)
+    what = (
+        "Retries of the pages that each queue reads: a box from the first to the third quartile,"
+        " across it the median, a line from the 1st to the 99th percentile."
+    )
+    keys = [Key(name, tone) for name, tone in zip(names, ramp(len(names)), strict=True)]
+    chart = _boxes(rows, drawn, names)
+    yield Figure("queue-retries", "Page reads", "Retries by queue", what, chart, keys)
+
+
+def _rows(run: Run) -> Iterator[dict[str, Any]]:
+    """Return what is drawn of each queue of a run."""
+    for _, name, queue in _queues_of(run):
+        counts = queue.read_retries
+        if len(counts) > 1 and any(counts):
+            found = {key: queues.retry_quantile(counts, part) for key, part in _QUANTILES}
+            yield {"label": run.label, "queue": name, **found, "pages": sum(counts)}
+
+
+def _names(runs: Sequence[Run]) -> list[str]:
+    """Return the names of all runs' queues, in their order."""
+    found = {(number, name) for run in runs for number, name, _ in _queues_of(run)}
+    return [name for _, name in sorted(found)]
+
+
+def _boxes(rows: list[dict[str, Any]], runs: Sequence[Run], names: Sequence[str]) -> alt.LayerChart:
+    labels = [run.label for run in runs]
+    pieces = [max(map(len, label.split(", "))) for label in labels]
+    angle = 0 if max(pieces) * len(labels) <= _ROOM else -40
+    label_axis = (
+        {"labelExpr": LABEL_LINES_EXPR, "labelAngle": angle} if len(runs) > 1 else {"labels": False}
+    )
+    axis = alt.Axis(title=None, grid=False, ticks=False, **label_axis)
+    x = alt.X("label:N", sort=labels, axis=axis)
+    beside = alt.XOffset("queue:N", scale=alt.Scale(domain=list(names), paddingInner=0.35))
+    count = alt.Axis(title="Retries", tickMinStep=1, tickCount=6, format="d")
+    low = alt.Y("p1:Q", axis=count, scale=alt.Scale(zero=True))
+    tone = alt.Color(
+        "queue:N",
+        scale=alt.Scale(domain=list(names), range=ramp(len(names))),
+        legend=alt.Legend(title=None, symbolType="square"),
+    )
+    titles = {"label": "run", "queue": "queue", "pages": "pages read"}
+    tooltip = [alt.Tooltip(f"{name}:N", title=head) for name, head in titles.items()]
+    tooltip += [alt.Tooltip(f"{name}:Q") for name, _ in _QUANTILES]
+    given: dict[str, Any] = {"x": x, "xOffset": beside, "tooltip": tooltip}
+    line = alt.Chart().mark_rule(strokeWidth=1.2)
+    box = alt.Chart().mark_bar(fillOpacity=0.45)
+    # A box of no height is still seen by its edge.
+    edge = alt.Chart().mark_bar(filled=False, strokeWidth=1)
+    across = alt.Chart().mark_tick(style="middle", thickness=1.5, opacity=1)
+    return alt.LayerChart(
+        data=inline_data(rows),
+        layer=[
+            line.encode(y=low, y2="q1:Q", color=tone, **given),
+            line.encode(y="q3:Q", y2="p99:Q", color=tone, **given),
+            box.encode(y="q1:Q", y2="q3:Q", color=tone, **given),
+            edge.encode(y="q1:Q", y2="q3:Q", color=tone, **given),
+            across.encode(y="median:Q", **given),
+        ],
+    )

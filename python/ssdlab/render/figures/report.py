@@ -1,0 +1,50 @@
+"""The figures of a report: one function each, from typed results to an Altair chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ssdlab.render.figures import (
+    blame,
+    data_age,
+    drive,
+    latency,
+    levels,
+    page_types,
+    queues,
+    time_series,
+    wear,
+)
+from ssdlab.render.figures.base import Figure, Run, runs_of
+from ssdlab.render.text.notes import heading
+from ssdlab.result import Comparison
+
+
+def comparison_figures(comparison: Comparison) -> list[Figure]:
+    """Return every figure that there is something to see in, in the order of a report.
+
+    The runs must have been made with ``detail=True``.
+    """
+    return run_figures(runs_of(comparison))
+
+
+def run_figures(runs: Sequence[Run]) -> list[Figure]:
+    """Return every figure of these runs, each of which says of what runs it is."""
+    subject = "; ".join(dict.fromkeys(heading(run.result) for run in runs))
+    drawn = [
+        *latency.distributions(runs),
+        *blame.blame(runs),
+        *queues.waiting(runs),
+        *blame.slowest(runs),
+        *time_series.time_series(runs),
+        *page_types.slowest_page_type(runs),
+        *levels.levels(runs),
+        *queues.retries(runs),
+        *data_age.read_ages(runs),
+        *drive.programs(runs),
+        *drive.utilization(runs),
+        *wear.replays(runs),
+        *drive.blocks(runs),
+    ]
+    return [replace(figure, subject=subject) for figure in drawn]

@@ -1,0 +1,288 @@
+"""The run over time: latency, load, write amplification, garbage collection, utilization."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import altair as alt
+
+from ssdlab.labels import PAGE_TYPES
+from ssdlab.render.figures.base import (
+    KINDS,
+    Figure,
+    Run,
+    colour,
+    inline_data,
+    latency_axis,
+    log_axis,
+    rounded,
+    run_keys,
+    time_unit_s,
+)
+from ssdlab.render.figures.overlapping_lines import NOTE, Axis, alternating_dashes
+from ssdlab.render.figures.page_types import SECTION, types_of
+from ssdlab.result.detail import SeriesInterval
+
+ROWS_MOST = (200, 100)
+"""One run in more intervals than this is drawn in fewer; several runs in more than that."""
+
+
+def rows_most(runs: Sequence[Run]) -> int:
+    """Return how many intervals of each run are drawn at most."""
+    return ROWS_MOST[len(runs) > 1]
+
+
+def time_series(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw what there is to see over time."""
+    rows = rows_of(runs)
+    if len({row["t"] for row in rows}) < 2:
+        return
+    for kind in KINDS:
+        for figure in _FIGURES:
+            yield from _latency(runs, rows, kind, figure)
+    yield from _waf(runs, rows)
+    for line in _LINES:
+        if any(row[line.field] for row in rows):
+            yield _line(runs, rows, line)
+    for at, name in enumerate(types_of(runs)):
+        what = f"Free {name} pages of the drive at the end of each interval."
+        title = f"Free {name} pages"
+        yield _line(runs, rows, _Line(f"free-{at}", SECTION, title, what, f"free_{at}", "Pages"))
+
+
+_LOAD = "Load"
+_GC = "Write amplification and garbage collection"
+_RETRIES = "Read retries"
+_BUSY = "Utilization"
+_FREE = tuple(f"free_{at}" for at in range(max(PAGE_TYPES)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A figure of one line a run."""
+
+    name: str
+    section: str
+    title: str
+    what: str
+    field: str
+    axis: str
+    percent: bool = False
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """Return how the numbers of its axis are written."""
+        return {"format": "~%"} if self.percent else {}
+
+
+_LINES = (
+    _Line(
+        *("load-requests", _LOAD, "Requests ended", "Requests that ended, a second."),
+        *("requests", "Requests a second"),
+    ),
+    _Line(
+        *("load-bandwidth", _LOAD, "Bandwidth", "Bytes read and written."),
+        *("mb", "Megabytes a second"),
+    ),
+    _Line(
+        *("load-in-system", _LOAD, "Requests in the system", "Arrived and not ended."),
+        *("in_system", "Requests"),
+    ),
+    _Line(
+        *("gc-blocks", _GC, "Blocks collected", "Blocks that garbage collection emptied."),
+        *("gc_blocks", "Blocks a second"),
+    ),
+    _Line(
+        *("gc-pages", _GC, "Pages moved", "Valid pages that garbage collection moved."),
+        *("gc_pages", "Pages a second"),
+    ),
+    _Line(
+        *("retries", _RETRIES, "Read retries", "Attempts of reads after the first."),
+        *("retries", "Retries a second"),
+    ),
+    _Line(
+        *("dies", _BUSY, "Dies over time", "Mean share of the time in service."),
+        *("dies", "Time in service"),
+        percent=True,
+    ),
+    _Line(
+        *("buses", _BUSY, "Buses over time", "Mean share of the time in service."),
+        *("buses", "Time in service"),
+        percent=True,
+    ),
+)
+
+
+def joined(series: Sequence[SeriesInterval], most: int) -> list[SeriesInterval]:
+    """Return a run in at most so many intervals: neighbours are joined.
+
+    Counts add up, means weigh by their counts; a percentile of several is the largest of theirs.
+    """
+    every = -(-len(series) // most)
+    return [_join(series[at : at + every]) for at in range(0, len(series), every or 1)]
+
+
+def _join(parts: Sequence[SeriesInterval]) -> SeriesInterval:
+    if len(parts) == 1:
+        return parts[0]
+    first, last = parts[0], parts[-1]
+    sums = ("reads", "writes", "mb", "host_pages", "pages", "gc_blocks", "gc_pages", "erases")
+    summed: dict[str, Any] = {
+        name: sum(getattr(part, name) for part in parts) for name in (*sums, "retries")
+    }
+    for name in (slot.name for slot in fields(SeriesInterval)):
+        if name.endswith(("p99_us", "max_us")):
+            summed[name] = max(_known(getattr(part, name) for part in parts), default=None)
+    for kind in KINDS:
+        pairs = [(getattr(part, f"{kind}_mean_us"), getattr(part, f"{kind}s")) for part in parts]
+        whole = sum((mean or 0.0) * count for mean, count in pairs)
+        count = summed[f"{kind}s"]
+        summed[f"{kind}_mean_us"] = whole / count if count else None
+    host, span = summed["host_pages"], last.end_s - first.start_s
+    summed["waf"] = summed["pages"] / host if host else None
+    for name in ("die_busy", "bus_busy"):
+        busy = sum(getattr(part, name) * (part.end_s - part.start_s) for part in parts)
+        summed[name] = busy / span if span else 0.0
+    summed |= {name: getattr(last, name) for name in ("in_system", *_FREE)}
+    return replace(first, end_s=last.end_s, **summed)
+
+
+def _known(values: Iterator[float | None]) -> Iterator[float]:
+    return (value for value in values if value is not None)
+
+
+def rows_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return a row a run and interval: the middle of the interval, and rates a second."""
+    unit = clock(runs)[1]
+    return [
+        {"label": run.label, **_row(one, unit)}
+        for run in runs
+        for one in joined(run.detail.series, rows_most(runs))
+        if one.end_s > one.start_s
+    ]
+
+
+def _row(one: SeriesInterval, unit: float) -> dict[str, Any]:
+    span = one.end_s - one.start_s
+    return {
+        "t": rounded((one.start_s + one.end_s) / 2 / unit),
+        "read_mean": rounded(one.read_mean_us, 4),
+        "read_p99": rounded(one.read_p99_us, 4),
+        "write_mean": rounded(one.write_mean_us, 4),
+        "write_p99": rounded(one.write_p99_us, 4),
+        "requests": rounded((one.reads + one.writes) / span, 4),
+        "mb": rounded(one.mb / span, 4),
+        "in_system": one.in_system,
+        "waf": rounded(one.waf, 5),
+        "gc_blocks": rounded(one.gc_blocks / span, 4),
+        "gc_pages": rounded(one.gc_pages / span, 4),
+        "retries": rounded(one.retries / span, 4),
+        "dies": rounded(one.die_busy, 4),
+        "buses": rounded(one.bus_busy, 4),
+        **{name: getattr(one, name) for name in _FREE},
+    }
+
+
+# Where nothing ended in an interval, the line breaks; what stands alone is still to be seen.
+_DOT = alt.OverlayMarkDef(size=6, filled=True)
+
+
+def clock(runs: Sequence[Run]) -> tuple[str, float]:
+    """Return the unit of the axes of time, and its length in seconds."""
+    ends = (one.end_s for run in runs for one in run.detail.series)
+    return time_unit_s(max(ends, default=1.0))
+
+
+def _end(runs: Sequence[Run]) -> float:
+    """Return where the axes of time end, in their unit."""
+    return max(one.end_s for run in runs for one in run.detail.series) / clock(runs)[1]
+
+
+def _alternating(
+    runs: Sequence[Run], rows: list[dict[str, Any]], y: Axis
+) -> dict[str, alt.StrokeDash]:
+    return alternating_dashes(runs, rows, Axis("t", 0, _end(runs)), y)
+
+
+def _time(runs: Sequence[Run]) -> alt.X:
+    axis = alt.Axis(title=f"Time ({clock(runs)[0]})", tickCount=6, grid=False)
+    scale = alt.Scale(domain=[0, rounded(_end(runs))], nice=False)
+    return alt.X("t:Q", scale=scale, axis=axis)
+
+
+def _latency(
+    runs: Sequence[Run], rows: list[dict[str, Any]], kind: str, figure: str
+) -> Iterator[Figure]:
+    known = [row[f"{kind}_{figure}"] for row in rows if row[f"{kind}_{figure}"]]
+    if not known:
+        return
+    title = f"{kind.capitalize()} latency, {figure}"
+    y = latency_axis(title, min(known), max(known))
+    field = f"{kind}_{figure}"
+    apart = _alternating(runs, rows, Axis.from_log_axis(field, y))
+    chart = (
+        alt.Chart(inline_data(rows))
+        .mark_line(strokeWidth=1.2, point=_DOT)
+        .encode(
+            x=_time(runs),
+            y=alt.Y(f"{field}:Q", **y),
+            color=colour(runs),
+            **apart,
+        )
+    )
+    what = _FIGURES[figure].format(kind) + NOTE * bool(apart)
+    if figure == "p99" and any(len(run.detail.series) > rows_most(runs) for run in runs):
+        what += " Several intervals are drawn as one, by the largest of theirs."
+    name = f"time-{figure}-{kind}"
+    yield Figure(name, "Latency over time", title, what, chart, run_keys(runs))
+
+
+_FIGURES = {
+    "mean": "Mean of the {}s that ended in an interval.",
+    "p99": "99th percentile of the {}s that ended in an interval.",
+}
+
+
+def _line(runs: Sequence[Run], rows: list[dict[str, Any]], line: _Line) -> Figure:
+    highest = max(row[line.field] for row in rows)
+    apart = _alternating(runs, rows, Axis(line.field, 0, highest))
+    chart = (
+        alt.Chart(inline_data(rows))
+        .mark_line(strokeWidth=1.2)
+        .encode(
+            x=_time(runs),
+            y=alt.Y(
+                f"{line.field}:Q",
+                scale=alt.Scale(zero=True),
+                axis=alt.Axis(title=line.axis, tickCount=5, **line.shape),
+            ),
+            color=colour(runs),
+            **apart,
+        )
+    )
+    what = line.what + NOTE * bool(apart)
+    return Figure(f"time-{line.name}", line.section, line.title, what, chart, run_keys(runs))
+
+
+def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
+    """Draw write amplification, if there is any; on powers of ten if it spans several."""
+    known = [row["waf"] for row in rows if row["waf"]]
+    if not known or max(known) <= 1:
+        return
+    wide = max(known) > 10 * min(known)
+    y: dict[str, Any] = {
+        "scale": alt.Scale(zero=False, domainMin=1),
+        "axis": alt.Axis(title="WAF", tickCount=5),
+    }
+    if wide:
+        y = log_axis("WAF", max(1, min(known)), max(known), "format(datum.value, '~g')")
+    apart = _alternating(runs, rows, Axis("waf", max(1, min(known)), max(known), log=wide))
+    chart = (
+        alt.Chart(inline_data(rows))
+        .mark_line(strokeWidth=1.2, point=_DOT)
+        .encode(x=_time(runs), y=alt.Y("waf:Q", **y), color=colour(runs), **apart)
+    )
+    what = "Pages programmed for each page programmed for the host." + NOTE * bool(apart)
+    yield Figure("time-waf", _GC, "Write amplification", what, chart, run_keys(runs))

@@ -1,0 +1,320 @@
+"""What traces are like: sizes, load, times between requests, footprint, reuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import altair as alt
+
+from ssdlab import escaping
+from ssdlab.render.figures.base import (
+    KINDS,
+    Figure,
+    colour,
+    inline_data,
+    latency_axis,
+    log_axis,
+    rounded,
+    run_keys,
+    time_unit_s,
+)
+from ssdlab.render.text.traces import short_paths, size
+from ssdlab.traces.infos import Info
+
+PAGE_BYTES = 4096
+SIZES, LOAD, REUSE = "Sizes", "Requests over time", "Footprint and reuse"
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A trace that is drawn, and its name in the figures."""
+
+    label: str
+    info: Info
+
+
+def traces_of(infos: Sequence[Info]) -> list[Trace]:
+    """Return the traces to be drawn, each with a name of its own."""
+    files = [info["trace"] for info in infos]
+    names = [PurePath(file).name for file in files]
+    if len(set(names)) < len(set(files)):
+        names = short_paths(files)
+    return [
+        Trace(label, info)
+        for label, info in zip(escaping.display_labels(names), infos, strict=True)
+    ]
+
+
+def trace_figures(infos: Sequence[Info]) -> list[Figure]:
+    """Return every figure of traces, as :func:`ssdlab.traces.info` returned them."""
+    return figures(traces_of(infos))
+
+
+def figures(traces: Sequence[Trace]) -> list[Figure]:
+    """Return every figure that there is something to see in, in the order of a report."""
+    return [*_sizes(traces), *_load(traces), *_gaps(traces), *_growth(traces), *_reuse(traces)]
+
+
+def _sizes(traces: Sequence[Trace]) -> Iterator[Figure]:
+    """Draw a group of bars a size, for the reads and for the writes."""
+    for kind in KINDS:
+        sized = [trace for trace in traces if trace.info[f"{kind}_size"] is not None]
+        if not sized:
+            continue
+        rows = [row for trace in sized for row in _shares(trace, kind)]
+        bounds = [row["bytes"] for row in rows]
+        octaves = range(min(bounds).bit_length() - 1, max(bounds).bit_length())
+        sizes = [size(1 << octave) for octave in octaves]
+        given: dict[str, Any] = {}
+        if len(traces) > 1:
+            lanes = [trace.label for trace in traces]
+            given["xOffset"] = alt.XOffset("label:N", scale=alt.Scale(domain=lanes))
+        chart = (
+            alt.Chart(inline_data(rows))
+            .mark_bar(stroke=None)
+            .encode(
+                x=alt.X(
+                    "size:N",
+                    sort=sizes,
+                    scale=alt.Scale(domain=sizes),
+                    axis=alt.Axis(title="Size up to", labelAngle=-45, grid=False),
+                ),
+                y=alt.Y(
+                    "share:Q",
+                    scale=alt.Scale(zero=True),
+                    axis=alt.Axis(title=f"Share of {kind}s", format="~%", tickCount=5),
+                ),
+                color=colour(traces, "square"),
+                tooltip=[
+                    alt.Tooltip("label:N", title="trace"),
+                    alt.Tooltip("size:N", title="size up to"),
+                    alt.Tooltip("share:Q", title=f"share of {kind}s", format=".3~%"),
+                ],
+                **given,
+            )
+        )
+        title = f"Sizes of {kind}s"
+        what = f"Share of the {kind}s above half of a size, up to it."
+        yield Figure(f"trace-sizes-{kind}", SIZES, title, what, chart, run_keys(traces))
+
+
+def _shares(trace: Trace, kind: str) -> Iterator[dict[str, Any]]:
+    whole = trace.info[f"{kind}s"]
+    for row in trace.info[f"{kind}_size"]["histogram"]:
+        bound = row["up_to_bytes"]
+        share = rounded(row["requests"] / whole)
+        yield {"label": trace.label, "bytes": bound, "size": size(bound), "share": share}
+
+
+def _clock(traces: Sequence[Trace]) -> tuple[str, float]:
+    return time_unit_s(max(trace.info["span_s"] for trace in traces))
+
+
+_FAR = 10
+"""Figures of traces that differ by more than this are not drawn on one axis from zero up."""
+
+
+def _time(traces: Sequence[Trace]) -> alt.X:
+    ends = [_ends(trace)[-1] / _unit(traces, trace) for trace in traces if trace.info["requests"]]
+    axis = alt.Axis(title=f"Time ({_clock(traces)[0]})", tickCount=6, grid=False)
+    if _own_time(traces):
+        axis = alt.Axis(title="Time, of each trace's own", tickCount=6, grid=False, format="~%")
+    scale = alt.Scale(domain=[0, rounded(max(ends))], nice=False)
+    return alt.X("t:Q", scale=scale, axis=axis)
+
+
+def _own_time(traces: Sequence[Trace]) -> bool:
+    """Tell whether some trace would be but a stroke beside another that is far longer."""
+    ends = [_ends(trace)[-1] for trace in traces if trace.info["requests"]]
+    return max(ends) > _FAR * min(ends)
+
+
+def _unit(traces: Sequence[Trace], trace: Trace) -> float:
+    """Return the seconds in a unit of a trace's axis of time."""
+    return _ends(trace)[-1] if _own_time(traces) else _clock(traces)[1]
+
+
+def _ends(trace: Trace) -> list[float]:
+    """Return the ends of the intervals that a trace's load is counted in, in seconds."""
+    load = trace.info["load"]
+    return [load["interval_s"] * (at + 1) for at in range(len(load["requests"]))]
+
+
+def _over_time(
+    traces: Sequence[Trace],
+    rows: list[dict[str, Any]],
+    field: str,
+    title: str,
+    mark: alt.MarkDef,
+) -> alt.Chart:
+    """Draw a line for each trace, from zero up; on powers of ten where they are far apart."""
+    y: dict[str, Any] = {
+        "scale": alt.Scale(zero=True),
+        "axis": alt.Axis(title=title, tickCount=5),
+    }
+    tops: dict[str, float] = {}
+    for row in rows:
+        tops[row["label"]] = max(tops.get(row["label"], 0.0), row[field])
+    above = [top for top in tops.values() if top > 0]
+    if above and max(above) > _FAR * min(above):
+        least = min(row[field] for row in rows if row[field] > 0)
+        y = log_axis(title, least, max(above), "format(datum.value, '~g')")
+        # Nothing stands where the axis begins.
+        low = y["scale"].domain[0]
+        rows = [{**row, field: max(row[field], low)} for row in rows]
+    chart = alt.Chart(inline_data(rows), mark=mark)
+    return chart.encode(x=_time(traces), y=alt.Y(f"{field}:Q", **y), color=colour(traces))
+
+
+def _load(traces: Sequence[Trace]) -> Iterator[Figure]:
+    """Draw the reads a second, and the writes."""
+    if max(len(trace.info["load"]["requests"]) for trace in traces) < _LEAST:
+        return
+    for kind in KINDS:
+        rows: list[dict[str, Any]] = [
+            {
+                "label": trace.label,
+                "t": rounded(start / _unit(traces, trace)),
+                "rate": rounded(rate, 4),
+            }
+            for trace in traces
+            for start, rate in _rates(trace, kind, 1 if len(traces) == 1 else 2)
+        ]
+        if not any(row["rate"] for row in rows):
+            continue
+        mark = alt.MarkDef(type="line", interpolate="step-after", strokeWidth=1.2)
+        chart = _over_time(traces, rows, "rate", f"{kind.capitalize()}s a second", mark)
+        title = f"{kind.capitalize()}s over time"
+        what = f"{kind.capitalize()}s that arrived in an interval, a second."
+        yield Figure(f"trace-load-{kind}", LOAD, title, what, chart, run_keys(traces))
+
+
+_LEAST = 2
+"""Fewer intervals than this are no course."""
+
+
+def _rates(trace: Trace, kind: str, every: int) -> Iterator[tuple[float, float]]:
+    """Go through the intervals, so many joined: the seconds at which one begins, and its rate."""
+    load = trace.info["load"]
+    step, rate = load["interval_s"], 0.0
+    pairs = zip(load["requests"], load["reads"], strict=True)
+    counts = [reads if kind == "read" else whole - reads for whole, reads in pairs]
+    for at in range(0, len(counts), every):
+        part = counts[at : at + every]
+        rate = sum(part) / (step * len(part))
+        yield at * step, rate
+    # The last step has an end, too.
+    yield len(load["requests"]) * step, rate
+
+
+def _gaps(traces: Sequence[Trace]) -> Iterator[Figure]:
+    """Draw which share of the requests follow the one before within how long."""
+    found = [(trace, trace.info["gap_points"]) for trace in traces]
+    axis, rows = _curves(found)
+    if not rows:
+        return
+    chart = _cdf(
+        traces, rows, latency_axis("Time between requests", *axis), "Share of the requests"
+    )
+    what = "Share of the requests that came no longer after the one before"
+    what += ", at the same time as it where the curve begins above 0." if _has_zero(found) else "."
+    title = "Times between requests, CDF"
+    yield Figure("trace-gaps", LOAD, title, what, chart, run_keys(traces))
+
+
+def _growth(traces: Sequence[Trace]) -> Iterator[Figure]:
+    """Draw how much has been touched since the beginning."""
+    if max(len(trace.info["load"]["requests"]) for trace in traces) < _LEAST:
+        return
+    most = max(trace.info["footprint_pages"] for trace in traces) * PAGE_BYTES
+    unit, factor = next((name, factor) for name, factor in _UNITS if most >= factor or factor == 1)
+    rows = [
+        {
+            "label": trace.label,
+            "t": rounded(end / _unit(traces, trace)),
+            "touched": rounded(touched / factor, 5),
+        }
+        for trace in traces
+        for end, touched in _touched(trace)
+    ]
+    mark = alt.MarkDef(type="line")
+    chart = _over_time(traces, rows, "touched", f"Touched so far ({unit})", mark)
+    what = "Pages of 4 KiB read or written since the first request, each counted once."
+    yield Figure("trace-footprint", REUSE, "Footprint", what, chart, run_keys(traces))
+
+
+_UNITS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1))
+
+
+def _touched(trace: Trace) -> Iterator[tuple[float, float]]:
+    """Go through the intervals: where each ends, in seconds, and bytes touched by then."""
+    yield 0.0, 0.0
+    for end, pages in zip(_ends(trace), trace.info["load"]["footprint_pages"], strict=True):
+        yield end, pages * PAGE_BYTES
+
+
+def _reuse(traces: Sequence[Trace]) -> Iterator[Figure]:
+    """Draw which share of the uses of a page come before how many others are used."""
+    found = [(trace, (trace.info["reuse"] or {"points": []})["points"]) for trace in traces]
+    axis, rows = _curves(found)
+    if not rows:
+        return
+    x = log_axis("Other pages used in between", *axis, "format(datum.value, '~s')")
+    chart = _cdf(traces, rows, x, "Share of the uses again")
+    what = "Of the uses of a page of 4 KiB but its first, the share with no more other pages"
+    what += " since the one before"
+    what += ", none where the curve begins above 0." if _has_zero(found) else "."
+    title = "Reuse distances, CDF"
+    yield Figure("trace-reuse", REUSE, title, what, chart, run_keys(traces))
+
+
+_Curves = Sequence[tuple[Trace, Sequence[tuple[float, float]]]]
+
+
+def _has_zero(found: _Curves) -> bool:
+    return any(points and points[0][0] == 0 for _, points in found)
+
+
+def _curves(found: _Curves) -> tuple[tuple[float, float], list[dict[str, Any]]]:
+    """Return what the axis of these curves spans, and their points.
+
+    A value of nothing stands where a logarithmic axis begins.
+    """
+    values = [value for _, points in found for value, _ in points]
+    if not values:
+        return (1.0, 1.0), []
+    above = [value for value in values if value > 0] or [1.0]
+    least, most = min(above), max(above)
+    if _has_zero(found):
+        least /= 2
+    rows = []
+    for trace, points in found:
+        # A curve rises from nothing, unless it begins with what is at the axis already.
+        start = [(value, 0.0) for value, _ in points[:1] if value > 0]
+        rows += [
+            {"label": trace.label, "x": rounded(max(value, least)), "share": rounded(share)}
+            for value, share in [*start, *points]
+        ]
+    return (least, most), rows
+
+
+def _cdf(
+    traces: Sequence[Trace], rows: list[dict[str, Any]], x: dict[str, Any], title: str
+) -> alt.Chart:
+    chart: alt.Chart = (
+        alt.Chart(inline_data(rows))
+        .mark_line(interpolate="step-after", clip=True)
+        .encode(
+            x=alt.X("x:Q", **x),
+            y=alt.Y(
+                "share:Q",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(title=title, format="%", tickCount=5),
+            ),
+            color=colour(traces),
+        )
+    )
+    return chart

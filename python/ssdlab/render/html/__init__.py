@@ -1,0 +1,1 @@
+"""Reports as HTML files that need nothing but a browser."""

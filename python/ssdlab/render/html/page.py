@@ -1,0 +1,113 @@
+"""The report as one HTML file that needs nothing but a browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from ssdlab import escaping
+from ssdlab._native import __version__
+from ssdlab.render.figures import vega_names
+from ssdlab.render.figures.base import DARK, LIGHT, Figure
+from ssdlab.render.figures.drawing import LITE
+from ssdlab.render.process import Job, run_jobs
+
+_HEIGHT, _MAP_HEIGHT, _LANE, _LINE = 240, 300, 30, 14
+
+
+def render_page(template: str, figures: Sequence[Figure], **given: object) -> str:
+    """Fill in a template with these figures and what else it asks for."""
+    folder = files("ssdlab.render.html")
+    loader = jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8"))
+    page = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_visible
+    )
+    page.filters["key"] = _colour
+    return page.get_template(template).render(
+        version=__version__,
+        style=(folder / "page.css").read_text(encoding="utf-8"),
+        light=LIGHT,
+        dark=DARK,
+        script=_script((folder / "page.js").read_text(encoding="utf-8")),
+        data=_data(figures),
+        sections=_sections(figures),
+        **given,
+    )
+
+
+@cache
+def _script(text: str) -> str:
+    """Return a script with what it uses of Vega, so that the page needs no network."""
+    return run_jobs([Job("report", {"script": text, "version": LITE})])[0]["js"].decode()
+
+
+def _visible(given: object) -> object:
+    """Return what a template shows: what is no mark-up of ours, with every character visible."""
+    return (
+        escaping.escape(given)
+        if isinstance(given, str) and not isinstance(given, Markup)
+        else given
+    )
+
+
+def _sections(figures: Sequence[Figure]) -> dict[str, list[Figure]]:
+    """Group figures under their headings."""
+    sections: dict[str, list[Figure]] = {}
+    for figure in figures:
+        sections.setdefault(figure.section, []).append(figure)
+    return sections
+
+
+def _colour(given: str | int | None) -> str:
+    """Return a colour as CSS: those of the runs depend on whether the page is light or dark."""
+    return f"var(--run-{given})" if isinstance(given, int) else given or "currentColor"
+
+
+def _data(figures: Sequence[Figure]) -> str:
+    """Return all figures for the page's script, what several of them draw written down once."""
+    shared: dict[str, Any] = {}
+    specs = []
+    for figure in figures:
+        spec = vega_names.vega_spec(figure.chart)
+        # Altair names data by its contents, in which two figures may call a name differently.
+        name, (rows,) = spec.pop("data")["name"], spec.pop("datasets").values()
+        if shared.setdefault(name, rows) != rows:
+            name = figure.name
+            shared[name] = rows
+        del spec["config"], spec["$schema"]
+        if figure.keys:
+            _without_legends(spec)
+        figure.centre_labels(spec, _LINE)
+        specs.append(
+            {
+                "id": figure.name,
+                "data": name,
+                "canvas": figure.many,
+                "spec": {**spec, "height": _height(figure)},
+            }
+        )
+    text = json.dumps({"data": shared, "figures": specs}, ensure_ascii=False, separators=(",", ":"))
+    # No text of a label may end the script element that holds it.
+    return text.replace("<", "\\u003c")
+
+
+def _without_legends(spec: dict[str, Any]) -> None:
+    """Take the legends out of a drawing: the page has its own, which wraps on a narrow screen."""
+    for part in (spec, *spec.get("layer", ())):
+        encoding = part.get("encoding", {})
+        for channel in ("color", "shape", "strokeDash"):
+            if channel in encoding:
+                encoding[channel]["legend"] = None
+
+
+def _height(figure: Figure) -> int:
+    if figure.lanes:
+        height = figure.lanes * figure.lane(_LANE, thin=18, line=_LINE, mark=8) + 50
+        return max(height, _HEIGHT) if figure.marks > 1 else height
+    return _MAP_HEIGHT if figure.many else _HEIGHT

@@ -1,0 +1,116 @@
+"""The page about traces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ssdlab.render.figures.base import KINDS
+from ssdlab.render.figures.trace import LOAD, REUSE, SIZES, Trace, figures, traces_of
+from ssdlab.render.formatting import NONE, digits, share, span
+from ssdlab.render.html.page import render_page
+from ssdlab.render.html.tables import Origin, Table
+from ssdlab.render.text.traces import format_label, size, trace_columns
+from ssdlab.traces.infos import Info
+
+
+def trace_page(infos: Sequence[Info]) -> str:
+    """Return the page of what traces are like, as :func:`ssdlab.traces.info` returned it."""
+    traces = traces_of(infos)
+    several = f"{len(traces)} traces side by side"
+    return render_page(
+        "sections.html",
+        figures(traces),
+        title=several if len(traces) > 1 else traces[0].label,
+        how="How they were read" if len(traces) > 1 else "How it was read",
+        notes=list(dict.fromkeys(remark for info in infos for remark in info["remarks"])),
+        summary=[_summary(traces)],
+        section_tables=_section_tables(traces),
+        origins=list(_origins(traces)),
+    )
+
+
+def _summary(traces: Sequence[Trace]) -> Table:
+    """Return what `ssdlab trace info` prints of several traces."""
+    columns = trace_columns([trace.info for trace in traces])
+    cells = zip(*(column.cells for column in columns), strict=True)
+    rows = [[trace.label, *row] for trace, row in zip(traces, cells, strict=True)]
+    return Table("What the traces are like", ["trace", *(c.head for c in columns)], rows)
+
+
+def _section_tables(traces: Sequence[Trace]) -> dict[str, Table]:
+    """Return what the figures draw as figures, by section."""
+    return {SIZES: _sizes(traces), LOAD: _load(traces), REUSE: _reuse(traces)}
+
+
+def _sizes(traces: Sequence[Trace]) -> Table:
+    counted = {
+        f"{kind}s" + f": {trace.label}" * (len(traces) > 1): {
+            row["up_to_bytes"]: row["requests"] / trace.info[f"{kind}s"]
+            for row in trace.info[f"{kind}_size"]["histogram"]
+        }
+        for kind in KINDS
+        for trace in traces
+        if trace.info[f"{kind}_size"] is not None
+    }
+    bounds = sorted({bound for shares in counted.values() for bound in shares})
+    rows = [
+        [size(bound), *(_share(shares.get(bound)) for shares in counted.values())]
+        for bound in bounds
+    ]
+    return Table("Requests by size", ["size up to", *counted], rows)
+
+
+def _share(value: float | None) -> str:
+    return NONE if value is None else share(value)
+
+
+def _load(traces: Sequence[Trace]) -> Table:
+    heads = ["trace", "mean gap", "median", "p99", "busiest second", "over the mean second"]
+    rows = [
+        [
+            trace.label,
+            *(span(trace.info[f"gap_{name}_us"]) for name in ("mean", "median", "p99")),
+            f"{trace.info['load']['peak_per_s']:,}",
+            f"×{digits(trace.info['load']['peak_to_mean'])}",
+        ]
+        for trace in traces
+    ]
+    return Table("Times between requests, and requests in the busiest second", heads, rows)
+
+
+def _reuse(traces: Sequence[Trace]) -> Table:
+    heads = ["trace", "touched", "read", "written", "hottest 1 %", "hottest 20 %"]
+    heads += ["median reuse", "p90 reuse", "first uses", "followed"]
+    return Table("Footprint, read-hot pages and reuse", heads, [_space(trace) for trace in traces])
+
+
+def _space(trace: Trace) -> list[str]:
+    info = trace.info
+    pages = [info[name] for name in ("footprint_pages", "read_pages", "written_pages")]
+    hottest = [share(info[name]) if info["reads"] else NONE for name in ("hottest_1", "hottest_20")]
+    cells = [trace.label, *(size(count * 4096) for count in pages), *hottest]
+    reuse = info["reuse"]
+    if reuse is None or reuse["median_pages"] is None:
+        return [*cells, *[NONE] * 4]
+    distances = [f"{reuse[name]:,.0f} pages" for name in ("median_pages", "p90_pages")]
+    return [*cells, *distances, share(reuse["first_uses"]), f"1 page in {reuse['one_page_in']}"]
+
+
+def _origins(traces: Sequence[Trace]) -> Iterator[Origin]:
+    """Say of every trace how it was read."""
+    for trace in traces:
+        yield Origin(trace.label, list(_facts(trace)))
+
+
+def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
+    info = trace.info
+    yield "trace", info["trace"]
+    yield "format", format_label(info)
+    yield "trims", f"{info['trims']:,}"
+    yield "flushes", f"{info['flushes']:,}"
+    yield "of other devices", f"{info['other_devices']:,}, left out"
+    yield "reordered", f"{info['reordered']:,}, to where their stamps say"
+    yield "widened", f"{info['widened']:,}, to whole sectors of 512 B"
+    if info["sample_one_page_in"] > 1:
+        yield "sample", f"one page of 4 KiB in {info['sample_one_page_in']}"
+    yield "devices", ", ".join(f"{each['name']} {each['requests']:,}" for each in info["devices"])

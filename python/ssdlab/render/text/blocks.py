@@ -1,0 +1,71 @@
+"""What becomes of blocks: pages moved, inversions repaired, wear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ssdlab.render import queues
+from ssdlab.render.formatting import NONE, share
+
+if TYPE_CHECKING:
+    from ssdlab.result import Life, MigrationCounts, Repairs, Result, Wear
+
+
+def block_lines(result: Result) -> Iterator[str]:
+    """Say what becomes of pages and blocks where these differ."""
+    if result.migration is not None:
+        yield _moved(result, result.migration)
+    if result.repairs is not None:
+        yield from _repaired(result.repairs)
+    if result.wear.max > 0:
+        yield from _wear(result)
+    if result.life is not None:
+        yield from _worn(result.life)
+
+
+def _repaired(repairs: Repairs) -> Iterator[str]:
+    """Say what became of blocks that were worse than those of a lower priority."""
+    left = f"{repairs.left_out:,} left out for wear levelling" if repairs.left_out else ""
+    if repairs.rounds == 0:
+        yield f"repairs    no round has come yet{', ' + left if left else ''}"
+        return
+    found = f"{repairs.rounds:,} rounds, {repairs.inversions:,} inversions"
+    yield f"repairs    {found}: {repairs.given:,} blocks given, {repairs.refreshed:,} refreshed"
+    if left:
+        yield f"           {left}"
+    if repairs.moved_by_all:
+        part = f"{share(repairs.extra_share)} of all that the controller has moved since the start"
+        yield f"           {repairs.moved:,} pages moved; {part}"
+    margins = ", ".join(share(margin) for margin in repairs.margins)
+    yield f"           margins {margins} of the most retries"
+
+
+def _wear(result: Result) -> Iterator[str]:
+    """Say how worn blocks are, all of them and those of each priority."""
+    yield f"wear       {_cycles(result.wear)} P/E cycles"
+    priorities = result.wear.priorities or ()
+    names = queues.queue_labels(result)
+    for number, worn in enumerate(priorities):
+        name = names[number] if len(names) == len(priorities) else number
+        # A priority whose data lie in no block has no wear either.
+        yield f"           priority {name}: {_cycles(worn) if worn.max else NONE}"
+
+
+def _cycles(worn: Wear) -> str:
+    return f"{worn.mean:,.1f} ({worn.min:,} to {worn.max:,})"
+
+
+def _worn(life: Life) -> Iterator[str]:
+    """Say how far the blocks have worn out, a line for each moment that was noted."""
+    written = f"{life.host_bytes / 1e12:.3g} TB written"
+    yield f"worn out   {life.worn_out:,} blocks ({life.worn_at_start:,} at the start), {written}"
+    for mark in life.marks:
+        at = f"{mark.host_bytes / 1e12:.3g} TB, {mark.cycles:,.0f} P/E cycles"
+        yield f"           {share(mark.worn_out)} of blocks at {at}"
+
+
+def _moved(result: Result, counts: MigrationCounts) -> str:
+    """Say how many pages were moved by how often they are read, for all requests."""
+    moved = share((counts.hot + counts.cold) / max(1, result.requests))
+    return f"moved      {counts.hot:,} hot pages, {counts.cold:,} to make room: {moved} a request"

@@ -1,0 +1,95 @@
+"""Results, with typed attributes: ``result.read.latency_us.p99``.
+
+The Rust side declares these figures (``ssdlab_run::RunResult``); docs/results.md says what each one
+means. The types here give them attributes; a test compares the two.
+"""
+
+from ssdlab.confidence import Interval
+from ssdlab.result.comparison import (
+    Aggregate,
+    Comparison,
+    Missing,
+    aggregate,
+    flat_figures,
+)
+from ssdlab.result.detail import (
+    BlockMap,
+    Detail,
+    Distribution,
+    RetriesApart,
+    SeriesInterval,
+    Slow,
+)
+from ssdlab.result.parts import (
+    BitErrors,
+    BufferResult,
+    GcResult,
+    HotnessResult,
+    KindResult,
+    LatencyUs,
+    Life,
+    LifeMark,
+    MapCacheResult,
+    MigrationCounts,
+    MixMember,
+    PageTypesResult,
+    PreconditionResult,
+    Priorities,
+    Prioritized,
+    ProgramModeResult,
+    ProgramModesResult,
+    QueueResult,
+    Repairs,
+    ReplayResult,
+    SetAsideResult,
+    Sim,
+    Utilization,
+    Wear,
+    WearResult,
+)
+from ssdlab.result.run import (
+    Provenance,
+    Result,
+)
+
+__all__ = [
+    "Aggregate",
+    "BitErrors",
+    "BlockMap",
+    "BufferResult",
+    "Comparison",
+    "Detail",
+    "Distribution",
+    "GcResult",
+    "HotnessResult",
+    "Interval",
+    "KindResult",
+    "LatencyUs",
+    "Life",
+    "LifeMark",
+    "MapCacheResult",
+    "MigrationCounts",
+    "Missing",
+    "MixMember",
+    "PageTypesResult",
+    "PreconditionResult",
+    "Priorities",
+    "Prioritized",
+    "ProgramModeResult",
+    "ProgramModesResult",
+    "Provenance",
+    "QueueResult",
+    "Repairs",
+    "ReplayResult",
+    "Result",
+    "RetriesApart",
+    "SeriesInterval",
+    "SetAsideResult",
+    "Sim",
+    "Slow",
+    "Utilization",
+    "Wear",
+    "WearResult",
+    "aggregate",
+    "flat_figures",
+]

@@ -1,0 +1,147 @@
+"""The results of several runs, and means over seeds."""
+
+from __future__ import annotations
+
+import json
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ssdlab import _native, arrow
+from ssdlab.confidence import Interval, intervals
+from ssdlab.display import as_text
+from ssdlab.result.run import Result
+
+if typing.TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """Runs that differ in their seed alone, summed up: every figure with its 95 % interval.
+
+    ``runs`` are their indices. Runs that were stopped before their end are ``left_out``, unless
+    all were: then ``partial`` says that the figures are of such runs.
+    """
+
+    label: str
+    runs: Sequence[int]
+    seeds: Sequence[int]
+    metrics: Mapping[str, Interval]
+    partial: bool = False
+    left_out: Sequence[int] = ()
+
+    @property
+    def alike(self) -> bool:
+        """Tell whether every seed gave the same figures."""
+        return not any(interval.half_width_95 for interval in self.metrics.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as it stands in JSON."""
+        metrics = {name: interval.to_dict() for name, interval in self.metrics.items()}
+        whole: dict[str, Any] = {"label": self.label, "runs": list(self.runs)}
+        whole |= {"seeds": list(self.seeds), "metrics": metrics, "partial": self.partial}
+        return whole | {"left_out": list(self.left_out)}
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A run that was asked for and stopped before anything of it was measured."""
+
+    label: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Sequence[Result]):
+    """The results of several runs, in the order in which the runs were asked for."""
+
+    results: Sequence[Result]
+    aggregates: Sequence[Aggregate] = ()
+    missing: Sequence[Missing] = ()
+
+    @typing.overload
+    def __getitem__(self, index: int) -> Result: ...
+    @typing.overload
+    def __getitem__(self, index: slice) -> Sequence[Result]: ...
+    def __getitem__(self, index: int | slice) -> Result | Sequence[Result]:
+        """Return one result, or some."""
+        return self.results[index]
+
+    def __len__(self) -> int:
+        """Count the results."""
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[Result]:
+        """Go through the results."""
+        return iter(self.results)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--json`` writes."""
+        whole: dict[str, Any] = {"schema_version": _native.SCHEMA_VERSION}
+        whole["results"] = [result.to_dict() for result in self.results]
+        if self.aggregates:
+            whole["aggregates"] = [aggregate.to_dict() for aggregate in self.aggregates]
+        if self.missing:
+            whole["missing"] = [asdict(run) for run in self.missing]
+        return whole
+
+    def to_arrow(self) -> pa.Table:
+        """Return the results as an Arrow table, a row each, for polars or pandas.
+
+        Columns are the names of what ran, its seed, a column ``vary.KEY`` for each setting that was
+        varied, and every figure by its dotted name in the JSON, such as ``read.latency_us.p99`` or
+        ``queues.0.read.latency_us.p99``, in the unit of docs/results.md. What a result does not
+        have is null.
+        """
+        return arrow.table([_row(result) for result in self.results])
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return what ``--json`` writes, as text."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        """Return the tables that ``ssdlab compare`` prints."""
+        return as_text(self)
+
+
+def _row(result: Result) -> dict[str, Any]:
+    names = ("label", "device", "scheme", "workload", "partial", "results_digest")
+    row: dict[str, Any] = {name: getattr(result, name) for name in names}
+    made = result.provenance
+    row |= {"seed": made.seed, "version": made.version, "config_hash": made.config_hash}
+    row |= {f"vary.{key}": value for key, value in result.vary.items()}
+    return row | flat_figures(result.raw)
+
+
+def aggregate(label: str, runs: Sequence[int], results: Sequence[Result]) -> Aggregate:
+    """Sum up the runs of these indices, which differ in their seed alone."""
+    whole = [run for run in runs if not results[run].partial]
+    left_out = [run for run in runs if results[run].partial] if whole else []
+    runs = whole or runs
+    figures = [flat_figures(results[run].raw) for run in runs]
+    seeds = [results[run].provenance.seed for run in runs]
+    return Aggregate(label, runs, seeds, intervals(figures), not whole, left_out)
+
+
+_LISTS = {"queues", "priorities", "each"}
+"""Lists of tables that are as long in all runs that are compared."""
+
+
+def flat_figures(data: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
+    """Return every number of a result by its dotted name; of a queue, with its number in it.
+
+    How and how fast it was made is left out, and so is what a report draws.
+    """
+    figures: dict[str, float] = {}
+    for key, value in data.items():
+        if key in {"detail", "provenance", "sim"} and not prefix:
+            continue
+        if key in _LISTS and value is not None:
+            value = {str(at): one for at, one in enumerate(value)}  # noqa: PLW2901
+        if isinstance(value, Mapping):
+            figures |= flat_figures(value, f"{prefix}{key}.")
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            figures[prefix + key] = value
+    return figures

@@ -1,0 +1,166 @@
+"""The JSON Schema of what ``--json`` writes, made from what the Rust side declares."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ssdlab import _native
+
+_VARY = {
+    "description": "The settings that the comparison varies, with their values in this run.",
+    "type": "object",
+    "additionalProperties": {"type": "string"},
+}
+_INTERVAL = {
+    "description": "A figure over several seeds.",
+    "type": "object",
+    "properties": {
+        "mean": {"description": "Its mean.", "type": "number"},
+        "half_width_95": {
+            "description": "Half the width of the mean's 95 % interval, by Student's t.",
+            "type": ["number", "null"],
+        },
+    },
+    "required": ["mean", "half_width_95"],
+    "additionalProperties": False,
+}
+_AGGREGATE = {
+    "description": "Runs that differ in their seed alone, summed up.",
+    "type": "object",
+    "properties": {
+        "label": {"description": "The label of these runs.", "type": "string"},
+        "runs": {
+            "description": "Their indices in `results`, from 0.",
+            "type": "array",
+            "items": {"type": "integer", "minimum": 0},
+        },
+        "seeds": {
+            "description": "Their seeds.",
+            "type": "array",
+            "items": {"type": "integer", "minimum": 0},
+        },
+        "metrics": {
+            "description": "Every number of a result that all of them have, by its dotted name.",
+            "type": "object",
+            "additionalProperties": {"$ref": "#/$defs/Interval"},
+        },
+        "partial": {
+            "description": "Whether all of these runs were stopped before their ends.",
+            "type": "boolean",
+        },
+        "left_out": {
+            "description": "Runs that were, where others were not: their indices; not summed up.",
+            "type": "array",
+            "items": {"type": "integer", "minimum": 0},
+        },
+    },
+    "required": ["label", "runs", "seeds", "metrics", "partial", "left_out"],
+    "additionalProperties": False,
+}
+_MISSING = {
+    "description": "A run that was asked for and stopped before anything of it was measured.",
+    "type": "object",
+    "properties": {
+        "label": {"description": "Its label.", "type": "string"},
+        "seed": {"description": "Its seed.", "type": "integer", "minimum": 0},
+    },
+    "required": ["label", "seed"],
+    "additionalProperties": False,
+}
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the whole document."""
+    # An interval of time, not one of confidence.
+    text = _native.result_schema().replace("#/$defs/Interval", "#/$defs/SeriesInterval")
+    result = json.loads(text)
+    parts = result.pop("$defs")
+    parts["SeriesInterval"] = parts.pop("Interval")
+    dialect = result.pop("$schema")
+    result["properties"]["vary"] = _VARY
+    result["required"].append("vary")
+    parts |= {"RunResult": result, "Aggregate": _AGGREGATE, "Interval": _INTERVAL}
+    parts["Missing"] = _MISSING
+    for part in parts.values():
+        if "properties" in part:
+            part["additionalProperties"] = False
+    return {
+        "$schema": dialect,
+        "title": "Results of ssdlab",
+        "type": "object",
+        "properties": {
+            "schema_version": {
+                "description": "Goes up when a field changes its meaning or goes away.",
+                "const": _native.SCHEMA_VERSION,
+            },
+            "results": {
+                "description": "One a run, in the order in which the runs were asked for.",
+                "type": "array",
+                "items": {"$ref": "#/$defs/RunResult"},
+            },
+            "aggregates": {
+                "description": "One a group of seeds; only with several seeds.",
+                "type": "array",
+                "items": {"$ref": "#/$defs/Aggregate"},
+            },
+            "missing": {
+                "description": "Runs that Ctrl-C kept from being measured at all; only if any.",
+                "type": "array",
+                "items": {"$ref": "#/$defs/Missing"},
+            },
+        },
+        "required": ["schema_version", "results"],
+        "additionalProperties": False,
+        "$defs": dict(sorted(parts.items())),
+    }
+
+
+def markdown() -> str:
+    """Return the tables of docs/results.md: every field by its dotted name, and what it means."""
+    schema = json_schema()
+    lines = []
+    for part, title in [("", "The document"), ("results[].", "A result"), ("aggregates[].", "")]:
+        lines += [f"\n## {title or 'An aggregate'}\n", "| field | type | what |", "|---|---|---|"]
+        node = schema
+        if part:
+            node = _resolved(schema["properties"][part.rstrip("[].")]["items"], schema)
+        lines += _table_rows(node, "", schema, deep=bool(part))
+    return "\n".join(lines).strip() + "\n"
+
+
+def _table_rows(
+    node: dict[str, Any], prefix: str, schema: dict[str, Any], *, deep: bool
+) -> list[str]:
+    lines = []
+    for name, value in node.get("properties", {}).items():
+        optional = "" if name in node.get("required", []) else ", may be absent"
+        inner = _resolved(value, schema)
+        what = " ".join(value.get("description", inner.get("description", "")).split())
+        kind = _type_name(value, schema)
+        lines.append(f"| `{prefix}{name}` | {kind}{optional} | {what} |")
+        if deep and "properties" in inner:
+            lines += _table_rows(inner, f"{prefix}{name}.", schema, deep=True)
+        elif (
+            deep and kind == "list" and "properties" in (item := _resolved(inner["items"], schema))
+        ):
+            lines += _table_rows(item, f"{prefix}{name}[].", schema, deep=False)
+    return lines
+
+
+def _resolved(node: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return what a node refers to, null aside."""
+    for choice in node.get("anyOf", []):
+        if choice.get("type") != "null":
+            node = choice
+    if "$ref" in node:
+        found: dict[str, Any] = schema["$defs"][node["$ref"].rpartition("/")[2]]
+        return found
+    return node
+
+
+def _type_name(node: dict[str, Any], schema: dict[str, Any]) -> str:
+    kinds = _resolved(node, schema).get("type", "constant" if "const" in node else "any")
+    names = {"object": "table", "array": "list", "null": "null", "integer": "whole number"}
+    listed: list[str] = kinds if isinstance(kinds, list) else [kinds]
+    return " or ".join(names.get(kind, str(kind)) for kind in listed)

@@ -1,0 +1,14 @@
+"""The known name nearest to a wrong one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ssdlab import _native
+
+
+def did_you_mean(typed: str, known: Iterable[str]) -> str:
+    """Return `` (did you mean …?)`` if a known name is near to what was typed."""
+    # What is typed may be no UTF-8, which the Rust side does not take.
+    near = _native.nearest(typed.encode(errors="replace").decode(), list(known))
+    return f' (did you mean "{near}"?)' if near else ""

@@ -1,0 +1,76 @@
+"""``ssdlab reproduce``: what the five papers claim, recomputed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ssdlab import escaping
+from ssdlab.cli import exit_codes
+from ssdlab.cli.messages import print_error
+from ssdlab.cli.parameters import WholeNumber
+from ssdlab.files import OutputFolder
+from ssdlab_reproduction import ledger_text
+from ssdlab_reproduction.claim import SYSTEMS
+from ssdlab_reproduction.ledger import ALL, SEEDS, reproduce
+
+_OUT = "ssdlab-reproduction"
+_ENDINGS = (".md", ".json", ".html", ".pdf")
+
+
+@click.command(name="reproduce")
+@click.argument("names", nargs=-1, metavar=f"[{'|'.join(SYSTEMS)}|{ALL}|CLAIM]...")
+@click.option("--quick", is_flag=True, help="A first look in minutes: short runs, one seed.")
+@click.option("--traces", metavar="DIR", help="Real traces, which take the place of their twins.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    default=_OUT,
+    show_default=True,
+    help="Where the ledger goes, and finished runs: what was stopped goes on there.",
+)
+@click.option(
+    "--jobs",
+    type=WholeNumber(1),
+    metavar="N",
+    help="Runs at a time; as cores and memory allow if not given.",
+)
+@click.option(
+    "--seeds",
+    type=WholeNumber(1),
+    metavar="N",
+    help=f"Seeds from 1 on; {SEEDS} if not given, 1 with --quick.",
+)
+def reproduce_command(names: tuple[str, ...], **given: Any) -> int:
+    """Recompute what the papers claim, beside what they print.
+
+    Of all systems, of those that are named, or single claims (R14 P1).
+    docs/reproduction.md has the last result, and says what there is to see.
+    """
+    real = [] if given["traces"] is None else Path(given["traces"]).glob("*")
+    folder = OutputFolder("--out", given["out"], [("--traces", file) for file in real], _ENDINGS)
+    try:
+        ledger = reproduce(names or [ALL], **given)
+    except KeyboardInterrupt:
+        print_error(
+            f"interrupted: finished runs are kept in {given['out']}, and the same command goes on"
+        )
+        return exit_codes.INTERRUPTED
+    from ssdlab.render.figures import drawing  # noqa: PLC0415  as above
+    from ssdlab_reproduction import ledger_figures, ledger_page  # noqa: PLC0415  loaded when something is to be drawn
+
+    data = json.dumps(ledger.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    texts = {
+        "ledger.md": escaping.escape(ledger_text.ledger_markdown(ledger)),
+        "ledger.json": data,
+        "report.html": ledger_page.ledger_page(ledger),
+    }
+    drawings = drawing.figure_files(ledger_figures.ledger_figures(ledger), ["pdf"])
+    # A byte of a file's name that is no UTF-8 is an escape, of which JSON knows the same form.
+    written = {name: text.encode(errors="backslashreplace") for name, text in texts.items()}
+    folder.write({**written, **drawings})
+    click.echo(escaping.escape(ledger_text.ledger_text(ledger)))
+    return 0

@@ -1,0 +1,69 @@
+"""Files of finished jobs: each carries a hash of itself, which is checked when it is read."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ssdlab.errors import InputError
+from ssdlab.files import OutputFile
+
+_TAIL = b"}\n"
+
+
+def write(file: Path, job: str, made: Any) -> None:
+    """Write what a job made, whole or not at all; raise :class:`InputError` if that fails.
+
+    ``job`` is the job's name, ``made`` plain data.
+    """
+    body = json.dumps(made).encode()
+    OutputFile("--out", str(file)).write(_enveloped(job, body).decode())
+
+
+def read(file: Path, job: str) -> tuple[Any] | None:
+    """Return what a job made, in a tuple; None unless the file is as it was written for it."""
+    try:
+        found = file.read_bytes()
+    except OSError:
+        return None
+    body = found[len(_head(job, "0" * 64)) : -len(_TAIL)]
+    return (json.loads(body),) if found == _enveloped(job, body) else None
+
+
+def _enveloped(job: str, body: bytes) -> bytes:
+    """Return the bytes of a file: JSON whose head names the job and holds the body's hash."""
+    return _head(job, hashlib.sha256(body).hexdigest()) + body + _TAIL
+
+
+def _head(job: str, sha256: str) -> bytes:
+    return f'{{"job": "{job}", "sha256": "{sha256}", "made": '.encode()
+
+
+@contextmanager
+def in_use(folder: Path) -> Iterator[None]:
+    """Mark a folder as in use; the first process to do so removes files that were cut short.
+
+    A process that was killed leaves a ``.part`` file. While another process uses the folder, such
+    a file may be one that it is writing.
+    """
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise InputError.at("--out", f"cannot read {folder}: {error.strerror}") from None
+    try:
+        # Some network file systems have no locks: leftovers stay there.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for part in folder.glob("*.part"):
+                part.unlink(missing_ok=True)
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(handle)

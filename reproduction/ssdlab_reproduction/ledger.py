@@ -1,0 +1,390 @@
+"""The ledger: every claim beside what our runs show of it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from statistics import StatisticsError
+from typing import Any, TypeVar
+
+from ssdlab._native import __version__
+from ssdlab.arguments import integer
+from ssdlab.confidence import Interval, interval
+from ssdlab.errors import InputError
+from ssdlab.plan import Plan
+from ssdlab.result import Result
+from ssdlab.suggestions import did_you_mean
+from ssdlab_reproduction.claim import SYSTEMS, Claim, Sweep, Verdict, claims
+from ssdlab_reproduction.real_traces import (
+    RealTraces,
+    TraceUsed,
+    find_traces,
+    is_part,
+    measure_trace,
+    trace_used,
+)
+from ssdlab_reproduction.registry import PICTURES, RULES, NeverRanError, Picture, Rows, Rule, Set
+from ssdlab_reproduction.runs import (
+    SHORT_HASH,
+    Job,
+    Jobs,
+    Runs,
+    RunStore,
+    as_job,
+    library_hash,
+    sha256,
+)
+from ssdlab_reproduction.scope import Scope, of_twin
+
+T = TypeVar("T")
+
+SEEDS = 3
+"""Seeds of a whole ledger; a quick one has one."""
+ALL = "all"
+"""Stands for every system."""
+TWINS, TRACES, PARTS = "twins", "real traces", "parts of real traces"
+"""What runs are of: parts are less than what runs of twins read."""
+KEPT = "runs"
+"""The folder of finished runs in that of the ledger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What a claim's figures are under other settings, and under which: none are as ruled.
+
+    ``off`` is how far they are from the paper's; none if there are no figures. ``saturated`` runs
+    are among those behind them: more was asked of a drive than it could do.
+    """
+
+    settings: str
+    ours: Sequence[float]
+    verdict: Verdict
+    off: float | None = None
+    saturated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """A ruling, and what the figures are if it had been another; all with the first seed."""
+
+    sweep: Sweep
+    ruled: Variant
+    variants: Sequence[Variant]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A claim and what came of it.
+
+    ``ours`` are means over seeds, one a figure; none if the claim was left out or, as ``why``
+    says, what it is about never happened, with the seeds that are in ``never``. ``loads`` tells
+    twins from real traces, and whole ones from parts, and ``saturated`` whether more was asked of
+    a drive of theirs than it could do.
+    """
+
+    claim: Claim
+    verdict: Verdict
+    ours: Sequence[Interval] = ()
+    verdicts: Sequence[Verdict] = ()
+    seeds: Sequence[int] = ()
+    loads: str = ""
+    why: str = ""
+    never: Sequence[int] = ()
+    saturated: bool = False
+    swept: Sequence[Swept] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether it was looked at and did not reproduce in full."""
+        return self.verdict in (Verdict.DIRECTION, Verdict.NOT)
+
+    @property
+    def ways(self) -> list[tuple[str, float]]:
+        """Return how far off the figures are that were found in each way, the nearest first."""
+        means = [one.mean for one in self.ours]
+        ways = self.claim.ways if means else ()
+        return sorted(((way, self.claim.off(means, way)) for way in ways), key=lambda way: way[1])
+
+    @property
+    def sweeps(self) -> list[Sweep]:
+        """Return the rulings looked at both ways; what a twin is like says nothing of a trace."""
+        wanted = [one for one in self.claim.sweeps if self.failed or one.always]
+        if TWINS in self.loads:
+            return wanted
+        return [
+            one
+            for one in wanted
+            if not all(of_twin(line) for variant in one.variants for line in variant.split())
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Claims and what came of them, and what they were found with.
+
+    ``traces`` are the real ones, and ``notes`` say what of their folder was not used.
+    """
+
+    rows: Sequence[Row]
+    quick: bool
+    seeds: Sequence[int]
+    runs: int
+    digest: str
+    traces: Sequence[TraceUsed] = ()
+    notes: Sequence[str] = ()
+    version: str = __version__
+    build: str = field(default_factory=lambda: library_hash()[:SHORT_HASH])
+    pictures: Sequence[tuple[Picture, Rows]] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as it stands in JSON."""
+        drawn = [
+            {"system": one.system, "figure": one.figure, "title": one.title, "rows": rows}
+            for one, rows in self.pictures
+        ]
+        return {**asdict(replace(self, pictures=())), "pictures": drawn}
+
+
+def reproduce(
+    names: Iterable[str] = (ALL,),
+    *,
+    out: str | Path,
+    quick: bool = False,
+    traces: str | Path | None = None,
+    jobs: int | None = None,
+    seeds: int | None = None,
+) -> Ledger:
+    """Recompute what the papers claim of these systems, or single claims; see docs/reproduction.md.
+
+    Finished runs are kept in the folder ``out``, and a call that was stopped goes on there.
+    ``traces`` is a folder of real traces, which take the place of the twins of their names.
+    Raises :class:`InputError` if an input is wrong, :class:`KeyboardInterrupt` on Ctrl-C.
+    """
+    chosen, systems = _chosen(names)
+    for name in {one.system for one in chosen}:
+        load(name)
+    count = integer("--seeds", (1 if quick else SEEDS) if seeds is None else seeds, 1)
+    real = RealTraces() if traces is None else find_traces(traces)
+    scopes = [Scope(seed, quick, real.traces) for seed in range(1, count + 1)]
+    book = _Book(RunStore(Path(out) / KEPT), jobs, scopes, real.traces, all_seeds=seeds is not None)
+    recomputed = [one for one in chosen if one.id in RULES]
+    pictures = sorted((one for one in PICTURES if one.system in systems), key=lambda one: one.place)
+    book.make(
+        [
+            *(
+                (RULES[one.id].sets, scope)
+                for one in recomputed
+                for scope in book.scopes(RULES[one.id])
+            ),
+            *((one.sets, scopes[0]) for one in pictures),
+        ]
+    )
+    rows = [book.row(one) for one in recomputed]
+    if not quick:
+        book.make(
+            (RULES[row.claim.id].sets, _under(scopes[0], sweep, variant))
+            for row in rows
+            for sweep in row.sweeps
+            for variant in sweep.variants
+        )
+        rows = [replace(row, swept=list(book.swept(row))) for row in rows]
+    used = {twin: path for twin, path in real.traces.items() if twin in book.replaced}
+    return Ledger(
+        rows,
+        quick,
+        [scope.seed for scope in scopes],
+        book.count(),
+        book.digest(),
+        [book.seen(*one) for one in used.items()],
+        [*real.notes, *_unread(real, used)],
+        pictures=[pair for one in pictures for pair in book.drawn(one)],
+    )
+
+
+def _chosen(wanted: Iterable[str]) -> tuple[list[Claim], set[str]]:
+    """Return the claims of these names in the ledger's order, and the systems named as a whole."""
+    every, known = claims(), (*SYSTEMS, ALL)
+    # However they are written: pages call them DLV and R14.
+    names = {name.casefold(): name for name in (*known, *(one.id for one in every))}
+    chosen = {names.get(name.casefold(), name) for name in wanted}
+    for name in sorted(chosen.difference(names.values())):
+        expected = f"{', '.join(known)} or claims such as R14{did_you_mean(name, names.values())}"
+        raise InputError(f"nothing to reproduce: got {name!r}, expected {expected}")
+    systems = set(SYSTEMS) if ALL in chosen else chosen.intersection(SYSTEMS)
+    return [one for one in every if one.system in systems or one.id in chosen], systems
+
+
+def load(system: str) -> None:
+    """Load the rules and the pictures of a system."""
+    module = system.replace("-", "_")
+    for part in ("systems", "pictures"):
+        importlib.import_module(f"ssdlab_reproduction.{part}.{module}")
+
+
+def _unread(real: RealTraces, used: Mapping[str, Path]) -> Iterator[str]:
+    others = sorted({path.name for path in real.traces.values()} - {p.name for p in used.values()})
+    if others:
+        yield f"not used, for nothing here runs on it: {', '.join(others)}"
+
+
+def _under(scope: Scope, sweep: Sweep, variant: str) -> Scope:
+    return replace(scope, settings=variant.split(), schemes=sweep.of, needs=sweep.needs)
+
+
+class _Book:
+    """Runs what rules ask for, and finds their figures."""
+
+    def __init__(
+        self,
+        kept: RunStore,
+        count: int | None,
+        scopes: Sequence[Scope],
+        real: Mapping[str, Path],
+        *,
+        all_seeds: bool,
+    ) -> None:
+        self._kept, self._count, self._scopes = kept, count, scopes
+        self._real, self._all_seeds = real, all_seeds
+        self._made: dict[str, Job] = {}
+        self.replaced: set[str] = set()
+        """The twins whose places real traces took."""
+
+    def make(self, wanted: Iterable[tuple[Sequence[Set], Scope]]) -> None:
+        """Run what is not kept; what several ask for once."""
+        jobs = {
+            job.name(): job
+            for sets, scope in wanted
+            for found in _found(sets, scope)
+            for job in _jobs(found)
+        }
+        self._made |= jobs
+        # A trace that cannot be read is told before hours of runs.
+        files = {file for job in jobs.values() for file in job.files()}
+        self._kept.make(map(_look, files), self._count)
+        self._kept.make(jobs.values(), self._count)
+
+    def scopes(self, rule: Rule) -> Sequence[Scope]:
+        """Return the seeds of a claim: all, where they were asked for, else as many as it takes."""
+        return self._scopes if self._all_seeds else self._scopes[: rule.seeds]
+
+    def count(self) -> int:
+        """Return how many runs the ledger is made of."""
+        return len(self._made)
+
+    def seen(self, twin: str, file: Path) -> TraceUsed:
+        """Return what was found in a real trace, beside the twin's."""
+        return trace_used(twin, file, sha256(file), self._kept.read(_look(file)))
+
+    def digest(self) -> str:
+        """Return a hash over what all runs found: the same runs have the same."""
+        return self._kept.digest(self._made.values())
+
+    def drawn(self, picture: Picture) -> Iterator[tuple[Picture, Rows]]:
+        """Find what a picture draws, if its runs were made."""
+        sets = _found(picture.sets, self._scopes[0])
+        if all(sets):
+            with suppress(NeverRanError):
+                yield picture, self._look(picture.rows, sets)
+
+    def row(self, claim: Claim) -> Row:
+        rule = RULES[claim.id]
+        scopes = self.scopes(rule)
+        sets = _found(rule.sets, scopes[0])
+        loads = self._loads(claim.system, [job for jobs in sets for job in _jobs(jobs)])
+        if not all(sets):
+            return Row(claim, Verdict.LEFT_OUT)
+        seeds = [scope.seed for scope in scopes]
+        found: list[Sequence[float]] = []
+        never: dict[int, str] = {}
+        for scope in scopes:
+            try:
+                found.append(self._figures(claim, scope))
+            except NeverRanError as reason:
+                never[scope.seed] = str(reason)
+                found.append(reason.found)
+        # Where nothing was found with one of the seeds, there is nothing to put together.
+        ours = [interval(values) for values in zip(*found, strict=all(found))]
+        verdicts = claim.judged([one.mean for one in ours]) if ours else ()
+        verdict = Verdict.NOT if never else Verdict.worst(verdicts)
+        why = _why(never, len(scopes)) if never else ""
+        saturated = any(self._is_saturated(rule, scope) for scope in scopes)
+        return Row(claim, verdict, ours, verdicts, seeds, loads, why, list(never), saturated)
+
+    def _loads(self, system: str, jobs: Sequence[Job]) -> str:
+        """Say whether twins ran, or real traces, in whole or in part."""
+        own = {twin: file for twin, file in self._real.items() if twin.startswith(f"{system}/")}
+        ran = [
+            (job, [self.seen(twin, file) for twin, file in own.items() if file in job.files()])
+            for job in jobs
+        ]
+        self.replaced |= {one.twin for _, read in ran for one in read}
+        parts = [is_part(read, job.plan.limit) for job, read in ran if read]
+        kinds = {
+            TRACES: not all(parts),
+            PARTS: any(parts),
+            TWINS: any("/" in (job.plan.workload or "") for job in jobs),
+        }
+        return " and ".join(name for name, there in kinds.items() if there)
+
+    def swept(self, row: Row) -> Iterator[Swept]:
+        if not row.sweeps:
+            return
+        scope = self._scopes[0]
+        ruled = self._variant(row.claim, scope, "")
+        for sweep in row.sweeps:
+            found = [
+                self._variant(row.claim, _under(scope, sweep, variant), variant)
+                for variant in sweep.variants
+            ]
+            yield Swept(sweep, ruled, found)
+
+    def _variant(self, claim: Claim, scope: Scope, settings: str) -> Variant:
+        saturated = self._is_saturated(RULES[claim.id], scope)
+        try:
+            ours = self._figures(claim, scope)
+        except NeverRanError as reason:
+            off = claim.off(reason.found) if reason.found else None
+            return Variant(settings, reason.found, Verdict.NOT, off, saturated)
+        verdict = Verdict.worst(claim.judged(ours))
+        return Variant(settings, ours, verdict, claim.off(ours), saturated)
+
+    def _is_saturated(self, rule: Rule, scope: Scope) -> bool:
+        made = (self._kept.read(job) for found in _found(rule.sets, scope) for job in _jobs(found))
+        return any(isinstance(one, Result) and one.saturated for one in made)
+
+    def _figures(self, claim: Claim, scope: Scope) -> list[float]:
+        rule = RULES[claim.id]
+        found = self._look(rule.figures, _found(rule.sets, scope))
+        if len(found) != len(claim.figures):
+            raise ValueError(f"{claim.id} has {len(claim.figures)} figures, found {len(found)}")
+        return [float(one) for one in found]
+
+    def _look(self, find: Callable[..., T], sets: Iterable[Jobs]) -> T:
+        """Return what is found in runs; a short trace may have no request of a kind."""
+        try:
+            return find(*(Runs(jobs, self._kept) for jobs in sets))
+        except (ZeroDivisionError, StatisticsError):
+            raise NeverRanError("a run has nothing to compare with: too few requests") from None
+
+
+def _why(never: Mapping[int, str], seeds: int) -> str:
+    """Say what did not happen, and with which seeds, if not with all of them."""
+    first = next(iter(never.values()))
+    if len(never) == seeds:
+        return first
+    return f"with seed {', '.join(map(str, never))}: {first}"
+
+
+def _look(file: Path) -> Job:
+    return Job(Plan(trace=file), measure_trace)
+
+
+def _found(sets: Iterable[Set], scope: Scope) -> list[Jobs]:
+    return [make(scope) for make in sets]
+
+
+def _jobs(jobs: Jobs) -> Iterator[Job]:
+    return (as_job(run) for run in jobs.values())

@@ -1,0 +1,188 @@
+"""A paper's figures with data of ours: bars and boxes by group, lines, shares that sum to one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from ssdlab.render.figures import stacked_bars
+from ssdlab.render.figures.base import (
+    LIGHT,
+    Figure,
+    Key,
+    inline_data,
+    log_axis,
+    palette,
+    ramp,
+    rounded,
+)
+from ssdlab_reproduction.claim import SYSTEMS
+from ssdlab_reproduction.ledger import Ledger
+from ssdlab_reproduction.registry import Picture, Rows
+
+_BARS = 0.9
+"""How much of its place a group of bars takes."""
+_BOX = 16
+"""Width of a box in pixels."""
+
+
+def ledger_figures(ledger: Ledger) -> list[Figure]:
+    """Return the papers' figures with the ledger's data."""
+    return [_KINDS[picture.kind](picture, rows) for picture, rows in ledger.pictures]
+
+
+def _grouped(frame: Picture, rows: Rows) -> Figure:
+    """Draw a group of bars for each place, one of each series."""
+    places, series = _order(rows)
+    tones = _tones(len(series))
+    chart = (
+        alt.Chart(inline_data(_data(rows)))
+        .mark_bar()
+        .encode(
+            x=_places(frame, places),
+            xOffset=alt.XOffset("series:N", sort=series),
+            y=_y(frame),
+            color=_colour(series, tones, "square"),
+            tooltip=_tooltip(frame, "x:N"),
+        )
+    )
+    return _figure(frame, chart, series, tones)
+
+
+def _boxes(frame: Picture, rows: Rows) -> Figure:
+    """Draw a group of boxes with whiskers for each place, one of each series."""
+    places, series = _order(rows)
+    tones = _tones(len(series))
+    found: dict[tuple[str, str], list[float]] = {}
+    for at, name, value in rows:
+        found.setdefault((str(at), name), []).append(value)
+    data = [
+        {"x": at, "series": name, "told": ", ".join(f"{value:g}" for value in values)}
+        | {f"at{nth}": rounded(value) for nth, value in enumerate(values)}
+        for (at, name), values in found.items()
+    ]
+    tooltip = alt.Tooltip("told:N", title=", ".join(frame.ends))
+    boxes = alt.Chart().encode(
+        x=_places(frame, places),
+        xOffset=alt.XOffset("series:N", sort=series),
+        color=_colour(series, tones, "square"),
+        tooltip=[alt.Tooltip("x:N", title="of"), alt.Tooltip("series:N"), tooltip],
+    )
+    axis = alt.Axis(title=frame.y, tickCount=6, format=frame.number)
+    middle = boxes.mark_tick(size=_BOX, thickness=2).encode(y="at2:Q")
+    has_inside = alt.datum.at1 < alt.datum.at3
+    layers = [
+        boxes.mark_rule().encode(
+            y=alt.Y("at0:Q", axis=axis, scale=alt.Scale(zero=frame.from_zero)), y2="at4:Q"
+        ),
+        # A box whose borders are one is a line.
+        middle,
+        boxes.mark_bar(size=_BOX).encode(y="at1:Q", y2="at3:Q"),
+        middle.transform_filter(has_inside).encode(color=alt.value("white")),
+    ]
+    chart = alt.LayerChart(layer=layers, data=inline_data(data))
+    return _figure(frame, chart, series, tones)
+
+
+def _places(frame: Picture, places: Sequence[str]) -> alt.X:
+    """Return an axis of places in their order."""
+    return alt.X(
+        "x:N",
+        sort=places,
+        scale=alt.Scale(paddingInner=1 - _BARS),
+        axis=alt.Axis(title=frame.x or None, labelAngle=-50, labelOverlap=False),
+    )
+
+
+def _lines(frame: Picture, rows: Rows) -> Figure:
+    """Draw a line a series over numbers."""
+    _, series = _order(rows)
+    tones = _tones(len(series))
+    numbers = [float(at) for at, _, _ in rows]
+    given: dict[str, Any] = {
+        "scale": alt.Scale(nice=False, zero=False),
+        "axis": alt.Axis(title=frame.x, tickCount=6),
+    }
+    if frame.logarithmic:
+        given = log_axis(frame.x, min(numbers), max(numbers))
+    chart = (
+        alt.Chart(inline_data(_data(rows)))
+        .mark_line(point=len(set(numbers)) <= 16)
+        .encode(
+            x=alt.X("x:Q", **given),
+            y=_y(frame),
+            color=_colour(series, tones, "stroke"),
+            tooltip=_tooltip(frame, "x:Q"),
+        )
+    )
+    return _figure(frame, chart, series, tones, "line")
+
+
+def _stacked(frame: Picture, rows: Rows) -> Figure:
+    """Draw parts of a whole: a bar for each place, of the series end to end."""
+    places, series = _order(rows)
+    tones = ramp(len(series))
+    kind = stacked_bars.Bars(*_caption(frame), frame.y, frame.number)
+    values = [(str(at), part, value) for at, part, value in rows]
+    return stacked_bars.stacked_values(places, kind, list(zip(series, tones, strict=True)), values)
+
+
+def _figure(
+    frame: Picture,
+    chart: alt.Chart | alt.LayerChart,
+    series: Sequence[str],
+    tones: Sequence[str],
+    mark: str = "box",
+) -> Figure:
+    keys = [Key(name, tone, mark) for name, tone in zip(series, tones, strict=True)]
+    legend = keys if len(keys) > 1 else []
+    return Figure(*_caption(frame), chart, legend)
+
+
+def _caption(frame: Picture) -> tuple[str, str, str, str]:
+    """Return name, section, title, and what it shows."""
+    system = SYSTEMS[frame.system]
+    name = re.sub(r"[^a-z0-9]+", "-", f"{frame.system} {frame.figure}".lower()).strip("-")
+    return name, system, f"{system}, {frame.figure}: {frame.title}", frame.what
+
+
+def _order(rows: Rows) -> tuple[list[str], list[str]]:
+    """Return places and series, each once, in their order."""
+    places = list(dict.fromkeys(str(at) for at, _, _ in rows))
+    return places, list(dict.fromkeys(name for _, name, _ in rows))
+
+
+def _data(rows: Rows) -> list[dict[str, Any]]:
+    return [{"x": at, "series": name, "value": rounded(value)} for at, name, value in rows]
+
+
+def _tones(count: int) -> Sequence[str]:
+    return palette(count) or LIGHT[:count]
+
+
+def _y(frame: Picture) -> alt.Y:
+    return alt.Y(
+        "value:Q",
+        scale=alt.Scale(zero=frame.from_zero),
+        axis=alt.Axis(title=frame.y, tickCount=6, format=frame.number),
+    )
+
+
+def _colour(series: Sequence[str], tones: Sequence[str], symbol: str) -> alt.Color:
+    legend = alt.Legend(title=None, symbolType=symbol) if len(series) > 1 else None
+    scale = alt.Scale(domain=list(series), range=list(tones))
+    return alt.Color("series:N", scale=scale, legend=legend)
+
+
+def _tooltip(frame: Picture, x: str) -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip(x, title=frame.x or "of"),
+        alt.Tooltip("series:N"),
+        alt.Tooltip("value:Q", format=frame.number),
+    ]
+
+
+_KINDS = {"bars": _grouped, "boxes": _boxes, "lines": _lines, "shares": _stacked}

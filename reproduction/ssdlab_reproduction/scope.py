@@ -1,0 +1,77 @@
+"""Of what the runs of the claims are made: a seed, how much of each workload, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ssdlab.plan import Plan, setting_lines
+from ssdlab.traces.apps import App
+from ssdlab_reproduction.real_traces import members
+
+_TIMES, _LIMIT = "--time-scale=", "--limit="
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What all runs of a ledger have in common, or those of one of its seeds.
+
+    ``quick`` cuts workloads short and leaves some out; ``traces`` are files in place of twins, by
+    the twin's name. ``settings`` are put on top of every run, or of those of some schemes, and in
+    place of a run's own of the same key: lines ``key=value``, and ``--time-scale=FACTOR`` and
+    ``--limit=REQUESTS``, which are no keys of a drive. ``needs`` are a scheme's own besides.
+    """
+
+    seed: int = 1
+    quick: bool = False
+    traces: Mapping[str, Path] = field(default_factory=dict)
+    settings: Sequence[str] = ()
+    schemes: Sequence[str] = ()
+    needs: Mapping[str, str] = field(default_factory=dict)
+
+    def cut(self, requests: int | None, quick: int) -> int | None:
+        """Return how many requests run: in a quick ledger so many, else ``requests``."""
+        return quick if self.quick else requests
+
+    def some(self, names: Sequence[str], quick: Sequence[str]) -> Sequence[str]:
+        """Return the workloads or values that run: in a quick ledger these, else all."""
+        return quick if self.quick else names
+
+    def plan(self, device: str, scheme: str, workload: str, **options: Any) -> Plan:
+        """Return a run of a twin, or of the trace or the mix of traces that takes its place."""
+        load: dict[str, Any] = {"workload": workload}
+        parts = members().get(workload, ())
+        if workload in self.traces:
+            load = {"trace": self.traces[workload], "fit": True}
+        elif parts and all(member in self.traces for member in parts):
+            apps = [
+                App(str(self.traces[member]), member.partition("/")[2], queue=at)
+                for at, member in enumerate(parts)
+            ]
+            load = {"mix": apps, "fit": True}
+        given = {**options, **load}
+        settings = setting_lines(given.pop("set", ()))
+        if not self.schemes or scheme in self.schemes:
+            wanted = [*self.needs.get(scheme, "").split(), *self.settings]
+            own = [line for line in wanted if "workload" in load or not of_twin(line)]
+            taken = {_key(line) for line in own}
+            settings = [line for line in settings if _key(line) not in taken]
+            for line in own:
+                if line.startswith(_TIMES):
+                    given["time_scale"] = float(line.removeprefix(_TIMES))
+                elif line.startswith(_LIMIT):
+                    given["limit"] = int(line.removeprefix(_LIMIT))
+                else:
+                    settings.append(line)
+        return Plan(device=device, scheme=scheme, seed=self.seed, set=settings, **given)
+
+
+def of_twin(line: str) -> bool:
+    """Tell whether a setting changes a twin, so that a real trace has no use for it."""
+    return _key(line).startswith("workload.")
+
+
+def _key(line: str) -> str:
+    return line.partition("=")[0].strip()

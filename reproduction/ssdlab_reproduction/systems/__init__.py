@@ -1,0 +1,1 @@
+"""The claims of each paper: how our figures are found."""

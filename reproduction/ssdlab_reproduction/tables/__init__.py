@@ -1,0 +1,1 @@
+"""Programs that write the measured tables of the documentation."""

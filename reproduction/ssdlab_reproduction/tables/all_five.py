@@ -1,0 +1,435 @@
+"""Write the tables of docs/all-five.md: what each of the five adds, alone and beside the others.
+
+Run by ``make all-five``; docs/all-five.md says how long it takes. The mixes are of twins
+(docs/twins.md). ``python -m ssdlab_reproduction.tables.all_five REQUESTS`` stops each run after so
+many requests.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import ssdlab
+from ssdlab import _native
+from ssdlab.confidence import interval
+from ssdlab.traces import App
+from ssdlab_reproduction.runs import library_hash
+from ssdlab_reproduction.statistics import percent
+from ssdlab_reproduction.tables.common import DOCS, Kept, grid, several, write
+
+DEVICE, SCHEME = "five-tlc-512g", "all-five"
+ORDER, TYPES, GRADES, OVER, HOT, VOLTAGES = PARTS = (
+    "DLV's order",
+    "page types",
+    "subpools",
+    "reads over programs",
+    "read-hot placement",
+    "voltages",
+)
+# What takes a part out of the scheme.
+GONE: Mapping[str, Sequence[str]] = {
+    ORDER: ["scheduler=read_first"],
+    TYPES: ["ftl.page_order=strict", "timing.wordline_buffer=true"],
+    GRADES: [
+        "metadata.block_class=none",
+        "metadata.retry_estimate=none",
+        "ftl.free_block_policy=least_erased",
+        "background.subpool_gc=false",
+        "background.inversion_repair=false",
+        "background.dual_pool=false",
+    ],
+    OVER: ["suspend=none"],
+    HOT: ["background.read_hot_migration=false"],
+    VOLTAGES: [
+        "metadata.page_hotness=none",
+        'program_mode=["normal"]',
+        "start.program_mode=normal",
+    ],
+}
+# ReadGuard's order, and its reads over reads, which are there under no other.
+PASSING = ["scheduler=strict_priority", "suspend.esra.reads=true"]
+# High, mid and low, each of another paper.
+MIXES: Mapping[str, Sequence[str]] = {
+    "oltp": ["dlv/fin2", "hire/fin1", "pv-read/stg0"],
+    "office": ["dlv/web0", "pv-read/hm0", "pa-ssd/msfs"],
+    "build": ["hire/usr0", "readguard/ali121", "pa-ssd/bs"],
+    "archive": ["pv-read/wdev0", "dlv/src12", "readguard/ali284"],
+}
+# On these two the scheme was made to work: they say nothing of how well it does.
+MADE_ON: Mapping[str, Sequence[str]] = {
+    "search": ["hire/websearch", "pa-ssd/exch", "dlv/proj0"],
+    "store": ["readguard/ycsb-b", "pa-ssd/dap", "hire/prn0"],
+}
+PER_SECOND = 2000.0
+"""Requests a second of each application, on the mean over its twin."""
+REQUESTS = 1_500_000
+# Of which so many do not count, a third at most: until then the schemes open blocks of their own,
+# and victims are those of uniform overwriting.
+SETTLED = 500_000
+# A drive begins as evenly overwritten: what becomes of it in so many requests, so often.
+START, SPANS = 125_000, 3
+# After which nobody waits any longer for PV-read's own groups.
+GROUPS = 20_000
+SEEDS = (1, 2, 3)
+PAGE = DOCS / "all-five.md"
+MARK = "<!-- measured: written by `make all-five` -->\n"
+
+Chosen = frozenset[str]
+ALL = frozenset(PARTS)
+
+
+def settings(parts: Chosen) -> list[str]:
+    """Return what makes the scheme one of these parts alone."""
+    gone = [line for part in PARTS if part not in parts for line in GONE[part]]
+    links = ["{priority={}}"] if GRADES in parts else []
+    links += ['"sbs"', '"ubs"'] if TYPES in parts else []
+    place = ",".join(links or ['"next_page"'])
+    return [*gone, f"placement=[{place}]"]
+
+
+def apps(mix: str) -> list[App]:
+    """Return the applications of a mix, each as fast as the others."""
+    twins = {**MIXES, **MADE_ON}[mix]
+    rates = {one["name"]: one["requests"] / one["span_s"] for one in json.loads(_native.twins())}
+    return [
+        App(twin, name, queue=at, scale=rates[twin] / PER_SECOND)
+        for at, (name, twin) in enumerate(zip(("high", "mid", "low"), twins, strict=True))
+    ]
+
+
+Figure = Callable[[ssdlab.Result], float | None]
+
+
+def queue(at: int) -> Callable[[ssdlab.Result], float]:
+    """Return the mean read of a queue, in microseconds."""
+    return lambda result: result.queues[at].read.latency_us.mean
+
+
+def high_p99(result: ssdlab.Result) -> float:
+    """Return the 99th percentile of the first queue's reads, in microseconds."""
+    return result.queues[0].read.latency_us.p99
+
+
+FIGURES: Mapping[str, Figure] = {
+    "high reads": queue(0),
+    "mid reads": queue(1),
+    "low reads": queue(2),
+    "high p99": high_p99,
+    "writes": lambda result: result.write.latency_us.mean,
+    "WAF": lambda result: result.waf,
+}
+
+
+def weight(result: ssdlab.Result) -> float:
+    """Return the wearing weight, by programs."""
+    assert result.wearing_weight is not None
+    return result.wearing_weight
+
+
+COMPARED: Mapping[str, Figure] = {**FIGURES, "wear": weight}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A drive that is compared: parts of the scheme, or another scheme, and settings on top."""
+
+    parts: Chosen
+    more: Sequence[str] = ()
+    scheme: str = SCHEME
+
+
+NONE = Kind(frozenset())
+WHOLE = Kind(ALL)
+READGUARDS = Kind(ALL - {ORDER}, PASSING)
+# Nothing is known of the voltages of what was there before.
+UNTAUGHT = Kind(ALL, ["metadata.page_hotness.buffer.initial=none"])
+WRITERS = Kind(ALL - {ORDER, HOT})
+# The systems as they are by themselves, each on this drive, but for PV-read, which collects its
+# groups out of it for hours (docs/all-five.md).
+SYSTEMS = ("dlv/dlv", "pa-ssd/qds+ubs", "readguard/rgftl", "hire/hire")
+BY_ITSELF: Mapping[str, Kind] = {name: Kind(frozenset(), (), name) for name in SYSTEMS}
+# All of ReadGuard, and voltages by what is learned of pages.
+GUARDED = Kind(frozenset({GRADES, OVER, VOLTAGES}), PASSING)
+# The same, with nothing known of what was there before.
+UNTAUGHT_GUARDED = Kind(GUARDED.parts, [*PASSING, *UNTAUGHT.more])
+# HIRE by itself, with as much known of it as the whole scheme knows.
+TAUGHT_HIRE = Kind(
+    frozenset(),
+    ["start.program_mode=policy", "metadata.page_hotness.buffer.initial=classified"],
+    "hire/hire",
+)
+# Parts of which one may change what the other is worth.
+PAIRS = ((ORDER, OVER), (VOLTAGES, GRADES), (TYPES, GRADES))
+
+
+def without(part: str) -> Kind:
+    """Return the scheme without a part, and without what needs it."""
+    return Kind(ALL - {part} - ({HOT} if part == GRADES else set()))
+
+
+def alone(part: str) -> Kind:
+    """Return a part alone, with what it needs."""
+    return Kind(frozenset({part}) | ({GRADES} if part == HOT else frozenset()))
+
+
+def baseline_of(part: str) -> Kind:
+    """Return what a part alone is compared with."""
+    return Kind(frozenset({GRADES} if part == HOT else ()))
+
+
+def both(pair: tuple[str, str]) -> Kind:
+    """Return two parts and no other."""
+    return Kind(frozenset(pair))
+
+
+# What it collects its groups out of.
+PV_READ = Kind(frozenset(), (), "pv-read/pv-read")
+
+KINDS = [NONE, WHOLE, READGUARDS, UNTAUGHT, WRITERS, GUARDED, UNTAUGHT_GUARDED, TAUGHT_HIRE]
+KINDS += BY_ITSELF.values()
+KINDS += [*map(without, PARTS), *map(alone, PARTS), *map(both, PAIRS)]
+
+
+def settling(limit: int) -> int:
+    """Return how many of so many requests do not count."""
+    return min(SETTLED, limit // 3)
+
+
+def mixes_of(kind: Kind) -> list[str]:
+    """Return the mixes on which a kind runs."""
+    return [*MIXES, *(MADE_ON if kind in (NONE, WHOLE) else ())]
+
+
+def _key(kind: Kind) -> Kind:
+    """Return a kind that can be looked up."""
+    return Kind(kind.parts, tuple(kind.more), kind.scheme)
+
+
+@dataclass(slots=True)
+class Study:
+    """The runs: by kind, by mix and by seed."""
+
+    kept: Kept
+    limit: int
+    found: dict[Kind, dict[str, list[ssdlab.Result]]]
+
+    def run(self) -> None:
+        """Run every kind on its mixes with every seed."""
+        kinds = list(dict.fromkeys(map(_key, KINDS)))
+        groups = [
+            [self.plan(kind, mix, seed) for mix in mixes_of(kind) for seed in SEEDS]
+            for kind in kinds
+        ]
+        for kind, own in zip(kinds, self.kept.groups(groups, "drives"), strict=True):
+            each = iter(own)
+            self.found[kind] = {mix: [next(each) for _ in SEEDS] for mix in mixes_of(kind)}
+
+    def plan(
+        self, kind: Kind, mix: str, seed: int, span: tuple[int, int] | None = None
+    ) -> ssdlab.Plan:
+        """Return a run: of its requests those of a span count, or those after it has settled."""
+        first, limit = span or (settling(self.limit), self.limit)
+        return ssdlab.Plan(
+            device=DEVICE,
+            scheme=kind.scheme,
+            mix=apps(mix),
+            seed=seed,
+            limit=limit,
+            warmup=first,
+            set=[*(settings(kind.parts) if kind.scheme == SCHEME else ()), *kind.more],
+        )
+
+    def results(self, kind: Kind) -> dict[str, list[ssdlab.Result]]:
+        """Return the results of a kind, by mix."""
+        return self.found[_key(kind)]
+
+    def change(self, kind: Kind, base: Kind, figure: Figure, mixes: Sequence[str]) -> str:
+        """Write a change in percent: of each seed the mean over mixes; and their interval."""
+        pairs = [
+            [
+                (figure(own), figure(other))
+                for own, other in zip(self.results(kind)[mix], self.results(base)[mix], strict=True)
+            ]
+            for mix in mixes
+        ]
+        by_seed = [
+            fmean(
+                percent(own, other)
+                for own, other in (of_mix[at] for of_mix in pairs)
+                if own is not None and other
+            )
+            for at in range(len(SEEDS))
+        ]
+        found = interval(by_seed)
+        return f"{found.mean:+.1f} ± {found.half_width_95:.1f}"
+
+
+def table(study: Study, rows: Sequence[tuple[str, Kind, Kind]], mixes: Sequence[str]) -> list[str]:
+    """Return changes, a row for each pair of drives."""
+    lines = [
+        [name, *(study.change(kind, base, figure, mixes) for figure in COMPARED.values())]
+        for name, kind, base in rows
+    ]
+    return grid(["", *COMPARED], lines)
+
+
+def by_mix(study: Study) -> Iterator[str]:
+    """Set the scheme beside the same drive without any of it."""
+    rows = []
+    for mix in mixes_of(WHOLE):
+        for name, kind in (("none", NONE), ("all-five", WHOLE)):
+            values = [
+                fmean(
+                    value for one in study.results(kind)[mix] if (value := figure(one)) is not None
+                )
+                for figure in FIGURES.values()
+            ]
+            cells = [f"{value:,.0f}" for value in values[:-1]] + [f"{values[-1]:.2f}"]
+            rows.append([mix, name, *cells])
+    units = ["µs"] * (len(FIGURES) - 1) + [""]
+    heads = [f"{name}, {unit}" if unit else name for name, unit in zip(FIGURES, units, strict=True)]
+    yield from grid(["mix", "", *heads], rows)
+    for mix in mixes_of(WHOLE):
+        scales = ", ".join(f"`{app.trace}` × {app.scale:.4g}" for app in apps(mix))
+        yield f"- {mix}{' (made on)' if mix in MADE_ON else ''}: {scales}"
+    yield ""
+
+
+def _named(part: str) -> str:
+    return f"without {part}" + (" and read-hot placement" if part == GRADES else "")
+
+
+def by_system(study: Study) -> Iterator[str]:
+    """Set the scheme, and what is left of it, beside systems by themselves."""
+    kinds = {
+        **{f"`{name}`": kind for name, kind in BY_ITSELF.items()},
+        "`hire/hire`, the start's voltages known": TAUGHT_HIRE,
+        "all-five": WHOLE,
+        "all-five without DLV's order": without(ORDER),
+        "all-five without DLV's order and read-hot placement": WRITERS,
+        "ReadGuard with voltages": GUARDED,
+        "ReadGuard with voltages, the start's unknown": UNTAUGHT_GUARDED,
+    }
+    yield "Against none of them:"
+    yield ""
+    yield from table(study, [(name, kind, NONE) for name, kind in kinds.items()], list(MIXES))
+    yield "High, mid and low reads in µs, by mix:"
+    yield ""
+    rows = []
+    for name, kind in kinds.items():
+        own = [study.results(kind)[mix] for mix in MIXES]
+        found = [[fmean(queue(at)(one) or 0.0 for one in mix) for at in range(3)] for mix in own]
+        rows.append([name, *(several(of_mix, ",.0f") for of_mix in found)])
+    yield from grid(["", *MIXES], rows)
+
+
+def ablation(study: Study) -> Iterator[str]:
+    """Take each part out in turn."""
+    yield from table(
+        study,
+        [
+            ("all-five, against none", WHOLE, NONE),
+            *((_named(part), without(part), WHOLE) for part in PARTS),
+            ("ReadGuard's order for DLV's", READGUARDS, WHOLE),
+            ("without the start's voltages known", UNTAUGHT, WHOLE),
+            ("without DLV's order and read-hot placement", WRITERS, WHOLE),
+        ],
+        list(MIXES),
+    )
+
+
+def added(study: Study) -> Iterator[str]:
+    """Set what a part adds alone beside what it adds to the others."""
+    rows = []
+    for part in PARTS:
+        how = "on top of subpools" if part == HOT else "alone"
+        rows.append((f"{part}, {how}", alone(part), baseline_of(part)))
+        others = without(part)
+        rows.append((f"{part}, to the others", Kind(others.parts | alone(part).parts), others))
+    yield from table(study, rows, list(MIXES))
+
+
+def pairs(study: Study) -> Iterator[str]:
+    """Set what a part is worth alone beside what it is worth on top of one other."""
+    rows = []
+    for one, other in PAIRS:
+        rows.append((f"{one}, alone", alone(one), NONE))
+        rows.append((f"{one}, on top of {other}", both((one, other)), alone(other)))
+    yield from table(study, rows, list(MIXES))
+
+
+def each_mix(study: Study) -> Iterator[str]:
+    """Take each part out in turn, mix by mix."""
+    for mix in MIXES:
+        yield from [f"{mix}:", ""]
+        yield from table(study, [(_named(part), without(part), WHOLE) for part in PARTS], [mix])
+
+
+def at_first(study: Study) -> Iterator[str]:
+    """Tell how a drive fares that has not settled, span by span, and on PV-read's own groups."""
+    length = min(START, study.limit // SPANS)
+    spans = [(at * length, (at + 1) * length) for at in range(SPANS)]
+    cases = [(mix, span, kind) for mix in MIXES for span in spans for kind in (NONE, WHOLE)]
+    groups = [[study.plan(kind, mix, seed, span) for seed in SEEDS] for mix, span, kind in cases]
+    found = iter(study.kept.groups(groups, "as drives begin"))
+    rows = []
+    for mix in MIXES:
+        for first, last in spans:
+            base, own = next(found), next(found)
+            changes = [
+                interval(
+                    [
+                        percent(figure(one), figure(other))
+                        for one, other in zip(own, base, strict=True)
+                    ]
+                )
+                for figure in (queue(0), high_p99)
+            ]
+            waf = [fmean(one.waf or 0.0 for one in of_kind) for of_kind in (base, own)]
+            cells = [f"{one.mean:+.0f} ± {one.half_width_95:.0f}" for one in changes]
+            rows.append([mix, f"{first:,} to {last:,}", *(f"{one:.1f}" for one in waf), *cells])
+    yield from grid(
+        ["mix", "requests", "WAF, none", "WAF, all-five", "high reads", "high p99"], rows
+    )
+    few = min(GROUPS, length)
+    pv_read = study.kept.compare(
+        [study.plan(PV_READ, mix, 1, (0, few)) for mix in MIXES], "PV-read by itself"
+    )
+    means = several([one.read.latency_us.mean / 1e6 for one in pv_read], ".1f")
+    yield (
+        f"`{PV_READ.scheme}`, whose groups are collected out of the drive first: of the first "
+        f"{few:,} requests of each (seed 1) a read takes {means} s on the mean."
+    )
+    yield ""
+
+
+def main() -> None:
+    """Measure and write."""
+    limit = int(sys.argv[1]) if len(sys.argv) > 1 else REQUESTS
+    study = Study(Kept(), limit, {})
+    study.run()
+    sections = [
+        ("The scheme on each mix", by_mix),
+        ("Systems by themselves", by_system),
+        ("Each taken out in turn", ablation),
+        ("What each adds, alone and to the others", added),
+        ("Two at a time", pairs),
+        ("Each taken out, by mix", each_mix),
+        ("As a drive begins", at_first),
+    ]
+    about = (
+        f"Requests {settling(limit):,} to {limit:,} of each mix, means over seeds {SEEDS[0]} to "
+        f"{SEEDS[-1]} (± half a 95 % interval over seeds), ssdlab {ssdlab.__version__} (build "
+        f"{library_hash()[:8]}). Changes are in percent, "
+        f"and each of {', '.join(MIXES)} counts alike; wear is the weight of all programs "
+        "(docs/hire.md)."
+    )
+    write(PAGE, MARK, about, [(title, list(lines(study))) for title, lines in sections])
+
+
+if __name__ == "__main__":
+    main()

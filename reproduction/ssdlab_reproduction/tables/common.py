@@ -1,0 +1,68 @@
+"""What the scripts that measure have in common: tables, changes, and runs that are kept."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import ssdlab
+from ssdlab_reproduction import ledger, runs
+from ssdlab_reproduction.statistics import percent
+
+ROOT = Path(__file__).parents[3]
+"""The checkout, whose pages are written."""
+DOCS = ROOT / "docs"
+
+
+def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return a table in Markdown."""
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]
+
+
+def change(new: float, old: float, places: int = 0) -> str:
+    """Write a change in percent."""
+    return f"{percent(new, old):+.{places}f}"
+
+
+def several(numbers: Sequence[float], form: str = "+.0f") -> str:
+    """Write numbers one after the other."""
+    return " / ".join(f"{number:{form}}" for number in numbers)
+
+
+def write(page: Path, mark: str, about: str, sections: Iterable[tuple[str, Iterable[str]]]) -> None:
+    """Replace what stands below a mark by sections."""
+    lines = [line for title, own in sections for line in (f"### {title}", "", *own)]
+    text, _, _ = page.read_text(encoding="utf-8").partition(mark)
+    page.write_text(f"{text}{mark}\n{about}\n\n" + "\n".join(lines), encoding="utf-8")
+
+
+class Kept(runs.RunStore):
+    """Finished runs, those of ``make reproduce`` too: what was stopped goes on where it was."""
+
+    def __init__(self) -> None:
+        """Keep runs where ``make reproduce`` keeps its own."""
+        super().__init__(ROOT / "build" / "reproduction" / ledger.KEPT)
+
+    def compare(self, plans: Sequence[ssdlab.Plan | runs.Job], title: str) -> list[Any]:
+        """Return the results of some plans, in their order, or what jobs make of theirs."""
+        jobs = [runs.as_job(one) for one in plans]
+        print(f"{title}: {len(jobs)} runs", file=sys.stderr, flush=True)
+        try:
+            self.make(jobs)
+        except KeyboardInterrupt:
+            said = "stopped; what has ended is kept, and the same command goes on from there"
+            print(said, file=sys.stderr)
+            raise SystemExit(128 + signal.SIGINT) from None
+        return [self.read(job) for job in jobs]
+
+    def groups(
+        self, groups: Sequence[Sequence[ssdlab.Plan]], title: str
+    ) -> list[list[ssdlab.Result]]:
+        """Return the results of groups of plans, group by group."""
+        results = iter(self.compare([plan for group in groups for plan in group], title))
+        return [list(islice(results, len(group))) for group in groups]

@@ -1,0 +1,228 @@
+"""Kept runs of a ledger: a file that is not as it was written is not believed."""
+
+import fcntl
+import json
+import os
+import re
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import ROOT, load_module
+
+import ssdlab as lab
+from ssdlab import InputError, api
+from ssdlab_reproduction import job_files, ledger, runs
+from ssdlab_reproduction.ledger import reproduce
+from ssdlab_reproduction.scope import Scope
+
+JOB = "0123456789abcdef" * 2
+
+
+def read_us(found: runs.Runs) -> list[float]:
+    return [found["run",].read.latency_us.mean]
+
+
+def kept(folder: Path) -> list[Path]:
+    return sorted((folder / ledger.KEPT).glob("*.json"))
+
+
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[lab.Plan]:
+    """Return a list to which every plan is added that runs from now on."""
+    found: list[lab.Plan] = []
+    run = api.run
+
+    def counted(plan: lab.Plan) -> lab.Result:
+        found.append(plan)
+        return run(plan)
+
+    monkeypatch.setattr(api, "run", counted)
+    return found
+
+
+@pytest.mark.parametrize("made", [{"mean": 12.5, "of": ["a", None]}, [], "", 0])
+def test_no_changed_byte_and_no_cut_passes(made: Any, tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    job_files.write(file, JOB, made)
+    whole = file.read_bytes()
+    assert job_files.read(file, JOB) == (made,)
+    assert json.loads(whole) == {"job": JOB, "sha256": json.loads(whole)["sha256"], "made": made}
+    for at, byte in enumerate(whole):
+        for other in (byte ^ 1, byte ^ 0x20, ord("0") if byte != ord("0") else ord("1")):
+            file.write_bytes(whole[:at] + bytes([other]) + whole[at + 1 :])
+            assert job_files.read(file, JOB) is None, (at, other)
+    for length in range(len(whole)):
+        file.write_bytes(whole[:length])
+        assert job_files.read(file, JOB) is None
+    for more in (b"\n", b" ", b"{}", whole):
+        file.write_bytes(whole + more)
+        assert job_files.read(file, JOB) is None
+
+
+def test_what_another_job_made_is_not_believed(tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    job_files.write(file, JOB, {})
+    assert job_files.read(file, JOB[::-1]) is None
+    assert job_files.read(tmp_path / "nowhere.json", JOB) is None
+
+
+def flipped(pattern: bytes, by: bytes) -> Callable[[bytes], bytes]:
+    def change(whole: bytes) -> bytes:
+        changed = re.sub(pattern, by, whole, count=1)
+        assert changed != whole
+        return changed
+
+    return change
+
+
+DAMAGE: Mapping[str, Callable[[bytes], bytes]] = {
+    "a digit of a figure": flipped(rb'("mean": \d*)[0-8](\.)', rb"\g<1>9\2"),
+    "a key": flipped(rb'"mean"', b'"meam"'),
+    "a brace": flipped(rb"\}\}\n$", b"}]\n"),
+    "the hash": flipped(rb'("sha256": ")[0-9a-f]{4}', rb"\1ABCD"),
+    "the job": flipped(rb'("job": ")[0-9a-f]{4}', rb"\1ABCD"),
+    "the last line": lambda whole: whole[:-1],
+    "half of it": lambda whole: whole[: len(whole) // 2],
+    "all of it": lambda _: b"",
+    "what it is": lambda _: b"\x00\xff",
+    "its layout": lambda whole: json.dumps(json.loads(whole)["made"]).encode(),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_run_is_run_again_and_told(
+    one_claim: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    damage: Callable[[bytes], bytes],
+) -> None:
+    one_claim(read_us)
+    whole = reproduce(["hire"], out=tmp_path, seeds=2, jobs=1)
+    first, _ = kept(tmp_path)
+    good = first.read_bytes()
+    first.write_bytes(damage(good))
+    again = ran(monkeypatch)
+    capfd.readouterr()
+    assert reproduce(["hire"], out=tmp_path, seeds=2, jobs=1) == whole
+    assert len(again) == 1
+    line = f"{tmp_path / ledger.KEPT}: 1 kept run is damaged and is run again\n"
+    assert capfd.readouterr().err == line
+    # How fast it was is another matter, and is kept, too.
+    assert job_files.read(first, first.stem) is not None
+
+
+def test_runs_that_changed_places_are_run_again(
+    one_claim: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    one_claim(read_us)
+    whole = reproduce(["hire"], out=tmp_path, seeds=2, jobs=1)
+    first, second = kept(tmp_path)
+    aside = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(aside)
+    again = ran(monkeypatch)
+    capfd.readouterr()
+    assert reproduce(["hire"], out=tmp_path, seeds=2, jobs=1) == whole
+    assert len(again) == 2
+    assert "2 kept runs are damaged and are run again\n" in capfd.readouterr().err
+
+
+def test_a_run_that_is_damaged_before_it_is_read_is_run_again(tmp_path: Path) -> None:
+    job = runs.Job(lab.Plan(limit=100))
+    store_of = runs.RunStore(tmp_path)
+    store_of.make([job])
+    [file] = tmp_path.glob("*.json")
+    figure = store_of.read(job).read.latency_us.mean
+    for damage in DAMAGE.values():
+        file.write_bytes(damage(file.read_bytes()))
+        assert store_of.read(job).read.latency_us.mean == figure
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".one.json.99.part").write_text("{")
+    (tmp_path / "two.part").write_text("{")
+    (tmp_path / "other").write_text("kept")
+    with job_files.in_use(tmp_path):
+        assert [path.name for path in tmp_path.iterdir()] == ["other"]
+        # What another process is about to write is left to it.
+        (tmp_path / "three.part").write_text("{")
+        with job_files.in_use(tmp_path):
+            assert (tmp_path / "three.part").exists()
+
+
+def test_a_folder_is_free_again_after_use(tmp_path: Path) -> None:
+    with job_files.in_use(tmp_path):
+        pass
+    handle = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(handle)
+
+
+def test_a_run_that_cannot_be_kept_is_told_in_a_line(tmp_path: Path) -> None:
+    job = runs.Job(lab.Plan(limit=100))
+    (tmp_path / f"{job.name()}.json").mkdir()
+    with pytest.raises(InputError, match=r"^--out: cannot write .*: is a folder$"):
+        runs.RunStore(tmp_path).make([job])
+
+
+def test_a_trace_that_changes_while_it_runs_is_not_kept(
+    one_claim: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trace: Path
+) -> None:
+    run = api.run
+
+    def changing(plan: lab.Plan) -> lab.Result:
+        result = run(plan)
+        trace.write_text(trace.read_text() * 2)
+        return result
+
+    def of_trace(scope: Scope) -> runs.Jobs:
+        return {("run",): lab.Plan(trace=trace, seed=scope.seed)}
+
+    monkeypatch.setattr(api, "run", changing)
+    one_claim(read_us, sets=(of_trace,))
+    with pytest.raises(InputError, match=r"three\.csv changed while it was in use"):
+        reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1)
+    assert len(kept(tmp_path / "out")) == 1  # what was found in the trace before
+
+
+def test_a_run_has_another_name_when_a_file_that_it_reads_changes(tmp_path: Path) -> None:
+    config = tmp_path / "own.toml"
+    config.write_text("scheduler = 'fifo'\n")
+    job = runs.Job(lab.Plan(config=[config]))
+    name = job.name()
+    assert job.name() == name
+    config.write_text("scheduler = 'read_first'\n")
+    assert job.name() != name
+
+
+def killed(plan: lab.Plan) -> int:
+    """End the process as the system does when memory runs out."""
+    if plan.seed == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return plan.seed
+
+
+def test_a_process_that_is_killed_is_told_in_a_line(tmp_path: Path) -> None:
+    jobs = [runs.Job(lab.Plan(seed=seed), killed) for seed in (1, 2)]
+    with pytest.raises(InputError, match=r"^the process of a run was killed: expected fewer runs"):
+        runs.RunStore(tmp_path).make(jobs, count=2)
+
+
+def test_a_damaged_result_of_a_mutant_is_left_out(tmp_path: Path) -> None:
+    mutants: Any = load_module(ROOT / "tests" / "mutants" / "run.py")
+    file = tmp_path / "results.jsonl"
+    values = [{"key": name, "result": "caught"} for name in "abc"]
+    for value in values:
+        mutants.add_line(file, value)
+    assert mutants.read_lines(file) == (values, 0)
+    first, second, third = file.read_text().splitlines()
+    file.write_text("\n".join([first, second.replace("caught", "missed"), "[]", third[:-9]]))
+    mutants.add_line(file, values[1])
+    assert mutants.read_lines(file) == (values[:2], 3)
+    assert mutants.read_lines(tmp_path / "nothing") == ([], 0)

@@ -1,0 +1,195 @@
+"""Commands whose n-th allocation, write, synchronisation, naming or thread fails.
+
+A library that is loaded before the command does it (tests/faults/faults.c).
+"""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from command import COMMAND, ROOT, Done
+
+ARMED = """
+import os, sys
+import ssdlab.cli.main
+from ssdlab_command import main
+os.environ["SSDLAB_FAULT_ARMED"] = "1"
+main()
+"""
+"""The command. Faults are counted once it is loaded: Python's own imports are not ours."""
+BEFORE = "what was there before"
+SMALL = ("--set", "geometry={blocks=32, pages=64}", "--set", "ftl.overprovisioning=20%")
+LITTLE = ("--limit", "300", *SMALL, "--set", "workload.footprint=1GiB")
+
+
+def is_json(path: Path) -> bool:
+    json.loads(path.read_text())
+    return True
+
+
+def is_parquet(path: Path) -> bool:
+    content = path.read_bytes()
+    return content[:4] == content[-4:] == b"PAR1"
+
+
+def is_page(path: Path) -> bool:
+    return path.read_text(encoding="utf-8").rstrip().endswith("</html>")
+
+
+def is_state(path: Path) -> bool:
+    load = [*COMMAND, "state", "load", str(path)]
+    return subprocess.run(load, capture_output=True, check=False).returncode == 0
+
+
+def is_ledger(folder: Path) -> bool:
+    """What a ledger that was stopped has kept is not made again, and it comes out whole."""
+    kept = {path: path.read_bytes() for path in (folder / "runs").glob("*.json")}
+    done = subprocess.run([*COMMAND, *LEDGER[:-1], folder], capture_output=True, check=False)
+    is_same = all(path.read_bytes() == content for path, content in kept.items())
+    return done.returncode == 0 and is_same and b"damaged" not in done.stderr
+
+
+LEDGER = ("reproduce", "H4", "--quick", "--jobs", "1", "--out", "out")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command, and what tells that a file or a folder of its is whole."""
+
+    arguments: tuple[str, ...]
+    files: Mapping[str, Callable[[Path], bool]]
+
+
+CASES = {
+    "run": Case(
+        (
+            *("run", *LITTLE, "--json", "j", "--log", "l", "--series", "s", "--timeline", "t"),
+            *("--report", "r"),
+        ),
+        {"j": is_json, "l": is_parquet, "s": is_parquet, "t": is_json, "r": is_page},
+    ),
+    "compare": Case(
+        ("compare", *LITTLE, "--vary", "scheduler=fifo,read_first", "--json", "j"),
+        {"j": is_json},
+    ),
+    "state": Case(
+        ("state", "save", "aged", *SMALL, "--set", "start.fill=50%"),
+        {"aged": is_state},
+    ),
+    "convert": Case(
+        ("trace", "convert", str(ROOT / "examples/office.csv.xz"), "p.parquet", "--limit", "2000"),
+        {"p.parquet": is_parquet},
+    ),
+    "reproduce": Case(LEDGER, {"out": is_ledger}),
+}
+
+
+def build(folder: Path) -> Path:
+    """Compiles the library that makes things fail."""
+    built = folder / "faults.so"
+    source = ROOT / "tests/faults/faults.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", built, source, "-ldl"], check=True)
+    return built
+
+
+def call(library: Path, folder: Path, case: Case, **variables: str) -> Done:
+    """Runs a command in a folder, with the library loaded before it."""
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": str(library),
+        "PYTHONMALLOC": "malloc",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "RUST_BACKTRACE": "0",
+        **variables,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", ARMED, *case.arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def counts(library: Path, folder: Path, case: Case) -> dict[str, int]:
+    """How often each kind of thing is done when nothing fails."""
+    counted, work = folder / "counts", folder / "whole"
+    work.mkdir()
+    done = call(library, work, case, SSDLAB_FAULT_COUNTS=str(counted))
+    assert (done.code, done.err) == (0, "")
+    found = {kind: int(count) for kind, count in map(str.split, counted.read_text().splitlines())}
+    # Each file is on the disk before it has its name.
+    assert min(found["sync"], found["name"], found["write"]) >= len(case.files), found
+    return found
+
+
+def wrong(folder: Path, case: Case, done: Done, kind: str = "") -> str | None:
+    """What a command did that it may not: None if it ended in a line or not at all early.
+
+    Where Python has no memory, how it ends is its own: only files are looked at.
+    """
+    if kind == "memory":
+        return half_written(folder, case, done)
+    if done.code not in {0, 2}:
+        return f"exit code {done.code}: {done.err}"
+    lines = done.err.splitlines()
+    if len(lines) != (1 if done.code else 0) or "internal error" in done.err:
+        return f"{len(lines)} lines and exit code {done.code}: {done.err}"
+    return half_written(folder, case, done)
+
+
+def half_written(folder: Path, case: Case, done: Done) -> str | None:
+    """A file that a command has left behind, or not whole; None if there is none."""
+    left = {path.name for path in folder.iterdir()} - set(case.files)
+    if left:
+        return f"left behind: {sorted(left)}"
+    for name, is_whole in case.files.items():
+        path = folder / name
+        is_before = path.is_file() and path.read_bytes() == BEFORE.encode()
+        if done.code == 0 and (is_before or not path.exists()):
+            return f"no {name}"
+        if path.exists() and not is_before and not is_whole(path):
+            return f"{name} is not whole"
+    return None
+
+
+def faults(kind: str, count: int, most: int) -> Iterator[str]:
+    """Which of so many are made to fail: all, or as many as are wanted, always the same.
+
+    Each fails by itself, and with all that come after it. Without memory for good not even Python
+    ends: its import system tries again for ever.
+    """
+    every = range(1, count + 1)
+    chosen = every if count <= most else sorted(random.Random(count).sample(every, most))
+    for nth in chosen:
+        yield f"{kind}:{nth}"
+        if kind != "memory":
+            yield f"{kind}:{nth}+"
+
+
+def found(
+    library: Path, folder: Path, case: Case, kinds: Mapping[str, int], *, there: bool
+) -> Iterator[tuple[str, str | None]]:
+    """Tries faults, so many of each kind, and goes through what each command did wrong.
+
+    ``there`` puts files where the command's will be.
+    """
+    for kind, count in counts(library, folder, case).items():
+        for fault in faults(kind, count, kinds[kind]):
+            work = folder / fault.replace(":", "")
+            work.mkdir()
+            for name in case.files if there else ():
+                (work / name).write_text(BEFORE)
+            done = call(library, work, case, SSDLAB_FAULT=fault)
+            yield fault, wrong(work, case, done, kind)
+            shutil.rmtree(work)
