@@ -156,26 +156,35 @@ impl Room {
         (waiting, operations): (usize, usize),
     ) -> Result<(), Fault> {
         (self.waiting, self.operations) = (waiting + self.step, operations + self.step);
-        let (under_way, slots) = drive.operations();
+        let lists = queues.iter().map(|list| (list.len(), list.capacity()));
+        match left().lacks(&self.need(lists, drive.operations())) {
+            None => Ok(()),
+            Some(shortage) => Err(overfull(waiting, drive.operations().0, &shortage)),
+        }
+    }
+
+    /// What as much takes as it lets come: requests in lists of these lengths and capacities, and operations, of
+    /// which so many are under way, in a table of so many slots.
+    fn need(
+        &self,
+        lists: impl Iterator<Item = (usize, usize)>,
+        (under_way, slots): (usize, usize),
+    ) -> Memory {
         let request = size_of::<Request>();
         let operation = OPERATION as usize;
         let resident = (self.operations - under_way) * operation + self.step * request;
         // A list doubles when it is full.
-        let doubles = |list: &VecDeque<Request>| match list.len() + self.step > list.capacity() {
-            true => list.capacity().max(self.step),
+        let doubles = |(length, capacity): (usize, usize)| match length + self.step > capacity {
+            true => capacity.max(self.step),
             false => 0,
         };
-        let waits = queues.iter().map(doubles).max().unwrap_or(0) * request;
+        let waits = lists.map(doubles).max().unwrap_or(0) * request;
         let goes = match self.operations > slots {
             true => (self.operations.max(2 * slots) - slots) * operation,
             false => 0,
         };
         let reserved = (waits + goes) as u64;
-        let need = Memory { resident: resident as u64, reserved, table: 0 };
-        match left().lacks(&need) {
-            None => Ok(()),
-            Some(shortage) => Err(overfull(waiting, under_way, &shortage)),
-        }
+        Memory { resident: resident as u64, reserved, table: 0 }
     }
 }
 
@@ -205,6 +214,22 @@ mod tests {
     fn machine(bytes: u64) -> Left {
         let limit = Some(Limit { bytes, of: "the machine's memory" });
         Left { resident: limit, ..Left::default() }
+    }
+
+    #[test]
+    fn what_may_come_takes_its_requests_and_operations_and_lists_that_double() {
+        let room = Room { step: 100, waiting: 1100, operations: 600 };
+        let (request, operation) = (size_of::<Request>() as u64, OPERATION);
+        let need = |lists: &[(usize, usize)], operations| {
+            let need = room.need(lists.iter().copied(), operations);
+            [need.resident, need.reserved]
+        };
+        let resident = 100 * request + 100 * operation;
+        assert_eq!(need(&[(1000, 2000)], (500, 700)), [resident, 0], "there is room in both");
+        let full = need(&[(1000, 1024), (0, 0)], (500, 700));
+        assert_eq!(full, [resident, 1024 * request], "the longest list doubles");
+        let table = need(&[], (500, 512));
+        assert_eq!(table, [resident, 512 * operation], "the table of operations doubles");
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use ssdlab_base::Fault;
 
-use crate::catalog::RunConfig;
 use crate::chips::simulated;
 use crate::files::NamedFile;
 use crate::plan::Plan;
@@ -55,14 +54,14 @@ impl Plan {
     /// The file that its config names for measurements of chips. A config that is wrong names none: the run is
     /// refused for it.
     fn chips(&self) -> Option<PathBuf> {
-        let names_any =
-            !self.config.is_empty() || self.set.iter().any(|set| set.contains("physics"));
-        // What comes through a pipe can be read but once.
-        if !names_any || self.config.iter().any(|file| !file.is_file()) {
+        if self.config.is_empty() && !self.set.iter().any(|set| set.contains("physics")) {
             return None;
         }
-        let (config, effective) = self.layers().ok()?.resolve::<RunConfig>().ok()?;
-        simulated::file_of(&config, &effective, &self.config)
+        // What comes through a pipe can be read but once: the others may name the file.
+        let config: Vec<PathBuf> =
+            self.config.iter().filter(|file| file.is_file()).cloned().collect();
+        let layers = Plan { config, ..self.clone() }.layers().ok()?;
+        simulated::file_named_in(&layers, &self.config)
     }
 
     /// The files that a run of this plan writes.
@@ -73,5 +72,22 @@ impl Plan {
             path.as_ref().map(|path| NamedFile::new(option, path))
         };
         files.into_iter().filter_map(named)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_of_chips_is_seen_beside_a_config_that_comes_through_a_pipe() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let names = folder.path().join("names.toml");
+        std::fs::write(&names, "physics.measured.file = \"chips.csv\"").expect("a file");
+        let config = vec![names, "/dev/null".into()];
+        let plan = Plan { device: "readguard-tlc-2t".into(), config, ..Plan::default() };
+        let (read, _) = files_of(&[plan]).expect("files");
+        let chips = NamedFile::new("physics.measured.file", folder.path().join("chips.csv"));
+        assert!(read.contains(&chips), "{read:?}");
     }
 }

@@ -127,7 +127,7 @@ fn what_is_no_state_of_this_layout_is_told_so() {
     let mut later = file();
     later[13] = b'9';
     let line = refused(&later, "a later one");
-    assert!(line.contains("another layout: got 8, expected 7"), "{line}");
+    assert!(line.contains("another layout: got 9, expected 8"), "{line}");
     let folder = tempfile::tempdir().unwrap();
     let of = |path: &Path| load_state(path, &Control::new(0)).unwrap_err().to_string();
     assert!(of(folder.path()).contains("is a folder: expected a state in a file"));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ssdlab_base::Fault;
-use ssdlab_config::Effective;
+use ssdlab_config::{Effective, Layers};
 use ssdlab_core::config::measured::{Row, Table, Wrong};
 use ssdlab_core::config::{PhysicsConfig, acceleration};
 
@@ -34,7 +34,7 @@ pub(crate) fn read(
     files: &[PathBuf],
 ) -> Result<Option<Read>, Fault> {
     let PhysicsConfig::Measured(measured) = &config.physics else { return Ok(None) };
-    let path = beside(&measured.file, effective, files);
+    let path = beside(&measured.file, &effective.fault_at(KEY).source, files);
     if !path.is_file() {
         let expected = "a file with measurements of chips, in CSV";
         let fault = effective.fault_at(KEY);
@@ -50,21 +50,14 @@ pub(crate) fn read(
     Ok(Some(Read { table: Arc::new(table), sha256 }))
 }
 
-/// The file that a config names, if it names one.
-pub(crate) fn file_of(
-    config: &RunConfig,
-    effective: &Effective,
-    files: &[PathBuf],
-) -> Option<PathBuf> {
-    match &config.physics {
-        PhysicsConfig::Measured(measured) => Some(beside(&measured.file, effective, files)),
-        _ => None,
-    }
+/// The file that these layers name, whatever else is in them.
+pub(crate) fn file_named_in(layers: &Layers, files: &[PathBuf]) -> Option<PathBuf> {
+    let (file, fault) = layers.peek(KEY).ok()??;
+    Some(beside(&file, &fault.source, files))
 }
 
 /// A file beside the one of `files` that names it.
-fn beside(file: &str, effective: &Effective, files: &[PathBuf]) -> PathBuf {
-    let source = effective.fault_at(KEY).source;
+fn beside(file: &str, source: &str, files: &[PathBuf]) -> PathBuf {
     let namer = files.iter().find(|file| file.display().to_string() == source);
     namer.and_then(|file| file.parent()).unwrap_or(Path::new("")).join(file)
 }
