@@ -9,7 +9,7 @@ from ssdlab.errors import InputError
 __all__ = [
     "SCHEMA_VERSION",
     "Chips",
-    "Hand",
+    "InteractiveDrive",
     "NewFile",
     "Predictor",
     "__version__",
@@ -79,8 +79,8 @@ def save_state(
 def load_state(path: str | os.PathLike[str]) -> str: ...
 
 @final
-class Hand:
-    def __new__(cls, plan: str) -> Hand: ...
+class InteractiveDrive:
+    def __new__(cls, plan: str) -> InteractiveDrive: ...
     @property
     def sectors(self) -> int: ...
     @property

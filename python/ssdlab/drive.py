@@ -69,24 +69,24 @@ class Drive:
 
     def __init__(self, plan: Plan | None = None, /, **options: Unpack[DriveOptions]) -> None:
         """Make the drive of a plan, or of options, which win over those of the plan."""
-        self._hand = _native.Hand(
+        self._drive = _native.InteractiveDrive(
             to_json(replace(check_plan(Plan() if plan is None else plan), **options))
         )
 
     @property
     def sectors(self) -> int:
         """Sectors of 512 bytes that the host can address."""
-        return self._hand.sectors
+        return self._drive.sectors
 
     @property
     def now_ns(self) -> int:
         """The drive's time."""
-        return self._hand.now_ns
+        return self._drive.now_ns
 
     @property
     def next_event_ns(self) -> int | None:
         """The next moment at which the drive does something by itself; None when it is idle."""
-        return self._hand.next_event_ns
+        return self._drive.next_event_ns
 
     def submit(
         self,
@@ -104,7 +104,7 @@ class Drive:
         ``lba`` and ``sectors`` count sectors of 512 bytes; a flush needs neither.
         ``hint`` is how soon the request is wanted: 0 nothing is said, 1 to 3 short to long.
         """
-        return self._hand.submit(
+        return self._drive.submit(
             arguments.text("op", op),
             integer("lba", lba, 0),
             integer("sectors", sectors, 0, (1 << 32) - 1),
@@ -119,8 +119,8 @@ class Drive:
         Returns the requests that have ended since the last call, in the order of their ends.
         """
         until_ns = None if until_ns is None else integer("until_ns", until_ns, 0)
-        return [Completion(**row) for row in json.loads(self._hand.advance(until_ns))]
+        return [Completion(**row) for row in json.loads(self._drive.advance(until_ns))]
 
     def sums(self) -> DriveCounts:
         """Return what the drive has done so far."""
-        return DriveCounts(**json.loads(self._hand.sums()))
+        return DriveCounts(**json.loads(self._drive.sums()))

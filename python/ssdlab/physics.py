@@ -71,7 +71,7 @@ class Group:
     name: str
     quantile: float
     blocks: int
-    voltage: str
+    program_mode: str
     base_rber: float
     base_least: float
     base_most: float

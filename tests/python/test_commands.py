@@ -58,7 +58,7 @@ def test_list_and_show_schemes(ssdlab: Ssdlab) -> None:
     done = ssdlab("scheme", "list")
     names = [line.split()[0] for line in done.out.splitlines()]
     assert names[:2] == ["conventional", "dlv/baseline"]
-    assert "read" in tomllib.loads(ssdlab("scheme", "show", "dlv/roo").out)
+    assert "read_start" in tomllib.loads(ssdlab("scheme", "show", "dlv/roo").out)
     whole = ssdlab("scheme", "show", "readguard/rgftl").out
     assert ssdlab("scheme", "show", "rgftl").out == whole
     several = ssdlab("scheme", "show", "baseline")

@@ -261,7 +261,7 @@ def test_what_is_written_fits_the_schema() -> None:
     plans = ssdlab.sweep(
         ssdlab.Plan(limit=500, set={"buffer.size": "64MiB", "host.queues": 2}),
         schemes=["conventional"],
-        vary={"scheduler": ["fifo", "priority"]},
+        vary={"scheduler": ["fifo", "strict_priority"]},
         seeds=2,
     )
     for comparison in (

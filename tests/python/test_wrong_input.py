@@ -180,7 +180,7 @@ ARGUMENTS = [
         "run --set scheduler=fif",
         (
             '--set scheduler=fif: scheduler: got "fif", '
-            'expected one of fifo, read_first, write_first, priority, dlv (did you mean "fifo"?)'
+            'expected one of fifo, read_first, write_first, strict_priority, dlv (did you mean "fifo"?)'
         ),
     ),
     (
@@ -196,12 +196,15 @@ ARGUMENTS = [
     ),
     (
         "run --vary scheduler=fifo,",
-        "--vary order: got 'fifo,', expected values with commas between them",
+        "--vary scheduler: got 'fifo,', expected values with commas between them",
     ),
-    ("run --vary scheduler=fifo,fifo", "--vary order: got 'fifo,fifo', expected each value once"),
+    (
+        "run --vary scheduler=fifo,fifo",
+        "--vary scheduler: got 'fifo,fifo', expected each value once",
+    ),
     (
         "run --vary scheduler=fifo --vary scheduler=read_first",
-        "--vary: got 'order' twice, expected each key once",
+        "--vary: got 'scheduler' twice, expected each key once",
     ),
     (
         "compare --vary schedular=fifo,read_first",

@@ -2,7 +2,7 @@
 //!
 //! A request's way through the house: [`host`] → [`buffer`] → ⟨scheduler⟩ → [`ftl`] → ⟨placement⟩
 //! ⟨program_mode⟩ → [`flash`] → ⟨suspend⟩ ⟨read_start⟩ → the truth in `ssdlab-nand`; and back as values.
-//! ⟨background⟩ enters by the same door. The words in brackets are the slots that a [`policy`] policies.
+//! ⟨background⟩ enters by the same door. The words in brackets are the slots that a [`policy`] fills.
 
 pub mod account;
 pub mod audit;

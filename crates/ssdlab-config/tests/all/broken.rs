@@ -173,7 +173,7 @@ fn nesting_beyond_any_use() {
 
 #[test]
 fn a_broken_argument() {
-    let form = "expected KEY=VALUE, such as tend.gc.threshold=5%";
+    let form = "expected KEY=VALUE, such as background.gc.threshold=5%";
     check(set("gc"), format!("--set gc: no value: {form}"));
     check(set("=3"), format!("--set =3: an empty key: {form}"));
     check(set("gc..hold=3"), format!("--set gc..hold=3: an empty key: {form}"));

@@ -28,7 +28,7 @@ const NOT_HELD: &str = "where no read is held until it has decoded (flash.hold_u
 const NORMAL: &str =
     "as long as no link of `program` chooses another program_mode than the normal one";
 const ALIKE: &str = "without program_mode = [\"per_hotness\"]: all pages are programmed alike";
-const UNASKED: &str = "behind a link that policies for every page";
+const UNASKED: &str = "behind a link that answers for every page";
 const NO_BUFFER: &str = "without a buffer";
 const UNLEARNED: &str = "without a buffer to learn from: buffer.size is 0B";
 
@@ -100,7 +100,7 @@ fn by_hotness(config: &DriveConfig) -> bool {
     config.program_mode.iter().any(|link| matches!(link, ProgramModeChoice::PerHotness(_)))
 }
 
-/// Links of `program` that are never asked, behind one that policies for every page.
+/// Links of `program` that are never asked, behind one that answers for every page.
 fn of_program(config: &DriveConfig) -> Vec<Idle> {
     let policies = |link: &&ProgramModeChoice| {
         matches!(link, ProgramModeChoice::PerHotness(_) | ProgramModeChoice::FixedMode(_))

@@ -1,4 +1,4 @@
-//! The seven questions whose policies make a drive's character.
+//! The seven decisions whose policies make a drive's character.
 //!
 //! A policy looks at a `View` and returns a choice. It never acts and holds no reference to the
 //! machine; the drive carries the choice out, once, for all policies.

@@ -1,4 +1,4 @@
-//! The answers of published systems, a folder each: policies, and the bundles that name them.
+//! The policies of published systems, a folder each: policies, and the bundles that name them.
 
 pub mod buffers;
 pub mod dlv;

@@ -74,7 +74,7 @@ def group_table(physics: Physics) -> TitledTable:
         Column("RBER as made", [rber_text(group.base_rber) for group in groups]),
         Column("lowest", [rber_text(group.base_least) for group in groups]),
         Column("highest", [rber_text(group.base_most) for group in groups]),
-        Column("programmed", [group.voltage for group in groups]),
+        Column("programmed", [group.program_mode for group in groups]),
         Column("in", [span(_program(physics, group)) for group in groups]),
     ]
     return TitledTable("blocks", Column("class", [group.name for group in groups]), columns)
@@ -82,7 +82,7 @@ def group_table(physics: Physics) -> TitledTable:
 
 def _program(physics: Physics, group: Group) -> float:
     times = {program.name: program.program_us for program in physics.programs}
-    return times[group.voltage]
+    return times[group.program_mode]
 
 
 def program_table(physics: Physics) -> TitledTable:

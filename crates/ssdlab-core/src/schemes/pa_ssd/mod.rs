@@ -5,7 +5,7 @@
 //! Storage Efficiency", ICS 2018, section 4.2. How a page of the wished type is found is the allocator's
 //! affair (`ftl/relaxed.rs`, section 4.3).
 //!
-//! The schemes are links of the `placement` chain; each policies for those writes that it has something
+//! The schemes are links of the `placement` chain; each answers for those writes that it has something
 //! to say of and leaves the others to the next. `sbs+us` is `placement = ["sbs", "us", "ubs"]`: the last
 //! types what collection moves.
 //!
