@@ -148,7 +148,7 @@ def listed() -> list[Mutant]:
 
 
 # Tests that are long or read the source, and by which targets the others are built.
-SKIPPED = ("a_full_drive", "house")
+SKIPPED = ("a_full_drive", "tidy")
 TARGETS = ("--lib", "--test all", "--test start")
 
 

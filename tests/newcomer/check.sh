@@ -23,7 +23,7 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}"
 cargo test --quiet --locked -p ssdlab-core --lib nth_write
 ask() {
     cargo run --quiet --locked -p ssdlab-run --example plan -- "{\"device\":\"dlv-mlc-128g\",
-        \"set\":[\"order=$1\",\"workload.requests=5000\",\"workload.interarrival=30us\"]}"
+        \"set\":[\"scheduler=$1\",\"workload.requests=5000\",\"workload.interarrival=30us\"]}"
 }
 mean() { python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["read"]["latency_us"]["mean"])'; }
 slow=$(ask nth_write | mean)
