@@ -23,7 +23,8 @@ impl Assignment {
     pub(crate) fn new(argument: &str) -> Result<Assignment, Fault> {
         let name = format!("--set {}", one_line(argument));
         let wrong = |what: &str| {
-            Fault::new(name.as_str(), what).expected("KEY=VALUE, such as background.gc.threshold=5%")
+            Fault::new(name.as_str(), what)
+                .expected("KEY=VALUE, such as background.gc.threshold=5%")
         };
         let Some((key, value)) = argument.split_once('=') else {
             return Err(wrong("no value"));

@@ -41,7 +41,7 @@ pub struct Group {
     /// The group's number in the order of coming.
     pub seq: u64,
     /// One for each plane.
-    pub legs: Vec<PlaneShare>,
+    pub plane_shares: Vec<PlaneShare>,
     /// Whether it waited before it came here: for an operation on the same page, or with the read of
     /// a write that reads first.
     pub waited: bool,
@@ -119,9 +119,12 @@ impl Queue {
     }
 
     /// What a group needs of this plane, which it needs.
-    pub fn leg_mut(&mut self, id: GroupId, plane: PlaneId) -> &mut PlaneShare {
-        let legs = &mut self.groups[id.0 as usize].legs;
-        legs.iter_mut().find(|leg| leg.plane == plane).expect("a leg of the group")
+    pub fn plane_share_mut(&mut self, id: GroupId, plane: PlaneId) -> &mut PlaneShare {
+        let plane_shares = &mut self.groups[id.0 as usize].plane_shares;
+        plane_shares
+            .iter_mut()
+            .find(|plane_share| plane_share.plane == plane)
+            .expect("a leg of the group")
     }
 
     /// The groups of a kind that need a plane, the first to come first.
@@ -157,7 +160,7 @@ impl Queue {
                 kind,
                 arrival,
                 seq: 0,
-                legs: Vec::new(),
+                plane_shares: Vec::new(),
                 waited: false,
                 waits: false,
             };
@@ -189,40 +192,43 @@ impl Queue {
         let of_plane = &mut self.kinds[side(kind)].of_plane[plane.index()];
         let later = |other: &&GroupId| self.groups[other.0 as usize].seq > seq;
         let after = of_plane.iter().rev().take_while(later).count();
-        let legs = &mut self.groups[group.0 as usize].legs;
-        let at = legs.iter().position(|leg| leg.plane == plane).unwrap_or_else(|| {
-            legs.push(PlaneShare {
-                plane,
-                programs: 0,
-                reading: 0,
-                estimate: 0,
-                txns: Fifo::EMPTY,
+        let plane_shares = &mut self.groups[group.0 as usize].plane_shares;
+        let at = plane_shares
+            .iter()
+            .position(|plane_share| plane_share.plane == plane)
+            .unwrap_or_else(|| {
+                plane_shares.push(PlaneShare {
+                    plane,
+                    programs: 0,
+                    reading: 0,
+                    estimate: 0,
+                    txns: Fifo::EMPTY,
+                });
+                of_plane.insert(of_plane.len() - after, group);
+                plane_shares.len() - 1
             });
-            of_plane.insert(of_plane.len() - after, group);
-            legs.len() - 1
-        });
-        let leg = &mut legs[at];
-        leg.programs += u32::from(programs);
-        leg.reading += reading;
-        leg.txns.push(txns, id);
-        leg
+        let plane_share = &mut plane_shares[at];
+        plane_share.programs += u32::from(programs);
+        plane_share.reading += reading;
+        plane_share.txns.push(txns, id);
+        plane_share
     }
 
     /// Takes the first operation of a group's leg.
-    pub fn take(&mut self, txns: &Txns, group: GroupId, leg: usize) -> Option<TxnId> {
-        self.groups[group.0 as usize].legs[leg].txns.pop(txns)
+    pub fn take(&mut self, txns: &Txns, group: GroupId, plane_share: usize) -> Option<TxnId> {
+        self.groups[group.0 as usize].plane_shares[plane_share].txns.pop(txns)
     }
 
     /// A group's leg has gone to the flash with all of its operations; true if it was the last, so
     /// that the group is gone too.
-    pub fn remove_leg(&mut self, id: GroupId, leg: usize) -> bool {
+    pub fn remove_plane_share(&mut self, id: GroupId, plane_share: usize) -> bool {
         let group = &mut self.groups[id.0 as usize];
-        let gone = group.legs.remove(leg);
+        let gone = group.plane_shares.remove(plane_share);
         debug_assert!(gone.txns.is_empty(), "all has been taken");
         let of_plane = &mut self.kinds[side(group.kind)].of_plane[gone.plane.index()];
         let at = of_plane.iter().position(|&other| other == id);
         of_plane.remove(at.expect("a group that needs the plane"));
-        let over = group.legs.is_empty();
+        let over = group.plane_shares.is_empty();
         if over {
             self.remove(id);
         }
@@ -253,7 +259,9 @@ impl Queue {
     /// The operations that wait here.
     pub fn held<'a>(&'a self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
         let waiting = self.groups.iter().filter(|group| group.waits);
-        waiting.flat_map(|group| &group.legs).flat_map(|leg| leg.txns.ids(txns))
+        waiting
+            .flat_map(|group| &group.plane_shares)
+            .flat_map(|plane_share| plane_share.txns.ids(txns))
     }
 }
 
@@ -282,18 +290,22 @@ mod tests {
         assert_eq!(queue.of_plane(PlaneId(2), OpKind::Program), [first]);
         assert_eq!(queue.of_plane(PlaneId(3), OpKind::Program), [first]);
         assert_eq!(queue.of_plane(PlaneId(3), OpKind::Read), [second]);
-        let legs = queue.group(first).legs.iter().map(|leg| (leg.programs, leg.reading));
-        assert_eq!(legs.collect::<Vec<_>>(), [(1, 10), (0, 5)]);
+        let plane_shares = queue
+            .group(first)
+            .plane_shares
+            .iter()
+            .map(|plane_share| (plane_share.programs, plane_share.reading));
+        assert_eq!(plane_shares.collect::<Vec<_>>(), [(1, 10), (0, 5)]);
         assert_eq!(queue.held(&txns).count(), 4);
         assert_eq!(
-            [0, 0, 0].map(|leg| queue.take(&txns, first, leg)),
+            [0, 0, 0].map(|plane_share| queue.take(&txns, first, plane_share)),
             [Some(ids[0]), Some(ids[2]), None]
         );
-        assert!(!queue.remove_leg(first, 0));
+        assert!(!queue.remove_plane_share(first, 0));
         let left = queue.of_plane(PlaneId(2), OpKind::Program).len();
         assert_eq!((left, queue.waits(first)), (0, true));
         assert_eq!(queue.take(&txns, first, 0), Some(ids[1]));
-        assert!(queue.remove_leg(first, 0));
+        assert!(queue.remove_plane_share(first, 0));
         assert_eq!(queue.of_plane(PlaneId(3), OpKind::Program), []);
         assert_eq!(queue.of_plane(PlaneId(3), OpKind::Read), [second]);
         assert_eq!(queue.arrived(OpKind::Program).count(), 0);
@@ -312,7 +324,7 @@ mod tests {
             .collect();
         for gone in [2, 0, 1] {
             queue.take(&txns, all[gone], 0);
-            assert!(queue.remove_leg(all[gone], 0));
+            assert!(queue.remove_plane_share(all[gone], 0));
         }
         assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), all[3..]);
         // A place that is used again is another group.
@@ -344,7 +356,7 @@ mod tests {
         for plane in 0..2 {
             let id = queue.take(&txns, groups[4], 0);
             assert_eq!(id.map(|id| txns[id].plane), Some(PlaneId(plane)));
-            assert_eq!(queue.remove_leg(groups[4], 0), plane == 1);
+            assert_eq!(queue.remove_plane_share(groups[4], 0), plane == 1);
         }
         // The places of those that are left are as they were.
         assert_eq!(
@@ -374,7 +386,7 @@ mod tests {
                 group
             });
             queue.take(&txns, parts[gone], 0);
-            assert!(queue.remove_leg(parts[gone], 0));
+            assert!(queue.remove_plane_share(parts[gone], 0));
             let left: Vec<_> = queue.arrived(OpKind::Program).collect();
             assert_eq!(left, [parts[1 - gone]]);
         }

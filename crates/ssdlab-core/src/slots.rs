@@ -294,10 +294,10 @@ asks! { each_scheduler, SchedulerPolicy for AnyScheduler {
     #[inline] fn rank(self: &mut Self, view: &SchedulerView) -> u8;
     fn holds_requests(self: &Self) -> bool;
     fn window(self: &Self) -> usize;
-    fn estimate(self: &mut Self, view: &QueueView, kind: OpKind, leg: &PlaneShare) -> u64;
+    fn estimate(self: &mut Self, view: &QueueView, kind: OpKind, plane_share: &PlaneShare) -> u64;
     fn goes_at_once(self: &mut Self, view: &QueueView, group: GroupId) -> bool;
     fn next(self: &mut Self, view: &QueueView, plane: PlaneId) -> Option<Decision>;
-    fn on_dispatch(self: &mut Self, view: &QueueView, going: &Dispatch, classes: &mut Vec<Option<u8>>);
+    fn on_dispatch(self: &mut Self, view: &QueueView, dispatch: &Dispatch, classes: &mut Vec<Option<u8>>);
     fn on_page_allocated(self: &mut Self, plane: PlaneId, class: u8, arrival: u64);
     fn on_plane_changed(self: &mut Self, from: PlaneId, to: PlaneId, arrival: u64);
     fn is_overdue(self: &mut Self, view: &QueueView, plane: PlaneId) -> bool;

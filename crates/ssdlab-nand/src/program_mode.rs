@@ -26,7 +26,7 @@ impl ProgramMode {
 }
 
 /// The most voltage classes a drive may have.
-pub const VOLTAGES_MAX: usize = 16;
+pub const PROGRAM_MODES_MAX: usize = 16;
 
 /// One way to program. The first of a list is the normal one; what a later one leaves out is as
 /// in the normal one.
@@ -76,8 +76,8 @@ pub(crate) struct ProgramModes {
 
 impl ProgramModes {
     pub(crate) fn resolve(list: &[ProgramModeConfig], cell: Cell) -> Result<ProgramModes, Refusal> {
-        if list.len() > VOLTAGES_MAX {
-            let expected = format!("at most {VOLTAGES_MAX} classes");
+        if list.len() > PROGRAM_MODES_MAX {
+            let expected = format!("at most {PROGRAM_MODES_MAX} classes");
             return Err(Refusal::new("timing.program_modes", list.len(), expected));
         }
         let Some(normal) = list.first() else {

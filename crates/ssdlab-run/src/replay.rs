@@ -40,7 +40,7 @@ pub struct Replay<'a> {
     until_worn: Option<f64>,
     course: Course,
     /// Sectors asked for at the last look.
-    looked_at: u64,
+    probed_at: u64,
     /// Looks after the memory for what piles up.
     room: Room,
     observer: Observer,
@@ -86,7 +86,7 @@ impl<'a> Replay<'a> {
                 last_end: began,
                 ..Course::default()
             },
-            looked_at: 0,
+            probed_at: 0,
             room,
             observer,
         }
@@ -284,11 +284,11 @@ impl<'a> Replay<'a> {
     }
 
     fn must_stop(&mut self, feed: &Feed) -> Result<bool, Fault> {
-        let sectors = self.course.sectors - self.looked_at;
+        let sectors = self.course.sectors - self.probed_at;
         if !feed.given().is_multiple_of(LOOK) && sectors < LOOK_SECTORS {
             return Ok(false);
         }
-        self.looked_at = self.course.sectors;
+        self.probed_at = self.course.sectors;
         self.room.look(&self.waiting, self.drive, 0)?;
         self.observer.handle_flash_events(self.drive);
         let done = match self.until_worn {

@@ -43,7 +43,7 @@ pub(super) fn check_effects(
         of_buffer(config),
         of_program(config),
         of_policies(config, chip),
-        of_belief(config, chip),
+        of_metadata(config, chip),
         of_start(config, chip),
     ];
     for (key, value, without_effect, when) in sections.into_iter().flatten() {
@@ -165,22 +165,22 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     ]
 }
 
-fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
-    let grade = &config.metadata.block_class;
-    let graded = (grade.classes() > 1).then(|| grade.name().to_owned());
+fn of_metadata(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
+    let block_class = &config.metadata.block_class;
+    let estimates = (block_class.classes() > 1).then(|| block_class.name().to_owned());
     let opens = config.ftl.free_block_policy;
-    let growth = match grade {
+    let growth = match block_class {
         BlockClassChoice::Measured(groups) => shown(groups.growth),
         _ => None,
     };
     let predicts = opens == FreeBlockPolicy::Healthiest;
-    let scope = match grade {
+    let scope = match block_class {
         BlockClassChoice::Measured(groups) if groups.scope != Scope::default() => {
             Some(format!("{:?}", groups.scope).to_lowercase())
         }
         _ => None,
     };
-    let believed = grade_of_retries(config).map(str::to_owned);
+    let estimate = class_of_retries(config).map(str::to_owned);
     // Of what a fit found, who does not ask makes no use: it goes to every scheme that is compared.
     let fitted = matches!(config.metadata.retry_estimate, RetryEstimateChoice::Predicted(_));
     let unasked = !fitted && !asks_for_retries(config);
@@ -190,11 +190,11 @@ fn of_belief(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let rewrite = rewrites.then(|| "rewrite".to_owned());
     let stays = config.background.read_hot_migration.get().is_none();
     vec![
-        ("metadata.block_class", graded, chip.is_flat(), FLAT),
-        ("metadata.retry_estimate", believed.clone(), chip.is_flat(), FLAT),
+        ("metadata.block_class", estimates, chip.is_flat(), FLAT),
+        ("metadata.retry_estimate", estimate.clone(), chip.is_flat(), FLAT),
         (
             "metadata.retry_estimate",
-            believed,
+            estimate,
             unasked,
             "where nobody asks for it: without ftl.free_block_policy = \"fewest_retries\" or background.inversion_repair",
         ),
@@ -221,7 +221,7 @@ pub(super) fn asks_for_retries(config: &DriveConfig) -> bool {
         || config.background.inversion_repair.get().is_some()
 }
 
-fn grade_of_retries(config: &DriveConfig) -> Option<&'static str> {
+fn class_of_retries(config: &DriveConfig) -> Option<&'static str> {
     let retries = &config.metadata.retry_estimate;
     retries.has_estimate().then(|| retries.name())
 }

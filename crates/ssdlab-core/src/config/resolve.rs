@@ -351,19 +351,19 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
 }
 
 /// Refuses classes of blocks that cannot be.
-fn check_block_class(grade: &BlockClassChoice, rungs: u8) -> Result<(), Refusal> {
-    if let BlockClassChoice::Measured(config) = grade {
+fn check_block_class(block_class: &BlockClassChoice, rungs: u8) -> Result<(), Refusal> {
+    if let BlockClassChoice::Measured(config) = block_class {
         return check_groups(config, rungs);
     }
-    if let BlockClassChoice::Predicted(config) = grade
+    if let BlockClassChoice::Predicted(config) = block_class
         && !(2..=CLASSES_MAX as u8).contains(&config.priorities)
     {
         let key = "metadata.block_class.predicted.priorities";
         return Err(Refusal::new(key, config.priorities, format!("2 to {CLASSES_MAX}")));
     }
-    let BlockClassChoice::Factory(config) = grade else { return Ok(()) };
+    let BlockClassChoice::Factory(config) = block_class else { return Ok(()) };
     const KEY: &str = "metadata.block_class.factory.shares";
-    if !(2..=CLASSES_MAX).contains(&grade.classes()) {
+    if !(2..=CLASSES_MAX).contains(&block_class.classes()) {
         let expected = format!("1 to {} shares: the last class has the rest", CLASSES_MAX - 1);
         return Err(Refusal::new(KEY, format!("a list of {}", config.shares.len()), expected));
     }

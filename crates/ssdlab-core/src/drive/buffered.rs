@@ -63,9 +63,9 @@ impl Drive {
         let (lpn, mask) = (self.flash.txns[id].lpn, self.flash.txns[id].mask);
         watch!(self, buffered(id, &self.flash.txns[id]));
         let now = SimTime::from_ns(self.now);
-        let manners = self.manners(self.flash.txns[id].owner);
+        let attrs = self.attrs(self.flash.txns[id].owner);
         if let Some(slot) = self.the_buffer().find(lpn) {
-            self.the_buffer().page(slot).write(id, mask, manners);
+            self.the_buffer().page(slot).write(id, mask, attrs);
             self.stats.buffer.write_hits += 1;
             self.policies.eviction.touch(&BufferUse { slot, write: true });
             return self.the_buffer().begin_move(now, id);
@@ -79,7 +79,7 @@ impl Drive {
             }
             Vacancy::None => self.make_room(Room::For(id)) != Left::Clean,
         };
-        let mut page = Slot::written(lpn, id, mask, manners);
+        let mut page = Slot::written(lpn, id, mask, attrs);
         page.waits = must_wait;
         let slot = self.the_buffer().insert(page);
         self.policies.eviction.insert(&BufferUse { slot, write: true });
@@ -153,13 +153,13 @@ impl Drive {
         txn.cause = cause;
         txn.mask = page.dirty;
         txn.sectors = page.dirty.count_ones() as u16;
-        let waits = self.manners(owner);
-        let manners = match (room, page.written) {
+        let waits = self.attrs(owner);
+        let attrs = match (room, page.written) {
             (Room::For(_), _) | (_, None) => waits,
             (_, Some(written)) => RequestAttrs { priority: waits.priority, ..written },
         };
         let used = self.hotness_of(page.lpn);
-        self.flash.txns[id].hint = self.wish_of(manners, cause, full, used);
+        self.flash.txns[id].hint = self.hint_of(attrs, cause, full, used);
         watch!(self, leaves(id, &self.flash.txns[id]));
         self.acquire(id);
         number

@@ -31,9 +31,8 @@ impl Drive {
                 Event::Again(id) => self.flash.enqueue_again(id, self.now),
                 Event::Began(unit) => {
                     if let Some((plane, read)) = self.flash.waiting_read(unit) {
-                        let RequestAttrs { priority, .. } =
-                            self.manners(self.flash.txns[read].owner);
-                        self.ask_to_preempt(plane, priority);
+                        let RequestAttrs { priority, .. } = self.attrs(self.flash.txns[read].owner);
+                        self.ask_to_suspend(plane, priority);
                     }
                 }
             }

@@ -122,10 +122,10 @@ impl Drive {
         if self.flash.txns[id].was_held_up {
             hold.queue.waited(group);
         }
-        let leg = hold.queue.add(&mut self.flash.txns, group, id, reading).clone();
-        let estimate = self.policies.scheduler.estimate(&view!(self), kind, &leg);
+        let plane_share = hold.queue.add(&mut self.flash.txns, group, id, reading).clone();
+        let estimate = self.policies.scheduler.estimate(&view!(self), kind, &plane_share);
         let hold = self.hold.as_mut().expect("an order that holds");
-        hold.queue.leg_mut(group, plane).estimate = estimate;
+        hold.queue.plane_share_mut(group, plane).estimate = estimate;
     }
 
     /// Whether something has come that has not been offered to the order.
@@ -155,7 +155,14 @@ impl Drive {
                 continue;
             }
             let mut planes = std::mem::take(&mut self.hold_mut().planes);
-            planes.extend(view!(self).queue.group(group).legs.iter().map(|leg| leg.plane));
+            planes.extend(
+                view!(self)
+                    .queue
+                    .group(group)
+                    .plane_shares
+                    .iter()
+                    .map(|plane_share| plane_share.plane),
+            );
             planes.drain(..).for_each(|plane| self.ask_order(plane));
             self.hold_mut().planes = planes;
         }
@@ -209,24 +216,25 @@ impl Drive {
         let mut classes = std::mem::take(&mut self.hold_mut().classes);
         let view = view!(self);
         let group = view.queue.group(next.group);
-        let of_plane = |plane| group.legs.iter().position(|leg| leg.plane == plane);
+        let of_plane =
+            |plane| group.plane_shares.iter().position(|plane_share| plane_share.plane == plane);
         let whole = next.way != DispatchMode::InPlace;
         let from = match (whole, plane) {
             (false, Some(plane)) => of_plane(plane).expect("a group that needs this plane"),
             _ => 0,
         };
-        let count = if whole { group.legs.len() } else { 1 };
+        let count = if whole { group.plane_shares.len() } else { 1 };
         let (kind, owner) = (group.kind, group.owner);
         let overtakes = view.queue.arrived(kind).next() != Some(next.group);
-        let legs = &group.legs[from..from + count];
+        let plane_shares = &group.plane_shares[from..from + count];
         let at_once = plane.is_none();
-        let going = Dispatch { group, legs, at_once, overtakes };
-        self.policies.scheduler.on_dispatch(&view, &going, &mut classes);
+        let dispatch = Dispatch { group, plane_shares, at_once, overtakes };
+        self.policies.scheduler.on_dispatch(&view, &dispatch, &mut classes);
         let first_place = (next.way == DispatchMode::InFirstPlace)
             .then(|| self.hold_mut().queue.take_first_place(next.group));
         let mut of_page = classes.drain(..);
         for _ in 0..count {
-            let plane = view!(self).queue.group(next.group).legs[from].plane;
+            let plane = view!(self).queue.group(next.group).plane_shares[from].plane;
             while let Some(id) = self.take_held(next.group, from) {
                 if self.flash.txns[id].kind == OpKind::Program {
                     let class = of_page.next().flatten();
@@ -242,7 +250,7 @@ impl Drive {
                 }
                 self.enqueue_host(id, plane);
             }
-            if self.hold_mut().queue.remove_leg(next.group, from) {
+            if self.hold_mut().queue.remove_plane_share(next.group, from) {
                 self.offer_last(kind);
                 // What goes leg by leg keeps its place.
                 self.count_dispatch(owner, kind, overtakes && whole);
@@ -268,7 +276,13 @@ impl Drive {
     /// Offers what is left of a group again if one of its planes is idle: nobody else would.
     fn offer_rest(&mut self, group: GroupId) {
         let view = view!(self);
-        if view.queue.group(group).legs.iter().any(|leg| view.is_idle(leg.plane)) {
+        if view
+            .queue
+            .group(group)
+            .plane_shares
+            .iter()
+            .any(|plane_share| view.is_idle(plane_share.plane))
+        {
             self.hold_mut().entered.push(group);
         }
     }
@@ -280,9 +294,9 @@ impl Drive {
         hold.entered.extend(hold.queue.at(kind, window - 1));
     }
 
-    fn take_held(&mut self, group: GroupId, leg: usize) -> Option<TxnId> {
+    fn take_held(&mut self, group: GroupId, plane_share: usize) -> Option<TxnId> {
         let queue = &mut self.hold.as_mut().expect("an order that holds").queue;
-        queue.take(&self.flash.txns, group, leg)
+        queue.take(&self.flash.txns, group, plane_share)
     }
 
     fn hold_mut(&mut self) -> &mut Hold {

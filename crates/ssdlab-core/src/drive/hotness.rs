@@ -7,7 +7,7 @@ use super::Drive;
 use crate::account::{Cause, Uses};
 use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::config::{StartConfig, StartProgramMode, UnwrittenReads};
-use crate::flash::NORMAL_VOLTAGE;
+use crate::flash::NORMAL_MODE;
 use crate::host::Op;
 use crate::metadata::page_hotness::{Hotness, InitialHotness};
 use crate::policy::PlacementHint;
@@ -50,20 +50,20 @@ impl Drive {
             Some(ppn) => (ppn, self.flash.cells.program_mode(ppn)),
             None if self.counts_as_preloaded(page.lpn) => {
                 let (ppn, ..) = self.preloaded_at(page.lpn);
-                (ppn, self.voltage_of_preloaded(page.lpn, ppn))
+                (ppn, self.program_mode_of_unwritten(page.lpn, ppn))
             }
             None => return false,
         };
-        self.voltage_for(Some(Hotness::Read), ppn, Cause::Migration) != was
+        self.program_mode_for(Some(Hotness::Read), ppn, Cause::Migration) != was
     }
 
     /// The voltages with which a page that is used so would be programmed where it lies.
-    fn voltage_for(&mut self, hotness: Option<Hotness>, ppn: Ppn, cause: Cause) -> u8 {
+    fn program_mode_for(&mut self, hotness: Option<Hotness>, ppn: Ppn, cause: Cause) -> u8 {
         let class = self.ftl.blocks.class(self.geometry.block_of(ppn));
         let view = ProgramModeView { cause, class, hotness };
         let mut hint = PlacementHint::default();
         self.policies.program_mode.iter_mut().for_each(|link| link.fill(&view, &mut hint));
-        hint.program_mode.unwrap_or(NORMAL_VOLTAGE)
+        hint.program_mode.unwrap_or(NORMAL_MODE)
     }
 
     /// A first pass of the workload, if what pages are used for is to be known from the start.
@@ -172,19 +172,19 @@ impl Drive {
         if self.resolved.config.start.program_mode == StartProgramMode::Policy
             && let Some(ppn) = self.ftl.map.get(lpn)
         {
-            let program_mode = self.voltage_for(self.hotness_of(lpn), ppn, Cause::Host);
-            self.flash.cells.set_voltage(ppn, program_mode);
+            let program_mode = self.program_mode_for(self.hotness_of(lpn), ppn, Cause::Host);
+            self.flash.cells.set_program_mode(ppn, program_mode);
         }
     }
 
     /// The voltages with which a page was programmed that counts as written before the start.
     #[inline]
-    pub(super) fn voltage_of_preloaded(&mut self, lpn: Lpn, ppn: Ppn) -> u8 {
+    pub(super) fn program_mode_of_unwritten(&mut self, lpn: Lpn, ppn: Ppn) -> u8 {
         match self.resolved.config.start.program_mode {
-            StartProgramMode::Normal => NORMAL_VOLTAGE,
+            StartProgramMode::Normal => NORMAL_MODE,
             StartProgramMode::Policy => {
                 let then = self.hot.as_ref().map(|hot| hot.at_start(lpn));
-                self.voltage_for(then, ppn, Cause::Host)
+                self.program_mode_for(then, ppn, Cause::Host)
             }
         }
     }

@@ -140,9 +140,10 @@ impl Drive {
             *left -= usize::from(groups.is_apart(class));
             self.ftl.blocks.set_class(block, class);
         }
-        let manner = start::manner(&self.resolved);
+        let allocator_config = start::allocator_config(&self.resolved);
         let open = self.ftl.alloc.save();
-        let alloc = Allocator::restore(&open, &self.geometry, &mut self.ftl.blocks, manner);
+        let alloc =
+            Allocator::restore(&open, &self.geometry, &mut self.ftl.blocks, allocator_config);
         self.ftl.alloc = alloc.expect("pages of the same order");
         self.groups = Some(Box::new(groups));
     }
@@ -259,7 +260,7 @@ impl Drive {
             OpKind::Read => {
                 self.flash.txns[id].kind = OpKind::Program;
                 self.flash.txns[id].failed = 0;
-                self.make_wish(id);
+                self.make_hint(id);
                 let running = self.jobs.running[plane.index()].expect("a job under way");
                 if let Some(class) = running.job.class {
                     self.flash.txns[id].hint.quality = Some(class);

@@ -272,7 +272,7 @@ impl Drive {
         self.now = next.as_ns();
         if flash == next {
             self.now = self.flash.fire(others.min(to)).as_ns();
-            if self.flash.has_told() {
+            if self.flash.has_events() {
                 self.handle_flash_events();
             }
         } else {
@@ -282,7 +282,7 @@ impl Drive {
                 false => self.round(),
             }
         }
-        if self.flash.has_idle() || self.flash.has_told() || self.holds_back() {
+        if self.flash.has_idle() || self.flash.has_events() || self.holds_back() {
             self.serve_idle();
         }
         self.check_invariants();

@@ -35,8 +35,8 @@ impl Moves {
     /// Nothing has moved; `None` if no block is better than another.
     pub fn new(resolved: &Resolved) -> Option<Moves> {
         let config = &resolved.config;
-        let grade = &config.metadata.block_class;
-        let span = match grade {
+        let block_class = &config.metadata.block_class;
+        let span = match block_class {
             BlockClassChoice::Measured(groups) => groups.scope.planes(resolved.geometry()),
             // A priority has blocks on every plane.
             BlockClassChoice::Predicted(_) => 1,
@@ -48,7 +48,7 @@ impl Moves {
         Some(Moves {
             span,
             takes: vec![0; parts].into(),
-            hands: vec![0; parts * grade.classes()].into(),
+            hands: vec![0; parts * block_class.classes()].into(),
             foreign: vec![0; if leave_home { planes as usize } else { 0 }].into(),
             most_foreign: resolved.most_foreign,
         })

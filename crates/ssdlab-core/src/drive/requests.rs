@@ -50,8 +50,8 @@ impl Drive {
         };
         let slot = self.host.insert(active);
         if request.op == Op::Write && self.buffer.is_none() {
-            let manners = self.manners(Owner::Request(slot));
-            self.host[slot].hint = self.wish_of(manners, Cause::Host, true, None);
+            let attrs = self.attrs(Owner::Request(slot));
+            self.host[slot].hint = self.hint_of(attrs, Cause::Host, true, None);
         }
         watch!(self, accepted(slot, &request, self.now));
         match request.op {
@@ -177,7 +177,7 @@ impl Drive {
             return None;
         }
         let (ppn, age, plane) = self.preloaded_at(lpn);
-        let laid_with = self.voltage_of_preloaded(lpn, ppn);
+        let laid_with = self.program_mode_of_unwritten(lpn, ppn);
         let txn = &mut self.flash.txns[id];
         (txn.ppn, txn.age, txn.laid_with) = (ppn, Some(age), laid_with);
         if !self.is_translation(lpn) {
@@ -224,7 +224,7 @@ impl Drive {
 
     #[inline(always)]
     fn translate_write(&mut self, id: TxnId) {
-        self.make_wish(id);
+        self.make_hint(id);
         let rest = self.rest_to_read(id);
         if rest != 0 {
             let txn = &mut self.flash.txns[id];
@@ -287,7 +287,7 @@ impl Drive {
     /// What the page of a transaction should be like: as all of its request, if it is part of one; as
     /// was wished when it left, if it comes from the buffer.
     #[inline(always)]
-    pub(super) fn make_wish(&mut self, id: TxnId) {
+    pub(super) fn make_hint(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
         let (owner, cause) = (txn.owner, txn.cause);
         let mut hint = match owner {
@@ -295,29 +295,29 @@ impl Drive {
             Owner::Buffer { .. } => txn.hint,
             _ => {
                 let used = self.hotness_of(txn.lpn);
-                self.wish_of(self.manners(owner), cause, false, used)
+                self.hint_of(self.attrs(owner), cause, false, used)
             }
         };
         if self.knows_heat {
-            self.wish_of_page(self.flash.txns[id].lpn, &mut hint);
+            self.hint_of_page(self.flash.txns[id].lpn, &mut hint);
         }
         self.flash.txns[id].hint = hint;
     }
 
     /// What of a page's wish depends on the page itself.
-    pub(super) fn wish_of_page(&mut self, lpn: Lpn, hint: &mut PlacementHint) {
+    pub(super) fn hint_of_page(&mut self, lpn: Lpn, hint: &mut PlacementHint) {
         self.policies.placement.iter_mut().for_each(|link| link.page(lpn, hint));
     }
 
     /// What a page should be like that is written for such a request.
-    pub(super) fn wish_of(
+    pub(super) fn hint_of(
         &mut self,
-        manners: RequestAttrs,
+        attrs: RequestAttrs,
         cause: Cause,
         buffer_full: bool,
         used: Option<Hotness>,
     ) -> PlacementHint {
-        let RequestAttrs { priority, hint, pages, bytes } = manners;
+        let RequestAttrs { priority, hint, pages, bytes } = attrs;
         let view = PlacementView {
             cause,
             priority,
@@ -339,7 +339,7 @@ impl Drive {
     /// The request that a transaction works for. For a page that leaves the buffer it is the write that
     /// waits for its place; if none does, it can wait for everybody.
     #[inline]
-    pub(super) fn manners(&self, owner: Owner) -> RequestAttrs {
+    pub(super) fn attrs(&self, owner: Owner) -> RequestAttrs {
         match owner {
             Owner::Request(slot) => {
                 let Active { request, pages, .. } = &self.host[slot];
@@ -347,7 +347,7 @@ impl Drive {
                 RequestAttrs { priority: request.queue, hint: request.hint, pages: *pages, bytes }
             }
             Owner::Buffer { room: Room::For(write), .. } => {
-                self.manners(self.flash.txns[write].owner)
+                self.attrs(self.flash.txns[write].owner)
             }
             // Anybody may wait for the map.
             Owner::Map { .. } => self.of_a_page(0),
@@ -398,17 +398,17 @@ impl Drive {
         let txn = &mut self.flash.txns[id];
         txn.plane = plane;
         let (kind, owner) = (txn.kind, txn.owner);
-        let RequestAttrs { priority, hint, .. } = self.manners(owner);
+        let RequestAttrs { priority, hint, .. } = self.attrs(owner);
         let level = self.policies.scheduler.rank(&SchedulerView { kind, priority, hint });
         self.flash.enqueue(id, Rank::host(level), self.now);
         if kind == OpKind::Read {
-            self.ask_to_preempt(plane, priority);
+            self.ask_to_suspend(plane, priority);
         }
     }
 
     /// Asks whether a read that has come, or was there first, interrupts what its unit does.
     #[inline]
-    pub(super) fn ask_to_preempt(&mut self, plane: PlaneId, priority: u8) {
+    pub(super) fn ask_to_suspend(&mut self, plane: PlaneId, priority: u8) {
         if !self.flash.may_suspend() {
             return;
         }
@@ -418,7 +418,7 @@ impl Drive {
             return;
         }
         let head = self.flash.held(unit).next().expect("an operation in service");
-        let own = self.manners(self.flash.txns[head].owner).priority;
+        let own = self.attrs(self.flash.txns[head].owner).priority;
         let view = SuspendView { running, priority, works_for_higher: own < priority };
         match self.policies.suspend.verdict(&view) {
             Verdict::Wait => {}

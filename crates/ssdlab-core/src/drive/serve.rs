@@ -28,17 +28,17 @@ impl Drive {
             if self.has_to_offer() {
                 continue;
             }
-            if !self.flash.has_told() {
+            if !self.flash.has_events() {
                 return;
             }
             // What was begun may have to be set aside at once.
-            self.hear_of_what_began();
+            self.handle_started();
         }
     }
 
     /// As [`Drive::hear`], which is a part of the loop of events: here there is seldom something to hear.
     #[inline(never)]
-    fn hear_of_what_began(&mut self) {
+    fn handle_started(&mut self) {
         self.handle_flash_events();
     }
 
@@ -124,12 +124,12 @@ impl Drive {
     fn follow(&mut self, id: TxnId, plane: PlaneId) {
         assert!(self.moves.is_some(), "a page with an operation under way stays where it is");
         let txn = &self.flash.txns[id];
-        let RequestAttrs { priority, .. } = self.manners(txn.owner);
+        let RequestAttrs { priority, .. } = self.attrs(txn.owner);
         self.flash.pop(txn.plane, txn.lane);
         self.flash.wait_ends(id, self.now);
         self.flash.txns[id].plane = plane;
         self.flash.enqueue_again(id, self.now);
-        self.ask_to_preempt(plane, priority);
+        self.ask_to_suspend(plane, priority);
     }
 
     /// Asks at which rung a read starts, or goes on.
@@ -192,7 +192,7 @@ impl Drive {
                     return false;
                 }
                 self.flash.block_programs(plane, true);
-                self.tend_full(plane);
+                self.collect_full_plane(plane);
                 false
             }
         }
@@ -200,7 +200,7 @@ impl Drive {
 
     /// A write found no room on a plane, nor under dynamic allocation on any: the tenders may want
     /// something where it could go.
-    fn tend_full(&mut self, plane: PlaneId) {
+    fn collect_full_plane(&mut self, plane: PlaneId) {
         match self.dynamic {
             true => (0..self.geometry.plane_count()).for_each(|p| self.plane_changed(PlaneId(p))),
             false => self.plane_changed(plane),

@@ -170,8 +170,8 @@ impl Drive {
                 self.policies.background[usize::from(policy)].round_left_out();
                 continue;
             }
-            let (graded, mut jobs) = (self.graded(), Vec::new());
-            self.policies.background[usize::from(policy)].round(&graded, &mut jobs);
+            let (estimates, mut jobs) = (self.estimates(), Vec::new());
+            self.policies.background[usize::from(policy)].round(&estimates, &mut jobs);
             for job in jobs {
                 let erases = self.ftl.blocks.erases(job.block);
                 let pages = u32::from(self.ftl.blocks.valid(job.block));
@@ -183,7 +183,7 @@ impl Drive {
     }
 
     /// The full blocks that no job empties or is to empty, and how they are expected to read.
-    fn graded(&self) -> Vec<BlockEstimate> {
+    fn estimates(&self) -> Vec<BlockEstimate> {
         let blocks = &self.ftl.blocks;
         let waiting = self.upkeep.waiting.iter().flatten();
         let mut taken: Vec<BlockId> = waiting.map(|waiting| waiting.job.block).collect();

@@ -164,8 +164,8 @@ impl Flash {
     pub(super) fn adds_up(&self, id: UnitId, left: u64, now: u64) -> Result<(), String> {
         let unit = &self.units[id.0 as usize];
         let works = matches!(unit.state, State::Programming | State::Erasing);
-        let going = if works { now.saturating_sub(unit.work.since) } else { 0 };
-        let given = unit.work.given + going;
+        let dispatch = if works { now.saturating_sub(unit.work.since) } else { 0 };
+        let given = unit.work.given + dispatch;
         if !self.setup.may_suspend || given + left == unit.work.total + unit.work.dropped {
             return Ok(());
         }

@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::{Nanos, ahead};
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
-use ssdlab_nand::program_mode::{ProgramMode, VOLTAGES_MAX};
+use ssdlab_nand::program_mode::{PROGRAM_MODES_MAX, ProgramMode};
 use ssdlab_nand::{BlockId, Geometry, PageType, Ppn};
 
 use self::apart::{Apart, COMPARED};
 use super::link::Moved;
-use super::txn::{NORMAL_VOLTAGE, Txn};
+use super::txn::{NORMAL_MODE, Txn};
 use crate::account::{Cause, OpKind};
 
 /// The truth about every block.
@@ -30,7 +30,7 @@ pub struct Cells {
     /// Nanoseconds that pass in the cells for each of the run's.
     time_scale: u64,
     /// Flash reads under physics that is not flat.
-    looked: u64,
+    probe: u64,
     /// Raw bit errors of a codeword, summed over the reads whose errors were counted.
     errors: u64,
     /// Their raw bit error rates, summed.
@@ -40,8 +40,8 @@ pub struct Cells {
     /// How far apart the retries are that pages of what is read need, if anyone asks.
     apart: Option<Apart>,
     /// Pages that were programmed, and those that were read for the host, by their voltages.
-    programmed: [u64; VOLTAGES_MAX],
-    read: [u64; VOLTAGES_MAX],
+    programmed: [u64; PROGRAM_MODES_MAX],
+    read: [u64; PROGRAM_MODES_MAX],
     /// Erases, each counted by the wear of the voltages with which its block's pages were programmed.
     worn: f64,
     pages_per_block: usize,
@@ -103,13 +103,13 @@ impl Cells {
             chip,
             order,
             time_scale: time_scale.into(),
-            looked: 0,
+            probe: 0,
             errors: 0,
             rber: 0.0,
             ages: Histogram::new_with_max(OLDEST_MS, 2).expect("a valid range"),
             apart: None,
-            programmed: [0; VOLTAGES_MAX],
-            read: [0; VOLTAGES_MAX],
+            programmed: [0; PROGRAM_MODES_MAX],
+            read: [0; PROGRAM_MODES_MAX],
             worn: 0.0,
             pages_per_block: geometry.pages as usize,
             facts: Facts { blocks: vec![Past::NEW; blocks], program_mode: vec![UNKNOWN; pages] },
@@ -211,8 +211,8 @@ impl Cells {
     /// Means over the reads whose errors were counted: raw bit errors of a codeword as the
     /// controller counts them, and the true raw bit error rate. `None` before the first.
     pub fn errors(&self) -> Option<(f64, f64)> {
-        let counted = self.looked.div_ceil(COUNTED) as f64;
-        (self.looked > 0).then(|| (self.errors as f64 / counted, self.rber / counted))
+        let counted = self.probe.div_ceil(COUNTED) as f64;
+        (self.probe > 0).then(|| (self.errors as f64 / counted, self.rber / counted))
     }
 
     /// How old the data was of the reads whose errors were counted, in milliseconds of the cells' clock; a
@@ -243,10 +243,11 @@ impl Cells {
 
     /// Forgets the errors counted so far.
     pub(super) fn reset_counts(&mut self) {
-        (self.looked, self.errors, self.rber) = (0, 0, 0.0);
+        (self.probe, self.errors, self.rber) = (0, 0, 0.0);
         self.ages.reset();
         self.apart = self.apart.map(|_| Apart::NONE);
-        (self.programmed, self.read, self.worn) = ([0; VOLTAGES_MAX], [0; VOLTAGES_MAX], 0.0);
+        (self.programmed, self.read, self.worn) =
+            ([0; PROGRAM_MODES_MAX], [0; PROGRAM_MODES_MAX], 0.0);
     }
 
     /// Gives a block the wear, the mean time between its erases and, if it holds data, the data's
@@ -272,7 +273,7 @@ impl Cells {
     fn hold_normal(&mut self, block: usize) {
         let pages = self.pages_of(block);
         let unknown = self.facts.program_mode[pages].iter_mut().filter(|class| **class == UNKNOWN);
-        unknown.for_each(|class| *class = NORMAL_VOLTAGE);
+        unknown.for_each(|class| *class = NORMAL_MODE);
     }
 
     #[inline]
@@ -286,16 +287,16 @@ impl Cells {
     pub(super) fn begin(&mut self, txn: &mut Txn, geometry: &Geometry) {
         txn.page_type = self.page_type(txn, geometry);
         txn.program_mode = match txn.kind {
-            OpKind::Program => ProgramMode(txn.hint.program_mode.unwrap_or(NORMAL_VOLTAGE)),
+            OpKind::Program => ProgramMode(txn.hint.program_mode.unwrap_or(NORMAL_MODE)),
             // What was written before the start, and no table holds.
             _ if txn.age.is_some() => ProgramMode(txn.laid_with),
-            _ => self.voltage_of(txn.ppn),
+            _ => self.program_mode_of(txn.ppn),
         };
     }
 
     /// The voltages with which a page was programmed last.
     #[inline]
-    fn voltage_of(&self, page: Ppn) -> ProgramMode {
+    fn program_mode_of(&self, page: Ppn) -> ProgramMode {
         let known = self.facts.program_mode.get(page.index()).filter(|class| **class != UNKNOWN);
         known.map_or(ProgramMode::NORMAL, |&class| ProgramMode(class))
     }
@@ -353,16 +354,16 @@ impl Cells {
         let block = geometry.block_of(txn.ppn);
         let conditions = self.conditions(txn, block, geometry, now);
         self.facts.blocks[block.index()].reads += 1;
-        if self.looked.is_multiple_of(COUNTED) {
+        if self.probe.is_multiple_of(COUNTED) {
             self.errors += u64::from(self.chip.errors(block, &conditions));
             self.rber += self.chip.rber(block, &conditions);
             self.ages.saturating_record(conditions.retention.as_ns() / 1_000_000);
             let asked = self.apart.is_some() && txn.cause == Cause::Host;
-            if asked && self.looked.is_multiple_of(COMPARED) {
+            if asked && self.probe.is_multiple_of(COMPARED) {
                 self.compare_pages(block, geometry, conditions);
             }
         }
-        self.looked += 1;
+        self.probe += 1;
         self.chip.rung_needed(block, &conditions).unwrap_or(u8::MAX)
     }
 
@@ -422,12 +423,12 @@ impl Cells {
     #[inline]
     pub(super) fn keep_voltage(&mut self, page: Ppn, program_mode: ProgramMode) {
         self.programmed[program_mode.index()] += 1;
-        self.set_voltage(page, program_mode.0);
+        self.set_program_mode(page, program_mode.0);
     }
 
     /// A page was programmed with these voltages before the run.
     #[inline]
-    pub fn set_voltage(&mut self, page: Ppn, program_mode: u8) {
+    pub fn set_program_mode(&mut self, page: Ppn, program_mode: u8) {
         if let Some(class) = self.facts.program_mode.get_mut(page.index()) {
             *class = program_mode;
         }
@@ -440,7 +441,7 @@ impl Cells {
 
     /// The voltages with which a page was programmed last.
     pub fn program_mode(&self, page: Ppn) -> u8 {
-        self.voltage_of(page).0
+        self.program_mode_of(page).0
     }
 
     /// The wear of an erase of a block as its pages were programmed: the mean over those of them that

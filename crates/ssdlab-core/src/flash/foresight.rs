@@ -54,14 +54,14 @@ impl Flash {
     /// Works out from now on what can be foreseen, if this back end is one where it can; nothing may be
     /// under way. `by_one` tells that reads climb the ladder rung by rung, `looked_at` that an order looks at
     /// what units do.
-    pub fn foresee(&mut self, by_one: bool, looked_at: bool, now: u64) {
+    pub fn foresee(&mut self, by_one: bool, probed_at: bool, now: u64) {
         let setup = &self.setup;
         let in_turn = !setup.data_out_first && setup.command_time == Nanos::ZERO;
         if setup.ahead.is_some() || !in_turn || self.timeline.is_some() {
             return;
         }
         let fails = self.holds() && by_one && self.cells.attempts_take_time();
-        let programs = !setup.may_suspend && !looked_at;
+        let programs = !setup.may_suspend && !probed_at;
         if fails || programs && !self.holds() {
             // What the buses have carried before counts on.
             let begin = |bus: &Link| Line { carried: bus.busy(now), ..Line::default() };

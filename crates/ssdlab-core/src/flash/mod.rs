@@ -42,7 +42,7 @@ pub use setup::FlashSetup;
 pub use survey::{At, Attempt, Read, Survey};
 use timeline::Timeline;
 pub use timeline::{Act, Span};
-pub use txn::{Fifo, NORMAL_VOLTAGE, Owner, Room, Txn, TxnId, Txns};
+pub use txn::{Fifo, NORMAL_MODE, Owner, Room, Txn, TxnId, Txns};
 pub use unit::State;
 
 use ssdlab_base::SimTime;
@@ -190,7 +190,7 @@ impl Flash {
 
     /// Whether there is something to hear.
     #[inline]
-    pub fn has_told(&self) -> bool {
+    pub fn has_events(&self) -> bool {
         !self.events.is_empty()
     }
 

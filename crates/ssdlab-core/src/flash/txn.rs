@@ -10,7 +10,7 @@ use crate::account::{Blame, Cause, OpKind, Part};
 use crate::policy::PlacementHint;
 
 /// The class of the voltages with which a page is programmed that asks for none, as a number.
-pub const NORMAL_VOLTAGE: u8 = ProgramMode::NORMAL.0;
+pub const NORMAL_MODE: u8 = ProgramMode::NORMAL.0;
 
 /// A transaction's place in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -150,7 +150,7 @@ impl Txn {
             page_type: PageType(0),
             program_mode: ProgramMode::NORMAL,
             age: None,
-            laid_with: NORMAL_VOLTAGE,
+            laid_with: NORMAL_MODE,
             read_first: false,
             was_held_up: false,
             commanded: false,

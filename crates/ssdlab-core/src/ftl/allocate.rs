@@ -27,12 +27,18 @@ enum Way {
 
 impl Allocator {
     /// Every block of `blocks` that is free, none in use.
-    pub fn new(geometry: &Geometry, blocks: &mut BlockTable, manner: AllocatorConfig) -> Allocator {
-        let way = match manner.order {
-            PageSequence::Strict => Way::Strict(Strict::new(geometry, manner)),
-            PageSequence::Relaxed => Way::Relaxed(Relaxed::new(geometry, blocks, manner.classes)),
+    pub fn new(
+        geometry: &Geometry,
+        blocks: &mut BlockTable,
+        allocator_config: AllocatorConfig,
+    ) -> Allocator {
+        let way = match allocator_config.order {
+            PageSequence::Strict => Way::Strict(Strict::new(geometry, allocator_config)),
+            PageSequence::Relaxed => {
+                Way::Relaxed(Relaxed::new(geometry, blocks, allocator_config.classes))
+            }
         };
-        let pools = Pools::new(geometry, blocks, manner);
+        let pools = Pools::new(geometry, blocks, allocator_config);
         Allocator { pools, way, pages_per_block: geometry.pages }
     }
 
@@ -53,16 +59,16 @@ impl Allocator {
         saved: &SavedOpen,
         geometry: &Geometry,
         blocks: &mut BlockTable,
-        manner: AllocatorConfig,
+        allocator_config: AllocatorConfig,
     ) -> Option<Allocator> {
-        let way = match (saved, manner.order) {
+        let way = match (saved, allocator_config.order) {
             (SavedOpen::Strict { kinds, open }, PageSequence::Strict) => {
-                Way::Strict(Strict::restore((*kinds, open), geometry, blocks, manner))
+                Way::Strict(Strict::restore((*kinds, open), geometry, blocks, allocator_config))
             }
             // What was written in the conventional order may go on in the relaxed one.
             (SavedOpen::Strict { open, .. }, PageSequence::Relaxed) => {
                 let order = PageOrder::conventional(geometry.cell, geometry.pages);
-                let mut relaxed = Relaxed::new(geometry, blocks, manner.classes);
+                let mut relaxed = Relaxed::new(geometry, blocks, allocator_config.classes);
                 // Plane after plane, and those of a plane as they go on.
                 let mut open: Vec<_> = open.iter().map(|open| (open.block, open.next)).collect();
                 open.sort_by_key(|(block, _)| blocks.plane_of(*block));
@@ -72,11 +78,11 @@ impl Allocator {
                 Way::Relaxed(relaxed)
             }
             (SavedOpen::Relaxed(open), PageSequence::Relaxed) => {
-                Way::Relaxed(Relaxed::restore(open, geometry, blocks, manner.classes))
+                Way::Relaxed(Relaxed::restore(open, geometry, blocks, allocator_config.classes))
             }
             (SavedOpen::Relaxed(_), PageSequence::Strict) => return None,
         };
-        let pools = Pools::new(geometry, blocks, manner);
+        let pools = Pools::new(geometry, blocks, allocator_config);
         Some(Allocator { pools, way, pages_per_block: geometry.pages })
     }
 
@@ -332,7 +338,7 @@ mod tests {
         }
         blocks.set_turns(vec![3, 4, 1, 0, 5, 2]);
         blocks.set_state(BlockId(3), BlockState::Bad);
-        let manner = AllocatorConfig {
+        let allocator_config = AllocatorConfig {
             reserve: 1,
             opens,
             classes: 1,
@@ -342,7 +348,7 @@ mod tests {
             by_priority: false,
             kinds: 1,
         };
-        let allocator = Allocator::new(&geometry, &mut blocks, manner);
+        let allocator = Allocator::new(&geometry, &mut blocks, allocator_config);
         (geometry, blocks, allocator)
     }
 

@@ -112,9 +112,9 @@ impl BlockTable {
     }
 
     /// Sorts the blocks into classes.
-    pub fn set_classes(&mut self, grades: &BlockClasses) {
-        self.class.clone_from(&grades.classes);
-        self.apart = grades.apart;
+    pub fn set_classes(&mut self, block_classes: &BlockClasses) {
+        self.class.clone_from(&block_classes.classes);
+        self.apart = block_classes.apart;
     }
 
     /// Moves a block to another class.

@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_block_that_is_written_in_part_may_be_emptied_once_no_program_is_under_way() {
         let mut blocks = BlockTable::new(&SMALL);
-        let manner = AllocatorConfig {
+        let allocator_config = AllocatorConfig {
             reserve: 1,
             opens: FreeBlockPolicy::default(),
             classes: 1,
@@ -198,7 +198,7 @@ mod tests {
             by_priority: false,
             kinds: 1,
         };
-        let alloc = Allocator::new(&SMALL, &mut blocks, manner);
+        let alloc = Allocator::new(&SMALL, &mut blocks, allocator_config);
         let map = Map::new(8, SMALL.page_count(), 0);
         let mut ftl = Ftl::new(&SMALL, map, blocks, alloc);
         let ppn = ftl.prepare_write(PlaneId(0), Stream::Cold, AllocRequest::default()).unwrap();

@@ -37,11 +37,15 @@ pub struct Pools {
 
 impl Pools {
     /// Every block of `blocks` that is free.
-    pub fn new(geometry: &Geometry, blocks: &mut BlockTable, manner: AllocatorConfig) -> Pools {
+    pub fn new(
+        geometry: &Geometry,
+        blocks: &mut BlockTable,
+        allocator_config: AllocatorConfig,
+    ) -> Pools {
         let planes = geometry.plane_count() as usize;
-        let AllocatorConfig { reserve, opens, classes, apart, .. } = manner;
-        let own_blocks =
-            manner.order == PageSequence::Strict && manner.gc_stream == GcStream::Separate;
+        let AllocatorConfig { reserve, opens, classes, apart, .. } = allocator_config;
+        let own_blocks = allocator_config.order == PageSequence::Strict
+            && allocator_config.gc_stream == GcStream::Separate;
         let mut pools = Pools {
             free: vec![FreeBlocks::new(); planes * classes].into_boxed_slice(),
             count: vec![0; planes].into_boxed_slice(),
@@ -54,7 +58,7 @@ impl Pools {
             subpools: None,
             across: false,
         };
-        if manner.by_priority {
+        if allocator_config.by_priority {
             let all = (0..geometry.block_count()).map(BlockId);
             let free = all.filter(|&block| blocks.state(block) == BlockState::Free);
             let ranked = free.map(|block| (pools.key(blocks, block), block.0)).collect();

@@ -37,8 +37,8 @@ pub struct Strict {
 
 impl Strict {
     /// No block is open.
-    pub fn new(geometry: &Geometry, manner: AllocatorConfig) -> Strict {
-        let AllocatorConfig { classes, gc_stream, kinds, .. } = manner;
+    pub fn new(geometry: &Geometry, allocator_config: AllocatorConfig) -> Strict {
+        let AllocatorConfig { classes, gc_stream, kinds, .. } = allocator_config;
         let slots = geometry.plane_count() as usize * Stream::COUNT * classes * kinds;
         Strict {
             open: vec![Open { block: NO_BLOCK, next: 0 }; slots].into_boxed_slice(),
@@ -72,9 +72,9 @@ impl Strict {
         (kinds, open): (u8, &[StrictOpen]),
         geometry: &Geometry,
         blocks: &BlockTable,
-        manner: AllocatorConfig,
+        allocator_config: AllocatorConfig,
     ) -> Strict {
-        let mut restored = Strict::new(geometry, manner);
+        let mut restored = Strict::new(geometry, allocator_config);
         let same = restored.kinds == usize::from(kinds);
         for &StrictOpen { block, stream, kind, next } in open {
             let kind = if same { usize::from(kind) } else { restored.kind(None) };

@@ -137,13 +137,13 @@ mod tests {
     #[test]
     fn the_best_blocks_are_of_the_first_class() {
         let rates = || vec![5.0, 1.0, 4.0, 2.0, 3.0, 2.0];
-        let graded = |shares: &[f64]| {
+        let estimates = |shares: &[f64]| {
             let shares = shares.iter().map(|&share| Share::new(share)).collect();
             BlockClassChoice::Factory(FactoryConfig { shares }).of(rates).classes
         };
-        assert_eq!(graded(&[1.0 / 3.0]), [1, 0, 1, 0, 1, 1]);
-        assert_eq!(graded(&[1.0 / 6.0, 1.0 / 3.0]), [2, 0, 2, 1, 2, 1]);
-        assert_eq!(graded(&[0.0, 1.0]), [1; 6]);
+        assert_eq!(estimates(&[1.0 / 3.0]), [1, 0, 1, 0, 1, 1]);
+        assert_eq!(estimates(&[1.0 / 6.0, 1.0 / 3.0]), [2, 0, 2, 1, 2, 1]);
+        assert_eq!(estimates(&[0.0, 1.0]), [1; 6]);
         assert!(BlockClassChoice::default().of(rates).classes.is_empty());
     }
 }

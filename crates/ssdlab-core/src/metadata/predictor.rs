@@ -118,7 +118,7 @@ impl Predictor {
 
     /// The P/E cycles of the last look at a block that has so many.
     #[inline]
-    pub fn looked_at(&self, erases: u32) -> u32 {
+    pub fn probed_at(&self, erases: u32) -> u32 {
         erases - erases % self.interval
     }
 

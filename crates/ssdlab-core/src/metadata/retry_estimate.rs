@@ -145,30 +145,30 @@ impl RetryEstimates {
             source,
         };
         for (block, before) in (0..).map(BlockId).zip(before) {
-            let looked_at = match &quality.source {
-                Source::Model(model) => model.looked_at(before.erases),
+            let probed_at = match &quality.source {
+                Source::Model(model) => model.probed_at(before.erases),
                 _ => before.erases,
             };
-            quality.look(block, looked_at, look(block, looked_at));
+            quality.look(block, probed_at, look(block, probed_at));
         }
         Some(quality)
     }
 
     /// What a look at a block of so many P/E cycles changes.
-    fn look(&mut self, block: BlockId, erases: u32, looked: BlockProbe) {
+    fn look(&mut self, block: BlockId, erases: u32, probe: BlockProbe) {
         let at = block.index();
         match &self.source {
             Source::Model(model) => {
                 let dwell = self.dwell[at] as f64 * self.days;
                 let cycles = f64::from(erases);
-                let age = model.age(cycles, looked.erase_us, looked.first_errors, dwell);
+                let age = model.age(cycles, probe.erase_us, probe.first_errors, dwell);
                 self.age[at] = age as f32;
             }
-            Source::LastSeen => self.seen[at] = looked.fresh_retries,
+            Source::LastSeen => self.seen[at] = probe.fresh_retries,
             Source::Known => {
-                self.seen[at] = looked.fresh_retries;
+                self.seen[at] = probe.fresh_retries;
                 // Of rates far below 1 a part in 10^9 tells blocks apart.
-                self.fresh[at] = (looked.fresh_rber * 1e9).round() as u32;
+                self.fresh[at] = (probe.fresh_rber * 1e9).round() as u32;
             }
         }
     }
@@ -257,7 +257,7 @@ impl RetryEstimates {
                 let sum = u128::from(self.dwell[at]) * u128::from(cycles) + span;
                 self.dwell[at] = (sum / u128::from(erases.max(1))) as u64;
                 (self.erased[at], self.programmed[at], self.reads[at]) = (now, UNPROGRAMMED, 0);
-                if model.looked_at(erases) > model.looked_at(cycles) {
+                if model.probed_at(erases) > model.probed_at(cycles) {
                     self.look(block, erases, look(erases));
                 }
             }
@@ -284,14 +284,13 @@ mod tests {
     const DAY: u64 = 86_400_000_000_000;
     const BLOCK: BlockId = BlockId(0);
 
-    fn looked(fresh_retries: u8) -> BlockProbe {
+    fn probe(fresh_retries: u8) -> BlockProbe {
         BlockProbe { erase_us: 3500.0, first_errors: 30.0, fresh_retries, fresh_rber: 1e-3 }
     }
 
     fn grader(choice: &RetryEstimateChoice, erases: u32, dwell: u64) -> RetryEstimates {
         let before = [Before { erases, dwell, reads: 0 }];
-        RetryEstimates::new(choice, 1.0 / DAY as f64, &before, |_, _| looked(7))
-            .expect("a metadata")
+        RetryEstimates::new(choice, 1.0 / DAY as f64, &before, |_, _| probe(7)).expect("a metadata")
     }
 
     fn predicted() -> RetryEstimateChoice {
@@ -314,7 +313,7 @@ mod tests {
         grader.read(BLOCK, 3);
         assert_eq!((retries(&grader), grader.turn(BLOCK)), (3, 3));
         // An erase says nothing.
-        grader.erased(BLOCK, 5, (41, 1), |_| looked(9));
+        grader.erased(BLOCK, 5, (41, 1), |_| probe(9));
         assert_eq!((retries(&grader), grader.turn(BLOCK)), (3, 3));
     }
 
@@ -323,11 +322,11 @@ mod tests {
         // 3,000 times a year are more nanoseconds than 64 bits hold.
         let mut grader = grader(&predicted(), 2999, 365 * DAY);
         let days = |grader: &RetryEstimates| grader.dwell[0] as f64 / DAY as f64;
-        grader.erased(BLOCK, 0, (3000, 1), |_| looked(7));
+        grader.erased(BLOCK, 0, (3000, 1), |_| probe(7));
         assert!((days(&grader) - 365.0 * 2999.0 / 3000.0).abs() < 1e-6, "{}", days(&grader));
         // 100 erases later the age is what the mean says: c4 times its logarithm.
         for erase in 1..=100 {
-            grader.erased(BLOCK, (erase * DAY) as i64, (3000 + erase as u32, 1), |_| looked(7));
+            grader.erased(BLOCK, (erase * DAY) as i64, (3000 + erase as u32, 1), |_| probe(7));
         }
         let mean = (365.0 * 2999.0 + 100.0) / 3100.0;
         assert!((days(&grader) - mean).abs() < 1e-6, "{} and {mean}", days(&grader));
@@ -342,7 +341,7 @@ mod tests {
         for erases in 1..=250 {
             grader.erased(BLOCK, 0, (erases, 1), |cycles| {
                 looks.push(cycles);
-                looked(7)
+                probe(7)
             });
         }
         assert_eq!(looks, [100, 200]);

@@ -158,14 +158,14 @@ fn what_was_written_before_the_start_was_written_normally_whatever_lies_there_si
 fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
     let alike =
         ["geometry.channels = 2", "physics = { levels = {} }", "ftl.overprovisioning = 0.4"];
-    let graded = [
+    let estimates = [
         alike[0],
         alike[1],
         alike[2],
         "metadata.block_class = { factory = { shares = [0.3, 0.3] } }",
         "placement = [{ small_to_strong = { pages = 1 } }]",
     ];
-    let mut before = Rig::new(&graded);
+    let mut before = Rig::new(&estimates);
     // On each plane a page of a strong block and two of a normal one.
     for (first, count) in [(0, 1), (1, 1), (4, 4)] {
         before.pages(Op::Write, first, count);
@@ -173,7 +173,7 @@ fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
     before.finish();
     let media = before.drive.clone().media().unwrap();
     let mut after = holding(&alike, media.clone()).unwrap();
-    let again = holding(&graded, after.drive.clone().media().unwrap()).unwrap();
+    let again = holding(&estimates, after.drive.clone().media().unwrap()).unwrap();
     let open = |rig: &Rig, plane| {
         let mut open = rig.drive.ftl().alloc.open_list(PlaneId(plane));
         open.sort_unstable_by_key(|(block, _)| block.0);

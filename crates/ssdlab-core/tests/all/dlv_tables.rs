@@ -67,14 +67,14 @@ fn what_is_written_in_blocks_that_were_begun_before_the_start_is_young() {
         "start = { age_min = \"60d\", age_max = \"60d\", fill = 0.5 }",
     ];
     let mut rig = Rig::new(&aged);
-    let troubles = |rig: &Rig| rig.drive.flash().error_counts().0;
+    let error_counts = |rig: &Rig| rig.drive.flash().error_counts().0;
     let read = |rig: &mut Rig, pages: std::ops::Range<u64>| {
-        let before = troubles(rig);
+        let before = error_counts(rig);
         pages.for_each(|page| {
             rig.read(page);
         });
         rig.finish();
-        troubles(rig) - before
+        error_counts(rig) - before
     };
     // Some of them lie in blocks that are being written, and are young.
     assert!(read(&mut rig, 0..64) > 4 * 32, "60 days need five levels or so");

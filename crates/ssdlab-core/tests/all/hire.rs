@@ -60,7 +60,7 @@ fn block_of(drive: &Drive, page: u32) -> BlockId {
     drive.resolved().geometry().block_of(ppn)
 }
 
-fn voltage_of(drive: &Drive, page: u32) -> u8 {
+fn program_mode_of(drive: &Drive, page: u32) -> u8 {
     drive
         .flash()
         .cells
@@ -81,7 +81,7 @@ fn three_kinds(sets: &[&str]) -> Rig {
 #[test]
 fn what_is_read_is_boosted_and_what_is_written_reduced_each_in_blocks_of_its_own() {
     let rig = three_kinds(&[]);
-    assert_eq!([0, 1, 2].map(|page| voltage_of(&rig.drive, page)), [BOOSTED, NORMAL, REDUCED]);
+    assert_eq!([0, 1, 2].map(|page| program_mode_of(&rig.drive, page)), [BOOSTED, NORMAL, REDUCED]);
     let blocks: BTreeSet<u32> = (0..3).map(|page| block_of(&rig.drive, page).0).collect();
     assert_eq!(blocks.len(), 3);
     assert_eq!(rig.drive.hotness().unwrap().0, [1, 1, 1]);
@@ -90,11 +90,11 @@ fn what_is_read_is_boosted_and_what_is_written_reduced_each_in_blocks_of_its_own
 #[test]
 fn voltages_and_blocks_of_their_own_are_had_one_without_the_other() {
     let rig = three_kinds(&["placement = [\"next_page\"]"]);
-    assert_eq!([0, 1, 2].map(|page| voltage_of(&rig.drive, page)), [BOOSTED, NORMAL, REDUCED]);
+    assert_eq!([0, 1, 2].map(|page| program_mode_of(&rig.drive, page)), [BOOSTED, NORMAL, REDUCED]);
     let blocks: BTreeSet<u32> = (0..3).map(|page| block_of(&rig.drive, page).0).collect();
     assert_eq!(blocks.len(), 1);
     let rig = three_kinds(&["program_mode = [{ fixed = { mode = \"normal\" } }]"]);
-    assert_eq!([0, 1, 2].map(|page| voltage_of(&rig.drive, page)), [NORMAL; 3]);
+    assert_eq!([0, 1, 2].map(|page| program_mode_of(&rig.drive, page)), [NORMAL; 3]);
     let blocks: BTreeSet<u32> = (0..3).map(|page| block_of(&rig.drive, page).0).collect();
     assert_eq!(blocks.len(), 3);
 }
@@ -132,8 +132,8 @@ fn a_page_keeps_its_kind_when_it_is_moved() {
     drive_out(&mut rig);
     assert!(rig.ops(OpKind::Program, Cause::Gc) > 0);
     assert_ne!(block_of(&rig.drive, 0), first, "it was moved");
-    assert_eq!(voltage_of(&rig.drive, 0), BOOSTED);
-    let moved = (1..61).filter(|&page| voltage_of(&rig.drive, page) == REDUCED).count();
+    assert_eq!(program_mode_of(&rig.drive, 0), BOOSTED);
+    let moved = (1..61).filter(|&page| program_mode_of(&rig.drive, page) == REDUCED).count();
     assert_eq!(moved, 60);
 }
 
@@ -153,10 +153,11 @@ fn what_is_moved_goes_to_the_open_block_of_its_kind() {
     }
     drive_out(&mut rig);
     assert!(rig.drive.ftl().blocks.erases(before) > 0, "page 20 was moved");
-    assert_eq!(voltage_of(&rig.drive, 20), BOOSTED);
+    assert_eq!(program_mode_of(&rig.drive, 20), BOOSTED);
     let mapped = (0..64).filter(|&page| rig.drive.ftl().map.get(Lpn(page)).is_some());
-    let kinds: BTreeSet<_> =
-        mapped.map(|page| (block_of(&rig.drive, page), voltage_of(&rig.drive, page))).collect();
+    let kinds: BTreeSet<_> = mapped
+        .map(|page| (block_of(&rig.drive, page), program_mode_of(&rig.drive, page)))
+        .collect();
     let lie_in: BTreeSet<_> = kinds.iter().map(|(block, _)| block).collect();
     assert_eq!(kinds.len(), lie_in.len(), "one kind a block: {kinds:?}");
 }
@@ -214,7 +215,7 @@ fn what_is_only_read_is_programmed_once_more_if_it_was_not_boosted() {
         assert_eq!(rig.drive.stats().rewritten, times, "{set}");
         assert_eq!(rig.ops(OpKind::Program, Cause::Migration), times, "{set}");
         assert_eq!(rig.ops(OpKind::Program, Cause::Host), 0);
-        assert_eq!(voltage_of(&rig.drive, 7), program_mode, "{set}");
+        assert_eq!(program_mode_of(&rig.drive, 7), program_mode, "{set}");
     }
 }
 
@@ -289,7 +290,7 @@ fn data_that_is_there_at_the_start_was_programmed_as_it_would_be() {
         }
         rig.drive.rehearsed(rehearsal);
         rig.drive.program_start();
-        [5, 6, 7, 8].map(|page| voltage_of(&rig.drive, page))
+        [5, 6, 7, 8].map(|page| program_mode_of(&rig.drive, page))
     };
     assert_eq!(sets("start.program_mode = \"policy\""), [BOOSTED, REDUCED, NORMAL, NORMAL]);
     assert_eq!(sets("start.program_mode = \"normal\""), [NORMAL; 4]);
@@ -358,7 +359,7 @@ fn a_page_is_programmed_as_what_it_was_when_it_left() {
         rig.pages(Op::Write, 20 + page, 1);
     }
     rig.finish();
-    assert_eq!([0, 1, 2, 3].map(|page| voltage_of(&rig.drive, page)), [REDUCED; 4]);
+    assert_eq!([0, 1, 2, 3].map(|page| program_mode_of(&rig.drive, page)), [REDUCED; 4]);
     assert_eq!(rig.drive.hotness().unwrap().0, [0, 4, 4]);
 }
 
@@ -416,7 +417,7 @@ fn what_is_read_to_be_written_anew_leaves_the_write_its_own_voltages() {
     }
     drive_out(&mut rig);
     assert_eq!(rig.ops(OpKind::Read, Cause::Rmw), 1);
-    assert_eq!(voltage_of(&rig.drive, 9), REDUCED);
+    assert_eq!(program_mode_of(&rig.drive, 9), REDUCED);
 }
 
 /// Erases all blocks about so often with these voltages; the weights of programs and of erases over their

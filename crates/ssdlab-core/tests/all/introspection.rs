@@ -182,14 +182,14 @@ fn a_page_is_not_laid_down_where_there_is_no_room() {
 fn a_drive_that_is_given_what_another_held_sorts_the_blocks_by_what_it_believes_itself() {
     let levels = ["physics = { levels = {} }", "metadata.block_class = \"factory\""];
     let media = Rig::new(&levels[..1]).drive.clone().media().unwrap();
-    let graded = Rig::new(&levels);
-    let resolved = std::sync::Arc::new(graded.drive.resolved().clone());
+    let estimates = Rig::new(&levels);
+    let resolved = std::sync::Arc::new(estimates.drive.resolved().clone());
     let given = ssdlab_core::Drive::with_media(resolved, media).unwrap();
     let classes = |drive: &ssdlab_core::Drive| -> Vec<u8> {
         (0..16).map(|block| drive.ftl().blocks.class(BlockId(block))).collect()
     };
-    assert_eq!(classes(&given), classes(&graded.drive));
+    assert_eq!(classes(&given), classes(&estimates.drive));
     assert!(classes(&given).contains(&0) && classes(&given).contains(&1));
     let free = |drive: &ssdlab_core::Drive| drive.ftl().alloc.free_blocks(PlaneId(0));
-    assert_eq!(free(&given), free(&graded.drive));
+    assert_eq!(free(&given), free(&estimates.drive));
 }

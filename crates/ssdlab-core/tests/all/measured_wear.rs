@@ -89,11 +89,11 @@ fn by_rank_a_worn_drive_still_has_groups() {
     // Worn beyond level 1, whatever they were made with.
     let worn = "start = { pe_cycles = 230, fill = 0.5 }";
     let moved = |boundaries: &str| {
-        let grade = format!(
+        let block_class = format!(
             "metadata.block_class = {{ measured = {{ read_hot_share = 0.3, boundaries = {boundaries} }} }}"
         );
         let mut rig =
-            Rig::new(&[SHAPE, PHYSICS, worn, &grade, "background.read_hot_migration = true"]);
+            Rig::new(&[SHAPE, PHYSICS, worn, &block_class, "background.read_hot_migration = true"]);
         for page in (0..40).flat_map(|page| [page; 4]) {
             rig.read(page);
             rig.finish();

@@ -147,7 +147,7 @@ fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>>
     let shares = one_of(&["0.33", "0.2, 0.3", "0.1, 0.2, 0.3"]);
     let place = one_of(&["next_page", "small_to_strong"]);
     let read = one_of(&["lowest_level", "highest_level", "sl_table", "last_level"]);
-    let graded = (shares, place, read).prop_map(|(shares, place, read)| {
+    let estimates = (shares, place, read).prop_map(|(shares, place, read)| {
         vec![
             "physics = { levels = { retention = {} } }\nstart.age_max = \"90d\"".into(),
             format!("metadata.block_class = {{ factory = {{ shares = [{shares}] }} }}"),
@@ -200,7 +200,7 @@ fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>>
     );
     prop_oneof![
         2 => Just(Vec::new()),
-        1 => graded,
+        1 => estimates,
         1 => typed,
         1 => measured,
         1 => prioritized(),

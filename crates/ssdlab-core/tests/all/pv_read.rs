@@ -193,9 +193,9 @@ fn a_counter_leaves_with_its_entry() {
 
 #[test]
 fn reads_that_begin_at_the_measured_level_need_no_second_attempt() {
-    let retries = |grade: &str, read: &str| {
+    let retries = |block_class: &str, read: &str| {
         let read = format!("read_start = \"{read}\"");
-        let mut rig = Rig::new(&[SHAPE, LEVELS, grade, "start.fill = 0.5", &read]);
+        let mut rig = Rig::new(&[SHAPE, LEVELS, block_class, "start.fill = 0.5", &read]);
         for page in 0..100 {
             rig.read(page);
         }
@@ -229,9 +229,10 @@ fn blocks_are_measured_anew_as_they_wear() {
     let physics = "physics = { levels = { base = { gaussian = { mean = 4e-3, sigma = 5e-4 } }, \
                    wear = { exponent = 1.0, reference_cycles = 8.0 } } }";
     let attempts = |interval: u32| {
-        let grade = format!("metadata.block_class = {{ measured = {{ interval = {interval} }} }}");
+        let block_class =
+            format!("metadata.block_class = {{ measured = {{ interval = {interval} }} }}");
         let more = "ftl.overprovisioning = 0.6\nread_start = \"measured_level\"";
-        let mut rig = Rig::new(&[SHAPE, physics, &grade, more]);
+        let mut rig = Rig::new(&[SHAPE, physics, &block_class, more]);
         for n in 0..12_000 {
             rig.wait_below(8).unwrap();
             let page = rng::hash(2, 3, n) % 300;

@@ -20,10 +20,10 @@ const PAGES: u64 = 384;
 
 /// A drive half full of data, at rest.
 fn full(scope: &str, sets: &[&str]) -> Rig {
-    let grade = format!(
+    let block_class = format!(
         "metadata.block_class = {{ measured = {{ read_hot_share = 0.3, scope = \"{scope}\" }} }}"
     );
-    let own = [SHAPE, LEVELS, HOT, "start.fill = 0.5", "ftl.overprovisioning = 0.6", &grade];
+    let own = [SHAPE, LEVELS, HOT, "start.fill = 0.5", "ftl.overprovisioning = 0.6", &block_class];
     let mut rig = Rig::new(&[&own, sets].concat());
     rig.finish();
     rig

@@ -76,12 +76,12 @@ fn the_grader_alone_has_the_best_blocks_written_first() {
         churn(&mut rig, &[0, 1, 2], 400);
         worse_than_best(&rig.drive)
     };
-    let graded = run(&[
+    let estimates = run(&[
         "metadata.retry_estimate = \"oracle\"",
         "ftl.free_block_policy = \"fewest_retries\"",
     ]);
     let plain = run(&[]);
-    assert!(graded < 0.1 && plain > 0.8, "{graded} and {plain}");
+    assert!(estimates < 0.1 && plain > 0.8, "{estimates} and {plain}");
 }
 
 #[test]

@@ -96,8 +96,8 @@ fn a_unit_that_holds_its_page_until_it_is_decoded_senses_again_at_once() {
 
 #[test]
 fn a_unit_that_lets_its_page_go_serves_another_while_it_is_decoded() {
-    let let_go = "flash.hold_until_decoded = false";
-    let sets = ["geometry.cell = \"slc\"", FAILING, "timing.decode = \"10us\"", let_go];
+    let dispatched = "flash.hold_until_decoded = false";
+    let sets = ["geometry.cell = \"slc\"", FAILING, "timing.decode = \"10us\"", dispatched];
     let (mut rig, zero) = written(&sets, 2);
     let tags = [rig.read(0), rig.read(1)];
     // In turn, a sensing and a transfer each; a failed one has come back before its turn.

@@ -85,14 +85,14 @@ impl<'a> Sampler<'a> {
     }
 
     /// The blocks of each class, each in the order of their rates.
-    pub(super) fn classes(&self, grade: &BlockClassChoice) -> Vec<Vec<u32>> {
+    pub(super) fn classes(&self, block_class: &BlockClassChoice) -> Vec<Vec<u32>> {
         let blocks = self.resolved.geometry().block_count();
         let rates: Vec<f64> = (0..blocks).map(|block| self.base(block)).collect();
-        let grades = grade.of(|| rates.clone());
-        let class = |block: u32| grades.classes.get(block as usize).copied().unwrap_or(0);
+        let block_classes = block_class.of(|| rates.clone());
+        let class = |block: u32| block_classes.classes.get(block as usize).copied().unwrap_or(0);
         let mut ranked: Vec<u32> = (0..blocks).collect();
         ranked.sort_by(|&a, &b| rates[a as usize].total_cmp(&rates[b as usize]));
-        let mut classes = vec![Vec::new(); grade.classes()];
+        let mut classes = vec![Vec::new(); block_class.classes()];
         for block in ranked {
             classes[usize::from(class(block))].push(block);
         }

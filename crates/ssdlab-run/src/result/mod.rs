@@ -211,12 +211,12 @@ fn prioritized(drive: &Drive) -> Option<Prioritized> {
 }
 
 fn strong_share(drive: &Drive) -> Option<f64> {
-    let grade = &drive.resolved().config.metadata.block_class;
+    let block_class = &drive.resolved().config.metadata.block_class;
     // What the host writes never goes to what is set apart, and a priority's blocks are no grade.
-    if grade.apart() > 0 || grade.by_priority() {
+    if block_class.apart() > 0 || block_class.by_priority() {
         return None;
     }
-    let classes = grade.classes();
+    let classes = block_class.classes();
     let pages = &drive.stats().per_class[..classes];
     let strong = pages[..classes - 1].iter().sum();
     (classes > 1).then(|| share((pages.iter().sum(), strong)))

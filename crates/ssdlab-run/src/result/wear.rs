@@ -55,11 +55,11 @@ impl Wear {
 impl WearResult {
     pub(super) fn of(drive: &Drive) -> WearResult {
         let blocks = &drive.ftl().blocks;
-        let grade = &drive.resolved().config.metadata.block_class;
+        let block_class = &drive.resolved().config.metadata.block_class;
         let of_class = |class| Wear::of(blocks.erases_of_class(class));
-        let each = || (0..grade.classes() as u8).map(of_class).collect();
+        let each = || (0..block_class.classes() as u8).map(of_class).collect();
         let all = Wear::of(blocks.usable_erases());
-        WearResult { all, priorities: grade.by_priority().then(each) }
+        WearResult { all, priorities: block_class.by_priority().then(each) }
     }
 }
 

@@ -9,7 +9,7 @@ use ssdlab_base::threads::in_up_to;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
-use super::manner;
+use super::allocator_config;
 use super::owners::{Numbers, Owned, Owners};
 use super::pool::{Filling, Pool, Snapshot, blocks_of, content, kept_of_drive, least_blocks};
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
@@ -63,7 +63,7 @@ pub fn filled(
         share(parts, threads, |part| point(part, first, planes, places));
     }
     map.add_mapped(filled);
-    let mut alloc = Allocator::new(geometry, &mut blocks, manner(resolved));
+    let mut alloc = Allocator::new(geometry, &mut blocks, allocator_config(resolved));
     let page_order = PageOrder::conventional(geometry.cell, geometry.pages);
     for (plane, stream, block, filling) in open {
         blocks.open(block);

@@ -79,7 +79,7 @@ impl Drive {
     fn lay(&mut self, lpn: Lpn) -> Option<Ppn> {
         let plane = self.order_of_planes.plane_of(lpn);
         let mut hint = PlacementHint::default();
-        self.wish_of_page(lpn, &mut hint);
+        self.hint_of_page(lpn, &mut hint);
         if self.resolved.config.start.used.get() > 0.0 {
             let (ftl, geometry) = (&self.ftl, &self.geometry);
             let classes = self.resolved.config.metadata.block_class.classes();

@@ -42,7 +42,7 @@ impl Start {
         let mut cells = unused(resolved);
         worn(resolved, &mut cells);
         let quality = quality(resolved, None, &cells);
-        let ftl = ftl(resolved, (&grades(resolved, &cells), quality.as_ref()), tenants);
+        let ftl = ftl(resolved, (&block_classes(resolved, &cells), quality.as_ref()), tenants);
         aged(resolved, &ftl, &mut cells);
         Start { ftl, cells, quality }
     }
@@ -61,11 +61,11 @@ impl Start {
             return None;
         }
         blocks.count_full();
-        blocks.set_classes(&grades(resolved, &cells));
+        blocks.set_classes(&block_classes(resolved, &cells));
         let quality = quality(resolved, Some(&blocks), &cells);
         set_turns(&mut blocks, quality.as_ref());
         set_owners(resolved, &mut blocks);
-        let alloc = Allocator::restore(&open, geometry, &mut blocks, manner(resolved))?;
+        let alloc = Allocator::restore(&open, geometry, &mut blocks, allocator_config(resolved))?;
         Some(Start { ftl: Ftl::new(geometry, map, blocks, alloc), cells, quality })
     }
 }
@@ -77,11 +77,11 @@ impl Resolved {
         fn asked(resolved: &Resolved) -> impl PartialEq {
             let DriveConfig { geometry, timing, physics, flash, ftl, metadata, start, .. } =
                 &resolved.config;
-            let believes = resolved.has_estimate();
+            let has_estimate = resolved.has_estimate();
             // Who believes anything of blocks looks at them first, and sees how long they take to erase.
-            let timing = (&timing.program_modes, believes.then_some(timing));
+            let timing = (&timing.program_modes, has_estimate.then_some(timing));
             let sections = (geometry, timing, physics, flash.time_scale, ftl, metadata, start);
-            (sections, resolved.seed, believes)
+            (sections, resolved.seed, has_estimate)
         }
         // A steady plane takes as long to find as a drive to draw, and other tenders seldom leave the same.
         let outlined = || !self.config.start.steady_state && outlined_alike();
@@ -107,20 +107,20 @@ fn unused(resolved: &Resolved) -> Cells {
 }
 
 /// The classes into which a drive sorts its blocks.
-fn grades(resolved: &Resolved, cells: &Cells) -> BlockClasses {
+fn block_classes(resolved: &Resolved, cells: &Cells) -> BlockClasses {
     resolved.config.metadata.block_class.of(|| cells.base_rates(resolved.geometry()))
 }
 
 /// The translation layer's books at the start.
 fn ftl(
     resolved: &Resolved,
-    (grades, quality): (&BlockClasses, Option<&RetryEstimates>),
+    (block_classes, quality): (&BlockClasses, Option<&RetryEstimates>),
     tenants: &[Tenant],
 ) -> Ftl {
     let geometry = resolved.geometry();
     let config = &resolved.config.ftl;
     let mut blocks = BlockTable::new(geometry);
-    blocks.set_classes(grades);
+    blocks.set_classes(block_classes);
     set_turns(&mut blocks, quality);
     let bad = config.bad_blocks.get();
     let worn = resolved.config.start.pe_cycles > 0;
@@ -143,7 +143,7 @@ fn ftl(
     let map = Map::new(resolved.mapped_pages(), geometry.page_count(), resolved.kept_sectors());
     let filled = filled_pages(resolved);
     if filled == 0 {
-        let alloc = Allocator::new(geometry, &mut blocks, manner(resolved));
+        let alloc = Allocator::new(geometry, &mut blocks, allocator_config(resolved));
         return Ftl::new(geometry, map, blocks, alloc);
     }
     let owners = Owners::new(resolved, tenants, filled);
@@ -167,14 +167,14 @@ fn set_turns(blocks: &mut BlockTable, quality: Option<&RetryEstimates>) {
 /// Deals out the blocks that hold data to priorities where no one knows whose they are: in the order of
 /// their turns, the best to the highest, the same number to each.
 fn set_owners(resolved: &Resolved, blocks: &mut BlockTable) {
-    let grade = &resolved.config.metadata.block_class;
-    if !grade.by_priority() {
+    let block_class = &resolved.config.metadata.block_class;
+    if !block_class.by_priority() {
         return;
     }
     let all = (0..blocks.len() as u32).map(BlockId);
     let mut used: Vec<BlockId> = all.filter(|&block| blocks.written(block) > 0).collect();
     used.sort_by_key(|&block| (blocks.turn(block), block.0));
-    let each = used.len().div_ceil(grade.classes()).max(1);
+    let each = used.len().div_ceil(block_class.classes()).max(1);
     for (class, run) in (0..).zip(used.chunks(each)) {
         run.iter().for_each(|&block| blocks.set_class(block, class));
     }
@@ -206,7 +206,7 @@ fn quality(
 }
 
 /// How a drive keeps its blocks and gives them out.
-pub fn manner(resolved: &Resolved) -> AllocatorConfig {
+pub fn allocator_config(resolved: &Resolved) -> AllocatorConfig {
     AllocatorConfig {
         reserve: RESERVE_BLOCKS as u32,
         opens: resolved.config.ftl.free_block_policy,

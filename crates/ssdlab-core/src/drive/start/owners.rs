@@ -75,11 +75,11 @@ impl Owners {
     /// The owners of the first `filled` pages: the tenants of theirs, and of all others in proportion or,
     /// if there is at most one, all priorities alike.
     pub fn new(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Owners {
-        let grade = &resolved.config.metadata.block_class;
-        if !grade.by_priority() {
+        let block_class = &resolved.config.metadata.block_class;
+        if !block_class.by_priority() {
             return Owners::One;
         }
-        let classes = grade.classes() as u8;
+        let classes = block_class.classes() as u8;
         let class = |queue: u8| queue.min(classes - 1);
         let mut shares = vec![0u64; classes.into()];
         for tenant in tenants {

@@ -114,15 +114,15 @@ impl Pool {
             ..resolved.geometry().clone()
         };
         let mut table = BlockTable::new(&geometry);
-        let manner = AllocatorConfig {
+        let allocator_config = AllocatorConfig {
             opens: FreeBlockPolicy::LongestFree,
             classes: 1,
             apart: 0,
             by_priority: false,
             kinds: 1,
-            ..super::manner(resolved)
+            ..super::allocator_config(resolved)
         };
-        let alloc = Allocator::new(&geometry, &mut table, manner);
+        let alloc = Allocator::new(&geometry, &mut table, allocator_config);
         let map = Map::new(pages, geometry.page_count(), 0);
         let spare = spare_blocks(&resolved.config, resolved.logical_pages);
         let of_drive = usable_blocks(&resolved.config);

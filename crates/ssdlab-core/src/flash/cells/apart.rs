@@ -56,7 +56,7 @@ impl Cells {
         let needed = |page: u16| {
             let page = PageInBlock(page);
             let page_type = self.order.page_type(page);
-            let program_mode = self.voltage_of(geometry.page(block, page));
+            let program_mode = self.program_mode_of(geometry.page(block, page));
             let conditions = Conditions { page, page_type, program_mode, ..of };
             self.chip.rung_needed(block, &conditions).unwrap_or(self.rungs())
         };

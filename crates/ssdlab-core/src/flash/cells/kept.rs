@@ -2,7 +2,7 @@
 
 use serde::de::SeqAccess;
 use serde::ser::SerializeTuple;
-use ssdlab_nand::program_mode::VOLTAGES_MAX;
+use ssdlab_nand::program_mode::PROGRAM_MODES_MAX;
 use ssdlab_nand::{BlockId, Geometry};
 
 use super::{Facts, LONGEST, Past, UNKNOWN};
@@ -44,7 +44,7 @@ impl Facts {
         if !fits {
             return Err(format!("cells of {rows} blocks and {pages} pages"));
         }
-        let known = |&class: &u8| class == UNKNOWN || usize::from(class) < VOLTAGES_MAX;
+        let known = |&class: &u8| class == UNKNOWN || usize::from(class) < PROGRAM_MODES_MAX;
         if let Some(class) = self.program_mode.iter().find(|class| !known(class)) {
             return Err(format!("a page was programmed with program_modes of class {class}"));
         }

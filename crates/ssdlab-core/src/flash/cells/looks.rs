@@ -7,7 +7,7 @@ use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType};
 
 use super::{Cells, UNKNOWN};
 use crate::account::{BlockProbe, Reading};
-use crate::flash::NORMAL_VOLTAGE;
+use crate::flash::NORMAL_MODE;
 
 impl Cells {
     /// The raw bit error rate with which each block was made: what a test in the factory tells.
@@ -104,7 +104,7 @@ impl Cells {
         };
         let classes = &self.facts.program_mode[self.pages_of(block.index())];
         let mut known = classes.iter().copied().filter(|class| *class != UNKNOWN);
-        let first = known.next().unwrap_or(NORMAL_VOLTAGE);
+        let first = known.next().unwrap_or(NORMAL_MODE);
         if known.all(|class| class == first) {
             return Some(rate(self.chip.worst_page(block), ProgramMode(first)));
         }

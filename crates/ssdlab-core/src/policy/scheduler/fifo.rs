@@ -45,9 +45,10 @@ impl SchedulerPolicy for Fifo {
     fn next(&mut self, view: &QueueView, _: PlaneId) -> Option<Decision> {
         let heads = [OpKind::Read, OpKind::Program].map(|kind| view.queue.arrived(kind).next());
         let group = heads.into_iter().flatten().min_by_key(|&id| view.queue.group(id).seq)?;
-        let legs = &view.queue.group(group).legs;
-        let way_is_clear =
-            legs.iter().all(|leg| view.flash.host_waits(leg.plane) == (false, false));
+        let plane_shares = &view.queue.group(group).plane_shares;
+        let way_is_clear = plane_shares
+            .iter()
+            .all(|plane_share| view.flash.host_waits(plane_share.plane) == (false, false));
         way_is_clear.then_some(Decision { group, way: DispatchMode::Behind })
     }
 }

@@ -79,7 +79,7 @@ pub struct Dispatch<'a> {
     /// The group.
     pub group: &'a Group,
     /// Those of its legs that go.
-    pub legs: &'a [PlaneShare],
+    pub plane_shares: &'a [PlaneShare],
     /// Whether it has just come and found its planes idle.
     pub at_once: bool,
     /// Whether one of its kind that came before it stays behind.

@@ -150,9 +150,9 @@ mod tests {
             reads: vec![9, 8, 7, 6, 5, 0, 0, 0],
             writes: vec![0, 0, 1, 2, 3, 4, 5, 0],
         });
-        let mut wishes = [PlacementHint::default(); 8];
-        (0..).map(Lpn).zip(&mut wishes).for_each(|(lpn, hint)| known.page(lpn, hint));
-        wishes.map(|hint| hint.quality.unwrap_or(ANY))
+        let mut hints = [PlacementHint::default(); 8];
+        (0..).map(Lpn).zip(&mut hints).for_each(|(lpn, hint)| known.page(lpn, hint));
+        hints.map(|hint| hint.quality.unwrap_or(ANY))
     }
 
     #[test]

@@ -138,11 +138,12 @@ impl BackgroundPolicy for InversionRepair {
 
     fn round(&mut self, full: &[BlockEstimate], jobs: &mut Vec<Job>) {
         self.repairs.rounds += 1;
-        let of = |priority| full.iter().filter(move |graded| graded.priority == priority).copied();
+        let of =
+            |priority| full.iter().filter(move |estimates| estimates.priority == priority).copied();
         let mut owned: Vec<Vec<BlockEstimate>> =
             (0..self.priorities).map(|p| of(p).collect()).collect();
         // HighestLevel or best first; of equals the more or the less worn, then the lower number.
-        let key = |graded: &BlockEstimate| (graded.expected.retries, graded.expected.age);
+        let key = |estimates: &BlockEstimate| (estimates.expected.retries, estimates.expected.age);
         let ordered = |a: &BlockEstimate, b: &BlockEstimate| {
             let ((a_nr, a_age), (b_nr, b_age)) = (key(a), key(b));
             a_nr.cmp(&b_nr).then(a_age.total_cmp(&b_age)).then(a.block.0.cmp(&b.block.0))

@@ -79,10 +79,10 @@ impl Bench {
             let id = self.txns.insert(0);
             self.txns[id].plane = PlaneId(plane);
             self.txns[id].kind = kind;
-            let leg = self.queue.add(&mut self.txns, group, id, reading).clone();
+            let plane_share = self.queue.add(&mut self.txns, group, id, reading).clone();
             let (order, view) = self.parts();
-            let estimate = order.estimate(&view, kind, &leg);
-            self.queue.leg_mut(group, PlaneId(plane)).estimate = estimate;
+            let estimate = order.estimate(&view, kind, &plane_share);
+            self.queue.plane_share_mut(group, PlaneId(plane)).estimate = estimate;
         }
         group
     }
@@ -110,14 +110,16 @@ impl Bench {
         let mut classes = Vec::new();
         let (order, view) = self.parts();
         let group_ref = view.queue.group(group);
-        let legs = &group_ref.legs;
-        let going = Dispatch { group: group_ref, legs, at_once: false, overtakes: false };
-        order.on_dispatch(&view, &going, &mut classes);
-        let ends = legs.iter().map(|leg| order.planes[leg.plane.index()].idle_at);
+        let plane_shares = &group_ref.plane_shares;
+        let dispatch =
+            Dispatch { group: group_ref, plane_shares, at_once: false, overtakes: false };
+        order.on_dispatch(&view, &dispatch, &mut classes);
+        let ends =
+            plane_shares.iter().map(|plane_share| order.planes[plane_share.plane.index()].idle_at);
         let end = ends.max().unwrap();
-        while !self.queue.group(group).legs.is_empty() {
+        while !self.queue.group(group).plane_shares.is_empty() {
             while self.queue.take(&self.txns, group, 0).is_some() {}
-            if self.queue.remove_leg(group, 0) {
+            if self.queue.remove_plane_share(group, 0) {
                 break;
             }
         }

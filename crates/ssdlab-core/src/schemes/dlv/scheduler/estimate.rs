@@ -11,14 +11,14 @@ impl Dlv {
     /// When a group ends if it goes now and gets every strong page that there is (equation 2).
     #[inline]
     pub(super) fn finish(&self, view: &QueueView, group: &Group) -> u64 {
-        let ends = group.legs.iter().map(|leg| self.end(view, leg));
+        let ends = group.plane_shares.iter().map(|plane_share| self.end(view, plane_share));
         ends.max().unwrap_or(view.now)
     }
 
     /// When a leg ends if it goes now: a term of equation 2.
     #[inline]
-    pub(super) fn end(&self, view: &QueueView, leg: &PlaneShare) -> u64 {
-        self.idle_at(view, leg.plane) + leg.estimate
+    pub(super) fn end(&self, view: &QueueView, plane_share: &PlaneShare) -> u64 {
+        self.idle_at(view, plane_share.plane) + plane_share.estimate
     }
 
     /// Of all groups of a kind, the one that is expected to end first; among equals the one that came
@@ -29,9 +29,9 @@ impl Dlv {
         for id in view.queue.arrived(kind).take(self.window()) {
             let group = view.queue.group(id);
             let mut end = view.now;
-            for leg in &group.legs {
+            for plane_share in &group.plane_shares {
                 self.steps += 1;
-                end = end.max(self.known_idle_at(view, leg.plane) + leg.estimate);
+                end = end.max(self.known_idle_at(view, plane_share.plane) + plane_share.estimate);
                 // Most are given up at the first leg.
                 if end >= least {
                     break;
@@ -117,22 +117,22 @@ impl Dlv {
     pub(super) fn promise(
         &mut self,
         view: &QueueView,
-        leg: &PlaneShare,
+        plane_share: &PlaneShare,
         end: Option<u64>,
         classes: &mut Vec<Option<u8>>,
     ) {
-        let mut at = self.idle_at(view, leg.plane) + leg.reading;
+        let mut at = self.idle_at(view, plane_share.plane) + plane_share.reading;
         let chooses = self.classes > 1 && self.config.writes == Pick::Shortest;
-        for after in (0..leg.programs).rev() {
+        for after in (0..plane_share.programs).rev() {
             let class = match end {
-                Some(end) if chooses => self.class_for(view, leg.plane, (at, end), after),
+                Some(end) if chooses => self.class_for(view, plane_share.plane, (at, end), after),
                 _ => self.classes - 1,
             };
             at += view.programming[class];
-            self.planes[leg.plane.index()].promised[class] += u32::from(chooses);
+            self.planes[plane_share.plane.index()].promised[class] += u32::from(chooses);
             classes.push(chooses.then_some(class as u8));
         }
-        self.planes[leg.plane.index()].idle_at = at;
+        self.planes[plane_share.plane.index()].idle_at = at;
     }
 }
 

@@ -141,11 +141,11 @@ impl SchedulerPolicy for Dlv {
         self.config.window as usize
     }
 
-    fn estimate(&mut self, view: &QueueView, kind: OpKind, leg: &PlaneShare) -> u64 {
+    fn estimate(&mut self, view: &QueueView, kind: OpKind, plane_share: &PlaneShare) -> u64 {
         if kind == OpKind::Read {
-            return leg.reading;
+            return plane_share.reading;
         }
-        leg.reading + self.fastest(view, leg.plane, leg.programs, None)
+        plane_share.reading + self.fastest(view, plane_share.plane, plane_share.programs, None)
     }
 
     fn goes_at_once(&mut self, view: &QueueView, id: GroupId) -> bool {
@@ -155,7 +155,7 @@ impl SchedulerPolicy for Dlv {
             && !group.waited
             && self.config.writes == Pick::Shortest
             && !self.is_blocked(view, group)
-            && group.legs.iter().all(|leg| view.is_idle(leg.plane))
+            && group.plane_shares.iter().all(|plane_share| view.is_idle(plane_share.plane))
     }
 
     fn next(&mut self, view: &QueueView, plane: PlaneId) -> Option<Decision> {
@@ -183,28 +183,33 @@ impl SchedulerPolicy for Dlv {
         self.next_write(view, plane)
     }
 
-    fn on_dispatch(&mut self, view: &QueueView, going: &Dispatch, classes: &mut Vec<Option<u8>>) {
+    fn on_dispatch(
+        &mut self,
+        view: &QueueView,
+        dispatch: &Dispatch,
+        classes: &mut Vec<Option<u8>>,
+    ) {
         self.late = self.is_late(view);
-        if going.group.kind == OpKind::Read {
-            for leg in going.legs {
-                let idle_at = self.idle_at(view, leg.plane) + leg.estimate;
-                self.planes[leg.plane.index()].idle_at = idle_at;
+        if dispatch.group.kind == OpKind::Read {
+            for plane_share in dispatch.plane_shares {
+                let idle_at = self.idle_at(view, plane_share.plane) + plane_share.estimate;
+                self.planes[plane_share.plane.index()].idle_at = idle_at;
             }
             return;
         }
         let end = match self.config.strong {
-            Strong::Needed => Some(self.finish(view, going.group)),
+            Strong::Needed => Some(self.finish(view, dispatch.group)),
             // As early as can be: the fastest there is.
-            Strong::Prioritized => going.overtakes.then_some(0),
+            Strong::Prioritized => dispatch.overtakes.then_some(0),
         };
-        let end = end.filter(|_| !going.at_once);
-        let due = self.due(OpKind::Program, going.group.arrival);
-        for leg in going.legs {
-            let plane = &mut self.planes[leg.plane.index()];
-            plane.due.extend(std::iter::repeat_n(due, leg.programs as usize));
-            let dues = (leg.programs > 0).then_some(due);
+        let end = end.filter(|_| !dispatch.at_once);
+        let due = self.due(OpKind::Program, dispatch.group.arrival);
+        for plane_share in dispatch.plane_shares {
+            let plane = &mut self.planes[plane_share.plane.index()];
+            plane.due.extend(std::iter::repeat_n(due, plane_share.programs as usize));
+            let dues = (plane_share.programs > 0).then_some(due);
             plane.first_due = plane.first_due.into_iter().chain(dues).min();
-            self.promise(view, leg, end, classes);
+            self.promise(view, plane_share, end, classes);
         }
     }
 

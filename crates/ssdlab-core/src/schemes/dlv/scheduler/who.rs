@@ -59,7 +59,10 @@ impl Dlv {
     }
 
     pub(super) fn is_collected(&self, view: &QueueView, group: &Group) -> bool {
-        group.legs.iter().any(|leg| self.is_blocked_on(view, group, leg.plane))
+        group
+            .plane_shares
+            .iter()
+            .any(|plane_share| self.is_blocked_on(view, group, plane_share.plane))
     }
 
     /// Whether what a group needs of this plane must wait for garbage collection.
