@@ -46,7 +46,7 @@ def main() -> int:
         f" others (memory) are tried, of `reproduce` {FEW} of each kind, of all else every one,"
     )
     about += " by itself and with all that comes"
-    about += " after it. Commands that did what they may not: {wrong}."
+    about += f" after it. Commands that did what they may not: {wrong}."
     table = grid(["command", *KINDS], rows)
     write(PAGE, MARK, about, [("Faults that were tried", table)])
     return 1 if wrong else 0
