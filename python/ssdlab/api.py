@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any, TypeVar, Unpack
@@ -15,7 +14,14 @@ from ssdlab import _native, arguments, display
 from ssdlab.arguments import MAX_COUNT, integer
 from ssdlab.cpu import available_cores
 from ssdlab.errors import InputError, Interrupted, quoted
-from ssdlab.files import File, OutputFile, OutputFolder, check_apart
+from ssdlab.files import (
+    File,
+    OutputFile,
+    OutputFolder,
+    check_apart,
+    check_no_trace,
+    input_files_of,
+)
 from ssdlab.plan import Plan, RunOptions, check_plan, to_json, varied_settings
 from ssdlab.progress import Progress
 from ssdlab.result import Comparison, Missing, Result, aggregate
@@ -64,9 +70,10 @@ def compare(
         raise InputError("nothing to run: got no plan, expected at least one")
     jobs = None if jobs is None else integer("--jobs", jobs, 1)
     wire = _plans_json(plans)
+    read = input_files_of(wire)
     check_apart(*_native.files_of(wire))
     texts, interrupted, wrong = _native.run(wire, jobs, arguments.callback("progress", progress))
-    comparison = _comparison(plans, _parsed(texts))
+    comparison = _comparison(plans, _parsed(texts), read)
     if wrong is not None:
         wrong.partial = comparison or None
         raise wrong
@@ -103,7 +110,9 @@ def _parsed(texts: list[str]) -> Iterator[dict[str, Any] | None]:
         yield json.loads(texts.pop())
 
 
-def _comparison(plans: list[Plan], results: Iterable[dict[str, Any] | None]) -> Comparison:
+def _comparison(
+    plans: list[Plan], results: Iterable[dict[str, Any] | None], read: Sequence[File] = ()
+) -> Comparison:
     """Return what was measured: a plan that was stopped before its run began has no result."""
     missing: list[Missing] = []
     begun: list[Plan] = []
@@ -113,7 +122,8 @@ def _comparison(plans: list[Plan], results: Iterable[dict[str, Any] | None]) -> 
             missing.append(Missing(_label(plan), plan.seed))
         else:
             begun.append(plan)
-            typed.append(Result.from_dict({**data, "vary": varied_settings(plan)}))
+            result = Result.from_dict({**data, "vary": varied_settings(plan)})
+            typed.append(replace(result, input_files=read))
     plans = begun
     groups = seed_groups(plans)
     if len(groups) == len(plans):
@@ -150,6 +160,7 @@ def save_figures(results: Result | Iterable[Result], folder: str | os.PathLike[s
     results = _as_comparison(results)
     target = OutputFolder("figures", arguments.path("figures", folder), _input_files_of(results))
     files = display.as_figure_files(results)
+    check_no_trace("figures", _trace_hashes(results), [FilePath(folder) / name for name in files])
     target.write(files)
     return list(files)
 
@@ -173,24 +184,26 @@ def _iterate(what: str, given: Iterable[T], expected: str) -> Iterator[T]:
 
 
 def _input_files_of(results: Comparison) -> list[File]:
-    """Return the files that the runs of these results have read."""
+    """Return the files that the runs of these results have read.
+
+    Results of this process know them wherever it is now; others name them as they were given.
+    """
+    known = {file for result in results for file in result.input_files}
     plans = [json.dumps(dict(result.provenance.plan)) for result in results]
-    return list(_native.files_of(f"[{','.join(plans)}]")[0])
+    return [*known, *_native.files_of(f"[{','.join(plans)}]")[0]]
 
 
 def _check_not_read(results: Comparison, path: str) -> None:
     """Refuse a report in place of what its runs have read, wherever they were."""
     check_apart(_input_files_of(results), [("report", path)])
+    check_no_trace("report", _trace_hashes(results), [FilePath(path)])
+
+
+def _trace_hashes(results: Comparison) -> set[str]:
+    """Return the SHA-256 of all traces that the runs of these results have read."""
     hashes = {result.provenance.trace_sha256 for result in results}
     hashes |= {one.trace_sha256 for result in results for one in result.provenance.mix or ()}
-    try:
-        with FilePath(path).open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest() if hashes - {None} else None
-    except OSError:
-        return
-    if found in hashes - {None}:
-        message = f"a trace that its runs have read: got {quoted(path)}, expected another file"
-        raise InputError.at("report", message)
+    return {one for one in hashes if one is not None}
 
 
 def presets() -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -116,6 +117,19 @@ def check_named(option: str, folder: str) -> None:
 def check_apart(read: Iterable[File], written: Iterable[File]) -> None:
     """Raise an :class:`InputError` if a file is read and to be written, or written twice."""
     _native.check_apart(list(read), list(written))
+
+
+def check_no_trace(option: str, hashes: Container[str], paths: Iterable[Path]) -> None:
+    """Raise an :class:`InputError` if one of these files holds a trace with one of the hashes."""
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            continue
+        if found in hashes:
+            got = f"got {quoted(str(path))}, expected another file"
+            raise InputError.at(option, f"a trace that was read: {got}")
 
 
 def _is_special(path: str) -> bool:

@@ -49,8 +49,8 @@ def _head(job: str, sha256: str) -> bytes:
 def in_use(folder: Path) -> Iterator[None]:
     """Mark a folder as in use; the first process to do so removes files that were cut short.
 
-    A process that was killed leaves a ``.part`` file. While another process uses the folder, such
-    a file may be one that it is writing.
+    A process that was killed may leave a file ``.ssdlab-….part``. While another process uses the
+    folder, such a file may be one that it is writing.
     """
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -60,7 +60,7 @@ def in_use(folder: Path) -> Iterator[None]:
         # Some network file systems have no locks: leftovers stay there.
         with suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for part in folder.glob("*.part"):
+            for part in folder.glob(".ssdlab-*.part"):
                 part.unlink(missing_ok=True)
         with suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_SH)

@@ -43,6 +43,8 @@ T = TypeVar("T")
 
 SEEDS = 3
 """Seeds of a whole ledger; a quick one has one."""
+MAX_SEEDS = 1000
+"""A ledger of more would take years."""
 ALL = "all"
 """Stands for every system."""
 TWINS, TRACES, PARTS = "twins", "real traces", "parts of real traces"
@@ -166,7 +168,7 @@ def reproduce(
     chosen, systems = _chosen(names)
     for name in {one.system for one in chosen}:
         load(name)
-    count = integer("--seeds", (1 if quick else SEEDS) if seeds is None else seeds, 1)
+    count = integer("--seeds", (1 if quick else SEEDS) if seeds is None else seeds, 1, MAX_SEEDS)
     real = RealTraces() if traces is None else find_traces(traces)
     scopes = [Scope(seed, quick, real.traces) for seed in range(1, count + 1)]
     book = _Book(RunStore(Path(out) / KEPT), jobs, scopes, real.traces, all_seeds=seeds is not None)

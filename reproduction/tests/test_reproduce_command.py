@@ -194,3 +194,9 @@ def test_without_the_ledger_a_line_says_what_to_install(
     )
     assert list(tmp_path.iterdir()) == []
     assert "  reproduce  Recompute what the papers claim" in call("--help").stdout
+
+
+def test_seeds_beyond_all_reason_are_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(lab.InputError, match="--seeds: got 99999999999, expected at most 1000"):
+        reproduce(["hire"], out=tmp_path / "out", seeds=99_999_999_999)
+    assert not list(tmp_path.iterdir())

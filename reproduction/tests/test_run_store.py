@@ -145,15 +145,14 @@ def test_a_run_that_is_damaged_before_it_is_read_is_run_again(tmp_path: Path) ->
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
-    (tmp_path / ".one.json.99.part").write_text("{")
-    (tmp_path / "two.part").write_text("{")
-    (tmp_path / "other").write_text("kept")
+    (tmp_path / ".ssdlab-0123456789ab.part").write_text("{")
+    (tmp_path / "movie.part").write_text("kept")
     with job_files.in_use(tmp_path):
-        assert [path.name for path in tmp_path.iterdir()] == ["other"]
+        assert [path.name for path in tmp_path.iterdir()] == ["movie.part"]
         # What another process is about to write is left to it.
-        (tmp_path / "three.part").write_text("{")
+        (tmp_path / ".ssdlab-ba9876543210.part").write_text("{")
         with job_files.in_use(tmp_path):
-            assert (tmp_path / "three.part").exists()
+            assert (tmp_path / ".ssdlab-ba9876543210.part").exists()
 
 
 def test_a_folder_is_free_again_after_use(tmp_path: Path) -> None:

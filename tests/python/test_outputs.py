@@ -9,6 +9,7 @@ import pytest
 from command import COMMAND, OFFICE, Ssdlab
 
 import ssdlab as library
+from ssdlab import traces
 
 CHIPS = OFFICE.parent / "chips.csv"
 CONFIG = '[buffer]\nsize = "1MiB"\n'
@@ -164,14 +165,42 @@ def test_the_library_refuses_it_too(inputs: Path, monkeypatch: pytest.MonkeyPatc
     assert contents(inputs) == before
 
 
-def test_the_library_draws_no_figure_over_a_trace_that_was_read(
+def test_a_result_knows_what_it_has_read_from_any_folder(
     inputs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(inputs)
-    Path("d/blame.svg").rename("d/blame-read.svg")
+    result = library.run(trace="t.csv", config=["c.toml"], detail=True)
     before = contents(inputs)
-    result = library.run(trace="d/blame-read.svg:msr", detail=True)
-    with pytest.raises(library.InputError, match="the file that --trace reads"):
+    monkeypatch.chdir("/")
+    with pytest.raises(library.InputError, match="the file that --config reads"):
+        library.report_html(result, inputs / "c.toml")
+    old = library.Result.from_dict(result.to_dict())
+    Path(inputs / "d" / "blame.svg").rename(inputs / "d" / "blame-read.svg")
+    with pytest.raises(library.InputError, match="a trace that was read"):
+        library.save_figures(old, inputs / "d")
+    Path(inputs / "d" / "blame-read.svg").rename(inputs / "d" / "blame.svg")
+    assert contents(inputs) == before
+
+
+def test_a_report_of_traces_replaces_none(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(inputs)
+    Path("d/blame.svg").rename("d/trace-gaps.svg")
+    before = contents(inputs)
+    with pytest.raises(library.InputError, match="the file that trace reads"):
+        traces.report_html(traces.info(["t.csv"]), "hard")
+    with pytest.raises(library.InputError, match="the file that trace reads"):
+        traces.save_figures(traces.info(["d/trace-gaps.svg:msr"]), "d")
+    assert contents(inputs) == before
+
+
+def test_the_library_draws_no_figure_over_what_was_read(
+    inputs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(inputs)
+    Path("c.toml").rename("d/blame-read.svg")
+    before = contents(inputs)
+    result = library.run(trace="t.csv", config=["d/blame-read.svg"], detail=True)
+    with pytest.raises(library.InputError, match="the file that --config reads"):
         library.save_figures(result, "d")
     assert contents(inputs) == before
 

@@ -136,6 +136,14 @@ def test_a_request_of_terabytes(ssdlab: Ssdlab, few: Path) -> None:
     assert (done.code, done.out, done.err) == (2, "", line)
 
 
+def test_a_manifest_with_odd_names_is_shown_in_plain_text(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "MANIFEST.tsv").write_text("name\tlines\nab\x1b]0;owned\x07cd\t3\n")
+    done = ssdlab("trace", "check", "t")
+    assert "\x1b" not in done.out + done.err
+    assert "\x07" not in done.out + done.err
+
+
 @pytest.mark.parametrize(
     ("manifest", "line"),
     [

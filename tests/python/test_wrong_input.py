@@ -180,7 +180,8 @@ ARGUMENTS = [
         "run --set scheduler=fif",
         (
             '--set scheduler=fif: scheduler: got "fif", '
-            'expected one of fifo, read_first, write_first, strict_priority, dlv (did you mean "fifo"?)'
+            "expected one of fifo, read_first, write_first, strict_priority, dlv "
+            '(did you mean "fifo"?)'
         ),
     ),
     (

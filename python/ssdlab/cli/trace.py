@@ -239,10 +239,11 @@ def check(folder: str, **given: Any) -> int:
 
 
 def _print_check(lines: Sequence[traces.Line], well: int) -> None:
-    width = max(len(line.name) for line in lines)
-    for line in lines:
+    names = [escaping.escape_name(line.name) for line in lines]
+    width = max(map(len, names))
+    for name, line in zip(names, lines, strict=True):
         if line.wrong is not None:
-            verdict = line.wrong
+            verdict = escaping.escape_name(line.wrong)
         elif line.differ:
             differences = [
                 f"{d.figure} {_number_text(d.read)} (manifest {d.manifest})" for d in line.differ
@@ -250,7 +251,7 @@ def _print_check(lines: Sequence[traces.Line], well: int) -> None:
             verdict = f"{', '.join(differences)}; {len(line.agree)} others agree"
         else:
             verdict = f"{len(line.agree)} figures agree"
-        click.echo(f"{'ok  ' if line.is_well else 'DIFF'}  {line.name:<{width}}  {verdict}")
+        click.echo(f"{'ok  ' if line.is_well else 'DIFF'}  {name:<{width}}  {verdict}")
     click.echo(f"{well} of {len(lines)} traces agree with {manifest.MANIFEST}")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ssdlab import arrow
 from ssdlab.deserialize import from_dict
 from ssdlab.display import as_text
+from ssdlab.files import File
 from ssdlab.result.detail import Detail
 from ssdlab.result.parts import (
     BitErrors,
@@ -123,6 +124,7 @@ class Result:
     detail: Detail | None = None
     vary: Mapping[str, str] = field(default_factory=dict)
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    input_files: Sequence[File] = field(default=(), repr=False, compare=False)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Result:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ssdlab import _native, arguments
 from ssdlab.display import as_figure_files, as_html
-from ssdlab.files import OutputFile, OutputFolder
+from ssdlab.files import File, OutputFile, OutputFolder, check_apart
 from ssdlab.traces.apps import App, check_app, parse
 from ssdlab.traces.infos import TraceInfos
 from ssdlab.traces.manifest import Line, check
@@ -63,14 +63,16 @@ def report_html(infos: Sequence[Mapping[str, Any]], path: Path) -> None:
     Several traces are drawn side by side. Raises :class:`InputError` if the file cannot be written.
     """
     infos = _infos(infos)
-    target = OutputFile("report", arguments.path("report", path))
+    path = arguments.path("report", path)
+    check_apart(_files_of(infos), [("report", path)])
+    target = OutputFile("report", path)
     target.write(as_html(TraceInfos(infos)))
 
 
 def save_figures(infos: Sequence[Mapping[str, Any]], folder: Path) -> list[str]:
     """Write the figures of such a report to ``folder`` as PDF, SVG and PNG; the files' names."""
     infos = _infos(infos)
-    target = OutputFolder("figures", arguments.path("figures", folder))
+    target = OutputFolder("figures", arguments.path("figures", folder), _files_of(infos))
     files = as_figure_files(TraceInfos(infos))
     target.write(files)
     return list(files)
@@ -130,6 +132,11 @@ def _infos(given: object) -> list[Mapping[str, Any]]:
     if not found or not all(isinstance(one, Mapping) and "certainty" in one for one in found):
         raise arguments.invalid("infos", given, expected)
     return found
+
+
+def _files_of(infos: Sequence[Mapping[str, Any]]) -> list[File]:
+    """Return the files of the traces that were read."""
+    return [("trace", _native.trace_file(str(one["trace"]))) for one in infos if "trace" in one]
 
 
 def _done(answer: tuple[str, bool]) -> Any:
