@@ -29,7 +29,7 @@ alone = PATH="$(abspath $(1)):$$PATH" $(1)/python -m pip install --quiet --no-de
 beside = echo $(abspath reproduction) > \
 	"$$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ssdlab-reproduction.pth"
 
-.PHONY: help install fast dev lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests scale twins twins-fit fuzz faults mutants docs clean
+.PHONY: help install fast dev lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests figures scale twins twins-fit fuzz faults mutants docs clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -43,6 +43,7 @@ help:
 	@echo "make test-minimal  the Python tests with the oldest versions that ssdlab allows"
 	@echo "make bench     the speed of the simulator, kept under benches/runs"
 	@echo "make digests   what results are, for the test that they do not change unnoticed"
+	@echo "make figures   whether the figures of all schemes on all devices are what they were (ten minutes)"
 	@echo "make scale     what a request costs as drives, runs and footprints grow, into docs/performance.md (five minutes)"
 	@echo "make theory    what is measured against theory, the long tests included (half an hour)"
 	@echo "make dlv       the tables of docs/dlv.md (half an hour)"
@@ -225,6 +226,10 @@ bench:
 # What the results of some small runs are: changed only together with a line under Changed in CHANGELOG.md.
 digests:
 	SSDLAB_WRITE_DIGESTS=1 cargo test --quiet --locked --package ssdlab-run --test digests
+
+# That no figure of any scheme on any device has changed, names aside (ten minutes).
+figures: $(STAMPS)/venv
+	cargo test --quiet --locked --package ssdlab-run --test figures -- --ignored
 
 # The end of docs/performance.md: what a request costs as drives, runs and footprints grow.
 scale: dev

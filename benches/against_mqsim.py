@@ -213,7 +213,7 @@ def drive_of(config: Mapping[str, Any]) -> ET.Element:
         "GC_Block_Selection_Policy": gc["victim"].upper(),
         "Use_Copyback_for_GC": "false",
         "Preemptible_GC_Enabled": "false",
-        "GC_Hard_Threshold": gc["hard"],
+        "GC_Hard_Threshold": gc["hard_threshold"],
         "Dynamic_Wearleveling_Enabled": "false",
         "Static_Wearleveling_Enabled": "false",
         "Static_Wearleveling_Threshold": 100,

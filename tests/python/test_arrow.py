@@ -45,7 +45,7 @@ def test_a_comparison_is_a_table_with_a_row_a_result() -> None:
     comparison = ssdlab.compare(ssdlab.sweep(LITTLE, vary={"scheduler": ["fifo", "read_first"]}))
     table = comparison.to_arrow()
     polars, pandas = pl.DataFrame(table), table.to_pandas()
-    assert polars["vary.order"].to_list() == ["fifo", "read_first"]
+    assert polars["vary.scheduler"].to_list() == ["fifo", "read_first"]
     means = [result.read.latency_us.mean for result in comparison]
     assert polars["read.latency_us.mean"].to_list() == means
     assert isinstance(pandas, pd.DataFrame)

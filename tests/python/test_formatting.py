@@ -95,10 +95,10 @@ def test_a_sweep_is_every_combination_in_order() -> None:
         seeds=2,
     )
     assert [plan.label for plan in plans[::2]] == [
-        "conventional, read=1us, hard=0.1",
-        "conventional, read=2us, hard=0.1",
-        "dlv, read=1us, hard=0.1",
-        "dlv, read=2us, hard=0.1",
+        "conventional, read=1us, hard_threshold=0.1",
+        "conventional, read=2us, hard_threshold=0.1",
+        "dlv, read=1us, hard_threshold=0.1",
+        "dlv, read=2us, hard_threshold=0.1",
     ]
     assert [plan.seed for plan in plans] == [5, 6] * 4
     assert plans[0].set == ["timing.read=1us", "background.gc.hard_threshold=0.1"]

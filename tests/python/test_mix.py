@@ -88,7 +88,7 @@ def test_in_python_as_objects_and_as_text(two: Path) -> None:
 
 def test_a_sweep_over_a_mix(two: Path) -> None:
     plan = Plan(mix=[f"{two}/a.csv", f"{two}/b.csv"], set={"host.queues": 2}, detail=True)
-    comparison = compare(sweep(plan, vary={"scheduler": ["fifo", "priority"]}))
+    comparison = compare(sweep(plan, vary={"scheduler": ["fifo", "strict_priority"]}))
     assert {result.workload for result in comparison} == {"mix of a + b"}
     assert "mix of a + b" in comparison_page(comparison)
 

@@ -32,7 +32,7 @@ def test_the_first_queue_goes_before_the_second(ssdlab: Ssdlab, tmp_path: Path) 
         assert (first["requests"], second["requests"]) == (2000, 2000)
         return first["latency_us"]["mean"], second["latency_us"]["mean"]
 
-    fair, strict = means("fifo"), means("priority")
+    fair, strict = means("fifo"), means("strict_priority")
     assert abs(fair[0] / fair[1] - 1) < 0.02
     assert strict[0] < 0.6 * strict[1]
     assert strict[0] < fair[0] < strict[1]

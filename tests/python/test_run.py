@@ -146,7 +146,7 @@ def test_json_on_stdout_is_nothing_else(ssdlab: Ssdlab) -> None:
     done = ssdlab("compare", "--vary", "scheduler=fifo,read_first", *QUICK, "--json", "-")
     whole = done.json()
     assert (done.code, done.err) == (0, "")
-    assert whole["schema_version"] == 1
+    assert whole["schema_version"] == 2
     assert [result["vary"] for result in whole["results"]] == [
         {"scheduler": "fifo"},
         {"scheduler": "read_first"},
@@ -172,7 +172,7 @@ def test_a_comparison_has_a_row_a_run_with_ratios(ssdlab: Ssdlab) -> None:
     vary = ("--vary", "scheduler=fifo,read_first", "--vary", "timing.read=50us,75us")
     done = ssdlab("compare", *vary, *QUICK)
     assert done.code == 0
-    assert done.out.splitlines()[2].startswith("order, read ")
+    assert done.out.splitlines()[2].startswith("scheduler, read ")
     for label in ("fifo, 50us", "fifo, 75us", "read_first, 50us", "read_first, 75us"):
         assert any(line.startswith(label) for line in done.out.splitlines()), label
     assert "×" in done.out

@@ -40,7 +40,7 @@ WRONG = [
     (
         "info few.csv --set scheduler=fifo",
         (
-            "--set scheduler=fifo: no setting of how a trace is read: got order, "
+            "--set scheduler=fifo: no setting of how a trace is read: got scheduler, "
             "expected workload.trace.device, .tick, .unsorted, .columns or .max_request"
         ),
     ),

@@ -101,17 +101,17 @@ fn a_drive_that_begins_otherwise_draws_its_own() {
 }
 
 #[test]
-fn how_a_drive_is_tended_counts_for_what_it_leaves_at_the_start() {
+fn background_operations_count_for_what_they_leave_at_the_start() {
     let with = |device: &str, set: &[&str]| {
         plan(device, "conventional", &[&["start.invalid=0.2", "start.fill=0.7"], set].concat())
     };
-    let tended = [
+    let background = [
         "background.gc.victim=fifo",
         "background.gc.victim=random",
         "background.gc.threshold=0.06",
         "suspend=none",
     ];
-    let mut plans = tended.map(|set| with("dlv-mlc-128g", &[set])).to_vec();
+    let mut plans = background.map(|set| with("dlv-mlc-128g", &[set])).to_vec();
     plans.push(with("dlv-mlc-128g", &["timing.program=2ms"]));
     assert_eq!(copied(&plans), plans.len() - 1);
     // ReadGuard's controller has seen how long its blocks take to erase.

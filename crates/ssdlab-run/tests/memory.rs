@@ -78,7 +78,7 @@ fn a_drive_that_is_saved_or_loaded_takes_what_it_does_otherwise() {
 }
 
 #[test]
-fn a_full_drive_that_grades_its_blocks_takes_its_map_and_their_table() {
+fn a_full_drive_that_classes_its_blocks_takes_its_map_and_their_table() {
     let full = peak(["readguard-tlc-2t-old", "readguard/rgftl"], &[]);
     assert!(full.is_none_or(|peak| (800.0..1.5 * 1024.0).contains(&peak)), "{full:?} MiB");
 }

@@ -129,11 +129,11 @@ fn hinted(workload: &str, scheme: &str, hints: &str) -> RunResult {
 fn hints_are_drawn_as_listed_and_change_nothing_else() {
     for workload in ["pa-ssd/dap", "random"] {
         let of = |hints: &str| hinted(workload, "hgs+us", hints);
-        let wished = |hints: &str| of(hints).typed.page_types.unwrap().requested;
-        let all: u64 = wished("[1]")[0];
-        assert_eq!(wished("[1]"), [all, 0, 0], "{workload}");
-        assert_eq!(wished("[2]"), [0, all, 0], "{workload}");
-        let [short, none, long] = wished("[1,1,3]")[..] else { panic!("three types") };
+        let requested = |hints: &str| of(hints).typed.page_types.unwrap().requested;
+        let all: u64 = requested("[1]")[0];
+        assert_eq!(requested("[1]"), [all, 0, 0], "{workload}");
+        assert_eq!(requested("[2]"), [0, all, 0], "{workload}");
+        let [short, none, long] = requested("[1,1,3]")[..] else { panic!("three types") };
         assert_eq!((short + long, none), (all, 0), "{workload}");
         let share = short as f64 / all as f64;
         assert!((share - 2.0 / 3.0).abs() < 0.08, "{workload}: {share}");

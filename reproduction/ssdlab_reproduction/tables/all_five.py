@@ -22,7 +22,7 @@ from ssdlab_reproduction.statistics import percent
 from ssdlab_reproduction.tables.common import DOCS, Kept, grid, several, write
 
 DEVICE, SCHEME = "five-tlc-512g", "all-five"
-ORDER, TYPES, GRADES, OVER, HOT, VOLTAGES = PARTS = (
+ORDER, TYPES, BLOCK_CLASSES, OVER, HOT, VOLTAGES = PARTS = (
     "DLV's order",
     "page types",
     "subpools",
@@ -34,7 +34,7 @@ ORDER, TYPES, GRADES, OVER, HOT, VOLTAGES = PARTS = (
 GONE: Mapping[str, Sequence[str]] = {
     ORDER: ["scheduler=read_first"],
     TYPES: ["ftl.page_order=strict", "timing.wordline_buffer=true"],
-    GRADES: [
+    BLOCK_CLASSES: [
         "metadata.block_class=none",
         "metadata.retry_estimate=none",
         "ftl.free_block_policy=least_erased",
@@ -85,7 +85,7 @@ ALL = frozenset(PARTS)
 def settings(parts: Chosen) -> list[str]:
     """Return what makes the scheme one of these parts alone."""
     gone = [line for part in PARTS if part not in parts for line in GONE[part]]
-    links = ["{priority={}}"] if GRADES in parts else []
+    links = ["{priority={}}"] if BLOCK_CLASSES in parts else []
     links += ['"sbs"', '"ubs"'] if TYPES in parts else []
     place = ",".join(links or ['"next_page"'])
     return [*gone, f"placement=[{place}]"]
@@ -153,7 +153,7 @@ WRITERS = Kind(ALL - {ORDER, HOT})
 SYSTEMS = ("dlv/dlv", "pa-ssd/qds+ubs", "readguard/rgftl", "hire/hire")
 BY_ITSELF: Mapping[str, Kind] = {name: Kind(frozenset(), (), name) for name in SYSTEMS}
 # All of ReadGuard, and voltages by what is learned of pages.
-GUARDED = Kind(frozenset({GRADES, OVER, VOLTAGES}), PASSING)
+GUARDED = Kind(frozenset({BLOCK_CLASSES, OVER, VOLTAGES}), PASSING)
 # The same, with nothing known of what was there before.
 UNTAUGHT_GUARDED = Kind(GUARDED.parts, [*PASSING, *UNTAUGHT.more])
 # HIRE by itself, with as much known of it as the whole scheme knows.
@@ -163,22 +163,22 @@ TAUGHT_HIRE = Kind(
     "hire/hire",
 )
 # Parts of which one may change what the other is worth.
-PAIRS = ((ORDER, OVER), (VOLTAGES, GRADES), (TYPES, GRADES))
+PAIRS = ((ORDER, OVER), (VOLTAGES, BLOCK_CLASSES), (TYPES, BLOCK_CLASSES))
 
 
 def without(part: str) -> Kind:
     """Return the scheme without a part, and without what needs it."""
-    return Kind(ALL - {part} - ({HOT} if part == GRADES else set()))
+    return Kind(ALL - {part} - ({HOT} if part == BLOCK_CLASSES else set()))
 
 
 def alone(part: str) -> Kind:
     """Return a part alone, with what it needs."""
-    return Kind(frozenset({part}) | ({GRADES} if part == HOT else frozenset()))
+    return Kind(frozenset({part}) | ({BLOCK_CLASSES} if part == HOT else frozenset()))
 
 
 def baseline_of(part: str) -> Kind:
     """Return what a part alone is compared with."""
-    return Kind(frozenset({GRADES} if part == HOT else ()))
+    return Kind(frozenset({BLOCK_CLASSES} if part == HOT else ()))
 
 
 def both(pair: tuple[str, str]) -> Kind:
@@ -300,7 +300,7 @@ def by_mix(study: Study) -> Iterator[str]:
 
 
 def _named(part: str) -> str:
-    return f"without {part}" + (" and read-hot placement" if part == GRADES else "")
+    return f"without {part}" + (" and read-hot placement" if part == BLOCK_CLASSES else "")
 
 
 def by_system(study: Study) -> Iterator[str]:

@@ -30,7 +30,7 @@ CUT = 1_000_000
 """Requests of each run where reads are moved apart."""
 SIZES = ["8MB", "16MB", "32MB", "50MB", "128MB", "256MB", "512MB"]
 PRELOADS = ["classified", "rewrite", "normal"]
-EVICTS = ["lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"]
+EVICTIONS = ["lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"]
 ABOVE = ["60%", "80%", "95%", "99%"]
 APART = 1 << 36
 """How far reads are moved so that they are of pages that nobody writes, in bytes."""
@@ -233,7 +233,7 @@ def far_from_paper(of_reads: Mapping[str, float], of_wear: Mapping[str, float]) 
 
 def of_policies(study: Study) -> Iterator[str]:
     """Show what depends on the policy of the buffer."""
-    yield from swept(study, "eviction", EVICTS, of_base=True)
+    yield from swept(study, "eviction", EVICTIONS, of_base=True)
 
 
 def of_thresholds(study: Study) -> Iterator[str]:

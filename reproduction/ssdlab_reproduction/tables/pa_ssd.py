@@ -95,9 +95,9 @@ def page_types(runs: Runs) -> list[str]:
 def granted(all_of: list[Part]) -> list[str]:
     """Return how many of the wishes were granted in all, and on the workload with the fewest."""
     pairs = [(sum(types(one).granted), sum(types(one).requested)) for one in all_of]
-    if not all(wished for _, wished in pairs):
+    if not all(requested for _, requested in pairs):
         return ["–", "–"]
-    whole = sum(given for given, _ in pairs) / sum(wished for _, wished in pairs)
+    whole = sum(given for given, _ in pairs) / sum(requested for _, requested in pairs)
     return [f"{100 * share:.1f} %" for share in (whole, min(given / of for given, of in pairs))]
 
 

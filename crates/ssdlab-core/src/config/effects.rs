@@ -20,7 +20,7 @@ use crate::slots::{
 type Idle = (&'static str, Option<String>, bool, &'static str);
 
 const FLAT: &str = "under flat physics";
-const NOBODY: &str = "with suspend = \"none\"";
+const NO_SUSPEND: &str = "with suspend = \"none\"";
 const WHOLE: &str = "without suspend = \"esra\", which alone drops loops";
 const NO_PASSING: &str = "without scheduler = \"strict_priority\", or where no read is held until it has decoded \
                           (flash.hold_until_decoded)";
@@ -56,7 +56,7 @@ pub(super) fn check_effects(
 
 fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let flash = &config.flash;
-    let nobody = matches!(config.suspend, SuspendChoice::NoSuspend(_));
+    let no_suspend = matches!(config.suspend, SuspendChoice::NoSuspend(_));
     let drops = matches!(config.suspend, SuspendChoice::Esra(_));
     let pipelined =
         matches!(flash.retries, RetriesChoice::Pipelined(_)).then(|| "pipelined".to_owned());
@@ -84,8 +84,8 @@ fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             "with physics.measured, whose file has the times of erases",
         ),
         ("flash.retries", pipelined, !holds(config, chip), NOT_HELD),
-        ("flash.suspend_time", shown(flash.suspend_time), nobody, NOBODY),
-        ("flash.resume_time", shown(flash.resume_time), nobody, NOBODY),
+        ("flash.suspend_time", shown(flash.suspend_time), no_suspend, NO_SUSPEND),
+        ("flash.resume_time", shown(flash.resume_time), no_suspend, NO_SUSPEND),
         ("flash.program_loops", shown(flash.program_loops), !drops, WHOLE),
         ("flash.erase_loops", shown(flash.erase_loops), !drops, WHOLE),
         ("timing.program_modes", second_class, programs_normally(config), NORMAL),

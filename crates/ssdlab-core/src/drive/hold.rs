@@ -192,11 +192,11 @@ impl Drive {
     #[inline(always)]
     pub(super) fn ask_order(&mut self, plane: PlaneId) {
         let Some(hold) = &self.hold else { return };
-        let nobody_waits = hold.queue.is_empty();
+        let none_waits = hold.queue.is_empty();
         if self.policies.scheduler.is_overdue(&view!(self), plane) {
             self.flash.raise(plane);
         }
-        if !nobody_waits {
+        if !none_waits {
             self.dispatch_to(plane);
         }
     }

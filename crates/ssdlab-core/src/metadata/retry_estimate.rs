@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_believed_to_read_as_it_was_read_last() {
+    fn a_block_is_estimated_to_read_as_it_was_read_last() {
         let mut grader = grader(&RetryEstimateChoice::LastSeen(LastSeenConfig {}), 40, 0);
         let retries = |grader: &RetryEstimates| grader.expected(BLOCK, 40, 0).retries;
         // By a first reading everybody knows how it reads when it is new.

@@ -140,7 +140,7 @@ fn what_no_rung_decodes_is_counted_and_answered_after_the_last() {
 }
 
 #[test]
-fn pages_found_in_the_buffer_are_told_from_those_looked_for() {
+fn hits_and_misses_of_the_buffer_are_counted() {
     let mut rig = Rig::new(&["buffer.size = \"64KiB\""]);
     assert_eq!(rig.drive.stats().buffer.hit_ratio(), None);
     rig.pages(Op::Write, 0, 3);

@@ -356,8 +356,8 @@ fn a_request_waits_no_longer_than_its_deadline_and_the_work_before_it() {
 
 #[test]
 fn head_of_line_blocking_holds_back_who_could_go() {
-    let run = |hol: &str| {
-        let mut rig = Rig::new(&[SHAPE, hol]);
+    let run = |head_of_line: &str| {
+        let mut rig = Rig::new(&[SHAPE, head_of_line]);
         rig.write(0);
         rig.write(4);
         let blocked = rig.write(8);

@@ -186,14 +186,14 @@ fn run(preempt: &str) -> Rig {
 
 #[test]
 fn dropping_loops_helps_reads_and_costs_the_time_that_is_dropped() {
-    let [nobody, esra] = ["suspend = \"none\"", ESRA].map(run);
-    assert!(esra.mean(Op::Read) < 0.8 * nobody.mean(Op::Read));
+    let [never, esra] = ["suspend = \"none\"", ESRA].map(run);
+    assert!(esra.mean(Op::Read) < 0.8 * never.mean(Op::Read));
     let (programs, erases, ns) = dropped(&esra);
     assert!(programs > 100 && erases > 10, "{programs} {erases}");
     // At most a loop each time, and on average about half of one.
     let share = ns as f64 / (programs * PROGRAM / 5 + erases * ERASE / 5) as f64;
     assert!((0.3..0.6).contains(&share), "{share}");
-    assert_eq!(dropped(&nobody), (0, 0, 0));
+    assert_eq!(dropped(&never), (0, 0, 0));
 }
 
 #[test]

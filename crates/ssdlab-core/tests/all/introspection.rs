@@ -179,7 +179,7 @@ fn a_page_is_not_laid_down_where_there_is_no_room() {
 }
 
 #[test]
-fn a_drive_that_is_given_what_another_held_sorts_the_blocks_by_what_it_believes_itself() {
+fn a_drive_that_is_given_what_another_held_sorts_the_blocks_by_its_own_estimates() {
     let levels = ["physics = { levels = {} }", "metadata.block_class = \"factory\""];
     let media = Rig::new(&levels[..1]).drive.clone().media().unwrap();
     let estimates = Rig::new(&levels);

@@ -30,7 +30,7 @@ fn run(sets: &[&str], steps: &[Step]) -> Rig {
 }
 
 #[test]
-fn without_a_wish_the_relaxed_order_is_the_conventional_one() {
+fn without_a_hint_the_relaxed_order_is_the_conventional_one() {
     let steps = writes(300, None);
     let of = |order: &str| run(&[SHAPE, TIMES, &format!("ftl.page_order = \"{order}\"")], &steps);
     let (strict, relaxed) = (of("strict"), of("relaxed"));

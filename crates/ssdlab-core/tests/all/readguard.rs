@@ -234,7 +234,7 @@ fn with_the_monitor_repairs_stay_below_its_limit_and_margins_come_back_once_they
 }
 
 #[test]
-fn blocks_that_are_read_to_death_are_refreshed_by_what_is_believed_of_them() {
+fn blocks_that_are_read_to_death_are_refreshed_by_their_estimates() {
     // All data is as old: only reads tell blocks apart.
     let model = "metadata.retry_estimate = { predicted = { age = [0.0, 0.0, 0.0, 0.0, 0.0], \
                  initial = [0.0, 0.0], growth = [1.0, 1.0, 0.01], thresholds = [2.0, 4.0, 8.0] } }";

@@ -77,7 +77,7 @@ fn a_link_comes_once_in_a_chain() {
 }
 
 const LEVELS: &str = "physics = { levels = {} }";
-const GRADED: &str = "metadata.block_class = \"factory\"";
+const CLASSED: &str = "metadata.block_class = \"factory\"";
 
 #[test]
 fn shares_of_classes_of_blocks() {
@@ -100,14 +100,14 @@ fn policies_that_tell_blocks_apart() {
     ] {
         let sets =
             if key == "program_mode" { vec![LEVELS, strong, set] } else { vec![LEVELS, set] };
-        gate(key, &sets, GRADED, "metadata.block_class = \"none\"");
+        gate(key, &sets, CLASSED, "metadata.block_class = \"none\"");
     }
     let by = |names: &str| format!("program_mode = [{{ per_class = {{ modes = [{names}] }} }}]");
     let key = "program_mode.per_class.modes";
-    gate(key, &[LEVELS, GRADED, strong], &by("\"strong\""), &by(""));
+    gate(key, &[LEVELS, CLASSED, strong], &by("\"strong\""), &by(""));
     gate(
         key,
-        &[LEVELS, GRADED, strong],
+        &[LEVELS, CLASSED, strong],
         &by("\"strong\", \"normal\""),
         &by("\"strong\", \"weak\""),
     );
@@ -148,7 +148,7 @@ fn tables_of_sensing_levels() {
     gate(key, &[LEVELS], &bins(vec![1, 2]), &bins(vec![2, 1]));
     // Ten tables in all.
     gate(key, &[LEVELS], &bins((1..10).collect()), &bins((1..11).collect()));
-    gate(key, &[LEVELS, GRADED], &bins((1..5).collect()), &bins((1..6).collect()));
+    gate(key, &[LEVELS, CLASSED], &bins((1..5).collect()), &bins((1..6).collect()));
     gate("read_start", &["read_start = \"sl_table\""], LEVELS, "physics = \"flat\"");
 }
 

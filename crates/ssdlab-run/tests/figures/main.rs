@@ -1,8 +1,8 @@
 //! Are the figures of every scheme on every device what they were, whatever their names?
 //!
 //! `figures.txt` has a hash for each run: of all numbers of its result in ascending order, and of its completions. So
-//! keys, options and fields may be renamed and reordered, and no figure may change. `make figures` compares all runs,
-//! `make figures-record` writes the file anew, and the plain test compares a part.
+//! keys, options and fields may be renamed and reordered, and no figure may change. `make figures` compares all runs;
+//! with `SSDLAB_RECORD_FIGURES=1` it writes the file anew. The plain test compares a part.
 
 use std::fmt::Write;
 

@@ -45,7 +45,7 @@ pub(crate) const WRITES: &[&str] =
     &["workload.requests=20000", "workload.read_share=0.1", "workload.interarrival=600us"];
 pub(crate) const EMPTY: &[&str] = &["start.fill=0.1", "start.invalid=0"];
 /// Blocks that differ and are sorted into classes, each programmed in its way; and more.
-macro_rules! graded {
+macro_rules! classed {
     ($($more:literal),*) => {
         &[
             "start.age_max=90d",
@@ -58,9 +58,9 @@ macro_rules! graded {
         ]
     };
 }
-pub(crate) const GRADED: &[&str] = graded!();
+pub(crate) const CLASSED: &[&str] = classed!();
 /// Writes that wait for an order that holds them back.
-pub(crate) const DLV: &[&str] = graded!("scheduler=dlv", "workload.interarrival=60us");
+pub(crate) const DLV: &[&str] = classed!("scheduler=dlv", "workload.interarrival=60us");
 /// Page types of unequal times, chosen in the relaxed order.
 macro_rules! typed {
     ($link:literal) => {

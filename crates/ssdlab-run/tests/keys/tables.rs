@@ -8,7 +8,7 @@ pub(crate) type Row = (&'static str, &'static [&'static str], &'static str);
 
 pub(crate) const CHANGES: &[Row] = &[
     ("metadata.block_class", LEVELS, "factory"),
-    ("metadata.block_class.factory.shares", GRADED, "[0.1,0.2]"),
+    ("metadata.block_class.factory.shares", CLASSED, "[0.1,0.2]"),
     ("metadata.block_class.measured.read_hot_share", READ_HOT, "10%"),
     ("metadata.block_class.measured.interval", AGED_GROUPS, "1"),
     ("metadata.block_class.measured.boundaries", READ_HOT, "{levels=[2]}"),
@@ -98,7 +98,7 @@ pub(crate) const CHANGES: &[Row] = &[
     ("placement[].oracle_hotness.by", KNOWN, "\"writes\""),
     ("placement[].qds.threshold", BY_QUEUE, "0"),
     ("placement[].sbs.below", BY_SIZE, "\"1MiB\""),
-    ("placement[].small_to_strong.pages", GRADED, "1"),
+    ("placement[].small_to_strong.pages", CLASSED, "1"),
     ("program_mode[].fixed.mode", ALWAYS, "\"reduced\""),
     ("program_mode[].per_class.modes", DLV, "[\"normal\"]"),
     ("program_mode[].per_hotness.mixed", BY_HOTNESS, "\"reduced\""),

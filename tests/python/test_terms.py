@@ -1,0 +1,137 @@
+"""Names are the field's: docs/glossary.md has them, and what they used to be is used no more."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from command import ROOT
+
+from ssdlab import _native
+from ssdlab.cli import main
+
+BANNED = frozenset(
+    [
+        "tend",
+        "tender",
+        "tenders",
+        "tended",
+        "belief",
+        "beliefs",
+        "believe",
+        "believes",
+        "wish",
+        "wishes",
+        "wished",
+        "hear",
+        "obey",
+        "troubles",
+        "manner",
+        "manners",
+        "leg",
+        "legs",
+        "grade",
+        "grades",
+        "graded",
+        "hol",
+        "preempts",
+        "evicts",
+    ]
+)
+"""Parts of names that stood for a scheduler, a policy, metadata, a placement hint and so on."""
+OLD_KEYS = frozenset(["order", "place", "program", "read", "preempt", "evict", "tend", "belief"])
+"""What the tables of a config used to be called."""
+CRATES = ("ssdlab-core", "ssdlab-nand", "ssdlab-run", "ssdlab-py")
+
+
+def parts(name: str) -> set[str]:
+    """Return the words of a name in snake or camel case."""
+    return set(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().split("_"))
+
+
+def rust_names(text: str) -> Iterator[str]:
+    """Return the identifiers of a Rust source, without comments and strings."""
+    text = re.sub(r"//.*", "", text)
+    text = re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
+    yield from re.findall(r"[A-Za-z_][A-Za-z_0-9]*", text)
+
+
+def python_names(text: str) -> Iterator[str]:
+    """Return the names that a Python source defines."""
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+            case _:
+                pass
+
+
+def files(*patterns: str) -> list[Path]:
+    found = [path for pattern in patterns for path in ROOT.glob(pattern)]
+    return [path for path in found if "target" not in path.parts and path.name != "renamed.rs"]
+
+
+def keys(schema: object, above: str = "") -> Iterator[str]:
+    """Return the names of all properties and choices of a JSON Schema."""
+    if isinstance(schema, dict):
+        for name, below in schema.get("properties", {}).items():
+            yield name
+            yield from keys(below, name)
+        for word in ("const", "enum"):
+            values = schema.get(word, ())
+            yield from (one for one in ([values] if word == "const" else values) if one)
+        for name, below in schema.items():
+            if name not in {"properties", "const", "enum", "default", "description"}:
+                yield from keys(below, above)
+    elif isinstance(schema, list):
+        for one in schema:
+            yield from keys(one, above)
+
+
+@pytest.mark.parametrize("crate", CRATES)
+def test_no_rust_name_is_private_vocabulary(crate: str) -> None:
+    for path in files(f"crates/{crate}/**/*.rs"):
+        found = {name for name in rust_names(path.read_text()) if parts(name) & BANNED}
+        assert not found, path
+        assert not parts(path.stem) & BANNED, path
+
+
+def test_no_python_name_is_private_vocabulary() -> None:
+    for path in files("python/**/*.py", "reproduction/ssdlab_reproduction/**/*.py"):
+        found = {name for name in python_names(path.read_text()) if parts(name) & BANNED}
+        assert not found, path
+        assert not parts(path.stem) & BANNED, path
+
+
+def test_no_key_choice_or_result_is_private_vocabulary() -> None:
+    for schema in (_native.schema(), _native.result_schema()):
+        names = [name for name in keys(json.loads(schema)) if isinstance(name, str)]
+        assert len(names) > 100
+        assert not [name for name in names if parts(name) & BANNED]
+    top = set(json.loads(_native.schema())["properties"])
+    assert {"scheduler", "metadata"} < top
+    assert not top & OLD_KEYS
+
+
+def commands(command: click.Command) -> Iterator[click.Command]:
+    yield command
+    if isinstance(command, click.Group):
+        for one in command.commands.values():
+            yield from commands(one)
+
+
+def test_no_help_text_is_private_vocabulary() -> None:
+    for command in commands(main.ssdlab):
+        text = command.get_help(click.Context(command, info_name=command.name))
+        assert not set(re.findall(r"[a-z_]+", text)) & BANNED, command.name
+
+
+def test_the_glossary_has_every_table_of_a_config() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    for table in json.loads(_native.schema())["properties"]:
+        assert f"`{table}`" in page, table
