@@ -32,7 +32,7 @@ impl Flash {
             }
         });
         match self.txns[head].kind {
-            OpKind::Program => self.accept(id, head, now),
+            OpKind::Program => self.transfer_in(id, head, now),
             _ => self.command(id, now),
         }
     }
@@ -118,7 +118,7 @@ impl Flash {
     }
 
     /// Asks the bus for the pages that a unit will program.
-    fn accept(&mut self, id: UnitId, head: TxnId, now: u64) {
+    fn transfer_in(&mut self, id: UnitId, head: TxnId, now: u64) {
         if self.programs_ahead {
             return self.program_ahead(id, head, now);
         }
