@@ -205,6 +205,60 @@ def test_the_library_draws_no_figure_over_what_was_read(
     assert contents(inputs) == before
 
 
+# A command, the option that comes before each of its files, and what it prints.
+WRITING = [
+    ("run --trace t.csv", ["--json", "--log", "--series", "--timeline", "--report"], "IOPS"),
+    ("compare --trace t.csv --seeds 2", ["--json", "--report"], "IOPS"),
+    ("physics dlv-mlc-128g", ["--json", "--report"], "strong"),
+    ("ldpc", ["--json", "--report"], "BCH"),
+    ("fit chips.csv", ["--samples", "--json", "--report", "--out"], "RMSE"),
+    ("trace info t.csv", ["--json", "--report"], "requests"),
+    ("trace convert t.csv o.csv", ["--json"], "requests"),
+    ("trace mix a=t.csv -o o.csv", ["--json"], "requests"),
+    ("trace formats", ["--json"], "msr"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "options", "word"), WRITING, ids=[c[0] for c in WRITING])
+def test_what_cannot_be_written_keeps_no_other_output_back(
+    ssdlab: Ssdlab, inputs: Path, arguments: str, options: list[str], word: str
+) -> None:
+    full = next(option for option in options if option in {"--json", "--samples"})
+    others = [option for option in options if option != full]
+    files = [text for option in others for text in (option, f"new{option}")]
+    done = ssdlab(*arguments.split(), full, "/dev/full", *files)
+    line = f"{full}: cannot write '/dev/full': No space left on device\n"
+    assert (done.code, done.err) == (2, line)
+    assert word in done.out
+    assert all((inputs / f"new{option}").exists() for option in others)
+
+
+@pytest.mark.parametrize("option", ["--report", "--figures"])
+def test_what_is_printed_in_vain_keeps_no_file_back(inputs: Path, option: str) -> None:
+    words = ["trace", "info", "t.csv", "--json", "new", option, "drawn"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, *words], cwd=inputs, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"output: cannot be written: No space left on device\n"
+    assert (inputs / "new").exists()
+    assert (inputs / "drawn").exists()
+
+
+def test_two_outputs_that_fail_are_one_line_and_one_code(inputs: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, "trace", "info", "t.csv", "--json", "/dev/full"],
+            cwd=inputs,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    line = b"--json: cannot write '/dev/full': No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, line)
+
+
 def test_every_output_follows_a_link(ssdlab: Ssdlab, tmp_path: Path) -> None:
     options = ("--json", "--report", "--log", "--series", "--timeline")
     (tmp_path / "real").mkdir()
