@@ -10,6 +10,7 @@ from command import COMMAND, OFFICE, Ssdlab
 
 import ssdlab as library
 from ssdlab import traces
+from ssdlab.files import OutputFolder
 
 CHIPS = OFFICE.parent / "chips.csv"
 CONFIG = '[buffer]\nsize = "1MiB"\n'
@@ -202,6 +203,62 @@ def test_the_library_draws_no_figure_over_what_was_read(
     result = library.run(trace="t.csv", config=["d/blame-read.svg"], detail=True)
     with pytest.raises(library.InputError, match="the file that --config reads"):
         library.save_figures(result, "d")
+    assert contents(inputs) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        ("trace info t.csv --json new --figures new", "--figures"),
+        ("run --trace t.csv --report new --figures ./new", "--figures"),
+        ("fit chips.csv --json x --out x", "--out"),
+        ("fit chips.csv --samples d/fit-steps.svg --figures d", "--figures"),
+        ("run --trace t.csv --json j --figures links", "--figures"),
+        ("run --limit 9 --json j --figures dangling", "--figures"),
+    ],
+)
+def test_a_folder_that_holds_another_file_by_any_name_is_refused_before_anything_runs(
+    ssdlab: Ssdlab, inputs: Path, arguments: str, option: str
+) -> None:
+    for folder, leads_to in (("links", "../t.csv"), ("dangling", "../j")):
+        (inputs / folder).mkdir()
+        (inputs / folder / "slowest.svg").symlink_to(leads_to)
+    before = sorted(inputs.rglob("*"))
+    done = ssdlab(*arguments.split())
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done.err
+    assert done.err.startswith(f"{option}: the file of --"), done.err
+    assert done.err.endswith("expected another folder\n")
+    assert sorted(inputs.rglob("*")) == before
+
+
+def test_figures_take_few_descriptors(inputs: Path) -> None:
+    words = f"ulimit -n 40; exec {COMMAND[0]} run --trace t.csv --figures f"
+    done = subprocess.run(["bash", "-c", words], cwd=inputs, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert len(list((inputs / "f").iterdir())) > 40
+
+
+def test_a_folder_of_figures_follows_links_and_keeps_rights(tmp_path: Path) -> None:
+    (tmp_path / "f").mkdir()
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "real").chmod(0o640)
+    (tmp_path / "f" / "a.svg").symlink_to("../real")
+    OutputFolder("figures", str(tmp_path / "f")).write({"a.svg": b"new", "b.svg": b"new"})
+    assert (tmp_path / "f" / "a.svg").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+    assert (tmp_path / "real").stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in (tmp_path / "f").iterdir()) == ["a.svg", "b.svg"]
+
+
+def test_what_was_found_draws_no_figure_over_what_was_read(
+    inputs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(inputs)
+    found = library.physics(device="dlv-mlc-128g", config="c.toml")
+    monkeypatch.setattr("ssdlab.analysis.as_figure_files", lambda _: {"c.toml": b"drawn"})
+    before = contents(inputs)
+    with pytest.raises(library.InputError, match="the file that --config reads"):
+        found.save_figures(".")
     assert contents(inputs) == before
 
 
