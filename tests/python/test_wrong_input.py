@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from command import OFFICE, Ssdlab
 
+from ssdlab.cli import main
+
 COLUMNS = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"
 GOOD = "128166372000000000,hm,1,Write,4096,8192,0\n"
 DEVICES = (
@@ -376,3 +378,16 @@ def test_without_a_command_there_is_help(ssdlab: Ssdlab) -> None:
     done = ssdlab()
     assert (done.code, done.out) == (2, "")
     assert "Usage: ssdlab" in done.err
+
+
+def test_a_library_that_cannot_be_loaded_is_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def load(**_: object) -> None:
+        first = ImportError("libx.so: failed to map segment from shared object", name="numpy.x")
+        raise ImportError("IMPORTANT:\nplease read this\n") from first
+
+    monkeypatch.setattr(main.ssdlab, "main", load)
+    assert main.exit_code() == 2
+    line = "ssdlab: a library cannot be loaded: libx.so: failed to map segment from shared object"
+    assert capsys.readouterr() == ("", line + "\n")

@@ -37,9 +37,9 @@ class DrawingOutputs:
         )
         # Found out after hours of a run, it would have cost them.
         if figures is not None:
-            from ssdlab.render.process import address_space_problem  # noqa: PLC0415  as below
+            from ssdlab.render.process import limits_problem  # noqa: PLC0415  as below
 
-            if few := address_space_problem():
+            if few := limits_problem():
                 raise InputError.at("--figures", few)
 
     @property

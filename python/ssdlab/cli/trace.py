@@ -18,7 +18,7 @@ from ssdlab.cli.options import DRAWING, add
 from ssdlab.cli.outputs import STDOUT, DrawingOutputs, output_files, print_out, write_each
 from ssdlab.cli.parameters import CommandGroup, WholeNumber
 from ssdlab.display import as_figures, as_html
-from ssdlab.errors import InputError, quoted
+from ssdlab.errors import InputError, one_line, quoted
 from ssdlab.files import File, OutputFile, check_apart
 from ssdlab.progress import ProgressLine
 from ssdlab.render.formatting import digits, pluralize, span
@@ -219,6 +219,7 @@ def check(folder: str, **given: Any) -> int:
     if not given["files"] or "/" in given["files"] or given["files"] in {".", ".."}:
         found = f"got {quoted(given['files'])}, expected a file's name, which may hold *"
         raise InputError.at("--files", found)
+    manifest.check_pattern("--files", given["files"])
     read = [("DIR", file) for file in Path(folder).glob(f"*/{given['files']}")]
     read.append(("DIR", Path(folder, manifest.MANIFEST)))
     check_apart(read, output_files(given, ["json"]))
@@ -235,12 +236,16 @@ def check(folder: str, **given: Any) -> int:
     return 0 if well == len(lines) else 1
 
 
+_NAME_LENGTH = 60
+"""Characters of a trace's name in a line of what was checked."""
+
+
 def _print_check(lines: Sequence[traces.Line], well: int) -> None:
-    names = [escaping.escape_name(line.name) for line in lines]
+    names = escaping.display_labels([line.name for line in lines], _NAME_LENGTH)
     width = max(map(len, names))
     for name, line in zip(names, lines, strict=True):
         if line.wrong is not None:
-            verdict = escaping.escape_name(line.wrong)
+            verdict = one_line(line.wrong)
         elif line.differ:
             differences = [
                 f"{d.figure} {_number_text(d.read)} (manifest {d.manifest})" for d in line.differ
