@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from command import OFFICE, Ssdlab
 
+import ssdlab as lab
 from ssdlab.cli import main
 
 COLUMNS = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"
@@ -378,6 +379,36 @@ def test_without_a_command_there_is_help(ssdlab: Ssdlab) -> None:
     done = ssdlab()
     assert (done.code, done.out) == (2, "")
     assert "Usage: ssdlab" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        ("state load", "FILE"),
+        ("config validate", "--config"),
+        ("run --config", "--config"),
+        ("run --state", "--state"),
+    ],
+)
+def test_a_file_without_a_name_is_refused_by_its_option(
+    ssdlab: Ssdlab, arguments: str, option: str
+) -> None:
+    done = ssdlab(*arguments.split(), "")
+    assert (done.code, done.out, done.err) == (2, "", f"{option}: got '', expected a file\n")
+
+
+ODD: tuple[object, ...] = (-1, "x", [], {}, 1e999)
+
+
+def test_what_is_no_result_is_refused_by_the_library() -> None:
+    good = lab.run(workload="random", limit=50).to_dict()
+    wrong: list[object] = [None, [], "x", {}]
+    wrong += [{**good, "read": value} for value in ODD]
+    wrong += [{**good, "queues": value} for value in (1, "x", [1], {"a": 1})]
+    wrong += [{key: value for key, value in good.items() if key != "iops"}]
+    for data in wrong:
+        with pytest.raises(lab.InputError, match=r"^no [^\n]+: got .*expected "):
+            lab.Result.from_dict(data)  # type: ignore[arg-type]
 
 
 def test_a_library_that_cannot_be_loaded_is_a_line(
