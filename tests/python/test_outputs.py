@@ -191,6 +191,10 @@ def test_a_report_of_traces_replaces_none(inputs: Path, monkeypatch: pytest.Monk
         traces.report_html(traces.info(["t.csv"]), "hard")
     with pytest.raises(library.InputError, match="the file that trace reads"):
         traces.save_figures(traces.info(["d/trace-gaps.svg:msr"]), "d")
+    infos = traces.info(["t.csv"])
+    monkeypatch.chdir("d")
+    with pytest.raises(library.InputError, match="the file that trace reads"):
+        traces.report_html(infos, "../t.csv")
     assert contents(inputs) == before
 
 

@@ -11,7 +11,7 @@ from ssdlab import _native, arguments
 from ssdlab.display import as_figure_files, as_html
 from ssdlab.files import File, OutputFile, OutputFolder, check_apart
 from ssdlab.traces.apps import App, check_app, parse
-from ssdlab.traces.infos import TraceInfos
+from ssdlab.traces.infos import TraceInfo, TraceInfos
 from ssdlab.traces.manifest import Line, check
 from ssdlab.traces.reading import Reading, check_reading
 
@@ -53,7 +53,11 @@ def info(
         arguments.callback("progress", progress),
     )
     answer = _native.trace_info(names, check_reading(reading).wire(), with_reuse, progress)
-    found: list[dict[str, Any]] = _done(answer)
+    found: list[dict[str, Any]] = []
+    for name, one in zip(names, _done(answer), strict=True):
+        told = TraceInfo(one)
+        told.input_files = [("trace", _native.trace_file(name).absolute())]
+        found.append(told)
     return found
 
 
@@ -136,7 +140,9 @@ def _infos(given: object) -> list[Mapping[str, Any]]:
 
 def _files_of(infos: Sequence[Mapping[str, Any]]) -> list[File]:
     """Return the files of the traces that were read."""
-    return [("trace", _native.trace_file(str(one["trace"]))) for one in infos if "trace" in one]
+    known = [file for one in infos if isinstance(one, TraceInfo) for file in one.input_files]
+    others = [one for one in infos if not isinstance(one, TraceInfo) and "trace" in one]
+    return [*known, *(("trace", _native.trace_file(str(one["trace"]))) for one in others)]
 
 
 def _done(answer: tuple[str, bool]) -> Any:
