@@ -68,6 +68,14 @@ def optional_path(name: str, value: object) -> str | None:
     return None if value is None else path(name, value)
 
 
+def input_file(name: str, value: object) -> str:
+    """Return the path of a file to be read: one of no length has no place to blame."""
+    found = path(name, value)
+    if not found:
+        raise invalid(name, found, "a file")
+    return found
+
+
 def boolean(name: str, value: object) -> bool:
     """Return True or False."""
     value = unwrap(value)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
+import tempfile
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -70,17 +72,32 @@ class OutputFolder:
         except InputError as error:
             reason = error.message.rpartition(": ")[2]
             raise InputError.at(option, f"cannot write {quoted(path)}: {reason}") from None
-        folder = self._path.resolve()
-        for other, file in others:
+        self._check_others(endings)
+
+    def _check_others(self, endings: Sequence[str]) -> None:
+        """Refuse a folder that is another file, or in which one may be replaced by a link, too."""
+        folder = Path(os.path.realpath(self._path))
+        inside = [] if not self._path.is_dir() or not endings else list(self._path.iterdir())
+        linked = {_identity(each) for each in inside if each.suffix in endings}
+        for other, file in self._others:
             found = Path(os.fsdecode(file))
-            if found.suffix in endings and found.resolve().parent == folder:
+            is_named_so = found.suffix in endings and found.resolve().parent == folder
+            if is_named_so or _identity(found) in linked:
                 reason = f"the file of {other} may be one of those that are written: got"
-                raise InputError.at(option, f"{reason} {quoted(file)}, expected another folder")
+            elif _identity(found) == _identity(self._path):
+                reason = f"the file of {other}: got"
+            else:
+                continue
+            place = f"{reason} {quoted(file)}, expected another folder"
+            raise InputError.at(self._option, place)
 
     def write(self, contents: Mapping[str, bytes], without: Iterable[str] = ()) -> None:
         """Put all files, by name, into the folder, or none; of others in it only some are removed.
 
-        These are the names ``without`` that have no contents.
+        These are the names ``without`` that have no contents. All are on the disk before the first
+        has its name. If naming fails, files that have their names are taken back and those that
+        were there are put back, as far as the file system still does that. What ends the process
+        meanwhile may leave some of them named.
         """
         check_apart(self._others, [(self._option, self._path / name) for name in contents])
         is_new = not self._path.is_dir()
@@ -89,11 +106,7 @@ class OutputFolder:
         except OSError as error:
             raise _cannot_write(self._option, self._shown, error) from None
         try:
-            files = [_native.NewFile(self._option, self._path / name) for name in contents]
-            for file, content in zip(files, contents.values(), strict=True):
-                file.write(content)
-            for file in files:
-                file.persist()
+            self._write_all(contents)
         except BaseException:
             if is_new:
                 with suppress(OSError):
@@ -101,6 +114,84 @@ class OutputFolder:
             raise
         for name in set(without) - set(contents):
             (self._path / name).unlink(missing_ok=True)
+
+    def _write_all(self, contents: Mapping[str, bytes]) -> None:
+        """Write the files beside where they belong, then name them; one is open at a time."""
+        for name in contents:
+            # Refuses a name that nothing can be put in place of.
+            _native.NewFile(self._option, self._path / name)
+        put: list[tuple[Path, Path | None, bool]] = []
+        name = ""
+        try:
+            with tempfile.TemporaryDirectory(
+                prefix=".ssdlab-", suffix=".part", dir=self._path, ignore_cleanup_errors=True
+            ) as staging:
+                for at, (name, content) in enumerate(contents.items()):  # noqa: B007  errors name it
+                    _write_synced(Path(staging, f"new{at}"), content)
+                try:
+                    for at, name in enumerate(contents):
+                        target = Path(os.path.realpath(self._path / name))
+                        old = _link_old(target, Path(staging, f"old{at}"))
+                        put.append((target, old, target.exists()))
+                        _put(Path(staging, f"new{at}"), target)
+                except BaseException:
+                    _take_back(put)
+                    raise
+        except OSError as error:
+            shown = os.fspath(self._path / name)
+            raise _cannot_write(self._option, shown, error) from None
+
+
+def _write_synced(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _link_old(target: Path, beside: Path) -> Path | None:
+    """Give what is there a second name, from which it can be put back; None if it has none."""
+    with suppress(OSError):
+        os.link(target, beside)
+        return beside
+    return None
+
+
+def _put(new: Path, target: Path) -> None:
+    """Put a file in place of another, whose rights it gets."""
+    with suppress(OSError):
+        new.chmod(stat.S_IMODE(target.stat().st_mode))
+    try:
+        new.replace(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        # A link leads to another disk.
+        file = _native.NewFile("", target)
+        file.write(new.read_bytes())
+        file.persist()
+
+
+def _take_back(put: Iterable[tuple[Path, Path | None, bool]]) -> None:
+    """Undo what was named: each target, what was there if it is kept, and whether anything was.
+
+    The last one may not have been named, which changes nothing.
+    """
+    for target, old, was_there in put:
+        with suppress(OSError):
+            if old is not None:
+                old.replace(target)
+            elif not was_there:
+                target.unlink()
+
+
+def _identity(path: Path) -> tuple[int, int] | str:
+    """Return what is the same of two paths to a file, whether it is there or not."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return os.path.realpath(path)
+    return found.st_dev, found.st_ino
 
 
 def input_files_of(plans: str) -> list[File]:

@@ -167,7 +167,7 @@ class Plan:
             "time_scale": _above_zero("--time-scale", self.time_scale),
             "closed": optional_integer("--closed", self.closed, MAX_COUNT),
             "fit": arguments.boolean("--fit", self.fit) or None,
-            "state": optional_path("--state", self.state),
+            "state": None if self.state is None else arguments.input_file("--state", self.state),
             "paranoid": arguments.boolean("--paranoid", self.paranoid) or None,
             "detail": arguments.boolean("detail", self.detail) or None,
             "log": optional_path("--log", self.log),
@@ -182,7 +182,8 @@ class Plan:
     def configs(self) -> list[str]:
         """Return the paths of the config files; a single one need not be in a list."""
         given = [self.config] if isinstance(self.config, str | bytes | os.PathLike) else self.config
-        return [arguments.path("--config", file) for file in arguments.sequence("--config", given)]
+        files = arguments.sequence("--config", given)
+        return [arguments.input_file("--config", file) for file in files]
 
 
 def to_json(plan: Plan) -> str:

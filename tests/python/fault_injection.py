@@ -55,6 +55,15 @@ def is_ledger(folder: Path) -> bool:
     return done.returncode == 0 and is_same and b"damaged" not in done.stderr
 
 
+def is_chips(path: Path) -> bool:
+    return path.read_bytes().endswith(b"\n")
+
+
+def is_fit(folder: Path) -> bool:
+    """A fit's folder holds its files or none."""
+    return {path.name for path in folder.iterdir()} >= {"fit.toml", "fit.json"}
+
+
 LEDGER = ("reproduce", "H4", "--quick", "--jobs", "1", "--out", "out")
 
 
@@ -85,6 +94,23 @@ CASES = {
     "convert": Case(
         ("trace", "convert", str(ROOT / "examples/office.csv.xz"), "p.parquet", "--limit", "2000"),
         {"p.parquet": is_parquet},
+    ),
+    "fit": Case(
+        (
+            *("fit", str(ROOT / "examples/chips.csv"), "--samples", "s", "--json", "j"),
+            *("--report", "r", "--out", "o"),
+        ),
+        {"s": is_chips, "j": is_json, "r": is_page, "o": is_fit},
+    ),
+    "physics": Case(
+        ("physics", "dlv-mlc-128g", "--json", "j", "--report", "r"), {"j": is_json, "r": is_page}
+    ),
+    "info": Case(
+        (
+            *("trace", "info", str(ROOT / "examples/office.csv.xz"), "--limit", "2000"),
+            *("--json", "j", "--report", "r"),
+        ),
+        {"j": is_json, "r": is_page},
     ),
     "reproduce": Case(LEDGER, {"out": is_ledger}),
 }
@@ -145,7 +171,23 @@ def wrong(folder: Path, case: Case, done: Done, kind: str = "") -> str | None:
     lines = done.err.splitlines()
     if len(lines) != (1 if done.code else 0) or "internal error" in done.err:
         return f"{len(lines)} lines and exit code {done.code}: {done.err}"
-    return half_written(folder, case, done)
+    return half_written(folder, case, done) or kept_back(folder, case, done, kind)
+
+
+def kept_back(folder: Path, case: Case, done: Done, kind: str) -> str | None:
+    """An output that is not there for a fault of another; None if there is none.
+
+    A fault that lasts, or of which nothing says that it is an output's, may be that of all.
+    """
+    option = done.err.partition(": cannot ")[0]
+    if kind not in {"write", "sync", "name"} or option not in {*case.arguments, "output"}:
+        return None
+    failed = dict(zip(case.arguments, case.arguments[1:], strict=False)).get(option)
+    for name in set(case.files) - {failed}:
+        path = folder / name
+        if not path.exists() or (path.is_file() and path.read_bytes() == BEFORE.encode()):
+            return f"no {name}, for {option} failed"
+    return None
 
 
 def half_written(folder: Path, case: Case, done: Done) -> str | None:
@@ -188,8 +230,8 @@ def found(
         for fault in faults(kind, count, kinds[kind]):
             work = folder / fault.replace(":", "")
             work.mkdir()
-            for name in case.files if there else ():
+            for name in set(case.files) - {"o"} if there else ():
                 (work / name).write_text(BEFORE)
             done = call(library, work, case, SSDLAB_FAULT=fault)
-            yield fault, wrong(work, case, done, kind)
+            yield fault, wrong(work, case, done, "lasting" if fault.endswith("+") else kind)
             shutil.rmtree(work)

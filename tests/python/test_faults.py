@@ -4,7 +4,9 @@
 """
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,9 @@ from command import COMMAND
 from fault_injection import CASES, build, call, found, wrong
 
 SOME = {"alloc": 6, "memory": 4, "write": 6, "sync": 3, "name": 3, "thread": 3, "tmpfile": 2}
+FEW = {**dict.fromkeys(SOME, 0), "write": 2, "sync": 2, "name": 2}
+"""For commands that write as others do, by the same code."""
+ANALYSES = ("fit", "physics", "info")
 
 
 @pytest.fixture(scope="session")
@@ -20,13 +25,50 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("faults"))
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "reproduce"])
+@pytest.mark.parametrize("name", [name for name in CASES if name not in {"reproduce", *ANALYSES}])
 @pytest.mark.parametrize("there", [False, True], ids=["new", "in place of another"])
 def test_what_fails_leaves_nothing_half_written(
     library: Path, tmp_path: Path, name: str, there: bool
 ) -> None:
     for fault, what in found(library, tmp_path, CASES[name], SOME, there=there):
         assert what is None, (fault, what)
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+def test_an_output_that_fails_keeps_no_other_back(library: Path, tmp_path: Path, name: str) -> None:
+    for fault, what in found(library, tmp_path, CASES[name], FEW, there=False):
+        assert what is None, (fault, what)
+
+
+FOLDER = """
+import os
+from ssdlab.errors import InputError
+from ssdlab.files import OutputFolder
+folder = OutputFolder("--figures", "f")
+os.environ["SSDLAB_FAULT_ARMED"] = "1"
+try:
+    folder.write({f"{name}.svg": b"new" for name in range(5)})
+except InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("there", [0, 3, 5])
+@pytest.mark.parametrize("kind", ["write", "sync", "name"])
+def test_all_files_of_a_folder_are_there_or_none(
+    library: Path, tmp_path: Path, kind: str, there: int
+) -> None:
+    before = {f"{name}.svg": "old" for name in range(there)}
+    for nth in range(1, 6):
+        work = tmp_path / str(nth)
+        (work / "f").mkdir(parents=True)
+        for name, text in before.items():
+            (work / "f" / name).write_text(text)
+        environment = {**os.environ, "LD_PRELOAD": str(library), "SSDLAB_FAULT": f"{kind}:{nth}"}
+        command = [sys.executable, "-c", FOLDER]
+        done = subprocess.run(command, cwd=work, env=environment, capture_output=True, check=True)
+        assert done.stdout.startswith(b"--figures: cannot write 'f/%d.svg': " % (nth - 1))
+        assert {path.name: path.read_text() for path in (work / "f").iterdir()} == before
 
 
 def test_files_are_whole_where_none_is_without_a_name(library: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from command import COMMAND, OFFICE, Ssdlab
 
 import ssdlab as library
 from ssdlab import traces
+from ssdlab.files import OutputFolder
 
 CHIPS = OFFICE.parent / "chips.csv"
 CONFIG = '[buffer]\nsize = "1MiB"\n'
@@ -190,6 +191,10 @@ def test_a_report_of_traces_replaces_none(inputs: Path, monkeypatch: pytest.Monk
         traces.report_html(traces.info(["t.csv"]), "hard")
     with pytest.raises(library.InputError, match="the file that trace reads"):
         traces.save_figures(traces.info(["d/trace-gaps.svg:msr"]), "d")
+    infos = traces.info(["t.csv"])
+    monkeypatch.chdir("d")
+    with pytest.raises(library.InputError, match="the file that trace reads"):
+        traces.report_html(infos, "../t.csv")
     assert contents(inputs) == before
 
 
@@ -203,6 +208,116 @@ def test_the_library_draws_no_figure_over_what_was_read(
     with pytest.raises(library.InputError, match="the file that --config reads"):
         library.save_figures(result, "d")
     assert contents(inputs) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        ("trace info t.csv --json new --figures new", "--figures"),
+        ("run --trace t.csv --report new --figures ./new", "--figures"),
+        ("fit chips.csv --json x --out x", "--out"),
+        ("fit chips.csv --samples d/fit-steps.svg --figures d", "--figures"),
+        ("run --trace t.csv --json j --figures links", "--figures"),
+        ("run --limit 9 --json j --figures dangling", "--figures"),
+    ],
+)
+def test_a_folder_that_holds_another_file_by_any_name_is_refused_before_anything_runs(
+    ssdlab: Ssdlab, inputs: Path, arguments: str, option: str
+) -> None:
+    for folder, leads_to in (("links", "../t.csv"), ("dangling", "../j")):
+        (inputs / folder).mkdir()
+        (inputs / folder / "slowest.svg").symlink_to(leads_to)
+    before = sorted(inputs.rglob("*"))
+    done = ssdlab(*arguments.split())
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done.err
+    assert done.err.startswith(f"{option}: the file of --"), done.err
+    assert done.err.endswith("expected another folder\n")
+    assert sorted(inputs.rglob("*")) == before
+
+
+def test_figures_take_few_descriptors(inputs: Path) -> None:
+    words = f"ulimit -n 40; exec {COMMAND[0]} run --trace t.csv --figures f"
+    done = subprocess.run(["bash", "-c", words], cwd=inputs, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert len(list((inputs / "f").iterdir())) > 40
+
+
+def test_a_folder_of_figures_follows_links_and_keeps_rights(tmp_path: Path) -> None:
+    (tmp_path / "f").mkdir()
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "real").chmod(0o640)
+    (tmp_path / "f" / "a.svg").symlink_to("../real")
+    OutputFolder("figures", str(tmp_path / "f")).write({"a.svg": b"new", "b.svg": b"new"})
+    assert (tmp_path / "f" / "a.svg").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+    assert (tmp_path / "real").stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in (tmp_path / "f").iterdir()) == ["a.svg", "b.svg"]
+
+
+def test_what_was_found_draws_no_figure_over_what_was_read(
+    inputs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(inputs)
+    found = library.physics(device="dlv-mlc-128g", config="c.toml")
+    monkeypatch.setattr("ssdlab.analysis.as_figure_files", lambda _: {"c.toml": b"drawn"})
+    before = contents(inputs)
+    with pytest.raises(library.InputError, match="the file that --config reads"):
+        found.save_figures(".")
+    assert contents(inputs) == before
+
+
+# A command, the option that comes before each of its files, and what it prints.
+WRITING = [
+    ("run --trace t.csv", ["--json", "--log", "--series", "--timeline", "--report"], "IOPS"),
+    ("compare --trace t.csv --seeds 2", ["--json", "--report"], "IOPS"),
+    ("physics dlv-mlc-128g", ["--json", "--report"], "strong"),
+    ("ldpc", ["--json", "--report"], "BCH"),
+    ("fit chips.csv", ["--samples", "--json", "--report", "--out"], "RMSE"),
+    ("trace info t.csv", ["--json", "--report"], "requests"),
+    ("trace convert t.csv o.csv", ["--json"], "requests"),
+    ("trace mix a=t.csv -o o.csv", ["--json"], "requests"),
+    ("trace formats", ["--json"], "msr"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "options", "word"), WRITING, ids=[c[0] for c in WRITING])
+def test_what_cannot_be_written_keeps_no_other_output_back(
+    ssdlab: Ssdlab, inputs: Path, arguments: str, options: list[str], word: str
+) -> None:
+    full = next(option for option in options if option in {"--json", "--samples"})
+    others = [option for option in options if option != full]
+    files = [text for option in others for text in (option, f"new{option}")]
+    done = ssdlab(*arguments.split(), full, "/dev/full", *files)
+    line = f"{full}: cannot write '/dev/full': No space left on device\n"
+    assert (done.code, done.err) == (2, line)
+    assert word in done.out
+    assert all((inputs / f"new{option}").exists() for option in others)
+
+
+@pytest.mark.parametrize("option", ["--report", "--figures"])
+def test_what_is_printed_in_vain_keeps_no_file_back(inputs: Path, option: str) -> None:
+    words = ["trace", "info", "t.csv", "--json", "new", option, "drawn"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, *words], cwd=inputs, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"output: cannot be written: No space left on device\n"
+    assert (inputs / "new").exists()
+    assert (inputs / "drawn").exists()
+
+
+def test_two_outputs_that_fail_are_one_line_and_one_code(inputs: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, "trace", "info", "t.csv", "--json", "/dev/full"],
+            cwd=inputs,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    line = b"--json: cannot write '/dev/full': No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, line)
 
 
 def test_every_output_follows_a_link(ssdlab: Ssdlab, tmp_path: Path) -> None:

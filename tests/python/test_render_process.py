@@ -12,6 +12,7 @@ from pathlib import Path
 
 import example_results
 import pytest
+from command import COMMAND
 
 import ssdlab
 from ssdlab.errors import InputError, InternalError
@@ -214,3 +215,17 @@ def test_files_are_all_there_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ssdlab.save_figures(example_results.one(), tmp_path / "figures")
     assert list(tmp_path.glob("figures*")) == []
     assert list(tmp_path.glob(".*")) == []
+
+
+def test_too_few_descriptors_are_told_before_a_run_and_by_what_draws(tmp_path: Path) -> None:
+    line = "open files are limited to 16, and the renderer takes 24: raise the limit"
+    command = f"ulimit -n 16; exec {COMMAND[0]} run --limit 50 --json j --figures f"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (2, b"", [])
+    assert done.stderr.startswith(f"--figures: {line}".encode())
+    draw = "from ssdlab.render.process import Job, run_jobs; run_jobs([Job('figure one', "
+    draw += f"{{'spec': {SPEC}, 'endings': ['svg'], 'version': '{drawing.LITE}'}})])"
+    command = f'ulimit -n 16; exec {sys.executable} -c "{draw}"'
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, check=False)
+    said = f"InputError: figure one: cannot be drawn: {line}"
+    assert said in done.stderr.decode()

@@ -136,6 +136,29 @@ def test_a_request_of_terabytes(ssdlab: Ssdlab, few: Path) -> None:
     assert (done.code, done.out, done.err) == (2, "", line)
 
 
+def test_a_name_that_no_file_can_have_is_told_in_its_line(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "t" / "one").mkdir(parents=True)
+    (tmp_path / "t" / "one" / "trace.csv").write_text("128166372000000000,hm,1,Write,4096,8192,0\n")
+    lines = ("name\tlines", "one\t1", f"{'n' * 300}\t3", f"{'0' * 200_000}\t3", "a\0b\t3")
+    (tmp_path / "t" / "MANIFEST.tsv").write_text("\n".join(lines) + "\n")
+    done = ssdlab("trace", "check", "t")
+    shown = done.out.splitlines()
+    assert (done.code, done.err, len(shown)) == (1, "", 5)
+    assert max(map(len, shown)) < 500
+    assert shown[0].startswith("ok    one ")
+    assert all(line.startswith("DIFF  ") and "no trace" in line for line in shown[1:4])
+    assert shown[1].endswith("no trace of such a name: File name too long")
+
+
+def test_a_pattern_that_is_none_is_refused_beside_a_good_manifest(
+    ssdlab: Ssdlab, tmp_path: Path
+) -> None:
+    (tmp_path / "MANIFEST.tsv").write_text("name\tlines\none\t1\n")
+    done = ssdlab("trace", "check", ".", "--files", "***")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "--files: got '***', expected a pattern such as 'trace.*'\n"
+
+
 def test_a_manifest_with_odd_names_is_shown_in_plain_text(ssdlab: Ssdlab, tmp_path: Path) -> None:
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "MANIFEST.tsv").write_text("name\tlines\nab\x1b]0;owned\x07cd\t3\n")

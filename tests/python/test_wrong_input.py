@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 from command import OFFICE, Ssdlab
 
+import ssdlab as lab
+from ssdlab.cli import main
+
 COLUMNS = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"
 GOOD = "128166372000000000,hm,1,Write,4096,8192,0\n"
 DEVICES = (
@@ -376,3 +379,46 @@ def test_without_a_command_there_is_help(ssdlab: Ssdlab) -> None:
     done = ssdlab()
     assert (done.code, done.out) == (2, "")
     assert "Usage: ssdlab" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        ("state load", "FILE"),
+        ("config validate", "--config"),
+        ("run --config", "--config"),
+        ("run --state", "--state"),
+    ],
+)
+def test_a_file_without_a_name_is_refused_by_its_option(
+    ssdlab: Ssdlab, arguments: str, option: str
+) -> None:
+    done = ssdlab(*arguments.split(), "")
+    assert (done.code, done.out, done.err) == (2, "", f"{option}: got '', expected a file\n")
+
+
+ODD: tuple[object, ...] = (-1, "x", [], {}, 1e999)
+
+
+def test_what_is_no_result_is_refused_by_the_library() -> None:
+    good = lab.run(workload="random", limit=50).to_dict()
+    wrong: list[object] = [None, [], "x", {}]
+    wrong += [{**good, "read": value} for value in ODD]
+    wrong += [{**good, "queues": value} for value in (1, "x", [1], {"a": 1})]
+    wrong += [{key: value for key, value in good.items() if key != "iops"}]
+    for data in wrong:
+        with pytest.raises(lab.InputError, match=r"^no [^\n]+: got .*expected "):
+            lab.Result.from_dict(data)  # type: ignore[arg-type]
+
+
+def test_a_library_that_cannot_be_loaded_is_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def load(**_: object) -> None:
+        first = ImportError("libx.so: failed to map segment from shared object", name="numpy.x")
+        raise ImportError("IMPORTANT:\nplease read this\n") from first
+
+    monkeypatch.setattr(main.ssdlab, "main", load)
+    assert main.exit_code() == 2
+    line = "ssdlab: a library cannot be loaded: libx.so: failed to map segment from shared object"
+    assert capsys.readouterr() == ("", line + "\n")

@@ -10,6 +10,7 @@ from ssdlab import arguments
 from ssdlab.calibration.chip_spec import CORRECTABLE, ChipSpec
 from ssdlab.calibration.result import DEFAULT_DEVICE, Fit
 from ssdlab.deserialize import from_dict
+from ssdlab.errors import InputError
 from ssdlab.files import input_files_of
 from ssdlab.plan import DriveOptions, Path, Plan, to_json
 
@@ -38,6 +39,23 @@ def fit(
 
     docs/fit.md says what everything means. Raises :class:`InputError` if an input is wrong.
     """
+    found, failure = fit_with_samples(
+        csv, chips=chips, correctable=correctable, samples=samples, **options
+    )
+    if failure is not None:
+        raise failure
+    return found
+
+
+def fit_with_samples(
+    csv: Path | None,
+    *,
+    chips: ChipSpec | None,
+    correctable: float | None,
+    samples: Path | None,
+    **options: Unpack[DriveOptions],
+) -> tuple[Fit, InputError | None]:
+    """Return what :func:`fit` does, and why the samples could not be written, if they could not."""
     from ssdlab.calibration import pipeline  # noqa: PLC0415  numpy and scipy are loaded when they are needed
 
     if chips is not None and not isinstance(chips, ChipSpec):
@@ -47,8 +65,8 @@ def fit(
     file = arguments.optional_path("the measurements", csv)
     plan = replace(Plan(device=DEFAULT_DEVICE), **options)
     target = arguments.optional_path("--samples", samples)
-    raw, written = pipeline.run_fit(file, plan, chips or ChipSpec(), correctable, target)
+    raw, written, failure = pipeline.run_fit(file, plan, chips or ChipSpec(), correctable, target)
     read = input_files_of(f"[{to_json(plan)}]")
     if csv is not None:
         read.append(("CSV", pathlib.Path(arguments.path("csv", csv)).absolute()))
-    return from_dict(Fit, {**raw, "raw": raw, "files": written, "read": read})
+    return from_dict(Fit, {**raw, "raw": raw, "files": written, "read": read}), failure

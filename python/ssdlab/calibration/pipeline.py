@@ -16,7 +16,7 @@ from ssdlab.calibration.chip_spec import ACTIVATION_EV, ChipSpec
 from ssdlab.calibration.measurements import PARTS, Measurements, split_chips
 from ssdlab.calibration.model import RETRIES_MOST, ErrorInputs, Predictor, rmse_percent, rounded
 from ssdlab.calibration.result import CHIPS, CHIPS_LAYER, LAYER
-from ssdlab.errors import one_line
+from ssdlab.errors import InputError, one_line
 from ssdlab.files import OutputFile, check_apart
 from ssdlab.plan import Path, Plan, to_json
 
@@ -27,8 +27,8 @@ def run_fit(
     spec: ChipSpec,
     correctable: float | None,
     samples_to: Path | None,
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what is told of a fit, and the files that a run takes."""
+) -> tuple[dict[str, Any], dict[str, str], InputError | None]:
+    """Return what is told of a fit, the files that a run takes, and why samples are not written."""
     if samples_to is not None:
         check_apart([] if csv is None else [("CSV", csv)], [("--samples", samples_to)])
     target = None if samples_to is None else OutputFile("--samples", os.fspath(samples_to))
@@ -42,8 +42,7 @@ def run_fit(
     else:
         source, given, ages = os.fspath(csv), None, os.fspath(csv)
         chips, sha256 = _native.read_chips(csv)
-    if target is not None:
-        target.write(chips.csv(list(range(len(chips.chips)))))
+    failure = None if target is None else _failure_to_write(chips, target)
     table = Measurements.from_chips(chips)
     divided = split_chips(table, source, given, plan.seed)
     found: dict[str, Any] = {
@@ -73,7 +72,16 @@ def run_fit(
         found["simulated"] = CHIPS
         found["retries_most"] = int(samples[2].retries.max())
         files = {CHIPS: chips.csv(divided[2]), CHIPS_LAYER: _chips_layer(found)}
-    return found, {LAYER: config_layer(found), **files}
+    return found, {LAYER: config_layer(found), **files}, failure
+
+
+def _failure_to_write(chips: _native.Chips, target: OutputFile) -> InputError | None:
+    """Write all that was measured. If that fails the fit still goes on."""
+    try:
+        target.write(chips.csv(list(range(len(chips.chips)))))
+    except InputError as error:
+        return error
+    return None
 
 
 def _blocks(table: Measurements) -> int:

@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
-from ssdlab.calibration import fit
 from ssdlab.calibration.chip_spec import CORRECTABLE, ChipSpec
+from ssdlab.calibration.fitting import fit_with_samples
 from ssdlab.calibration.result import CHIPS_LAYER, DEFAULT_DEVICE, output_paths
 from ssdlab.cli import exit_codes, options
 from ssdlab.cli.messages import print_error
-from ssdlab.cli.outputs import AnalysisOutputs, output_files
+from ssdlab.cli.outputs import AnalysisOutputs, output_files, write_each
 from ssdlab.cli.parameters import WholeNumber
 from ssdlab.errors import InputError, quoted
-from ssdlab.files import File, OutputFolder, check_apart
+from ssdlab.files import File, OutputFolder
 
 _PLAIN = ChipSpec()
 _FITTED = "fitted"
@@ -87,23 +87,33 @@ def fit_command(**given: Any) -> int:
     read: list[File] = [("--config", file) for file in given["config"]]
     if given["csv"] is not None:
         read.append(("CSV", given["csv"]))
-    out = None if given["out"] is None else OutputFolder("--out", given["out"], read)
     files = output_files(given, ("json", "report", "samples"))
-    check_apart(read, [*files, *(output_paths("--out", given["out"]) if out else ())])
-    telling = AnalysisOutputs(given, read)
+    out = None if given["out"] is None else OutputFolder("--out", given["out"], [*read, *files])
+    written = [*output_files(given, ["samples"])]
+    written += [] if given["out"] is None else output_paths("--out", given["out"])
+    outputs = AnalysisOutputs(given, read, written)
     correctable = _correctable(given["correctable"])
     options_of = {name: given[name] for name in ("samples", "config", "set", "seed")}
     options_of["device"] = options.one_device(given["device"] or DEFAULT_DEVICE, given["stage"])
     try:
-        found = fit(given["csv"], chips=_chip_spec(given), correctable=correctable, **options_of)
+        found, failure = fit_with_samples(
+            given["csv"], chips=_chip_spec(given), correctable=correctable, **options_of
+        )
     except KeyboardInterrupt:
         # Said here: click would put an empty line before the word.
         print_error("interrupted")
         return exit_codes.INTERRUPTED
+    steps = outputs.steps(found)
     if out is not None:
-        out.write(found.contents(), without=[CHIPS_LAYER])
-    telling.write(found)
+        steps.insert(0, lambda: out.write(found.contents(), without=[CHIPS_LAYER]))
+    if failure is not None:
+        steps.insert(0, lambda: _fail(failure))
+    write_each(steps)
     return 0
+
+
+def _fail(error: InputError) -> None:
+    raise error
 
 
 def _chip_spec(given: dict[str, Any]) -> ChipSpec:

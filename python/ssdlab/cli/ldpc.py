@@ -9,7 +9,7 @@ import click
 from ssdlab.arguments import MAX_COUNT
 from ssdlab.cli import exit_codes, options
 from ssdlab.cli.messages import print_error
-from ssdlab.cli.outputs import AnalysisOutputs
+from ssdlab.cli.outputs import AnalysisOutputs, write_each
 from ssdlab.cli.parameters import PositiveNumber, WholeNumber
 from ssdlab.errors import InputError
 from ssdlab.ldpc import CELLS, LdpcInterrupted, ldpc
@@ -53,7 +53,7 @@ def ldpc_command(**given: Any) -> int:
     """
     if given["frames"] is not None and given["seconds"] is not None:
         raise InputError.at("--frames", "beside --seconds: expected one or the other")
-    telling = AnalysisOutputs(given)
+    outputs = AnalysisOutputs(given)
     names = ("cell", "shift", "frames", "seconds", "seed", "jobs")
     code = 0
     try:
@@ -65,5 +65,5 @@ def ldpc_command(**given: Any) -> int:
         # Before the table stood: click would put an empty line before the word.
         print_error("interrupted")
         return exit_codes.INTERRUPTED
-    telling.write(found)
+    write_each(outputs.steps(found))
     return code

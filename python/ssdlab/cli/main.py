@@ -106,11 +106,26 @@ def exit_code() -> int:
         print_error(message)
         return code
     except Exception as error:  # noqa: BLE001  a traceback tells a user nothing
+        if reason := _why_no_library(error):
+            print_error(one_line(f"ssdlab: a library cannot be loaded: {reason}"))
+            return exit_codes.INPUT
         place = traceback.extract_tb(error.__traceback__)[-1]
         found = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
         print_error(one_line(_internal_error(found)))
         return exit_codes.INTERNAL
     return code if isinstance(code, int) else 0
+
+
+def _why_no_library(error: BaseException) -> str:
+    """Say why a library could not be loaded, for a lack of memory or a file of it; else nothing."""
+    if not isinstance(error, ImportError):
+        return ""
+    # numpy says a page of its own around what the system said.
+    first: BaseException = error
+    while isinstance(deeper := first.__cause__ or first.__context__, ImportError):
+        first = deeper
+    is_ours = isinstance(first, ImportError) and (first.name or "").startswith("ssdlab")
+    return "" if is_ours else str(first)
 
 
 def _internal_error(found: str) -> str:

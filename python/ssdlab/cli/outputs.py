@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,7 @@ from ssdlab.errors import InputError
 from ssdlab.files import File, OutputFile, OutputFolder, check_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ssdlab.analysis import Analysis
     from ssdlab.render.figures.base import Figure
@@ -36,9 +37,9 @@ class DrawingOutputs:
         )
         # Found out after hours of a run, it would have cost them.
         if figures is not None:
-            from ssdlab.render.process import address_space_problem  # noqa: PLC0415  as below
+            from ssdlab.render.process import limits_problem  # noqa: PLC0415  as below
 
-            if few := address_space_problem():
+            if few := limits_problem():
                 raise InputError.at("--figures", few)
 
     @property
@@ -46,37 +47,49 @@ class DrawingOutputs:
         """Tell whether anything is to be drawn."""
         return self._report is not None or self._figures is not None
 
-    def write(self, html: Callable[[], str], figures: Callable[[], Sequence[Figure]]) -> None:
-        """Write the report and the figures, if they are wanted."""
-        if self._report is not None:
-            self._report.write(html())
-        if self._figures is not None:
+    def steps(
+        self, html: Callable[[], str], figures: Callable[[], Sequence[Figure]]
+    ) -> list[Callable[[], object]]:
+        """Return what writes the report and the figures that are wanted, for :func:`write_each`."""
+        report, folder = self._report, self._figures
+
+        def draw() -> dict[str, bytes]:
             from ssdlab.render.figures import drawing  # noqa: PLC0415  loaded when something is to be drawn
 
-            self._figures.write(drawing.figure_files(figures()))
+            return drawing.figure_files(figures())
+
+        steps: list[Callable[[], object]] = []
+        if report is not None:
+            steps.append(lambda: report.write(html()))
+        if folder is not None:
+            steps.append(lambda: folder.write(draw()))
+        return steps
 
 
 class AnalysisOutputs:
     """Where what is told without a run goes."""
 
-    def __init__(self, given: dict[str, Any], read: Sequence[File] = ()) -> None:
+    def __init__(
+        self, given: dict[str, Any], read: Sequence[File] = (), written: Sequence[File] = ()
+    ) -> None:
         """Raise an :class:`InputError` that names the option if something cannot be written.
 
-        The command reads the files in ``read``.
+        The command reads the files in ``read``, and writes those in ``written``, too.
         """
         files = output_files(given, ("json", "report"))
-        check_apart(read, files)
+        check_apart(read, [*files, *written])
         self._to_stdout = given["json"] == STDOUT
         self._json = _json_of(files)
-        self._drawing = DrawingOutputs(given, [*read, *files])
+        self._drawing = DrawingOutputs(given, [*read, *files, *written])
 
-    def write(self, analysis: Analysis) -> None:
-        """Print it, and write what else is wanted."""
-        click.echo(analysis.to_json() if self._to_stdout else str(analysis))
-        if self._json is not None:
-            self._json.write(analysis.to_json() + "\n")
-        if self._drawing.is_wanted:
-            self._drawing.write(analysis.html, analysis.figures)
+    def steps(self, analysis: Analysis) -> list[Callable[[], object]]:
+        """Return what prints it and writes what else is wanted, for :func:`write_each`."""
+        file = self._json
+        steps: list[Callable[[], object]] = []
+        if file is not None:
+            steps.append(lambda: file.write(analysis.to_json() + "\n"))
+        steps.append(lambda: print_out(analysis.to_json() if self._to_stdout else str(analysis)))
+        return [*steps, *self._drawing.steps(analysis.html, analysis.figures)]
 
 
 class RunOutputs:
@@ -106,16 +119,42 @@ class RunOutputs:
         if self._json is not None:
             self._json.write(comparison.to_json() + "\n")
 
-    def draw(self, comparison: Comparison) -> None:
-        """Write the report and the figures, if they are wanted."""
-        if not self.drawing.is_wanted:
-            return
-        from ssdlab.render.figures.report import comparison_figures  # noqa: PLC0415  loaded when something is to be drawn
-        from ssdlab.render.html.comparison import comparison_page  # noqa: PLC0415  loaded when something is to be drawn
+    def drawing_steps(self, comparison: Comparison) -> list[Callable[[], object]]:
+        """Return what writes the report and the figures that are wanted."""
 
-        self.drawing.write(
-            lambda: comparison_page(comparison), lambda: comparison_figures(comparison)
-        )
+        def page() -> str:
+            from ssdlab.render.html.comparison import comparison_page  # noqa: PLC0415  loaded when something is to be drawn
+
+            return comparison_page(comparison)
+
+        def figures() -> Sequence[Figure]:
+            from ssdlab.render.figures.report import comparison_figures  # noqa: PLC0415  as above
+
+            return comparison_figures(comparison)
+
+        return self.drawing.steps(page, figures)
+
+
+def write_each(steps: Iterable[Callable[[], object]]) -> None:
+    """Take every step: an output that cannot be written does not keep the others back.
+
+    Raises what the first step raised that failed. A reader who has had enough of what is printed is
+    no failure beside another.
+    """
+    failed: list[Exception] = []
+    for step in steps:
+        try:
+            step()
+        except (InputError, OSError) as error:
+            failed.append(error)
+    if failed:
+        raise next((one for one in failed if not isinstance(one, BrokenPipeError)), failed[0])
+
+
+def print_out(text: str) -> None:
+    """Print a text, now: what cannot be printed is found out here."""
+    click.echo(text)
+    sys.stdout.flush()
 
 
 def output_files(given: dict[str, Any], names: Sequence[str]) -> list[File]:

@@ -8,7 +8,7 @@ import click
 
 from ssdlab import api
 from ssdlab.cli import options
-from ssdlab.cli.outputs import AnalysisOutputs
+from ssdlab.cli.outputs import AnalysisOutputs, write_each
 from ssdlab.physics import physics
 
 
@@ -24,5 +24,5 @@ def physics_command(**given: Any) -> None:
     blocks, beside what papers say of the same. docs/physics.md says what there is to see.
     """
     plan = options.plan_from(given)
-    telling = AnalysisOutputs(given, api.input_files([plan]))
-    telling.write(physics(plan))
+    outputs = AnalysisOutputs(given, api.input_files([plan]))
+    write_each(outputs.steps(physics(plan)))

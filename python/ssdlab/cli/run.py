@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,7 +12,7 @@ import click
 from ssdlab import api
 from ssdlab.cli import exit_codes, options
 from ssdlab.cli.messages import print_error
-from ssdlab.cli.outputs import STDOUT, RunOutputs
+from ssdlab.cli.outputs import STDOUT, RunOutputs, print_out, write_each
 from ssdlab.errors import InputError, Interrupted
 from ssdlab.plan import Plan
 from ssdlab.progress import ProgressLine
@@ -99,22 +98,15 @@ def _write_outputs(
     show: Callable[[Comparison], str],
     outputs: RunOutputs,
 ) -> None:
-    """Write the results and show them; what fails does not keep the rest back."""
+    """Write the results and show them."""
 
     def print_all() -> None:
         if given["json"] == STDOUT:
-            click.echo(comparison.to_json())
+            print_out(comparison.to_json())
             for doubt in caveats(comparison):
                 print_error(doubt)
         else:
-            click.echo(show(comparison))
-        sys.stdout.flush()
+            print_out(show(comparison))
 
-    failed: list[Exception] = []
-    for hand_out in (outputs.write_json, lambda _: print_all(), outputs.draw):
-        try:
-            hand_out(comparison)
-        except (InputError, OSError) as error:
-            failed.append(error)
-    if failed:
-        raise failed[0]
+    steps = (lambda: outputs.write_json(comparison), print_all)
+    write_each([*steps, *outputs.drawing_steps(comparison)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ssdlab import _native, api, escaping
+from ssdlab import _native, api, arguments, escaping
 from ssdlab.cli import exit_codes, options
 from ssdlab.cli.messages import print_error
 from ssdlab.cli.parameters import CommandGroup
@@ -51,7 +51,7 @@ def save(file: str, **given: Any) -> int:
 @click.argument("file")
 def load(file: str) -> None:
     """Check a saved drive and say what it holds."""
-    _print_header(file, json.loads(_native.load_state(file)))
+    _print_header(file, json.loads(_native.load_state(arguments.input_file("FILE", file))))
 
 
 def _print_header(file: str, header: dict[str, Any]) -> None:

@@ -15,15 +15,17 @@ from ssdlab import _native, arguments, escaping, traces
 from ssdlab.cli import exit_codes
 from ssdlab.cli.messages import print_error
 from ssdlab.cli.options import DRAWING, add
-from ssdlab.cli.outputs import STDOUT, DrawingOutputs, output_files
+from ssdlab.cli.outputs import STDOUT, DrawingOutputs, output_files, print_out, write_each
 from ssdlab.cli.parameters import CommandGroup, WholeNumber
-from ssdlab.errors import InputError, quoted
+from ssdlab.display import as_figures, as_html
+from ssdlab.errors import InputError, one_line, quoted
 from ssdlab.files import File, OutputFile, check_apart
 from ssdlab.progress import ProgressLine
 from ssdlab.render.formatting import digits, pluralize, span
 from ssdlab.render.text.table import Column, format_table
 from ssdlab.render.text.traces import short_paths, size, trace_text, traces_table
 from ssdlab.traces import manifest
+from ssdlab.traces.infos import TraceInfos
 from ssdlab.traces.reading import parse_sampling
 
 _SET = click.option(
@@ -94,19 +96,16 @@ def info(files: tuple[str, ...], **given: Any) -> None:
     with ProgressLine(what="traces") as line:
         infos = traces.info(files, _reading(given), reuse=not given["no_reuse"], progress=line)
     several = len(infos) > 1
-    _write_json(infos if several else infos[0], target, given["json"])
-    if given["json"] == STDOUT:
-        _print_remarks([remark for info in infos for remark in info["remarks"]])
-    elif several:
-        click.echo(traces_table(infos))
-        _print_remarks([remark for info in infos for remark in info["remarks"]])
-    else:
-        click.echo(trace_text(infos[0]))
-    if drawing.is_wanted:
-        from ssdlab.render.figures.trace import trace_figures  # noqa: PLC0415  loaded when something is to be drawn
-        from ssdlab.render.html.traces import trace_page  # noqa: PLC0415  loaded when something is to be drawn
 
-        drawing.write(lambda: trace_page(infos), lambda: trace_figures(infos))
+    def print_all() -> None:
+        if given["json"] != STDOUT:
+            print_out(traces_table(infos) if several else trace_text(infos[0]))
+        if several or given["json"] == STDOUT:
+            _print_remarks([remark for info in infos for remark in info["remarks"]])
+
+    found, drawn = (infos if several else infos[0]), TraceInfos(infos)
+    steps = drawing.steps(lambda: as_html(drawn), lambda: as_figures(drawn))
+    write_each([lambda: _write_json(found, target, given["json"]), print_all, *steps])
 
 
 @trace.command()
@@ -126,13 +125,15 @@ def convert(source: str, out: str, **given: Any) -> None:
     with ProgressLine() as line:
         made = traces.convert(source, out, _reading(given), progress=line)
     _print_remarks(made["remarks"])
-    _write_json(made, target, given["json"])
-    if given["json"] != STDOUT:
-        took = f"{escaping.display_label(source)} ({made['from_format']})"
-        requests = pluralize(made["requests"], "request")
-        click.echo(f"{escaping.display_label(out)} ({made['format']}): {requests} of {took}")
-        _print_others(made)
-        _print_losses(made)
+    _write_and_print(made, target, given["json"], lambda: _print_converted(source, out, made))
+
+
+def _print_converted(source: str, out: str, made: dict[str, Any]) -> None:
+    took = f"{escaping.display_label(source)} ({made['from_format']})"
+    requests = pluralize(made["requests"], "request")
+    click.echo(f"{escaping.display_label(out)} ({made['format']}): {requests} of {took}")
+    _print_others(made)
+    _print_losses(made)
 
 
 @trace.command()
@@ -171,9 +172,7 @@ def mix(apps: tuple[str, ...], **given: Any) -> None:
             progress=line,
         )
     _print_remarks(mixed["remarks"])
-    _write_json(mixed, target, given["json"])
-    if given["json"] != STDOUT:
-        _print_mix(mixed)
+    _write_and_print(mixed, target, given["json"], lambda: _print_mix(mixed))
 
 
 def _print_mix(mixed: dict[str, Any]) -> None:
@@ -220,6 +219,7 @@ def check(folder: str, **given: Any) -> int:
     if not given["files"] or "/" in given["files"] or given["files"] in {".", ".."}:
         found = f"got {quoted(given['files'])}, expected a file's name, which may hold *"
         raise InputError.at("--files", found)
+    manifest.check_pattern("--files", given["files"])
     read = [("DIR", file) for file in Path(folder).glob(f"*/{given['files']}")]
     read.append(("DIR", Path(folder, manifest.MANIFEST)))
     check_apart(read, output_files(given, ["json"]))
@@ -232,18 +232,20 @@ def check(folder: str, **given: Any) -> int:
         )
     well = sum(line.is_well for line in lines)
     whole = {"traces": len(lines), "agree": well, "lines": [asdict(line) for line in lines]}
-    _write_json(whole, target, given["json"])
-    if given["json"] != STDOUT:
-        _print_check(lines, well)
+    _write_and_print(whole, target, given["json"], lambda: _print_check(lines, well))
     return 0 if well == len(lines) else 1
 
 
+_NAME_LENGTH = 60
+"""Characters of a trace's name in a line of what was checked."""
+
+
 def _print_check(lines: Sequence[traces.Line], well: int) -> None:
-    names = [escaping.escape_name(line.name) for line in lines]
+    names = escaping.display_labels([line.name for line in lines], _NAME_LENGTH)
     width = max(map(len, names))
     for name, line in zip(names, lines, strict=True):
         if line.wrong is not None:
-            verdict = escaping.escape_name(line.wrong)
+            verdict = one_line(line.wrong)
         elif line.differ:
             differences = [
                 f"{d.figure} {_number_text(d.read)} (manifest {d.manifest})" for d in line.differ
@@ -264,9 +266,11 @@ def _number_text(value: float | None) -> str:
 def list_formats(**given: Any) -> None:
     """List the formats with their columns and units of time."""
     found = traces.formats()
-    _write_json(found, _target(given["json"]), given["json"])
-    if given["json"] == STDOUT:
-        return
+    target = _target(given["json"])
+    _write_and_print(found, target, given["json"], lambda: _print_formats(found))
+
+
+def _print_formats(found: Sequence[dict[str, Any]]) -> None:
     name = max(len(entry["name"]) for entry in found) + 1
     unit = max(len(entry["time_unit"]) for entry in found)
     click.echo(f"{'format':<{name}}  {'time unit':<{unit}}  columns of a request")
@@ -309,7 +313,15 @@ def _write_json(found: object, target: OutputFile | None, path: str | None) -> N
     if target is not None:
         target.write(lines + "\n")
     elif path == STDOUT:
-        click.echo(lines)
+        print_out(lines)
+
+
+def _write_and_print(
+    found: object, target: OutputFile | None, path: str | None, print_all: Callable[[], object]
+) -> None:
+    """Write what was found as JSON, and print it unless that went to stdout."""
+    steps = [] if path == STDOUT else [print_all]
+    write_each([lambda: _write_json(found, target, path), *steps])
 
 
 def _print_remarks(remarks: Sequence[str]) -> None:

@@ -128,8 +128,11 @@ class Result:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Result:
-        """Give attributes to a result as it stands in JSON."""
-        return from_dict(cls, {**data, "raw": data})
+        """Give attributes to a result as it stands in JSON.
+
+        Raises :class:`InputError` if it is none: something is missing, or of another structure.
+        """
+        return from_dict(cls, {**data, "raw": data} if isinstance(data, Mapping) else data)
 
     @property
     def decoded_at(self) -> list[int]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ssdlab import _native, arguments
 from ssdlab.display import as_figure_files, as_html
+from ssdlab.errors import InputError
 from ssdlab.files import File, OutputFile, OutputFolder, check_apart
 from ssdlab.traces.apps import App, check_app, parse
-from ssdlab.traces.infos import TraceInfos
+from ssdlab.traces.infos import TraceInfo, TraceInfos
 from ssdlab.traces.manifest import Line, check
 from ssdlab.traces.reading import Reading, check_reading
 
@@ -53,7 +55,11 @@ def info(
         arguments.callback("progress", progress),
     )
     answer = _native.trace_info(names, check_reading(reading).wire(), with_reuse, progress)
-    found: list[dict[str, Any]] = _done(answer)
+    found: list[dict[str, Any]] = []
+    for name, one in zip(names, _done(answer), strict=True):
+        told = TraceInfo(one)
+        told.input_files = [("trace", _native.trace_file(name).absolute())]
+        found.append(told)
     return found
 
 
@@ -136,7 +142,14 @@ def _infos(given: object) -> list[Mapping[str, Any]]:
 
 def _files_of(infos: Sequence[Mapping[str, Any]]) -> list[File]:
     """Return the files of the traces that were read."""
-    return [("trace", _native.trace_file(str(one["trace"]))) for one in infos if "trace" in one]
+    known = [file for one in infos if isinstance(one, TraceInfo) for file in one.input_files]
+    others: list[File] = []
+    for one in infos:
+        if not isinstance(one, TraceInfo) and "trace" in one:
+            # What was changed since may have a name that is that of no file.
+            with suppress(InputError):
+                others.append(("trace", _native.trace_file(str(one["trace"]))))
+    return [*known, *others]
 
 
 def _done(answer: tuple[str, bool]) -> Any:

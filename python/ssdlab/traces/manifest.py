@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -109,12 +108,20 @@ def check(folder: str | os.PathLike[str], read: Read, pattern: str = "trace.*") 
     manifest that cannot be read raises :class:`InputError`.
     """
     place = Path(arguments.path("folder", folder))
-    pattern, rows = arguments.text("pattern", pattern), _rows(place / MANIFEST)
-    try:
-        next(place.glob(pattern), None)
-    except (OSError, ValueError, NotImplementedError):
-        raise arguments.invalid("pattern", pattern, "a pattern such as 'trace.*'") from None
+    pattern = check_pattern("pattern", pattern)
+    rows = _rows(place / MANIFEST)
     return [_compare(place, row, line, read, pattern) for line, row in rows]
+
+
+def check_pattern(option: str, pattern: object) -> str:
+    """Return a pattern of files' names; refuse anything else. Messages name the option."""
+    found = arguments.text(option, pattern)
+    try:
+        # An empty folder would do, if there were one everywhere.
+        next(Path(os.devnull).glob(found), None)
+    except (OSError, ValueError, NotImplementedError):
+        raise arguments.invalid(option, pattern, "a pattern such as 'trace.*'") from None
+    return found
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
@@ -133,11 +140,10 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
         expected = f"expected one of {', '.join(FIGURES)}{nearest}"
         raise InputError(f"{path}:1: no column that can be compared: {expected}", str(path), 1)
     rows = []
-    for number, cells in enumerate(
-        csv.reader(lines[1:], delimiter="\t", quotechar=None, quoting=csv.QUOTE_NONE), 2
-    ):
-        if not cells:
+    for number, line in enumerate(lines[1:], 2):
+        if not line:
             continue
+        cells = line.split("\t")
         if len(cells) != len(header):
             found = f"columns: got {len(cells)}, expected {len(header)}"
             raise InputError(f"{path}:{number}: {found}", str(path), number)
@@ -160,7 +166,11 @@ def _check_numbers(path: Path, number: int, row: dict[str, str]) -> None:
 
 def _compare(folder: Path, row: dict[str, str], line: int, read: Read, pattern: str) -> Line:
     name = row["name"]
-    found = _files(folder, name, pattern)
+    try:
+        found = _files(folder, name, pattern)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return Line(name, None, line, wrong=f"no trace of such a name: {reason}")
     result = Line(name, str(found[0]) if len(found) == 1 else None, line)
     if len(found) != 1:
         places = f"{name}, {name}.* or {name}/{pattern}"

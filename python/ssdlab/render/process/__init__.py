@@ -27,6 +27,9 @@ MAX_SECONDS = 120
 RESERVED_BYTES = 70 << 30
 """Bytes of addresses that the renderer reserves, of which it uses less than a hundredth."""
 
+MIN_DESCRIPTORS = 24
+"""Files that the renderer may have to hold open; with 16 it cannot begin."""
+
 _WORKER = Path(__file__).with_name("worker.py")
 _PANIC = re.compile(r"panicked at [^\n]*:\n(.+)")
 _FATAL = re.compile(r"(Fatal\b.+)")
@@ -128,6 +131,8 @@ def _failed(job: Job, kind: str, error: str) -> Exception:
     """Return what to raise if the renderer has said what it could not do."""
     if kind in {"ImportError", "ModuleNotFoundError"}:
         return InputError(f"{job.name}: {_line(error)} (pip install vl-convert-python)")
+    if few := _descriptor_problem():
+        return InputError(f"{job.name}: cannot be drawn: {few}")
     if kind in _MEMORY:
         return InputError(f"{job.name}: cannot be drawn: {_line(error) or kind}{_limits(job)}")
     return InternalError(f"{job.name}: cannot be drawn: {_line(error) or kind}")
@@ -160,6 +165,21 @@ def _limits(job: Job) -> str:
     """Say if addresses are too few, which may be why; a script takes hardly any."""
     few = address_space_problem() if "spec" in job.request else ""
     return few and f"; {few}"
+
+
+def limits_problem() -> str:
+    """Say that this process has too few addresses or descriptors to draw; nothing if it has."""
+    return address_space_problem() or _descriptor_problem()
+
+
+def _descriptor_problem() -> str:
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most == resource.RLIM_INFINITY or most >= MIN_DESCRIPTORS:
+        return ""
+    return (
+        f"open files are limited to {most}, and the renderer takes {MIN_DESCRIPTORS}: raise the"
+        " limit (ulimit -n 1024), or write a report in place of figures"
+    )
 
 
 def address_space_problem() -> str:
