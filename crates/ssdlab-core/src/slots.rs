@@ -169,7 +169,7 @@ slot! { $ each_read_start
         lowest_level => LowestLevel,
         /// From a fixed level up, one at a time.
         fixed_level => FixedLevel,
-        /// FixedMode the last rung.
+        /// Always the last rung.
         highest_level => HighestLevel,
         /// From the rung that tables give by the block's class and the data's age (DLV).
         sl_table => SlTable,

@@ -5,7 +5,7 @@
 //! [`channel`] says what a decoder is given, [`placement`] with which references; [`sum_product`],
 //! [`min_sum`] and [`gallager`] find thresholds by density evolution; [`finite`] makes them those of
 //! 36,864 bits; [`code`] and [`decode`] are a real code and its decoder, [`monte_carlo`] measures
-//! them; [`derive`] sets it all side by side in a [`ledger`].
+//! them; [`mod@derive`] sets it all side by side in a [`ledger`].
 
 pub mod bch;
 pub mod channel;

@@ -9,7 +9,7 @@
 //! A reading order: [`chip`] says what is asked; [`levels`] and `retry` answer, each one formula, and
 //! `measured_blocks`, which looks up what was measured;
 //! what the formulas are made of ([`variation`], [`wear`], [`retention`], [`disturb`],
-//! [`temperature`], [`voltage`], [`ldpc`]) stands in a module each, with its coefficients.
+//! [`temperature`], [`program_mode`], [`ldpc`]) stands in a module each, with its coefficients.
 
 mod capability;
 pub mod cell;

@@ -10,7 +10,7 @@ use ssdlab_base::Nanos;
 use crate::cell::Cell;
 use crate::refusal::{Refusal, positive};
 
-/// A way to program, by its place in [`crate::timing::TimingConfig::voltages`].
+/// A way to program, by its place in [`crate::timing::TimingConfig::program_modes`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct ProgramMode(pub u8);
 

@@ -36,7 +36,7 @@ pub fn work<T: Send + 'static>(
     let (sender, receiver) = sync_channel(1);
     let shared = Arc::clone(&control);
     let begun = threads::begin(move || {
-        // NoSuspend listens only after a second Ctrl-C.
+        // Nobody listens only after a second Ctrl-C.
         let _ = sender.send(guarded(|| work(&shared)));
     });
     begun.map_err(Wrong::Input)?;

@@ -1,6 +1,6 @@
 //! The Python binding: `ssdlab._native`. Thin: plans come in and results go out as JSON text.
 //!
-//! Two rules hold for every function. Whatever may take long goes through [`door`], which lets
+//! Two rules hold for every function. Whatever may take long goes through [`gil`], which lets
 //! other Python threads run meanwhile, hears Ctrl-C and reports progress; and errors become
 //! exceptions in [`errors`] alone, a panic among them.
 

@@ -1,5 +1,5 @@
 //! A trace that several plans read, by itself or in a mix: it is parsed once, however long it is, and what was
-//! parsed is kept for the others ([`keep`]). NoSuspend waits for another, and who comes later finds all of it.
+//! parsed is kept for the others ([`keep`]). Nobody waits for another, and who comes later finds all of it.
 
 mod keep;
 #[cfg(test)]

@@ -241,7 +241,7 @@ pub(crate) struct StateFile<'a> {
 }
 
 impl<'a> StateFile<'a> {
-    /// FreeBlockPolicy it and reads its header.
+    /// Opens it and reads its header.
     ///
     /// # Errors
     /// When it cannot be read, is no state file, or its header is damaged.

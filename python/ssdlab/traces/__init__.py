@@ -57,9 +57,9 @@ def info(
     answer = _native.trace_info(names, check_reading(reading).wire(), with_reuse, progress)
     found: list[dict[str, Any]] = []
     for name, one in zip(names, _done(answer), strict=True):
-        told = TraceInfo(one)
-        told.input_files = [("trace", _native.trace_file(name).absolute())]
-        found.append(told)
+        trace = TraceInfo(one)
+        trace.input_files = [("trace", _native.trace_file(name).absolute())]
+        found.append(trace)
     return found
 
 
@@ -146,7 +146,7 @@ def _files_of(infos: Sequence[Mapping[str, Any]]) -> list[File]:
     others: list[File] = []
     for one in infos:
         if not isinstance(one, TraceInfo) and "trace" in one:
-            # What was changed since may have a name that is that of no file.
+            # The caller may have given the trace a name that no file can have.
             with suppress(InputError):
                 others.append(("trace", _native.trace_file(str(one["trace"]))))
     return [*known, *others]

@@ -29,7 +29,7 @@ OTHERS = ["hvc", "lvc", "hire"]
 CUT = 1_000_000
 """Requests of each run where reads are moved apart."""
 SIZES = ["8MB", "16MB", "32MB", "50MB", "128MB", "256MB", "512MB"]
-PRELOADS = ["classified", "rewrite", "normal"]
+PRELOADS = ["classified", "rewrite", "none"]
 EVICTIONS = ["lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"]
 ABOVE = ["60%", "80%", "95%", "99%"]
 APART = 1 << 36

@@ -85,7 +85,7 @@ pub const PRESETS: &[Entry] = presets![
     "dlv-mlc-128g": "the MLC drive of the DLV paper: sensing levels, variation, retention",
     "pa-ssd-tlc-288g": "the TLC drive of the PA-SSD paper: page types of unequal times, 70 % used",
     "pv-read-mlc-128g": "the MLC drive of the PV-read paper: sensing levels, a tenth of the map held",
-    "hire-mlc-128g": "the MLC drive of the HIRE paper: three threshold program_modes, a buffer of 50 MB",
+    "hire-mlc-128g": "the MLC drive of the HIRE paper: three threshold voltages, a buffer of 50 MB",
     "readguard-tlc-2t": "the TLC drive of the ReadGuard paper: read retries, three priorities; adult (1000 P/E)",
     "readguard-tlc-2t-young": "the same, young (500 P/E)"
         over "readguard-tlc-2t" with young!(),
@@ -109,7 +109,7 @@ pub const PRESETS: &[Entry] = presets![
         over "readguard-tlc-2t" with concat!(four_tb!(), young!()),
     "readguard-tlc-4t-old": "the same of 4 TB, old"
         over "readguard-tlc-2t" with concat!(four_tb!(), old!()),
-    "five-tlc-512g": "a TLC drive for all five: ReadGuard's of 500 GB with page types, program_modes and a buffer"
+    "five-tlc-512g": "a TLC drive for all five: ReadGuard's of 500 GB with page types, program modes and a buffer"
         over "readguard-tlc-2t" with include_str!("presets/five-tlc-512g.toml"),
 ];
 
@@ -192,11 +192,11 @@ pub const SCHEMES: &[Entry] = schemes![
     "readguard/rorftl": "the same, and reads over reads"
         from "readguard" { "priority", "esra", "levelled", "placement", "subpools", "known" },
     "hire/baseline": "every page with the normal voltages" from "hire" { "normal" },
-    "hire/hvc": "every page with the boosted program_modes" from "hire" { "hvc" },
-    "hire/lvc": "every page with the reduced program_modes" from "hire" { "lvc" },
-    "hire/hire": "program_modes by what the buffer learns of pages: boosted for what is read, reduced for what is written"
+    "hire/hvc": "every page with the boosted voltages" from "hire" { "hvc" },
+    "hire/lvc": "every page with the reduced voltages" from "hire" { "lvc" },
+    "hire/hire": "program modes by what the buffer learns of pages: boosted for what is read, reduced for what is written"
         from "hire" { "per_hotness", "hotness" },
-    "all-five": "what the five know on one drive: DLV's order, page types, subpools, read-hot placement, program_modes"
+    "all-five": "what the five know on one drive: DLV's order, page types, subpools, read-hot placement, program modes"
         from "pa_ssd" { "relaxed" }
         from "pv_read" { "moves" }
         from "readguard" { "i_es", "levelled", "subpools", "repairs", "predictor" }

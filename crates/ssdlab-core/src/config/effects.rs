@@ -26,7 +26,7 @@ const NO_PASSING: &str = "without scheduler = \"strict_priority\", or where no r
                           (flash.hold_until_decoded)";
 const NOT_HELD: &str = "where no read is held until it has decoded (flash.hold_until_decoded)";
 const NORMAL: &str =
-    "as long as no link of `program` chooses another program_mode than the normal one";
+    "as long as no link of `program_mode` chooses another mode than the normal one";
 const ALIKE: &str = "without program_mode = [\"per_hotness\"]: all pages are programmed alike";
 const UNASKED: &str = "behind a link that answers for every page";
 const NO_BUFFER: &str = "without a buffer";

@@ -81,7 +81,7 @@ impl Drive {
     /// Sends a page operation on: to its plane, or into the queue of an order that holds.
     #[inline]
     pub(super) fn send(&mut self, id: TxnId, plane: PlaneId) {
-        // NoSuspend chooses among those who bring entries of the map.
+        // Nobody chooses among those who bring entries of the map.
         let chosen = !matches!(self.flash.txns[id].owner, Owner::Map { .. });
         match self.hold.is_some() && chosen {
             true => self.keep(id, plane),

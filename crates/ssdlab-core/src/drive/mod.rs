@@ -309,7 +309,7 @@ impl Drive {
         &self.ftl
     }
 
-    /// Whether the placement wants to [`know`](Drive::set_page_heat) before the run how hot pages are.
+    /// Whether the placement wants to know ([`set_page_heat`](Drive::set_page_heat)) before the run how hot pages are.
     pub fn wants_heat(&self) -> bool {
         self.knows_heat
     }

@@ -36,7 +36,7 @@ impl Drive {
         }
     }
 
-    /// As [`Drive::hear`], which is a part of the loop of events: here there is seldom something to hear.
+    /// As [`Drive::handle_flash_events`], which is a part of the event loop: here the flash seldom has an event.
     #[inline(never)]
     fn handle_started(&mut self) {
         self.handle_flash_events();

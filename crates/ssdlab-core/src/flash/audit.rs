@@ -30,7 +30,7 @@ impl Census {
     /// The place of what programs a page once that is in the buffer.
     pub const COMING: &'static str = "the wait for its page to move in";
 
-    /// NoSuspend found yet.
+    /// None found yet.
     pub fn new(txns: &Txns) -> Census {
         let live = txns.under_way();
         Census { place: vec![None; live.len()], linked: vec![false; live.len()], live }

@@ -30,7 +30,7 @@ impl TxnId {
 /// Whom a page makes room for that leaves the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Room {
-    /// NoSuspend: it stays, or it left for what was read.
+    /// Nobody: it stays, or it left for what was read.
     None,
     /// Whoever comes: it leaves ahead of need.
     Ahead,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use ssdlab_nand::Lpn;
 
-/// NoSuspend: the end of a list of slots, or no slot.
+/// None: the end of a list of slots, or no slot.
 const NONE: u32 = u32::MAX;
 
 /// The size of a map that is held in part.

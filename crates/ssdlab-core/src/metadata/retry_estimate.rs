@@ -173,7 +173,7 @@ impl RetryEstimates {
         }
     }
 
-    /// Whether the truth is told it, of the blocks as they are now: [`Quality::expected`] then knows only
+    /// Whether the truth is told it, of the blocks as they are now: [`RetryEstimates::expected`] then knows only
     /// how they were.
     pub fn is_oracle(&self) -> bool {
         matches!(self.source, Source::Known)
@@ -290,7 +290,8 @@ mod tests {
 
     fn grader(choice: &RetryEstimateChoice, erases: u32, dwell: u64) -> RetryEstimates {
         let before = [Before { erases, dwell, reads: 0 }];
-        RetryEstimates::new(choice, 1.0 / DAY as f64, &before, |_, _| probe(7)).expect("a metadata")
+        RetryEstimates::new(choice, 1.0 / DAY as f64, &before, |_, _| probe(7))
+            .expect("an estimate")
     }
 
     fn predicted() -> RetryEstimateChoice {

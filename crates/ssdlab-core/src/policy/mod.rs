@@ -18,7 +18,7 @@ use ssdlab_nand::PageType;
 use crate::ftl::AllocRequest;
 use crate::metadata::page_hotness::Hotness;
 
-/// What a page that is to be written should be like. Each link of the `placement` and `program`
+/// What a page that is to be written should be like. Each link of the `placement` and `program_mode`
 /// chains fills only what is still open; the allocator grants the nearest it has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PlacementHint {

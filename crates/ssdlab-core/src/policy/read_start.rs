@@ -153,7 +153,7 @@ impl ReadStartPolicy for FixedLevel {
 #[serde(deny_unknown_fields)]
 pub struct HighestLevelConfig {}
 
-/// FixedMode the last rung: every read costs what the worst one does.
+/// Always the last rung: every read costs what the worst one does.
 #[derive(Clone, Debug)]
 pub struct HighestLevel;
 

@@ -1,7 +1,7 @@
 //! Characterised chips: measurements of blocks, made of the physics or read from a file.
 //!
-//! A reading order: this file says what a measurement is; [`measure`] makes them of a plan's device,
-//! [`read`] takes them from CSV, and `simulated` gives them to drives whose physics is `measured`.
+//! A reading order: this file says what a measurement is; [`mod@measure`] makes them of a plan's device,
+//! [`mod@read`] takes them from CSV, and `simulated` gives them to drives whose physics is `measured`.
 
 pub mod measure;
 pub mod read;

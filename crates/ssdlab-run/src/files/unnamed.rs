@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// FreeBlockPolicy a file without a name on the disk of this folder, with the rights that any new file has.
+/// Opens a file without a name on the disk of this folder, with the rights that any new file has.
 ///
 /// # Errors
 /// When the file system knows none, or the process has no way back to one.

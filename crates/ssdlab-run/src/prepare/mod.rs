@@ -264,7 +264,7 @@ impl Plan {
         if effective.is_of_layer(key, PRESET) {
             return false;
         }
-        // NoSuspend types a setting by itself to have it as it is.
+        // Nobody types a setting by itself to have it as it is.
         let path = |argument: &str| argument.split('=').next().unwrap_or("").trim().to_owned();
         let within = |outer: &str, inner: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

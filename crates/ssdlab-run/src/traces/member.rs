@@ -38,12 +38,12 @@ pub(crate) struct Members<'a> {
     pub(crate) twins: &'a [Option<&'static Twin>],
     /// The seed of the twins.
     pub(crate) seed: u64,
-    /// FreeBlockPolicy those that are traces.
+    /// Opens those that are traces.
     pub(crate) open: &'a dyn Fn(usize) -> Result<Member, Fault>,
 }
 
 impl Members<'_> {
-    /// FreeBlockPolicy a member.
+    /// Opens a member.
     ///
     /// # Errors
     /// When its trace cannot be read.
@@ -58,7 +58,7 @@ impl Members<'_> {
         Ok(Member::Twin(twin, twin.source(seed)?))
     }
 
-    /// FreeBlockPolicy all of them.
+    /// Opens all of them.
     ///
     /// # Errors
     /// When a trace cannot be read.

@@ -154,7 +154,7 @@ pub struct OpenMix {
     pub remarks: Vec<String>,
 }
 
-/// FreeBlockPolicy the traces of a mix, and places their addresses, for which each may have to be read to its
+/// Opens the traces of a mix, and places their addresses, for which each may have to be read to its
 /// end; `None` if it was stopped. `control` must have been made for one plan.
 ///
 /// # Errors

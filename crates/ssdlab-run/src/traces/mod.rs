@@ -81,7 +81,7 @@ impl Reading {
         Ok(TraceOptions { stop: self.stop.clone(), ..options })
     }
 
-    /// FreeBlockPolicy a trace, with the devices of its requests.
+    /// Opens a trace, with the devices of its requests.
     fn open(&self, spec: &str) -> Result<Trace, Fault> {
         let (path, format) = parse_spec(spec)?;
         let options = self.options()?;
@@ -95,7 +95,7 @@ impl Reading {
         Ok(open_with(&path, format, &options).map_err(missed)?.with_devices())
     }
 
-    /// FreeBlockPolicy the part of a trace that is wanted.
+    /// Opens the part of a trace that is wanted.
     fn open_part(&self, spec: &str) -> Result<Select<Trace>, Fault> {
         Ok(Select::new(self.open(spec)?, self.selection()?))
     }

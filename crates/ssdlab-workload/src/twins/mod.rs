@@ -6,7 +6,7 @@
 //! of the real trace where there is one, assumed where there is none. A twin never goes by the
 //! name of its trace: its title is "twin of hm_0 (DLV)".
 //!
-//! A new twin is an entry in a `.toml` beside this file. A reading scheduler: `dlv.toml` (what is
+//! A new twin is an entry in a `.toml` beside this file. A reading order: `dlv.toml` (what is
 //! written), `catalogue.rs` (how it is read), `figures.rs` (what follows from it), `layout.rs` (how
 //! a footprint is shared out), `direction.rs` (where requests go), `clock.rs` (when they come),
 //! `generator.rs` (all together). `docs/twins.md` holds targets, achieved figures and fits.

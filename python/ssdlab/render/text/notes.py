@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ssdlab.result import PreconditionResult, Result
 
 COUNTS = {
-    "unwritten_reads": "pages read and never written (start.unwritten_reads)",
+    "unwritten_reads": "pages count as written before the start",
     "unmapped_reads": "pages read that were never written",
     "folded": "requests beyond the drive, folded into it",
     "clamped": "requests over the drive's end, moved to end there",

@@ -46,7 +46,7 @@ impl Facts {
         }
         let known = |&class: &u8| class == UNKNOWN || usize::from(class) < PROGRAM_MODES_MAX;
         if let Some(class) = self.program_mode.iter().find(|class| !known(class)) {
-            return Err(format!("a page was programmed with program_modes of class {class}"));
+            return Err(format!("a page was programmed in mode {class}"));
         }
         let mut rows = (0..).map(BlockId).zip(&self.blocks);
         rows.try_for_each(|(block, past)| past.check(block, table(block)))

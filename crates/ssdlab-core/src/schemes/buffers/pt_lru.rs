@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn a_cold_clean_page_leaves_then_a_cold_dirty_or_a_hot_one() {
         use HotDirty::{Demote, Evict};
-        // FixedMode a cold dirty one while there is one; then hot ones have to.
+        // Always a cold dirty one while there is one; then hot ones have to.
         assert_eq!(left(&config(1.0, Evict, true)), [2, 0, 4, 1, 3]);
         // Never a cold dirty one while there is a hot one.
         assert_eq!(left(&config(0.0, Evict, true)), [2, 4, 1, 3, 0]);

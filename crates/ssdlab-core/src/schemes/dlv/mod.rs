@@ -4,7 +4,7 @@
 //! Improvement on Flash Memory Storage Systems", IEEE TCAD 37(8), 2018.
 //!
 //! - [`scheduler`]: HWS orders writes and says which pages get strong blocks, RRS orders reads;
-//! - [`program`]: strong blocks are programmed with a larger step;
+//! - [`per_class`]: strong blocks are programmed with a larger step;
 //! - [`sl_table`]: the sensing level from which a read starts, learned by block class and age;
 //! - [`last_level`]: LaLDPC, the rival that remembers each page's last level;
 //! - [`small_to_strong`]: PV+allocation, the rival that gives strong blocks to small writes.

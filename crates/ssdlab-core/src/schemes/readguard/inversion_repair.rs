@@ -14,7 +14,7 @@ use crate::policy::background::{BackgroundPolicy, BlockEstimate, EndedJob, Job, 
 use crate::policy::{Policy, PolicyContext};
 use crate::toggle::Toggle;
 
-/// Settings of `inversions`.
+/// Settings of `inversion_repair`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InversionRepairConfig {
@@ -60,12 +60,12 @@ impl Policy for InversionRepair {
         if setup.priorities == 1 {
             let expected =
                 "blocks that are kept apart by priority (metadata.block_class = \"predicted\")";
-            return Err(Refusal::new(KEY, "inversions", expected));
+            return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
         if !setup.has_retry_estimate {
             let expected =
                 "something that is believed of retries (metadata.retry_estimate) for that";
-            return Err(Refusal::new(KEY, "inversions", expected));
+            return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
         if config.interval < LEAST {
             let expected = format!("at least {LEAST}");
@@ -142,7 +142,7 @@ impl BackgroundPolicy for InversionRepair {
             |priority| full.iter().filter(move |estimates| estimates.priority == priority).copied();
         let mut owned: Vec<Vec<BlockEstimate>> =
             (0..self.priorities).map(|p| of(p).collect()).collect();
-        // HighestLevel or best first; of equals the more or the less worn, then the lower number.
+        // Worst or best first; of equals the more or the less worn, then the lower number.
         let key = |estimates: &BlockEstimate| (estimates.expected.retries, estimates.expected.age);
         let ordered = |a: &BlockEstimate, b: &BlockEstimate| {
             let ((a_nr, a_age), (b_nr, b_age)) = (key(a), key(b));

@@ -197,7 +197,7 @@ mod tests {
             let next = order.shortest(&view, OpKind::Program);
             assert_eq!(next, Some(if waits { one } else { both }));
             let first = |plane| order.first(&view, PlaneId(plane));
-            // PlaneShare by leg only the plane in question matters.
+            // Share by share, only the plane in question matters.
             assert_eq!([first(0), first(1)], [Some(if waits { read } else { both }), Some(both)]);
             assert_eq!(order.shortest(&view, OpKind::Read), Some(read));
         }
