@@ -131,6 +131,21 @@ def test_no_help_text_is_private_vocabulary() -> None:
         assert not set(re.findall(r"[a-z_]+", text)) & BANNED, command.name
 
 
+def strings(text: str) -> Iterator[str]:
+    """Return the strings of a Python source that are no docstrings."""
+    tree = ast.parse(text)
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value
+
+
+def test_no_text_that_is_shown_is_private_vocabulary() -> None:
+    for path in files("python/**/*.py", "reproduction/ssdlab_reproduction/**/*.py"):
+        words = {word for text in strings(path.read_text()) for word in re.findall(r"[a-z]+", text)}
+        assert not words & BANNED, path
+
+
 def test_the_glossary_has_every_table_of_a_config() -> None:
     page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     for table in json.loads(_native.schema())["properties"]:

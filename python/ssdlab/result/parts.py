@@ -67,7 +67,7 @@ class GcResult:
 class PageTypesResult:
     """By page type, the lowest (LSB) first, each list with one number for each type.
 
-    ``wished`` and ``granted`` are pages programmed for the host, ``free`` pages of the drive at the
+    ``requested`` and ``granted`` are pages programmed for the host, ``free`` pages of the drive at the
     end.
     """
 

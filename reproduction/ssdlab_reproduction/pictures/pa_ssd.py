@@ -172,11 +172,11 @@ def fig_10(runs: Runs) -> Rows:
     "Success of typed allocation",
     under(*SCHEMES, whole=True),
     kind="bars",
-    y="Pages of the type wished",
+    y="Pages of the type requested",
     number="~%",
 )
 def fig_11(runs: Runs) -> Rows:
-    """Share of the pages of all workloads that got the type that was wished for them."""
+    """Share of the pages of all workloads that got the type that was requested for them."""
     return [(scheme, "all workloads", success(runs, scheme) / 100) for scheme in SCHEMES]
 
 

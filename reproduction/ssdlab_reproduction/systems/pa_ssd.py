@@ -160,7 +160,7 @@ def complements(runs: Runs) -> list[float]:
 
 
 def success(runs: Runs, scheme: str) -> float:
-    """Return the share of the pages of all workloads that got the type wished, in percent."""
+    """Return the share of the pages of all workloads that got the type requested, in percent."""
     all_of = [types(once(runs[scheme, name])) for name in runs.names(1)]
     return 100 * sum(sum(one.granted) for one in all_of) / sum(sum(one.requested) for one in all_of)
 

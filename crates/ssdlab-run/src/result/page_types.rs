@@ -1,4 +1,4 @@
-//! Page types: which held writes up, and how often a wish for one was granted.
+//! Page types: which held writes up, and how often one that was requested was granted.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ pub struct Typed {
     /// `lsb`, `2nd`, `3rd` and `msb`); those that a buffer took have none. Only where a cell has several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub slowest_page_type: BTreeMap<&'static str, u64>,
-    /// The share of the pages programmed for the host for which a type was wished that got one of it; only
-    /// if any was wished.
+    /// The share of the pages programmed for the host for which a type was requested that got one of it; only
+    /// if any was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation_success: Option<f64>,
     /// Pages by their type; only where a cell has several.
@@ -31,7 +31,7 @@ pub struct Typed {
 /// Pages by their type, the lowest (LSB) first.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct PageTypesResult {
-    /// Pages programmed for the host for which this type was wished.
+    /// Pages programmed for the host for which this type was requested.
     pub requested: Vec<u64>,
     /// Those of them that got a page of this type.
     pub granted: Vec<u64>,

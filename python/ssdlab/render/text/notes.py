@@ -42,7 +42,7 @@ def _workload_label(result: Result) -> str:
 
 
 def shows_page_types(result: Result) -> bool:
-    """Say whether page types matter: some were wished for, or they take unequal times."""
+    """Say whether page types matter: some were requested, or they take unequal times."""
     times = result.provenance.config["timing"]["program"]
     unequal = isinstance(times, list) and len(set(times)) > 1
     return bool(result.slowest_page_type) and (unequal or result.allocation_success is not None)

@@ -134,7 +134,7 @@ def _cache_lines(result: Result) -> Iterator[str]:
 
 
 def _page_type_lines(result: Result) -> Iterator[str]:
-    """Say what page types were written, and how many of those wished for."""
+    """Say what page types were written, and how many of those that were requested."""
     # A drive that buffers writes programs no page while a request waits.
     if whole := sum(result.slowest_page_type.values()):
         named = zip(
@@ -145,7 +145,7 @@ def _page_type_lines(result: Result) -> Iterator[str]:
         shares = ", ".join(f"{name} {share(count / whole)}" for name, count in named)
         yield f"page type  {shares} of writes by their slowest"
     if result.allocation_success is not None:
-        yield f"typed      {100 * result.allocation_success:.1f} % of pages are of the type wished"
+        yield f"typed      {100 * result.allocation_success:.1f} % of pages are of the type requested"
 
 
 def _blame(result: Result) -> str:
