@@ -182,7 +182,9 @@ def kept_back(folder: Path, case: Case, done: Done, kind: str) -> str | None:
     option = done.err.partition(": cannot ")[0]
     if kind not in {"write", "sync", "name"} or option not in {*case.arguments, "output"}:
         return None
-    failed = dict(zip(case.arguments, case.arguments[1:], strict=False)).get(option)
+    # A file that is named without an option is called by its name.
+    of_options = dict(zip(case.arguments, case.arguments[1:], strict=False))
+    failed = option if option in case.files else of_options.get(option)
     for name in set(case.files) - {failed}:
         path = folder / name
         if not path.exists() or (path.is_file() and path.read_bytes() == BEFORE.encode()):
