@@ -67,8 +67,8 @@ class GcResult:
 class PageTypesResult:
     """By page type, the lowest (LSB) first, each list with one number for each type.
 
-    ``requested`` and ``granted`` are pages programmed for the host, ``free`` pages of the drive at the
-    end.
+    ``requested`` and ``granted`` are pages programmed for the host, ``free`` pages of the drive at
+    the end.
     """
 
     requested: Sequence[int]

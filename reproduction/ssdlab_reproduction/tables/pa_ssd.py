@@ -76,7 +76,7 @@ def against_conventional(runs: Runs) -> list[str]:
 
 
 def page_types(runs: Runs) -> list[str]:
-    """Return which pages DAP's writes waited for, how often a requested type was granted, and collections."""
+    """Return for which pages DAP's writes waited, how often a type was granted, and collections."""
     of_all = {
         scheme: [once(runs[scheme, name]) for name in WORKLOADS] for scheme in (BASE, *SCHEMES)
     }
@@ -93,7 +93,7 @@ def page_types(runs: Runs) -> list[str]:
 
 
 def granted(all_of: list[Part]) -> list[str]:
-    """Return how many of the requested types were granted in all, and on the workload with the fewest."""
+    """Return how many requested types were granted, in all and on the workload with the fewest."""
     pairs = [(sum(types(one).granted), sum(types(one).requested)) for one in all_of]
     if not all(requested for _, requested in pairs):
         return ["–", "–"]
@@ -201,7 +201,7 @@ def main() -> None:
         runs = ledgers(kept, array)
         lines = [
             *against_conventional(runs),
-            "The pages that writes of DAP wait for; of all workloads, requested types and collection:",
+            "Pages that writes of DAP wait for, requested types and collection, of all workloads:",
             "",
             *page_types(runs),
             *["Fin by the hour:", "", *over_time(runs, "fin", 4)],

@@ -145,7 +145,8 @@ def _page_type_lines(result: Result) -> Iterator[str]:
         shares = ", ".join(f"{name} {share(count / whole)}" for name, count in named)
         yield f"page type  {shares} of writes by their slowest"
     if result.allocation_success is not None:
-        yield f"typed      {100 * result.allocation_success:.1f} % of pages are of the type requested"
+        success = f"{100 * result.allocation_success:.1f} %"
+        yield f"typed      {success} of pages are of the type requested"
 
 
 def _blame(result: Result) -> str:
