@@ -1,30 +1,31 @@
 //! The seven slots: every answer that a drive can be given, by name. The only file that names
 //! them all; a new policy is one file and one line here.
 
-use ssdlab_base::{Nanos, choice};
+use ssdlab_base::choice;
 use ssdlab_nand::refusal::Refusal;
-use ssdlab_nand::{BlockId, Lpn, PlaneId};
+use ssdlab_nand::{Lpn, PlaneId};
 
 use crate::account::OpKind;
 use crate::policy::background::{
-    BackgroundPolicy, BlockEstimate, DriveView, EndedJob, Gc, Job, PageRead, PlaneView, Repairs,
-    StaticWearLeveling, Trigger,
+    BackgroundNeeds, BackgroundPolicy, DriveView, Gc, Job, PlaneView, Repairs, StaticWearLeveling,
+    Trigger,
 };
+use crate::policy::event::{Actions, Event, EventMask};
 use crate::policy::eviction::{BufferUse, EvictionPolicy, Lru};
-use crate::policy::placement::{Heat, NextPage, PlacementPolicy, PlacementView, Typed};
+use crate::policy::placement::{Heat, NextPage, PlacementNeeds, PlacementPolicy, PlacementView};
 use crate::policy::program_mode::{Normal, ProgramModePolicy, ProgramModeView};
 use crate::policy::read_start::{
-    FixedLevel, HighestLevel, LowestLevel, ReadStartPolicy, ReadStartView,
+    FixedLevel, HighestLevel, LowestLevel, ReadStartNeeds, ReadStartPolicy, ReadStartView,
 };
 use crate::policy::scheduler::{
-    Decision, Dispatch, Fifo, QueueView, ReadFirst, SchedulerPolicy, SchedulerView, StrictPriority,
-    WriteFirst,
+    Decision, Dispatch, Fifo, Occasion, QueueView, ReadFirst, SchedulerPolicy, SchedulerView,
+    StrictPriority, WriteFirst,
 };
 use crate::policy::suspend::{
     FailedReadsView, NoSuspend, ProgramEraseSuspend, SuspendPolicy, SuspendView, Verdict,
 };
 use crate::policy::{PlacementHint, Policy, PolicyContext};
-use crate::queue::{GroupId, PlaneShare};
+use crate::queue::PlaneShare;
 use crate::schemes::buffers::{CcfLru, Cflru, LruWsr, PtLru};
 use crate::schemes::dlv::last_level::LastLevel;
 use crate::schemes::dlv::per_class::PerClass;
@@ -51,6 +52,34 @@ use crate::schemes::readguard::last_vref::LastVref;
 use crate::schemes::readguard::priority_placement::PriorityPlacement;
 use crate::schemes::readguard::subpool_gc::SubpoolGc;
 use crate::toggle::Toggle;
+
+/// Passes what every policy is asked on to whichever was chosen.
+macro_rules! learns {
+    ($Any:ident { $($Policy:ident),+ }) => {
+        impl $Any {
+            /// The kinds of event that the policy wants to learn of.
+            pub fn events(&self) -> EventMask {
+                match self { $($Any::$Policy(policy) => policy.events()),+ }
+            }
+
+            /// Something happened.
+            pub fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+                match self { $($Any::$Policy(policy) => policy.on_event(event, actions)),+ }
+            }
+
+            /// Bits that a controller needs for what the policy keeps, by structure, where so many blocks are
+            /// set apart.
+            pub fn metadata_bits(&self, blocks_apart: u64) -> Vec<(&'static str, u64)> {
+                match self { $($Any::$Policy(policy) => policy.metadata_bits(blocks_apart)),+ }
+            }
+
+            /// What the policy has counted for results, if it counts anything.
+            pub fn report(&self) -> Option<Repairs> {
+                match self { $($Any::$Policy(policy) => policy.report()),+ }
+            }
+        }
+    };
+}
 
 /// Declares one slot: the names and settings that a config may choose from, the policies
 /// themselves, and a macro that calls a method of whichever answer was chosen.
@@ -93,6 +122,8 @@ macro_rules! slot {
                 }
             }
         }
+
+        learns! { $Any { $($Policy),+ } }
 
         macro_rules! $each {
             ($d policy:expr, $d chosen:ident => $d call:expr) => {
@@ -163,21 +194,21 @@ slot! { $ each_program_mode
 }
 
 slot! { $ each_read_start
-    /// Where a read starts on the ladder, and how it climbs.
+    /// At which level a read starts, and how it goes on.
     AnyReadStart from ReadStartChoice {
         /// From the lowest level up, one at a time.
         lowest_level => LowestLevel,
         /// From a fixed level up, one at a time.
         fixed_level => FixedLevel,
-        /// Always the last rung.
+        /// Always the highest level.
         highest_level => HighestLevel,
-        /// From the rung that tables give by the block's class and the data's age (DLV).
+        /// From the level that tables give by the block's class and the data's age (DLV).
         sl_table => SlTable,
-        /// From the rung at which the page was read last (LaLDPC).
+        /// From the level at which the page was read last (LaLDPC).
         last_level => LastLevel,
-        /// From the rung at which the block was measured (PV-read).
+        /// From the level at which the block was measured (PV-read).
         measured_level => MeasuredLevel,
-        /// From the rung at which the same layer of the block was read last (process similarity).
+        /// From the level at which the same layer of the block was read last (process similarity).
         last_vref => LastVref,
     } default lowest_level
 }
@@ -211,10 +242,10 @@ slot! { $ each_eviction
     } default lru
 }
 
-/// Declares the tenders: a config section for each, and the list of those that are on.
+/// Declares the background policies: a config section for each, and the list of those that are on.
 macro_rules! background {
     ($d:tt $each:ident $($(#[doc = $note:literal])* $name:ident => $Policy:ident $on:ident),+ $(,)?) => {
-        /// What is moved, levelled, erased, and by whom: each tender by its name.
+        /// What is moved, leveled, erased, and by whom: each background policy by its name.
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct BackgroundChoice {
@@ -227,12 +258,14 @@ macro_rules! background {
             }
         }
 
-        /// A tender.
+        /// A background policy.
         #[derive(Clone, Debug)]
         pub enum AnyBackground { $($(#[doc = $note])* $Policy($Policy)),+ }
 
+        learns! { AnyBackground { $($Policy),+ } }
+
         impl AnyBackground {
-            /// The tenders that are on, in the order in which they are asked.
+            /// The background policies that are on, in the order in which they are asked.
             pub fn build(choice: &BackgroundChoice, setup: &PolicyContext) -> Vec<AnyBackground> {
                 let mut policies = Vec::new();
                 $(if let Some(config) = choice.$name.get() {
@@ -241,7 +274,7 @@ macro_rules! background {
                 policies
             }
 
-            /// Whether the tenders that are on can be set up for this drive.
+            /// Whether the background policies that are on can be set up for this drive.
             ///
             /// # Errors
             /// What they cannot work with.
@@ -262,13 +295,13 @@ macro_rules! background {
 }
 
 background! { $ each_background
-    /// Static wear levelling. Off by default.
+    /// Static wear leveling. Off by default.
     static_wear_leveling => StaticWearLeveling off,
     /// Garbage collection. On by default.
     gc => Gc on,
     /// Pages that are read often move to blocks that are read fast (PV-read). Off by default.
     read_hot_migration => ReadHotMigration off,
-    /// Static wear levelling with two pools, within priorities and across them (ReadGuard). Off by default.
+    /// Static wear leveling with two pools, within priorities and across them (ReadGuard). Off by default.
     dual_pool => DualPool off,
     /// Garbage collection by subpool (ReadGuard). Off by default.
     subpool_gc => SubpoolGc off,
@@ -279,88 +312,88 @@ background! { $ each_background
 
 /// Passes every question of a slot on to whichever policy was chosen.
 macro_rules! asks {
-    ($each:ident, $Trait:ident for $Any:ident {
-        $($(#[$hint:meta])? fn $name:ident($me:ident: $Me:ty $(, $given:ident: $Given:ty)*) $(-> $Said:ty)?;)+
+    ($each:ident, $Any:ident {
+        $($(#[$hint:meta])+ fn $name:ident($me:ident: $Me:ty $(, $given:ident: $Given:ty)*) $(-> $Said:ty)?;)+
     }) => {
-        impl $Trait for $Any {
-            $($(#[$hint])? fn $name($me: $Me $(, $given: $Given)*) $(-> $Said)? {
+        impl $Any {
+            $($(#[$hint])+ pub fn $name($me: $Me $(, $given: $Given)*) $(-> $Said)? {
                 $each!($me, policy => policy.$name($($given),*))
             })+
         }
     };
 }
 
-asks! { each_scheduler, SchedulerPolicy for AnyScheduler {
+asks! { each_scheduler, AnyScheduler {
+    /// [`SchedulerPolicy::rank`].
     #[inline] fn rank(self: &mut Self, view: &SchedulerView) -> u8;
-    fn holds_requests(self: &Self) -> bool;
-    fn window(self: &Self) -> usize;
+    /// [`SchedulerPolicy::window`].
+    fn window(self: &Self) -> Option<usize>;
+    /// [`SchedulerPolicy::estimate`].
     fn estimate(self: &mut Self, view: &QueueView, kind: OpKind, plane_share: &PlaneShare) -> u64;
-    fn goes_at_once(self: &mut Self, view: &QueueView, group: GroupId) -> bool;
-    fn next(self: &mut Self, view: &QueueView, plane: PlaneId) -> Option<Decision>;
+    /// [`SchedulerPolicy::next`].
+    fn next(self: &mut Self, view: &QueueView, occasion: Occasion) -> Option<Decision>;
+    /// [`SchedulerPolicy::on_dispatch`].
     fn on_dispatch(self: &mut Self, view: &QueueView, dispatch: &Dispatch, classes: &mut Vec<Option<u8>>);
-    fn on_page_allocated(self: &mut Self, plane: PlaneId, class: u8, arrival: u64);
-    fn on_plane_changed(self: &mut Self, from: PlaneId, to: PlaneId, arrival: u64);
+    /// [`SchedulerPolicy::is_overdue`].
     fn is_overdue(self: &mut Self, view: &QueueView, plane: PlaneId) -> bool;
-    fn steps(self: &mut Self) -> u64;
-    fn metadata_bits(self: &Self) -> Vec<(&'static str, u64)>;
 } }
 
-asks! { each_placement, PlacementPolicy for AnyPlacement {
+asks! { each_placement, AnyPlacement {
+    /// [`PlacementPolicy::fill`].
     #[inline] fn fill(self: &mut Self, view: &PlacementView, hint: &mut PlacementHint);
-    fn types(self: &Self) -> Typed;
-    #[inline] fn page(self: &mut Self, lpn: Lpn, hint: &mut PlacementHint);
-    fn wants_heat(self: &Self) -> bool;
+    /// [`PlacementPolicy::needs`].
+    fn needs(self: &Self) -> PlacementNeeds;
+    /// [`PlacementPolicy::fill_page`].
+    #[inline] fn fill_page(self: &mut Self, lpn: Lpn, hint: &mut PlacementHint);
+    /// [`PlacementPolicy::set_page_heat`].
     fn set_page_heat(self: &mut Self, heat: &Heat);
-    fn heeds_hints(self: &Self) -> bool;
 } }
 
-asks! { each_program_mode, ProgramModePolicy for AnyProgramMode {
+asks! { each_program_mode, AnyProgramMode {
+    /// [`ProgramModePolicy::fill`].
     #[inline] fn fill(self: &mut Self, view: &ProgramModeView, hint: &mut PlacementHint);
 } }
 
-asks! { each_read_start, ReadStartPolicy for AnyReadStart {
+asks! { each_read_start, AnyReadStart {
+    /// [`ReadStartPolicy::start`].
     #[inline] fn start(self: &mut Self, view: &ReadStartView) -> u8;
+    /// [`ReadStartPolicy::climb`].
     fn climb(self: &mut Self, view: &ReadStartView, failed: u8) -> u8;
-    fn by_one(self: &Self) -> bool;
-    fn learns(self: &Self) -> bool;
-    fn decoded(self: &mut Self, view: &ReadStartView, rung: u8, first_try: bool);
-    fn written(self: &mut Self, lpn: Lpn);
-    fn erased(self: &mut Self, block: BlockId);
-    fn metadata_bits(self: &Self) -> Vec<(&'static str, u64)>;
+    /// [`ReadStartPolicy::needs`].
+    fn needs(self: &Self) -> ReadStartNeeds;
 } }
 
-asks! { each_suspend, SuspendPolicy for AnySuspend {
+asks! { each_suspend, AnySuspend {
+    /// [`SuspendPolicy::verdict`].
     #[inline] fn verdict(self: &mut Self, view: &SuspendView) -> Verdict;
+    /// [`SuspendPolicy::may_preempt_read`].
     fn may_preempt_read(self: &mut Self, view: &FailedReadsView) -> bool;
+    /// [`SuspendPolicy::max_suspended_reads`].
     fn max_suspended_reads(self: &Self) -> u8;
 } }
 
-asks! { each_eviction, EvictionPolicy for AnyEviction {
+asks! { each_eviction, AnyEviction {
+    /// [`EvictionPolicy::insert`].
     fn insert(self: &mut Self, view: &BufferUse);
+    /// [`EvictionPolicy::touch`].
     fn touch(self: &mut Self, view: &BufferUse);
+    /// [`EvictionPolicy::remove`].
     fn remove(self: &mut Self, slot: u32);
+    /// [`EvictionPolicy::flushed`].
     fn flushed(self: &mut Self);
+    /// [`EvictionPolicy::victim`].
     fn victim(self: &mut Self) -> Option<u32>;
 } }
 
-asks! { each_background, BackgroundPolicy for AnyBackground {
-    fn free_page_target(self: &Self) -> u32;
-    fn keeps_of_drive(self: &Self) -> u32;
+asks! { each_background, AnyBackground {
+    /// [`BackgroundPolicy::needs`].
+    fn needs(self: &Self) -> BackgroundNeeds;
+    /// [`BackgroundPolicy::job`].
     fn job(self: &mut Self, trigger: Trigger, view: &PlaneView) -> Option<Job>;
-    fn urgent_below(self: &Self) -> u32;
-    fn counts_pages(self: &Self) -> bool;
-    fn counts_reads(self: &Self) -> u8;
-    fn page_read(self: &mut Self, read: &PageRead) -> Option<u8>;
-    fn on_no_space(self: &mut Self, plane: PlaneId, class: u8);
-    fn is_drive_wide(self: &Self) -> bool;
+    /// [`BackgroundPolicy::drive_job`].
     fn drive_job(self: &mut Self, view: &DriveView) -> Option<Job>;
-    fn interval(self: &Self) -> Option<Nanos>;
-    fn round(self: &mut Self, full: &[BlockEstimate], jobs: &mut Vec<Job>);
+    /// [`BackgroundPolicy::may_start`].
     fn may_start(self: &mut Self, pages: u32) -> bool;
-    fn round_left_out(self: &mut Self);
-    fn ended(self: &mut Self, ended: &EndedJob);
+    /// [`BackgroundPolicy::levels_across`].
     fn levels_across(self: &Self) -> bool;
-    fn repairs(self: &Self) -> Option<Repairs>;
-    fn reset_counts(self: &mut Self);
-    fn metadata_bits(self: &Self, apart: u64) -> Vec<(&'static str, u64)>;
 } }

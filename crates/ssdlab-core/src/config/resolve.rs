@@ -19,7 +19,7 @@ use crate::metadata::block_class::{BlockClassChoice, CLASSES_MAX};
 use crate::metadata::block_groups::{Boundaries, GroupsConfig};
 use crate::metadata::page_hotness::HotnessConfig;
 use crate::policy::PolicyContext;
-use crate::policy::placement::{PlacementPolicy, Typed};
+use crate::policy::placement::Typed;
 use crate::slots::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
     AnySuspend, PlacementChoice, ReadStartChoice, SchedulerChoice, SuspendChoice,
@@ -183,7 +183,7 @@ impl Resolved {
 /// Refuses links of the placement chain that are never left anything to type.
 fn check_links(links: &[PlacementChoice], setup: &PolicyContext) -> Result<(), Refusal> {
     let types: Vec<Typed> =
-        links.iter().map(|link| AnyPlacement::build(link, setup).types()).collect();
+        links.iter().map(|link| AnyPlacement::build(link, setup).needs().types).collect();
     for behind in 1..links.len() {
         let before = (0..behind).find(|&at| types[at].leaves_nothing_to(types[behind]));
         if let Some(before) = before {

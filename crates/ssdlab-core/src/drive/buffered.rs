@@ -8,7 +8,7 @@ use super::watch::watch;
 use crate::account::{Cause, OpKind, Part, RequestAttrs};
 use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::flash::{Owner, Room, TxnId};
-use crate::policy::eviction::{BufferUse, EvictionPolicy};
+use crate::policy::eviction::BufferUse;
 
 /// What the drive does only if it has a buffer.
 const HAS_BUFFER: &str = "a drive with a buffer";

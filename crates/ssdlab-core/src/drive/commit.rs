@@ -6,8 +6,8 @@ use super::Drive;
 use super::watch::watch;
 use crate::account::{Cause, OpKind, Reading, RequestAttrs};
 use crate::flash::{Event, Owner, TxnId, UnitId};
-use crate::policy::read_start::ReadStartPolicy;
-use crate::policy::suspend::{FailedReadsView, SuspendPolicy};
+use crate::policy::event::{Event as Happened, EventMask, Programmed, ReadOutcome};
+use crate::policy::suspend::FailedReadsView;
 
 impl Drive {
     /// Hears what the flash has to tell.
@@ -67,8 +67,8 @@ impl Drive {
 
     #[inline(always)]
     fn done(&mut self, id: TxnId) {
-        if self.learns {
-            self.learn(id);
+        if self.policies.wants.has(EventMask::OPERATION_ENDED) {
+            self.publish_operation(id);
         }
         if self.groups.is_some() {
             self.measure(id);
@@ -96,15 +96,25 @@ impl Drive {
         }
     }
 
-    /// Tells the reading policy what an operation came to.
+    /// Tells the policies what an operation came to.
     #[inline(never)]
-    fn learn(&mut self, id: TxnId) {
+    fn publish_operation(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
-        let (lpn, rung, first_try) = (txn.lpn, txn.rung, txn.failed == 0);
+        let (lpn, ppn, cause) = (txn.lpn, txn.ppn, txn.cause);
+        let block = self.geometry.block_of(ppn);
         match txn.kind {
-            OpKind::Read => self.policies.read_start.decoded(&self.read_view(id), rung, first_try),
-            OpKind::Program => self.policies.read_start.written(lpn),
-            OpKind::Erase => self.policies.read_start.erased(self.geometry.block_of(txn.ppn)),
+            OpKind::Read if self.policies.wants.has(EventMask::PAGE_READ) => {
+                let (level, first_try) = (txn.rung, txn.failed == 0);
+                let read = ReadOutcome { view: self.read_view(id), level, first_try, cause };
+                self.policies.publish(&Happened::PageRead(&read));
+            }
+            OpKind::Program => {
+                let page = self.geometry.page_in_block(ppn);
+                let page = Programmed { lpn, block, page, cause };
+                self.policies.publish(&Happened::PageProgrammed(&page));
+            }
+            OpKind::Erase => self.policies.publish(&Happened::BlockErased(block)),
+            OpKind::Read => {}
         }
     }
 
@@ -153,6 +163,7 @@ impl Drive {
         self.release(lpn, true);
         self.plane_changed(plane);
         if let Some(old) = old {
+            self.policies.publish(&Happened::PageInvalidated { lpn, block: old });
             self.leaves(lpn, self.geometry.plane_of(old), plane);
         }
     }
@@ -178,9 +189,12 @@ impl Drive {
         self.entry_changed(lpn);
         self.end_of_operation(id);
         self.release(lpn, true);
-        if let Some(old) = old.map(|old| self.geometry.plane_of(old)) {
-            self.no_longer_holds(old, lpn);
-            self.plane_changed(old);
+        self.policies.publish(&Happened::PageTrimmed(lpn));
+        if let Some(block) = old {
+            self.policies.publish(&Happened::PageInvalidated { lpn, block });
+            let plane = self.geometry.plane_of(block);
+            self.no_longer_holds(plane, lpn);
+            self.plane_changed(plane);
         }
     }
 

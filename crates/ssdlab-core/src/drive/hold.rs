@@ -1,5 +1,7 @@
 //! The way through an order that holds requests back: in, and on to the flash when it lets them go.
 
+use std::cell::Cell;
+
 use ssdlab_nand::PlaneId;
 
 use super::Drive;
@@ -7,9 +9,8 @@ use crate::account::{Cause, OpKind};
 use crate::flash::{Owner, TxnId, UnitId};
 use crate::host::{Active, Op};
 use crate::policy::PlacementHint;
-use crate::policy::program_mode::{ProgramModePolicy, ProgramModeView};
-use crate::policy::read_start::ReadStartPolicy;
-use crate::policy::scheduler::{Decision, Dispatch, DispatchMode, QueueView, SchedulerPolicy};
+use crate::policy::program_mode::ProgramModeView;
+use crate::policy::scheduler::{Decision, Dispatch, DispatchMode, Occasion, QueueView};
 use crate::queue::{GroupId, Queue};
 use crate::slots::{AnyProgramMode, AnyScheduler};
 
@@ -32,6 +33,9 @@ pub(super) struct Hold {
 /// order itself.
 macro_rules! view {
     ($drive:ident) => {
+        view!($drive, &Cell::new(0))
+    };
+    ($drive:ident, $work:expr) => {
         QueueView {
             now: $drive.now,
             queue: &$drive.hold.as_ref().expect("an order that holds").queue,
@@ -39,6 +43,7 @@ macro_rules! view {
             ftl: &$drive.ftl,
             collecting: $drive.jobs.collecting(),
             programming: &$drive.hold.as_ref().expect("an order that holds").programming,
+            work: $work,
         }
     };
 }
@@ -59,7 +64,7 @@ impl Hold {
             }
             flash.nominal_program(hint.program_mode.unwrap_or(0)).as_ns()
         });
-        order.holds_requests().then(|| {
+        order.window().is_some().then(|| {
             Box::new(Hold {
                 queue: Queue::new(planes),
                 programming: programming.collect(),
@@ -150,8 +155,9 @@ impl Drive {
             if !view!(self).queue.waits(group) {
                 continue;
             }
-            if self.policies.scheduler.goes_at_once(&view!(self), group) {
-                self.dispatch(Decision { group, way: DispatchMode::Behind }, None);
+            let arrival = Occasion::Arrival(group);
+            if let Some(next) = self.policies.scheduler.next(&view!(self), arrival) {
+                self.dispatch(next, None);
                 continue;
             }
             let mut planes = std::mem::take(&mut self.hold_mut().planes);
@@ -204,10 +210,11 @@ impl Drive {
     /// Lets those go whom the order wants to go next to a plane, if anybody.
     #[inline(never)]
     fn dispatch_to(&mut self, plane: PlaneId) {
-        while let Some(next) = self.policies.scheduler.next(&view!(self), plane) {
+        let (occasion, work) = (Occasion::Plane(plane), Cell::new(0));
+        while let Some(next) = self.policies.scheduler.next(&view!(self, &work), occasion) {
             self.dispatch(next, Some(plane));
         }
-        self.stats.scheduling_steps += self.policies.scheduler.steps();
+        self.stats.scheduling_steps += work.get();
     }
 
     /// What was chosen goes to the flash; without a plane in question since it has just come and
@@ -218,7 +225,7 @@ impl Drive {
         let group = view.queue.group(next.group);
         let of_plane =
             |plane| group.plane_shares.iter().position(|plane_share| plane_share.plane == plane);
-        let whole = next.way != DispatchMode::InPlace;
+        let whole = next.mode != DispatchMode::InPlace;
         let from = match (whole, plane) {
             (false, Some(plane)) => of_plane(plane).expect("a group that needs this plane"),
             _ => 0,
@@ -230,7 +237,7 @@ impl Drive {
         let at_once = plane.is_none();
         let dispatch = Dispatch { group, plane_shares, at_once, overtakes };
         self.policies.scheduler.on_dispatch(&view, &dispatch, &mut classes);
-        let first_place = (next.way == DispatchMode::InFirstPlace)
+        let first_place = (next.mode == DispatchMode::InFirstPlace)
             .then(|| self.hold_mut().queue.take_first_place(next.group));
         let mut of_page = classes.drain(..);
         for _ in 0..count {
@@ -245,7 +252,7 @@ impl Drive {
                 self.flash.wait_ends(id, self.now);
                 match first_place {
                     Some(place) => self.flash.inherit_seq(id, place),
-                    None if next.way == DispatchMode::Behind => self.flash.comes(id),
+                    None if next.mode == DispatchMode::Behind => self.flash.comes(id),
                     None => {}
                 }
                 self.enqueue_host(id, plane);
@@ -289,7 +296,7 @@ impl Drive {
 
     /// Offers the group that has become the last of those among which the order chooses.
     fn offer_last(&mut self, kind: OpKind) {
-        let window = self.policies.scheduler.window();
+        let window = self.policies.scheduler.window().unwrap_or(usize::MAX);
         let hold = self.hold_mut();
         hold.entered.extend(hold.queue.at(kind, window - 1));
     }

@@ -11,8 +11,8 @@ use crate::flash::NORMAL_MODE;
 use crate::host::Op;
 use crate::metadata::page_hotness::{Hotness, InitialHotness};
 use crate::policy::PlacementHint;
-use crate::policy::eviction::{BufferUse, EvictionPolicy};
-use crate::policy::program_mode::{ProgramModePolicy, ProgramModeView};
+use crate::policy::eviction::BufferUse;
+use crate::policy::program_mode::ProgramModeView;
 use crate::slots::AnyEviction;
 
 /// A first pass of a workload through a drive's buffer, in which no time passes.

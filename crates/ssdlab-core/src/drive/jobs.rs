@@ -3,6 +3,7 @@
 
 use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn};
 
+use super::policies::BackgroundAt;
 use super::watch::watch;
 use super::{Drive, start};
 use crate::account::{Cause, OpKind};
@@ -12,7 +13,8 @@ use crate::ftl::{Allocator, BlockState, FreeBlockPolicy, Stream};
 use crate::media;
 use crate::metadata::block_class::BlockClassChoice;
 use crate::metadata::block_groups::{First, Groups};
-use crate::policy::background::{BackgroundPolicy, Job, PlaneView, Trigger};
+use crate::policy::background::{Job, PlaneView, Trigger};
+use crate::policy::event::Event as Happened;
 use crate::slots::AnyBackground;
 
 /// Pages of a block that are looked at ahead together.
@@ -27,8 +29,8 @@ pub(super) struct Running {
     ahead: u16,
     /// Where the page that is being moved comes from.
     from: Ppn,
-    /// The tender that wanted it, by its place in the list.
-    pub(super) policy: u8,
+    /// The background policy that wanted it.
+    pub(super) policy: BackgroundAt,
     /// Pages that were moved, and the block that took the last of them.
     pub(super) moved: u32,
     pub(super) took: Option<BlockId>,
@@ -50,14 +52,15 @@ pub struct Jobs {
 
 impl Jobs {
     pub fn new(planes: u32, policies: &[AnyBackground]) -> Jobs {
-        let contents = policies.iter().map(BackgroundPolicy::free_page_target).max();
-        let urgent = policies.iter().map(BackgroundPolicy::urgent_below).max();
+        let needs = || policies.iter().map(AnyBackground::needs);
+        let contents = needs().map(|needs| needs.free_page_target).max();
+        let urgent = needs().map(|needs| needs.urgent_below).max();
         Jobs {
             running: vec![None; planes as usize].into_boxed_slice(),
             collecting: vec![false; planes as usize].into_boxed_slice(),
             contents: contents.unwrap_or(0),
             urgent: urgent.unwrap_or(0),
-            counts_pages: policies.iter().any(BackgroundPolicy::counts_pages),
+            counts_pages: needs().any(|needs| needs.counts_pages),
         }
     }
 
@@ -186,7 +189,7 @@ impl Drive {
         let mut policies = (0..).zip(&mut self.policies.background);
         let job = policies.find_map(|(at, policy)| {
             let job = policy.job(trigger, &view).filter(|job| ftl.may_empty(job.block));
-            Some((at, job?))
+            Some((Some(at), job?))
         });
         let Some((policy, job)) = job.or_else(|| self.next_waiting(plane)) else {
             return;
@@ -195,12 +198,13 @@ impl Drive {
     }
 
     /// Begins a job on a plane that none runs on.
-    pub(super) fn begin_job(&mut self, plane: PlaneId, policy: u8, job: Job) {
+    pub(super) fn begin_job(&mut self, plane: PlaneId, policy: BackgroundAt, job: Job) {
         debug_assert!(self.ftl.may_empty(job.block), "{:?} is being programmed", job.block);
         self.stats.unprogrammed += u64::from(self.ftl.begin_collection(job.block));
         self.jobs.running[plane.index()] =
             Some(Running { job, cursor: 0, from: Ppn(0), policy, moved: 0, took: None, ahead: 0 });
         self.upkeep.begins(&job);
+        self.policies.publish(&Happened::BlockCollected(job.block));
         self.jobs.collecting[plane.index()] = true;
         let id = self.flash.txns.insert(self.now);
         self.next_of_job(id, plane);

@@ -43,11 +43,8 @@ use crate::metadata::block_groups::Groups;
 use crate::metadata::page_hotness::HotPages;
 use crate::metadata::read_counts::ReadCounts;
 use crate::metadata::retry_estimate::RetryEstimates;
-use crate::policy::background::BackgroundPolicy;
-use crate::policy::placement::{Heat, PlacementPolicy};
-use crate::policy::read_start::ReadStartPolicy;
-use crate::policy::scheduler::SchedulerPolicy;
-use crate::policy::suspend::SuspendPolicy;
+use crate::policy::event::Event as Happened;
+use crate::policy::placement::Heat;
 use crate::stats::{Ended, Stats};
 use hold::Hold;
 use jobs::Jobs;
@@ -107,10 +104,8 @@ pub struct Drive {
     moves: Option<Box<Moves>>,
     /// What an order that holds needs.
     hold: Option<Box<Hold>>,
-    /// Whether the placement knows how hot pages are.
-    knows_heat: bool,
-    /// Whether the reading policy learns from what reads come to.
-    learns: bool,
+    /// Whether the placement is asked for each page.
+    asks_pages: bool,
     /// What was measured since the statistics began.
     stats: Stats,
     /// Pages that were read and count as written before the start, a bit each.
@@ -153,8 +148,8 @@ impl Drive {
         let hold =
             Hold::new(&policies.scheduler, &mut policies.program_mode, &flash, planes, classes);
         let config = &resolved.config;
-        let most =
-            policies.background.iter().map(BackgroundPolicy::counts_reads).max().unwrap_or(0);
+        let most = policies.background.iter().map(|policy| policy.needs().counts_reads).max();
+        let most = most.unwrap_or(0);
         let mut drive = Drive {
             sectors_per_page: geometry.sectors_per_page(),
             now: 0,
@@ -177,9 +172,8 @@ impl Drive {
                 .get()
                 .map(|hotness| Box::new(HotPages::new(hotness, resolved.logical_pages))),
             heat: (most > 0).then(|| ReadCounts::new(resolved.logical_pages, most)),
-            knows_heat: policies.placement.iter().any(PlacementPolicy::wants_heat),
+            asks_pages: policies.placement.iter().any(|link| link.needs().pages),
             moves: (most > 0).then(|| Moves::new(&resolved)).flatten().map(Box::new),
-            learns: policies.read_start.learns(),
             jobs: Jobs::new(geometry.plane_count(), &policies.background),
             mapping: resolved
                 .map_cache
@@ -282,6 +276,9 @@ impl Drive {
                 false => self.round(),
             }
         }
+        if self.policies.have_asked() {
+            self.carry_out_actions();
+        }
         if self.flash.has_idle() || self.flash.has_events() || self.holds_back() {
             self.serve_idle();
         }
@@ -311,7 +308,7 @@ impl Drive {
 
     /// Whether the placement wants to know ([`set_page_heat`](Drive::set_page_heat)) before the run how hot pages are.
     pub fn wants_heat(&self) -> bool {
-        self.knows_heat
+        self.policies.placement.iter().any(|link| link.needs().heat)
     }
 
     /// Tells the placement how hot pages are; before anything is laid down.
@@ -364,9 +361,6 @@ impl Drive {
         if let Some(hot) = &self.hot {
             bits.extend(hot.metadata_bits(self.resolved.buffer_pages));
         }
-        let apart = self.blocks_apart();
-        bits.extend(self.policies.background.iter().flat_map(|policy| policy.metadata_bits(apart)));
-        bits.extend(self.policies.scheduler.metadata_bits());
         if self.resolved.flash.reads_pass {
             // The voltages with which a read that was set aside failed last, on each plane: of the host's, and
             // of one of collection.
@@ -375,14 +369,14 @@ impl Drive {
             let rungs = u64::from(self.flash.cells.rungs()).next_power_of_two();
             bits.push(("reads_aside", planes * most * u64::from(rungs.trailing_zeros())));
         }
-        bits.extend(self.policies.read_start.metadata_bits());
+        bits.extend(self.policies.metadata_bits(self.blocks_apart()));
         bits.retain(|(_, bits)| *bits > 0);
         bits.into_iter().map(|(name, bits)| (name, bits.div_ceil(8))).collect()
     }
 
     /// Whether anything in the drive heeds the host's latency hints.
     pub fn heeds_hints(resolved: &Resolved) -> bool {
-        Policies::new(resolved).placement.iter().any(|link| link.heeds_hints())
+        Policies::new(resolved).placement.iter().any(|link| link.needs().hints)
     }
 
     /// The drive's config in flat numbers.
@@ -410,7 +404,7 @@ impl Drive {
         if let Some(hot) = &mut self.hot {
             hot.reset_counts();
         }
-        self.policies.background.iter_mut().for_each(BackgroundPolicy::reset_counts);
+        self.policies.publish(&Happened::CountsReset);
         self.host.forget_counted();
     }
 
@@ -443,7 +437,7 @@ impl Drive {
     /// something under way.
     pub fn foresee(&mut self) {
         if self.is_idle() && self.auditor.is_none() {
-            self.flash.foresee(self.policies.read_start.by_one(), self.hold.is_some(), self.now);
+            self.flash.foresee(self.policies.reads.by_one, self.hold.is_some(), self.now);
         }
     }
 

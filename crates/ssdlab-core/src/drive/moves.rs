@@ -14,7 +14,8 @@ use crate::flash::{Owner, Rank, TxnId};
 use crate::ftl::{Map, PlaneOrder};
 use crate::metadata::block_class::BlockClassChoice;
 use crate::policy::PlacementHint;
-use crate::policy::background::{BackgroundPolicy, PageRead, Trigger};
+use crate::policy::background::{HostRead, Trigger};
+use crate::policy::event::Event as Happened;
 
 /// Where pages may move, and whose turn it is.
 #[derive(Clone, Debug)]
@@ -134,9 +135,9 @@ impl Drive {
         let class = || self.ftl.blocks.class(block);
         let group = self.groups.as_ref().map_or_else(class, |groups| groups.group(block));
         let is_apart = self.ftl.blocks.is_apart(block);
-        let read = PageRead { block, is_apart, group, count };
-        let to = self.policies.background.iter_mut().find_map(|policy| policy.page_read(&read));
-        if let Some(class) = to {
+        let read = HostRead { block, is_apart, group, count };
+        self.policies.publish(&Happened::HostRead(&read));
+        if let Some(class) = self.policies.take_migration() {
             self.move_page(id, class);
         }
     }
@@ -234,7 +235,7 @@ impl Drive {
     }
 
     fn wants_room(&mut self, plane: PlaneId, class: u8) {
-        self.policies.background.iter_mut().for_each(|policy| policy.on_no_space(plane, class));
+        self.policies.publish(&Happened::NoSpace { plane, class });
     }
 
     /// Whether a move that has come to the head of its lane may begin; if not, it is given up.

@@ -14,9 +14,9 @@ use crate::host::{Active, Completion, Op, Refused, Request};
 use crate::media;
 use crate::metadata::page_hotness::Hotness;
 use crate::policy::PlacementHint;
-use crate::policy::placement::{PlacementPolicy, PlacementView};
-use crate::policy::scheduler::{SchedulerPolicy, SchedulerView};
-use crate::policy::suspend::{SuspendPolicy, SuspendView, Verdict};
+use crate::policy::placement::PlacementView;
+use crate::policy::scheduler::SchedulerView;
+use crate::policy::suspend::{SuspendView, Verdict};
 
 impl Drive {
     pub(super) fn accept(&mut self, request: Request) -> Result<(), Refused> {
@@ -298,7 +298,7 @@ impl Drive {
                 self.hint_of(self.attrs(owner), cause, false, used)
             }
         };
-        if self.knows_heat {
+        if self.asks_pages {
             self.hint_of_page(self.flash.txns[id].lpn, &mut hint);
         }
         self.flash.txns[id].hint = hint;
@@ -306,7 +306,7 @@ impl Drive {
 
     /// What of a page's wish depends on the page itself.
     pub(super) fn hint_of_page(&mut self, lpn: Lpn, hint: &mut PlacementHint) {
-        self.policies.placement.iter_mut().for_each(|link| link.page(lpn, hint));
+        self.policies.placement.iter_mut().for_each(|link| link.fill_page(lpn, hint));
     }
 
     /// What a page should be like that is written for such a request.

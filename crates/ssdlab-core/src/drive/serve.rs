@@ -8,9 +8,9 @@ use super::watch::watch;
 use crate::account::{OpKind, RequestAttrs};
 use crate::flash::{Next, Owner, Txn, TxnId, UnitId};
 use crate::ftl::Stream;
-use crate::policy::program_mode::{ProgramModePolicy, ProgramModeView};
-use crate::policy::read_start::{ReadStartPolicy, ReadStartView};
-use crate::policy::scheduler::SchedulerPolicy;
+use crate::policy::event::{BlockOpened, Event as Happened, EventMask};
+use crate::policy::program_mode::ProgramModeView;
+use crate::policy::read_start::ReadStartView;
 
 impl Drive {
     /// Gives work to every unit that is free and has some.
@@ -156,7 +156,7 @@ impl Drive {
         let block = self.geometry.block_of(txn.ppn);
         let (mut age, mut pe_cycles) = (Nanos::ZERO, 0);
         // Columns that no one else asks for are not fetched.
-        if self.learns {
+        if self.policies.reads.age {
             age = self.flash.cells.age(txn, block, self.now);
             pe_cycles = self.ftl.blocks.erases(block);
         }
@@ -179,10 +179,8 @@ impl Drive {
                 self.ftl.blocks.expect_written(self.geometry.block_of(ppn));
                 self.flash.txns[id].ppn = ppn;
                 self.choose_program(id);
-                // A block was opened: its subpool may run short.
-                if self.upkeep.is_drive_wide() && self.geometry.page_in_block(ppn) == PageInBlock(0)
-                {
-                    self.mind_all();
+                if self.geometry.page_in_block(ppn) == PageInBlock(0) {
+                    self.block_opened(id, stream);
                 }
                 true
             }
@@ -196,6 +194,17 @@ impl Drive {
                 false
             }
         }
+    }
+
+    /// A block was opened for this page: its subpool may run short.
+    #[inline]
+    fn block_opened(&mut self, id: TxnId, stream: Stream) {
+        if self.policies.wants.has(EventMask::BLOCK_OPENED) {
+            let Txn { ppn, cause, .. } = self.flash.txns[id];
+            let opened = BlockOpened { block: self.geometry.block_of(ppn), stream, cause };
+            self.policies.publish(&Happened::BlockOpened(&opened));
+        }
+        self.mind_all();
     }
 
     /// A write found no room on a plane, nor under dynamic allocation on any: the tenders may want
@@ -227,7 +236,8 @@ impl Drive {
             }
             if self.hold.is_some() {
                 let class = hint.quality.unwrap_or(0);
-                self.policies.scheduler.on_page_allocated(txn.plane, class, txn.began());
+                let (plane, arrival) = (txn.plane, txn.began());
+                self.policies.publish(&Happened::PageAllocated { plane, class, arrival });
             }
         }
         txn.hint = hint;
@@ -246,7 +256,8 @@ impl Drive {
         }
         let txn = &self.flash.txns[id];
         if self.hold.is_some() && !matches!(txn.owner, Owner::Map { .. }) {
-            self.policies.scheduler.on_plane_changed(txn.plane, other, txn.began());
+            let (from, to, arrival) = (txn.plane, other, txn.began());
+            self.policies.publish(&Happened::PlaneChanged { from, to, arrival });
         }
         self.flash.pop(txn.plane, txn.lane);
         self.flash.wait_ends(id, self.now);

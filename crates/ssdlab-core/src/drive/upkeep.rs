@@ -7,17 +7,19 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use super::Drive;
 use super::jobs::Running;
+use super::policies::BackgroundAt;
 use crate::ftl::{BlockState, BlockTable};
 use crate::policy::background::{
-    BackgroundPolicy, BlockEstimate, DriveView, EndedJob, Job, MOVES_FREE_LEAST, Repairs,
+    BlockEstimate, DriveView, EndedJob, Job, MOVES_FREE_LEAST, Repairs,
 };
+use crate::policy::event::{Action, Event as Happened};
 use crate::slots::AnyBackground;
 
 /// A job that waits until its plane is free.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     job: Job,
-    policy: u8,
+    policy: BackgroundAt,
     /// P/E cycles of its block when it was wanted: a block that has been erased since is another one.
     erases: u32,
     /// Pages that it was to move then.
@@ -37,8 +39,9 @@ struct Due {
 #[derive(Clone, Debug)]
 pub struct Upkeep {
     minds_all: bool,
-    /// By plane; empty if no tender minds the drive as a whole.
-    waiting: Box<[VecDeque<Waiting>]>,
+    /// By plane; empty as long as nobody has asked for a relocation.
+    waiting: Vec<VecDeque<Waiting>>,
+    planes: usize,
     /// Pages of all of them.
     pages_waiting: u64,
     /// Jobs under way from which each priority gains a block.
@@ -52,16 +55,17 @@ impl Upkeep {
     /// Nothing to do as yet; in the cells `time_scale` times as much time passes as in the run.
     pub fn new(policies: &[AnyBackground], planes: u32, time_scale: u32) -> Upkeep {
         let due = (0..).zip(policies).filter_map(|(at, policy)| {
-            let interval = Nanos::from_ns(policy.interval()?.as_ns() / u64::from(time_scale));
+            let interval = Nanos::from_ns(policy.needs().interval?.as_ns() / u64::from(time_scale));
             Some(Due { policy: at, at: SimTime::from_ns(0) + interval, interval })
         });
         let due: Vec<Due> = due.collect();
-        // Jobs of a round may have to wait for more than their planes.
-        let minds_all = policies.iter().any(BackgroundPolicy::is_drive_wide) || !due.is_empty();
-        let planes = if minds_all { planes as usize } else { 0 };
+        // Relocations may have to wait for more than their planes.
+        let minds_all = policies.iter().any(|one| one.needs().is_drive_wide) || !due.is_empty();
+        let planes = planes as usize;
         Upkeep {
             minds_all,
-            waiting: vec![VecDeque::new(); planes].into_boxed_slice(),
+            waiting: Vec::new(),
+            planes,
             pages_waiting: 0,
             coming: Vec::new(),
             due,
@@ -75,12 +79,6 @@ impl Upkeep {
         self.asked = true;
     }
 
-    /// Whether anything is done for the drive as a whole.
-    #[inline]
-    pub fn is_drive_wide(&self) -> bool {
-        self.minds_all
-    }
-
     fn gains(&mut self, priority: u8) -> &mut u32 {
         let at = usize::from(priority);
         if self.coming.len() <= at {
@@ -90,7 +88,7 @@ impl Upkeep {
     }
 
     /// The first job that waits for a plane; those whose block is no longer what it was are dropped.
-    fn first(&mut self, plane: PlaneId, blocks: &BlockTable) -> Option<(u8, Job)> {
+    fn first(&mut self, plane: PlaneId, blocks: &BlockTable) -> Option<(BackgroundAt, Job)> {
         loop {
             let Waiting { job, policy, erases, .. } = *self.waiting.get(plane.index())?.front()?;
             let same = blocks.erases(job.block) == erases;
@@ -110,12 +108,14 @@ impl Upkeep {
     /// A job waits for a plane.
     fn push(&mut self, plane: PlaneId, waiting: Waiting) {
         self.pages_waiting += u64::from(waiting.pages);
+        self.waiting.resize_with(self.planes, VecDeque::new);
         self.waiting[plane.index()].push_back(waiting);
     }
 
     /// Drops what waits of a tender.
     fn drop_all_of(&mut self, policy: u8) {
-        self.waiting.iter_mut().for_each(|jobs| jobs.retain(|waiting| waiting.policy != policy));
+        let others = |waiting: &Waiting| waiting.policy != Some(policy);
+        self.waiting.iter_mut().for_each(|jobs| jobs.retain(others));
         self.pages_waiting =
             self.waiting.iter().flatten().map(|waiting| u64::from(waiting.pages)).sum();
     }
@@ -167,19 +167,27 @@ impl Drive {
             let policy = due.policy;
             self.upkeep.drop_all_of(policy);
             if across {
-                self.policies.background[usize::from(policy)].round_left_out();
+                self.policies.publish_to(policy, &Happened::TimerSkipped);
                 continue;
             }
-            let (estimates, mut jobs) = (self.estimates(), Vec::new());
-            self.policies.background[usize::from(policy)].round(&estimates, &mut jobs);
-            for job in jobs {
-                let erases = self.ftl.blocks.erases(job.block);
-                let pages = u32::from(self.ftl.blocks.valid(job.block));
-                let plane = self.geometry.plane_of(job.block);
-                self.upkeep.push(plane, Waiting { job, policy, erases, pages });
-            }
-            self.begin_all_waiting();
+            self.policies.publish_to(policy, &Happened::Timer(&self.estimates()));
+            self.carry_out_actions();
         }
+    }
+
+    /// Carries out what policies have asked for: blocks wait for their planes, and the first of each that may be
+    /// emptied is.
+    #[cold]
+    pub(super) fn carry_out_actions(&mut self) {
+        for (policy, action) in self.policies.take_asked() {
+            // A page moves when it is read, or not at all.
+            let Action::Relocate(job) = action else { continue };
+            let erases = self.ftl.blocks.erases(job.block);
+            let pages = u32::from(self.ftl.blocks.valid(job.block));
+            let plane = self.geometry.plane_of(job.block);
+            self.upkeep.push(plane, Waiting { job, policy, erases, pages });
+        }
+        self.begin_all_waiting();
     }
 
     /// The full blocks that no job empties or is to empty, and how they are expected to read.
@@ -202,13 +210,14 @@ impl Drive {
 
     /// The next job that waits for a plane on which none runs, if it may begin: not while wear is levelled
     /// across priorities, whose blocks a repair would give back.
-    pub(super) fn next_waiting(&mut self, plane: PlaneId) -> Option<(u8, Job)> {
+    pub(super) fn next_waiting(&mut self, plane: PlaneId) -> Option<(BackgroundAt, Job)> {
         let (policy, job) = self.upkeep.first(plane, &self.ftl.blocks)?;
         if self.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize || self.levels_across() {
             return None;
         }
         let pages = u32::from(self.ftl.blocks.valid(job.block));
-        if !self.policies.background[usize::from(policy)].may_start(pages) {
+        let owner = policy.map(|at| &mut self.policies.background[usize::from(at)]);
+        if owner.is_some_and(|owner| !owner.may_start(pages)) {
             return None;
         }
         self.upkeep.pop(plane);
@@ -235,7 +244,7 @@ impl Drive {
             return;
         }
         for at in 0..self.policies.background.len() {
-            while self.policies.background[at].is_drive_wide() {
+            while self.policies.background[at].needs().is_drive_wide {
                 let free = self.ftl.alloc.subpools().unwrap_or_default();
                 self.upkeep.coming.resize(free.len().max(self.upkeep.coming.len()), 0);
                 let view = DriveView {
@@ -246,7 +255,8 @@ impl Drive {
                 };
                 let job = self.policies.background[at].drive_job(&view);
                 let Some(job) = job.filter(|job| self.ftl.may_empty(job.block)) else { break };
-                self.begin_job(self.geometry.plane_of(job.block), at as u8, job);
+                let plane = self.geometry.plane_of(job.block);
+                self.begin_job(plane, Some(at as u8), job);
             }
         }
         let across = self.levels_across();
@@ -258,19 +268,17 @@ impl Drive {
         let Running { job, moved, took, policy: owner, .. } = *ended;
         self.upkeep.ends(&job);
         let waiting = self.upkeep.pages_waiting;
-        for (at, policy) in (0..).zip(&mut self.policies.background) {
-            policy.ended(&EndedJob { job, moved, took, own: at == owner, waiting });
-        }
+        self.policies.publish_ended(EndedJob { job, moved, took, own: false, waiting }, owner);
     }
 
     /// Whether wear is levelled across priorities now.
     pub fn levels_across(&self) -> bool {
-        self.policies.background.iter().any(BackgroundPolicy::levels_across)
+        self.policies.background.iter().any(|policy| policy.levels_across())
     }
 
     /// What was repaired of blocks of one priority that were worse than those of a lower one, if anybody
     /// looks for them.
     pub fn repairs(&self) -> Option<Repairs> {
-        self.policies.background.iter().find_map(BackgroundPolicy::repairs)
+        self.policies.background.iter().find_map(|policy| policy.report())
     }
 }

@@ -3,6 +3,9 @@
 use ssdlab_nand::Geometry;
 use ssdlab_nand::refusal::Refusal;
 
+use super::background::Repairs;
+use super::event::{Actions, Event, EventMask};
+
 /// What a policy may know of the drive when it is set up.
 #[derive(Clone, Debug)]
 pub struct PolicyContext {
@@ -110,4 +113,22 @@ pub trait Policy: Sized {
 
     /// The policy with these settings.
     fn build(config: &Self::Config, setup: &PolicyContext) -> Self;
+
+    /// The kinds of event that it wants to learn of.
+    fn events(&self) -> EventMask {
+        EventMask::NONE
+    }
+
+    /// Something happened that it wants to learn of. What it wants done about it goes to `actions`.
+    fn on_event(&mut self, _: &Event, _actions: &mut Actions) {}
+
+    /// Bits that a controller needs for what it keeps, by structure, where so many blocks are set apart.
+    fn metadata_bits(&self, _blocks_apart: u64) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// What it has counted for results since they began, if it counts anything.
+    fn report(&self) -> Option<Repairs> {
+        None
+    }
 }

@@ -5,6 +5,7 @@
 
 pub mod background;
 mod context;
+pub mod event;
 pub mod eviction;
 pub mod placement;
 pub mod program_mode;

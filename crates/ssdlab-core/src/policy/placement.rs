@@ -33,10 +33,11 @@ pub struct PlacementView {
     pub free: [u64; PageType::MOST],
 }
 
-/// For which writes a link wishes a page type.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// For which writes a link chooses a page type.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Typed {
     /// For none.
+    #[default]
     Nothing,
     /// For some of the host's.
     Some,
@@ -62,31 +63,34 @@ pub struct Heat {
     pub writes: Vec<u32>,
 }
 
+/// What a link of the placement chain needs of the drive, besides what it is told of each write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PlacementNeeds {
+    /// The writes for which it chooses a page type.
+    pub types: Typed,
+    /// Whether it is asked for each page as well ([`PlacementPolicy::fill_page`]).
+    pub pages: bool,
+    /// Whether it is told before the run how often each page will be read and written: an oracle.
+    pub heat: bool,
+    /// Whether it heeds the host's latency hints.
+    pub hints: bool,
+}
+
 /// A link of the placement chain.
 pub trait PlacementPolicy {
-    /// Fills what is still open in the wish.
+    /// Fills what is still open in the hint.
     fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint);
 
-    /// The writes for which it wishes a page type.
-    fn types(&self) -> Typed {
-        Typed::Nothing
+    /// What it needs of the drive.
+    fn needs(&self) -> PlacementNeeds {
+        PlacementNeeds::default()
     }
 
-    /// Fills what is still open in the wish of one page, after `wish`; asked of links that want heat.
-    fn page(&mut self, _: Lpn, _: &mut PlacementHint) {}
+    /// Fills what is still open in the hint of one page, after [`fill`](PlacementPolicy::fill).
+    fn fill_page(&mut self, _: Lpn, _: &mut PlacementHint) {}
 
-    /// Whether it wants to know before the run how often each page will be read and written: an oracle.
-    fn wants_heat(&self) -> bool {
-        false
-    }
-
-    /// Learns that.
+    /// Learns how often each page will be read and written.
     fn set_page_heat(&mut self, _: &Heat) {}
-
-    /// Whether it heeds the host's latency hints.
-    fn heeds_hints(&self) -> bool {
-        false
-    }
 }
 
 impl PlacementView {

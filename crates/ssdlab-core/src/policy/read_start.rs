@@ -22,10 +22,10 @@ pub struct ReadStartView {
     pub class: u8,
     /// The rung at which the block was measured; 0 where blocks are not.
     pub measured: u8,
-    /// P/E cycles of the block, for a policy that learns; else zero.
+    /// P/E cycles of the block, for a policy that [needs](ReadStartNeeds) them; else zero.
     pub pe_cycles: u32,
-    /// Time since the first page of the block was written after its last erase: of a policy that
-    /// learns, as a controller that stamps its blocks knows it; else zero.
+    /// Time since the first page of the block was written after its last erase, as a controller that
+    /// stamps its blocks knows it, for a policy that needs it; else zero.
     pub age: Nanos,
 }
 
@@ -45,39 +45,29 @@ impl ReadStartView {
     }
 }
 
-/// How a read starts and climbs.
+/// What a policy of reads needs of the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReadStartNeeds {
+    /// Whether [`climb`](ReadStartPolicy::climb) is always the next level, so that it need not be asked: such
+    /// drives are faster to simulate.
+    pub by_one: bool,
+    /// Whether it looks at the age of what is read and at the P/E cycles of its block.
+    pub age: bool,
+}
+
+/// How a read starts and goes on.
 pub trait ReadStartPolicy {
-    /// The rung of the first attempt.
+    /// The level of the first attempt.
     fn start(&mut self, view: &ReadStartView) -> u8;
 
-    /// The rung to try after `failed` did not decode; higher than it.
+    /// The level to try after `failed` did not decode; higher than it.
     fn climb(&mut self, _: &ReadStartView, failed: u8) -> u8 {
         failed + 1
     }
 
-    /// Whether [`climb`](ReadStartPolicy::climb) is always the next rung, so that it need not be asked: such
-    /// drives are faster to simulate.
-    fn by_one(&self) -> bool {
-        false
-    }
-
-    /// Whether it learns from what reads and writes come to.
-    fn learns(&self) -> bool {
-        false
-    }
-
-    /// A read decoded at this rung, or at none if it is the last; at the first try or not.
-    fn decoded(&mut self, _: &ReadStartView, _rung: u8, _first_try: bool) {}
-
-    /// A logical page was written anew.
-    fn written(&mut self, _: Lpn) {}
-
-    /// A block was erased.
-    fn erased(&mut self, _: BlockId) {}
-
-    /// Bits that a controller needs for what the policy keeps, by structure.
-    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
-        Vec::new()
+    /// What it needs of the drive.
+    fn needs(&self) -> ReadStartNeeds {
+        ReadStartNeeds::default()
     }
 }
 
@@ -104,8 +94,8 @@ impl ReadStartPolicy for LowestLevel {
         0
     }
 
-    fn by_one(&self) -> bool {
-        true
+    fn needs(&self) -> ReadStartNeeds {
+        ReadStartNeeds { by_one: true, ..ReadStartNeeds::default() }
     }
 }
 
@@ -143,8 +133,8 @@ impl ReadStartPolicy for FixedLevel {
         self.level.min(view.rungs - 1)
     }
 
-    fn by_one(&self) -> bool {
-        true
+    fn needs(&self) -> ReadStartNeeds {
+        ReadStartNeeds { by_one: true, ..ReadStartNeeds::default() }
     }
 }
 

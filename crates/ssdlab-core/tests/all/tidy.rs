@@ -214,3 +214,31 @@ fn nothing_is_left_to_be_done() {
         }
     }
 }
+
+/// The methods of every trait that a folder declares.
+fn traits(folder: &Path) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for (_, text) in sources(folder) {
+        for (at, _) in text.match_indices("\npub trait ") {
+            let declared = &text[at + "\npub trait ".len()..];
+            let name = declared.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+            let body = &declared[..declared.find("\n}\n").unwrap_or(declared.len())];
+            found.push((name.to_string(), body.matches("\n    fn ").count()));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_policy_has_few_methods() {
+    let traits = traits(&crates().join("ssdlab-core/src/policy"));
+    let names: Vec<&str> = traits.iter().map(|(name, _)| name.as_str()).collect();
+    let decisions =
+        ["Background", "Eviction", "Placement", "ProgramMode", "ReadStart", "Scheduler", "Suspend"];
+    for decision in decisions {
+        assert!(names.contains(&format!("{decision}Policy").as_str()), "{decision} in {names:?}");
+    }
+    for (name, methods) in traits {
+        assert!((1..=6).contains(&methods), "{name} has {methods} methods");
+    }
+}

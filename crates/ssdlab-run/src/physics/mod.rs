@@ -220,7 +220,7 @@ fn class_name(class: usize, classes: usize) -> String {
 fn program_mode_of(resolved: &Resolved, class: usize) -> u8 {
     use ssdlab_core::account::Cause;
     use ssdlab_core::policy::PlacementHint;
-    use ssdlab_core::policy::program_mode::{ProgramModePolicy, ProgramModeView};
+    use ssdlab_core::policy::program_mode::ProgramModeView;
     use ssdlab_core::slots::AnyProgramMode;
 
     let (setup, mut hint) = (resolved.policy_context(), PlacementHint::default());

@@ -84,7 +84,7 @@ impl Drive {
             let (ftl, geometry) = (&self.ftl, &self.geometry);
             let classes = self.resolved.config.metadata.block_class.classes();
             let laying = self.laying.get_or_insert_with(|| {
-                Laying::new(ftl, geometry.plane_count(), classes, self.knows_heat)
+                Laying::new(ftl, geometry.plane_count(), classes, self.asks_pages)
             });
             if let Some((block, page)) = laying.next(plane, hint.quality, geometry.pages) {
                 let ppn = geometry.page(block, page);

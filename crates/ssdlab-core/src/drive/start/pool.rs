@@ -14,7 +14,7 @@ use crate::ftl::{
     Stream,
 };
 use crate::policy::PolicyContext;
-use crate::policy::background::{BackgroundPolicy, Job, PlaneView, Trigger};
+use crate::policy::background::{Job, PlaneView, Trigger};
 use crate::slots::AnyBackground;
 
 /// Blocks of the plane that is written: enough that one more changes nothing.
@@ -207,8 +207,8 @@ impl Pool {
     /// Does what a tender wants done; false if none wants anything.
     fn choose_job(&mut self, trigger: Trigger) -> bool {
         let asks = |policy: &AnyBackground| {
-            let free = self.ftl.alloc.counted(PLANE, policy.counts_pages());
-            trigger == Trigger::JobEnded || free < policy.free_page_target()
+            let free = self.ftl.alloc.counted(PLANE, policy.needs().counts_pages);
+            trigger == Trigger::JobEnded || free < policy.needs().free_page_target
         };
         // As a rule nobody is asked, and no view is needed.
         if !self.policies.iter().any(asks) {
@@ -271,12 +271,12 @@ impl Pool {
 /// Free blocks that a drive's tenders keep of the whole of it.
 pub fn kept_of_drive(resolved: &Resolved) -> u32 {
     let policies = AnyBackground::build(&resolved.config.background, &resolved.policy_context());
-    policies.iter().map(BackgroundPolicy::keeps_of_drive).max().unwrap_or(0)
+    policies.iter().map(|policy| policy.needs().keeps_of_drive).max().unwrap_or(0)
 }
 
 /// Free pages of a plane with which these tenders are content.
 pub fn content(policies: &[AnyBackground]) -> u32 {
-    policies.iter().map(BackgroundPolicy::free_page_target).max().unwrap_or(0)
+    policies.iter().map(|policy| policy.needs().free_page_target).max().unwrap_or(0)
 }
 
 const PLANE: PlaneId = PlaneId(0);

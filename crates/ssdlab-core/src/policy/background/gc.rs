@@ -7,7 +7,7 @@ use ssdlab_base::rng;
 use ssdlab_nand::Geometry;
 use ssdlab_nand::refusal::Refusal;
 
-use super::{BackgroundPolicy, Job, PlaneView, Trigger, Victim};
+use super::{BackgroundNeeds, BackgroundPolicy, Job, PlaneView, Trigger, Victim};
 use crate::account::Cause;
 use crate::ftl::Stream;
 use crate::policy::{Policy, PolicyContext};
@@ -168,17 +168,13 @@ impl Gc {
 }
 
 impl BackgroundPolicy for Gc {
-    #[inline]
-    fn free_page_target(&self) -> u32 {
-        self.start_below
-    }
-
-    fn urgent_below(&self) -> u32 {
-        self.urgent_below
-    }
-
-    fn counts_pages(&self) -> bool {
-        self.unit == GcUnit::Pages
+    fn needs(&self) -> BackgroundNeeds {
+        BackgroundNeeds {
+            free_page_target: self.start_below,
+            urgent_below: self.urgent_below,
+            counts_pages: self.unit == GcUnit::Pages,
+            ..BackgroundNeeds::default()
+        }
     }
 
     fn job(&mut self, trigger: Trigger, view: &PlaneView) -> Option<Job> {
@@ -311,7 +307,7 @@ mod tests {
     fn it_begins_below_the_threshold_and_never_takes_a_block_that_frees_nothing() {
         let mut gc = collector(Victim::Greedy);
         let some = table(&[4, 3, 1, 4, 2]);
-        assert_eq!((gc.free_page_target(), gc.urgent_below()), (16, 8));
+        assert_eq!((gc.needs().free_page_target, gc.needs().urgent_below), (16, 8));
         assert_eq!(ask(&mut gc, &some, Trigger::Changed, 4), None);
         assert_eq!(ask(&mut gc, &some, Trigger::Changed, 3), Some(2));
         for victim in [Victim::Random, Victim::DChoices, Victim::CostBenefit, Victim::Fifo] {

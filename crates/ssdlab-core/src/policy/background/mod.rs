@@ -1,10 +1,9 @@
-//! `background`: what is moved, levelled, erased?
+//! `background`: what is moved, leveled, erased?
 //!
-//! Tenders are independent of one another. Each is asked about a plane when something changed
-//! there, and answers with a job or with nothing; the machine runs one job at a time on a plane,
-//! in the order in which the tenders are listed. Some mind the drive as a whole: they are asked first, when a
-//! subpool runs short or a block was erased. What they want by the clock waits until nobody else wants the
-//! plane.
+//! Background policies are independent of one another. Each is asked about a plane when something changed
+//! there, and answers with a job or with nothing; the drive runs one job at a time on a plane, in the order in
+//! which the policies are listed. Some look at the drive as a whole: they are asked first, when a subpool runs
+//! short or a block was erased. What a policy asks for by an action waits until nobody else wants the plane.
 
 mod gc;
 mod repairs;
@@ -23,7 +22,7 @@ use crate::account::Cause;
 use crate::ftl::{BlockTable, Ftl, Pool, Stream};
 use crate::metadata::retry_estimate::Expected;
 
-/// What a tender may look at.
+/// What a background policy may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaneView<'a> {
     /// The plane, as a number.
@@ -51,7 +50,7 @@ impl<'a> PlaneView<'a> {
     }
 }
 
-/// Why a tender is asked.
+/// Why a background policy is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trigger {
     /// A page of the plane was written or became invalid.
@@ -70,7 +69,7 @@ pub const MOVES_FREE_LEAST: u32 = 2;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Job {
     /// The block to be emptied and erased. Nothing is done while one of its pages is being programmed: the
-    /// next tender is asked, and who wants the block must want it again.
+    /// next policy is asked, and who wants the block must want it again.
     pub block: BlockId,
     /// What its operations are counted as.
     pub cause: Cause,
@@ -83,7 +82,7 @@ pub struct Job {
     pub gains: Option<u8>,
 }
 
-/// What a tender may look at that minds the drive as a whole.
+/// What a background policy may look at that works for the drive as a whole.
 #[derive(Clone, Copy, Debug)]
 pub struct DriveView<'a> {
     /// The blocks.
@@ -118,16 +117,16 @@ pub struct EndedJob {
     pub moved: u32,
     /// The block that took the last of them.
     pub took: Option<BlockId>,
-    /// Whether the tender that is told wanted it.
+    /// Whether the policy that learns of it wanted it.
     pub own: bool,
-    /// Pages of the jobs of rounds that still wait for their turn, as many as they were to move when they
-    /// were wanted.
+    /// Pages of the relocations that still wait for their turn, as many as they were to move when they
+    /// were asked for.
     pub waiting: u64,
 }
 
-/// A page that the host has read, as a tender sees it.
+/// A page that the host has read, as a background policy sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct PageRead {
+pub struct HostRead {
     /// Its block.
     pub block: BlockId,
     /// Whether the block is set apart for what is read often.
@@ -138,16 +137,30 @@ pub struct PageRead {
     pub count: u8,
 }
 
-/// A tender.
-pub trait BackgroundPolicy {
-    /// The least number of free pages of a plane with which this tender has nothing to do.
-    fn free_page_target(&self) -> u32 {
-        0
-    }
-
+/// What a background policy needs of the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BackgroundNeeds {
+    /// Free pages of a plane from which on it is not asked about that plane.
+    pub free_page_target: u32,
+    /// Free pages of a plane below which the host waits for its jobs.
+    pub urgent_below: u32,
+    /// Whether all free pages count for these two, not those of free blocks alone.
+    pub counts_pages: bool,
     /// Free blocks that it keeps of the whole drive.
-    fn keeps_of_drive(&self) -> u32 {
-        0
+    pub keeps_of_drive: u32,
+    /// Up to how many reads of a page it tells apart; 0 if it does not ask.
+    pub counts_reads: u8,
+    /// Whether it is asked about the drive as a whole when a subpool runs short or a block was erased.
+    pub is_drive_wide: bool,
+    /// After how much of the cells' time its timer comes due, again and again; if ever.
+    pub interval: Option<Nanos>,
+}
+
+/// A background policy.
+pub trait BackgroundPolicy {
+    /// What it needs of the drive.
+    fn needs(&self) -> BackgroundNeeds {
+        BackgroundNeeds::default()
     }
 
     /// What should be done on this plane now.
@@ -155,77 +168,19 @@ pub trait BackgroundPolicy {
         None
     }
 
-    /// The number of free pages below which the host waits for this tender's jobs.
-    fn urgent_below(&self) -> u32 {
-        0
-    }
-
-    /// Whether all free pages count for these two, not those of free blocks alone.
-    fn counts_pages(&self) -> bool {
-        false
-    }
-
-    /// Up to how many reads of a page it tells apart; 0 if it does not ask.
-    fn counts_reads(&self) -> u8 {
-        0
-    }
-
-    /// The host has read a page: the class that is set apart to which it should move, if to any.
-    fn page_read(&mut self, _: &PageRead) -> Option<u8> {
-        None
-    }
-
-    /// A page should have moved to this class of a plane, which has no page left; tenders are asked
-    /// for jobs next.
-    fn on_no_space(&mut self, _: PlaneId, _class: u8) {}
-
-    /// Whether it minds the drive as a whole when a subpool runs short or a block was erased.
-    fn is_drive_wide(&self) -> bool {
-        false
-    }
-
     /// What should be done anywhere on the drive now; asked until it wants nothing.
     fn drive_job(&mut self, _: &DriveView) -> Option<Job> {
         None
     }
 
-    /// After how much of the cells' time it is asked for a round, if ever.
-    fn interval(&self) -> Option<Nanos> {
-        None
-    }
-
-    /// Its time has come: what should be done, by and by. `full` are the full blocks on no plane's list of
-    /// jobs.
-    fn round(&mut self, _full: &[BlockEstimate], _jobs: &mut Vec<Job>) {}
-
-    /// Whether a job of its own, which would move so many pages, may begin now; it waits else, and is
-    /// asked about again by and by. Jobs that still wait when its next round comes are dropped before.
+    /// Whether a block that it wants relocated, which would move so many pages, may be emptied now. It waits
+    /// else, and is asked about again.
     fn may_start(&mut self, _pages: u32) -> bool {
         true
     }
 
-    /// A round that was left out, for wear is levelled across priorities.
-    fn round_left_out(&mut self) {}
-
-    /// A job has ended, its own or another's.
-    fn ended(&mut self, _: &EndedJob) {}
-
-    /// Whether wear is levelled across priorities now.
+    /// Whether wear is leveled across priorities now.
     fn levels_across(&self) -> bool {
         false
-    }
-
-    /// What it has repaired since the counts began, if that is its business.
-    fn repairs(&self) -> Option<Repairs> {
-        None
-    }
-
-    /// What it counts for results begins anew.
-    fn reset_counts(&mut self) {}
-
-    /// Bits that a controller needs for what it keeps, by structure, where so many blocks are set
-    /// apart.
-    fn metadata_bits(&self, _apart: u64) -> Vec<(&'static str, u64)> {
-        Vec::new()
     }
 }

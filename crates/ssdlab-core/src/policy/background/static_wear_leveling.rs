@@ -38,10 +38,7 @@ impl Policy for StaticWearLeveling {
 }
 
 impl BackgroundPolicy for StaticWearLeveling {
-    fn free_page_target(&self) -> u32 {
-        // Wear changes only with an erase, and that is the end of a job.
-        0
-    }
+    // No target of free pages: wear changes only with an erase, and that is the end of a job.
 
     fn job(&mut self, trigger: Trigger, view: &PlaneView) -> Option<Job> {
         if trigger != Trigger::JobEnded || view.free_blocks < MOVES_FREE_LEAST {
@@ -72,6 +69,7 @@ mod tests {
     use super::*;
     use crate::SMALL;
     use crate::ftl::BlockTable;
+    use crate::policy::background::BackgroundNeeds;
 
     /// Blocks of two planes of six, those of the second with this wear and use, when so many blocks have been
     /// closed since, all of them the last one.
@@ -131,6 +129,6 @@ mod tests {
         assert_eq!(ask(3, &some, Trigger::JobEnded, 1), None);
         assert_eq!(ask(3, &some, Trigger::Changed, 2), None);
         let leveller = StaticWearLeveling { threshold: 3 };
-        assert_eq!((leveller.free_page_target(), leveller.urgent_below()), (0, 0));
+        assert_eq!(leveller.needs(), BackgroundNeeds::default());
     }
 }

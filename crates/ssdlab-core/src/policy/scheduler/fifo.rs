@@ -2,9 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_nand::PlaneId;
 
-use super::{Decision, DispatchMode, QueueView, SchedulerPolicy, SchedulerView};
+use super::{Decision, DispatchMode, Occasion, QueueView, SchedulerPolicy, SchedulerView};
 use crate::account::OpKind;
 use crate::policy::{Policy, PolicyContext};
 
@@ -38,17 +37,18 @@ impl SchedulerPolicy for Fifo {
         0
     }
 
-    fn holds_requests(&self) -> bool {
-        self.head_of_line
+    fn window(&self) -> Option<usize> {
+        self.head_of_line.then_some(usize::MAX)
     }
 
-    fn next(&mut self, view: &QueueView, _: PlaneId) -> Option<Decision> {
+    fn next(&mut self, view: &QueueView, occasion: Occasion) -> Option<Decision> {
+        let Occasion::Plane(_) = occasion else { return None };
         let heads = [OpKind::Read, OpKind::Program].map(|kind| view.queue.arrived(kind).next());
         let group = heads.into_iter().flatten().min_by_key(|&id| view.queue.group(id).seq)?;
         let plane_shares = &view.queue.group(group).plane_shares;
-        let way_is_clear = plane_shares
+        let is_clear = plane_shares
             .iter()
             .all(|plane_share| view.flash.host_waits(plane_share.plane) == (false, false));
-        way_is_clear.then_some(Decision { group, way: DispatchMode::Behind })
+        is_clear.then_some(Decision { group, mode: DispatchMode::Behind })
     }
 }

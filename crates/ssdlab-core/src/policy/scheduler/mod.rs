@@ -8,6 +8,8 @@ pub use ranked::{
     ReadFirst, ReadFirstConfig, StrictPriority, StrictPriorityConfig, WriteFirst, WriteFirstConfig,
 };
 
+use std::cell::Cell;
+
 use ssdlab_nand::PlaneId;
 
 use crate::account::OpKind;
@@ -15,7 +17,7 @@ use crate::flash::Flash;
 use crate::ftl::Ftl;
 use crate::queue::{Group, GroupId, PlaneShare, Queue};
 
-/// What an order may look at.
+/// What a scheduler may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct SchedulerView {
     /// Read or program.
@@ -26,7 +28,7 @@ pub struct SchedulerView {
     pub hint: u8,
 }
 
-/// What an order that holds requests back may look at.
+/// What a scheduler that lets requests wait may look at.
 #[derive(Clone, Copy)]
 pub struct QueueView<'a> {
     /// The present moment, in nanoseconds.
@@ -42,6 +44,9 @@ pub struct QueueView<'a> {
     /// Nanoseconds in which a page is moved to a block of each class and programmed there, by the
     /// data sheet.
     pub programming: &'a [u64],
+    /// The work of choosing: to this a policy adds the expected ends of waiting requests on a plane that it
+    /// looks at. Results tell the sum.
+    pub work: &'a Cell<u64>,
 }
 
 impl QueueView<'_> {
@@ -52,23 +57,32 @@ impl QueueView<'_> {
     }
 }
 
-/// What an order lets go.
+/// What a scheduler is asked about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Occasion {
+    /// A group has just arrived: does it go at once?
+    Arrival(GroupId),
+    /// Something has changed on this plane: what goes to it next?
+    Plane(PlaneId),
+}
+
+/// What a scheduler lets go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decision {
     /// The group.
     pub group: GroupId,
     /// How much of it, and to which place.
-    pub way: DispatchMode,
+    pub mode: DispatchMode,
 }
 
 /// How a group is let go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DispatchMode {
-    /// What needs the plane in question goes, to its place in the order of coming.
+    /// What needs the plane in question goes, to its place in the order of arrival.
     InPlace,
     /// All of it goes, behind all that was let go before.
     Behind,
-    /// All of it goes, to the place of the first of its kind in the order of coming; each that it
+    /// All of it goes, to the place of the first of its kind in the order of arrival; each that it
     /// overtakes takes the place of the next.
     InFirstPlace,
 }
@@ -78,75 +92,48 @@ pub enum DispatchMode {
 pub struct Dispatch<'a> {
     /// The group.
     pub group: &'a Group,
-    /// Those of its legs that go.
+    /// Those of its parts that go, one for each plane.
     pub plane_shares: &'a [PlaneShare],
-    /// Whether it has just come and found its planes idle.
+    /// Whether it has just arrived and goes at once.
     pub at_once: bool,
-    /// Whether one of its kind that came before it stays behind.
+    /// Whether one of its kind that arrived before it stays behind.
     pub overtakes: bool,
 }
 
-/// An order of service.
+/// A scheduler.
 ///
-/// What an order ranks goes on to the queues of its planes at once. One that *holds* keeps requests
-/// in the [`Queue`], and is asked for the next one whenever an array unit has nothing to do that the
-/// order would not put second.
+/// What it ranks goes on to the queues of its planes at once. One with a *window* holds requests in the
+/// [`Queue`], and is asked for the next one whenever an array unit has nothing to do that the scheduler would
+/// not put second.
 pub trait SchedulerPolicy {
     /// The rank of a page operation in the queues of its plane: the lower goes first, the earlier
     /// among equals.
     fn rank(&mut self, view: &SchedulerView) -> u8;
 
-    /// Whether requests wait until the order lets them go.
-    fn holds_requests(&self) -> bool {
-        false
+    /// How many groups of a kind it chooses among, the first to arrive: requests wait until it lets them go.
+    /// `None` if requests do not wait for it.
+    fn window(&self) -> Option<usize> {
+        None
     }
 
-    /// Groups of a kind of which one may go, the first to come.
-    fn window(&self) -> usize {
-        usize::MAX
-    }
-
-    /// Nanoseconds that a plane is expected to need for a leg, which has just come or grown.
+    /// Nanoseconds that a plane is expected to need for its part of a group, which has just arrived or grown.
     fn estimate(&mut self, _: &QueueView, _: OpKind, _: &PlaneShare) -> u64 {
         0
     }
 
-    /// Whether a group that has just come goes at once.
-    fn goes_at_once(&mut self, _: &QueueView, _: GroupId) -> bool {
-        false
-    }
-
-    /// What goes next, now that something has changed on this plane; `None` if what was let go
-    /// before, or nothing, is to be served there.
-    fn next(&mut self, _: &QueueView, _: PlaneId) -> Option<Decision> {
+    /// What goes now. Of a group that has just arrived, `None` lets it wait; on a plane, `None` says that what
+    /// was let go before, or nothing, is to be served there.
+    fn next(&mut self, _: &QueueView, _: Occasion) -> Option<Decision> {
         None
     }
 
-    /// What was chosen goes. For each page that it programs, leg by leg, the class of block that the
+    /// What was chosen goes. For each page that it programs, plane by plane, the class of block that the
     /// page shall have is added to `classes`.
     fn on_dispatch(&mut self, _: &QueueView, _: &Dispatch, _classes: &mut Vec<Option<u8>>) {}
-
-    /// A page that was let go was given a place on this plane, having been promised this class; when
-    /// its request arrived.
-    fn on_page_allocated(&mut self, _: PlaneId, _: u8, _arrival: u64) {}
-
-    /// A page that was let go found no room on a plane and goes to another; when its request arrived.
-    fn on_plane_changed(&mut self, _from: PlaneId, _to: PlaneId, _arrival: u64) {}
 
     /// Whether a program that was let go has waited on this plane for too long: the first there then
     /// joins those that go before it by their rank.
     fn is_overdue(&mut self, _: &QueueView, _: PlaneId) -> bool {
         false
-    }
-
-    /// The work of choosing since this was asked for the last time: expected ends of a waiting request
-    /// on a plane that were looked at.
-    fn steps(&mut self) -> u64 {
-        0
-    }
-
-    /// Bits that a controller needs for what the order keeps, by structure.
-    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
-        Vec::new()
     }
 }

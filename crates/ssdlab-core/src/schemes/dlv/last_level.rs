@@ -4,8 +4,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_nand::Lpn;
 
+use crate::policy::event::{Actions, Event, EventMask};
 use crate::policy::read_start::{ReadStartPolicy, ReadStartView};
 use crate::policy::{Policy, PolicyContext};
 
@@ -14,11 +14,11 @@ use crate::policy::{Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct LastLevelConfig {}
 
-/// Starts at the rung at which the page was read last; at the first if it was written since.
+/// Starts at the level at which the page was read last; at the first if it was written since.
 #[derive(Clone, Debug)]
 pub struct LastLevel {
     /// By logical page.
-    rung: Vec<u8>,
+    level: Vec<u8>,
 }
 
 /// Bits that tell seven levels apart.
@@ -28,49 +28,54 @@ impl Policy for LastLevel {
     type Config = LastLevelConfig;
 
     fn build(_: &LastLevelConfig, setup: &PolicyContext) -> LastLevel {
-        LastLevel { rung: vec![0; setup.logical_pages as usize] }
+        LastLevel { level: vec![0; setup.logical_pages as usize] }
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::PAGE_READ.and(EventMask::PAGE_PROGRAMMED)
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        match event {
+            Event::PageRead(read) => self.level[read.view.lpn.index()] = read.level,
+            Event::PageProgrammed(page) => self.level[page.lpn.index()] = 0,
+            _ => {}
+        }
+    }
+
+    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
+        vec![("page_levels", self.level.len() as u64 * BITS)]
     }
 }
 
 impl ReadStartPolicy for LastLevel {
     #[inline]
     fn start(&mut self, view: &ReadStartView) -> u8 {
-        self.rung[view.lpn.index()]
-    }
-
-    fn learns(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn decoded(&mut self, view: &ReadStartView, rung: u8, _: bool) {
-        self.rung[view.lpn.index()] = rung;
-    }
-
-    #[inline]
-    fn written(&mut self, lpn: Lpn) {
-        self.rung[lpn.index()] = 0;
-    }
-
-    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
-        vec![("page_levels", self.rung.len() as u64 * BITS)]
+        self.level[view.lpn.index()]
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use ssdlab_nand::{BlockId, Lpn, PageInBlock};
+
     use super::*;
+    use crate::account::Cause;
+    use crate::policy::event::Programmed;
+    use crate::policy::event::tests::{publish, read_at};
 
     #[test]
     fn a_page_is_read_where_it_was_read_last_until_it_is_written() {
-        let mut policy = LastLevel { rung: vec![0; 3] };
+        let mut policy = LastLevel { level: vec![0; 3] };
         let view = |lpn| ReadStartView { lpn: Lpn(lpn), ..ReadStartView::of_a_block(7) };
-        policy.decoded(&view(1), 4, false);
+        read_at(&mut policy, &view(1), 4, false);
         assert_eq!([0, 1, 2].map(|lpn| policy.start(&view(lpn))), [0, 4, 0]);
-        policy.decoded(&view(1), 2, true);
+        read_at(&mut policy, &view(1), 2, true);
         assert_eq!(policy.start(&view(1)), 2);
-        policy.written(Lpn(1));
+        let page =
+            Programmed { lpn: Lpn(1), block: BlockId(0), page: PageInBlock(0), cause: Cause::Gc };
+        publish(&mut policy, &Event::PageProgrammed(&page));
         assert_eq!(policy.start(&view(1)), 0);
-        assert_eq!(policy.metadata_bits(), [("page_levels", 9)]);
+        assert_eq!(policy.metadata_bits(0), [("page_levels", 9)]);
     }
 }

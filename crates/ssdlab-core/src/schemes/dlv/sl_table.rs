@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
-use crate::policy::read_start::{ReadStartPolicy, ReadStartView};
+use crate::policy::event::{Actions, Event, EventMask, ReadOutcome};
+use crate::policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
 use crate::policy::{Policy, PolicyContext};
 
 /// Settings of `sl_table`.
@@ -36,8 +37,8 @@ const ENTRY_BITS: u64 = 12;
 /// Bits of a block's time stamp. Source: DLV, section III-D.
 const STAMP_BITS: u64 = 20;
 
-/// A table: for each rung above the first the age, in days, from which reads start there. Ages do
-/// not fall from rung to rung.
+/// A table: for each level above the first the age, in days, from which reads start there. Ages do
+/// not fall from level to level.
 #[derive(Clone, Debug)]
 struct Table {
     starts: Box<[u16]>,
@@ -50,9 +51,9 @@ impl Table {
         self.starts.partition_point(|&start| start <= age) as u8
     }
 
-    /// Data of this age decoded at no rung below this one: younger starts come down to it.
-    fn lower(&mut self, age: u16, rung: u8) {
-        for start in &mut self.starts[..rung as usize] {
+    /// Data of this age decoded at no level below this one: younger starts come down to it.
+    fn lower(&mut self, age: u16, level: u8) {
+        for start in &mut self.starts[..level as usize] {
             *start = (*start).min(age);
         }
     }
@@ -67,7 +68,7 @@ impl Table {
     }
 }
 
-/// Starts at the rung that the tables give, and learns.
+/// Starts at the level that the tables give, and learns.
 #[derive(Clone, Debug)]
 pub struct SlTable {
     /// By class of blocks, then by P/E cycles.
@@ -110,6 +111,24 @@ impl Policy for SlTable {
             blocks: u64::from(setup.geometry.block_count()),
         }
     }
+
+    fn events(&self) -> EventMask {
+        EventMask::PAGE_READ
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        if let Event::PageRead(ReadOutcome { view, level, first_try, .. }) = event {
+            self.learn(view, *level, *first_try);
+        }
+    }
+
+    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
+        let entries: usize = self.tables.iter().map(|table| table.starts.len()).sum();
+        vec![
+            ("sensing_level_tables", entries as u64 * ENTRY_BITS),
+            ("block_time_stamps", self.blocks * STAMP_BITS),
+        ]
+    }
 }
 
 impl SlTable {
@@ -125,21 +144,13 @@ fn days(view: &ReadStartView) -> u16 {
     (view.age.as_days() as u64).min(u64::from(AGE_MAX - 1)) as u16
 }
 
-impl ReadStartPolicy for SlTable {
-    #[inline]
-    fn start(&mut self, view: &ReadStartView) -> u8 {
-        self.tables[self.at(view)].start(days(view))
-    }
-
-    fn learns(&self) -> bool {
-        true
-    }
-
-    fn decoded(&mut self, view: &ReadStartView, rung: u8, first_try: bool) {
+impl SlTable {
+    /// A read decoded at this level, at the first try or not.
+    fn learn(&mut self, view: &ReadStartView, level: u8, first_try: bool) {
         let at = self.at(view);
         let table = &mut self.tables[at];
         if !first_try {
-            return table.lower(days(view), rung);
+            return table.lower(days(view), level);
         }
         table.good += 1;
         if table.good == self.relax_after {
@@ -147,13 +158,16 @@ impl ReadStartPolicy for SlTable {
             table.relax();
         }
     }
+}
 
-    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
-        let entries: usize = self.tables.iter().map(|table| table.starts.len()).sum();
-        vec![
-            ("sensing_level_tables", entries as u64 * ENTRY_BITS),
-            ("block_time_stamps", self.blocks * STAMP_BITS),
-        ]
+impl ReadStartPolicy for SlTable {
+    #[inline]
+    fn start(&mut self, view: &ReadStartView) -> u8 {
+        self.tables[self.at(view)].start(days(view))
+    }
+
+    fn needs(&self) -> ReadStartNeeds {
+        ReadStartNeeds { age: true, ..ReadStartNeeds::default() }
     }
 }
 
@@ -163,6 +177,7 @@ mod tests {
     use ssdlab_base::Nanos;
 
     use super::*;
+    use crate::policy::event::tests::read_at;
 
     fn tables(relax_after: u32, pe_bins: &[u32]) -> SlTable {
         let table = Table { starts: vec![AGE_MAX; 6].into(), good: 0 };
@@ -184,13 +199,13 @@ mod tests {
         let mut policy = tables(0, &[]);
         assert_eq!(policy.start(&view(0, 300)), 0, "nothing is known");
         // The paper's example: 30 days for three levels, then a page of 29 days needs them.
-        policy.decoded(&view(0, 30), 2, false);
-        policy.decoded(&view(0, 15), 1, false);
+        read_at(&mut policy, &view(0, 30), 2, false);
+        read_at(&mut policy, &view(0, 15), 1, false);
         let starts = |policy: &mut SlTable, class| {
             [14, 15, 28, 29, 30, 400].map(|days| policy.start(&view(class, days)))
         };
         assert_eq!(starts(&mut policy, 0), [0, 1, 1, 1, 2, 2]);
-        policy.decoded(&view(0, 29), 2, false);
+        read_at(&mut policy, &view(0, 29), 2, false);
         assert_eq!(starts(&mut policy, 0), [0, 1, 1, 2, 2, 2]);
         assert_eq!(starts(&mut policy, 1), [0; 6], "another class has a table of its own");
     }
@@ -199,20 +214,20 @@ mod tests {
     fn data_of_any_age_start_at_one_level_while_nothing_is_known() {
         let mut policy = tables(100, &[]);
         assert_eq!([510, 511, 4000].map(|days| policy.start(&view(0, days))), [0; 3]);
-        policy.decoded(&view(0, 4000), 6, false);
+        read_at(&mut policy, &view(0, 4000), 6, false);
         assert_eq!([509, 510, 511].map(|days| policy.start(&view(0, days))), [0, 6, 6]);
-        (0..100).for_each(|_| policy.decoded(&view(0, 4000), 6, true));
+        (0..100).for_each(|_| read_at(&mut policy, &view(0, 4000), 6, true));
         assert_eq!(policy.start(&view(0, 4000)), 0, "what is needed no more is forgotten");
     }
 
     #[test]
     fn an_outlier_is_undone_by_reads_that_decode_at_the_first_try() {
         let mut policy = tables(100, &[]);
-        policy.decoded(&view(0, 27), 5, false);
+        read_at(&mut policy, &view(0, 27), 5, false);
         assert_eq!(policy.start(&view(0, 27)), 5);
-        (0..99).for_each(|_| policy.decoded(&view(0, 90), 5, true));
+        (0..99).for_each(|_| read_at(&mut policy, &view(0, 90), 5, true));
         assert_eq!(policy.start(&view(0, 27)), 5);
-        policy.decoded(&view(0, 90), 5, true);
+        read_at(&mut policy, &view(0, 90), 5, true);
         assert_eq!([27, 28].map(|days| policy.start(&view(0, days))), [0, 5]);
     }
 
@@ -220,12 +235,12 @@ mod tests {
     fn blocks_of_other_wear_have_tables_of_their_own() {
         let mut policy = tables(0, &[1000]);
         let worn = ReadStartView { pe_cycles: 1000, ..view(1, 50) };
-        policy.decoded(&worn, 3, false);
+        read_at(&mut policy, &worn, 3, false);
         assert_eq!(policy.start(&worn), 3);
         assert_eq!(policy.start(&ReadStartView { pe_cycles: 999, ..worn }), 0);
         assert_eq!(policy.start(&ReadStartView { class: 0, ..worn }), 0);
         let mut policy = tables(0, &[1000, 2000]);
-        policy.decoded(&worn, 3, false);
+        read_at(&mut policy, &worn, 3, false);
         assert_eq!(
             [999, 1999, 2000].map(|pe_cycles| policy.start(&ReadStartView { pe_cycles, ..worn })),
             [0, 3, 0]
@@ -234,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_metadata_are_as_many_bits_as_the_paper_counts() {
-        let bits = tables(0, &[]).metadata_bits();
+        let bits = tables(0, &[]).metadata_bits(0);
         // m · 6 · 12 bits with m = 2, and 20 bits for each of 128 Ki blocks.
         assert_eq!(bits, [("sensing_level_tables", 144), ("block_time_stamps", 2_621_440)]);
     }
@@ -246,12 +261,12 @@ mod tests {
             relax_after in 0u32..4,
         ) {
             let mut policy = tables(relax_after, &[]);
-            for (age, rung, first) in reads {
-                policy.decoded(&view(0, age), rung, first);
+            for (age, level, first) in reads {
+                read_at(&mut policy, &view(0, age), level, first);
                 let levels: Vec<u8> = (0..520).map(|age| policy.start(&view(0, age))).collect();
                 prop_assert!(levels.is_sorted());
                 if !first {
-                    prop_assert!(policy.start(&view(0, age)) >= rung);
+                    prop_assert!(policy.start(&view(0, age)) >= level);
                 }
             }
         }

@@ -7,7 +7,7 @@ use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
 
 use super::{is_open, needs_types};
-use crate::policy::placement::{PlacementPolicy, PlacementView, Typed};
+use crate::policy::placement::{PlacementNeeds, PlacementPolicy, PlacementView, Typed};
 use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// `hgs` has no settings.
@@ -45,11 +45,7 @@ impl PlacementPolicy for Hgs {
         }
     }
 
-    fn types(&self) -> Typed {
-        Typed::Some
-    }
-
-    fn heeds_hints(&self) -> bool {
-        true
+    fn needs(&self) -> PlacementNeeds {
+        PlacementNeeds { types: Typed::Some, hints: true, ..PlacementNeeds::default() }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use super::{LSB, is_open, needs_types};
-use crate::policy::placement::{PlacementPolicy, PlacementView, Typed};
+use crate::policy::placement::{PlacementNeeds, PlacementPolicy, PlacementView, Typed};
 use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// `lfs` has no settings.
@@ -36,7 +36,7 @@ impl PlacementPolicy for Lfs {
         }
     }
 
-    fn types(&self) -> Typed {
-        Typed::Host
+    fn needs(&self) -> PlacementNeeds {
+        PlacementNeeds { types: Typed::Host, ..PlacementNeeds::default() }
     }
 }

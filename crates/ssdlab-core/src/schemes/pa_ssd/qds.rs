@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use super::{LSB, is_open, needs_types};
-use crate::policy::placement::{PlacementPolicy, PlacementView, Typed};
+use crate::policy::placement::{PlacementNeeds, PlacementPolicy, PlacementView, Typed};
 use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// Settings of `qds`.
@@ -49,7 +49,7 @@ impl PlacementPolicy for Qds {
         }
     }
 
-    fn types(&self) -> Typed {
-        Typed::Some
+    fn needs(&self) -> PlacementNeeds {
+        PlacementNeeds { types: Typed::Some, ..PlacementNeeds::default() }
     }
 }

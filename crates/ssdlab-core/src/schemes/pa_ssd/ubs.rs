@@ -9,7 +9,7 @@ use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
 
 use super::needs_types;
-use crate::policy::placement::{PlacementPolicy, PlacementView, Typed};
+use crate::policy::placement::{PlacementNeeds, PlacementPolicy, PlacementView, Typed};
 use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// `ubs` has no settings.
@@ -50,7 +50,7 @@ impl PlacementPolicy for Ubs {
         hint.page_type = own.map(|at| PageType(at as u8));
     }
 
-    fn types(&self) -> Typed {
-        Typed::All
+    fn needs(&self) -> PlacementNeeds {
+        PlacementNeeds { types: Typed::All, ..PlacementNeeds::default() }
     }
 }

@@ -6,7 +6,7 @@ use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
 
 use super::{is_open, needs_types};
-use crate::policy::placement::{PlacementPolicy, PlacementView, Typed};
+use crate::policy::placement::{PlacementNeeds, PlacementPolicy, PlacementView, Typed};
 use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// `us` has no settings.
@@ -41,7 +41,7 @@ impl PlacementPolicy for Us {
         }
     }
 
-    fn types(&self) -> Typed {
-        Typed::Host
+    fn needs(&self) -> PlacementNeeds {
+        PlacementNeeds { types: Typed::Host, ..PlacementNeeds::default() }
     }
 }

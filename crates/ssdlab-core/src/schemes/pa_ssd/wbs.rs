@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use super::{LSB, is_open, needs_types};
-use crate::policy::placement::{PlacementPolicy, PlacementView, Typed};
+use crate::policy::placement::{PlacementNeeds, PlacementPolicy, PlacementView, Typed};
 use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// `wbs` has no settings.
@@ -39,7 +39,7 @@ impl PlacementPolicy for Wbs {
         }
     }
 
-    fn types(&self) -> Typed {
-        Typed::Some
+    fn needs(&self) -> PlacementNeeds {
+        PlacementNeeds { types: Typed::Some, ..PlacementNeeds::default() }
     }
 }

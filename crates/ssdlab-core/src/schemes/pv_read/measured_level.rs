@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
-use crate::policy::read_start::{ReadStartPolicy, ReadStartView};
+use crate::policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
 use crate::policy::{Policy, PolicyContext};
 
 /// `measured_level` has no settings.
@@ -45,7 +45,7 @@ impl ReadStartPolicy for MeasuredLevel {
         if self.per_class { view.class } else { view.measured }
     }
 
-    fn by_one(&self) -> bool {
-        true
+    fn needs(&self) -> ReadStartNeeds {
+        ReadStartNeeds { by_one: true, ..ReadStartNeeds::default() }
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::Lpn;
 use ssdlab_nand::refusal::Refusal;
 
-use crate::policy::placement::{Heat, PlacementPolicy, PlacementView};
+use crate::policy::placement::{Heat, PlacementNeeds, PlacementPolicy, PlacementView};
 use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// What makes a page hot.
@@ -98,8 +98,8 @@ impl OracleHotness {
 impl PlacementPolicy for OracleHotness {
     fn fill(&mut self, _: &PlacementView, _: &mut PlacementHint) {}
 
-    fn wants_heat(&self) -> bool {
-        true
+    fn needs(&self) -> PlacementNeeds {
+        PlacementNeeds { pages: true, heat: true, ..PlacementNeeds::default() }
     }
 
     fn set_page_heat(&mut self, heat: &Heat) {
@@ -124,7 +124,7 @@ impl PlacementPolicy for OracleHotness {
         self.class = class.into();
     }
 
-    fn page(&mut self, lpn: Lpn, hint: &mut PlacementHint) {
+    fn fill_page(&mut self, lpn: Lpn, hint: &mut PlacementHint) {
         let class = self.class.get(lpn.index()).copied().filter(|&class| class != ANY);
         hint.quality = hint.quality.or(class);
     }
@@ -151,7 +151,7 @@ mod tests {
             writes: vec![0, 0, 1, 2, 3, 4, 5, 0],
         });
         let mut hints = [PlacementHint::default(); 8];
-        (0..).map(Lpn).zip(&mut hints).for_each(|(lpn, hint)| known.page(lpn, hint));
+        (0..).map(Lpn).zip(&mut hints).for_each(|(lpn, hint)| known.fill_page(lpn, hint));
         hints.map(|hint| hint.quality.unwrap_or(ANY))
     }
 
@@ -174,9 +174,9 @@ mod tests {
             class: vec![1].into(),
         };
         let mut hint = PlacementHint { quality: Some(0), ..PlacementHint::default() };
-        known.page(Lpn(0), &mut hint);
+        known.fill_page(Lpn(0), &mut hint);
         assert_eq!(hint.quality, Some(0));
-        known.page(Lpn(7), &mut hint);
+        known.fill_page(Lpn(7), &mut hint);
         assert_eq!(hint.quality, Some(0));
     }
 }

@@ -4,12 +4,15 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::BlockId;
 use ssdlab_nand::refusal::Refusal;
-use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
 use crate::ftl::{BlockState, Stream};
-use crate::policy::background::{BackgroundPolicy, Job, PageRead, PlaneView, Trigger};
+use crate::policy::background::{
+    BackgroundNeeds, BackgroundPolicy, HostRead, Job, PlaneView, Trigger,
+};
+use crate::policy::event::{Action, Actions, Event, EventMask};
 use crate::policy::{Policy, PolicyContext};
 
 /// Settings of `read_hot`.
@@ -82,6 +85,28 @@ impl Policy for ReadHotMigration {
             blocks_per_plane: geometry.blocks,
         }
     }
+
+    fn events(&self) -> EventMask {
+        EventMask::HOST_READ.and(EventMask::NO_SPACE)
+    }
+
+    fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+        match *event {
+            Event::HostRead(read) => {
+                if let Some(class) = self.read(read) {
+                    actions.push(Action::MigratePage { class });
+                }
+            }
+            Event::NoSpace { plane, class } => self.wanted[plane.index()] = Some(class),
+            _ => {}
+        }
+    }
+
+    fn metadata_bits(&self, apart: u64) -> Vec<(&'static str, u64)> {
+        let blocks = self.wanted.len() as u64 * u64::from(self.blocks_per_plane);
+        let number = u64::from(u64::BITS - (blocks - 1).leading_zeros());
+        vec![("clock", apart * (number + 1))]
+    }
 }
 
 /// The groups between which pages move: those of the levels, or of the priorities.
@@ -90,6 +115,15 @@ fn groups(setup: &PolicyContext) -> u8 {
 }
 
 impl ReadHotMigration {
+    /// The host has read a page: the class to which it should move, if to any.
+    fn read(&mut self, read: &HostRead) -> Option<u8> {
+        if read.is_apart {
+            let (word, bit) = self.bit(read.block);
+            *word |= bit;
+        }
+        (read.count >= self.threshold && read.group > 0).then(|| read.group - 1)
+    }
+
     fn bit(&mut self, block: BlockId) -> (&mut u64, u64) {
         (&mut self.referenced[block.index() / 64], 1 << (block.0 % 64))
     }
@@ -129,38 +163,21 @@ impl BackgroundPolicy for ReadHotMigration {
         })
     }
 
-    fn counts_reads(&self) -> u8 {
-        self.threshold
-    }
-
-    fn page_read(&mut self, read: &PageRead) -> Option<u8> {
-        if read.is_apart {
-            let (word, bit) = self.bit(read.block);
-            *word |= bit;
-        }
-        (read.count >= self.threshold && read.group > 0).then(|| read.group - 1)
-    }
-
-    fn on_no_space(&mut self, plane: PlaneId, group: u8) {
-        self.wanted[plane.index()] = Some(group);
-    }
-
-    fn metadata_bits(&self, apart: u64) -> Vec<(&'static str, u64)> {
-        let blocks = self.wanted.len() as u64 * u64::from(self.blocks_per_plane);
-        let number = u64::from(u64::BITS - (blocks - 1).leading_zeros());
-        vec![("clock", apart * (number + 1))]
+    fn needs(&self) -> BackgroundNeeds {
+        BackgroundNeeds { counts_reads: self.threshold, ..BackgroundNeeds::default() }
     }
 }
 
 #[cfg(test)]
 mod tests {
 
-    use ssdlab_nand::{Cell, Geometry};
+    use ssdlab_nand::{Cell, Geometry, PlaneId};
 
     use super::*;
     use crate::SMALL;
     use crate::ftl::BlockTable;
     use crate::metadata::block_class::BlockClasses;
+    use crate::policy::event::tests::publish;
 
     /// Two planes of six blocks; three groups.
     fn read_hot() -> ReadHotMigration {
@@ -184,17 +201,19 @@ mod tests {
         table
     }
 
-    fn read(count: u8, group: u8, block: u32) -> PageRead {
-        PageRead { block: BlockId(block), is_apart: group < 2, group, count }
+    fn read(count: u8, group: u8, block: u32) -> HostRead {
+        HostRead { block: BlockId(block), is_apart: group < 2, group, count }
     }
 
     #[test]
     fn a_page_moves_one_group_up_when_it_has_been_read_often() {
         let mut hot = read_hot();
-        assert_eq!(hot.page_read(&read(2, 2, 11)), None);
-        assert_eq!(hot.page_read(&read(3, 2, 11)), Some(1));
-        assert_eq!(hot.page_read(&read(3, 1, 8)), Some(0));
-        assert_eq!(hot.page_read(&read(3, 0, 6)), None, "there is no better group");
+        assert_eq!(hot.read(&read(2, 2, 11)), None);
+        assert_eq!(hot.read(&read(3, 2, 11)), Some(1));
+        assert_eq!(hot.read(&read(3, 1, 8)), Some(0));
+        assert_eq!(hot.read(&read(3, 0, 6)), None, "there is no better group");
+        let asked = publish(&mut hot, &Event::HostRead(&read(3, 2, 11)));
+        assert_eq!(asked, [Action::MigratePage { class: 1 }]);
     }
 
     #[test]
@@ -210,7 +229,7 @@ mod tests {
         let job = |hot: &mut ReadHotMigration| hot.job(Trigger::Changed, &view);
         assert_eq!(job(&mut hot), None, "nobody wants room");
         for block in [6, 9] {
-            hot.page_read(&read(1, 0, block));
+            hot.read(&read(1, 0, block));
         }
         let expect = |block| {
             let class = Some(1);
@@ -224,10 +243,10 @@ mod tests {
         };
         // 6 was read, 7 not; then 9 was, 10 is not full, and 6 was not read again.
         for block in [7, 6, 7, 9] {
-            hot.on_no_space(PlaneId(1), 0);
+            publish(&mut hot, &Event::NoSpace { plane: PlaneId(1), class: 0 });
             assert_eq!(job(&mut hot), expect(block));
         }
-        hot.on_no_space(PlaneId(0), 0);
+        publish(&mut hot, &Event::NoSpace { plane: PlaneId(0), class: 0 });
         assert_eq!(job(&mut hot), None, "of another plane");
     }
 }

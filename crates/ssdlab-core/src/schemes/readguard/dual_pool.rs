@@ -9,7 +9,10 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
 use crate::ftl::{BlockState, BlockTable, Stream};
-use crate::policy::background::{BackgroundPolicy, DriveView, EndedJob, Job, MOVES_FREE_LEAST};
+use crate::policy::background::{
+    BackgroundNeeds, BackgroundPolicy, DriveView, EndedJob, Job, MOVES_FREE_LEAST,
+};
+use crate::policy::event::{Actions, Event, EventMask};
 use crate::policy::{Policy, PolicyContext};
 
 /// Settings of `dual_pool`.
@@ -78,6 +81,16 @@ impl Policy for DualPool {
             new: None,
             freed: Vec::new(),
             across: false,
+        }
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::JOB_ENDED
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        if let Event::JobEnded(ended) = event {
+            self.new = Some(*ended);
         }
     }
 }
@@ -182,12 +195,8 @@ impl DualPool {
 }
 
 impl BackgroundPolicy for DualPool {
-    fn is_drive_wide(&self) -> bool {
-        true
-    }
-
-    fn ended(&mut self, ended: &EndedJob) {
-        self.new = Some(*ended);
+    fn needs(&self) -> BackgroundNeeds {
+        BackgroundNeeds { is_drive_wide: true, ..BackgroundNeeds::default() }
     }
 
     fn drive_job(&mut self, view: &DriveView) -> Option<Job> {
@@ -219,6 +228,7 @@ mod tests {
 
     use super::*;
     use crate::SMALL;
+    use crate::policy::event::tests::publish;
 
     fn geometry() -> Geometry {
         Geometry { channels: 2, ..SMALL }
@@ -266,7 +276,8 @@ mod tests {
     fn ended(leveller: &mut DualPool, block: u32, cause: Cause, took: Option<u32>) {
         let job = Job { block: BlockId(block), cause, to: Stream::Cold, class: None, gains: None };
         let (own, took) = (cause == Cause::Wl, took.map(BlockId));
-        leveller.ended(&EndedJob { job, moved: 4, took, own, waiting: 0 });
+        let ended = EndedJob { job, moved: 4, took, own, waiting: 0 };
+        publish(leveller, &Event::JobEnded(ended));
     }
 
     fn asked(blocks: [(u32, u8); 8]) -> Option<u32> {

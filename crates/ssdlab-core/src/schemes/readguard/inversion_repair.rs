@@ -10,7 +10,10 @@ use ssdlab_nand::refusal::Refusal;
 use super::monitor::{Monitor, MonitorConfig};
 use crate::account::Cause;
 use crate::ftl::Stream;
-use crate::policy::background::{BackgroundPolicy, BlockEstimate, EndedJob, Job, Repairs};
+use crate::policy::background::{
+    BackgroundNeeds, BackgroundPolicy, BlockEstimate, EndedJob, Job, Repairs,
+};
+use crate::policy::event::{Actions, Event, EventMask};
 use crate::policy::{Policy, PolicyContext};
 use crate::toggle::Toggle;
 
@@ -87,6 +90,28 @@ impl Policy for InversionRepair {
             ever: (0, 0),
         }
     }
+
+    fn events(&self) -> EventMask {
+        EventMask::TIMER.and(EventMask::JOB_ENDED).and(EventMask::COUNTS_RESET)
+    }
+
+    fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+        match event {
+            Event::Timer(full) => self.round(full, actions),
+            Event::TimerSkipped => self.repairs.left_out += 1,
+            Event::JobEnded(ended) => self.ended(ended),
+            Event::CountsReset => {
+                let margins = std::mem::take(&mut self.repairs.margins);
+                self.repairs = Repairs { margins, ..Repairs::default() };
+            }
+            _ => {}
+        }
+    }
+
+    fn report(&self) -> Option<Repairs> {
+        let extra_share = self.ever.0 as f64 / self.ever.1.max(1) as f64;
+        Some(Repairs { extra_share, ..self.repairs.clone() })
+    }
 }
 
 /// The least time between two rounds: each looks at every block.
@@ -99,7 +124,7 @@ impl InversionRepair {
         &mut self,
         (high, low): (&mut Vec<BlockEstimate>, &mut Vec<BlockEstimate>),
         margin: f64,
-        jobs: &mut Vec<Job>,
+        actions: &mut Actions,
     ) {
         let (mut worst, mut best) = (0, 0);
         while let (Some(bad), Some(good)) = (high.get(worst), low.get(best)) {
@@ -112,12 +137,12 @@ impl InversionRepair {
                 // The good block is young: its data makes room, and it is the higher priority's from now on.
                 let gains = Some(bad.priority);
                 let (block, to, class) = (good.block, Stream::Gc, Some(good.priority));
-                jobs.push(Job { block, cause: Cause::Migration, to, class, gains });
+                actions.relocate(Job { block, cause: Cause::Migration, to, class, gains });
                 best += 1;
             } else {
                 // Only the data is old: written anew, it reads well.
                 let (block, to, class) = (bad.block, Stream::Gc, Some(bad.priority));
-                jobs.push(Job { block, cause: Cause::Refresh, to, class, gains: None });
+                actions.relocate(Job { block, cause: Cause::Refresh, to, class, gains: None });
                 worst += 1;
             }
         }
@@ -125,18 +150,8 @@ impl InversionRepair {
         low.drain(..best);
     }
 
-    /// The margin of a priority, in retries.
-    fn margin(&self, priority: usize) -> f64 {
-        self.repairs.margins[priority] * f64::from(self.most)
-    }
-}
-
-impl BackgroundPolicy for InversionRepair {
-    fn interval(&self) -> Option<Nanos> {
-        Some(self.interval)
-    }
-
-    fn round(&mut self, full: &[BlockEstimate], jobs: &mut Vec<Job>) {
+    /// The timer has come due: what these full blocks need is asked for.
+    fn round(&mut self, full: &[BlockEstimate], actions: &mut Actions) {
         self.repairs.rounds += 1;
         let of =
             |priority| full.iter().filter(move |estimates| estimates.priority == priority).copied();
@@ -155,19 +170,12 @@ impl BackgroundPolicy for InversionRepair {
                 let (above, below) = (&mut above[high], &mut below[0]);
                 above.sort_by(|a, b| ordered(b, a));
                 below.sort_by(ordered);
-                self.repair((above, below), margin, jobs);
+                self.repair((above, below), margin, actions);
             }
         }
     }
 
-    fn may_start(&mut self, pages: u32) -> bool {
-        self.monitor.as_mut().is_none_or(|monitor| monitor.may_start(pages.into()))
-    }
-
-    fn round_left_out(&mut self) {
-        self.repairs.left_out += 1;
-    }
-
+    /// A job has ended, its own or another's.
     fn ended(&mut self, ended: &EndedJob) {
         let moved = u64::from(ended.moved);
         self.repairs.moved_by_all += moved;
@@ -190,13 +198,18 @@ impl BackgroundPolicy for InversionRepair {
         }
     }
 
-    fn repairs(&self) -> Option<Repairs> {
-        let extra_share = self.ever.0 as f64 / self.ever.1.max(1) as f64;
-        Some(Repairs { extra_share, ..self.repairs.clone() })
+    /// The margin of a priority, in retries.
+    fn margin(&self, priority: usize) -> f64 {
+        self.repairs.margins[priority] * f64::from(self.most)
+    }
+}
+
+impl BackgroundPolicy for InversionRepair {
+    fn needs(&self) -> BackgroundNeeds {
+        BackgroundNeeds { interval: Some(self.interval), ..BackgroundNeeds::default() }
     }
 
-    fn reset_counts(&mut self) {
-        let margins = std::mem::take(&mut self.repairs.margins);
-        self.repairs = Repairs { margins, ..Repairs::default() };
+    fn may_start(&mut self, pages: u32) -> bool {
+        self.monitor.as_mut().is_none_or(|monitor| monitor.may_start(pages.into()))
     }
 }

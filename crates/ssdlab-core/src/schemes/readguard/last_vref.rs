@@ -5,9 +5,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_nand::BlockId;
 use ssdlab_nand::refusal::Refusal;
 
+use crate::policy::event::{Actions, Event, EventMask};
 use crate::policy::read_start::{ReadStartPolicy, ReadStartView};
 use crate::policy::{Policy, PolicyContext};
 
@@ -25,16 +25,16 @@ pub struct LastVrefConfig {
 
 const LAYERS: u32 = 48;
 
-/// Starts at the rung at which the same layer of the block was read last; at the first if nothing of it
+/// Starts at the level at which the same layer of the block was read last; at the first if nothing of it
 /// was read since the block was erased. Climbs one at a time.
 #[derive(Clone, Debug)]
 pub struct LastVref {
     layers: u32,
     pages_per_layer: u32,
-    /// Bits that tell the rungs apart.
+    /// Bits that tell the levels apart.
     bits: u64,
     /// By block and layer.
-    rungs: Vec<u8>,
+    levels: Vec<u8>,
 }
 
 impl Policy for LastVref {
@@ -63,8 +63,30 @@ impl Policy for LastVref {
             layers,
             pages_per_layer: pages.div_ceil(layers),
             bits: u64::from(u8::BITS - (setup.rungs - 1).leading_zeros()),
-            rungs: vec![0; count],
+            levels: vec![0; count],
         }
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::PAGE_READ.and(EventMask::BLOCK_ERASED)
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        match event {
+            Event::PageRead(read) => {
+                let at = self.at(&read.view);
+                self.levels[at] = read.level;
+            }
+            Event::BlockErased(block) => {
+                let first = block.index() * self.layers as usize;
+                self.levels[first..first + self.layers as usize].fill(0);
+            }
+            _ => {}
+        }
+    }
+
+    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
+        vec![("layer_vrefs", self.levels.len() as u64 * self.bits)]
     }
 }
 
@@ -79,36 +101,18 @@ impl LastVref {
 impl ReadStartPolicy for LastVref {
     #[inline]
     fn start(&mut self, view: &ReadStartView) -> u8 {
-        self.rungs[self.at(view)]
-    }
-
-    fn learns(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn decoded(&mut self, view: &ReadStartView, rung: u8, _: bool) {
-        let at = self.at(view);
-        self.rungs[at] = rung;
-    }
-
-    fn erased(&mut self, block: BlockId) {
-        let first = block.index() * self.layers as usize;
-        self.rungs[first..first + self.layers as usize].fill(0);
-    }
-
-    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
-        vec![("layer_vrefs", self.rungs.len() as u64 * self.bits)]
+        self.levels[self.at(view)]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use ssdlab_base::Bytes;
-    use ssdlab_nand::{Cell, Geometry, PageInBlock};
+    use ssdlab_nand::{BlockId, Cell, Geometry, PageInBlock};
 
     use super::*;
     use crate::SMALL;
+    use crate::policy::event::tests::{publish, read_at};
 
     #[test]
     fn a_page_is_read_where_its_layer_was_read_last_until_the_block_is_erased() {
@@ -126,17 +130,17 @@ mod tests {
             page: PageInBlock(page),
             ..ReadStartView::of_a_block(26)
         };
-        policy.decoded(&view(1, 12), 9, false);
-        policy.decoded(&view(1, 24), 3, false);
+        read_at(&mut policy, &view(1, 12), 9, false);
+        read_at(&mut policy, &view(1, 24), 3, false);
         // Twelve pages a layer.
         let places = [(1, 11), (1, 12), (1, 23), (1, 24), (0, 12)];
         assert_eq!(places.map(|(b, p)| policy.start(&view(b, p))), [0, 9, 9, 3, 0]);
-        policy.erased(BlockId(0));
+        publish(&mut policy, &Event::BlockErased(BlockId(0)));
         assert_eq!(policy.start(&view(1, 23)), 9);
-        policy.erased(BlockId(1));
+        publish(&mut policy, &Event::BlockErased(BlockId(1)));
         assert_eq!(places.map(|(b, p)| policy.start(&view(b, p))), [0; 5]);
-        // 48 layers of as many blocks as there are, and five bits that tell 26 rungs apart.
+        // 48 layers of as many blocks as there are, and five bits that tell 26 levels apart.
         let blocks = u64::from(setup.geometry.block_count());
-        assert_eq!(policy.metadata_bits(), [("layer_vrefs", blocks * 48 * 5)]);
+        assert_eq!(policy.metadata_bits(0), [("layer_vrefs", blocks * 48 * 5)]);
     }
 }

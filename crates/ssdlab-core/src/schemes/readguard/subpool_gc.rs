@@ -8,7 +8,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
 use crate::ftl::{BlockState, Stream};
-use crate::policy::background::{BackgroundPolicy, DriveView, Job};
+use crate::policy::background::{BackgroundNeeds, BackgroundPolicy, DriveView, Job};
 use crate::policy::{Policy, PolicyContext};
 
 /// Settings of `subpool_gc`.
@@ -92,13 +92,13 @@ fn idle_plane(view: &DriveView, valid: u16) -> Option<PlaneId> {
 }
 
 impl BackgroundPolicy for SubpoolGc {
-    /// One more in each subpool than that with which it is collected for.
-    fn keeps_of_drive(&self) -> u32 {
-        (self.threshold + 1) * self.priorities
-    }
-
-    fn is_drive_wide(&self) -> bool {
-        true
+    fn needs(&self) -> BackgroundNeeds {
+        BackgroundNeeds {
+            // One more in each subpool than that with which it is collected for.
+            keeps_of_drive: (self.threshold + 1) * self.priorities,
+            is_drive_wide: true,
+            ..BackgroundNeeds::default()
+        }
     }
 
     fn drive_job(&mut self, view: &DriveView) -> Option<Job> {

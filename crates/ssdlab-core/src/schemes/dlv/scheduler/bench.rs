@@ -32,6 +32,7 @@ pub(super) struct Bench {
     txns: Txns,
     pub(super) now: u64,
     pub(super) collecting: [bool; 4],
+    work: std::cell::Cell<u64>,
 }
 
 impl Bench {
@@ -58,7 +59,16 @@ impl Bench {
             order.planes[plane.index()].idle_at = until;
         }
         let (queue, txns) = (Queue::new(4), Txns::default());
-        Bench { order, queue, flash, ftl, txns, now: 0, collecting: [false; 4] }
+        Bench {
+            order,
+            queue,
+            flash,
+            ftl,
+            txns,
+            now: 0,
+            collecting: [false; 4],
+            work: std::cell::Cell::new(0),
+        }
     }
 
     /// A write of a page on each of these planes.
@@ -88,8 +98,9 @@ impl Bench {
     }
 
     pub(super) fn parts(&mut self) -> (&mut Dlv, QueueView<'_>) {
-        let Bench { order, queue, flash, ftl, collecting, now, .. } = self;
-        (order, QueueView { now: *now, queue, flash, ftl, collecting, programming: &UNITS })
+        let Bench { order, queue, flash, ftl, collecting, now, work, .. } = self;
+        let programming = &UNITS;
+        (order, QueueView { now: *now, queue, flash, ftl, collecting, programming, work })
     }
 
     /// Leaves so many strong pages on each plane.

@@ -4,7 +4,7 @@ use ssdlab_nand::PlaneId;
 
 use super::{Dlv, Pick};
 use crate::account::OpKind;
-use crate::policy::scheduler::{QueueView, SchedulerPolicy};
+use crate::policy::scheduler::QueueView;
 use crate::queue::{Group, GroupId, PlaneShare};
 
 impl Dlv {
@@ -24,13 +24,13 @@ impl Dlv {
     /// Of all groups of a kind, the one that is expected to end first; among equals the one that came
     /// first (equation 3).
     pub(super) fn shortest(&mut self, view: &QueueView, kind: OpKind) -> Option<GroupId> {
-        let (mut best, mut least) = (None, u64::MAX);
+        let (mut best, mut least, mut looked_at) = (None, u64::MAX, 0);
         self.searches += 1;
-        for id in view.queue.arrived(kind).take(self.window()) {
+        for id in view.queue.arrived(kind).take(self.config.window as usize) {
             let group = view.queue.group(id);
             let mut end = view.now;
             for plane_share in &group.plane_shares {
-                self.steps += 1;
+                looked_at += 1;
                 end = end.max(self.known_idle_at(view, plane_share.plane) + plane_share.estimate);
                 // Most are given up at the first leg.
                 if end >= least {
@@ -41,6 +41,7 @@ impl Dlv {
                 (best, least) = (Some(id), end);
             }
         }
+        view.work.set(view.work.get() + looked_at);
         best
     }
 
@@ -141,7 +142,8 @@ mod tests {
     use ssdlab_nand::PlaneId;
 
     use crate::account::OpKind;
-    use crate::policy::scheduler::SchedulerPolicy;
+    use crate::policy::event::Event;
+    use crate::policy::event::tests::publish;
     use crate::schemes::dlv::scheduler::DlvConfig;
     use crate::schemes::dlv::scheduler::bench::{Bench, FIG4};
 
@@ -162,7 +164,8 @@ mod tests {
         let fastest = |pages, taken| order.fastest(&view, PlaneId(0), pages, taken);
         assert_eq!([fastest(2, None), fastest(2, Some(0)), fastest(2, Some(1))], [2, 3, 2]);
         assert_eq!([fastest(5, None), fastest(10_000, None)], [2 + 3 * 2, 2 + 9_998 * 2]);
-        order.on_page_allocated(PlaneId(0), 0, 0);
+        let allocated = Event::PageAllocated { plane: PlaneId(0), class: 0, arrival: 0 };
+        publish(order, &allocated);
         assert_eq!(order.available(&view, PlaneId(0), 0), 3, "a promise was kept");
         order.planes[0].promised[..2].fill(u32::MAX);
         assert_eq!(order.class_for(&view, PlaneId(0), (0, 0), 0), 1, "none is left");
@@ -179,7 +182,7 @@ mod tests {
             assert_eq!(order.shortest(&view, OpKind::Program), Some(writes[next]));
             let first = [0, 1, 2].map(|plane| order.first(&view, PlaneId(plane)));
             let seen = [0, 1, 2].map(|at| (at < window as usize).then_some(writes[at]));
-            assert_eq!(first, seen, "leg by leg, too");
+            assert_eq!(first, seen, "plane by plane, too");
             assert_eq!(order.first(&view, PlaneId(3)), Some(read), "of its own kind the first");
         }
     }

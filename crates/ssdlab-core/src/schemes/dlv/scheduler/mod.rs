@@ -16,8 +16,9 @@ use ssdlab_nand::refusal::Refusal;
 
 use crate::account::OpKind;
 use crate::metadata::block_class::CLASSES_MAX;
+use crate::policy::event::{Actions, Event, EventMask};
 use crate::policy::scheduler::{
-    Decision, Dispatch, DispatchMode, QueueView, SchedulerPolicy, SchedulerView,
+    Decision, Dispatch, DispatchMode, Occasion, QueueView, SchedulerPolicy, SchedulerView,
 };
 use crate::policy::{Policy, PolicyContext};
 use crate::queue::{GroupId, PlaneShare};
@@ -30,8 +31,6 @@ pub struct Dlv {
     classes: usize,
     /// Whether what goes now goes in the order of coming, since a deadline has passed.
     late: bool,
-    /// Terms of equation 2 that were looked at since the drive asked.
-    steps: u64,
     /// For each plane, when it is idle as the search that is under way knows it, and the number of
     /// that search: many requests ask for the same planes.
     known: Box<[(u64, u64)]>,
@@ -67,10 +66,37 @@ impl Policy for Dlv {
             planes: vec![Plane::default(); setup.geometry.plane_count() as usize].into(),
             classes: usize::from(setup.classes),
             late: false,
-            steps: 0,
             known: vec![(0, 0); setup.geometry.plane_count() as usize].into(),
             searches: 0,
         }
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::PAGE_ALLOCATED.and(EventMask::PLANE_CHANGED)
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        match *event {
+            Event::PageAllocated { plane, class, arrival } => {
+                self.is_met(plane, arrival);
+                let promised = &mut self.planes[plane.index()].promised[class as usize];
+                *promised = promised.saturating_sub(1);
+            }
+            Event::PlaneChanged { from, to, arrival } => {
+                let due = self.is_met(from, arrival);
+                let to = &mut self.planes[to.index()];
+                to.due.extend(due);
+                to.first_due = to.first_due.into_iter().chain(due).min();
+            }
+            _ => {}
+        }
+    }
+
+    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
+        // Three bytes for each strong class and for the time at which the plane is idle (DLV,
+        // section III-D).
+        let counters = self.classes as u64;
+        vec![("plane_counters", self.planes.len() as u64 * counters * 24)]
     }
 }
 
@@ -84,7 +110,7 @@ impl Dlv {
         let keeps = kind != OpKind::Read && self.config.reads == Pick::Fifo;
         Some(Decision {
             group,
-            way: if keeps { DispatchMode::InFirstPlace } else { DispatchMode::Behind },
+            mode: if keeps { DispatchMode::InFirstPlace } else { DispatchMode::Behind },
         })
     }
 
@@ -118,47 +144,9 @@ impl Dlv {
             }
         }
     }
-}
 
-/// What a group needs of the plane in question goes: on each plane it keeps its place.
-fn part(group: GroupId) -> Decision {
-    Decision { group, way: DispatchMode::InPlace }
-}
-
-impl SchedulerPolicy for Dlv {
-    #[inline]
-    fn rank(&mut self, view: &SchedulerView) -> u8 {
-        // What goes late is overtaken by nothing that is let go after it, reads among that.
-        let first = self.late || view.kind == OpKind::Read;
-        u8::from(!(self.config.reads == Pick::Shortest && first))
-    }
-
-    fn holds_requests(&self) -> bool {
-        true
-    }
-
-    fn window(&self) -> usize {
-        self.config.window as usize
-    }
-
-    fn estimate(&mut self, view: &QueueView, kind: OpKind, plane_share: &PlaneShare) -> u64 {
-        if kind == OpKind::Read {
-            return plane_share.reading;
-        }
-        plane_share.reading + self.fastest(view, plane_share.plane, plane_share.programs, None)
-    }
-
-    fn goes_at_once(&mut self, view: &QueueView, id: GroupId) -> bool {
-        let group = view.queue.group(id);
-        self.config.dispatch_if_idle
-            && group.kind != OpKind::Read
-            && !group.waited
-            && self.config.writes == Pick::Shortest
-            && !self.is_blocked(view, group)
-            && group.plane_shares.iter().all(|plane_share| view.is_idle(plane_share.plane))
-    }
-
-    fn next(&mut self, view: &QueueView, plane: PlaneId) -> Option<Decision> {
+    /// What goes next to a plane.
+    fn next_of_plane(&mut self, view: &QueueView, plane: PlaneId) -> Option<Decision> {
         let needs = |kind| !view.queue.of_plane(plane, kind).is_empty();
         if !(needs(OpKind::Read) || needs(OpKind::Program)) || !view.flash.is_free(plane) {
             return None;
@@ -181,6 +169,40 @@ impl SchedulerPolicy for Dlv {
             return read;
         }
         self.next_write(view, plane)
+    }
+}
+
+/// What a group needs of the plane in question goes: on each plane it keeps its place.
+fn part(group: GroupId) -> Decision {
+    Decision { group, mode: DispatchMode::InPlace }
+}
+
+impl SchedulerPolicy for Dlv {
+    #[inline]
+    fn rank(&mut self, view: &SchedulerView) -> u8 {
+        // What goes late is overtaken by nothing that is let go after it, reads among that.
+        let first = self.late || view.kind == OpKind::Read;
+        u8::from(!(self.config.reads == Pick::Shortest && first))
+    }
+
+    fn window(&self) -> Option<usize> {
+        Some(self.config.window as usize)
+    }
+
+    fn estimate(&mut self, view: &QueueView, kind: OpKind, plane_share: &PlaneShare) -> u64 {
+        if kind == OpKind::Read {
+            return plane_share.reading;
+        }
+        plane_share.reading + self.fastest(view, plane_share.plane, plane_share.programs, None)
+    }
+
+    fn next(&mut self, view: &QueueView, occasion: Occasion) -> Option<Decision> {
+        match occasion {
+            Occasion::Arrival(group) => self
+                .goes_at_once(view, group)
+                .then_some(Decision { group, mode: DispatchMode::Behind }),
+            Occasion::Plane(plane) => self.next_of_plane(view, plane),
+        }
     }
 
     fn on_dispatch(
@@ -213,36 +235,11 @@ impl SchedulerPolicy for Dlv {
         }
     }
 
-    fn steps(&mut self) -> u64 {
-        std::mem::take(&mut self.steps)
-    }
-
-    #[inline]
-    fn on_page_allocated(&mut self, plane: PlaneId, class: u8, arrival: u64) {
-        self.is_met(plane, arrival);
-        let promised = &mut self.planes[plane.index()].promised[class as usize];
-        *promised = promised.saturating_sub(1);
-    }
-
-    fn on_plane_changed(&mut self, from: PlaneId, to: PlaneId, arrival: u64) {
-        let due = self.is_met(from, arrival);
-        let to = &mut self.planes[to.index()];
-        to.due.extend(due);
-        to.first_due = to.first_due.into_iter().chain(due).min();
-    }
-
     #[inline]
     fn is_overdue(&mut self, view: &QueueView, plane: PlaneId) -> bool {
         // Where reads keep their places, no write waits longer for having been let go.
         let overtaken = self.config.reads == Pick::Shortest;
         overtaken && self.planes[plane.index()].first_due.is_some_and(|due| due < view.now)
-    }
-
-    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
-        // Three bytes for each strong class and for the time at which the plane is idle (DLV,
-        // section III-D).
-        let counters = self.classes as u64;
-        vec![("plane_counters", self.planes.len() as u64 * counters * 24)]
     }
 }
 
@@ -250,6 +247,7 @@ impl SchedulerPolicy for Dlv {
 mod tests {
     use super::bench::{Bench, FIG4, IDLE};
     use super::*;
+    use crate::policy::event::tests::publish;
 
     #[test]
     fn figure_4_without_strong_blocks() {
@@ -274,15 +272,15 @@ mod tests {
         let (small, large) = (bench.write(0, &[1]), bench.write(1, &[0, 1, 2]));
         // Both end when plane 2 does; the small one came first, and it is in nobody's way.
         let (order, view) = bench.parts();
-        let next = [0, 1, 3].map(|plane| order.next(&view, PlaneId(plane)));
-        assert_eq!(next, [Some(Decision { group: small, way: DispatchMode::Behind }), None, None]);
-        assert_eq!(order.steps(), 1 + 2, "the large one was given up at its second page");
-        assert_eq!(order.steps(), 0);
+        let next = [0, 1, 3].map(|plane| order.next(&view, Occasion::Plane(PlaneId(plane))));
+        assert_eq!(next, [Some(Decision { group: small, mode: DispatchMode::Behind }), None, None]);
+        assert_eq!(view.work.take(), 1 + 2, "the large one was given up at its second page");
+        assert_eq!(view.work.take(), 0);
         bench.goes(small);
         let (order, view) = bench.parts();
         assert_eq!(
-            order.next(&view, PlaneId(0)),
-            Some(Decision { group: large, way: DispatchMode::Behind })
+            order.next(&view, Occasion::Plane(PlaneId(0))),
+            Some(Decision { group: large, mode: DispatchMode::Behind })
         );
     }
 
@@ -390,11 +388,20 @@ mod tests {
         }
         let due = |bench: &Bench, plane: usize| bench.order.planes[plane].first_due;
         let deadline = |arrival: u64| Some(5_000_000_000 + arrival);
-        bench.order.on_page_allocated(PlaneId(0), 1, 5);
+        publish(
+            &mut bench.order,
+            &Event::PageAllocated { plane: PlaneId(0), class: 1, arrival: 5 },
+        );
         assert_eq!(due(&bench, 0), deadline(3));
-        bench.order.on_plane_changed(PlaneId(0), PlaneId(2), 3);
+        publish(
+            &mut bench.order,
+            &Event::PlaneChanged { from: PlaneId(0), to: PlaneId(2), arrival: 3 },
+        );
         assert_eq!([due(&bench, 0), due(&bench, 2)], [deadline(7), deadline(3)]);
-        bench.order.on_page_allocated(PlaneId(0), 1, 7);
+        publish(
+            &mut bench.order,
+            &Event::PageAllocated { plane: PlaneId(0), class: 1, arrival: 7 },
+        );
         assert_eq!(due(&bench, 0), None);
         for (now, overdue) in [(5_000_000_003, false), (5_000_000_004, true)] {
             bench.now = now;

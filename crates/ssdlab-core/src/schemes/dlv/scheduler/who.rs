@@ -4,10 +4,21 @@ use ssdlab_nand::PlaneId;
 
 use super::{Dlv, Pick};
 use crate::account::OpKind;
-use crate::policy::scheduler::{QueueView, SchedulerPolicy};
+use crate::policy::scheduler::QueueView;
 use crate::queue::{Group, GroupId};
 
 impl Dlv {
+    /// Whether a group that has just arrived goes at once.
+    pub(super) fn goes_at_once(&self, view: &QueueView, id: GroupId) -> bool {
+        let group = view.queue.group(id);
+        self.config.dispatch_if_idle
+            && group.kind != OpKind::Read
+            && !group.waited
+            && self.config.writes == Pick::Shortest
+            && !self.is_blocked(view, group)
+            && group.plane_shares.iter().all(|plane_share| view.is_idle(plane_share.plane))
+    }
+
     /// The deadline of what arrived then.
     pub(super) fn due(&self, kind: OpKind, arrival: u64) -> u64 {
         let span = match kind {
@@ -48,7 +59,7 @@ impl Dlv {
     /// Whether too many of its kind have come before a group.
     #[inline]
     pub(super) fn is_outside(&self, view: &QueueView, group: &Group) -> bool {
-        let last = view.queue.at(group.kind, self.window() - 1);
+        let last = view.queue.at(group.kind, self.config.window as usize - 1);
         last.is_some_and(|last| group.seq > view.queue.group(last).seq)
     }
 
