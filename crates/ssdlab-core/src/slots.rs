@@ -2,17 +2,20 @@
 //! them all; a new policy is one file and one line here.
 
 use ssdlab_base::choice;
+use ssdlab_nand::PlaneId;
 use ssdlab_nand::refusal::Refusal;
-use ssdlab_nand::{Lpn, PlaneId};
 
 use crate::account::OpKind;
+use crate::ftl::Streams;
 use crate::policy::background::{
     BackgroundNeeds, BackgroundPolicy, DriveView, Gc, Job, PlaneView, Repairs, StaticWearLeveling,
     Trigger,
 };
 use crate::policy::event::{Actions, Event, EventMask};
 use crate::policy::eviction::{BufferUse, EvictionPolicy, Lru};
-use crate::policy::placement::{Heat, NextPage, PlacementNeeds, PlacementPolicy, PlacementView};
+use crate::policy::placement::{
+    Heat, NextPage, PageView, PlacementNeeds, PlacementPolicy, PlacementView,
+};
 use crate::policy::program_mode::{Normal, ProgramModePolicy, ProgramModeView};
 use crate::policy::read_start::{
     FixedLevel, HighestLevel, LowestLevel, ReadStartNeeds, ReadStartPolicy, ReadStartView,
@@ -51,6 +54,7 @@ use crate::schemes::readguard::inversion_repair::InversionRepair;
 use crate::schemes::readguard::last_vref::LastVref;
 use crate::schemes::readguard::priority_placement::PriorityPlacement;
 use crate::schemes::readguard::subpool_gc::SubpoolGc;
+use crate::schemes::streams::sepbit::SepBit;
 use crate::toggle::Toggle;
 
 /// Passes what every policy is asked on to whichever was chosen.
@@ -129,6 +133,11 @@ macro_rules! slot {
             ($d policy:expr, $d chosen:ident => $d call:expr) => {
                 match $d policy { $($Any::$Policy($d chosen) => $d call),+ }
             };
+            (of $d choice:expr, $d Chosen:ident, $d config:ident => $d call:expr) => {
+                match $d choice {
+                    $($Choice::$Policy($d config) => { type $d Chosen = $Policy; $d call }),+
+                }
+            };
         }
     };
 }
@@ -176,6 +185,8 @@ slot! { $ each_placement
         priority => PriorityPlacement,
         /// Blocks of pages that are mostly read, mostly written, or both (HIRE).
         hotness => HotnessPlacement,
+        /// Streams of pages that are expected to be overwritten at about the same time (SepBIT).
+        sepbit => SepBit,
     } default next_page
 }
 
@@ -344,10 +355,17 @@ asks! { each_placement, AnyPlacement {
     /// [`PlacementPolicy::needs`].
     fn needs(self: &Self) -> PlacementNeeds;
     /// [`PlacementPolicy::fill_page`].
-    #[inline] fn fill_page(self: &mut Self, lpn: Lpn, hint: &mut PlacementHint);
+    #[inline] fn fill_page(self: &mut Self, view: &PageView, hint: &mut PlacementHint);
     /// [`PlacementPolicy::set_page_heat`].
     fn set_page_heat(self: &mut Self, heat: &Heat);
 } }
+
+impl AnyPlacement {
+    /// [`PlacementPolicy::streams`].
+    pub fn streams(choice: &PlacementChoice) -> Streams {
+        each_placement!(of choice, Chosen, config => <Chosen as PlacementPolicy>::streams(config))
+    }
+}
 
 asks! { each_program_mode, AnyProgramMode {
     /// [`ProgramModePolicy::fill`].

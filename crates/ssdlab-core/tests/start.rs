@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use ssdlab_base::{SimTime, math, rng};
 use ssdlab_core::account::OpKind;
-use ssdlab_core::ftl::{BlockState, Stream};
+use ssdlab_core::ftl::{BlockState, Writer};
 use ssdlab_core::{Drive, DriveConfig, Op, Request, Resolved};
 use ssdlab_nand::{BlockId, PlaneId};
 
@@ -128,7 +128,7 @@ fn planes_that_were_overwritten_are_not_in_step() {
         let text = DRIVE.replace("chips = 2", "chips = 64").replace("blocks = 512", "blocks = 64");
         let config: DriveConfig = toml::from_str(&format!("{text}\n[start]\n{start}")).unwrap();
         let drive = Drive::new(Arc::new(Resolved::new(&config, 1).unwrap()));
-        let open = (0..128).map(|plane| drive.ftl().alloc.open_pages(PlaneId(plane), Stream::Host));
+        let open = (0..128).map(|plane| drive.ftl().alloc.open_pages(PlaneId(plane), Writer::Host));
         let mut eighths = [0; 8];
         // Of the 64 pages of a block one at least is written and one is not.
         open.for_each(|left| eighths[left as usize / 8] += 1);

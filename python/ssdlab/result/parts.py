@@ -203,6 +203,22 @@ class MigrationCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class StreamResult:
+    """What became of the pages of a stream, in pages and blocks.
+
+    ``valid_share`` is the part of a collected block's pages that were still valid, the mean.
+    ``waf`` is the pages programmed in the stream and moved out of it for each page programmed.
+    """
+
+    host_pages: int
+    moved_pages: int
+    blocks_collected: int
+    valid_pages: int
+    valid_share: float | None = None
+    waf: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Repairs:
     """Blocks of one priority that were worse than those of a lower one, and what became of them.
 

@@ -32,6 +32,7 @@ from ssdlab.result.parts import (
     ReplayResult,
     SetAsideResult,
     Sim,
+    StreamResult,
     Utilization,
     WearResult,
 )
@@ -106,6 +107,7 @@ class Result:
     levels: Mapping[str, int] = field(default_factory=dict)
     rungs: Sequence[int] = ()
     migration: MigrationCounts | None = None
+    streams: Sequence[StreamResult] = ()
     repairs: Repairs | None = None
     set_aside: SetAsideResult | None = None
     sensed_in_vain: int | None = None

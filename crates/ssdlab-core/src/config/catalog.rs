@@ -196,6 +196,8 @@ pub const SCHEMES: &[Entry] = schemes![
     "hire/lvc": "every page with the reduced voltages" from "hire" { "lvc" },
     "hire/hire": "program modes by what the buffer learns of pages: boosted for what is read, reduced for what is written"
         from "hire" { "per_hotness", "hotness" },
+    "streams/sepbit": "pages that are expected to be overwritten at about the same time share blocks (SepBIT)"
+        from "streams" { "sepbit" },
     "all-five": "what the five know on one drive: DLV's order, page types, subpools, read-hot placement, program modes"
         from "pa_ssd" { "relaxed" }
         from "pv_read" { "moves" }

@@ -4,7 +4,9 @@ use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, PlaneId};
 
 use super::{DriveConfig, MapCacheConfig, PartialWrites, Resolved};
+use crate::ftl::Streams;
 use crate::media;
+use crate::slots::AnyPlacement;
 
 /// Free blocks of a plane that only garbage collection and wear levelling may open.
 pub const RESERVE_BLOCKS: usize = 1;
@@ -27,6 +29,15 @@ impl Resolved {
     /// Sectors that the host can address.
     pub fn sectors(&self) -> u64 {
         u64::from(self.logical_pages) * u64::from(self.geometry().sectors_per_page())
+    }
+}
+
+impl DriveConfig {
+    /// The streams for which a writer has blocks open: those of the link of the placement chain that chooses
+    /// among the most.
+    pub fn streams(&self) -> Streams {
+        let links = self.placement.iter().map(AnyPlacement::streams);
+        links.fold(Streams::ONE, |most, own| if own.count > most.count { own } else { most })
     }
 }
 
@@ -80,8 +91,9 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
         background.static_wear_leveling.get().is_some() || background.dual_pool.get().is_some();
     let wearing = u32::from(wearing);
     let classes = config.metadata.block_class.classes() as u32;
-    // Where it is known what pages are used for, a block is open for each kind of them.
-    let kinds = classes * config.metadata.page_hotness.kinds() as u32;
+    // A block is open for each stream; where it is known what pages are used for, there may be one for each use.
+    let streams = u32::from(config.streams().count);
+    let kinds = classes * streams.max(config.metadata.page_hotness.kinds() as u32);
     if config.metadata.block_class.by_priority() {
         // The host has a block open for each, too.
         let unusable = RESERVE_BLOCKS as u32 + classes + kinds * (1 + wearing);

@@ -9,7 +9,7 @@ use super::{Drive, start};
 use crate::account::{Cause, OpKind};
 use crate::config::RESERVE_BLOCKS;
 use crate::flash::{Owner, Rank, TxnId};
-use crate::ftl::{Allocator, BlockState, FreeBlockPolicy, Stream};
+use crate::ftl::{Allocator, BlockState, FreeBlockPolicy, Writer};
 use crate::media;
 use crate::metadata::block_class::BlockClassChoice;
 use crate::metadata::block_groups::{First, Groups};
@@ -74,9 +74,9 @@ impl Jobs {
         self.running[plane.index()].map(|running| running.job.block)
     }
 
-    /// The stream that takes the pages of a plane's job.
+    /// The writer that takes the pages of a plane's job.
     #[inline]
-    pub fn stream(&self, plane: PlaneId) -> Stream {
+    pub fn writer(&self, plane: PlaneId) -> Writer {
         self.running[plane.index()].expect("a job under way").job.to
     }
 }
@@ -204,6 +204,9 @@ impl Drive {
         self.jobs.running[plane.index()] =
             Some(Running { job, cursor: 0, from: Ppn(0), policy, moved: 0, took: None, ahead: 0 });
         self.upkeep.begins(&job);
+        if let Some(streams) = self.streams.as_mut().filter(|_| job.cause == Cause::Gc) {
+            streams.collected(job.block, self.ftl.blocks.valid(job.block));
+        }
         self.policies.publish(&Happened::BlockCollected(job.block));
         self.jobs.collecting[plane.index()] = true;
         let id = self.flash.txns.insert(self.now);

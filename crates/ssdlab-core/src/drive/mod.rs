@@ -43,9 +43,9 @@ use crate::metadata::block_groups::Groups;
 use crate::metadata::page_hotness::HotPages;
 use crate::metadata::read_counts::ReadCounts;
 use crate::metadata::retry_estimate::RetryEstimates;
-use crate::policy::event::Event as Happened;
+use crate::policy::event::{BlockOpened, Event as Happened, EventMask};
 use crate::policy::placement::Heat;
-use crate::stats::{Ended, Stats};
+use crate::stats::{Ended, Stats, StreamCounts, StreamStats};
 use hold::Hold;
 use jobs::Jobs;
 use mapping::Mapping;
@@ -108,6 +108,8 @@ pub struct Drive {
     asks_pages: bool,
     /// What was measured since the statistics began.
     stats: Stats,
+    /// The same by stream, where there are several.
+    streams: Option<Box<StreamStats>>,
     /// Pages that were read and count as written before the start, a bit each.
     unwritten_reads: Vec<u64>,
     /// Where a first pass lays pages down, once it has begun.
@@ -180,6 +182,7 @@ impl Drive {
                 .map(|shape| Box::new(Mapping::new(shape, geometry.plane_count()))),
             policies,
             stats: Stats::new(config.host.queues as usize, 0),
+            streams: StreamStats::new(config.streams(), geometry.block_count()).map(Box::new),
             unwritten_reads: Vec::new(),
             laying: None,
             completions: Vec::new(),
@@ -191,6 +194,7 @@ impl Drive {
             resolved,
         };
         drive.set_apart();
+        drive.tell_of_open_blocks();
         drive.stamp();
         drive.follow_lives();
         drive
@@ -294,6 +298,29 @@ impl Drive {
     /// What was measured since the statistics began.
     pub fn stats(&self) -> &Stats {
         &self.stats
+    }
+
+    /// What was measured of each stream, where there are several.
+    pub fn streams(&self) -> Option<&[StreamCounts]> {
+        self.streams.as_ref().map(|streams| streams.counts())
+    }
+
+    /// Tells those who want to know of the blocks that are open as the drive begins.
+    fn tell_of_open_blocks(&mut self) {
+        if self.streams.is_none() && !self.policies.wants.has(EventMask::BLOCK_OPENED) {
+            return;
+        }
+        for plane in (0..self.geometry.plane_count()).map(PlaneId) {
+            for &writer in self.ftl.alloc.writers() {
+                for (stream, block) in self.ftl.alloc.open_blocks(plane, writer) {
+                    if let Some(streams) = &mut self.streams {
+                        streams.opened(block, stream);
+                    }
+                    let opened = BlockOpened { block, writer, stream };
+                    self.policies.publish(&Happened::BlockOpened(&opened));
+                }
+            }
+        }
     }
 
     /// The flash back end, to look at.
@@ -405,6 +432,9 @@ impl Drive {
             hot.reset_counts();
         }
         self.policies.publish(&Happened::CountsReset);
+        if let Some(streams) = &mut self.streams {
+            streams.reset();
+        }
         self.host.forget_counted();
     }
 

@@ -14,7 +14,7 @@ use crate::host::{Active, Completion, Op, Refused, Request};
 use crate::media;
 use crate::metadata::page_hotness::Hotness;
 use crate::policy::PlacementHint;
-use crate::policy::placement::PlacementView;
+use crate::policy::placement::{PageView, PlacementView};
 use crate::policy::scheduler::SchedulerView;
 use crate::policy::suspend::{SuspendView, Verdict};
 
@@ -299,14 +299,16 @@ impl Drive {
             }
         };
         if self.asks_pages {
-            self.hint_of_page(self.flash.txns[id].lpn, &mut hint);
+            self.fill_page(self.flash.txns[id].lpn, cause, &mut hint);
         }
         self.flash.txns[id].hint = hint;
     }
 
-    /// What of a page's wish depends on the page itself.
-    pub(super) fn hint_of_page(&mut self, lpn: Lpn, hint: &mut PlacementHint) {
-        self.policies.placement.iter_mut().for_each(|link| link.fill_page(lpn, hint));
+    /// Asks what depends on the page itself that is to be written.
+    pub(super) fn fill_page(&mut self, lpn: Lpn, cause: Cause, hint: &mut PlacementHint) {
+        let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
+        let view = PageView { lpn, cause, now: self.now, from };
+        self.policies.placement.iter_mut().for_each(|link| link.fill_page(&view, hint));
     }
 
     /// What a page should be like that is written for such a request.
@@ -329,7 +331,7 @@ impl Drive {
             hotness: used,
             free: self.ftl.alloc.free_by_type().unwrap_or_default(),
         };
-        let mut hint = PlacementHint { used, ..PlacementHint::default() };
+        let mut hint = PlacementHint { hotness: used, ..PlacementHint::default() };
         for link in &mut self.policies.placement {
             link.fill(&view, &mut hint);
         }

@@ -7,7 +7,7 @@ use super::Drive;
 use super::watch::watch;
 use crate::account::{OpKind, RequestAttrs};
 use crate::flash::{Next, Owner, Txn, TxnId, UnitId};
-use crate::ftl::Stream;
+use crate::ftl::{Streams, Writer};
 use crate::policy::event::{BlockOpened, Event as Happened, EventMask};
 use crate::policy::program_mode::ProgramModeView;
 use crate::policy::read_start::ReadStartView;
@@ -170,8 +170,8 @@ impl Drive {
     #[inline(always)]
     fn prepare_program(&mut self, id: TxnId) -> bool {
         let txn = &self.flash.txns[id];
-        let (plane, stream, pick) = (txn.plane, self.stream_of(txn.owner), txn.hint.pick());
-        match self.ftl.prepare_write(plane, stream, pick) {
+        let (plane, writer, pick) = (txn.plane, self.writer_of(txn.owner), txn.hint.pick());
+        match self.ftl.prepare_write(plane, writer, pick) {
             Some(ppn) => {
                 if let Some(old) = self.ftl.map.expect_overwrite(txn.lpn) {
                     self.ftl.blocks.expect(self.geometry.block_of(old));
@@ -180,12 +180,12 @@ impl Drive {
                 self.flash.txns[id].ppn = ppn;
                 self.choose_program(id);
                 if self.geometry.page_in_block(ppn) == PageInBlock(0) {
-                    self.block_opened(id, stream);
+                    self.block_opened(id, writer);
                 }
                 true
             }
             None => {
-                debug_assert_eq!(stream, Stream::Host, "the reserve serves every move");
+                debug_assert_eq!(writer, Writer::Host, "the reserve serves every move");
                 if self.on_plane_changed(id) {
                     return false;
                 }
@@ -198,11 +198,17 @@ impl Drive {
 
     /// A block was opened for this page: its subpool may run short.
     #[inline]
-    fn block_opened(&mut self, id: TxnId, stream: Stream) {
-        if self.policies.wants.has(EventMask::BLOCK_OPENED) {
-            let Txn { ppn, cause, .. } = self.flash.txns[id];
-            let opened = BlockOpened { block: self.geometry.block_of(ppn), stream, cause };
-            self.policies.publish(&Happened::BlockOpened(&opened));
+    fn block_opened(&mut self, id: TxnId, writer: Writer) {
+        if let Some(streams) = &mut self.streams {
+            let txn = &self.flash.txns[id];
+            let block = self.geometry.block_of(txn.ppn);
+            let stream = self.resolved.config.streams().of(txn.hint.stream);
+            streams.opened(block, stream);
+            self.policies.publish(&Happened::BlockOpened(&BlockOpened { block, writer, stream }));
+        } else if self.policies.wants.has(EventMask::BLOCK_OPENED) {
+            let block = self.geometry.block_of(self.flash.txns[id].ppn);
+            let stream = Streams::ONE.default;
+            self.policies.publish(&Happened::BlockOpened(&BlockOpened { block, writer, stream }));
         }
         self.mind_all();
     }
@@ -220,8 +226,12 @@ impl Drive {
     #[inline(always)]
     fn choose_program(&mut self, id: TxnId) {
         let txn = &mut self.flash.txns[id];
-        let class = self.ftl.blocks.class(self.geometry.block_of(txn.ppn));
-        let view = ProgramModeView { cause: txn.cause, class, hotness: txn.hint.used };
+        let block = self.geometry.block_of(txn.ppn);
+        let class = self.ftl.blocks.class(block);
+        if let Some(streams) = &mut self.streams {
+            streams.programmed(block, txn.cause);
+        }
+        let view = ProgramModeView { cause: txn.cause, class, hotness: txn.hint.hotness };
         let mut hint = txn.hint;
         for link in &mut self.policies.program_mode {
             link.fill(&view, &mut hint);
@@ -267,11 +277,11 @@ impl Drive {
 
     /// Who writes for this owner.
     #[inline]
-    fn stream_of(&self, owner: Owner) -> Stream {
+    fn writer_of(&self, owner: Owner) -> Writer {
         match owner {
-            Owner::Job(plane) => self.jobs.stream(plane),
-            Owner::Move { .. } => Stream::Gc,
-            Owner::Request(_) | Owner::Buffer { .. } | Owner::Map { .. } => Stream::Host,
+            Owner::Job(plane) => self.jobs.writer(plane),
+            Owner::Move { .. } => Writer::Gc,
+            Owner::Request(_) | Owner::Buffer { .. } | Owner::Map { .. } => Writer::Host,
         }
     }
 
@@ -304,7 +314,7 @@ impl Drive {
         let txn = &self.flash.txns[id];
         match txn.kind {
             OpKind::Program => {
-                self.ftl.next_page(plane, self.stream_of(txn.owner), txn.hint.pick())
+                self.ftl.next_page(plane, self.writer_of(txn.owner), txn.hint.pick())
             }
             _ => Some(self.geometry.page_in_block(txn.ppn)),
         }

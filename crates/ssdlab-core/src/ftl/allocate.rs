@@ -5,7 +5,7 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn};
 
 use super::blocks::BlockTable;
-use super::config::{AllocRequest, AllocatorConfig, PageSequence, Stream};
+use super::config::{AllocRequest, AllocatorConfig, PageSequence, StreamId, Writer};
 use super::pools::Pools;
 use super::relaxed::Relaxed;
 use super::saved::SavedOpen;
@@ -46,8 +46,8 @@ impl Allocator {
     pub fn save(&self) -> SavedOpen {
         match &self.way {
             Way::Strict(way) => {
-                let (kinds, open) = way.save();
-                SavedOpen::Strict { kinds, open }
+                let (streams, open) = way.save();
+                SavedOpen::Strict { streams, open }
             }
             Way::Relaxed(way) => SavedOpen::Relaxed(way.save()),
         }
@@ -62,8 +62,8 @@ impl Allocator {
         allocator_config: AllocatorConfig,
     ) -> Option<Allocator> {
         let way = match (saved, allocator_config.order) {
-            (SavedOpen::Strict { kinds, open }, PageSequence::Strict) => {
-                Way::Strict(Strict::restore((*kinds, open), geometry, blocks, allocator_config))
+            (SavedOpen::Strict { streams, open }, PageSequence::Strict) => {
+                Way::Strict(Strict::restore((*streams, open), geometry, blocks, allocator_config))
             }
             // What was written in the conventional order may go on in the relaxed one.
             (SavedOpen::Strict { open, .. }, PageSequence::Relaxed) => {
@@ -92,16 +92,16 @@ impl Allocator {
         self.pools.count(plane) as usize
     }
 
-    /// Pages that a stream can still write in the blocks that it has in use, without those that are
+    /// Pages that a writer can still write in the blocks that it has in use, without those that are
     /// set apart.
-    pub fn open_pages(&self, plane: PlaneId, stream: Stream) -> u32 {
-        (self.pools.apart..self.pools.classes).map(|class| self.left(plane, stream, class)).sum()
+    pub fn open_pages(&self, plane: PlaneId, writer: Writer) -> u32 {
+        (self.pools.apart..self.pools.classes).map(|class| self.left(plane, writer, class)).sum()
     }
 
     #[inline]
-    fn left(&self, plane: PlaneId, stream: Stream, class: usize) -> u32 {
+    fn left(&self, plane: PlaneId, writer: Writer, class: usize) -> u32 {
         match &self.way {
-            Way::Strict(way) => way.left(plane, stream, class),
+            Way::Strict(way) => way.left(plane, writer, class),
             Way::Relaxed(way) => way.left(plane, class),
         }
     }
@@ -114,22 +114,22 @@ impl Allocator {
         if clean == 0 && self.pools.subpools().is_some() {
             return 0;
         }
-        clean * self.pages_per_block + self.open_pages(plane, Stream::Host)
+        clean * self.pages_per_block + self.open_pages(plane, Writer::Host)
     }
 
-    /// The streams that have blocks of their own.
-    pub fn streams(&self) -> &'static [Stream] {
+    /// The writers that have blocks of their own.
+    pub fn writers(&self) -> &'static [Writer] {
         match &self.way {
-            Way::Strict(way) => way.streams(),
-            Way::Relaxed(_) => &[Stream::Host],
+            Way::Strict(way) => way.writers(),
+            Way::Relaxed(_) => &[Writer::Host],
         }
     }
 
     /// Pages of a plane that hold nothing, in free blocks and in those in use, without those that are
     /// set apart.
     pub fn free_pages(&self, plane: PlaneId) -> u32 {
-        let own = self.streams().iter();
-        let in_use: u32 = own.map(|&stream| self.open_pages(plane, stream)).sum();
+        let own = self.writers().iter();
+        let in_use: u32 = own.map(|&writer| self.open_pages(plane, writer)).sum();
         self.pools.count(plane) * self.pages_per_block + in_use
     }
 
@@ -161,44 +161,44 @@ impl Allocator {
         if self.pools.subpools().is_some() && self.pools.count(plane) <= self.pools.reserve {
             return 0;
         }
-        self.pages_for(Stream::Gc, plane, class)
+        self.pages_for(Writer::Gc, plane, class)
     }
 
     /// Pages of a class that the host can still write on a plane before blocks are erased, if it
     /// gets all of them.
     #[inline]
     pub fn pages_of(&self, plane: PlaneId, class: u8) -> u32 {
-        self.pages_for(Stream::Host, plane, class)
+        self.pages_for(Writer::Host, plane, class)
     }
 
     #[inline]
-    fn pages_for(&self, stream: Stream, plane: PlaneId, class: u8) -> u32 {
+    fn pages_for(&self, writer: Writer, plane: PlaneId, class: u8) -> u32 {
         let class = usize::from(class);
         let clean = self.pools.for_host(plane, class) * self.pages_per_block;
-        self.left(plane, stream, class) + clean
+        self.left(plane, writer, class) + clean
     }
 
-    /// The place in its block of the next page that a stream would write, if there is one.
+    /// The place in its block of the next page that a writer would write, if there is one.
     #[inline]
     pub fn next_page(
         &self,
         order: &PageOrder,
         blocks: &BlockTable,
         plane: PlaneId,
-        stream: Stream,
+        writer: Writer,
         pick: AllocRequest,
     ) -> Option<PageInBlock> {
         self.pools.nearest(pick.class).find_map(|class| match &self.way {
             Way::Strict(way) => {
-                way.next_page(&self.pools, blocks, plane, (stream, class, pick.hotness))
+                way.next_page(&self.pools, blocks, plane, (writer, class, pick.stream))
             }
             Way::Relaxed(way) => {
-                way.next_page(order, &self.pools, (plane, stream, class), pick.page_type)
+                way.next_page(order, &self.pools, (plane, writer, class), pick.page_type)
             }
         })
     }
 
-    /// Takes the page of a stream that comes nearest to the wish; `None` if the plane has none for
+    /// Takes the page of a writer that comes nearest to the request; `None` if the plane has none for
     /// it.
     #[inline(always)]
     pub fn allocate(
@@ -206,7 +206,7 @@ impl Allocator {
         (geometry, order): (&Geometry, &PageOrder),
         blocks: &mut BlockTable,
         plane: PlaneId,
-        stream: Stream,
+        writer: Writer,
         pick: AllocRequest,
     ) -> Option<Ppn> {
         let pools = &mut self.pools;
@@ -214,8 +214,8 @@ impl Allocator {
             Way::Strict(way) => {
                 // A loop, and not a search: this is a part of the loop of events, in one place.
                 for class in pools.nearest(pick.class) {
-                    let place = (plane, stream, class);
-                    let page = way.allocate(geometry, pools, blocks, place, pick.hotness);
+                    let place = (plane, writer, class);
+                    let page = way.allocate(geometry, pools, blocks, place, pick.stream);
                     if page.is_some() {
                         return page;
                     }
@@ -223,7 +223,7 @@ impl Allocator {
                 None
             }
             Way::Relaxed(way) => pools.nearest(pick.class).find_map(|class| {
-                let place = (plane, stream, class);
+                let place = (plane, writer, class);
                 way.allocate((geometry, order), pools, blocks, place, pick.page_type)
             }),
         }
@@ -271,26 +271,27 @@ impl Allocator {
         }
     }
 
-    /// Lets a stream go on with a block whose first `written` pages are written; if it has one
+    /// Lets a writer go on with a block whose first `written` pages are written; if it has one
     /// open already, whoever opens a block next.
     pub fn open_at(
         &mut self,
         order: &PageOrder,
         blocks: &BlockTable,
-        (plane, stream, block): (PlaneId, Stream, BlockId),
-        written: u16,
+        (plane, writer, stream): (PlaneId, Writer, StreamId),
+        (block, written): (BlockId, u16),
     ) {
         match &mut self.way {
-            Way::Strict(way) => way.open_at(blocks, plane, stream, block, written),
+            Way::Strict(way) => way.open_at(blocks, (plane, writer, stream), (block, written)),
             Way::Relaxed(way) => way.open_at(order, blocks, (plane, block), written),
         }
     }
 
-    /// The block that a stream has open, the best of several; in the relaxed order none is its own.
-    pub fn open_block(&self, plane: PlaneId, stream: Stream) -> Option<BlockId> {
+    /// The blocks that a writer has open, the best first, each with its stream; in the relaxed order none is
+    /// its own.
+    pub fn open_blocks(&self, plane: PlaneId, writer: Writer) -> Vec<(StreamId, BlockId)> {
         match &self.way {
-            Way::Strict(way) => way.open_block(plane, stream),
-            Way::Relaxed(_) => None,
+            Way::Strict(way) => way.open_blocks(plane, writer),
+            Way::Relaxed(_) => Vec::new(),
         }
     }
 
@@ -327,7 +328,7 @@ mod tests {
 
     use super::*;
     use crate::SMALL;
-    use crate::ftl::{BlockState, FreeBlockPolicy, GcStream};
+    use crate::ftl::{BlockState, FreeBlockPolicy, GcStream, Streams};
 
     /// A plane of six blocks of two pages, with this wear; the fourth is bad.
     fn plane(opens: FreeBlockPolicy) -> (Geometry, BlockTable, Allocator) {
@@ -346,7 +347,7 @@ mod tests {
             gc_stream: GcStream::Separate,
             apart: 0,
             by_priority: false,
-            kinds: 1,
+            streams: Streams::ONE,
         };
         let allocator = Allocator::new(&geometry, &mut blocks, allocator_config);
         (geometry, blocks, allocator)
@@ -354,23 +355,23 @@ mod tests {
 
     const PLANE: PlaneId = PlaneId(0);
 
-    /// The next page of a stream, which wishes for nothing.
+    /// The next page of a writer, which asks for nothing.
     fn take(
         geometry: &Geometry,
         blocks: &mut BlockTable,
         allocator: &mut Allocator,
-        stream: Stream,
+        writer: Writer,
     ) -> Option<u32> {
         let order = PageOrder::conventional(geometry.cell, geometry.pages);
         let page =
-            allocator.allocate((geometry, &order), blocks, PLANE, stream, AllocRequest::default());
+            allocator.allocate((geometry, &order), blocks, PLANE, writer, AllocRequest::default());
         page.map(|ppn| ppn.0)
     }
 
-    /// The blocks that a stream gets until it gets no more.
-    fn drain(opens: FreeBlockPolicy, stream: Stream) -> Vec<u32> {
+    /// The blocks that a writer gets until it gets no more.
+    fn drain(opens: FreeBlockPolicy, writer: Writer) -> Vec<u32> {
         let (geometry, mut blocks, mut allocator) = plane(opens);
-        let pages = std::iter::from_fn(|| take(&geometry, &mut blocks, &mut allocator, stream));
+        let pages = std::iter::from_fn(|| take(&geometry, &mut blocks, &mut allocator, writer));
         let pages: Vec<u32> = pages.collect();
         assert!(pages.chunks(2).all(|pair| pair[0] % 2 == 0 && pair[1] == pair[0] + 1));
         pages.iter().step_by(2).map(|page| page / 2).collect()
@@ -378,18 +379,18 @@ mod tests {
 
     #[test]
     fn the_least_worn_block_is_opened_first_and_the_reserve_is_kept_from_the_host() {
-        assert_eq!(drain(FreeBlockPolicy::LeastErased, Stream::Host), [1, 5, 0, 4]);
-        assert_eq!(drain(FreeBlockPolicy::LeastErased, Stream::Gc), [1, 5, 0, 4, 2]);
-        assert_eq!(drain(FreeBlockPolicy::LeastErased, Stream::Cold), [2, 4, 0, 1, 5]);
-        assert_eq!(drain(FreeBlockPolicy::LongestFree, Stream::Host), [0, 1, 2, 4]);
+        assert_eq!(drain(FreeBlockPolicy::LeastErased, Writer::Host), [1, 5, 0, 4]);
+        assert_eq!(drain(FreeBlockPolicy::LeastErased, Writer::Gc), [1, 5, 0, 4, 2]);
+        assert_eq!(drain(FreeBlockPolicy::LeastErased, Writer::Cold), [2, 4, 0, 1, 5]);
+        assert_eq!(drain(FreeBlockPolicy::LongestFree, Writer::Host), [0, 1, 2, 4]);
     }
 
     #[test]
     fn by_errors_the_best_block_is_the_hosts_and_what_is_moved_gets_the_worst() {
         for opens in [FreeBlockPolicy::FewestErrors, FreeBlockPolicy::Healthiest] {
-            assert_eq!(drain(opens, Stream::Host), [2, 5, 0, 1]);
-            assert_eq!(drain(opens, Stream::Gc), [4, 1, 0, 5, 2]);
-            assert_eq!(drain(opens, Stream::Cold), [4, 1, 0, 5, 2]);
+            assert_eq!(drain(opens, Writer::Host), [2, 5, 0, 1]);
+            assert_eq!(drain(opens, Writer::Gc), [4, 1, 0, 5, 2]);
+            assert_eq!(drain(opens, Writer::Cold), [4, 1, 0, 5, 2]);
         }
     }
 
@@ -398,7 +399,7 @@ mod tests {
         let (geometry, mut blocks, mut allocator) = plane(FreeBlockPolicy::LeastErased);
         for left in (0..=8).rev() {
             assert_eq!(allocator.pages_of(PLANE, 0), left);
-            let page = take(&geometry, &mut blocks, &mut allocator, Stream::Host);
+            let page = take(&geometry, &mut blocks, &mut allocator, Writer::Host);
             assert_eq!(page.is_some(), left > 0);
         }
     }
@@ -407,7 +408,7 @@ mod tests {
     fn without_levelling_the_block_freed_first_is_opened_first() {
         let (geometry, mut blocks, mut allocator) = plane(FreeBlockPolicy::LongestFree);
         let write = |blocks: &mut BlockTable, allocator: &mut Allocator| {
-            take(&geometry, blocks, allocator, Stream::Gc).map(|page| page / 2)
+            take(&geometry, blocks, allocator, Writer::Gc).map(|page| page / 2)
         };
         (0..10).for_each(|_| assert!(write(&mut blocks, &mut allocator).is_some()));
         assert_eq!(write(&mut blocks, &mut allocator), None);
@@ -422,26 +423,26 @@ mod tests {
     fn each_stream_has_an_open_block_of_its_own() {
         let (geometry, mut blocks, mut allocator) = plane(FreeBlockPolicy::LeastErased);
         let order = PageOrder::conventional(geometry.cell, geometry.pages);
-        let next = |allocator: &Allocator, blocks: &BlockTable, stream| {
-            allocator.next_page(&order, blocks, PLANE, stream, AllocRequest::default())
+        let next = |allocator: &Allocator, blocks: &BlockTable, writer| {
+            allocator.next_page(&order, blocks, PLANE, writer, AllocRequest::default())
         };
-        for (stream, block) in [(Stream::Host, 1), (Stream::Gc, 5), (Stream::Cold, 2)] {
-            assert_eq!(allocator.open_pages(PLANE, stream), 0);
-            assert_eq!(next(&allocator, &blocks, stream), Some(PageInBlock(0)));
-            let page = take(&geometry, &mut blocks, &mut allocator, stream).unwrap();
+        for (writer, block) in [(Writer::Host, 1), (Writer::Gc, 5), (Writer::Cold, 2)] {
+            assert_eq!(allocator.open_pages(PLANE, writer), 0);
+            assert_eq!(next(&allocator, &blocks, writer), Some(PageInBlock(0)));
+            let page = take(&geometry, &mut blocks, &mut allocator, writer).unwrap();
             assert_eq!(page, 2 * block);
             assert_eq!(blocks.state(BlockId(block)), BlockState::Open);
-            assert_eq!(allocator.open_pages(PLANE, stream), 1);
-            assert_eq!(next(&allocator, &blocks, stream), Some(PageInBlock(1)));
+            assert_eq!(allocator.open_pages(PLANE, writer), 1);
+            assert_eq!(next(&allocator, &blocks, writer), Some(PageInBlock(1)));
         }
         assert_eq!(allocator.free_blocks(PLANE), 2);
-        assert!(next(&allocator, &blocks, Stream::Host).is_some());
+        assert!(next(&allocator, &blocks, Writer::Host).is_some());
         // The open block's last page, then a whole block: then only the reserve is left.
         for _ in 0..3 {
-            take(&geometry, &mut blocks, &mut allocator, Stream::Host).unwrap();
+            take(&geometry, &mut blocks, &mut allocator, Writer::Host).unwrap();
         }
-        assert!(next(&allocator, &blocks, Stream::Host).is_none());
-        assert_eq!(next(&allocator, &blocks, Stream::Host), None);
+        assert!(next(&allocator, &blocks, Writer::Host).is_none());
+        assert_eq!(next(&allocator, &blocks, Writer::Host), None);
         assert_eq!(allocator.free_list(PLANE).collect::<Vec<_>>(), [BlockId(4)]);
     }
 }

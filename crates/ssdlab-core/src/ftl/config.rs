@@ -4,12 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::PageType;
 
-use crate::metadata::page_hotness::Hotness;
-
-/// Who writes. In the strict order each stream fills blocks of its own.
+/// Who writes. In the strict order each writer fills blocks of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Stream {
+pub enum Writer {
     /// Host data.
     Host,
     /// Pages that garbage collection moves; they may share the host's blocks ([`GcStream`]).
@@ -18,11 +16,50 @@ pub enum Stream {
     Cold,
 }
 
-impl Stream {
-    /// How many streams a plane has.
+impl Writer {
+    /// How many writers a plane has.
     pub const COUNT: usize = 3;
     /// All of them.
-    pub const ALL: [Stream; Stream::COUNT] = [Stream::Host, Stream::Gc, Stream::Cold];
+    pub const ALL: [Writer; Writer::COUNT] = [Writer::Host, Writer::Gc, Writer::Cold];
+}
+
+/// A stream: data that is expected to be overwritten at about the same time shares blocks. What each number
+/// stands for is the placement's affair.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StreamId(pub u8);
+
+impl StreamId {
+    /// Its place in a list by stream.
+    #[inline]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// Streams for each of which a writer has a block open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Streams {
+    /// How many there are, 1 to [`Streams::MOST`].
+    pub count: u8,
+    /// The stream of what nobody has chosen one for.
+    pub default: StreamId,
+}
+
+impl Streams {
+    /// The most streams. Assumed: as many as NVMe drives with streams have offered.
+    pub const MOST: u8 = 16;
+    /// One for all.
+    pub const ONE: Streams = Streams { count: 1, default: StreamId(0) };
+
+    /// The stream of a request for this one.
+    #[inline]
+    pub fn of(self, requested: Option<StreamId>) -> StreamId {
+        match requested {
+            Some(stream) => StreamId(stream.0.min(self.count - 1)),
+            None => self.default,
+        }
+    }
 }
 
 /// In which order the pages of a block are programmed.
@@ -55,8 +92,8 @@ pub struct AllocRequest {
     pub class: Option<u8>,
     /// Its type; heeded in the relaxed order alone.
     pub page_type: Option<PageType>,
-    /// The hotness of the other pages of its block; heeded in the strict order alone.
-    pub hotness: Option<Hotness>,
+    /// The stream of the other pages of its block; heeded in the strict order alone.
+    pub stream: Option<StreamId>,
 }
 
 /// Which free block of a plane is opened next.
@@ -100,6 +137,6 @@ pub struct AllocatorConfig {
     pub apart: usize,
     /// Whether classes are priorities, for which the free blocks of the drive are cut into subpools.
     pub by_priority: bool,
-    /// Kinds of pages, by what they are mostly used for, for each of which a stream has a block open.
-    pub kinds: usize,
+    /// The streams for each of which a writer has a block open.
+    pub streams: Streams,
 }

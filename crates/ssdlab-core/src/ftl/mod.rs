@@ -19,7 +19,10 @@ mod subpools;
 pub use allocate::Allocator;
 pub use blocks::{BlockState, BlockTable};
 pub use check::check;
-pub use config::{AllocRequest, AllocatorConfig, FreeBlockPolicy, GcStream, PageSequence, Stream};
+pub use config::{
+    AllocRequest, AllocatorConfig, FreeBlockPolicy, GcStream, PageSequence, StreamId, Streams,
+    Writer,
+};
 pub use map::{Holds, Map, Pointers, SavedMap};
 pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
 pub use plane_order::PlaneOrder;
@@ -48,34 +51,34 @@ impl Ftl {
         Ftl { map, blocks, alloc, geometry: geometry.clone(), order }
     }
 
-    /// Takes the page that a stream writes next on a plane, the one nearest to the wish.
+    /// Takes the page that a writer writes next on a plane, the one nearest to the request.
     #[inline]
     pub fn prepare_write(
         &mut self,
         plane: PlaneId,
-        stream: Stream,
+        writer: Writer,
         pick: AllocRequest,
     ) -> Option<Ppn> {
         let shape = (&self.geometry, &self.order);
-        self.alloc.allocate(shape, &mut self.blocks, plane, stream, pick)
+        self.alloc.allocate(shape, &mut self.blocks, plane, writer, pick)
     }
 
-    /// Whether the host can write nothing for who wishes this class on a plane until a block is erased.
+    /// Whether the host can write nothing for who asks for this class on a plane until a block is erased.
     #[inline]
     pub fn is_full(&self, plane: PlaneId, class: Option<u8>) -> bool {
-        self.next_page(plane, Stream::Host, AllocRequest { class, ..AllocRequest::default() })
+        self.next_page(plane, Writer::Host, AllocRequest { class, ..AllocRequest::default() })
             .is_none()
     }
 
-    /// The place in its block of the next page that a stream would write, if there is one.
+    /// The place in its block of the next page that a writer would write, if there is one.
     #[inline]
     pub fn next_page(
         &self,
         plane: PlaneId,
-        stream: Stream,
+        writer: Writer,
         pick: AllocRequest,
     ) -> Option<PageInBlock> {
-        self.alloc.next_page(&self.order, &self.blocks, plane, stream, pick)
+        self.alloc.next_page(&self.order, &self.blocks, plane, writer, pick)
     }
 
     /// A program has ended.
@@ -196,20 +199,20 @@ mod tests {
             gc_stream: GcStream::Separate,
             apart: 0,
             by_priority: false,
-            kinds: 1,
+            streams: Streams::ONE,
         };
         let alloc = Allocator::new(&SMALL, &mut blocks, allocator_config);
         let map = Map::new(8, SMALL.page_count(), 0);
         let mut ftl = Ftl::new(&SMALL, map, blocks, alloc);
-        let ppn = ftl.prepare_write(PlaneId(0), Stream::Cold, AllocRequest::default()).unwrap();
+        let ppn = ftl.prepare_write(PlaneId(0), Writer::Cold, AllocRequest::default()).unwrap();
         let block = SMALL.block_of(ppn);
         assert!(!ftl.may_empty(block), "being programmed");
         ftl.commit_write(Lpn(3), ppn);
         assert!(ftl.may_empty(block));
-        // The pages that were left are gone with it, and the stream goes on elsewhere.
+        // The pages that were left are gone with it, and the writer goes on elsewhere.
         assert_eq!(ftl.begin_collection(block), SMALL.pages - 1);
         assert!(!ftl.may_empty(block), "being emptied");
-        let next = ftl.prepare_write(PlaneId(0), Stream::Cold, AllocRequest::default()).unwrap();
+        let next = ftl.prepare_write(PlaneId(0), Writer::Cold, AllocRequest::default()).unwrap();
         assert_ne!(SMALL.block_of(next), block);
     }
 }

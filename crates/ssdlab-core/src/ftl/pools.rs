@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use super::blocks::{BlockState, BlockTable};
-use super::config::{AllocatorConfig, FreeBlockPolicy, GcStream, PageSequence, Stream};
+use super::config::{AllocatorConfig, FreeBlockPolicy, GcStream, PageSequence, Writer};
 use super::subpools::{Ranked, Subpools};
 
 /// Free blocks of a plane and class, (key, block), the least key first.
@@ -145,10 +145,10 @@ impl Pools {
         free.min(self.count(plane).saturating_sub(self.reserve))
     }
 
-    /// Whether a stream may open a block of this class.
+    /// Whether a writer may open a block of this class.
     #[inline]
-    pub fn may_open(&self, plane: PlaneId, stream: Stream, class: usize) -> bool {
-        let kept = if stream == Stream::Host { self.reserve } else { 0 };
+    pub fn may_open(&self, plane: PlaneId, writer: Writer, class: usize) -> bool {
+        let kept = if writer == Writer::Host { self.reserve } else { 0 };
         let may = class < self.apart || self.count(plane) > kept;
         // Any block of the plane becomes one of this priority.
         may && (self.subpools.is_some() || !self.free[self.pool(plane, class)].is_empty())
@@ -161,30 +161,30 @@ impl Pools {
         self.count(plane) >= self.reserve
     }
 
-    /// Takes a block for a stream that may open one. Where classes are subpools and this one has none on
+    /// Takes a block for a writer that may open one. Where classes are subpools and this one has none on
     /// the plane, it is the next worse one's, else the next better one's, and becomes one of this class.
     pub fn take(
         &mut self,
         blocks: &mut BlockTable,
         plane: PlaneId,
-        stream: Stream,
+        writer: Writer,
         class: usize,
     ) -> BlockId {
         self.count[plane.index()] -= u32::from(class >= self.apart);
         if self.subpools.is_none() {
-            return BlockId(self.first(blocks, plane, stream, class).1);
+            return BlockId(self.first(blocks, plane, writer, class).1);
         }
         let mut others = (class..self.classes).chain((0..class).rev());
         let free = |class: &usize| !self.free[self.pool(plane, *class)].is_empty();
         let mut from = others.find(free).expect("a plane with a free block");
-        if self.across && stream == Stream::Cold {
+        if self.across && writer == Writer::Cold {
             let worn = |class: &usize| {
                 let free = self.free[self.pool(plane, *class)].iter();
                 free.map(|&(_, block)| blocks.erases(BlockId(block))).max()
             };
             from = (0..self.classes).max_by_key(worn).unwrap_or(from);
         }
-        let ranked = self.first(blocks, plane, stream, from);
+        let ranked = self.first(blocks, plane, writer, from);
         let subpools = self.subpools.as_mut().expect("subpools");
         subpools.take(from as u8, ranked);
         blocks.set_class(BlockId(ranked.1), class as u8);
@@ -196,17 +196,17 @@ impl Pools {
         self.across = across;
     }
 
-    /// Takes the block of a class that is a stream's next.
+    /// Takes the block of a class that is a writer's next.
     fn first(
         &mut self,
         blocks: &BlockTable,
         plane: PlaneId,
-        stream: Stream,
+        writer: Writer,
         class: usize,
     ) -> Ranked {
         let pool = self.pool(plane, class);
         let free = &mut self.free[pool];
-        let last = stream == Stream::Cold || (self.moves_last && stream == Stream::Gc);
+        let last = writer == Writer::Cold || (self.moves_last && writer == Writer::Gc);
         if !last {
             return free.pop_first().expect("a class with a free block");
         }
@@ -220,7 +220,7 @@ impl Pools {
     }
 
     /// Classes from the wished one to the worst, then from it to the best that is not set apart;
-    /// without a wish from the worst up, so that the best are left for whoever asks for them. Where classes
+    /// without a request from the worst up, so that the best are left for whoever asks for them. Where classes
     /// are subpools, the wished one alone.
     #[inline]
     pub fn nearest(&self, hint: Option<u8>) -> impl Iterator<Item = usize> + use<> {

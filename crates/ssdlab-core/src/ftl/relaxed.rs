@@ -1,7 +1,7 @@
 //! The relaxed order: each page type of a block goes on by itself, and a plane has an active block
 //! for every type. Source: PA-SSD, section 4.3 (pa-BLAlloc).
 //!
-//! All streams of a plane share its active blocks. The active block of a type is the one opened
+//! All writers of a plane share its active blocks. The active block of a type is the one opened
 //! first of those that have free pages of it; only the lowest type opens clean blocks, since no
 //! other could begin one.
 
@@ -11,7 +11,7 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn, Progress};
 
 use super::blocks::{BlockState, BlockTable};
-use super::config::Stream;
+use super::config::Writer;
 use super::pools::Pools;
 use super::saved::RelaxedOpen;
 
@@ -116,7 +116,7 @@ impl Relaxed {
     }
 
     /// The types to try, the wished one first: then those below it, then those above it. Without
-    /// a wish the highest first, which is the conventional order.
+    /// a request the highest first, which is the conventional order.
     #[inline]
     fn nearest(&self, hint: Option<PageType>) -> impl Iterator<Item = PageType> + use<> {
         let requested = hint.map_or(self.types - 1, |hint| hint.0.min(self.types - 1));
@@ -131,51 +131,51 @@ impl Relaxed {
         Some((block, PageInWord { wordline: wordline.0, page_type }))
     }
 
-    /// The page that a stream would take in a class, in a new block if that is `None`.
+    /// The page that a writer would take in a class, in a new block if that is `None`.
     #[inline]
     fn next(
         &self,
         pools: &Pools,
-        (plane, stream, class): (PlaneId, Stream, usize),
+        (plane, writer, class): (PlaneId, Writer, usize),
         hint: Option<PageType>,
     ) -> Option<(Option<BlockId>, PageInWord)> {
         let pool = self.pool(plane, class);
-        let takes = stream != Stream::Host || pools.host_may_share(plane);
+        let takes = writer != Writer::Host || pools.host_may_share(plane);
         self.nearest(hint).find_map(|page_type| {
             if let Some((block, page)) = self.candidate(pool, page_type).filter(|_| takes) {
                 return Some((Some(block), page));
             }
-            let begins = page_type == PageType(0) && pools.may_open(plane, stream, class);
+            let begins = page_type == PageType(0) && pools.may_open(plane, writer, class);
             begins.then_some((None, PageInWord { wordline: 0, page_type }))
         })
     }
 
-    /// The place in its block of the next page that a stream would write in a class.
+    /// The place in its block of the next page that a writer would write in a class.
     pub fn next_page(
         &self,
         order: &PageOrder,
         pools: &Pools,
-        place: (PlaneId, Stream, usize),
+        place: (PlaneId, Writer, usize),
         hint: Option<PageType>,
     ) -> Option<PageInBlock> {
         self.next(pools, place, hint).map(|(_, page)| page.place(order))
     }
 
-    /// Takes a page for a stream in a class, of the type that comes nearest to the wish.
+    /// Takes a page for a writer in a class, of the type that comes nearest to the request.
     #[inline(never)]
     pub fn allocate(
         &mut self,
         (geometry, order): (&Geometry, &PageOrder),
         pools: &mut Pools,
         blocks: &mut BlockTable,
-        place: (PlaneId, Stream, usize),
+        place: (PlaneId, Writer, usize),
         hint: Option<PageType>,
     ) -> Option<Ppn> {
         let (block, page) = self.next(pools, place, hint)?;
-        let (plane, stream, class) = place;
+        let (plane, writer, class) = place;
         let pool = self.pool(plane, class);
         let block = block.unwrap_or_else(|| {
-            let block = pools.take(blocks, plane, stream, class);
+            let block = pools.take(blocks, plane, writer, class);
             self.enlist(pool, block);
             block
         });

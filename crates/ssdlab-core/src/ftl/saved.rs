@@ -6,17 +6,16 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, Progress};
 
-use super::config::{PageSequence, Stream};
+use super::config::{PageSequence, StreamId, Streams, Writer};
 use crate::kept::{self, Kept, Limits};
-use crate::metadata::page_hotness::Hotness;
 
 /// The blocks in use of an allocator, in the order in which they go on.
 #[derive(Clone, Debug)]
 pub enum SavedOpen {
     /// In the strict order.
     Strict {
-        /// Kinds of pages that had blocks of their own.
-        kinds: u8,
+        /// Streams that had blocks of their own.
+        streams: u8,
         /// The blocks.
         open: Vec<StrictOpen>,
     },
@@ -29,10 +28,10 @@ pub enum SavedOpen {
 pub struct StrictOpen {
     /// The block.
     pub block: BlockId,
-    /// The stream that writes it.
-    pub stream: u8,
-    /// The kind of pages in it.
-    pub kind: u8,
+    /// The writer that writes it.
+    pub writer: u8,
+    /// The stream of its pages.
+    pub stream: StreamId,
     /// The next page to be written.
     pub next: u16,
 }
@@ -102,10 +101,11 @@ impl SavedOpen {
             }
         };
         match self {
-            SavedOpen::Strict { kinds, open } => {
-                let kinds_fit = [1, Hotness::COUNT].contains(&usize::from(*kinds));
-                for &StrictOpen { block, stream, kind, next } in open {
-                    let fits = kinds_fit && kind < *kinds && usize::from(stream) < Stream::COUNT;
+            SavedOpen::Strict { streams, open } => {
+                let streams_fit = (1..=Streams::MOST).contains(streams);
+                for &StrictOpen { block, writer, stream, next } in open {
+                    let fits =
+                        streams_fit && stream.0 < *streams && usize::from(writer) < Writer::COUNT;
                     note(block, fits.then_some(Given::First(next)))?;
                 }
             }
@@ -123,24 +123,26 @@ impl Kept for SavedOpen {
     const COLUMNS: usize = 4;
 
     fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error> {
-        let (order, kinds, strict, relaxed) = match self {
-            SavedOpen::Strict { kinds, open } => (PageSequence::Strict, *kinds, &open[..], &[][..]),
+        let (order, streams, strict, relaxed) = match self {
+            SavedOpen::Strict { streams, open } => {
+                (PageSequence::Strict, *streams, &open[..], &[][..])
+            }
             SavedOpen::Relaxed(open) => (PageSequence::Relaxed, 0, &[][..], &open[..]),
         };
         to.serialize_element(&order)?;
-        to.serialize_element(&kinds)?;
+        to.serialize_element(&streams)?;
         kept::write(to, strict)?;
         kept::write(to, relaxed)
     }
 
     fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error> {
         let order = kept::single(from)?;
-        let kinds = kept::single(from)?;
+        let streams: u8 = kept::single(from)?;
         let open: Vec<StrictOpen> = limits.column(from, limits.blocks())?;
         let relaxed: Vec<RelaxedOpen> = limits.column(from, limits.blocks())?;
         match order {
-            PageSequence::Strict if relaxed.is_empty() => Ok(SavedOpen::Strict { kinds, open }),
-            PageSequence::Relaxed if open.is_empty() && kinds == 0 => {
+            PageSequence::Strict if relaxed.is_empty() => Ok(SavedOpen::Strict { streams, open }),
+            PageSequence::Relaxed if open.is_empty() && streams == 0 => {
                 Ok(SavedOpen::Relaxed(relaxed))
             }
             _ => Err(A::Error::custom("blocks are open in both orders")),

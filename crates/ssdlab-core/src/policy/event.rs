@@ -9,7 +9,7 @@ use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId};
 use super::background::{BlockEstimate, EndedJob, HostRead, Job};
 use super::read_start::ReadStartView;
 use crate::account::Cause;
-use crate::ftl::Stream;
+use crate::ftl::{StreamId, Writer};
 
 /// A page that a read has sensed, whoever asked for it.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +43,9 @@ pub struct BlockOpened {
     /// The block.
     pub block: BlockId,
     /// Who writes it.
-    pub stream: Stream,
-    /// What the page is written for.
-    pub cause: Cause,
+    pub writer: Writer,
+    /// The stream of its pages.
+    pub stream: StreamId,
 }
 
 /// Something that happened.

@@ -16,7 +16,7 @@ pub mod suspend;
 pub use context::{Policy, PolicyContext};
 use ssdlab_nand::PageType;
 
-use crate::ftl::AllocRequest;
+use crate::ftl::{AllocRequest, StreamId};
 use crate::metadata::page_hotness::Hotness;
 
 /// What a page that is to be written should be like. Each link of the `placement` and `program_mode`
@@ -31,10 +31,10 @@ pub struct PlacementHint {
     pub program_mode: Option<u8>,
     /// The priority whose blocks it should lie in, where blocks are kept apart by priority.
     pub priority: Option<u8>,
-    /// What it is mostly used for, if it should lie in a block of such pages.
+    /// The stream whose blocks it should lie in.
+    pub stream: Option<StreamId>,
+    /// What it was mostly used for when this was asked for: no request, but what its voltages are chosen by.
     pub hotness: Option<Hotness>,
-    /// What it was mostly used for when this was wished: no wish, but what the voltages are chosen by.
-    pub used: Option<Hotness>,
 }
 
 impl PlacementHint {
@@ -44,7 +44,7 @@ impl PlacementHint {
         AllocRequest {
             class: self.quality.or(self.priority),
             page_type: self.page_type,
-            hotness: self.hotness,
+            stream: self.stream,
         }
     }
 }

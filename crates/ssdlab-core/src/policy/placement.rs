@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_nand::{Lpn, PageType};
+use ssdlab_nand::{BlockId, Lpn, PageType};
 
 use super::{PlacementHint, Policy, PolicyContext};
 use crate::account::Cause;
+use crate::ftl::Streams;
 use crate::metadata::page_hotness::Hotness;
 
 /// What a placement may look at. It is asked once for a request, whose pages all have what it wishes;
@@ -76,8 +77,26 @@ pub struct PlacementNeeds {
     pub hints: bool,
 }
 
+/// A page that is about to be written, as a link of the placement chain sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct PageView {
+    /// The logical page.
+    pub lpn: Lpn,
+    /// What it is written for.
+    pub cause: Cause,
+    /// The present moment, in nanoseconds.
+    pub now: u64,
+    /// The block that holds it now: the version that is overwritten, or that from which it is moved.
+    pub from: Option<BlockId>,
+}
+
 /// A link of the placement chain.
-pub trait PlacementPolicy {
+pub trait PlacementPolicy: Policy {
+    /// The streams among which it chooses: a writer has a block open for each, in every plane and class.
+    fn streams(_: &Self::Config) -> Streams {
+        Streams::ONE
+    }
+
     /// Fills what is still open in the hint.
     fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint);
 
@@ -87,7 +106,7 @@ pub trait PlacementPolicy {
     }
 
     /// Fills what is still open in the hint of one page, after [`fill`](PlacementPolicy::fill).
-    fn fill_page(&mut self, _: Lpn, _: &mut PlacementHint) {}
+    fn fill_page(&mut self, _: &PageView, _: &mut PlacementHint) {}
 
     /// Learns how often each page will be read and written.
     fn set_page_heat(&mut self, _: &Heat) {}

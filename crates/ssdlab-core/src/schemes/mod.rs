@@ -6,3 +6,4 @@ pub mod hire;
 pub mod pa_ssd;
 pub mod pv_read;
 pub mod readguard;
+pub mod streams;

@@ -1,5 +1,9 @@
 //! What a run measures: latencies, where the time went, operations by cause.
 
+mod streams;
+
+pub use streams::{StreamCounts, StreamStats};
+
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;

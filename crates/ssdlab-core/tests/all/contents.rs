@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ssdlab_core::drive::Media;
-use ssdlab_core::ftl::Stream;
+use ssdlab_core::ftl::Writer;
 use ssdlab_core::{Drive, Op, Resolved};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
@@ -79,7 +79,7 @@ fn blocks_stay_open_for_whom_they_were_opened() {
     let open = |rig: &Rig| {
         let alloc = &rig.drive.ftl().alloc;
         let pages = |plane, stream| alloc.open_pages(PlaneId(plane), stream);
-        [0, 1].map(|plane| (pages(plane, Stream::Host), pages(plane, Stream::Gc)))
+        [0, 1].map(|plane| (pages(plane, Writer::Host), pages(plane, Writer::Gc)))
     };
     let mut before = used(&sets);
     // Until both have blocks open on both planes, with pages in them by which they can be told.

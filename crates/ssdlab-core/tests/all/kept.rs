@@ -209,12 +209,12 @@ fn what_contradicts_itself_is_named() {
         ([5, of_state("Closed")], json!(99), "valid pages and counts 99"),
         ([6, 0], json!(u32::MAX), "was erased 4294967295 times"),
         ([7, 0], json!(u32::MAX), "closed as 4294967295th"),
-        ([11, 0], json!({"block": 16, "stream": 0, "kind": 0, "next": 1}), "is beyond the drive"),
-        ([11, 0], json!({"block": open, "stream": 9, "kind": 0, "next": 1}), "in no such place"),
-        ([11, 0], json!({"block": open, "stream": 0, "kind": 0, "next": 8}), "in no such place"),
+        ([11, 0], json!({"block": 16, "writer": 0, "stream": 0, "next": 1}), "is beyond the drive"),
+        ([11, 0], json!({"block": open, "writer": 9, "stream": 0, "next": 1}), "in no such place"),
+        ([11, 0], json!({"block": open, "writer": 0, "stream": 0, "next": 8}), "in no such place"),
         (
             [11, 0],
-            json!({"block": free, "stream": 0, "kind": 0, "next": 1}),
+            json!({"block": free, "writer": 0, "stream": 0, "next": 1}),
             "which is not written",
         ),
     ];

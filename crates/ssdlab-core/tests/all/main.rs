@@ -34,6 +34,7 @@ mod scheduling;
 mod sequences;
 mod starts;
 mod steps;
+mod streams;
 mod support;
 mod tidy;
 mod timeline;

@@ -1,7 +1,7 @@
 //! Does a drive begin as full, as outdated and as worn as it is told to, with books that agree?
 
 use proptest::prelude::*;
-use ssdlab_core::ftl::{BlockState, PlaneOrder, Stream};
+use ssdlab_core::ftl::{BlockState, PlaneOrder, Writer};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::support::{Rig, play, step};
@@ -122,7 +122,7 @@ fn a_drive_written_once_goes_on_in_the_block_that_holds_the_rest() {
     let rig = Rig::unwatched(&[LARGE[0], LARGE[1], "start.fill = 0.501042"], 1).unwrap();
     for plane in 0..4 {
         assert_eq!(fillings(&rig, plane), vec![16; 150]);
-        assert_eq!(rig.drive.ftl().alloc.open_pages(PlaneId(plane), Stream::Host), 11);
+        assert_eq!(rig.drive.ftl().alloc.open_pages(PlaneId(plane), Writer::Host), 11);
     }
 }
 

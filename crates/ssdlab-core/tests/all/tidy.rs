@@ -65,7 +65,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("audit", &["buffer", "config", "flash", "ftl", "host", "queue"]),
-    ("slots", &["policy", "queue", "schemes", "toggle"]),
+    ("slots", &["ftl", "policy", "queue", "schemes", "toggle"]),
     // A config names the answers of the slots, and resolves to what each room is built from.
     ("config", &["metadata", "flash", "ftl", "media", "policy", "slots", "toggle"]),
     ("media", &["config"]),
@@ -79,7 +79,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("queue", &["flash"]),
     // A transaction carries a wish.
     ("flash", &["policy"]),
-    ("stats", &["metadata", "host"]),
+    ("stats", &["ftl", "metadata", "host"]),
 ];
 /// What every room may use; the last is the plane of their tests.
 const SHARED: [&str; 4] = ["account", "kept", "timers", "SMALL"];

@@ -139,6 +139,9 @@ pub struct RunResult {
     /// Pages that moved by how often they are read; only where they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migration: Option<MigrationCounts>,
+    /// What became of the pages of each stream; only where writes are put into several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Vec<StreamResult>>,
     /// Blocks of one priority that were worse than those of a lower one, and what became of them; only where
     /// somebody looks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -242,8 +245,7 @@ impl RunResult {
         (ready, looped): (Duration, Duration),
     ) -> Result<RunResult, Fault> {
         let stats = drive.stats();
-        let (end, seconds) = span(course, stats);
-        let [read, write, all] = reads_and_writes(stats);
+        let ((end, seconds), [read, write, all]) = (span(course, stats), reads_and_writes(stats));
         let (retries, uncorrectable, suspensions) = drive.flash().error_counts();
         let result = RunResult {
             label: prepared.plan.label.clone(),
@@ -280,6 +282,7 @@ impl RunResult {
             map_cache: map_cache(drive),
             decoded: Rungs::of(drive),
             migration: drive.counts_reads().then_some(stats.migration),
+            streams: StreamResult::of(drive),
             repairs: drive.repairs(),
             life: drive.life(),
             prioritized: prioritized(drive),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_core::Drive;
 use ssdlab_core::flash::SetAside;
-use ssdlab_core::stats::{BufferCounts, MapCounts};
+use ssdlab_core::stats::{BufferCounts, MapCounts, StreamCounts};
 
 use super::mix::MixMember;
 use super::program_modes::HotnessResult;
@@ -248,5 +248,37 @@ impl Provenance {
         );
         about.extend(self.state_sha256.clone().map(|hash| ("state_sha256", hash)));
         about
+    }
+}
+
+/// What became of the pages of a stream.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StreamResult {
+    /// Its counts.
+    #[serde(flatten)]
+    pub counts: StreamCounts,
+    /// The part of a collected block's pages that were still valid, the mean; only if any was collected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_share: Option<f64>,
+    /// Pages programmed there and moved out of there by garbage collection, for each page programmed there;
+    /// only if any was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waf: Option<f64>,
+}
+
+impl StreamResult {
+    /// Those of all streams, where there are several.
+    pub fn of(drive: &Drive) -> Option<Vec<StreamResult>> {
+        let pages = u64::from(drive.resolved().geometry().pages);
+        let part = |of: u64, all: u64| (all > 0).then(|| of as f64 / all as f64);
+        let of = |counts: &StreamCounts| {
+            let programmed = counts.host_pages + counts.moved_pages;
+            StreamResult {
+                counts: *counts,
+                valid_share: part(counts.valid_pages, counts.blocks_collected * pages),
+                waf: part(programmed + counts.valid_pages, programmed),
+            }
+        };
+        drive.streams().map(|streams| streams.iter().map(of).collect())
     }
 }

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ssdlab.render import queues
 from ssdlab.render.formatting import NONE, share
 
 if TYPE_CHECKING:
-    from ssdlab.result import Life, MigrationCounts, Repairs, Result, Wear
+    from ssdlab.result import Life, MigrationCounts, Repairs, Result, StreamResult, Wear
 
 
 def block_lines(result: Result) -> Iterator[str]:
     """Say what becomes of pages and blocks where these differ."""
     if result.migration is not None:
         yield _moved(result, result.migration)
+    yield from _streams(result.streams)
     if result.repairs is not None:
         yield from _repaired(result.repairs)
     if result.wear.max > 0:
         yield from _wear(result)
     if result.life is not None:
         yield from _worn(result.life)
+
+
+def _streams(streams: Sequence[StreamResult]) -> Iterator[str]:
+    """Say what became of the pages of each stream that has any, a line each."""
+    head = "streams"
+    for number, stream in enumerate(streams):
+        programmed = stream.host_pages + stream.moved_pages
+        if not programmed:
+            continue
+        pages = f"{stream.host_pages:,} pages written, {stream.moved_pages:,} moved in"
+        kept = NONE if stream.valid_share is None else share(stream.valid_share)
+        collected = f"{stream.blocks_collected:,} blocks collected, {kept} valid"
+        waf = NONE if stream.waf is None else f"{stream.waf:.3f}"
+        yield f"{head:<10} {number}: {pages}; {collected}; WAF {waf}"
+        head = ""
 
 
 def _repaired(repairs: Repairs) -> Iterator[str]:

@@ -11,9 +11,11 @@ use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use super::allocator_config;
 use super::owners::{Numbers, Owned, Owners};
-use super::pool::{Filling, Pool, Snapshot, blocks_of, content, kept_of_drive, least_blocks};
+use super::pool::{
+    Filling, Open, OpenedBy, Pool, Snapshot, blocks_of, content, kept_of_drive, least_blocks,
+};
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
-use crate::ftl::{Allocator, BlockTable, Ftl, Holds, Map, PlaneOrder, Pointers, Stream};
+use crate::ftl::{Allocator, BlockTable, Ftl, Holds, Map, PlaneOrder, Pointers};
 use crate::slots::AnyBackground;
 
 /// Snapshots of a steady plane after which the planes are drawn in turn.
@@ -65,9 +67,10 @@ pub fn filled(
     map.add_mapped(filled);
     let mut alloc = Allocator::new(geometry, &mut blocks, allocator_config(resolved));
     let page_order = PageOrder::conventional(geometry.cell, geometry.pages);
-    for (plane, stream, block, filling) in open {
+    for (plane, (writer, stream), block, filling) in open {
         blocks.open(block);
-        alloc.open_at(&page_order, &blocks, (plane, stream, block), filling.written);
+        let place = (plane, writer, stream);
+        alloc.open_at(&page_order, &blocks, place, (block, filling.written));
     }
     Ftl::new(geometry, map, blocks, alloc)
 }
@@ -161,9 +164,9 @@ impl Plan {
     }
 
     /// The blocks that are open on it.
-    fn open(&self) -> impl Iterator<Item = (PlaneId, Stream, BlockId, Filling)> + '_ {
+    fn open(&self) -> impl Iterator<Item = (PlaneId, OpenedBy, BlockId, Filling)> + '_ {
         let open = self.parts.iter().flat_map(|part| &part.layout.open);
-        open.map(|&(stream, block, filling)| (self.plane, stream, block, filling))
+        open.map(|&(writer, block, filling)| (self.plane, writer, block, filling))
     }
 
     /// Draws which pages hold which data; `own` is where each lies of the plane's pages.
@@ -226,7 +229,7 @@ fn snapshots(resolved: &Resolved, pages: u32) -> Vec<Snapshot> {
 /// What each block of a plane is to hold.
 struct Layout {
     closed: Vec<(BlockId, Filling)>,
-    open: Vec<(Stream, BlockId, Filling)>,
+    open: Vec<(OpenedBy, BlockId, Filling)>,
 }
 
 impl Layout {
@@ -235,7 +238,7 @@ impl Layout {
     fn draw(
         geometry: &Geometry,
         mut usable: Vec<BlockId>,
-        (like, open, full): (&[Filling], &[(Stream, Filling)], usize),
+        (like, open, full): (&[Filling], &[Open], usize),
         pages: u32,
         random: &mut rng::Stream,
     ) -> Layout {
@@ -244,7 +247,7 @@ impl Layout {
         let least = least_blocks(pages, open, geometry.pages);
         let open: Vec<_> = open
             .iter()
-            .filter_map(|&(stream, filling)| Some((stream, usable.next()?, filling)))
+            .filter_map(|&(writer, filling)| Some((writer, usable.next()?, filling)))
             .collect();
         let count = full.max(least).min(usable.len().saturating_sub(RESERVE_BLOCKS));
         let closed: Vec<_> = (0..count)
@@ -392,11 +395,14 @@ impl Shuffled {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ftl::{StreamId, Writer};
 
     #[test]
     fn there_are_full_blocks_for_what_the_open_ones_do_not_hold() {
         let of = |written| Filling { written, valid: 0 };
-        let open = [(Stream::Host, of(5)), (Stream::Gc, of(1))];
+        let open = [Writer::Host, Writer::Gc].into_iter().zip([5, 1]);
+        let open: Vec<Open> =
+            open.map(|(writer, written)| ((writer, StreamId(0)), of(written))).collect();
         let least = |pages| least_blocks(pages, &open, 8);
         assert_eq!([0, 6, 7, 14, 15, 22].map(least), [0, 0, 1, 1, 2, 2]);
         assert_eq!(least_blocks(16, &[], 8), 2);

@@ -3,9 +3,10 @@
 use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId, Ppn};
 
 use super::age;
+use crate::account::Cause;
 use crate::drive::Drive;
 use crate::drive::watch::watch;
-use crate::ftl::{BlockState, Ftl, Stream};
+use crate::ftl::{BlockState, Ftl, Writer};
 use crate::policy::PlacementHint;
 
 /// Where pages are laid down among those that are outdated: the used blocks of each plane by turns.
@@ -79,7 +80,7 @@ impl Drive {
     fn lay(&mut self, lpn: Lpn) -> Option<Ppn> {
         let plane = self.order_of_planes.plane_of(lpn);
         let mut hint = PlacementHint::default();
-        self.hint_of_page(lpn, &mut hint);
+        self.fill_page(lpn, Cause::Host, &mut hint);
         if self.resolved.config.start.used.get() > 0.0 {
             let (ftl, geometry) = (&self.ftl, &self.geometry);
             let classes = self.resolved.config.metadata.block_class.classes();
@@ -93,7 +94,7 @@ impl Drive {
                 return Some(ppn);
             }
         }
-        let ppn = self.ftl.prepare_write(plane, Stream::Host, hint.pick())?;
+        let ppn = self.ftl.prepare_write(plane, Writer::Host, hint.pick())?;
         watch!(self, laid_down(lpn, ppn));
         self.ftl.commit_write(lpn, ppn);
         Some(ppn)

@@ -81,7 +81,10 @@ impl Resolved {
             // Who believes anything of blocks looks at them first, and sees how long they take to erase.
             let timing = (&timing.program_modes, has_estimate.then_some(timing));
             let sections = (geometry, timing, physics, flash.time_scale, ftl, metadata, start);
-            (sections, resolved.seed, has_estimate)
+            // Who chooses among streams decides which blocks are open.
+            let streams = resolved.config.streams().count > 1;
+            let placement = streams.then_some(&resolved.config.placement);
+            (sections, resolved.seed, has_estimate, placement)
         }
         // A steady plane takes as long to find as a drive to draw, and other tenders seldom leave the same.
         let outlined = || !self.config.start.steady_state && outlined_alike();
@@ -215,7 +218,7 @@ pub fn allocator_config(resolved: &Resolved) -> AllocatorConfig {
         order: resolved.config.ftl.page_order,
         gc_stream: resolved.config.ftl.gc_stream.unwrap_or_default(),
         by_priority: resolved.config.metadata.block_class.by_priority(),
-        kinds: resolved.config.metadata.page_hotness.kinds(),
+        streams: resolved.config.streams(),
     }
 }
 

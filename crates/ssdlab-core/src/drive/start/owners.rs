@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use ssdlab_nand::{BlockId, PlaneId};
 
-use super::pool::{Filling, Snapshot, kept_of_drive, least_blocks};
+use super::pool::{Open, Snapshot, kept_of_drive, least_blocks};
 use crate::config::{RESERVE_BLOCKS, Resolved};
-use crate::ftl::{BlockState, BlockTable, Stream};
+use crate::ftl::{BlockState, BlockTable};
 
 /// Logical pages of one submission queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Owners {
         blocks: &BlockTable,
         (plane, position, planes): (PlaneId, u32, u32),
         pages: u32,
-        (snapshot, open, per_block): (&Snapshot, &[Vec<(Stream, Filling)>], u32),
+        (snapshot, open, per_block): (&Snapshot, &[Vec<Open>], u32),
     ) -> Vec<Owned> {
         let all = blocks.pool(plane);
         let usable = (0..all.len()).map(|at| all.block(at));

@@ -6,16 +6,19 @@
 
 use rand::RngExt;
 use ssdlab_base::rng;
-use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId};
+use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
+use crate::account::Cause;
 use crate::config::{Resolved, spare_blocks, usable_blocks};
 use crate::ftl::{
     AllocRequest, Allocator, AllocatorConfig, BlockState, BlockTable, FreeBlockPolicy, Ftl, Map,
-    Stream,
+    StreamId, Streams, Writer,
 };
-use crate::policy::PolicyContext;
 use crate::policy::background::{Job, PlaneView, Trigger};
-use crate::slots::AnyBackground;
+use crate::policy::event::{Actions, BlockOpened, Event};
+use crate::policy::placement::PageView;
+use crate::policy::{PlacementHint, PolicyContext};
+use crate::slots::{AnyBackground, AnyPlacement};
 
 /// Blocks of the plane that is written: enough that one more changes nothing.
 const BLOCKS_MOST: u32 = 1024;
@@ -31,8 +34,13 @@ pub struct Filling {
     pub valid: u16,
 }
 
+/// Who has a block open, and for which stream.
+pub type OpenedBy = (Writer, StreamId);
+/// An open block: whose it is, and its pages.
+pub type Open = (OpenedBy, Filling);
+
 /// Full blocks that are needed at the least for this much data beside the open blocks.
-pub fn least_blocks(pages: u32, open: &[(Stream, Filling)], per_block: u32) -> usize {
+pub fn least_blocks(pages: u32, open: &[Open], per_block: u32) -> usize {
     let in_open: u32 = open.iter().map(|(_, filling)| u32::from(filling.written)).sum();
     pages.saturating_sub(in_open).div_ceil(per_block) as usize
 }
@@ -42,8 +50,8 @@ pub fn least_blocks(pages: u32, open: &[(Stream, Filling)], per_block: u32) -> u
 pub struct Snapshot {
     /// Full blocks, the first closed first.
     pub closed: Vec<Filling>,
-    /// The blocks that streams have open.
-    pub open: Vec<(Stream, Filling)>,
+    /// The blocks that writers have open.
+    pub open: Vec<Open>,
     /// Free blocks.
     pub free: usize,
     /// Whether the tenders keep so many free, however many blocks the plane has.
@@ -74,16 +82,16 @@ impl Snapshot {
         &self,
         (pages_per_block, for_drive): (u32, bool),
         random: &mut rng::Stream,
-    ) -> Vec<(Stream, Filling)> {
-        let mut anywhere = |stream: Stream, filling: Filling| {
-            if filling.written == 0 || stream == Stream::Gc && !for_drive {
+    ) -> Vec<Open> {
+        let mut anywhere = |(writer, _): OpenedBy, filling: Filling| {
+            if filling.written == 0 || writer == Writer::Gc && !for_drive {
                 return filling;
             }
             let written = random.random_range(1..pages_per_block.max(2)) as u16;
             let valid = u32::from(filling.valid) * u32::from(written) / u32::from(filling.written);
             Filling { written, valid: valid as u16 }
         };
-        self.open.iter().map(|&(stream, own)| (stream, anywhere(stream, own))).collect()
+        self.open.iter().map(|&(by, own)| (by, anywhere(by, own))).collect()
     }
 }
 
@@ -91,6 +99,10 @@ impl Snapshot {
 pub struct Pool {
     ftl: Ftl,
     policies: Vec<AnyBackground>,
+    /// Who chooses among streams, where there are several.
+    placement: Vec<AnyPlacement>,
+    streams: Streams,
+    actions: Actions,
     random: rng::Stream,
     pages: u32,
     geometry: Geometry,
@@ -119,7 +131,6 @@ impl Pool {
             classes: 1,
             apart: 0,
             by_priority: false,
-            kinds: 1,
             ..super::allocator_config(resolved)
         };
         let alloc = Allocator::new(&geometry, &mut table, allocator_config);
@@ -135,10 +146,17 @@ impl Pool {
         let mut pool = Pool {
             ftl: Ftl::new(&geometry, map, table, alloc),
             policies: AnyBackground::build(&resolved.config.background, &setup),
+            placement: Vec::new(),
+            streams: resolved.config.streams(),
+            actions: Actions::default(),
             random: rng::stream(resolved.seed, "start.overwrite"),
             pages,
             geometry,
         };
+        if pool.streams.count > 1 {
+            let links = resolved.config.placement.iter();
+            pool.placement = links.map(|link| AnyPlacement::build(link, &setup)).collect();
+        }
         for page in 0..pages {
             pool.write(Lpn(page));
         }
@@ -189,15 +207,46 @@ impl Pool {
         1.0 - f64::from(self.ftl.map.mapped()) / f64::from(written.max(1))
     }
 
+    /// What the placement asks for of a page, as far as a plane without time can grant it.
+    fn request_for(&mut self, lpn: Lpn, cause: Cause) -> AllocRequest {
+        let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
+        let view = PageView { lpn, cause, now: 0, from };
+        let mut hint = PlacementHint::default();
+        self.placement.iter_mut().for_each(|link| link.fill_page(&view, &mut hint));
+        AllocRequest { stream: hint.stream, ..AllocRequest::default() }
+    }
+
+    /// Tells the placement of something that happened.
+    fn publish(&mut self, event: &Event) {
+        for link in &mut self.placement {
+            if link.events().has(event.kind()) {
+                link.on_event(event, &mut self.actions);
+                // A plane without time has no jobs but those of background policies.
+                self.actions.drain().for_each(drop);
+            }
+        }
+    }
+
+    /// A writer was given a page.
+    fn page_given(&mut self, ppn: Ppn, writer: Writer, request: AllocRequest) {
+        if !self.placement.is_empty() && self.geometry.page_in_block(ppn) == PageInBlock(0) {
+            let block = self.geometry.block_of(ppn);
+            let stream = self.streams.of(request.stream);
+            self.publish(&Event::BlockOpened(&BlockOpened { block, writer, stream }));
+        }
+    }
+
     fn write(&mut self, lpn: Lpn) {
+        let request = self.request_for(lpn, Cause::Host);
         let ppn = loop {
-            match self.ftl.prepare_write(PLANE, Stream::Host, AllocRequest::default()) {
+            match self.ftl.prepare_write(PLANE, Writer::Host, request) {
                 Some(ppn) => break ppn,
                 None => {
                     assert!(self.choose_job(Trigger::Changed), "a plane with spare blocks has room")
                 }
             }
         };
+        self.page_given(ppn, Writer::Host, request);
         self.ftl.commit_write(lpn, ppn);
         if self.choose_job(Trigger::Changed) {
             while self.choose_job(Trigger::JobEnded) {}
@@ -222,18 +271,22 @@ impl Pool {
     }
 
     fn carry_out(&mut self, job: Job) {
+        self.publish(&Event::BlockCollected(job.block));
         self.ftl.begin_collection(job.block);
-        let first = self.geometry.page(job.block, ssdlab_nand::PageInBlock(0)).0;
+        let first = self.geometry.page(job.block, PageInBlock(0)).0;
         self.ftl.map.expect_moves(first..first + self.geometry.pages);
         for page in 0..self.geometry.pages as u16 {
-            let from = self.geometry.page(job.block, ssdlab_nand::PageInBlock(page));
+            let from = self.geometry.page(job.block, PageInBlock(page));
             if let Some(lpn) = self.ftl.map.valid(from) {
-                let to = self.ftl.prepare_write(PLANE, job.to, AllocRequest::default());
+                let request = self.request_for(lpn, job.cause);
+                let to = self.ftl.prepare_write(PLANE, job.to, request);
                 let to = to.expect("the reserve serves a move");
+                self.page_given(to, job.to, request);
                 self.ftl.commit_copy(lpn, from, to);
             }
         }
         self.ftl.commit_erase(job.block, 1, None);
+        self.publish(&Event::BlockErased(job.block));
     }
 
     /// The blocks as they are now.
@@ -246,8 +299,9 @@ impl Pool {
         let mut closed: Vec<usize> =
             (0..view.len()).filter(|&at| view.state[at] == BlockState::Closed).collect();
         closed.sort_by_key(|&at| view.closed[at]);
-        let open = self.ftl.alloc.streams().iter().filter_map(|&stream| {
-            Some((stream, filling(self.ftl.alloc.open_block(PLANE, stream)?)))
+        let open = self.ftl.alloc.writers().iter().flat_map(|&writer| {
+            let open = self.ftl.alloc.open_blocks(PLANE, writer).into_iter();
+            open.map(move |(stream, block)| ((writer, stream), filling(block)))
         });
         Snapshot {
             closed: closed.into_iter().map(|at| filling(view.block(at))).collect(),

@@ -9,7 +9,7 @@ use ssdlab_nand::refusal::Refusal;
 
 use super::{BackgroundNeeds, BackgroundPolicy, Job, PlaneView, Trigger, Victim};
 use crate::account::Cause;
-use crate::ftl::Stream;
+use crate::ftl::Writer;
 use crate::policy::{Policy, PolicyContext};
 
 /// When collection works against the host's requests.
@@ -212,7 +212,7 @@ impl BackgroundPolicy for Gc {
         Some(Job {
             block: view.pool.block(at),
             cause: Cause::Gc,
-            to: Stream::Gc,
+            to: Writer::Gc,
             class: None,
             gains: None,
         })

@@ -19,7 +19,7 @@ use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
-use crate::ftl::{BlockTable, Ftl, Pool, Stream};
+use crate::ftl::{BlockTable, Ftl, Pool, Writer};
 use crate::metadata::retry_estimate::Expected;
 
 /// What a background policy may look at.
@@ -44,7 +44,7 @@ impl<'a> PlaneView<'a> {
             plane: plane.0,
             pool: ftl.blocks.pool(plane),
             free_blocks: ftl.alloc.free_blocks(plane) as u32,
-            open_pages: ftl.alloc.open_pages(plane, Stream::Gc),
+            open_pages: ftl.alloc.open_pages(plane, Writer::Gc),
             free_pages: ftl.alloc.usable_pages(plane),
         }
     }
@@ -73,8 +73,8 @@ pub struct Job {
     pub block: BlockId,
     /// What its operations are counted as.
     pub cause: Cause,
-    /// The stream that takes its valid pages.
-    pub to: Stream,
+    /// The writer that takes its valid pages.
+    pub to: Writer,
     /// The class of blocks that they should go to, if that is not left to the placement chain.
     pub class: Option<u8>,
     /// The priority whose subpool has a block more once the block is free; without one it is that of the

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BackgroundPolicy, Job, MOVES_FREE_LEAST, PlaneView, Trigger};
 use crate::account::Cause;
-use crate::ftl::{BlockState, Stream};
+use crate::ftl::{BlockState, Writer};
 use crate::policy::{Policy, PolicyContext};
 
 /// Settings of static wear levelling.
@@ -54,7 +54,7 @@ impl BackgroundPolicy for StaticWearLeveling {
         Some(Job {
             block: view.pool.block(cold),
             cause: Cause::Wl,
-            to: Stream::Cold,
+            to: Writer::Cold,
             class: None,
             gains: None,
         })
@@ -94,7 +94,7 @@ mod tests {
         let pool = table.pool(PlaneId(1));
         let view = PlaneView { plane: 1, pool, free_blocks, open_pages: 0, free_pages: 0 };
         let job = StaticWearLeveling { threshold }.job(trigger, &view)?;
-        assert_eq!((job.cause, job.to), (Cause::Wl, Stream::Cold));
+        assert_eq!((job.cause, job.to), (Cause::Wl, Writer::Cold));
         Some(job.block.0)
     }
 

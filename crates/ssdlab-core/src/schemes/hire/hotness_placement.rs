@@ -5,6 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
+use crate::ftl::{StreamId, Streams};
+use crate::metadata::page_hotness::Hotness;
 use crate::policy::placement::{PlacementPolicy, PlacementView};
 use crate::policy::{PlacementHint, Policy, PolicyContext};
 
@@ -35,23 +37,27 @@ impl Policy for HotnessPlacement {
 }
 
 impl PlacementPolicy for HotnessPlacement {
+    fn streams(_: &HotnessPlacementConfig) -> Streams {
+        Streams { count: Hotness::COUNT as u8, default: StreamId(Hotness::default() as u8) }
+    }
+
     #[inline]
     fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
-        hint.hotness = hint.hotness.or(view.hotness);
+        hint.stream = hint.stream.or(view.hotness.map(|hotness| StreamId(hotness as u8)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metadata::page_hotness::Hotness;
 
     #[test]
     fn a_page_is_put_beside_those_that_are_used_as_it_is() {
         for hotness in [None, Some(Hotness::Read), Some(Hotness::Mixed), Some(Hotness::Write)] {
             let mut hint = PlacementHint::default();
             HotnessPlacement.fill(&PlacementView { hotness, ..PlacementView::plain() }, &mut hint);
-            assert_eq!(hint, PlacementHint { hotness, ..PlacementHint::default() });
+            let stream = hotness.map(|hotness| StreamId(hotness as u8));
+            assert_eq!(hint, PlacementHint { stream, ..PlacementHint::default() });
         }
     }
 }

@@ -6,10 +6,9 @@ use std::cmp::Reverse;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_nand::Lpn;
 use ssdlab_nand::refusal::Refusal;
 
-use crate::policy::placement::{Heat, PlacementNeeds, PlacementPolicy, PlacementView};
+use crate::policy::placement::{Heat, PageView, PlacementNeeds, PlacementPolicy, PlacementView};
 use crate::policy::{PlacementHint, Policy, PolicyContext};
 
 /// What makes a page hot.
@@ -124,8 +123,8 @@ impl PlacementPolicy for OracleHotness {
         self.class = class.into();
     }
 
-    fn fill_page(&mut self, lpn: Lpn, hint: &mut PlacementHint) {
-        let class = self.class.get(lpn.index()).copied().filter(|&class| class != ANY);
+    fn fill_page(&mut self, view: &PageView, hint: &mut PlacementHint) {
+        let class = self.class.get(view.lpn.index()).copied().filter(|&class| class != ANY);
         hint.quality = hint.quality.or(class);
     }
 }
@@ -133,10 +132,15 @@ impl PlacementPolicy for OracleHotness {
 #[cfg(test)]
 mod tests {
 
-    use ssdlab_nand::{Cell, Geometry};
+    use ssdlab_nand::{Cell, Geometry, Lpn};
 
     use super::*;
     use crate::SMALL;
+    use crate::account::Cause;
+
+    fn page(lpn: Lpn) -> PageView {
+        PageView { lpn, cause: Cause::Host, now: 0, from: None }
+    }
 
     /// The classes of eight pages of a drive with sixteen, in classes of a quarter, a quarter and a half.
     fn classes(by: By, among: Among) -> [u8; 8] {
@@ -151,7 +155,7 @@ mod tests {
             writes: vec![0, 0, 1, 2, 3, 4, 5, 0],
         });
         let mut hints = [PlacementHint::default(); 8];
-        (0..).map(Lpn).zip(&mut hints).for_each(|(lpn, hint)| known.fill_page(lpn, hint));
+        (0..).map(Lpn).zip(&mut hints).for_each(|(lpn, hint)| known.fill_page(&page(lpn), hint));
         hints.map(|hint| hint.quality.unwrap_or(ANY))
     }
 
@@ -174,9 +178,9 @@ mod tests {
             class: vec![1].into(),
         };
         let mut hint = PlacementHint { quality: Some(0), ..PlacementHint::default() };
-        known.fill_page(Lpn(0), &mut hint);
+        known.fill_page(&page(Lpn(0)), &mut hint);
         assert_eq!(hint.quality, Some(0));
-        known.fill_page(Lpn(7), &mut hint);
+        known.fill_page(&page(Lpn(7)), &mut hint);
         assert_eq!(hint.quality, Some(0));
     }
 }

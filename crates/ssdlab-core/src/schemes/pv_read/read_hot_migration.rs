@@ -8,7 +8,7 @@ use ssdlab_nand::BlockId;
 use ssdlab_nand::refusal::Refusal;
 
 use crate::account::Cause;
-use crate::ftl::{BlockState, Stream};
+use crate::ftl::{BlockState, Writer};
 use crate::policy::background::{
     BackgroundNeeds, BackgroundPolicy, HostRead, Job, PlaneView, Trigger,
 };
@@ -157,7 +157,7 @@ impl BackgroundPolicy for ReadHotMigration {
         Some(Job {
             block,
             cause: Cause::Migration,
-            to: Stream::Gc,
+            to: Writer::Gc,
             class: Some(group + 1),
             gains: None,
         })
@@ -236,7 +236,7 @@ mod tests {
             Some(Job {
                 block: BlockId(block),
                 cause: Cause::Migration,
-                to: Stream::Gc,
+                to: Writer::Gc,
                 class,
                 gains: None,
             })

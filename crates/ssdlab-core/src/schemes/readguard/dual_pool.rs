@@ -8,7 +8,7 @@ use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
-use crate::ftl::{BlockState, BlockTable, Stream};
+use crate::ftl::{BlockState, BlockTable, Writer};
 use crate::policy::background::{
     BackgroundNeeds, BackgroundPolicy, DriveView, EndedJob, Job, MOVES_FREE_LEAST,
 };
@@ -190,7 +190,7 @@ impl DualPool {
         }
         // Its data stays whose it was, wherever the block comes from that takes it.
         let class = Some(blocks.class(cold)).filter(|_| !view.free.is_empty());
-        Some(Job { block: cold, cause: Cause::Wl, to: Stream::Cold, class, gains: None })
+        Some(Job { block: cold, cause: Cause::Wl, to: Writer::Cold, class, gains: None })
     }
 }
 
@@ -256,7 +256,7 @@ mod tests {
     fn ask(leveller: &mut DualPool, table: &BlockTable, busy: bool) -> Option<u32> {
         let view = DriveView { blocks: table, free: &[1, 1], coming: &[], busy: &[busy; 2] };
         let job = leveller.drive_job(&view)?;
-        assert_eq!((job.cause, job.to), (Cause::Wl, Stream::Cold));
+        assert_eq!((job.cause, job.to), (Cause::Wl, Writer::Cold));
         assert_eq!(job.class, Some(table.class(job.block)));
         Some(job.block.0)
     }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     fn ended(leveller: &mut DualPool, block: u32, cause: Cause, took: Option<u32>) {
-        let job = Job { block: BlockId(block), cause, to: Stream::Cold, class: None, gains: None };
+        let job = Job { block: BlockId(block), cause, to: Writer::Cold, class: None, gains: None };
         let (own, took) = (cause == Cause::Wl, took.map(BlockId));
         let ended = EndedJob { job, moved: 4, took, own, waiting: 0 };
         publish(leveller, &Event::JobEnded(ended));

@@ -125,7 +125,7 @@ mod tests {
     use ssdlab_nand::BlockId;
 
     use super::*;
-    use crate::ftl::Stream;
+    use crate::ftl::Writer;
     use crate::policy::background::Job;
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
     /// A block is collected of which so many pages were moved, while so many wait to be.
     fn collect(monitor: &mut Monitor, moved: u32, waiting: u64) -> Option<f64> {
         let job =
-            Job { block: BlockId(0), cause: Cause::Gc, to: Stream::Gc, class: None, gains: None };
+            Job { block: BlockId(0), cause: Cause::Gc, to: Writer::Gc, class: None, gains: None };
         monitor.ended(&EndedJob { job, moved, took: None, own: false, waiting })
     }
 }

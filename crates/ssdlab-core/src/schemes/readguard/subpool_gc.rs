@@ -7,7 +7,7 @@ use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, PlaneId};
 
 use crate::account::Cause;
-use crate::ftl::{BlockState, Stream};
+use crate::ftl::{BlockState, Writer};
 use crate::policy::background::{BackgroundNeeds, BackgroundPolicy, DriveView, Job};
 use crate::policy::{Policy, PolicyContext};
 
@@ -108,7 +108,7 @@ impl BackgroundPolicy for SubpoolGc {
         let (priority, _) = short.next()?;
         let block = self.victim(view)?;
         let gains = Some(priority as u8);
-        Some(Job { block, cause: Cause::Gc, to: Stream::Gc, class: None, gains })
+        Some(Job { block, cause: Cause::Gc, to: Writer::Gc, class: None, gains })
     }
 }
 

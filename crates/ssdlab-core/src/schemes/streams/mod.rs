@@ -1,0 +1,3 @@
+//! Streams: writes whose data is expected to live as long share blocks, so that these become invalid together.
+
+pub mod sepbit;

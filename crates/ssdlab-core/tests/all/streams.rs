@@ -1,0 +1,128 @@
+//! Streams: pages that are expected to be overwritten at about the same time share blocks.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use ssdlab_base::rng;
+use ssdlab_core::ftl::{BlockState, StreamId, Writer};
+use ssdlab_core::{Op, Resolved};
+use ssdlab_nand::{BlockId, PlaneId};
+
+use crate::support::{Rig, config, play, step};
+
+/// A plane of 96 blocks with room for the open blocks of six streams.
+const ROOM: &str = "geometry = { blocks = 96, pages = 16 }\nftl.overprovisioning = 0.3";
+const SEPBIT: &str = "placement = [\"sepbit\"]";
+const NONE: &str = "placement = [{ sepbit = { host = false, gc = false } }]";
+const STEADY: &str = "start = { fill = 1.0, steady_state = true }";
+
+/// Overwrites pages, nine times in ten one of the first tenth of them.
+fn overwrite(rig: &mut Rig, writes: u64) {
+    let pages = u64::from(rig.drive.resolved().logical_pages);
+    for write in 0..writes {
+        let [skew, page] = [0, 1].map(|draw| rng::hash(7, draw, write));
+        let among = if skew % 10 > 0 { pages / 10 } else { pages };
+        rig.pages(Op::Write, page % among, 1);
+        rig.wait_below(8).expect("a drive that goes on");
+    }
+    rig.finish();
+}
+
+fn waf(sets: &[&str]) -> f64 {
+    let mut rig = Rig::unwatched(sets, 1).expect("a valid drive");
+    overwrite(&mut rig, 20_000);
+    rig.drive.write_amplification().expect("writes")
+}
+
+#[test]
+fn with_nothing_separated_the_drive_is_the_one_without_it() {
+    let digest = |sets: &[&str]| {
+        let mut rig = Rig::new(sets);
+        overwrite(&mut rig, 4_000);
+        assert!(rig.drive.streams().is_none());
+        (rig.drive.stats().digest, rig.drive.write_amplification(), rig.now())
+    };
+    assert_eq!(digest(&[ROOM, NONE]), digest(&[ROOM]));
+    assert_eq!(digest(&[ROOM, STEADY, NONE]), digest(&[ROOM, STEADY]));
+}
+
+#[test]
+fn under_skewed_writes_less_is_moved() {
+    let plain = waf(&[ROOM, STEADY]);
+    let host = waf(&[ROOM, STEADY, "placement = [{ sepbit = { gc = false } }]"]);
+    let both = waf(&[ROOM, STEADY, SEPBIT]);
+    assert!(both < host && host < plain, "{both} < {host} < {plain}");
+}
+
+#[test]
+fn every_page_is_counted_in_the_stream_that_took_it() {
+    let mut rig = Rig::new(&[ROOM, STEADY, SEPBIT]);
+    overwrite(&mut rig, 6_000);
+    let streams = rig.drive.streams().expect("several streams");
+    assert_eq!(streams.len(), 6);
+    let host: u64 = streams.iter().map(|stream| stream.host_pages).sum();
+    let moved: u64 = streams.iter().map(|stream| stream.moved_pages).sum();
+    let collected: u64 = streams.iter().map(|stream| stream.blocks_collected).sum();
+    assert_eq!(host, 6_000);
+    assert_eq!(moved, rig.drive.stats().gc.1);
+    assert_eq!(collected, rig.drive.stats().gc.0);
+    assert!(streams[..2].iter().all(|stream| stream.host_pages > 0), "{streams:?}");
+    assert!(streams[2..].iter().any(|stream| stream.moved_pages > 0), "{streams:?}");
+    rig.drive.reset_stats();
+    let streams = rig.drive.streams().expect("several streams");
+    assert!(streams.iter().all(|stream| *stream == Default::default()));
+}
+
+#[test]
+fn a_steady_drive_begins_with_a_block_open_for_each_stream() {
+    let rig = Rig::new(&[ROOM, STEADY, SEPBIT]);
+    let alloc = &rig.drive.ftl().alloc;
+    let open = |writer| alloc.open_blocks(PlaneId(0), writer);
+    let streams = |writer| open(writer).iter().map(|(stream, _)| *stream).collect::<BTreeSet<_>>();
+    assert_eq!(streams(Writer::Host), BTreeSet::from([StreamId(0), StreamId(1)]));
+    assert!(streams(Writer::Gc).len() > 1, "{:?}", streams(Writer::Gc));
+    let blocks: Vec<BlockId> =
+        [Writer::Host, Writer::Gc].into_iter().flat_map(open).map(|(_, block)| block).collect();
+    assert!(blocks.iter().all(|&block| rig.drive.ftl().blocks.state(block) == BlockState::Open));
+    assert_eq!(blocks.iter().collect::<BTreeSet<_>>().len(), blocks.len());
+}
+
+#[test]
+fn drives_with_other_streams_do_not_begin_alike() {
+    let resolved = |sets: &[&str]| Resolved::new(&config(sets), 1).expect("a valid drive");
+    let begins_as = |one: &[&str], other: &[&str]| {
+        resolved(one)
+            .begins_as(&resolved(other), || unreachable!("their background policies are equal"))
+    };
+    assert!(begins_as(&[ROOM, STEADY, SEPBIT], &[ROOM, STEADY, SEPBIT]));
+    assert!(begins_as(&[ROOM, STEADY, NONE], &[ROOM, STEADY]));
+    assert!(!begins_as(&[ROOM, STEADY, SEPBIT], &[ROOM, STEADY]));
+    let host = "placement = [{ sepbit = { gc = false } }]";
+    assert!(!begins_as(&[ROOM, STEADY, SEPBIT], &[ROOM, STEADY, host]));
+}
+
+#[test]
+fn streams_for_which_there_are_no_blocks_are_refused() {
+    let refused = Rig::seeded(&["ftl.overprovisioning = 0.3", SEPBIT], 1).err().expect("no room");
+    assert!(refused.starts_with("ftl.overprovisioning"), "{refused}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 48, failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn whatever_is_asked_the_books_agree(
+        steps in prop::collection::vec(step(), 1..150),
+        seed in 0..1000u64,
+        shared in any::<bool>(),
+        steady in any::<bool>(),
+    ) {
+        let gc = format!("ftl.gc_stream = \"{}\"", if shared { "shared" } else { "separate" });
+        let start = if steady { STEADY } else { "start.fill = 0.9" };
+        let mut rig = Rig::seeded(&[ROOM, SEPBIT, &gc, start], seed).expect("a valid drive");
+        prop_assert_eq!(play(&mut rig, &steps, 8), Ok(()));
+        prop_assert_eq!(rig.drive.audit(), Ok(()));
+    }
+}
