@@ -17,7 +17,6 @@ use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::{Census, Flash, Owner, Room, Txn, TxnId};
 use crate::ftl::{Ftl, PlaneOrder};
 use crate::host::{Hazards, Host, Op, Request};
-use crate::queue::Queue;
 use data::Data;
 
 /// The rooms of a drive, to be looked at.
@@ -30,7 +29,7 @@ pub struct Rooms<'a> {
     /// Operations on the same page.
     pub hazards: &'a Hazards,
     /// Who an order holds back, if it does.
-    pub queue: Option<&'a Queue>,
+    pub held: &'a [TxnId],
     /// The page buffer.
     pub buffer: Option<&'a Buffer>,
     /// The translation layer.
@@ -322,7 +321,7 @@ pub fn everything(rooms: &Rooms<'_>, long: Long) -> Result<(), String> {
     for id in rooms.hazards.waiting(&rooms.flash.txns) {
         census.found(id, "the wait for its page")?;
     }
-    for id in rooms.queue.iter().flat_map(|queue| queue.held(&rooms.flash.txns)) {
+    for &id in rooms.held {
         census.found(id, Census::HELD)?;
     }
     for &id in rooms.mapping {

@@ -1,14 +1,14 @@
-//! Requests that an order holds back until it lets them go to the flash.
+//! Requests that a scheduler lets wait until it lets them go to the flash.
 //!
-//! Only an order that holds has such a queue. What waits is a *group*: the page operations of one
-//! request, or one page that leaves the buffer; each with the planes that it needs.
+//! Only a scheduler with a window has such a queue. What waits is a *group*: the page operations of one
+//! request, or one page that leaves the buffer; each with the planes that it needs. The operations themselves
+//! are kept by whoever keeps the queue.
 
 use std::collections::VecDeque;
 
 use ssdlab_nand::PlaneId;
 
 use crate::account::OpKind;
-use crate::flash::{Fifo, Owner, TxnId, Txns};
 
 /// A group's place in the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,17 +23,13 @@ pub struct PlaneShare {
     pub programs: u32,
     /// Nanoseconds that its reads take by themselves, as far as the controller can tell.
     pub reading: u64,
-    /// The order's estimate of the plane's time for it, in nanoseconds, made when the leg came.
+    /// The scheduler's estimate of the plane's time for it, in nanoseconds, made when it came.
     pub estimate: u64,
-    /// Its page operations.
-    txns: Fifo,
 }
 
 /// Page operations that go to the flash together.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Whom they work for.
-    pub owner: Owner,
     /// Whether a request reads or writes.
     pub kind: OpKind,
     /// When the request arrived, in nanoseconds.
@@ -118,13 +114,9 @@ impl Queue {
         self.groups[id.0 as usize].waited = true;
     }
 
-    /// What a group needs of this plane, which it needs.
-    pub fn plane_share_mut(&mut self, id: GroupId, plane: PlaneId) -> &mut PlaneShare {
-        let plane_shares = &mut self.groups[id.0 as usize].plane_shares;
-        plane_shares
-            .iter_mut()
-            .find(|plane_share| plane_share.plane == plane)
-            .expect("a leg of the group")
+    /// What a group needs of the plane at this place among those that it needs.
+    pub fn plane_share_mut(&mut self, id: GroupId, at: usize) -> &mut PlaneShare {
+        &mut self.groups[id.0 as usize].plane_shares[at]
     }
 
     /// The groups of a kind that need a plane, the first to come first.
@@ -153,10 +145,9 @@ impl Queue {
     }
 
     /// A new group, without operations; `seq` is its number in the order of coming.
-    pub fn insert(&mut self, owner: Owner, kind: OpKind, arrival: u64, seq: u64) -> GroupId {
+    pub fn insert(&mut self, kind: OpKind, arrival: u64, seq: u64) -> GroupId {
         let id = self.free.pop().unwrap_or_else(|| {
             let blank = Group {
-                owner,
                 kind,
                 arrival,
                 seq: 0,
@@ -168,7 +159,7 @@ impl Queue {
             GroupId(self.groups.len() as u32 - 1)
         });
         let group = &mut self.groups[id.0 as usize];
-        (group.owner, group.kind, group.arrival) = (owner, kind, arrival);
+        (group.kind, group.arrival) = (kind, arrival);
         (group.seq, group.waited, group.waits) = (seq, false, true);
         let OfKind { arrived, places, .. } = &mut self.kinds[side(kind)];
         // What waited elsewhere before it came here is not always the last.
@@ -179,52 +170,36 @@ impl Queue {
         id
     }
 
-    /// Adds an operation to a group; the leg that it is part of.
+    /// Adds an operation on a plane to a group, a program or a read that takes so many nanoseconds; the place
+    /// of the plane among those that the group needs.
     pub fn add(
         &mut self,
-        txns: &mut Txns,
         group: GroupId,
-        id: TxnId,
-        reading: u64,
-    ) -> &mut PlaneShare {
-        let (plane, programs) = (txns[id].plane, txns[id].kind == OpKind::Program);
+        plane: PlaneId,
+        (kind_of_operation, reading): (OpKind, u64),
+    ) -> usize {
         let Group { kind, seq, .. } = self.groups[group.0 as usize];
         let of_plane = &mut self.kinds[side(kind)].of_plane[plane.index()];
         let later = |other: &&GroupId| self.groups[other.0 as usize].seq > seq;
         let after = of_plane.iter().rev().take_while(later).count();
         let plane_shares = &mut self.groups[group.0 as usize].plane_shares;
-        let at = plane_shares
-            .iter()
-            .position(|plane_share| plane_share.plane == plane)
-            .unwrap_or_else(|| {
-                plane_shares.push(PlaneShare {
-                    plane,
-                    programs: 0,
-                    reading: 0,
-                    estimate: 0,
-                    txns: Fifo::EMPTY,
-                });
-                of_plane.insert(of_plane.len() - after, group);
-                plane_shares.len() - 1
-            });
+        let at = plane_shares.iter().position(|plane_share| plane_share.plane == plane);
+        let at = at.unwrap_or_else(|| {
+            plane_shares.push(PlaneShare { plane, programs: 0, reading: 0, estimate: 0 });
+            of_plane.insert(of_plane.len() - after, group);
+            plane_shares.len() - 1
+        });
         let plane_share = &mut plane_shares[at];
-        plane_share.programs += u32::from(programs);
+        plane_share.programs += u32::from(kind_of_operation == OpKind::Program);
         plane_share.reading += reading;
-        plane_share.txns.push(txns, id);
-        plane_share
+        at
     }
 
-    /// Takes the first operation of a group's leg.
-    pub fn take(&mut self, txns: &Txns, group: GroupId, plane_share: usize) -> Option<TxnId> {
-        self.groups[group.0 as usize].plane_shares[plane_share].txns.pop(txns)
-    }
-
-    /// A group's leg has gone to the flash with all of its operations; true if it was the last, so
-    /// that the group is gone too.
+    /// What a group needs of a plane has gone to the flash; true if that was the last plane, so that the
+    /// group is gone, too.
     pub fn remove_plane_share(&mut self, id: GroupId, plane_share: usize) -> bool {
         let group = &mut self.groups[id.0 as usize];
         let gone = group.plane_shares.remove(plane_share);
-        debug_assert!(gone.txns.is_empty(), "all has been taken");
         let of_plane = &mut self.kinds[side(group.kind)].of_plane[gone.plane.index()];
         let at = of_plane.iter().position(|&other| other == id);
         of_plane.remove(at.expect("a group that needs the plane"));
@@ -255,38 +230,21 @@ impl Queue {
         kind.places.insert(own, first);
         first
     }
-
-    /// The operations that wait here.
-    pub fn held<'a>(&'a self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
-        let waiting = self.groups.iter().filter(|group| group.waits);
-        waiting
-            .flat_map(|group| &group.plane_shares)
-            .flat_map(|plane_share| plane_share.txns.ids(txns))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn txn(txns: &mut Txns, plane: u32) -> TxnId {
-        let id = txns.insert(0);
-        txns[id].plane = PlaneId(plane);
-        id
-    }
-
     #[test]
     fn a_group_waits_on_each_of_its_planes_until_it_goes() {
-        let (mut queue, mut txns) = (Queue::new(4), Txns::default());
-        let first = queue.insert(Owner::Request(7), OpKind::Program, 10, 1);
-        let ids = [2, 3, 2].map(|plane| txn(&mut txns, plane));
-        txns[ids[2]].kind = OpKind::Program;
-        for id in ids {
-            queue.add(&mut txns, first, id, 5);
-        }
-        let second = queue.insert(Owner::Request(8), OpKind::Read, 10, 2);
-        let read = txn(&mut txns, 3);
-        queue.add(&mut txns, second, read, 50);
+        let mut queue = Queue::new(4);
+        let first = queue.insert(OpKind::Program, 10, 1);
+        let operations = [(2, OpKind::Read), (3, OpKind::Read), (2, OpKind::Program)];
+        let places = operations.map(|(plane, kind)| queue.add(first, PlaneId(plane), (kind, 5)));
+        assert_eq!(places, [0, 1, 0]);
+        let second = queue.insert(OpKind::Read, 10, 2);
+        queue.add(second, PlaneId(3), (OpKind::Read, 50));
         assert_eq!(queue.of_plane(PlaneId(2), OpKind::Program), [first]);
         assert_eq!(queue.of_plane(PlaneId(3), OpKind::Program), [first]);
         assert_eq!(queue.of_plane(PlaneId(3), OpKind::Read), [second]);
@@ -296,15 +254,9 @@ mod tests {
             .iter()
             .map(|plane_share| (plane_share.programs, plane_share.reading));
         assert_eq!(plane_shares.collect::<Vec<_>>(), [(1, 10), (0, 5)]);
-        assert_eq!(queue.held(&txns).count(), 4);
-        assert_eq!(
-            [0, 0, 0].map(|plane_share| queue.take(&txns, first, plane_share)),
-            [Some(ids[0]), Some(ids[2]), None]
-        );
         assert!(!queue.remove_plane_share(first, 0));
         let left = queue.of_plane(PlaneId(2), OpKind::Program).len();
         assert_eq!((left, queue.waits(first)), (0, true));
-        assert_eq!(queue.take(&txns, first, 0), Some(ids[1]));
         assert!(queue.remove_plane_share(first, 0));
         assert_eq!(queue.of_plane(PlaneId(3), OpKind::Program), []);
         assert_eq!(queue.of_plane(PlaneId(3), OpKind::Read), [second]);
@@ -313,22 +265,20 @@ mod tests {
 
     #[test]
     fn groups_come_in_the_order_of_their_arrival_whoever_has_gone_between() {
-        let (mut queue, mut txns) = (Queue::new(1), Txns::default());
+        let mut queue = Queue::new(1);
         let all: Vec<_> = (0..5)
             .map(|slot| {
-                let group = queue.insert(Owner::Request(slot), OpKind::Read, 0, slot.into());
-                let id = txn(&mut txns, 0);
-                queue.add(&mut txns, group, id, 1);
+                let group = queue.insert(OpKind::Read, 0, slot);
+                queue.add(group, PlaneId(0), (OpKind::Read, 1));
                 group
             })
             .collect();
         for gone in [2, 0, 1] {
-            queue.take(&txns, all[gone], 0);
             assert!(queue.remove_plane_share(all[gone], 0));
         }
         assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), all[3..]);
         // A place that is used again is another group.
-        let next = queue.insert(Owner::Request(9), OpKind::Read, 0, 9);
+        let next = queue.insert(OpKind::Read, 0, 9);
         assert_eq!(next, all[1]);
         assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), [all[3], all[4], next]);
         assert!(queue.group(next).seq > queue.group(all[4]).seq);
@@ -336,16 +286,15 @@ mod tests {
 
     #[test]
     fn a_write_takes_the_place_of_the_first_and_reads_keep_theirs() {
-        let (mut queue, mut txns) = (Queue::new(2), Txns::default());
+        let mut queue = Queue::new(2);
         let kinds = ["write", "read", "write", "read", "write", "read"];
         let groups: Vec<_> = (0..)
             .zip(kinds)
             .map(|(seq, kind)| {
                 let kind = if kind == "read" { OpKind::Read } else { OpKind::Program };
-                let group = queue.insert(Owner::Request(seq as u32), kind, 0, seq);
+                let group = queue.insert(kind, 0, seq);
                 for plane in 0..2 {
-                    let id = txn(&mut txns, plane);
-                    queue.add(&mut txns, group, id, 1);
+                    queue.add(group, PlaneId(plane), (OpKind::Read, 1));
                 }
                 group
             })
@@ -354,8 +303,7 @@ mod tests {
         let in_order = [4, 1, 0, 3, 2, 5].map(|at| groups[at]);
         assert_eq!(in_order.map(|id| queue.place(id)), [0, 1, 2, 3, 4, 5]);
         for plane in 0..2 {
-            let id = queue.take(&txns, groups[4], 0);
-            assert_eq!(id.map(|id| txns[id].plane), Some(PlaneId(plane)));
+            assert_eq!(queue.group(groups[4]).plane_shares[0].plane, PlaneId(plane));
             assert_eq!(queue.remove_plane_share(groups[4], 0), plane == 1);
         }
         // The places of those that are left are as they were.
@@ -369,7 +317,7 @@ mod tests {
             assert_eq!(queue.of_plane(PlaneId(plane), OpKind::Program), writes);
         }
         // What came before those that are left, but waited elsewhere, comes before them.
-        let late = queue.insert(Owner::Request(9), OpKind::Program, 0, 0);
+        let late = queue.insert(OpKind::Program, 0, 0);
         let writes = [groups[0], late, groups[2]];
         assert_eq!(queue.arrived(OpKind::Program).collect::<Vec<_>>(), writes);
         assert_eq!(writes.map(|id| queue.place(id)), [0, 2, 4]);
@@ -378,14 +326,12 @@ mod tests {
     #[test]
     fn of_two_parts_of_a_request_the_one_that_goes_is_gone() {
         for gone in 0..2 {
-            let (mut queue, mut txns) = (Queue::new(1), Txns::default());
+            let mut queue = Queue::new(1);
             let parts = [(); 2].map(|()| {
-                let group = queue.insert(Owner::Request(0), OpKind::Program, 0, 7);
-                let id = txn(&mut txns, 0);
-                queue.add(&mut txns, group, id, 1);
+                let group = queue.insert(OpKind::Program, 0, 7);
+                queue.add(group, PlaneId(0), (OpKind::Read, 1));
                 group
             });
-            queue.take(&txns, parts[gone], 0);
             assert!(queue.remove_plane_share(parts[gone], 0));
             let left: Vec<_> = queue.arrived(OpKind::Program).collect();
             assert_eq!(left, [parts[1 - gone]]);
@@ -394,11 +340,10 @@ mod tests {
 
     #[test]
     fn what_waited_elsewhere_comes_before_those_that_came_later() {
-        let (mut queue, mut txns) = (Queue::new(1), Txns::default());
+        let mut queue = Queue::new(1);
         let groups = [5, 9, 7, 3].map(|seq| {
-            let group = queue.insert(Owner::Request(seq as u32), OpKind::Read, 0, seq);
-            let id = txn(&mut txns, 0);
-            queue.add(&mut txns, group, id, 1);
+            let group = queue.insert(OpKind::Read, 0, seq);
+            queue.add(group, PlaneId(0), (OpKind::Read, 1));
             group
         });
         let in_order = [3, 0, 2, 1].map(|at| groups[at]);

@@ -67,7 +67,7 @@ impl Drive {
 
     #[inline(always)]
     fn done(&mut self, id: TxnId) {
-        if self.policies.wants.has(EventMask::OPERATION_ENDED) {
+        if self.policies.wants.has(EventMask::of_operation(self.flash.txns[id].kind)) {
             self.publish_operation(id);
         }
         if self.groups.is_some() {
@@ -103,7 +103,7 @@ impl Drive {
         let (lpn, ppn, cause) = (txn.lpn, txn.ppn, txn.cause);
         let block = self.geometry.block_of(ppn);
         match txn.kind {
-            OpKind::Read if self.policies.wants.has(EventMask::PAGE_READ) => {
+            OpKind::Read => {
                 let (level, first_try) = (txn.rung, txn.failed == 0);
                 let read = ReadOutcome { view: self.read_view(id), level, first_try, cause };
                 self.policies.publish(&Happened::PageRead(&read));
@@ -114,7 +114,6 @@ impl Drive {
                 self.policies.publish(&Happened::PageProgrammed(&page));
             }
             OpKind::Erase => self.policies.publish(&Happened::BlockErased(block)),
-            OpKind::Read => {}
         }
     }
 

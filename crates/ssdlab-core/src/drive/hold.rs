@@ -1,4 +1,4 @@
-//! The way through an order that holds requests back: in, and on to the flash when it lets them go.
+//! The way through a scheduler that lets requests wait: in, and on to the flash when it lets them go.
 
 use std::cell::Cell;
 
@@ -6,18 +6,30 @@ use ssdlab_nand::PlaneId;
 
 use super::Drive;
 use crate::account::{Cause, OpKind};
-use crate::flash::{Owner, TxnId, UnitId};
+use crate::flash::{Fifo, Flash, Owner, TxnId, Txns, UnitId};
+use crate::ftl::Ftl;
 use crate::host::{Active, Op};
 use crate::policy::PlacementHint;
 use crate::policy::program_mode::ProgramModeView;
-use crate::policy::scheduler::{Decision, Dispatch, DispatchMode, Occasion, QueueView};
+use crate::policy::scheduler::{Decision, Dispatch, DispatchMode, Occasion, Planes, QueueView};
 use crate::queue::{GroupId, Queue};
 use crate::slots::{AnyProgramMode, AnyScheduler};
 
-/// What an order that holds needs of the drive.
+/// Page operations of a group that waits.
+#[derive(Clone, Debug)]
+struct Held {
+    /// Whom they work for.
+    owner: Owner,
+    /// The operations on each plane that the group needs, in the order of its plane shares.
+    txns: Vec<Fifo>,
+}
+
+/// What a scheduler that lets requests wait needs of the drive.
 #[derive(Clone, Debug)]
 pub(super) struct Hold {
-    pub(super) queue: Queue,
+    queue: Queue,
+    /// By group.
+    held: Vec<Held>,
     /// By class of blocks: nanoseconds in which a page is moved there and programmed.
     programming: Box<[u64]>,
     /// Groups that have come or grown and have not been offered to the order.
@@ -29,8 +41,47 @@ pub(super) struct Hold {
     planes: Vec<PlaneId>,
 }
 
-/// The view of an order that holds; a macro, so that the rooms that it shows stay apart from the
-/// order itself.
+/// What the planes do, as a scheduler sees it.
+struct PlanesNow<'a> {
+    flash: &'a Flash,
+    ftl: &'a Ftl,
+    collecting: &'a [bool],
+}
+
+impl Planes for PlanesNow<'_> {
+    #[inline]
+    fn is_idle(&self, plane: PlaneId) -> bool {
+        self.flash.load(plane) == 0
+    }
+
+    #[inline]
+    fn is_free(&self, plane: PlaneId) -> bool {
+        self.flash.is_free(plane)
+    }
+
+    #[inline]
+    fn host_waits(&self, plane: PlaneId) -> (bool, bool) {
+        self.flash.host_waits(plane)
+    }
+
+    #[inline]
+    fn first_to_wait(&self, plane: PlaneId) -> Option<u64> {
+        self.flash.first_to_wait(plane)
+    }
+
+    #[inline]
+    fn free_pages(&self, plane: PlaneId, class: u8) -> u32 {
+        self.ftl.alloc.pages_of(plane, class)
+    }
+
+    #[inline]
+    fn is_collected(&self, plane: PlaneId) -> bool {
+        self.collecting[plane.index()]
+    }
+}
+
+/// The view of a scheduler that lets requests wait; a macro, so that what it shows stays apart from the
+/// scheduler itself.
 macro_rules! view {
     ($drive:ident) => {
         view!($drive, &Cell::new(0))
@@ -38,11 +89,13 @@ macro_rules! view {
     ($drive:ident, $work:expr) => {
         QueueView {
             now: $drive.now,
-            queue: &$drive.hold.as_ref().expect("an order that holds").queue,
-            flash: &$drive.flash,
-            ftl: &$drive.ftl,
-            collecting: $drive.jobs.collecting(),
-            programming: &$drive.hold.as_ref().expect("an order that holds").programming,
+            queue: &$drive.hold.as_ref().expect("requests that wait").queue,
+            planes: &PlanesNow {
+                flash: &$drive.flash,
+                ftl: &$drive.ftl,
+                collecting: $drive.jobs.collecting(),
+            },
+            programming: &$drive.hold.as_ref().expect("requests that wait").programming,
             work: $work,
         }
     };
@@ -53,7 +106,7 @@ impl Hold {
     pub(super) fn new(
         order: &AnyScheduler,
         program: &mut [AnyProgramMode],
-        flash: &crate::flash::Flash,
+        flash: &Flash,
         planes: u32,
         classes: usize,
     ) -> Option<Box<Hold>> {
@@ -67,6 +120,7 @@ impl Hold {
         order.window().is_some().then(|| {
             Box::new(Hold {
                 queue: Queue::new(planes),
+                held: Vec::new(),
                 programming: programming.collect(),
                 entered: Vec::new(),
                 ended: Vec::new(),
@@ -74,6 +128,51 @@ impl Hold {
                 planes: Vec::new(),
             })
         })
+    }
+
+    /// A new group, without operations.
+    fn insert(&mut self, owner: Owner, kind: OpKind, (arrival, seq): (u64, u64)) -> GroupId {
+        let group = self.queue.insert(kind, arrival, seq);
+        let at = group.0 as usize;
+        if at == self.held.len() {
+            self.held.push(Held { owner, txns: Vec::new() });
+        }
+        self.held[at].owner = owner;
+        group
+    }
+
+    /// Whom a group works for.
+    fn owner(&self, group: GroupId) -> Owner {
+        self.held[group.0 as usize].owner
+    }
+
+    /// Adds an operation to a group; the place of its plane among those that the group needs.
+    fn add(&mut self, txns: &mut Txns, group: GroupId, id: TxnId, reading: u64) -> usize {
+        let (plane, kind) = (txns[id].plane, txns[id].kind);
+        let at = self.queue.add(group, plane, (kind, reading));
+        let lists = &mut self.held[group.0 as usize].txns;
+        if at == lists.len() {
+            lists.push(Fifo::EMPTY);
+        }
+        lists[at].push(txns, id);
+        at
+    }
+
+    /// Takes the first operation of a group on a plane.
+    fn take(&mut self, txns: &Txns, group: GroupId, at: usize) -> Option<TxnId> {
+        self.held[group.0 as usize].txns[at].pop(txns)
+    }
+
+    /// All of a group's operations on a plane have gone; true if that was the last plane.
+    fn remove_plane_share(&mut self, group: GroupId, at: usize) -> bool {
+        let gone = self.held[group.0 as usize].txns.remove(at);
+        debug_assert!(gone.is_empty(), "all has been taken");
+        self.queue.remove_plane_share(group, at)
+    }
+
+    /// The operations that wait here.
+    pub(super) fn waiting(&self, txns: &Txns) -> Vec<TxnId> {
+        self.held.iter().flat_map(|held| &held.txns).flat_map(|list| list.ids(txns)).collect()
     }
 
     /// A job on a plane has ended.
@@ -115,22 +214,22 @@ impl Drive {
             }
             _ => (OpKind::Program, self.flash.txns[id].began(), self.flash.txns[id].seq()),
         };
-        let hold = self.hold.as_mut().expect("an order that holds");
+        let hold = self.hold.as_mut().expect("requests that wait");
         // What comes together goes together.
         let last = hold.entered.last().copied();
-        let joined = last.filter(|&last| hold.queue.group(last).owner == owner);
+        let joined = last.filter(|&last| hold.owner(last) == owner);
         let group = joined.unwrap_or_else(|| {
-            let group = hold.queue.insert(owner, kind, arrival, seq);
+            let group = hold.insert(owner, kind, (arrival, seq));
             hold.entered.push(group);
             group
         });
         if self.flash.txns[id].was_held_up {
             hold.queue.waited(group);
         }
-        let plane_share = hold.queue.add(&mut self.flash.txns, group, id, reading).clone();
+        let at = hold.add(&mut self.flash.txns, group, id, reading);
+        let plane_share = hold.queue.group(group).plane_shares[at].clone();
         let estimate = self.policies.scheduler.estimate(&view!(self), kind, &plane_share);
-        let hold = self.hold.as_mut().expect("an order that holds");
-        hold.queue.plane_share_mut(group, plane).estimate = estimate;
+        self.hold_mut().queue.plane_share_mut(group, at).estimate = estimate;
     }
 
     /// Whether something has come that has not been offered to the order.
@@ -231,12 +330,13 @@ impl Drive {
             _ => 0,
         };
         let count = if whole { group.plane_shares.len() } else { 1 };
-        let (kind, owner) = (group.kind, group.owner);
+        let kind = group.kind;
         let overtakes = view.queue.arrived(kind).next() != Some(next.group);
         let plane_shares = &group.plane_shares[from..from + count];
         let at_once = plane.is_none();
         let dispatch = Dispatch { group, plane_shares, at_once, overtakes };
         self.policies.scheduler.on_dispatch(&view, &dispatch, &mut classes);
+        let owner = self.hold_mut().owner(next.group);
         let first_place = (next.mode == DispatchMode::InFirstPlace)
             .then(|| self.hold_mut().queue.take_first_place(next.group));
         let mut of_page = classes.drain(..);
@@ -257,7 +357,7 @@ impl Drive {
                 }
                 self.enqueue_host(id, plane);
             }
-            if self.hold_mut().queue.remove_plane_share(next.group, from) {
+            if self.hold_mut().remove_plane_share(next.group, from) {
                 self.offer_last(kind);
                 // What goes leg by leg keeps its place.
                 self.count_dispatch(owner, kind, overtakes && whole);
@@ -288,7 +388,7 @@ impl Drive {
             .group(group)
             .plane_shares
             .iter()
-            .any(|plane_share| view.is_idle(plane_share.plane))
+            .any(|plane_share| view.planes.is_idle(plane_share.plane))
         {
             self.hold_mut().entered.push(group);
         }
@@ -302,11 +402,11 @@ impl Drive {
     }
 
     fn take_held(&mut self, group: GroupId, plane_share: usize) -> Option<TxnId> {
-        let queue = &mut self.hold.as_mut().expect("an order that holds").queue;
-        queue.take(&self.flash.txns, group, plane_share)
+        let hold = self.hold.as_mut().expect("requests that wait");
+        hold.take(&self.flash.txns, group, plane_share)
     }
 
     fn hold_mut(&mut self) -> &mut Hold {
-        self.hold.as_mut().expect("an order that holds")
+        self.hold.as_mut().expect("requests that wait")
     }
 }

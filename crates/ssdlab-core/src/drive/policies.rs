@@ -24,6 +24,8 @@ pub(super) struct Policies {
     pub(super) background: Vec<AnyBackground>,
     /// The kinds of event that one of them wants to learn of.
     pub(super) wants: EventMask,
+    /// Who wants to learn of which.
+    listeners: Vec<(EventMask, Listener)>,
     /// What the policy of reads needs.
     pub(super) reads: ReadStartNeeds,
     /// What was asked for and has not been carried out, each with who asked.
@@ -32,37 +34,16 @@ pub(super) struct Policies {
     actions: Actions,
 }
 
-/// Calls `$act` with each policy of every slot, and its place if it is a background policy.
-macro_rules! for_each_policy {
-    ($policies:expr, $policy:ident, $at:ident => $act:expr) => {{
-        let $at: BackgroundAt = None;
-        {
-            let $policy = &mut $policies.scheduler;
-            $act
-        }
-        for $policy in &mut $policies.placement {
-            $act
-        }
-        for $policy in &mut $policies.program_mode {
-            $act
-        }
-        {
-            let $policy = &mut $policies.read_start;
-            $act
-        }
-        {
-            let $policy = &mut $policies.suspend;
-            $act
-        }
-        {
-            let $policy = &mut $policies.eviction;
-            $act
-        }
-        for (at, $policy) in (0..).zip(&mut $policies.background) {
-            let $at: BackgroundAt = Some(at);
-            $act
-        }
-    }};
+/// A policy that wants to learn of events.
+#[derive(Clone, Copy, Debug)]
+enum Listener {
+    Scheduler,
+    Placement(u8),
+    ProgramMode(u8),
+    ReadStart,
+    Suspend,
+    Eviction,
+    Background(u8),
 }
 
 impl Policies {
@@ -88,40 +69,99 @@ impl Policies {
             eviction: AnyEviction::build(&config.eviction, &context),
             background: AnyBackground::build(&config.background, &context),
             wants: EventMask::NONE,
+            listeners: Vec::new(),
             asked: Vec::new(),
             actions: Actions::default(),
         };
-        let mut wants = EventMask::NONE;
-        for_each_policy!(policies, policy, _at => wants = wants.and(policy.events()));
-        policies.wants = wants;
+        policies.listen();
         policies
     }
 
+    /// Notes who wants to learn of what.
+    fn listen(&mut self) {
+        let placement = (0..).zip(&self.placement);
+        let program_mode = (0..).zip(&self.program_mode);
+        let background = (0..).zip(&self.background);
+        let all = [(self.scheduler.events(), Listener::Scheduler)]
+            .into_iter()
+            .chain(placement.map(|(at, link)| (link.events(), Listener::Placement(at))))
+            .chain(program_mode.map(|(at, link)| (link.events(), Listener::ProgramMode(at))))
+            .chain([
+                (self.read_start.events(), Listener::ReadStart),
+                (self.suspend.events(), Listener::Suspend),
+                (self.eviction.events(), Listener::Eviction),
+            ])
+            .chain(background.map(|(at, one)| (one.events(), Listener::Background(at))));
+        self.listeners = all.filter(|(events, _)| *events != EventMask::NONE).collect();
+        self.wants =
+            self.listeners.iter().fold(EventMask::NONE, |all, (events, _)| all.and(*events));
+    }
+
     /// Tells those of an event who want to learn of it.
+    #[inline]
     pub(super) fn publish(&mut self, event: &Event) {
-        let kind = event.kind();
-        if !self.wants.has(kind) {
-            return;
+        if self.wants.has(event.kind()) {
+            self.publish_to_all(event);
         }
-        for_each_policy!(self, policy, at => if policy.events().has(kind) {
-            policy.on_event(event, &mut self.actions);
-            self.asked.extend(self.actions.drain().map(|action| (at, action)));
-        });
+    }
+
+    #[inline(never)]
+    fn publish_to_all(&mut self, event: &Event) {
+        let kind = event.kind();
+        for at in 0..self.listeners.len() {
+            let (events, listener) = self.listeners[at];
+            if events.has(kind) {
+                self.tell(listener, event);
+            }
+        }
+    }
+
+    /// Tells the scheduler of an event, of which it alone learns.
+    #[inline]
+    pub(super) fn publish_to_scheduler(&mut self, event: &Event) {
+        if self.wants.has(event.kind()) {
+            self.tell(Listener::Scheduler, event);
+        }
+    }
+
+    /// Tells a policy of an event, and notes what it asks for.
+    #[inline]
+    fn tell(&mut self, listener: Listener, event: &Event) {
+        let actions = &mut self.actions;
+        let mut owner = None;
+        match listener {
+            Listener::Scheduler => self.scheduler.on_event(event, actions),
+            Listener::Placement(at) => self.placement[usize::from(at)].on_event(event, actions),
+            Listener::ProgramMode(at) => {
+                self.program_mode[usize::from(at)].on_event(event, actions);
+            }
+            Listener::ReadStart => self.read_start.on_event(event, actions),
+            Listener::Suspend => self.suspend.on_event(event, actions),
+            Listener::Eviction => self.eviction.on_event(event, actions),
+            Listener::Background(at) => {
+                owner = Some(at);
+                self.background[usize::from(at)].on_event(event, actions);
+            }
+        }
+        if !self.actions.as_slice().is_empty() {
+            self.asked.extend(self.actions.drain().map(|action| (owner, action)));
+        }
     }
 
     /// Tells the background policy at a place in the list of an event.
     pub(super) fn publish_to(&mut self, at: u8, event: &Event) {
-        self.background[usize::from(at)].on_event(event, &mut self.actions);
-        self.asked.extend(self.actions.drain().map(|action| (Some(at), action)));
+        self.tell(Listener::Background(at), event);
     }
 
     /// Tells of a job that has ended those who want to learn of it, and its owner that it was its own.
     pub(super) fn publish_ended(&mut self, ended: EndedJob, owner: BackgroundAt) {
-        for_each_policy!(self, policy, at => if policy.events().has(EventMask::JOB_ENDED) {
-            let own = at.is_some() && at == owner;
-            policy.on_event(&Event::JobEnded(EndedJob { own, ..ended }), &mut self.actions);
-            self.asked.extend(self.actions.drain().map(|action| (at, action)));
-        });
+        for at in 0..self.listeners.len() {
+            let (events, listener) = self.listeners[at];
+            if events.has(EventMask::JOB_ENDED) {
+                let own = matches!(listener, Listener::Background(at) if Some(at) == owner);
+                self.tell(listener, &Event::JobEnded(EndedJob { own, ..ended }));
+            }
+        }
     }
 
     /// Whether something was asked for that has not been carried out.

@@ -247,7 +247,11 @@ impl Drive {
             if self.hold.is_some() {
                 let class = hint.quality.unwrap_or(0);
                 let (plane, arrival) = (txn.plane, txn.began());
-                self.policies.publish(&Happened::PageAllocated { plane, class, arrival });
+                self.policies.publish_to_scheduler(&Happened::PageAllocated {
+                    plane,
+                    class,
+                    arrival,
+                });
             }
         }
         txn.hint = hint;
@@ -267,7 +271,7 @@ impl Drive {
         let txn = &self.flash.txns[id];
         if self.hold.is_some() && !matches!(txn.owner, Owner::Map { .. }) {
             let (from, to, arrival) = (txn.plane, other, txn.began());
-            self.policies.publish(&Happened::PlaneChanged { from, to, arrival });
+            self.policies.publish_to_scheduler(&Happened::PlaneChanged { from, to, arrival });
         }
         self.flash.pop(txn.plane, txn.lane);
         self.flash.wait_ends(id, self.now);

@@ -25,8 +25,9 @@ impl Drive {
         if !self.is_idle() || buffered || self.unfinished() > 0 || self.flash.foresees() {
             return false;
         }
-        let (jobs, waiting) = (self.jobs_of_planes(), self.waiting_for_entries());
-        let rooms = self.rooms(&jobs, &waiting);
+        let (jobs, waiting, held) =
+            (self.jobs_of_planes(), self.waiting_for_entries(), self.waiting_for_scheduler());
+        let rooms = self.rooms(&jobs, (&waiting, &held));
         self.auditor = Some(Box::new(Auditor::new(&self.resolved, &rooms, pace)));
         true
     }
@@ -41,7 +42,8 @@ impl Drive {
     /// # Errors
     /// The first thing that is not as it must be.
     pub fn audit(&self) -> Result<(), String> {
-        everything(&self.rooms(&self.jobs_of_planes(), &self.waiting_for_entries()), Long::ALL)
+        let waiting = (&self.waiting_for_entries()[..], &self.waiting_for_scheduler()[..]);
+        everything(&self.rooms(&self.jobs_of_planes(), waiting), Long::ALL)
     }
 
     /// Everything at one moment has happened.
@@ -55,21 +57,31 @@ impl Drive {
     #[cold]
     fn look_closely(&mut self) {
         if let Some(mut auditor) = self.auditor.take() {
-            auditor.check_all(&self.rooms(&self.jobs_of_planes(), &self.waiting_for_entries()));
+            let waiting = (&self.waiting_for_entries()[..], &self.waiting_for_scheduler()[..]);
+            auditor.check_all(&self.rooms(&self.jobs_of_planes(), waiting));
             self.auditor = Some(auditor);
         }
+    }
+
+    /// Operations that wait until the scheduler lets them go.
+    fn waiting_for_scheduler(&self) -> Vec<TxnId> {
+        self.hold.as_ref().map_or_else(Vec::new, |hold| hold.waiting(&self.flash.txns))
     }
 
     fn jobs_of_planes(&self) -> Vec<Option<BlockId>> {
         (0..self.geometry.plane_count()).map(|plane| self.jobs.block(PlaneId(plane))).collect()
     }
 
-    fn rooms<'a>(&'a self, jobs: &'a [Option<BlockId>], mapping: &'a [TxnId]) -> Rooms<'a> {
+    fn rooms<'a>(
+        &'a self,
+        jobs: &'a [Option<BlockId>],
+        (mapping, held): (&'a [TxnId], &'a [TxnId]),
+    ) -> Rooms<'a> {
         Rooms {
             now: self.now,
             host: &self.host,
             hazards: &self.hazards,
-            queue: self.hold.as_ref().map(|hold| &hold.queue),
+            held,
             buffer: self.buffer.as_ref(),
             ftl: &self.ftl,
             flash: &self.flash,

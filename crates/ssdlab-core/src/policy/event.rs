@@ -8,7 +8,7 @@ use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId};
 
 use super::background::{BlockEstimate, EndedJob, HostRead, Job};
 use super::read_start::ReadStartView;
-use crate::account::Cause;
+use crate::account::{Cause, OpKind};
 use crate::ftl::{StreamId, Writer};
 
 /// A page that a read has sensed, whoever asked for it.
@@ -74,7 +74,7 @@ pub enum Event<'a> {
     BlockCollected(BlockId),
     /// A block has been erased.
     BlockErased(BlockId),
-    /// A page that a scheduler let go was given a place.
+    /// A page that the scheduler let go was given a place; the scheduler alone learns of it.
     PageAllocated {
         /// The plane on which it lies.
         plane: PlaneId,
@@ -83,7 +83,8 @@ pub enum Event<'a> {
         /// When its request arrived, in nanoseconds.
         arrival: u64,
     },
-    /// A page that a scheduler let go found no room on a plane and goes to another.
+    /// A page that the scheduler let go found no room on a plane and goes to another; the scheduler alone
+    /// learns of it.
     PlaneChanged {
         /// The plane without room.
         from: PlaneId,
@@ -121,8 +122,8 @@ impl EventMask {
     pub const PAGE_READ: EventMask = EventMask(1);
     /// [`Event::PageProgrammed`].
     pub const PAGE_PROGRAMMED: EventMask = EventMask(1 << 1);
-    /// [`Event::PageInvalidated`].
-    pub const PAGE_INVALIDATED: EventMask = EventMask(1 << 2);
+    /// [`Event::BlockErased`].
+    pub const BLOCK_ERASED: EventMask = EventMask(1 << 2);
     /// [`Event::PageTrimmed`].
     pub const PAGE_TRIMMED: EventMask = EventMask(1 << 3);
     /// [`Event::HostRead`].
@@ -131,8 +132,8 @@ impl EventMask {
     pub const BLOCK_OPENED: EventMask = EventMask(1 << 5);
     /// [`Event::BlockCollected`].
     pub const BLOCK_COLLECTED: EventMask = EventMask(1 << 6);
-    /// [`Event::BlockErased`].
-    pub const BLOCK_ERASED: EventMask = EventMask(1 << 7);
+    /// [`Event::PageInvalidated`].
+    pub const PAGE_INVALIDATED: EventMask = EventMask(1 << 7);
     /// [`Event::PageAllocated`].
     pub const PAGE_ALLOCATED: EventMask = EventMask(1 << 8);
     /// [`Event::PlaneChanged`].
@@ -146,9 +147,12 @@ impl EventMask {
     /// [`Event::CountsReset`].
     pub const COUNTS_RESET: EventMask = EventMask(1 << 13);
 
-    /// What an operation on the flash can lead to as it ends: any of these.
-    pub const OPERATION_ENDED: EventMask =
-        EventMask::PAGE_READ.and(EventMask::PAGE_PROGRAMMED).and(EventMask::BLOCK_ERASED);
+    /// The kind of event that an operation on the flash is as it ends.
+    #[inline]
+    pub const fn of_operation(kind: OpKind) -> EventMask {
+        // In the order of the kinds of operation.
+        EventMask(1 << kind as u32)
+    }
 
     /// These kinds and those.
     #[must_use]
@@ -271,5 +275,8 @@ pub(crate) mod tests {
             assert!(kind.has(*kind) && !EventMask::NONE.has(*kind));
             assert!(kinds[at + 1..].iter().all(|other| !kind.has(*other)), "{at}");
         }
+        let ended = [OpKind::Read, OpKind::Program, OpKind::Erase].map(EventMask::of_operation);
+        let kinds = [EventMask::PAGE_READ, EventMask::PAGE_PROGRAMMED, EventMask::BLOCK_ERASED];
+        assert_eq!(ended, kinds);
     }
 }

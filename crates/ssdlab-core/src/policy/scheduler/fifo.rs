@@ -48,7 +48,7 @@ impl SchedulerPolicy for Fifo {
         let plane_shares = &view.queue.group(group).plane_shares;
         let is_clear = plane_shares
             .iter()
-            .all(|plane_share| view.flash.host_waits(plane_share.plane) == (false, false));
+            .all(|plane_share| view.planes.host_waits(plane_share.plane) == (false, false));
         is_clear.then_some(Decision { group, mode: DispatchMode::Behind })
     }
 }

@@ -13,8 +13,6 @@ use std::cell::Cell;
 use ssdlab_nand::PlaneId;
 
 use crate::account::OpKind;
-use crate::flash::Flash;
-use crate::ftl::Ftl;
 use crate::queue::{Group, GroupId, PlaneShare, Queue};
 
 /// What a scheduler may look at.
@@ -36,11 +34,7 @@ pub struct QueueView<'a> {
     /// Who waits.
     pub queue: &'a Queue,
     /// What the planes do and have before them.
-    pub flash: &'a Flash,
-    /// Free pages.
-    pub ftl: &'a Ftl,
-    /// For each plane, whether a block of it is being emptied.
-    pub collecting: &'a [bool],
+    pub planes: &'a dyn Planes,
     /// Nanoseconds in which a page is moved to a block of each class and programmed there, by the
     /// data sheet.
     pub programming: &'a [u64],
@@ -49,12 +43,25 @@ pub struct QueueView<'a> {
     pub work: &'a Cell<u64>,
 }
 
-impl QueueView<'_> {
+/// What the planes do and have before them, as a scheduler may know it.
+pub trait Planes {
     /// Whether a plane does nothing and has nothing before it.
-    #[inline]
-    pub fn is_idle(&self, plane: PlaneId) -> bool {
-        self.flash.load(plane) == 0
-    }
+    fn is_idle(&self, plane: PlaneId) -> bool;
+
+    /// Whether the array unit of a plane does nothing.
+    fn is_free(&self, plane: PlaneId) -> bool;
+
+    /// Whether reads of the host, and writes, that were let go wait for a plane.
+    fn host_waits(&self, plane: PlaneId) -> (bool, bool);
+
+    /// The place in the order of arrival of the first of the host that was let go and waits for a plane.
+    fn first_to_wait(&self, plane: PlaneId) -> Option<u64>;
+
+    /// Pages of a class that the host can still write on a plane before blocks are erased.
+    fn free_pages(&self, plane: PlaneId, class: u8) -> u32;
+
+    /// Whether a block of a plane is being emptied.
+    fn is_collected(&self, plane: PlaneId) -> bool;
 }
 
 /// What a scheduler is asked about.

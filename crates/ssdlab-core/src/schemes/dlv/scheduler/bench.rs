@@ -8,12 +8,8 @@ use ssdlab_nand::{Cell, Geometry, PlaneId};
 use super::{Dlv, DlvConfig};
 use crate::SMALL;
 use crate::account::OpKind;
-use crate::config::Resolved;
-use crate::drive::Drive;
-use crate::flash::{Flash, Owner, Rank, Txns};
-use crate::ftl::Ftl;
-use crate::policy::Policy;
-use crate::policy::scheduler::{Dispatch, QueueView, SchedulerPolicy};
+use crate::policy::scheduler::{Dispatch, Planes, QueueView, SchedulerPolicy};
+use crate::policy::{Policy, PolicyContext};
 use crate::queue::{GroupId, Queue};
 
 /// Page programs take one unit of time on strong blocks and two on normal ones.
@@ -22,51 +18,69 @@ const UNITS: [u64; 2] = [1, 2];
 /// A plane that is not busy at all.
 pub(super) const IDLE: u64 = u64::MAX;
 
+/// What four planes do: those that are busy have a write of the host before them.
+#[derive(Clone)]
+pub(super) struct FourPlanes {
+    busy: [bool; 4],
+    pub(super) collecting: [bool; 4],
+}
+
+/// Free pages of each class on a plane.
+const FREE: [u32; 2] = [80, 168];
+
+impl Planes for FourPlanes {
+    fn is_idle(&self, plane: PlaneId) -> bool {
+        !self.busy[plane.index()]
+    }
+
+    fn is_free(&self, _: PlaneId) -> bool {
+        true
+    }
+
+    fn host_waits(&self, plane: PlaneId) -> (bool, bool) {
+        (false, self.busy[plane.index()])
+    }
+
+    fn first_to_wait(&self, plane: PlaneId) -> Option<u64> {
+        self.busy[plane.index()].then_some(0)
+    }
+
+    fn free_pages(&self, _: PlaneId, class: u8) -> u32 {
+        FREE[usize::from(class)]
+    }
+
+    fn is_collected(&self, plane: PlaneId) -> bool {
+        self.collecting[plane.index()]
+    }
+}
+
 /// Four planes that are busy until given times, and requests that wait for them.
 #[derive(Clone)]
 pub(super) struct Bench {
     pub(super) order: Dlv,
     pub(super) queue: Queue,
-    flash: Flash,
-    ftl: Ftl,
-    txns: Txns,
+    pub(super) planes: FourPlanes,
+    /// Who has which group.
+    slots: Vec<u32>,
     pub(super) now: u64,
-    pub(super) collecting: [bool; 4],
     work: std::cell::Cell<u64>,
 }
 
 impl Bench {
     pub(super) fn new(busy_until: [u64; 4], config: DlvConfig) -> Bench {
         let geometry = Geometry { channels: 4, blocks: 32, pages: 8, cell: Cell::Mlc, ..SMALL };
-        let text = "geometry = { channels = 4, chips = 1, dies = 1, planes = 1, blocks = 32, \
-            pages = 8, page_size = \"4KiB\", cell = \"mlc\" }\n\
-            timing = { read = \"50us\", program = \"200us\", erase = \"1ms\" }\n\
-            physics = { levels = {} }\nmetadata.block_class = \"factory\"\n\
-            ftl.overprovisioning = 0.3\n";
-        let resolved = Resolved::new(&toml::from_str(text).unwrap(), 1).unwrap();
-        let setup = resolved.policy_context();
-        let drive = Drive::new(resolved.into());
-        let (mut flash, ftl) = (drive.flash().clone(), drive.ftl().clone());
+        let setup = PolicyContext { classes: 2, ..PolicyContext::plain(geometry, 1) };
         let mut order = Dlv::build(&config, &setup);
-        assert_eq!(geometry.plane_count(), 4);
-        let busy = (0..4).map(PlaneId).zip(busy_until).filter(|(_, until)| *until != IDLE);
-        for (plane, until) in busy {
-            // Something waits there, so that the plane is not idle.
-            let id = flash.txns.insert(0);
-            flash.txns[id].plane = plane;
-            flash.txns[id].kind = OpKind::Program;
-            flash.enqueue(id, Rank::host(0), 0);
-            order.planes[plane.index()].idle_at = until;
+        let busy = busy_until.map(|until| until != IDLE);
+        for (plane, until) in order.planes.iter_mut().zip(busy_until) {
+            plane.idle_at = if until == IDLE { 0 } else { until };
         }
-        let (queue, txns) = (Queue::new(4), Txns::default());
         Bench {
             order,
-            queue,
-            flash,
-            ftl,
-            txns,
+            queue: Queue::new(4),
+            planes: FourPlanes { busy, collecting: [false; 4] },
+            slots: Vec::new(),
             now: 0,
-            collecting: [false; 4],
             work: std::cell::Cell::new(0),
         }
     }
@@ -84,30 +98,28 @@ impl Bench {
         planes: &[u32],
         reading: u64,
     ) -> GroupId {
-        let group = self.queue.insert(Owner::Request(slot), kind, self.now, slot.into());
+        let group = self.queue.insert(kind, self.now, slot.into());
+        self.slots.resize(self.slots.len().max(group.0 as usize + 1), 0);
+        self.slots[group.0 as usize] = slot;
         for &plane in planes {
-            let id = self.txns.insert(0);
-            self.txns[id].plane = PlaneId(plane);
-            self.txns[id].kind = kind;
-            let plane_share = self.queue.add(&mut self.txns, group, id, reading).clone();
+            let at = self.queue.add(group, PlaneId(plane), (kind, reading));
+            let plane_share = self.queue.group(group).plane_shares[at].clone();
             let (order, view) = self.parts();
             let estimate = order.estimate(&view, kind, &plane_share);
-            self.queue.plane_share_mut(group, PlaneId(plane)).estimate = estimate;
+            self.queue.plane_share_mut(group, at).estimate = estimate;
         }
         group
     }
 
     pub(super) fn parts(&mut self) -> (&mut Dlv, QueueView<'_>) {
-        let Bench { order, queue, flash, ftl, collecting, now, work, .. } = self;
-        let programming = &UNITS;
-        (order, QueueView { now: *now, queue, flash, ftl, collecting, programming, work })
+        let Bench { order, queue, planes, now, work, .. } = self;
+        (order, QueueView { now: *now, queue, planes, programming: &UNITS, work })
     }
 
     /// Leaves so many strong pages on each plane.
     pub(super) fn keep_strong(&mut self, pages: u32) {
         for plane in (0..4).map(PlaneId) {
-            let free = self.ftl.alloc.pages_of(plane, 0);
-            self.order.planes[plane.index()].promised[0] = free - pages;
+            self.order.planes[plane.index()].promised[0] = FREE[0] - pages;
         }
     }
 
@@ -129,7 +141,6 @@ impl Bench {
             plane_shares.iter().map(|plane_share| order.planes[plane_share.plane.index()].idle_at);
         let end = ends.max().unwrap();
         while !self.queue.group(group).plane_shares.is_empty() {
-            while self.queue.take(&self.txns, group, 0).is_some() {}
             if self.queue.remove_plane_share(group, 0) {
                 break;
             }
@@ -144,7 +155,7 @@ impl Bench {
             let (order, view) = self.parts();
             order.shortest(&view, OpKind::Program)
         } {
-            let Owner::Request(slot) = self.queue.group(next).owner else { unreachable!() };
+            let slot = self.slots[next.0 as usize];
             gone.push((slot, self.goes(next).0));
         }
         gone

@@ -60,7 +60,7 @@ impl Dlv {
     /// When a plane is expected to be idle, in nanoseconds.
     #[inline]
     pub(super) fn idle_at(&self, view: &QueueView, plane: PlaneId) -> u64 {
-        match view.is_idle(plane) {
+        match view.planes.is_idle(plane) {
             // What was expected may have taken less time.
             true => view.now,
             false => self.planes[plane.index()].idle_at.max(view.now),
@@ -71,7 +71,7 @@ impl Dlv {
     #[inline]
     pub(super) fn available(&self, view: &QueueView, plane: PlaneId, class: usize) -> u32 {
         let promised = self.planes[plane.index()].promised[class];
-        view.ftl.alloc.pages_of(plane, class as u8).saturating_sub(promised)
+        view.planes.free_pages(plane, class as u8).saturating_sub(promised)
     }
 
     /// Nanoseconds in which a plane programs so many pages if the fastest that are free are taken,
@@ -195,7 +195,7 @@ mod tests {
             let mut bench = Bench::new([0; 4], config);
             let (both, one) = (bench.write(0, &[0, 1]), bench.write(1, &[1]));
             let read = bench.request(2, OpKind::Read, &[0], 1);
-            bench.collecting[0] = true;
+            bench.planes.collecting[0] = true;
             let (order, view) = bench.parts();
             let next = order.shortest(&view, OpKind::Program);
             assert_eq!(next, Some(if waits { one } else { both }));

@@ -148,10 +148,10 @@ impl Dlv {
     /// What goes next to a plane.
     fn next_of_plane(&mut self, view: &QueueView, plane: PlaneId) -> Option<Decision> {
         let needs = |kind| !view.queue.of_plane(plane, kind).is_empty();
-        if !(needs(OpKind::Read) || needs(OpKind::Program)) || !view.flash.is_free(plane) {
+        if !(needs(OpKind::Read) || needs(OpKind::Program)) || !view.planes.is_free(plane) {
             return None;
         }
-        let (reads, writes) = view.flash.host_waits(plane);
+        let (reads, writes) = view.planes.host_waits(plane);
         let late = self.is_late(view);
         if late || self.config.reads == Pick::Fifo {
             let first = self.first(view, plane).filter(|&id| self.came_first(view, plane, id))?;
@@ -321,7 +321,7 @@ mod tests {
         let at_once = |config, kind, plane, collecting| {
             let mut bench = Bench::new([IDLE, IDLE, IDLE, 9], config);
             let group = bench.request(0, kind, &[0, plane], 1);
-            bench.collecting[0] = collecting;
+            bench.planes.collecting[0] = collecting;
             let (order, view) = bench.parts();
             order.goes_at_once(&view, group)
         };

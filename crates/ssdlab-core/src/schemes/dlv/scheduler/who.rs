@@ -16,7 +16,7 @@ impl Dlv {
             && !group.waited
             && self.config.writes == Pick::Shortest
             && !self.is_blocked(view, group)
-            && group.plane_shares.iter().all(|plane_share| view.is_idle(plane_share.plane))
+            && group.plane_shares.iter().all(|plane_share| view.planes.is_idle(plane_share.plane))
     }
 
     /// The deadline of what arrived then.
@@ -42,7 +42,7 @@ impl Dlv {
 
     /// Whether a group came before all that was let go and waits for a plane.
     pub(super) fn came_first(&self, view: &QueueView, plane: PlaneId, id: GroupId) -> bool {
-        let waits = view.flash.first_to_wait(plane);
+        let waits = view.planes.first_to_wait(plane);
         waits.is_none_or(|place| view.queue.place(id) <= place)
     }
 
@@ -81,7 +81,7 @@ impl Dlv {
     pub(super) fn is_blocked_on(&self, view: &QueueView, group: &Group, plane: PlaneId) -> bool {
         let reordered = group.kind != OpKind::Read && self.config.writes == Pick::Shortest;
         let waits = self.config.avoid_gc && reordered;
-        waits && view.collecting[plane.index()]
+        waits && view.planes.is_collected(plane)
     }
 
     /// Whether the first of a kind that may be overtaken has passed its deadline.
