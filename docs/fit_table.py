@@ -12,7 +12,7 @@ from ssdlab.render.text.calibration import VERDICTS
 DOCS = Path(__file__).parent
 PAGE = DOCS / "fit.md"
 FIGURES = DOCS / "fit"
-BUNDLE = DOCS.parent / "crates/ssdlab-core/src/schemes/readguard/bundles/predictor.toml"
+BUNDLE = DOCS.parent / "crates/ssdlab-schemes/src/readguard/bundles/predictor.toml"
 MARK = "<!-- measured: written by `make fit` -->\n"
 DRAWN = (
     *("fit-retries", "fit-steps", "fit-retention-0-2", "fit-retention-0-5", "fit-retention-0-8"),

@@ -24,7 +24,7 @@ from ssdlab.calibration.result import (
 from ssdlab.errors import InputError
 
 CHIPS = ROOT / "examples" / "chips.csv"
-BUNDLE = ROOT / "crates/ssdlab-core/src/schemes/readguard/bundles/predictor.toml"
+BUNDLE = ROOT / "crates/ssdlab-schemes/src/readguard/bundles/predictor.toml"
 SMALL = ChipSpec(chips=(6, 6, 2), blocks=8, cycles=(0, 1000, 2000, 3000, 3500))
 HEAD = "chip,block,pe,retention_h,temp_c,reads,t_erase_us,e0,errors,retries"
 

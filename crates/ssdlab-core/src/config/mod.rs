@@ -1,6 +1,5 @@
 //! What a drive is, as declared in a config: every key with its meaning, unit, default and source.
 
-pub mod catalog;
 mod effects;
 mod renamed;
 mod resolve;
@@ -12,6 +11,7 @@ pub use resolve::Resolved;
 pub use retries::{PipelinedConfig, RetriesChoice, ShorterOn};
 pub use space::{RESERVE_BLOCKS, spare_blocks, usable_blocks};
 pub use ssdlab_nand::refusal::Refusal;
+pub use ssdlab_schemes::catalog;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,13 +25,13 @@ pub use ssdlab_nand::retry_config::RetriesConfig;
 pub use ssdlab_nand::temperature::acceleration;
 use ssdlab_nand::timing::TimingConfig;
 
+use crate::Toggle;
 use crate::ftl::{FreeBlockPolicy, GcStream, PageSequence};
 use crate::metadata::MetadataConfig;
 use crate::slots::{
     BackgroundChoice, EvictionChoice, PlacementChoice, ProgramModeChoice, ReadStartChoice,
     SchedulerChoice, SuspendChoice,
 };
-use crate::toggle::Toggle;
 
 /// A drive and what it is given to do. Every key of a preset, a scheme, a config file or `--set`.
 ///

@@ -9,7 +9,7 @@ use super::{Drive, start};
 use crate::account::{Cause, OpKind};
 use crate::config::RESERVE_BLOCKS;
 use crate::flash::{Owner, Rank, TxnId};
-use crate::ftl::{Allocator, BlockState, FreeBlockPolicy, Writer};
+use crate::ftl::{Allocator, BlockState, FreeBlockPolicy, Ftl, Writer};
 use crate::media;
 use crate::metadata::block_class::BlockClassChoice;
 use crate::metadata::block_groups::{First, Groups};
@@ -95,6 +95,17 @@ pub(super) fn turn(
         | FreeBlockPolicy::FewestRetries => None,
         FreeBlockPolicy::FewestErrors => Some(groups.errors(block)),
         FreeBlockPolicy::Healthiest => Some(u32::MAX - groups.intervals_left(block, erases)),
+    }
+}
+
+/// What a background policy sees of a plane.
+pub(super) fn plane_view(ftl: &Ftl, plane: PlaneId) -> PlaneView<'_> {
+    PlaneView {
+        plane: plane.0,
+        pool: ftl.blocks.pool(plane),
+        free_blocks: ftl.alloc.free_blocks(plane) as u32,
+        open_pages: ftl.alloc.open_pages(plane, Writer::Gc),
+        free_pages: ftl.alloc.usable_pages(plane),
     }
 }
 
@@ -185,7 +196,7 @@ impl Drive {
     /// Asks the tenders about a plane that no job runs on.
     #[inline(never)]
     pub(super) fn choose_job(&mut self, plane: PlaneId, trigger: Trigger) {
-        let (ftl, view) = (&self.ftl, PlaneView::new(&self.ftl, plane));
+        let (ftl, view) = (&self.ftl, plane_view(&self.ftl, plane));
         let mut policies = (0..).zip(&mut self.policies.background);
         let job = policies.find_map(|(at, policy)| {
             let job = policy.job(trigger, &view).filter(|job| ftl.may_empty(job.block));

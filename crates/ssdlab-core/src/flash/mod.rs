@@ -74,23 +74,6 @@ pub enum Event {
     Began(UnitId),
 }
 
-/// What a policy may know of the operation that a unit performs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct InService {
-    /// Its kind; `None` when the unit can start something now or is between two operations.
-    pub kind: Option<OpKind>,
-    /// What it is for.
-    pub cause: Cause,
-    /// Nanoseconds of array time until it ends.
-    pub remaining: u64,
-    /// How often it has been suspended.
-    pub suspended: u8,
-    /// Whether another operation is set aside already.
-    pub aside: bool,
-    /// How often the loop that it is in was dropped; 0 where none is.
-    pub aborts: u8,
-}
-
 /// The back end of a drive.
 #[derive(Clone, Debug)]
 pub struct Flash {

@@ -3,8 +3,9 @@
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
-use super::{Flash, InService, Rank, State, TxnId, UnitId};
+use super::{Flash, Rank, State, TxnId, UnitId};
 use crate::account::OpKind;
+use crate::policy::suspend::InService;
 
 impl Flash {
     /// The array unit of a plane.

@@ -4,12 +4,12 @@
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn};
 
-use super::blocks::BlockTable;
-use super::config::{AllocRequest, AllocatorConfig, PageSequence, StreamId, Writer};
 use super::pools::Pools;
 use super::relaxed::Relaxed;
 use super::saved::SavedOpen;
 use super::strict::Strict;
+use ssdlab_policy::allocation::{AllocRequest, AllocatorConfig, PageSequence, StreamId, Writer};
+use ssdlab_policy::blocks::BlockTable;
 
 /// Free blocks and blocks in use of every plane.
 #[derive(Clone, Debug)]

@@ -3,13 +3,10 @@
 
 mod allocate;
 mod audit;
-mod blocks;
 mod check;
-mod config;
 mod map;
 mod map_cache;
 mod plane_order;
-mod plane_view;
 mod pools;
 mod relaxed;
 mod saved;
@@ -17,19 +14,18 @@ mod strict;
 mod subpools;
 
 pub use allocate::Allocator;
-pub use blocks::{BlockState, BlockTable};
 pub use check::check;
-pub use config::{
-    AllocRequest, AllocatorConfig, FreeBlockPolicy, GcStream, PageSequence, StreamId, Streams,
-    Writer,
-};
 pub use map::{Holds, Map, Pointers, SavedMap};
 pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
 pub use plane_order::PlaneOrder;
-pub use plane_view::Pool;
 pub use saved::SavedOpen;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, PlaneId, Ppn};
+pub use ssdlab_policy::allocation::{
+    AllocRequest, AllocatorConfig, FreeBlockPolicy, GcStream, PageSequence, StreamId, Streams,
+    Writer,
+};
+pub use ssdlab_policy::blocks::{BlockState, BlockTable, Pool};
 
 /// Map, block table and allocator, kept in step.
 #[derive(Clone, Debug)]

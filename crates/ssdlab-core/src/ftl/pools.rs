@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
-use super::blocks::{BlockState, BlockTable};
-use super::config::{AllocatorConfig, FreeBlockPolicy, GcStream, PageSequence, Writer};
 use super::subpools::{Ranked, Subpools};
+use ssdlab_policy::allocation::{AllocatorConfig, FreeBlockPolicy, GcStream, PageSequence, Writer};
+use ssdlab_policy::blocks::{BlockState, BlockTable};
 
 /// Free blocks of a plane and class, (key, block), the least key first.
 type FreeBlocks = BTreeSet<Ranked>;

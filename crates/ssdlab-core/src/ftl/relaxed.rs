@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn, Progress};
 
-use super::blocks::{BlockState, BlockTable};
-use super::config::Writer;
 use super::pools::Pools;
 use super::saved::RelaxedOpen;
+use ssdlab_policy::allocation::Writer;
+use ssdlab_policy::blocks::{BlockState, BlockTable};
 
 /// How far every block is programmed, and the active blocks of every plane.
 #[derive(Clone, Debug)]

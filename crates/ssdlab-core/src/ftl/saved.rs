@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, Progress};
 
-use super::config::{PageSequence, StreamId, Streams, Writer};
 use crate::kept::{self, Kept, Limits};
+use ssdlab_policy::allocation::{PageSequence, StreamId, Streams, Writer};
 
 /// The blocks in use of an allocator, in the order in which they go on.
 #[derive(Clone, Debug)]

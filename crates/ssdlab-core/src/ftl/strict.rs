@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PlaneId, Ppn};
 
-use super::blocks::BlockTable;
-use super::config::{AllocatorConfig, GcStream, StreamId, Streams, Writer};
 use super::pools::Pools;
 use super::saved::StrictOpen;
+use ssdlab_policy::allocation::{AllocatorConfig, GcStream, StreamId, Streams, Writer};
+use ssdlab_policy::blocks::BlockTable;
 
 /// The block that a writer is writing, and its next page.
 #[derive(Clone, Copy, Debug)]

@@ -43,7 +43,7 @@ fn reads_aside(rig: &Rig) -> u64 {
 /// A bundle of ReadGuard.
 macro_rules! bundle {
     ($name:literal) => {
-        include_str!(concat!("../../src/schemes/readguard/bundles/", $name, ".toml"))
+        include_str!(concat!("../../../ssdlab-schemes/src/readguard/bundles/", $name, ".toml"))
     };
 }
 

@@ -20,8 +20,8 @@ use crate::config::{DriveConfig, RESERVE_BLOCKS, Resolved};
 use crate::flash::Cells;
 use crate::ftl::{Allocator, AllocatorConfig, BlockState, BlockTable, Ftl, Map, PlaneOrder};
 use crate::media;
-use crate::metadata::block_class::BlockClasses;
 use crate::metadata::retry_estimate::{Before, RetryEstimates};
+use ssdlab_policy::blocks::BlockClasses;
 
 /// Pages of data of a drive that one thread draws.
 const DRAWN_ALONE: u32 = 1 << 20;

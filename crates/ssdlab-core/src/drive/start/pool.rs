@@ -10,11 +10,12 @@ use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use crate::account::Cause;
 use crate::config::{Resolved, spare_blocks, usable_blocks};
+use crate::drive::jobs::plane_view;
 use crate::ftl::{
     AllocRequest, Allocator, AllocatorConfig, BlockState, BlockTable, FreeBlockPolicy, Ftl, Map,
     StreamId, Streams, Writer,
 };
-use crate::policy::background::{Job, PlaneView, Trigger};
+use crate::policy::background::{Job, Trigger};
 use crate::policy::event::{Actions, BlockOpened, Event};
 use crate::policy::placement::PageView;
 use crate::policy::{PlacementHint, PolicyContext};
@@ -263,7 +264,7 @@ impl Pool {
         if !self.policies.iter().any(asks) {
             return false;
         }
-        let view = PlaneView::new(&self.ftl, PLANE);
+        let view = plane_view(&self.ftl, PLANE);
         let mut asked = self.policies.iter_mut().filter(|policy| asks(policy));
         let Some(job) = asked.find_map(|policy| policy.job(trigger, &view)) else { return false };
         self.carry_out(job);

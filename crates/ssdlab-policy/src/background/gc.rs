@@ -1,0 +1,427 @@
+//! Garbage collection: makes free blocks out of invalid pages.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::quantity::Share;
+use ssdlab_base::rng;
+use ssdlab_nand::Geometry;
+use ssdlab_nand::refusal::Refusal;
+
+use super::{BackgroundNeeds, BackgroundPolicy, Job, PlaneView, Trigger, Victim};
+use crate::account::Cause;
+use crate::allocation::Writer;
+use crate::{Policy, PolicyContext};
+
+/// When collection works against the host's requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GcMode {
+    /// Its operations wait for the host's until free blocks fall below the hard limit.
+    #[default]
+    Background,
+    /// Its operations always go before the host's.
+    Foreground,
+}
+
+/// What counts as free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GcUnit {
+    /// Blocks that are erased.
+    #[default]
+    Blocks,
+    /// Pages that are free, those of blocks in use among them.
+    Pages,
+}
+
+/// Settings of garbage collection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GcConfig {
+    /// Collection starts when the free blocks of a plane fall below this share of its blocks.
+    /// Source: MQSim's `GC_Exec_Threshold`.
+    pub threshold: Share,
+    /// What counts as free: `blocks`, or `pages` (those of blocks in use too, and the shares are of all
+    /// pages). Source: PA-SSD (ruled) for `pages`.
+    pub unit: GcUnit,
+    /// Below this share of free blocks collection goes before the host; never less than two
+    /// blocks. Source: MQSim's `GC_Hard_Threshold`.
+    pub hard_threshold: Share,
+    /// `background` or `foreground`. Assumed.
+    pub mode: GcMode,
+    /// Share of what can be free at all, up to which collection keeps it free where `threshold` asks for
+    /// more: of the blocks that are spare when the drive is full, or of the pages that hold no data
+    /// now. The last ones cost most, for all that is invalid would have to be collected page by page.
+    /// Default: 0.5. Assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Share>,
+    /// `greedy`, `random`, `d_choices`, `cost_benefit` or `fifo`. Assumed.
+    pub victim: Victim,
+    /// The blocks that `d_choices` draws; only with it. Assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub d: Option<u32>,
+}
+
+impl Default for GcConfig {
+    fn default() -> GcConfig {
+        GcConfig {
+            threshold: Share::new(0.05),
+            hard_threshold: Share::new(0.005),
+            mode: GcMode::default(),
+            unit: GcUnit::default(),
+            target: None,
+            victim: Victim::default(),
+            d: None,
+        }
+    }
+}
+
+impl GcConfig {
+    /// The free pages of a plane below which collection starts, and below which it goes before the
+    /// host. Of its `blocks` of so many `pages` each, so many are `spare` when the drive is full.
+    pub fn limits(&self, blocks: u32, pages: u32, spare: u32) -> (u32, u32) {
+        let of = |share: Share, all: u32| (share.get() * f64::from(all)).ceil() as u32;
+        match self.unit {
+            GcUnit::Blocks => {
+                let hard = of(self.hard_threshold, blocks).max(HARD_LEAST);
+                let reach = of(self.target.unwrap_or(TARGET_DEFAULT), spare).max(hard + 1);
+                (of(self.threshold, blocks).min(reach).max(hard) * pages, hard * pages)
+            }
+            GcUnit::Pages => {
+                let hard = of(self.hard_threshold, blocks * pages).max(HARD_LEAST * pages);
+                (of(self.threshold, blocks * pages).max(hard), hard)
+            }
+        }
+    }
+}
+
+/// What `target` is if it is not set.
+const TARGET_DEFAULT: Share = Share::new(0.5);
+
+/// What `d_choices` draws if `d` is not set.
+const D_DEFAULT: u32 = 10;
+
+/// Free blocks below which the host must wait: one is kept for the collector itself.
+const HARD_LEAST: u32 = 2;
+
+/// What is remembered of each plane.
+#[derive(Clone, Copy, Debug, Default)]
+struct Plane {
+    /// Where the last search for a victim ended.
+    cursor: u32,
+    /// Blocks collected in this pass.
+    collected: u32,
+    /// Free pages when this pass began.
+    free_at_start: u64,
+    /// Nothing to gain until a page is written or becomes invalid.
+    asleep: bool,
+}
+
+/// The collector.
+#[derive(Clone, Debug)]
+pub struct Gc {
+    victim: Victim,
+    d: u32,
+    unit: GcUnit,
+    target: Share,
+    start_below: u32,
+    hard_threshold: u32,
+    urgent_below: u32,
+    planes: Box<[Plane]>,
+    random: rng::Stream,
+}
+
+impl Policy for Gc {
+    type Config = GcConfig;
+
+    fn check(config: &GcConfig, _: &PolicyContext) -> Result<(), Refusal> {
+        match config.d {
+            Some(0) => Err(Refusal::new("background.gc.d", 0, "at least 1")),
+            _ => Ok(()),
+        }
+    }
+
+    fn build(config: &GcConfig, setup: &PolicyContext) -> Gc {
+        let Geometry { blocks, pages, .. } = setup.geometry;
+        let (start_below, hard) = config.limits(blocks, pages, setup.spare_blocks);
+        Gc {
+            victim: config.victim,
+            d: config.d.unwrap_or(D_DEFAULT),
+            unit: config.unit,
+            target: config.target.unwrap_or(TARGET_DEFAULT),
+            start_below,
+            hard_threshold: hard,
+            urgent_below: if config.mode == GcMode::Foreground { u32::MAX } else { hard },
+            planes: vec![Plane::default(); setup.geometry.plane_count() as usize]
+                .into_boxed_slice(),
+            random: rng::stream(setup.seed, "gc.victim"),
+        }
+    }
+}
+
+impl Gc {
+    /// Whether as many pages are free as can be kept so.
+    fn reaches(&self, view: &PlaneView) -> bool {
+        let most = self.target.of(u64::from(view.pool.without_data())) as u32;
+        view.free_pages >= most.max(self.hard_threshold)
+    }
+}
+
+impl BackgroundPolicy for Gc {
+    fn needs(&self) -> BackgroundNeeds {
+        BackgroundNeeds {
+            free_page_target: self.start_below,
+            urgent_below: self.urgent_below,
+            counts_pages: self.unit == GcUnit::Pages,
+            ..BackgroundNeeds::default()
+        }
+    }
+
+    fn job(&mut self, trigger: Trigger, view: &PlaneView) -> Option<Job> {
+        let pages = u64::from(view.pool.pages_per_block);
+        let clean = u64::from(view.free_blocks) * pages;
+        let enough = match self.unit {
+            GcUnit::Blocks => clean >= u64::from(self.start_below),
+            GcUnit::Pages => view.free_pages >= self.start_below || self.reaches(view),
+        };
+        let plane = &mut self.planes[view.plane as usize];
+        if trigger == Trigger::Changed {
+            plane.asleep = false;
+        }
+        if plane.asleep || enough {
+            return None;
+        }
+        let free = clean + u64::from(view.open_pages);
+        if trigger == Trigger::Changed || plane.collected == 0 {
+            (plane.collected, plane.free_at_start) = (0, free);
+        } else if plane.collected as usize >= view.pool.len() {
+            plane.collected = 0;
+            plane.asleep = free <= plane.free_at_start;
+            plane.free_at_start = free;
+            if plane.asleep {
+                return None;
+            }
+        }
+        let cursor = plane.cursor as usize;
+        let Some(at) = self.victim.choose(&view.pool, self.d, cursor, &mut self.random) else {
+            plane.asleep = true;
+            return None;
+        };
+        plane.cursor = (at as u32 + 1) % view.pool.len() as u32;
+        plane.collected += 1;
+        Some(Job {
+            block: view.pool.block(at),
+            cause: Cause::Gc,
+            to: Writer::Gc,
+            class: None,
+            gains: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use ssdlab_nand::BlockId;
+
+    use super::*;
+    use crate::blocks::{BlockState, BlockTable};
+    use crate::testing::SMALL;
+
+    const BLOCKS: u32 = 8;
+
+    fn policy_context() -> PolicyContext {
+        let geometry = Geometry { blocks: BLOCKS, ..SMALL };
+        PolicyContext::plain(geometry, BLOCKS)
+    }
+
+    fn collector(victim: Victim) -> Gc {
+        let config = GcConfig { victim, threshold: Share::new(0.5), ..GcConfig::default() };
+        Gc::build(&config, &policy_context())
+    }
+
+    #[test]
+    fn it_keeps_no_more_free_than_half_of_what_is_spare() {
+        let gc = GcConfig { threshold: Share::new(0.1), ..GcConfig::default() };
+        let limits = |gc: &GcConfig, blocks, spare| {
+            let (start, hard) = gc.limits(blocks, 4, spare);
+            (start / 4, hard / 4)
+        };
+        assert_eq!(limits(&gc, 1000, 300), (100, 5), "within reach");
+        assert_eq!(limits(&gc, 1000, 70), (35, 5));
+        assert_eq!(limits(&gc, 100, 4), (3, 2), "one more than the hard limit");
+        let never = GcConfig { threshold: Share::new(0.0), ..GcConfig::default() };
+        assert_eq!(limits(&never, 1000, 300), (5, 5));
+    }
+
+    #[test]
+    fn shares_of_pages_are_of_all_pages_and_those_of_blocks_in_use_count() {
+        let config =
+            GcConfig { unit: GcUnit::Pages, threshold: Share::new(0.4), ..GcConfig::default() };
+        // 12.8 of 32 pages; of 24 that hold no data, and of 18, half can be kept free.
+        assert_eq!(config.limits(BLOCKS, 4, 1), (13, 8));
+        let (little, much) = (table(&[4, 3, 1]), table(&[3, 3, 3, 3, 2]));
+        for (some, free_pages, starts) in
+            [(&little, 12, false), (&little, 11, true), (&much, 9, false), (&much, 8, true)]
+        {
+            let view = PlaneView {
+                plane: 0,
+                pool: some.pool(ssdlab_nand::PlaneId(0)),
+                free_blocks: 1,
+                open_pages: 0,
+                free_pages,
+            };
+            let job = Gc::build(&config, &policy_context()).job(Trigger::Changed, &view);
+            assert_eq!(job.is_some(), starts, "{free_pages}");
+        }
+    }
+
+    /// Closed blocks with these numbers of valid pages, closed in this order.
+    fn table(valid: &[u16]) -> BlockTable {
+        let mut table = BlockTable::new(&policy_context().geometry);
+        for (block, &valid) in (0..).map(BlockId).zip(valid) {
+            (0..4).for_each(|_| table.page_written(block));
+            (0..valid).for_each(|_| table.page_valid(block));
+        }
+        table
+    }
+
+    fn ask(gc: &mut Gc, table: &BlockTable, trigger: Trigger, free_blocks: u32) -> Option<u32> {
+        ask_with(gc, table, trigger, (free_blocks, 1))
+    }
+
+    /// With so many blocks free, and pages free in the collector's open ones.
+    fn ask_with(
+        gc: &mut Gc,
+        table: &BlockTable,
+        trigger: Trigger,
+        (free_blocks, open_pages): (u32, u32),
+    ) -> Option<u32> {
+        let pool = table.pool(ssdlab_nand::PlaneId(0));
+        let view = PlaneView { plane: 0, pool, free_blocks, open_pages, free_pages: 0 };
+        gc.job(trigger, &view).map(|job| job.block.0)
+    }
+
+    #[test]
+    fn it_begins_below_the_threshold_and_never_takes_a_block_that_frees_nothing() {
+        let mut gc = collector(Victim::Greedy);
+        let some = table(&[4, 3, 1, 4, 2]);
+        assert_eq!((gc.needs().free_page_target, gc.needs().urgent_below), (16, 8));
+        assert_eq!(ask(&mut gc, &some, Trigger::Changed, 4), None);
+        assert_eq!(ask(&mut gc, &some, Trigger::Changed, 3), Some(2));
+        for victim in [Victim::Random, Victim::DChoices, Victim::CostBenefit, Victim::Fifo] {
+            let taken = ask(&mut collector(victim), &some, Trigger::Changed, 3).unwrap();
+            assert!([1, 2, 4].contains(&taken), "{victim:?} takes {taken}");
+        }
+        assert_eq!(ask(&mut gc, &table(&[4, 4, 4]), Trigger::Changed, 3), None);
+    }
+
+    #[test]
+    fn it_sleeps_without_a_victim_until_something_changes() {
+        let mut gc = collector(Victim::Greedy);
+        assert_eq!(ask(&mut gc, &table(&[4, 4]), Trigger::Changed, 1), None);
+        let some = table(&[4, 3]);
+        assert_eq!(ask(&mut gc, &some, Trigger::JobEnded, 1), None, "asleep");
+        assert_eq!(ask(&mut gc, &some, Trigger::Changed, 1), Some(1));
+    }
+
+    #[test]
+    fn it_sleeps_when_a_whole_pass_has_gained_nothing() {
+        let some = table(&[3, 3, 3]);
+        let mut gc = collector(Victim::Greedy);
+        assert!(ask(&mut gc, &some, Trigger::Changed, 1).is_some());
+        for _ in 1..BLOCKS {
+            assert!(ask(&mut gc, &some, Trigger::JobEnded, 1).is_some());
+        }
+        assert_eq!(ask(&mut gc, &some, Trigger::JobEnded, 1), None, "nothing gained");
+        assert_eq!(ask(&mut gc, &some, Trigger::JobEnded, 1), None, "asleep");
+        assert!(ask(&mut gc, &some, Trigger::Changed, 1).is_some());
+        // A pass that has gained a block is followed by another.
+        for _ in 1..BLOCKS {
+            assert!(ask(&mut gc, &some, Trigger::JobEnded, 1).is_some());
+        }
+        for _ in 0..BLOCKS {
+            assert!(ask(&mut gc, &some, Trigger::JobEnded, 2).is_some());
+        }
+        assert_eq!(ask(&mut gc, &some, Trigger::JobEnded, 2), None);
+    }
+
+    #[test]
+    fn a_pass_has_gained_what_is_free_in_open_blocks_too() {
+        let some = table(&[3, 3, 3]);
+        // Blocks of four pages: from (1, 3) to (2, 0) a page was gained, to (1, 2) one was lost.
+        for (before, after, goes_on) in [
+            ((1, 0), (1, 2), true),
+            ((1, 3), (2, 0), true),
+            ((1, 3), (1, 2), false),
+            ((2, 0), (1, 3), false),
+        ] {
+            let mut gc = collector(Victim::Greedy);
+            assert!(ask_with(&mut gc, &some, Trigger::Changed, before).is_some());
+            for _ in 1..BLOCKS {
+                assert!(ask_with(&mut gc, &some, Trigger::JobEnded, before).is_some());
+            }
+            let next = ask_with(&mut gc, &some, Trigger::JobEnded, after);
+            assert_eq!(next.is_some(), goes_on, "{before:?} {after:?}");
+        }
+    }
+
+    #[test]
+    fn equal_blocks_are_taken_in_turn() {
+        let mut gc = collector(Victim::Greedy);
+        let same = table(&[2, 2, 2]);
+        let taken = [0; 4].map(|_| ask(&mut gc, &same, Trigger::Changed, 1).unwrap());
+        assert_eq!(taken, [0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn the_first_closed_goes_first_and_benefit_weighs_age() {
+        // Closed in the order 0 to 4. (1 − u) · age / 2u: of block 1, four closings old and half
+        // valid, it is 2; of block 4, one old and a quarter valid, 1.5.
+        let some = table(&[4, 2, 4, 4, 1]);
+        assert_eq!(ask(&mut collector(Victim::Fifo), &some, Trigger::Changed, 1), Some(1));
+        assert_eq!(ask(&mut collector(Victim::CostBenefit), &some, Trigger::Changed, 1), Some(1));
+        assert_eq!(ask(&mut collector(Victim::Greedy), &some, Trigger::Changed, 1), Some(4));
+        let younger = table(&[4, 4, 4, 2, 1]);
+        let best = ask(&mut collector(Victim::CostBenefit), &younger, Trigger::Changed, 1);
+        assert_eq!(best, Some(4), "1 against 1.5");
+        // Block 0, seven closings old and half valid, 3.5; block 5, two old, 3.
+        let oldest = table(&[2, 4, 4, 4, 4, 1, 4]);
+        let best = ask(&mut collector(Victim::CostBenefit), &oldest, Trigger::Changed, 1);
+        assert_eq!(best, Some(0));
+        // A block without a valid page costs nothing.
+        let empty = table(&[1, 1, 0]);
+        assert_eq!(ask(&mut collector(Victim::CostBenefit), &empty, Trigger::Changed, 1), Some(2));
+    }
+
+    #[test]
+    fn a_random_victim_is_any_that_frees_something() {
+        let some = table(&[4, 3, 1, 2, 4]);
+        let mut gc = collector(Victim::Random);
+        let taken: BTreeSet<_> =
+            (0..64).filter_map(|_| ask(&mut gc, &some, Trigger::Changed, 1)).collect();
+        assert!(taken.into_iter().eq([1, 2, 3]));
+    }
+
+    #[test]
+    fn the_only_victim_is_found_though_it_is_not_drawn() {
+        let geometry = Geometry { blocks: 4000, ..policy_context().geometry };
+        let mut large = BlockTable::new(&geometry);
+        (0..4).for_each(|_| large.page_written(BlockId(1234)));
+        for victim in [Victim::Random, Victim::DChoices] {
+            let config = GcConfig { victim, threshold: Share::new(0.5), ..GcConfig::default() };
+            let mut gc = Gc::build(&config, &PolicyContext::plain(geometry.clone(), 4000));
+            assert_eq!(ask(&mut gc, &large, Trigger::Changed, 1), Some(1234), "{victim:?}");
+        }
+    }
+
+    #[test]
+    fn a_block_that_is_being_emptied_is_not_taken_again() {
+        let mut some = table(&[1, 3]);
+        some.set_state(BlockId(0), BlockState::Victim);
+        for victim in [Victim::Greedy, Victim::Random, Victim::DChoices, Victim::Fifo] {
+            assert_eq!(ask(&mut collector(victim), &some, Trigger::Changed, 1), Some(1));
+        }
+    }
+}

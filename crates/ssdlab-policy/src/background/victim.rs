@@ -1,0 +1,83 @@
+//! Which block garbage collection takes.
+
+use rand::RngExt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::rng::Stream as Random;
+
+use crate::blocks::Pool;
+
+/// How the block to be collected is chosen. Each rule considers blocks with at least one invalid page
+/// that are full; in the relaxed order also those programmed in part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Victim {
+    /// The block with the most invalid pages: of full ones that with the fewest valid.
+    #[default]
+    Greedy,
+    /// Any block with equal chance.
+    Random,
+    /// Of `choices` blocks drawn with equal chance, the one with the most invalid pages.
+    DChoices,
+    /// The block with the best (1 − u) · age / 2u, where u is its share of valid pages.
+    CostBenefit,
+    /// The block that was closed first.
+    Fifo,
+}
+
+/// Draws before a rule that draws looks at every block instead: blocks without an invalid page
+/// are rare where collection runs at all.
+const DRAWS_MOST: u32 = 64;
+
+impl Victim {
+    /// The index in the pool of the block to collect; `cursor` is where the last search ended.
+    pub fn choose(
+        self,
+        pool: &Pool,
+        choices: u32,
+        cursor: usize,
+        random: &mut Random,
+    ) -> Option<usize> {
+        match self {
+            Victim::Greedy => least(pool, cursor, loss),
+            Victim::Fifo => least(pool, cursor, |pool, at| u64::from(pool.closed[at])),
+            Victim::CostBenefit => least(pool, cursor, cost),
+            Victim::Random => draw(pool, random).or_else(|| least(pool, cursor, loss)),
+            Victim::DChoices => {
+                let drawn = (0..choices).filter_map(|_| draw(pool, random));
+                let best = drawn.min_by_key(|&at| loss(pool, at));
+                best.or_else(|| least(pool, cursor, loss))
+            }
+        }
+    }
+}
+
+/// A cost that falls as more pages are freed.
+fn loss(pool: &Pool, at: usize) -> u64 {
+    u64::from(pool.pages_per_block - pool.invalid(at))
+}
+
+/// The reclaimable block of least cost, the first after `cursor` among equals.
+fn least(pool: &Pool, cursor: usize, cost: impl Fn(&Pool, usize) -> u64) -> Option<usize> {
+    let order = (cursor..pool.len()).chain(0..cursor);
+    order.filter(|&at| pool.reclaimable(at)).min_by_key(|&at| cost(pool, at))
+}
+
+/// A cost that falls as (1 − u) · age / 2u rises (Rosenblum and Ousterhout's rule, as flash
+/// simulators use it).
+fn cost(pool: &Pool, at: usize) -> u64 {
+    let valid = u64::from(pool.valid[at]);
+    let invalid = u64::from(pool.invalid(at));
+    let age = u64::from(pool.clock - pool.closed[at]) + 1;
+    if valid == 0 {
+        return 0;
+    }
+    // Benefit in fixed point; its complement is the cost.
+    u64::MAX - (((invalid * age) << 24) / (2 * valid))
+}
+
+fn draw(pool: &Pool, random: &mut Random) -> Option<usize> {
+    (0..DRAWS_MOST)
+        .map(|_| random.random_range(0..pool.len() as u32) as usize)
+        .find(|&at| pool.reclaimable(at))
+}

@@ -1,0 +1,134 @@
+//! How an answer is made from its config.
+
+use ssdlab_nand::Geometry;
+use ssdlab_nand::refusal::Refusal;
+
+use super::background::Repairs;
+use super::event::{Actions, Event, EventMask};
+
+/// What a policy may know of the drive when it is set up.
+#[derive(Clone, Debug)]
+pub struct PolicyContext {
+    /// The shape of the flash.
+    pub geometry: Geometry,
+    /// Pages that the buffer holds.
+    pub buffer_pages: u32,
+    /// Blocks of a plane that hold no data even when the drive is full.
+    pub spare_blocks: u32,
+    /// The seed of the drive's chance.
+    pub seed: u64,
+    /// Logical pages: those that the host can address, and those of a map that is held in part.
+    pub logical_pages: u32,
+    /// Rungs of the ladder that reads climb.
+    pub rungs: u8,
+    /// Classes into which blocks are sorted.
+    pub classes: u8,
+    /// Shares of all blocks in each class but the last, if classes are known from the factory; else
+    /// none.
+    pub class_shares: Vec<f64>,
+    /// Groups into which blocks are measured; 1 if they are not.
+    pub groups: u8,
+    /// Whether blocks are measured.
+    pub measured: bool,
+    /// Priorities whose blocks are kept apart; 1 if none are.
+    pub priorities: u8,
+    /// Whether something is believed of how many retries a block needs.
+    pub has_retry_estimate: bool,
+    /// Whether pages have the relaxed order, so that their types can be chosen.
+    pub typed_pages: bool,
+    /// Whether the map is held in part, so that a page that moves may take another for its entry.
+    pub map_in_part: bool,
+    /// Whether it is known what pages are mostly used for.
+    pub knows_hotness: bool,
+    /// Names of the voltages with which pages can be programmed, the normal ones first.
+    pub program_modes: Vec<String>,
+}
+
+impl PolicyContext {
+    /// That of a drive without a buffer whose blocks are alike.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn plain(geometry: Geometry, spare_blocks: u32) -> PolicyContext {
+        PolicyContext {
+            logical_pages: geometry.page_count(),
+            geometry,
+            buffer_pages: 0,
+            spare_blocks,
+            seed: 1,
+            rungs: 1,
+            classes: 1,
+            class_shares: Vec::new(),
+            groups: 1,
+            measured: false,
+            priorities: 1,
+            has_retry_estimate: false,
+            typed_pages: false,
+            map_in_part: false,
+            knows_hotness: false,
+            program_modes: vec!["normal".into()],
+        }
+    }
+
+    /// Whether it is known what pages are mostly used for, of an answer in this slot that asks.
+    ///
+    /// # Errors
+    /// That it is not.
+    pub fn needs_hotness(&self, slot: &str, name: &str) -> Result<(), Refusal> {
+        match self.knows_hotness {
+            true => Ok(()),
+            false => {
+                let expected = "a buffer that tells what pages are used for (metadata.page_hotness = \"buffer\")";
+                Err(Refusal::new(slot, name, expected))
+            }
+        }
+    }
+
+    /// The voltages of this name.
+    ///
+    /// # Errors
+    /// That there are none, under the key that names them.
+    pub fn program_mode(&self, key: &str, name: &str) -> Result<u8, Refusal> {
+        match self.program_modes.iter().position(|known| known == name) {
+            Some(at) => Ok(at as u8),
+            None => {
+                let expected =
+                    format!("names in timing.program_modes: {}", self.program_modes.join(", "));
+                Err(Refusal::new(key, format!("{name:?}"), expected))
+            }
+        }
+    }
+}
+
+/// A policy with a config of its own.
+pub trait Policy: Sized {
+    /// Its settings.
+    type Config;
+
+    /// Whether these settings can work on this drive.
+    ///
+    /// # Errors
+    /// The first that cannot, by its key.
+    fn check(_: &Self::Config, _: &PolicyContext) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// The policy with these settings.
+    fn build(config: &Self::Config, setup: &PolicyContext) -> Self;
+
+    /// The kinds of event that it wants to learn of.
+    fn events(&self) -> EventMask {
+        EventMask::NONE
+    }
+
+    /// Something happened that it wants to learn of. What it wants done about it goes to `actions`.
+    fn on_event(&mut self, _: &Event, _actions: &mut Actions) {}
+
+    /// Bits that a controller needs for what it keeps, by structure, where so many blocks are set apart.
+    fn metadata_bits(&self, _blocks_apart: u64) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// What it has counted for results since they began, if it counts anything.
+    fn report(&self) -> Option<Repairs> {
+        None
+    }
+}

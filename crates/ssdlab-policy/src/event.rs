@@ -1,0 +1,262 @@
+//! What policies learn, and what they ask for: events come in, actions go out.
+//!
+//! A policy names the kinds of event that it wants ([`Policy::events`](super::Policy::events)). The drive tells
+//! it of these alone, so that an event that nobody wants costs nothing. What a policy wants done beyond its
+//! direct choice it adds to the [`Actions`]; the drive decides when, and carries them out for all policies.
+
+use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId};
+
+use super::background::{BlockEstimate, EndedJob, HostRead, Job};
+use super::read_start::ReadStartView;
+use crate::account::{Cause, OpKind};
+use crate::allocation::{StreamId, Writer};
+
+/// A page that a read has sensed, whoever asked for it.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOutcome {
+    /// The page, its block, and what was known of it when the read started.
+    pub view: ReadStartView,
+    /// The level at which it decoded; the last one also if it did not.
+    pub level: u8,
+    /// Whether the first attempt decoded.
+    pub first_try: bool,
+    /// What it was read for.
+    pub cause: Cause,
+}
+
+/// A page that was programmed, whoever wrote it.
+#[derive(Clone, Copy, Debug)]
+pub struct Programmed {
+    /// The logical page.
+    pub lpn: Lpn,
+    /// Its block.
+    pub block: BlockId,
+    /// Its place in the block.
+    pub page: PageInBlock,
+    /// What it was written for.
+    pub cause: Cause,
+}
+
+/// A block that gets its first page since it was erased.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockOpened {
+    /// The block.
+    pub block: BlockId,
+    /// Who writes it.
+    pub writer: Writer,
+    /// The stream of its pages.
+    pub stream: StreamId,
+}
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// An operation has read a page.
+    PageRead(&'a ReadOutcome),
+    /// An operation has programmed a page.
+    PageProgrammed(&'a Programmed),
+    /// A block that held this page holds it no longer, for it was written elsewhere or trimmed.
+    PageInvalidated {
+        /// The logical page.
+        lpn: Lpn,
+        /// The block.
+        block: BlockId,
+    },
+    /// The host has trimmed a page.
+    PageTrimmed(Lpn),
+    /// The host has read a page from the flash, and how often it did so is counted
+    /// ([`BackgroundNeeds::counts_reads`](super::background::BackgroundNeeds)). A policy may answer with
+    /// [`Action::MigratePage`].
+    HostRead(&'a HostRead),
+    /// A block gets its first page.
+    BlockOpened(&'a BlockOpened),
+    /// A job begins to empty a block.
+    BlockCollected(BlockId),
+    /// A block has been erased.
+    BlockErased(BlockId),
+    /// A page that the scheduler let go was given a place; the scheduler alone learns of it.
+    PageAllocated {
+        /// The plane on which it lies.
+        plane: PlaneId,
+        /// The class of block that the scheduler promised it.
+        class: u8,
+        /// When its request arrived, in nanoseconds.
+        arrival: u64,
+    },
+    /// A page that the scheduler let go found no room on a plane and goes to another; the scheduler alone
+    /// learns of it.
+    PlaneChanged {
+        /// The plane without room.
+        from: PlaneId,
+        /// The plane to which it goes.
+        to: PlaneId,
+        /// When its request arrived, in nanoseconds.
+        arrival: u64,
+    },
+    /// A page should have moved to this class of a plane, which has no page left. Background policies are
+    /// asked for jobs next.
+    NoSpace {
+        /// The plane.
+        plane: PlaneId,
+        /// The class.
+        class: u8,
+    },
+    /// A job has ended.
+    JobEnded(EndedJob),
+    /// The policy's timer has come due. It is given the full blocks that no job empties or is to empty.
+    Timer(&'a [BlockEstimate]),
+    /// The policy's timer has come due while wear is leveled across priorities: nothing is to be done.
+    TimerSkipped,
+    /// Statistics begin anew.
+    CountsReset,
+}
+
+/// The kinds of event, a bit each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EventMask(u32);
+
+impl EventMask {
+    /// No event.
+    pub const NONE: EventMask = EventMask(0);
+    /// [`Event::PageRead`].
+    pub const PAGE_READ: EventMask = EventMask(1);
+    /// [`Event::PageProgrammed`].
+    pub const PAGE_PROGRAMMED: EventMask = EventMask(1 << 1);
+    /// [`Event::BlockErased`].
+    pub const BLOCK_ERASED: EventMask = EventMask(1 << 2);
+    /// [`Event::PageTrimmed`].
+    pub const PAGE_TRIMMED: EventMask = EventMask(1 << 3);
+    /// [`Event::HostRead`].
+    pub const HOST_READ: EventMask = EventMask(1 << 4);
+    /// [`Event::BlockOpened`].
+    pub const BLOCK_OPENED: EventMask = EventMask(1 << 5);
+    /// [`Event::BlockCollected`].
+    pub const BLOCK_COLLECTED: EventMask = EventMask(1 << 6);
+    /// [`Event::PageInvalidated`].
+    pub const PAGE_INVALIDATED: EventMask = EventMask(1 << 7);
+    /// [`Event::PageAllocated`].
+    pub const PAGE_ALLOCATED: EventMask = EventMask(1 << 8);
+    /// [`Event::PlaneChanged`].
+    pub const PLANE_CHANGED: EventMask = EventMask(1 << 9);
+    /// [`Event::NoSpace`].
+    pub const NO_SPACE: EventMask = EventMask(1 << 10);
+    /// [`Event::JobEnded`].
+    pub const JOB_ENDED: EventMask = EventMask(1 << 11);
+    /// [`Event::Timer`] and [`Event::TimerSkipped`].
+    pub const TIMER: EventMask = EventMask(1 << 12);
+    /// [`Event::CountsReset`].
+    pub const COUNTS_RESET: EventMask = EventMask(1 << 13);
+
+    /// The kind of event that an operation on the flash is as it ends.
+    #[inline]
+    pub const fn of_operation(kind: OpKind) -> EventMask {
+        // In the order of the kinds of operation.
+        EventMask(1 << kind as u32)
+    }
+
+    /// These kinds and those.
+    #[must_use]
+    pub const fn and(self, other: EventMask) -> EventMask {
+        EventMask(self.0 | other.0)
+    }
+
+    /// Whether one of these kinds is among them.
+    #[inline]
+    pub const fn has(self, any_of: EventMask) -> bool {
+        self.0 & any_of.0 != 0
+    }
+}
+
+impl Event<'_> {
+    /// Its kind.
+    pub const fn kind(&self) -> EventMask {
+        match self {
+            Event::PageRead(_) => EventMask::PAGE_READ,
+            Event::PageProgrammed(_) => EventMask::PAGE_PROGRAMMED,
+            Event::PageInvalidated { .. } => EventMask::PAGE_INVALIDATED,
+            Event::PageTrimmed(_) => EventMask::PAGE_TRIMMED,
+            Event::HostRead(_) => EventMask::HOST_READ,
+            Event::BlockOpened(_) => EventMask::BLOCK_OPENED,
+            Event::BlockCollected(_) => EventMask::BLOCK_COLLECTED,
+            Event::BlockErased(_) => EventMask::BLOCK_ERASED,
+            Event::PageAllocated { .. } => EventMask::PAGE_ALLOCATED,
+            Event::PlaneChanged { .. } => EventMask::PLANE_CHANGED,
+            Event::NoSpace { .. } => EventMask::NO_SPACE,
+            Event::JobEnded(_) => EventMask::JOB_ENDED,
+            Event::Timer(_) | Event::TimerSkipped => EventMask::TIMER,
+            Event::CountsReset => EventMask::COUNTS_RESET,
+        }
+    }
+}
+
+/// What a policy wants done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// A block is emptied and erased, once its plane has no other job and free blocks to spare. Dropped if the
+    /// block is erased before, or when the timer of the policy comes due again.
+    Relocate(Job),
+    /// The page that the host has read moves to blocks of this class; only in answer to
+    /// [`Event::HostRead`]. The first policy that answers decides.
+    MigratePage {
+        /// The class, which is set apart or a priority's.
+        class: u8,
+    },
+}
+
+/// What policies want done, in the order in which they asked for it.
+#[derive(Clone, Debug, Default)]
+pub struct Actions(Vec<Action>);
+
+impl Actions {
+    /// Asks for one more.
+    pub fn push(&mut self, action: Action) {
+        self.0.push(action);
+    }
+
+    /// Asks for a block to be emptied and erased.
+    pub fn relocate(&mut self, job: Job) {
+        self.push(Action::Relocate(job));
+    }
+
+    /// What was asked for.
+    pub fn as_slice(&self) -> &[Action] {
+        &self.0
+    }
+
+    /// Takes all that was asked for.
+    pub fn drain(&mut self) -> impl Iterator<Item = Action> + '_ {
+        self.0.drain(..)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_event_is_a_bit_of_its_own() {
+        let kinds = [
+            EventMask::PAGE_READ,
+            EventMask::PAGE_PROGRAMMED,
+            EventMask::PAGE_INVALIDATED,
+            EventMask::PAGE_TRIMMED,
+            EventMask::HOST_READ,
+            EventMask::BLOCK_OPENED,
+            EventMask::BLOCK_COLLECTED,
+            EventMask::BLOCK_ERASED,
+            EventMask::PAGE_ALLOCATED,
+            EventMask::PLANE_CHANGED,
+            EventMask::NO_SPACE,
+            EventMask::JOB_ENDED,
+            EventMask::TIMER,
+            EventMask::COUNTS_RESET,
+        ];
+        for (at, kind) in kinds.iter().enumerate() {
+            assert!(kind.has(*kind) && !EventMask::NONE.has(*kind));
+            assert!(kinds[at + 1..].iter().all(|other| !kind.has(*other)), "{at}");
+        }
+        let ended = [OpKind::Read, OpKind::Program, OpKind::Erase].map(EventMask::of_operation);
+        let kinds = [EventMask::PAGE_READ, EventMask::PAGE_PROGRAMMED, EventMask::BLOCK_ERASED];
+        assert_eq!(ended, kinds);
+    }
+}

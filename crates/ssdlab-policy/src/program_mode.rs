@@ -1,0 +1,47 @@
+//! `program`: with which voltages or step is a page programmed?
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Hotness;
+use crate::account::Cause;
+use crate::{PlacementHint, Policy, PolicyContext};
+
+/// What is known of a page that is about to be programmed.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramModeView {
+    /// What the page is written for.
+    pub cause: Cause,
+    /// The class of the block that it was given, 0 the best.
+    pub class: u8,
+    /// What the page is mostly used for, where that is known.
+    pub hotness: Option<Hotness>,
+}
+
+/// A link of the programming chain.
+pub trait ProgramModePolicy {
+    /// Fills the wish's voltage if it is still open.
+    fn fill(&mut self, view: &ProgramModeView, hint: &mut PlacementHint);
+}
+
+/// `normal` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NormalConfig {}
+
+/// Every page with the normal voltages.
+#[derive(Clone, Debug)]
+pub struct Normal;
+
+impl Policy for Normal {
+    type Config = NormalConfig;
+
+    fn build(_: &Self::Config, _: &PolicyContext) -> Normal {
+        Normal
+    }
+}
+
+impl ProgramModePolicy for Normal {
+    #[inline]
+    fn fill(&mut self, _: &ProgramModeView, _: &mut PlacementHint) {}
+}

@@ -1,0 +1,187 @@
+//! `read`: where does a read start, and how does it climb?
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::Nanos;
+use ssdlab_nand::{BlockId, Lpn, PageInBlock};
+
+use crate::{Policy, PolicyContext};
+
+/// What a reading policy may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadStartView {
+    /// The block that is read.
+    pub block: BlockId,
+    /// The page's place in it.
+    pub page: PageInBlock,
+    /// The logical page.
+    pub lpn: Lpn,
+    /// Rungs of the ladder: sensing levels, or retries and the first attempt.
+    pub rungs: u8,
+    /// The class of the block, 0 the best.
+    pub class: u8,
+    /// The rung at which the block was measured; 0 where blocks are not.
+    pub measured: u8,
+    /// P/E cycles of the block, for a policy that [needs](ReadStartNeeds) them; else zero.
+    pub pe_cycles: u32,
+    /// Time since the first page of the block was written after its last erase, as a controller that
+    /// stamps its blocks knows it, for a policy that needs it; else zero.
+    pub age: Nanos,
+}
+
+impl ReadStartView {
+    /// A read of a fresh block of one class, by a ladder of `rungs`.
+    pub fn of_a_block(rungs: u8) -> ReadStartView {
+        ReadStartView {
+            block: BlockId(0),
+            page: PageInBlock(0),
+            lpn: Lpn(0),
+            rungs,
+            class: 0,
+            measured: 0,
+            pe_cycles: 0,
+            age: Nanos::ZERO,
+        }
+    }
+}
+
+/// What a policy of reads needs of the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReadStartNeeds {
+    /// Whether [`climb`](ReadStartPolicy::climb) is always the next level, so that it need not be asked: such
+    /// drives are faster to simulate.
+    pub by_one: bool,
+    /// Whether it looks at the age of what is read and at the P/E cycles of its block.
+    pub age: bool,
+}
+
+/// How a read starts and goes on.
+pub trait ReadStartPolicy {
+    /// The level of the first attempt.
+    fn start(&mut self, view: &ReadStartView) -> u8;
+
+    /// The level to try after `failed` did not decode; higher than it.
+    fn climb(&mut self, _: &ReadStartView, failed: u8) -> u8 {
+        failed + 1
+    }
+
+    /// What it needs of the drive.
+    fn needs(&self) -> ReadStartNeeds {
+        ReadStartNeeds::default()
+    }
+}
+
+/// `lowest_level` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LowestLevelConfig {}
+
+/// Starts at the lowest level and climbs one at a time.
+#[derive(Clone, Debug)]
+pub struct LowestLevel;
+
+impl Policy for LowestLevel {
+    type Config = LowestLevelConfig;
+
+    fn build(_: &LowestLevelConfig, _: &PolicyContext) -> LowestLevel {
+        LowestLevel
+    }
+}
+
+impl ReadStartPolicy for LowestLevel {
+    #[inline]
+    fn start(&mut self, _: &ReadStartView) -> u8 {
+        0
+    }
+
+    fn needs(&self) -> ReadStartNeeds {
+        ReadStartNeeds { by_one: true, ..ReadStartNeeds::default() }
+    }
+}
+
+/// Settings of `fixed_level`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FixedLevelConfig {
+    /// The level at which every read starts, counted from 1. Assumed.
+    pub level: u8,
+}
+
+impl Default for FixedLevelConfig {
+    fn default() -> FixedLevelConfig {
+        FixedLevelConfig { level: 1 }
+    }
+}
+
+/// Starts at a fixed rung and climbs one at a time.
+#[derive(Clone, Debug)]
+pub struct FixedLevel {
+    level: u8,
+}
+
+impl Policy for FixedLevel {
+    type Config = FixedLevelConfig;
+
+    fn build(config: &FixedLevelConfig, _: &PolicyContext) -> FixedLevel {
+        FixedLevel { level: config.level.saturating_sub(1) }
+    }
+}
+
+impl ReadStartPolicy for FixedLevel {
+    #[inline]
+    fn start(&mut self, view: &ReadStartView) -> u8 {
+        self.level.min(view.rungs - 1)
+    }
+
+    fn needs(&self) -> ReadStartNeeds {
+        ReadStartNeeds { by_one: true, ..ReadStartNeeds::default() }
+    }
+}
+
+/// `worst` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HighestLevelConfig {}
+
+/// Always the last rung: every read costs what the worst one does.
+#[derive(Clone, Debug)]
+pub struct HighestLevel;
+
+impl Policy for HighestLevel {
+    type Config = HighestLevelConfig;
+
+    fn build(_: &HighestLevelConfig, _: &PolicyContext) -> HighestLevel {
+        HighestLevel
+    }
+}
+
+impl ReadStartPolicy for HighestLevel {
+    #[inline]
+    fn start(&mut self, view: &ReadStartView) -> u8 {
+        view.rungs - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(rungs: u8) -> ReadStartView {
+        ReadStartView::of_a_block(rungs)
+    }
+
+    #[test]
+    fn the_worst_is_the_last_rung_at_once() {
+        assert_eq!(HighestLevel.start(&view(5)), 4);
+        assert_eq!(HighestLevel.start(&view(1)), 0);
+    }
+
+    #[test]
+    fn a_climb_starts_at_the_rung_that_is_set_and_goes_up_by_one() {
+        let climb = |start| {
+            let mut climb = FixedLevel { level: start };
+            [climb.start(&view(5)), climb.climb(&view(5), 2)]
+        };
+        assert_eq!([climb(0), climb(2), climb(4), climb(9)], [[0, 3], [2, 3], [4, 3], [4, 3]]);
+    }
+}

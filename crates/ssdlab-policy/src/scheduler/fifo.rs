@@ -1,0 +1,54 @@
+//! First come, first served.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Decision, DispatchMode, Occasion, QueueView, SchedulerPolicy, SchedulerView};
+use crate::account::OpKind;
+use crate::{Policy, PolicyContext};
+
+/// Settings of `fifo`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FifoConfig {
+    /// Head-of-line blocking: whether a request waits until all that came before it have gone, and
+    /// goes once nothing waits before any of its planes. Default: false, first come, first served on
+    /// each plane by itself. Source: DLV (ruled; true is the other reading).
+    pub head_of_line: bool,
+}
+
+/// First come, first served.
+#[derive(Clone, Debug)]
+pub struct Fifo {
+    head_of_line: bool,
+}
+
+impl Policy for Fifo {
+    type Config = FifoConfig;
+
+    fn build(config: &Self::Config, _: &PolicyContext) -> Fifo {
+        Fifo { head_of_line: config.head_of_line }
+    }
+}
+
+impl SchedulerPolicy for Fifo {
+    #[inline]
+    fn rank(&mut self, _: &SchedulerView) -> u8 {
+        0
+    }
+
+    fn window(&self) -> Option<usize> {
+        self.head_of_line.then_some(usize::MAX)
+    }
+
+    fn next(&mut self, view: &QueueView, occasion: Occasion) -> Option<Decision> {
+        let Occasion::Plane(_) = occasion else { return None };
+        let heads = [OpKind::Read, OpKind::Program].map(|kind| view.queue.arrived(kind).next());
+        let group = heads.into_iter().flatten().min_by_key(|&id| view.queue.group(id).seq)?;
+        let plane_shares = &view.queue.group(group).plane_shares;
+        let is_clear = plane_shares
+            .iter()
+            .all(|plane_share| view.planes.host_waits(plane_share.plane) == (false, false));
+        is_clear.then_some(Decision { group, mode: DispatchMode::Behind })
+    }
+}

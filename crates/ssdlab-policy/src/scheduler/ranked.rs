@@ -1,0 +1,92 @@
+//! Orders that rank: by what is asked, or by who asks.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{SchedulerPolicy, SchedulerView};
+use crate::account::OpKind;
+use crate::{Policy, PolicyContext};
+
+/// `read_first` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadFirstConfig {}
+
+/// Reads before writes on each plane: a read keeps the host waiting, a write seldom does.
+#[derive(Clone, Debug)]
+pub struct ReadFirst;
+
+impl Policy for ReadFirst {
+    type Config = ReadFirstConfig;
+
+    fn build(_: &Self::Config, _: &PolicyContext) -> ReadFirst {
+        ReadFirst
+    }
+}
+
+impl SchedulerPolicy for ReadFirst {
+    #[inline]
+    fn rank(&mut self, view: &SchedulerView) -> u8 {
+        u8::from(view.kind != OpKind::Read)
+    }
+}
+
+/// `write_first` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteFirstConfig {}
+
+/// Writes before reads on each plane: a program never waits for reads that have not begun, as if reads
+/// were nobody's. What it shows is how much of a write's time is spent waiting for reads.
+#[derive(Clone, Debug)]
+pub struct WriteFirst;
+
+impl Policy for WriteFirst {
+    type Config = WriteFirstConfig;
+
+    fn build(_: &Self::Config, _: &PolicyContext) -> WriteFirst {
+        WriteFirst
+    }
+}
+
+impl SchedulerPolicy for WriteFirst {
+    #[inline]
+    fn rank(&mut self, view: &SchedulerView) -> u8 {
+        u8::from(view.kind == OpKind::Read)
+    }
+}
+
+/// Settings of `priority`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct StrictPriorityConfig {
+    /// Operations that a unit begins past others of lower priorities, or past what it has interrupted, before
+    /// one of those has a turn: an attempt of a read set aside, what was interrupted, or the earliest that
+    /// waits. 0: they wait without end. Default: 64. Source: ReadGuard (ruled: else dense reads starve them).
+    pub max_passes: u16,
+}
+
+impl Default for StrictPriorityConfig {
+    fn default() -> StrictPriorityConfig {
+        StrictPriorityConfig { max_passes: 64 }
+    }
+}
+
+/// By the priority of the submission queue, but for a turn of the others now and then.
+#[derive(Clone, Debug)]
+pub struct StrictPriority;
+
+impl Policy for StrictPriority {
+    type Config = StrictPriorityConfig;
+
+    fn build(_: &Self::Config, _: &PolicyContext) -> StrictPriority {
+        StrictPriority
+    }
+}
+
+impl SchedulerPolicy for StrictPriority {
+    #[inline]
+    fn rank(&mut self, view: &SchedulerView) -> u8 {
+        view.priority
+    }
+}

@@ -1,0 +1,149 @@
+//! `suspend`: who may interrupt whom on a die?
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::Nanos;
+
+use crate::account::{Cause, OpKind};
+use crate::{Policy, PolicyContext};
+
+/// What a policy may know of the operation that a unit performs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InService {
+    /// Its kind; `None` when the unit can start something now or is between two operations.
+    pub kind: Option<OpKind>,
+    /// What it is for.
+    pub cause: Cause,
+    /// Nanoseconds of array time until it ends.
+    pub remaining: u64,
+    /// How often it has been suspended.
+    pub suspended: u8,
+    /// Whether another operation is set aside already.
+    pub aside: bool,
+    /// How often the loop that it is in was dropped; 0 where none is.
+    pub aborts: u8,
+}
+
+/// What a suspend policy may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct SuspendView {
+    /// What the array unit does now: a program or an erase.
+    pub running: InService,
+    /// The priority of the host read that has come or waits, 0 the highest.
+    pub priority: u8,
+    /// Whether what the unit does is for a request of a higher priority.
+    pub works_for_higher: bool,
+}
+
+/// What becomes of the operation in service.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It goes on; the newcomer waits.
+    Wait,
+    /// It is set aside until no host read waits for its unit.
+    Suspend,
+    /// As `Suspend`, and the loop that it is in is dropped: it goes on at that loop's beginning.
+    DropLoop,
+    /// As `Suspend`, once the loop that it is in has ended.
+    AfterLoop,
+}
+
+/// Reads of which an attempt failed, and a host read of a higher priority that waits for their unit.
+#[derive(Clone, Copy, Debug)]
+pub struct FailedReadsView {
+    /// Reads of the host that their unit has set aside already; those that its planes do together are one.
+    pub aside: u8,
+}
+
+/// Who may interrupt whom.
+pub trait SuspendPolicy {
+    /// Asked when a host read comes to a unit that programs or erases.
+    fn verdict(&mut self, view: &SuspendView) -> Verdict;
+
+    /// Asked when a host read of a higher priority waits for a unit whose reads failed to decode:
+    /// whether they are set aside until no such read waits. Only where that is possible.
+    fn may_preempt_read(&mut self, _: &FailedReadsView) -> bool {
+        false
+    }
+
+    /// The most reads that it lets a unit set aside.
+    fn max_suspended_reads(&self) -> u8 {
+        0
+    }
+}
+
+/// `nobody` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoSuspendConfig {}
+
+/// Every operation runs to its end.
+#[derive(Clone, Debug)]
+pub struct NoSuspend;
+
+impl Policy for NoSuspend {
+    type Config = NoSuspendConfig;
+
+    fn build(_: &NoSuspendConfig, _: &PolicyContext) -> NoSuspend {
+        NoSuspend
+    }
+}
+
+impl SuspendPolicy for NoSuspend {
+    #[inline]
+    fn verdict(&mut self, _: &SuspendView) -> Verdict {
+        Verdict::Wait
+    }
+}
+
+/// Settings of `program_erase`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProgramEraseSuspendConfig {
+    /// Whether a read may interrupt a program. Assumed.
+    pub program: bool,
+    /// Whether a read may interrupt an erase. Assumed.
+    pub erase: bool,
+    /// How often one operation may be interrupted. Assumed.
+    pub max_suspends: u8,
+    /// An operation that would end within this time is not interrupted. Assumed.
+    pub min_remaining: Nanos,
+}
+
+impl Default for ProgramEraseSuspendConfig {
+    fn default() -> ProgramEraseSuspendConfig {
+        ProgramEraseSuspendConfig {
+            program: true,
+            erase: true,
+            max_suspends: 8,
+            min_remaining: Nanos::from_us(50),
+        }
+    }
+}
+
+/// Host reads interrupt programs and erases.
+#[derive(Clone, Debug)]
+pub struct ProgramEraseSuspend {
+    config: ProgramEraseSuspendConfig,
+}
+
+impl Policy for ProgramEraseSuspend {
+    type Config = ProgramEraseSuspendConfig;
+
+    fn build(config: &ProgramEraseSuspendConfig, _: &PolicyContext) -> ProgramEraseSuspend {
+        ProgramEraseSuspend { config: config.clone() }
+    }
+}
+
+impl SuspendPolicy for ProgramEraseSuspend {
+    fn verdict(&mut self, view: &SuspendView) -> Verdict {
+        let allowed = match view.running.kind {
+            Some(OpKind::Program) => self.config.program,
+            Some(OpKind::Erase) => self.config.erase,
+            _ => false,
+        };
+        let worth_it = view.running.remaining > self.config.min_remaining.as_ns()
+            && view.running.suspended < self.config.max_suspends;
+        if allowed && worth_it { Verdict::Suspend } else { Verdict::Wait }
+    }
+}

@@ -1,0 +1,35 @@
+//! What the tests of policies stand on.
+
+use ssdlab_base::Bytes;
+use ssdlab_nand::{Cell, Geometry};
+
+use crate::Policy;
+use crate::account::Cause;
+use crate::event::{Action, Actions, Event, ReadOutcome};
+use crate::read_start::ReadStartView;
+
+/// A plane of a few blocks.
+pub const SMALL: Geometry = Geometry {
+    channels: 1,
+    chips: 1,
+    dies: 1,
+    planes: 1,
+    blocks: 4,
+    pages: 4,
+    page_size: Bytes::from_kib(4),
+    cell: Cell::Slc,
+};
+
+/// Tells a policy of something, and returns what it asks for.
+pub fn publish(policy: &mut impl Policy, event: &Event) -> Vec<Action> {
+    assert!(policy.events().has(event.kind()), "it does not want {event:?}");
+    let mut actions = Actions::default();
+    policy.on_event(event, &mut actions);
+    actions.drain().collect()
+}
+
+/// Tells a policy that a page was read for the host and decoded at this level, at the first try or not.
+pub fn read_at(policy: &mut impl Policy, view: &ReadStartView, level: u8, first_try: bool) {
+    let read = ReadOutcome { view: *view, level, first_try, cause: Cause::Host };
+    publish(policy, &Event::PageRead(&read));
+}

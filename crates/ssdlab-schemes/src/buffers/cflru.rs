@@ -1,0 +1,190 @@
+//! CFLRU. S.-Y. Park et al., "CFLRU: a replacement algorithm for flash memory", CASES 2006.
+//!
+//! The pages not used for longest are the clean-first region, the window. The clean page of it
+//! that was not used for longest leaves; if all of them are dirty, the page that was not used for
+//! longest.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::quantity::Share;
+
+use ssdlab_policy::eviction::{BufferUse, EvictionPolicy, Links};
+use ssdlab_policy::{Policy, PolicyContext};
+
+/// Settings of `cflru`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CflruConfig {
+    /// The window: the share of the buffer's pages that make up the clean-first region. Assumed.
+    pub window: Share,
+}
+
+impl Default for CflruConfig {
+    fn default() -> CflruConfig {
+        CflruConfig { window: Share::new(0.5) }
+    }
+}
+
+/// A clean page of the window first.
+#[derive(Clone, Debug)]
+pub struct Cflru {
+    /// The working region: pages used more recently than those of the window.
+    working: Links,
+    window: Links,
+    /// The clean pages of the window, in its order.
+    clean: Links,
+    dirty: Box<[bool]>,
+    /// Pages that the window has room for.
+    room: u64,
+}
+
+impl Policy for Cflru {
+    type Config = CflruConfig;
+
+    fn build(config: &CflruConfig, setup: &PolicyContext) -> Cflru {
+        let pages = setup.buffer_pages;
+        Cflru {
+            working: Links::new(pages),
+            window: Links::new(pages),
+            clean: Links::new(pages),
+            dirty: vec![false; pages as usize].into_boxed_slice(),
+            room: config.window.of(u64::from(pages)),
+        }
+    }
+}
+
+impl Cflru {
+    fn take_out(&mut self, slot: u32) {
+        self.working.unlink(slot);
+        self.clean.unlink(slot);
+        self.room += u64::from(self.window.unlink(slot));
+    }
+
+    /// Lets the window take the next page of the working region if it has room for one.
+    fn fill_window(&mut self) {
+        let Some(slot) = self.working.back().filter(|_| self.room > 0) else { return };
+        self.working.unlink(slot);
+        self.window.push_front(slot);
+        self.room -= 1;
+        if !self.dirty[slot as usize] {
+            self.clean.push_front(slot);
+        }
+    }
+}
+
+impl EvictionPolicy for Cflru {
+    fn insert(&mut self, view: &BufferUse) {
+        self.dirty[view.slot as usize] = view.write;
+        self.working.push_front(view.slot);
+        self.fill_window();
+    }
+
+    fn touch(&mut self, view: &BufferUse) {
+        self.take_out(view.slot);
+        self.dirty[view.slot as usize] |= view.write;
+        self.working.push_front(view.slot);
+        self.fill_window();
+    }
+
+    fn remove(&mut self, slot: u32) {
+        self.take_out(slot);
+        self.fill_window();
+    }
+
+    fn flushed(&mut self) {
+        self.dirty.fill(false);
+        let mut next = self.window.back();
+        while let Some(slot) = next {
+            self.clean.unlink(slot);
+            self.clean.push_front(slot);
+            next = self.window.before(slot);
+        }
+    }
+
+    fn victim(&mut self) -> Option<u32> {
+        self.clean.back().or_else(|| self.window.back()).or_else(|| self.working.back())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::buffers::trial::{self, Page, READ, WRITE, acts, departures, leave};
+    use ssdlab_policy::eviction::Lru;
+
+    fn cflru(window: f64, pages: u32) -> Cflru {
+        Cflru::build(&CflruConfig { window: Share::new(window) }, &trial::setup(pages))
+    }
+
+    #[test]
+    fn the_papers_example() {
+        // P8 was not used for longest; P5 to P8 are the window, and P5 and P7 of it are clean.
+        let mut cflru = cflru(0.5, 8);
+        for page in (1..=8).rev() {
+            let write = ![5, 7].contains(&page);
+            cflru.insert(&BufferUse { slot: page - 1, write });
+        }
+        let left: Vec<u32> = leave(&mut cflru, 4).into_iter().map(|slot| slot + 1).collect();
+        assert_eq!(left, [7, 5, 8, 6]);
+    }
+
+    #[test]
+    fn clean_pages_outside_the_window_are_safe_and_those_that_were_flushed_are_clean() {
+        let mut cflru = cflru(0.5, 4);
+        for (slot, write) in [(0, WRITE), (1, WRITE), (2, READ), (3, READ)] {
+            cflru.insert(&BufferUse { slot, write });
+        }
+        assert_eq!(cflru.victim(), Some(0));
+        cflru.touch(&BufferUse { slot: 0, write: READ });
+        assert_eq!(cflru.victim(), Some(2));
+        cflru.flushed();
+        assert_eq!(leave(&mut cflru, 4), [1, 2, 3, 0]);
+    }
+
+    /// The text of the paper: one list, the page used last at its front.
+    struct Plain {
+        list: Vec<Page>,
+        window: usize,
+    }
+
+    impl EvictionPolicy for Plain {
+        fn insert(&mut self, view: &BufferUse) {
+            self.list.insert(0, Page { slot: view.slot, dirty: view.write, cold: false });
+        }
+
+        fn touch(&mut self, view: &BufferUse) {
+            let page = trial::take([&mut self.list], view.slot);
+            self.list.insert(0, Page { dirty: page.dirty || view.write, ..page });
+        }
+
+        fn remove(&mut self, slot: u32) {
+            trial::take([&mut self.list], slot);
+        }
+
+        fn flushed(&mut self) {
+            self.list.iter_mut().for_each(|page| page.dirty = false);
+        }
+
+        fn victim(&mut self) -> Option<u32> {
+            let window = &self.list[self.list.len().saturating_sub(self.window)..];
+            let clean = window.iter().rfind(|page| !page.dirty);
+            clean.or(self.list.last()).map(|page| page.slot)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_what_the_paper_says(acts in acts(), window in 0usize..=8) {
+            let plain = departures(8, &acts, Plain { list: Vec::new(), window });
+            prop_assert_eq!(departures(8, &acts, cflru(window as f64 / 8.0, 8)), plain);
+        }
+
+        #[test]
+        fn without_a_window_it_is_lru(acts in acts()) {
+            let lru = Lru::build(&Default::default(), &trial::setup(8));
+            prop_assert_eq!(departures(8, &acts, cflru(0.0, 8)), departures(8, &acts, lru));
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! LRU-WSR. H. Jung et al., "LRU-WSR: integration of LRU and writes sequence reordering for flash
+//! memory", IEEE Transactions on Consumer Electronics 54(3), 2008.
+//!
+//! The page that was not used for longest leaves if it is clean or marked cold. A dirty one that
+//! is not is marked cold and counts as used now. Any use of a page takes the mark from it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use ssdlab_policy::eviction::{BufferUse, EvictionPolicy, Links};
+use ssdlab_policy::{Policy, PolicyContext};
+
+/// `lru_wsr` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LruWsrConfig {}
+
+/// A second chance for dirty pages.
+#[derive(Clone, Debug)]
+pub struct LruWsr {
+    links: Links,
+    dirty: Box<[bool]>,
+    cold: Box<[bool]>,
+}
+
+impl Policy for LruWsr {
+    type Config = LruWsrConfig;
+
+    fn build(_: &LruWsrConfig, setup: &PolicyContext) -> LruWsr {
+        let marks = vec![false; setup.buffer_pages as usize].into_boxed_slice();
+        LruWsr { links: Links::new(setup.buffer_pages), dirty: marks.clone(), cold: marks }
+    }
+}
+
+impl EvictionPolicy for LruWsr {
+    fn insert(&mut self, view: &BufferUse) {
+        self.dirty[view.slot as usize] = view.write;
+        self.cold[view.slot as usize] = false;
+        self.links.push_front(view.slot);
+    }
+
+    fn touch(&mut self, view: &BufferUse) {
+        self.dirty[view.slot as usize] |= view.write;
+        self.cold[view.slot as usize] = false;
+        self.links.unlink(view.slot);
+        self.links.push_front(view.slot);
+    }
+
+    fn remove(&mut self, slot: u32) {
+        self.links.unlink(slot);
+    }
+
+    fn flushed(&mut self) {
+        self.dirty.fill(false);
+    }
+
+    fn victim(&mut self) -> Option<u32> {
+        loop {
+            let slot = self.links.back()?;
+            if !self.dirty[slot as usize] || self.cold[slot as usize] {
+                return Some(slot);
+            }
+            self.cold[slot as usize] = true;
+            self.links.unlink(slot);
+            self.links.push_front(slot);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::buffers::trial::{self, Page, READ, WRITE, acts, departures, leave, reads};
+    use ssdlab_policy::eviction::Lru;
+
+    fn lru_wsr(pages: u32) -> LruWsr {
+        LruWsr::build(&LruWsrConfig {}, &trial::setup(pages))
+    }
+
+    #[test]
+    fn a_dirty_page_leaves_when_its_turn_comes_again_unless_it_was_used() {
+        let mut wsr = lru_wsr(4);
+        for (slot, write) in [(0, WRITE), (1, WRITE), (2, READ), (3, WRITE)] {
+            wsr.insert(&BufferUse { slot, write });
+        }
+        // 0 and 1 are marked and go behind 3; 2 is clean.
+        assert_eq!(leave(&mut wsr, 1), [2]);
+        // 3 is marked in its turn; 0 is used, which takes its mark, so that 1 leaves and then 3.
+        wsr.touch(&BufferUse { slot: 0, write: READ });
+        assert_eq!(leave(&mut wsr, 3), [1, 3, 0]);
+    }
+
+    /// The text of the paper: one list, the page used last at its front.
+    struct Plain(Vec<Page>);
+
+    impl EvictionPolicy for Plain {
+        fn insert(&mut self, view: &BufferUse) {
+            self.0.insert(0, Page { slot: view.slot, dirty: view.write, cold: false });
+        }
+
+        fn touch(&mut self, view: &BufferUse) {
+            let page = trial::take([&mut self.0], view.slot);
+            self.0.insert(0, Page { dirty: page.dirty || view.write, cold: false, ..page });
+        }
+
+        fn remove(&mut self, slot: u32) {
+            trial::take([&mut self.0], slot);
+        }
+
+        fn flushed(&mut self) {
+            self.0.iter_mut().for_each(|page| page.dirty = false);
+        }
+
+        fn victim(&mut self) -> Option<u32> {
+            while let Some(page) = self.0.last() {
+                if !page.dirty || page.cold {
+                    return Some(page.slot);
+                }
+                let page = self.0.pop()?;
+                self.0.insert(0, Page { cold: true, ..page });
+            }
+            None
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_what_the_paper_says(acts in acts()) {
+            let plain = departures(8, &acts, Plain(Vec::new()));
+            prop_assert_eq!(departures(8, &acts, lru_wsr(8)), plain);
+        }
+
+        #[test]
+        fn where_nothing_is_written_it_is_lru(acts in reads()) {
+            let lru = Lru::build(&Default::default(), &trial::setup(8));
+            prop_assert_eq!(departures(8, &acts, lru_wsr(8)), departures(8, &acts, lru));
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! PT-LRU. J. Cui et al., "PT-LRU: a probabilistic page replacement algorithm for NAND flash-based
+//! consumer electronics", IEEE Transactions on Consumer Electronics 60(4), 2014.
+//!
+//! Three lists: cold clean, cold dirty and hot pages. Cold clean pages leave first. If there is
+//! none, chance decides: with the higher probability the cold dirty page that was not used for
+//! longest leaves, with the lower one a hot page, so that hot clean pages do not stay for ever.
+//!
+//! After the paper's abstract; what it leaves open is a setting.
+
+use rand::Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::quantity::Share;
+use ssdlab_base::rng;
+
+use ssdlab_policy::eviction::{BufferUse, EvictionPolicy, Links};
+use ssdlab_policy::{Policy, PolicyContext};
+
+/// What becomes of a dirty page when a hot page is to leave and it is the one not used for
+/// longest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HotDirty {
+    /// It joins the cold dirty pages, one of which leaves.
+    #[default]
+    Demote,
+    /// It leaves.
+    Evict,
+}
+
+/// Settings of `pt_lru`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PtLruConfig {
+    /// The probability with which a cold dirty page leaves rather than a hot one, where there are
+    /// both and no cold clean page. Assumed: the abstract says no more than that it is the higher one.
+    pub cold_dirty: Share,
+    /// What becomes of a hot dirty page whose turn it is: `demote` (it joins the cold dirty pages,
+    /// one of which leaves) or `evict`. Assumed.
+    pub hot_dirty: HotDirty,
+    /// Whether the first write of a cold clean page makes it hot; if not, it becomes cold dirty.
+    /// Assumed.
+    pub first_write_is_hot: bool,
+}
+
+impl Default for PtLruConfig {
+    fn default() -> PtLruConfig {
+        PtLruConfig {
+            cold_dirty: Share::new(0.6),
+            hot_dirty: HotDirty::Demote,
+            first_write_is_hot: true,
+        }
+    }
+}
+
+/// Cold clean pages first, then cold dirty or hot ones by chance.
+#[derive(Clone, Debug)]
+pub struct PtLru {
+    config: PtLruConfig,
+    cold_clean: Links,
+    cold_dirty: Links,
+    hot: Links,
+    /// Which hot pages are dirty.
+    dirty: Box<[bool]>,
+    random: rng::Stream,
+}
+
+impl Policy for PtLru {
+    type Config = PtLruConfig;
+
+    fn build(config: &PtLruConfig, setup: &PolicyContext) -> PtLru {
+        let pages = setup.buffer_pages;
+        PtLru {
+            config: config.clone(),
+            cold_clean: Links::new(pages),
+            cold_dirty: Links::new(pages),
+            hot: Links::new(pages),
+            dirty: vec![false; pages as usize].into_boxed_slice(),
+            random: rng::stream(setup.seed, "eviction.pt_lru"),
+        }
+    }
+}
+
+impl EvictionPolicy for PtLru {
+    fn insert(&mut self, view: &BufferUse) {
+        let list = if view.write { &mut self.cold_dirty } else { &mut self.cold_clean };
+        list.push_front(view.slot);
+    }
+
+    fn touch(&mut self, view: &BufferUse) {
+        let BufferUse { slot, write } = *view;
+        let was_cold_clean = self.cold_clean.unlink(slot);
+        let was_hot = self.hot.unlink(slot);
+        let was_cold_dirty = self.cold_dirty.unlink(slot);
+        if was_cold_clean && write && !self.config.first_write_is_hot {
+            self.cold_dirty.push_front(slot);
+            return;
+        }
+        let was_dirty = was_cold_dirty || was_hot && self.dirty[slot as usize];
+        self.dirty[slot as usize] = was_dirty || write;
+        self.hot.push_front(slot);
+    }
+
+    fn remove(&mut self, slot: u32) {
+        self.cold_clean.unlink(slot);
+        self.cold_dirty.unlink(slot);
+        self.hot.unlink(slot);
+    }
+
+    fn flushed(&mut self) {
+        self.dirty.fill(false);
+        while let Some(slot) = self.cold_dirty.back() {
+            self.cold_dirty.unlink(slot);
+            self.cold_clean.push_front(slot);
+        }
+    }
+
+    fn victim(&mut self) -> Option<u32> {
+        if let Some(slot) = self.cold_clean.back() {
+            return Some(slot);
+        }
+        let (Some(hot), cold) = (self.hot.back(), self.cold_dirty.back()) else {
+            return self.cold_dirty.back();
+        };
+        if cold.is_some() && rng::unit(self.random.next_u64()) < self.config.cold_dirty.get() {
+            return cold;
+        }
+        if !self.dirty[hot as usize] || self.config.hot_dirty == HotDirty::Evict {
+            return Some(hot);
+        }
+        self.hot.unlink(hot);
+        self.cold_dirty.push_front(hot);
+        self.cold_dirty.back()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::buffers::trial::{self, Page, READ, WRITE, acts, departures, leave};
+
+    fn config(cold_dirty: f64, hot_dirty: HotDirty, first_write_is_hot: bool) -> PtLruConfig {
+        PtLruConfig { cold_dirty: Share::new(cold_dirty), hot_dirty, first_write_is_hot }
+    }
+
+    /// What leaves a buffer with 0 written once, 1 read twice, 2 read once, 3 read and then
+    /// written, 4 written twice.
+    fn left(config: &PtLruConfig) -> Vec<u32> {
+        let mut pt = PtLru::build(config, &trial::setup(5));
+        for (slot, write) in [(0, WRITE), (1, READ), (2, READ), (3, READ), (4, WRITE)] {
+            pt.insert(&BufferUse { slot, write });
+        }
+        for (slot, write) in [(4, WRITE), (1, READ), (3, WRITE)] {
+            pt.touch(&BufferUse { slot, write });
+        }
+        leave(&mut pt, 5)
+    }
+
+    #[test]
+    fn a_cold_clean_page_leaves_then_a_cold_dirty_or_a_hot_one() {
+        use HotDirty::{Demote, Evict};
+        // Always a cold dirty one while there is one; then hot ones have to.
+        assert_eq!(left(&config(1.0, Evict, true)), [2, 0, 4, 1, 3]);
+        // Never a cold dirty one while there is a hot one.
+        assert_eq!(left(&config(0.0, Evict, true)), [2, 4, 1, 3, 0]);
+        // 4 and 3 become cold dirty in their turns.
+        assert_eq!(left(&config(0.0, Demote, true)), [2, 0, 1, 4, 3]);
+        // 3 is cold dirty since it was written.
+        assert_eq!(left(&config(1.0, Evict, false)), [2, 0, 3, 4, 1]);
+    }
+
+    #[test]
+    fn chance_is_as_set() {
+        let mut pt = PtLru::build(&PtLruConfig::default(), &trial::setup(2));
+        pt.insert(&BufferUse { slot: 0, write: READ });
+        pt.touch(&BufferUse { slot: 0, write: READ });
+        pt.insert(&BufferUse { slot: 1, write: WRITE });
+        let cold = (0..10_000).filter(|_| pt.victim() == Some(1)).count();
+        assert!((5_800..6_200).contains(&cold), "{cold} of 10,000");
+    }
+
+    /// The rules as they are told: three lists, the page used last at their fronts.
+    struct Plain {
+        config: PtLruConfig,
+        cold_clean: Vec<Page>,
+        cold_dirty: Vec<Page>,
+        hot: Vec<Page>,
+        random: rng::Stream,
+    }
+
+    impl Plain {
+        fn take(&mut self, slot: u32) -> Page {
+            trial::take([&mut self.cold_clean, &mut self.cold_dirty, &mut self.hot], slot)
+        }
+
+        fn put(&mut self, page: Page) {
+            let list = match (page.cold, page.dirty) {
+                (true, false) => &mut self.cold_clean,
+                (true, true) => &mut self.cold_dirty,
+                (false, _) => &mut self.hot,
+            };
+            list.insert(0, page);
+        }
+    }
+
+    impl EvictionPolicy for Plain {
+        fn insert(&mut self, view: &BufferUse) {
+            self.put(Page { slot: view.slot, dirty: view.write, cold: true });
+        }
+
+        fn touch(&mut self, view: &BufferUse) {
+            let page = self.take(view.slot);
+            let first_write = page.cold && !page.dirty && view.write;
+            let cold = first_write && !self.config.first_write_is_hot;
+            self.put(Page { dirty: page.dirty || view.write, cold, ..page });
+        }
+
+        fn remove(&mut self, slot: u32) {
+            self.take(slot);
+        }
+
+        fn flushed(&mut self) {
+            self.hot.iter_mut().for_each(|page| page.dirty = false);
+            for page in std::mem::take(&mut self.cold_dirty).into_iter().rev() {
+                self.put(Page { dirty: false, ..page });
+            }
+        }
+
+        fn victim(&mut self) -> Option<u32> {
+            let last = |list: &Vec<Page>| list.last().map(|page| page.slot);
+            if !self.cold_clean.is_empty() {
+                return last(&self.cold_clean);
+            }
+            let both = !self.cold_dirty.is_empty() && !self.hot.is_empty();
+            let share = self.config.cold_dirty.get();
+            let chosen = both && rng::unit(self.random.next_u64()) < share;
+            if chosen || self.hot.is_empty() {
+                return last(&self.cold_dirty);
+            }
+            let page = *self.hot.last()?;
+            if page.dirty && self.config.hot_dirty == HotDirty::Demote {
+                self.hot.pop();
+                self.put(Page { cold: true, ..page });
+                return last(&self.cold_dirty);
+            }
+            Some(page.slot)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_what_is_told_of_it(
+            acts in acts(),
+            share in 0.0..=1.0,
+            cools: bool,
+            heats: bool,
+        ) {
+            let hot_dirty = if cools { HotDirty::Demote } else { HotDirty::Evict };
+            let config = config(share, hot_dirty, heats);
+            let setup = trial::setup(8);
+            let plain = Plain {
+                config: config.clone(),
+                cold_clean: Vec::new(),
+                cold_dirty: Vec::new(),
+                hot: Vec::new(),
+                random: rng::stream(setup.seed, "eviction.pt_lru"),
+            };
+            let pt = PtLru::build(&config, &setup);
+            prop_assert_eq!(departures(8, &acts, pt), departures(8, &acts, plain));
+        }
+    }
+}

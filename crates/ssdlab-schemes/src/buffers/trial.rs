@@ -1,0 +1,94 @@
+//! Policies, and the plain text of their papers, tried on the same uses of a buffer.
+
+use proptest::prelude::*;
+
+use ssdlab_policy::PolicyContext;
+use ssdlab_policy::eviction::{BufferUse, EvictionPolicy};
+use ssdlab_policy::testing::SMALL;
+
+pub const READ: bool = false;
+pub const WRITE: bool = true;
+
+/// What happens to a buffer.
+#[derive(Clone, Copy, Debug)]
+pub enum Act {
+    Use { page: u32, write: bool },
+    Trim(u32),
+    Flush,
+}
+
+/// A page as a paper speaks of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    pub slot: u32,
+    pub dirty: bool,
+    pub cold: bool,
+}
+
+pub fn setup(buffer_pages: u32) -> PolicyContext {
+    let geometry = SMALL;
+    PolicyContext { buffer_pages, seed: 7, ..PolicyContext::plain(geometry, 1) }
+}
+
+pub fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let used = || (0u32..16, any::<bool>()).prop_map(|(page, write)| Act::Use { page, write });
+    let act = prop_oneof![
+        30 => used(),
+        2 => (0u32..16).prop_map(Act::Trim),
+        1 => Just(Act::Flush),
+    ];
+    prop::collection::vec(act, 0..300)
+}
+
+pub fn reads() -> impl Strategy<Value = Vec<Act>> {
+    prop::collection::vec((0u32..16).prop_map(|page| Act::Use { page, write: READ }), 0..300)
+}
+
+/// The page that each use of a buffer of so many pages drives out.
+pub fn departures(pages: u32, acts: &[Act], mut policy: impl EvictionPolicy) -> Vec<Option<u32>> {
+    let mut slots: Vec<Option<u32>> = vec![None; pages as usize];
+    let mut gone = Vec::new();
+    for act in acts {
+        let at = |wanted: Option<u32>| slots.iter().position(|held| *held == wanted);
+        match *act {
+            Act::Flush => policy.flushed(),
+            Act::Trim(page) => {
+                if let Some(slot) = at(Some(page)) {
+                    policy.remove(slot as u32);
+                    slots[slot] = None;
+                }
+            }
+            Act::Use { page, write } => {
+                if let Some(slot) = at(Some(page)) {
+                    policy.touch(&BufferUse { slot: slot as u32, write });
+                    gone.push(None);
+                    continue;
+                }
+                let free = at(None);
+                let slot = free.unwrap_or_else(|| leave(&mut policy, 1)[0] as usize);
+                gone.push(slots[slot].replace(page));
+                policy.insert(&BufferUse { slot: slot as u32, write });
+            }
+        }
+    }
+    gone
+}
+
+/// The next pages to leave.
+pub fn leave(policy: &mut impl EvictionPolicy, count: usize) -> Vec<u32> {
+    let one = |_| {
+        let slot = policy.victim().expect("a page");
+        policy.remove(slot);
+        slot
+    };
+    (0..count).map(one).collect()
+}
+
+/// Takes a page out of the list that it is in.
+pub fn take<const N: usize>(lists: [&mut Vec<Page>; N], slot: u32) -> Page {
+    let found = lists.into_iter().find_map(|list| {
+        let at = list.iter().position(|page| page.slot == slot)?;
+        Some(list.remove(at))
+    });
+    found.expect("a page in the buffer")
+}

@@ -1,0 +1,207 @@
+//! The presets and the schemes that ssdlab ships, by name.
+
+/// A named piece of config.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// Its text, in TOML.
+    pub toml: &'static str,
+    /// The entry that it differs from, by name and text, if it is a sister of one.
+    pub over: Option<(&'static str, &'static str)>,
+}
+
+impl Entry {
+    /// Its texts, the first of which the others overrule, each with the name it has in messages.
+    pub fn layers(&self, kind: &str) -> Vec<(String, &'static str)> {
+        let of = |(name, toml): (&str, _)| (format!("{kind} {name}"), toml);
+        self.over.into_iter().chain([(self.name, self.toml)]).map(of).collect()
+    }
+}
+
+macro_rules! presets {
+    ($($name:literal: $summary:literal $(over $base:literal with $toml:expr)?),+ $(,)?) => {
+        &[$(presets!(@ $name, $summary $(, $base, $toml)?)),+]
+    };
+    (@ $name:literal, $summary:literal) => {
+        Entry {
+            name: $name,
+            summary: $summary,
+            toml: include_str!(concat!("presets/", $name, ".toml")),
+            over: None,
+        }
+    };
+    (@ $name:literal, $summary:literal, $base:literal, $toml:expr) => {
+        Entry {
+            name: $name,
+            summary: $summary,
+            toml: $toml,
+            over: Some(($base, include_str!(concat!("presets/", $base, ".toml")))),
+        }
+    };
+}
+
+/// ReadGuard's stages of life but the adult one.
+macro_rules! young {
+    () => {
+        "start.pe_cycles = 500\n"
+    };
+}
+
+/// See `young`.
+macro_rules! old {
+    () => {
+        "start.pe_cycles = 3000\n"
+    };
+}
+
+/// ReadGuard's other sizes; collection begins at as many free blocks of a plane as on that of 2 TB.
+macro_rules! half_tb {
+    () => {
+        "geometry.blocks = 472\nbackground.gc.threshold = 0.008\n"
+    };
+}
+
+/// See `half_tb`.
+macro_rules! one_tb {
+    () => {
+        "geometry.blocks = 944\nbackground.gc.threshold = 0.004\n"
+    };
+}
+
+/// See `half_tb`.
+macro_rules! four_tb {
+    () => {
+        "geometry.blocks = 3776\nbackground.gc.threshold = 0.001\n"
+    };
+}
+
+/// The drives.
+pub const PRESETS: &[Entry] = presets![
+    "generic-mlc-512g": "conventional MLC drive, fixed times: for comparisons and speed",
+    "generic-tlc-2t": "conventional TLC drive of 2 TB, fixed times",
+    "dlv-mlc-128g": "the MLC drive of the DLV paper: sensing levels, variation, retention",
+    "pa-ssd-tlc-288g": "the TLC drive of the PA-SSD paper: page types of unequal times, 70 % used",
+    "pv-read-mlc-128g": "the MLC drive of the PV-read paper: sensing levels, a tenth of the map held",
+    "hire-mlc-128g": "the MLC drive of the HIRE paper: three threshold voltages, a buffer of 50 MB",
+    "readguard-tlc-2t": "the TLC drive of the ReadGuard paper: read retries, three priorities; adult (1000 P/E)",
+    "readguard-tlc-2t-young": "the same, young (500 P/E)"
+        over "readguard-tlc-2t" with young!(),
+    "readguard-tlc-2t-old": "the same, old (3000 P/E)"
+        over "readguard-tlc-2t" with old!(),
+    "readguard-tlc-500g": "the same of 500 GB, adult"
+        over "readguard-tlc-2t" with half_tb!(),
+    "readguard-tlc-500g-young": "the same of 500 GB, young"
+        over "readguard-tlc-2t" with concat!(half_tb!(), young!()),
+    "readguard-tlc-500g-old": "the same of 500 GB, old"
+        over "readguard-tlc-2t" with concat!(half_tb!(), old!()),
+    "readguard-tlc-1t": "the same of 1 TB, adult"
+        over "readguard-tlc-2t" with one_tb!(),
+    "readguard-tlc-1t-young": "the same of 1 TB, young"
+        over "readguard-tlc-2t" with concat!(one_tb!(), young!()),
+    "readguard-tlc-1t-old": "the same of 1 TB, old"
+        over "readguard-tlc-2t" with concat!(one_tb!(), old!()),
+    "readguard-tlc-4t": "the same of 4 TB, adult"
+        over "readguard-tlc-2t" with four_tb!(),
+    "readguard-tlc-4t-young": "the same of 4 TB, young"
+        over "readguard-tlc-2t" with concat!(four_tb!(), young!()),
+    "readguard-tlc-4t-old": "the same of 4 TB, old"
+        over "readguard-tlc-2t" with concat!(four_tb!(), old!()),
+    "five-tlc-512g": "a TLC drive for all five: ReadGuard's of 500 GB with page types, program modes and a buffer"
+        over "readguard-tlc-2t" with include_str!("presets/five-tlc-512g.toml"),
+];
+
+/// What papers say of the blocks of a preset, in TOML, by the preset's name.
+pub const ANCHORS: &[(&str, &str)] = &[
+    ("dlv-mlc-128g", include_str!("presets/dlv-mlc-128g.anchors.toml")),
+    ("readguard-tlc-2t", include_str!("presets/readguard-tlc-2t.anchors.toml")),
+];
+
+macro_rules! schemes {
+    ($($name:literal: $summary:literal $(from $folder:literal { $($file:literal),+ })*),+ $(,)?) => {
+        &[$(Entry {
+            name: $name,
+            summary: $summary,
+            toml: concat!($($(include_str!(concat!($folder, "/bundles/", $file, ".toml"))),+),*),
+            over: None,
+        }),+]
+    };
+}
+
+/// The schemes: a family's under its name.
+pub const SCHEMES: &[Entry] = schemes![
+    "conventional": "every slot as the device declares it",
+    "dlv/baseline": "DLV's baseline: FIFO, every read from one sensing level up"
+        from "dlv" { "baseline" },
+    "dlv/woo": "HWS alone: writes reordered, strong blocks where they help"
+        from "dlv" { "woo", "strong" },
+    "dlv/roo": "RRS alone: reads reordered and first, sensing levels learned"
+        from "dlv" { "roo", "learned" },
+    "dlv/dlv": "HWS and RRS" from "dlv" { "dlv", "learned", "strong" },
+    "dlv/pv-reorder": "as woo, all pages of a request that overtakes on strong blocks"
+        from "dlv" { "pv_reorder", "strong" },
+    "dlv/pv-allocation": "no reordering, strong blocks for small writes"
+        from "dlv" { "pv_allocation", "strong" },
+    "dlv/lv-ldpc": "sensing levels learned, no reordering" from "dlv" { "lv_ldpc", "learned" },
+    "dlv/laldpc": "each page's last sensing level remembered, no reordering"
+        from "dlv" { "laldpc" },
+    "pa-ssd/us": "each page type in turn" from "pa_ssd" { "relaxed", "us" },
+    "pa-ssd/lfs": "always the lowest page type" from "pa_ssd" { "relaxed", "lfs" },
+    "pa-ssd/ubs": "page types by what is free of each" from "pa_ssd" { "relaxed", "ubs" },
+    "pa-ssd/hgs": "the page type that the host hints at, else the conventional order" from "pa_ssd" { "relaxed", "hgs" },
+    "pa-ssd/hgs+us": "the page type that the host hints at, else each in turn" from "pa_ssd" { "relaxed", "hgs_us" },
+    "pa-ssd/hgs+ubs": "the page type that the host hints at, else by what is free" from "pa_ssd" { "relaxed", "hgs_ubs" },
+    "pa-ssd/sbs": "the lowest page type for small writes, else the conventional order" from "pa_ssd" { "relaxed", "sbs" },
+    "pa-ssd/sbs+us": "the lowest page type for small writes, else each in turn" from "pa_ssd" { "relaxed", "sbs_us" },
+    "pa-ssd/sbs+ubs": "the lowest page type for small writes, else by what is free" from "pa_ssd" { "relaxed", "sbs_ubs" },
+    "pa-ssd/qds": "the lowest page type while the queue is long, else the conventional order" from "pa_ssd" { "relaxed", "qds" },
+    "pa-ssd/qds+us": "the lowest page type while the queue is long, else each in turn" from "pa_ssd" { "relaxed", "qds_us" },
+    "pa-ssd/qds+ubs": "the lowest page type while the queue is long, else by what is free" from "pa_ssd" { "relaxed", "qds_ubs" },
+    "pa-ssd/wbs": "the lowest page type while the write buffer is full, else the conventional order" from "pa_ssd" { "relaxed", "wbs" },
+    "pa-ssd/wbs+us": "the lowest page type while the write buffer is full, else each in turn" from "pa_ssd" { "relaxed", "wbs_us" },
+    "pa-ssd/wbs+ubs": "the lowest page type while the write buffer is full, else by what is free" from "pa_ssd" { "relaxed", "wbs_ubs" },
+    "pv-read/pv-unaware": "PV-read's baseline: the device's physics, of which nothing is made",
+    "pv-read/groups-2": "read-hot pages on level 1" from "pv_read" { "moves", "groups_2" },
+    "pv-read/pv-read": "read-hot pages group by group: levels 1, 2 to 4, 5 to 7" from "pv_read" { "moves", "pv_read" },
+    "pv-read/groups-4": "the same: levels 1, 2 and 3, 4 and 5, 6 and 7" from "pv_read" { "moves", "groups_4" },
+    "pv-read/groups-7": "the same: a group for each level" from "pv_read" { "moves", "groups_7" },
+    "pv-read/pv-ideal": "the ideal: read-hot pages on the best blocks, both known beforehand"
+        from "pv_read" { "known_blocks", "pv_ideal" },
+    "pv-read/ideal-wear": "write-hot pages on the best blocks, both known beforehand"
+        from "pv_read" { "known_blocks", "ideal_wear" },
+    "pv-read/pv-wear-leveling": "wear levelling alone: writes go to the blocks with the fewest errors"
+        from "pv_read" { "pv_wear_leveling" },
+    "pv-read/health-binning": "wear levelling alone: writes go to the blocks that will last longest"
+        from "pv_read" { "health_binning" },
+    "readguard/baseline": "priority queues, and reads over programs and erases"
+        from "readguard" { "priority", "i_es", "levelled" },
+    "readguard/rgftl": "blocks by predicted retries for each priority, repaired; reads over reads, too"
+        from "readguard" { "priority", "esra", "levelled", "placement", "subpools", "repairs", "predictor" },
+    "readguard/rgftl-": "the same without reads over reads"
+        from "readguard" { "priority", "i_es", "levelled", "placement", "subpools", "repairs", "predictor" },
+    "readguard/rgftl++": "rgftl by the retries last seen instead of the predictor's"
+        from "readguard" { "priority", "esra", "levelled", "placement", "subpools", "repairs", "last_seen" },
+    "readguard/baseline+": "baseline with fewer and faster retries"
+        from "readguard" { "priority", "i_es", "levelled", "retry_plus" },
+    "readguard/rgftl+": "rgftl with fewer and faster retries"
+        from "readguard" { "priority", "esra", "levelled", "placement", "subpools", "repairs", "predictor", "retry_plus" },
+    "readguard/nopftl": "blocks by true quality for each priority (an oracle)"
+        from "readguard" { "priority", "i_es", "levelled", "placement", "subpools", "known" },
+    "readguard/rorftl": "the same, and reads over reads"
+        from "readguard" { "priority", "esra", "levelled", "placement", "subpools", "known" },
+    "hire/baseline": "every page with the normal voltages" from "hire" { "normal" },
+    "hire/hvc": "every page with the boosted voltages" from "hire" { "hvc" },
+    "hire/lvc": "every page with the reduced voltages" from "hire" { "lvc" },
+    "hire/hire": "program modes by what the buffer learns of pages: boosted for what is read, reduced for what is written"
+        from "hire" { "per_hotness", "hotness" },
+    "streams/sepbit": "pages that are expected to be overwritten at about the same time share blocks (SepBIT)"
+        from "streams" { "sepbit" },
+    "all-five": "what the five know on one drive: DLV's order, page types, subpools, read-hot placement, program modes"
+        from "pa_ssd" { "relaxed" }
+        from "pv_read" { "moves" }
+        from "readguard" { "i_es", "levelled", "subpools", "repairs", "predictor" }
+        from "hire" { "per_hotness" }
+        from "all_five" { "order", "place", "start" },
+];

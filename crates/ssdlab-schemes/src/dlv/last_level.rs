@@ -1,0 +1,81 @@
+//! `read_start = last_level`: LaLDPC, which remembers of each page the level at which it was read last.
+//! Source: Y. Du et al., "LaLDPC: Latency-aware LDPC for read performance improvement of solid
+//! state drives", MSST 2017, as DLV describes it (sections III-C and IV-D).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::read_start::{ReadStartPolicy, ReadStartView};
+use ssdlab_policy::{Policy, PolicyContext};
+
+/// `last_level` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LastLevelConfig {}
+
+/// Starts at the level at which the page was read last; at the first if it was written since.
+#[derive(Clone, Debug)]
+pub struct LastLevel {
+    /// By logical page.
+    level: Vec<u8>,
+}
+
+/// Bits that tell seven levels apart.
+const BITS: u64 = 3;
+
+impl Policy for LastLevel {
+    type Config = LastLevelConfig;
+
+    fn build(_: &LastLevelConfig, setup: &PolicyContext) -> LastLevel {
+        LastLevel { level: vec![0; setup.logical_pages as usize] }
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::PAGE_READ.and(EventMask::PAGE_PROGRAMMED)
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        match event {
+            Event::PageRead(read) => self.level[read.view.lpn.index()] = read.level,
+            Event::PageProgrammed(page) => self.level[page.lpn.index()] = 0,
+            _ => {}
+        }
+    }
+
+    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
+        vec![("page_levels", self.level.len() as u64 * BITS)]
+    }
+}
+
+impl ReadStartPolicy for LastLevel {
+    #[inline]
+    fn start(&mut self, view: &ReadStartView) -> u8 {
+        self.level[view.lpn.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_nand::{BlockId, Lpn, PageInBlock};
+
+    use super::*;
+    use ssdlab_policy::account::Cause;
+    use ssdlab_policy::event::Programmed;
+    use ssdlab_policy::testing::{publish, read_at};
+
+    #[test]
+    fn a_page_is_read_where_it_was_read_last_until_it_is_written() {
+        let mut policy = LastLevel { level: vec![0; 3] };
+        let view = |lpn| ReadStartView { lpn: Lpn(lpn), ..ReadStartView::of_a_block(7) };
+        read_at(&mut policy, &view(1), 4, false);
+        assert_eq!([0, 1, 2].map(|lpn| policy.start(&view(lpn))), [0, 4, 0]);
+        read_at(&mut policy, &view(1), 2, true);
+        assert_eq!(policy.start(&view(1)), 2);
+        let page =
+            Programmed { lpn: Lpn(1), block: BlockId(0), page: PageInBlock(0), cause: Cause::Gc };
+        publish(&mut policy, &Event::PageProgrammed(&page));
+        assert_eq!(policy.start(&view(1)), 0);
+        assert_eq!(policy.metadata_bits(0), [("page_levels", 9)]);
+    }
+}

@@ -1,0 +1,89 @@
+//! `program_mode = per_class`: each class of blocks is programmed with voltages of its own. DLV programs
+//! strong blocks with a larger ΔVp (section II-C).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+
+use ssdlab_policy::program_mode::{ProgramModePolicy, ProgramModeView};
+use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
+
+/// Settings of `per_class`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PerClassConfig {
+    /// The voltages (a name in `timing.program_modes`) of each class of blocks, the best first. The last
+    /// class has the last; classes between those that are listed have the last but one. Default:
+    /// `strong`, `normal`: all classes but the last are strong. Source: DLV, section II-C.
+    pub modes: Vec<String>,
+}
+
+impl Default for PerClassConfig {
+    fn default() -> PerClassConfig {
+        PerClassConfig { modes: vec!["strong".into(), "normal".into()] }
+    }
+}
+
+/// Programs each class of blocks with voltages of its own.
+#[derive(Clone, Debug)]
+pub struct PerClass {
+    /// By class of blocks.
+    program_modes: Box<[u8]>,
+}
+
+const KEY: &str = "program_mode.per_class.modes";
+
+impl Policy for PerClass {
+    type Config = PerClassConfig;
+
+    fn check(config: &PerClassConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+        if config.modes.is_empty() {
+            return Err(Refusal::new(KEY, "none", "a name for each class of blocks"));
+        }
+        if setup.classes < 2 {
+            let expected = "classes of blocks to tell apart (metadata.block_class)";
+            return Err(Refusal::new("program_mode", "per_class", expected));
+        }
+        config.modes.iter().try_for_each(|name| setup.program_mode(KEY, name).map(|_| ()))
+    }
+
+    fn build(config: &PerClassConfig, setup: &PolicyContext) -> PerClass {
+        let listed = config.modes.len();
+        let of = |class| {
+            setup.program_mode(KEY, &config.modes[place(class, setup.classes, listed)]).unwrap_or(0)
+        };
+        PerClass { program_modes: (0..setup.classes).map(of).collect() }
+    }
+}
+
+/// The place of a class's voltages in a list of so many: the last class has the last.
+fn place(class: u8, classes: u8, listed: usize) -> usize {
+    match class + 1 == classes {
+        true => listed - 1,
+        false => usize::from(class).min(listed.saturating_sub(2)),
+    }
+}
+
+impl ProgramModePolicy for PerClass {
+    #[inline]
+    fn fill(&mut self, view: &ProgramModeView, hint: &mut PlacementHint) {
+        hint.program_mode.get_or_insert(self.program_modes[view.class as usize]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_classes_but_the_last_are_strong() {
+        let places = |classes, listed| -> Vec<usize> {
+            (0..classes).map(|class| place(class, classes, listed)).collect()
+        };
+        assert_eq!(places(2, 2), [0, 1]);
+        assert_eq!(places(4, 2), [0, 0, 0, 1]);
+        assert_eq!(places(4, 4), [0, 1, 2, 3]);
+        assert_eq!(places(4, 3), [0, 1, 1, 2]);
+        assert_eq!(places(3, 1), [0, 0, 0]);
+    }
+}

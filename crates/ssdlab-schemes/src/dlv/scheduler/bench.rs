@@ -1,0 +1,166 @@
+//! Four planes that are busy until given times, and requests that wait for them: what the tests of
+//! the order stand on.
+
+#![cfg(test)]
+
+use ssdlab_nand::{Cell, Geometry, PlaneId};
+
+use super::{Dlv, DlvConfig};
+use ssdlab_policy::account::OpKind;
+use ssdlab_policy::queue::{GroupId, Queue};
+use ssdlab_policy::scheduler::{Dispatch, Planes, QueueView, SchedulerPolicy};
+use ssdlab_policy::testing::SMALL;
+use ssdlab_policy::{Policy, PolicyContext};
+
+/// Page programs take one unit of time on strong blocks and two on normal ones.
+const UNITS: [u64; 2] = [1, 2];
+
+/// A plane that is not busy at all.
+pub(super) const IDLE: u64 = u64::MAX;
+
+/// What four planes do: those that are busy have a write of the host before them.
+#[derive(Clone)]
+pub(super) struct FourPlanes {
+    busy: [bool; 4],
+    pub(super) collecting: [bool; 4],
+}
+
+/// Free pages of each class on a plane.
+const FREE: [u32; 2] = [80, 168];
+
+impl Planes for FourPlanes {
+    fn is_idle(&self, plane: PlaneId) -> bool {
+        !self.busy[plane.index()]
+    }
+
+    fn is_free(&self, _: PlaneId) -> bool {
+        true
+    }
+
+    fn host_waits(&self, plane: PlaneId) -> (bool, bool) {
+        (false, self.busy[plane.index()])
+    }
+
+    fn first_to_wait(&self, plane: PlaneId) -> Option<u64> {
+        self.busy[plane.index()].then_some(0)
+    }
+
+    fn free_pages(&self, _: PlaneId, class: u8) -> u32 {
+        FREE[usize::from(class)]
+    }
+
+    fn is_collected(&self, plane: PlaneId) -> bool {
+        self.collecting[plane.index()]
+    }
+}
+
+/// Four planes that are busy until given times, and requests that wait for them.
+#[derive(Clone)]
+pub(super) struct Bench {
+    pub(super) order: Dlv,
+    pub(super) queue: Queue,
+    pub(super) planes: FourPlanes,
+    /// Who has which group.
+    slots: Vec<u32>,
+    pub(super) now: u64,
+    work: std::cell::Cell<u64>,
+}
+
+impl Bench {
+    pub(super) fn new(busy_until: [u64; 4], config: DlvConfig) -> Bench {
+        let geometry = Geometry { channels: 4, blocks: 32, pages: 8, cell: Cell::Mlc, ..SMALL };
+        let setup = PolicyContext { classes: 2, ..PolicyContext::plain(geometry, 1) };
+        let mut order = Dlv::build(&config, &setup);
+        let busy = busy_until.map(|until| until != IDLE);
+        for (plane, until) in order.planes.iter_mut().zip(busy_until) {
+            plane.idle_at = if until == IDLE { 0 } else { until };
+        }
+        Bench {
+            order,
+            queue: Queue::new(4),
+            planes: FourPlanes { busy, collecting: [false; 4] },
+            slots: Vec::new(),
+            now: 0,
+            work: std::cell::Cell::new(0),
+        }
+    }
+
+    /// A write of a page on each of these planes.
+    pub(super) fn write(&mut self, slot: u32, planes: &[u32]) -> GroupId {
+        self.request(slot, OpKind::Program, planes, 0)
+    }
+
+    /// A request for a page on each of these planes, each of which is read for so long.
+    pub(super) fn request(
+        &mut self,
+        slot: u32,
+        kind: OpKind,
+        planes: &[u32],
+        reading: u64,
+    ) -> GroupId {
+        let group = self.queue.insert(kind, self.now, slot.into());
+        self.slots.resize(self.slots.len().max(group.0 as usize + 1), 0);
+        self.slots[group.0 as usize] = slot;
+        for &plane in planes {
+            let at = self.queue.add(group, PlaneId(plane), (kind, reading));
+            let plane_share = self.queue.group(group).plane_shares[at].clone();
+            let (order, view) = self.parts();
+            let estimate = order.estimate(&view, kind, &plane_share);
+            self.queue.plane_share_mut(group, at).estimate = estimate;
+        }
+        group
+    }
+
+    pub(super) fn parts(&mut self) -> (&mut Dlv, QueueView<'_>) {
+        let Bench { order, queue, planes, now, work, .. } = self;
+        (order, QueueView { now: *now, queue, planes, programming: &UNITS, work })
+    }
+
+    /// Leaves so many strong pages on each plane.
+    pub(super) fn keep_strong(&mut self, pages: u32) {
+        for plane in (0..4).map(PlaneId) {
+            self.order.planes[plane.index()].promised[0] = FREE[0] - pages;
+        }
+    }
+
+    pub(super) fn expected(&mut self, group: GroupId) -> u64 {
+        let (order, view) = self.parts();
+        order.finish(&view, view.queue.group(group))
+    }
+
+    /// The request goes: when it ends, and the class that each page gets.
+    pub(super) fn goes(&mut self, group: GroupId) -> (u64, Vec<Option<u8>>) {
+        let mut classes = Vec::new();
+        let (order, view) = self.parts();
+        let group_ref = view.queue.group(group);
+        let plane_shares = &group_ref.plane_shares;
+        let dispatch =
+            Dispatch { group: group_ref, plane_shares, at_once: false, overtakes: false };
+        order.on_dispatch(&view, &dispatch, &mut classes);
+        let ends =
+            plane_shares.iter().map(|plane_share| order.planes[plane_share.plane.index()].idle_at);
+        let end = ends.max().unwrap();
+        while !self.queue.group(group).plane_shares.is_empty() {
+            if self.queue.remove_plane_share(group, 0) {
+                break;
+            }
+        }
+        (end, classes)
+    }
+
+    /// Lets all that waits go, the one that ends first next; who went, and when each ends.
+    pub(super) fn all(&mut self) -> Vec<(u32, u64)> {
+        let mut gone = Vec::new();
+        while let Some(next) = {
+            let (order, view) = self.parts();
+            order.shortest(&view, OpKind::Program)
+        } {
+            let slot = self.slots[next.0 as usize];
+            gone.push((slot, self.goes(next).0));
+        }
+        gone
+    }
+}
+
+/// Plane 2 is idle at T6, plane 1 at T8, planes 3 and 4 at T5. (Planes count from 1 in the paper.)
+pub(super) const FIG4: [u64; 4] = [8, 6, 5, 5];

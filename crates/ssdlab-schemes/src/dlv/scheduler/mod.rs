@@ -1,0 +1,413 @@
+//! `scheduler = dlv`: HWS and RRS, which let the request go next that is expected to end first, and
+//! decide which page writes are worth a strong block. Source: DLV, sections III-B and III-C.
+//!
+//! The order keeps for each plane the moment at which it expects it to be idle (the paper's IdleT)
+//! and how many pages of each class it has promised (with the free ones, the paper's PCnt). What a
+//! leg of a request takes is estimated once, when it comes.
+
+mod bench;
+mod config;
+mod estimate;
+mod who;
+
+pub use config::{DlvConfig, Pick, Strong};
+use ssdlab_nand::PlaneId;
+use ssdlab_nand::refusal::Refusal;
+
+use crate::metadata::block_class::CLASSES_MAX;
+use ssdlab_policy::account::OpKind;
+use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::queue::{GroupId, PlaneShare};
+use ssdlab_policy::scheduler::{
+    Decision, Dispatch, DispatchMode, Occasion, QueueView, SchedulerPolicy, SchedulerView,
+};
+use ssdlab_policy::{Policy, PolicyContext};
+
+/// The order.
+#[derive(Clone, Debug)]
+pub struct Dlv {
+    config: DlvConfig,
+    planes: Box<[Plane]>,
+    classes: usize,
+    /// Whether what goes now goes in the order of coming, since a deadline has passed.
+    late: bool,
+    /// For each plane, when it is idle as the search that is under way knows it, and the number of
+    /// that search: many requests ask for the same planes.
+    known: Box<[(u64, u64)]>,
+    searches: u64,
+}
+
+/// What the order keeps of a plane.
+#[derive(Clone, Debug, Default)]
+struct Plane {
+    /// When it is expected to be idle, in nanoseconds.
+    idle_at: u64,
+    /// The deadlines of the pages to be programmed that were let go and have not begun, and the
+    /// first of them.
+    due: Vec<u64>,
+    first_due: Option<u64>,
+    /// Pages of each class that were promised and not yet given out.
+    promised: [u32; CLASSES_MAX],
+}
+
+impl Policy for Dlv {
+    type Config = DlvConfig;
+
+    fn check(config: &DlvConfig, _: &PolicyContext) -> Result<(), Refusal> {
+        match config.window {
+            0 => Err(Refusal::new("scheduler.dlv.window", 0, "at least 1")),
+            _ => Ok(()),
+        }
+    }
+
+    fn build(config: &DlvConfig, setup: &PolicyContext) -> Dlv {
+        Dlv {
+            config: config.clone(),
+            planes: vec![Plane::default(); setup.geometry.plane_count() as usize].into(),
+            classes: usize::from(setup.classes),
+            late: false,
+            known: vec![(0, 0); setup.geometry.plane_count() as usize].into(),
+            searches: 0,
+        }
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::PAGE_ALLOCATED.and(EventMask::PLANE_CHANGED)
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        match *event {
+            Event::PageAllocated { plane, class, arrival } => {
+                self.is_met(plane, arrival);
+                let promised = &mut self.planes[plane.index()].promised[class as usize];
+                *promised = promised.saturating_sub(1);
+            }
+            Event::PlaneChanged { from, to, arrival } => {
+                let due = self.is_met(from, arrival);
+                let to = &mut self.planes[to.index()];
+                to.due.extend(due);
+                to.first_due = to.first_due.into_iter().chain(due).min();
+            }
+            _ => {}
+        }
+    }
+
+    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
+        // Three bytes for each strong class and for the time at which the plane is idle (DLV,
+        // section III-D).
+        let counters = self.classes as u64;
+        vec![("plane_counters", self.planes.len() as u64 * counters * 24)]
+    }
+}
+
+impl Dlv {
+    /// The group of a kind that goes next, if one that may go needs this plane.
+    fn shortest_for(&mut self, view: &QueueView, plane: PlaneId, kind: OpKind) -> Option<Decision> {
+        let mut all = view.queue.of_plane(plane, kind).iter().map(|&id| view.queue.group(id));
+        let needed = all.any(|group| !self.is_blocked(view, group));
+        let group = needed.then(|| self.shortest(view, kind)).flatten()?;
+        // Where reads keep their places, a write takes one that another write had.
+        let keeps = kind != OpKind::Read && self.config.reads == Pick::Fifo;
+        Some(Decision {
+            group,
+            mode: if keeps { DispatchMode::InFirstPlace } else { DispatchMode::Behind },
+        })
+    }
+
+    /// Of the groups of a kind that need `plane`, the first to come that may go there.
+    fn first_of(&self, view: &QueueView, plane: PlaneId, kind: OpKind) -> Option<GroupId> {
+        let mut all = view.queue.of_plane(plane, kind).iter().copied();
+        all.find(|&id| {
+            let group = view.queue.group(id);
+            !self.is_outside(view, group) && !self.is_blocked_on(view, group, plane)
+        })
+    }
+
+    /// Of all groups that need `plane` and may go there, the one of the first place.
+    fn first(&self, view: &QueueView, plane: PlaneId) -> Option<GroupId> {
+        let first = |kind| self.first_of(view, plane, kind);
+        match (first(OpKind::Read), first(OpKind::Program)) {
+            (Some(read), Some(write)) => {
+                let reads = view.queue.place(read) < view.queue.place(write);
+                Some(if reads { read } else { write })
+            }
+            (read, write) => read.or(write),
+        }
+    }
+
+    fn next_write(&mut self, view: &QueueView, plane: PlaneId) -> Option<Decision> {
+        match self.config.writes {
+            Pick::Shortest => self.shortest_for(view, plane, OpKind::Program),
+            Pick::Fifo => {
+                let first = self.first_of(view, plane, OpKind::Program);
+                first.filter(|&id| self.came_first(view, plane, id)).map(part)
+            }
+        }
+    }
+
+    /// What goes next to a plane.
+    fn next_of_plane(&mut self, view: &QueueView, plane: PlaneId) -> Option<Decision> {
+        let needs = |kind| !view.queue.of_plane(plane, kind).is_empty();
+        if !(needs(OpKind::Read) || needs(OpKind::Program)) || !view.planes.is_free(plane) {
+            return None;
+        }
+        let (reads, writes) = view.planes.host_waits(plane);
+        let late = self.is_late(view);
+        if late || self.config.reads == Pick::Fifo {
+            let first = self.first(view, plane).filter(|&id| self.came_first(view, plane, id))?;
+            let keeps_its_place = late || view.queue.group(first).kind == OpKind::Read;
+            if (reads || writes) && !keeps_its_place && self.config.writes == Pick::Shortest {
+                return None;
+            }
+            return if keeps_its_place { Some(part(first)) } else { self.next_write(view, plane) };
+        }
+        if reads || self.is_overdue(view, plane) {
+            return None;
+        }
+        let read = self.shortest_for(view, plane, OpKind::Read);
+        if read.is_some() || (writes && self.config.writes == Pick::Shortest) {
+            return read;
+        }
+        self.next_write(view, plane)
+    }
+}
+
+/// What a group needs of the plane in question goes: on each plane it keeps its place.
+fn part(group: GroupId) -> Decision {
+    Decision { group, mode: DispatchMode::InPlace }
+}
+
+impl SchedulerPolicy for Dlv {
+    #[inline]
+    fn rank(&mut self, view: &SchedulerView) -> u8 {
+        // What goes late is overtaken by nothing that is let go after it, reads among that.
+        let first = self.late || view.kind == OpKind::Read;
+        u8::from(!(self.config.reads == Pick::Shortest && first))
+    }
+
+    fn window(&self) -> Option<usize> {
+        Some(self.config.window as usize)
+    }
+
+    fn estimate(&mut self, view: &QueueView, kind: OpKind, plane_share: &PlaneShare) -> u64 {
+        if kind == OpKind::Read {
+            return plane_share.reading;
+        }
+        plane_share.reading + self.fastest(view, plane_share.plane, plane_share.programs, None)
+    }
+
+    fn next(&mut self, view: &QueueView, occasion: Occasion) -> Option<Decision> {
+        match occasion {
+            Occasion::Arrival(group) => self
+                .goes_at_once(view, group)
+                .then_some(Decision { group, mode: DispatchMode::Behind }),
+            Occasion::Plane(plane) => self.next_of_plane(view, plane),
+        }
+    }
+
+    fn on_dispatch(
+        &mut self,
+        view: &QueueView,
+        dispatch: &Dispatch,
+        classes: &mut Vec<Option<u8>>,
+    ) {
+        self.late = self.is_late(view);
+        if dispatch.group.kind == OpKind::Read {
+            for plane_share in dispatch.plane_shares {
+                let idle_at = self.idle_at(view, plane_share.plane) + plane_share.estimate;
+                self.planes[plane_share.plane.index()].idle_at = idle_at;
+            }
+            return;
+        }
+        let end = match self.config.strong {
+            Strong::Needed => Some(self.finish(view, dispatch.group)),
+            // As early as can be: the fastest there is.
+            Strong::Prioritized => dispatch.overtakes.then_some(0),
+        };
+        let end = end.filter(|_| !dispatch.at_once);
+        let due = self.due(OpKind::Program, dispatch.group.arrival);
+        for plane_share in dispatch.plane_shares {
+            let plane = &mut self.planes[plane_share.plane.index()];
+            plane.due.extend(std::iter::repeat_n(due, plane_share.programs as usize));
+            let dues = (plane_share.programs > 0).then_some(due);
+            plane.first_due = plane.first_due.into_iter().chain(dues).min();
+            self.promise(view, plane_share, end, classes);
+        }
+    }
+
+    #[inline]
+    fn is_overdue(&mut self, view: &QueueView, plane: PlaneId) -> bool {
+        // Where reads keep their places, no write waits longer for having been let go.
+        let overtaken = self.config.reads == Pick::Shortest;
+        overtaken && self.planes[plane.index()].first_due.is_some_and(|due| due < view.now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bench::{Bench, FIG4, IDLE};
+    use super::*;
+    use ssdlab_policy::testing::publish;
+
+    #[test]
+    fn figure_4_without_strong_blocks() {
+        let fifo = DlvConfig { writes: Pick::Fifo, ..DlvConfig::default() };
+        let mut bench = Bench::new(FIG4, fifo);
+        let (a, b) = (bench.write(0, &[3, 2, 1]), bench.write(1, &[1, 0]));
+        assert_eq!((bench.goes(a).0, bench.goes(b).0), (8, 10));
+    }
+
+    #[test]
+    fn figure_4_with_strong_blocks_for_a3_and_b2_alone() {
+        let mut bench = Bench::new(FIG4, DlvConfig::default());
+        let (a, b) = (bench.write(0, &[3, 2, 1]), bench.write(1, &[1, 0]));
+        assert_eq!((bench.expected(a), bench.expected(b)), (7, 9));
+        assert_eq!(bench.goes(a), (7, vec![Some(1), Some(1), Some(0)]));
+        assert_eq!(bench.goes(b), (9, vec![Some(1), Some(0)]));
+    }
+
+    #[test]
+    fn the_write_of_least_finish_goes_even_where_a_later_one_has_the_idle_plane() {
+        let mut bench = Bench::new([IDLE, 6, IDLE, IDLE], DlvConfig::default());
+        let (small, large) = (bench.write(0, &[1]), bench.write(1, &[0, 1, 2]));
+        // Both end when plane 2 does; the small one came first, and it is in nobody's way.
+        let (order, view) = bench.parts();
+        let next = [0, 1, 3].map(|plane| order.next(&view, Occasion::Plane(PlaneId(plane))));
+        assert_eq!(next, [Some(Decision { group: small, mode: DispatchMode::Behind }), None, None]);
+        assert_eq!(view.work.take(), 1 + 2, "the large one was given up at its second page");
+        assert_eq!(view.work.take(), 0);
+        bench.goes(small);
+        let (order, view) = bench.parts();
+        assert_eq!(
+            order.next(&view, Occasion::Plane(PlaneId(0))),
+            Some(Decision { group: large, mode: DispatchMode::Behind })
+        );
+    }
+
+    /// Pages on planes 1 to 4 of each of the six writes. The figure is not part of the paper's text:
+    /// this is an instance that agrees with all that the text says of it.
+    const FIG7: [&[u32]; 6] = [&[0, 1], &[1, 1, 2], &[1, 2], &[0, 3, 3], &[3, 3], &[2, 3, 3]];
+
+    fn figure_7(config: DlvConfig) -> (Bench, Vec<GroupId>) {
+        let mut bench = Bench::new([4, 1, 0, 0], config);
+        bench.keep_strong(3);
+        let groups = (0..6).map(|write| bench.write(write, FIG7[write as usize])).collect();
+        (bench, groups)
+    }
+
+    #[test]
+    fn figure_7_in_the_order_of_least_finish() {
+        let (mut bench, groups) = figure_7(DlvConfig::default());
+        assert_eq!((bench.expected(groups[0]), bench.expected(groups[2])), (5, 2));
+        let strong_on_2_normal_on_3 = vec![Some(0), Some(1)];
+        assert_eq!(bench.clone().goes(groups[2]), (2, strong_on_2_normal_on_3));
+        let gone = bench.all();
+        assert_eq!(gone.iter().map(|(write, _)| *write).collect::<Vec<_>>(), [2, 4, 1, 0, 5, 3]);
+        let mean = gone.iter().map(|(_, end)| *end as f64).sum::<f64>() / 6.0;
+        assert!((mean - 4.67).abs() < 0.005, "{mean}");
+    }
+
+    #[test]
+    fn figure_7_in_the_order_of_coming() {
+        let fifo = DlvConfig { writes: Pick::Fifo, ..DlvConfig::default() };
+        let (mut bench, groups) = figure_7(fifo);
+        let mean = groups.iter().map(|&write| bench.goes(write).0 as f64).sum::<f64>() / 6.0;
+        assert!((mean - 8.33).abs() < 0.005, "{mean}");
+    }
+
+    #[test]
+    fn what_goes_at_once_is_a_write_on_idle_planes_where_writes_are_reordered() {
+        let normal = DlvConfig::default;
+        let at_once = |config, kind, plane, collecting| {
+            let mut bench = Bench::new([IDLE, IDLE, IDLE, 9], config);
+            let group = bench.request(0, kind, &[0, plane], 1);
+            bench.planes.collecting[0] = collecting;
+            let (order, view) = bench.parts();
+            order.goes_at_once(&view, group)
+        };
+        assert!(at_once(normal(), OpKind::Program, 1, false));
+        assert!(!at_once(normal(), OpKind::Program, 3, false));
+        assert!(!at_once(normal(), OpKind::Program, 1, true));
+        assert!(!at_once(normal(), OpKind::Read, 1, false));
+        let never = DlvConfig { dispatch_if_idle: false, ..normal() };
+        let fifo = DlvConfig { writes: Pick::Fifo, ..normal() };
+        assert!(!at_once(never, OpKind::Program, 1, false));
+        assert!(!at_once(fifo, OpKind::Program, 1, false));
+    }
+
+    #[test]
+    fn reads_go_first_unless_they_keep_their_places_or_something_is_late() {
+        let fifo = DlvConfig { reads: Pick::Fifo, ..DlvConfig::default() };
+        for (config, late, expected) in [
+            (DlvConfig::default(), false, [0, 1]),
+            (DlvConfig::default(), true, [0, 0]),
+            (fifo.clone(), false, [1, 1]),
+            (fifo, true, [1, 1]),
+        ] {
+            let mut order = Bench::new([0; 4], config).order;
+            order.late = late;
+            let view = |kind| SchedulerView { kind, priority: 0, hint: 0 };
+            assert_eq!(
+                [OpKind::Read, OpKind::Program].map(|kind| order.rank(&view(kind))),
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn what_may_be_overtaken_is_late_after_its_deadline() {
+        let normal = DlvConfig::default;
+        let late = |config, kind, now| {
+            let mut bench = Bench::new([0; 4], config);
+            bench.request(0, kind, &[0], 1);
+            bench.now = now;
+            let (order, view) = bench.parts();
+            order.is_late(&view)
+        };
+        let (of_read, of_write) = (500_000_000, 5_000_000_000);
+        for (kind, due) in [(OpKind::Read, of_read), (OpKind::Program, of_write)] {
+            assert!(!late(normal(), kind, due), "{kind:?}");
+            assert!(late(normal(), kind, due + 1), "{kind:?}");
+        }
+        let (fifo, never) = (Pick::Fifo, u64::MAX / 2);
+        assert!(!late(DlvConfig { reads: fifo, ..normal() }, OpKind::Read, never));
+        // Reads go before writes that keep their order among themselves.
+        assert!(late(DlvConfig { writes: fifo, ..normal() }, OpKind::Program, never));
+        let neither = DlvConfig { reads: fifo, writes: fifo, ..normal() };
+        assert!(!late(neither, OpKind::Program, never));
+        assert!(late(DlvConfig { writes: fifo, ..normal() }, OpKind::Read, never));
+    }
+
+    #[test]
+    fn a_plane_remembers_the_deadlines_of_the_writes_that_have_not_begun() {
+        let mut bench = Bench::new([9; 4], DlvConfig::default());
+        for slot in [7, 3, 5] {
+            bench.now = slot.into();
+            let write = bench.write(slot, &[0]);
+            bench.goes(write);
+        }
+        let due = |bench: &Bench, plane: usize| bench.order.planes[plane].first_due;
+        let deadline = |arrival: u64| Some(5_000_000_000 + arrival);
+        publish(
+            &mut bench.order,
+            &Event::PageAllocated { plane: PlaneId(0), class: 1, arrival: 5 },
+        );
+        assert_eq!(due(&bench, 0), deadline(3));
+        publish(
+            &mut bench.order,
+            &Event::PlaneChanged { from: PlaneId(0), to: PlaneId(2), arrival: 3 },
+        );
+        assert_eq!([due(&bench, 0), due(&bench, 2)], [deadline(7), deadline(3)]);
+        publish(
+            &mut bench.order,
+            &Event::PageAllocated { plane: PlaneId(0), class: 1, arrival: 7 },
+        );
+        assert_eq!(due(&bench, 0), None);
+        for (now, overdue) in [(5_000_000_003, false), (5_000_000_004, true)] {
+            bench.now = now;
+            let (order, view) = bench.parts();
+            assert_eq!(order.is_overdue(&view, PlaneId(2)), overdue);
+            assert!(!order.is_overdue(&view, PlaneId(0)));
+        }
+    }
+}

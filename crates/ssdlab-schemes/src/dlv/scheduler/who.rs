@@ -1,0 +1,98 @@
+//! Which of those that wait may go, and which have waited too long.
+
+use ssdlab_nand::PlaneId;
+
+use super::{Dlv, Pick};
+use ssdlab_policy::account::OpKind;
+use ssdlab_policy::queue::{Group, GroupId};
+use ssdlab_policy::scheduler::QueueView;
+
+impl Dlv {
+    /// Whether a group that has just arrived goes at once.
+    pub(super) fn goes_at_once(&self, view: &QueueView, id: GroupId) -> bool {
+        let group = view.queue.group(id);
+        self.config.dispatch_if_idle
+            && group.kind != OpKind::Read
+            && !group.waited
+            && self.config.writes == Pick::Shortest
+            && !self.is_blocked(view, group)
+            && group.plane_shares.iter().all(|plane_share| view.planes.is_idle(plane_share.plane))
+    }
+
+    /// The deadline of what arrived then.
+    pub(super) fn due(&self, kind: OpKind, arrival: u64) -> u64 {
+        let span = match kind {
+            OpKind::Read => self.config.read_deadline,
+            _ => self.config.write_deadline,
+        };
+        arrival + span.as_ns()
+    }
+
+    /// A page whose request arrived then no longer waits for a plane to program it; its deadline.
+    pub(super) fn is_met(&mut self, plane: PlaneId, arrival: u64) -> Option<u64> {
+        let due = self.due(OpKind::Program, arrival);
+        let plane = &mut self.planes[plane.index()];
+        let at = plane.due.iter().position(|&other| other == due)?;
+        plane.due.swap_remove(at);
+        if plane.first_due == Some(due) {
+            plane.first_due = plane.due.iter().min().copied();
+        }
+        Some(due)
+    }
+
+    /// Whether a group came before all that was let go and waits for a plane.
+    pub(super) fn came_first(&self, view: &QueueView, plane: PlaneId, id: GroupId) -> bool {
+        let waits = view.planes.first_to_wait(plane);
+        waits.is_none_or(|place| view.queue.place(id) <= place)
+    }
+
+    /// Whether those of a kind may be overtaken.
+    fn is_overtaken(&self, kind: OpKind) -> bool {
+        let by_reads = kind == OpKind::Program && self.config.reads == Pick::Shortest;
+        by_reads || self.pick(kind) == Pick::Shortest
+    }
+
+    pub(super) fn pick(&self, kind: OpKind) -> Pick {
+        if kind == OpKind::Read { self.config.reads } else { self.config.writes }
+    }
+
+    /// Whether too many of its kind have come before a group.
+    #[inline]
+    pub(super) fn is_outside(&self, view: &QueueView, group: &Group) -> bool {
+        let last = view.queue.at(group.kind, self.config.window as usize - 1);
+        last.is_some_and(|last| group.seq > view.queue.group(last).seq)
+    }
+
+    /// Whether a group that goes as a whole must wait for others to go, or for garbage collection.
+    #[inline]
+    pub(super) fn is_blocked(&self, view: &QueueView, group: &Group) -> bool {
+        self.is_outside(view, group) || self.is_collected(view, group)
+    }
+
+    pub(super) fn is_collected(&self, view: &QueueView, group: &Group) -> bool {
+        group
+            .plane_shares
+            .iter()
+            .any(|plane_share| self.is_blocked_on(view, group, plane_share.plane))
+    }
+
+    /// Whether what a group needs of this plane must wait for garbage collection.
+    #[inline]
+    pub(super) fn is_blocked_on(&self, view: &QueueView, group: &Group, plane: PlaneId) -> bool {
+        let reordered = group.kind != OpKind::Read && self.config.writes == Pick::Shortest;
+        let waits = self.config.avoid_gc && reordered;
+        waits && view.planes.is_collected(plane)
+    }
+
+    /// Whether the first of a kind that may be overtaken has passed its deadline.
+    pub(super) fn is_late(&self, view: &QueueView) -> bool {
+        [OpKind::Read, OpKind::Program].into_iter().any(|kind| {
+            if !self.is_overtaken(kind) {
+                return false;
+            }
+            let mut arrived = view.queue.arrived(kind).map(|id| view.queue.group(id));
+            let head = arrived.find(|group| !self.is_collected(view, group));
+            head.is_some_and(|group| self.due(kind, group.arrival) < view.now)
+        })
+    }
+}

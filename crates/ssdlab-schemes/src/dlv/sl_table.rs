@@ -1,0 +1,274 @@
+//! `read_start = sl_table`: the level from which a read starts, by the class of its block and the age of
+//! its data, learned from reads that failed (RRS's tables). Source: DLV, section III-C and Fig. 8.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+
+use ssdlab_policy::event::{Actions, Event, EventMask, ReadOutcome};
+use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
+use ssdlab_policy::{Policy, PolicyContext};
+
+/// Settings of `sl_table`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SlTableConfig {
+    /// Reads of a table that decode at the first try after which each of its start ages rises by a
+    /// day, so that an outlier does not stick; 0 for never. Default: 100. Source: DLV, section
+    /// III-C (the direction ruled).
+    pub relax_after: u32,
+    /// P/E cycles at which a further set of tables begins; ascending. Default: none, one table for
+    /// each class of blocks. Source: DLV, section III-C (item 5) and III-D (up to ten tables).
+    pub pe_bins: Vec<u32>,
+}
+
+impl Default for SlTableConfig {
+    fn default() -> SlTableConfig {
+        SlTableConfig { relax_after: 100, pe_bins: Vec::new() }
+    }
+}
+
+/// The most tables. Source: DLV, section III-D.
+const TABLES_MAX: usize = 10;
+/// The oldest age that nine bits hold, in days. Source: DLV, section III-D.
+const AGE_MAX: u16 = 511;
+/// Bits of an entry: nine of the age, three of the level. Source: DLV, section III-D.
+const ENTRY_BITS: u64 = 12;
+/// Bits of a block's time stamp. Source: DLV, section III-D.
+const STAMP_BITS: u64 = 20;
+
+/// A table: for each level above the first the age, in days, from which reads start there. Ages do
+/// not fall from level to level.
+#[derive(Clone, Debug)]
+struct Table {
+    starts: Box<[u16]>,
+    /// Reads that decoded at the first try since the table was last relaxed.
+    good: u32,
+}
+
+impl Table {
+    fn start(&self, age: u16) -> u8 {
+        self.starts.partition_point(|&start| start <= age) as u8
+    }
+
+    /// Data of this age decoded at no level below this one: younger starts come down to it.
+    fn lower(&mut self, age: u16, level: u8) {
+        for start in &mut self.starts[..level as usize] {
+            *start = (*start).min(age);
+        }
+    }
+
+    /// Each start rises by a day, not beyond the next one's.
+    fn relax(&mut self) {
+        let mut most = AGE_MAX;
+        for start in self.starts.iter_mut().rev() {
+            *start = (*start + 1).min(most);
+            most = *start;
+        }
+    }
+}
+
+/// Starts at the level that the tables give, and learns.
+#[derive(Clone, Debug)]
+pub struct SlTable {
+    /// By class of blocks, then by P/E cycles.
+    tables: Box<[Table]>,
+    pe_bins: Box<[u32]>,
+    relax_after: u32,
+    blocks: u64,
+}
+
+impl Policy for SlTable {
+    type Config = SlTableConfig;
+
+    fn check(config: &SlTableConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+        const KEY: &str = "read_start.sl_table.pe_bins";
+        if !config.pe_bins.is_sorted_by(|a, b| a < b) {
+            return Err(Refusal::new(KEY, format!("{:?}", config.pe_bins), "ascending numbers"));
+        }
+        let tables = (config.pe_bins.len() + 1) * usize::from(setup.classes);
+        if tables > TABLES_MAX {
+            let expected = format!("at most {TABLES_MAX} tables, one a class and bin");
+            return Err(Refusal::new(KEY, format!("{tables} tables"), expected));
+        }
+        match setup.rungs {
+            1 => Err(Refusal::new(
+                "read_start",
+                "sl_table",
+                "several sensing levels (physics.levels)",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn build(config: &SlTableConfig, setup: &PolicyContext) -> SlTable {
+        let starts = vec![AGE_MAX; usize::from(setup.rungs) - 1].into_boxed_slice();
+        let count = (config.pe_bins.len() + 1) * usize::from(setup.classes);
+        SlTable {
+            tables: vec![Table { starts, good: 0 }; count].into_boxed_slice(),
+            pe_bins: config.pe_bins.clone().into_boxed_slice(),
+            relax_after: config.relax_after,
+            blocks: u64::from(setup.geometry.block_count()),
+        }
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::PAGE_READ
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        if let Event::PageRead(ReadOutcome { view, level, first_try, .. }) = event {
+            self.learn(view, *level, *first_try);
+        }
+    }
+
+    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
+        let entries: usize = self.tables.iter().map(|table| table.starts.len()).sum();
+        vec![
+            ("sensing_level_tables", entries as u64 * ENTRY_BITS),
+            ("block_time_stamps", self.blocks * STAMP_BITS),
+        ]
+    }
+}
+
+impl SlTable {
+    #[inline]
+    fn at(&self, view: &ReadStartView) -> usize {
+        let bin = self.pe_bins.partition_point(|&from| from <= view.pe_cycles);
+        usize::from(view.class) * (self.pe_bins.len() + 1) + bin
+    }
+}
+
+/// An age as nine bits hold it, below the start of a level that no read has needed.
+fn days(view: &ReadStartView) -> u16 {
+    (view.age.as_days() as u64).min(u64::from(AGE_MAX - 1)) as u16
+}
+
+impl SlTable {
+    /// A read decoded at this level, at the first try or not.
+    fn learn(&mut self, view: &ReadStartView, level: u8, first_try: bool) {
+        let at = self.at(view);
+        let table = &mut self.tables[at];
+        if !first_try {
+            return table.lower(days(view), level);
+        }
+        table.good += 1;
+        if table.good == self.relax_after {
+            table.good = 0;
+            table.relax();
+        }
+    }
+}
+
+impl ReadStartPolicy for SlTable {
+    #[inline]
+    fn start(&mut self, view: &ReadStartView) -> u8 {
+        self.tables[self.at(view)].start(days(view))
+    }
+
+    fn needs(&self) -> ReadStartNeeds {
+        ReadStartNeeds { age: true, ..ReadStartNeeds::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use ssdlab_base::Nanos;
+
+    use super::*;
+    use ssdlab_policy::testing::read_at;
+
+    fn tables(relax_after: u32, pe_bins: &[u32]) -> SlTable {
+        let table = Table { starts: vec![AGE_MAX; 6].into(), good: 0 };
+        SlTable {
+            tables: vec![table; 2 * (pe_bins.len() + 1)].into(),
+            pe_bins: pe_bins.into(),
+            relax_after,
+            blocks: 128 * 1024,
+        }
+    }
+
+    fn view(class: u8, days: u64) -> ReadStartView {
+        let age = Nanos::from_ns(days * 86_400_000_000_000 + 5);
+        ReadStartView { class, age, ..ReadStartView::of_a_block(7) }
+    }
+
+    #[test]
+    fn a_read_that_climbed_lowers_the_start_for_its_class_and_older_data() {
+        let mut policy = tables(0, &[]);
+        assert_eq!(policy.start(&view(0, 300)), 0, "nothing is known");
+        // The paper's example: 30 days for three levels, then a page of 29 days needs them.
+        read_at(&mut policy, &view(0, 30), 2, false);
+        read_at(&mut policy, &view(0, 15), 1, false);
+        let starts = |policy: &mut SlTable, class| {
+            [14, 15, 28, 29, 30, 400].map(|days| policy.start(&view(class, days)))
+        };
+        assert_eq!(starts(&mut policy, 0), [0, 1, 1, 1, 2, 2]);
+        read_at(&mut policy, &view(0, 29), 2, false);
+        assert_eq!(starts(&mut policy, 0), [0, 1, 1, 2, 2, 2]);
+        assert_eq!(starts(&mut policy, 1), [0; 6], "another class has a table of its own");
+    }
+
+    #[test]
+    fn data_of_any_age_start_at_one_level_while_nothing_is_known() {
+        let mut policy = tables(100, &[]);
+        assert_eq!([510, 511, 4000].map(|days| policy.start(&view(0, days))), [0; 3]);
+        read_at(&mut policy, &view(0, 4000), 6, false);
+        assert_eq!([509, 510, 511].map(|days| policy.start(&view(0, days))), [0, 6, 6]);
+        (0..100).for_each(|_| read_at(&mut policy, &view(0, 4000), 6, true));
+        assert_eq!(policy.start(&view(0, 4000)), 0, "what is needed no more is forgotten");
+    }
+
+    #[test]
+    fn an_outlier_is_undone_by_reads_that_decode_at_the_first_try() {
+        let mut policy = tables(100, &[]);
+        read_at(&mut policy, &view(0, 27), 5, false);
+        assert_eq!(policy.start(&view(0, 27)), 5);
+        (0..99).for_each(|_| read_at(&mut policy, &view(0, 90), 5, true));
+        assert_eq!(policy.start(&view(0, 27)), 5);
+        read_at(&mut policy, &view(0, 90), 5, true);
+        assert_eq!([27, 28].map(|days| policy.start(&view(0, days))), [0, 5]);
+    }
+
+    #[test]
+    fn blocks_of_other_wear_have_tables_of_their_own() {
+        let mut policy = tables(0, &[1000]);
+        let worn = ReadStartView { pe_cycles: 1000, ..view(1, 50) };
+        read_at(&mut policy, &worn, 3, false);
+        assert_eq!(policy.start(&worn), 3);
+        assert_eq!(policy.start(&ReadStartView { pe_cycles: 999, ..worn }), 0);
+        assert_eq!(policy.start(&ReadStartView { class: 0, ..worn }), 0);
+        let mut policy = tables(0, &[1000, 2000]);
+        read_at(&mut policy, &worn, 3, false);
+        assert_eq!(
+            [999, 1999, 2000].map(|pe_cycles| policy.start(&ReadStartView { pe_cycles, ..worn })),
+            [0, 3, 0]
+        );
+    }
+
+    #[test]
+    fn the_metadata_are_as_many_bits_as_the_paper_counts() {
+        let bits = tables(0, &[]).metadata_bits(0);
+        // m · 6 · 12 bits with m = 2, and 20 bits for each of 128 Ki blocks.
+        assert_eq!(bits, [("sensing_level_tables", 144), ("block_time_stamps", 2_621_440)]);
+    }
+
+    proptest! {
+        #[test]
+        fn levels_never_fall_with_age(
+            reads in prop::collection::vec((0u64..600, 0u8..7, any::<bool>()), 0..300),
+            relax_after in 0u32..4,
+        ) {
+            let mut policy = tables(relax_after, &[]);
+            for (age, level, first) in reads {
+                read_at(&mut policy, &view(0, age), level, first);
+                let levels: Vec<u8> = (0..520).map(|age| policy.start(&view(0, age))).collect();
+                prop_assert!(levels.is_sorted());
+                if !first {
+                    prop_assert!(policy.start(&view(0, age)) >= level);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! `placement = small_to_strong`: PV+allocation, which gives strong blocks to small writes and reorders
+//! nothing. Source: DLV, section IV-C, after L. Shi et al., "Exploiting process variation for write
+//! performance improvement on NAND flash memory storage systems", IEEE TVLSI 24(1), 2016.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+
+use ssdlab_policy::account::Cause;
+use ssdlab_policy::placement::{PlacementPolicy, PlacementView};
+use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
+
+/// Settings of `small_to_strong`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SmallToStrongConfig {
+    /// The most pages that a small write has. Default: 4. Source: DLV (ruled).
+    pub pages: u32,
+}
+
+impl Default for SmallToStrongConfig {
+    fn default() -> SmallToStrongConfig {
+        SmallToStrongConfig { pages: 4 }
+    }
+}
+
+/// Wishes the best blocks for small writes, the worst for others.
+#[derive(Clone, Debug)]
+pub struct SmallToStrong {
+    pages: u32,
+    worst: u8,
+}
+
+impl Policy for SmallToStrong {
+    type Config = SmallToStrongConfig;
+
+    fn check(_: &SmallToStrongConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+        match setup.classes {
+            0 | 1 => {
+                let expected = "classes of blocks to tell apart (metadata.block_class)";
+                Err(Refusal::new("placement", "small_to_strong", expected))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn build(config: &SmallToStrongConfig, setup: &PolicyContext) -> SmallToStrong {
+        SmallToStrong { pages: config.pages, worst: setup.classes - 1 }
+    }
+}
+
+impl PlacementPolicy for SmallToStrong {
+    #[inline]
+    fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
+        let small = view.cause == Cause::Host && view.pages <= self.pages;
+        hint.quality.get_or_insert(if small { 0 } else { self.worst });
+    }
+}

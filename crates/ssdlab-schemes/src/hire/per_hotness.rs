@@ -1,0 +1,101 @@
+//! `program_mode.per_hotness`: pages that are mostly read are programmed with higher voltages, which read faster,
+//! and those that are mostly written with lower ones, which wear less. Source: HIRE, section 3.2 (the voltage
+//! controller).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+
+use ssdlab_policy::Hotness;
+use ssdlab_policy::program_mode::{ProgramModePolicy, ProgramModeView};
+use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
+
+/// Settings of `per_hotness`: each is a name in `timing.program_modes`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PerHotnessConfig {
+    /// The voltages of pages that are mostly read. Default: `boosted`. Source: HIRE, section 3.2.
+    pub read_hot: String,
+    /// Those of pages that are both read and written, or of which nothing is known. Default: `normal`.
+    /// Source: HIRE, section 3.2.
+    pub mixed: String,
+    /// Those of pages that are mostly written. Default: `reduced`. Source: HIRE, section 3.2.
+    pub write_hot: String,
+}
+
+impl Default for PerHotnessConfig {
+    fn default() -> PerHotnessConfig {
+        PerHotnessConfig {
+            read_hot: "boosted".into(),
+            mixed: "normal".into(),
+            write_hot: "reduced".into(),
+        }
+    }
+}
+
+impl PerHotnessConfig {
+    /// The voltages of each hotness.
+    fn resolved(&self, setup: &PolicyContext) -> Result<[u8; Hotness::COUNT], Refusal> {
+        let program_mode = |name: &str, of: &str| {
+            setup.program_mode(&format!("program_mode.per_hotness.{of}"), name)
+        };
+        Ok([
+            program_mode(&self.read_hot, "read_hot")?,
+            program_mode(&self.mixed, "mixed")?,
+            program_mode(&self.write_hot, "write_hot")?,
+        ])
+    }
+}
+
+/// Programs pages by what they are mostly used for.
+#[derive(Clone, Debug)]
+pub struct PerHotness {
+    of: [u8; Hotness::COUNT],
+}
+
+impl Policy for PerHotness {
+    type Config = PerHotnessConfig;
+
+    fn check(config: &PerHotnessConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+        setup.needs_hotness("program_mode", "per_hotness")?;
+        config.resolved(setup).map(|_| ())
+    }
+
+    fn build(config: &PerHotnessConfig, setup: &PolicyContext) -> PerHotness {
+        PerHotness { of: config.resolved(setup).unwrap_or_default() }
+    }
+}
+
+impl ProgramModePolicy for PerHotness {
+    #[inline]
+    fn fill(&mut self, view: &ProgramModeView, hint: &mut PlacementHint) {
+        hint.program_mode.get_or_insert(self.of[view.hotness.unwrap_or_default() as usize]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdlab_policy::account::Cause;
+    use ssdlab_policy::testing::SMALL;
+
+    #[test]
+    fn what_is_read_is_boosted_and_what_is_written_reduced() {
+        let program_modes = ["normal", "boosted", "reduced"].map(String::from).to_vec();
+        let setup =
+            PolicyContext { program_modes, knows_hotness: true, ..PolicyContext::plain(SMALL, 1) };
+        let mut policy = PerHotness::build(&PerHotnessConfig::default(), &setup);
+        let hot = [None, Some(Hotness::Read), Some(Hotness::Mixed), Some(Hotness::Write)];
+        let requested = hot.map(|hotness| {
+            let mut hint = PlacementHint::default();
+            policy.fill(&ProgramModeView { cause: Cause::Host, class: 0, hotness }, &mut hint);
+            hint.program_mode
+        });
+        assert_eq!(requested, [Some(0), Some(1), Some(0), Some(2)]);
+        let other = PerHotnessConfig { read_hot: "high".into(), ..PerHotnessConfig::default() };
+        assert_eq!(
+            PerHotness::check(&other, &setup).unwrap_err().key,
+            "program_mode.per_hotness.read_hot"
+        );
+    }
+}

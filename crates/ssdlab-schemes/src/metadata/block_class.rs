@@ -1,0 +1,141 @@
+//! Classes of blocks, 0 the best. Each class is a pool of its own in every plane.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::choice;
+use ssdlab_base::quantity::Share;
+
+use super::block_groups::GroupsConfig;
+use ssdlab_policy::blocks::BlockClasses;
+
+/// The most classes that blocks can be sorted into. Source: DLV, section III-D (four) and
+/// PV-read, Table I (seven).
+pub const CLASSES_MAX: usize = 8;
+
+choice! {
+    /// How blocks are sorted into classes.
+    pub enum BlockClassChoice {
+        /// All blocks count as alike.
+        none => None(NoClassesConfig),
+        /// By the raw bit error rate with which each was made, as a test in the factory tells it.
+        factory => Factory(FactoryConfig),
+        /// Into groups by the level at which each was read last, of which a part is set apart for
+        /// what is read often.
+        measured => Measured(GroupsConfig),
+        /// By priority: each block in use is one queue's, and the free blocks of the drive, in the order
+        /// of the retries that are believed, are cut into a subpool for each, the best for the highest
+        /// (ReadGuard).
+        predicted => Predicted(SubpoolsConfig),
+    } default none
+}
+
+/// `none` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoClassesConfig {}
+
+/// Settings of `factory`. The oracle that DLV assumes: a bitmap of strong blocks (section III-D).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FactoryConfig {
+    /// Shares of all blocks in each class but the last, from the class with the lowest error rates
+    /// up; the last class has the rest. Default: a third, in two classes. Source: DLV (ruled).
+    pub shares: Vec<Share>,
+}
+
+impl Default for FactoryConfig {
+    fn default() -> FactoryConfig {
+        FactoryConfig { shares: vec![Share::new(1.0 / 3.0)] }
+    }
+}
+
+/// Settings of `predicted`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SubpoolsConfig {
+    /// Priorities that have a subpool each; queues beyond share that of the last. Default: 3. Source:
+    /// ReadGuard, section 5.2 (algorithm 2).
+    pub priorities: u8,
+}
+
+impl Default for SubpoolsConfig {
+    fn default() -> SubpoolsConfig {
+        SubpoolsConfig { priorities: 3 }
+    }
+}
+
+impl BlockClassChoice {
+    /// Whether classes are priorities.
+    pub fn by_priority(&self) -> bool {
+        matches!(self, BlockClassChoice::Predicted(_))
+    }
+
+    /// How many classes there are.
+    pub fn classes(&self) -> usize {
+        match self {
+            BlockClassChoice::None(_) => 1,
+            BlockClassChoice::Factory(config) => config.shares.len() + 1,
+            BlockClassChoice::Measured(config) => config.groups(),
+            BlockClassChoice::Predicted(config) => config.priorities.into(),
+        }
+    }
+
+    /// How many of them, from the best up, are set apart: a page of one is for who asks for it.
+    pub fn apart(&self) -> usize {
+        match self {
+            BlockClassChoice::Measured(config) => config.groups() - 1,
+            _ => 0,
+        }
+    }
+
+    /// The class of each block, by the rates with which they were made; empty if all are alike.
+    /// Equal rates are told apart by the block's number. Of blocks that are measured it is the last:
+    /// what is set apart is chosen among those that are free.
+    pub fn of(&self, rates: impl Fn() -> Vec<f64>) -> BlockClasses {
+        let config = match self {
+            BlockClassChoice::None(_) => return BlockClasses::default(),
+            BlockClassChoice::Measured(config) => {
+                let last = config.groups() as u8 - 1;
+                return BlockClasses { classes: vec![last; rates().len()], apart: last };
+            }
+            // Whose a block is, is decided where its data lies.
+            BlockClassChoice::Predicted(_) => {
+                return BlockClasses { classes: vec![0; rates().len()], apart: 0 };
+            }
+            BlockClassChoice::Factory(config) => config,
+        };
+        let rates = rates();
+        let mut ranked: Vec<u32> = (0..rates.len() as u32).collect();
+        let key = |&block: &u32| (rates[block as usize].to_bits(), block);
+        ranked.sort_unstable_by_key(key);
+        let mut classes = vec![config.shares.len() as u8; rates.len()];
+        let (mut rest, mut summed) = (&ranked[..], 0.0);
+        for (class, share) in config.shares.iter().enumerate() {
+            let before = ranked.len() - rest.len();
+            summed += share.get();
+            let upto = (summed * ranked.len() as f64).round() as usize;
+            let (these, others) = rest.split_at((upto - before).min(rest.len()));
+            these.iter().for_each(|&block| classes[block as usize] = class as u8);
+            rest = others;
+        }
+        BlockClasses { classes, apart: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_blocks_are_of_the_first_class() {
+        let rates = || vec![5.0, 1.0, 4.0, 2.0, 3.0, 2.0];
+        let estimates = |shares: &[f64]| {
+            let shares = shares.iter().map(|&share| Share::new(share)).collect();
+            BlockClassChoice::Factory(FactoryConfig { shares }).of(rates).classes
+        };
+        assert_eq!(estimates(&[1.0 / 3.0]), [1, 0, 1, 0, 1, 1]);
+        assert_eq!(estimates(&[1.0 / 6.0, 1.0 / 3.0]), [2, 0, 2, 1, 2, 1]);
+        assert_eq!(estimates(&[0.0, 1.0]), [1; 6]);
+        assert!(BlockClassChoice::default().of(rates).classes.is_empty());
+    }
+}

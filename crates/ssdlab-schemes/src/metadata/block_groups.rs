@@ -1,0 +1,468 @@
+//! Groups of blocks by the level at which they are read, and the part of each that is set apart for
+//! what is read often. Source: PV-read, sections IV.B and IV.C.
+//!
+//! A block is measured by the worst read of one of its pages since it was measured last: the level at
+//! which it decoded, and the bit errors that the decoder counted. It is measured anew after so many P/E
+//! cycles, when it is erased; that is also when it may join or leave what is set apart.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::math;
+use ssdlab_base::quantity::Share;
+use ssdlab_nand::{BlockId, Geometry, PlaneId};
+
+use ssdlab_policy::account::Reading;
+
+/// How far a page moves that is read often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Within its plane.
+    Plane,
+    /// To any plane of its chip.
+    #[default]
+    Chip,
+    /// To any plane.
+    Drive,
+}
+
+impl Scope {
+    /// The planes among which a page moves: so many that follow one another.
+    pub fn planes(self, geometry: &Geometry) -> u32 {
+        match self {
+            Scope::Plane => 1,
+            Scope::Chip => geometry.dies * geometry.planes,
+            Scope::Drive => geometry.plane_count(),
+        }
+    }
+}
+
+/// Settings of `measured`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GroupsConfig {
+    /// What divides the groups: `{ levels = [..] }` or `{ shares = [..] }`. Default: the levels [1, 4],
+    /// three groups. Source: PV-read, Table I; ruled for shares.
+    pub boundaries: Boundaries,
+    /// Share of the blocks of each group but the last that is set apart for what is read often.
+    /// Default: 0.1. Source: PV-read, section V.B.
+    pub read_hot_share: Share,
+    /// P/E cycles of a block after which it is measured anew. Default: 100. Source: PV-read (ruled).
+    pub interval: u32,
+    /// Power of the P/E cycles with which the controller takes error rates to grow; only with `ftl.free_block_policy`
+    /// = `healthiest`, which predicts by it. Default: 0.66. Source: PV-read (ruled: 0.0041 at 1500
+    /// cycles, 0.0078 at 4000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth: Option<f64>,
+    /// How far a page moves that is read often, and how far is looked for room for it: its `plane`, its
+    /// `chip` or the whole `drive`. Default: `chip`. Source: PV-read, section IV.B (per chip).
+    pub scope: Scope,
+}
+
+/// The power with which error rates grow, if `growth` is not set.
+const GROWTH: f64 = 0.66;
+
+/// What divides the groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Boundaries {
+    /// The highest level of each group but the last, from level 1 up; none for a single group.
+    Levels(Vec<u8>),
+    /// Shares of a plane's blocks in each group but the last, by rank of their measured errors: cut anew
+    /// whenever a block is measured.
+    Shares(Vec<Share>),
+}
+
+impl Default for GroupsConfig {
+    fn default() -> GroupsConfig {
+        GroupsConfig {
+            boundaries: Boundaries::Levels(vec![1, 4]),
+            read_hot_share: Share::new(0.1),
+            interval: 100,
+            growth: None,
+            scope: Scope::default(),
+        }
+    }
+}
+
+impl GroupsConfig {
+    /// How many groups there are.
+    pub fn groups(&self) -> usize {
+        1 + match &self.boundaries {
+            Boundaries::Levels(upto) => upto.len(),
+            Boundaries::Shares(shares) => shares.len(),
+        }
+    }
+}
+
+/// A group's blocks of a plane.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    blocks: u32,
+    apart: u32,
+}
+
+/// Of a block that was not read since it was measured.
+const UNREAD: Reading = Reading { level: u8::MAX, errors: 0 };
+
+/// What is known of the blocks of a drive.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    config: GroupsConfig,
+    /// What each block was measured to be.
+    known: Box<[Reading]>,
+    /// The worst reading of each since, or [`UNREAD`]; and its P/E cycles when it was measured.
+    seen: Box<[Reading]>,
+    measured: Box<[u32]>,
+    /// By plane and group.
+    shares: Box<[Part]>,
+    /// By plane and group but the last, its last block in the order of errors; none where levels
+    /// divide.
+    bounds: Box<[(u32, u32)]>,
+    /// Blocks of each plane that may yet be set apart.
+    room: Box<[u32]>,
+    blocks_per_plane: u32,
+    /// Errors of a codeword with which a block can still be read.
+    most_errors: u32,
+}
+
+/// A drive's blocks as they are measured first.
+#[derive(Clone, Debug)]
+pub struct First {
+    /// Blocks of a plane, and how many of these can be set apart.
+    pub blocks_per_plane: u32,
+    /// See `blocks_per_plane`.
+    pub most_apart: u32,
+    /// Errors of a codeword with which a block can still be read.
+    pub most_errors: u32,
+    /// What each block is measured to be, and its P/E cycles.
+    pub known: Vec<Reading>,
+    /// See `known`.
+    pub erases: Vec<u32>,
+}
+
+impl Groups {
+    /// None of the blocks is set apart.
+    pub fn new(config: &GroupsConfig, first: First) -> Groups {
+        let First { blocks_per_plane, most_apart, most_errors, known, erases } = first;
+        let planes = known.len() / blocks_per_plane as usize;
+        let bounds = match &config.boundaries {
+            Boundaries::Levels(_) => 0,
+            Boundaries::Shares(shares) => shares.len(),
+        };
+        let mut groups = Groups {
+            config: config.clone(),
+            seen: vec![UNREAD; known.len()].into(),
+            known: known.into(),
+            measured: erases.into(),
+            shares: vec![Part::default(); planes * config.groups()].into(),
+            bounds: vec![(0, 0); planes * bounds].into(),
+            room: vec![most_apart; planes].into(),
+            blocks_per_plane,
+            most_errors,
+        };
+        (0..planes as u32).for_each(|plane| groups.cut(PlaneId(plane)));
+        for block in (0..groups.known.len() as u32).map(BlockId) {
+            let group = groups.group(block);
+            groups.share(block, group).blocks += 1;
+        }
+        groups
+    }
+
+    fn plane(&self, block: BlockId) -> usize {
+        (block.0 / self.blocks_per_plane) as usize
+    }
+
+    /// Divides the blocks of a plane by rank, if it is ranks that divide.
+    fn cut(&mut self, plane: PlaneId) {
+        let Boundaries::Shares(shares) = &self.config.boundaries else { return };
+        let first = plane.0 * self.blocks_per_plane;
+        let mut ranked: Vec<(u32, u32)> = (first..first + self.blocks_per_plane)
+            .map(|block| (self.known[block as usize].errors, block))
+            .collect();
+        ranked.sort_unstable();
+        let mut summed = 0.0;
+        for (group, share) in shares.iter().enumerate() {
+            summed += share.get();
+            let upto = ((summed * ranked.len() as f64).round() as usize).min(ranked.len());
+            // No block ranks below the first.
+            let last = upto.checked_sub(1).map_or((0, 0), |last| ranked[last]);
+            self.bounds[plane.index() * shares.len() + group] = last;
+        }
+    }
+
+    /// The level at which a block was measured, from 0.
+    #[inline]
+    pub fn level(&self, block: BlockId) -> u8 {
+        self.known[block.index()].level
+    }
+
+    /// The group of a block, 0 the best.
+    #[inline]
+    pub fn group(&self, block: BlockId) -> u8 {
+        match &self.config.boundaries {
+            Boundaries::Levels(upto) => {
+                let level = self.level(block) + 1;
+                upto.iter().filter(|&&upto| level > upto).count() as u8
+            }
+            Boundaries::Shares(shares) => {
+                let rank = (self.known[block.index()].errors, block.0);
+                let first = self.plane(block) * shares.len();
+                let bounds = &self.bounds[first..first + shares.len()];
+                bounds.iter().filter(|&&bound| rank > bound).count() as u8
+            }
+        }
+    }
+
+    /// Raw bit errors of a block's codewords when it was measured.
+    pub fn errors(&self, block: BlockId) -> u32 {
+        self.known[block.index()].errors
+    }
+
+    /// How long a block with so many P/E cycles is predicted to last, in intervals of measuring: its
+    /// errors grow with a power of its cycles until it can be read no more.
+    pub fn intervals_left(&self, block: BlockId, erases: u32) -> u32 {
+        let grows = f64::from(self.most_errors) / f64::from(self.errors(block).max(1));
+        let life = math::pow(grows, 1.0 / self.config.growth.unwrap_or(GROWTH));
+        let left = f64::from(erases.max(1)) * (life - 1.0) / f64::from(self.config.interval.max(1));
+        // Beyond its reach none is left.
+        left as u32
+    }
+
+    /// Groups, each but the last with a part that is set apart.
+    pub fn count(&self) -> u8 {
+        self.config.groups() as u8
+    }
+
+    fn share(&mut self, block: BlockId, group: u8) -> &mut Part {
+        &mut self.shares[self.plane(block) * self.config.groups() + usize::from(group)]
+    }
+
+    fn room(&mut self, block: BlockId) -> &mut u32 {
+        &mut self.room[self.plane(block)]
+    }
+
+    /// Blocks that are set apart.
+    pub fn all_apart(&self) -> u64 {
+        self.shares.iter().map(|share| u64::from(share.apart)).sum()
+    }
+
+    /// Blocks of a group on a plane that are set apart.
+    pub fn apart(&self, plane: PlaneId, group: u8) -> u32 {
+        self.shares[plane.index() * self.config.groups() + usize::from(group)].apart
+    }
+
+    /// Whether one block more of its group is to be set apart.
+    fn is_wanted(&mut self, block: BlockId, group: u8) -> bool {
+        if group + 1 == self.count() {
+            return false;
+        }
+        let share = self.config.read_hot_share;
+        let room = *self.room(block);
+        let found = self.share(block, group);
+        room > 0 && u64::from(found.apart) < share.of(u64::from(found.blocks))
+    }
+
+    /// Whether blocks of this class are set apart.
+    pub fn is_apart(&self, class: u8) -> bool {
+        class + 1 < self.count()
+    }
+
+    /// The class of a block that is free: its group if it `may` join what is set apart of it and that
+    /// wants it, else the last.
+    pub fn class_of_free(&mut self, block: BlockId, may: bool) -> u8 {
+        let group = self.group(block);
+        if may && self.is_wanted(block, group) {
+            self.share(block, group).apart += 1;
+            *self.room(block) -= 1;
+            return group;
+        }
+        self.count() - 1
+    }
+
+    /// A page of a block was read.
+    #[inline]
+    pub fn read(&mut self, block: BlockId, reading: Reading) {
+        let seen = &mut self.seen[block.index()];
+        if *seen == UNREAD {
+            *seen = reading;
+        }
+        seen.level = seen.level.max(reading.level);
+        seen.errors = seen.errors.max(reading.errors);
+    }
+
+    /// A block of this class was erased, for the so-many-th time: its class from now on, the last if it
+    /// may not be set apart.
+    pub fn erased(&mut self, block: BlockId, class: u8, erases: u32, may_join: bool) -> u8 {
+        if self.is_apart(class) {
+            self.share(block, class).apart -= 1;
+            *self.room(block) += 1;
+        }
+        if erases - self.measured[block.index()] >= self.config.interval {
+            let before = self.group(block);
+            let seen = std::mem::replace(&mut self.seen[block.index()], UNREAD);
+            self.measured[block.index()] = erases;
+            if seen != UNREAD {
+                self.known[block.index()] = seen;
+            }
+            // Ranks leave each group as many blocks as it had.
+            match &self.config.boundaries {
+                Boundaries::Levels(_) => {
+                    let after = self.group(block);
+                    self.share(block, before).blocks -= 1;
+                    self.share(block, after).blocks += 1;
+                }
+                Boundaries::Shares(_) => self.cut(PlaneId(self.plane(block) as u32)),
+            }
+        }
+        self.class_of_free(block, may_join)
+    }
+
+    /// Bits that say the group of each block.
+    pub fn metadata_bits(&self) -> u64 {
+        let bits = u64::from(u8::BITS - (self.count() - 1).leading_zeros());
+        self.known.len() as u64 * bits
+    }
+
+    /// Bits that keep the errors of each block.
+    pub fn error_bits(&self) -> u64 {
+        let bits = u64::from(u32::BITS - self.most_errors.leading_zeros());
+        self.known.len() as u64 * bits
+    }
+
+    /// Whether groups are divided by errors.
+    pub fn ranks(&self) -> bool {
+        matches!(self.config.boundaries, Boundaries::Shares(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdlab_policy::testing::SMALL;
+
+    /// Two planes of ten blocks: on the first they need these levels, on the second all the last.
+    fn groups(levels: [u8; 10], apart: f64) -> Groups {
+        of(&GroupsConfig { read_hot_share: Share::new(apart), ..GroupsConfig::default() }, levels)
+    }
+
+    fn of(config: &GroupsConfig, levels: [u8; 10]) -> Groups {
+        let known = levels.into_iter().chain([6; 10]).map(reading).collect();
+        let erases = vec![500; 20];
+        Groups::new(
+            config,
+            First { blocks_per_plane: 10, most_apart: 4, most_errors: 490, known, erases },
+        )
+    }
+
+    /// Errors between those of this level and the next.
+    fn reading(level: u8) -> Reading {
+        Reading { level, errors: 70 * u32::from(level) + 30 }
+    }
+
+    const LEVELS: [u8; 10] = [0, 0, 1, 2, 3, 3, 1, 4, 5, 6];
+
+    #[test]
+    fn a_scope_is_a_plane_all_of_a_chip_or_all_there_are() {
+        let geometry = Geometry {
+            channels: 2,
+            chips: 3,
+            dies: 2,
+            planes: 4,
+            blocks: 5,
+            cell: ssdlab_nand::Cell::Mlc,
+            ..SMALL
+        };
+        let planes = [Scope::Plane, Scope::Chip, Scope::Drive].map(|scope| scope.planes(&geometry));
+        assert_eq!(planes, [1, 8, 48]);
+    }
+
+    #[test]
+    fn levels_map_to_the_groups_of_table_1() {
+        let of = |upto: &[u8]| {
+            let boundaries = Boundaries::Levels(upto.to_vec());
+            let config = GroupsConfig { boundaries, ..GroupsConfig::default() };
+            let groups = of(&config, [0, 1, 2, 3, 4, 5, 6, 6, 6, 6]);
+            [0, 1, 2, 3, 4, 5, 6].map(|block| groups.group(BlockId(block)))
+        };
+        assert_eq!(of(&[]), [0; 7]);
+        assert_eq!(of(&[1]), [0, 1, 1, 1, 1, 1, 1]);
+        assert_eq!(of(&[1, 4]), [0, 1, 1, 1, 2, 2, 2]);
+        assert_eq!(of(&[1, 3, 5]), [0, 1, 1, 2, 2, 3, 3]);
+        assert_eq!(of(&[1, 2, 3, 4, 5, 6]), [0, 1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn a_share_of_each_group_but_the_last_is_set_apart() {
+        let mut groups = groups(LEVELS, 0.5);
+        let classes = (0..20).map(|block| groups.class_of_free(BlockId(block), true));
+        let classes: Vec<u8> = classes.collect();
+        // One of the two, then two and a half, rounded, of the five.
+        assert_eq!(classes[..10], [0, 2, 1, 1, 1, 2, 2, 2, 2, 2]);
+        assert_eq!(classes[10..], [2; 10]);
+    }
+
+    #[test]
+    fn no_more_are_set_apart_than_leave_room_for_the_data() {
+        let mut groups = groups(LEVELS, 1.0);
+        let apart = (0..10).filter(|&block| groups.class_of_free(BlockId(block), true) < 2).count();
+        assert_eq!((apart, groups.all_apart()), (4, 4));
+        groups.erased(BlockId(0), 0, 501, true);
+        assert_eq!(groups.all_apart(), 4);
+    }
+
+    #[test]
+    fn a_block_leaves_when_it_is_erased_and_another_may_take_its_place() {
+        let mut groups = groups(LEVELS, 0.5);
+        assert_eq!([0, 1].map(|block| groups.class_of_free(BlockId(block), true)), [0, 2]);
+        // Its place is free again: whoever of its group is erased first takes it.
+        assert_eq!(groups.erased(BlockId(1), 2, 501, true), 2);
+        assert_eq!(groups.erased(BlockId(0), 0, 501, true), 0);
+        groups.read(BlockId(0), reading(3));
+        assert_eq!(groups.erased(BlockId(0), 0, 599, true), 0, "not yet measured anew");
+        assert_eq!((groups.level(BlockId(0)), groups.group(BlockId(0))), (0, 0));
+        assert_eq!(groups.erased(BlockId(0), 0, 600, true), 1, "in another group");
+        assert_eq!((groups.level(BlockId(0)), groups.group(BlockId(0))), (3, 1));
+        // What the others need stays with them.
+        assert_eq!(groups.erased(BlockId(1), 2, 501, false), 2);
+        // Of one block half a block, rounded.
+        assert_eq!(groups.erased(BlockId(1), 2, 502, true), 0);
+    }
+
+    #[test]
+    fn a_block_is_measured_by_the_worst_read_and_keeps_its_level_if_there_was_none() {
+        let mut groups = groups(LEVELS, 0.0);
+        for level in [2, 4, 1] {
+            groups.read(BlockId(8), reading(level));
+        }
+        groups.erased(BlockId(8), 2, 600, true);
+        assert_eq!(groups.level(BlockId(8)), 4);
+        groups.erased(BlockId(8), 2, 700, true);
+        assert_eq!(groups.level(BlockId(8)), 4);
+    }
+
+    #[test]
+    fn by_rank_each_group_has_its_share_of_blocks_however_they_are_worn() {
+        let boundaries = Boundaries::Shares(vec![Share::new(0.2), Share::new(0.3)]);
+        let config = GroupsConfig { boundaries, ..GroupsConfig::default() };
+        let all = |groups: &Groups| (0..10).map(|block| groups.group(BlockId(block))).collect();
+        let mut groups = of(&config, LEVELS);
+        let before: Vec<u8> = all(&groups);
+        // Of equal ones the first; two, then three, then the rest.
+        assert_eq!(before, [0, 0, 1, 1, 2, 2, 1, 2, 2, 2]);
+        groups.read(BlockId(0), reading(6));
+        groups.erased(BlockId(0), 2, 600, true);
+        let after: Vec<u8> = all(&groups);
+        assert_eq!(after, [2, 0, 0, 1, 1, 2, 1, 2, 2, 2]);
+        let second: Vec<u8> = (10..20).map(|block| groups.group(BlockId(block))).collect();
+        assert_eq!(second, [0, 0, 1, 1, 1, 2, 2, 2, 2, 2], "of a plane its own");
+    }
+
+    #[test]
+    fn a_block_is_predicted_to_last_until_its_errors_are_too_many() {
+        let groups = groups([0, 6, 0, 0, 0, 0, 0, 0, 0, 0], 0.1);
+        // 30 errors grow to 490 in 68.8 times the 500 cycles, and 450 in 1.138 times.
+        let left = |block, erases| groups.intervals_left(BlockId(block), erases);
+        assert_eq!([left(0, 500), left(1, 500), left(0, 1000)], [339, 0, 678]);
+    }
+}

@@ -1,0 +1,265 @@
+//! Whether a page is mostly read or mostly written, as its uses in the buffer tell. Source: HIRE,
+//! section 3.1 (the hotness identifier).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::choice;
+use ssdlab_base::quantity::Share;
+use ssdlab_nand::Lpn;
+use ssdlab_nand::refusal::Refusal;
+
+use super::retry_estimate::NoEstimateConfig;
+pub use ssdlab_policy::Hotness;
+use ssdlab_policy::account::Uses;
+
+choice! {
+    /// How the controller knows what pages are mostly used for.
+    pub enum HotnessChoice {
+        /// It does not.
+        none => None(NoEstimateConfig),
+        /// By their uses in the buffer, as they leave it (HIRE).
+        buffer => Buffer(HotnessConfig),
+    } default none
+}
+
+impl HotnessChoice {
+    /// Kinds of pages that it tells apart.
+    pub fn kinds(&self) -> usize {
+        match self {
+            HotnessChoice::None(_) => 1,
+            HotnessChoice::Buffer(_) => Hotness::COUNT,
+        }
+    }
+
+    /// The settings, if it knows.
+    pub fn get(&self) -> Option<&HotnessConfig> {
+        match self {
+            HotnessChoice::None(_) => None,
+            HotnessChoice::Buffer(config) => Some(config),
+        }
+    }
+}
+
+/// Settings of `buffer`, the hotness identifier.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HotnessConfig {
+    /// The share of a page's uses in the buffer above which it is read-hot, or write-hot: from 50 % to below
+    /// 100 %. Default: 0.95. Source: HIRE, section 3.1 (w).
+    pub threshold: Share,
+    /// Where the counters of a buffered page stop. Default: 255. Source: HIRE, section 3.3 (Nh); assumed.
+    #[schemars(range(min = 1))]
+    pub max_uses: u16,
+    /// What is known of the data that is on the drive at the start: `classified` (as a first pass of the
+    /// workload through the same buffer leaves it), `none` (nothing), or `rewrite` (nothing, but what
+    /// leaves the buffer as read-hot, was not written, and was not programmed as such pages are, is programmed
+    /// once more). Default: `classified`. Source: HIRE (ruled).
+    pub initial: InitialHotness,
+}
+
+/// What is known of the data that is on the drive at the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InitialHotness {
+    /// As a first pass of the workload leaves it.
+    #[default]
+    Classified,
+    /// Nothing, but read-hot pages that are not written are programmed once more.
+    Rewrite,
+    /// Nothing.
+    None,
+}
+
+impl Default for HotnessConfig {
+    fn default() -> HotnessConfig {
+        HotnessConfig {
+            threshold: Share::new(0.95),
+            max_uses: 255,
+            initial: InitialHotness::default(),
+        }
+    }
+}
+
+impl HotnessConfig {
+    /// Refuses what cannot be.
+    ///
+    /// # Errors
+    /// The first value that is out of its range.
+    pub fn check(&self) -> Result<(), Refusal> {
+        if !(0.5..1.0).contains(&self.threshold.get()) {
+            let expected = "a share from 50% to below 100%";
+            return Err(Refusal::new(
+                "metadata.page_hotness.buffer.threshold",
+                self.threshold,
+                expected,
+            ));
+        }
+        match self.max_uses {
+            0 => Err(Refusal::new("metadata.page_hotness.buffer.max_uses", 0, "at least 1")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What every logical page was found to be when it left the buffer last.
+#[derive(Clone, Debug)]
+pub struct HotPages {
+    threshold: f64,
+    max_uses: u16,
+    rewrites: bool,
+    of: Vec<Hotness>,
+    /// What they were taken for at the start, where pages are read that no table holds from then.
+    start: Vec<Hotness>,
+    /// Pages that left the buffer, by what they were found to be.
+    found: [u64; Hotness::COUNT],
+}
+
+impl HotPages {
+    /// Nothing is known of so many pages.
+    pub fn new(config: &HotnessConfig, pages: u32) -> HotPages {
+        HotPages {
+            threshold: config.threshold.get(),
+            max_uses: config.max_uses,
+            rewrites: config.initial == InitialHotness::Rewrite,
+            of: vec![Hotness::Mixed; pages as usize],
+            start: Vec::new(),
+            found: [0; Hotness::COUNT],
+        }
+    }
+
+    /// A page leaves the buffer that was used so often in it.
+    pub fn leaves(&mut self, lpn: Lpn, uses: Uses) -> Hotness {
+        let found = self.class_of(uses);
+        self.of[lpn.index()] = found;
+        self.found[found as usize] += 1;
+        found
+    }
+
+    fn class_of(&self, uses: Uses) -> Hotness {
+        let [reads, writes] =
+            [uses.reads, uses.writes].map(|uses| f64::from(uses.min(self.max_uses)));
+        // A quotient is as near to the share that is meant as the share itself is.
+        match reads + writes {
+            all if reads / all > self.threshold => Hotness::Read,
+            all if writes / all > self.threshold => Hotness::Write,
+            _ => Hotness::Mixed,
+        }
+    }
+
+    /// What a page was found to be; a page of the map is both.
+    #[inline]
+    pub fn of(&self, lpn: Lpn) -> Hotness {
+        self.of.get(lpn.index()).copied().unwrap_or_default()
+    }
+
+    /// The run begins: what pages are taken for now is what they were programmed as.
+    pub fn begin(&mut self) {
+        self.start.clone_from(&self.of);
+    }
+
+    /// What a page was taken for when the run began; nobody knew anything before.
+    #[inline]
+    pub fn at_start(&self, lpn: Lpn) -> Hotness {
+        self.start.get(lpn.index()).copied().unwrap_or_default()
+    }
+
+    /// Whether nothing is known of any page.
+    pub fn is_blank(&self) -> bool {
+        self.of.iter().all(|&of| of == Hotness::Mixed)
+    }
+
+    /// A page holds nothing any more.
+    pub fn forget(&mut self, lpn: Lpn) {
+        self.of[lpn.index()] = Hotness::Mixed;
+    }
+
+    /// What every page was found to be.
+    pub fn all(&self) -> &[Hotness] {
+        &self.of
+    }
+
+    /// Knows of every page what another drive found it to be, if it has as many.
+    pub fn recall(&mut self, known: Vec<Hotness>) {
+        if known.len() == self.of.len() {
+            self.of = known;
+        }
+    }
+
+    /// Whether pages that were only read are programmed once more.
+    pub fn rewrites(&self) -> bool {
+        self.rewrites
+    }
+
+    /// Pages that left the buffer, by what they were found to be.
+    pub fn found(&self) -> [u64; Hotness::COUNT] {
+        self.found
+    }
+
+    /// Logical pages by what they were found to be.
+    pub fn pages(&self) -> [u64; Hotness::COUNT] {
+        Hotness::ALL.map(|hotness| self.of.iter().filter(|&&of| of == hotness).count() as u64)
+    }
+
+    /// Forgets the counts, not what the pages are.
+    pub fn reset_counts(&mut self) {
+        self.found = [0; Hotness::COUNT];
+    }
+
+    /// Bits of the counters of so many buffered pages, and of the classes in the page map. Source: HIRE,
+    /// section 3.3.
+    pub fn metadata_bits(&self, buffered: u32) -> [(&'static str, u64); 2] {
+        // Of the numbers from 0 to the most uses.
+        let counter = u64::from(u16::BITS - self.max_uses.leading_zeros());
+        [
+            ("buffer_uses", 2 * counter * u64::from(buffered)),
+            ("page_hotness", 2 * self.of.len() as u64),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_hot_if_more_than_the_share_of_its_uses_is_of_a_kind() {
+        let mut pages = HotPages::new(&HotnessConfig::default(), 4);
+        let mut found = |reads, writes| pages.leaves(Lpn(2), Uses { reads, writes });
+        assert_eq!(
+            [found(1, 0), found(0, 1), found(1, 1)],
+            [Hotness::Read, Hotness::Write, Hotness::Mixed]
+        );
+        // 19 of 20 are 95 %, not more.
+        assert_eq!([found(19, 1), found(20, 1)], [Hotness::Mixed, Hotness::Read]);
+        assert_eq!([found(1, 19), found(1, 20)], [Hotness::Mixed, Hotness::Write]);
+        assert_eq!((pages.of(Lpn(2)), pages.of(Lpn(1))), (Hotness::Write, Hotness::Mixed));
+        assert_eq!(pages.found(), [2, 3, 2]);
+        pages.forget(Lpn(2));
+        assert_eq!(pages.of(Lpn(2)), Hotness::Mixed);
+    }
+
+    #[test]
+    fn counters_stop_where_they_have_no_more_bits() {
+        let config = HotnessConfig { max_uses: 15, ..HotnessConfig::default() };
+        let mut pages = HotPages::new(&config, 1000);
+        assert_eq!(pages.leaves(Lpn(0), Uses { reads: 1000, writes: 1 }), Hotness::Mixed);
+        let mut uses = Uses { reads: u16::MAX, writes: 0 };
+        uses.count(false);
+        assert_eq!(uses.reads, u16::MAX);
+        assert_eq!(pages.metadata_bits(100), [("buffer_uses", 800), ("page_hotness", 2000)]);
+        for (max_uses, bits) in [(1, 1), (16, 5), (255, 8)] {
+            let config = HotnessConfig { max_uses, ..HotnessConfig::default() };
+            assert_eq!(HotPages::new(&config, 0).metadata_bits(1)[0].1, 2 * bits);
+        }
+    }
+
+    #[test]
+    fn shares_that_nothing_is_above_are_refused() {
+        for above in [0.4, 1.0] {
+            let config = HotnessConfig { threshold: Share::new(above), ..HotnessConfig::default() };
+            assert_eq!(config.check().unwrap_err().key, "metadata.page_hotness.buffer.threshold");
+        }
+        let config = HotnessConfig { max_uses: 0, ..HotnessConfig::default() };
+        assert_eq!(config.check().unwrap_err().key, "metadata.page_hotness.buffer.max_uses");
+    }
+}

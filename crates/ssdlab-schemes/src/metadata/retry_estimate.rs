@@ -1,0 +1,341 @@
+//! How well each block will read: how many retries its worst page will need. Source: ReadGuard, sections
+//! 4 and 5.1 (the block grader and its table, the eBST).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::{ahead, choice};
+use ssdlab_nand::BlockId;
+use ssdlab_nand::refusal::Refusal;
+
+use super::predictor::{Predictor, PredictorConfig};
+use ssdlab_policy::account::BlockProbe;
+pub use ssdlab_policy::background::Expected;
+
+/// Where the settings stand.
+const KEY: &str = "metadata.retry_estimate";
+
+choice! {
+    /// What the controller believes of how many retries a read of each block takes.
+    pub enum RetryEstimateChoice {
+        /// Nothing.
+        none => None(NoEstimateConfig),
+        /// What a model of a block's errors foresees that was fitted to chips (ReadGuard).
+        predicted => Predicted(PredictorConfig),
+        /// As many as the last read of the block took.
+        last_seen => LastSeen(LastSeenConfig),
+        /// The truth: an oracle.
+        oracle => Oracle(OracleConfig),
+    } default none
+}
+
+/// `none` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoEstimateConfig {}
+
+/// `last_seen` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LastSeenConfig {}
+
+/// `oracle` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OracleConfig {}
+
+impl RetryEstimateChoice {
+    /// Whether anything is believed.
+    pub fn has_estimate(&self) -> bool {
+        !matches!(self, RetryEstimateChoice::None(_))
+    }
+
+    /// Refuses settings that cannot be.
+    ///
+    /// # Errors
+    /// The first of them, by its key.
+    pub fn check(&self) -> Result<(), Refusal> {
+        match self {
+            RetryEstimateChoice::Predicted(config) => {
+                Predictor::resolve(config, &format!("{KEY}.predicted")).map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What is known of a block when a drive is set up.
+#[derive(Clone, Copy, Debug)]
+pub struct Before {
+    /// P/E cycles.
+    pub erases: u32,
+    /// Mean time between its erases, in nanoseconds of the cells' clock.
+    pub dwell: u64,
+    /// Page reads since the last.
+    pub reads: u32,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Model(Predictor),
+    LastSeen,
+    Known,
+}
+
+/// The grader, and the table that it keeps: a column for each fact.
+#[derive(Clone, Debug)]
+pub struct RetryEstimates {
+    source: Source,
+    /// Days at the reference temperature in a nanosecond of the cells' clock.
+    days: f64,
+    /// Of the model.
+    age: Vec<f32>,
+    /// When the first page was programmed since the erase, in nanoseconds of the cells' clock.
+    programmed: Vec<i64>,
+    /// Page reads since the erase.
+    reads: Vec<u32>,
+    /// Mean nanoseconds between erases, and when the block was erased last.
+    dwell: Vec<u64>,
+    erased: Vec<i64>,
+    /// Retries last seen or, of the oracle, of the block right after it was programmed.
+    seen: Vec<u8>,
+    /// Of the oracle: the raw bit error rate then, in 10^-9.
+    fresh: Vec<u32>,
+}
+
+const UNPROGRAMMED: i64 = i64::MIN;
+
+impl RetryEstimates {
+    /// A grader of blocks that are as `before` says; `look` tells what is seen of a block of so many P/E
+    /// cycles. `None` if nothing is believed.
+    pub fn new(
+        choice: &RetryEstimateChoice,
+        days: f64,
+        before: &[Before],
+        look: impl Fn(BlockId, u32) -> BlockProbe,
+    ) -> Option<RetryEstimates> {
+        let source = match choice {
+            RetryEstimateChoice::None(_) => return None,
+            RetryEstimateChoice::Predicted(config) => {
+                Source::Model(Predictor::resolve(config, KEY).expect("settings that were checked"))
+            }
+            RetryEstimateChoice::LastSeen(_) => Source::LastSeen,
+            RetryEstimateChoice::Oracle(_) => Source::Known,
+        };
+        let model = matches!(source, Source::Model(_));
+        let blocks = before.len();
+        let table = |wanted: bool| if wanted { blocks } else { 0 };
+        let mut quality = RetryEstimates {
+            days,
+            age: vec![0.0; table(model)],
+            programmed: vec![UNPROGRAMMED; table(model)],
+            reads: before.iter().take(table(model)).map(|before| before.reads).collect(),
+            dwell: before.iter().take(table(model)).map(|before| before.dwell).collect(),
+            erased: vec![0; table(model)],
+            seen: vec![0; table(!model)],
+            fresh: vec![0; table(matches!(source, Source::Known))],
+            source,
+        };
+        for (block, before) in (0..).map(BlockId).zip(before) {
+            let probed_at = match &quality.source {
+                Source::Model(model) => model.probed_at(before.erases),
+                _ => before.erases,
+            };
+            quality.look(block, probed_at, look(block, probed_at));
+        }
+        Some(quality)
+    }
+
+    /// What a look at a block of so many P/E cycles changes.
+    fn look(&mut self, block: BlockId, erases: u32, probe: BlockProbe) {
+        let at = block.index();
+        match &self.source {
+            Source::Model(model) => {
+                let dwell = self.dwell[at] as f64 * self.days;
+                let cycles = f64::from(erases);
+                let age = model.age(cycles, probe.erase_us, probe.first_errors, dwell);
+                self.age[at] = age as f32;
+            }
+            Source::LastSeen => self.seen[at] = probe.fresh_retries,
+            Source::Known => {
+                self.seen[at] = probe.fresh_retries;
+                // Of rates far below 1 a part in 10^9 tells blocks apart.
+                self.fresh[at] = (probe.fresh_rber * 1e9).round() as u32;
+            }
+        }
+    }
+
+    /// Whether the truth is told it, of the blocks as they are now: [`RetryEstimates::expected`] then knows only
+    /// how they were.
+    pub fn is_oracle(&self) -> bool {
+        matches!(self.source, Source::Known)
+    }
+
+    /// How a block of so many P/E cycles is expected to read at `now` on the cells' clock.
+    #[inline]
+    pub fn expected(&self, block: BlockId, erases: u32, now: i64) -> Expected {
+        let at = block.index();
+        match &self.source {
+            Source::Model(model) => {
+                let since = match self.programmed[at] {
+                    UNPROGRAMMED => 0.0,
+                    programmed => (now - programmed).max(0) as f64 * self.days,
+                };
+                let age = self.age[at];
+                let errors = model.errors(age.into(), since, self.reads[at].into());
+                Expected { retries: model.retries(errors), age }
+            }
+            Source::LastSeen => Expected { retries: self.seen[at], age: erases as f32 },
+            Source::Known => Expected { retries: self.seen[at], age: self.fresh[at] as f32 },
+        }
+    }
+
+    /// The place of a free block in the order of blocks, the least first: by its retries and errors as
+    /// they will be right after it is programmed.
+    pub fn turn(&self, block: BlockId) -> u32 {
+        let at = block.index();
+        match &self.source {
+            Source::Model(model) => {
+                // Retries are a step function of errors, and errors of age: one order serves for all three.
+                let errors = model.errors(self.age[at].into(), 0.0, 0.0);
+                (errors.max(0.0) * 1e3).round().min(f64::from(u32::MAX)) as u32
+            }
+            Source::LastSeen => self.seen[at].into(),
+            Source::Known => self.fresh[at],
+        }
+    }
+
+    /// A page of a block was programmed.
+    #[inline]
+    pub fn programmed(&mut self, block: BlockId, now: i64) {
+        if let Some(programmed) = self.programmed.get_mut(block.index())
+            && *programmed == UNPROGRAMMED
+        {
+            *programmed = now;
+        }
+    }
+
+    /// A page of a block was read, with so many retries.
+    #[inline]
+    pub fn read(&mut self, block: BlockId, retries: u8) {
+        let at = block.index();
+        match &self.source {
+            Source::Model(_) => self.reads[at] = self.reads[at].saturating_add(1),
+            Source::LastSeen => self.seen[at] = retries,
+            Source::Known => {}
+        }
+    }
+
+    /// Asks for what will be noted of a block that is read soon.
+    #[inline]
+    pub fn expect(&self, block: BlockId) {
+        ahead::fetch(&self.reads, block.index());
+    }
+
+    /// A block was erased and has so many P/E cycles now, `counts_for` of them of this erase.
+    pub fn erased(
+        &mut self,
+        block: BlockId,
+        now: i64,
+        (erases, counts_for): (u32, u32),
+        look: impl FnOnce(u32) -> BlockProbe,
+    ) {
+        let at = block.index();
+        match &self.source {
+            Source::Model(model) => {
+                let cycles = erases - counts_for;
+                let span = (now - self.erased[at]).max(0) as u128;
+                // Thousands of cycles of months each are more nanoseconds than a word holds.
+                let sum = u128::from(self.dwell[at]) * u128::from(cycles) + span;
+                self.dwell[at] = (sum / u128::from(erases.max(1))) as u64;
+                (self.erased[at], self.programmed[at], self.reads[at]) = (now, UNPROGRAMMED, 0);
+                if model.probed_at(erases) > model.probed_at(cycles) {
+                    self.look(block, erases, look(erases));
+                }
+            }
+            Source::LastSeen => {}
+            Source::Known => self.look(block, erases, look(erases)),
+        }
+    }
+
+    /// Bits that a controller needs for it: of the model five numbers of four bytes a block.
+    pub fn metadata_bits(&self) -> u64 {
+        match &self.source {
+            Source::Model(_) => 5 * 32 * self.age.len() as u64,
+            Source::LastSeen => 8 * self.seen.len() as u64,
+            Source::Known => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nanoseconds of a day.
+    const DAY: u64 = 86_400_000_000_000;
+    const BLOCK: BlockId = BlockId(0);
+
+    fn probe(fresh_retries: u8) -> BlockProbe {
+        BlockProbe { erase_us: 3500.0, first_errors: 30.0, fresh_retries, fresh_rber: 1e-3 }
+    }
+
+    fn grader(choice: &RetryEstimateChoice, erases: u32, dwell: u64) -> RetryEstimates {
+        let before = [Before { erases, dwell, reads: 0 }];
+        RetryEstimates::new(choice, 1.0 / DAY as f64, &before, |_, _| probe(7))
+            .expect("an estimate")
+    }
+
+    fn predicted() -> RetryEstimateChoice {
+        RetryEstimateChoice::Predicted(PredictorConfig {
+            age: [0.0, 0.0, 0.0, 0.0, 0.1],
+            initial: [100.0, 0.0],
+            growth: [0.0, 0.0, 0.0],
+            thresholds: vec![72.0, 84.0],
+            min_dwell: ssdlab_base::Nanos::from_ns(DAY),
+            interval: 100,
+        })
+    }
+
+    #[test]
+    fn a_block_is_estimated_to_read_as_it_was_read_last() {
+        let mut grader = grader(&RetryEstimateChoice::LastSeen(LastSeenConfig {}), 40, 0);
+        let retries = |grader: &RetryEstimates| grader.expected(BLOCK, 40, 0).retries;
+        // By a first reading everybody knows how it reads when it is new.
+        assert_eq!((retries(&grader), grader.turn(BLOCK)), (7, 7));
+        grader.read(BLOCK, 3);
+        assert_eq!((retries(&grader), grader.turn(BLOCK)), (3, 3));
+        // An erase says nothing.
+        grader.erased(BLOCK, 5, (41, 1), |_| probe(9));
+        assert_eq!((retries(&grader), grader.turn(BLOCK)), (3, 3));
+    }
+
+    #[test]
+    fn the_time_between_erases_is_their_mean_however_long_and_many_they_were() {
+        // 3,000 times a year are more nanoseconds than 64 bits hold.
+        let mut grader = grader(&predicted(), 2999, 365 * DAY);
+        let days = |grader: &RetryEstimates| grader.dwell[0] as f64 / DAY as f64;
+        grader.erased(BLOCK, 0, (3000, 1), |_| probe(7));
+        assert!((days(&grader) - 365.0 * 2999.0 / 3000.0).abs() < 1e-6, "{}", days(&grader));
+        // 100 erases later the age is what the mean says: c4 times its logarithm.
+        for erase in 1..=100 {
+            grader.erased(BLOCK, (erase * DAY) as i64, (3000 + erase as u32, 1), |_| probe(7));
+        }
+        let mean = (365.0 * 2999.0 + 100.0) / 3100.0;
+        assert!((days(&grader) - mean).abs() < 1e-6, "{} and {mean}", days(&grader));
+        let age = f64::from(grader.expected(BLOCK, 3100, 0).age);
+        assert!((age - 0.1 * ssdlab_base::math::ln(mean)).abs() < 1e-6, "{age}");
+    }
+
+    #[test]
+    fn the_controller_looks_at_a_block_again_after_so_many_cycles() {
+        let mut grader = grader(&predicted(), 0, 5 * DAY);
+        let mut looks = Vec::new();
+        for erases in 1..=250 {
+            grader.erased(BLOCK, 0, (erases, 1), |cycles| {
+                looks.push(cycles);
+                probe(7)
+            });
+        }
+        assert_eq!(looks, [100, 200]);
+    }
+}

@@ -1,0 +1,55 @@
+//! `placement = qds`: by the depth of the queue, the lowest type while it is long. Source: PA-SSD,
+//! section 4.2.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+
+use super::{LSB, is_open, needs_types};
+use ssdlab_policy::placement::{PlacementNeeds, PlacementPolicy, PlacementView, Typed};
+use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
+
+/// Settings of `qds`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct QdsConfig {
+    /// Requests in the device queue, a new one among them, beyond which it is long; with 0 every
+    /// write gets the lowest type. Default: 10. Source: PA-SSD, section 4.2.
+    pub threshold: u32,
+}
+
+impl Default for QdsConfig {
+    fn default() -> QdsConfig {
+        QdsConfig { threshold: 10 }
+    }
+}
+
+/// Wishes the lowest type for writes of the host that come while the queue is long.
+#[derive(Clone, Debug)]
+pub struct Qds {
+    threshold: u32,
+}
+
+impl Policy for Qds {
+    type Config = QdsConfig;
+
+    fn check(_: &QdsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+        needs_types("qds", setup)
+    }
+
+    fn build(config: &QdsConfig, _: &PolicyContext) -> Qds {
+        Qds { threshold: config.threshold }
+    }
+}
+
+impl PlacementPolicy for Qds {
+    fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
+        if is_open(view, hint) && view.unfinished > self.threshold {
+            hint.page_type = Some(LSB);
+        }
+    }
+
+    fn needs(&self) -> PlacementNeeds {
+        PlacementNeeds { types: Typed::Some, ..PlacementNeeds::default() }
+    }
+}

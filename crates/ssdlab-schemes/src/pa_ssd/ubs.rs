@@ -1,0 +1,56 @@
+//! `placement = ubs`: by utilization, each type by chance in proportion to its free pages; for what is
+//! moved, too. Source: PA-SSD, section 4.2.
+
+use rand::RngExt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::rng;
+use ssdlab_nand::PageType;
+use ssdlab_nand::refusal::Refusal;
+
+use super::needs_types;
+use ssdlab_policy::placement::{PlacementNeeds, PlacementPolicy, PlacementView, Typed};
+use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
+
+/// `ubs` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UbsConfig {}
+
+/// Wishes each type with a chance of its share of the drive's free pages.
+#[derive(Clone, Debug)]
+pub struct Ubs {
+    random: rng::Stream,
+}
+
+impl Policy for Ubs {
+    type Config = UbsConfig;
+
+    fn check(_: &UbsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+        needs_types("ubs", setup)
+    }
+
+    fn build(_: &UbsConfig, setup: &PolicyContext) -> Ubs {
+        Ubs { random: rng::stream(setup.seed, "place.ubs") }
+    }
+}
+
+impl PlacementPolicy for Ubs {
+    fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
+        let all: u64 = view.free.iter().sum();
+        if hint.page_type.is_some() || all == 0 {
+            return;
+        }
+        let mut drawn = self.random.random_range(0..all);
+        let own = view.free.iter().position(|&free| {
+            let inside = drawn < free;
+            drawn = drawn.saturating_sub(free);
+            inside
+        });
+        hint.page_type = own.map(|at| PageType(at as u8));
+    }
+
+    fn needs(&self) -> PlacementNeeds {
+        PlacementNeeds { types: Typed::All, ..PlacementNeeds::default() }
+    }
+}

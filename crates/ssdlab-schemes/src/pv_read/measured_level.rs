@@ -1,0 +1,51 @@
+//! `read_start = measured_level`: a read begins at the level at which its block was measured, on the drive or, where
+//! each level has a class of its own, at the factory. The paper does not say where its reads begin.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+
+use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
+use ssdlab_policy::{Policy, PolicyContext};
+
+/// `measured_level` has no settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MeasuredLevelConfig {}
+
+/// Starts at the level at which the block was measured, and climbs one at a time.
+#[derive(Clone, Debug)]
+pub struct MeasuredLevel {
+    /// Whether the class of a block is its level.
+    per_class: bool,
+}
+
+impl Policy for MeasuredLevel {
+    type Config = MeasuredLevelConfig;
+
+    fn check(_: &MeasuredLevelConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+        let expected = "blocks that are measured by the level at which they are read (metadata.block_class = \"measured\"), \
+            or a class for each level (metadata.block_class = \"factory\")";
+        let shares = setup.class_shares.len();
+        let per_class = shares > 0 && shares + 1 == usize::from(setup.rungs);
+        match setup.measured || per_class {
+            true => Ok(()),
+            false => Err(Refusal::new("read_start", "measured_level", expected)),
+        }
+    }
+
+    fn build(_: &MeasuredLevelConfig, setup: &PolicyContext) -> MeasuredLevel {
+        MeasuredLevel { per_class: !setup.measured }
+    }
+}
+
+impl ReadStartPolicy for MeasuredLevel {
+    #[inline]
+    fn start(&mut self, view: &ReadStartView) -> u8 {
+        if self.per_class { view.class } else { view.measured }
+    }
+
+    fn needs(&self) -> ReadStartNeeds {
+        ReadStartNeeds { by_one: true, ..ReadStartNeeds::default() }
+    }
+}

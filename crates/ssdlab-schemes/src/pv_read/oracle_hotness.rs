@@ -1,0 +1,186 @@
+//! `placement = oracle_hotness`: each page on a block as good as the page is hot, with both known beforehand. The
+//! oracle of PV-read, section III: how often each page will be read or written is counted before the
+//! run, and which blocks are good comes from `metadata.block_class = "factory"`.
+
+use std::cmp::Reverse;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+
+use ssdlab_policy::placement::{Heat, PageView, PlacementNeeds, PlacementPolicy, PlacementView};
+use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
+
+/// What makes a page hot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// Its reads: the ideal for reading.
+    #[default]
+    Reads,
+    /// Its writes: wear levelling that knows what varies.
+    Writes,
+}
+
+/// Among which pages it is ranked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Among {
+    /// All of the drive's: the best blocks take what they hold.
+    #[default]
+    Drive,
+    /// Those that the workload touches: the best blocks take their share of these.
+    Touched,
+}
+
+/// Settings of `oracle_hotness`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct OracleHotnessConfig {
+    /// What makes a page hot: its `reads` or its `writes`. Default: `reads`. Source: PV-read, section
+    /// III.
+    pub by: By,
+    /// The pages among which each is ranked: those of the `drive`, so that the best blocks are filled
+    /// first, or those that the workload has `touched`, so that each class takes its share of them.
+    /// Pages that are never read (or written) go to the last class under `drive`. Default: `drive`.
+    /// Source: PV-read, section III (ruled).
+    pub among: Among,
+}
+
+/// No class: what the workload does not touch goes where it may.
+const ANY: u8 = u8::MAX;
+
+/// Knows beforehand how hot pages are.
+#[derive(Clone, Debug)]
+pub struct OracleHotness {
+    config: OracleHotnessConfig,
+    /// Shares of all blocks in each class but the last.
+    shares: Box<[f64]>,
+    logical_pages: u32,
+    /// The class that each page should have, or [`ANY`].
+    class: Box<[u8]>,
+}
+
+impl Policy for OracleHotness {
+    type Config = OracleHotnessConfig;
+
+    fn check(_: &OracleHotnessConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+        if !setup.class_shares.is_empty() {
+            return Ok(());
+        }
+        let expected = "blocks whose quality is known, too (metadata.block_class = \"factory\")";
+        Err(Refusal::new("placement", "oracle_hotness", expected))
+    }
+
+    fn build(config: &OracleHotnessConfig, setup: &PolicyContext) -> OracleHotness {
+        OracleHotness {
+            config: config.clone(),
+            shares: setup.class_shares.clone().into(),
+            logical_pages: setup.logical_pages,
+            class: Box::default(),
+        }
+    }
+}
+
+impl OracleHotness {
+    /// The class of the page of a rank, when ranks are cut from so many pages.
+    fn class_of_rank(&self, rank: usize, pages: f64) -> u8 {
+        let mut summed = 0.0;
+        let upto = self.shares.iter().map(|share| {
+            summed += share * pages;
+            summed
+        });
+        upto.filter(|&upto| rank as f64 >= upto).count() as u8
+    }
+}
+
+impl PlacementPolicy for OracleHotness {
+    fn fill(&mut self, _: &PlacementView, _: &mut PlacementHint) {}
+
+    fn needs(&self) -> PlacementNeeds {
+        PlacementNeeds { pages: true, heat: true, ..PlacementNeeds::default() }
+    }
+
+    fn set_page_heat(&mut self, heat: &Heat) {
+        let counts = |page: u32| (heat.reads[page as usize], heat.writes[page as usize]);
+        let touched = |&page: &u32| counts(page) != (0, 0);
+        let mut ranked: Vec<u32> = (0..heat.reads.len() as u32).filter(touched).collect();
+        // The hottest first; among equals those that the other kind of request wants least.
+        let ranks = |&page: &u32| match (self.config.by, counts(page)) {
+            (By::Reads, (reads, writes)) => (Reverse(reads), writes, page),
+            (By::Writes, (reads, writes)) => (Reverse(writes), reads, page),
+        };
+        ranked.sort_unstable_by_key(ranks);
+        let mut class = vec![ANY; heat.reads.len()];
+        for (rank, page) in ranked.iter().enumerate() {
+            let Reverse(count) = ranks(page).0;
+            class[*page as usize] = match self.config.among {
+                Among::Touched => self.class_of_rank(rank, ranked.len() as f64),
+                Among::Drive if count > 0 => self.class_of_rank(rank, self.logical_pages.into()),
+                Among::Drive => self.shares.len() as u8,
+            };
+        }
+        self.class = class.into();
+    }
+
+    fn fill_page(&mut self, view: &PageView, hint: &mut PlacementHint) {
+        let class = self.class.get(view.lpn.index()).copied().filter(|&class| class != ANY);
+        hint.quality = hint.quality.or(class);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+
+    use ssdlab_nand::{Cell, Geometry, Lpn};
+
+    use super::*;
+    use ssdlab_policy::account::Cause;
+    use ssdlab_policy::testing::SMALL;
+
+    fn page(lpn: Lpn) -> PageView {
+        PageView { lpn, cause: Cause::Host, now: 0, from: None }
+    }
+
+    /// The classes of eight pages of a drive with sixteen, in classes of a quarter, a quarter and a half.
+    fn classes(by: By, among: Among) -> [u8; 8] {
+        let geometry = Geometry { cell: Cell::Mlc, ..SMALL };
+        let setup =
+            PolicyContext { class_shares: vec![0.25, 0.25], ..PolicyContext::plain(geometry, 1) };
+        let config = OracleHotnessConfig { by, among };
+        assert!(OracleHotness::check(&config, &setup).is_ok());
+        let mut known = OracleHotness::build(&config, &setup);
+        known.set_page_heat(&Heat {
+            reads: vec![9, 8, 7, 6, 5, 0, 0, 0],
+            writes: vec![0, 0, 1, 2, 3, 4, 5, 0],
+        });
+        let mut hints = [PlacementHint::default(); 8];
+        (0..).map(Lpn).zip(&mut hints).for_each(|(lpn, hint)| known.fill_page(&page(lpn), hint));
+        hints.map(|hint| hint.quality.unwrap_or(ANY))
+    }
+
+    #[test]
+    fn the_hottest_pages_get_the_best_blocks() {
+        // Seven are touched: of these 1.75 for each of the first two classes. A quarter of the drive
+        // has four.
+        assert_eq!(classes(By::Reads, Among::Touched), [0, 0, 1, 1, 2, 2, 2, ANY]);
+        assert_eq!(classes(By::Writes, Among::Touched), [2, 2, 2, 1, 1, 0, 0, ANY]);
+        assert_eq!(classes(By::Reads, Among::Drive), [0, 0, 0, 0, 1, 2, 2, ANY]);
+        assert_eq!(classes(By::Writes, Among::Drive), [2, 2, 1, 0, 0, 0, 0, ANY]);
+    }
+
+    #[test]
+    fn another_link_goes_first() {
+        let mut known = OracleHotness {
+            config: OracleHotnessConfig::default(),
+            shares: Box::default(),
+            logical_pages: 1,
+            class: vec![1].into(),
+        };
+        let mut hint = PlacementHint { quality: Some(0), ..PlacementHint::default() };
+        known.fill_page(&page(Lpn(0)), &mut hint);
+        assert_eq!(hint.quality, Some(0));
+        known.fill_page(&page(Lpn(7)), &mut hint);
+        assert_eq!(hint.quality, Some(0));
+    }
+}

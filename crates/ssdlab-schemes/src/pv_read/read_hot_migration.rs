@@ -1,0 +1,253 @@
+//! `background.read_hot_migration`: a page that was read often moves one group up, to blocks that are set apart there;
+//! where these are full, the first that was not read for a while makes room. Source: PV-read, section
+//! IV.B. Where blocks are kept apart by priority, it moves to those of the next higher one (ruled).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::BlockId;
+use ssdlab_nand::refusal::Refusal;
+
+use ssdlab_policy::account::Cause;
+use ssdlab_policy::allocation::Writer;
+use ssdlab_policy::background::{
+    BackgroundNeeds, BackgroundPolicy, HostRead, Job, PlaneView, Trigger,
+};
+use ssdlab_policy::blocks::BlockState;
+use ssdlab_policy::event::{Action, Actions, Event, EventMask};
+use ssdlab_policy::{Policy, PolicyContext};
+
+/// Settings of `read_hot`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReadHotMigrationConfig {
+    /// Reads of a page, while the controller holds its entry of the page map and nobody writes it, after
+    /// which it is hot. Default: 3. Source: PV-read, section V.A.
+    #[schemars(range(min = 1))]
+    pub threshold: u8,
+}
+
+impl Default for ReadHotMigrationConfig {
+    fn default() -> ReadHotMigrationConfig {
+        ReadHotMigrationConfig { threshold: 3 }
+    }
+}
+
+/// Moves what is read often, and makes room for it.
+#[derive(Clone, Debug)]
+pub struct ReadHotMigration {
+    threshold: u8,
+    /// Whether each block was read since the hand passed it, a bit each.
+    referenced: Box<[u64]>,
+    /// Where the hand of each plane and group stands, counted within the plane.
+    hands: Box<[u32]>,
+    /// By plane, the group that a page found full.
+    wanted: Box<[Option<u8>]>,
+    groups: u8,
+    blocks_per_plane: u32,
+}
+
+impl Policy for ReadHotMigration {
+    type Config = ReadHotMigrationConfig;
+
+    fn check(config: &ReadHotMigrationConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+        if config.threshold == 0 {
+            return Err(Refusal::new(
+                "background.read_hot_migration.threshold",
+                0,
+                "1 to 255 reads",
+            ));
+        }
+        Err(match groups(setup) {
+            2.. => return Ok(()),
+            _ if setup.measured => Refusal::new(
+                "metadata.block_class.measured.boundaries",
+                "a single group",
+                "several groups, for background.read_hot_migration moves pages between them",
+            ),
+            _ => Refusal::new(
+                "background.read_hot_migration",
+                "read_hot",
+                "blocks in groups by the level at which they are read (metadata.block_class = \"measured\"), or by \
+                 priority (\"predicted\")",
+            ),
+        })
+    }
+
+    fn build(config: &ReadHotMigrationConfig, setup: &PolicyContext) -> ReadHotMigration {
+        let geometry = &setup.geometry;
+        let planes = geometry.plane_count() as usize;
+        let blocks = geometry.block_count() as usize;
+        ReadHotMigration {
+            threshold: config.threshold,
+            referenced: vec![0; blocks.div_ceil(64)].into(),
+            hands: vec![0; planes * usize::from(groups(setup))].into(),
+            wanted: vec![None; planes].into(),
+            groups: groups(setup),
+            blocks_per_plane: geometry.blocks,
+        }
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::HOST_READ.and(EventMask::NO_SPACE)
+    }
+
+    fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+        match *event {
+            Event::HostRead(read) => {
+                if let Some(class) = self.read(read) {
+                    actions.push(Action::MigratePage { class });
+                }
+            }
+            Event::NoSpace { plane, class } => self.wanted[plane.index()] = Some(class),
+            _ => {}
+        }
+    }
+
+    fn metadata_bits(&self, apart: u64) -> Vec<(&'static str, u64)> {
+        let blocks = self.wanted.len() as u64 * u64::from(self.blocks_per_plane);
+        let number = u64::from(u64::BITS - (blocks - 1).leading_zeros());
+        vec![("clock", apart * (number + 1))]
+    }
+}
+
+/// The groups between which pages move: those of the levels, or of the priorities.
+fn groups(setup: &PolicyContext) -> u8 {
+    setup.groups.max(setup.priorities)
+}
+
+impl ReadHotMigration {
+    /// The host has read a page: the class to which it should move, if to any.
+    fn read(&mut self, read: &HostRead) -> Option<u8> {
+        if read.is_apart {
+            let (word, bit) = self.bit(read.block);
+            *word |= bit;
+        }
+        (read.count >= self.threshold && read.group > 0).then(|| read.group - 1)
+    }
+
+    fn bit(&mut self, block: BlockId) -> (&mut u64, u64) {
+        (&mut self.referenced[block.index() / 64], 1 << (block.0 % 64))
+    }
+
+    /// The first full block of a group from the hand on that was not read since it last passed.
+    fn victim(&mut self, group: u8, view: &PlaneView) -> Option<BlockId> {
+        let hand = view.plane as usize * usize::from(self.groups) + usize::from(group);
+        // Once around to clear every bit, and once more to find the first.
+        for _ in 0..2 * view.pool.len() {
+            let at = self.hands[hand] as usize;
+            self.hands[hand] = (self.hands[hand] + 1) % self.blocks_per_plane;
+            let full = view.pool.state[at] == BlockState::Closed;
+            if !full || view.pool.class.get(at) != Some(&group) {
+                continue;
+            }
+            let block = view.pool.block(at);
+            let (word, bit) = self.bit(block);
+            if *word & bit == 0 {
+                return Some(block);
+            }
+            *word &= !bit;
+        }
+        None
+    }
+}
+
+impl BackgroundPolicy for ReadHotMigration {
+    fn job(&mut self, _: Trigger, view: &PlaneView) -> Option<Job> {
+        let group = self.wanted[view.plane as usize].take()?;
+        let block = self.victim(group, view)?;
+        Some(Job {
+            block,
+            cause: Cause::Migration,
+            to: Writer::Gc,
+            class: Some(group + 1),
+            gains: None,
+        })
+    }
+
+    fn needs(&self) -> BackgroundNeeds {
+        BackgroundNeeds { counts_reads: self.threshold, ..BackgroundNeeds::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+
+    use ssdlab_nand::{Cell, Geometry, PlaneId};
+
+    use super::*;
+    use ssdlab_policy::blocks::BlockClasses;
+    use ssdlab_policy::blocks::BlockTable;
+    use ssdlab_policy::testing::SMALL;
+    use ssdlab_policy::testing::publish;
+
+    /// Two planes of six blocks; three groups.
+    fn read_hot() -> ReadHotMigration {
+        ReadHotMigration::build(
+            &ReadHotMigrationConfig::default(),
+            &PolicyContext { groups: 3, ..policy_context() },
+        )
+    }
+
+    fn policy_context() -> PolicyContext {
+        let geometry = Geometry { channels: 2, blocks: 6, cell: Cell::Mlc, ..SMALL };
+        PolicyContext::plain(geometry, 1)
+    }
+
+    /// On the second plane blocks 6, 7, 9 and 10 are of the first group, all but the last of them full.
+    fn table() -> BlockTable {
+        let mut table = BlockTable::new(&policy_context().geometry);
+        let classes = [[2; 6], [0, 0, 1, 0, 0, 2]].concat();
+        table.set_classes(&BlockClasses { classes, apart: 2 });
+        (6..10).for_each(|block| table.lay(BlockId(block), 4, 4));
+        table
+    }
+
+    fn read(count: u8, group: u8, block: u32) -> HostRead {
+        HostRead { block: BlockId(block), is_apart: group < 2, group, count }
+    }
+
+    #[test]
+    fn a_page_moves_one_group_up_when_it_has_been_read_often() {
+        let mut hot = read_hot();
+        assert_eq!(hot.read(&read(2, 2, 11)), None);
+        assert_eq!(hot.read(&read(3, 2, 11)), Some(1));
+        assert_eq!(hot.read(&read(3, 1, 8)), Some(0));
+        assert_eq!(hot.read(&read(3, 0, 6)), None, "there is no better group");
+        let asked = publish(&mut hot, &Event::HostRead(&read(3, 2, 11)));
+        assert_eq!(asked, [Action::MigratePage { class: 1 }]);
+    }
+
+    #[test]
+    fn the_first_block_that_was_not_read_makes_room() {
+        let (mut hot, table) = (read_hot(), table());
+        let view = PlaneView {
+            plane: 1,
+            pool: table.pool(PlaneId(1)),
+            free_blocks: 0,
+            open_pages: 0,
+            free_pages: 0,
+        };
+        let job = |hot: &mut ReadHotMigration| hot.job(Trigger::Changed, &view);
+        assert_eq!(job(&mut hot), None, "nobody wants room");
+        for block in [6, 9] {
+            hot.read(&read(1, 0, block));
+        }
+        let expect = |block| {
+            let class = Some(1);
+            Some(Job {
+                block: BlockId(block),
+                cause: Cause::Migration,
+                to: Writer::Gc,
+                class,
+                gains: None,
+            })
+        };
+        // 6 was read, 7 not; then 9 was, 10 is not full, and 6 was not read again.
+        for block in [7, 6, 7, 9] {
+            publish(&mut hot, &Event::NoSpace { plane: PlaneId(1), class: 0 });
+            assert_eq!(job(&mut hot), expect(block));
+        }
+        publish(&mut hot, &Event::NoSpace { plane: PlaneId(0), class: 0 });
+        assert_eq!(job(&mut hot), None, "of another plane");
+    }
+}

@@ -1,0 +1,421 @@
+//! `background.dual_pool`: data that never changes moves to worn blocks, within its priority or, once wear has
+//! spread too far, across all. Source: ReadGuard, sections 5.5 and 6.5; L.-P. Chang, "On efficient wear
+//! leveling for large-scale flash-memory storage systems", SAC 2007, for the two pools.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::{BlockId, PlaneId};
+
+use ssdlab_policy::account::Cause;
+use ssdlab_policy::allocation::Writer;
+use ssdlab_policy::background::{
+    BackgroundNeeds, BackgroundPolicy, DriveView, EndedJob, Job, MOVES_FREE_LEAST,
+};
+use ssdlab_policy::blocks::{BlockState, BlockTable};
+use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::{Policy, PolicyContext};
+
+/// Settings of `dual_pool`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DualPoolConfig {
+    /// P/E cycles by which the most worn free block of a priority on a plane may exceed the least worn one
+    /// there that holds cold data, before that moves. Blocks of hot data may lag by twice as many. Default: 30.
+    /// Source: ReadGuard, section 6.5.
+    pub threshold: u32,
+    /// P/E cycles by which the most worn block of all may exceed the least worn before wear is levelled
+    /// across priorities, until they are below again. Default: 70. Source: ReadGuard, section 6.5.
+    pub cross_priority_threshold: u32,
+}
+
+impl Default for DualPoolConfig {
+    fn default() -> DualPoolConfig {
+        DualPoolConfig { threshold: 30, cross_priority_threshold: 70 }
+    }
+}
+
+/// The pool of a block, and how worn it was when it joined.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    is_cold: bool,
+    joined: u32,
+}
+
+/// The leveller. It looks at the plane where a block has just become free. Blocks of the cold pool hold what
+/// hardly changes: at first all that are full.
+#[derive(Clone, Debug)]
+pub struct DualPool {
+    config: DualPoolConfig,
+    /// By block; empty before the first look.
+    pools: Vec<Member>,
+    /// How worn the most worn block of each plane is, and the least worn that holds data.
+    wear: Vec<(u32, u32)>,
+    /// The job that has ended last, if its block has not been looked at.
+    new: Option<EndedJob>,
+    /// The blocks that were freed on planes where jobs run, the last of each priority.
+    freed: Vec<BlockId>,
+    across: bool,
+}
+
+impl Policy for DualPool {
+    type Config = DualPoolConfig;
+
+    fn check(config: &DualPoolConfig, _: &PolicyContext) -> Result<(), Refusal> {
+        if config.cross_priority_threshold <= config.threshold {
+            let expected =
+                format!("more than background.dual_pool.threshold, {}", config.threshold);
+            return Err(Refusal::new(
+                "background.dual_pool.cross_priority_threshold",
+                config.cross_priority_threshold,
+                expected,
+            ));
+        }
+        Ok(())
+    }
+
+    fn build(config: &DualPoolConfig, _: &PolicyContext) -> DualPool {
+        DualPool {
+            config: config.clone(),
+            pools: Vec::new(),
+            wear: Vec::new(),
+            new: None,
+            freed: Vec::new(),
+            across: false,
+        }
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::JOB_ENDED
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        if let Event::JobEnded(ended) = event {
+            self.new = Some(*ended);
+        }
+    }
+}
+
+/// The blocks of a plane that hold data, but those that are set apart. One that is written in part is among them once nobody writes on:
+/// it would keep its wear for ever.
+fn holding(blocks: &BlockTable, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
+    let pool = blocks.pool(plane);
+    let holds = move |at: usize| pool.state[at] == BlockState::Closed || pool.is_settled(at);
+    let counts = move |&at: &usize| holds(at) && !pool.is_apart(at);
+    (0..pool.len()).filter(counts).map(move |at| pool.block(at))
+}
+
+/// The free blocks of a plane.
+fn free(blocks: &BlockTable, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
+    let pool = blocks.pool(plane);
+    let is_free = move |&at: &usize| pool.state[at] == BlockState::Free && !pool.is_apart(at);
+    (0..pool.len()).filter(is_free).map(move |at| pool.block(at))
+}
+
+/// How worn the most worn block of a plane is, and the least worn that holds data.
+fn wear_of(blocks: &BlockTable, plane: PlaneId) -> (u32, u32) {
+    let pool = blocks.pool(plane);
+    let counts = |&at: &usize| pool.state[at] != BlockState::Bad && !pool.is_apart(at);
+    let most = (0..pool.len()).filter(counts).map(|at| pool.erases[at]).max();
+    let least = holding(blocks, plane).map(|block| blocks.erases(block)).min();
+    (most.unwrap_or(0), least.unwrap_or(u32::MAX))
+}
+
+impl DualPool {
+    /// Looks at the plane of a freed block again, and how far wear has spread over all.
+    fn look(&mut self, blocks: &BlockTable, ended: &EndedJob, planes: usize) {
+        let freed = ended.job.block;
+        if self.wear.is_empty() {
+            let planes = (0..planes as u32).map(PlaneId);
+            self.wear = planes.map(|plane| wear_of(blocks, plane)).collect();
+            let all = (0..blocks.len() as u32).map(BlockId);
+            let member = |block| Member {
+                is_cold: blocks.state(block) == BlockState::Closed,
+                joined: blocks.erases(block),
+            };
+            self.pools = all.map(member).collect();
+        }
+        if ended.own && ended.job.cause == Cause::Wl {
+            self.join(blocks, freed, false);
+            ended.took.into_iter().for_each(|worn| self.join(blocks, worn, true));
+        }
+        let plane = blocks.plane_of(freed);
+        self.wear[plane.index()] = wear_of(blocks, plane);
+        let most = self.wear.iter().map(|wear| wear.0).max().unwrap_or(0);
+        let least = self.wear.iter().map(|wear| wear.1).min().unwrap_or(0);
+        self.across = most.saturating_sub(least) > self.config.cross_priority_threshold;
+    }
+
+    /// A block joins a pool.
+    fn join(&mut self, blocks: &BlockTable, block: BlockId, is_cold: bool) {
+        self.pools[block.index()] = Member { is_cold, joined: blocks.erases(block) };
+    }
+
+    /// Puts a block of each pool that is astray into the other: a cold one that was erased so much more
+    /// often since it joined than one of the hot pool, and a hot one that is so much less worn than others.
+    fn sort(&mut self, blocks: &BlockTable, holding: &[BlockId], worn: BlockId) {
+        let (pools, threshold) = (&self.pools, self.config.threshold);
+        let of = |is_cold| {
+            let own = move |block: &&BlockId| pools[block.index()].is_cold == is_cold;
+            holding.iter().filter(own).copied()
+        };
+        let wear = |block: &BlockId| blocks.erases(*block);
+        let since = |block: &BlockId| wear(block) - pools[block.index()].joined;
+        let least = of(false).map(|block| since(&block)).min().unwrap_or(0);
+        let worn_cold =
+            of(true).max_by_key(since).filter(|it| since(it).saturating_sub(least) > threshold);
+        let most = of(false).chain([worn]).map(|block| wear(&block)).max().unwrap_or(0);
+        let young =
+            of(false).min_by_key(wear).filter(|it| most - wear(it) > threshold.saturating_mul(2));
+        worn_cold.into_iter().for_each(|block| self.join(blocks, block, false));
+        young.into_iter().for_each(|block| self.join(blocks, block, true));
+    }
+
+    /// The job that puts the data of the least worn cold block of a plane into the most worn that is free. Should
+    /// it not begin, since a page of that block is being programmed, it is wanted again when the next is freed.
+    fn levelled(&mut self, view: &DriveView, freed: BlockId) -> Option<Job> {
+        let (blocks, plane) = (view.blocks, view.blocks.plane_of(freed));
+        let (across, own) = (self.across, blocks.class(freed));
+        let counts = |block: &BlockId| across || blocks.class(*block) == own;
+        let wear = |block: &BlockId| blocks.erases(*block);
+        if free(blocks, plane).count() < MOVES_FREE_LEAST as usize {
+            return None;
+        }
+        let worn = free(blocks, plane).filter(counts).max_by_key(wear)?;
+        let holding: Vec<BlockId> = holding(blocks, plane).filter(counts).collect();
+        self.sort(blocks, &holding, worn);
+        let cold = holding.into_iter().filter(|block| self.pools[block.index()].is_cold);
+        let cold = cold.min_by_key(|block| (wear(block), block.0))?;
+        if wear(&worn).saturating_sub(wear(&cold)) <= self.config.threshold {
+            return None;
+        }
+        // Its data stays whose it was, wherever the block comes from that takes it.
+        let class = Some(blocks.class(cold)).filter(|_| !view.free.is_empty());
+        Some(Job { block: cold, cause: Cause::Wl, to: Writer::Cold, class, gains: None })
+    }
+}
+
+impl BackgroundPolicy for DualPool {
+    fn needs(&self) -> BackgroundNeeds {
+        BackgroundNeeds { is_drive_wide: true, ..BackgroundNeeds::default() }
+    }
+
+    fn drive_job(&mut self, view: &DriveView) -> Option<Job> {
+        if let Some(new) = self.new.take() {
+            self.look(view.blocks, &new, view.busy.len());
+            let of = |block| (view.blocks.plane_of(block), view.blocks.class(block));
+            self.freed.retain(|&block| of(block) != of(new.job.block));
+            self.freed.push(new.job.block);
+        }
+        let idle = |block: &BlockId| !view.busy[view.blocks.plane_of(*block).index()];
+        while let Some(at) = self.freed.iter().position(idle) {
+            let freed = self.freed.remove(at);
+            if let Some(job) = self.levelled(view, freed) {
+                return Some(job);
+            }
+        }
+        None
+    }
+
+    fn levels_across(&self) -> bool {
+        self.across
+    }
+}
+
+#[cfg(test)]
+mod tests {
+
+    use ssdlab_nand::Geometry;
+
+    use super::*;
+    use ssdlab_policy::testing::SMALL;
+    use ssdlab_policy::testing::publish;
+
+    fn geometry() -> Geometry {
+        Geometry { channels: 2, ..SMALL }
+    }
+
+    /// Two planes of four blocks with this wear and priority: of the first plane two are free, of which the
+    /// first has just been erased.
+    fn table(blocks: [(u32, u8); 8]) -> BlockTable {
+        let mut table = BlockTable::new(&geometry());
+        table.set_classes(&ssdlab_policy::blocks::BlockClasses { classes: vec![0; 8], apart: 0 });
+        for (block, (erases, priority)) in (0..).map(BlockId).zip(blocks) {
+            table.set_erases(block, erases);
+            table.set_class(block, priority);
+            if block.0 > 1 {
+                table.lay(block, 4, 4);
+            }
+        }
+        table
+    }
+
+    /// The block that is to be emptied, where a job runs on the planes or not.
+    fn ask(leveller: &mut DualPool, table: &BlockTable, busy: bool) -> Option<u32> {
+        let view = DriveView { blocks: table, free: &[1, 1], coming: &[], busy: &[busy; 2] };
+        let job = leveller.drive_job(&view)?;
+        assert_eq!((job.cause, job.to), (Cause::Wl, Writer::Cold));
+        assert_eq!(job.class, Some(table.class(job.block)));
+        Some(job.block.0)
+    }
+
+    fn leveller() -> DualPool {
+        let config = DualPoolConfig { threshold: 30, cross_priority_threshold: 70 };
+        let mut leveller = DualPool::build(&config, &PolicyContext::plain(geometry(), 1));
+        freed(&mut leveller, 0);
+        leveller
+    }
+
+    /// A block has been collected.
+    fn freed(leveller: &mut DualPool, block: u32) {
+        ended(leveller, block, Cause::Gc, None);
+    }
+
+    fn ended(leveller: &mut DualPool, block: u32, cause: Cause, took: Option<u32>) {
+        let job = Job { block: BlockId(block), cause, to: Writer::Cold, class: None, gains: None };
+        let (own, took) = (cause == Cause::Wl, took.map(BlockId));
+        let ended = EndedJob { job, moved: 4, took, own, waiting: 0 };
+        publish(leveller, &Event::JobEnded(ended));
+    }
+
+    fn asked(blocks: [(u32, u8); 8]) -> Option<u32> {
+        ask(&mut leveller(), &table(blocks), false)
+    }
+
+    #[test]
+    fn within_a_priority_the_data_of_the_least_worn_cold_block_moves_beyond_the_threshold() {
+        let of =
+            |worn| [(worn, 0), (105, 0), (100, 0), (90, 1), (95, 0), (95, 1), (99, 0), (99, 1)];
+        assert_eq!(asked(of(130)), None);
+        assert_eq!(asked(of(131)), Some(2), "of the plane, and of the priority");
+    }
+
+    #[test]
+    fn a_hot_block_is_cold_once_it_lags_by_twice_the_threshold() {
+        for (worn, moved) in [(160, None), (161, Some(2))] {
+            let blocks =
+                [(worn, 0), (105, 0), (100, 0), (105, 0), (99, 1), (99, 1), (99, 1), (99, 1)];
+            let mut leveller = leveller();
+            let view = table([(100, 0); 8]);
+            assert_eq!(ask(&mut leveller, &view, false), None);
+            leveller.pools.iter_mut().for_each(|member| member.is_cold = false);
+            freed(&mut leveller, 0);
+            assert_eq!(ask(&mut leveller, &table(blocks), false), moved);
+        }
+    }
+
+    #[test]
+    fn a_block_that_gave_its_cold_data_away_is_hot_and_the_one_that_took_it_cold() {
+        let mut leveller = leveller();
+        let mut blocks =
+            table([(131, 0), (105, 0), (100, 0), (130, 0), (9, 1), (9, 1), (9, 1), (9, 1)]);
+        assert_eq!(ask(&mut leveller, &blocks, false), Some(2));
+        // The worn block takes the data, the other one is erased.
+        blocks.lay(BlockId(0), 4, 4);
+        (0..4).for_each(|_| blocks.page_invalid(BlockId(2)));
+        blocks.erased(BlockId(2), 1);
+        ended(&mut leveller, 2, Cause::Wl, Some(0));
+        assert_eq!(ask(&mut leveller, &blocks, false), None);
+        let [taker, giver] = [0, 2].map(|at| leveller.pools[at]);
+        assert_eq!(
+            [(taker.is_cold, taker.joined), (giver.is_cold, giver.joined)],
+            [(true, 131), (false, 101)]
+        );
+        // What the host writes there is not cold, however little the block is worn.
+        blocks.lay(BlockId(2), 4, 4);
+        blocks.set_erases(BlockId(1), 161);
+        blocks.set_state(BlockId(3), BlockState::Free);
+        freed(&mut leveller, 1);
+        assert_eq!(ask(&mut leveller, &blocks, false), None);
+    }
+
+    #[test]
+    fn a_cold_block_that_is_erased_often_is_hot_again() {
+        let mut leveller = leveller();
+        let mut blocks =
+            table([(130, 0), (130, 0), (100, 0), (100, 0), (9, 1), (9, 1), (9, 1), (9, 1)]);
+        assert_eq!(ask(&mut leveller, &blocks, false), None);
+        leveller.pools[2] = Member { is_cold: true, joined: 100 };
+        leveller.pools[3].is_cold = false;
+        for (erased, is_cold) in [(130, true), (131, false)] {
+            blocks.set_erases(BlockId(2), erased);
+            freed(&mut leveller, 0);
+            assert_eq!(ask(&mut leveller, &blocks, false), None);
+            assert_eq!(leveller.pools[2].is_cold, is_cold);
+        }
+    }
+
+    #[test]
+    fn what_was_cold_is_hot_only_once_a_job_of_its_own_has_emptied_it() {
+        let worn = [(131, 0), (105, 0), (100, 0), (130, 0), (9, 1), (9, 1), (9, 1), (9, 1)];
+        let mut leveller = leveller();
+        let mut blocks = table(worn);
+        assert_eq!(ask(&mut leveller, &blocks, false), Some(2));
+        // It did not begin, and the collector came first.
+        (0..4).for_each(|_| blocks.page_invalid(BlockId(2)));
+        blocks.erased(BlockId(2), 1);
+        freed(&mut leveller, 2);
+        assert_eq!(ask(&mut leveller, &blocks, false), None);
+        assert!(leveller.pools[2].is_cold && leveller.pools[2].joined == 100);
+        assert!(!leveller.pools[0].is_cold);
+    }
+
+    #[test]
+    fn blocks_that_are_set_apart_are_neither_emptied_nor_counted_as_free() {
+        let worn = [(131, 2), (105, 2), (90, 0), (130, 2), (9, 2), (9, 2), (9, 2), (9, 2)];
+        let apart = |apart| {
+            let mut table = table(worn);
+            let classes = worn.map(|(_, class)| class).to_vec();
+            table.set_classes(&ssdlab_policy::blocks::BlockClasses { classes, apart });
+            table
+        };
+        let in_all = |table: BlockTable| {
+            let mut leveller = leveller();
+            leveller.config.cross_priority_threshold = 31;
+            ask(&mut leveller, &table, false)
+        };
+        assert_eq!([0, 1].map(|count| in_all(apart(count))), [Some(2), None]);
+    }
+
+    #[test]
+    fn where_a_job_runs_the_plane_waits_until_it_has_ended() {
+        let blocks =
+            table([(131, 0), (105, 0), (100, 0), (99, 1), (95, 0), (95, 1), (99, 0), (99, 1)]);
+        let mut leveller = leveller();
+        assert_eq!(ask(&mut leveller, &blocks, true), None);
+        assert_eq!(ask(&mut leveller, &blocks, false), Some(2));
+        assert_eq!(ask(&mut leveller, &blocks, false), None, "once");
+    }
+
+    #[test]
+    fn where_one_block_is_free_collection_goes_first() {
+        let mut blocks =
+            table([(131, 0), (105, 0), (100, 0), (99, 1), (95, 0), (95, 1), (99, 0), (99, 1)]);
+        blocks.set_state(BlockId(1), BlockState::Open);
+        assert_eq!(ask(&mut leveller(), &blocks, false), None);
+    }
+
+    #[test]
+    fn beyond_the_spread_of_all_it_levels_across_until_that_is_back() {
+        let of = |worn, cold| {
+            [(worn, 0), (105, 0), (100, 0), (cold, 1), (98, 0), (98, 1), (99, 0), (99, 1)]
+        };
+        let mut leveller = leveller();
+        assert_eq!(ask(&mut leveller, &table(of(160, 90)), false), Some(2));
+        assert!(!leveller.levels_across());
+        freed(&mut leveller, 0);
+        assert_eq!(ask(&mut leveller, &table(of(161, 90)), false), Some(3));
+        assert!(leveller.levels_across());
+        // The cold block was emptied; it is the other plane's that is least worn now.
+        freed(&mut leveller, 0);
+        assert_eq!(ask(&mut leveller, &table(of(161, 120)), false), Some(2));
+        assert!(!leveller.levels_across());
+    }
+
+    #[test]
+    fn a_spread_of_all_that_is_no_more_than_that_of_one_is_refused() {
+        let config = DualPoolConfig { threshold: 70, cross_priority_threshold: 70 };
+        let refusal = DualPool::check(&config, &PolicyContext::plain(geometry(), 1)).unwrap_err();
+        assert_eq!(refusal.key, "background.dual_pool.cross_priority_threshold");
+    }
+}

@@ -1,0 +1,121 @@
+//! `suspend = esra`: ReadGuard's extended suspend/resume arbiter, section 5.4. A host read drops the loop
+//! that a program or an erase is in; a read that failed to decode lets one of a higher priority pass.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+
+use ssdlab_policy::account::OpKind;
+use ssdlab_policy::suspend::{FailedReadsView, SuspendPolicy, SuspendView, Verdict};
+use ssdlab_policy::{Policy, PolicyContext};
+
+/// Settings of `esra`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EsraConfig {
+    /// Whether a read drops the loop that a program is in (`flash.program_loops`). Default: true. Source:
+    /// ReadGuard, section 6.1.
+    pub program: bool,
+    /// Whether a read drops the loop that an erase is in (`flash.erase_loops`). Default: true. Source:
+    /// ReadGuard, section 6.1.
+    pub erase: bool,
+    /// Whether a read also interrupts what works for a request of a higher priority than its own; only with
+    /// `scheduler = "strict_priority"`. Default: true there. Source: ReadGuard, section 3.1 (reads go first
+    /// whatever a request's priority).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspend_higher_priority: Option<bool>,
+    /// How often a loop is dropped: then it runs to its end, and reads wait for that alone. Default: 8.
+    /// Source: ReadGuard (ruled: else dense reads starve the operation).
+    #[schemars(range(min = 1))]
+    pub max_aborts: u8,
+    /// Whether a read that failed to decode is set aside for a host read of a higher priority; only
+    /// with `scheduler = "strict_priority"`, where array units hold reads until they have decoded. Default: true
+    /// there. Source: ReadGuard, section 5.4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<bool>,
+    /// Reads of the host that an array unit sets aside at most, those that its planes do together counted as
+    /// one; those of collection leave them their places. Only with `reads`. Default: 2. Source: ReadGuard, section 5.4 (one for each of two lower priorities).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_suspended_reads: Option<u8>,
+}
+
+impl Default for EsraConfig {
+    fn default() -> EsraConfig {
+        EsraConfig {
+            program: true,
+            erase: true,
+            suspend_higher_priority: None,
+            max_aborts: 8,
+            reads: None,
+            max_suspended_reads: None,
+        }
+    }
+}
+
+/// Drops loops, and sets reads aside.
+#[derive(Clone, Debug)]
+pub struct Esra {
+    config: EsraConfig,
+    max_suspended_reads: u8,
+}
+
+const MOST_ASIDE: u8 = 2;
+
+impl Policy for Esra {
+    type Config = EsraConfig;
+
+    fn check(config: &EsraConfig, _: &PolicyContext) -> Result<(), Refusal> {
+        let least = [
+            ("suspend.esra.max_aborts", config.max_aborts),
+            ("suspend.esra.max_suspended_reads", config.max_suspended_reads.unwrap_or(MOST_ASIDE)),
+        ];
+        match least.into_iter().find(|(_, most)| *most == 0) {
+            Some((key, most)) => Err(Refusal::new(key, most, "at least 1")),
+            None => Ok(()),
+        }
+    }
+
+    fn build(config: &EsraConfig, _: &PolicyContext) -> Esra {
+        let max_suspended_reads = config.max_suspended_reads.unwrap_or(MOST_ASIDE);
+        Esra { config: config.clone(), max_suspended_reads }
+    }
+}
+
+impl SuspendPolicy for Esra {
+    fn verdict(&mut self, view: &SuspendView) -> Verdict {
+        let allowed = match view.running.kind {
+            Some(OpKind::Program) => self.config.program,
+            Some(OpKind::Erase) => self.config.erase,
+            _ => false,
+        };
+        let over = !view.works_for_higher || self.config.suspend_higher_priority.unwrap_or(true);
+        match allowed && over {
+            false => Verdict::Wait,
+            true if view.running.aborts < self.config.max_aborts => Verdict::DropLoop,
+            true => Verdict::AfterLoop,
+        }
+    }
+
+    fn may_preempt_read(&mut self, view: &FailedReadsView) -> bool {
+        view.aside < self.max_suspended_reads
+    }
+
+    fn max_suspended_reads(&self) -> u8 {
+        self.max_suspended_reads
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_reads_are_set_aside_as_there_are_lower_priorities() {
+        let mut esra = Esra { config: EsraConfig::default(), max_suspended_reads: 2 };
+        assert_eq!(
+            [0, 1, 2].map(|aside| esra.may_preempt_read(&FailedReadsView { aside })),
+            [true, true, false]
+        );
+    }
+}

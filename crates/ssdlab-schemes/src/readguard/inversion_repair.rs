@@ -1,0 +1,215 @@
+//! `background.inversion_repair`: a block of a priority that reads worse than one of a lower priority is exchanged or
+//! refreshed, as far as the extra writes allow. Source: ReadGuard, sections 5.2 (algorithm 2) and 5.3.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::Nanos;
+use ssdlab_base::quantity::Share;
+use ssdlab_nand::refusal::Refusal;
+
+use super::monitor::{Monitor, MonitorConfig};
+use ssdlab_policy::Toggle;
+use ssdlab_policy::account::Cause;
+use ssdlab_policy::allocation::Writer;
+use ssdlab_policy::background::{
+    BackgroundNeeds, BackgroundPolicy, BlockEstimate, EndedJob, Job, Repairs,
+};
+use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::{Policy, PolicyContext};
+
+/// Settings of `inversion_repair`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct InversionRepairConfig {
+    /// Time between two rounds, on the cells' clock. Default: `7d`. Source: ReadGuard, section 5.2.
+    pub interval: Nanos,
+    /// Margins at the start, as a part of the most retries: a pair is inverted if the retries of the
+    /// block of the higher priority exceed the other's by more. Default: 0.1. Source: ReadGuard,
+    /// section 5.3.
+    pub margin: Share,
+    /// The monitor, which moves the margins so that extra writes stay below a limit: `true`, `false` or a
+    /// table with its settings. Default: true.
+    pub monitor: Toggle<MonitorConfig>,
+}
+
+impl Default for InversionRepairConfig {
+    fn default() -> InversionRepairConfig {
+        InversionRepairConfig {
+            interval: Nanos::from_ms(7 * 86_400_000),
+            margin: Share::new(0.1),
+            monitor: Toggle::on(),
+        }
+    }
+}
+
+/// Who looks for inversions and repairs them.
+#[derive(Clone, Debug)]
+pub struct InversionRepair {
+    interval: Nanos,
+    monitor: Option<Monitor>,
+    /// The most retries of a read.
+    most: u8,
+    priorities: u8,
+    repairs: Repairs,
+    /// Pages that repairs have moved since the run began, and all that were.
+    ever: (u64, u64),
+}
+
+impl Policy for InversionRepair {
+    type Config = InversionRepairConfig;
+
+    fn check(config: &InversionRepairConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+        const KEY: &str = "background.inversion_repair";
+        if setup.priorities == 1 {
+            let expected =
+                "blocks that are kept apart by priority (metadata.block_class = \"predicted\")";
+            return Err(Refusal::new(KEY, "inversion_repair", expected));
+        }
+        if !setup.has_retry_estimate {
+            let expected =
+                "something that is believed of retries (metadata.retry_estimate) for that";
+            return Err(Refusal::new(KEY, "inversion_repair", expected));
+        }
+        if config.interval < LEAST {
+            let expected = format!("at least {LEAST}");
+            return Err(Refusal::new(format!("{KEY}.interval"), config.interval, expected));
+        }
+        config.monitor.get().map_or(Ok(()), MonitorConfig::check)
+    }
+
+    fn build(config: &InversionRepairConfig, setup: &PolicyContext) -> InversionRepair {
+        let priorities = setup.priorities;
+        let blocks = u64::from(setup.geometry.block_count());
+        let margins = vec![config.margin.get(); usize::from(priorities) - 1];
+        InversionRepair {
+            interval: config.interval,
+            monitor: config.monitor.get().map(|config| Monitor::new(config, blocks)),
+            most: setup.rungs - 1,
+            priorities,
+            repairs: Repairs { margins, ..Repairs::default() },
+            ever: (0, 0),
+        }
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::TIMER.and(EventMask::JOB_ENDED).and(EventMask::COUNTS_RESET)
+    }
+
+    fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+        match event {
+            Event::Timer(full) => self.round(full, actions),
+            Event::TimerSkipped => self.repairs.left_out += 1,
+            Event::JobEnded(ended) => self.ended(ended),
+            Event::CountsReset => {
+                let margins = std::mem::take(&mut self.repairs.margins);
+                self.repairs = Repairs { margins, ..Repairs::default() };
+            }
+            _ => {}
+        }
+    }
+
+    fn report(&self) -> Option<Repairs> {
+        let extra_share = self.ever.0 as f64 / self.ever.1.max(1) as f64;
+        Some(Repairs { extra_share, ..self.repairs.clone() })
+    }
+}
+
+/// The least time between two rounds: each looks at every block.
+const LEAST: Nanos = Nanos::from_ms(60_000);
+
+impl InversionRepair {
+    /// Finds the inversions of one pair of priorities, and what mends each. The worst blocks of `high` come
+    /// first, and the best of `low`; those that a job takes leave the lists.
+    fn repair(
+        &mut self,
+        (high, low): (&mut Vec<BlockEstimate>, &mut Vec<BlockEstimate>),
+        margin: f64,
+        actions: &mut Actions,
+    ) {
+        let (mut worst, mut best) = (0, 0);
+        while let (Some(bad), Some(good)) = (high.get(worst), low.get(best)) {
+            let apart = f64::from(bad.expected.retries) - f64::from(good.expected.retries);
+            if apart <= margin {
+                break;
+            }
+            self.repairs.inversions += 1;
+            if good.expected.age < bad.expected.age {
+                // The good block is young: its data makes room, and it is the higher priority's from now on.
+                let gains = Some(bad.priority);
+                let (block, to, class) = (good.block, Writer::Gc, Some(good.priority));
+                actions.relocate(Job { block, cause: Cause::Migration, to, class, gains });
+                best += 1;
+            } else {
+                // Only the data is old: written anew, it reads well.
+                let (block, to, class) = (bad.block, Writer::Gc, Some(bad.priority));
+                actions.relocate(Job { block, cause: Cause::Refresh, to, class, gains: None });
+                worst += 1;
+            }
+        }
+        high.drain(..worst);
+        low.drain(..best);
+    }
+
+    /// The timer has come due: what these full blocks need is asked for.
+    fn round(&mut self, full: &[BlockEstimate], actions: &mut Actions) {
+        self.repairs.rounds += 1;
+        let of =
+            |priority| full.iter().filter(move |estimates| estimates.priority == priority).copied();
+        let mut owned: Vec<Vec<BlockEstimate>> =
+            (0..self.priorities).map(|p| of(p).collect()).collect();
+        // Worst or best first; of equals the more or the less worn, then the lower number.
+        let key = |estimates: &BlockEstimate| (estimates.expected.retries, estimates.expected.age);
+        let ordered = |a: &BlockEstimate, b: &BlockEstimate| {
+            let ((a_nr, a_age), (b_nr, b_age)) = (key(a), key(b));
+            a_nr.cmp(&b_nr).then(a_age.total_cmp(&b_age)).then(a.block.0.cmp(&b.block.0))
+        };
+        for high in 0..owned.len() {
+            let margin = self.margin(high.min(self.repairs.margins.len() - 1));
+            for low in high + 1..owned.len() {
+                let (above, below) = owned.split_at_mut(low);
+                let (above, below) = (&mut above[high], &mut below[0]);
+                above.sort_by(|a, b| ordered(b, a));
+                below.sort_by(ordered);
+                self.repair((above, below), margin, actions);
+            }
+        }
+    }
+
+    /// A job has ended, its own or another's.
+    fn ended(&mut self, ended: &EndedJob) {
+        let moved = u64::from(ended.moved);
+        self.repairs.moved_by_all += moved;
+        self.ever.1 += moved;
+        if ended.own {
+            self.repairs.moved += moved;
+            self.ever.0 += moved;
+            match ended.job.gains {
+                Some(_) => self.repairs.given += 1,
+                None => self.repairs.refreshed += 1,
+            }
+        }
+        let step = self.monitor.as_mut().and_then(|monitor| monitor.ended(ended));
+        if let Some(step) = step {
+            self.repairs.checks += 1;
+            // In thousandths, so that steps up and down cancel out.
+            let thousandths = |margin: f64| (margin * 1e3).round() / 1e3;
+            let moved = |margin: &mut f64| *margin = thousandths(*margin + step).clamp(0.0, 1.0);
+            self.repairs.margins.iter_mut().for_each(moved);
+        }
+    }
+
+    /// The margin of a priority, in retries.
+    fn margin(&self, priority: usize) -> f64 {
+        self.repairs.margins[priority] * f64::from(self.most)
+    }
+}
+
+impl BackgroundPolicy for InversionRepair {
+    fn needs(&self) -> BackgroundNeeds {
+        BackgroundNeeds { interval: Some(self.interval), ..BackgroundNeeds::default() }
+    }
+
+    fn may_start(&mut self, pages: u32) -> bool {
+        self.monitor.as_mut().is_none_or(|monitor| monitor.may_start(pages.into()))
+    }
+}

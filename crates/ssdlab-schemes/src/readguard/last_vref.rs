@@ -1,0 +1,146 @@
+//! `read_start = last_vref`: a read starts with the reference voltages that worked last on pages made alike.
+//!
+//! Source: Y. Shim et al., "Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs",
+//! MICRO 2019, as ReadGuard uses it (section 6.3): pages of one horizontal layer of a block err alike.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+
+use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::read_start::{ReadStartPolicy, ReadStartView};
+use ssdlab_policy::{Policy, PolicyContext};
+
+/// Settings of `last_vref`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LastVrefConfig {
+    /// Horizontal layers of a block, in the order of pages; each has as many as the others, the last what is
+    /// left. Default: 48, or a layer for each page of a block with fewer. Source: ReadGuard, section 6.1 (3D
+    /// flash of 48 layers, 576 pages a block).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub layers: Option<u16>,
+}
+
+const LAYERS: u32 = 48;
+
+/// Starts at the level at which the same layer of the block was read last; at the first if nothing of it
+/// was read since the block was erased. Climbs one at a time.
+#[derive(Clone, Debug)]
+pub struct LastVref {
+    layers: u32,
+    pages_per_layer: u32,
+    /// Bits that tell the levels apart.
+    bits: u64,
+    /// By block and layer.
+    levels: Vec<u8>,
+}
+
+impl Policy for LastVref {
+    type Config = LastVrefConfig;
+
+    fn check(config: &LastVrefConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+        let pages = setup.geometry.pages;
+        match config.layers {
+            Some(layers) if !(1..=pages).contains(&u32::from(layers)) => {
+                let expected = format!("1 to {pages}, the pages of a block");
+                Err(Refusal::new("read_start.last_vref.layers", layers, expected))
+            }
+            _ if setup.rungs == 1 => {
+                let expected = "reads that may need another attempt (physics)";
+                Err(Refusal::new("read_start", "last_vref", expected))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn build(config: &LastVrefConfig, setup: &PolicyContext) -> LastVref {
+        let pages = setup.geometry.pages;
+        let layers = config.layers.map_or(LAYERS.min(pages), u32::from);
+        let count = setup.geometry.block_count() as usize * layers as usize;
+        LastVref {
+            layers,
+            pages_per_layer: pages.div_ceil(layers),
+            bits: u64::from(u8::BITS - (setup.rungs - 1).leading_zeros()),
+            levels: vec![0; count],
+        }
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::PAGE_READ.and(EventMask::BLOCK_ERASED)
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        match event {
+            Event::PageRead(read) => {
+                let at = self.at(&read.view);
+                self.levels[at] = read.level;
+            }
+            Event::BlockErased(block) => {
+                let first = block.index() * self.layers as usize;
+                self.levels[first..first + self.layers as usize].fill(0);
+            }
+            _ => {}
+        }
+    }
+
+    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
+        vec![("layer_vrefs", self.levels.len() as u64 * self.bits)]
+    }
+}
+
+impl LastVref {
+    #[inline]
+    fn at(&self, view: &ReadStartView) -> usize {
+        let layer = u32::from(view.page.0) / self.pages_per_layer;
+        view.block.index() * self.layers as usize + layer as usize
+    }
+}
+
+impl ReadStartPolicy for LastVref {
+    #[inline]
+    fn start(&mut self, view: &ReadStartView) -> u8 {
+        self.levels[self.at(view)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_base::Bytes;
+    use ssdlab_nand::{BlockId, Cell, Geometry, PageInBlock};
+
+    use super::*;
+    use ssdlab_policy::testing::SMALL;
+    use ssdlab_policy::testing::{publish, read_at};
+
+    #[test]
+    fn a_page_is_read_where_its_layer_was_read_last_until_the_block_is_erased() {
+        let geometry = Geometry {
+            blocks: 2,
+            pages: 576,
+            page_size: Bytes::from_kib(16),
+            cell: Cell::Tlc,
+            ..SMALL
+        };
+        let setup = PolicyContext { rungs: 26, ..PolicyContext::plain(geometry, 1) };
+        let mut policy = LastVref::build(&LastVrefConfig::default(), &setup);
+        let view = |block, page| ReadStartView {
+            block: BlockId(block),
+            page: PageInBlock(page),
+            ..ReadStartView::of_a_block(26)
+        };
+        read_at(&mut policy, &view(1, 12), 9, false);
+        read_at(&mut policy, &view(1, 24), 3, false);
+        // Twelve pages a layer.
+        let places = [(1, 11), (1, 12), (1, 23), (1, 24), (0, 12)];
+        assert_eq!(places.map(|(b, p)| policy.start(&view(b, p))), [0, 9, 9, 3, 0]);
+        publish(&mut policy, &Event::BlockErased(BlockId(0)));
+        assert_eq!(policy.start(&view(1, 23)), 9);
+        publish(&mut policy, &Event::BlockErased(BlockId(1)));
+        assert_eq!(places.map(|(b, p)| policy.start(&view(b, p))), [0; 5]);
+        // 48 layers of as many blocks as there are, and five bits that tell 26 levels apart.
+        let blocks = u64::from(setup.geometry.block_count());
+        assert_eq!(policy.metadata_bits(0), [("layer_vrefs", blocks * 48 * 5)]);
+    }
+}

@@ -1,0 +1,315 @@
+//! `placement = sepbit`: SepBIT, which infers when a page will be overwritten and puts pages that will be at about
+//! the same time into blocks of their own.
+//!
+//! Source: Q. Wang, J. Li, P. P. C. Lee, T. Ouyang, C. Shi and L. Huang, "Separating Data via Block Invalidation
+//! Time Inference for Write Amplification Reduction in Log-Structured Storage", FAST 2022, section 3. Its clock
+//! counts pages that the host writes. A write of the host is expected to live as short as the version that it
+//! overwrites (classes 1 and 2); what is moved out of a block of class 1 has a class to itself (3), and all else
+//! that is moved is sorted by its age (4 to 6).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::refusal::Refusal;
+
+use ssdlab_policy::account::Cause;
+use ssdlab_policy::allocation::{StreamId, Streams, Writer};
+use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::placement::{PageView, PlacementNeeds, PlacementPolicy, PlacementView};
+use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
+
+/// Settings of `sepbit`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SepBitConfig {
+    /// Whether what the host writes is separated. Default: true. Source: SepBIT, section 4.2 (false: its GW).
+    pub host: bool,
+    /// Whether what is moved is separated. Default: true. Source: SepBIT, section 4.2 (false: its UW).
+    pub gc: bool,
+    /// Collected blocks of class 1 of which the mean lifespan is the bound between short and long lives.
+    /// Default: 16. Source: SepBIT, section 3.4 (n_c).
+    #[schemars(range(min = 1))]
+    pub window: u32,
+    /// Multiples of that bound up to which the age of a moved page puts it into class 4, and into class 5.
+    /// Default: 4 and 16. Source: SepBIT, section 3.4.
+    pub age_bounds: [f64; 2],
+}
+
+impl Default for SepBitConfig {
+    fn default() -> SepBitConfig {
+        SepBitConfig { host: true, gc: true, window: 16, age_bounds: [4.0, 16.0] }
+    }
+}
+
+/// Of a page of which no write is known.
+const NEVER: u32 = u32::MAX;
+
+/// What is known of a block: its class, and when its first page was written.
+#[derive(Clone, Copy, Debug)]
+struct Opened {
+    stream: StreamId,
+    at: u32,
+}
+
+/// The six classes of the paper.
+const SHORT: StreamId = StreamId(0);
+const LONG: StreamId = StreamId(1);
+const FROM_SHORT: StreamId = StreamId(2);
+const YOUNG: StreamId = StreamId(3);
+const MIDDLE: StreamId = StreamId(4);
+const OLD: StreamId = StreamId(5);
+
+/// Chooses a stream for each page.
+#[derive(Clone, Debug)]
+pub struct SepBit {
+    config: SepBitConfig,
+    /// Pages that the host has written: the clock.
+    now: u32,
+    /// When each page was written last by the host.
+    written: Vec<u32>,
+    /// By block, of those that were opened.
+    blocks: Vec<Opened>,
+    /// The mean lifespan of blocks of class 1 that were collected of late.
+    lifespan: f64,
+    /// The sum of the lifespans since the mean was taken last, and how many they are.
+    collected: (u64, u32),
+}
+
+impl Policy for SepBit {
+    type Config = SepBitConfig;
+
+    fn check(config: &SepBitConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+        if setup.typed_pages {
+            let expected = "ftl.page_order = \"strict\": in the relaxed order all that is written \
+                            shares the blocks of a plane";
+            return Err(Refusal::new("placement", "sepbit", expected));
+        }
+        if config.window == 0 {
+            return Err(Refusal::new("placement.sepbit.window", 0, "at least 1"));
+        }
+        let [young, middle] = config.age_bounds;
+        if !(young > 0.0 && middle >= young && middle.is_finite()) {
+            let found = format!("{:?}", config.age_bounds);
+            let expected = "two numbers above 0, the second not below the first";
+            return Err(Refusal::new("placement.sepbit.age_bounds", found, expected));
+        }
+        Ok(())
+    }
+
+    fn build(config: &SepBitConfig, setup: &PolicyContext) -> SepBit {
+        let unknown = Opened { stream: LONG, at: 0 };
+        SepBit {
+            config: config.clone(),
+            now: 0,
+            written: vec![NEVER; setup.logical_pages as usize],
+            blocks: vec![unknown; setup.geometry.block_count() as usize],
+            lifespan: f64::INFINITY,
+            collected: (0, 0),
+        }
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::BLOCK_OPENED.and(EventMask::BLOCK_COLLECTED).and(EventMask::PAGE_TRIMMED)
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        match *event {
+            Event::BlockOpened(opened) => {
+                let by_host = opened.writer == Writer::Host;
+                let stream = if by_host { opened.stream } else { opened.stream.max(LONG) };
+                self.blocks[opened.block.index()] = Opened { stream, at: self.now };
+            }
+            Event::BlockCollected(block) => self.collect(self.blocks[block.index()]),
+            Event::PageTrimmed(lpn) => self.written[lpn.index()] = NEVER,
+            _ => {}
+        }
+    }
+
+    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
+        let each = u64::from(u32::BITS);
+        vec![("page_write_times", self.written.len() as u64 * each)]
+    }
+}
+
+impl SepBit {
+    /// A block is collected.
+    fn collect(&mut self, block: Opened) {
+        if block.stream != SHORT {
+            return;
+        }
+        let (sum, count) = self.collected;
+        self.collected = (sum + u64::from(self.now - block.at), count + 1);
+        if self.collected.1 == self.config.window {
+            self.lifespan = self.collected.0 as f64 / f64::from(self.config.window);
+            self.collected = (0, 0);
+        }
+    }
+
+    /// How long ago the host wrote a page, by its clock; without end if no write of it is known.
+    fn age(&self, page: &PageView) -> f64 {
+        match self.written[page.lpn.index()] {
+            NEVER => f64::INFINITY,
+            at => f64::from(self.now - at),
+        }
+    }
+
+    /// The host writes a page.
+    fn write(&mut self, page: &PageView) -> StreamId {
+        let lived = self.age(page);
+        self.written[page.lpn.index()] = self.now;
+        self.now = (self.now + 1).min(NEVER - 1);
+        let is_short = !self.config.host || lived < self.lifespan;
+        if is_short { SHORT } else { LONG }
+    }
+
+    /// A page is moved.
+    fn moved(&self, page: &PageView) -> StreamId {
+        if !self.config.gc {
+            return FROM_SHORT;
+        }
+        let from = page.from.map(|block| self.blocks[block.index()].stream);
+        if self.config.host && from == Some(SHORT) {
+            return FROM_SHORT;
+        }
+        let [young, middle] = self.config.age_bounds.map(|bound| bound * self.lifespan);
+        match self.age(page) {
+            age if age < young => YOUNG,
+            age if age < middle => MIDDLE,
+            _ => OLD,
+        }
+    }
+}
+
+impl PlacementPolicy for SepBit {
+    fn streams(config: &SepBitConfig) -> Streams {
+        let count = match (config.host, config.gc) {
+            (_, true) => 6,
+            (true, false) => 3,
+            (false, false) => 1,
+        };
+        Streams { count, default: SHORT }
+    }
+
+    fn needs(&self) -> PlacementNeeds {
+        PlacementNeeds { pages: true, ..PlacementNeeds::default() }
+    }
+
+    fn fill(&mut self, _: &PlacementView, _: &mut PlacementHint) {}
+
+    fn fill_page(&mut self, page: &PageView, hint: &mut PlacementHint) {
+        let stream = match page.cause {
+            // The map's own pages are written as often as the host's that they stand for.
+            Cause::Host | Cause::Rmw | Cause::Mapping => self.write(page),
+            _ => self.moved(page),
+        };
+        hint.stream.get_or_insert(stream);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ssdlab_nand::{BlockId, Lpn};
+
+    use super::*;
+    use ssdlab_policy::event::BlockOpened;
+    use ssdlab_policy::testing::SMALL;
+    use ssdlab_policy::testing::publish;
+
+    fn sepbit(config: SepBitConfig) -> SepBit {
+        let setup = PolicyContext::plain(SMALL, 1);
+        assert!(SepBit::check(&config, &setup).is_ok());
+        SepBit::build(&config, &setup)
+    }
+
+    /// The stream of a page that is written for this, and lies in this block now.
+    fn of(policy: &mut SepBit, lpn: u32, cause: Cause, from: Option<u32>) -> u8 {
+        let page = PageView { lpn: Lpn(lpn), cause, now: 0, from: from.map(BlockId) };
+        let mut hint = PlacementHint::default();
+        policy.fill_page(&page, &mut hint);
+        hint.stream.expect("a stream for each page").0
+    }
+
+    fn write(policy: &mut SepBit, lpn: u32) -> u8 {
+        of(policy, lpn, Cause::Host, None)
+    }
+
+    /// A block of class 1 is opened, and collected after so many writes of the host.
+    fn live(policy: &mut SepBit, writes: u32) {
+        let opened = BlockOpened { block: BlockId(0), writer: Writer::Host, stream: SHORT };
+        publish(policy, &Event::BlockOpened(&opened));
+        for _ in 0..writes {
+            write(policy, 0);
+        }
+        publish(policy, &Event::BlockCollected(BlockId(0)));
+    }
+
+    #[test]
+    fn a_write_lives_as_short_as_the_version_that_it_overwrites() {
+        let mut policy = sepbit(SepBitConfig { window: 2, ..SepBitConfig::default() });
+        assert_eq!([write(&mut policy, 1), write(&mut policy, 1)], [1, 0], "no bound is known yet");
+        live(&mut policy, 6);
+        assert_eq!(policy.lifespan, f64::INFINITY, "one block is not enough");
+        live(&mut policy, 2);
+        assert_eq!(policy.lifespan, 4.0, "the mean of two");
+        write(&mut policy, 1);
+        for _ in 0..3 {
+            write(&mut policy, 0);
+        }
+        assert_eq!(write(&mut policy, 1), 1, "four writes ago is no less than four");
+        for _ in 0..2 {
+            write(&mut policy, 0);
+        }
+        assert_eq!(write(&mut policy, 1), 0);
+        publish(&mut policy, &Event::PageTrimmed(Lpn(1)));
+        assert_eq!(write(&mut policy, 1), 1, "nothing is known of a page that was trimmed");
+    }
+
+    #[test]
+    fn what_is_moved_is_sorted_by_where_it_lay_and_by_its_age() {
+        let mut policy = sepbit(SepBitConfig { window: 1, ..SepBitConfig::default() });
+        live(&mut policy, 2);
+        for (block, stream) in [(1, SHORT), (2, LONG)] {
+            let opened = BlockOpened { block: BlockId(block), writer: Writer::Host, stream };
+            publish(&mut policy, &Event::BlockOpened(&opened));
+        }
+        write(&mut policy, 1);
+        let mut at_ages = Vec::new();
+        for age in 1..=33 {
+            at_ages.push((age, of(&mut policy, 1, Cause::Gc, Some(2))));
+            assert_eq!(of(&mut policy, 1, Cause::Gc, Some(1)), 2, "out of a block of class 1");
+            write(&mut policy, 0);
+        }
+        // The bound is two writes: 8 and 32 divide the ages.
+        assert!(
+            at_ages
+                .iter()
+                .all(|&(age, stream)| stream
+                    == [3, 4, 5][(age >= 8) as usize + (age >= 32) as usize])
+        );
+        assert_eq!(of(&mut policy, 2, Cause::Gc, None), 5, "of which no write is known");
+    }
+
+    #[test]
+    fn each_half_can_be_left_out() {
+        let halves = |host, gc| SepBitConfig { host, gc, window: 1, ..SepBitConfig::default() };
+        assert_eq!(SepBit::streams(&halves(false, false)), Streams::ONE);
+        let mut host_alone = sepbit(halves(true, false));
+        live(&mut host_alone, 2);
+        assert_eq!(of(&mut host_alone, 3, Cause::Gc, Some(0)), 2);
+        let mut gc_alone = sepbit(halves(false, true));
+        live(&mut gc_alone, 2);
+        assert_eq!([write(&mut gc_alone, 3), write(&mut gc_alone, 3)], [0, 0]);
+        assert_eq!(of(&mut gc_alone, 3, Cause::Gc, Some(0)), 3, "by its age alone");
+    }
+
+    #[test]
+    fn a_drive_whose_pages_have_types_and_bounds_that_fall_are_refused() {
+        let typed = PolicyContext { typed_pages: true, ..PolicyContext::plain(SMALL, 1) };
+        let refused = SepBit::check(&SepBitConfig::default(), &typed).unwrap_err();
+        assert!(refused.to_string().contains("strict"), "{refused}");
+        let falls = SepBitConfig { age_bounds: [4.0, 2.0], ..SepBitConfig::default() };
+        let plain = PolicyContext::plain(SMALL, 1);
+        assert_eq!(SepBit::check(&falls, &plain).unwrap_err().key, "placement.sepbit.age_bounds");
+        let none = SepBitConfig { window: 0, ..SepBitConfig::default() };
+        assert_eq!(SepBit::check(&none, &plain).unwrap_err().key, "placement.sepbit.window");
+    }
+}
