@@ -27,7 +27,7 @@ CASES: Mapping[str, Mapping[str, Any]] = {
     "gc": {
         "device": PLAIN,
         "workload": "random",
-        "fit": True,
+        "wrap": True,
         "limit": 150_000,
         "set": [
             "geometry.blocks=64",

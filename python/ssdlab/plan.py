@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from ssdlab import arguments
 from ssdlab.arguments import (
@@ -23,6 +23,9 @@ from ssdlab.traces.apps import App, parse_apps
 DEFAULT_DEVICE = "generic-mlc-512g"
 DEFAULT_SCHEME = "conventional"
 DEFAULT_SEED = 1
+
+RENAMED = {"fit": "wrap"}
+"""Options by the names that they used to have."""
 
 _MAX_NESTING = 16
 """Lists and tables in one another that a setting may have."""
@@ -84,7 +87,7 @@ class RunOptions(DriveOptions, total=False):
     """The factor on the times between arrivals."""
     closed: int | None
     """Closed loop: keep so many requests outstanding and ignore timestamps."""
-    fit: bool
+    wrap: bool
     """Fold addresses beyond the drive into it."""
     detail: bool
     """Let the result hold what a report draws."""
@@ -126,7 +129,7 @@ class Plan:
     until_worn: str | float | None = None
     time_scale: float | None = None
     closed: int | None = None
-    fit: bool = False
+    wrap: bool = False
     state: Path | None = None
     paranoid: bool = False
     detail: bool = False
@@ -137,6 +140,15 @@ class Plan:
     timeline_span: str | None = None
     label: str | None = None
     vary: Mapping[str, str] = field(default_factory=dict)
+
+    if not TYPE_CHECKING:
+        # A type checker shall know every option that there is, and no other.
+
+        def __new__(cls, *_arguments: object, **options: object) -> Self:
+            """Name what has taken the place of an old option."""
+            for name in RENAMED.keys() & options:
+                raise TypeError(f"{name} is now called {RENAMED[name]}")
+            return object.__new__(cls)
 
     def __post_init__(self) -> None:
         """Take what NumPy's scalars and arrays hold in their place, and nothing for None."""
@@ -166,7 +178,7 @@ class Plan:
             "until_worn": _text_or_number("--until-worn", self.until_worn),
             "time_scale": _above_zero("--time-scale", self.time_scale),
             "closed": optional_integer("--closed", self.closed, MAX_COUNT),
-            "fit": arguments.boolean("--fit", self.fit) or None,
+            "wrap": arguments.boolean("--wrap", self.wrap) or None,
             "state": None if self.state is None else arguments.input_file("--state", self.state),
             "paranoid": arguments.boolean("--paranoid", self.paranoid) or None,
             "detail": arguments.boolean("detail", self.detail) or None,

@@ -44,13 +44,13 @@ class Scope:
         load: dict[str, Any] = {"workload": workload}
         parts = members().get(workload, ())
         if workload in self.traces:
-            load = {"trace": self.traces[workload], "fit": True}
+            load = {"trace": self.traces[workload], "wrap": True}
         elif parts and all(member in self.traces for member in parts):
             apps = [
                 App(str(self.traces[member]), member.partition("/")[2], queue=at)
                 for at, member in enumerate(parts)
             ]
-            load = {"mix": apps, "fit": True}
+            load = {"mix": apps, "wrap": True}
         given = {**options, **load}
         settings = setting_lines(given.pop("set", ()))
         if not self.schemes or scheme in self.schemes:

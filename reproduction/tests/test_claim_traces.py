@@ -47,7 +47,7 @@ def test_real_traces_take_the_place_of_twins(tmp_path: Path) -> None:
     assert find_traces(tmp_path).traces["dlv/fin1"] == tmp_path / "Financial1.spc"
     assert tmp_path / "README.md" not in found.values()
     plan = Scope(traces=found).plan("hire-mlc-128g", "hire/hire", "hire/hm0")
-    assert (plan.trace, plan.workload, plan.fit) == (found["hire/hm0"], None, True)
+    assert (plan.trace, plan.workload, plan.wrap) == (found["hire/hm0"], None, True)
 
 
 def test_a_mix_is_of_real_traces_if_all_are_there(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path, folder: P
     one_claim(lambda found: [found["stg1",].read.latency_us.mean], sets=(both,))
     result = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
     alone = lab.run(
-        device="hire-mlc-128g", scheme="hire/baseline", trace=OFFICE, limit=200, fit=True
+        device="hire-mlc-128g", scheme="hire/baseline", trace=OFFICE, limit=200, wrap=True
     )
     assert result.rows[0].ours[0].mean == alone.read.latency_us.mean
     assert result.rows[0].loads == "real traces and twins"

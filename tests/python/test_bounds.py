@@ -76,7 +76,7 @@ def test_a_broken_line_is_refused_wherever_a_trace_is_read(
     drive = ("--device", "generic-tlc-2t")
     for command in (
         ("run", *drive, "--trace", "t.msr"),
-        ("run", *drive, "--trace", "t.msr", "--fit", "--time-scale", 2),
+        ("run", *drive, "--trace", "t.msr", "--wrap", "--time-scale", 2),
         ("run", *drive, "--set", "host.queues=2", "--mix", "t.msr", "--mix", "a=t.msr"),
         ("trace", "info", "t.msr"),
         ("trace", "convert", "t.msr", "out.csv"),

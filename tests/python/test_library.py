@@ -61,6 +61,9 @@ def test_an_old_name_names_the_new_one() -> None:
     with pytest.raises(AttributeError, match=r"^ssdlab\.Asked is now ssdlab\.ChipSpec$"):
         ssdlab.Asked  # type: ignore[attr-defined]  # noqa: B018  it raises
     assert not hasattr(ssdlab, "nothing")
+    for call in (ssdlab.run, ssdlab.Plan, ssdlab.physics, ssdlab.Drive):
+        with pytest.raises(TypeError, match=r"^fit is now called wrap$"):
+            call(fit=True)  # type: ignore[call-arg]
 
 
 def test_settings_as_a_mapping_and_as_lines() -> None:
@@ -178,7 +181,7 @@ def test_a_wrong_input_says_where(tmp_path: Path) -> None:
         ({"label": 5}, "label: got 5, expected a text"),
         ({"trace": 5}, "--trace: got 5, expected a path"),
         ({"log": 5}, "--log: got 5, expected a path"),
-        ({"fit": "yes"}, "--fit: got 'yes', expected True or False"),
+        ({"wrap": "yes"}, "--wrap: got 'yes', expected True or False"),
         ({"set": ["scheduler=fifo", 5]}, "--set: got 5, expected a text"),
         ({"set": 5}, "--set: got 5, expected a mapping or a list"),
         (

@@ -93,15 +93,15 @@ def test_intervals_and_logs_are_of_all_of_them(thrice: Result, tmp_path: Path) -
     [
         {"closed": 8},
         {"time_scale": 0.5},
-        {"mix": ["a=dlv/hm0@scale=0.01", "b=dlv/ts0@scale=0.01"], "fit": True},
-        {"workload": "dlv/ts0", "fit": True},
+        {"mix": ["a=dlv/hm0@scale=0.01", "b=dlv/ts0@scale=0.01"], "wrap": True},
+        {"workload": "dlv/ts0", "wrap": True},
     ],
 )
 def test_any_load_can_be_replayed(given: dict[str, object]) -> None:
     settings = dict(SMALL)
     if "closed" in given:
         del settings["workload.interarrival"]
-    if "fit" in given:
+    if "wrap" in given:
         settings = {key: value for key, value in SMALL.items() if not key.startswith("workload.")}
         settings["host.queues"] = 2
     plan = dataclasses.replace(PLAN, set=settings, limit=400, **given)  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ def test_help_names_every_option_at_80_columns(ssdlab: Ssdlab) -> None:
         assert done.code == 0
         names = (
             *("device", "config", "set", "vary", "trace", "workload", "scheme", "seed", "seeds"),
-            *("limit", "warmup", "precondition", "time-scale", "closed", "fit", "jobs", "state"),
+            *("limit", "warmup", "precondition", "time-scale", "closed", "wrap", "jobs", "state"),
             *("paranoid", "replays", "json", "report", "figures", "log", "series", "interval"),
             *("timeline", "timeline-span"),
         )
@@ -94,7 +94,7 @@ def test_an_option_changes_the_result(ssdlab: Ssdlab, option: tuple[object, ...]
 
 def test_the_options_that_must_not_change_the_result(ssdlab: Ssdlab) -> None:
     plain = figures(ssdlab, *QUICK)["results_digest"]
-    for option in (("--paranoid",), ("--jobs", 1), ("--fit",), ("--seed", 1), ("--seeds", 1)):
+    for option in (("--paranoid",), ("--jobs", 1), ("--wrap",), ("--seed", 1), ("--seeds", 1)):
         assert figures(ssdlab, *QUICK, *option)["results_digest"] == plain, option
 
 
@@ -110,10 +110,10 @@ def test_config_files_lie_below_settings_and_above_the_device(
     assert config["timing"]["program"] == "9ms"
 
 
-def test_fit_folds_addresses_beyond_the_drive(ssdlab: Ssdlab, tmp_path: Path) -> None:
+def test_wrap_folds_addresses_beyond_the_drive(ssdlab: Ssdlab, tmp_path: Path) -> None:
     line = f"128166372000000000,hm,1,Read,{1 << 50},4096,0\n"
     (tmp_path / "far.csv").write_text(line)
-    done = ssdlab("run", "--trace", "far.csv", "--fit")
+    done = ssdlab("run", "--trace", "far.csv", "--wrap")
     assert done.code == 0
     assert "folded: 1 requests beyond the drive" in done.out
 

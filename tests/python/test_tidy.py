@@ -163,7 +163,7 @@ def test_every_option_of_a_run_reaches_the_drive() -> None:
     given: dict[str, Any] = dict.fromkeys(typing.get_type_hints(ssdlab.Plan), "x")
     given |= {"config": ["x"], "set": ["x=1"], "mix": ["x=y.csv"], "vary": {"x": "1"}}
     given |= dict.fromkeys(("seed", "limit", "replays", "time_scale", "closed"), 2)
-    given |= dict.fromkeys(("fit", "paranoid", "detail"), True)
+    given |= dict.fromkeys(("wrap", "paranoid", "detail"), True)
     assert set(ssdlab.Plan(**given).to_wire()) == set(given) - {"vary"}
 
 

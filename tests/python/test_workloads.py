@@ -50,7 +50,7 @@ def test_a_mix_names_its_members(ssdlab: Ssdlab) -> None:
 
 
 def test_a_run_says_that_its_workload_is_a_twin(ssdlab: Ssdlab) -> None:
-    run = ssdlab("run", "--workload", "dlv/hm0", "--limit", "1000", "--fit", "--json", "-")
+    run = ssdlab("run", "--workload", "dlv/hm0", "--limit", "1000", "--wrap", "--json", "-")
     assert json.loads(run.out)["results"][0]["workload"] == "twin of hm_0 (DLV)"
 
 

@@ -266,7 +266,7 @@ mod tests {
         }
         std::fs::write(&path, text).unwrap();
         let trace = Some(path.display().to_string());
-        let prepared = prepared(Plan { trace, fit: true, replays: Some(2), ..Plan::default() });
+        let prepared = prepared(Plan { trace, wrap: true, replays: Some(2), ..Plan::default() });
         let mut feed = Feed::open(&prepared, &mut Vec::new()).unwrap();
         for _ in 0..4096 {
             feed.next().unwrap();

@@ -97,7 +97,7 @@ impl InteractiveDrive {
             ("warmup", plan.warmup.is_some()),
             ("time_scale", plan.time_scale.is_some()),
             ("closed", plan.closed.is_some()),
-            ("fit", plan.fit),
+            ("wrap", plan.wrap),
             ("detail", plan.detail),
             ("log", plan.log.is_some()),
             ("series", plan.series.is_some()),

@@ -70,12 +70,12 @@ pub(crate) fn check_queues(twin: &Twin, effective: &Effective, queues: u8) -> Re
 }
 
 /// Refuses a twin that reaches beyond the `most` that a drive holds, unless it is folded.
-pub(crate) fn check_footprint(twin: &Twin, most: Bytes, fit: bool) -> Result<(), Fault> {
-    if fit || twin.bytes() <= most.get() {
+pub(crate) fn check_footprint(twin: &Twin, most: Bytes, wrap: bool) -> Result<(), Fault> {
+    if wrap || twin.bytes() <= most.get() {
         return Ok(());
     }
     Err(Fault::new(format!("--workload {}", twin.name), "a footprint beyond the drive's end")
         .got(Bytes::new(twin.bytes()))
         .expected(format!("at most what the host can address, {most}"))
-        .hint("--fit folds such addresses into the drive"))
+        .hint("--wrap folds such addresses into the drive"))
 }

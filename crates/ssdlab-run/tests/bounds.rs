@@ -103,9 +103,9 @@ fn a_broken_line_that_asks_for_half_a_terabyte_is_refused_at_its_line() {
     let file = folder.path().join("t.msr");
     let text = "1,h,0,Read,0,4096,0\n2,h,0,Read,4096,511000000000,0\n";
     std::fs::write(&file, text).expect("a file");
-    for fit in [false, true] {
+    for wrap in [false, true] {
         let trace = Some(file.display().to_string());
-        let plan = Plan { trace, fit, ..plan("generic-tlc-2t", &[]) };
+        let plan = Plan { trace, wrap, ..plan("generic-tlc-2t", &[]) };
         let fault = run_uninterrupted(&[plan], 1).expect_err("a refusal").to_string();
         let expected = "t.msr:2: a request too large: got 511GB, expected a read or write of \
                         at most 256MiB (workload.trace.max_request allows for more)";

@@ -178,11 +178,11 @@ fn arguments_that_take_each_other_back_are_refused() {
 fn a_footprint_beyond_the_drive_is_refused_by_its_key_unless_it_is_folded() {
     let line = set(&["workload.footprint=1TiB"]);
     assert!(line.starts_with("--set workload.footprint=1TiB: workload.footprint: got \"1TiB\""));
-    assert!(line.ends_with("(--fit folds such addresses into the drive)"), "{line}");
+    assert!(line.ends_with("(--wrap folds such addresses into the drive)"), "{line}");
     let plan = Plan {
         device: "dlv-mlc-128g".into(),
         set: vec!["workload.footprint=1TiB".into(), "workload.requests=1000".into()],
-        fit: true,
+        wrap: true,
         ..Plan::default()
     };
     let results = run_uninterrupted(&[plan], 1).expect("a run");

@@ -210,7 +210,7 @@ fn twins_are_members_and_are_called_twins() {
 #[test]
 fn a_mix_of_twins_is_the_workload_of_that_mix() {
     let apps = ["ali81", "ali284", "ali2"].map(|name| twin(name, &format!("readguard/{name}")));
-    let mixed = Plan { limit: Some(3000), seed: 7, fit: true, ..plan(&apps, 3) };
+    let mixed = Plan { limit: Some(3000), seed: 7, wrap: true, ..plan(&apps, 3) };
     let named = Plan { workload: Some("mix-b".into()), mix: Vec::new(), ..mixed.clone() };
     let digest = |plan: &Plan| run(plan).expect("a run").results_digest;
     assert_eq!(digest(&mixed), digest(&named));
@@ -306,12 +306,12 @@ fn a_twin_in_a_file_is_named_wherever_the_file_goes() {
     assert_eq!(more.apps.iter().map(|app| app.requests).sum::<u64>(), 300);
     assert!(more.apps[0].requests > 0 && more.apps[1].requests > 0);
     for (file, name) in [(&csv, "high"), (&parquet, "high"), (&again, "old")] {
-        let alone = Plan { trace: Some(file.clone()), fit: true, ..plan(&[], 1) };
+        let alone = Plan { trace: Some(file.clone()), wrap: true, ..plan(&[], 1) };
         let result = run(&alone).expect("a run");
         let device = format!("{name} ({TWIN})");
         assert_eq!(result.workload, format!("{file} with {device}"));
         assert_eq!(result.provenance.twins, [device]);
-        let member = run(&Plan { fit: true, ..plan(&[app("a", Path::new(file))], 1) });
+        let member = run(&Plan { wrap: true, ..plan(&[app("a", Path::new(file))], 1) });
         let member = member.expect("a run");
         assert_eq!(member.workload, format!("mix of a ({TWIN})"));
         assert_eq!(member.provenance.mix.expect("members")[0].twin.as_deref(), Some(TWIN));

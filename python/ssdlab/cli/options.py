@@ -112,7 +112,7 @@ LOAD = [
         type=WholeNumber(1, MAX_COUNT),
         help="Keep N requests outstanding; arrivals are moot.",
     ),
-    click.option("--fit", is_flag=True, help="Fold addresses beyond the drive into it."),
+    click.option("--wrap", is_flag=True, help="Fold addresses beyond the drive into it."),
 ]
 
 START = [

@@ -46,7 +46,7 @@ def plan(
         scheme=scheme,
         limit=requests,
         closed=closed,
-        fit=True,
+        wrap=True,
         set=settings or {},
     )
 

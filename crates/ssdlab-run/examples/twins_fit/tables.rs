@@ -165,7 +165,7 @@ fn on_drive(folder: &Path, records: &[Record]) -> [f64; 4] {
     let plan = Plan {
         device: "generic-mlc-512g".into(),
         trace: Some(format!("{}:msr", path.display())),
-        fit: true,
+        wrap: true,
         seed: 1,
         ..Plan::default()
     };

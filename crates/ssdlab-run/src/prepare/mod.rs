@@ -354,14 +354,14 @@ impl Prepared {
     pub(crate) fn check_footprint(&self) -> Result<(), Fault> {
         let most = Bytes::new(self.resolved.sectors() * SECTOR_BYTES);
         if let Some(twin) = &self.twin {
-            return twin::check_footprint(twin, most, self.plan.fit);
+            return twin::check_footprint(twin, most, self.plan.wrap);
         }
-        if self.plan.reads_traces() || self.plan.fit || self.workload.footprint <= most {
+        if self.plan.reads_traces() || self.plan.wrap || self.workload.footprint <= most {
             return Ok(());
         }
         let fault = self.effective.fault_at("workload.footprint");
         let fault = fault.expected(format!("at most what the host can address, {most}"));
-        Err(fault.hint("--fit folds such addresses into the drive"))
+        Err(fault.hint("--wrap folds such addresses into the drive"))
     }
 }
 

@@ -150,8 +150,8 @@ fn begin_alike(one: &Prepared, other: &Prepared, outlined_alike: impl FnOnce() -
 /// Whether two plans' requests are the same ones, as far as one can tell before they are read. What a twin's
 /// name means depends on the device.
 fn ask_alike(one: &Prepared, other: &Prepared) -> bool {
-    let requests = |Plan { device, trace, workload, mix, seed, limit, fit, .. }: &Plan| {
-        (device.clone(), trace.clone(), workload.clone(), mix.clone(), (*seed, *limit, *fit))
+    let requests = |Plan { device, trace, workload, mix, seed, limit, wrap, .. }: &Plan| {
+        (device.clone(), trace.clone(), workload.clone(), mix.clone(), (*seed, *limit, *wrap))
     };
     requests(&one.plan) == requests(&other.plan) && one.workload == other.workload
 }

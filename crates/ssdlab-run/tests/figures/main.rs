@@ -78,7 +78,7 @@ fn plan(device: &str, scheme: &str, (_, workload, set, closed): Stage) -> Plan {
         seed: 1,
         limit: Some(1500),
         closed,
-        fit: true,
+        wrap: true,
         detail: true,
         ..Plan::default()
     }
