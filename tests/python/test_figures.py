@@ -206,15 +206,15 @@ def test_page_types_are_drawn_where_they_are_asked_for() -> None:
 
 
 def test_levels_of_reads_are_drawn_where_there_are_several() -> None:
-    levels = example_results.busy().rungs
+    steps = example_results.busy().retry_steps
     found = rows(of(example_results.busy())["read-levels"])
-    assert len(levels) > len(found) == 7
+    assert len(steps) > len(found) == 7
     assert [row["part"] for row in found] == [
         *(f"level {n}" for n in range(1, 7)),
         "level 7 and more",
     ]
-    parts = [*levels[:6], sum(levels[6:])]
-    expected = [part / sum(levels) for part in parts]
+    parts = [*steps[:6], sum(steps[6:])]
+    expected = [part / sum(steps) for part in parts]
     assert [row["value"] for row in found] == pytest.approx(expected, 1e-3, 1e-3)
     assert "read-levels" not in of(example_results.one())
 

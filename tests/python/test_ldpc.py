@@ -60,15 +60,15 @@ def test_bch_is_what_is_printed() -> None:
 
 def test_the_derived_table_is_the_simulators() -> None:
     blocks = ssdlab.physics(device="dlv-mlc-128g", set={"physics.levels.capability": "derived"})
-    stored = [rung.capability for rung in blocks.rungs]
+    stored = [level.capability for level in blocks.levels]
     assert [level.min_sum.corrected for level in derived().levels] == pytest.approx(
         stored, abs=1e-5
     )
     paper = ssdlab.physics(device="dlv-mlc-128g", set={"physics.levels.capability": "paper"})
     default = ssdlab.physics(device="dlv-mlc-128g")
     assert paper.config_hash == default.config_hash != blocks.config_hash
-    assert paper.rungs[0].capability == derived().levels[0].published
-    assert paper.rungs[6].capability == derived().levels[6].published
+    assert paper.levels[0].capability == derived().levels[0].published
+    assert paper.levels[6].capability == derived().levels[6].published
 
 
 def test_decoders_are_in_order_and_levels_help() -> None:

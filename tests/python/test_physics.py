@@ -13,7 +13,7 @@ from command import ROOT, Ssdlab
 from test_html_report import Reader
 
 import ssdlab
-from ssdlab.physics import Anchor, Base, Bin, Group, OverCycles, Physics, Point, Program, Rung
+from ssdlab.physics import Anchor, Base, Bin, Group, Level, OverCycles, Physics, Point, Program
 from ssdlab.render.figures import drawing
 from ssdlab.render.figures.base import Figure
 from ssdlab.render.figures.physics import physics_figures
@@ -121,7 +121,7 @@ def test_a_line_a_class_and_a_rule_a_level() -> None:
     figure = of(dlv())["physics-rber-age"]
     lines = rows(figure, "line")
     assert {row["label"] for row in lines} == {"strong", "normal"}
-    assert [row["rber"] for row in rows(figure, "limit")] == [r.capability for r in dlv().rungs]
+    assert [row["rber"] for row in rows(figure, "limit")] == [r.capability for r in dlv().levels]
     for label in ("strong", "normal"):
         rates = [row["rber"] for row in lines if row["label"] == label]
         assert rates == sorted(rates)
@@ -221,7 +221,7 @@ def test_what_is_typed_is_what_json_holds() -> None:
 def test_the_docs_tell_every_field() -> None:
     text = (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
     section = text.partition("## The JSON")[2]
-    kinds = (Physics, Rung, Program, Group, Point, OverCycles)
+    kinds = (Physics, Level, Program, Group, Point, OverCycles)
     for kind in (*kinds, Base, Bin, Anchor):
         for one in fields(kind):
             assert f"`{one.name}`" in section or one.name in {"raw", "read"}, (

@@ -221,7 +221,7 @@ impl Levels {
         })
     }
 
-    pub(crate) fn rungs(&self) -> usize {
+    pub(crate) fn levels(&self) -> usize {
         self.ladder.limits().len()
     }
 
@@ -237,7 +237,7 @@ impl Levels {
         self.retention.is_some()
     }
 
-    /// Raw bit error rate that each rung decodes.
+    /// Raw bit error rate that each level decodes.
     pub(crate) fn capability(&self) -> Vec<f64> {
         self.ladder.limits().to_vec()
     }
@@ -269,8 +269,8 @@ impl Levels {
     }
 
     #[inline]
-    pub(crate) fn rung_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
-        self.ladder.rung_for(self.rber(block, c))
+    pub(crate) fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
+        self.ladder.level_for(self.rber(block, c))
     }
 
     pub(crate) fn errors(&self, block: BlockId, c: &Conditions) -> u32 {

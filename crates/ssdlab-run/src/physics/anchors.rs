@@ -144,22 +144,22 @@ impl<'a> Model<'a> {
     }
 
     fn model(&self, told: &Told, at: f64) -> Option<f64> {
-        let rungs = self.sampler.rungs(0);
+        let levels = self.sampler.levels(0);
         match told.what {
             What::RberAtAge => Some(self.sampler.median(&self.all, self.cycles, at)),
             What::LevelStart => {
                 let strong = told.class.as_deref() == Some("strong");
                 let sample = if strong { &self.strong } else { &self.normal };
-                let below = rungs.iter().find(|rung| f64::from(rung.needed + 1) == at)?;
+                let below = levels.iter().find(|level| f64::from(level.needed + 1) == at)?;
                 self.age_of(sample, below.capability)
             }
             What::Capability => {
-                let rung = rungs.iter().find(|rung| f64::from(rung.needed) == at)?;
-                Some(rung.capability)
+                let level = levels.iter().find(|level| f64::from(level.needed) == at)?;
+                Some(level.capability)
             }
             What::ReadTime => {
-                let rung = rungs.iter().find(|rung| rung.capability >= at)?;
-                Some(rung.direct_us)
+                let level = levels.iter().find(|level| level.capability >= at)?;
+                Some(level.direct_us)
             }
             What::ProgramTime => {
                 let near = |program: &&Program| (program.base_factor / at - 1.0).abs() < 1e-3;

@@ -63,8 +63,8 @@ fn a_read_of_a_rate_costs_what_its_level_does() {
     let (_, _, model) = of(&physics, What::ReadTime, None)[2];
     assert!((model.unwrap() - (90.0 + 35.0 / 3.0) / 7.0).abs() < 0.01);
     // From level 1 to 2: 3/7 of 90 us, and 5/3 + 10/3 us.
-    assert!((physics.rungs[1].climb_us - (270.0 / 7.0 + 5.0)).abs() < 0.01);
-    assert!((physics.rungs[6].direct_us - 95.0).abs() < 0.01);
+    assert!((physics.levels[1].climb_us - (270.0 / 7.0 + 5.0)).abs() < 0.01);
+    assert!((physics.levels[6].direct_us - 95.0).abs() < 0.01);
     let decoded = of(&physics, What::Capability, None);
     assert_eq!(decoded, [(1.0, 0.0044, Some(0.0044)), (7.0, 0.0132, Some(0.0132))]);
 }
@@ -112,14 +112,14 @@ fn what_no_level_decodes_is_lost() {
     let points = &physics.groups[1].over_age;
     let last = points.last().unwrap();
     assert_eq!((last.at, last.needed, last.direct_us, last.lost), (120.0, None, None, 1.0));
-    assert!((last.climb_us - physics.rungs[6].climb_us).abs() < 1e-9);
+    assert!((last.climb_us - physics.levels[6].climb_us).abs() < 1e-9);
     assert_eq!((points[0].needed, points[0].lost), (Some(1), 0.0));
 }
 
 #[test]
 fn retries_count_from_none_and_grow_with_age_and_cycles() {
     let physics = told("generic-mlc-512g", "", &["physics=retries"]).unwrap();
-    assert_eq!((physics.model, physics.rungs[0].needed), ("retries", 0));
+    assert_eq!((physics.model, physics.levels[0].needed), ("retries", 0));
     let [_, median, _] = &physics.groups[..] else { panic!("three quantiles") };
     assert_eq!(median.over_cycles.len(), 3);
     let worn = |of: &OverCycles| of.points.last().unwrap().needed.unwrap();

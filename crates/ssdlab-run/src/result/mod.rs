@@ -14,7 +14,7 @@ pub use mix::MixMember;
 pub use page_types::{PageTypesResult, Typed};
 pub use parts::*;
 pub use program_modes::{HotnessResult, ProgramModeResult, ProgramModes, ProgramModesResult};
-pub use queues::{Priorities, Queues, Rungs};
+pub use queues::{DecodedAt, Priorities, Queues};
 pub use wear::{Wear, WearResult};
 
 use std::collections::BTreeMap;
@@ -133,9 +133,9 @@ pub struct RunResult {
     /// The part of the page map that is held; only if it is not all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_cache: Option<MapCacheResult>,
-    /// By the rung of the ladder at which pages decoded.
+    /// By the level or the retry step at which pages decoded.
     #[serde(flatten)]
-    pub decoded: Rungs,
+    pub decoded: DecodedAt,
     /// Pages that moved by how often they are read; only where they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migration: Option<MigrationCounts>,
@@ -278,7 +278,7 @@ impl RunResult {
             utilization: utilization(drive, end),
             buffer: BufferResult::of(drive),
             map_cache: map_cache(drive),
-            decoded: Rungs::of(drive),
+            decoded: DecodedAt::of(drive),
             migration: drive.counts_reads().then_some(stats.migration),
             repairs: drive.repairs(),
             life: drive.life(),
