@@ -154,9 +154,9 @@ class Plan:
         """Take what NumPy's scalars and arrays hold in their place, and nothing for None."""
         empty: dict[str, object] = {"config": (), "set": (), "mix": (), "vary": {}}
         for one in fields(self):
-            given = getattr(self, one.name)
-            plain = empty.get(one.name) if given is None else arguments.unwrap(given)
-            if plain is not given:
+            value = getattr(self, one.name)
+            plain = empty.get(one.name) if value is None else arguments.unwrap(value)
+            if plain is not value:
                 object.__setattr__(self, one.name, plain)
 
     def to_wire(self) -> dict[str, Any]:
@@ -193,8 +193,8 @@ class Plan:
 
     def configs(self) -> list[str]:
         """Return the paths of the config files; a single one need not be in a list."""
-        given = [self.config] if isinstance(self.config, str | bytes | os.PathLike) else self.config
-        files = arguments.sequence("--config", given)
+        files = [self.config] if isinstance(self.config, str | bytes | os.PathLike) else self.config
+        files = arguments.sequence("--config", files)
         return [arguments.input_file("--config", file) for file in files]
 
 
@@ -210,8 +210,8 @@ def setting_lines(settings: Settings) -> list[str]:
     if isinstance(settings, str):
         raise InputError.at("--set", f"got the text {quoted(settings)}, expected {expected}")
     if isinstance(settings, Mapping):
-        given = arguments.mapping("--set", settings)
-        return [f"{key}={toml_value(value, f'--set {key}')}" for key, value in given.items()]
+        table = arguments.mapping("--set", settings)
+        return [f"{key}={toml_value(value, f'--set {key}')}" for key, value in table.items()]
     return arguments.text_list("--set", settings, expected)
 
 

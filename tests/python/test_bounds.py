@@ -167,6 +167,6 @@ def test_ten_thousand_plans_take_little() -> None:
     )
     python = str(Path(COMMAND[0]).with_name("python"))
     done = subprocess.run([python, "-c", script], check=True, capture_output=True, text=True)
-    said, peak = done.stdout.splitlines()
-    assert "not a device" in said
+    line, peak = done.stdout.splitlines()
+    assert "not a device" in line
     assert int(peak) < 250 * 1024, f"{peak} KiB"

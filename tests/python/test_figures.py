@@ -189,7 +189,7 @@ def test_programs_sum_to_the_write_amplification() -> None:
     ) == pytest.approx(example_results.busy().waf, 1e-4)
 
 
-def test_page_types_are_drawn_where_they_are_asked_for() -> None:
+def test_page_types_are_drawn_where_they_are_requested() -> None:
     run = example_results.typed()
     found = of(run)
     assert run.page_types is not None
@@ -253,7 +253,7 @@ def test_runs_side_by_side_have_a_colour_each_and_maps_of_their_own() -> None:
             assert domain == names, figure.name
 
 
-def test_runs_of_the_same_name_are_told_apart() -> None:
+def test_runs_of_the_same_name_have_labels_of_their_own() -> None:
     runs = base.runs_of(Comparison([example_results.one(), example_results.one()]))
     assert [run.label for run in runs] == ["conventional (1)", "conventional (2)"]
     unlike = base.runs_of(Comparison([example_results.one(), example_results.busy()]))

@@ -109,7 +109,7 @@ def test_seeds_are_summed_up() -> None:
     assert summed.seeds == [1, 2, 3]
 
 
-def test_what_some_seeds_have_is_said_of_all() -> None:
+def test_a_part_that_some_seeds_have_is_reported_for_all() -> None:
     plans = ssdlab.sweep(ssdlab.Plan(**LITTLE), seeds=4)
     results = [result.to_dict() for result in ssdlab.compare(plans)]
     for stopped, backlog in zip(results[1:], (128, 90), strict=False):
@@ -198,7 +198,7 @@ def test_a_wrong_option(options: dict[str, Any], line: str | None) -> None:
     assert line is None or str(caught.value) == line
 
 
-def test_what_is_no_plan_is_told() -> None:
+def test_what_is_no_plan_is_refused() -> None:
     for wrong in ([1], ["nope"]):
         with pytest.raises(ssdlab.InputError, match="expected a ssdlab"):
             ssdlab.compare(wrong)  # type: ignore[arg-type]
@@ -242,7 +242,7 @@ def test_a_panic_becomes_an_internal_error(capfd: pytest.CaptureFixture[str]) ->
     assert capfd.readouterr() == ("", "")
 
 
-def test_what_the_buffer_found_is_told_where_there_is_one() -> None:
+def test_buffer_hits_are_reported_where_there_is_a_buffer() -> None:
     footprint = {"workload.footprint": "4MiB"}
     plain = ssdlab.Plan(workload="zipf", label="plain", set=footprint, **LITTLE)
     small = ssdlab.Plan(
@@ -291,7 +291,7 @@ def test_the_types_have_every_field_that_the_schema_has() -> None:
         assert declared == set(typing.get_type_hints(kind)) - {"raw", "input_files"}
 
 
-def test_a_result_keeps_what_its_types_do_not_know() -> None:
+def test_a_result_keeps_fields_that_its_types_lack() -> None:
     plain = ssdlab.run(limit=10).to_dict()
     plain["strong_share"] = 0.5
     result = ssdlab.Result.from_dict(plain)

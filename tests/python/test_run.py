@@ -135,7 +135,7 @@ def test_a_trace_that_may_be_two_formats_says_so(ssdlab: Ssdlab, tmp_path: Path)
     assert piped.json()["results"][0]["provenance"]["trace_format"] == "mqsim"
 
 
-def test_a_drive_that_cannot_keep_up_is_said_to_be_saturated(ssdlab: Ssdlab) -> None:
+def test_a_drive_that_cannot_keep_up_is_called_saturated(ssdlab: Ssdlab) -> None:
     done = ssdlab("run", "--limit", 20_000, "--set", "workload.interarrival=1us", "--json", "a")
     assert done.code == 0
     (line,) = [line for line in done.out.splitlines() if line.startswith("SATURATED")]
@@ -206,7 +206,7 @@ def test_seeds_give_a_mean_and_an_interval(ssdlab: Ssdlab) -> None:
     assert interval["half_width_95"] > 0
 
 
-def test_seeds_that_change_nothing_are_said_to(ssdlab: Ssdlab, trace: Path) -> None:
+def test_seeds_that_change_nothing_are_noted(ssdlab: Ssdlab, trace: Path) -> None:
     done = ssdlab("run", "--seeds", 2, "--trace", trace.name)
     assert "nothing here is left to chance; all seeds give the same figures" in done.out
 

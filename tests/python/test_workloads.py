@@ -62,7 +62,7 @@ def test_a_run_says_that_its_workload_is_a_twin(ssdlab: Ssdlab) -> None:
         (("lst",), 'did you mean "list"?'),
     ],
 )
-def test_what_is_wrong_is_told_in_one_line(
+def test_a_wrong_workload_is_reported_in_one_line(
     ssdlab: Ssdlab, arguments: tuple[str, ...], line: str
 ) -> None:
     done = ssdlab("workload", *arguments)

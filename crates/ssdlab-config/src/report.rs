@@ -72,7 +72,7 @@ impl Reporter<'_> {
                     None => fault,
                 }
             }
-            Kind::GivenTwice(name) => {
+            Kind::Duplicate(name) => {
                 path.push(Step::Key(name.to_owned()));
                 self.sources.fault(origin, format!("{}: given twice", dotted(&path)))
             }

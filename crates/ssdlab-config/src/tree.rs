@@ -152,7 +152,7 @@ pub(crate) enum Step {
     Index(usize),
 }
 
-/// `path` as it is written: `tend[0].clock.period`.
+/// `path` as it is written: `background[0].clock.period`.
 pub(crate) fn dotted(path: &[Step]) -> String {
     let mut text = String::new();
     for step in path {
@@ -183,7 +183,7 @@ fn written(key: &str) -> String {
     }
 }
 
-/// The path that [`dotted`] wrote, quoted keys aside: `tend[0].clock`, also `tend.0.clock`.
+/// The path that [`dotted`] wrote, quoted keys aside: `background[0].clock`, also `background.0.clock`.
 pub(crate) fn steps(path: &str) -> Vec<Step> {
     let parts = path.split(['.', '[', ']']).filter(|part| !part.is_empty());
     let step = |part: &str| match part.parse() {

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_and_repetitions_are_told_by_their_row() {
+    fn gaps_and_repetitions_are_reported_with_their_row() {
         let mut all = rows();
         all.rotate_left(7);
         assert_eq!(Table::new(&all).unwrap().blocks(), 3);

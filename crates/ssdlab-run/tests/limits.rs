@@ -148,7 +148,7 @@ fn a_trace_that_cannot_be_read_again_is_refused() {
 }
 
 #[test]
-fn speed_is_told_in_page_operations_and_in_requests_of_the_same_stretch() {
+fn speed_counts_page_operations_and_requests_of_the_same_stretch() {
     let rate = |warmup: &str| {
         let set = vec!["workload.requests=20000".into()];
         let warmup = Some(warmup.into());

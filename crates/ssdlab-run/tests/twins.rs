@@ -87,7 +87,7 @@ fn a_twin_that_is_larger_than_the_drive_is_folded_into_it() {
 }
 
 #[test]
-fn a_workload_as_a_trace_and_a_trace_as_a_workload_are_told_their_options() {
+fn a_workload_as_trace_or_a_trace_as_workload_names_the_right_option() {
     let traced = |device: &str, trace: &str| {
         let plan = Plan { device: device.into(), trace: Some(trace.into()), ..Plan::default() };
         run(plan).unwrap_err()

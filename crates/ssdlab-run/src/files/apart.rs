@@ -98,16 +98,16 @@ mod tests {
         symlink("in", at("soft")).unwrap();
         symlink(at("soft"), at("softer")).unwrap();
         fs::create_dir(at("sub")).unwrap();
-        let told = Some("--json: the file that --trace reads".to_owned());
+        let message = Some("--json: the file that --trace reads".to_owned());
         for name in ["in", "hard", "soft", "softer", "sub/../in"] {
             assert_eq!(
                 refused(&[("--trace", &at("in"))], &[("--json", &at(name))]),
-                told,
+                message,
                 "{name}"
             );
             assert_eq!(
                 refused(&[("--trace", &at(name))], &[("--json", &at("in"))]),
-                told,
+                message,
                 "{name}"
             );
         }

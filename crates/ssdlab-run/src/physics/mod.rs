@@ -340,7 +340,9 @@ fn anchors_of(
     sampler: &Sampler<'_>,
     classes: &[Vec<u32>],
 ) -> Result<Vec<Anchor>, Fault> {
-    let Some((device, told)) = anchors::of(&prepared.plan.device) else { return Ok(Vec::new()) };
+    let Some((device, published)) = anchors::of(&prepared.plan.device) else {
+        return Ok(Vec::new());
+    };
     let preset = Plan { device: device.to_owned(), ..Plan::default() }.prepare()?;
     let (own, as_shipped) = (&prepared.resolved.config, &preset.resolved.config);
     let times = |config: &DriveConfig| {
@@ -354,5 +356,5 @@ fn anchors_of(
     let programs = programs(&prepared.resolved, sampler);
     let program_mode = |class| program_mode_of(&prepared.resolved, class);
     let beside = anchors::Model::new(sampler, start, classes, program_mode, programs);
-    Ok(told.iter().flat_map(|each| beside.compare(each)).collect())
+    Ok(published.iter().flat_map(|each| beside.compare(each)).collect())
 }

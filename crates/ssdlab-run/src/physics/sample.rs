@@ -9,7 +9,7 @@ use ssdlab_core::metadata::block_class::BlockClassChoice;
 use super::{Level, Point};
 
 /// Blocks of a class that are asked.
-const ASKED: usize = 1024;
+const SAMPLED: usize = 1024;
 
 /// Blocks of which all pages are asked.
 const PAGED: usize = 128;
@@ -24,7 +24,7 @@ pub(super) struct Sample {
 impl Sample {
     /// Evenly from blocks in the order of their rates.
     pub(super) fn of(blocks: &[u32], program_mode: u8) -> Sample {
-        let count = blocks.len().min(ASKED);
+        let count = blocks.len().min(SAMPLED);
         let at = |index: usize| blocks[(2 * index + 1) * blocks.len() / (2 * count)];
         Sample { blocks: (0..count).map(at).collect(), program_mode }
     }

@@ -250,7 +250,7 @@ impl Plan {
             (steady, "start.program_mode", began.program_mode != unset.program_mode),
         ];
         let typed = |key: &str| self.is_typed(effective, key);
-        let idle = idle.iter().find(|((_, given), key, set)| *given && *set && typed(key));
+        let idle = idle.iter().find(|((_, is_set), key, set)| *is_set && *set && typed(key));
         if let Some(((option, _), key, _)) = idle {
             let expected = format!("no such setting beside {option}");
             return Err(effective.fault_at(key).expected(expected));
@@ -310,7 +310,8 @@ impl Plan {
             };
         }
         let beside = [("--trace", self.trace.is_some()), ("--workload", self.workload.is_some())];
-        if let Some((other, _)) = beside.iter().find(|(_, given)| *given && !self.mix.is_empty()) {
+        if let Some((other, _)) = beside.iter().find(|(_, is_set)| *is_set && !self.mix.is_empty())
+        {
             return Err(
                 Fault::new("--mix", format!("a mix beside {other}")).expected("one or the other")
             );

@@ -236,7 +236,7 @@ impl RunResult {
         prepared: &Prepared,
         drive: &Drive,
         course: &Course,
-        asked: &Requests,
+        requests: &Requests,
         settled: Option<Settled>,
         remarks: Vec<String>,
         (ready, looped): (Duration, Duration),
@@ -251,8 +251,8 @@ impl RunResult {
             scheme: prepared.plan.scheme_name().into(),
             workload: prepared.workload_name(),
             partial: course.partial,
-            requests: requests(stats),
-            iops: per_second(requests(stats) as f64, seconds),
+            requests: requests_of(stats),
+            iops: per_second(requests_of(stats) as f64, seconds),
             bandwidth_mb_s: per_second((read.bytes + write.bytes) as f64 / 1e6, seconds),
             read,
             write,
@@ -286,8 +286,8 @@ impl RunResult {
             scheduling_steps: drive.holds_back().then_some(stats.scheduling_steps),
             strong_share: strong_share(drive),
             metadata_bytes: drive.metadata_bytes().into_iter().collect(),
-            clamped: asked.seen.clamped,
-            folded: asked.seen.folded,
+            clamped: requests.seen.clamped,
+            folded: requests.seen.folded,
             unwritten_reads: stats.unwritten_reads,
             unmapped_reads: stats.unmapped_reads,
             saturated: is_saturated(course, prepared.plan.closed.is_some()),
@@ -298,7 +298,7 @@ impl RunResult {
             completions_digest: stats.digest,
             remarks,
             sim: Sim::default(),
-            provenance: provenance(prepared, asked)?,
+            provenance: provenance(prepared, requests)?,
         };
         Ok(RunResult { sim: sim(drive, course, ready, looped), ..result.sealed() })
     }
@@ -356,7 +356,7 @@ fn bit_errors(drive: &Drive) -> Option<BitErrors> {
 }
 
 /// Requests that ended.
-fn requests(stats: &Stats) -> u64 {
+fn requests_of(stats: &Stats) -> u64 {
     Op::ALL.map(|op| ended(stats, op)).iter().sum()
 }
 
@@ -441,18 +441,20 @@ fn utilization(drive: &Drive, end: u64) -> Utilization {
     Utilization { die: mean(&units), bus: mean(&buses) }
 }
 
-fn provenance(prepared: &Prepared, asked: &Requests) -> Result<Provenance, Fault> {
+fn provenance(prepared: &Prepared, requests: &Requests) -> Result<Provenance, Fault> {
     Ok(Provenance {
         version: env!("CARGO_PKG_VERSION"),
         config: prepared.effective.json(),
         config_hash: prepared.effective.hash().into(),
         seed: prepared.plan.seed,
         plan: serde_json::to_value(&prepared.plan).expect("a plan can be written"),
-        trace_format: asked.source().trace_format(),
-        trace_sha256: asked.source().sha256()?,
-        twins: asked.source().twins(),
+        trace_format: requests.source().trace_format(),
+        trace_sha256: requests.source().sha256()?,
+        twins: requests.source().twins(),
         mix: match &prepared.mix {
-            Some(layout) => Some(mix::members(layout, &prepared.plan, &asked.source().members())?),
+            Some(layout) => {
+                Some(mix::members(layout, &prepared.plan, &requests.source().members())?)
+            }
             None => None,
         },
         state_sha256: prepared.plan.state.as_deref().map(contents_sha256).transpose()?,

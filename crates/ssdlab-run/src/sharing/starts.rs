@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_begin_alike_have_their_turns_together() {
+    fn runs_with_the_same_start_are_scheduled_together() {
         let order = |seed, order| prepared("dlv-mlc-128g", seed, order);
         let mut plans =
             [order(1, "fifo"), order(2, "fifo"), order(1, "read_first"), order(2, "read_first")];

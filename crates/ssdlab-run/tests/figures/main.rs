@@ -87,8 +87,8 @@ fn plan(device: &str, scheme: &str, (_, workload, set, closed): Stage) -> Plan {
 /// What a line of the file says of a run: a hash, or that the device does not take the scheme.
 fn line(device: &str, scheme: &str, stage: Stage) -> String {
     let found = run_uninterrupted(&[plan(device, scheme, stage)], 1);
-    let told = found.map_or_else(|_| "refused".into(), |results| hash(&results[0]));
-    format!("{told:16} {device} {scheme} {}", stage.0)
+    let figures = found.map_or_else(|_| "refused".into(), |results| hash(&results[0]));
+    format!("{figures:16} {device} {scheme} {}", stage.0)
 }
 
 /// Every `step`th pair of device and scheme, in all stages.

@@ -260,14 +260,14 @@ pub(crate) struct Clock {
     /// Whether the column may have a fraction.
     pub(crate) fractions: bool,
     /// Whether the unit is the user's word, not the format's.
-    pub(crate) is_said: bool,
+    pub(crate) is_set: bool,
 }
 
 impl Clock {
     /// The format's own unit, unless the user says another; who says one may use fractions of it.
-    pub(crate) fn new(own: Nanos, fractions: bool, said: Option<Nanos>) -> Clock {
-        let tick = said.unwrap_or(own).as_ns();
-        Clock { tick, fractions: fractions || said.is_some(), is_said: said.is_some() }
+    pub(crate) fn new(own: Nanos, fractions: bool, set: Option<Nanos>) -> Clock {
+        let tick = set.unwrap_or(own).as_ns();
+        Clock { tick, fractions: fractions || set.is_some(), is_set: set.is_some() }
     }
 }
 

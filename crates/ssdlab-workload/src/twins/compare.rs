@@ -65,13 +65,13 @@ impl Twin {
 /// Where a figure comes from.
 fn source(targets: &Targets, what: &str) -> String {
     let list = targets.list();
-    let given = |name: &str| list.iter().find(|(given, ..)| *given == name);
+    let figure = |name: &str| list.iter().find(|(figure, ..)| *figure == name);
     let assumed = |names: &[&str]| {
         names
             .iter()
-            .any(|name| given(name).is_some_and(|(.., source)| source.starts_with("assumed")))
+            .any(|name| figure(name).is_some_and(|(.., source)| source.starts_with("assumed")))
     };
-    if let Some((.., source)) = given(what) {
+    if let Some((.., source)) = figure(what) {
         return (*source).to_owned();
     }
     let from: &[&str] = match what {

@@ -417,7 +417,7 @@ fn the_less_its_hot_places_differ_the_more_of_what_a_twin_reads_is_read_often() 
 }
 
 #[test]
-fn of_what_a_twin_reads_as_much_is_written_as_is_asked() {
+fn a_twin_writes_the_share_of_its_reads_that_is_configured() {
     for name in ["pv-read/hm0", "hire/stg1", "dlv/hm0", "hire/fin1"] {
         let twin = find(name, None).unwrap().scaled(400_000);
         for share in [0.0, 0.2, 0.4] {

@@ -67,7 +67,7 @@ def _marked(anchors: Sequence[Anchor], **fields: Callable[[Anchor], Any]) -> lis
             "kind": "anchor",
             "side": "below",
             **{name: field(anchor) for name, field in fields.items()},
-            "told": f"{anchor.source}: {anchor_figure(anchor, anchor.paper)}",
+            "paper": f"{anchor.source}: {anchor_figure(anchor, anchor.paper)}",
             "model": anchor_figure(anchor, anchor.model),
             "what": anchor_label(anchor),
         }
@@ -85,18 +85,18 @@ _SIDES: dict[str, dict[str, Any]] = {
 
 def _diamonds(x: str, y: str) -> list[alt.Chart]:
     """Draw what papers say: a diamond each, and its label on its side."""
-    given = {"x": alt.X(x), "y": alt.Y(y)}
+    position = {"x": alt.X(x), "y": alt.Y(y)}
     tooltip = [
         alt.Tooltip("what:N", title="what"),
-        alt.Tooltip("told:N", title="paper"),
+        alt.Tooltip("paper:N", title="paper"),
         alt.Tooltip("model:N", title="model"),
     ]
     points = alt.Chart().mark_point(shape="diamond", filled=True, opacity=1, style="anchor")
-    layers = [points.transform_filter(_of_kind("anchor")).encode(tooltip=tooltip, **given)]
+    layers = [points.transform_filter(_of_kind("anchor")).encode(tooltip=tooltip, **position)]
     for side, place in _SIDES.items():
         words = alt.Chart().mark_text(style="note", **place)
         only = words.transform_filter(f"{_of_kind('anchor')} && datum.side === '{side}'")
-        layers.append(only.encode(text="note:N", **given))
+        layers.append(only.encode(text="note:N", **position))
     return layers
 
 

@@ -103,13 +103,13 @@ proptest! {
 }
 
 #[test]
-fn what_a_block_is_does_not_depend_on_when_it_is_asked() {
+fn what_a_block_is_does_not_depend_on_the_order_of_queries() {
     let c = Conditions { retention: days(40.0), reads: 1_000, ..fresh(700.0) };
     for chip in every_kind(30.0) {
-        let ask = |block| (chip.rber(block, &c).to_bits(), chip.errors(block, &c));
-        let forwards: Vec<_> = blocks().map(ask).collect();
+        let errors_of = |block| (chip.rber(block, &c).to_bits(), chip.errors(block, &c));
+        let forwards: Vec<_> = blocks().map(errors_of).collect();
         let mut backwards: Vec<_> =
-            (0..forwards.len() as u32).rev().map(BlockId).map(ask).collect();
+            (0..forwards.len() as u32).rev().map(BlockId).map(errors_of).collect();
         backwards.reverse();
         assert_eq!(forwards, backwards);
     }
