@@ -173,14 +173,12 @@ pub(crate) fn dotted(path: &[Step]) -> String {
 fn written(key: &str) -> String {
     const LONGEST: usize = 60;
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let short: String = match key.chars().count() > LONGEST {
-        true => key.chars().take(LONGEST).chain("…".chars()).collect(),
-        false => key.to_owned(),
+    let short: String = if key.chars().count() > LONGEST {
+        key.chars().take(LONGEST).chain("…".chars()).collect()
+    } else {
+        key.to_owned()
     };
-    match !key.is_empty() && key.chars().all(bare) {
-        true => short,
-        false => format!("{short:?}"),
-    }
+    if !key.is_empty() && key.chars().all(bare) { short } else { format!("{short:?}") }
 }
 
 /// The path that [`dotted`] wrote, quoted keys aside: `background[0].clock`, also `background.0.clock`.

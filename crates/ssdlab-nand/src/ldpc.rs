@@ -42,21 +42,21 @@ impl Ladder {
         for &limit in limits {
             positive(key, limit)?;
         }
-        match limits.windows(2).all(|pair| pair[0] < pair[1]) {
-            true => Ok(Ladder { limits: limits.into() }),
-            false => Err(Refusal::new(key, format!("{limits:?}"), "ascending values")),
+        if limits.windows(2).all(|pair| pair[0] < pair[1]) {
+            Ok(Ladder { limits: limits.into() })
+        } else {
+            Err(Refusal::new(key, format!("{limits:?}"), "ascending values"))
         }
     }
 
     /// A ladder whose limits are raw bit error rates.
     pub(crate) fn of_rates(key: &str, rates: &[f64]) -> Result<Ladder, Refusal> {
         let ladder = Ladder::new(key, rates)?;
-        match rates[rates.len() - 1] < 0.5 {
-            true => Ok(ladder),
-            false => {
-                let expected = "rates below 0.5, at which a bit says nothing";
-                Err(Refusal::new(key, rates[rates.len() - 1], expected))
-            }
+        if rates[rates.len() - 1] < 0.5 {
+            Ok(ladder)
+        } else {
+            let expected = "rates below 0.5, at which a bit says nothing";
+            Err(Refusal::new(key, rates[rates.len() - 1], expected))
         }
     }
 

@@ -141,13 +141,12 @@ impl LevelsConfig {
             Some(shares) => shares.iter().map(|share| share.get()).collect(),
         };
         let rises = shares.is_sorted() && shares.first().is_some_and(|&share| share > 0.0);
-        match shares.len() == levels && rises {
-            true => Ok(Climb { shares, incremental: self.sensing == SensingConfig::Incremental }),
-            false => {
-                let key = format!("{KEY}.sensing_shares");
-                let expected = format!("{levels} shares above 0, one a level, none falling");
-                Err(Refusal::new(key, format!("{shares:?}"), expected))
-            }
+        if shares.len() == levels && rises {
+            Ok(Climb { shares, incremental: self.sensing == SensingConfig::Incremental })
+        } else {
+            let key = format!("{KEY}.sensing_shares");
+            let expected = format!("{levels} shares above 0, one a level, none falling");
+            Err(Refusal::new(key, format!("{shares:?}"), expected))
         }
     }
 }

@@ -74,12 +74,11 @@ impl MeasuredConfig {
         let table = self.table.as_deref().ok_or_else(|| {
             Refusal::new(format!("{KEY}.file"), &self.file, "a file that was read before")
         })?;
-        match table.most <= self.retries {
-            true => Ok(table),
-            false => {
-                let expected = format!("at least {}, which the file has", table.most);
-                Err(Refusal::new(format!("{KEY}.retries"), self.retries, expected))
-            }
+        if table.most <= self.retries {
+            Ok(table)
+        } else {
+            let expected = format!("at least {}, which the file has", table.most);
+            Err(Refusal::new(format!("{KEY}.retries"), self.retries, expected))
         }
     }
 }

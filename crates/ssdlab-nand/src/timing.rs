@@ -90,9 +90,10 @@ impl TimingConfig {
 
     /// The voltage classes; one without anything of its own if none is declared.
     fn classes(&self) -> Vec<ProgramModeConfig> {
-        match self.program_modes.is_empty() {
-            true => vec![ProgramModeConfig::default()],
-            false => self.program_modes.clone(),
+        if self.program_modes.is_empty() {
+            vec![ProgramModeConfig::default()]
+        } else {
+            self.program_modes.clone()
         }
     }
 }
@@ -189,10 +190,11 @@ impl Climb {
         let mut times = fresh.clone();
         times.push(fresh[0]);
         // Differences of rounded sums: the steps of a climb add up to the fresh time, to the bit.
-        times.extend(fresh.windows(2).map(|pair| match self.incremental {
-            true => pair[1].saturating_sub(pair[0]),
-            false => pair[1],
-        }));
+        times.extend(
+            fresh.windows(2).map(|pair| {
+                if self.incremental { pair[1].saturating_sub(pair[0]) } else { pair[1] }
+            }),
+        );
         times
     }
 }

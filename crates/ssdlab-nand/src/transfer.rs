@@ -100,12 +100,11 @@ fn scale(time: Nanos, times: u64, over: u64) -> Nanos {
 }
 
 fn of_table(times: &[Nanos], level: usize, levels: usize) -> Result<Nanos, Refusal> {
-    match times.len() == levels && times.is_sorted() {
-        true => Ok(times[level]),
-        false => {
-            let got = format!("{} times", times.len());
-            let expected = format!("{levels} times, one a level, none shorter than the one before");
-            Err(Refusal::new("physics.levels.transfer.table", got, expected))
-        }
+    if times.len() == levels && times.is_sorted() {
+        Ok(times[level])
+    } else {
+        let got = format!("{} times", times.len());
+        let expected = format!("{levels} times, one a level, none shorter than the one before");
+        Err(Refusal::new("physics.levels.transfer.table", got, expected))
     }
 }

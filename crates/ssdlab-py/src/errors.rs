@@ -76,9 +76,10 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Wrong> {
         Err(payload) => payload,
     };
     let message = first_panic().take().unwrap_or_else(|| panic_text(&*payload));
-    match message.starts_with(ZSTD_HAS_NO_MEMORY) {
-        true => Err(Wrong::Input(Fault::new("", "out of memory"))),
-        false => Err(Wrong::Internal(message)),
+    if message.starts_with(ZSTD_HAS_NO_MEMORY) {
+        Err(Wrong::Input(Fault::new("", "out of memory")))
+    } else {
+        Err(Wrong::Internal(message))
     }
 }
 

@@ -150,10 +150,7 @@ impl<'a> Replay<'a> {
             }
             self.begin_statistics();
         }
-        match self.course.partial {
-            true => Ok(()),
-            false => self.wait(0),
-        }
+        if self.course.partial { Ok(()) } else { self.wait(0) }
     }
 
     /// Begins the next replay, where the last one has left the drive.

@@ -61,11 +61,12 @@ pub(crate) fn family(device: &str) -> Option<&'static str> {
 /// Refuses a mix on a drive with fewer queues than it has members.
 pub(crate) fn check_queues(twin: &Twin, effective: &Effective, queues: u8) -> Result<(), Fault> {
     let members = twin.members().len();
-    match members <= usize::from(queues) {
-        true => Ok(()),
-        false => Err(effective
+    if members <= usize::from(queues) {
+        Ok(())
+    } else {
+        Err(effective
             .fault_at("host.queues")
-            .expected(format!("at least {members}, one for each workload of {}", twin.name))),
+            .expected(format!("at least {members}, one for each workload of {}", twin.name)))
     }
 }
 

@@ -23,10 +23,7 @@ fn main() {
     let (mut table, mut sources, mut worst) = (head(), String::new(), Vec::new());
     let mut drawn = Vec::new();
     for twin in catalogue().iter().filter(is_wanted) {
-        let scaled = match twin.requests() > MOST {
-            true => twin.scaled(MOST),
-            false => twin.clone(),
-        };
+        let scaled = if twin.requests() > MOST { twin.scaled(MOST) } else { twin.clone() };
         drawn.push(speed(&scaled));
         let measured = measured(&scaled);
         let compared = scaled.compare(&measured);

@@ -98,9 +98,10 @@ proptest! {
         for ((key, toml, word), as_argument) in settings {
             let text = format!("{key} = {toml}");
             files = files.text("my.toml", text.as_str());
-            mixed = match as_argument {
-                true => mixed.set(&format!("{key}={word}")).unwrap(),
-                false => mixed.text("my.toml", text),
+            mixed = if as_argument {
+                mixed.set(&format!("{key}={word}")).unwrap()
+            } else {
+                mixed.text("my.toml", text)
             };
         }
         let (one, first) = files.resolve::<Toy>().unwrap();

@@ -53,9 +53,10 @@ pub fn check_apart<'a>(
         else {
             continue;
         };
-        let whose = match option == file.option && does == "writes" {
-            true => "another run".to_owned(),
-            false => option.to_owned(),
+        let whose = if option == file.option && does == "writes" {
+            "another run".to_owned()
+        } else {
+            option.to_owned()
         };
         let fault = Fault::new(&file.option, format!("the file that {whose} {does}"));
         let got = format!("{:?}", file.path.display().to_string());

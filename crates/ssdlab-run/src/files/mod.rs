@@ -198,12 +198,11 @@ mod tests {
     /// A new file at this path, made as it is on every file system.
     fn begun(path: &Path, is_named: bool) -> NewFile {
         let file = NewFile::new("", path).unwrap();
-        match is_named {
-            true => {
-                let part = Part::Named(named(folder_of(&file.target)).unwrap());
-                NewFile { part, ..file }
-            }
-            false => file,
+        if is_named {
+            let part = Part::Named(named(folder_of(&file.target)).unwrap());
+            NewFile { part, ..file }
+        } else {
+            file
         }
     }
 

@@ -193,9 +193,10 @@ impl<'a> Model<'a> {
         }
         while old - young > 1e-3 {
             let middle = (young + old) / 2.0;
-            match worse(middle) {
-                true => old = middle,
-                false => young = middle,
+            if worse(middle) {
+                old = middle;
+            } else {
+                young = middle;
             }
         }
         Some(old)

@@ -206,9 +206,10 @@ impl Plan {
             let Some(key) = leaf.path.strip_prefix("workload.") else { continue };
             let twin = twin::of(self)?.is_some();
             let only_of_twins = ONLY_OF_TWINS.contains(&key);
-            let fits = match twin {
-                true => OF_TWINS.contains(&key),
-                false => !only_of_twins && key.starts_with("trace.") == self.reads_traces(),
+            let fits = if twin {
+                OF_TWINS.contains(&key)
+            } else {
+                !only_of_twins && key.starts_with("trace.") == self.reads_traces()
             };
             if effective.is_default(&leaf.path) || fits {
                 continue;
@@ -218,10 +219,12 @@ impl Plan {
                 let expected = format!("no workload settings but {those} beside a twin");
                 return Err(effective.fault_at(&leaf.path).expected(expected));
             }
-            let expected = match self.reads_traces() {
-                _ if only_of_twins => "no such setting without a twin",
-                true => "no workload settings beside a trace",
-                false => "no such setting without a trace",
+            let expected = if only_of_twins {
+                "no such setting without a twin"
+            } else if self.reads_traces() {
+                "no workload settings beside a trace"
+            } else {
+                "no such setting without a trace"
             };
             return Err(effective.fault_at(&leaf.path).expected(expected));
         }
@@ -370,9 +373,10 @@ impl Prepared {
 /// words it.
 fn refused(effective: &Effective, refusal: Refusal) -> Fault {
     let fault = effective.fault_at(&refusal.key).expected(refusal.expected);
-    match effective.leaves().iter().any(|leaf| leaf.path == refusal.key) {
-        true => fault,
-        false => fault.got(refusal.got),
+    if effective.leaves().iter().any(|leaf| leaf.path == refusal.key) {
+        fault
+    } else {
+        fault.got(refusal.got)
     }
 }
 

@@ -97,9 +97,10 @@ fn bytes(limit: Option<memory::Limit>) -> Option<u64> {
 
 /// Bytes that a plan takes once its run begins: of a drive that is copied as many as the copy may take.
 fn takes(prepared: &Prepared) -> u64 {
-    let copied = match is_worth_it(prepared) {
-        true => f64::from(prepared.resolved.geometry().page_count()) - drawn(prepared),
-        false => 0.0,
+    let copied = if is_worth_it(prepared) {
+        f64::from(prepared.resolved.geometry().page_count()) - drawn(prepared)
+    } else {
+        0.0
     };
     BESIDES + need::of(prepared).resident + copied as u64 * PAGE
 }
@@ -138,12 +139,11 @@ fn begin_alike(one: &Prepared, other: &Prepared, outlined_alike: impl FnOnce() -
     if of_tenants && !ask_alike(one, other) {
         return false;
     }
-    match one.steady {
-        true => {
-            let all = |prepared: &Prepared| (prepared.plan.seed, prepared.plan.paranoid);
-            all(one) == all(other) && one.resolved.config == other.resolved.config
-        }
-        false => one.resolved.begins_as(&other.resolved, outlined_alike),
+    if one.steady {
+        let all = |prepared: &Prepared| (prepared.plan.seed, prepared.plan.paranoid);
+        all(one) == all(other) && one.resolved.config == other.resolved.config
+    } else {
+        one.resolved.begins_as(&other.resolved, outlined_alike)
     }
 }
 

@@ -104,9 +104,10 @@ impl Gaps {
 
     /// Standard deviation over mean.
     pub(super) fn variation(&self) -> f64 {
-        match self.count > 1 && self.mean > 0.0 {
-            true => (self.squares / (self.count - 1) as f64).sqrt() / self.mean,
-            false => 0.0,
+        if self.count > 1 && self.mean > 0.0 {
+            (self.squares / (self.count - 1) as f64).sqrt() / self.mean
+        } else {
+            0.0
         }
     }
 

@@ -438,8 +438,9 @@ pub(crate) fn unreadable(name: &str, compression: Option<&str>, error: &io::Erro
         Some(kind) => format!("the {kind} stream is broken or cut short: {error}"),
     };
     let fault = Fault::new(name, what);
-    match is_too_large {
-        true => fault.expected("a window of at most 128 MiB (zstd) or 256 MiB in all (xz)"),
-        false => fault,
+    if is_too_large {
+        fault.expected("a window of at most 128 MiB (zstd) or 256 MiB in all (xz)")
+    } else {
+        fault
     }
 }

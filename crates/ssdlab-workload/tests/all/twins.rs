@@ -233,9 +233,10 @@ fn broken(from: &str, to: &str) -> String {
                   read_ratio = [0.5, \"t\"]\nmean_size = [\"8KiB\", \"t\"]\n\
                   footprint = [\"2MiB\", \"t\"]\nspan = [\"10s\", \"t\"]\n";
     assert!(from.is_empty() || shape.contains(from) || family.contains(from), "{from}");
-    let (shape, family) = match from.is_empty() {
-        true => (shape, family.to_owned()),
-        false => (shape.replacen(from, to, 1), family.replacen(from, to, 1)),
+    let (shape, family) = if from.is_empty() {
+        (shape, family.to_owned())
+    } else {
+        (shape.replacen(from, to, 1), family.replacen(from, to, 1))
     };
     match parse(&shape, &[], &[("f.toml", &family)]) {
         Ok(twins) => format!("{} twins", twins.len()),
