@@ -119,15 +119,15 @@ NO_PROGRAM = 127
 def timed(command: list[str], folder: Path) -> tuple[float, float, float]:
     """Run a command; processor and wall time in seconds, and its peak of memory in MB."""
     watch = [sys.executable, "-S", "-E", "-c", WATCH, "took"]
-    with (folder / "said").open("wb") as said:
+    with (folder / "log").open("wb") as log:
         done = subprocess.run(
-            [*watch, *command], cwd=folder, stdout=said, stderr=subprocess.STDOUT, check=False
+            [*watch, *command], cwd=folder, stdout=log, stderr=subprocess.STDOUT, check=False
         )
     if done.returncode == NO_PROGRAM:
         wrong(f"{command[0]}: it cannot be run: expected a program")
     if done.returncode != 0:
-        text = " ".join((folder / "said").read_text(errors="replace")[-300:].split())
-        wrong(f"{command[0]}: it failed{f': {text}' if text else ', and said nothing'}")
+        text = " ".join((folder / "log").read_text(errors="replace")[-300:].split())
+        wrong(f"{command[0]}: it failed{f': {text}' if text else ', and log nothing'}")
     processor, wall, peak = json.loads((folder / "took").read_text(encoding="utf-8"))
     return processor, wall, peak
 

@@ -27,7 +27,7 @@ CASES: Mapping[str, Mapping[str, Any]] = {
     "gc": {
         "device": PLAIN,
         "workload": "random",
-        "fit": True,
+        "wrap": True,
         "limit": 150_000,
         "set": [
             "geometry.blocks=64",
@@ -68,9 +68,9 @@ CASES: Mapping[str, Mapping[str, Any]] = {
 ONE = """
 import json, sys, ssdlab
 result = ssdlab.run(**json.loads(sys.argv[1]))
-told = json.loads(result.to_json())
-sim = told["sim"]
-print(json.dumps([sim["page_ops_per_s"], sim["requests_per_s"], told["results_digest"]]))
+figures = json.loads(result.to_json())
+sim = figures["sim"]
+print(json.dumps([sim["page_ops_per_s"], sim["requests_per_s"], figures["results_digest"]]))
 """
 
 

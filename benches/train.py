@@ -16,9 +16,9 @@ STEADY = ["geometry.blocks=64", "start.fill=1", "start.steady_state=true"]
 PLANS = [
     Plan(device=PLAIN, workload="random", limit=150_000),
     Plan(device=PLAIN, workload="zipf", limit=50_000, closed=64),
-    Plan(device=PLAIN, workload="random", limit=60_000, fit=True, set=STEADY),
+    Plan(device=PLAIN, workload="random", limit=60_000, wrap=True, set=STEADY),
     *(
-        Plan(device=PLAIN, trace=OFFICE, fit=True, set=[f"geometry.page_size={size}"])
+        Plan(device=PLAIN, trace=OFFICE, wrap=True, set=[f"geometry.page_size={size}"])
         for size in ("4KiB", "16KiB")
     ),
     Plan(device="generic-tlc-2t", workload="hotcold", limit=50_000, set=["physics=retries"]),

@@ -33,10 +33,10 @@ LATER = re.compile(r" Later ([A-Z0-9, ]+): [^`]*`\w+`\.")
 
 def main() -> None:
     """Replace what stands below the mark, or parts of it."""
-    text, _, told = PAGE.read_text(encoding="utf-8").partition(MARK)
+    text, _, results = PAGE.read_text(encoding="utf-8").partition(MARK)
     for file in sys.argv[1:]:
-        told = _with(told.strip(), _committed(Path(file).read_text(encoding="utf-8")))
-    PAGE.write_text(f"{text}{MARK}\n{told.strip()}\n", encoding="utf-8")
+        results = _with(results.strip(), _committed(Path(file).read_text(encoding="utf-8")))
+    PAGE.write_text(f"{text}{MARK}\n{results.strip()}\n", encoding="utf-8")
 
 
 def _committed(ledger: str) -> str:
@@ -45,10 +45,10 @@ def _committed(ledger: str) -> str:
     return ledger if last is None else ledger.replace(f"{build})", f"{build}, commit {last})")
 
 
-def _with(told: str, ledger: str) -> str:
-    """Return what is told with a ledger's parts in their places."""
+def _with(results: str, ledger: str) -> str:
+    """Return the results with a ledger's parts in their places."""
     summary, *parts = ledger.split("\n## ")
-    before, *old = PART.split(f"{told}\n\n")
+    before, *old = PART.split(f"{results}\n\n")
     heads = [{part.partition("\n")[0] for part in all_of} for all_of in (parts, old)]
     if len(parts) > 1 and heads[0] >= heads[1] and all(map(_is_whole, parts)):
         # Of all papers: how they were found stands once.
@@ -77,7 +77,7 @@ class Part:
     found: str
     heads: list[str]
     rows: dict[str, list[str]]
-    told: dict[str, list[str]]
+    paragraphs: dict[str, list[str]]
 
     @classmethod
     def parse(cls, text: str) -> Part:
@@ -89,8 +89,8 @@ class Part:
     def written(self) -> str:
         """Put it together again."""
         table = "\n".join([*self.heads, *(row for rows in self.rows.values() for row in rows)])
-        told = (block for name in self.rows for block in self.told.get(name, ()))
-        return "\n\n".join([self.heading, self.found, table, *told]) + "\n\n"
+        paragraphs = (block for name in self.rows for block in self.paragraphs.get(name, ()))
+        return "\n\n".join([self.heading, self.found, table, *paragraphs]) + "\n\n"
 
 
 def _by_claim(pieces: list[str], begin: str) -> dict[str, list[str]]:
@@ -109,7 +109,7 @@ def _merged(old: str, new: str) -> str:
     part, later = Part.parse(old), Part.parse(new)
     part.rows |= later.rows
     part.rows = dict(sorted(part.rows.items(), key=lambda row: int(row[0][1:])))
-    part.told |= {name: later.told.get(name, []) for name in later.rows}
+    part.paragraphs |= {name: later.paragraphs.get(name, []) for name in later.rows}
     came_out = [rows[0] for rows in part.rows.values()]
     counts = ledger_text.count_outcomes(
         [came for row in came_out for came in CAME_OUT.findall(row)]

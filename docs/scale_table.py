@@ -95,10 +95,10 @@ def _parts(requests: int) -> list[float]:
     return [(when(n * part + part) - when(n * part)) * 1e9 / part for n in range(PARTS)]
 
 
-def _alone(work: Callable[..., T], *given: Any) -> T:
+def _alone(work: Callable[..., T], *arguments: Any) -> T:
     """Do it in a process of its own, with memory of its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(work, *given).result()
+        return pool.submit(work, *arguments).result()
 
 
 def _in_turns(cases: dict[_Case, list[str]]) -> dict[_Case, Cost]:
@@ -138,8 +138,8 @@ def _figures(
             for (gib, about), cost in costs.items()
         ]
 
-    def gib(title: str, given: Sequence[int]) -> alt.X:
-        axis = alt.Axis(values=list(given), labelExpr=_LABEL)
+    def gib(title: str, values: Sequence[int]) -> alt.X:
+        axis = alt.Axis(values=list(values), labelExpr=_LABEL)
         return alt.X("gib:Q", title=title, axis=axis).scale(type="log", base=4)
 
     yield _line(

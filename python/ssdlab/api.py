@@ -63,8 +63,8 @@ def compare(
     also summed up, with 95 % intervals. Raises as :func:`run` does.
     """
     most = integer("--max-runs", max_runs, 1, MAX_COUNT)
-    given = _iterate("nothing to run", plans, "plans")
-    plans = [check_plan(plan) for plan in itertools.islice(given, most + 1)]
+    iterator = _iterate("nothing to run", plans, "plans")
+    plans = [check_plan(plan) for plan in itertools.islice(iterator, most + 1)]
     check_run_count(len(plans), most, at_least=True)
     if not plans:
         raise InputError("nothing to run: got no plan, expected at least one")
@@ -168,19 +168,19 @@ def save_figures(results: Result | Iterable[Result], folder: str | os.PathLike[s
 def _as_comparison(results: Result | Iterable[Result]) -> Comparison:
     if isinstance(results, Comparison):
         return results
-    given = [results] if isinstance(results, Result) else results
-    found = list(_iterate("nothing to draw", given, "results"))
+    iterable = [results] if isinstance(results, Result) else results
+    found = list(_iterate("nothing to draw", iterable, "results"))
     if not found or not all(isinstance(one, Result) for one in found):
         raise InputError(f"nothing to draw: got {quoted(results)}, expected results")
     return Comparison(found)
 
 
-def _iterate(what: str, given: Iterable[T], expected: str) -> Iterator[T]:
+def _iterate(what: str, values: Iterable[T], expected: str) -> Iterator[T]:
     """Return what iterates over arguments."""
     try:
-        return iter(given)
+        return iter(values)
     except TypeError:
-        raise InputError(f"{what}: got {quoted(given)}, expected {expected}") from None
+        raise InputError(f"{what}: got {quoted(values)}, expected {expected}") from None
 
 
 def _input_files_of(results: Comparison) -> list[File]:

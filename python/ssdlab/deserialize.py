@@ -21,14 +21,14 @@ def from_dict(kind: type[T], data: Mapping[str, Any]) -> T:
     """
     if not isinstance(data, Mapping):
         raise InputError(f"no {kind.__name__}: got {quoted(data)}, expected a table")
-    given = {}
+    values = {}
     for name, make, needed in _slots(typing.cast(Hashable, kind)):
         if name in data:
             value = data[name]
-            given[name] = value if make is None or value is None else make(value)
+            values[name] = value if make is None or value is None else make(value)
         elif needed:
             raise InputError(f"no {kind.__name__}: got none of {name!r}, expected one")
-    return kind(**given)
+    return kind(**values)
 
 
 _Make = Callable[[Any], Any]

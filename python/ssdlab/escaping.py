@@ -43,30 +43,30 @@ _BYTES = range(0xDC80, 0xDD00)
 """How Python holds the bytes of a file's name that is no UTF-8."""
 
 
-def escape(given: str) -> str:
+def escape(text: str) -> str:
     r"""Return a text of several lines with its invisible characters written as escapes.
 
     Line ends and tabs stay, ``\x1b`` stands for an escape, ``\u2028`` for a line separator.
     """
-    return _escaped(given, _HIDDEN_IN_TEXT)
+    return _escaped(text, _HIDDEN_IN_TEXT)
 
 
-def escape_name(given: str) -> str:
+def escape_name(text: str) -> str:
     """Return a name as one line: as :func:`escape`, and each run of spaces is one.
 
     What is returned is returned again when it is given. Different names may become the same:
     :func:`display_labels` keeps them apart.
     """
-    return _SPACES.sub(" ", _escaped(given, _HIDDEN_IN_NAME)).strip(" ")
+    return _SPACES.sub(" ", _escaped(text, _HIDDEN_IN_NAME)).strip(" ")
 
 
-def display_labels(given: Iterable[str], most: int = MAX_LENGTH) -> list[str]:
+def display_labels(labels: Iterable[str], most: int = MAX_LENGTH) -> list[str]:
     """Return names to be shown side by side: visible, of a bounded length, and each only once.
 
     Of a name that is too long both ends stay, of which one mostly tells it apart. Names that are
     the same, or look the same, have a number each.
     """
-    labels = [display_label(each, most) for each in given]
+    labels = [display_label(each, most) for each in labels]
     counts = Counter(labels)
     room = most - _NUMBER_LENGTH
     return make_distinct(
@@ -74,28 +74,28 @@ def display_labels(given: Iterable[str], most: int = MAX_LENGTH) -> list[str]:
     )
 
 
-def display_label(given: str, most: int = MAX_LENGTH) -> str:
+def display_label(label: str, most: int = MAX_LENGTH) -> str:
     """Return a name by itself: visible, of a bounded length, never nothing."""
-    return truncate(escape_name(given), most) or UNNAMED
+    return truncate(escape_name(label), most) or UNNAMED
 
 
-def truncate(given: str, most: int) -> str:
+def truncate(text: str, most: int) -> str:
     """Return a name in at most so many characters, without some in the middle if it is longer."""
-    if len(given) <= most:
-        return given
+    if len(text) <= most:
+        return text
     room = max(2, most - min(_SPARE_LENGTH, most // 3))
-    return escape_name(f"{given[: room // 2]}{ELLIPSIS}{given[-(room - room // 2) :]}")
+    return escape_name(f"{text[: room // 2]}{ELLIPSIS}{text[-(room - room // 2) :]}")
 
 
-def truncate_all(given: Sequence[str], most: int) -> list[str]:
+def truncate_all(texts: Sequence[str], most: int) -> list[str]:
     """Return names as :func:`truncate` does, those that became the same with a number each."""
-    short = [truncate(each, most) for each in given]
-    return short if len(set(short)) == len(set(given)) else make_distinct(short)
+    short = [truncate(each, most) for each in texts]
+    return short if len(set(short)) == len(set(texts)) else make_distinct(short)
 
 
-def is_utf8(given: str) -> bool:
+def is_utf8(text: str) -> bool:
     """Tell whether a text can be encoded: no half of a surrogate pair stands alone in it."""
-    return given.isascii() or _SURROGATES.search(given) is None
+    return text.isascii() or _SURROGATES.search(text) is None
 
 
 def make_distinct(names: Sequence[str]) -> list[str]:
@@ -114,12 +114,12 @@ def make_distinct(names: Sequence[str]) -> list[str]:
     return numbered
 
 
-def _escaped(given: str, hidden: re.Pattern[str]) -> str:
-    if hidden.search(given) is None:
-        return given
-    kept = {at for found in _JOINED.finditer(given) for at in range(*found.span())}
+def _escaped(text: str, hidden: re.Pattern[str]) -> str:
+    if hidden.search(text) is None:
+        return text
+    kept = {at for found in _JOINED.finditer(text) for at in range(*found.span())}
     return hidden.sub(
-        lambda found: found[0] if found.start() in kept else _escape_code(ord(found[0])), given
+        lambda found: found[0] if found.start() in kept else _escape_code(ord(found[0])), text
     )
 
 

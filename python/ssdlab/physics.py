@@ -18,8 +18,8 @@ from ssdlab.plan import DriveOptions, Plan, check_plan, to_json
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
-    """A rung of the ladder that a read climbs: sensing levels from 1, or retries from 0."""
+class Level:
+    """A level of a read: sensing levels from 1, or steps of read retries from 0."""
 
     needed: int
     capability: float
@@ -124,7 +124,7 @@ class Physics(Analysis):
     pe_cycles: int
     heeds_age: bool
     heeds_wear: bool
-    rungs: Sequence[Rung]
+    levels: Sequence[Level]
     programs: Sequence[Program]
     groups: Sequence[Group]
     base: Base

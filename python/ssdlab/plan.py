@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from ssdlab import arguments
 from ssdlab.arguments import (
@@ -23,6 +23,9 @@ from ssdlab.traces.apps import App, parse_apps
 DEFAULT_DEVICE = "generic-mlc-512g"
 DEFAULT_SCHEME = "conventional"
 DEFAULT_SEED = 1
+
+RENAMED = {"fit": "wrap"}
+"""Options by the names that they used to have."""
 
 _MAX_NESTING = 16
 """Lists and tables in one another that a setting may have."""
@@ -84,7 +87,7 @@ class RunOptions(DriveOptions, total=False):
     """The factor on the times between arrivals."""
     closed: int | None
     """Closed loop: keep so many requests outstanding and ignore timestamps."""
-    fit: bool
+    wrap: bool
     """Fold addresses beyond the drive into it."""
     detail: bool
     """Let the result hold what a report draws."""
@@ -126,7 +129,7 @@ class Plan:
     until_worn: str | float | None = None
     time_scale: float | None = None
     closed: int | None = None
-    fit: bool = False
+    wrap: bool = False
     state: Path | None = None
     paranoid: bool = False
     detail: bool = False
@@ -138,13 +141,22 @@ class Plan:
     label: str | None = None
     vary: Mapping[str, str] = field(default_factory=dict)
 
+    if not TYPE_CHECKING:
+        # A type checker shall know every option that there is, and no other.
+
+        def __new__(cls, *_arguments: object, **options: object) -> Self:
+            """Name what has taken the place of an old option."""
+            for name in RENAMED.keys() & options:
+                raise TypeError(f"{name} is now called {RENAMED[name]}")
+            return object.__new__(cls)
+
     def __post_init__(self) -> None:
         """Take what NumPy's scalars and arrays hold in their place, and nothing for None."""
         empty: dict[str, object] = {"config": (), "set": (), "mix": (), "vary": {}}
         for one in fields(self):
-            given = getattr(self, one.name)
-            plain = empty.get(one.name) if given is None else arguments.unwrap(given)
-            if plain is not given:
+            value = getattr(self, one.name)
+            plain = empty.get(one.name) if value is None else arguments.unwrap(value)
+            if plain is not value:
                 object.__setattr__(self, one.name, plain)
 
     def to_wire(self) -> dict[str, Any]:
@@ -166,7 +178,7 @@ class Plan:
             "until_worn": _text_or_number("--until-worn", self.until_worn),
             "time_scale": _above_zero("--time-scale", self.time_scale),
             "closed": optional_integer("--closed", self.closed, MAX_COUNT),
-            "fit": arguments.boolean("--fit", self.fit) or None,
+            "wrap": arguments.boolean("--wrap", self.wrap) or None,
             "state": None if self.state is None else arguments.input_file("--state", self.state),
             "paranoid": arguments.boolean("--paranoid", self.paranoid) or None,
             "detail": arguments.boolean("detail", self.detail) or None,
@@ -181,8 +193,8 @@ class Plan:
 
     def configs(self) -> list[str]:
         """Return the paths of the config files; a single one need not be in a list."""
-        given = [self.config] if isinstance(self.config, str | bytes | os.PathLike) else self.config
-        files = arguments.sequence("--config", given)
+        files = [self.config] if isinstance(self.config, str | bytes | os.PathLike) else self.config
+        files = arguments.sequence("--config", files)
         return [arguments.input_file("--config", file) for file in files]
 
 
@@ -198,8 +210,8 @@ def setting_lines(settings: Settings) -> list[str]:
     if isinstance(settings, str):
         raise InputError.at("--set", f"got the text {quoted(settings)}, expected {expected}")
     if isinstance(settings, Mapping):
-        given = arguments.mapping("--set", settings)
-        return [f"{key}={toml_value(value, f'--set {key}')}" for key, value in given.items()]
+        table = arguments.mapping("--set", settings)
+        return [f"{key}={toml_value(value, f'--set {key}')}" for key, value in table.items()]
     return arguments.text_list("--set", settings, expected)
 
 

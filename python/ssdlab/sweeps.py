@@ -34,9 +34,9 @@ def sweep(
     """
     base = check_plan(base)
     settings = {}
-    for key, given in arguments.mapping("--vary", vary).items():
+    for key, values in arguments.mapping("--vary", vary).items():
         place = f"--vary {key}"
-        listed = arguments.sequence(place, given, "a list of values")
+        listed = arguments.sequence(place, values, "a list of values")
         if not listed:
             raise InputError.at(place, "got no value, expected at least one")
         settings[key] = [toml_value(value, place) for value in listed]

@@ -171,10 +171,10 @@ def claims(systems: Sequence[str] = tuple(SYSTEMS)) -> list[Claim]:
 
 
 def _claim(data: Mapping[str, Any]) -> Claim:
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         key: " ".join(value.split()) if isinstance(value, str) else value
         for key, value in data.items()
     }
-    given["figures"] = [Figure(**one) for one in data["figures"]]
-    given["sweeps"] = [Sweep(**one) for one in data.get("sweeps", ())]
-    return Claim(**given)
+    values["figures"] = [Figure(**one) for one in data["figures"]]
+    values["sweeps"] = [Sweep(**one) for one in data.get("sweeps", ())]
+    return Claim(**values)

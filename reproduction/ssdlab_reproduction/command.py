@@ -44,19 +44,19 @@ _ENDINGS = (".md", ".json", ".html", ".pdf")
     metavar="N",
     help=f"Seeds from 1 on; {SEEDS} if not given, 1 with --quick.",
 )
-def reproduce_command(names: tuple[str, ...], **given: Any) -> int:
+def reproduce_command(names: tuple[str, ...], **options: Any) -> int:
     """Recompute what the papers claim, beside what they print.
 
     Of all systems, of those that are named, or single claims (R14 P1).
     docs/reproduction.md has the last result, and says what there is to see.
     """
-    real = [] if given["traces"] is None else Path(given["traces"]).glob("*")
-    folder = OutputFolder("--out", given["out"], [("--traces", file) for file in real], _ENDINGS)
+    real = [] if options["traces"] is None else Path(options["traces"]).glob("*")
+    folder = OutputFolder("--out", options["out"], [("--traces", file) for file in real], _ENDINGS)
     try:
-        ledger = reproduce(names or [ALL], **given)
+        ledger = reproduce(names or [ALL], **options)
     except KeyboardInterrupt:
         print_error(
-            f"interrupted: finished runs are kept in {given['out']}, and the same command goes on"
+            f"interrupted: finished runs are kept in {options['out']}, and the same command goes on"
         )
         return exit_codes.INTERRUPTED
     from ssdlab.render.figures import drawing  # noqa: PLC0415  as above

@@ -60,11 +60,11 @@ def _boxes(frame: Picture, rows: Rows) -> Figure:
     for at, name, value in rows:
         found.setdefault((str(at), name), []).append(value)
     data = [
-        {"x": at, "series": name, "told": ", ".join(f"{value:g}" for value in values)}
+        {"x": at, "series": name, "values": ", ".join(f"{value:g}" for value in values)}
         | {f"at{nth}": rounded(value) for nth, value in enumerate(values)}
         for (at, name), values in found.items()
     ]
-    tooltip = alt.Tooltip("told:N", title=", ".join(frame.ends))
+    tooltip = alt.Tooltip("values:N", title=", ".join(frame.ends))
     boxes = alt.Chart().encode(
         x=_places(frame, places),
         xOffset=alt.XOffset("series:N", sort=series),
@@ -102,17 +102,17 @@ def _lines(frame: Picture, rows: Rows) -> Figure:
     _, series = _order(rows)
     tones = _tones(len(series))
     numbers = [float(at) for at, _, _ in rows]
-    given: dict[str, Any] = {
+    axis: dict[str, Any] = {
         "scale": alt.Scale(nice=False, zero=False),
         "axis": alt.Axis(title=frame.x, tickCount=6),
     }
     if frame.logarithmic:
-        given = log_axis(frame.x, min(numbers), max(numbers))
+        axis = log_axis(frame.x, min(numbers), max(numbers))
     chart = (
         alt.Chart(inline_data(_data(rows)))
         .mark_line(point=len(set(numbers)) <= 16)
         .encode(
-            x=alt.X("x:Q", **given),
+            x=alt.X("x:Q", **axis),
             y=_y(frame),
             color=_colour(series, tones, "stroke"),
             tooltip=_tooltip(frame, "x:Q"),

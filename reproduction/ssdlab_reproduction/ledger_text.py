@@ -122,11 +122,11 @@ def _verdicts(row: Row) -> list[str]:
 
 def _verdict_text(figure: Figure, found: Interval, verdict: Verdict) -> str:
     """Say what came of a figure, and whether seeds differ by so much that it may be otherwise."""
-    doubt = _doubt(figure, found, verdict) if found.half_width_95 else ""
-    return f"{verdict} ({doubt})" if doubt else str(verdict)
+    caveat = _caveat(figure, found, verdict) if found.half_width_95 else ""
+    return f"{verdict} ({caveat})" if caveat else str(verdict)
 
 
-def _doubt(figure: Figure, found: Interval, verdict: Verdict) -> str:
+def _caveat(figure: Figure, found: Interval, verdict: Verdict) -> str:
     """Say what the interval holds that would be judged otherwise; nothing if it does not."""
     width, side = found.half_width_95 or 0.0, figure.side
 

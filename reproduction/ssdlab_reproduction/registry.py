@@ -103,7 +103,7 @@ PICTURES: list[Picture] = []
 
 
 def picture(
-    system: str, figure: str, title: str, *sets: Set, **given: Any
+    system: str, figure: str, title: str, *sets: Set, **options: Any
 ) -> Callable[[Callable[..., Rows]], Callable[..., Rows]]:
     """Say that the decorated function finds what a paper's figure draws; see :class:`Picture`.
 
@@ -112,7 +112,7 @@ def picture(
 
     def add(rows: Callable[..., Rows]) -> Callable[..., Rows]:
         what = " ".join((rows.__doc__ or "").split())
-        PICTURES.append(Picture(system, figure, title, what, sets=sets, rows=rows, **given))
+        PICTURES.append(Picture(system, figure, title, what, sets=sets, rows=rows, **options))
         return rows
 
     return add

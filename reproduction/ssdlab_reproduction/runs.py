@@ -26,7 +26,7 @@ from ssdlab_reproduction import job_files
 
 T = TypeVar("T")
 
-_TOLD_EVERY_S = 60.0
+_LOG_EVERY_S = 60.0
 """How often a log is told how far the runs have come."""
 
 SHORT_HASH = 12
@@ -167,7 +167,7 @@ class RunStore:
             initializer=_leave_interrupts,
         )
         done, whole = len(jobs) - len(missing), len(jobs)
-        with ProgressLine(every_s=_TOLD_EVERY_S) as line, self._nothing_left_by_bad_input():
+        with ProgressLine(every_s=_LOG_EVERY_S) as line, self._nothing_left_by_bad_input():
             line(_progress(done, whole))
             for is_whole in _unless_killed(_without_hangups(lambda: pool(tasks))):
                 if not is_whole:

@@ -44,15 +44,15 @@ class Scope:
         load: dict[str, Any] = {"workload": workload}
         parts = members().get(workload, ())
         if workload in self.traces:
-            load = {"trace": self.traces[workload], "fit": True}
+            load = {"trace": self.traces[workload], "wrap": True}
         elif parts and all(member in self.traces for member in parts):
             apps = [
                 App(str(self.traces[member]), member.partition("/")[2], queue=at)
                 for at, member in enumerate(parts)
             ]
-            load = {"mix": apps, "fit": True}
-        given = {**options, **load}
-        settings = setting_lines(given.pop("set", ()))
+            load = {"mix": apps, "wrap": True}
+        chosen = {**options, **load}
+        settings = setting_lines(chosen.pop("set", ()))
         if not self.schemes or scheme in self.schemes:
             wanted = [*self.needs.get(scheme, "").split(), *self.settings]
             own = [line for line in wanted if "workload" in load or not of_twin(line)]
@@ -60,12 +60,12 @@ class Scope:
             settings = [line for line in settings if _key(line) not in taken]
             for line in own:
                 if line.startswith(_TIMES):
-                    given["time_scale"] = float(line.removeprefix(_TIMES))
+                    chosen["time_scale"] = float(line.removeprefix(_TIMES))
                 elif line.startswith(_LIMIT):
-                    given["limit"] = int(line.removeprefix(_LIMIT))
+                    chosen["limit"] = int(line.removeprefix(_LIMIT))
                 else:
                     settings.append(line)
-        return Plan(device=device, scheme=scheme, seed=self.seed, set=settings, **given)
+        return Plan(device=device, scheme=scheme, seed=self.seed, set=settings, **chosen)
 
 
 def of_twin(line: str) -> bool:

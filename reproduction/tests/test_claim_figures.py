@@ -79,12 +79,12 @@ COLLECTED = {"conventional": 10.0, US: 10.0, LFS: 11.0, SBS_UBS: 9.5}
 
 
 def page_types(scheme: str, name: str) -> Any:
-    wished, granted = ([1000, 500, 500],) * 2 if name in HEAVY else ([100, 50, 50],) * 2
+    requested, granted = ([1000, 500, 500],) * 2 if name in HEAVY else ([100, 50, 50],) * 2
     if scheme == LFS:
-        granted = [one // 2 for one in wished]
+        granted = [one // 2 for one in requested]
     elif scheme == SBS_US and name in LIGHT:
         granted = [100, 50, 40]
-    return SimpleNamespace(requested=wished, granted=granted, free=[0, 0, 0])
+    return SimpleNamespace(requested=requested, granted=granted, free=[0, 0, 0])
 
 
 def of_pa_ssd(**write_of: float) -> dict[Any, Any]:
@@ -268,6 +268,6 @@ def test_the_third_replay_counts_where_qds_shortens_writes() -> None:
         ("P9", [{key: made(gc=SimpleNamespace(count=0)) for key in PA_SSD}]),
     ],
 )
-def test_what_never_happened_is_said(name: str, sets: Any) -> None:
+def test_a_figure_of_what_never_happened_is_refused(name: str, sets: Any) -> None:
     with pytest.raises(NeverRanError):
         found(name, sets)

@@ -281,7 +281,7 @@ def test_a_claims_figures_are_those_of_its_runs(name: str) -> None:
         ),
     ],
 )
-def test_what_never_happened_is_said(name: str, sets: Any) -> None:
+def test_a_figure_of_what_never_happened_is_refused(name: str, sets: Any) -> None:
     with pytest.raises(NeverRanError):
         found(name, sets)
 
@@ -308,7 +308,7 @@ def test_sizes_are_found_second_by_second(tmp_path: Path) -> None:
     assert dlv.by_second(Plan(trace=trace, limit=3)) == expected[:3]
 
 
-def test_ages_of_what_is_read_are_told_by_days() -> None:
+def test_ages_of_data_that_is_read_are_counted_in_days() -> None:
     day = 86_400.0
     ages = [[0.0, 0.2], [2 * day, 0.6], [30 * day, 1.0]]
     runs = {

@@ -377,7 +377,7 @@ def test_without_moves_nothing_is_found(name: str) -> None:
         found(name, still)
 
 
-def test_a_life_without_moves_is_told_whatever_the_other_moves() -> None:
+def test_a_life_without_moves_shows_nothing_whatever_the_other_moves() -> None:
     one, other = lived(hm0=(90, 100)), lived(hot=0, src12=(190, 200))
     with pytest.raises(NeverRanError, match="no page was read often enough"):
         found("V7", [one | other])
@@ -393,20 +393,20 @@ def test_little_that_is_gained_cannot_differ_by_much() -> None:
     assert list(raised.value.found) == pytest.approx([3])
 
 
-def test_blocks_that_outlast_all_cycles_are_told() -> None:
+def test_blocks_that_outlast_all_cycles_show_nothing() -> None:
     with pytest.raises(NeverRanError, match="outlasts"):
         found("V14", [{("ldpc",): None, ("bch",): 1500.0}])
 
 
 @pytest.mark.parametrize(
-    ("runs", "told"),
+    ("runs", "message"),
     [
         (worn(*range(1, 41), 70, *ENDS), "never passed 70: it was 70"),
         (worn(*range(1, 41), 71, *ENDS, levelled=0), "no wear was levelled"),
     ],
 )
-def test_wear_that_never_spread_cannot_come_back(runs: Any, told: str) -> None:
-    with pytest.raises(NeverRanError, match=told) as raised:
+def test_wear_that_never_spread_cannot_come_back(runs: Any, message: str) -> None:
+    with pytest.raises(NeverRanError, match=message) as raised:
         found("R14", [runs])
     # Shown all the same, and with the other seeds' figures.
     assert list(raised.value.found) == [64.5, 32.25]

@@ -47,7 +47,7 @@ def test_real_traces_take_the_place_of_twins(tmp_path: Path) -> None:
     assert find_traces(tmp_path).traces["dlv/fin1"] == tmp_path / "Financial1.spc"
     assert tmp_path / "README.md" not in found.values()
     plan = Scope(traces=found).plan("hire-mlc-128g", "hire/hire", "hire/hm0")
-    assert (plan.trace, plan.workload, plan.fit) == (found["hire/hm0"], None, True)
+    assert (plan.trace, plan.workload, plan.wrap) == (found["hire/hm0"], None, True)
 
 
 def test_a_mix_is_of_real_traces_if_all_are_there(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path, folder: P
     one_claim(lambda found: [found["stg1",].read.latency_us.mean], sets=(both,))
     result = reproduce(["hire"], out=tmp_path / "out", seeds=1, jobs=1, traces=folder)
     alone = lab.run(
-        device="hire-mlc-128g", scheme="hire/baseline", trace=OFFICE, limit=200, fit=True
+        device="hire-mlc-128g", scheme="hire/baseline", trace=OFFICE, limit=200, wrap=True
     )
     assert result.rows[0].ours[0].mean == alone.read.latency_us.mean
     assert result.rows[0].loads == "real traces and twins"
@@ -126,7 +126,7 @@ def test_what_a_trace_held_before_is_not_taken_for_what_it_holds(
     assert read(4096, 2) == (299 * 4096, 4)
 
 
-def test_a_part_of_a_trace_is_told_from_a_whole_one(
+def test_a_part_of_a_trace_differs_from_a_whole_one(
     one_claim: Any, tmp_path: Path, folder: Path
 ) -> None:
     lines = lzma.decompress(OFFICE.read_bytes()).decode().splitlines(keepends=True)[1:301]
@@ -154,7 +154,7 @@ def test_a_part_of_a_trace_is_told_from_a_whole_one(
     assert not is_part([few, other], 2000)
 
 
-def test_what_a_twin_is_like_is_not_asked_of_a_real_trace() -> None:
+def test_settings_of_twins_do_not_apply_to_real_traces() -> None:
     drive = "hire-mlc-128g", "hire/baseline", "hire/stg1"
     lines = ["workload.overlap=0.27", "host.queue_depth=7"]
     scope = Scope(settings=lines)
@@ -169,7 +169,7 @@ def test_what_a_twin_is_like_is_not_asked_of_a_real_trace() -> None:
     assert abouts[0] == abouts[1] > abouts[2]
 
 
-def test_a_trace_that_is_wrong_is_told_before_anything_runs(
+def test_a_wrong_trace_is_refused_before_anything_runs(
     ssdlab: Ssdlab, tmp_path: Path, folder: Path
 ) -> None:
     good = "".join(f"{at * 10**7},stg,1,Read,{at * 4096},4096,0\n" for at in range(1, 5000))
@@ -184,7 +184,7 @@ def test_a_trace_that_is_wrong_is_told_before_anything_runs(
     assert "\n--traces: not used, for no twin has its name: notes.txt\n" in done.out
 
 
-def test_traces_that_leave_nothing_to_compare_are_told(
+def test_traces_that_leave_nothing_to_compare_are_reported(
     ssdlab: Ssdlab, tmp_path: Path, folder: Path
 ) -> None:
     reads = "".join(f"{at * 10**7},hm,1,Read,{at * 4096},4096,0\n" for at in range(9))
@@ -239,7 +239,7 @@ def test_two_files_for_one_twin_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("system", ["dlv", "hire"])
-def test_traces_without_reads_are_told(ssdlab: Ssdlab, folder: Path, system: str) -> None:
+def test_traces_without_reads_are_reported(ssdlab: Ssdlab, folder: Path, system: str) -> None:
     writes = "".join(f"{at * 10**7},hm,1,Write,{at * 409600},4096,0\n" for at in range(3000))
     for name in ("hm_0.csv", "Financial1.csv"):
         (folder / name).write_text(writes)

@@ -114,7 +114,7 @@ def test_how_far_off_a_figure_is_counts_in_what_it_may_differ_by(
     assert figure.off(ours) == pytest.approx(expected)
 
 
-def test_of_several_ways_the_nearest_is_told(one_claim: Any, tmp_path: Path) -> None:
+def test_of_several_ways_the_nearest_is_reported(one_claim: Any, tmp_path: Path) -> None:
     figures = [Figure("a change, one", -40.0), Figure("a change, other", -40.0)]
     one_claim(lambda _: [-20.0, -45.0], figures=figures, ways=["one", "other"], ruled="Both ways.")
     result = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
@@ -149,7 +149,7 @@ def test_figures_are_means_over_seeds(one_claim: Any, tmp_path: Path) -> None:
     assert "±" in ledger_text.ledger_text(result)
 
 
-def test_what_is_kept_is_not_run_again(
+def test_kept_runs_are_not_run_again(
     one_claim: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one_claim(read_us)
@@ -217,7 +217,7 @@ def test_rulings_are_swept_where_a_claim_fails(one_claim: Any, tmp_path: Path) -
     assert not reproduce(["hire"], out=tmp_path, quick=True, jobs=1).rows[0].swept
 
 
-def test_saturated_drives_are_told(one_claim: Any, tmp_path: Path) -> None:
+def test_saturated_drives_are_reported(one_claim: Any, tmp_path: Path) -> None:
     slow = Sweep("a program", ["timing.program=50ms"])
     one_claim(read_us, sets=(lambda scope: {("run",): open_loop(scope)},), sweeps=[slow])
     result = reproduce(["hire"], out=tmp_path, seeds=1, jobs=1)
@@ -254,7 +254,9 @@ def test_some_rulings_are_swept_whatever_comes_out(one_claim: Any, tmp_path: Pat
     assert "**reproduced, by construction**" in text
 
 
-def test_a_direction_whose_interval_holds_no_change_is_told(one_claim: Any, tmp_path: Path) -> None:
+def test_a_direction_whose_interval_holds_no_change_is_reported(
+    one_claim: Any, tmp_path: Path
+) -> None:
     def found(mean: float, width: float | None, figure: Figure) -> str:
         ours = [Interval(mean, width)]
         claim = replace(row.claim, figures=[figure])
@@ -293,7 +295,7 @@ def test_a_direction_whose_interval_holds_no_change_is_told(one_claim: Any, tmp_
     assert "ours −12.0 ± 13.0 %  direction only (0 within the interval)\n" in text
 
 
-def test_a_bound_of_ours_is_told_from_the_papers() -> None:
+def test_our_bounds_differ_from_the_papers() -> None:
     assert Figure("a bound", 7, judged="at_most", form=".0f").bound() == "≤ 7 %"
     assert Figure("a bound", 7, judged="at_most", form=".0f", ruled=True).bound() == "≤ 7 % (ruled)"
 
@@ -332,13 +334,13 @@ def test_what_had_no_effect_is_not_reproduced_and_shown(one_claim: Any, tmp_path
     assert "not reproduced: it changed nothing" in ledger_text.ledger_text(result)
     assert "| **not reproduced, for it never happened** |" in ledger_text.ledger_markdown(result)
     # What was tried was found with whole twins: of others it says nothing.
-    for quick, loads, is_told in (
+    for quick, loads, is_shown in (
         (False, "twins", 1),
         (True, "twins", 0),
         (False, "real traces", 0),
     ):
         text = ledger_text.explanation(replace(result, quick=quick), replace(row, loads=loads))
-        assert text == "It changed nothing." + " with whole twins" * is_told
+        assert text == "It changed nothing." + " with whole twins" * is_shown
 
 
 def test_what_is_computed_of_no_drive_is_made_without_one(tmp_path: Path) -> None:

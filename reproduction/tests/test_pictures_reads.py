@@ -477,7 +477,7 @@ def test_a_picture_draws_what_follows_from_its_runs(name: Name) -> None:
 
 
 @pytest.mark.parametrize("name", CASES, ids=" ".join)
-def test_what_is_made_up_is_what_a_picture_asks_for(name: Name) -> None:
+def test_made_up_runs_are_those_that_pictures_need(name: Name) -> None:
     for make, runs in zip(pictures()[name].sets, CASES[name][0], strict=True):
         jobs = make(Scope())
         assert runs.keys() <= jobs.keys()

@@ -270,7 +270,7 @@ SHARES = {
     "qds+ubs": (0.36, 0.33, 0.31),
 }
 # Pages for which a type was wished, 1000 in all, and those that got it.
-WISHED = (100, 100, 300, 500)
+REQUESTED = (100, 100, 300, 500)
 GRANTED = {
     "us": (90, 80, 270, 410),
     "lfs": (50, 60, 100, 190),
@@ -301,7 +301,7 @@ def under(*schemes: str) -> dict[Any, Any]:
             slowest_page_type=slowest(
                 *(500 * one for one in SHARES[scheme][:: 1 if name == "dap" else -1])
             ),
-            page_types=typed(WISHED[at], GRANTED.get(scheme, [40] * 4)[at]),
+            page_types=typed(REQUESTED[at], GRANTED.get(scheme, [40] * 4)[at]),
         )
         if name == "msfs":
             more = made(write=10 * write, read=10 * read, page_types=typed(3000, 1500))
@@ -490,7 +490,7 @@ def test_a_picture_draws_what_its_runs_say(system: str, figure: str) -> None:
 
 
 @pytest.mark.parametrize("figure", OF_PA_SSD)
-def test_a_picture_asks_for_all_that_it_is_of(figure: str) -> None:
+def test_a_picture_needs_all_runs_that_it_draws(figure: str) -> None:
     # Some draw whatever ran.
     sets = drawn()["pa-ssd", figure].sets
     for jobs, runs in zip(sets, OF_PA_SSD[figure][0], strict=True):

@@ -79,7 +79,7 @@ def test_single_claims_are_recomputed(ssdlab: Ssdlab, tmp_path: Path) -> None:
         (("hire", "--out", "/proc/here"), "--out: cannot write '/proc/here'"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(
+def test_wrong_options_are_reported_in_a_line(
     ssdlab: Ssdlab, tmp_path: Path, arguments: tuple[str, ...], line: str
 ) -> None:
     done = ssdlab("reproduce", *arguments)
@@ -120,8 +120,8 @@ def test_what_was_stopped_goes_on_with_what_is_lacking(
     one_claim: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def three(scope: Scope) -> runs.Jobs:
-        given = ("generic-mlc-512g", "conventional", "random")
-        return {(f"{n}",): scope.plan(*given, limit=n) for n in (100, 200, 300)}
+        drive = ("generic-mlc-512g", "conventional", "random")
+        return {(f"{n}",): scope.plan(*drive, limit=n) for n in (100, 200, 300)}
 
     def reads(found: runs.Runs) -> list[float]:
         return [sum(run.read.latency_us.mean for run in found.values())]

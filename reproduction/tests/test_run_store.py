@@ -61,7 +61,7 @@ def test_no_changed_byte_and_no_cut_passes(made: Any, tmp_path: Path) -> None:
         assert job_files.read(file, JOB) is None
 
 
-def test_what_another_job_made_is_not_believed(tmp_path: Path) -> None:
+def test_runs_of_another_job_are_not_used(tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
     job_files.write(file, JOB, {})
     assert job_files.read(file, JOB[::-1]) is None
@@ -92,7 +92,7 @@ DAMAGE: Mapping[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_a_damaged_run_is_run_again_and_told(
+def test_a_damaged_run_is_run_again_and_reported(
     one_claim: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -163,7 +163,7 @@ def test_a_folder_is_free_again_after_use(tmp_path: Path) -> None:
     os.close(handle)
 
 
-def test_a_run_that_cannot_be_kept_is_told_in_a_line(tmp_path: Path) -> None:
+def test_a_run_that_cannot_be_kept_is_reported_in_a_line(tmp_path: Path) -> None:
     job = runs.Job(lab.Plan(limit=100))
     (tmp_path / f"{job.name()}.json").mkdir()
     with pytest.raises(InputError, match=r"^--out: cannot write .*: is a folder$"):
@@ -207,7 +207,7 @@ def killed(plan: lab.Plan) -> int:
     return plan.seed
 
 
-def test_a_process_that_is_killed_is_told_in_a_line(tmp_path: Path) -> None:
+def test_a_process_that_is_killed_is_reported_in_a_line(tmp_path: Path) -> None:
     jobs = [runs.Job(lab.Plan(seed=seed), killed) for seed in (1, 2)]
     with pytest.raises(InputError, match=r"^the process of a run was killed: expected fewer runs"):
         runs.RunStore(tmp_path).make(jobs, count=2)

@@ -112,16 +112,16 @@ def test_names_that_mean_mischief_leave_every_chart_its_marks(
 ) -> None:
     labels = example_results.HOSTILE[:8]
     found = []
-    for name, given in (("plain", [f"run {at}" for at, _ in enumerate(labels)]), ("odd", labels)):
+    for name, names in (("plain", [f"run {at}" for at, _ in enumerate(labels)]), ("odd", labels)):
         path = example_results.write(
-            tmp_path, f"{name}.html", example_results.called(example_results.queued(), given)
+            tmp_path, f"{name}.html", example_results.called(example_results.queued(), names)
         )
         page = opened(browser, path)
         assert page.complaints() == []
         assert all(chart["inked"] for chart in page.value(CHARTS))
         found.append(page.value(MARKS))
         text = page.value("document.querySelector('#blame-read').textContent")
-        assert all(shown_name in text for shown_name in given[:4])
+        assert all(shown_name in text for shown_name in names[:4])
     plain, odd = found
     assert len(odd) > 20
     # A name at the end of an id is a part of it.

@@ -97,10 +97,10 @@ def spot(text: str, span: dict[str, dict[str, int]]) -> tuple[int, int]:
     return offset(span["start"]), offset(span["end"])
 
 
-def output(command: list[str], given: str = "") -> str:
+def output(command: list[str], stdin: str = "") -> str:
     """Run a command that has to succeed; return what it writes."""
     done = subprocess.run(
-        command, cwd=ROOT, input=given, check=False, stdout=subprocess.PIPE, text=True
+        command, cwd=ROOT, input=stdin, check=False, stdout=subprocess.PIPE, text=True
     )
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: it ended with {done.returncode}")

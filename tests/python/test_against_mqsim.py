@@ -42,7 +42,7 @@ def test_both_have_the_same_drive_and_the_same_requests(tmp_path: Path) -> None:
     assert kept["mixed"]["ssdlab"][0]["peak_mb"] > 20
     # Kept is what the last case had: the small drive.
     drive = ET.parse(tmp_path / "drive.xml").getroot()
-    said = {part.tag: part.text for part in drive.iter() if not len(part)}
+    values = {part.tag: part.text for part in drive.iter() if not len(part)}
     expected = {
         "Flash_Channel_Count": "2",
         "Block_No_Per_Plane": "256",
@@ -54,7 +54,7 @@ def test_both_have_the_same_drive_and_the_same_requests(tmp_path: Path) -> None:
         "GC_Exec_Threshold": "0.05",
         "Plane_Allocation_Scheme": "CWDP",
     }
-    assert {name: said[name] for name in expected} == expected
+    assert {name: values[name] for name in expected} == expected
     flow = ET.parse(tmp_path / "workload.xml").getroot()
     assert flow.findtext(".//Chip_IDs") == "0,1"
     assert flow.findtext(".//File_Path") == "trace"
@@ -63,7 +63,7 @@ def test_both_have_the_same_drive_and_the_same_requests(tmp_path: Path) -> None:
     assert all(line.split()[3:] == ["16", "0"] for line in lines)
 
 
-def test_what_is_no_mqsim_is_said_to_be_none(tmp_path: Path) -> None:
+def test_a_program_that_is_no_mqsim_is_refused(tmp_path: Path) -> None:
     silent = against(program(tmp_path / "silent", "#!/bin/sh\n"))
     assert (silent.returncode, silent.stderr.count("\n")) == (2, 1)
     assert "wrote no workload_scenario_1.xml: expected MQSim" in silent.stderr

@@ -37,7 +37,7 @@ def run(*settings: str, scheme: str = "all-five", paranoid: bool = False) -> ssd
         scheme=scheme,
         mix=MIX,
         limit=8_000,
-        fit=True,
+        wrap=True,
         paranoid=paranoid,
         set=[*SMALL, *settings],
     )

@@ -72,7 +72,7 @@ def test_a_series_says_of_itself_what_a_file_of_it_does(tmp_path: Path) -> None:
     mix = ["one=dlv/hm0", "two=dlv/fin2"]
     workloads = []
     for run in ({"workload": "dlv/hm0"}, {"mix": mix, "set": {"host.queues": 2}}):
-        plan = ssdlab.Plan(**run, limit=200, fit=True, interval="1s", detail=True, series=path)
+        plan = ssdlab.Plan(**run, limit=200, wrap=True, interval="1s", detail=True, series=path)
         result = ssdlab.run(plan)
         assert result.series_to_arrow().schema.metadata.keys() == {
             key for key in pq.read_metadata(path).metadata if key.startswith(b"ssdlab.")

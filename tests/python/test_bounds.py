@@ -76,7 +76,7 @@ def test_a_broken_line_is_refused_wherever_a_trace_is_read(
     drive = ("--device", "generic-tlc-2t")
     for command in (
         ("run", *drive, "--trace", "t.msr"),
-        ("run", *drive, "--trace", "t.msr", "--fit", "--time-scale", 2),
+        ("run", *drive, "--trace", "t.msr", "--wrap", "--time-scale", 2),
         ("run", *drive, "--set", "host.queues=2", "--mix", "t.msr", "--mix", "a=t.msr"),
         ("trace", "info", "t.msr"),
         ("trace", "convert", "t.msr", "out.csv"),
@@ -167,6 +167,6 @@ def test_ten_thousand_plans_take_little() -> None:
     )
     python = str(Path(COMMAND[0]).with_name("python"))
     done = subprocess.run([python, "-c", script], check=True, capture_output=True, text=True)
-    said, peak = done.stdout.splitlines()
-    assert "not a device" in said
+    line, peak = done.stdout.splitlines()
+    assert "not a device" in line
     assert int(peak) < 250 * 1024, f"{peak} KiB"

@@ -37,7 +37,7 @@ def test_two_builds_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["/bin/true", "/bin/false", __file__])
-def test_what_is_no_python_with_ssdlab_is_told_in_a_line(wrong: str) -> None:
+def test_a_python_without_ssdlab_is_reported_in_a_line(wrong: str) -> None:
     done = CliRunner().invoke(builds.main, [wrong, wrong, "--runs", "1"])
     assert done.exit_code == 2
     last = done.stderr.splitlines()[-1]

@@ -373,8 +373,8 @@ def test_twelve_months_may_lie_between_ages(tmp_path: Path) -> None:
     assert f"{found.ageless} times a block at some P/E cycles has no two ages" in str(found)
     # Too far from what was measured.
     file.write_text(_changed(lambda row, at: None if row[at["temp_c"]] == "85" else row))
-    said = r"30\.0 days at 30 °C.* expected at least two ages"
-    with pytest.raises(ssdlab.InputError, match=said):
+    message = r"30\.0 days at 30 °C.* expected at least two ages"
+    with pytest.raises(ssdlab.InputError, match=message):
         ssdlab.fit(file)
 
 

@@ -155,7 +155,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (HEAD.replace("errors", "error"), r':1: .*"error".*did you mean "errors"'),
         (HEAD.replace(",e0", ""), ":1: no column e0"),
@@ -170,19 +170,19 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
         ("", "no measurement"),
     ],
 )
-def test_a_wrong_file_is_told_in_a_line(
-    ssdlab: Ssdlab, tmp_path: Path, text: str, said: str
+def test_a_wrong_file_is_reported_in_a_line(
+    ssdlab: Ssdlab, tmp_path: Path, text: str, message: str
 ) -> None:
     (tmp_path / "my.csv").write_text(text + "\n")
     done = ssdlab("fit", "my.csv", "--out", "mine")
     assert done.code == 2
     assert re.fullmatch(r"my\.csv:[^\n]+\n", done.err)
-    assert re.search(said, done.err)
+    assert re.search(message, done.err)
     assert not (tmp_path / "mine").exists()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["gone.csv"], "gone.csv: cannot be read"),
         ([CHIPS, "--chips", "1,1,1"], "--chips: a setting of chips that are made, beside a CSV"),
@@ -204,13 +204,13 @@ def test_a_wrong_file_is_told_in_a_line(
         (["--json", "a", "--samples", "a"], "--samples"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(
-    ssdlab: Ssdlab, tmp_path: Path, arguments: list[str], said: str
+def test_wrong_arguments_are_reported_in_a_line(
+    ssdlab: Ssdlab, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     done = ssdlab("fit", *arguments)
     assert done.code == 2
     assert re.fullmatch(r"[^\n]+\n", done.err)
-    assert said in done.err
+    assert message in done.err
     assert not done.out
     assert not list(tmp_path.iterdir())
 
@@ -219,7 +219,7 @@ def test_what_is_wrong_is_told_in_a_line(
     ("percent", "shown", "holds"),
     [(9.61, "9.61 %", True), (9.9954, "9.9954 %", True), (10.0, "10.00 %", False)],
 )
-def test_an_error_below_the_bound_is_not_told_as_the_bound(
+def test_an_error_below_the_bound_is_not_reported_as_the_bound(
     percent: float, shown: str, holds: bool
 ) -> None:
     found = {"errors": [{"over": "reads", "age": 0.2, "centre": 0.2, "percent": percent}]}

@@ -168,7 +168,7 @@ def test_a_drive_of_priorities_is_saved_with_whose_pages_are_whose(ssdlab: Ssdla
     assert "metadata.block_class: expected the workload with which the drive will run" in none.err
     saved = ssdlab("state", "save", "old.state", *drive, "--workload", "mix-a")
     assert (saved.code, saved.err) == (0, "")
-    load = ("--workload", "mix-a", "--fit", "--limit", "2000")
+    load = ("--workload", "mix-a", "--wrap", "--limit", "2000")
     assert ssdlab("run", *drive, *load, "--state", "old.state").code == 0
     useless = ssdlab("state", "save", "x.state", *SMALL, "--workload", "zipf")
     assert useless.code == 2

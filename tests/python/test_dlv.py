@@ -63,7 +63,7 @@ def test_a_bare_name_is_of_the_devices_own_family(ssdlab: Ssdlab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("setting", "message"),
     [
         (
             "program_mode=per_class",
@@ -77,7 +77,9 @@ def test_a_bare_name_is_of_the_devices_own_family(ssdlab: Ssdlab) -> None:
         ("metadata.block_class=factory", "expected no such setting under flat physics"),
     ],
 )
-def test_what_a_drive_lacks_for_it_is_told(ssdlab: Ssdlab, setting: str, said: str) -> None:
+def test_a_policy_names_what_the_drive_lacks_for_it(
+    ssdlab: Ssdlab, setting: str, message: str
+) -> None:
     done = ssdlab("run", "--set", setting, "--limit", 10)
     assert (done.code, done.out) == (2, "")
-    assert said in done.err
+    assert message in done.err

@@ -81,7 +81,7 @@ def test_the_claims_on_the_page_are_those_of_today() -> None:
             assert written(below, title) == claimed(system), f"{title}: run `make reproduce`"
 
 
-def test_what_the_page_says_of_each_claim_is_what_is_said_today() -> None:
+def test_what_the_page_says_of_each_claim_is_todays() -> None:
     _, _, below = REPRODUCTION.partition(MARK)
     of_claims = 0
     for claim in claims():
@@ -241,7 +241,7 @@ FIGURES = {"DLV": 18, "PA-SSD": 13, "PV-read": 13, "ReadGuard": 21, "HIRE": 5}
 """How many figures each paper has."""
 
 
-def test_each_figure_of_a_paper_is_drawn_or_it_is_said_why_not() -> None:
+def test_each_figure_of_a_paper_is_drawn_or_has_a_reason_why_not() -> None:
     for system in SYSTEMS:
         ledger.load(system)
     _, _, part = REPRODUCTION.partition("## Figures that are not drawn\n")
@@ -254,7 +254,7 @@ def test_each_figure_of_a_paper_is_drawn_or_it_is_said_why_not() -> None:
         assert sorted([*drawn, *left]) == list(range(1, FIGURES[title] + 1)), title
 
 
-def test_what_would_come_clearly_nearer_is_told_with_why_it_is_not_followed() -> None:
+def test_sweeps_that_come_clearly_nearer_say_why_they_are_not_followed() -> None:
     _, _, rest = REPRODUCTION.partition("## When a ruling follows a claim\n")
     rule, _, measured = rest.partition("\n## Real traces")
     firsts = re.findall(r"^\| ([A-Z]\d[^|]*) \|", rule, re.MULTILINE)

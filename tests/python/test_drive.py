@@ -23,7 +23,7 @@ def one(**settings: object) -> ssdlab.Drive:
     return ssdlab.Drive(set={**ONE, **settings})
 
 
-def test_time_goes_on_when_it_is_told() -> None:
+def test_time_goes_on_only_when_the_drive_is_advanced() -> None:
     drive = one()
     assert (drive.now_ns, drive.next_event_ns) == (0, None)
     assert drive.submit("write", lba=0, sectors=16) == 0
@@ -105,7 +105,7 @@ def test_the_same_calls_give_the_same_ends() -> None:
         (lambda: ssdlab.Drive(device="x"), "--device: not a device"),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(call: object, line: str) -> None:
+def test_impossible_calls_are_reported_in_one_line(call: object, line: str) -> None:
     with pytest.raises(ssdlab.InputError) as caught:
         call()  # type: ignore[operator]
     assert line in str(caught.value)
@@ -121,7 +121,7 @@ def test_time_does_not_go_back() -> None:
         drive.submit("read", lba=0, sectors=1, at_ns=9)
 
 
-def test_numbers_that_cannot_be_are_told() -> None:
+def test_impossible_numbers_are_refused() -> None:
     drive = one()
     for wrong, line in (
         ({"lba": -1}, "lba: got -1, expected a whole number from 0"),

@@ -67,7 +67,7 @@ def test_a_number_is_none_that_another_name_has(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("name", "expected"),
     [
         ("conventional, scheduler=fifo", "conventional, scheduler=fifo"),
         ("\x1b[31m", "\\x1b[31m"),
@@ -86,8 +86,8 @@ def test_a_number_is_none_that_another_name_has(texts: list[str]) -> None:
         ("a\u200db", "a\\u200db"),
     ],
 )
-def test_names_as_they_are_shown(given: str, expected: str) -> None:
-    assert escaping.escape_name(given) == expected
+def test_names_as_they_are_shown(name: str, expected: str) -> None:
+    assert escaping.escape_name(name) == expected
 
 
 def test_a_long_name_keeps_the_end_that_tells_it_apart() -> None:

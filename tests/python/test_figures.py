@@ -189,7 +189,7 @@ def test_programs_sum_to_the_write_amplification() -> None:
     ) == pytest.approx(example_results.busy().waf, 1e-4)
 
 
-def test_page_types_are_drawn_where_they_are_asked_for() -> None:
+def test_page_types_are_drawn_where_they_are_requested() -> None:
     run = example_results.typed()
     found = of(run)
     assert run.page_types is not None
@@ -206,15 +206,15 @@ def test_page_types_are_drawn_where_they_are_asked_for() -> None:
 
 
 def test_levels_of_reads_are_drawn_where_there_are_several() -> None:
-    levels = example_results.busy().rungs
+    steps = example_results.busy().retry_steps
     found = rows(of(example_results.busy())["read-levels"])
-    assert len(levels) > len(found) == 7
+    assert len(steps) > len(found) == 7
     assert [row["part"] for row in found] == [
         *(f"level {n}" for n in range(1, 7)),
         "level 7 and more",
     ]
-    parts = [*levels[:6], sum(levels[6:])]
-    expected = [part / sum(levels) for part in parts]
+    parts = [*steps[:6], sum(steps[6:])]
+    expected = [part / sum(steps) for part in parts]
     assert [row["value"] for row in found] == pytest.approx(expected, 1e-3, 1e-3)
     assert "read-levels" not in of(example_results.one())
 
@@ -253,7 +253,7 @@ def test_runs_side_by_side_have_a_colour_each_and_maps_of_their_own() -> None:
             assert domain == names, figure.name
 
 
-def test_runs_of_the_same_name_are_told_apart() -> None:
+def test_runs_of_the_same_name_have_labels_of_their_own() -> None:
     runs = base.runs_of(Comparison([example_results.one(), example_results.one()]))
     assert [run.label for run in runs] == ["conventional (1)", "conventional (2)"]
     unlike = base.runs_of(Comparison([example_results.one(), example_results.busy()]))

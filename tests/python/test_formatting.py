@@ -177,7 +177,7 @@ def test_progress_is_drawn_on_a_terminal_alone() -> None:
     assert progress_text(unknown) == "0 of 2 runs  2.00 k requests"
 
 
-def test_a_log_is_told_how_far_it_is_if_it_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_gets_progress_lines_if_it_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr("ssdlab.progress.time.monotonic", lambda: clock[0])
     log, quiet = io.StringIO(), io.StringIO()
@@ -191,7 +191,7 @@ def test_a_log_is_told_how_far_it_is_if_it_asks(monkeypatch: pytest.MonkeyPatch)
     assert quiet.getvalue() == ""
 
 
-def test_notes_are_told_once_if_all_runs_share_them() -> None:
+def test_notes_that_all_runs_share_are_printed_once() -> None:
     notes = list(_merged_notes([("a", ["both", "one"]), ("b", ["both"])]))
     assert notes == ["both", "a: one"]
 

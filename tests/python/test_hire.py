@@ -130,7 +130,7 @@ def test_what_has_no_program_tells_its_reads_alone() -> None:
     assert not any("programs" in line or "wears" in line for line in lines)
 
 
-def test_wear_is_told_in_parts_of_the_first_runs(runs: Comparison) -> None:
+def test_wear_is_printed_relative_to_the_first_run(runs: Comparison) -> None:
     (summary,) = summaries(runs)
     columns = {column.head.strip(): column.cells for column in summary.columns}
     base = weight(runs[0])
@@ -180,7 +180,7 @@ def test_where_nearly_all_is_read_nearly_all_is_read_boosted() -> None:
     assert change == pytest.approx(-100 / 170, abs=0.02)
 
 
-def test_what_pages_are_used_for_is_told_without_a_scheme_that_asks(trace: Path) -> None:
+def test_page_uses_are_reported_without_a_scheme_that_needs_them(trace: Path) -> None:
     run = ssdlab.run(plan("baseline", trace, metadata__page_hotness="buffer"))
     hire = ssdlab.run(plan("hire", trace))
     assert run.buffer is not None
@@ -213,7 +213,7 @@ def test_a_drive_that_is_stepped_by_hand_was_programmed_so_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("setting", "message"),
     [
         ("buffer.size=0B", "without a buffer to learn from: buffer.size is 0B"),
         (
@@ -228,10 +228,10 @@ def test_a_drive_that_is_stepped_by_hand_was_programmed_so_too() -> None:
         ("ftl.page_order=relaxed", 'ftl.page_order = "strict"'),
     ],
 )
-def test_what_cannot_work_is_refused(ssdlab: Ssdlab, setting: str, said: str) -> None:
+def test_what_cannot_work_is_refused(ssdlab: Ssdlab, setting: str, message: str) -> None:
     done = ssdlab("run", "--device", "hire-mlc-128g", "--scheme", "hire", "--set", setting)
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err
     assert len(done.err.splitlines()) == 1
 
 

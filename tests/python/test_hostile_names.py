@@ -119,13 +119,13 @@ def odd(tmp_path: Path) -> Path:
     return Path(shutil.copy(OFFICE, tmp_path / FILE.replace("/", ":")))
 
 
-def test_a_file_of_any_name_is_told_of(ssdlab: Ssdlab, odd: Path, tmp_path: Path) -> None:
+def test_a_file_of_any_name_is_named_in_messages(ssdlab: Ssdlab, odd: Path, tmp_path: Path) -> None:
     kept = {
         f"--{name}": tmp_path / f"kept.{name}"
         for name in ("json", "report", "log", "series", "timeline", "figures")
     }
-    given = [part for option, path in kept.items() for part in (option, path)]
-    done = ssdlab("run", "--trace", odd, "--limit", 500, *given)
+    outputs = [part for option, path in kept.items() for part in (option, path)]
+    done = ssdlab("run", "--trace", odd, "--limit", 500, *outputs)
     assert (done.code, done.err) == (0, "")
     assert escaping.escape(done.out) == done.out
     assert escaping.escape_name(odd.name) in done.out

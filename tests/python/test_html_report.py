@@ -48,7 +48,7 @@ class Reader(HTMLParser):
             self.text += data
 
 
-def test_nothing_comes_from_elsewhere() -> None:
+def test_a_page_loads_nothing_from_elsewhere() -> None:
     text = example_results.page_of_two()
     reader = Reader(text)
     for tag, attributes in reader.tags:
@@ -96,7 +96,7 @@ def test_it_is_of_reasonable_size() -> None:
     assert len(example_results.page_of_two().encode()) < 3_000_000
 
 
-def test_it_can_be_read_without_eyes_or_mouse() -> None:
+def test_the_page_can_be_read_without_eyes_or_mouse() -> None:
     reader = Reader(example_results.page_of_two())
     tags = [tag for tag, _ in reader.tags]
     assert tags.count("h1") == tags.count("main") == 1

@@ -60,15 +60,15 @@ def test_bch_is_what_is_printed() -> None:
 
 def test_the_derived_table_is_the_simulators() -> None:
     blocks = ssdlab.physics(device="dlv-mlc-128g", set={"physics.levels.capability": "derived"})
-    stored = [rung.capability for rung in blocks.rungs]
+    stored = [level.capability for level in blocks.levels]
     assert [level.min_sum.corrected for level in derived().levels] == pytest.approx(
         stored, abs=1e-5
     )
     paper = ssdlab.physics(device="dlv-mlc-128g", set={"physics.levels.capability": "paper"})
     default = ssdlab.physics(device="dlv-mlc-128g")
     assert paper.config_hash == default.config_hash != blocks.config_hash
-    assert paper.rungs[0].capability == derived().levels[0].published
-    assert paper.rungs[6].capability == derived().levels[6].published
+    assert paper.levels[0].capability == derived().levels[0].published
+    assert paper.levels[6].capability == derived().levels[6].published
 
 
 def test_decoders_are_in_order_and_levels_help() -> None:
@@ -169,7 +169,7 @@ def test_the_command_prints_draws_and_hands_out(ssdlab: Ssdlab, tmp_path: Path) 
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
 
 
-def test_nothing_is_measured_unasked_and_cells_and_seeds_count(ssdlab: Ssdlab) -> None:
+def test_nothing_is_measured_by_default_and_cells_and_seeds_count(ssdlab: Ssdlab) -> None:
     found = ssdlab("ldpc", "--cell", "tlc", "--shift", "0.2", "--json", "-").json()
     assert (found["cell"], found["measured"], found["partial"]) == ("tlc", [], False)
     assert [one["boundaries"] for one in found["pages"]] == [1, 2, 4]
@@ -203,7 +203,7 @@ def test_ctrl_c_before_the_table_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--cell", "qlc"], "--cell: got 'qlc', expected mlc or tlc"),
         (["--shift", "0.5"], "--shift: got 0.5, expected 0 to 0.4"),
@@ -217,11 +217,13 @@ def test_ctrl_c_before_the_table_leaves_nothing(tmp_path: Path) -> None:
         (["--figures", "/dev/null/x"], "--figures"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(ssdlab: Ssdlab, arguments: list[str], said: str) -> None:
+def test_wrong_arguments_are_reported_in_a_line(
+    ssdlab: Ssdlab, arguments: list[str], message: str
+) -> None:
     done = ssdlab("ldpc", *arguments)
     assert done.code == 2
     assert re.fullmatch(r"[^\n]+\n", done.err)
-    assert said in done.err
+    assert message in done.err
     assert not done.out
 
 

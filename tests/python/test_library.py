@@ -61,6 +61,9 @@ def test_an_old_name_names_the_new_one() -> None:
     with pytest.raises(AttributeError, match=r"^ssdlab\.Asked is now ssdlab\.ChipSpec$"):
         ssdlab.Asked  # type: ignore[attr-defined]  # noqa: B018  it raises
     assert not hasattr(ssdlab, "nothing")
+    for call in (ssdlab.run, ssdlab.Plan, ssdlab.physics, ssdlab.Drive):
+        with pytest.raises(TypeError, match=r"^fit is now called wrap$"):
+            call(fit=True)  # type: ignore[call-arg]
 
 
 def test_settings_as_a_mapping_and_as_lines() -> None:
@@ -106,7 +109,7 @@ def test_seeds_are_summed_up() -> None:
     assert summed.seeds == [1, 2, 3]
 
 
-def test_what_some_seeds_have_is_said_of_all() -> None:
+def test_a_part_that_some_seeds_have_is_reported_for_all() -> None:
     plans = ssdlab.sweep(ssdlab.Plan(**LITTLE), seeds=4)
     results = [result.to_dict() for result in ssdlab.compare(plans)]
     for stopped, backlog in zip(results[1:], (128, 90), strict=False):
@@ -178,7 +181,7 @@ def test_a_wrong_input_says_where(tmp_path: Path) -> None:
         ({"label": 5}, "label: got 5, expected a text"),
         ({"trace": 5}, "--trace: got 5, expected a path"),
         ({"log": 5}, "--log: got 5, expected a path"),
-        ({"fit": "yes"}, "--fit: got 'yes', expected True or False"),
+        ({"wrap": "yes"}, "--wrap: got 'yes', expected True or False"),
         ({"set": ["scheduler=fifo", 5]}, "--set: got 5, expected a text"),
         ({"set": 5}, "--set: got 5, expected a mapping or a list"),
         (
@@ -195,7 +198,7 @@ def test_a_wrong_option(options: dict[str, Any], line: str | None) -> None:
     assert line is None or str(caught.value) == line
 
 
-def test_what_is_no_plan_is_told() -> None:
+def test_what_is_no_plan_is_refused() -> None:
     for wrong in ([1], ["nope"]):
         with pytest.raises(ssdlab.InputError, match="expected a ssdlab"):
             ssdlab.compare(wrong)  # type: ignore[arg-type]
@@ -239,7 +242,7 @@ def test_a_panic_becomes_an_internal_error(capfd: pytest.CaptureFixture[str]) ->
     assert capfd.readouterr() == ("", "")
 
 
-def test_what_the_buffer_found_is_told_where_there_is_one() -> None:
+def test_buffer_hits_are_reported_where_there_is_a_buffer() -> None:
     footprint = {"workload.footprint": "4MiB"}
     plain = ssdlab.Plan(workload="zipf", label="plain", set=footprint, **LITTLE)
     small = ssdlab.Plan(
@@ -288,7 +291,7 @@ def test_the_types_have_every_field_that_the_schema_has() -> None:
         assert declared == set(typing.get_type_hints(kind)) - {"raw", "input_files"}
 
 
-def test_a_result_keeps_what_its_types_do_not_know() -> None:
+def test_a_result_keeps_fields_that_its_types_lack() -> None:
     plain = ssdlab.run(limit=10).to_dict()
     plain["strong_share"] = 0.5
     result = ssdlab.Result.from_dict(plain)

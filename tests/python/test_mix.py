@@ -94,7 +94,7 @@ def test_a_sweep_over_a_mix(two: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--trace", "a.csv"), "--mix: a mix beside --trace: expected one or the other"),
         (("--workload", "zipf"), "--mix: a mix beside --workload: expected one or the other"),
@@ -115,12 +115,12 @@ def test_a_sweep_over_a_mix(two: Path) -> None:
         (("--mix", "none.csv", "--set", "host.queues=3"), "none.csv: "),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(
-    ssdlab: Ssdlab, two: Path, options: tuple[str, ...], said: str
+def test_wrong_options_are_reported_in_a_line(
+    ssdlab: Ssdlab, two: Path, options: tuple[str, ...], message: str
 ) -> None:
     done = ssdlab("run", "--mix", "a.csv", "--mix", "b.csv", *QUEUES, *options, "--json", "o.json")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(said), done.err
+    assert done.err.startswith(message), done.err
     assert done.err.count("\n") == 1
     assert not (two / "o.json").exists()
 

@@ -50,13 +50,13 @@ def test_numpy_numbers_are_numbers() -> None:
     assert drive.advance(until_ns=np.int64(10**9))[0].lba == 8  # type: ignore[arg-type]
 
 
-def test_none_for_lists_is_nothing_given() -> None:
+def test_none_for_a_list_is_an_empty_list() -> None:
     nothing = lab.Plan(config=None, set=None, mix=None, vary=None)  # type: ignore[arg-type]
     assert nothing == lab.Plan()
     swept = lab.sweep(nothing, devices=None, schemes=None, traces=None, vary=None)  # type: ignore[arg-type]
     assert swept == lab.sweep(lab.Plan())
-    nothing_given: dict[str, Any] = {"config": None, "set": None, "mix": None}
-    assert lab.run(**nothing_given, limit=10).requests == 10
+    none: dict[str, Any] = {"config": None, "set": None, "mix": None}
+    assert lab.run(**none, limit=10).requests == 10
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, np.float64("nan")])
@@ -70,11 +70,11 @@ def test_what_is_no_finite_number_is_refused(value: float) -> None:
 def test_paths_are_text_in_utf_8(tmp_path: Path) -> None:
     odd = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.csv")
     Path(odd).write_text("")
-    for given in (odd, Path(odd), os.fsencode(odd)):
+    for path in (odd, Path(odd), os.fsencode(odd)):
         with pytest.raises(
             lab.InputError, match=r"^--trace: got .*dcff.*expected a text in UTF-8$"
         ):
-            lab.run(trace=given)  # type: ignore[arg-type]
+            lab.run(trace=path)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -152,8 +152,8 @@ def test_a_setting(key: str) -> None:
 def test_a_parameter_of_a_sweep(parameter: str) -> None:
     base = lab.Plan(**SMALL)
 
-    def swept(given: object) -> None:
-        lab.compare(lab.sweep(base, **{parameter: given}))  # type: ignore[arg-type]
+    def swept(value: object) -> None:
+        lab.compare(lab.sweep(base, **{parameter: value}))  # type: ignore[arg-type]
 
     assert not wrong(swept)
     assert not wrong(lambda odd: swept([odd]))
@@ -168,8 +168,8 @@ def test_a_request_to_a_drive(parameter: str) -> None:
     request: dict[str, Any] = {"op": "read", "lba": 0, "sectors": 8, parameter: None}
 
     def submit(odd: object) -> None:
-        given = {**request, parameter: odd}
-        drive.submit(given.pop("op"), **given)
+        options = {**request, parameter: odd}
+        drive.submit(options.pop("op"), **options)
 
     assert not wrong(submit)
     assert not wrong(lambda odd: drive.advance(until_ns=odd))
@@ -255,13 +255,13 @@ def test_what_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ssdlab.render.figures.trace.trace_figures", lambda _: [])
     result = lab.run(**SMALL, detail=True)
     infos = traces.info(["own.csv"])
-    for write, given in ((lab.report_html, result), (traces.report_html, infos)):
-        check_drawing(write, given, "page.html")
-    for save, given in ((lab.save_figures, result), (traces.save_figures, infos)):
-        check_drawing(save, given, "figures")
+    for write, results in ((lab.report_html, result), (traces.report_html, infos)):
+        check_drawing(write, results, "page.html")
+    for save, results in ((lab.save_figures, result), (traces.save_figures, infos)):
+        check_drawing(save, results, "figures")
 
 
-def check_drawing(draw: Any, given: object, to: str) -> None:
+def check_drawing(draw: Any, results: object, to: str) -> None:
     assert not wrong(lambda odd: draw(odd, to), ("what raises",))
     assert not wrong(lambda odd: draw([odd], to))
-    assert not wrong(lambda odd: draw(given, odd))
+    assert not wrong(lambda odd: draw(results, odd))

@@ -107,7 +107,7 @@ def test_a_folder_of_figures_holds_no_other_file_of_such_a_name(
     assert contents(inputs) == before
 
 
-def test_what_was_told_never_replaces_what_was_read_for_it(
+def test_an_output_never_replaces_a_file_that_was_read_for_it(
     inputs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(inputs)

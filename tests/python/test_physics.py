@@ -13,7 +13,7 @@ from command import ROOT, Ssdlab
 from test_html_report import Reader
 
 import ssdlab
-from ssdlab.physics import Anchor, Base, Bin, Group, OverCycles, Physics, Point, Program, Rung
+from ssdlab.physics import Anchor, Base, Bin, Group, Level, OverCycles, Physics, Point, Program
 from ssdlab.render.figures import drawing
 from ssdlab.render.figures.base import Figure
 from ssdlab.render.figures.physics import physics_figures
@@ -106,7 +106,7 @@ def test_a_figure_marks_what_papers_say_with_its_label(name: str, what: str) -> 
     assert [row["what"] for row in drawn] == [
         anchor_label(anchor) for anchor in anchors(dlv(), what)
     ]
-    assert all(row["told"].startswith(("DLV", "PV-read")) for row in drawn)
+    assert all(row["paper"].startswith(("DLV", "PV-read")) for row in drawn)
     assert any(row["note"] for row in drawn)
 
 
@@ -121,7 +121,7 @@ def test_a_line_a_class_and_a_rule_a_level() -> None:
     figure = of(dlv())["physics-rber-age"]
     lines = rows(figure, "line")
     assert {row["label"] for row in lines} == {"strong", "normal"}
-    assert [row["rber"] for row in rows(figure, "limit")] == [r.capability for r in dlv().rungs]
+    assert [row["rber"] for row in rows(figure, "limit")] == [r.capability for r in dlv().levels]
     for label in ("strong", "normal"):
         rates = [row["rber"] for row in lines if row["label"] == label]
         assert rates == sorted(rates)
@@ -163,9 +163,12 @@ def test_a_drawing_leaves_its_legend_to_the_page() -> None:
     specs = {figure["id"]: figure["spec"] for figure in json.loads(data)["figures"]}
     assert set(specs) == OF_LEVELS
     for name in ("physics-rber-age", "physics-read-rber"):
-        given = [layer["encoding"] for layer in specs[name]["layer"]]
+        encodings = [layer["encoding"] for layer in specs[name]["layer"]]
         coloured = [
-            one[channel] for one in given for channel in ("color", "strokeDash") if channel in one
+            one[channel]
+            for one in encodings
+            for channel in ("color", "strokeDash")
+            if channel in one
         ]
         assert coloured
         assert all(channel["legend"] is None for channel in coloured)
@@ -176,12 +179,12 @@ def test_the_docs_hold_the_table_of_papers() -> None:
     assert str(table) in (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
 
 
-def test_classes_that_read_alike_are_told_so() -> None:
+def test_classes_that_read_alike_are_noted() -> None:
     assert "cover one another" in str(dlv("dlv"))
     assert "cover one another" not in str(dlv())
 
 
-def test_a_read_may_know_its_level_but_climbs_to_its_retry() -> None:
+def test_a_read_may_start_at_its_level_but_climbs_to_its_retry() -> None:
     worn = ssdlab.physics(set={"physics": "retries", "start.pe_cycles": 3_000})
     for physics, time in ((worn, "climb_us"), (dlv(), "direct_us")):
         table = next(course_tables(physics))
@@ -221,7 +224,7 @@ def test_what_is_typed_is_what_json_holds() -> None:
 def test_the_docs_tell_every_field() -> None:
     text = (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
     section = text.partition("## The JSON")[2]
-    kinds = (Physics, Rung, Program, Group, Point, OverCycles)
+    kinds = (Physics, Level, Program, Group, Point, OverCycles)
     for kind in (*kinds, Base, Bin, Anchor):
         for one in fields(kind):
             assert f"`{one.name}`" in section or one.name in {"raw", "read"}, (
@@ -246,7 +249,7 @@ def test_json_goes_to_stdout_alone(ssdlab: Ssdlab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "line"),
     [
         (["generic-mlc-512g"], 'physics: got "flat", expected levels or retries'),
         (["dlv-mlc-128"], 'did you mean "dlv-mlc-128g"'),
@@ -256,9 +259,11 @@ def test_json_goes_to_stdout_alone(ssdlab: Ssdlab) -> None:
         ([DLV, "--figures", "/dev/null/x"], "--figures"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(ssdlab: Ssdlab, arguments: list[str], told: str) -> None:
+def test_wrong_arguments_are_reported_in_a_line(
+    ssdlab: Ssdlab, arguments: list[str], line: str
+) -> None:
     done = ssdlab("physics", *arguments)
     assert done.code == 2
     assert re.fullmatch(r"[^\n]+\n", done.err)
-    assert told in done.err
+    assert line in done.err
     assert not done.out

@@ -183,7 +183,7 @@ def test_the_shipped_scheme_collects_for_its_subpools() -> None:
     assert not any("cells age" in remark for remark in run.remarks)
 
 
-def test_cells_that_age_by_another_clock_than_the_requests_are_told() -> None:
+def test_cells_that_age_by_another_clock_than_the_requests_are_noted() -> None:
     run = ssdlab.run(device="readguard-tlc-500g", workload="mix-c", limit=10, scheme="baseline")
     assert any("cells age 10 times as fast" in remark for remark in run.remarks)
 
@@ -201,7 +201,7 @@ def test_reads_that_are_let_go_need_no_other_setting(scheme: str) -> None:
     assert run.set_aside.reads == 0
 
 
-def test_repairs_are_told() -> None:
+def test_repairs_are_printed() -> None:
     run = example_results.one()
     assert "repairs" not in str(run)
     assert lines_of(replace(run, repairs=REPAIRS), "repairs") == [
@@ -223,7 +223,7 @@ def test_repairs_are_told() -> None:
     assert lines_of(example_results.prioritized()[1], "repairs") == ["no round has come yet"]
 
 
-def test_wear_is_told_by_priority() -> None:
+def test_wear_is_printed_by_priority() -> None:
     _, run = example_results.prioritized()
     low = Wear(1200, 1000, 1200, 1200, 1200, 1300)
     parts = (Wear(9.25, 8, 8, 9, 10, 11), Wear(0, 0, 0, 0, 0, 0), low)
@@ -240,7 +240,7 @@ def test_wear_is_told_by_priority() -> None:
     assert "P/E" not in str(example_results.one()), "nothing is worn"
 
 
-def test_what_was_sensed_in_vain_is_told() -> None:
+def test_sensings_in_vain_are_printed() -> None:
     base, run = example_results.prioritized()
     assert run.sensed_in_vain
     (line,) = lines_of(run, "in vain")

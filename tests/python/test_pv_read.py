@@ -42,7 +42,7 @@ def test_levels_are_counted_by_their_numbers() -> None:
     found = run("pv-read")
     assert list(found.levels) == [str(level) for level in range(1, 8)]
     assert found.decoded_at == list(found.levels.values())
-    assert found.rungs == ()
+    assert found.retry_steps == ()
     assert flat_figures(found.raw)["levels.1"] == found.levels["1"]
 
 

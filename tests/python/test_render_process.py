@@ -73,7 +73,7 @@ def ran(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 @pytest.mark.usefixtures("fake")
 @pytest.mark.parametrize(
-    ("program", "told"),
+    ("program", "line"),
     [
         ("os.abort()", "the renderer ended by SIGABRT"),
         ("ctypes.string_at(0)", "the renderer ended by SIGSEGV"),
@@ -86,15 +86,17 @@ def ran(*arguments: str) -> "subprocess.CompletedProcess[str]":
         ("os.write(2, b'x' * 10_000_000); os.abort()", "the renderer ended by SIGABRT: xxx"),
     ],
 )
-def test_a_process_that_ends_is_a_line(program: str, told: str) -> None:
-    with pytest.raises(InputError, match=rf"\Afigure second: .*{re.escape(told)}") as raised:
+def test_a_process_that_ends_is_a_line(program: str, line: str) -> None:
+    with pytest.raises(InputError, match=rf"\Afigure second: .*{re.escape(line)}") as raised:
         run_jobs([job("first", "0"), job("second", program), job("third", "0")])
     assert "\n" not in str(raised.value)
     assert len(str(raised.value)) < 500
 
 
 @pytest.mark.usefixtures("fake")
-def test_what_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drawing_that_takes_too_long_is_aborted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(process, "MAX_SECONDS", 1)
     tries = tmp_path / "tries"
     program = f"open({str(tries)!r}, 'a').write('x'); [0 for _ in iter(int, 1)]"
@@ -164,7 +166,7 @@ def test_the_renderer_itself_aborts_and_its_caller_lives() -> None:
         run_jobs([job("x", spec)])
 
 
-def test_too_few_addresses_are_told_before_a_run_and_after_it(tmp_path: Path) -> None:
+def test_too_few_addresses_are_reported_before_a_run_and_after_it(tmp_path: Path) -> None:
     program = f"""
 import resource, runpy, sys
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
@@ -198,8 +200,8 @@ def test_it_draws_from_any_program(tmp_path: Path, flags: tuple[str, ...]) -> No
         "import pathlib, sys\n"
         "from ssdlab.render.process import Job, run_jobs\n"
         f"spec = {{**{SPEC!r}, 'encoding': {{}}}}\n"
-        f"asked = {{'spec': spec, 'endings': ['svg'], 'version': {drawing.LITE!r}}}\n"
-        "print(run_jobs([Job('figure', asked)])[0]['svg'][:4])\n"
+        f"request = {{'spec': spec, 'endings': ['svg'], 'version': {drawing.LITE!r}}}\n"
+        "print(run_jobs([Job('figure', request)])[0]['svg'][:4])\n"
     )
     done = ran(*flags, str(script))
     assert (done.stdout, done.stderr) == ("b'<svg'\n", "")
@@ -217,7 +219,7 @@ def test_files_are_all_there_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert list(tmp_path.glob(".*")) == []
 
 
-def test_too_few_descriptors_are_told_before_a_run_and_by_what_draws(tmp_path: Path) -> None:
+def test_too_few_descriptors_are_reported_before_a_run_and_when_drawing(tmp_path: Path) -> None:
     line = "open files are limited to 16, and the renderer takes 24: raise the limit"
     command = f"ulimit -n 16; exec {COMMAND[0]} run --limit 50 --json j --figures f"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, check=False)
@@ -227,5 +229,5 @@ def test_too_few_descriptors_are_told_before_a_run_and_by_what_draws(tmp_path: P
     draw += f"{{'spec': {SPEC}, 'endings': ['svg'], 'version': '{drawing.LITE}'}})])"
     command = f'ulimit -n 16; exec {sys.executable} -c "{draw}"'
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, check=False)
-    said = f"InputError: figure one: cannot be drawn: {line}"
-    assert said in done.stderr.decode()
+    message = f"InputError: figure one: cannot be drawn: {line}"
+    assert message in done.stderr.decode()

@@ -89,22 +89,22 @@ def test_intervals_and_logs_are_of_all_of_them(thrice: Result, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "given",
+    "load",
     [
         {"closed": 8},
         {"time_scale": 0.5},
-        {"mix": ["a=dlv/hm0@scale=0.01", "b=dlv/ts0@scale=0.01"], "fit": True},
-        {"workload": "dlv/ts0", "fit": True},
+        {"mix": ["a=dlv/hm0@scale=0.01", "b=dlv/ts0@scale=0.01"], "wrap": True},
+        {"workload": "dlv/ts0", "wrap": True},
     ],
 )
-def test_any_load_can_be_replayed(given: dict[str, object]) -> None:
+def test_any_load_can_be_replayed(load: dict[str, object]) -> None:
     settings = dict(SMALL)
-    if "closed" in given:
+    if "closed" in load:
         del settings["workload.interarrival"]
-    if "fit" in given:
+    if "wrap" in load:
         settings = {key: value for key, value in SMALL.items() if not key.startswith("workload.")}
         settings["host.queues"] = 2
-    plan = dataclasses.replace(PLAN, set=settings, limit=400, **given)  # type: ignore[arg-type]
+    plan = dataclasses.replace(PLAN, set=settings, limit=400, **load)  # type: ignore[arg-type]
     once, twice = run(plan), run(dataclasses.replace(plan, replays=2))
     assert twice.replays[0].all == once.all
     assert twice.replays[1].all.requests == once.all.requests

@@ -34,7 +34,7 @@ def test_help_names_every_option_at_80_columns(ssdlab: Ssdlab) -> None:
         assert done.code == 0
         names = (
             *("device", "config", "set", "vary", "trace", "workload", "scheme", "seed", "seeds"),
-            *("limit", "warmup", "precondition", "time-scale", "closed", "fit", "jobs", "state"),
+            *("limit", "warmup", "precondition", "time-scale", "closed", "wrap", "jobs", "state"),
             *("paranoid", "replays", "json", "report", "figures", "log", "series", "interval"),
             *("timeline", "timeline-span"),
         )
@@ -94,7 +94,7 @@ def test_an_option_changes_the_result(ssdlab: Ssdlab, option: tuple[object, ...]
 
 def test_the_options_that_must_not_change_the_result(ssdlab: Ssdlab) -> None:
     plain = figures(ssdlab, *QUICK)["results_digest"]
-    for option in (("--paranoid",), ("--jobs", 1), ("--fit",), ("--seed", 1), ("--seeds", 1)):
+    for option in (("--paranoid",), ("--jobs", 1), ("--wrap",), ("--seed", 1), ("--seeds", 1)):
         assert figures(ssdlab, *QUICK, *option)["results_digest"] == plain, option
 
 
@@ -110,10 +110,10 @@ def test_config_files_lie_below_settings_and_above_the_device(
     assert config["timing"]["program"] == "9ms"
 
 
-def test_fit_folds_addresses_beyond_the_drive(ssdlab: Ssdlab, tmp_path: Path) -> None:
+def test_wrap_folds_addresses_beyond_the_drive(ssdlab: Ssdlab, tmp_path: Path) -> None:
     line = f"128166372000000000,hm,1,Read,{1 << 50},4096,0\n"
     (tmp_path / "far.csv").write_text(line)
-    done = ssdlab("run", "--trace", "far.csv", "--fit")
+    done = ssdlab("run", "--trace", "far.csv", "--wrap")
     assert done.code == 0
     assert "folded: 1 requests beyond the drive" in done.out
 
@@ -135,7 +135,7 @@ def test_a_trace_that_may_be_two_formats_says_so(ssdlab: Ssdlab, tmp_path: Path)
     assert piped.json()["results"][0]["provenance"]["trace_format"] == "mqsim"
 
 
-def test_a_drive_that_cannot_keep_up_is_said_to_be_saturated(ssdlab: Ssdlab) -> None:
+def test_a_drive_that_cannot_keep_up_is_called_saturated(ssdlab: Ssdlab) -> None:
     done = ssdlab("run", "--limit", 20_000, "--set", "workload.interarrival=1us", "--json", "a")
     assert done.code == 0
     (line,) = [line for line in done.out.splitlines() if line.startswith("SATURATED")]
@@ -206,7 +206,7 @@ def test_seeds_give_a_mean_and_an_interval(ssdlab: Ssdlab) -> None:
     assert interval["half_width_95"] > 0
 
 
-def test_seeds_that_change_nothing_are_said_to(ssdlab: Ssdlab, trace: Path) -> None:
+def test_seeds_that_change_nothing_are_noted(ssdlab: Ssdlab, trace: Path) -> None:
     done = ssdlab("run", "--seeds", 2, "--trace", trace.name)
     assert "nothing here is left to chance; all seeds give the same figures" in done.out
 

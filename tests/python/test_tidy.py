@@ -160,11 +160,11 @@ def test_every_option_of_a_run_says_what_it_is() -> None:
 
 
 def test_every_option_of_a_run_reaches_the_drive() -> None:
-    given: dict[str, Any] = dict.fromkeys(typing.get_type_hints(ssdlab.Plan), "x")
-    given |= {"config": ["x"], "set": ["x=1"], "mix": ["x=y.csv"], "vary": {"x": "1"}}
-    given |= dict.fromkeys(("seed", "limit", "replays", "time_scale", "closed"), 2)
-    given |= dict.fromkeys(("fit", "paranoid", "detail"), True)
-    assert set(ssdlab.Plan(**given).to_wire()) == set(given) - {"vary"}
+    options: dict[str, Any] = dict.fromkeys(typing.get_type_hints(ssdlab.Plan), "x")
+    options |= {"config": ["x"], "set": ["x=1"], "mix": ["x=y.csv"], "vary": {"x": "1"}}
+    options |= dict.fromkeys(("seed", "limit", "replays", "time_scale", "closed"), 2)
+    options |= dict.fromkeys(("wrap", "paranoid", "detail"), True)
+    assert set(ssdlab.Plan(**options).to_wire()) == set(options) - {"vary"}
 
 
 def test_every_option_of_a_run_is_one_of_the_command() -> None:

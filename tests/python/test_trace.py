@@ -57,7 +57,7 @@ def test_info_counts_exactly(ssdlab: Ssdlab, few: Path) -> None:
 def test_info_says_it_in_words(ssdlab: Ssdlab, few: Path) -> None:
     done = ssdlab("trace", "info", few.name)
     assert (done.code, done.err) == (0, "")
-    for said in (
+    for line in (
         "format      ssdlab (recognised)",
         "requests    4: 3 reads (75 %), 1 write",
         "besides     1 trim, 1 flush",
@@ -66,7 +66,7 @@ def test_info_says_it_in_words(ssdlab: Ssdlab, few: Path) -> None:
         "addresses   from 2 KiB to 16 KiB",
         "span        4.00 s, 1.00 requests/s",
     ):
-        assert said in done.out
+        assert line in done.out
     assert all(len(line) <= 80 for line in done.out.splitlines())
 
 
@@ -136,14 +136,14 @@ def test_convert_there_and_back_changes_no_figure(ssdlab: Ssdlab, few: Path) -> 
 
 def test_convert_says_what_a_format_cannot_hold(ssdlab: Ssdlab, few: Path, tmp_path: Path) -> None:
     few.write_text(FEW.replace("2000000,b", "2000000.050,b"))
-    done = ssdlab("trace", "convert", few.name, "out:msr", "--json", "said.json")
+    done = ssdlab("trace", "convert", few.name, "out:msr", "--json", "counts.json")
     assert done.out.splitlines() == [
         "out:msr (msr): 4 requests of few.csv (ssdlab)",
         "2 trims and flushes left out: msr has none",
         "1 time rounded down to the unit of msr",
     ]
-    said = json.loads((tmp_path / "said.json").read_text())
-    assert (said["requests"], said["left_out"], said["rounded"]) == (4, 2, 1)
+    counts = json.loads((tmp_path / "counts.json").read_text())
+    assert (counts["requests"], counts["left_out"], counts["rounded"]) == (4, 2, 1)
     assert (tmp_path / "out").read_text().count(",Read,") == 3
     done = ssdlab("trace", "convert", few.name, "out:mqsim")
     assert "4 requests written as of device 0: mqsim cannot name theirs" in done.out
@@ -196,7 +196,7 @@ def test_mix_merges_by_arrival(ssdlab: Ssdlab, tmp_path: Path) -> None:
     assert info["devices"] == [{"name": "high", "requests": 2}, {"name": "low", "requests": 2}]
 
 
-def test_mix_places_addresses_as_told(ssdlab: Ssdlab, tmp_path: Path) -> None:
+def test_mix_places_addresses_as_its_options_say(ssdlab: Ssdlab, tmp_path: Path) -> None:
     two(tmp_path)
 
     def offsets(*arguments: str) -> list[int]:

@@ -121,7 +121,7 @@ def test_what_was_not_measured_is_not_drawn() -> None:
     assert set(of(reads)) == {name for name in NAMES if not name.endswith("-write")}
 
 
-def test_the_same_trace_twice_is_told_apart() -> None:
+def test_the_same_trace_twice_has_two_labels() -> None:
     (figure, *_) = trace_figures([office(), office()])
     labels = {row["label"] for row in rows_of_all(figure)}
     assert labels == {"office.csv.xz (1)", "office.csv.xz (2)"}
@@ -136,7 +136,7 @@ def test_figures_are_as_wide_as_a_column() -> None:
 # The page.
 
 
-def test_nothing_comes_from_elsewhere() -> None:
+def test_a_page_loads_nothing_from_elsewhere() -> None:
     reader = Reader(example_results.page_of_two_traces())
     for tag, attributes in reader.tags:
         for name in ("src", "href", "srcset", "data", "action", "poster"):
@@ -205,7 +205,7 @@ def test_a_report_and_figures_beside_what_is_printed(ssdlab: Ssdlab, tmp_path: P
 def test_a_report_that_cannot_be_written_is_found_first(ssdlab: Ssdlab, tmp_path: Path) -> None:
     (tmp_path / "few.csv").write_text(example_results.FEW)
     (tmp_path / "file").write_text("kept")
-    for options, said in (
+    for options, message in (
         (
             ("--report", "no/r.html"),
             '--report: cannot write "no/r.html": No such file or directory',
@@ -218,12 +218,12 @@ def test_a_report_that_cannot_be_written_is_found_first(ssdlab: Ssdlab, tmp_path
         ),
     ):
         done = ssdlab("trace", "info", "few.csv", *options)
-        assert (done.code, done.out, done.err) == (2, "", said + "\n")
+        assert (done.code, done.out, done.err) == (2, "", message + "\n")
     assert {path.name for path in tmp_path.iterdir()} == {"few.csv", "file"}
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk at hand")
-def test_a_full_disk_is_told_in_a_line(ssdlab: Ssdlab, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_in_a_line(ssdlab: Ssdlab, tmp_path: Path) -> None:
     (tmp_path / "few.csv").write_text(example_results.FEW)
     done = ssdlab("trace", "info", "few.csv", "--report", "/dev/full")
     assert done.code == 2

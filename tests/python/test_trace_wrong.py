@@ -136,7 +136,9 @@ def test_a_request_of_terabytes(ssdlab: Ssdlab, few: Path) -> None:
     assert (done.code, done.out, done.err) == (2, "", line)
 
 
-def test_a_name_that_no_file_can_have_is_told_in_its_line(ssdlab: Ssdlab, tmp_path: Path) -> None:
+def test_a_name_that_no_file_can_have_is_reported_in_its_line(
+    ssdlab: Ssdlab, tmp_path: Path
+) -> None:
     (tmp_path / "t" / "one").mkdir(parents=True)
     (tmp_path / "t" / "one" / "trace.csv").write_text("128166372000000000,hm,1,Write,4096,8192,0\n")
     lines = ("name\tlines", "one\t1", f"{'n' * 300}\t3", f"{'0' * 200_000}\t3", "a\0b\t3")

@@ -50,7 +50,7 @@ def test_a_mix_names_its_members(ssdlab: Ssdlab) -> None:
 
 
 def test_a_run_says_that_its_workload_is_a_twin(ssdlab: Ssdlab) -> None:
-    run = ssdlab("run", "--workload", "dlv/hm0", "--limit", "1000", "--fit", "--json", "-")
+    run = ssdlab("run", "--workload", "dlv/hm0", "--limit", "1000", "--wrap", "--json", "-")
     assert json.loads(run.out)["results"][0]["workload"] == "twin of hm_0 (DLV)"
 
 
@@ -62,7 +62,7 @@ def test_a_run_says_that_its_workload_is_a_twin(ssdlab: Ssdlab) -> None:
         (("lst",), 'did you mean "list"?'),
     ],
 )
-def test_what_is_wrong_is_told_in_one_line(
+def test_a_wrong_workload_is_reported_in_one_line(
     ssdlab: Ssdlab, arguments: tuple[str, ...], line: str
 ) -> None:
     done = ssdlab("workload", *arguments)

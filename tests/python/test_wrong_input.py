@@ -56,6 +56,9 @@ ARGUMENTS = [
     ),
     ("run --devise x", 'ssdlab run: no such option --devise (did you mean "--device"?)'),
     ("run --xyzzy", "ssdlab run: no such option --xyzzy"),
+    ("run --fit", "ssdlab run: --fit is now called --wrap"),
+    ("compare --fit=1", "ssdlab compare: --fit is now called --wrap"),
+    ("physics --fit", 'ssdlab physics: no such option --fit (did you mean "--set"?)'),
     ("run --limit", "option '--limit' requires an argument"),
     ("run trace.csv", "ssdlab run: got unexpected extra argument (trace.csv)"),
     ("run --seeds 0", "--seeds: got '0', expected a whole number from 1"),
@@ -307,7 +310,7 @@ TRACES = [
         GOOD + "128166372000010000,hm,1,Read,1099511627776,512,0\n",
         (
             "t.csv:2: a request beyond the drive's end: got sectors 2147483648 to 2147483649, "
-            "expected below 998579888 (--fit folds such addresses into the drive)"
+            "expected below 998579888 (--wrap folds such addresses into the drive)"
         ),
     ),
     (

@@ -115,9 +115,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in (*traces.CASES, "gc-small"):
             print(row(name, traces.write(Path(folder), name)), flush=True)
-    for given in sys.argv[1:]:
+    for folder in sys.argv[1:]:
         for name in ("tpcc-small", "wsrch-small"):
-            print(row(name, Path(given) / f"{name}.trace"), flush=True)
+            print(row(name, Path(folder) / f"{name}.trace"), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 //! Named choices: an enum of which each variant has a name and a config of its own, written as
-//! the bare name (`order = "fifo"`) or as a table with that one name (`order = { hws = { .. } }`).
+//! the bare name (`scheduler = "fifo"`) or as a table with that one name (`scheduler = { dlv = { .. } }`).
 //!
 //! Serde's derive refuses the bare name for a variant that has settings, and its untagged and
 //! internally tagged enums lose the position of what is wrong. [`choice!`](crate::choice!) accepts
@@ -42,15 +42,15 @@ pub use {schemars, serde};
 ///
 /// choice! {
 ///     /// Which request goes next.
-///     pub enum OrderChoice {
+///     pub enum SchedulerChoice {
 ///         /// First come, first served.
 ///         fifo => Fifo(FifoConfig),
 ///         /// Reads before writes.
 ///         read_first => ReadFirst(ReadFirstConfig),
 ///     } default fifo
 /// }
-/// assert_eq!(OrderChoice::NAMES, ["fifo", "read_first"]);
-/// assert_eq!(OrderChoice::default().name(), "fifo");
+/// assert_eq!(SchedulerChoice::NAMES, ["fifo", "read_first"]);
+/// assert_eq!(SchedulerChoice::default().name(), "fifo");
 /// ```
 #[macro_export]
 macro_rules! choice {
@@ -302,7 +302,7 @@ mod tests {
 
     choice! {
         /// Which goes first.
-        enum Order {
+        enum Scheduler {
             /// First come,
             /// first served.
             fifo => Fifo(Plain),
@@ -310,15 +310,15 @@ mod tests {
         } default fifo
     }
 
-    fn read(json: &str) -> Result<Order, String> {
+    fn read(json: &str) -> Result<Scheduler, String> {
         serde_json::from_str(json).map_err(|error| error.to_string())
     }
 
     #[test]
     fn both_forms_are_read_for_every_choice() {
-        assert_eq!(read(r#""fifo""#), Ok(Order::default()));
-        assert_eq!(read(r#"{"fifo": {}}"#), Ok(Order::default()));
-        let timed = Order::Timed(Timed { limit: 0, wait: 3 });
+        assert_eq!(read(r#""fifo""#), Ok(Scheduler::default()));
+        assert_eq!(read(r#"{"fifo": {}}"#), Ok(Scheduler::default()));
+        let timed = Scheduler::Timed(Timed { limit: 0, wait: 3 });
         assert_eq!(read(r#"{"timed": {"wait": 3}}"#), Ok(timed));
     }
 
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_choice_is_refused_with_the_names() {
+    fn an_unknown_choice_is_refused_with_the_known_names() {
         let unknown = "unknown variant `fifa`, expected `fifo` or `timed`";
         assert!(read(r#""fifa""#).unwrap_err().starts_with(unknown));
         assert!(read(r#"{"fifa": {}}"#).unwrap_err().starts_with(unknown));
@@ -339,16 +339,16 @@ mod tests {
 
     #[test]
     fn only_a_choice_without_settings_is_written_as_its_name() {
-        let json = |choice: &Order| serde_json::to_string(choice).unwrap();
-        assert_eq!(json(&Order::default()), r#""fifo""#);
-        let timed = Order::Timed(Timed { limit: 0, wait: 3 });
+        let json = |choice: &Scheduler| serde_json::to_string(choice).unwrap();
+        assert_eq!(json(&Scheduler::default()), r#""fifo""#);
+        let timed = Scheduler::Timed(Timed { limit: 0, wait: 3 });
         assert_eq!(json(&timed), r#"{"timed":{"limit":0,"wait":3}}"#);
         assert_eq!(timed.name(), "timed");
     }
 
     #[test]
     fn the_docs_reach_the_schema() {
-        let schema = schemars::schema_for!(Order);
+        let schema = schemars::schema_for!(Scheduler);
         let schema = schema.as_value();
         assert_eq!(schema["description"], "Which goes first.");
         assert_eq!(schema["oneOf"][0]["const"], "fifo");

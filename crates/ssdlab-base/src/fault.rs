@@ -112,9 +112,10 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
 fn shorten(found: &str) -> String {
     const LONGEST: usize = 80;
     let clean = clean(found);
-    match clean.chars().count() > LONGEST {
-        true => clean.chars().take(LONGEST).chain("…".chars()).collect(),
-        false => clean,
+    if clean.chars().count() > LONGEST {
+        clean.chars().take(LONGEST).chain("…".chars()).collect()
+    } else {
+        clean
     }
 }
 

@@ -67,9 +67,10 @@ fn parse(text: &str, units: &[Unit], least: u64, expected: &'static str) -> Resu
     let (_, factor) = units.iter().find(|(name, _)| *name == unit).ok_or_else(unknown)?;
     let value = number * factor;
     // Beyond 2^53 a double no longer tells neighbouring integers apart.
-    match (least as f64..=9.2e18).contains(&value.round()) {
-        true => Ok(value.round() as u64),
-        false => Err(wrong()),
+    if (least as f64..=9.2e18).contains(&value.round()) {
+        Ok(value.round() as u64)
+    } else {
+        Err(wrong())
     }
 }
 
@@ -264,9 +265,10 @@ impl JsonSchema for Share {
 /// When the number is not finite, or is none.
 pub fn finite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let value = f64::deserialize(deserializer)?;
-    match value.is_finite() {
-        true => Ok(value),
-        false => Err(D::Error::custom(format!("invalid value {value}, expected a finite number"))),
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err(D::Error::custom(format!("invalid value {value}, expected a finite number")))
     }
 }
 

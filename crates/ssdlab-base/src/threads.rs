@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_of_it_is_done_by_however_many_threads() {
+    fn any_number_of_threads_does_all_of_the_work() {
         for count in [0, 1, 5] {
             let (next, done) = (AtomicU32::new(0), AtomicU32::new(0));
             in_up_to(count, || {

@@ -58,9 +58,10 @@ impl Assignment {
         let listed = wanted.and_then(|view| view.items_of_a_list());
         let read = |text: &str, wanted: Option<View<'_>>| {
             let quoted = text.starts_with(['"', '\'']);
-            match wanted.is_some_and(|view| view.is_text()) && !quoted {
-                true => Ok(Node::new(Value::String(text.to_owned()), origin)),
-                false => argument(text, &self.path, origin, sources),
+            if wanted.is_some_and(|view| view.is_text()) && !quoted {
+                Ok(Node::new(Value::String(text.to_owned()), origin))
+            } else {
+                argument(text, &self.path, origin, sources)
             }
         };
         let whole = read(&self.value, wanted)?;

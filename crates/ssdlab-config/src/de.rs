@@ -36,7 +36,7 @@ pub(crate) enum Kind {
         names: &'static [&'static str],
     },
     Missing(&'static str),
-    GivenTwice(&'static str),
+    Duplicate(&'static str),
     Other(String),
 }
 
@@ -114,7 +114,7 @@ impl de::Error for Error {
     }
 
     fn duplicate_field(name: &'static str) -> Error {
-        Error::new(Kind::GivenTwice(name))
+        Error::new(Kind::Duplicate(name))
     }
 }
 

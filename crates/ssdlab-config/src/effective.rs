@@ -108,7 +108,7 @@ impl Effective {
         self.origin(&steps(path)).layer == number
     }
 
-    /// A fault at the origin of `path`, such as `geometry.blocks` or `tend[0].clock`, which says
+    /// A fault at the origin of `path`, such as `geometry.blocks` or `background[0].clock`, which says
     /// what was found there: for checks that need more than one value.
     pub fn fault_at(&self, path: &str) -> Fault {
         let path = steps(path);

@@ -84,9 +84,7 @@ fn complete_table(table: &mut Table, schema: View<'_>) {
         let Some(default) = property.default().and_then(declared) else { continue };
         let entry = match table.remove(name) {
             None => Entry { key: Origin::DEFAULT, node: default },
-            Some(given) => {
-                Entry { key: given.key, node: merge(default, given.node, Some(property)) }
-            }
+            Some(own) => Entry { key: own.key, node: merge(default, own.node, Some(property)) },
         };
         table.insert(name.to_owned(), entry);
     }

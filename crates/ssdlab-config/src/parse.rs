@@ -111,9 +111,10 @@ fn scalar(value: &DeValue<'_>) -> Result<Value, Unfit> {
         }
         DeValue::Float(number) => {
             let value = number.as_str().parse::<f64>().map_err(|_| unfit(number, BARE))?;
-            match value.is_finite() {
-                true => Value::Float(value),
-                false => return Err(unfit(number, "a finite number")),
+            if value.is_finite() {
+                Value::Float(value)
+            } else {
+                return Err(unfit(number, "a finite number"));
             }
         }
         DeValue::Datetime(date) => return Err(unfit(date, NO_DATE)),

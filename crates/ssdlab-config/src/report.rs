@@ -55,10 +55,7 @@ impl Reporter<'_> {
                         keys
                     }
                 };
-                match meant.is_empty() {
-                    true => fault,
-                    false => fault.hint(did_you_mean(&meant)),
-                }
+                if meant.is_empty() { fault } else { fault.hint(did_you_mean(&meant)) }
             }
             Kind::Missing(name) => {
                 path.push(Step::Key(name.to_owned()));
@@ -72,7 +69,7 @@ impl Reporter<'_> {
                     None => fault,
                 }
             }
-            Kind::GivenTwice(name) => {
+            Kind::Duplicate(name) => {
                 path.push(Step::Key(name.to_owned()));
                 self.sources.fault(origin, format!("{}: given twice", dotted(&path)))
             }
@@ -98,10 +95,7 @@ impl Reporter<'_> {
         };
         let part_of_list = expected.starts_with("a list") && got == "a table";
         let fault = self.sources.fault(origin, dotted(path)).got(got).expected(expected);
-        match part_of_list {
-            true => fault.hint("a list is given as a whole"),
-            false => fault,
-        }
+        if part_of_list { fault.hint("a list is given as a whole") } else { fault }
     }
 
     fn unknown_key(&self, path: &[Step], origin: Origin, name: &str) -> Fault {

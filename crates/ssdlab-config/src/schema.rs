@@ -307,10 +307,7 @@ fn only_alternative(here: &Json) -> Option<&Json> {
     };
     let only = all.pop().filter(|_| all.is_empty())?;
     // A choice of one name is a choice, not a wrapper.
-    match only.get("const").is_some() || one_key(only).is_some() {
-        true => None,
-        false => Some(only),
-    }
+    if only.get("const").is_some() || one_key(only).is_some() { None } else { Some(only) }
 }
 
 /// The name and the settings of a table that must have exactly one key.

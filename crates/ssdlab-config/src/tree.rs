@@ -152,7 +152,7 @@ pub(crate) enum Step {
     Index(usize),
 }
 
-/// `path` as it is written: `tend[0].clock.period`.
+/// `path` as it is written: `background[0].clock.period`.
 pub(crate) fn dotted(path: &[Step]) -> String {
     let mut text = String::new();
     for step in path {
@@ -173,17 +173,15 @@ pub(crate) fn dotted(path: &[Step]) -> String {
 fn written(key: &str) -> String {
     const LONGEST: usize = 60;
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let short: String = match key.chars().count() > LONGEST {
-        true => key.chars().take(LONGEST).chain("…".chars()).collect(),
-        false => key.to_owned(),
+    let short: String = if key.chars().count() > LONGEST {
+        key.chars().take(LONGEST).chain("…".chars()).collect()
+    } else {
+        key.to_owned()
     };
-    match !key.is_empty() && key.chars().all(bare) {
-        true => short,
-        false => format!("{short:?}"),
-    }
+    if !key.is_empty() && key.chars().all(bare) { short } else { format!("{short:?}") }
 }
 
-/// The path that [`dotted`] wrote, quoted keys aside: `tend[0].clock`, also `tend.0.clock`.
+/// The path that [`dotted`] wrote, quoted keys aside: `background[0].clock`, also `background.0.clock`.
 pub(crate) fn steps(path: &str) -> Vec<Step> {
     let parts = path.split(['.', '[', ']']).filter(|part| !part.is_empty());
     let step = |part: &str| match part.parse() {

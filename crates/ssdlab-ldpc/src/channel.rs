@@ -57,9 +57,10 @@ pub struct Voltages {
 
 /// The standard normal distribution's probability between two deviations, exact in both tails.
 fn between(from: f64, to: f64) -> f64 {
-    match from > 0.0 {
-        true => math::normal_cdf(-from) - math::normal_cdf(-to),
-        false => math::normal_cdf(to) - math::normal_cdf(from),
+    if from > 0.0 {
+        math::normal_cdf(-from) - math::normal_cdf(-to)
+    } else {
+        math::normal_cdf(to) - math::normal_cdf(from)
     }
 }
 
@@ -128,9 +129,10 @@ impl Voltages {
         // Halved until it is met to 1e-14 of a distance between states.
         for _ in 0..46 {
             let sigma = (least + most) / 2.0;
-            match (Voltages { sigma, ..self.clone() }).rber() < rber {
-                true => least = sigma,
-                false => most = sigma,
+            if (Voltages { sigma, ..self.clone() }).rber() < rber {
+                least = sigma;
+            } else {
+                most = sigma;
             }
         }
         Voltages { sigma: (least + most) / 2.0, ..self.clone() }
@@ -149,9 +151,8 @@ pub struct Outputs {
 impl Outputs {
     /// The mutual information of bit and output, in bits, for equally likely bits.
     pub fn information(&self) -> f64 {
-        let term = |p: f64, other: f64| match p > 0.0 {
-            true => 0.5 * p * math::log2(2.0 * p / (p + other)),
-            false => 0.0,
+        let term = |p: f64, other: f64| {
+            if p > 0.0 { 0.5 * p * math::log2(2.0 * p / (p + other)) } else { 0.0 }
         };
         let pairs = self.one.iter().zip(&self.zero);
         pairs.map(|(&one, &zero)| term(one, zero) + term(zero, one)).sum()

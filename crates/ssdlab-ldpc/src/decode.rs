@@ -13,10 +13,10 @@ pub type Frame = [Lanes; COLUMNS];
 pub struct Decoder {
     code: Code,
     most: u32,
-    /// What the checks last said.
-    said: Box<[[Lanes; COLUMNS]; ROWS]>,
-    /// What the bits of a row's checks say, by check.
-    heard: Box<Frame>,
+    /// The last messages of the checks to the bits.
+    messages: Box<[[Lanes; COLUMNS]; ROWS]>,
+    /// What the bits of a row's checks pass on to them, by check.
+    inputs: Box<Frame>,
 }
 
 impl Decoder {
@@ -26,14 +26,14 @@ impl Decoder {
         Decoder {
             code,
             most,
-            said: Box::new([[blank; COLUMNS]; ROWS]),
-            heard: Box::new([blank; COLUMNS]),
+            messages: Box::new([[blank; COLUMNS]; ROWS]),
+            inputs: Box::new([blank; COLUMNS]),
         }
     }
 
     /// Decodes in place; the iterations that it took, `None` if no codeword was found.
     pub fn decode(&mut self, frame: &mut Frame) -> Option<u32> {
-        self.said.iter_mut().flatten().for_each(|lanes| lanes.fill(0));
+        self.messages.iter_mut().flatten().for_each(|lanes| lanes.fill(0));
         for iteration in 0..self.most {
             if self.is_codeword(frame) {
                 return Some(iteration);
@@ -45,22 +45,22 @@ impl Decoder {
         self.is_codeword(frame).then_some(self.most)
     }
 
-    /// All checks of a row: each hears its bits less what it said before, and says anew.
+    /// All checks of a row: each takes its bits less its own last messages, and sends new ones.
     fn row(&mut self, row: usize, frame: &mut Frame) {
         let (mut least, mut second): (Sizes, Sizes) = ([u8::MAX; CIRCULANT], [u8::MAX; CIRCULANT]);
         let mut signs: Lanes = [0; CIRCULANT];
         for (column, bits) in frame.iter().enumerate() {
-            let heard = &mut self.heard[column];
-            turned(bits, self.code.shift(row, column), heard);
-            hear(heard, &self.said[row][column], &mut least, &mut second, &mut signs);
+            let inputs = &mut self.inputs[column];
+            turned(bits, self.code.shift(row, column), inputs);
+            take_inputs(inputs, &self.messages[row][column], &mut least, &mut second, &mut signs);
         }
         for size in least.iter_mut().chain(&mut second) {
             *size = normalised(*size);
         }
         for (column, bits) in frame.iter_mut().enumerate() {
-            let heard = &mut self.heard[column];
-            say(heard, &mut self.said[row][column], &least, &second, &signs);
-            turned(heard, CIRCULANT - self.code.shift(row, column), bits);
+            let inputs = &mut self.inputs[column];
+            send_messages(inputs, &mut self.messages[row][column], &least, &second, &signs);
+            turned(inputs, CIRCULANT - self.code.shift(row, column), bits);
         }
     }
 
@@ -89,27 +89,39 @@ fn turned(lanes: &Lanes, shift: usize, to: &mut Lanes) {
     to[rest.len()..].copy_from_slice(start);
 }
 
-/// Takes back what the check said, and notes the two least magnitudes and the product of signs.
-fn hear(heard: &mut Lanes, said: &Lanes, least: &mut Sizes, second: &mut Sizes, signs: &mut Lanes) {
+/// Takes the last messages back out of the bits, and notes the two least magnitudes and the product of signs.
+fn take_inputs(
+    inputs: &mut Lanes,
+    messages: &Lanes,
+    least: &mut Sizes,
+    second: &mut Sizes,
+    signs: &mut Lanes,
+) {
     for z in 0..CIRCULANT {
-        // No sum wraps: see `HEARD_MOST`.
-        let bit = heard[z].wrapping_sub(said[z]);
+        // No sum wraps: see `INPUT_MOST`.
+        let bit = inputs[z].wrapping_sub(messages[z]);
         let size = bit.unsigned_abs();
         second[z] = second[z].min(least[z].max(size));
         least[z] = least[z].min(size);
         signs[z] ^= bit;
-        heard[z] = bit;
+        inputs[z] = bit;
     }
 }
 
-fn say(heard: &mut Lanes, said: &mut Lanes, least: &Sizes, second: &Sizes, signs: &Lanes) {
+fn send_messages(
+    inputs: &mut Lanes,
+    messages: &mut Lanes,
+    least: &Sizes,
+    second: &Sizes,
+    signs: &Lanes,
+) {
     for z in 0..CIRCULANT {
-        let bit = heard[z];
+        let bit = inputs[z];
         // Where a bit is itself the least, the others' least is the second.
         let own = normalised(bit.unsigned_abs()) == least[z];
         let size = if own { second[z] } else { least[z] } as i8;
-        let says = if (signs[z] ^ bit) < 0 { -size } else { size };
-        said[z] = says;
-        heard[z] = bit.wrapping_add(says);
+        let message = if (signs[z] ^ bit) < 0 { -size } else { size };
+        messages[z] = message;
+        inputs[z] = bit.wrapping_add(message);
     }
 }

@@ -10,7 +10,7 @@ use crate::finite::{FAILURE, shifted};
 use crate::gallager::{Weights, decodes_a, decodes_b, decodes_e};
 use crate::ledger::{Bch, Curve, Decoded, Drawn, Hard, Hurried, Ledger, Level, Order, Page};
 use crate::min_sum;
-use crate::monte_carlo::{Budget, Measured, Plan, Reins, each, measure};
+use crate::monte_carlo::{Budget, Hooks, Measured, Plan, each, measure};
 use crate::placement::offsets;
 use crate::sum_product::SumProduct;
 use crate::waterfall::carried_on;
@@ -46,7 +46,7 @@ impl Read {
     }
 
     /// The page with the most boundaries.
-    fn told(order: &Order) -> Read {
+    fn of_last_page(order: &Order) -> Read {
         Read::new(order.cell, order.cell.bits() - 1, order.shift)
     }
 
@@ -86,7 +86,7 @@ fn relative(value: f64, published: f64) -> f64 {
 /// The steps of a table, several at a time, and how far they have come.
 struct Steps<'a> {
     jobs: usize,
-    reins: &'a Reins<'a>,
+    hooks: &'a Hooks<'a>,
     done: AtomicUsize,
     all: usize,
 }
@@ -95,9 +95,9 @@ impl Steps<'_> {
     /// One result for each; nothing if it was stopped before all were there.
     fn each<T: Sync, R: Send>(&self, things: &[T], of: impl Fn(&T) -> R + Sync) -> Option<Vec<R>> {
         let found = each(things, self.jobs, |thing| {
-            let found = (!self.reins.stop.load(Ordering::Relaxed)).then(|| of(thing));
+            let found = (!self.hooks.stop.load(Ordering::Relaxed)).then(|| of(thing));
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-            (self.reins.note)(done as f64 / self.all as f64, 0);
+            (self.hooks.note)(done as f64 / self.all as f64, 0);
             found
         });
         found.into_iter().collect()
@@ -105,17 +105,17 @@ impl Steps<'_> {
 }
 
 /// Derives what is asked for; nothing if it was stopped before the table stood.
-pub fn derive(order: &Order, reins: &Reins<'_>) -> Option<Ledger> {
-    let read = Read::told(order);
+pub fn derive(order: &Order, hooks: &Hooks<'_>) -> Option<Ledger> {
+    let read = Read::of_last_page(order);
     let evolution = SumProduct::new();
     let levels: Vec<usize> = (1..=LEVELS).collect();
     let pages: Vec<usize> = (0..order.cell.bits()).collect();
     let all = levels.len() + pages.len() + HURRIED.len();
-    let steps = Steps { jobs: order.jobs, reins, done: AtomicUsize::new(0), all };
+    let steps = Steps { jobs: order.jobs, hooks, done: AtomicUsize::new(0), all };
     let levels = steps.each(&levels, |&levels| level(read, levels, &evolution))?;
-    let pages = steps.each(&pages, |&page| told(order, page))?;
+    let pages = steps.each(&pages, |&page| page_thresholds(order, page))?;
     let hurried = steps.each(&HURRIED, |&most| hurried(read, most))?;
-    let (measured, partial) = measured(order, read, &levels, reins);
+    let (measured, partial) = measured(order, read, &levels, hooks);
     let last = &levels[LEVELS - 1];
     let voltages = read.voltages(last.min_sum.corrected);
     let rber = bch::capability(FAILURE);
@@ -159,7 +159,7 @@ fn level(read: Read, levels: usize, evolution: &SumProduct) -> Level {
     }
 }
 
-fn told(order: &Order, page: usize) -> Page {
+fn page_thresholds(order: &Order, page: usize) -> Page {
     let read = Read::new(order.cell, page, order.shift);
     let corrected = (1..=LEVELS).map(|levels| read.min_sum(levels).corrected);
     let boundaries = read.voltages(0.01).boundaries().len();
@@ -219,7 +219,7 @@ fn hurried(read: Read, iterations: u32) -> Hurried {
 }
 
 /// Measures frame error rates, if that is asked for.
-fn measured(order: &Order, read: Read, levels: &[Level], reins: &Reins<'_>) -> (Vec<Curve>, bool) {
+fn measured(order: &Order, read: Read, levels: &[Level], hooks: &Hooks<'_>) -> (Vec<Curve>, bool) {
     let budget = match (order.frames, order.seconds) {
         (Some(frames), _) => Budget::Frames(frames),
         (None, Some(seconds)) => Budget::Seconds(seconds),
@@ -234,7 +234,7 @@ fn measured(order: &Order, read: Read, levels: &[Level], reins: &Reins<'_>) -> (
     let channel = |at: usize, rber: f64| read.channel(at, rber);
     let plan =
         Plan { curves: &curves, channel: &channel, budget, seed: order.seed, jobs: order.jobs };
-    let (found, partial) = measure(&plan, reins);
+    let (found, partial) = measure(&plan, hooks);
     let curve = |(at, points): (usize, Vec<Measured>)| Curve {
         levels: at,
         predicted: AIMED[..points.len()].to_vec(),

@@ -26,9 +26,10 @@ const NEAR: f64 = 2e-5;
 pub fn threshold(mut least: f64, mut most: f64, decodes: impl Fn(f64) -> bool) -> f64 {
     while most - least > NEAR * most {
         let middle = (least + most) / 2.0;
-        match decodes(middle) {
-            true => least = middle,
-            false => most = middle,
+        if decodes(middle) {
+            least = middle;
+        } else {
+            most = middle;
         }
     }
     (least + most) / 2.0

@@ -72,33 +72,33 @@ impl Weights {
 
 /// Algorithm E: a bit or a check may also say nothing.
 pub fn decodes_e(ensemble: Ensemble, p: f64, weights: Weights) -> bool {
-    let (mut said, mut iteration) = (Said { right: 1.0 - p, wrong: p, nothing: 0.0 }, 0);
+    let (mut messages, mut iteration) = (Messages { right: 1.0 - p, wrong: p, nothing: 0.0 }, 0);
     wins(|| {
         let is_first = iteration < weights.iterations;
-        said = said.next(ensemble, p, if is_first { weights.first } else { weights.later });
+        messages = messages.next(ensemble, p, if is_first { weights.first } else { weights.later });
         iteration += 1;
-        said.errors()
+        messages.errors()
     })
 }
 
 /// Shares of messages.
 #[derive(Clone, Copy, Debug)]
-struct Said {
+struct Messages {
     right: f64,
     wrong: f64,
     nothing: f64,
 }
 
-impl Said {
+impl Messages {
     /// Wrong, and half of those that say nothing.
     fn errors(self) -> f64 {
         self.wrong + self.nothing / 2.0
     }
 
-    fn next(self, ensemble: Ensemble, p: f64, weight: u32) -> Said {
+    fn next(self, ensemble: Ensemble, p: f64, weight: u32) -> Messages {
         let votes = self.votes(ensemble);
         let span = ensemble.bit as i64 - 1;
-        let mut next = Said { right: 0.0, wrong: 0.0, nothing: 0.0 };
+        let mut next = Messages { right: 0.0, wrong: 0.0, nothing: 0.0 };
         for (index, &vote) in votes.iter().enumerate() {
             for (read, part) in [(i64::from(weight), 1.0 - p), (-i64::from(weight), p)] {
                 let of = match (index as i64 - span + read).signum() {
@@ -111,15 +111,19 @@ impl Said {
         }
         // What rounding takes from the whole would grow a hundredfold in each iteration.
         let whole = next.right + next.wrong + next.nothing;
-        Said { right: next.right / whole, wrong: next.wrong / whole, nothing: next.nothing / whole }
+        Messages {
+            right: next.right / whole,
+            wrong: next.wrong / whole,
+            nothing: next.nothing / whole,
+        }
     }
 
     /// The probability of each balance of a bit's other checks, from all against it to all for it.
     fn votes(self, ensemble: Ensemble) -> Vec<f64> {
         let others = ensemble.check as i32 - 1;
-        let said = (1.0 - self.nothing).powi(others);
+        let decided = (1.0 - self.nothing).powi(others);
         let lead = (self.right - self.wrong).powi(others);
-        let (right, wrong) = ((said + lead) / 2.0, (said - lead) / 2.0);
+        let (right, wrong) = ((decided + lead) / 2.0, (decided - lead) / 2.0);
         let span = ensemble.bit as usize - 1;
         let mut votes = vec![0.0; 2 * span + 1];
         votes[span] = 1.0;
@@ -128,7 +132,7 @@ impl Said {
                 |index: Option<usize>| index.and_then(|i| votes.get(i)).copied().unwrap_or(0.0);
             let vote = |i: usize| {
                 let (up, down) = (at(i.checked_sub(1)), at(Some(i + 1)));
-                up * right + down * wrong + at(Some(i)) * (1.0 - said)
+                up * right + down * wrong + at(Some(i)) * (1.0 - decided)
             };
             votes = (0..=2 * span).map(vote).collect();
         }

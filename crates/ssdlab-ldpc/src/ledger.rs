@@ -140,7 +140,7 @@ pub struct Curve {
 pub struct Ledger {
     /// The cell.
     pub cell: Cell,
-    /// The page that is told: the one with the most boundaries, which decodes least.
+    /// The page that is shown: the one with the most boundaries, which decodes least.
     pub page: usize,
     /// What the highest state has lost.
     pub shift: f64,

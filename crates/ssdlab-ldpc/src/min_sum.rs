@@ -10,9 +10,9 @@ use crate::ensemble::{Ensemble, WON, wins};
 const STEPS: f64 = 4.0;
 /// Largest magnitude of a channel's ratio, in steps: six bits with the sign.
 const CHANNEL_MOST: i8 = 31;
-/// What a check takes for the largest magnitude that it hears. Three quarters of it from four
+/// What a check takes for the largest magnitude of its inputs. Three quarters of it from four
 /// checks, and the channel's largest, are 127: the sum of a bit always fits eight bits.
-const HEARD_MOST: u8 = 32;
+const INPUT_MOST: u8 = 32;
 /// The largest magnitude of a sum.
 const MOST: i32 = 127;
 
@@ -22,11 +22,11 @@ pub fn quantised(ratio: f64) -> i8 {
     (ratio * STEPS).round().clamp(-most, most) as i8
 }
 
-/// What a check says of the least magnitude that it heard: three quarters of it, rounded up. (Of
+/// The message of a check whose least input has this magnitude: three quarters of it, rounded up. (Of
 /// 1/2, 3/4 and 7/8 the one with the best thresholds.)
 #[inline]
 pub const fn normalised(least: u8) -> u8 {
-    let least = if least < HEARD_MOST { least } else { HEARD_MOST };
+    let least = if least < INPUT_MOST { least } else { INPUT_MOST };
     least - (least >> 2)
 }
 
@@ -43,11 +43,11 @@ pub fn decodes_within(ensemble: Ensemble, channel: &Symmetric, iterations: u32) 
     (0..iterations).any(|_| bits.next() < WON)
 }
 
-/// What bits say to checks, iteration after iteration.
+/// Messages of bits to checks, iteration after iteration.
 struct Bits {
     ensemble: Ensemble,
     sent: Vec<f64>,
-    said: Vec<f64>,
+    messages: Vec<f64>,
 }
 
 impl Bits {
@@ -56,25 +56,25 @@ impl Bits {
         for point in channel.points() {
             sent[(i32::from(quantised(point.ratio)) + MOST) as usize] += point.probability;
         }
-        Bits { ensemble, said: sent.clone(), sent }
+        Bits { ensemble, messages: sent.clone(), sent }
     }
 
     /// One iteration; the share of bits that are wrong after it.
     fn next(&mut self) -> f64 {
-        let checks = checked(&self.said, self.ensemble.check - 1);
+        let checks = checked(&self.messages, self.ensemble.check - 1);
         let mut sum = self.sent.clone();
         for _ in 1..self.ensemble.bit {
             sum = convolved(&sum, &checks);
         }
-        self.said = clipped(&sum);
-        wrong(&self.said)
+        self.messages = clipped(&sum);
+        wrong(&self.messages)
     }
 }
 
 /// What a check says after `count` bits: the least of their magnitudes, and all their signs.
 fn checked(bits: &[f64], count: u32) -> Vec<f64> {
     let middle = MOST as usize;
-    let mut said = vec![0.0; bits.len()];
+    let mut messages = vec![0.0; bits.len()];
     let (mut sum, mut lead) = (0.0, 0.0);
     // Probability that all magnitudes are at least this, and by how much the right sign leads.
     let (mut all, mut all_lead) = (0.0, 0.0);
@@ -84,12 +84,12 @@ fn checked(bits: &[f64], count: u32) -> Vec<f64> {
         lead += if magnitude == 0 { 0.0 } else { right - wrong };
         let (now, now_lead) = (power(sum, count), power(lead, count));
         let (here, here_lead) = (now - all, now_lead - all_lead);
-        let says = usize::from(normalised(magnitude as u8));
-        said[middle + says] += (here + here_lead) / 2.0;
-        said[middle - says] += (here - here_lead) / 2.0;
+        let message = usize::from(normalised(magnitude as u8));
+        messages[middle + message] += (here + here_lead) / 2.0;
+        messages[middle - message] += (here - here_lead) / 2.0;
         (all, all_lead) = (now, now_lead);
     }
-    said
+    messages
 }
 
 fn power(base: f64, exponent: u32) -> f64 {

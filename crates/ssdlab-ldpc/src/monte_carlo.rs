@@ -59,8 +59,8 @@ pub struct Measured {
     pub iterations: Option<f64>,
 }
 
-/// The reins of a measurement.
-pub struct Reins<'a> {
+/// How a measurement is stopped, and where it reports its progress.
+pub struct Hooks<'a> {
     /// Set to stop; what was measured until then is kept.
     pub stop: &'a AtomicBool,
     /// Called with the share that is done and the frames so far.
@@ -90,7 +90,7 @@ struct Count {
 }
 
 /// Measures; the points of each curve, and whether it was stopped.
-pub fn measure(plan: &Plan<'_>, reins: &Reins<'_>) -> (Vec<Vec<Measured>>, bool) {
+pub fn measure(plan: &Plan<'_>, hooks: &Hooks<'_>) -> (Vec<Vec<Measured>>, bool) {
     let clock = Clock::start();
     let code = Code::flash();
     let whole: usize = plan.curves.iter().map(|(_, rates)| rates.len()).sum();
@@ -103,7 +103,7 @@ pub fn measure(plan: &Plan<'_>, reins: &Reins<'_>) -> (Vec<Vec<Measured>>, bool)
         };
         let mut points: Vec<Measured> = Vec::new();
         for (index, &rber) in rates.iter().enumerate() {
-            let is_over = || reins.stop.load(Ordering::Relaxed) || clock.seconds() >= end;
+            let is_over = || hooks.stop.load(Ordering::Relaxed) || clock.seconds() >= end;
             if is_over() || points.last().is_some_and(|point| point.failures < FEW) {
                 break;
             }
@@ -112,7 +112,7 @@ pub fn measure(plan: &Plan<'_>, reins: &Reins<'_>) -> (Vec<Vec<Measured>>, bool)
                 Budget::Seconds(all) => (clock.seconds() / all).min(1.0),
             };
             let place = Place { rber, number: (levels * 1_000 + index) as u64 };
-            let note = |count: u64| (reins.note)(share(), frames + count);
+            let note = |count: u64| (hooks.note)(share(), frames + count);
             let channel = (plan.channel)(*levels, rber);
             let found =
                 point(plan, &code, &channel, &place, &Limits { is_over: &is_over, note: &note });
@@ -122,7 +122,7 @@ pub fn measure(plan: &Plan<'_>, reins: &Reins<'_>) -> (Vec<Vec<Measured>>, bool)
         begun += rates.len();
         curves.push(points);
     }
-    (curves, reins.stop.load(Ordering::Relaxed))
+    (curves, hooks.stop.load(Ordering::Relaxed))
 }
 
 /// A point, by its rate and by the number that its chance has.
@@ -169,7 +169,7 @@ fn point(
         begun = end;
         round *= 2;
     }
-    count.told(place.rber)
+    count.measured(place.rber)
 }
 
 /// Decodes some frames of one stream.
@@ -190,7 +190,7 @@ fn chunk(decoder: &mut Decoder, source: &Source, seed: u64, frames: u64, count: 
 }
 
 impl Count {
-    fn told(&self, rber: f64) -> Measured {
+    fn measured(&self, rber: f64) -> Measured {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (frames, failures) = (get(&self.frames), get(&self.failures));
         let decoded = frames - failures;

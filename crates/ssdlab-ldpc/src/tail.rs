@@ -5,18 +5,16 @@ use ssdlab_base::math;
 
 /// P(X ≥ k) of `n` trials of probability `p`, above 0 and below 1.
 pub fn at_least(n: u64, k: u64, p: f64) -> f64 {
-    match k as f64 > n as f64 * p {
-        true => from(n, k, p),
-        false => 1.0 - up_to(n, k.wrapping_sub(1), p, k == 0),
+    if k as f64 > n as f64 * p {
+        from(n, k, p)
+    } else {
+        1.0 - up_to(n, k.wrapping_sub(1), p, k == 0)
     }
 }
 
 /// P(X ≤ k).
 pub fn at_most(n: u64, k: u64, p: f64) -> f64 {
-    match k as f64 > n as f64 * p {
-        true => 1.0 - from(n, k + 1, p),
-        false => up_to(n, k, p, false),
-    }
+    if k as f64 > n as f64 * p { 1.0 - from(n, k + 1, p) } else { up_to(n, k, p, false) }
 }
 
 /// P(X = k).
@@ -70,9 +68,10 @@ const HALVINGS: u32 = 80;
 pub fn root(mut least: f64, mut most: f64, of: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..HALVINGS {
         let middle = (least + most) / 2.0;
-        match of(middle) < 0.0 {
-            true => least = middle,
-            false => most = middle,
+        if of(middle) < 0.0 {
+            least = middle;
+        } else {
+            most = middle;
         }
         if most - least < NEAR * most.abs() {
             break;
@@ -98,9 +97,7 @@ pub fn interval(n: u64, count: u64) -> (f64, f64) {
         0 => 0.0,
         _ => root(tiny, whole, |p| at_least(n, count, p) - OUTSIDE / 2.0),
     };
-    let most = match count == n {
-        true => 1.0,
-        false => root(tiny, whole, |p| OUTSIDE / 2.0 - at_most(n, count, p)),
-    };
+    let most =
+        if count == n { 1.0 } else { root(tiny, whole, |p| OUTSIDE / 2.0 - at_most(n, count, p)) };
     (least, most)
 }

@@ -38,7 +38,7 @@ pub enum PhysicsConfig {
 /// on the seed, the block's address and the conditions alone.
 #[derive(Clone, Debug)]
 pub struct Chip {
-    rungs: u8,
+    levels: u8,
     fails_beyond: bool,
     times: Times,
     transfers: Transfers,
@@ -92,23 +92,23 @@ impl Chip {
         };
         let levels = climb.shares.len();
         if let Model::Levels(model) = &model {
-            climb.shares.truncate(model.rungs());
+            climb.shares.truncate(model.levels());
         }
-        let rungs = climb.shares.len();
-        timing.check(geometry.cell, rungs)?;
+        let climbed = climb.shares.len();
+        timing.check(geometry.cell, climbed)?;
         let beyond = match physics {
             PhysicsConfig::Retries(config) => config.beyond,
             PhysicsConfig::Measured(config) => config.beyond,
             PhysicsConfig::Flat | PhysicsConfig::Levels(_) => Beyond::Decodes,
         };
         Ok(Chip {
-            rungs: rungs as u8,
+            levels: climbed as u8,
             fails_beyond: beyond == Beyond::Fails,
             times: Times::resolve(timing, &climb),
             transfers: Transfers::resolve(
                 transfer,
                 timing,
-                (rungs, levels),
+                (climbed, levels),
                 geometry.page_size.get(),
             )?,
             program_modes,
@@ -133,48 +133,48 @@ impl Chip {
         }
     }
 
-    /// Whether a read that starts beyond the rung that its page needs fails there.
+    /// Whether a read that starts beyond the level that its page needs fails there.
     #[inline]
     pub fn fails_beyond(&self) -> bool {
         self.fails_beyond
     }
 
-    /// Rungs of the ladder that a read climbs: sensing levels, or retries and the first attempt.
+    /// Levels of the ladder that a read climbs: sensing levels, or retries and the first attempt.
     #[inline]
-    pub fn rungs(&self) -> u8 {
-        self.rungs
+    pub fn levels(&self) -> u8 {
+        self.levels
     }
 
-    /// Time of one sensing at this rung, counted from 0. `continuing`: the page has just been
-    /// sensed at the rung below, of which this one may make use.
+    /// Time of one sensing at this level, counted from 0. `continuing`: the page has just been
+    /// sensed at the level below, of which this one may make use.
     #[inline]
     pub fn sense_time(
         &self,
         page_type: PageType,
         program_mode: ProgramMode,
-        rung: u8,
+        level: u8,
         continuing: bool,
     ) -> Nanos {
-        self.times.sense(page_type, program_mode, rung, continuing)
+        self.times.sense(page_type, program_mode, level, continuing)
     }
 
-    /// Time in which `bytes` of a page sensed at this rung move to the controller; `on_bus` is
+    /// Time in which `bytes` of a page sensed at this level move to the controller; `on_bus` is
     /// what they take at the bus's own rate.
     #[inline]
     pub fn transfer_time(
         &self,
         program_mode: ProgramMode,
-        rung: u8,
+        level: u8,
         bytes: u64,
         on_bus: Nanos,
     ) -> Nanos {
-        self.transfers.time(program_mode, rung, bytes, on_bus)
+        self.transfers.time(program_mode, level, bytes, on_bus)
     }
 
-    /// Time to decode a page sensed at this rung, whether that succeeds or not.
+    /// Time to decode a page sensed at this level, whether that succeeds or not.
     #[inline]
-    pub fn decode_time(&self, rung: u8) -> Nanos {
-        self.times.decode(rung)
+    pub fn decode_time(&self, level: u8) -> Nanos {
+        self.times.decode(level)
     }
 
     /// Whether every sensing and every decoding takes some time.
@@ -198,14 +198,14 @@ impl Chip {
         }
     }
 
-    /// The rung at which a read decodes; `None` if the last one does not suffice.
+    /// The level at which a read decodes; `None` if the last one does not suffice.
     #[inline]
-    pub fn rung_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
+    pub fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
         match &self.model {
             Model::Flat => Some(0),
-            Model::Levels(model) => model.rung_needed(block, c),
-            Model::Retries(model) => model.rung_needed(block, c),
-            Model::Measured(model) => model.rung_needed(block, c),
+            Model::Levels(model) => model.level_needed(block, c),
+            Model::Retries(model) => model.level_needed(block, c),
+            Model::Measured(model) => model.level_needed(block, c),
         }
     }
 
@@ -240,7 +240,7 @@ impl Chip {
         }
     }
 
-    /// Raw bit error rate that each rung decodes, from the first up; empty under flat physics.
+    /// Raw bit error rate that each level decodes, from the first up; empty under flat physics.
     pub fn capability(&self) -> Vec<f64> {
         match &self.model {
             Model::Flat => Vec::new(),
@@ -270,7 +270,7 @@ impl Chip {
         }
     }
 
-    /// Raw bit errors of a codeword that the last rung decodes; 0 under flat physics.
+    /// Raw bit errors of a codeword that the last level decodes; 0 under flat physics.
     pub fn most_errors(&self) -> u32 {
         match &self.model {
             Model::Flat => 0,

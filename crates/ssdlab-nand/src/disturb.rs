@@ -34,10 +34,11 @@ impl DisturbConfig {
 
 /// `most` · (e^(reads / scale) − 1), the form that ReadGuard gives (section 4.2).
 pub(crate) fn read_curve(most: f64, scale: f64) -> Curve {
-    Curve::new(0, 32, |reads| match most == 0.0 {
-        true => 0.0,
-        false => most * (math::exp(reads / scale) - 1.0),
-    })
+    Curve::new(
+        0,
+        32,
+        |reads| if most == 0.0 { 0.0 } else { most * (math::exp(reads / scale) - 1.0) },
+    )
 }
 
 #[cfg(test)]

@@ -40,12 +40,11 @@ impl<T: Copy> Each<T> {
 
     /// Refuses a list of a length other than 1 and `count`; `whom` says who the `count` are.
     pub(crate) fn check(&self, key: &str, count: usize, whom: &str) -> Result<(), Refusal> {
-        match self.0.len() == 1 || self.0.len() == count {
-            true => Ok(()),
-            false => {
-                let expected = format!("one value, or {count}: one for each {whom}");
-                Err(Refusal::new(key, format!("{} values", self.0.len()), expected))
-            }
+        if self.0.len() == 1 || self.0.len() == count {
+            Ok(())
+        } else {
+            let expected = format!("one value, or {count}: one for each {whom}");
+            Err(Refusal::new(key, format!("{} values", self.0.len()), expected))
         }
     }
 }
@@ -93,10 +92,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrList<T> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Each<T>, A::Error> {
         let values = Vec::<T>::deserialize(SeqAccessDeserializer::new(list))?;
-        match values.is_empty() {
-            true => Err(A::Error::invalid_length(0, &self)),
-            false => Ok(Each(values)),
-        }
+        if values.is_empty() { Err(A::Error::invalid_length(0, &self)) } else { Ok(Each(values)) }
     }
 }
 

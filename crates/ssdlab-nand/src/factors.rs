@@ -36,8 +36,9 @@ pub(crate) fn factors(
 
 /// Bits of a codeword.
 pub(crate) fn bits(codeword: Bytes, key: &str) -> Result<f64, Refusal> {
-    match (64..=1 << 20).contains(&codeword.get()) {
-        true => Ok((codeword.get() * 8) as f64),
-        false => Err(Refusal::new(key, codeword, "64B to 1MiB")),
+    if (64..=1 << 20).contains(&codeword.get()) {
+        Ok((codeword.get() * 8) as f64)
+    } else {
+        Err(Refusal::new(key, codeword, "64B to 1MiB"))
     }
 }

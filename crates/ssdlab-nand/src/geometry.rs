@@ -146,12 +146,13 @@ impl Geometry {
             );
             return Err(("pages", expected));
         }
-        match self.pages_declared() <= u128::from(PAGES_MAX) {
-            true => Ok(()),
-            false => Err((
+        if self.pages_declared() <= u128::from(PAGES_MAX) {
+            Ok(())
+        } else {
+            Err((
                 "",
                 format!("at most {PAGES_MAX} physical pages in all, since page numbers are 32-bit"),
-            )),
+            ))
         }
     }
 

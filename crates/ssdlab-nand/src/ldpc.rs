@@ -1,7 +1,7 @@
-//! How many raw bit errors each rung of a ladder of read attempts can bear.
+//! How many raw bit errors each level of a ladder of read attempts can bear.
 //!
-//! The rungs of a sensing-level ladder are its levels: the more reference voltages between two
-//! states, the better the decoder's information, the higher the raw bit error rate it corrects.
+//! The levels of soft decoding are sensing levels: the more reference voltages between two states, the
+//! better the decoder's information, the higher the raw bit error rate it corrects.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ pub const LDPC_DERIVED: [f64; 7] = [0.00603, 0.01174, 0.01418, 0.01522, 0.01584,
 /// Raw bit error rate that a BCH code of the same rate corrects. Source: PV-read, Table III.
 pub const BCH_CAPABILITY: f64 = 0.0041;
 
-/// The most rungs a ladder may have.
-pub const RUNGS_MAX: usize = 64;
+/// The most levels a ladder may have.
+pub const LEVELS_MAX: usize = 64;
 
-/// What each rung can bear, ascending.
+/// What each level can bear, ascending.
 #[derive(Clone, Debug)]
 pub(crate) struct Ladder {
     limits: Arc<[f64]>,
@@ -35,44 +35,44 @@ pub(crate) struct Ladder {
 impl Ladder {
     /// A ladder of these limits; `key` names them if they do not ascend.
     pub(crate) fn new(key: &str, limits: &[f64]) -> Result<Ladder, Refusal> {
-        if limits.is_empty() || limits.len() > RUNGS_MAX {
-            let expected = format!("1 to {RUNGS_MAX} values");
+        if limits.is_empty() || limits.len() > LEVELS_MAX {
+            let expected = format!("1 to {LEVELS_MAX} values");
             return Err(Refusal::new(key, format!("{} values", limits.len()), expected));
         }
         for &limit in limits {
             positive(key, limit)?;
         }
-        match limits.windows(2).all(|pair| pair[0] < pair[1]) {
-            true => Ok(Ladder { limits: limits.into() }),
-            false => Err(Refusal::new(key, format!("{limits:?}"), "ascending values")),
+        if limits.windows(2).all(|pair| pair[0] < pair[1]) {
+            Ok(Ladder { limits: limits.into() })
+        } else {
+            Err(Refusal::new(key, format!("{limits:?}"), "ascending values"))
         }
     }
 
     /// A ladder whose limits are raw bit error rates.
     pub(crate) fn of_rates(key: &str, rates: &[f64]) -> Result<Ladder, Refusal> {
         let ladder = Ladder::new(key, rates)?;
-        match rates[rates.len() - 1] < 0.5 {
-            true => Ok(ladder),
-            false => {
-                let expected = "rates below 0.5, at which a bit says nothing";
-                Err(Refusal::new(key, rates[rates.len() - 1], expected))
-            }
+        if rates[rates.len() - 1] < 0.5 {
+            Ok(ladder)
+        } else {
+            let expected = "rates below 0.5, at which a bit says nothing";
+            Err(Refusal::new(key, rates[rates.len() - 1], expected))
         }
     }
 
-    /// What each rung bears, from the first up.
+    /// What each level bears, from the first up.
     pub(crate) fn limits(&self) -> &[f64] {
         &self.limits
     }
 
-    /// What the last rung bears.
+    /// What the last level bears.
     pub(crate) fn last(&self) -> f64 {
         self.limits[self.limits.len() - 1]
     }
 
-    /// The lowest rung that bears `load`; `None` if not even the last does.
+    /// The lowest level that bears `load`; `None` if not even the last does.
     #[inline]
-    pub(crate) fn rung_for(&self, load: f64) -> Option<u8> {
+    pub(crate) fn level_for(&self, load: f64) -> Option<u8> {
         // Counted rather than searched: no branch to guess, and the ladder is short.
         let passed = self.limits.iter().map(|&limit| u32::from(load > limit)).sum::<u32>();
         ((passed as usize) < self.limits.len()).then_some(passed as u8)
@@ -85,13 +85,13 @@ mod tests {
     use crate::retention::RetentionConfig;
 
     #[test]
-    fn a_load_needs_the_lowest_rung_that_bears_it() {
+    fn a_load_needs_the_lowest_level_that_bears_it() {
         let ladder = Ladder::new("capability", &LDPC_CAPABILITY).unwrap();
-        assert_eq!(ladder.rung_for(0.0), Some(0));
-        assert_eq!(ladder.rung_for(0.0044), Some(0));
-        assert_eq!(ladder.rung_for(0.004_400_1), Some(1));
-        assert_eq!(ladder.rung_for(0.0132), Some(6));
-        assert_eq!(ladder.rung_for(0.013_200_1), None);
+        assert_eq!(ladder.level_for(0.0), Some(0));
+        assert_eq!(ladder.level_for(0.0044), Some(0));
+        assert_eq!(ladder.level_for(0.004_400_1), Some(1));
+        assert_eq!(ladder.level_for(0.0132), Some(6));
+        assert_eq!(ladder.level_for(0.013_200_1), None);
     }
 
     #[test]

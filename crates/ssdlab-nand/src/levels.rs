@@ -141,13 +141,12 @@ impl LevelsConfig {
             Some(shares) => shares.iter().map(|share| share.get()).collect(),
         };
         let rises = shares.is_sorted() && shares.first().is_some_and(|&share| share > 0.0);
-        match shares.len() == levels && rises {
-            true => Ok(Climb { shares, incremental: self.sensing == SensingConfig::Incremental }),
-            false => {
-                let key = format!("{KEY}.sensing_shares");
-                let expected = format!("{levels} shares above 0, one a level, none falling");
-                Err(Refusal::new(key, format!("{shares:?}"), expected))
-            }
+        if shares.len() == levels && rises {
+            Ok(Climb { shares, incremental: self.sensing == SensingConfig::Incremental })
+        } else {
+            let key = format!("{KEY}.sensing_shares");
+            let expected = format!("{levels} shares above 0, one a level, none falling");
+            Err(Refusal::new(key, format!("{shares:?}"), expected))
         }
     }
 }
@@ -221,7 +220,7 @@ impl Levels {
         })
     }
 
-    pub(crate) fn rungs(&self) -> usize {
+    pub(crate) fn levels(&self) -> usize {
         self.ladder.limits().len()
     }
 
@@ -237,7 +236,7 @@ impl Levels {
         self.retention.is_some()
     }
 
-    /// Raw bit error rate that each rung decodes.
+    /// Raw bit error rate that each level decodes.
     pub(crate) fn capability(&self) -> Vec<f64> {
         self.ladder.limits().to_vec()
     }
@@ -269,8 +268,8 @@ impl Levels {
     }
 
     #[inline]
-    pub(crate) fn rung_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
-        self.ladder.rung_for(self.rber(block, c))
+    pub(crate) fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
+        self.ladder.level_for(self.rber(block, c))
     }
 
     pub(crate) fn errors(&self, block: BlockId, c: &Conditions) -> u32 {

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{Bytes, math};
 
-use crate::ldpc::RUNGS_MAX;
+use crate::ldpc::LEVELS_MAX;
 use crate::pages::PagesConfig;
 use crate::refusal::{Refusal, within};
 use crate::retry_config::Beyond;
@@ -68,18 +68,17 @@ impl MeasuredConfig {
 
     /// The table, if all else can be.
     pub(crate) fn check(&self) -> Result<&Table, Refusal> {
-        let most = (RUNGS_MAX - 1) as f64;
+        let most = (LEVELS_MAX - 1) as f64;
         within(&format!("{KEY}.retries"), f64::from(self.retries), 1.0, most)?;
         self.pages.check(&format!("{KEY}.pages"))?;
         let table = self.table.as_deref().ok_or_else(|| {
             Refusal::new(format!("{KEY}.file"), &self.file, "a file that was read before")
         })?;
-        match table.most <= self.retries {
-            true => Ok(table),
-            false => {
-                let expected = format!("at least {}, which the file has", table.most);
-                Err(Refusal::new(format!("{KEY}.retries"), self.retries, expected))
-            }
+        if table.most <= self.retries {
+            Ok(table)
+        } else {
+            let expected = format!("at least {}, which the file has", table.most);
+            Err(Refusal::new(format!("{KEY}.retries"), self.retries, expected))
         }
     }
 }

@@ -98,7 +98,7 @@ impl MeasuredBlocks {
     }
 
     #[inline]
-    pub(crate) fn rung_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
+    pub(crate) fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
         let measured = self.of(block);
         let (errors, retries) = self.worst(measured, c);
         let spared = errors * (1.0 - self.part(block, measured, c)) / self.table.step;
@@ -123,7 +123,7 @@ impl MeasuredBlocks {
         self.table.first + self.table.step * f64::from(retries)
     }
 
-    /// Raw bit error rate that each rung decodes.
+    /// Raw bit error rate that each level decodes.
     pub(crate) fn capability(&self) -> Vec<f64> {
         (0..=self.retries).map(|retries| self.limit(retries) / self.codeword_bits).collect()
     }
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_and_repetitions_are_told_by_their_row() {
+    fn gaps_and_repetitions_are_reported_with_their_row() {
         let mut all = rows();
         all.rotate_left(7);
         assert_eq!(Table::new(&all).unwrap().blocks(), 3);

@@ -88,8 +88,8 @@ impl PageOrder {
     }
 
     /// Pages of each type that are left when the first `given` are programmed.
-    pub fn left(&self, given: u16) -> [u16; PageType::MOST] {
-        let (all, gone) = (self.among[self.pages()], self.among[usize::from(given)]);
+    pub fn left(&self, programmed: u16) -> [u16; PageType::MOST] {
+        let (all, gone) = (self.among[self.pages()], self.among[usize::from(programmed)]);
         std::array::from_fn(|at| all[at] - gone[at])
     }
 
@@ -133,11 +133,11 @@ mod tests {
             seen.dedup();
             assert_eq!((seen.len(), order.pages()), (pages as usize, pages as usize), "{cell}");
             assert_eq!(u32::from(order.wordlines()) * order.types().count() as u32, pages);
-            for given in 0..=pages as u16 {
+            for programmed in 0..=pages as u16 {
                 let mut left = [0; PageType::MOST];
-                (given..pages as u16)
+                (programmed..pages as u16)
                     .for_each(|page| left[order.page_type(PageInBlock(page)).index()] += 1);
-                assert_eq!(order.left(given), left, "{cell}, {given} given");
+                assert_eq!(order.left(programmed), left, "{cell}, {programmed} programmed");
             }
             for page in (0..pages as u16).map(PageInBlock) {
                 assert_eq!(order.page(order.wordline(page), order.page_type(page)), page);

@@ -51,7 +51,7 @@ pub struct ProgramModeConfig {
     /// Table 1 (600us in each class).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Nanos>,
-    /// Time to sense a page (at the last rung, if reads climb); not in the normal class, whose time
+    /// Time to sense a page (at the last level, if reads climb); not in the normal class, whose time
     /// is `timing.read`. Default: `timing.read`. Source: HIRE, Table 1 (boosted 30us, reduced
     /// 210us).
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_taken_back_only_if_legal_programs_lead_there() {
+    fn saved_progress_is_accepted_only_if_legal_programs_lead_there() {
         let kept = |programmed| Progress::reached(3, 5, programmed).is_some();
         for legal in [[0, 0, 0, 0], [2, 1, 0, 0], [3, 2, 1, 0], [5, 4, 3, 0], [5, 5, 5, 0]] {
             assert!(kept(legal), "{legal:?}");
@@ -155,12 +155,12 @@ mod tests {
         fn no_sequence_breaks_the_rules_and_every_one_can_be_completed(
             wordlines in 1u16..20,
             bits in 1u8..=4,
-            asked in prop::collection::vec(0u8..4, 0..200),
+            kinds in prop::collection::vec(0u8..4, 0..200),
         ) {
             let mut block = Progress::new(bits, wordlines);
             let mut programmed = BTreeSet::new();
             let types = || (0..bits).map(PageType);
-            for kind in asked.into_iter().map(PageType) {
+            for kind in kinds.into_iter().map(PageType) {
                 let before = block;
                 let Some(wordline) = block.program(kind) else {
                     prop_assert_eq!(before, block);

@@ -44,24 +44,27 @@ impl From<Refusal> for Fault {
 
 /// A finite number above 0.
 pub fn positive(key: &str, value: f64) -> Result<f64, Refusal> {
-    match value.is_finite() && value > 0.0 {
-        true => Ok(value),
-        false => Err(Refusal::new(key, value, "a number above 0")),
+    if value.is_finite() && value > 0.0 {
+        Ok(value)
+    } else {
+        Err(Refusal::new(key, value, "a number above 0"))
     }
 }
 
 /// A finite number of 0 or more.
 pub(crate) fn at_least_zero(key: &str, value: f64) -> Result<f64, Refusal> {
-    match value.is_finite() && value >= 0.0 {
-        true => Ok(value),
-        false => Err(Refusal::new(key, value, "a number from 0 up")),
+    if value.is_finite() && value >= 0.0 {
+        Ok(value)
+    } else {
+        Err(Refusal::new(key, value, "a number from 0 up"))
     }
 }
 
 /// A finite number from `least` to `most`.
 pub fn within(key: &str, value: f64, least: f64, most: f64) -> Result<f64, Refusal> {
-    match (least..=most).contains(&value) {
-        true => Ok(value),
-        false => Err(Refusal::new(key, value, format!("a number from {least} to {most}"))),
+    if (least..=most).contains(&value) {
+        Ok(value)
+    } else {
+        Err(Refusal::new(key, value, format!("a number from {least} to {most}")))
     }
 }

@@ -153,8 +153,8 @@ impl Retries {
     }
 
     #[inline]
-    pub(crate) fn rung_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
-        self.ladder.rung_for(self.errors(block, c))
+    pub(crate) fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
+        self.ladder.level_for(self.errors(block, c))
     }
 
     /// What a controller counts: the truth with the noise of one measurement. The same page under
@@ -171,7 +171,7 @@ impl Retries {
         self.errors(block, c) / self.codeword_bits
     }
 
-    /// Raw bit error rate that each rung decodes.
+    /// Raw bit error rate that each level decodes.
     pub(crate) fn capability(&self) -> Vec<f64> {
         self.ladder.limits().iter().map(|errors| errors / self.codeword_bits).collect()
     }

@@ -6,7 +6,7 @@ use ssdlab_base::Bytes;
 use ssdlab_base::quantity::Share;
 
 use crate::each::Each;
-use crate::ldpc::RUNGS_MAX;
+use crate::ldpc::LEVELS_MAX;
 use crate::pages::PagesConfig;
 use crate::refusal::{Refusal, at_least_zero, positive, within};
 use crate::temperature::TemperatureConfig;
@@ -214,8 +214,8 @@ impl RetriesConfig {
     /// Refuses coefficients that would heal a block, and spreads that would reach below nothing.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         let key = |field: &str| format!("{KEY}.{field}");
-        if usize::from(self.retries) >= RUNGS_MAX {
-            let expected = format!("at most {}", RUNGS_MAX - 1);
+        if usize::from(self.retries) >= LEVELS_MAX {
+            let expected = format!("at most {}", LEVELS_MAX - 1);
             return Err(Refusal::new(key("retries"), self.retries, expected));
         }
         positive(&key("correctable"), self.correctable)?;

@@ -28,7 +28,7 @@ pub struct TimingConfig {
     /// Time to erase a block (tERASE); of a new block under `physics.retries`. Required. Source:
     /// DLV Table II 3ms, PA-SSD 15ms, PV-read 3ms (ruled), ReadGuard 3.5ms, HIRE 3ms (ruled).
     pub erase: Nanos,
-    /// Time to decode a page once it is in the controller: one value, or one for each rung of the
+    /// Time to decode a page once it is in the controller: one value, or one for each level of the
     /// ladder that reads climb. Default: 0ns. Source: PV-read Table III less sensing and transfer
     /// (6us BCH, 8us LDPC), ReadGuard 10us (ruled).
     #[serde(default = "no_time")]
@@ -70,12 +70,12 @@ impl TimingConfig {
     }
 
     /// Refuses times that no flash has.
-    pub(crate) fn check(&self, cell: Cell, rungs: usize) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, cell: Cell, levels: usize) -> Result<(), Refusal> {
         let types = cell.bits() as usize;
         let whom = format!("page type of {cell}");
         self.read.check("timing.read", types, &whom)?;
         self.program.check("timing.program", types, &whom)?;
-        self.decode.check("timing.decode", rungs, "rung that a read can climb to")?;
+        self.decode.check("timing.decode", levels, "level that a read can climb to")?;
         at_most_longest("timing.decode", self.decode.declared().iter().copied())?;
         some_time("timing.read", self.read.declared().iter().copied())?;
         some_time("timing.program", self.program.declared().iter().copied())?;
@@ -90,9 +90,10 @@ impl TimingConfig {
 
     /// The voltage classes; one without anything of its own if none is declared.
     fn classes(&self) -> Vec<ProgramModeConfig> {
-        match self.program_modes.is_empty() {
-            true => vec![ProgramModeConfig::default()],
-            false => self.program_modes.clone(),
+        if self.program_modes.is_empty() {
+            vec![ProgramModeConfig::default()]
+        } else {
+            self.program_modes.clone()
         }
     }
 }
@@ -113,17 +114,17 @@ fn at_most_longest(key: &str, times: impl IntoIterator<Item = Nanos>) -> Result<
 
 /// How the time of a sensing grows along the ladder.
 pub(crate) struct Climb {
-    /// For each rung, the part of the whole sensing time that a fresh sensing takes.
+    /// For each level, the part of the whole sensing time that a fresh sensing takes.
     pub(crate) shares: Vec<f64>,
-    /// Whether a sensing that goes on from the rung below takes only what is added.
+    /// Whether a sensing that goes on from the level below takes only what is added.
     pub(crate) incremental: bool,
 }
 
-/// Times by voltage class, page type and rung, looked up without arithmetic on times.
+/// Times by voltage class, page type and level, looked up without arithmetic on times.
 #[derive(Clone, Debug)]
 pub(crate) struct Times {
-    rungs: usize,
-    /// By class, page type, fresh or continuing, rung.
+    levels: usize,
+    /// By class, page type, fresh or continuing, level.
     sense: Arc<[Nanos]>,
     /// By class and page type.
     program: Arc<[Nanos]>,
@@ -133,7 +134,7 @@ pub(crate) struct Times {
 impl Times {
     pub(crate) fn resolve(timing: &TimingConfig, climb: &Climb) -> Times {
         let classes = timing.classes();
-        let rungs = climb.shares.len();
+        let levels = climb.shares.len();
         let (mut sense, mut program) = (Vec::new(), Vec::new());
         for class in &classes {
             for page_type in 0..PageType::MOST {
@@ -145,14 +146,20 @@ impl Times {
                 program.push(reading + program_time(class, &classes[0], normal));
             }
         }
-        let decode: Vec<Nanos> = (0..rungs).map(|rung| timing.decode.of(rung)).collect();
-        Times { rungs, sense: sense.into(), program: program.into(), decode: decode.into() }
+        let decode: Vec<Nanos> = (0..levels).map(|level| timing.decode.of(level)).collect();
+        Times { levels, sense: sense.into(), program: program.into(), decode: decode.into() }
     }
 
     #[inline]
-    pub(crate) fn sense(&self, at: PageType, by: ProgramMode, rung: u8, continuing: bool) -> Nanos {
+    pub(crate) fn sense(
+        &self,
+        at: PageType,
+        by: ProgramMode,
+        level: u8,
+        continuing: bool,
+    ) -> Nanos {
         let row = (by.index() * PageType::MOST + at.index()) * 2 + usize::from(continuing);
-        self.sense[row * self.rungs + usize::from(rung)]
+        self.sense[row * self.levels + usize::from(level)]
     }
 
     pub(crate) fn attempts_take_time(&self) -> bool {
@@ -165,28 +172,29 @@ impl Times {
     }
 
     #[inline]
-    pub(crate) fn decode(&self, rung: u8) -> Nanos {
-        self.decode[usize::from(rung)]
+    pub(crate) fn decode(&self, level: u8) -> Nanos {
+        self.decode[usize::from(level)]
     }
 }
 
 impl Climb {
-    /// The ladder of one rung that every read climbs at once.
+    /// The ladder of one level that every read climbs at once.
     pub(crate) fn single() -> Climb {
         Climb { shares: vec![1.0], incremental: false }
     }
 
-    /// Fresh times of all rungs, then continuing ones, where the whole sensing takes `whole`.
+    /// Fresh times of all levels, then continuing ones, where the whole sensing takes `whole`.
     fn times(&self, whole: Nanos) -> Vec<Nanos> {
         let at = |share: f64| Nanos::from_ns((whole.as_ns() as f64 * share).round() as u64);
         let fresh: Vec<Nanos> = self.shares.iter().map(|&share| at(share)).collect();
         let mut times = fresh.clone();
         times.push(fresh[0]);
         // Differences of rounded sums: the steps of a climb add up to the fresh time, to the bit.
-        times.extend(fresh.windows(2).map(|pair| match self.incremental {
-            true => pair[1].saturating_sub(pair[0]),
-            false => pair[1],
-        }));
+        times.extend(
+            fresh.windows(2).map(|pair| {
+                if self.incremental { pair[1].saturating_sub(pair[0]) } else { pair[1] }
+            }),
+        );
         times
     }
 }

@@ -33,20 +33,20 @@ enum Move {
     Page(Nanos),
 }
 
-/// Transfer times by voltage class and rung; `None` where the bus's own time holds throughout.
+/// Transfer times by voltage class and level; `None` where the bus's own time holds throughout.
 #[derive(Clone, Debug)]
 pub(crate) struct Transfers {
     page_bytes: u64,
-    rungs: usize,
+    levels: usize,
     moves: Option<Vec<Move>>,
 }
 
 impl Transfers {
-    /// Of a ladder of so many rungs, the first of so many levels for which `config` states times.
+    /// Of reads that climb so many levels, the first of those for which `config` states times.
     pub(crate) fn resolve(
         config: &TransferConfig,
         timing: &TimingConfig,
-        (rungs, levels): (usize, usize),
+        (climbed, levels): (usize, usize),
         page_bytes: u64,
     ) -> Result<Transfers, Refusal> {
         let normal = timing.program_modes.first().and_then(|class| class.transfer);
@@ -54,15 +54,15 @@ impl Transfers {
             |class: usize| timing.program_modes.get(class).and_then(|c| c.transfer).or(normal);
         let mut moves = Vec::new();
         for class in 0..timing.program_modes.len().max(1) {
-            for rung in 0..rungs {
+            for level in 0..climbed {
                 moves.push(match (config, stated(class)) {
                     (TransferConfig::Same, None) => Move::Bus { times: 1, over: 1 },
                     (TransferConfig::Same, Some(time)) => Move::Page(time),
                     (TransferConfig::Bits, None) => {
-                        Move::Bus { times: bits_of_level(rung + 1), over: bits_of_level(levels) }
+                        Move::Bus { times: bits_of_level(level + 1), over: bits_of_level(levels) }
                     }
                     (TransferConfig::Table(times), None) => {
-                        Move::Page(of_table(times, rung, levels)?)
+                        Move::Page(of_table(times, level, levels)?)
                     }
                     (_, Some(time)) => {
                         let key = format!("timing.program_modes[{class}].transfer");
@@ -73,15 +73,15 @@ impl Transfers {
             }
         }
         let plain = moves.iter().all(|each| *each == Move::Bus { times: 1, over: 1 });
-        Ok(Transfers { page_bytes, rungs, moves: (!plain).then_some(moves) })
+        Ok(Transfers { page_bytes, levels: climbed, moves: (!plain).then_some(moves) })
     }
 
-    /// The time that `bytes` take at this rung; `on_bus` is their time at the bus's own rate.
+    /// The time that `bytes` take at this level; `on_bus` is their time at the bus's own rate.
     #[inline]
-    pub(crate) fn time(&self, by: ProgramMode, rung: u8, bytes: u64, on_bus: Nanos) -> Nanos {
+    pub(crate) fn time(&self, by: ProgramMode, level: u8, bytes: u64, on_bus: Nanos) -> Nanos {
         match &self.moves {
             None => on_bus,
-            Some(moves) => match moves[by.index() * self.rungs + usize::from(rung)] {
+            Some(moves) => match moves[by.index() * self.levels + usize::from(level)] {
                 Move::Bus { times, over } => scale(on_bus, times, over),
                 Move::Page(time) => scale(time, bytes, self.page_bytes),
             },
@@ -99,13 +99,12 @@ fn scale(time: Nanos, times: u64, over: u64) -> Nanos {
     Nanos::from_ns((time.as_ns() * times + over / 2) / over)
 }
 
-fn of_table(times: &[Nanos], rung: usize, levels: usize) -> Result<Nanos, Refusal> {
-    match times.len() == levels && times.is_sorted() {
-        true => Ok(times[rung]),
-        false => {
-            let got = format!("{} times", times.len());
-            let expected = format!("{levels} times, one a level, none shorter than the one before");
-            Err(Refusal::new("physics.levels.transfer.table", got, expected))
-        }
+fn of_table(times: &[Nanos], level: usize, levels: usize) -> Result<Nanos, Refusal> {
+    if times.len() == levels && times.is_sorted() {
+        Ok(times[level])
+    } else {
+        let got = format!("{} times", times.len());
+        let expected = format!("{levels} times, one a level, none shorter than the one before");
+        Err(Refusal::new("physics.levels.transfer.table", got, expected))
     }
 }

@@ -112,9 +112,10 @@ fn quantile(below: f64, mut least: f64, mut most: f64) -> f64 {
     // Halved until the two meet: 64 halvings leave nothing between neighbouring doubles.
     for _ in 0..64 {
         let middle = (least + most) / 2.0;
-        match math::normal_cdf(middle) < below {
-            true => least = middle,
-            false => most = middle,
+        if math::normal_cdf(middle) < below {
+            least = middle;
+        } else {
+            most = middle;
         }
     }
     (least + most) / 2.0

@@ -55,12 +55,12 @@ fn first_panic() -> MutexGuard<'static, Option<String>> {
 pub fn keep_panics_quiet() {
     panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
-        let message = said(panic.payload()) + &place.unwrap_or_default();
+        let message = panic_text(panic.payload()) + &place.unwrap_or_default();
         first_panic().get_or_insert(message);
     }));
 }
 
-fn said(payload: &(dyn Any + Send)) -> String {
+fn panic_text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("a panic without a message").to_owned()
@@ -75,10 +75,11 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Wrong> {
         Ok(result) => return result.map_err(Wrong::Input),
         Err(payload) => payload,
     };
-    let message = first_panic().take().unwrap_or_else(|| said(&*payload));
-    match message.starts_with(ZSTD_HAS_NO_MEMORY) {
-        true => Err(Wrong::Input(Fault::new("", "out of memory"))),
-        false => Err(Wrong::Internal(message)),
+    let message = first_panic().take().unwrap_or_else(|| panic_text(&*payload));
+    if message.starts_with(ZSTD_HAS_NO_MEMORY) {
+        Err(Wrong::Input(Fault::new("", "out of memory")))
+    } else {
+        Err(Wrong::Internal(message))
     }
 }
 

@@ -79,7 +79,7 @@ pub fn work<T: Send + 'static>(
 ///
 /// # Errors
 /// What the work is refused for, and Ctrl-C.
-pub fn ask<T: Send + 'static>(
+pub fn work_alone<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> PyResult<T> {

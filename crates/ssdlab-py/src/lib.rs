@@ -18,10 +18,10 @@ mod _native {
     use ssdlab_base::Fault;
     use ssdlab_ldpc::derive::derive;
     use ssdlab_ldpc::ledger::Order;
-    use ssdlab_ldpc::monte_carlo::Reins;
+    use ssdlab_ldpc::monte_carlo::Hooks;
     use ssdlab_run::chips;
     use ssdlab_run::files::{self, NamedFile};
-    use ssdlab_run::interactive::Ask;
+    use ssdlab_run::interactive::Submission;
     use ssdlab_run::result::SCHEMA_VERSION;
     use ssdlab_run::traces::{self, MixOrder, Reading};
     use ssdlab_run::{Control, PRESETS, Plan, RunResult, SCHEMES, workloads};
@@ -69,7 +69,7 @@ mod _native {
     #[pyfunction]
     fn at_a_time(py: Python<'_>, plans: &str) -> PyResult<usize> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
-        gil::ask(py, move || ssdlab_run::at_a_time(&plans))
+        gil::work_alone(py, move || ssdlab_run::at_a_time(&plans))
     }
 
     /// The files that plans in a JSON list read, and those that they write: `(option, path)` each.
@@ -77,10 +77,10 @@ mod _native {
     fn files_of(plans: &str) -> PyResult<(Vec<File>, Vec<File>)> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
         let (read, written) = guarded(|| ssdlab_run::files_of(&plans))?;
-        let told = |files: Vec<NamedFile>| -> Vec<File> {
+        let pairs = |files: Vec<NamedFile>| -> Vec<File> {
             files.into_iter().map(|file| (file.option, file.path)).collect()
         };
-        Ok((told(read), told(written)))
+        Ok((pairs(read), pairs(written)))
     }
 
     /// Refuses a file that is read and written, or written twice; `(option, path)` each.
@@ -170,7 +170,8 @@ mod _native {
         #[new]
         fn new(py: Python<'_>, plan: &str) -> PyResult<InteractiveDrive> {
             let plan: Plan = from_json("plan", plan)?;
-            gil::ask(py, move || ssdlab_run::InteractiveDrive::new(&plan)).map(InteractiveDrive)
+            gil::work_alone(py, move || ssdlab_run::InteractiveDrive::new(&plan))
+                .map(InteractiveDrive)
         }
 
         /// Sectors that the host can address.
@@ -202,8 +203,8 @@ mod _native {
             queue: u8,
             hint: u8,
         ) -> PyResult<Option<u64>> {
-            let ask = Ask { op, lba, sectors, at_ns, queue, hint };
-            Ok(guarded(|| self.0.submit(ask))?)
+            let submission = Submission { op, lba, sectors, at_ns, queue, hint };
+            Ok(guarded(|| self.0.submit(submission))?)
         }
 
         /// Lets everything happen up to and including a moment, or all there is; the requests that
@@ -338,7 +339,7 @@ mod _native {
     #[pyfunction]
     fn physics(py: Python<'_>, plan: &str) -> PyResult<String> {
         let plan: Plan = from_json("plan", plan)?;
-        to_json(&gil::ask(py, move || ssdlab_run::physics(&plan))?)
+        to_json(&gil::work_alone(py, move || ssdlab_run::physics(&plan))?)
     }
 
     /// Chips of a plan's device, characterised as `order` says in JSON, and the hash of the config;
@@ -355,7 +356,7 @@ mod _native {
     /// Chips that a CSV file has measurements of; and its SHA-256.
     #[pyfunction]
     fn read_chips(py: Python<'_>, path: PathBuf) -> PyResult<(Chips, String)> {
-        let (samples, hash) = gil::ask(py, move || chips::read(&path))?;
+        let (samples, hash) = gil::work_alone(py, move || chips::read(&path))?;
         Ok((Chips(samples), hash))
     }
 
@@ -448,7 +449,7 @@ mod _native {
         let order: Order = from_json("order", order)?;
         let work = move |control: &Control| {
             let note = |share, frames| control.progress[0].note(Some(share), frames);
-            Ok(derive(&order, &Reins { stop: &control.stop, note: &note }))
+            Ok(derive(&order, &Hooks { stop: &control.stop, note: &note }))
         };
         let (ledger, interrupted) = gil::work(py, Control::new(1), progress, work)?;
         Ok((to_json(&ledger)?, interrupted))
@@ -458,7 +459,7 @@ mod _native {
     #[pyfunction]
     fn effective(py: Python<'_>, plan: &str) -> PyResult<(String, String, String)> {
         let plan: Plan = from_json("plan", plan)?;
-        gil::ask(py, move || ssdlab_run::effective(&plan))
+        gil::work_alone(py, move || ssdlab_run::effective(&plan))
     }
 
     /// The JSON Schema of a result.

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_makes_it_and_the_last_takes_it() {
+    fn the_first_run_makes_the_start_and_the_last_takes_it() {
         let common = Common::new(3);
         let (one, copied) = common.get(|| Ok(Some(Arc::new(())))).unwrap().unwrap();
         assert_eq!((copied, Arc::strong_count(&one)), (false, 2));
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_made_is_tried_again() {
+    fn a_start_that_could_not_be_made_is_tried_again() {
         let common: Arc<Common<u8>> = Common::new(3);
         assert!(common.get(|| Err(Fault::new("it", "fails"))).is_err());
         assert_eq!(common.get(|| Ok(None)), Ok(None));

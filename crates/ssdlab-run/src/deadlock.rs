@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_serves_a_page_now_and_then_goes_on() {
+    fn a_drive_that_serves_a_page_now_and_then_goes_on() {
         let mut watch = Watch::default();
         for at in 0..9 {
             assert_eq!(watch.judge(7 + at, 100 + 50 * at, 10), Ok(()));

@@ -17,7 +17,7 @@ pub struct Feed {
     reader: Reader,
     batch: Batch,
     next: usize,
-    given: u64,
+    handed_out: u64,
     /// Requests given before this replay, and how many replays there were and will be.
     before: u64,
     replay: u32,
@@ -104,7 +104,7 @@ impl Feed {
             reader: Reader::start(requests)?,
             batch: Batch::default(),
             next: 0,
-            given: 0,
+            handed_out: 0,
             before: 0,
             replay: 0,
             replays: prepared.replays,
@@ -124,7 +124,7 @@ impl Feed {
         requests.seen.hinted = self.batch.seen.hinted;
         self.reader = Reader::start(requests)?;
         self.batch.requests.clear();
-        (self.next, self.before) = (0, self.given);
+        (self.next, self.before) = (0, self.handed_out);
         self.replay += 1;
         Ok(true)
     }
@@ -142,7 +142,7 @@ impl Feed {
         let record = self.batch.requests.get(self.next).copied();
         if record.is_some() {
             self.next += 1;
-            self.given += 1;
+            self.handed_out += 1;
         }
         Ok(record)
     }
@@ -154,18 +154,18 @@ impl Feed {
     }
 
     /// Requests given so far, those of earlier replays included.
-    pub fn given(&self) -> u64 {
-        self.given
+    pub fn handed_out(&self) -> u64 {
+        self.handed_out
     }
 
     /// The share of the requests that was given, if that is known.
     pub fn progress(&self) -> Option<f64> {
-        let given = (self.given - self.before) as f64;
+        let handed_out = (self.handed_out - self.before) as f64;
         let of_source = match self.expected {
-            Some(total) if total > 0 => Some(given / total as f64),
+            Some(total) if total > 0 => Some(handed_out / total as f64),
             _ => self.batch.progress,
         };
-        let of_replay = of_source?.max(given / self.limit as f64);
+        let of_replay = of_source?.max(handed_out / self.limit as f64);
         Some((f64::from(self.replay) + of_replay) / f64::from(self.replays))
     }
 
@@ -193,7 +193,7 @@ mod tests {
     fn drain(feed: &mut Feed) -> Result<Vec<Record>, Fault> {
         let mut all = Vec::new();
         while let Some(record) = feed.next()? {
-            assert_eq!(feed.given() - feed.before, all.len() as u64 + 1);
+            assert_eq!(feed.handed_out() - feed.before, all.len() as u64 + 1);
             all.push(record);
         }
         Ok(all)
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_when_all_before_it_was_given() {
+    fn a_wrong_request_is_reported_after_all_before_it_were_handed_out() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("some.msr");
         for wrong in [0u64, 1, 4095, 4096, 4097, 20_000] {
@@ -234,18 +234,18 @@ mod tests {
             let trace = Some(path.display().to_string());
             let mut feed =
                 Feed::open(&prepared(Plan { trace, ..Plan::default() }), &mut Vec::new()).unwrap();
-            let given = drain(&mut feed).map(|all| all.len());
-            let fault = given.unwrap_err().to_string();
+            let drained = drain(&mut feed).map(|all| all.len());
+            let fault = drained.unwrap_err().to_string();
             assert!(
                 fault.contains(&format!("some.msr:{}: a request beyond", wrong + 1)),
                 "{fault}"
             );
-            assert_eq!(feed.given(), wrong);
+            assert_eq!(feed.handed_out(), wrong);
         }
     }
 
     #[test]
-    fn one_that_is_left_early_ends() {
+    fn a_feed_that_is_dropped_early_ends() {
         let set = vec!["workload.requests=1000000".into()];
         let mut feed =
             Feed::open(&prepared(Plan { set, ..Plan::default() }), &mut Vec::new()).unwrap();
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_that_of_what_was_given() {
+    fn counts_are_those_of_the_requests_handed_out() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("some.msr");
         let mut text = String::new();
@@ -266,7 +266,7 @@ mod tests {
         }
         std::fs::write(&path, text).unwrap();
         let trace = Some(path.display().to_string());
-        let prepared = prepared(Plan { trace, fit: true, replays: Some(2), ..Plan::default() });
+        let prepared = prepared(Plan { trace, wrap: true, replays: Some(2), ..Plan::default() });
         let mut feed = Feed::open(&prepared, &mut Vec::new()).unwrap();
         for _ in 0..4096 {
             feed.next().unwrap();

@@ -66,9 +66,9 @@ pub struct Sums {
     pub mapped_pages: u32,
 }
 
-/// What a request by hand asks.
+/// A request by hand.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask<'a> {
+pub struct Submission<'a> {
     /// `read`, `write`, `trim` or `flush`.
     pub op: &'a str,
     /// The first sector; of a flush, ignored.
@@ -97,13 +97,13 @@ impl InteractiveDrive {
             ("warmup", plan.warmup.is_some()),
             ("time_scale", plan.time_scale.is_some()),
             ("closed", plan.closed.is_some()),
-            ("fit", plan.fit),
+            ("wrap", plan.wrap),
             ("detail", plan.detail),
             ("log", plan.log.is_some()),
             ("series", plan.series.is_some()),
             ("timeline", plan.timeline.is_some()),
         ];
-        if let Some((name, _)) = of_runs.into_iter().find(|(_, given)| *given) {
+        if let Some((name, _)) = of_runs.into_iter().find(|(_, is_set)| *is_set) {
             return Err(Fault::new(name, "a part of a run")
                 .expected("nothing of a workload: the requests of this drive come by hand"));
         }
@@ -138,19 +138,19 @@ impl InteractiveDrive {
     ///
     /// # Errors
     /// When the request does not lie on the drive, or arrives in the past.
-    pub fn submit(&mut self, ask: Ask<'_>) -> Result<Option<u64>, Fault> {
-        if ask.hint > MOST_HINT {
-            let fault = Fault::new("hint", "no such hint").got(ask.hint);
+    pub fn submit(&mut self, submission: Submission<'_>) -> Result<Option<u64>, Fault> {
+        if submission.hint > MOST_HINT {
+            let fault = Fault::new("hint", "no such hint").got(submission.hint);
             return Err(fault.expected(format!("0 (none) to {MOST_HINT} (long)")));
         }
-        let op = Op::ALL.into_iter().find(|op| op.name() == ask.op).ok_or_else(|| {
+        let op = Op::ALL.into_iter().find(|op| op.name() == submission.op).ok_or_else(|| {
             Fault::new("op", "unknown operation")
-                .got(format!("{:?}", ask.op))
+                .got(format!("{:?}", submission.op))
                 .expected(Op::NAMES.join(", "))
-                .suggest(ask.op, Op::NAMES)
+                .suggest(submission.op, Op::NAMES)
         })?;
         let now = self.now_ns();
-        let at = ask.at_ns.unwrap_or(now);
+        let at = submission.at_ns.unwrap_or(now);
         if at < now {
             return Err(Fault::new("at_ns", "an arrival in the past")
                 .got(at)
@@ -161,17 +161,17 @@ impl InteractiveDrive {
             return Err(fault.expected(format!("at most {}", LATEST.as_ns())));
         }
         if op != Op::Flush {
-            self.check_size(op, ask.sectors)?;
+            self.check_size(op, submission.sectors)?;
         }
         self.go_on(SimTime::from_ns(at));
         let request = Request {
             tag: self.next,
             arrival: SimTime::from_ns(at),
             op,
-            lba: if op == Op::Flush { 0 } else { ask.lba },
-            sectors: if op == Op::Flush { 0 } else { ask.sectors },
-            queue: ask.queue,
-            hint: ask.hint,
+            lba: if op == Op::Flush { 0 } else { submission.lba },
+            sectors: if op == Op::Flush { 0 } else { submission.sectors },
+            queue: submission.queue,
+            hint: submission.hint,
         };
         match self.drive.submit(request.arrival, request) {
             Ok(()) => {
@@ -180,7 +180,10 @@ impl InteractiveDrive {
             }
             Err(Refused::Full) => Ok(None),
             Err(Refused::OutOfRange) => Err(Fault::new("request", "does not lie on the drive")
-                .got(format!("{} sectors from {} in queue {}", ask.sectors, ask.lba, ask.queue))
+                .got(format!(
+                    "{} sectors from {} in queue {}",
+                    submission.sectors, submission.lba, submission.queue
+                ))
                 .expected(format!(
                     "at least 1 sector, all below {}, in a queue below {}",
                     self.sectors(),

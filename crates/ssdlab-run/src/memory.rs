@@ -80,12 +80,12 @@ impl Left {
 impl fmt::Display for Shortage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shortage { need, left: Limit { bytes, of }, .. } = self;
-        write!(f, "at least {} are needed, and {} are left ({of})", told(*need), told(*bytes))
+        write!(f, "at least {} are needed, and {} are left ({of})", rounded(*need), rounded(*bytes))
     }
 }
 
 /// Bytes as they are told: to two digits or more.
-fn told(bytes: u64) -> String {
+fn rounded(bytes: u64) -> String {
     let [mega, giga] = [1e6, 1e9].map(|unit| bytes as f64 / unit);
     if giga >= 1.0 { format!("{giga:.1} GB") } else { format!("{mega:.0} MB") }
 }
@@ -182,7 +182,7 @@ mod tests {
         of(|path| files.iter().find(|file| file.0 == path).map(|file| file.1.to_owned()))
     }
 
-    fn told(files: &[(&str, &str)]) -> Option<u64> {
+    fn limit(files: &[(&str, &str)]) -> Option<u64> {
         left(files).resident.map(|limit| limit.bytes)
     }
 
@@ -190,10 +190,10 @@ mod tests {
 
     #[test]
     fn what_is_available_is_the_least_of_all() {
-        assert_eq!(told(&[]), None);
-        assert_eq!(told(&[MACHINE]), Some(5 << 10));
+        assert_eq!(limit(&[]), None);
+        assert_eq!(limit(&[MACHINE]), Some(5 << 10));
         let second = |max: &'static str, above: &'static str| {
-            told(&[
+            limit(&[
                 MACHINE,
                 ("/proc/self/cgroup", "0::/a/b\n"),
                 ("/sys/fs/cgroup/a/b/memory.max", max),
@@ -213,7 +213,7 @@ mod tests {
     fn groups_of_the_first_version_and_those_that_see_themselves_at_the_top_are_seen() {
         let at = |folder: &str| {
             let file = |name: &str| format!("/sys/fs/cgroup/memory{folder}/memory.{name}");
-            told(&[
+            limit(&[
                 MACHINE,
                 ("/proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/job/7\n0::/x\n"),
                 (&file("limit_in_bytes"), "3000\n"),
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(at("/other"), Some(5 << 10));
         let top = ("/sys/fs/cgroup/memory.max", "3000");
         let files = [("/proc/self/cgroup", "0::/\n"), top, ("/sys/fs/cgroup/memory.current", "1")];
-        assert_eq!(told(&files), Some(2999));
+        assert_eq!(limit(&files), Some(2999));
     }
 
     const STATUS: (&str, &str) = ("/proc/self/status", "VmSize:\t 3 kB\nVmData:\t 1 kB\n");
@@ -265,10 +265,10 @@ mod tests {
         assert!(
             left.lacks(&Memory { resident: 9, reserved: 40_000_000, table: 1 << 60 }).is_none()
         );
-        let said = |memory: &Memory| left.lacks(memory).expect("a shortage").to_string();
-        let much = said(&Memory::touched(6_020_000_000));
+        let line = |memory: &Memory| left.lacks(memory).expect("a shortage").to_string();
+        let much = line(&Memory::touched(6_020_000_000));
         assert_eq!(much, "at least 6.0 GB are needed, and 5.0 GB are left (a)");
-        let reserved = said(&Memory { resident: 1, reserved: 41_000_000, table: 1 });
+        let reserved = line(&Memory { resident: 1, reserved: 41_000_000, table: 1 });
         assert_eq!(reserved, "at least 75 MB are needed, and 74 MB are left (b)");
     }
 }

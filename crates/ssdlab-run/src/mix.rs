@@ -12,7 +12,7 @@ use crate::control::Control;
 use crate::open::{check_rereadable, open_trace};
 use crate::plan::Plan;
 use crate::shared::Shared;
-use crate::traces::{Member, Members, merged, shifts, told, twin_of};
+use crate::traces::{Member, Members, member_label, merged, shifts, twin_of};
 use crate::twin::family;
 
 /// Where and when the requests of a plan's members are put.
@@ -134,8 +134,8 @@ impl Layout {
     /// What results call the mix.
     pub(crate) fn name(&self, plan: &Plan) -> String {
         let members = plan.mix.iter().zip(&self.twins);
-        let named =
-            members.map(|(app, twin)| told(&app.name, twin.map(|twin| twin.title.as_str())));
+        let named = members
+            .map(|(app, twin)| member_label(&app.name, twin.map(|twin| twin.title.as_str())));
         format!("mix of {}", named.collect::<Vec<_>>().join(" + "))
     }
 

@@ -142,9 +142,10 @@ impl Room {
         let waiting: usize = queues.iter().map(VecDeque::len).sum();
         let operations = drive.operations().0 + more;
         let enough = |now: usize, upto: usize| now + self.step / 2 <= upto;
-        match enough(waiting, self.waiting) && enough(operations, self.operations) {
-            true => Ok(()),
-            false => self.make(queues, drive, (waiting, operations)),
+        if enough(waiting, self.waiting) && enough(operations, self.operations) {
+            Ok(())
+        } else {
+            self.make(queues, drive, (waiting, operations))
         }
     }
 
@@ -174,14 +175,14 @@ impl Room {
         let operation = OPERATION as usize;
         let resident = (self.operations - under_way) * operation + self.step * request;
         // A list doubles when it is full.
-        let doubles = |(length, capacity): (usize, usize)| match length + self.step > capacity {
-            true => capacity.max(self.step),
-            false => 0,
+        let doubles = |(length, capacity): (usize, usize)| {
+            if length + self.step > capacity { capacity.max(self.step) } else { 0 }
         };
         let waits = lists.map(doubles).max().unwrap_or(0) * request;
-        let goes = match self.operations > slots {
-            true => (self.operations.max(2 * slots) - slots) * operation,
-            false => 0,
+        let goes = if self.operations > slots {
+            (self.operations.max(2 * slots) - slots) * operation
+        } else {
+            0
         };
         let reserved = (waits + goes) as u64;
         Memory { resident: resident as u64, reserved, table: 0 }

@@ -45,7 +45,7 @@ pub struct Plan {
     /// Requests kept outstanding, in place of arrival times.
     pub closed: Option<u32>,
     /// Whether addresses beyond the drive are folded into it.
-    pub fit: bool,
+    pub wrap: bool,
     /// A file with the state in which the drive begins, as `ssdlab state save` wrote it.
     pub state: Option<PathBuf>,
     /// Whether invariants are checked after every event.

@@ -150,10 +150,7 @@ impl<'a> Replay<'a> {
             }
             self.begin_statistics();
         }
-        match self.course.partial {
-            true => Ok(()),
-            false => self.wait(0),
-        }
+        if self.course.partial { Ok(()) } else { self.wait(0) }
     }
 
     /// Begins the next replay, where the last one has left the drive.
@@ -193,8 +190,8 @@ impl<'a> Replay<'a> {
             self.look_ahead(feed);
             self.run_to(arrival);
             self.make_room(&record)?;
-            self.warm_up(feed.given() - 1, arrival);
-            self.arrive(request(feed.given() - 1, arrival, &record));
+            self.warm_up(feed.handed_out() - 1, arrival);
+            self.arrive(request(feed.handed_out() - 1, arrival, &record));
             self.check()?;
             if self.must_stop(feed)? {
                 return Ok(());
@@ -213,8 +210,8 @@ impl<'a> Replay<'a> {
             }
             self.make_room(&record)?;
             let now = self.drive.now();
-            self.warm_up(feed.given() - 1, now);
-            self.arrive(request(feed.given() - 1, now, &record));
+            self.warm_up(feed.handed_out() - 1, now);
+            self.arrive(request(feed.handed_out() - 1, now, &record));
             self.check()?;
             if self.must_stop(feed)? {
                 return Ok(());
@@ -253,12 +250,12 @@ impl<'a> Replay<'a> {
 
     /// Begins the statistics when what is left out of them is over.
     #[inline]
-    fn warm_up(&mut self, given: u64, now: SimTime) {
+    fn warm_up(&mut self, before: u64, now: SimTime) {
         if self.warm {
             return;
         }
         self.warm = match self.warmup {
-            Warmup::Requests(requests) => given >= requests,
+            Warmup::Requests(requests) => before >= requests,
             Warmup::Time(span) => now >= self.course.began + span,
         };
         if self.warm {
@@ -285,7 +282,7 @@ impl<'a> Replay<'a> {
 
     fn must_stop(&mut self, feed: &Feed) -> Result<bool, Fault> {
         let sectors = self.course.sectors - self.probed_at;
-        if !feed.given().is_multiple_of(LOOK) && sectors < LOOK_SECTORS {
+        if !feed.handed_out().is_multiple_of(LOOK) && sectors < LOOK_SECTORS {
             return Ok(false);
         }
         self.probed_at = self.course.sectors;
@@ -295,7 +292,7 @@ impl<'a> Replay<'a> {
             Some(share) => Some((self.drive.worn_out() / share).min(1.0)),
             None => feed.progress(),
         };
-        self.progress.note(done, feed.given());
+        self.progress.note(done, feed.handed_out());
         self.course.partial = self.is_stopped();
         Ok(self.course.partial)
     }
@@ -406,9 +403,10 @@ impl<'a> Replay<'a> {
     fn never_warm(&self, prepared: &Prepared, feed: &Feed) -> Fault {
         let got = prepared.plan.warmup.clone().unwrap_or_default();
         let span = (self.course.last_arrival - self.course.began).as_secs();
-        Fault::new("--warmup", "longer than the run")
-            .got(got)
-            .expected(format!("less than the run's {} requests over {span:.3} s", feed.given()))
+        Fault::new("--warmup", "longer than the run").got(got).expected(format!(
+            "less than the run's {} requests over {span:.3} s",
+            feed.handed_out()
+        ))
     }
 
     /// Counts what ended and offers what waited for it.

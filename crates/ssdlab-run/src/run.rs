@@ -14,7 +14,7 @@ use crate::plan::{Plan, with_pipes_read};
 use crate::prepare::{Prepared, prepare_all};
 use crate::replay::Replay;
 use crate::result::{RunResult, Watch};
-use crate::setup::{Begun, lay_down_footprint, rehearse, set_up, tell_heat};
+use crate::setup::{Begun, lay_down_footprint, rehearse, set_page_heat, set_up};
 use crate::sharing::{starts, traces};
 use crate::source::Requests;
 use crate::warnings;
@@ -127,7 +127,7 @@ fn run_one(
     remarks.extend(prepared.shared.begins_alone.clone());
     let Some(begun) = set_up(prepared, control, progress)? else { return Ok(None) };
     let Begun { mut drive, settled, copied } = begun;
-    tell_heat(prepared, &mut drive, control)?;
+    set_page_heat(prepared, &mut drive, control)?;
     if drive.goes_unrehearsed() {
         let what = "metadata.page_hotness.buffer.initial = \"classified\": there was no first pass of the workload";
         let why =
@@ -151,7 +151,7 @@ fn run_one(
     let looped = watch.elapsed() - ready;
     let requests = feed.end();
     let (course, observer) = run?;
-    remarks.extend(requests.source().doubts());
+    remarks.extend(requests.source().warnings());
     let by_priority = prepared.resolved.config.metadata.block_class.by_priority();
     if drive.counts_reads() && !by_priority && drive.blocks_apart() == 0 {
         let blocks = prepared.resolved.geometry().blocks;

@@ -58,9 +58,9 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
 /// A saved drive has no workload, but for whose pages are whose.
 fn check_workload(prepared: &Prepared) -> Result<(), Fault> {
     let plan = &prepared.plan;
-    let given = plan.workload.is_some() || !plan.mix.is_empty();
+    let has_workload = plan.workload.is_some() || !plan.mix.is_empty();
     let apart = prepared.resolved.config.metadata.block_class.by_priority();
-    match (apart, given) {
+    match (apart, has_workload) {
         (true, false) => Err(prepared
             .effective
             .fault_at("metadata.block_class")
@@ -171,7 +171,7 @@ fn drawn_aside(
 ///
 /// # Errors
 /// When the workload cannot be read.
-pub(crate) fn tell_heat(
+pub(crate) fn set_page_heat(
     prepared: &Prepared,
     drive: &mut Drive,
     control: &Control,
@@ -181,11 +181,11 @@ pub(crate) fn tell_heat(
     }
     let geometry = prepared.resolved.geometry();
     let pages = drive.resolved().logical_pages as usize;
-    let mut heat = Heat { reads: vec![0; pages], writes: vec![0; pages] };
+    let mut uses = Heat { reads: vec![0; pages], writes: vec![0; pages] };
     let all = Requests::open(prepared, &mut Vec::new())?.each(control, |record| {
         let counts = match record.op {
-            Op::Read => &mut heat.reads,
-            Op::Write => &mut heat.writes,
+            Op::Read => &mut uses.reads,
+            Op::Write => &mut uses.writes,
             _ => return Ok(()),
         };
         let touched = geometry.pages_touched(record.lba, record.sectors);
@@ -194,7 +194,7 @@ pub(crate) fn tell_heat(
         Ok(())
     })?;
     if all {
-        drive.set_page_heat(&heat);
+        drive.set_page_heat(&uses);
     }
     Ok(())
 }

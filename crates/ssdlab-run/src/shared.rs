@@ -152,7 +152,7 @@ impl View {
     }
 
     /// Asks the trace that it reads.
-    fn ask<T>(&self, what: impl FnOnce(&Trace) -> T) -> T {
+    fn with_trace<T>(&self, what: impl FnOnce(&Trace) -> T) -> T {
         match &self.alone {
             Some(trace) => what(trace),
             None => what(&self.shared.inside().trace),
@@ -206,10 +206,10 @@ impl Source for View {
     }
 
     fn twins(&self) -> Vec<String> {
-        self.ask(Source::twins)
+        self.with_trace(Source::twins)
     }
 
-    fn doubts(&self) -> Vec<String> {
-        self.ask(Source::doubts)
+    fn warnings(&self) -> Vec<String> {
+        self.with_trace(Source::warnings)
     }
 }

@@ -23,7 +23,7 @@ pub struct Requests {
     scale: Option<f64>,
     sectors: u64,
     queues: u8,
-    fit: bool,
+    wrap: bool,
     /// What is wrong with the request after the last one that was read.
     wrong: Option<Fault>,
     /// What was seen in those that were read.
@@ -54,7 +54,7 @@ impl Requests {
             scale: prepared.plan.closed.is_none().then_some(prepared.time_scale),
             sectors: prepared.resolved.sectors(),
             queues: prepared.resolved.config.host.queues,
-            fit: prepared.plan.fit,
+            wrap: prepared.plan.wrap,
             wrong: None,
             seen: Seen::default(),
         })
@@ -75,7 +75,7 @@ impl Requests {
             return Ok(());
         }
         for index in 0..batch.len() {
-            if let Err(wrong) = self.fit(index, &mut batch[index]) {
+            if let Err(wrong) = self.bring_onto_drive(index, &mut batch[index]) {
                 batch.truncate(index);
                 if index == 0 {
                     return Err(wrong);
@@ -113,7 +113,7 @@ impl Requests {
 
     /// Makes of a record of the source a request to this drive.
     #[inline]
-    fn fit(&mut self, index: usize, record: &mut Record) -> Result<(), Fault> {
+    fn bring_onto_drive(&mut self, index: usize, record: &mut Record) -> Result<(), Fault> {
         let end = record.lba.saturating_add(u64::from(record.sectors));
         if end > self.sectors && record.op != Op::Flush {
             self.fold(index, record)?;
@@ -137,10 +137,10 @@ impl Requests {
     /// Brings a request that reaches beyond the drive onto it.
     fn fold(&mut self, index: usize, record: &mut Record) -> Result<(), Fault> {
         let length = u64::from(record.sectors);
-        if !self.fit || length > self.sectors {
+        if !self.wrap || length > self.sectors {
             let fault = self.source.fault(index, "a request beyond the drive's end");
             let got = format!("sectors {} to {}", record.lba, record.lba.saturating_add(length));
-            let hint = "--fit folds such addresses into the drive";
+            let hint = "--wrap folds such addresses into the drive";
             let fault = fault.got(got).expected(format!("below {}", self.sectors));
             return Err(if length > self.sectors { fault } else { fault.hint(hint) });
         }

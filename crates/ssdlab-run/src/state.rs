@@ -218,8 +218,8 @@ impl BufRead for Body<'_> {
             return Err(std::io::Error::other("stopped"));
         }
         if let Err(error) = self.file.fill_buf() {
-            let told = std::io::Error::new(error.kind(), error.to_string());
-            self.failed.get_or_insert(told);
+            let copy = std::io::Error::new(error.kind(), error.to_string());
+            self.failed.get_or_insert(copy);
             return Err(error);
         }
         Ok(self.file.buffer())

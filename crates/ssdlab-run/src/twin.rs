@@ -61,21 +61,22 @@ pub(crate) fn family(device: &str) -> Option<&'static str> {
 /// Refuses a mix on a drive with fewer queues than it has members.
 pub(crate) fn check_queues(twin: &Twin, effective: &Effective, queues: u8) -> Result<(), Fault> {
     let members = twin.members().len();
-    match members <= usize::from(queues) {
-        true => Ok(()),
-        false => Err(effective
+    if members <= usize::from(queues) {
+        Ok(())
+    } else {
+        Err(effective
             .fault_at("host.queues")
-            .expected(format!("at least {members}, one for each workload of {}", twin.name))),
+            .expected(format!("at least {members}, one for each workload of {}", twin.name)))
     }
 }
 
 /// Refuses a twin that reaches beyond the `most` that a drive holds, unless it is folded.
-pub(crate) fn check_footprint(twin: &Twin, most: Bytes, fit: bool) -> Result<(), Fault> {
-    if fit || twin.bytes() <= most.get() {
+pub(crate) fn check_footprint(twin: &Twin, most: Bytes, wrap: bool) -> Result<(), Fault> {
+    if wrap || twin.bytes() <= most.get() {
         return Ok(());
     }
     Err(Fault::new(format!("--workload {}", twin.name), "a footprint beyond the drive's end")
         .got(Bytes::new(twin.bytes()))
         .expected(format!("at most what the host can address, {most}"))
-        .hint("--fit folds such addresses into the drive"))
+        .hint("--wrap folds such addresses into the drive"))
 }

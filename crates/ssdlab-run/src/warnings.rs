@@ -24,8 +24,8 @@ pub fn of_start(prepared: &Prepared) -> Result<Option<String>, Fault> {
             .then(|| format!("{} = {}, not {} ({})", leaf.path, now.value, leaf.value, leaf.origin))
     });
     let other: Vec<String> = other.collect();
-    let said = format!("the drive begins as in {}: {}", state.display(), other.join("; "));
-    Ok((!other.is_empty()).then_some(said))
+    let line = format!("the drive begins as in {}: {}", state.display(), other.join("; "));
+    Ok((!other.is_empty()).then_some(line))
 }
 
 /// Where cells age by another clock (`flash.time_scale`) than requests come by: data then grows old faster or
@@ -39,19 +39,19 @@ pub fn of_clock(prepared: &Prepared) -> Option<String> {
     let other = ages.filter(|age| (age - 1.0).abs() > 1e-3).max_by(f64::total_cmp)?;
     let set = "flash.time_scale and the time scale of the requests do not cancel out";
     (cells != 1.0 && prepared.plan.closed.is_none()).then(|| {
-        format!("cells age {} times as fast as requests were recorded: {set}", told(other))
+        format!("cells age {} times as fast as requests were recorded: {set}", rounded(other))
     })
 }
 
 /// A factor with as many digits as it takes, three at most behind the point.
-fn told(factor: f64) -> f64 {
+fn rounded(factor: f64) -> f64 {
     (factor * 1e3).round() / 1e3
 }
 
 /// If requests carry hints of which this drive's policies make nothing, or none where these wait for some.
 pub fn of_hints(prepared: &Prepared, hinted: bool) -> Option<String> {
-    let asked = prepared.workload.hints.iter().any(|hint| *hint != 0);
-    match (Drive::heeds_hints(&prepared.resolved), asked, hinted) {
+    let configured = prepared.workload.hints.iter().any(|hint| *hint != 0);
+    match (Drive::heeds_hints(&prepared.resolved), configured, hinted) {
         (false, true, _) => Some("nothing in this drive heeds the hints of workload.hints".into()),
         (true, _, false) => {
             Some("no request carries a latency hint, which this scheme heeds".into())

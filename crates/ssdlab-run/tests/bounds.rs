@@ -12,7 +12,7 @@ const PLAN: &str = "SSDLAB_BOUNDS_PLAN";
 const LITTLE: u64 = 700_000;
 
 /// What a process says of this plan with so little memory.
-fn said(plan: &Plan, kibibytes: u64) -> String {
+fn line_of(plan: &Plan, kibibytes: u64) -> String {
     let program = env::current_exe().expect("this program");
     let limited = format!("ulimit -v {kibibytes} && exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
@@ -22,7 +22,7 @@ fn said(plan: &Plan, kibibytes: u64) -> String {
     let output = command.output().expect("a shell runs");
     let all = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{all}{}", String::from_utf8_lossy(&output.stderr));
-    let line = all.lines().find_map(|line| line.split_once("said ").map(|(_, said)| said));
+    let line = all.lines().find_map(|line| line.split_once("said ").map(|(_, text)| text));
     line.unwrap_or_else(|| panic!("{all}")).to_owned()
 }
 
@@ -61,27 +61,27 @@ fn a_drive_that_does_not_fit_is_refused_with_what_it_needs_and_what_is_left() {
         (&["buffer.size=400GiB"], "buffer.size: got \"400GiB\""),
     ];
     for (set, expected) in drives {
-        let line = said(&plan("generic-mlc-512g", set), 4_000_000);
+        let line = line_of(&plan("generic-mlc-512g", set), 4_000_000);
         assert!(line.contains(expected), "{line}");
         assert!(line.contains(" GB are needed, and ") && line.ends_with("(ulimit -v)"), "{line}");
     }
     // Tables that are reserved and hardly touched do not count where there is room for them.
     let small = ["workload.requests=100"];
-    assert_eq!(said(&plan("generic-mlc-512g", &small), 4_000_000), "100 requests");
+    assert_eq!(line_of(&plan("generic-mlc-512g", &small), 4_000_000), "100 requests");
 }
 
 #[test]
 fn a_closed_loop_of_more_requests_than_fit_is_refused_before_it_runs() {
     let set = ["workload.requests=200000000", "geometry.blocks=64", "workload.footprint=1GiB"];
     let closed = Plan { closed: Some(100_000_000), ..plan("generic-mlc-512g", &set) };
-    let line = said(&closed, LITTLE);
+    let line = line_of(&closed, LITTLE);
     let expected =
         "--closed: more requests than fit into memory: got 100000000, expected what fits";
     assert!(line.starts_with(expected), "{line}");
     // There are no more requests than there are.
     let few = ["workload.requests=1000", "geometry.blocks=64", "workload.footprint=1GiB"];
     let closed = Plan { closed: Some(100_000_000), ..plan("generic-mlc-512g", &few) };
-    assert_eq!(said(&closed, LITTLE), "1000 requests");
+    assert_eq!(line_of(&closed, LITTLE), "1000 requests");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_load_that_piles_up_ends_in_one_line() {
     let outside = ["workload.requests=100000000", "host.queue_depth=2", "workload.sizes=8KiB"];
     let inside = ["workload.requests=60000", "workload.sizes=64MiB", "workload.read_share=1"];
     for load in [&outside[..], &inside[..]] {
-        let line = said(&plan("generic-mlc-512g", &[&SMALL[..], load].concat()), LITTLE);
+        let line = line_of(&plan("generic-mlc-512g", &[&SMALL[..], load].concat()), LITTLE);
         let expected = "workload: piles up more requests than fit into memory: got ";
         assert!(line.starts_with(expected) && line.contains("(ulimit -v)"), "{line}");
     }
@@ -103,9 +103,9 @@ fn a_broken_line_that_asks_for_half_a_terabyte_is_refused_at_its_line() {
     let file = folder.path().join("t.msr");
     let text = "1,h,0,Read,0,4096,0\n2,h,0,Read,4096,511000000000,0\n";
     std::fs::write(&file, text).expect("a file");
-    for fit in [false, true] {
+    for wrap in [false, true] {
         let trace = Some(file.display().to_string());
-        let plan = Plan { trace, fit, ..plan("generic-tlc-2t", &[]) };
+        let plan = Plan { trace, wrap, ..plan("generic-tlc-2t", &[]) };
         let fault = run_uninterrupted(&[plan], 1).expect_err("a refusal").to_string();
         let expected = "t.msr:2: a request too large: got 511GB, expected a read or write of \
                         at most 256MiB (workload.trace.max_request allows for more)";
@@ -115,6 +115,6 @@ fn a_broken_line_that_asks_for_half_a_terabyte_is_refused_at_its_line() {
     let set = ["workload.trace.max_request=1TiB", "geometry.blocks=1024"];
     let trace = Some(file.display().to_string());
     let large = Plan { trace, ..plan("generic-tlc-2t", &set) };
-    let line = said(&large, 4_000_000);
+    let line = line_of(&large, 4_000_000);
     assert!(line.starts_with("workload: piles up more requests than fit"), "{line}");
 }

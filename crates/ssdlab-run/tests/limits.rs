@@ -148,7 +148,7 @@ fn a_trace_that_cannot_be_read_again_is_refused() {
 }
 
 #[test]
-fn speed_is_told_in_page_operations_and_in_requests_of_the_same_stretch() {
+fn speed_counts_page_operations_and_requests_of_the_same_stretch() {
     let rate = |warmup: &str| {
         let set = vec!["workload.requests=20000".into()];
         let warmup = Some(warmup.into());
@@ -178,11 +178,11 @@ fn arguments_that_take_each_other_back_are_refused() {
 fn a_footprint_beyond_the_drive_is_refused_by_its_key_unless_it_is_folded() {
     let line = set(&["workload.footprint=1TiB"]);
     assert!(line.starts_with("--set workload.footprint=1TiB: workload.footprint: got \"1TiB\""));
-    assert!(line.ends_with("(--fit folds such addresses into the drive)"), "{line}");
+    assert!(line.ends_with("(--wrap folds such addresses into the drive)"), "{line}");
     let plan = Plan {
         device: "dlv-mlc-128g".into(),
         set: vec!["workload.footprint=1TiB".into(), "workload.requests=1000".into()],
-        fit: true,
+        wrap: true,
         ..Plan::default()
     };
     let results = run_uninterrupted(&[plan], 1).expect("a run");

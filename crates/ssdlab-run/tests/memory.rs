@@ -23,9 +23,9 @@ fn peak_with(state: &Path, drive: [&str; 2], set: &[&str]) -> Option<f64> {
     command.args(["--exact", "--ignored", "--nocapture", "a_process_of_its_own"]);
     command.env(SET, [&drive, set].concat().join(" ")).env(STATE, state);
     let output = command.output().expect("this program runs");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    let peak = said.lines().find_map(|line| line.split_once("peak ")?.1.parse::<f64>().ok());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let peak = text.lines().find_map(|line| line.split_once("peak ")?.1.parse::<f64>().ok());
     peak.map(|mb| mb * 1e6 / f64::from(1 << 20))
 }
 

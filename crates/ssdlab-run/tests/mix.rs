@@ -58,7 +58,7 @@ fn each_member_has_a_queue_and_addresses_of_its_own() {
 }
 
 #[test]
-fn it_is_the_run_of_the_file_that_trace_mix_writes() {
+fn a_mix_runs_as_the_file_that_trace_mix_writes() {
     let folder = tempfile::tempdir().expect("a folder");
     let one = trace(folder.path(), "one.csv", 2000, 70, 0);
     let other = trace(folder.path(), "other.csv", 1000, 110, 0);
@@ -82,7 +82,7 @@ fn it_is_the_run_of_the_file_that_trace_mix_writes() {
 }
 
 #[test]
-fn queues_that_are_named_are_left_to_those_who_named_them() {
+fn queues_that_a_member_names_go_to_no_other() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = trace(folder.path(), "t.csv", 30, 100, 0);
     let first = AppOrder { queue: Some(1), ..app("a", &file) };
@@ -94,7 +94,7 @@ fn queues_that_are_named_are_left_to_those_who_named_them() {
 }
 
 #[test]
-fn plans_with_the_same_mix_lie_alike() {
+fn plans_with_the_same_mix_have_the_same_addresses() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = trace(folder.path(), "t.csv", 300, 100, 0);
     let one = plan(&[app("a", &file), app("b", &file)], 2);
@@ -194,9 +194,9 @@ fn twins_are_members_and_are_called_twins() {
     let result = run(&Plan { limit: Some(500), ..plan(&apps, 2) }).expect("a run");
     assert_eq!(result.workload, "mix of high (twin of hm_0 (DLV)) + low");
     let members = result.provenance.mix.expect("the members");
-    let told = members.iter().map(|m| (m.trace.as_str(), m.twin.as_deref()));
+    let origins = members.iter().map(|m| (m.trace.as_str(), m.twin.as_deref()));
     let file = file.display().to_string();
-    assert_eq!(told.collect::<Vec<_>>(), [("hm0", Some("twin of hm_0 (DLV)")), (&file, None)]);
+    assert_eq!(origins.collect::<Vec<_>>(), [("hm0", Some("twin of hm_0 (DLV)")), (&file, None)]);
     assert!(members[0].trace_sha256.is_none() && members[1].trace_sha256.is_some());
     let reach = ssdlab_workload::twins::find("dlv/hm0", None).expect("a twin").bytes();
     assert_eq!(members[1].shift_bytes as u64, reach.next_multiple_of(1 << 20));
@@ -210,7 +210,7 @@ fn twins_are_members_and_are_called_twins() {
 #[test]
 fn a_mix_of_twins_is_the_workload_of_that_mix() {
     let apps = ["ali81", "ali284", "ali2"].map(|name| twin(name, &format!("readguard/{name}")));
-    let mixed = Plan { limit: Some(3000), seed: 7, fit: true, ..plan(&apps, 3) };
+    let mixed = Plan { limit: Some(3000), seed: 7, wrap: true, ..plan(&apps, 3) };
     let named = Plan { workload: Some("mix-b".into()), mix: Vec::new(), ..mixed.clone() };
     let digest = |plan: &Plan| run(plan).expect("a run").results_digest;
     assert_eq!(digest(&mixed), digest(&named));
@@ -225,9 +225,9 @@ fn a_twin_beside_itself_is_not_twice_the_same() {
     let order = MixOrder { apps: apps.to_vec(), share_addresses: true, reading };
     let path = out.display().to_string();
     let mixed = mix(&order, &path, &Control::new(1)).expect("a mix").expect("not stopped");
-    let told: Vec<_> = mixed.apps.iter().map(|app| (app.format, app.twin.clone())).collect();
+    let formats: Vec<_> = mixed.apps.iter().map(|app| (app.format, app.twin.clone())).collect();
     let one = ("twin", Some("twin of hm_0 (DLV)".to_owned()));
-    assert_eq!(told, [one.clone(), one]);
+    assert_eq!(formats, [one.clone(), one]);
     let [a, b] = [0, 1].map(|nth| mixed.apps[nth].requests);
     assert_eq!((a + b, a > 0), (2000, true));
     // The file says that it is of twins, and each can be asked for.
@@ -256,7 +256,7 @@ fn a_name_of_several_twins_is_refused() {
 }
 
 #[test]
-fn a_unit_that_looks_wrong_is_asked_about_in_a_mix_too() {
+fn a_unit_that_looks_wrong_is_questioned_in_a_mix_too() {
     let folder = tempfile::tempdir().expect("a folder");
     // 64 KiB every 2 µs, after a burst that hides it from the first lines.
     let line = |n: u64| format!("{} 0 8 128 1\n", n.saturating_sub(99) * 2000);
@@ -269,7 +269,7 @@ fn a_unit_that_looks_wrong_is_asked_about_in_a_mix_too() {
     let named = |path: PathBuf| PathBuf::from(format!("{}:mqsim", path.display()));
     let apps = vec![app("a", &named(fast)), app("b", &named(dense))];
 
-    let asked = |remarks: &[String]| {
+    let check = |remarks: &[String]| {
         assert_eq!(remarks.len(), 2, "{remarks:?}");
         assert!(remarks[0].contains("dense.trace: mean arrival 1e9/s"), "{remarks:?}");
         assert!(remarks[1].contains("fast.trace: 36 GB/s over 1000 requests"), "{remarks:?}");
@@ -277,8 +277,8 @@ fn a_unit_that_looks_wrong_is_asked_about_in_a_mix_too() {
     };
     let out = folder.path().join("mixed.csv").display().to_string();
     let order = MixOrder { apps, share_addresses: false, reading: Reading::default() };
-    asked(&mix(&order, &out, &Control::new(1)).expect("a mix").expect("not stopped").remarks);
-    asked(&run(&plan(&order.apps, 2)).expect("a run").remarks);
+    check(&mix(&order, &out, &Control::new(1)).expect("a mix").expect("not stopped").remarks);
+    check(&run(&plan(&order.apps, 2)).expect("a run").remarks);
 }
 
 #[test]
@@ -306,12 +306,12 @@ fn a_twin_in_a_file_is_named_wherever_the_file_goes() {
     assert_eq!(more.apps.iter().map(|app| app.requests).sum::<u64>(), 300);
     assert!(more.apps[0].requests > 0 && more.apps[1].requests > 0);
     for (file, name) in [(&csv, "high"), (&parquet, "high"), (&again, "old")] {
-        let alone = Plan { trace: Some(file.clone()), fit: true, ..plan(&[], 1) };
+        let alone = Plan { trace: Some(file.clone()), wrap: true, ..plan(&[], 1) };
         let result = run(&alone).expect("a run");
         let device = format!("{name} ({TWIN})");
         assert_eq!(result.workload, format!("{file} with {device}"));
         assert_eq!(result.provenance.twins, [device]);
-        let member = run(&Plan { fit: true, ..plan(&[app("a", Path::new(file))], 1) });
+        let member = run(&Plan { wrap: true, ..plan(&[app("a", Path::new(file))], 1) });
         let member = member.expect("a run");
         assert_eq!(member.workload, format!("mix of a ({TWIN})"));
         assert_eq!(member.provenance.mix.expect("members")[0].twin.as_deref(), Some(TWIN));
@@ -321,9 +321,9 @@ fn a_twin_in_a_file_is_named_wherever_the_file_goes() {
     }
     for format in ["mqsim", "msr"] {
         let out = format!("{}:{format}", at("out"));
-        let told = converted(&out).remarks.pop().expect("a remark");
+        let remark = converted(&out).remarks.pop().expect("a remark");
         let tells = format!("{format} does not tell twins: nothing in it says that it holds");
-        assert_eq!(told, format!("{out}: {tells} high ({TWIN})"));
-        assert_eq!(written(&[twin("high", "dlv/hm0")], &out).remarks, [told]);
+        assert_eq!(remark, format!("{out}: {tells} high ({TWIN})"));
+        assert_eq!(written(&[twin("high", "dlv/hm0")], &out).remarks, [remark]);
     }
 }

@@ -107,14 +107,14 @@ fn a_run_that_foresees_tells_the_same() {
         let timeline = Some(folder.path().join("timeline"));
         let plain = Plan { timeline, timeline_span: Some("1us".into()), ..foreseeing.clone() };
         let [plain, foreseeing] = [plain, foreseeing].map(|plan| {
-            let mut told = serde_json::to_value(run(plan)).unwrap();
-            let fields = told.as_object_mut().unwrap();
+            let mut figures = serde_json::to_value(run(plan)).unwrap();
+            let fields = figures.as_object_mut().unwrap();
             fields.retain(|name, _| !["sim", "provenance", "remarks"].contains(&name.as_str()));
-            told
+            figures
         });
         assert!(plain["retries"].as_u64().unwrap() > 1000, "{}", plain["retries"]);
-        for (field, told) in plain.as_object().unwrap() {
-            assert_eq!(*told, foreseeing[field], "{field}");
+        for (field, figure) in plain.as_object().unwrap() {
+            assert_eq!(*figure, foreseeing[field], "{field}");
         }
     }
 }
@@ -174,7 +174,7 @@ fn the_intervals_add_up_to_the_whole() {
         assert_eq!(series.last().unwrap().in_system, 0, "every request has ended");
         if let [whole] = &series[..] {
             // Intervals keep two digits.
-            let near = |told: Option<f64>, exact: f64| (told.unwrap() / exact - 1.0).abs() < 0.01;
+            let near = |found: Option<f64>, exact: f64| (found.unwrap() / exact - 1.0).abs() < 0.01;
             assert!(near(whole.read_p99_us, result.read.latency_us.p99));
             assert!(near(whole.write_p99_us, result.write.latency_us.p99));
         }
@@ -305,7 +305,7 @@ fn the_spans_of_a_timeline_sum_to_the_time_in_which_parts_are_busy() {
         let share =
             |part: &str| sums[part].1 / f64::from(sums[part].0) / end.max(result.duration_s);
         let busy = &result.utilization;
-        let near = |sum: f64, told: f64| (sum - told).abs() < 1e-6 && told > 0.01;
+        let near = |sum: f64, reported: f64| (sum - reported).abs() < 1e-6 && reported > 0.01;
         assert!(near(share("die"), busy.die), "{settings:?}: {} {}", share("die"), busy.die);
         assert!(near(share("bus"), busy.bus), "{settings:?}: {} {}", share("bus"), busy.bus);
     }
@@ -352,12 +352,12 @@ fn a_timeline_has_one_thing_at_a_time_on_every_part() {
 fn a_file_that_cannot_be_written_is_refused_before_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("no/such/folder/file");
-    let told = [
+    let paths = [
         (nowhere, "No such file or directory"),
         (folder.path().to_owned(), "is a folder"),
         ("/dev/null".into(), "is a pipe or a device"),
     ];
-    for (path, reason) in told {
+    for (path, reason) in paths {
         let there = || Some(path.clone());
         let plans = [
             ("--log", Plan { log: there(), ..plan() }),

@@ -87,7 +87,7 @@ fn a_state_with_physics_keeps_wear_and_ages() {
 }
 
 #[test]
-fn what_a_device_or_scheme_says_of_the_start_and_a_state_overrules_is_said() {
+fn settings_of_the_start_that_a_state_overrules_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("old.state");
     let of = |device: &str, scheme: &str| {
@@ -95,19 +95,19 @@ fn what_a_device_or_scheme_says_of_the_start_and_a_state_overrules_is_said() {
         let set = small.into_iter().filter(|set| !set.starts_with("start.")).collect();
         Plan { device: device.into(), scheme: scheme.into(), set, ..plan(&[]) }
     };
-    let said = |device: &str, scheme: &str| -> Vec<String> {
+    let remarks = |device: &str, scheme: &str| -> Vec<String> {
         let result = run(Plan { state: Some(path.clone()), ..of(device, scheme) }).unwrap();
         result.remarks.into_iter().filter(|remark| remark.contains("begins as in")).collect()
     };
     save_state(&of("readguard-tlc-2t-old", "baseline"), &path, &Control::new(1)).unwrap();
-    assert_eq!(said("readguard-tlc-2t-old", "baseline"), Vec::<String>::new());
-    let [device] = said("readguard-tlc-2t-young", "baseline").try_into().unwrap();
-    let says = "start.pe_cycles = 3000, not 500 (preset readguard-tlc-2t-young";
-    assert!(device.contains(says), "{device}");
+    assert_eq!(remarks("readguard-tlc-2t-old", "baseline"), Vec::<String>::new());
+    let [device] = remarks("readguard-tlc-2t-young", "baseline").try_into().unwrap();
+    let expected = "start.pe_cycles = 3000, not 500 (preset readguard-tlc-2t-young";
+    assert!(device.contains(expected), "{device}");
     save_state(&of("five-tlc-512g", "conventional"), &path, &Control::new(1)).unwrap();
-    let [scheme] = said("five-tlc-512g", "all-five").try_into().unwrap();
-    let says = "start.program_mode = \"normal\", not \"policy\" (scheme all-five";
-    assert!(scheme.contains(says), "{scheme}");
+    let [scheme] = remarks("five-tlc-512g", "all-five").try_into().unwrap();
+    let expected = "start.program_mode = \"normal\", not \"policy\" (scheme all-five";
+    assert!(scheme.contains(expected), "{scheme}");
 }
 
 #[test]

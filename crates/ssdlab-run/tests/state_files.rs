@@ -99,8 +99,8 @@ fn a_file_that_ends_early_or_goes_on_is_refused() {
     let file = file();
     for left in 0..file.len() {
         let line = refused(&file[..left], format_args!("{left} bytes"));
-        let told = ["is damaged", "is no state file", "of another layout", "is empty"];
-        assert!(told.iter().any(|told| line.contains(told)), "{left}: {line}");
+        let messages = ["is damaged", "is no state file", "of another layout", "is empty"];
+        assert!(messages.iter().any(|message| line.contains(message)), "{left}: {line}");
     }
     let begins = frame(&file);
     for more in [&b"\0"[..], b"\n", &file, &file[begins..]] {
@@ -116,7 +116,7 @@ fn a_file_that_ends_early_or_goes_on_is_refused() {
 }
 
 #[test]
-fn what_is_no_state_of_this_layout_is_told_so() {
+fn a_file_of_another_layout_is_refused() {
     assert!(
         refused(b"not a state", "a text").contains("is no state file: expected a file written")
     );
@@ -195,8 +195,9 @@ fn lengths_that_are_claimed_take_no_memory() {
     header["config_hash"] = ssdlab_config::hash_of(&header["config"]).into();
     let zeros = [postcard::to_allocvec(&4_000_000_000u64).unwrap(), vec![0; 1 << 20]].concat();
     let line = refused(&crafted(&header, &contents(&zeros)), "a bomb");
-    let told = line.contains("holds no contents") || line.contains("than there is memory for");
-    assert!(told, "{line}");
+    let is_refused =
+        line.contains("holds no contents") || line.contains("than there is memory for");
+    assert!(is_refused, "{line}");
     // A window of 128 MiB.
     let mut wide = zstd::Encoder::new(Vec::new(), 1).unwrap();
     wide.window_log(27).unwrap();

@@ -50,7 +50,7 @@ fn what_a_twin_cannot_run_with_is_refused() {
     let kind = fault(Plan { set: vec!["workload.kind=zipf".into()], ..plan("hm0") });
     assert!(kind.contains("a kind beside --workload"), "{kind}");
     let large = fault(plan("readguard/ali121"));
-    assert!(large.contains("--fit folds such addresses into the drive"), "{large}");
+    assert!(large.contains("--wrap folds such addresses into the drive"), "{large}");
     let unknown = fault(plan("hm00"));
     assert!(
         unknown.contains("unknown workload") && unknown.contains("a twin such as"),
@@ -82,12 +82,12 @@ fn how_much_of_what_is_read_is_written_can_be_set_of_a_twin() {
 
 #[test]
 fn a_twin_that_is_larger_than_the_drive_is_folded_into_it() {
-    let result = run(Plan { fit: true, ..plan("readguard/ali121") }).unwrap();
+    let result = run(Plan { wrap: true, ..plan("readguard/ali121") }).unwrap();
     assert_eq!(result.requests, 2000);
 }
 
 #[test]
-fn a_workload_as_a_trace_and_a_trace_as_a_workload_are_told_their_options() {
+fn a_workload_as_trace_or_a_trace_as_workload_names_the_right_option() {
     let traced = |device: &str, trace: &str| {
         let plan = Plan { device: device.into(), trace: Some(trace.into()), ..Plan::default() };
         run(plan).unwrap_err()

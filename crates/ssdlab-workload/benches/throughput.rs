@@ -151,8 +151,8 @@ fn written(mut line: impl FnMut(&mut String, u64, u64, u64, bool) -> std::fmt::R
 /// The best of five passes over a source.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures the wall clock")]
 fn measure(name: &str, bytes: usize, source: impl Fn() -> Box<dyn Source>) {
-    let asked_for = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    if asked_for.is_some_and(|asked_for| asked_for != name) {
+    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    if wanted.is_some_and(|wanted| wanted != name) {
         return;
     }
     let mut best = Duration::MAX;

@@ -19,19 +19,16 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let path = arguments.next().expect("docs/twins.md");
     let names: Vec<String> = arguments.collect();
-    let asked = |twin: &&Twin| names.is_empty() || names.contains(&twin.name);
+    let is_wanted = |twin: &&Twin| names.is_empty() || names.contains(&twin.name);
     let (mut table, mut sources, mut worst) = (head(), String::new(), Vec::new());
     let mut drawn = Vec::new();
-    for twin in catalogue().iter().filter(asked) {
-        let scaled = match twin.requests() > MOST {
-            true => twin.scaled(MOST),
-            false => twin.clone(),
-        };
+    for twin in catalogue().iter().filter(is_wanted) {
+        let scaled = if twin.requests() > MOST { twin.scaled(MOST) } else { twin.clone() };
         drawn.push(speed(&scaled));
         let measured = measured(&scaled);
         let compared = scaled.compare(&measured);
         writeln!(table, "{}", row(twin, &scaled, &compared, &measured)).expect("text");
-        writeln!(sources, "{}", given(twin, &compared)).expect("text");
+        writeln!(sources, "{}", targets_line(twin, &compared)).expect("text");
         worst.extend(compared.into_iter().map(|compared| (twin.name.clone(), compared)));
         eprintln!("{}", twin.name);
     }
@@ -128,7 +125,7 @@ fn digits(value: f64) -> String {
 }
 
 /// The targets as they are given, with their sources; and which figures follow or are assumed.
-fn given(twin: &Twin, compared: &[Compared]) -> String {
+fn targets_line(twin: &Twin, compared: &[Compared]) -> String {
     let Some(targets) = twin.targets() else {
         let names: Vec<&str> = twin.members().iter().map(|twin| twin.name.as_str()).collect();
         return format!("- `{}`, {}: {} at once", twin.name, twin.title, names.join(", "));
@@ -138,7 +135,7 @@ fn given(twin: &Twin, compared: &[Compared]) -> String {
         .into_iter()
         .map(|(what, value, source)| format!("{what} {value} ({source})"))
         .collect();
-    let known = |what: &str| targets.list().iter().any(|(given, ..)| *given == what);
+    let known = |what: &str| targets.list().iter().any(|(name, ..)| *name == what);
     let rest = compared.iter().filter(|compared| !known(compared.what));
     parts.extend(rest.map(|compared| format!("{}: {}", compared.what, compared.source)));
     let shape = twin.shape().map_or("", |(name, _)| name);

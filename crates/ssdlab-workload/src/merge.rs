@@ -35,9 +35,10 @@ impl Placing {
     pub const AS_IS: Placing = Placing { queue: None, scale: 1.0, start: Nanos::ZERO, shift: 0 };
 
     fn time(&self, at: Nanos) -> u64 {
-        let ns = match self.scale == 1.0 {
-            true => at.as_ns(),
-            false => (at.as_ns() as f64 * self.scale).round() as u64,
+        let ns = if self.scale == 1.0 {
+            at.as_ns()
+        } else {
+            (at.as_ns() as f64 * self.scale).round() as u64
         };
         ns.saturating_add(self.start.as_ns())
     }

@@ -98,8 +98,8 @@ pub trait Source: Send {
     }
 
     /// What has turned out to be doubtful about the requests handed out so far.
-    fn doubts(&self) -> Vec<String> {
-        self.members().into_iter().flat_map(|member| member.doubts()).collect()
+    fn warnings(&self) -> Vec<String> {
+        self.members().into_iter().flat_map(|member| member.warnings()).collect()
     }
 
     /// A fault about record `index` of the last call of [`Source::fill`], naming file and line.

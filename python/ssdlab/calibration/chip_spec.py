@@ -75,18 +75,18 @@ class ChipSpec:
         return self.bake if days > _ROOM_DAYS else _ROOM_CELSIUS
 
 
-def _rising(option: str, given: object, minimum: float, maximum: float) -> tuple[float, ...]:
-    found = tuple(arguments.as_number(one) for one in arguments.sequence(option, given))
+def _rising(option: str, values: object, minimum: float, maximum: float) -> tuple[float, ...]:
+    found = tuple(arguments.as_number(one) for one in arguments.sequence(option, values))
     fine = [one for one in found if one is not None and minimum <= one <= maximum]
     if not found or len(fine) < len(found) or sorted(set(fine)) != fine:
         expected = f"rising numbers from {minimum:g} to {maximum:g}"
-        raise arguments.invalid(option, _listed(given), expected)
+        raise arguments.invalid(option, _listed(values), expected)
     return tuple(fine)
 
 
-def _listed(given: object) -> str:
+def _listed(values: object) -> str:
     """Return numbers as a command line has them."""
-    found = arguments.sequence("", given)
+    found = arguments.sequence("", values)
     numbers = [arguments.as_number(one) for one in found]
     return ",".join(
         quoted(one) if number is None else f"{number:g}"

@@ -65,8 +65,8 @@ class Measurements:
 
     def where(self, mask: Mask) -> Measurements:
         """Return the rows of which this is true."""
-        given: dict[str, Any] = {slot.name: getattr(self, slot.name) for slot in fields(self)}
-        return Measurements(**{name: of[mask] if len(of) else of for name, of in given.items()})
+        columns: dict[str, Any] = {slot.name: getattr(self, slot.name) for slot in fields(self)}
+        return Measurements(**{name: of[mask] if len(of) else of for name, of in columns.items()})
 
 
 PARTS = ("fit", "validate", "simulate")
@@ -74,7 +74,7 @@ _SHARES = (60, 60, 40)
 
 
 def split_chips(
-    table: Measurements, source: str, given: tuple[int, ...] | None, seed: int
+    table: Measurements, source: str, counts: tuple[int, ...] | None, seed: int
 ) -> list[list[int]]:
     """Return the chips of each part, by their places.
 
@@ -82,10 +82,10 @@ def split_chips(
     proportions of the paper.
     """
     count = int(table.chip.max()) + 1
-    if given is not None:
-        ends = np.cumsum(given)
+    if counts is not None:
+        ends = np.cumsum(counts)
         return [
-            list(range(int(end) - size, int(end))) for end, size in zip(ends, given, strict=True)
+            list(range(int(end) - size, int(end))) for end, size in zip(ends, counts, strict=True)
         ]
     if count < len(PARTS):
         expected = "at least 3: one to fit, one to validate, one to simulate"

@@ -51,8 +51,8 @@ class Predictor:
 
     def ages(self, table: Measurements) -> Numbers:
         """Return the age of each row's block."""
-        given = (table.cycles, table.erase_us, table.e0, table.dwell)
-        return _from_bytes(self._native_predictor().age(*map(_to_bytes, given)))
+        columns = (table.cycles, table.erase_us, table.e0, table.dwell)
+        return _from_bytes(self._native_predictor().age(*map(_to_bytes, columns)))
 
     def errors(self, age: Numbers, days: Numbers, reads: Numbers) -> Numbers:
         """Return the errors of blocks of these ages."""

@@ -34,17 +34,17 @@ def run_fit(
     target = None if samples_to is None else OutputFile("--samples", os.fspath(samples_to))
     config_hash = sha256 = None
     if csv is None:
-        source, given, ages = plan.device, tuple(spec.chips), "--retention"
+        source, counts, ages = plan.device, tuple(spec.chips), "--retention"
         made = _native.measure(to_json(plan), json.dumps(spec.order()))
         if made is None:
             raise KeyboardInterrupt
         chips, config_hash = made
     else:
-        source, given, ages = os.fspath(csv), None, os.fspath(csv)
+        source, counts, ages = os.fspath(csv), None, os.fspath(csv)
         chips, sha256 = _native.read_chips(csv)
     failure = None if target is None else _failure_to_write(chips, target)
     table = Measurements.from_chips(chips)
-    divided = split_chips(table, source, given, plan.seed)
+    divided = split_chips(table, source, counts, plan.seed)
     found: dict[str, Any] = {
         "source": source,
         "device": plan.device if csv is None else None,

@@ -23,15 +23,15 @@ def config() -> None:
 @click.option("--show", is_flag=True, help="List every setting and where its value comes from.")
 @click.option("--toml", is_flag=True, help="Print the whole config as one TOML file.")
 @options.add(options.DRIVE)
-def validate(files: tuple[str, ...], **given: Any) -> None:
+def validate(files: tuple[str, ...], **parameters: Any) -> None:
     """Check config FILEs, and what --set says, over a device and a scheme."""
-    given["config"] = (*given["config"], *files)
-    plan = options.plan_from(given)
+    parameters["config"] = (*parameters["config"], *files)
+    plan = options.plan_from(parameters)
     toml, listing, digest = _native.effective(to_json(plan))
-    if given["toml"]:
+    if parameters["toml"]:
         click.echo(toml.rstrip())
         return
-    if given["show"]:
+    if parameters["show"]:
         click.echo(listing.rstrip())
         click.echo()
     click.echo(f"valid: {plan.device}, {plan.scheme}, config {digest}")

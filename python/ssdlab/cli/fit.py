@@ -70,7 +70,7 @@ CHIPS = [
 @click.option("--samples", metavar="FILE", help="Write all that was measured, in CSV.")
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
 @options.add(options.DRAWING)
-def fit_command(**given: Any) -> int:
+def fit_command(**parameters: Any) -> int:
     """Fit ReadGuard's predictor of retries to chips.
 
     The chips are those of CSV, or made for it. What --out writes is a config: `ssdlab run --scheme
@@ -79,25 +79,31 @@ def fit_command(**given: Any) -> int:
     a CSV has to hold.
     """
     named_alone = (*_AXES, "blocks", "bake", "device", "stage")
-    made = [name for name in named_alone if given[name] is not None]
-    made += [name for name in ("config", "set") if given[name]]
-    if given["csv"] is not None and made:
+    made = [name for name in named_alone if parameters[name] is not None]
+    made += [name for name in ("config", "set") if parameters[name]]
+    if parameters["csv"] is not None and made:
         message = "a setting of chips that are made, beside a CSV: expected one or the other"
         raise InputError.at(f"--{made[0]}", message)
-    read: list[File] = [("--config", file) for file in given["config"]]
-    if given["csv"] is not None:
-        read.append(("CSV", given["csv"]))
-    files = output_files(given, ("json", "report", "samples"))
-    out = None if given["out"] is None else OutputFolder("--out", given["out"], [*read, *files])
-    written = [*output_files(given, ["samples"])]
-    written += [] if given["out"] is None else output_paths("--out", given["out"])
-    outputs = AnalysisOutputs(given, read, written)
-    correctable = _correctable(given["correctable"])
-    options_of = {name: given[name] for name in ("samples", "config", "set", "seed")}
-    options_of["device"] = options.one_device(given["device"] or DEFAULT_DEVICE, given["stage"])
+    read: list[File] = [("--config", file) for file in parameters["config"]]
+    if parameters["csv"] is not None:
+        read.append(("CSV", parameters["csv"]))
+    files = output_files(parameters, ("json", "report", "samples"))
+    out = (
+        None
+        if parameters["out"] is None
+        else OutputFolder("--out", parameters["out"], [*read, *files])
+    )
+    written = [*output_files(parameters, ["samples"])]
+    written += [] if parameters["out"] is None else output_paths("--out", parameters["out"])
+    outputs = AnalysisOutputs(parameters, read, written)
+    correctable = _correctable(parameters["correctable"])
+    options_of = {name: parameters[name] for name in ("samples", "config", "set", "seed")}
+    options_of["device"] = options.one_device(
+        parameters["device"] or DEFAULT_DEVICE, parameters["stage"]
+    )
     try:
         found, failure = fit_with_samples(
-            given["csv"], chips=_chip_spec(given), correctable=correctable, **options_of
+            parameters["csv"], chips=_chip_spec(parameters), correctable=correctable, **options_of
         )
     except KeyboardInterrupt:
         # Said here: click would put an empty line before the word.
@@ -116,10 +122,14 @@ def _fail(error: InputError) -> None:
     raise error
 
 
-def _chip_spec(given: dict[str, Any]) -> ChipSpec:
+def _chip_spec(parameters: dict[str, Any]) -> ChipSpec:
     """Return what is measured."""
-    axes = {name: _numbers(f"--{name}", given[name]) for name in _AXES if given[name] is not None}
-    plain = {name: given[name] for name in ("blocks", "bake") if given[name] is not None}
+    axes = {
+        name: _numbers(f"--{name}", parameters[name])
+        for name in _AXES
+        if parameters[name] is not None
+    }
+    plain = {name: parameters[name] for name in ("blocks", "bake") if parameters[name] is not None}
     return ChipSpec(**{**axes, **plain})
 
 

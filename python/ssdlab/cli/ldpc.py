@@ -44,21 +44,21 @@ from ssdlab.progress import ProgressLine
 )
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
 @options.add(options.DRAWING)
-def ldpc_command(**given: Any) -> int:
+def ldpc_command(**parameters: Any) -> int:
     """Derive what LDPC and BCH codes decode, from voltages up.
 
     Raw bit error rates at a failure of 1e-15 by sensing levels, decoder and page, beside what a
     paper prints; with --frames or --seconds, how often frames of a real code fail. docs/ldpc.md
     says how.
     """
-    if given["frames"] is not None and given["seconds"] is not None:
+    if parameters["frames"] is not None and parameters["seconds"] is not None:
         raise InputError.at("--frames", "beside --seconds: expected one or the other")
-    outputs = AnalysisOutputs(given)
+    outputs = AnalysisOutputs(parameters)
     names = ("cell", "shift", "frames", "seconds", "seed", "jobs")
     code = 0
     try:
         with ProgressLine(unit="frames") as line:
-            found = ldpc(**{name: given[name] for name in names}, progress=line)
+            found = ldpc(**{name: parameters[name] for name in names}, progress=line)
     except LdpcInterrupted as stopped:
         found, code = stopped.partial, exit_codes.INTERRUPTED
     except KeyboardInterrupt:

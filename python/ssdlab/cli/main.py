@@ -39,7 +39,7 @@ def ssdlab() -> None:
 
     \b
     A first run:      ssdlab run --workload zipf --limit 100000
-    A trace:          ssdlab run --trace hm_0.csv.gz --fit
+    A trace:          ssdlab run --trace hm_0.csv.gz --wrap
     A comparison:     ssdlab compare --trace hm_0.csv.gz --vary scheduler=fifo,read_first
     """  # noqa: D301
 

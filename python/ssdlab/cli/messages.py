@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from ssdlab.plan import RENAMED
 from ssdlab.suggestions import did_you_mean
 
 
@@ -26,6 +27,9 @@ def usage_error_line(error: click.ClickException) -> str:
     where = f"{ctx.command_path}: " if ctx else ""
     if isinstance(error, click.NoSuchOption) and ctx:
         known = [name for param in ctx.command.params for name in param.opts]
+        new = f"--{RENAMED.get(error.option_name.removeprefix('--'))}"
+        if new in known:
+            return f"{where}{error.option_name} is now called {new}"
         return f"{where}no such option {error.option_name}{did_you_mean(error.option_name, known)}"
     if isinstance(error, click.MissingParameter) and error.param:
         return f"{where}missing {error.param.human_readable_name}"

@@ -112,7 +112,7 @@ LOAD = [
         type=WholeNumber(1, MAX_COUNT),
         help="Keep N requests outstanding; arrivals are moot.",
     ),
-    click.option("--fit", is_flag=True, help="Fold addresses beyond the drive into it."),
+    click.option("--wrap", is_flag=True, help="Fold addresses beyond the drive into it."),
 ]
 
 START = [
@@ -188,7 +188,7 @@ def add(*groups: Iterable[Callable[[Command], Command]]) -> Callable[[Command], 
 def plan_from(options: dict[str, Any]) -> Plan:
     """Return the plan that the options name, but for those that may name several."""
     names = {field.name for field in fields(Plan)} - {"device", "trace", "mix", "vary"}
-    given = {name: options[name] for name in names if name in options}
+    of_plan = {name: options[name] for name in names if name in options}
     if options.get("trace") and options.get("workload") is not None:
         raise InputError.at("--workload", "a workload beside --trace: expected one or the other")
     other = next((f"--{name}" for name in ("trace", "workload") if options.get(name)), None)
@@ -197,7 +197,7 @@ def plan_from(options: dict[str, Any]) -> Plan:
     return Plan(
         device=one_device(options["device"], options.get("stage")),
         mix=_mix(options.get("mix", ()), options.get("app", ())),
-        **given,
+        **of_plan,
     )
 
 

@@ -25,12 +25,12 @@ FIGURES = (".svg", ".png", ".pdf")
 class DrawingOutputs:
     """Where a report and its figures go."""
 
-    def __init__(self, given: dict[str, Any], others: Sequence[File] = ()) -> None:
+    def __init__(self, parameters: dict[str, Any], others: Sequence[File] = ()) -> None:
         """Raise an :class:`InputError` that names the option if something cannot be written.
 
         The command reads or writes the ``others``, which no figure replaces.
         """
-        report, figures = given["report"], given["figures"]
+        report, figures = parameters["report"], parameters["figures"]
         self._report = None if report is None else OutputFile("--report", report)
         self._figures = (
             None if figures is None else OutputFolder("--figures", figures, others, FIGURES)
@@ -70,17 +70,17 @@ class AnalysisOutputs:
     """Where what is told without a run goes."""
 
     def __init__(
-        self, given: dict[str, Any], read: Sequence[File] = (), written: Sequence[File] = ()
+        self, parameters: dict[str, Any], read: Sequence[File] = (), written: Sequence[File] = ()
     ) -> None:
         """Raise an :class:`InputError` that names the option if something cannot be written.
 
         The command reads the files in ``read``, and writes those in ``written``, too.
         """
-        files = output_files(given, ("json", "report"))
+        files = output_files(parameters, ("json", "report"))
         check_apart(read, [*files, *written])
-        self._to_stdout = given["json"] == STDOUT
+        self._to_stdout = parameters["json"] == STDOUT
         self._json = _json_of(files)
-        self._drawing = DrawingOutputs(given, [*read, *files, *written])
+        self._drawing = DrawingOutputs(parameters, [*read, *files, *written])
 
     def steps(self, analysis: Analysis) -> list[Callable[[], object]]:
         """Return what prints it and writes what else is wanted, for :func:`write_each`."""
@@ -98,21 +98,21 @@ class RunOutputs:
     _WHOLE = ("json", "report")
     _OF_ONE_RUN = ("log", "series", "timeline")
 
-    def __init__(self, given: dict[str, Any], runs: int, read: Sequence[File]) -> None:
+    def __init__(self, parameters: dict[str, Any], runs: int, read: Sequence[File]) -> None:
         """Raise an :class:`InputError` that names the option if something cannot be written.
 
         The runs read the files in ``read``.
         """
-        files = output_files(given, (*self._WHOLE, *self._OF_ONE_RUN))
+        files = output_files(parameters, (*self._WHOLE, *self._OF_ONE_RUN))
         check_apart(read, files)
         for name in self._OF_ONE_RUN:
-            if given[name] is None:
+            if parameters[name] is None:
                 continue
             if runs > 1:
                 raise InputError.at(f"--{name}", f"a file of one run: got {runs} runs")
-            OutputFile(f"--{name}", given[name])
+            OutputFile(f"--{name}", parameters[name])
         self._json = _json_of(files)
-        self.drawing = DrawingOutputs(given, [*read, *files])
+        self.drawing = DrawingOutputs(parameters, [*read, *files])
 
     def write_json(self, comparison: Comparison) -> None:
         """Write the results, if that is wanted."""
@@ -157,12 +157,12 @@ def print_out(text: str) -> None:
     sys.stdout.flush()
 
 
-def output_files(given: dict[str, Any], names: Sequence[str]) -> list[File]:
+def output_files(parameters: dict[str, Any], names: Sequence[str]) -> list[File]:
     """Return the files that these options name, each with its option."""
     return [
-        (f"--{name}", given[name])
+        (f"--{name}", parameters[name])
         for name in names
-        if given[name] is not None and (name, given[name]) != ("json", STDOUT)
+        if parameters[name] is not None and (name, parameters[name]) != ("json", STDOUT)
     ]
 
 

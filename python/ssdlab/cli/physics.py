@@ -17,12 +17,12 @@ from ssdlab.physics import physics
 @options.add(options.DRIVE_SETTINGS)
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
 @options.add(options.DRAWING)
-def physics_command(**given: Any) -> None:
+def physics_command(**parameters: Any) -> None:
     """Tell what the blocks of DEVICE really are; no workload is run.
 
     Raw bit errors and times of reads by the age of the data and by P/E cycles, for each class of
     blocks, beside what papers say of the same. docs/physics.md says what there is to see.
     """
-    plan = options.plan_from(given)
-    outputs = AnalysisOutputs(given, api.input_files([plan]))
+    plan = options.plan_from(parameters)
+    outputs = AnalysisOutputs(parameters, api.input_files([plan]))
     write_each(outputs.steps(physics(plan)))

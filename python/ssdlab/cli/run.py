@@ -23,37 +23,37 @@ from ssdlab.sweeps import sweep
 
 @click.command()
 @options.add(*options.RUN)
-def run(**given: Any) -> int:
+def run(**parameters: Any) -> int:
     """Run one drive on one trace or workload."""
-    plans = _plans(given)
+    plans = _plans(parameters)
     one = {plan.label for plan in plans if plan.trace == plans[0].trace}
-    if len(plans) != given["seeds"] or len(one) > 1:
-        count = len(plans) // given["seeds"]
+    if len(plans) != parameters["seeds"] or len(one) > 1:
+        count = len(plans) // parameters["seeds"]
         raise InputError(f"ssdlab run: got {count} configurations, expected one (use compare)")
-    return _execute(plans, given, _report)
+    return _execute(plans, parameters, _report)
 
 
 @click.command()
 @options.add(*options.RUN)
-def compare(**given: Any) -> int:
+def compare(**parameters: Any) -> int:
     """Run several schemes or settings on one trace, side by side.
 
     --device, --stage and --scheme take several names with commas between them, --trace may be given
     several times, and --vary gives a setting several values; all combinations are run.
     """
-    return _execute(_plans(given), given, comparison_text)
+    return _execute(_plans(parameters), parameters, comparison_text)
 
 
-def _plans(given: dict[str, Any]) -> list[Plan]:
-    devices = options.devices(given["device"], given["stage"])
+def _plans(parameters: dict[str, Any]) -> list[Plan]:
+    devices = options.devices(parameters["device"], parameters["stage"])
     return sweep(
-        options.plan_from({**given, "device": devices[0], "stage": None}),
+        options.plan_from({**parameters, "device": devices[0], "stage": None}),
         devices=devices,
-        schemes=options.split_list("--scheme", given["scheme"]),
-        traces=given["trace"],
-        vary=options.parse_vary(given["vary"]),
-        seeds=given["seeds"],
-        max_runs=given["max_runs"],
+        schemes=options.split_list("--scheme", parameters["scheme"]),
+        traces=parameters["trace"],
+        vary=options.parse_vary(parameters["vary"]),
+        seeds=parameters["seeds"],
+        max_runs=parameters["max_runs"],
     )
 
 
@@ -66,15 +66,15 @@ def _report(comparison: Comparison) -> str:
 
 
 def _execute(
-    plans: Sequence[Plan], given: dict[str, Any], show: Callable[[Comparison], str]
+    plans: Sequence[Plan], parameters: dict[str, Any], show: Callable[[Comparison], str]
 ) -> int:
     """Run the plans, show the results, write them; the exit code."""
-    outputs, code = RunOutputs(given, len(plans), api.input_files(plans)), 0
+    outputs, code = RunOutputs(parameters, len(plans), api.input_files(plans)), 0
     if outputs.drawing.is_wanted:
         plans = [replace(plan, detail=True) for plan in plans]
     try:
         with ProgressLine() as line:
-            limits = {"jobs": given["jobs"], "max_runs": given["max_runs"]}
+            limits = {"jobs": parameters["jobs"], "max_runs": parameters["max_runs"]}
             comparison = api.compare(plans, **limits, progress=line)
     except Interrupted as interrupted:
         comparison, code = interrupted.partial, exit_codes.INTERRUPTED
@@ -86,25 +86,25 @@ def _execute(
             raise
         # What was measured is not lost with what failed, of which the line tells.
         with suppress(InputError, OSError):
-            _write_outputs(error.partial, given, show, outputs)
+            _write_outputs(error.partial, parameters, show, outputs)
         raise
-    _write_outputs(comparison, given, show, outputs)
+    _write_outputs(comparison, parameters, show, outputs)
     return code
 
 
 def _write_outputs(
     comparison: Comparison,
-    given: dict[str, Any],
+    parameters: dict[str, Any],
     show: Callable[[Comparison], str],
     outputs: RunOutputs,
 ) -> None:
     """Write the results and show them."""
 
     def print_all() -> None:
-        if given["json"] == STDOUT:
+        if parameters["json"] == STDOUT:
             print_out(comparison.to_json())
-            for doubt in caveats(comparison):
-                print_error(doubt)
+            for caveat in caveats(comparison):
+                print_error(caveat)
         else:
             print_out(show(comparison))
 

@@ -27,13 +27,13 @@ def state() -> None:
 @state.command()
 @click.argument("file")
 @options.add(options.DRIVE, options.START, options.APPS)
-def save(file: str, **given: Any) -> int:
+def save(file: str, **parameters: Any) -> int:
     """Age a drive as the options say and save it to FILE.
 
     Where blocks are kept apart by priority (ReadGuard's schemes), --workload, --mix or --app says
     whose pages are whose.
     """
-    plan = options.plan_from(given)
+    plan = options.plan_from(parameters)
     check_apart(api.input_files([plan]), [("FILE", file)])
     OutputFile("FILE", file)
     with ProgressLine() as line:

@@ -61,9 +61,9 @@ def _ends_on_ctrl_c(command: Callable[..., int | None]) -> Callable[..., int | N
     """Return the command with an answer to Ctrl-C: nothing is left behind then."""
 
     @functools.wraps(command)
-    def run(*arguments: Any, **given: Any) -> int | None:
+    def run(*arguments: Any, **parameters: Any) -> int | None:
         try:
-            return command(*arguments, **given)
+            return command(*arguments, **parameters)
         except KeyboardInterrupt:
             print_error("interrupted")
             return exit_codes.INTERRUPTED
@@ -83,29 +83,31 @@ def trace() -> None:
 @_JSON
 @add(DRAWING)
 @_ends_on_ctrl_c
-def info(files: tuple[str, ...], **given: Any) -> None:
+def info(files: tuple[str, ...], **parameters: Any) -> None:
     """Say what traces are like; of several, in a table.
 
     All figures are of reads and writes; trims and flushes are counted apart.
     """
     read = [_file("FILE", file) for file in files]
-    files_written = output_files(given, ("json", "report"))
+    files_written = output_files(parameters, ("json", "report"))
     check_apart(read, files_written)
-    target = _target(given["json"])
-    drawing = DrawingOutputs(given, [*read, *files_written])
+    target = _target(parameters["json"])
+    drawing = DrawingOutputs(parameters, [*read, *files_written])
     with ProgressLine(what="traces") as line:
-        infos = traces.info(files, _reading(given), reuse=not given["no_reuse"], progress=line)
+        infos = traces.info(
+            files, _reading(parameters), reuse=not parameters["no_reuse"], progress=line
+        )
     several = len(infos) > 1
 
     def print_all() -> None:
-        if given["json"] != STDOUT:
+        if parameters["json"] != STDOUT:
             print_out(traces_table(infos) if several else trace_text(infos[0]))
-        if several or given["json"] == STDOUT:
+        if several or parameters["json"] == STDOUT:
             _print_remarks([remark for info in infos for remark in info["remarks"]])
 
     found, drawn = (infos if several else infos[0]), TraceInfos(infos)
     steps = drawing.steps(lambda: as_html(drawn), lambda: as_figures(drawn))
-    write_each([lambda: _write_json(found, target, given["json"]), print_all, *steps])
+    write_each([lambda: _write_json(found, target, parameters["json"]), print_all, *steps])
 
 
 @trace.command()
@@ -114,18 +116,18 @@ def info(files: tuple[str, ...], **given: Any) -> None:
 @add(_PART)
 @_JSON
 @_ends_on_ctrl_c
-def convert(source: str, out: str, **given: Any) -> None:
+def convert(source: str, out: str, **parameters: Any) -> None:
     """Write a trace, or a part of it, in another format.
 
     OUT is our own CSV if it ends in .csv, Parquet if in .parquet, or as FORMAT says; .gz, .zst and
     .xz compress. It appears whole or not at all.
     """
-    _check_apart([("IN", source)], out, given)
-    target = _target(given["json"])
+    _check_apart([("IN", source)], out, parameters)
+    target = _target(parameters["json"])
     with ProgressLine() as line:
-        made = traces.convert(source, out, _reading(given), progress=line)
+        made = traces.convert(source, out, _reading(parameters), progress=line)
     _print_remarks(made["remarks"])
-    _write_and_print(made, target, given["json"], lambda: _print_converted(source, out, made))
+    _write_and_print(made, target, parameters["json"], lambda: _print_converted(source, out, made))
 
 
 def _print_converted(source: str, out: str, made: dict[str, Any]) -> None:
@@ -145,7 +147,7 @@ def _print_converted(source: str, out: str, made: dict[str, Any]) -> None:
 @add([_SET, _seed("The seed of twins."), _LIMIT])
 @_JSON
 @_ends_on_ctrl_c
-def mix(apps: tuple[str, ...], **given: Any) -> None:
+def mix(apps: tuple[str, ...], **parameters: Any) -> None:
     """Merge the traces of several applications into one, by arrival.
 
     \b
@@ -161,18 +163,20 @@ def mix(apps: tuple[str, ...], **given: Any) -> None:
     ssdlab trace mix high=a.csv.gz@queue=0 low=b.trace:mqsim@queue=1,scale=0.5 -o mix.parquet
     """  # noqa: D301
     order = traces.parse(apps)
-    _check_apart([("APP", app.trace) for app in order], given["out"], given)
-    target = _target(given["json"])
+    _check_apart([("APP", app.trace) for app in order], parameters["out"], parameters)
+    target = _target(parameters["json"])
     with ProgressLine() as line:
         mixed = traces.mix(
             order,
-            given["out"],
-            share_addresses=given["share_addresses"],
-            reading=traces.Reading(set=given["set"], limit=given["limit"], seed=given["seed"]),
+            parameters["out"],
+            share_addresses=parameters["share_addresses"],
+            reading=traces.Reading(
+                set=parameters["set"], limit=parameters["limit"], seed=parameters["seed"]
+            ),
             progress=line,
         )
     _print_remarks(mixed["remarks"])
-    _write_and_print(mixed, target, given["json"], lambda: _print_mix(mixed))
+    _write_and_print(mixed, target, parameters["json"], lambda: _print_mix(mixed))
 
 
 def _print_mix(mixed: dict[str, Any]) -> None:
@@ -209,30 +213,30 @@ def _moved(shift: int) -> str:
 )
 @_JSON
 @_ends_on_ctrl_c
-def check(folder: str, **given: Any) -> int:
+def check(folder: str, **parameters: Any) -> int:
     """Hold the traces in a folder against its manifest.
 
     The exit code is 1 if something differs. The manifest, DIR/MANIFEST.tsv, has a header, tabs
     between columns, and a line for each trace: its name, and any of the columns that
     docs/traces.md lists. Others are not looked at.
     """
-    if not given["files"] or "/" in given["files"] or given["files"] in {".", ".."}:
-        found = f"got {quoted(given['files'])}, expected a file's name, which may hold *"
+    if not parameters["files"] or "/" in parameters["files"] or parameters["files"] in {".", ".."}:
+        found = f"got {quoted(parameters['files'])}, expected a file's name, which may hold *"
         raise InputError.at("--files", found)
-    manifest.check_pattern("--files", given["files"])
-    read = [("DIR", file) for file in Path(folder).glob(f"*/{given['files']}")]
+    manifest.check_pattern("--files", parameters["files"])
+    read = [("DIR", file) for file in Path(folder).glob(f"*/{parameters['files']}")]
     read.append(("DIR", Path(folder, manifest.MANIFEST)))
-    check_apart(read, output_files(given, ["json"]))
-    target = _target(given["json"])
+    check_apart(read, output_files(parameters, ["json"]))
+    target = _target(parameters["json"])
     with ProgressLine() as line:
         lines = traces.check(
             folder,
             lambda name, reading: traces.info([name], reading, reuse=False, progress=line)[0],
-            given["files"],
+            parameters["files"],
         )
     well = sum(line.is_well for line in lines)
     whole = {"traces": len(lines), "agree": well, "lines": [asdict(line) for line in lines]}
-    _write_and_print(whole, target, given["json"], lambda: _print_check(lines, well))
+    _write_and_print(whole, target, parameters["json"], lambda: _print_check(lines, well))
     return 0 if well == len(lines) else 1
 
 
@@ -263,11 +267,11 @@ def _number_text(value: float | None) -> str:
 
 @trace.command("formats")
 @_JSON
-def list_formats(**given: Any) -> None:
+def list_formats(**parameters: Any) -> None:
     """List the formats with their columns and units of time."""
     found = traces.formats()
-    target = _target(given["json"])
-    _write_and_print(found, target, given["json"], lambda: _print_formats(found))
+    target = _target(parameters["json"])
+    _write_and_print(found, target, parameters["json"], lambda: _print_formats(found))
 
 
 def _print_formats(found: Sequence[dict[str, Any]]) -> None:
@@ -280,22 +284,22 @@ def _print_formats(found: Sequence[dict[str, Any]]) -> None:
     click.echo("* is written by trace convert and trace mix, too; docs/traces.md says more")
 
 
-def _reading(given: dict[str, Any]) -> traces.Reading:
-    sample = given["sample_addresses"]
+def _reading(parameters: dict[str, Any]) -> traces.Reading:
+    sample = parameters["sample_addresses"]
     return traces.Reading(
-        set=given["set"],
-        start=given["start"],
-        end=given["end"],
+        set=parameters["set"],
+        start=parameters["start"],
+        end=parameters["end"],
         one_page_in=1 if sample is None else parse_sampling("--sample-addresses", sample),
-        seed=given["seed"],
-        limit=given["limit"],
+        seed=parameters["seed"],
+        limit=parameters["limit"],
     )
 
 
-def _check_apart(read: Sequence[File], out: str, given: dict[str, Any]) -> None:
+def _check_apart(read: Sequence[File], out: str, parameters: dict[str, Any]) -> None:
     """Refuse to write a trace that is read, or two things to one file."""
     files = [_file(option, str(spec)) for option, spec in read]
-    check_apart(files, [_file("OUT", out), *output_files(given, ["json"])])
+    check_apart(files, [_file("OUT", out), *output_files(parameters, ["json"])])
 
 
 def _file(option: str, spec: str) -> File:

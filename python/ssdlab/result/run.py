@@ -62,7 +62,8 @@ class Result:
     """What came of one run.
 
     Pages read for the host are counted by the sensing level at which they decoded in ``levels``
-    (``"1"``, …), by the rung of a ladder of retries in ``rungs``. ``wearing_weight`` counts each
+    (``"1"``, …), by the step of a ladder of read retries in
+    ``retry_steps``. ``wearing_weight`` counts each
     program by its voltages' mean ratio to the normal ones.
     """
 
@@ -105,7 +106,7 @@ class Result:
     buffer: BufferResult | None = None
     map_cache: MapCacheResult | None = None
     levels: Mapping[str, int] = field(default_factory=dict)
-    rungs: Sequence[int] = ()
+    retry_steps: Sequence[int] = ()
     migration: MigrationCounts | None = None
     streams: Sequence[StreamResult] = ()
     repairs: Repairs | None = None
@@ -138,9 +139,9 @@ class Result:
 
     @property
     def decoded_at(self) -> list[int]:
-        """The pages read for the host by level or rung, the first first; none if there is one."""
+        """The pages read for the host by level or retry step, from the first; none if but one."""
         numbers = range(1, len(self.levels) + 1)
-        return [self.levels[str(number)] for number in numbers] or list(self.rungs)
+        return [self.levels[str(number)] for number in numbers] or list(self.retry_steps)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as it stands in JSON."""

@@ -131,12 +131,12 @@ def formats() -> list[dict[str, Any]]:
     return found
 
 
-def _infos(given: object) -> list[Mapping[str, Any]]:
+def _infos(infos: object) -> list[Mapping[str, Any]]:
     """Return what :func:`info` returned; refuse anything else."""
     expected = "what ssdlab.traces.info returns"
-    found = arguments.sequence("infos", given, expected)
+    found = arguments.sequence("infos", infos, expected)
     if not found or not all(isinstance(one, Mapping) and "certainty" in one for one in found):
-        raise arguments.invalid("infos", given, expected)
+        raise arguments.invalid("infos", infos, expected)
     return found
 
 

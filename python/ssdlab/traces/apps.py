@@ -94,7 +94,7 @@ def _split(text: str) -> list[str]:
     return parts
 
 
-def parse_apps(option: str, given: Sequence[App | str]) -> list[App]:
+def parse_apps(option: str, values: Sequence[App | str]) -> list[App]:
     """Return applications or what was typed for them, each with a name of its own.
 
     ``option`` is what a message names.
@@ -103,7 +103,7 @@ def parse_apps(option: str, given: Sequence[App | str]) -> list[App]:
         _parse_app(option, arguments.text(option, app))
         if isinstance(app, str)
         else check_app(option, app)
-        for app in arguments.sequence(option, given)
+        for app in arguments.sequence(option, values)
     ]
     called = [app if app.name else replace(app, name=_stem(app.file)) for app in apps]
     distinct: list[App] = []
@@ -123,13 +123,13 @@ def check_app(option: str, app: App) -> App:
     file = arguments.path(option, app.trace)
     name = arguments.text(option, app.name)
     place = f"{option} {name or file}"
-    given = {key: arguments.unwrap(getattr(app, key)) for key in _KEYS}
+    values = {key: arguments.unwrap(getattr(app, key)) for key in _KEYS}
     for key in ("queue", "scale"):
-        if given[key] is not None:
-            given[key] = _value(place, key, quoted(given[key]))
+        if values[key] is not None:
+            values[key] = _value(place, key, quoted(values[key]))
     for key in ("start", "offset"):
-        given[key] = arguments.optional_text(f"{place} {key}", given[key])
-    return App(file, name, **given)
+        values[key] = arguments.optional_text(f"{place} {key}", values[key])
+    return App(file, name, **values)
 
 
 def _parse_app(option: str, text: str) -> App:
@@ -149,17 +149,17 @@ def _parse_app(option: str, text: str) -> App:
 
 def _with_settings(app: App, place: str, settings: str) -> App:
     """Return the application with its settings."""
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for setting in settings.split(",") if settings else ():
         key, equals, value = (part.strip() for part in setting.partition("="))
         if key not in _KEYS or not equals:
             nearest = "" if key in _KEYS else did_you_mean(key, _KEYS)
             expected = f"{', '.join(f'{known}=…' for known in _KEYS)}"
             raise InputError.at(place, f"got {setting!r}, expected {expected}{nearest}")
-        if key in given:
+        if key in values:
             raise InputError.at(place, f"got {key!r} twice, expected each once")
-        given[key] = _value(place, key, value)
-    return replace(app, **given)
+        values[key] = _value(place, key, value)
+    return replace(app, **values)
 
 
 def _value(place: str, key: str, value: str) -> object:

@@ -225,12 +225,12 @@ def agrees(manifest: str, value: float | tuple[float, float] | None, figure: Fig
     """Tell whether a figure is what the manifest says, as far as that says it."""
     if manifest == "NA" or value is None:
         return manifest == "NA" and value is None
-    said = float(manifest)
+    claimed = float(manifest)
     decimals = len(manifest.partition(".")[2])
     last = 10.0**-decimals if decimals else 0.0
-    off = max(last, figure.slack + figure.tolerance * abs(said)) * (1 + 1e-9)
+    off = max(last, figure.slack + figure.tolerance * abs(claimed)) * (1 + 1e-9)
     least, most = value if isinstance(value, tuple) else (value, value)
-    return least - off <= said <= most + off
+    return least - off <= claimed <= most + off
 
 
 def _quoted(name: str) -> str:

@@ -42,7 +42,7 @@ from ssdlab_reproduction.systems.dlv import (
     weeks,
 )
 
-_ASKED = "Of the baseline's"
+_OVER_BASELINE = "Of the baseline's"
 
 
 def _latencies(runs: Runs, names: Sequence[str], kind: str) -> Rows:
@@ -120,19 +120,19 @@ def _no_older(points: Sequence[Sequence[float]], age_s: float) -> float:
     return max((share for age, share in points if age <= age_s), default=0.0)
 
 
-@picture("dlv", "Fig. 9", "Bandwidth", schemes(WOO, ROO, DLV), kind="bars", y=_ASKED)
+@picture("dlv", "Fig. 9", "Bandwidth", schemes(WOO, ROO, DLV), kind="bars", y=_OVER_BASELINE)
 def fig_9(runs: Runs) -> Rows:
     """Bandwidth under each scheme with 64 requests outstanding, over the baseline's."""
     return _rates(runs, bandwidth)
 
 
-@picture("dlv", "Fig. 10", "IOPS", schemes(WOO, ROO, DLV), kind="bars", y=_ASKED)
+@picture("dlv", "Fig. 10", "IOPS", schemes(WOO, ROO, DLV), kind="bars", y=_OVER_BASELINE)
 def fig_10(runs: Runs) -> Rows:
     """IOPS under each scheme with 64 requests outstanding, over the baseline's."""
     return _rates(runs, iops)
 
 
-@picture("dlv", "Fig. 11", "Response", schemes(WOO, ROO, DLV), kind="bars", y=_ASKED)
+@picture("dlv", "Fig. 11", "Response", schemes(WOO, ROO, DLV), kind="bars", y=_OVER_BASELINE)
 def fig_11(runs: Runs) -> Rows:
     """Mean response at the workloads' own times, over the baseline's."""
     return _latencies(runs, (WOO, ROO, DLV), "all")
@@ -175,7 +175,7 @@ def fig_12b(runs: Runs) -> Rows:
     "Latency of writes",
     schemes(WOO, REORDER, ALLOCATION),
     kind="bars",
-    y=_ASKED,
+    y=_OVER_BASELINE,
 )
 def fig_13(runs: Runs) -> Rows:
     """Mean latency of writes at the workloads' own times, over the baseline's."""
@@ -201,7 +201,9 @@ def fig_14(runs: Runs) -> Rows:
     ]
 
 
-@picture("dlv", "Fig. 15", "Latency of reads", schemes(ROO, TABLES, LAST), kind="bars", y=_ASKED)
+@picture(
+    "dlv", "Fig. 15", "Latency of reads", schemes(ROO, TABLES, LAST), kind="bars", y=_OVER_BASELINE
+)
 def fig_15(runs: Runs) -> Rows:
     """Mean latency of reads at the workloads' own times, over the baseline's."""
     return _latencies(runs, (ROO, TABLES, LAST), "read")

@@ -126,8 +126,8 @@ def _add(letter: str, at: int, age: str) -> None:
 
     state = f"{age}{', 100 block reads' if at else ''}"
     rows.__doc__ = f"Shares of blocks by the retries that they need: {state}."
-    given: dict[str, Any] = {"kind": "shares", "x": _CYCLES, "y": _SHARE, "number": ".0%"}
-    picture("readguard", f"Fig. 21{letter}", f"Retries, {state}", predictor, **given)(rows)
+    options: dict[str, Any] = {"kind": "shares", "x": _CYCLES, "y": _SHARE, "number": ".0%"}
+    picture("readguard", f"Fig. 21{letter}", f"Retries, {state}", predictor, **options)(rows)
 
 
 for _nth, _letter in enumerate("abcdef"):

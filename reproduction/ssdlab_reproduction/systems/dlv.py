@@ -132,7 +132,7 @@ def chips(scope: Scope) -> Jobs:
             DLV,
             name,
             _SWEPT_CUT,
-            fit=True,
+            wrap=True,
             set={"geometry.chips": count // _CHANNELS},
         )
         for way in WAYS

@@ -246,7 +246,7 @@ def codes(scope: Scope) -> Jobs:
 def last_cycles(plan: Plan) -> float | None:
     """Return after how many P/E cycles the code fails the median block; none if it never does."""
     blocks = physics(replace(plan, workload=None))
-    most = blocks.rungs[-1].capability
+    most = blocks.levels[-1].capability
     middle = next(group for group in blocks.groups if group.name == "median")
     points = [(point.at, point.rber) for point in middle.over_cycles[0].points]
     for (low, before), (high, after) in pairwise(points):

@@ -162,7 +162,7 @@ def life(scope: Scope) -> Jobs:
         "readguard-tlc-2t",
         f"readguard/{RGFTL}",
         "readguard/mix-d",
-        fit=True,
+        wrap=True,
         limit=CUT,
         replays=_REPLAYS,
         set=LIFE,

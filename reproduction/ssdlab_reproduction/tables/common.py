@@ -55,8 +55,8 @@ class Kept(runs.RunStore):
         try:
             self.make(jobs)
         except KeyboardInterrupt:
-            said = "stopped; what has ended is kept, and the same command goes on from there"
-            print(said, file=sys.stderr)
+            message = "stopped; what has ended is kept, and the same command goes on from there"
+            print(message, file=sys.stderr)
             raise SystemExit(128 + signal.SIGINT) from None
         return [self.read(job) for job in jobs]
 

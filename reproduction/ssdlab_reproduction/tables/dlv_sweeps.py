@@ -46,7 +46,7 @@ def plan(
         scheme=scheme,
         limit=requests,
         closed=closed,
-        fit=True,
+        wrap=True,
         set=settings or {},
     )
 
@@ -155,8 +155,8 @@ def of_overhead(requests: int) -> list[str]:
             100 * STEP_NS / 1000 * count / mean_us(result)
             for count, result in zip(steps, results, strict=True)
         ]
-        said = f"of the response at {STEP_NS} ns a step, {way}"
-        rows.append((said, [f"{share:.3f} %" for share in shares]))
+        label = f"of the response at {STEP_NS} ns a step, {way}"
+        rows.append((label, [f"{share:.3f} %" for share in shares]))
     return table("", WORKLOADS, rows)
 
 

@@ -97,8 +97,8 @@ def granted(all_of: list[Part]) -> list[str]:
     pairs = [(sum(types(one).granted), sum(types(one).requested)) for one in all_of]
     if not all(requested for _, requested in pairs):
         return ["–", "–"]
-    whole = sum(given for given, _ in pairs) / sum(requested for _, requested in pairs)
-    return [f"{100 * share:.1f} %" for share in (whole, min(given / of for given, of in pairs))]
+    whole = sum(got for got, _ in pairs) / sum(requested for _, requested in pairs)
+    return [f"{100 * share:.1f} %" for share in (whole, min(got / of for got, of in pairs))]
 
 
 def over_time(runs: Runs, workload: str, every: int) -> list[str]:

@@ -354,7 +354,7 @@ def lifetime(study: Study) -> Iterator[str]:
         device="readguard-tlc-2t",
         scheme="readguard/rgftl",
         workload="readguard/mix-d",
-        fit=True,
+        wrap=True,
         limit=min(study.limit or LIFE_REQUESTS, LIFE_REQUESTS),
         replays=LIFE_REPLAYS,
     )

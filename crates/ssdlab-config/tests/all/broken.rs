@@ -9,8 +9,8 @@ const SIZES: &str = "B, KiB, MiB, GiB, TiB, kB, KB, MB, GB, TB";
 const TIME: &str = "a time with its unit, such as \"45us\", \"3.5ms\" or \"90d\"";
 const SIZE: &str = "a size with its unit, such as \"16KiB\", \"128GiB\" or \"50MB\"";
 const SCALAR: &str = "a text in quotes, a number, true or false";
-const ORDERS: &str = "one of fifo, hws, priority";
-const TABLES: &str = "one of gc, geometry, label, order, seed, tenants, tend, workload";
+const SCHEDULERS: &str = "one of fifo, hws, priority";
+const TABLES: &str = "one of background, gc, geometry, label, scheduler, seed, tenants, workload";
 
 /// The line for `text` over a preset that has all that a config needs.
 fn line(text: &str) -> String {
@@ -42,9 +42,9 @@ fn what_is_no_toml() {
 }
 
 #[test]
-fn a_key_that_is_given_twice() {
+fn a_key_may_stand_once() {
     check(line("[gc]\nweight = 1\nweight = 2"), "my.toml:3:1: weight: given twice");
-    check(line("[gc]\n[order]\n[gc]"), "my.toml:3:2: gc: given twice");
+    check(line("[gc]\n[scheduler]\n[gc]"), "my.toml:3:2: gc: given twice");
 }
 
 #[test]
@@ -59,10 +59,10 @@ fn an_unknown_key() {
     check(line("zzzzzz = 1"), format!("my.toml:1:1: zzzzzz: unknown key: expected {TABLES}"));
     let table = "my.toml:1:2: geometri: unknown key (did you mean \"geometry\"?)";
     check(line("[geometri]\nblocks = 4"), table);
-    let setting = "my.toml:1:11: order.hws.windw: unknown key (did you mean \"window\"?)";
-    check(line("order.hws.windw = 4"), setting);
-    let in_list = "my.toml:4:7: tend[1].clock.perod: unknown key (did you mean \"period\"?)";
-    check(line("[[tend]]\ngreedy = {}\n[[tend]]\nclock.perod = \"1s\""), in_list);
+    let setting = "my.toml:1:15: scheduler.hws.windw: unknown key (did you mean \"window\"?)";
+    check(line("scheduler.hws.windw = 4"), setting);
+    let in_list = "my.toml:4:7: background[1].clock.perod: unknown key (did you mean \"period\"?)";
+    check(line("[[background]]\ngreedy = {}\n[[background]]\nclock.perod = \"1s\""), in_list);
     let strange = format!("my.toml:1:1: \"a\\nb\": unknown key: expected {TABLES}");
     check(line("\"a\\nb\" = 1"), strange);
 }
@@ -80,7 +80,10 @@ fn a_wrong_type() {
     );
     check(line("label = 4"), "my.toml:1:9: label: got 4, expected a string");
     check(line("seed = 1.5"), "my.toml:1:8: seed: got 1.5, expected a whole number from 0");
-    check(line("tend = \"greedy\""), "my.toml:1:8: tend: got \"greedy\", expected a list");
+    check(
+        line("background = \"greedy\""),
+        "my.toml:1:14: background: got \"greedy\", expected a list",
+    );
     let date =
         "my.toml:1:8: seed: got 1979-05-27, expected a number, a text in quotes, a list or a table";
     check(line("seed = 1979-05-27"), date);
@@ -110,8 +113,8 @@ fn a_value_out_of_range() {
     let planes = "my.toml:1:19: geometry.planes: got 300, expected a whole number from 0 to 255";
     check(line("geometry.planes = 300"), planes);
     check(line("seed = -1"), "my.toml:1:8: seed: got -1, expected a whole number from 0");
-    let window = "my.toml:1:20: order.hws.window: got 5000000000, expected a whole number from 1 to 4294967295";
-    check(line("order.hws.window = 5_000_000_000"), window);
+    let window = "my.toml:1:24: scheduler.hws.window: got 5000000000, expected a whole number from 1 to 4294967295";
+    check(line("scheduler.hws.window = 5_000_000_000"), window);
     let share = format!("my.toml:1:16: gc.threshold: got \"107%\", expected {SHARE}");
     check(line("gc.threshold = \"107%\""), share);
     check(line("gc.weight = nan"), "my.toml:1:13: gc.weight: got nan, expected a finite number");
@@ -126,22 +129,27 @@ fn a_value_out_of_range() {
 
 #[test]
 fn a_wrong_choice() {
-    let near =
-        format!("my.toml:1:9: order: got \"fifa\", expected {ORDERS} (did you mean \"fifo\"?)");
-    check(line("order = \"fifa\""), near);
-    let table =
-        format!("my.toml:1:8: order: got \"hwss\", expected {ORDERS} (did you mean \"hws\"?)");
-    check(line("[order.hwss]\nwindow = 3"), table);
-    let inside = format!(
-        "my.toml:2:1: order: got \"window\", expected {ORDERS} (did you mean \"order.hws.window\"?)"
+    let near = format!(
+        "my.toml:1:13: scheduler: got \"fifa\", expected {SCHEDULERS} (did you mean \"fifo\"?)"
     );
-    check(line("[order]\nwindow = 3"), inside);
-    let two = format!("my.toml:1:22: order: got fifo and hws, expected {ORDERS}");
-    check(line("order = { fifo = {}, hws = {} }"), two);
-    check(line("order = {}"), format!("my.toml:1:9: order: got none, expected {ORDERS}"));
-    check(line("order = 3"), format!("my.toml:1:9: order: got 3, expected {ORDERS}"));
-    let listed = "my.toml:1:19: tend[1]: got \"clok\", expected one of greedy, clock (did you mean \"clock\"?)";
-    check(line("tend = [\"greedy\", \"clok\"]"), listed);
+    check(line("scheduler = \"fifa\""), near);
+    let table = format!(
+        "my.toml:1:12: scheduler: got \"hwss\", expected {SCHEDULERS} (did you mean \"hws\"?)"
+    );
+    check(line("[scheduler.hwss]\nwindow = 3"), table);
+    let inside = format!(
+        "my.toml:2:1: scheduler: got \"window\", expected {SCHEDULERS} (did you mean \"scheduler.hws.window\"?)"
+    );
+    check(line("[scheduler]\nwindow = 3"), inside);
+    let two = format!("my.toml:1:26: scheduler: got fifo and hws, expected {SCHEDULERS}");
+    check(line("scheduler = { fifo = {}, hws = {} }"), two);
+    check(
+        line("scheduler = {}"),
+        format!("my.toml:1:13: scheduler: got none, expected {SCHEDULERS}"),
+    );
+    check(line("scheduler = 3"), format!("my.toml:1:13: scheduler: got 3, expected {SCHEDULERS}"));
+    let listed = "my.toml:1:25: background[1]: got \"clok\", expected one of greedy, clock (did you mean \"clock\"?)";
+    check(line("background = [\"greedy\", \"clok\"]"), listed);
 }
 
 #[test]
@@ -155,8 +163,8 @@ fn a_missing_key() {
     check(resolve(argument), "my.toml: geometry: missing: expected a table");
     check(resolve(Layers::new().text("my.toml", "\n[geometry]")), format!("my.toml:2:1: {blocks}"));
     let bare =
-        "my.toml:1:9: order.priority.classes: missing: expected a whole number from 0 to 255";
-    check(line("order = \"priority\""), bare);
+        "my.toml:1:13: scheduler.priority.classes: missing: expected a whole number from 0 to 255";
+    check(line("scheduler = \"priority\""), bare);
     check(line("[tenants.a]"), format!("my.toml:1:1: tenants.a.share: missing: expected {SHARE}"));
 }
 
@@ -184,9 +192,8 @@ fn a_broken_argument() {
     check(set("gc.hold=45"), format!("--set gc.hold=45: gc.hold: got 45, expected {TIME}"));
     let second = "--set seed=1\u{fffd}x=2: seed: got \"1\\nx=2\", expected a whole number from 0";
     check(set("seed=1\nx=2"), second);
-    let element =
-        "--set tend.0=clock: tend: got a table, expected a list (a list is given as a whole)";
-    check(set("tend.0=clock"), element);
+    let element = "--set background.0=clock: background: got a table, expected a list (a list is given as a whole)";
+    check(set("background.0=clock"), element);
     let wide = "--set seed=99999999999999999999: seed: got 99999999999999999999, \
                 expected a whole number from -2^63 to 2^63-1";
     check(set("seed=99999999999999999999"), wide);

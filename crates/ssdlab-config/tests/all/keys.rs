@@ -10,20 +10,21 @@ fn key(path: &str) -> Key {
 #[test]
 fn every_key_is_listed_under_the_path_that_it_is_written_with() {
     let paths: Vec<String> = keys::<Toy>().into_iter().map(|key| key.path).collect();
-    let of_order = ["", ".hws.patience", ".hws.window", ".priority.classes"];
-    let orders = |path: &str| of_order.map(|setting| format!("{path}{setting}"));
-    let mut expected: Vec<String> = ["gc.eager", "gc.hold", "gc.threshold", "gc.weight"]
+    let of_scheduler = ["", ".hws.patience", ".hws.window", ".priority.classes"];
+    let schedulers = |path: &str| of_scheduler.map(|setting| format!("{path}{setting}"));
+    let mut expected: Vec<String> = ["background", "background[].clock.period"]
         .into_iter()
+        .chain(["gc.eager", "gc.hold", "gc.threshold", "gc.weight"])
         .chain(["geometry.blocks", "geometry.page", "geometry.planes", "label"])
         .map(str::to_owned)
         .collect();
-    expected.extend(orders("order"));
+    expected.extend(schedulers("scheduler"));
     expected.push("seed".to_owned());
-    expected.extend(orders("tenants.<name>.order"));
-    expected.extend(["tenants.<name>.share", "tend", "tend[].clock.period"].map(str::to_owned));
+    expected.extend(schedulers("tenants.<name>.scheduler"));
+    expected.push("tenants.<name>.share".to_owned());
     let workload = ["workload.arrival", "workload.arrival.poisson.gap", "workload.limit"];
     expected.extend(workload.map(str::to_owned));
-    expected.extend(orders("workload.pinned"));
+    expected.extend(schedulers("workload.pinned"));
     expected.push("workload.sizes".to_owned());
     assert_eq!(paths, expected);
 }
@@ -53,16 +54,16 @@ fn a_key_has_its_doc_its_source_its_default_and_its_unit() {
 
 #[test]
 fn a_choice_has_the_docs_of_its_names() {
-    let order = key("order");
-    let docs: Vec<&str> = order.choices.iter().map(|(_, doc)| doc.as_str()).collect();
+    let scheduler = key("scheduler");
+    let docs: Vec<&str> = scheduler.choices.iter().map(|(_, doc)| doc.as_str()).collect();
     let expected = ["First come, first served.", "Heavy writes on strong pages.", "By class."];
     assert_eq!(docs, expected);
-    assert_eq!(key("tend").expected, "a list, each one of greedy, clock");
+    assert_eq!(key("background").expected, "a list, each one of greedy, clock");
 }
 
 #[test]
 fn a_figure_without_a_source_is_reported() {
-    let classes = ["order", "tenants.<name>.order", "workload.pinned"];
+    let classes = ["scheduler", "tenants.<name>.scheduler", "workload.pinned"];
     let expected = classes.map(|path| format!("{path}.priority.classes"));
     assert_eq!(unsourced::<Toy>(), expected);
 }

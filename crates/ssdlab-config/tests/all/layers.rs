@@ -1,6 +1,6 @@
 //! Which layer wins, and what the effective config says of it.
 
-use crate::toy::{Arrival, Clock, Gc, Hws, Order, Tender, Toy};
+use crate::toy::{Arrival, Background, Clock, Gc, Hws, Scheduler, Toy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Fault;
@@ -20,8 +20,8 @@ fn with(arguments: &[&str]) -> (Toy, Effective) {
     arguments.iter().try_fold(preset(), add).and_then(|layers| layers.resolve()).unwrap()
 }
 
-fn hws(window: u32) -> Order {
-    Order::Hws(Hws { window, ..Hws::default() })
+fn hws(window: u32) -> Scheduler {
+    Scheduler::Hws(Hws { window, ..Hws::default() })
 }
 
 #[test]
@@ -35,25 +35,25 @@ fn a_later_layer_wins_key_by_key() {
 
 #[test]
 fn naming_another_choice_drops_the_settings_of_the_first() {
-    let layers = preset().text("bundle", "order.hws.window = 8");
-    let fifo = layers.clone().text("my.toml", "order = \"fifo\"");
-    assert_eq!(fifo.resolve::<Toy>().unwrap().0.order, Order::default());
-    let back = fifo.set("order.hws.patience=4ms").unwrap().resolve::<Toy>().unwrap().0;
-    assert_eq!(back.order, Order::Hws(Hws { window: 32, patience: Nanos::from_ms(4) }));
-    let priority = layers.set("order.priority.classes=3").unwrap().resolve::<Toy>().unwrap().0;
-    assert_eq!(priority.order.name(), "priority");
+    let layers = preset().text("bundle", "scheduler.hws.window = 8");
+    let fifo = layers.clone().text("my.toml", "scheduler = \"fifo\"");
+    assert_eq!(fifo.resolve::<Toy>().unwrap().0.scheduler, Scheduler::default());
+    let back = fifo.set("scheduler.hws.patience=4ms").unwrap().resolve::<Toy>().unwrap().0;
+    assert_eq!(back.scheduler, Scheduler::Hws(Hws { window: 32, patience: Nanos::from_ms(4) }));
+    let priority = layers.set("scheduler.priority.classes=3").unwrap().resolve::<Toy>().unwrap().0;
+    assert_eq!(priority.scheduler.name(), "priority");
 }
 
 #[test]
 fn naming_the_same_choice_keeps_its_settings() {
     let bundle = |text| preset().text("bundle", text);
     for (below, above) in [
-        ("order.hws.window = 8", "order = \"hws\""),
-        ("order = \"hws\"", "order.hws.window = 8"),
-        ("order = { hws = { window = 9 } }", "order.hws = { window = 8 }"),
+        ("scheduler.hws.window = 8", "scheduler = \"hws\""),
+        ("scheduler = \"hws\"", "scheduler.hws.window = 8"),
+        ("scheduler = { hws = { window = 9 } }", "scheduler.hws = { window = 8 }"),
     ] {
         let (toy, _) = bundle(below).text("my.toml", above).resolve::<Toy>().unwrap();
-        assert_eq!(toy.order, hws(8), "{below}, {above}");
+        assert_eq!(toy.scheduler, hws(8), "{below}, {above}");
     }
 }
 
@@ -61,34 +61,39 @@ fn naming_the_same_choice_keeps_its_settings() {
 fn no_argument_takes_back_what_another_one_set() {
     let line = |arguments: &[&str]| {
         let add = |layers: Layers, argument: &&str| layers.set(argument);
-        let layers = arguments.iter().try_fold(preset().text("b", "order.hws.window = 8"), add);
+        let layers = arguments.iter().try_fold(preset().text("b", "scheduler.hws.window = 8"), add);
         layers.and_then(|layers| layers.resolve::<Toy>()).err().map(|fault| fault.to_string())
     };
-    let expected = "--set order.priority.classes=3: takes back another argument: got --set \
-                    order.hws.window=9, expected nothing beside \"hws\"";
-    let refused = line(&["order.hws.window=9", "seed=2", "order.priority.classes=3"]);
+    let expected = "--set scheduler.priority.classes=3: takes back another argument: got --set \
+                    scheduler.hws.window=9, expected nothing beside \"hws\"";
+    let refused = line(&["scheduler.hws.window=9", "seed=2", "scheduler.priority.classes=3"]);
     assert_eq!(refused.as_deref(), Some(expected));
-    assert!(line(&["order=fifo", "order.hws.window=9"]).is_some());
-    assert!(line(&["order.hws.window=9", "order=fifo"]).is_some());
-    assert!(line(&["order.hws={window=9}", "order=fifo"]).is_some());
+    assert!(line(&["scheduler=fifo", "scheduler.hws.window=9"]).is_some());
+    assert!(line(&["scheduler.hws.window=9", "scheduler=fifo"]).is_some());
+    assert!(line(&["scheduler.hws={window=9}", "scheduler=fifo"]).is_some());
     assert!(
-        line(&["tenants.a.share=1", "tenants.a.order=fifo", "tenants.a.order.hws.window=9"])
-            .is_some()
+        line(&[
+            "tenants.a.share=1",
+            "tenants.a.scheduler=fifo",
+            "tenants.a.scheduler.hws.window=9"
+        ])
+        .is_some()
     );
     // The later of two bare names wins, and an argument may overrule a file.
-    assert_eq!(line(&["order=hws", "order=fifo"]), None);
-    assert_eq!(line(&["order=fifo"]), None);
-    assert_eq!(line(&["order.priority.classes=3", "order=priority"]), None);
-    let tenants = ["tenants.a.share=1", "tenants.b.share=0", "tenants.a.order.hws.window=9"];
-    assert_eq!(line(&[&tenants[..], &["tenants.b.order=fifo"]].concat()), None);
+    assert_eq!(line(&["scheduler=hws", "scheduler=fifo"]), None);
+    assert_eq!(line(&["scheduler=fifo"]), None);
+    assert_eq!(line(&["scheduler.priority.classes=3", "scheduler=priority"]), None);
+    let tenants = ["tenants.a.share=1", "tenants.b.share=0", "tenants.a.scheduler.hws.window=9"];
+    assert_eq!(line(&[&tenants[..], &["tenants.b.scheduler=fifo"]].concat()), None);
 }
 
 #[test]
 fn a_list_replaces_as_a_whole() {
-    let layers = preset().text("bundle", "tend = [\"greedy\", { clock = { period = \"5s\" } }]");
-    assert_eq!(layers.resolve::<Toy>().unwrap().0.tend.len(), 2);
-    let (toy, _) = layers.set("tend=clock").unwrap().resolve::<Toy>().unwrap();
-    assert_eq!(toy.tend, [Tender::Clock(Clock::default())]);
+    let layers =
+        preset().text("bundle", "background = [\"greedy\", { clock = { period = \"5s\" } }]");
+    assert_eq!(layers.resolve::<Toy>().unwrap().0.background.len(), 2);
+    let (toy, _) = layers.set("background=clock").unwrap().resolve::<Toy>().unwrap();
+    assert_eq!(toy.background, [Background::Clock(Clock::default())]);
 }
 
 #[test]
@@ -101,8 +106,9 @@ fn serdes_own_enums_are_choices_too() {
     assert_eq!(with(&twice).0.workload.arrival, Arrival::Closed);
     let optional = ["workload.pinned=hws", "workload.pinned.hws.window=3", "workload.pinned=hws"];
     assert_eq!(with(&optional).0.workload.pinned, Some(hws(3)));
-    let in_map = ["tenants.a.share=40%", "tenants.a.order=hws", "tenants.a.order.hws.window=3"];
-    assert_eq!(with(&in_map).0.tenants["a"].order, hws(3));
+    let in_map =
+        ["tenants.a.share=40%", "tenants.a.scheduler=hws", "tenants.a.scheduler.hws.window=3"];
+    assert_eq!(with(&in_map).0.tenants["a"].scheduler, hws(3));
 }
 
 /// Defaults of fields that are not those of their types.
@@ -111,28 +117,28 @@ struct Night {
     #[serde(default = "strict")]
     gc: Gc,
     #[serde(default = "wide")]
-    order: Order,
+    scheduler: Scheduler,
 }
 
 fn strict() -> Gc {
     Gc { eager: true, ..Gc::default() }
 }
 
-fn wide() -> Order {
+fn wide() -> Scheduler {
     hws(64)
 }
 
 #[test]
-fn a_table_given_in_part_keeps_the_rest_of_its_own_default() {
+fn a_partial_table_keeps_the_rest_of_its_own_default() {
     let night = |text| Layers::new().text("my.toml", text).resolve::<Night>().unwrap().0;
     assert_eq!(night("gc.weight = 2").gc, Gc { weight: 2.0, ..strict() });
-    let patient = |window| Order::Hws(Hws { window, patience: Nanos::from_ms(4) });
-    assert_eq!(night("order.hws.patience = \"4ms\"").order, patient(64));
-    assert_eq!(night("order = \"hws\"").order, wide());
+    let patient = |window| Scheduler::Hws(Hws { window, patience: Nanos::from_ms(4) });
+    assert_eq!(night("scheduler.hws.patience = \"4ms\"").scheduler, patient(64));
+    assert_eq!(night("scheduler = \"hws\"").scheduler, wide());
     // Not if another choice was made in between.
-    let between = Layers::new().text("bundle", "order = \"fifo\"");
-    let layers = between.set("order.hws.patience=4ms").unwrap();
-    assert_eq!(layers.resolve::<Night>().unwrap().0.order, patient(32));
+    let between = Layers::new().text("bundle", "scheduler = \"fifo\"");
+    let layers = between.set("scheduler.hws.patience=4ms").unwrap();
+    assert_eq!(layers.resolve::<Night>().unwrap().0.scheduler, patient(32));
 }
 
 #[test]
@@ -169,7 +175,7 @@ fn an_argument_is_toml_or_a_bare_word() {
 
 #[test]
 fn a_value_from_a_program_is_a_layer_too() {
-    let json = serde_json::json!({"gc": {"threshold": 0.5, "hold": null}, "tend": ["clock"]});
+    let json = serde_json::json!({"gc": {"threshold": 0.5, "hold": null}, "background": ["clock"]});
     let (toy, effective) = preset().json("argument", json).resolve::<Toy>().unwrap();
     assert_eq!(toy.gc.threshold, Share::new(0.5));
     assert_eq!(toy.gc.hold, Nanos::from_ms(5));
@@ -179,8 +185,11 @@ fn a_value_from_a_program_is_a_layer_too() {
 
 #[test]
 fn the_listing_says_where_each_value_is_from() {
-    let (_, effective) = with(&["order=hws", "tend=greedy,clock"]);
+    let (_, effective) = with(&["scheduler=hws", "background=greedy,clock"]);
     let expected = "\
+background[0] = \"greedy\"  # --set background=greedy,clock
+background[1] = \"clock\"  # --set background=greedy,clock
+background[1].clock.period = \"1min\"  # built-in default
 gc.eager = false  # built-in default
 gc.hold = \"5ms\"  # preset small:5:8
 gc.threshold = 0.02  # preset small:4:13
@@ -188,14 +197,11 @@ gc.weight = 1.5  # built-in default
 geometry.blocks = 4  # preset small:2:10
 geometry.page = \"16KiB\"  # built-in default
 geometry.planes = 2  # built-in default
-order = \"hws\"  # --set order=hws
-order.hws.patience = \"10ms\"  # built-in default
-order.hws.window = 32  # built-in default
+scheduler = \"hws\"  # --set scheduler=hws
+scheduler.hws.patience = \"10ms\"  # built-in default
+scheduler.hws.window = 32  # built-in default
 seed = 0  # built-in default
 tenants = {}  # built-in default
-tend[0] = \"greedy\"  # --set tend=greedy,clock
-tend[1] = \"clock\"  # --set tend=greedy,clock
-tend[1].clock.period = \"1min\"  # built-in default
 workload.arrival = \"closed\"  # built-in default
 workload.sizes = []  # built-in default
 ";
@@ -204,16 +210,16 @@ workload.sizes = []  # built-in default
 
 #[test]
 fn a_check_of_its_own_is_reported_at_the_origin_of_the_value() {
-    let (_, effective) = with(&["order.hws.window=3", "tend=clock"]);
+    let (_, effective) = with(&["scheduler.hws.window=3", "background=clock"]);
     let line = |path| effective.fault_at(path).expected("more").to_string();
     assert_eq!(line("gc.hold"), "preset small:5:8: gc.hold: got \"5ms\", expected more");
     assert_eq!(line("gc"), "preset small:3:1: gc: expected more");
     assert_eq!(line("seed"), "built-in default: seed: got 0, expected more");
-    let window = "--set order.hws.window=3: order.hws.window: got 3, expected more";
-    assert_eq!(line("order.hws.window"), window);
-    let patience = "built-in default: order.hws.patience: got \"10ms\", expected more";
-    assert_eq!(line("order.hws.patience"), patience);
-    assert_eq!(line("tend[0]"), "--set tend=clock: tend[0]: expected more");
+    let window = "--set scheduler.hws.window=3: scheduler.hws.window: got 3, expected more";
+    assert_eq!(line("scheduler.hws.window"), window);
+    let patience = "built-in default: scheduler.hws.patience: got \"10ms\", expected more";
+    assert_eq!(line("scheduler.hws.patience"), patience);
+    assert_eq!(line("background[0]"), "--set background=clock: background[0]: expected more");
     assert_eq!(line("gc.nonsense"), "preset small:3:1: gc.nonsense: expected more");
     assert!(effective.is_default("seed") && !effective.is_default("gc.hold"));
 }
@@ -225,7 +231,7 @@ fn the_hash_is_of_the_values_and_not_of_their_writing() {
     assert_eq!(hash(&["gc.hold=5ms"]), hash(&["gc.hold=5_000us", "seed=0"]));
     assert_eq!(hash(&["gc.weight=2"]), hash(&["gc.weight=2.0"]));
     assert_ne!(hash(&["seed=1"]), hash(&[]));
-    assert_ne!(hash(&["order=hws"]), hash(&[]));
+    assert_ne!(hash(&["scheduler=hws"]), hash(&[]));
     assert_eq!(hash(&[]).len(), 64);
 }
 

@@ -18,14 +18,14 @@ const VALID: &[(&str, &str, &str)] = &[
     ("gc", "{ weight = 2, hold = \"1ms\" }", "{ weight = 2, hold = \"1ms\" }"),
     ("gc.weight", "-1e-3", "-1e-3"),
     ("gc.eager", "true", "true"),
-    ("order", "\"fifo\"", "fifo"),
-    ("order", "\"hws\"", "hws"),
-    ("order", "{ hws = { window = 3 } }", "{ hws = { window = 3 } }"),
-    ("order.hws.window", "8", "8"),
-    ("order.hws.patience", "\"90us\"", "90us"),
-    ("order.priority.classes", "4", "4"),
-    ("tend", "[\"greedy\", \"clock\"]", "greedy,clock"),
-    ("tend", "[{ clock = { period = \"5s\" } }]", "{ clock = { period = \"5s\" } }"),
+    ("scheduler", "\"fifo\"", "fifo"),
+    ("scheduler", "\"hws\"", "hws"),
+    ("scheduler", "{ hws = { window = 3 } }", "{ hws = { window = 3 } }"),
+    ("scheduler.hws.window", "8", "8"),
+    ("scheduler.hws.patience", "\"90us\"", "90us"),
+    ("scheduler.priority.classes", "4", "4"),
+    ("background", "[\"greedy\", \"clock\"]", "greedy,clock"),
+    ("background", "[{ clock = { period = \"5s\" } }]", "{ clock = { period = \"5s\" } }"),
     ("workload.sizes", "[\"4KiB\", \"8KiB\"]", "4KiB, 8KiB"),
     ("workload.sizes", "[]", ""),
     ("workload.arrival", "\"closed\"", "closed"),
@@ -33,7 +33,7 @@ const VALID: &[(&str, &str, &str)] = &[
     ("workload.limit", "\"1h\"", "1h"),
     ("workload.pinned", "\"hws\"", "hws"),
     ("workload.pinned.hws.window", "5", "5"),
-    ("tenants.a", "{ share = 1, order = \"hws\" }", "{ share = 1, order = \"hws\" }"),
+    ("tenants.a", "{ share = 1, scheduler = \"hws\" }", "{ share = 1, scheduler = \"hws\" }"),
     ("tenants.a.share", "0.5", "0.5"),
 ];
 
@@ -41,9 +41,9 @@ const VALID: &[(&str, &str, &str)] = &[
 const PIECES: &[&str] = &[
     "geometry",
     "gc",
-    "order",
+    "scheduler",
     "hws",
-    "tend",
+    "background",
     "clock",
     "tenants",
     "workload",
@@ -92,15 +92,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn an_argument_is_the_same_as_a_file(given in vec((select(VALID), any::<bool>()), 0..8)) {
+    fn an_argument_is_the_same_as_a_file(settings in vec((select(VALID), any::<bool>()), 0..8)) {
         let mut files = base();
         let mut mixed = base();
-        for ((key, toml, word), as_argument) in given {
+        for ((key, toml, word), as_argument) in settings {
             let text = format!("{key} = {toml}");
             files = files.text("my.toml", text.as_str());
-            mixed = match as_argument {
-                true => mixed.set(&format!("{key}={word}")).unwrap(),
-                false => mixed.text("my.toml", text),
+            mixed = if as_argument {
+                mixed.set(&format!("{key}={word}")).unwrap()
+            } else {
+                mixed.text("my.toml", text)
             };
         }
         let (one, first) = files.resolve::<Toy>().unwrap();
@@ -117,11 +118,11 @@ proptest! {
     }
 
     #[test]
-    fn what_is_effective_reads_back_the_same(given in vec(select(VALID), 0..8)) {
+    fn what_is_effective_reads_back_the_same(settings in vec(select(VALID), 0..8)) {
         let add = |layers: Layers, (key, toml, _): &(&str, &str, &str)| {
             layers.text("my.toml", format!("{key} = {toml}"))
         };
-        let (toy, effective) = given.iter().fold(base(), add).resolve::<Toy>().unwrap();
+        let (toy, effective) = settings.iter().fold(base(), add).resolve::<Toy>().unwrap();
         let read = Layers::new().text("effective", effective.toml()).resolve::<Toy>();
         let (again, repeated) = read.unwrap();
         prop_assert_eq!(toy, again);

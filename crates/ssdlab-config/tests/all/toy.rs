@@ -25,10 +25,10 @@ pub struct Toy {
     pub gc: Gc,
     /// Which request goes next.
     #[serde(default)]
-    pub order: Order,
+    pub scheduler: Scheduler,
     /// What is done when nothing else is.
     #[serde(default)]
-    pub tend: Vec<Tender>,
+    pub background: Vec<Background>,
     /// What the host asks.
     #[serde(default)]
     pub workload: Workload,
@@ -111,7 +111,7 @@ pub struct Classes {
 
 choice! {
     /// Which request goes next.
-    pub enum Order {
+    pub enum Scheduler {
         /// First come, first served.
         fifo => Fifo(Fifo),
         /// Heavy writes
@@ -142,7 +142,7 @@ impl Default for Clock {
 
 choice! {
     /// What is done when nothing else is.
-    pub enum Tender {
+    pub enum Background {
         /// Empties the block with the fewest valid pages.
         greedy => Greedy(Fifo),
         /// Moves hot pages.
@@ -161,9 +161,9 @@ pub struct Workload {
     /// Ends the run early. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Nanos>,
-    /// Replays this order. Assumed.
+    /// Replays with this scheduler. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pinned: Option<Order>,
+    pub pinned: Option<Scheduler>,
 }
 
 /// Serde's own kind of choice.
@@ -192,5 +192,5 @@ pub struct Tenant {
     pub share: Share,
     /// How its requests are ordered. Assumed.
     #[serde(default)]
-    pub order: Order,
+    pub scheduler: Scheduler,
 }

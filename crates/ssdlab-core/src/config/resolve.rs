@@ -146,7 +146,7 @@ impl Resolved {
             spare_blocks: spare_blocks(&self.config, self.logical_pages),
             seed: self.seed,
             logical_pages: self.mapped_pages(),
-            rungs: self.chip.rungs(),
+            rungs: self.chip.levels(),
             classes: self.config.metadata.block_class.classes() as u8,
             class_shares: match &self.config.metadata.block_class {
                 BlockClassChoice::Factory(factory) => {
@@ -320,11 +320,11 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
             return Err(Refusal::new(key, format!("{name} twice"), "each link once"));
         }
     }
-    check_block_class(&config.metadata.block_class, chip.rungs())?;
+    check_block_class(&config.metadata.block_class, chip.levels())?;
     if let ReadStartChoice::FixedLevel(fixed) = &config.read_start
-        && !(1..=chip.rungs()).contains(&fixed.level)
+        && !(1..=chip.levels()).contains(&fixed.level)
     {
-        let expected = format!("1 to {}, the rungs of this drive's ladder", chip.rungs());
+        let expected = format!("1 to {}, the levels of this drive", chip.levels());
         return Err(Refusal::new("read_start.fixed_level.level", fixed.level, expected));
     }
     check_times(config)?;
@@ -351,9 +351,9 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
 }
 
 /// Refuses classes of blocks that cannot be.
-fn check_block_class(block_class: &BlockClassChoice, rungs: u8) -> Result<(), Refusal> {
+fn check_block_class(block_class: &BlockClassChoice, levels: u8) -> Result<(), Refusal> {
     if let BlockClassChoice::Measured(config) = block_class {
-        return check_groups(config, rungs);
+        return check_groups(config, levels);
     }
     if let BlockClassChoice::Predicted(config) = block_class
         && !(2..=CLASSES_MAX as u8).contains(&config.priorities)
@@ -396,7 +396,7 @@ fn check_opens(opens: FreeBlockPolicy, setup: &PolicyContext) -> Result<(), Refu
 }
 
 /// Refuses groups that are none.
-fn check_groups(config: &GroupsConfig, rungs: u8) -> Result<(), Refusal> {
+fn check_groups(config: &GroupsConfig, levels: u8) -> Result<(), Refusal> {
     const KEY: &str = "metadata.block_class.measured.boundaries";
     let growth = config.growth.unwrap_or(1.0);
     positive("metadata.block_class.measured.growth", growth)?;
@@ -407,12 +407,12 @@ fn check_groups(config: &GroupsConfig, rungs: u8) -> Result<(), Refusal> {
     match &config.boundaries {
         Boundaries::Levels(upto) => {
             let rising = upto.windows(2).all(|pair| pair[0] < pair[1]);
-            if rising && upto.iter().all(|level| (1..rungs.max(2)).contains(level)) {
+            if rising && upto.iter().all(|level| (1..levels.max(2)).contains(level)) {
                 return Ok(());
             }
-            let expected = match rungs {
+            let expected = match levels {
                 1 => "no levels: this drive's reads have but one (physics.levels.code)".into(),
-                _ => format!("rising levels, 1 to {} of this drive's {rungs}", rungs - 1),
+                _ => format!("rising levels, 1 to {} of this drive's {levels}", levels - 1),
             };
             Err(Refusal::new(format!("{KEY}.levels"), format!("{upto:?}"), expected))
         }

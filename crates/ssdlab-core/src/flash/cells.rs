@@ -165,7 +165,7 @@ impl Cells {
     /// Rungs of the ladder that reads climb.
     #[inline]
     pub fn rungs(&self) -> u8 {
-        self.chip.rungs()
+        self.chip.levels()
     }
 
     /// When the first page of a block was programmed since its erase, on the cells' clock; none if it
@@ -364,7 +364,7 @@ impl Cells {
             }
         }
         self.probe += 1;
-        self.chip.rung_needed(block, &conditions).unwrap_or(u8::MAX)
+        self.chip.level_needed(block, &conditions).unwrap_or(u8::MAX)
     }
 
     /// Where a read starts: as far before the rung that it needs as it would have been beyond it, where that

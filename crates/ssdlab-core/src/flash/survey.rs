@@ -29,14 +29,14 @@ pub struct At {
 pub struct Read {
     /// Raw bit error rate at the first attempt.
     pub rber: f64,
-    /// The rung at which it decodes; `None` if the last does not suffice.
-    pub rung: Option<u8>,
+    /// The level at which it decodes; `None` if the last does not suffice.
+    pub level: Option<u8>,
 }
 
 /// The parts of a read that makes one attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt {
-    /// Sensing, and again after an attempt one rung below failed.
+    /// Sensing, and again after an attempt one level below failed.
     pub sense: Nanos,
     /// See `sense`.
     pub sense_on: Nanos,
@@ -93,10 +93,10 @@ impl<'a> Survey<'a> {
         self.chip.errors(BlockId(block), &self.conditions(PageInBlock(page), at))
     }
 
-    /// The rung at which a page decodes; the last if not even that suffices.
-    pub fn rung(&self, block: u32, page: u16, at: At) -> u8 {
+    /// The level at which a page decodes; the last if not even that suffices.
+    pub fn level(&self, block: u32, page: u16, at: At) -> u8 {
         let conditions = self.conditions(PageInBlock(page), at);
-        self.chip.rung_needed(BlockId(block), &conditions).unwrap_or(self.chip.rungs() - 1)
+        self.chip.level_needed(BlockId(block), &conditions).unwrap_or(self.chip.levels() - 1)
     }
 
     /// Time to erase a block of so many P/E cycles.
@@ -110,19 +110,19 @@ impl<'a> Survey<'a> {
         let conditions = self.conditions(self.chip.worst_page(block), at);
         Read {
             rber: self.chip.rber(block, &conditions),
-            rung: self.chip.rung_needed(block, &conditions),
+            level: self.chip.level_needed(block, &conditions),
         }
     }
 
-    /// An attempt at this rung, of a page of the lowest type.
-    pub fn attempt(&self, program_mode: u8, rung: u8) -> Attempt {
+    /// An attempt at this level, of a page of the lowest type.
+    pub fn attempt(&self, program_mode: u8, level: u8) -> Attempt {
         let (by, page) = (ProgramMode(program_mode), self.page);
-        let sense = |on| self.chip.sense_time(PageType(0), by, rung, on);
+        let sense = |on| self.chip.sense_time(PageType(0), by, level, on);
         Attempt {
             sense: sense(false),
             sense_on: sense(true),
-            transfer: self.chip.transfer_time(by, rung, page.bytes, page.time),
-            decode: self.chip.decode_time(rung),
+            transfer: self.chip.transfer_time(by, level, page.bytes, page.time),
+            decode: self.chip.decode_time(level),
         }
     }
 

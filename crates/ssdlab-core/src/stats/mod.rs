@@ -182,7 +182,7 @@ pub struct Stats {
     pub buffer: BufferCounts,
     /// Entries of the page map.
     pub map: MapCounts,
-    /// Pages read from the flash for the host, by the rung at which they decoded or were given up.
+    /// Pages read from the flash for the host, by the level at which they decoded or were given up.
     pub read_at: Vec<u64>,
     /// The same by queue, and by how many attempts failed.
     pub read_retries: Vec<Vec<u64>>,
@@ -254,12 +254,12 @@ impl Stats {
         }
     }
 
-    /// Counts a page read from the flash for a queue, at this rung after so many attempts failed.
+    /// Counts a page read from the flash for a queue, at this level after so many attempts failed.
     #[inline(always)]
-    pub fn page_read(&mut self, queue: u8, rung: u8, failed: u8) {
-        let by_rung = (&mut self.read_at, rung);
+    pub fn page_read(&mut self, queue: u8, level: u8, failed: u8) {
+        let by_level = (&mut self.read_at, level);
         let by_failed = (&mut self.read_retries[usize::from(queue)], failed);
-        for (counts, at) in [by_rung, by_failed] {
+        for (counts, at) in [by_level, by_failed] {
             let at = usize::from(at);
             if counts.len() <= at {
                 counts.resize(at + 1, 0);

@@ -115,7 +115,7 @@ fn write_amplification_is_what_was_programmed_for_each_page_of_the_host() {
 }
 
 #[test]
-fn what_no_rung_decodes_is_counted_and_answered_after_the_last() {
+fn what_no_level_decodes_is_counted_and_answered_after_the_last() {
     // Each of four attempts fails: no codeword has so few errors.
     let sets = [
         "geometry.cell = \"slc\"",

@@ -80,7 +80,7 @@ fn a_higher_read_waits_for_the_attempt_of_a_lower_one_and_no_longer() {
 }
 
 #[test]
-fn a_read_goes_on_at_the_rung_after_its_last() {
+fn a_read_goes_on_at_the_level_after_its_last() {
     let (mut rig, zero) = rig(&[], 2);
     rig.read_for(1, 0, 1);
     rig.until(zero + 2 * ONE - 1).read_for(0, 1, 1);

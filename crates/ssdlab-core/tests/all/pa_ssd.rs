@@ -1,4 +1,4 @@
-//! PA-SSD: page types that are wished, granted, and what becomes of the others.
+//! PA-SSD: page types that are requested, granted, and what becomes of the others.
 
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind};

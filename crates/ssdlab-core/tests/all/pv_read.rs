@@ -164,7 +164,7 @@ fn where_a_group_is_full_a_block_that_is_not_read_makes_room() {
 }
 
 #[test]
-fn nobody_moves_where_there_is_one_group_or_no_tender() {
+fn nobody_moves_where_there_is_one_group_or_no_migration() {
     for set in [
         "background.read_hot_migration = false",
         "metadata.block_class = { measured = { boundaries = { levels = [1] }, read_hot_share = 0.0 } }",

@@ -44,7 +44,7 @@ fn numbers_of_queues_and_their_depth() {
 }
 
 #[test]
-fn chains_have_a_link_and_climbs_a_rung() {
+fn chains_have_a_link_and_climbs_a_level() {
     gate("placement", &[], "placement = [\"next_page\"]", "placement = []");
     gate("program_mode", &[], "program_mode = [\"normal\"]", "program_mode = []");
     let climb = |start: u32| format!("read_start = {{ fixed_level = {{ level = {start} }} }}");

@@ -12,7 +12,7 @@ const RESET: u64 = 5 * US;
 const AHEAD: &str = "flash.retries = \"pipelined\"";
 const FIRST: &str = "flash.retries.pipelined.first = true";
 
-/// Blocks of which no two differ, with so many errors, of which a hundred are decoded by each rung.
+/// Blocks of which no two differ, with so many errors, of which a hundred are decoded by each level.
 fn errors(fresh: u32, retries: u8) -> String {
     format!(
         "geometry.cell = \"slc\"\nphysics.retries = {{ retries = {retries}, correctable = 100.0, \
@@ -122,16 +122,16 @@ fn a_read_that_lets_another_pass_senses_once_more_what_it_sensed_ahead() {
     let low = rig.offer(Op::Read, 0, SPP, 1).unwrap();
     // In its second attempt.
     let high = rig.until(zero + READ + out + 1).read(1);
-    let mut rungs = Vec::new();
+    let mut levels = Vec::new();
     loop {
         let flash = rig.drive.flash();
-        rungs.extend(flash.held(UnitId(0)).map(|id| (flash.txns[id].lpn.0, flash.txns[id].rung)));
+        levels.extend(flash.held(UnitId(0)).map(|id| (flash.txns[id].lpn.0, flash.txns[id].rung)));
         let Some(next) = rig.drive.next_event() else { break };
         rig.drive.advance_once(next, &mut rig.done);
     }
-    rungs.dedup();
-    let high_rungs = [(1, 0), (1, 1), (1, 2), (1, 3)];
-    assert_eq!(rungs, [&[(0, 1)], &high_rungs[..], &[(0, 2), (0, 3)]].concat());
+    levels.dedup();
+    let high_levels = [(1, 0), (1, 1), (1, 2), (1, 3)];
+    assert_eq!(levels, [&[(0, 1)], &high_levels[..], &[(0, 2), (0, 3)]].concat());
     let all = 2 * READ + 2 * out + 2 * READ;
     let begun = 2 * (READ + out) + RESET;
     assert_eq!(rig.end_of(high).unwrap() - zero, begun + all);

@@ -115,7 +115,7 @@ fn only_the_flash_asks_the_physics() {
             let fine = what.is_empty() || OPEN.contains(&what) || IDS.contains(&what);
             assert!(fine, "{} uses {used}", path.display());
         }
-        for secret in ["Chip", "Conditions", "rung_needed", "rber("] {
+        for secret in ["Chip", "Conditions", "level_needed", "rber("] {
             let code =
                 without_tests(&text).lines().filter(|line| !line.trim_start().starts_with("//"));
             let asks =

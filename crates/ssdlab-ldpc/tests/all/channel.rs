@@ -113,7 +113,7 @@ fn references_are_symmetric_and_at_the_peak() {
 }
 
 #[test]
-fn states_that_lost_charge_are_told_with_references_that_stay() {
+fn states_that_lost_charge_are_sensed_with_unmoved_references() {
     let read = Read::new(Cell::Mlc, 1, 0.2);
     let voltages = read.voltages(0.01);
     assert_eq!(voltages.mean(0), 0.0);

@@ -20,20 +20,20 @@ fn plain(code: &Code, bits: &mut [i32]) -> Option<u32> {
     let is_codeword = |bits: &[i32]| {
         bits.iter().all(|&bit| bit != 0) && checks.iter().all(|check| holds(bits, check))
     };
-    let mut said = vec![[0i32; COLUMNS]; checks.len()];
+    let mut messages = vec![[0i32; COLUMNS]; checks.len()];
     for iteration in 0..ITERATIONS {
         if is_codeword(bits) {
             return Some(iteration);
         }
-        for (check, said) in checks.iter().zip(&mut said) {
-            let heard: Vec<i32> = (0..COLUMNS).map(|j| bits[check[j]] - said[j]).collect();
+        for (check, messages) in checks.iter().zip(&mut messages) {
+            let inputs: Vec<i32> = (0..COLUMNS).map(|j| bits[check[j]] - messages[j]).collect();
             for j in 0..COLUMNS {
-                let others = (0..COLUMNS).filter(|&k| k != j).map(|k| heard[k]);
+                let others = (0..COLUMNS).filter(|&k| k != j).map(|k| inputs[k]);
                 let least = others.clone().map(i32::abs).min().unwrap();
                 let wrong = others.filter(|&other| other < 0).count();
                 let size = i32::from(normalised(least as u8));
-                said[j] = if wrong % 2 == 1 { -size } else { size };
-                bits[check[j]] = heard[j] + said[j];
+                messages[j] = if wrong % 2 == 1 { -size } else { size };
+                bits[check[j]] = inputs[j] + messages[j];
                 assert!(bits[check[j]].abs() <= 127, "a sum fits eight bits");
             }
         }
@@ -53,7 +53,7 @@ fn drawn(seed: u64, sizes: &[i8], wrong: u32) -> Box<Frame> {
 }
 
 #[test]
-fn it_decodes_as_a_plain_decoder_does_bit_for_bit() {
+fn the_decoder_equals_a_plain_one_bit_for_bit() {
     let code = Code::flash();
     let mut decoder = Decoder::new(code.clone(), ITERATIONS);
     let cases: [(&[i8], u32); 4] = [

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ssdlab_base::math;
 use ssdlab_ldpc::channel::Symmetric;
-use ssdlab_ldpc::monte_carlo::{Budget, Measured, Plan, Reins, measure};
+use ssdlab_ldpc::monte_carlo::{Budget, Hooks, Measured, Plan, measure};
 use ssdlab_ldpc::tail;
 use ssdlab_ldpc::waterfall::carried_on;
 
@@ -17,7 +17,7 @@ fn measured(rates: &[f64], budget: Budget, seed: u64, jobs: usize) -> Vec<Measur
     let curves = [(1, rates.to_vec())];
     let plan = Plan { curves: &curves, channel: &binary, budget, seed, jobs };
     let stop = AtomicBool::new(false);
-    let (mut found, partial) = measure(&plan, &Reins { stop: &stop, note: &|_, _| () });
+    let (mut found, partial) = measure(&plan, &Hooks { stop: &stop, note: &|_, _| () });
     assert!(!partial);
     found.remove(0)
 }
@@ -71,7 +71,7 @@ fn what_was_measured_before_a_stop_is_kept() {
     };
     let budget = Budget::Frames(1_000_000);
     let plan = Plan { curves: &curves, channel: &binary, budget, seed: 1, jobs: 1 };
-    let (found, partial) = measure(&plan, &Reins { stop: &stop, note: &note });
+    let (found, partial) = measure(&plan, &Hooks { stop: &stop, note: &note });
     assert!(partial);
     // Chunks of sixteen: the one that was begun is ended.
     assert_eq!((found[0][0].frames, found[1].len()), (64, 0));

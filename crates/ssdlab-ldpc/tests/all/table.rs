@@ -8,14 +8,14 @@ use ssdlab_ldpc::ensemble::{FLASH, threshold};
 use ssdlab_ldpc::finite::{FAILURE, shifted};
 use ssdlab_ldpc::ledger::{Ledger, Order};
 use ssdlab_ldpc::min_sum;
-use ssdlab_ldpc::monte_carlo::Reins;
+use ssdlab_ldpc::monte_carlo::Hooks;
 use ssdlab_nand::ldpc::{BCH_CAPABILITY, LDPC_CAPABILITY, LDPC_DERIVED};
 
 fn ledger(stopped: bool) -> Option<Ledger> {
     let order =
         Order { cell: Cell::Mlc, shift: 0.0, frames: None, seconds: None, seed: 1, jobs: 2 };
     let stop = AtomicBool::new(stopped);
-    derive(&order, &Reins { stop: &stop, note: &|_, _| () })
+    derive(&order, &Hooks { stop: &stop, note: &|_, _| () })
 }
 
 #[test]
@@ -37,10 +37,10 @@ fn the_simulators_table_is_what_is_derived() {
     assert_eq!((published(1), published(7)), (Some(LDPC_CAPABILITY[0]), Some(LDPC_CAPABILITY[6])));
     assert_eq!(ledger.bch.published, BCH_CAPABILITY);
     assert_eq!(ledger.levels.iter().map(|l| l.transfer_bits).max(), Some(3));
-    // The page that is told decodes least.
-    let told = &ledger.pages[ledger.page].corrected;
+    // The page that is shown decodes least.
+    let shown = &ledger.pages[ledger.page].corrected;
     let other = &ledger.pages[0].corrected;
-    assert!(told.iter().zip(other).all(|(told, other)| *told <= other * (1.0 + 1e-4)));
+    assert!(shown.iter().zip(other).all(|(shown, other)| *shown <= other * (1.0 + 1e-4)));
     assert!(ledger.hard.is_sorted_by_key(|hard| hard.decoded.corrected));
     assert!(ledger.hurried.is_sorted_by_key(|hurried| hurried.hard));
     assert_eq!(ledger.voltages.references.len(), 14);

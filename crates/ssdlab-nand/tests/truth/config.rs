@@ -239,9 +239,9 @@ fn keys(schema: &schemars::Schema) -> Vec<(String, String, bool)> {
     let definitions = root["$defs"].as_object().into_iter().flatten().map(|(_, each)| each);
     for object in std::iter::once(root).chain(definitions) {
         for (key, property) in object["properties"].as_object().into_iter().flatten() {
-            let says = property["description"].as_str().unwrap_or_default().replace('\n', " ");
+            let text = property["description"].as_str().unwrap_or_default().replace('\n', " ");
             let written = property.to_string();
-            found.push((key.clone(), says, written.contains("$ref")));
+            found.push((key.clone(), text, written.contains("$ref")));
         }
     }
     found
@@ -256,12 +256,12 @@ fn every_coefficient_says_its_default_and_its_source() {
     ];
     let keys: Vec<_> = schemas.iter().flat_map(keys).collect();
     assert!(keys.len() > 50, "{} keys", keys.len());
-    for (key, says, is_table) in keys {
-        assert!(!says.is_empty(), "{key} says nothing");
+    for (key, text, is_table) in keys {
+        assert!(!text.is_empty(), "{key} says nothing");
         if is_table || key == "name" {
             continue;
         }
-        assert!(says.contains("Default: ") || says.contains("Required."), "{key}: {says}");
-        assert!(says.contains("Source: ") || says.contains("ssumed"), "{key}: {says}");
+        assert!(text.contains("Default: ") || text.contains("Required."), "{key}: {text}");
+        assert!(text.contains("Source: ") || text.contains("ssumed"), "{key}: {text}");
     }
 }

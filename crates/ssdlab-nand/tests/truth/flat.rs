@@ -11,10 +11,10 @@ fn class(name: &str) -> ProgramModeConfig {
 fn flat_chips_are_the_same_everywhere_and_always() {
     let chip = chip(&PhysicsConfig::Flat);
     assert!(chip.is_flat());
-    assert_eq!(chip.rungs(), 1);
+    assert_eq!(chip.levels(), 1);
     let old = Conditions { retention: days(3_000.0), reads: u32::MAX, ..fresh(1e6) };
     for block in blocks().step_by(7) {
-        assert_eq!(chip.rung_needed(block, &old), Some(0));
+        assert_eq!(chip.level_needed(block, &old), Some(0));
         assert_eq!((chip.errors(block, &old), chip.rber(block, &old)), (0, 0.0));
         assert_eq!(chip.erase_time(block, 1e6), us(3_000));
     }

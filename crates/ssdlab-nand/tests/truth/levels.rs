@@ -56,16 +56,16 @@ fn dlvs_data_climb_a_level_at_the_ages_of_its_table() {
     for (level, age) in [14.0, 28.0, 42.0, 56.0, 70.0, 85.0, 99.0].into_iter().enumerate() {
         let before = Conditions { retention: days(age - 0.2), ..fresh(0.0) };
         let after = Conditions { retention: days(age + 0.2), ..fresh(0.0) };
-        assert_eq!(chip.rung_needed(BlockId(3), &before), Some(level as u8), "before day {age}");
+        assert_eq!(chip.level_needed(BlockId(3), &before), Some(level as u8), "before day {age}");
         let next = (level < 6).then_some(level as u8 + 1);
-        assert_eq!(chip.rung_needed(BlockId(3), &after), next, "after day {age}");
+        assert_eq!(chip.level_needed(BlockId(3), &after), next, "after day {age}");
     }
 }
 
 #[test]
 fn a_level_senses_in_proportion_and_transfers_the_bits_of_its_intervals() {
     let chip = chip(&levels(dlv()));
-    assert_eq!(chip.rungs(), 7);
+    assert_eq!(chip.levels(), 7);
     for n in 1..=7u8 {
         let sense = chip.sense_time(PageType(0), ProgramMode::NORMAL, n - 1, false);
         assert!((sense.as_us() - 90.0 * f64::from(n) / 7.0).abs() < 1e-3);
@@ -84,8 +84,8 @@ fn a_level_senses_in_proportion_and_transfers_the_bits_of_its_intervals() {
 #[test]
 fn an_incremental_climb_adds_up_to_the_whole_sensing() {
     let chip = chip(&levels(LevelsConfig { sensing: SensingConfig::Incremental, ..dlv() }));
-    let sense = |rung, on| chip.sense_time(PageType(0), ProgramMode::NORMAL, rung, on);
-    let climbed: Nanos = (0..7).map(|rung| sense(rung, rung > 0)).sum();
+    let sense = |level, on| chip.sense_time(PageType(0), ProgramMode::NORMAL, level, on);
+    let climbed: Nanos = (0..7).map(|level| sense(level, level > 0)).sum();
     assert_eq!(climbed, sense(6, false));
     assert_eq!(climbed, us(90));
 }
@@ -140,20 +140,20 @@ fn pv_reads_blocks_need_the_levels_of_its_table_in_its_shares() {
     let chip = resolve(&timing, &levels(pv_read()), 1).unwrap();
     let mut counts = [0u32; 7];
     for block in blocks() {
-        let rung = chip.rung_needed(block, &fresh(0.0)).expect("every block decodes");
-        counts[usize::from(rung)] += 1;
+        let level = chip.level_needed(block, &fresh(0.0)).expect("every block decodes");
+        counts[usize::from(level)] += 1;
     }
     let whole: f64 = SHARES.iter().sum();
-    for (rung, (&count, share)) in counts.iter().zip(SHARES).enumerate() {
+    for (at, (&count, share)) in counts.iter().zip(SHARES).enumerate() {
         let (got, share) = (f64::from(count) / 16_384.0, share / whole);
         let error = (share * (1.0 - share) / 16_384.0).sqrt();
-        assert!((got - share).abs() < 4.0 * error, "level {}: {got} of {share}", rung + 1);
-        let level = rung as u64 + 1;
+        assert!((got - share).abs() < 4.0 * error, "level {}: {got} of {share}", at + 1);
+        let level = at as u64 + 1;
         let sense =
-            |continuing| chip.sense_time(PageType(0), ProgramMode::NORMAL, rung as u8, continuing);
+            |continuing| chip.sense_time(PageType(0), ProgramMode::NORMAL, at as u8, continuing);
         assert_eq!((sense(false), sense(true)), (us(25 * level), us(25)));
-        let transfer = [20, 30, 40, 40, 40, 50, 50][rung];
-        let move_page = |bytes| chip.transfer_time(ProgramMode::NORMAL, rung as u8, bytes, us(1));
+        let transfer = [20, 30, 40, 40, 40, 50, 50][at];
+        let move_page = |bytes| chip.transfer_time(ProgramMode::NORMAL, at as u8, bytes, us(1));
         assert_eq!((move_page(4096), move_page(2048)), (us(transfer), us(transfer / 2)));
     }
 }
@@ -182,8 +182,8 @@ fn wear_carries_pv_reads_blocks_from_one_lifetime_to_the_other() {
     let rate = |cycles| chip.rber(BlockId(0), &fresh(cycles));
     assert!((rate(1500.0) - 0.0041).abs() < 1e-7);
     assert!((rate(4000.0) - 0.0078).abs() < 5e-5);
-    assert_eq!(chip.rung_needed(BlockId(0), &fresh(1500.0)), Some(0));
-    assert_eq!(chip.rung_needed(BlockId(0), &fresh(4000.0)), Some(2));
+    assert_eq!(chip.level_needed(BlockId(0), &fresh(1500.0)), Some(0));
+    assert_eq!(chip.level_needed(BlockId(0), &fresh(4000.0)), Some(2));
 }
 
 #[test]
@@ -193,20 +193,20 @@ fn pv_reads_life_stages_stay_within_what_the_last_level_decodes() {
         let chip = chip(&levels(LevelsConfig { base, ..LevelsConfig::default() }));
         let rates: Vec<f64> = blocks().map(|block| chip.base_rber(block)).collect();
         assert!(rates.iter().all(|rate| (0.0..=0.0132).contains(rate)));
-        assert!(blocks().all(|block| chip.rung_needed(block, &fresh(0.0)).is_some()));
+        assert!(blocks().all(|block| chip.level_needed(block, &fresh(0.0)).is_some()));
         assert!((mean(&rates) - mean_rate).abs() < sigma / 2.0);
     }
 }
 
 #[test]
-fn a_code_without_soft_information_is_a_ladder_of_one_rung() {
+fn a_code_without_soft_information_is_a_ladder_of_one_level() {
     let bch = LevelsConfig { capability: vec![BCH_CAPABILITY], ..dlv() };
     let timing = TimingConfig { decode: Each::same(us(6)), ..fixed() };
     let chip = resolve(&timing, &levels(bch), 1).unwrap();
-    assert_eq!((chip.rungs(), chip.decode_time(0)), (1, us(6)));
+    assert_eq!((chip.levels(), chip.decode_time(0)), (1, us(6)));
     let old = Conditions { retention: days(20.0), ..fresh(0.0) };
-    assert_eq!(chip.rung_needed(BlockId(0), &fresh(0.0)), Some(0));
-    assert_eq!(chip.rung_needed(BlockId(0), &old), None);
+    assert_eq!(chip.level_needed(BlockId(0), &fresh(0.0)), Some(0));
+    assert_eq!(chip.level_needed(BlockId(0), &old), None);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The truth against the anchor points of the papers, and against what holds for any flash.
 
-mod always;
 mod config;
 mod flat;
+mod invariants;
 mod levels;
 mod measured;
 mod retries;

@@ -317,9 +317,9 @@ impl Case {
             .args(sets)
             .output()
             .expect("the command's Python runs");
-        let told = String::from_utf8_lossy(&output.stderr);
-        let last = told.lines().last().unwrap_or_default();
-        assert!(output.status.success(), "{told}");
+        let text = String::from_utf8_lossy(&output.stderr);
+        let last = text.lines().last().unwrap_or_default();
+        assert!(output.status.success(), "{text}");
         serde_json::from_str(last).expect("figures")
     }
 

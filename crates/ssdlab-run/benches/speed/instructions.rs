@@ -47,8 +47,8 @@ fn under(
     let mut command = Command::new(tool[0]);
     command.args(&tool[1..]).arg(executable).args(arguments);
     let output = command.output().map_err(|error| failed(&error))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let counts = read(&said).ok_or_else(|| failed(&"counts nothing here"))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    let counts = read(&text).ok_or_else(|| failed(&"counts nothing here"))?;
     let figures: Figures = serde_json::from_slice(&output.stdout).map_err(|e| failed(&e))?;
     Ok((counts, figures["page_ops"]))
 }
@@ -57,9 +57,9 @@ fn perf(case: &str, trace: &Path, requests: u64) -> Result<(Counts, f64), String
     under(
         &["perf", "stat", "-x,", "-e", "instructions:u,cache-misses:u", "--"],
         &child(case, trace, Some(requests)),
-        |said| {
+        |text| {
             let count = |event: &str| {
-                let line = said.lines().find(|line| line.contains(event))?;
+                let line = text.lines().find(|line| line.contains(event))?;
                 line.split(',').next()?.parse().ok()
             };
             let [instructions, cache_misses] = [count("instructions")?, count("cache-misses")?];
@@ -72,8 +72,8 @@ fn callgrind(case: &str, trace: &Path, requests: u64) -> Result<(Counts, f64), S
     under(
         &["valgrind", "--tool=callgrind", "--cache-sim=yes", "--callgrind-out-file=/dev/null"],
         &child(case, trace, Some(requests)),
-        |said| {
-            let after = |word: &str| said.lines().find_map(|line| Some(line.split_once(word)?.1));
+        |text| {
+            let after = |word: &str| text.lines().find_map(|line| Some(line.split_once(word)?.1));
             let names: Vec<&str> = after("Events    :")?.split_whitespace().collect();
             let sums: Vec<f64> = after("Collected :")?
                 .split_whitespace()

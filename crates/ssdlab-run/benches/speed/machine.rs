@@ -49,7 +49,7 @@ pub fn processor() -> String {
 
 /// The name of the folder for what is measured here now: the day, a word for the processor, how many there are.
 pub fn folder() -> String {
-    let day = said(&["date", "+%F"]).unwrap_or_else(|| "undated".into());
+    let day = output_of(&["date", "+%F"]).unwrap_or_else(|| "undated".into());
     let processor = processor();
     let (name, rest) = processor.rsplit_once(", ").expect("a name and a number");
     let count = rest.split(' ').next().expect("a number");
@@ -68,14 +68,14 @@ fn short(name: &str) -> String {
 
 /// The commit that is measured; `None` outside a checkout.
 pub fn commit() -> Option<String> {
-    said(&["git", "-C", env!("CARGO_MANIFEST_DIR"), "rev-parse", "--short", "HEAD"])
+    output_of(&["git", "-C", env!("CARGO_MANIFEST_DIR"), "rev-parse", "--short", "HEAD"])
 }
 
 /// What a command says, if it is there and succeeds.
-fn said(words: &[&str]) -> Option<String> {
+fn output_of(words: &[&str]) -> Option<String> {
     let output = Command::new(words[0]).args(&words[1..]).output().ok()?;
-    let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    output.status.success().then_some(said)
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(text)
 }
 
 /// The mean number of runnable processes over the last minute.

@@ -26,7 +26,7 @@ speed [OPTIONS] [CASE ...]    all cases, if none is named
 ";
 
 /// What the command line asks for.
-struct Asked {
+struct Options {
     runs: usize,
     count: bool,
     save: Option<PathBuf>,
@@ -43,9 +43,9 @@ fn main() {
     if arguments.iter().any(|argument| argument == "--help") {
         return print!("{OPTIONS}");
     }
-    let asked = ask(&arguments).unwrap_or_else(|wrong| end(&wrong));
+    let options = parse(&arguments).unwrap_or_else(|wrong| end(&wrong));
     // What cannot be saved is told before half an hour of runs.
-    if let Some(folder) = &asked.save {
+    if let Some(folder) = &options.save {
         let made = std::fs::create_dir_all(folder);
         made.unwrap_or_else(|error| end(&unsaved(folder, &error)));
     }
@@ -57,14 +57,14 @@ fn main() {
     print!("{text}");
     let mut raw = serde_json::Map::new();
     let wanted =
-        |case: &&Case| asked.names.is_empty() || asked.names.iter().any(|n| n == case.name);
+        |case: &&Case| options.names.is_empty() || options.names.iter().any(|n| n == case.name);
     for case in CASES.iter().filter(wanted) {
         if case.what == What::Command && cases::command().is_none() {
             println!("\n{}: skipped, `make install` makes the command", case.name);
             continue;
         }
-        let runs: Vec<Figures> = (0..asked.runs).map(|_| spawn(case.name, &trace)).collect();
-        let counts = asked.count && !case.is_large;
+        let runs: Vec<Figures> = (0..options.runs).map(|_| spawn(case.name, &trace)).collect();
+        let counts = options.count && !case.is_large;
         let counted = (counts && matches!(case.what, What::Workload | What::Trace))
             .then(|| instructions::per_page_op(case.name, &trace));
         let part = describe(case, &runs, counted.as_ref());
@@ -80,7 +80,7 @@ fn main() {
     }
     let document = serde_json::json!({"version": env!("CARGO_PKG_VERSION"), "commit": machine::commit(),
         "processor": machine::processor(), "load": load, "cases": raw});
-    if let Some(folder) = &asked.save {
+    if let Some(folder) = &options.save {
         let pretty = serde_json::to_string_pretty(&document).expect("figures can be written");
         for (name, text) in [("table.txt", text), ("raw.json", pretty + "\n")] {
             let file = folder.join(name);
@@ -99,8 +99,8 @@ fn unsaved(path: &Path, error: &std::io::Error) -> String {
     format!("cannot save to {}: {error}", path.display())
 }
 
-fn ask(arguments: &[String]) -> Result<Asked, String> {
-    let mut asked = Asked { runs: 5, count: true, save: None, names: Vec::new() };
+fn parse(arguments: &[String]) -> Result<Options, String> {
+    let mut options = Options { runs: 5, count: true, save: None, names: Vec::new() };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         let mut value = || rest.next().ok_or(format!("{argument}: expected a value"));
@@ -108,20 +108,20 @@ fn ask(arguments: &[String]) -> Result<Asked, String> {
             // What cargo adds.
             "--bench" => {}
             "--runs" => match value()?.parse() {
-                Ok(runs) if runs > 0 => asked.runs = runs,
+                Ok(runs) if runs > 0 => options.runs = runs,
                 _ => return Err("--runs: expected a number from 1 up".into()),
             },
-            "--no-instructions" => asked.count = false,
-            "--save" => asked.save = Some(value()?.into()),
-            "--keep" => asked.save = Some(new_folder()),
-            name if CASES.iter().any(|case| case.name == name) => asked.names.push(name.into()),
+            "--no-instructions" => options.count = false,
+            "--save" => options.save = Some(value()?.into()),
+            "--keep" => options.save = Some(new_folder()),
+            name if CASES.iter().any(|case| case.name == name) => options.names.push(name.into()),
             other => {
                 let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
                 return Err(format!("unknown case {other:?}, expected {}", names.join(", ")));
             }
         }
     }
-    Ok(asked)
+    Ok(options)
 }
 
 /// What is told of the machine before all cases.

@@ -32,7 +32,7 @@ pub enum Lacks {
 
 impl Lacks {
     /// In words.
-    pub fn told(self) -> &'static str {
+    pub fn note(self) -> &'static str {
         match self {
             Lacks::Nothing => "",
             Lacks::Times => " (whole seconds)",

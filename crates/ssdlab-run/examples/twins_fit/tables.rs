@@ -44,7 +44,7 @@ impl Tables {
             self.trials,
             "| {}{} | {} | {near} | {theta} | {follow} | {} | {} | {} |",
             case.name,
-            case.lacks.told(),
+            case.lacks.note(),
             halves.first.len() + halves.second.len(),
             yes(along),
             yes(regulars),
@@ -71,7 +71,7 @@ impl Tables {
             "| {} | {}{} | {} | {gaps:.3}, {reuse:.3}, {first:.2} |",
             twin.name,
             case.name,
-            case.lacks.told(),
+            case.lacks.note(),
             compared(halves, &made)
         )
         .expect("text");
@@ -165,7 +165,7 @@ fn on_drive(folder: &Path, records: &[Record]) -> [f64; 4] {
     let plan = Plan {
         device: "generic-mlc-512g".into(),
         trace: Some(format!("{}:msr", path.display())),
-        fit: true,
+        wrap: true,
         seed: 1,
         ..Plan::default()
     };

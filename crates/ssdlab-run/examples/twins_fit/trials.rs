@@ -27,12 +27,12 @@ pub fn all_recent() -> Option<u64> {
 
 /// The trials that are asked for and can be run, fitted on a half; how far each is off in reuse
 /// distances, in how often the pages are used that are asked for, and in the share of first uses.
-pub fn tried(case: &Case, half: &[Record], asked: impl Fn(&Trial) -> bool) -> Vec<Tried> {
+pub fn tried(case: &Case, half: &[Record], is_wanted: impl Fn(&Trial) -> bool) -> Vec<Tried> {
     let source = "fitted on the first half of an excerpt";
     let (mut real, first) = distances(half);
     let mut real_uses = uses(half);
     let mut list = Vec::new();
-    for trial in Trial::all().into_iter().filter(asked) {
+    for trial in Trial::all().into_iter().filter(is_wanted) {
         let (targets, shape) = fit(half, source, trial);
         let twin = match Twin::new(case.name, targets, shape.clone()) {
             Ok(twin) => twin,

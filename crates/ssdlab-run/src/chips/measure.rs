@@ -140,9 +140,9 @@ impl<'a> Bench<'a> {
                     erase_us,
                     f64::from(e0),
                     f64::from(self.survey.errors(block, worst, at)),
-                    f64::from(self.survey.rung(block, worst, at)),
+                    f64::from(self.survey.level(block, worst, at)),
                     dwell_h,
-                    f64::from(self.survey.rung(block, best, at)),
+                    f64::from(self.survey.level(block, best, at)),
                 ];
                 samples.chip.push(chip);
                 samples.block.push(place);

@@ -53,9 +53,10 @@ pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
             continue;
         }
         let cells = cells.of(text);
-        match table.columns.is_empty() {
-            true => table.begin(&cells, number)?,
-            false => table.row(&cells, number, &mut samples)?,
+        if table.columns.is_empty() {
+            table.begin(&cells, number)?
+        } else {
+            table.row(&cells, number, &mut samples)?
         }
     }
     if samples.rows() == 0 {

@@ -41,7 +41,7 @@ pub(crate) fn read(
         return Err(fault.expected(format!("{expected}; there is none at {}", path.display())));
     }
     let (samples, sha256) = super::read(&path)?;
-    if measured.sha256.as_ref().is_some_and(|said| *said != sha256) {
+    if measured.sha256.as_ref().is_some_and(|declared| *declared != sha256) {
         let fault = effective.fault_at("physics.measured.sha256");
         return Err(fault.expected(format!("{sha256}, that of {}", path.display())));
     }

@@ -66,7 +66,7 @@ fn misread(text: &str) -> String {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn measurements_read_back_as_written() {
     let samples = made(&[]);
     assert_eq!((samples.rows(), samples.chips.len(), samples.blocks.len()), (72, 2, 6));
     let file = Written::new(&samples.csv());
@@ -119,7 +119,7 @@ fn chips_and_blocks_have_their_numbers_by_name_whatever_the_order_of_rows() {
 }
 
 #[test]
-fn chips_are_told_apart_and_taken_out() {
+fn chips_are_distinguished_and_taken_out() {
     let samples = made(&[]);
     let second = samples.of_chips(&[1]);
     assert_eq!((second.rows(), second.chips.as_slice()), (36, &["2".to_owned()][..]));
@@ -182,7 +182,7 @@ fn only_chips_with_retries_are_measured() {
 const HEAD: &str = "chip,block,pe,retention_h,temp_c,reads,t_erase_us,e0,errors,retries";
 
 #[test]
-fn a_wrong_file_is_told_in_a_line_with_its_place() {
+fn a_wrong_file_is_reported_in_a_line_with_its_place() {
     let row = "a,7,0,0,30,0,3500,30,40,0";
     assert_eq!(read(&Written::new(&format!("{HEAD}\n{row}\n")).path()).unwrap().0.rows(), 1);
     let of = |line: &str| misread(&format!("{HEAD}\n{row}\n{line}\n"));
@@ -245,7 +245,7 @@ fn a_drive_has_the_blocks_of_the_file_that_its_config_names() {
 }
 
 #[test]
-fn a_file_that_is_no_table_is_told_at_its_line() {
+fn a_file_that_is_no_table_is_reported_with_its_line() {
     let text = made(&[]).csv();
     let short: Vec<&str> =
         text.lines().enumerate().filter(|(at, _)| *at != 9).map(|(_, l)| l).collect();

@@ -53,9 +53,10 @@ pub fn check_apart<'a>(
         else {
             continue;
         };
-        let whose = match option == file.option && does == "writes" {
-            true => "another run".to_owned(),
-            false => option.to_owned(),
+        let whose = if option == file.option && does == "writes" {
+            "another run".to_owned()
+        } else {
+            option.to_owned()
         };
         let fault = Fault::new(&file.option, format!("the file that {whose} {does}"));
         let got = format!("{:?}", file.path.display().to_string());
@@ -98,16 +99,16 @@ mod tests {
         symlink("in", at("soft")).unwrap();
         symlink(at("soft"), at("softer")).unwrap();
         fs::create_dir(at("sub")).unwrap();
-        let told = Some("--json: the file that --trace reads".to_owned());
+        let message = Some("--json: the file that --trace reads".to_owned());
         for name in ["in", "hard", "soft", "softer", "sub/../in"] {
             assert_eq!(
                 refused(&[("--trace", &at("in"))], &[("--json", &at(name))]),
-                told,
+                message,
                 "{name}"
             );
             assert_eq!(
                 refused(&[("--trace", &at(name))], &[("--json", &at("in"))]),
-                told,
+                message,
                 "{name}"
             );
         }

@@ -41,7 +41,7 @@ pub struct NewFile {
     /// The option that names the file, with which messages begin; may be empty.
     option: String,
     /// The path as it was given.
-    given: PathBuf,
+    path: PathBuf,
     /// Where the file will be: behind all symbolic links, which stay.
     target: PathBuf,
     part: Part,
@@ -68,7 +68,7 @@ impl NewFile {
             Ok((Part::new(folder_of(&target))?, target))
         });
         let (part, target) = begun.map_err(|error| unwritable(option, path, error))?;
-        Ok(NewFile { option: option.into(), given: path.into(), target, part })
+        Ok(NewFile { option: option.into(), path: path.into(), target, part })
     }
 
     /// What is written to.
@@ -90,7 +90,7 @@ impl NewFile {
 
     /// The fault of a write that failed.
     pub fn unwritable(&self, error: impl std::fmt::Display) -> Fault {
-        unwritable(&self.option, &self.given, error)
+        unwritable(&self.option, &self.path, error)
     }
 
     /// Puts the file where it belongs, in place of what is there. Its bytes are on the disk before its name is.
@@ -103,8 +103,8 @@ impl NewFile {
             let _ = self.file().set_permissions(before.permissions());
         }
         self.file().sync_all().map_err(|error| self.unwritable(error))?;
-        let NewFile { option, given, target, part } = self;
-        part.put(&target).map_err(|error| unwritable(&option, &given, error))?;
+        let NewFile { option, path, target, part } = self;
+        part.put(&target).map_err(|error| unwritable(&option, &path, error))?;
         // A folder that cannot be synchronised holds the file all the same.
         let _ = File::open(folder_of(&target)).and_then(|folder| folder.sync_all());
         Ok(())
@@ -198,12 +198,11 @@ mod tests {
     /// A new file at this path, made as it is on every file system.
     fn begun(path: &Path, is_named: bool) -> NewFile {
         let file = NewFile::new("", path).unwrap();
-        match is_named {
-            true => {
-                let part = Part::Named(named(folder_of(&file.target)).unwrap());
-                NewFile { part, ..file }
-            }
-            false => file,
+        if is_named {
+            let part = Part::Named(named(folder_of(&file.target)).unwrap());
+            NewFile { part, ..file }
+        } else {
+            file
         }
     }
 

@@ -160,7 +160,7 @@ impl Slowest {
     }
 
     /// The slowest first.
-    pub(super) fn told(self, began: u64) -> Vec<Slow> {
+    pub(super) fn into_list(self, began: u64) -> Vec<Slow> {
         let ranked = self.heap.into_sorted_vec().into_iter();
         ranked.map(|Reverse(Ranked(latency, ended))| slow(latency, &ended, began)).collect()
     }
@@ -215,8 +215,8 @@ pub(super) fn retries_apart(drive: &Drive) -> Option<RetriesApart> {
 const RISE: f64 = 0.01;
 /// … and to what part of itself the share of those that took longer may fall.
 const FALL: f64 = 0.96;
-/// Shares whose latencies a result tells: the line goes through each.
-const TOLD: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+/// Quantiles whose latencies a result has: the line goes through each.
+const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
 /// Of all values that occurred, to the histogram's digits and over `unit`, so few that a line of steps through
 /// them is nowhere off by more than [`RISE`] or [`FALL`]: some hundred, and 57 more for every
@@ -229,9 +229,9 @@ fn points(histogram: &Histogram<u64>, most: u64, unit: f64) -> Vec<[f64; 2]> {
         let before = sum;
         sum += bucket.count_since_last_iteration();
         let share = sum as f64 / count as f64;
-        let told = TOLD.map(|told| (told * count as f64).ceil() as u64);
+        let ranks = QUANTILES.map(|quantile| (quantile * count as f64).ceil() as u64);
         let off = share - last > RISE || 1.0 - share < FALL * (1.0 - last);
-        if off || told.iter().any(|&nth| before < nth && nth <= sum) {
+        if off || ranks.iter().any(|&nth| before < nth && nth <= sum) {
             points.push([bucket.value_iterated_to().min(most) as f64 / unit, share]);
             last = share;
         }

@@ -8,8 +8,8 @@ use super::table::{Cell, Kind};
 /// The columns: what was asked, when, how long it took, and where that time went.
 pub(super) fn columns() -> Vec<(String, Kind)> {
     let whole = |name: &str| (name.to_owned(), Kind::Whole);
-    let asked = ["number", "arrival_ns", "end_ns", "latency_ns", "queue", "lba", "sectors"];
-    let mut columns: Vec<_> = asked.into_iter().map(whole).collect();
+    let names = ["number", "arrival_ns", "end_ns", "latency_ns", "queue", "lba", "sectors"];
+    let mut columns: Vec<_> = names.into_iter().map(whole).collect();
     columns.insert(4, ("op".to_owned(), Kind::Text));
     columns.extend(Part::NAMES.iter().map(|part| (format!("{part}_ns"), Kind::Whole)));
     columns

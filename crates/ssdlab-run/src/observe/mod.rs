@@ -187,7 +187,8 @@ impl Observer {
         if !self.detail {
             return (None, fault);
         }
-        remarks.extend(self.wanted.interval.and_then(|asked| series::remark(asked, &series)));
+        remarks
+            .extend(self.wanted.interval.and_then(|requested| series::remark(requested, &series)));
         let span = (now.as_ns() - drive.stats().since).max(1) as f64;
         let shares =
             |busy: Vec<u64>| -> Vec<f64> { busy.into_iter().map(|ns| ns as f64 / span).collect() };
@@ -196,7 +197,7 @@ impl Observer {
             distributions: detail::distributions(drive),
             read_ages: detail::read_ages(drive),
             retries_apart: detail::retries_apart(drive),
-            slowest: self.slowest.told(began),
+            slowest: self.slowest.into_list(began),
             series,
             die_busy: shares(units),
             bus_busy: shares(buses),

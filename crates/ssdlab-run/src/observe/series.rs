@@ -142,7 +142,7 @@ impl Row {
         (self.in_system, self.free) = (next.in_system, next.free.clone());
     }
 
-    fn told(&self) -> Interval {
+    fn to_interval(&self) -> Interval {
         let (read, write) = (&self.read, &self.write);
         let [host_pages, pages, gc_blocks, gc_pages, erases, retries, die_ns, bus_ns] =
             self.counters;
@@ -183,7 +183,7 @@ const FIRST: Nanos = Nanos::from_us(100);
 /// The most rows of such a series, …
 const ROWS_MOST: usize = 400;
 /// … and of one that begins with an interval that was asked for.
-const ASKED_MOST: usize = 2000;
+const REQUESTED_MOST: usize = 2000;
 /// The most rows of a file: an interval by mistake too short would fill the disk.
 const FILE_MOST: u64 = 10_000_000;
 
@@ -208,7 +208,7 @@ impl Series {
     /// A series that is held and begins with this interval; without one, as fine as some hundred
     /// rows are.
     pub(super) fn held(interval: Option<Nanos>, drive: &Drive) -> Series {
-        let most = if interval.is_some() { ASKED_MOST } else { ROWS_MOST };
+        let most = if interval.is_some() { REQUESTED_MOST } else { ROWS_MOST };
         Series::new(interval.unwrap_or(FIRST), Kept::Held(Vec::new(), most), drive)
     }
 
@@ -280,7 +280,7 @@ impl Series {
             }
             Kept::Written(table, rows) => {
                 *rows += 1;
-                table.push(row.told().row())
+                table.push(row.to_interval().row())
             }
         }
     }
@@ -301,7 +301,7 @@ impl Series {
             self.close(drive, now, in_system)?;
         }
         match self.kept {
-            Kept::Held(rows, _) => Ok(rows.iter().map(Row::told).collect()),
+            Kept::Held(rows, _) => Ok(rows.iter().map(Row::to_interval).collect()),
             Kept::Written(table, _) => table.close(about).map(|()| Vec::new()),
         }
     }
@@ -318,12 +318,12 @@ fn halve(rows: &mut Vec<Row>) {
 }
 
 /// What a user should know of intervals that are longer than was asked for.
-pub(super) fn remark(asked: Nanos, told: &[Interval]) -> Option<String> {
-    let first = told.first()?;
+pub(super) fn remark(requested: Nanos, shown: &[Interval]) -> Option<String> {
+    let first = shown.first()?;
     let span = Nanos::from_ns(((first.end_s - first.start_s) * 1e9).round() as u64);
-    (span > asked).then(|| {
+    (span > requested).then(|| {
         format!(
-            "--interval {asked} makes over {ASKED_MOST} intervals: in the report several are \
+            "--interval {requested} makes over {REQUESTED_MOST} intervals: in the report several are \
              joined to one of {span} (--series FILE has each)"
         )
     })

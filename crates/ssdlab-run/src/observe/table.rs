@@ -105,9 +105,10 @@ impl Table {
             }
         }
         self.rows += 1;
-        match self.rows < ROWS_A_GROUP {
-            true => Ok(()),
-            false => self.flush().map_err(|error| self.to.unwritable(error)),
+        if self.rows < ROWS_A_GROUP {
+            Ok(())
+        } else {
+            self.flush().map_err(|error| self.to.unwritable(error))
         }
     }
 

@@ -57,7 +57,7 @@ pub struct Anchor {
 /// Figures of a paper as they are written down.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Told {
+pub(super) struct Published {
     what: What,
     class: Option<String>,
     normal: Option<f64>,
@@ -70,11 +70,11 @@ pub(super) struct Told {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    anchors: Vec<Told>,
+    anchors: Vec<Published>,
 }
 
 /// What papers say of a device, or of the one whose sister it is; and of which.
-pub(super) fn of(device: &str) -> Option<(&'static str, Vec<Told>)> {
+pub(super) fn of(device: &str) -> Option<(&'static str, Vec<Published>)> {
     let sister = PRESETS.iter().find(|preset| preset.name == device).and_then(|own| own.over);
     let of_name = |wanted: &str| ANCHORS.iter().find(|(name, _)| *name == wanted);
     let (device, text) = of_name(device).or_else(|| of_name(sister?.0))?;
@@ -118,67 +118,70 @@ impl<'a> Model<'a> {
     }
 
     /// Figures of a paper, each beside the model's.
-    pub(super) fn compare(&self, told: &Told) -> Vec<Anchor> {
-        let pairs = told.at.iter().zip(&told.values);
+    pub(super) fn compare(&self, published: &Published) -> Vec<Anchor> {
+        let pairs = published.at.iter().zip(&published.values);
         let row = |(&at, &value): (&f64, &f64)| {
-            let (at, paper) = self.scaled(told, at, value);
-            let model = self.model(told, at);
+            let (at, paper) = self.scaled(published, at, value);
+            let model = self.model(published, at);
             Anchor {
-                what: told.what,
-                group: told.class.clone(),
-                cycles: told.cycles,
+                what: published.what,
+                group: published.class.clone(),
+                cycles: published.cycles,
                 at,
                 paper,
                 model,
                 difference: model.map(|model| model - paper),
-                source: told.source.clone(),
+                source: published.source.clone(),
             }
         };
         pairs.map(row).collect()
     }
 
     /// As it is compared: programs by their ratios to the normal one, all else as it is written.
-    fn scaled(&self, told: &Told, at: f64, value: f64) -> (f64, f64) {
-        let normal = told.normal.and_then(|rate| told.at.iter().position(|&at| at == rate));
-        normal.map_or((at, value), |index| (at / told.at[index], value / told.values[index]))
+    fn scaled(&self, published: &Published, at: f64, value: f64) -> (f64, f64) {
+        let normal =
+            published.normal.and_then(|rate| published.at.iter().position(|&at| at == rate));
+        normal.map_or((at, value), |index| {
+            (at / published.at[index], value / published.values[index])
+        })
     }
 
-    fn model(&self, told: &Told, at: f64) -> Option<f64> {
-        let rungs = self.sampler.rungs(0);
-        match told.what {
+    fn model(&self, published: &Published, at: f64) -> Option<f64> {
+        let levels = self.sampler.levels(0);
+        match published.what {
             What::RberAtAge => Some(self.sampler.median(&self.all, self.cycles, at)),
             What::LevelStart => {
-                let strong = told.class.as_deref() == Some("strong");
+                let strong = published.class.as_deref() == Some("strong");
                 let sample = if strong { &self.strong } else { &self.normal };
-                let below = rungs.iter().find(|rung| f64::from(rung.needed + 1) == at)?;
+                let below = levels.iter().find(|level| f64::from(level.needed + 1) == at)?;
                 self.age_of(sample, below.capability)
             }
             What::Capability => {
-                let rung = rungs.iter().find(|rung| f64::from(rung.needed) == at)?;
-                Some(rung.capability)
+                let level = levels.iter().find(|level| f64::from(level.needed) == at)?;
+                Some(level.capability)
             }
             What::ReadTime => {
-                let rung = rungs.iter().find(|rung| rung.capability >= at)?;
-                Some(rung.direct_us)
+                let level = levels.iter().find(|level| level.capability >= at)?;
+                Some(level.direct_us)
             }
             What::ProgramTime => {
                 let near = |program: &&Program| (program.base_factor / at - 1.0).abs() < 1e-3;
                 let program = self.programs.iter().find(near)?;
                 Some(program.program_us / self.programs[0].program_us)
             }
-            What::RetriesRatio => self.ends(told, at).map(|(least, most)| most / least),
-            What::RetriesLeast => self.ends(told, at).map(|(least, _)| least),
-            What::RetriesMost => self.ends(told, at).map(|(_, most)| most),
-            What::BlocksApart => Some(self.ends(told, at)?.1 - self.ends(told, 0.0)?.0),
+            What::RetriesRatio => self.ends(published, at).map(|(least, most)| most / least),
+            What::RetriesLeast => self.ends(published, at).map(|(least, _)| least),
+            What::RetriesMost => self.ends(published, at).map(|(_, most)| most),
+            What::BlocksApart => Some(self.ends(published, at)?.1 - self.ends(published, 0.0)?.0),
             What::PagesApart => {
-                self.sampler.pages_apart(&self.all, told.cycles.unwrap_or(self.cycles), at)
+                self.sampler.pages_apart(&self.all, published.cycles.unwrap_or(self.cycles), at)
             }
         }
     }
 
     /// Retries of the best block and of the worst at an age in days.
-    fn ends(&self, told: &Told, days: f64) -> Option<(f64, f64)> {
-        self.sampler.retries(&self.all, told.cycles.unwrap_or(self.cycles), days)
+    fn ends(&self, published: &Published, days: f64) -> Option<(f64, f64)> {
+        self.sampler.retries(&self.all, published.cycles.unwrap_or(self.cycles), days)
     }
 
     /// Days after which the median block reads worse than this rate.
@@ -190,9 +193,10 @@ impl<'a> Model<'a> {
         }
         while old - young > 1e-3 {
             let middle = (young + old) / 2.0;
-            match worse(middle) {
-                true => old = middle,
-                false => young = middle,
+            if worse(middle) {
+                old = middle;
+            } else {
+                young = middle;
             }
         }
         Some(old)

@@ -41,8 +41,8 @@ pub struct Physics {
     pub heeds_age: bool,
     /// Whether reads get worse with P/E cycles.
     pub heeds_wear: bool,
-    /// The rungs that a read climbs, of normally programmed pages.
-    pub rungs: Vec<Rung>,
+    /// The levels that a read climbs, of normally programmed pages.
+    pub levels: Vec<Level>,
     /// The ways to program, the normal one first.
     pub programs: Vec<Program>,
     /// Classes of blocks, or quantiles where all are of one class.
@@ -54,22 +54,22 @@ pub struct Physics {
     pub anchors: Vec<Anchor>,
 }
 
-/// A rung of the ladder.
+/// A sensing level, or a step of a ladder of read retries.
 #[derive(Clone, Debug, Serialize)]
-pub struct Rung {
+pub struct Level {
     /// Sensing levels from 1, or retries from 0.
     pub needed: u32,
     /// Raw bit error rate that it decodes.
     pub capability: f64,
-    /// Sensing, transfer and decoding of an attempt at this rung.
+    /// Sensing, transfer and decoding of an attempt at this level.
     pub sense_us: f64,
     /// See `sense_us`.
     pub transfer_us: f64,
     /// See `sense_us`.
     pub decode_us: f64,
-    /// A read that begins at this rung and decodes.
+    /// A read that begins at this level and decodes.
     pub direct_us: f64,
-    /// A read that begins at the first rung and climbs to this one.
+    /// A read that begins at the first level and climbs to this one.
     pub climb_us: f64,
 }
 
@@ -127,9 +127,9 @@ pub struct Point {
     pub rber: f64,
     /// Sensing levels or retries after which it decodes; absent if it does not.
     pub needed: Option<u32>,
-    /// Time of a read from the rung needed; absent if it does not decode.
+    /// Time of a read from the level needed; absent if it does not decode.
     pub direct_us: Option<f64>,
-    /// Time of a read that climbs from the first rung, in vain if it does not decode.
+    /// Time of a read that climbs from the first level, in vain if it does not decode.
     pub climb_us: f64,
     /// Share of the group's blocks whose page does not decode.
     pub lost: f64,
@@ -185,7 +185,7 @@ pub fn physics(plan: &Plan) -> Result<Physics, Fault> {
         pe_cycles: resolved.config.start.pe_cycles,
         heeds_age: resolved.chip.heeds_age(),
         heeds_wear: !axes.cycles.is_empty(),
-        rungs: sampler.rungs(0),
+        levels: sampler.levels(0),
         programs: programs(resolved, &sampler),
         groups: lines(samples.len())
             .map(|(class, name, quantile)| {
@@ -340,7 +340,9 @@ fn anchors_of(
     sampler: &Sampler<'_>,
     classes: &[Vec<u32>],
 ) -> Result<Vec<Anchor>, Fault> {
-    let Some((device, told)) = anchors::of(&prepared.plan.device) else { return Ok(Vec::new()) };
+    let Some((device, published)) = anchors::of(&prepared.plan.device) else {
+        return Ok(Vec::new());
+    };
     let preset = Plan { device: device.to_owned(), ..Plan::default() }.prepare()?;
     let (own, as_shipped) = (&prepared.resolved.config, &preset.resolved.config);
     let times = |config: &DriveConfig| {
@@ -354,5 +356,5 @@ fn anchors_of(
     let programs = programs(&prepared.resolved, sampler);
     let program_mode = |class| program_mode_of(&prepared.resolved, class);
     let beside = anchors::Model::new(sampler, start, classes, program_mode, programs);
-    Ok(told.iter().flat_map(|each| beside.compare(each)).collect())
+    Ok(published.iter().flat_map(|each| beside.compare(each)).collect())
 }

@@ -6,10 +6,10 @@ use ssdlab_core::config::PhysicsConfig;
 use ssdlab_core::flash::{At, Survey};
 use ssdlab_core::metadata::block_class::BlockClassChoice;
 
-use super::{Point, Rung};
+use super::{Level, Point};
 
 /// Blocks of a class that are asked.
-const ASKED: usize = 1024;
+const SAMPLED: usize = 1024;
 
 /// Blocks of which all pages are asked.
 const PAGED: usize = 128;
@@ -24,7 +24,7 @@ pub(super) struct Sample {
 impl Sample {
     /// Evenly from blocks in the order of their rates.
     pub(super) fn of(blocks: &[u32], program_mode: u8) -> Sample {
-        let count = blocks.len().min(ASKED);
+        let count = blocks.len().min(SAMPLED);
         let at = |index: usize| blocks[(2 * index + 1) * blocks.len() / (2 * count)];
         Sample { blocks: (0..count).map(at).collect(), program_mode }
     }
@@ -118,15 +118,15 @@ impl<'a> Sampler<'a> {
         let mut reads: Vec<_> =
             sample.blocks.iter().map(|&block| self.survey.read(block, conditions)).collect();
         reads.sort_by(|a, b| a.rber.total_cmp(&b.rber));
-        let lost = reads.iter().filter(|read| read.rung.is_none()).count();
+        let lost = reads.iter().filter(|read| read.level.is_none()).count();
         let read = reads[((reads.len() - 1) as f64 * quantile).round() as usize];
-        let last = self.resolved.chip.rungs() - 1;
+        let last = self.resolved.chip.levels() - 1;
         Point {
             at,
             rber: read.rber,
-            needed: read.rung.map(|rung| u32::from(rung) + self.counts_from()),
-            direct_us: read.rung.map(|rung| self.direct(sample.program_mode, rung)),
-            climb_us: self.climb(sample.program_mode, read.rung.unwrap_or(last)),
+            needed: read.level.map(|level| u32::from(level) + self.counts_from()),
+            direct_us: read.level.map(|level| self.direct(sample.program_mode, level)),
+            climb_us: self.climb(sample.program_mode, read.level.unwrap_or(last)),
             lost: lost as f64 / reads.len() as f64,
         }
     }
@@ -139,7 +139,7 @@ impl<'a> Sampler<'a> {
     /// Retries of the best block and of the worst; none where reads climb levels.
     pub(super) fn retries(&self, sample: &Sample, cycles: f64, days: f64) -> Option<(f64, f64)> {
         let at = self.at(sample.program_mode, cycles, days);
-        let needed = |block: &u32| self.survey.rung(*block, self.survey.worst_page(*block), at);
+        let needed = |block: &u32| self.survey.level(*block, self.survey.worst_page(*block), at);
         let needed = || sample.blocks.iter().map(needed);
         let ends = (f64::from(needed().min()?), f64::from(needed().max()?));
         (self.counts_from() == 0).then_some(ends)
@@ -151,44 +151,44 @@ impl<'a> Sampler<'a> {
         let pages = self.resolved.geometry().pages as u16;
         let apart = |&block: &u32| {
             let best = self.survey.best_page(block, pages, at);
-            let rung = |page| self.survey.rung(block, page, at);
-            f64::from(rung(self.survey.worst_page(block)) - rung(best))
+            let level = |page| self.survey.level(block, page, at);
+            f64::from(level(self.survey.worst_page(block)) - level(best))
         };
         let few = sample.blocks.iter().step_by(sample.blocks.len().div_ceil(PAGED));
         few.map(apart).max_by(f64::total_cmp).filter(|_| self.counts_from() == 0)
     }
 
-    /// Microseconds of a read that begins at the rung at which it decodes.
-    fn direct(&self, program_mode: u8, rung: u8) -> f64 {
-        let one = self.survey.attempt(program_mode, rung);
+    /// Microseconds of a read that begins at the level at which it decodes.
+    fn direct(&self, program_mode: u8, level: u8) -> f64 {
+        let one = self.survey.attempt(program_mode, level);
         (one.sense + one.transfer + one.decode).as_us()
     }
 
-    /// Microseconds of a read that climbs from the first rung to this one.
-    fn climb(&self, program_mode: u8, rung: u8) -> f64 {
-        let of = |rung| {
-            let one = self.survey.attempt(program_mode, rung);
-            let sense = if rung == 0 { one.sense } else { one.sense_on };
+    /// Microseconds of a read that climbs from the first level to this one.
+    fn climb(&self, program_mode: u8, level: u8) -> f64 {
+        let of = |level| {
+            let one = self.survey.attempt(program_mode, level);
+            let sense = if level == 0 { one.sense } else { one.sense_on };
             sense + one.transfer + one.decode
         };
-        (0..=rung).map(of).sum::<Nanos>().as_us()
+        (0..=level).map(of).sum::<Nanos>().as_us()
     }
 
     /// The ladder, of pages programmed in one way.
-    pub(super) fn rungs(&self, program_mode: u8) -> Vec<Rung> {
+    pub(super) fn levels(&self, program_mode: u8) -> Vec<Level> {
         let limits = self.resolved.chip.capability();
-        let rungs = limits.into_iter().zip(0..);
-        rungs
-            .map(|(capability, rung)| {
-                let one = self.survey.attempt(program_mode, rung);
-                Rung {
-                    needed: u32::from(rung) + self.counts_from(),
+        let levels = limits.into_iter().zip(0..);
+        levels
+            .map(|(capability, level)| {
+                let one = self.survey.attempt(program_mode, level);
+                Level {
+                    needed: u32::from(level) + self.counts_from(),
                     capability,
                     sense_us: one.sense.as_us(),
                     transfer_us: one.transfer.as_us(),
                     decode_us: one.decode.as_us(),
-                    direct_us: self.direct(program_mode, rung),
-                    climb_us: self.climb(program_mode, rung),
+                    direct_us: self.direct(program_mode, level),
+                    climb_us: self.climb(program_mode, level),
                 }
             })
             .collect()

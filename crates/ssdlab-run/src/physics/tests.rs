@@ -3,7 +3,7 @@
 use super::anchors::What;
 use super::*;
 
-fn told(device: &str, scheme: &str, settings: &[&str]) -> Result<Physics, Fault> {
+fn physics_of(device: &str, scheme: &str, settings: &[&str]) -> Result<Physics, Fault> {
     physics(&Plan {
         device: device.into(),
         scheme: scheme.into(),
@@ -22,7 +22,7 @@ fn of(physics: &Physics, what: What, class: Option<&str>) -> Vec<(f64, f64, Opti
 
 #[test]
 fn the_model_meets_dlvs_retention() {
-    let anchors = of(&told(DLV, "", &[]).unwrap(), What::RberAtAge, None);
+    let anchors = of(&physics_of(DLV, "", &[]).unwrap(), What::RberAtAge, None);
     let papers: Vec<_> = anchors.iter().map(|anchor| (anchor.0, anchor.1)).collect();
     assert_eq!(papers, [(14.0, 0.0044), (99.0, 0.0132)]);
     for (days, paper, model) in anchors {
@@ -34,7 +34,7 @@ fn the_model_meets_dlvs_retention() {
 
 #[test]
 fn the_model_climbs_at_the_ages_of_dlvs_tables() {
-    let physics = told(DLV, "lv-ldpc", &[]).unwrap();
+    let physics = physics_of(DLV, "lv-ldpc", &[]).unwrap();
     for class in ["normal", "strong"] {
         let anchors = of(&physics, What::LevelStart, Some(class));
         assert_eq!(anchors.len(), 6);
@@ -48,7 +48,7 @@ fn the_model_climbs_at_the_ages_of_dlvs_tables() {
 
 #[test]
 fn ratios_of_programs_are_compared_where_the_scheme_has_both() {
-    let times = |scheme| of(&told(DLV, scheme, &[]).unwrap(), What::ProgramTime, None);
+    let times = |scheme| of(&physics_of(DLV, scheme, &[]).unwrap(), What::ProgramTime, None);
     let (alike, strong) = (times(""), times("dlv"));
     assert_eq!(alike.iter().map(|a| a.2).collect::<Vec<_>>(), [None, Some(1.0), None]);
     let (_, paper, model) = strong[0];
@@ -58,13 +58,13 @@ fn ratios_of_programs_are_compared_where_the_scheme_has_both() {
 
 #[test]
 fn a_read_of_a_rate_costs_what_its_level_does() {
-    let physics = told(DLV, "", &[]).unwrap();
+    let physics = physics_of(DLV, "", &[]).unwrap();
     // Level 1 decodes 0.0044: 90 us / 7 and a third of 5 us.
     let (_, _, model) = of(&physics, What::ReadTime, None)[2];
     assert!((model.unwrap() - (90.0 + 35.0 / 3.0) / 7.0).abs() < 0.01);
     // From level 1 to 2: 3/7 of 90 us, and 5/3 + 10/3 us.
-    assert!((physics.rungs[1].climb_us - (270.0 / 7.0 + 5.0)).abs() < 0.01);
-    assert!((physics.rungs[6].direct_us - 95.0).abs() < 0.01);
+    assert!((physics.levels[1].climb_us - (270.0 / 7.0 + 5.0)).abs() < 0.01);
+    assert!((physics.levels[6].direct_us - 95.0).abs() < 0.01);
     let decoded = of(&physics, What::Capability, None);
     assert_eq!(decoded, [(1.0, 0.0044, Some(0.0044)), (7.0, 0.0132, Some(0.0132))]);
 }
@@ -72,14 +72,14 @@ fn a_read_of_a_rate_costs_what_its_level_does() {
 #[test]
 fn papers_are_silent_about_physics_that_is_not_the_presets() {
     for changed in ["physics.levels.retention.rate=0.001", "timing.read=100us"] {
-        assert!(told(DLV, "", &[changed]).unwrap().anchors.is_empty(), "{changed}");
+        assert!(physics_of(DLV, "", &[changed]).unwrap().anchors.is_empty(), "{changed}");
     }
-    assert!(!told(DLV, "", &["host.queue_depth=8"]).unwrap().anchors.is_empty());
+    assert!(!physics_of(DLV, "", &["host.queue_depth=8"]).unwrap().anchors.is_empty());
 }
 
 #[test]
 fn strong_blocks_are_made_better_and_programmed_faster() {
-    let physics = told(DLV, "dlv", &[]).unwrap();
+    let physics = physics_of(DLV, "dlv", &[]).unwrap();
     let [strong, normal] = &physics.groups[..] else { panic!("two classes") };
     assert_eq!((strong.name.as_str(), strong.program_mode.as_str()), ("strong", "strong"));
     assert_eq!((normal.name.as_str(), normal.program_mode.as_str()), ("normal", "normal"));
@@ -94,8 +94,8 @@ fn strong_blocks_are_made_better_and_programmed_faster() {
 }
 
 #[test]
-fn blocks_of_one_class_are_told_by_quantiles() {
-    let physics = told(DLV, "", &[]).unwrap();
+fn blocks_of_one_class_are_shown_by_quantiles() {
+    let physics = physics_of(DLV, "", &[]).unwrap();
     let fresh: Vec<f64> = physics.groups.iter().map(|group| group.over_age[0].rber).collect();
     assert_eq!(fresh.len(), 3);
     // Deciles of a Gaussian: 1.2816 deviations from its mean.
@@ -108,18 +108,18 @@ fn blocks_of_one_class_are_told_by_quantiles() {
 
 #[test]
 fn what_no_level_decodes_is_lost() {
-    let physics = told(DLV, "", &[]).unwrap();
+    let physics = physics_of(DLV, "", &[]).unwrap();
     let points = &physics.groups[1].over_age;
     let last = points.last().unwrap();
     assert_eq!((last.at, last.needed, last.direct_us, last.lost), (120.0, None, None, 1.0));
-    assert!((last.climb_us - physics.rungs[6].climb_us).abs() < 1e-9);
+    assert!((last.climb_us - physics.levels[6].climb_us).abs() < 1e-9);
     assert_eq!((points[0].needed, points[0].lost), (Some(1), 0.0));
 }
 
 #[test]
 fn retries_count_from_none_and_grow_with_age_and_cycles() {
-    let physics = told("generic-mlc-512g", "", &["physics=retries"]).unwrap();
-    assert_eq!((physics.model, physics.rungs[0].needed), ("retries", 0));
+    let physics = physics_of("generic-mlc-512g", "", &["physics=retries"]).unwrap();
+    assert_eq!((physics.model, physics.levels[0].needed), ("retries", 0));
     let [_, median, _] = &physics.groups[..] else { panic!("three quantiles") };
     assert_eq!(median.over_cycles.len(), 3);
     let worn = |of: &OverCycles| of.points.last().unwrap().needed.unwrap();
@@ -130,7 +130,7 @@ fn retries_count_from_none_and_grow_with_age_and_cycles() {
 
 #[test]
 fn the_model_is_near_readguards_chips() {
-    let physics = told("readguard-tlc-2t", "", &["geometry.blocks=472"]).unwrap();
+    let physics = physics_of("readguard-tlc-2t", "", &["geometry.blocks=472"]).unwrap();
     let found = |what| {
         let anchors = of(&physics, what, None);
         let [(at, paper, model)] = anchors[..] else { panic!("one figure: {anchors:?}") };
@@ -148,15 +148,15 @@ fn the_model_is_near_readguards_chips() {
     assert!(model <= paper && model >= 2.0, "{model}");
     // Its sisters have the same blocks, whatever their wear and their size.
     for sister in ["readguard-tlc-2t-old", "readguard-tlc-500g"] {
-        let sister = told(sister, "", &["geometry.blocks=472"]).unwrap();
+        let sister = physics_of(sister, "", &["geometry.blocks=472"]).unwrap();
         assert_eq!(sister.anchors.len(), physics.anchors.len());
     }
     // Of physics that climbs levels there is nothing to say.
-    assert!(told(DLV, "", &[]).unwrap().anchors.iter().all(|anchor| anchor.cycles.is_none()));
+    assert!(physics_of(DLV, "", &[]).unwrap().anchors.iter().all(|anchor| anchor.cycles.is_none()));
 }
 
 #[test]
-fn alike_blocks_are_refused() {
-    let fault = told("generic-mlc-512g", "", &[]).unwrap_err().to_string();
+fn physics_in_which_all_blocks_are_alike_is_refused() {
+    let fault = physics_of("generic-mlc-512g", "", &[]).unwrap_err().to_string();
     assert!(fault.contains("physics=retries") && fault.contains("alike"), "{fault}");
 }

@@ -206,9 +206,10 @@ impl Plan {
             let Some(key) = leaf.path.strip_prefix("workload.") else { continue };
             let twin = twin::of(self)?.is_some();
             let only_of_twins = ONLY_OF_TWINS.contains(&key);
-            let fits = match twin {
-                true => OF_TWINS.contains(&key),
-                false => !only_of_twins && key.starts_with("trace.") == self.reads_traces(),
+            let fits = if twin {
+                OF_TWINS.contains(&key)
+            } else {
+                !only_of_twins && key.starts_with("trace.") == self.reads_traces()
             };
             if effective.is_default(&leaf.path) || fits {
                 continue;
@@ -218,10 +219,12 @@ impl Plan {
                 let expected = format!("no workload settings but {those} beside a twin");
                 return Err(effective.fault_at(&leaf.path).expected(expected));
             }
-            let expected = match self.reads_traces() {
-                _ if only_of_twins => "no such setting without a twin",
-                true => "no workload settings beside a trace",
-                false => "no such setting without a trace",
+            let expected = if only_of_twins {
+                "no such setting without a twin"
+            } else if self.reads_traces() {
+                "no workload settings beside a trace"
+            } else {
+                "no such setting without a trace"
             };
             return Err(effective.fault_at(&leaf.path).expected(expected));
         }
@@ -250,7 +253,7 @@ impl Plan {
             (steady, "start.program_mode", began.program_mode != unset.program_mode),
         ];
         let typed = |key: &str| self.is_typed(effective, key);
-        let idle = idle.iter().find(|((_, given), key, set)| *given && *set && typed(key));
+        let idle = idle.iter().find(|((_, is_set), key, set)| *is_set && *set && typed(key));
         if let Some(((option, _), key, _)) = idle {
             let expected = format!("no such setting beside {option}");
             return Err(effective.fault_at(key).expected(expected));
@@ -310,7 +313,8 @@ impl Plan {
             };
         }
         let beside = [("--trace", self.trace.is_some()), ("--workload", self.workload.is_some())];
-        if let Some((other, _)) = beside.iter().find(|(_, given)| *given && !self.mix.is_empty()) {
+        if let Some((other, _)) = beside.iter().find(|(_, is_set)| *is_set && !self.mix.is_empty())
+        {
             return Err(
                 Fault::new("--mix", format!("a mix beside {other}")).expected("one or the other")
             );
@@ -354,14 +358,14 @@ impl Prepared {
     pub(crate) fn check_footprint(&self) -> Result<(), Fault> {
         let most = Bytes::new(self.resolved.sectors() * SECTOR_BYTES);
         if let Some(twin) = &self.twin {
-            return twin::check_footprint(twin, most, self.plan.fit);
+            return twin::check_footprint(twin, most, self.plan.wrap);
         }
-        if self.plan.reads_traces() || self.plan.fit || self.workload.footprint <= most {
+        if self.plan.reads_traces() || self.plan.wrap || self.workload.footprint <= most {
             return Ok(());
         }
         let fault = self.effective.fault_at("workload.footprint");
         let fault = fault.expected(format!("at most what the host can address, {most}"));
-        Err(fault.hint("--fit folds such addresses into the drive"))
+        Err(fault.hint("--wrap folds such addresses into the drive"))
     }
 }
 
@@ -369,9 +373,10 @@ impl Prepared {
 /// words it.
 fn refused(effective: &Effective, refusal: Refusal) -> Fault {
     let fault = effective.fault_at(&refusal.key).expected(refusal.expected);
-    match effective.leaves().iter().any(|leaf| leaf.path == refusal.key) {
-        true => fault,
-        false => fault.got(refusal.got),
+    if effective.leaves().iter().any(|leaf| leaf.path == refusal.key) {
+        fault
+    } else {
+        fault.got(refusal.got)
     }
 }
 

@@ -15,12 +15,11 @@ const SPAN_MOST: Nanos = Nanos::from_ms(70 * 365 * 86_400_000);
 
 /// A time of which a run can be made.
 fn within_a_run(option: &str, time: Nanos) -> Result<Nanos, Fault> {
-    match time <= SPAN_MOST {
-        true => Ok(time),
-        false => {
-            let fault = Fault::new(option, "longer than any run").got(time);
-            Err(fault.expected(format!("at most {SPAN_MOST}")))
-        }
+    if time <= SPAN_MOST {
+        Ok(time)
+    } else {
+        let fault = Fault::new(option, "longer than any run").got(time);
+        Err(fault.expected(format!("at most {SPAN_MOST}")))
     }
 }
 
@@ -113,11 +112,10 @@ impl Plan {
             return Err(Fault::new("--time-scale", "a time scale beside --closed")
                 .expected("one or the other: a closed loop has no arrival times"));
         }
-        match scale.is_finite() && scale > 0.0 {
-            true => Ok(scale),
-            false => Err(Fault::new("--time-scale", "invalid value")
-                .got(scale)
-                .expected("a number above 0")),
+        if scale.is_finite() && scale > 0.0 {
+            Ok(scale)
+        } else {
+            Err(Fault::new("--time-scale", "invalid value").got(scale).expected("a number above 0"))
         }
     }
 

@@ -45,7 +45,7 @@ pub(super) fn members(
     sources: &[&dyn Source],
 ) -> Result<Vec<MixMember>, Fault> {
     let members = plan.mix.iter().zip(layout.twins()).zip(layout.placed()).zip(sources);
-    let told = members.map(|(((app, twin), placing), source)| {
+    let described = members.map(|(((app, twin), placing), source)| {
         Ok(MixMember {
             name: app.name.clone(),
             trace: app.trace.clone(),
@@ -61,7 +61,7 @@ pub(super) fn members(
             shift_bytes: placing.shift * SECTOR_BYTES as i64,
         })
     });
-    told.collect()
+    described.collect()
 }
 
 /// What the devices of a trace are twins of, if any is.

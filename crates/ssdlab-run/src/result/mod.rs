@@ -14,7 +14,7 @@ pub use mix::MixMember;
 pub use page_types::{PageTypesResult, Typed};
 pub use parts::*;
 pub use program_modes::{HotnessResult, ProgramModeResult, ProgramModes, ProgramModesResult};
-pub use queues::{Priorities, Queues, Rungs};
+pub use queues::{DecodedAt, Priorities, Queues};
 pub use wear::{Wear, WearResult};
 
 use std::collections::BTreeMap;
@@ -133,9 +133,9 @@ pub struct RunResult {
     /// The part of the page map that is held; only if it is not all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_cache: Option<MapCacheResult>,
-    /// By the rung of the ladder at which pages decoded.
+    /// By the level or the retry step at which pages decoded.
     #[serde(flatten)]
-    pub decoded: Rungs,
+    pub decoded: DecodedAt,
     /// Pages that moved by how often they are read; only where they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migration: Option<MigrationCounts>,
@@ -239,7 +239,7 @@ impl RunResult {
         prepared: &Prepared,
         drive: &Drive,
         course: &Course,
-        asked: &Requests,
+        requests: &Requests,
         settled: Option<Settled>,
         remarks: Vec<String>,
         (ready, looped): (Duration, Duration),
@@ -253,8 +253,8 @@ impl RunResult {
             scheme: prepared.plan.scheme_name().into(),
             workload: prepared.workload_name(),
             partial: course.partial,
-            requests: requests(stats),
-            iops: per_second(requests(stats) as f64, seconds),
+            requests: requests_of(stats),
+            iops: per_second(requests_of(stats) as f64, seconds),
             bandwidth_mb_s: per_second((read.bytes + write.bytes) as f64 / 1e6, seconds),
             read,
             write,
@@ -280,7 +280,7 @@ impl RunResult {
             utilization: utilization(drive, end),
             buffer: BufferResult::of(drive),
             map_cache: map_cache(drive),
-            decoded: Rungs::of(drive),
+            decoded: DecodedAt::of(drive),
             migration: drive.counts_reads().then_some(stats.migration),
             streams: StreamResult::of(drive),
             repairs: drive.repairs(),
@@ -289,8 +289,8 @@ impl RunResult {
             scheduling_steps: drive.holds_back().then_some(stats.scheduling_steps),
             strong_share: strong_share(drive),
             metadata_bytes: drive.metadata_bytes().into_iter().collect(),
-            clamped: asked.seen.clamped,
-            folded: asked.seen.folded,
+            clamped: requests.seen.clamped,
+            folded: requests.seen.folded,
             unwritten_reads: stats.unwritten_reads,
             unmapped_reads: stats.unmapped_reads,
             saturated: is_saturated(course, prepared.plan.closed.is_some()),
@@ -301,7 +301,7 @@ impl RunResult {
             completions_digest: stats.digest,
             remarks,
             sim: Sim::default(),
-            provenance: provenance(prepared, asked)?,
+            provenance: provenance(prepared, requests)?,
         };
         Ok(RunResult { sim: sim(drive, course, ready, looped), ..result.sealed() })
     }
@@ -359,7 +359,7 @@ fn bit_errors(drive: &Drive) -> Option<BitErrors> {
 }
 
 /// Requests that ended.
-fn requests(stats: &Stats) -> u64 {
+fn requests_of(stats: &Stats) -> u64 {
     Op::ALL.map(|op| ended(stats, op)).iter().sum()
 }
 
@@ -444,18 +444,20 @@ fn utilization(drive: &Drive, end: u64) -> Utilization {
     Utilization { die: mean(&units), bus: mean(&buses) }
 }
 
-fn provenance(prepared: &Prepared, asked: &Requests) -> Result<Provenance, Fault> {
+fn provenance(prepared: &Prepared, requests: &Requests) -> Result<Provenance, Fault> {
     Ok(Provenance {
         version: env!("CARGO_PKG_VERSION"),
         config: prepared.effective.json(),
         config_hash: prepared.effective.hash().into(),
         seed: prepared.plan.seed,
         plan: serde_json::to_value(&prepared.plan).expect("a plan can be written"),
-        trace_format: asked.source().trace_format(),
-        trace_sha256: asked.source().sha256()?,
-        twins: asked.source().twins(),
+        trace_format: requests.source().trace_format(),
+        trace_sha256: requests.source().sha256()?,
+        twins: requests.source().twins(),
         mix: match &prepared.mix {
-            Some(layout) => Some(mix::members(layout, &prepared.plan, &asked.source().members())?),
+            Some(layout) => {
+                Some(mix::members(layout, &prepared.plan, &requests.source().members())?)
+            }
             None => None,
         },
         state_sha256: prepared.plan.state.as_deref().map(contents_sha256).transpose()?,

@@ -11,7 +11,7 @@ use ssdlab_core::stats::{BufferCounts, MapCounts, StreamCounts};
 use super::mix::MixMember;
 use super::program_modes::HotnessResult;
 use super::{Typed, WearResult};
-use crate::traces::told;
+use crate::traces::member_label;
 
 /// Latency in microseconds, from arrival.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -221,7 +221,7 @@ impl Provenance {
     pub(crate) fn workload(&self, planned: String) -> String {
         match &self.mix {
             Some(mix) => {
-                let members = mix.iter().map(|one| told(&one.name, one.twin.as_deref()));
+                let members = mix.iter().map(|one| member_label(&one.name, one.twin.as_deref()));
                 format!("mix of {}", members.collect::<Vec<_>>().join(" + "))
             }
             None if self.twins.is_empty() => planned,

@@ -48,19 +48,19 @@ pub struct QueueResult {
     pub read_retries: Vec<u64>,
 }
 
-/// Pages read from the flash for the host, by the rung of the ladder at which they decoded; nothing where
-/// there is but one.
+/// Pages read from the flash for the host, by the sensing level or the retry step at which they decoded;
+/// nothing where there is but one.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub struct Rungs {
+pub struct DecodedAt {
     /// Pages read from the flash for the host by the sensing level at which they decoded: `1`, `2` and so on;
     /// only where reads climb levels (`physics.levels`).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub levels: BTreeMap<String, u64>,
-    /// Pages read from the flash for the host by the rung of the ladder of read retries at which they
+    /// Pages read from the flash for the host by the step of the ladder of read retries at which they
     /// decoded, from the first up, which is no retry; only where reads climb one (`physics.retries`,
     /// `physics.measured`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rungs: Vec<u64>,
+    pub retry_steps: Vec<u64>,
 }
 
 /// What passes of a read's time before its command goes to the flash.
@@ -78,22 +78,22 @@ const WAITING: [Part; 11] = [
     Part::DieRefresh,
 ];
 
-/// Counts for every rung; none where there is but one.
-fn by_rung(drive: &Drive, counts: &[u64]) -> Vec<u64> {
-    let rungs = usize::from(drive.flash().cells.rungs());
+/// Counts for every level; none where there is but one.
+fn by_level(drive: &Drive, counts: &[u64]) -> Vec<u64> {
+    let levels = usize::from(drive.resolved().chip.levels());
     let every = counts.iter().copied().chain(std::iter::repeat(0));
-    every.take(if rungs > 1 { rungs } else { 0 }).collect()
+    every.take(if levels > 1 { levels } else { 0 }).collect()
 }
 
-impl Rungs {
-    pub(super) fn of(drive: &Drive) -> Rungs {
-        let rungs = by_rung(drive, &drive.stats().read_at);
+impl DecodedAt {
+    pub(super) fn of(drive: &Drive) -> DecodedAt {
+        let levels = by_level(drive, &drive.stats().read_at);
         match drive.resolved().config.physics {
             PhysicsConfig::Levels(_) => {
-                let numbered = (1..).map(|level: u32| level.to_string()).zip(rungs);
-                Rungs { levels: numbered.collect(), ..Rungs::default() }
+                let numbered = (1..).map(|level: u32| level.to_string()).zip(levels);
+                DecodedAt { levels: numbered.collect(), ..DecodedAt::default() }
             }
-            _ => Rungs { rungs, ..Rungs::default() },
+            _ => DecodedAt { retry_steps: levels, ..DecodedAt::default() },
         }
     }
 }
@@ -127,7 +127,7 @@ fn queues(drive: &Drive) -> Vec<QueueResult> {
         QueueResult {
             read_waiting_us: waited.sum(),
             write: of(queue, Op::Write),
-            read_retries: by_rung(drive, retries),
+            read_retries: by_level(drive, retries),
             read,
         }
     });

@@ -68,10 +68,10 @@ mod tests {
     use super::Wear;
 
     #[test]
-    fn wear_is_told_by_its_quarters() {
+    fn wear_is_reported_by_quartiles() {
         let wear = Wear::of([7, 1, 9, 3, 5].into_iter());
-        let told = [wear.min, wear.quarter, wear.median, wear.three_quarters, wear.max];
-        assert_eq!((wear.mean, told), (5.0, [1, 3, 5, 7, 9]));
+        let quartiles = [wear.min, wear.quarter, wear.median, wear.three_quarters, wear.max];
+        assert_eq!((wear.mean, quartiles), (5.0, [1, 3, 5, 7, 9]));
         let of = |cycles: &[u32]| Wear::of(cycles.iter().copied());
         assert_eq!((of(&[4, 2]).median, of(&[4, 2]).three_quarters), (2, 4));
         assert_eq!(of(&[]), Wear::default());

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_given_back_from_memory_and_from_disk() {
+    fn kept_records_are_read_back_from_memory_and_from_disk() {
         let folder = tempfile::tempdir_in(folder()).unwrap();
         let keep = Keep::new(100, folder.path().into());
         let parts = [some(60), some(41), some(40), some(0)];
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_no_room_for_is_not_kept() {
+    fn records_without_room_are_not_kept() {
         let keep = Keep::new(10, "/nowhere/at/all".into());
         assert!(keep.put(&some(11)).is_none() && keep.put(&some(10)).is_some());
         let disk = OnDisk { most: SIZE as u64 * 10, ..OnDisk::new(&folder()).unwrap() };

@@ -49,7 +49,7 @@ fn long_and_short(folder: &Path) -> [PathBuf; 2] {
 }
 
 #[test]
-fn those_who_share_a_trace_read_what_each_would_alone() {
+fn runs_that_share_a_trace_read_what_each_would_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("some.msr");
     write(&path, 10_000, None);
@@ -77,7 +77,7 @@ fn those_who_share_a_trace_read_what_each_would_alone() {
 }
 
 #[test]
-fn all_are_told_what_is_wrong_with_it() {
+fn all_readers_get_the_fault_of_the_trace() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("some.msr");
     write(&path, 10_000, Some(5000));
@@ -97,7 +97,7 @@ fn two_with(path: &Path, keep: Keep) -> Vec<Prepared> {
 }
 
 #[test]
-fn one_that_is_longer_than_memory_is_parsed_once() {
+fn a_trace_longer_than_memory_is_parsed_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("some.msr");
     write(&path, 40_000, None);
@@ -116,7 +116,7 @@ fn one_that_is_longer_than_memory_is_parsed_once() {
 }
 
 #[test]
-fn one_that_there_is_no_room_for_is_read_by_each_alone() {
+fn a_trace_without_room_in_memory_is_read_by_each_run() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("some.msr");
     write(&path, 20_000, None);
@@ -223,17 +223,17 @@ fn members_of_mixes_are_parsed_once() {
 
 /// Checks that plans have the same results together as each alone.
 fn are_those_of_each_alone(plans: &[Plan]) {
-    let told = |result: crate::RunResult| {
+    let outcome = |result: crate::RunResult| {
         (result.results_digest, result.remarks, result.provenance.trace_sha256)
     };
     let alone: Vec<_> = plans
         .iter()
         .map(|plan| {
-            told(crate::run_uninterrupted(std::slice::from_ref(plan), 1).unwrap().remove(0))
+            outcome(crate::run_uninterrupted(std::slice::from_ref(plan), 1).unwrap().remove(0))
         })
         .collect();
     for jobs in [1, 2, 4] {
         let together = crate::run_uninterrupted(plans, jobs).unwrap();
-        assert_eq!(together.into_iter().map(told).collect::<Vec<_>>(), alone);
+        assert_eq!(together.into_iter().map(outcome).collect::<Vec<_>>(), alone);
     }
 }

@@ -97,9 +97,10 @@ fn bytes(limit: Option<memory::Limit>) -> Option<u64> {
 
 /// Bytes that a plan takes once its run begins: of a drive that is copied as many as the copy may take.
 fn takes(prepared: &Prepared) -> u64 {
-    let copied = match is_worth_it(prepared) {
-        true => f64::from(prepared.resolved.geometry().page_count()) - drawn(prepared),
-        false => 0.0,
+    let copied = if is_worth_it(prepared) {
+        f64::from(prepared.resolved.geometry().page_count()) - drawn(prepared)
+    } else {
+        0.0
     };
     BESIDES + need::of(prepared).resident + copied as u64 * PAGE
 }
@@ -138,20 +139,19 @@ fn begin_alike(one: &Prepared, other: &Prepared, outlined_alike: impl FnOnce() -
     if of_tenants && !ask_alike(one, other) {
         return false;
     }
-    match one.steady {
-        true => {
-            let all = |prepared: &Prepared| (prepared.plan.seed, prepared.plan.paranoid);
-            all(one) == all(other) && one.resolved.config == other.resolved.config
-        }
-        false => one.resolved.begins_as(&other.resolved, outlined_alike),
+    if one.steady {
+        let all = |prepared: &Prepared| (prepared.plan.seed, prepared.plan.paranoid);
+        all(one) == all(other) && one.resolved.config == other.resolved.config
+    } else {
+        one.resolved.begins_as(&other.resolved, outlined_alike)
     }
 }
 
 /// Whether two plans' requests are the same ones, as far as one can tell before they are read. What a twin's
 /// name means depends on the device.
 fn ask_alike(one: &Prepared, other: &Prepared) -> bool {
-    let requests = |Plan { device, trace, workload, mix, seed, limit, fit, .. }: &Plan| {
-        (device.clone(), trace.clone(), workload.clone(), mix.clone(), (*seed, *limit, *fit))
+    let requests = |Plan { device, trace, workload, mix, seed, limit, wrap, .. }: &Plan| {
+        (device.clone(), trace.clone(), workload.clone(), mix.clone(), (*seed, *limit, *wrap))
     };
     requests(&one.plan) == requests(&other.plan) && one.workload == other.workload
 }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_begin_alike_have_their_turns_together() {
+    fn runs_with_the_same_start_are_scheduled_together() {
         let order = |seed, order| prepared("dlv-mlc-128g", seed, order);
         let mut plans =
             [order(1, "fifo"), order(2, "fifo"), order(1, "read_first"), order(2, "read_first")];

@@ -6,7 +6,7 @@ use ssdlab_workload::{Source, Written};
 
 use super::info::certainty;
 use super::out::Out;
-use super::{Certainty, Reading, Reined, file_of, nameless, nothing_left};
+use super::{Certainty, Controlled, Reading, file_of, nameless, nothing_left};
 use crate::control::Control;
 
 /// What was written.
@@ -43,7 +43,7 @@ pub fn convert(
     control: &Control,
 ) -> Result<Option<Converted>, Fault> {
     let reading = reading.heeding(control);
-    let mut source = Reined::new(reading.open_part(trace)?, control, 0);
+    let mut source = Controlled::new(reading.open_part(trace)?, control, 0);
     control.keep();
     let target = Out::new(out, &[file_of(trace)?])?;
     let format = target.format;

@@ -6,7 +6,7 @@ use ssdlab_base::{Bytes, Fault};
 use ssdlab_workload::measure::{Profile, Profiler};
 use ssdlab_workload::{By, Recognition, Record, Source};
 
-use super::{Certainty, Reading, Reined, file_of, nothing_left};
+use super::{Certainty, Controlled, Reading, file_of, nothing_left};
 use crate::control::Control;
 use crate::need;
 
@@ -102,7 +102,7 @@ fn one(
     index: usize,
 ) -> Result<Option<TraceInfo>, Fault> {
     const BATCH: usize = 4096;
-    let mut source = Reined::new(reading.open_part(spec)?, control, index);
+    let mut source = Controlled::new(reading.open_part(spec)?, control, index);
     let mut profiler = Profiler::new(reuse);
     let mut batch = Vec::with_capacity(BATCH);
     let mut unlooked = 0;
@@ -134,7 +134,7 @@ fn one(
     if source.is_stopped() {
         return Ok(None);
     }
-    if source.given == 0 {
+    if source.handed_out == 0 {
         return Err(nothing_left(source.name()));
     }
     let trace = source.inner.inner();

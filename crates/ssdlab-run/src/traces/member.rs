@@ -153,8 +153,8 @@ impl Source for Member {
         self.source().trace_format()
     }
 
-    fn doubts(&self) -> Vec<String> {
-        self.source().doubts()
+    fn warnings(&self) -> Vec<String> {
+        self.source().warnings()
     }
 
     fn fault(&self, index: usize, what: &str) -> Fault {

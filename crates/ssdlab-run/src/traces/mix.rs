@@ -12,7 +12,7 @@ use ssdlab_workload::{
 };
 
 use super::out::Out;
-use super::{Member, Members, Reading, Reined, file_of, nameless, time, twin_of};
+use super::{Controlled, Member, Members, Reading, file_of, nameless, time, twin_of};
 use crate::control::Control;
 
 /// An application: a trace or a twin, and where and when its requests are put.
@@ -181,7 +181,7 @@ pub fn open_mix(order: &MixOrder, control: &Control) -> Result<Option<OpenMix>, 
 }
 
 /// What an application's requests are said to be of: a twin's name says that it is one.
-pub(crate) fn told(name: &str, twin: Option<&str>) -> String {
+pub(crate) fn member_label(name: &str, twin: Option<&str>) -> String {
     twin.map_or_else(|| name.to_owned(), |title| format!("{name} ({title})"))
 }
 
@@ -189,7 +189,7 @@ pub(crate) fn told(name: &str, twin: Option<&str>) -> String {
 pub(crate) fn merged(apps: &[AppOrder], members: Vec<Member>, placings: Vec<Placing>) -> Merge {
     let parts = apps.iter().zip(members).zip(placings);
     let merged = parts.map(|((app, member), placing)| App {
-        name: told(&app.name, member.title().as_deref()),
+        name: member_label(&app.name, member.title().as_deref()),
         source: Box::new(member),
         placing,
     });
@@ -222,9 +222,9 @@ pub(crate) fn shifts(
                 reaches[nth] = reach;
                 continue;
             }
-            let source = Reined::new(member, control, index);
+            let source = Controlled::new(member, control, index);
             let part = (step * nth as f64, step * (nth + 1) as f64);
-            match reach(Reined { part, ..source })? {
+            match reach(Controlled { part, ..source })? {
                 None => return Ok(None),
                 Some(reach) => reaches[nth] = reach,
             }
@@ -251,7 +251,7 @@ fn describe(app: &AppOrder, member: &Member, placing: &Placing) -> MixedApp {
 }
 
 /// The addresses of an application; `None` if it was stopped.
-fn reach(mut source: Reined<'_, Member>) -> Result<Option<Reach>, Fault> {
+fn reach(mut source: Controlled<'_, Member>) -> Result<Option<Reach>, Fault> {
     const BATCH: usize = 4096;
     let mut reach = Reach::default();
     let mut batch = Vec::with_capacity(BATCH);
@@ -278,10 +278,10 @@ pub fn mix(order: &MixOrder, out: &str, control: &Control) -> Result<Option<Mixe
         return Ok(None);
     };
     let counted = Counted { inner: Select::new(merge, selection), counts: BTreeMap::new() };
-    let mut source = Reined { part: (0.5, 1.0), ..Reined::new(counted, control, 0) };
+    let mut source = Controlled { part: (0.5, 1.0), ..Controlled::new(counted, control, 0) };
     let stopped = || control.stop.load(std::sync::atomic::Ordering::Relaxed);
     let Some(written) = target.write(&mut source, |_| Ok(!stopped()))? else { return Ok(None) };
-    remarks.extend(source.inner.inner.inner().doubts());
+    remarks.extend(source.inner.inner.inner().warnings());
     let counts = &source.inner.counts;
     let twins: Vec<String> = counts.keys().filter(|of| twin_in(of).is_some()).cloned().collect();
     remarks.extend(nameless(out, format, &twins));

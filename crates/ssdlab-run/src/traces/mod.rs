@@ -22,7 +22,7 @@ pub use convert::{Converted, convert};
 pub use info::{TraceInfo, info};
 pub(crate) use member::{Member, Members, twin_of};
 pub use mix::{AppOrder, MixOrder, Mixed, MixedApp, mix, open_mix};
-pub(crate) use mix::{merged, shifts, told};
+pub(crate) use mix::{member_label, merged, shifts};
 
 /// How traces are read, and which part of them.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -127,19 +127,25 @@ pub enum Certainty {
     Ambiguous,
 }
 
-/// A source that ends when it is told to, and says how far it has come.
-struct Reined<'a, S> {
+/// A source that ends when it is stopped, and reports its progress.
+struct Controlled<'a, S> {
     inner: S,
     control: &'a Control,
     progress: &'a Progress,
-    given: u64,
+    handed_out: u64,
     /// The part of the work that reading this source is: where it begins and ends, from 0 to 1.
     part: (f64, f64),
 }
 
-impl<'a, S: Source> Reined<'a, S> {
-    fn new(inner: S, control: &'a Control, index: usize) -> Reined<'a, S> {
-        Reined { inner, control, progress: &control.progress[index], given: 0, part: (0.0, 1.0) }
+impl<'a, S: Source> Controlled<'a, S> {
+    fn new(inner: S, control: &'a Control, index: usize) -> Controlled<'a, S> {
+        Controlled {
+            inner,
+            control,
+            progress: &control.progress[index],
+            handed_out: 0,
+            part: (0.0, 1.0),
+        }
     }
 
     /// Whether it was told to end.
@@ -148,18 +154,18 @@ impl<'a, S: Source> Reined<'a, S> {
     }
 }
 
-impl<S: Source> Source for Reined<'_, S> {
+impl<S: Source> Source for Controlled<'_, S> {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         let share = self.inner.progress().map(|share| {
             let (begin, end) = self.part;
             begin + share * (end - begin)
         });
-        self.progress.note(share, self.given);
+        self.progress.note(share, self.handed_out);
         if self.is_stopped() {
             return Ok(0);
         }
         let count = self.inner.fill(batch, most)?;
-        self.given += count as u64;
+        self.handed_out += count as u64;
         Ok(count)
     }
 

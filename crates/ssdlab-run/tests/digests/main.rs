@@ -67,7 +67,7 @@ fn digest(&(name, device, scheme, workload, set, closed): &Run) -> String {
         device: device.into(),
         scheme: scheme.into(),
         workload: trace.is_none().then(|| workload.into()),
-        fit: true,
+        wrap: true,
         trace,
         set: set.split_whitespace().map(str::to_owned).collect(),
         seed: 1,

@@ -81,7 +81,7 @@ fn plan(device: &str, scheme: &str, (_, workload, set, closed): Stage) -> Plan {
         seed: 1,
         limit: Some(1500),
         closed,
-        fit: true,
+        wrap: true,
         detail: true,
         ..Plan::default()
     }
@@ -90,8 +90,8 @@ fn plan(device: &str, scheme: &str, (_, workload, set, closed): Stage) -> Plan {
 /// What a line of the file says of a run: a hash, or that the device does not take the scheme.
 fn line(device: &str, scheme: &str, stage: Stage) -> String {
     let found = run_uninterrupted(&[plan(device, scheme, stage)], 1);
-    let told = found.map_or_else(|_| "refused".into(), |results| hash(&results[0]));
-    format!("{told:16} {device} {scheme} {}", stage.0)
+    let figures = found.map_or_else(|_| "refused".into(), |results| hash(&results[0]));
+    format!("{figures:16} {device} {scheme} {}", stage.0)
 }
 
 /// The record: what each line says of a run, without and with its hash.

@@ -1,14 +1,14 @@
 //! A config cannot lie: every key changes some result, or is refused where it has no effect.
 
-mod beside;
 mod renamed;
+mod small_drives;
 mod tables;
 
 use std::collections::BTreeSet;
 
 use ssdlab_run::{Plan, RunConfig, run_uninterrupted};
 
-use crate::beside::*;
+use crate::small_drives::*;
 use crate::tables::*;
 
 fn run(settings: &[String]) -> Result<serde_json::Value, String> {

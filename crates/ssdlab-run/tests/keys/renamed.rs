@@ -17,7 +17,7 @@ fn setting(name: &str) -> String {
 }
 
 /// What is said of a setting; nothing if it is taken.
-fn said(set: String) -> String {
+fn message(set: String) -> String {
     let plan = Plan { device: "generic-mlc-512g".into(), set: vec![set], ..Plan::default() };
     effective(&plan).map_or_else(|fault| fault.to_string(), |_| String::new())
 }
@@ -25,11 +25,11 @@ fn said(set: String) -> String {
 #[test]
 fn an_old_name_is_refused_with_the_new_one() {
     for (old, new) in RENAMED {
-        let line = said(setting(old));
+        let line = message(setting(old));
         assert!(line.ends_with(&format!("(it is now called {new:?})")), "{old}: {line}");
         let path = old.rsplit_once(['=', '.']).map_or("", |(above, _)| above);
         let separator = if old.contains('=') { "=" } else { "." };
-        let now = said(setting(format!("{path}{separator}{new}").trim_start_matches('.')));
+        let now = message(setting(format!("{path}{separator}{new}").trim_start_matches('.')));
         let is_refused =
             old.contains('=') && now.contains(&format!("got {new:?}, expected one of"));
         let is_known = !now.contains("unknown key") && !is_refused;

@@ -1,6 +1,6 @@
 //! The keys, each with what it needs beside it and a value that is not its default.
 
-use crate::beside::*;
+use crate::small_drives::*;
 
 /// A key, settings that it needs beside the base, a value that is not its default, and whether the
 /// value changes results or is refused.
@@ -98,6 +98,10 @@ pub(crate) const CHANGES: &[Row] = &[
     ("placement[].oracle_hotness.by", KNOWN, "\"writes\""),
     ("placement[].qds.threshold", BY_QUEUE, "0"),
     ("placement[].sbs.below", BY_SIZE, "\"1MiB\""),
+    ("placement[].sepbit.age_bounds", STREAMS, "[0.5, 1.0]"),
+    ("placement[].sepbit.gc", STREAMS, "false"),
+    ("placement[].sepbit.host", STREAMS, "false"),
+    ("placement[].sepbit.window", STREAMS, "1"),
     ("placement[].small_to_strong.pages", CLASSED, "1"),
     ("program_mode[].fixed.mode", ALWAYS, "\"reduced\""),
     ("program_mode[].per_class.modes", DLV, "[\"normal\"]"),

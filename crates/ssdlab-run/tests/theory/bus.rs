@@ -27,7 +27,7 @@ fn commands_that_wait_for_the_bus_keep_chips_idle() {
 }
 
 #[test]
-fn without_commands_reads_alone_go_in_the_order_of_asking() {
+fn without_commands_reads_alone_use_the_bus_in_the_order_of_their_requests() {
     assert_eq!(mean_us(&[]), mean_us(&["flash.bus_order=data_out_first"]));
 }
 

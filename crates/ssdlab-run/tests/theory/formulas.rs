@@ -65,9 +65,10 @@ pub fn choices(alpha: f64, pages: usize, choices: i32) -> f64 {
     let (mut low, mut high) = (1.0, alpha * pages as f64);
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
-        match mean_valid(alpha, pages, choices, middle) > pages as f64 / alpha {
-            true => high = middle,
-            false => low = middle,
+        if mean_valid(alpha, pages, choices, middle) > pages as f64 / alpha {
+            high = middle;
+        } else {
+            low = middle;
         }
     }
     (low + high) / 2.0
@@ -86,9 +87,10 @@ fn mean_valid(alpha: f64, pages: usize, choices: i32, amplification: f64) -> f64
         for _ in 0..60 {
             let at_most = (low + high) / 2.0;
             let collected = rate * (1.0 - (1.0 - at_most / with_invalid).powi(choices));
-            match (above - at_most) * (j + 1) as f64 > collected {
-                true => low = at_most,
-                false => high = at_most,
+            if (above - at_most) * (j + 1) as f64 > collected {
+                low = at_most;
+            } else {
+                high = at_most;
             }
         }
         mean += (above - low) * (j + 1) as f64;

@@ -41,10 +41,7 @@ impl Shape {
     fn unit_reads(&self) -> f64 {
         let (_, pages) = self.units();
         let (sense, transfer) = (f64::from(self.sense), pages * f64::from(self.transfer));
-        match self.cache_read {
-            true => pages / sense.max(transfer),
-            false => pages / (sense + transfer),
-        }
+        if self.cache_read { pages / sense.max(transfer) } else { pages / (sense + transfer) }
     }
 
     /// Pages a nanosecond that one unit can write.

@@ -20,9 +20,8 @@ fn mean_latency(settings: &[&str], reads: bool, gap: f64, requests: u64) -> f64 
     ];
     let settings: Vec<String> = settings.iter().map(|line| line.to_string()).chain(own).collect();
     let results = run(&seeded(&plan(ONE_PLANE, "random", &settings), 1..=SEEDS));
-    let means = results.iter().map(|result| match reads {
-        true => result.read.latency_us.mean,
-        false => result.write.latency_us.mean,
+    let means = results.iter().map(|result| {
+        if reads { result.read.latency_us.mean } else { result.write.latency_us.mean }
     });
     means.sum::<f64>() / SEEDS as f64 * 1e3
 }

@@ -75,9 +75,10 @@ impl Reader for Blkparse {
 fn check_device(device: Field<'_>) -> Result<(), Box<Wrong>> {
     let mut parts = device.text.split(|byte| *byte == b',');
     let number = |part: Option<&[u8]>| part.is_some_and(super::columns::is_digits);
-    match number(parts.next()) && number(parts.next()) && parts.next().is_none() {
-        true => Ok(()),
-        false => Err(device.wrong("major,minor of a device, such as 8,16")),
+    if number(parts.next()) && number(parts.next()) && parts.next().is_none() {
+        Ok(())
+    } else {
+        Err(device.wrong("major,minor of a device, such as 8,16"))
     }
 }
 

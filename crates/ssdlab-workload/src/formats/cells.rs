@@ -36,9 +36,10 @@ impl Cells {
                 }
             }
             let quoted = line[at..].first() == Some(&b'"');
-            let close = match quoted {
-                true => memchr::memchr(b'"', &line[at + 1..]).map_or(0, |length| length + 1),
-                false => 0,
+            let close = if quoted {
+                memchr::memchr(b'"', &line[at + 1..]).map_or(0, |length| length + 1)
+            } else {
+                0
             };
             let rest = &line[at + close..];
             let length = match self.separator {

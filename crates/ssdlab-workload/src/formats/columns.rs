@@ -179,12 +179,11 @@ impl<'a> Columns<'a> {
 
     /// Refuses columns beyond those taken, where a line has fewer than others of its format.
     pub(crate) fn end_early(self) -> Result<(), Box<Wrong>> {
-        match self.is_empty() {
-            true => Ok(()),
-            false => {
-                let fault = Fault::new("", "columns").got("more than expected");
-                Err(Wrong::new(self.at, self.taken, fault.expected(self.taken)))
-            }
+        if self.is_empty() {
+            Ok(())
+        } else {
+            let fault = Fault::new("", "columns").got("more than expected");
+            Err(Wrong::new(self.at, self.taken, fault.expected(self.taken)))
         }
     }
 

@@ -105,25 +105,24 @@ impl<'a> Field<'a> {
     fn any_decimal(&self) -> Result<(), Box<Wrong>> {
         let text = self.text.strip_prefix(b"-").unwrap_or(self.text);
         let (whole, fraction) = split_decimal(text);
-        match is_digits(whole) && fraction.is_none_or(is_digits) || spelled_out(text).is_some() {
-            true => Ok(()),
-            false => Err(self.wrong("a number")),
+        if is_digits(whole) && fraction.is_none_or(is_digits) || spelled_out(text).is_some() {
+            Ok(())
+        } else {
+            Err(self.wrong("a number"))
         }
     }
 
     /// The name of this column, in a header.
     pub(crate) fn is_named(&self, name: &'static str) -> Result<(), Box<Wrong>> {
-        match self.text.eq_ignore_ascii_case(name.as_bytes()) {
-            true => Ok(()),
-            false => Err(self.wrong(name)),
-        }
+        if self.text.eq_ignore_ascii_case(name.as_bytes()) { Ok(()) } else { Err(self.wrong(name)) }
     }
 
     /// A name: printable and not empty.
     pub(crate) fn name(&self) -> Result<(), Box<Wrong>> {
-        match !self.text.is_empty() && self.text.iter().all(u8::is_ascii_graphic) {
-            true => Ok(()),
-            false => Err(self.wrong("a name in printable ASCII")),
+        if !self.text.is_empty() && self.text.iter().all(u8::is_ascii_graphic) {
+            Ok(())
+        } else {
+            Err(self.wrong("a name in printable ASCII"))
         }
     }
 
@@ -141,17 +140,19 @@ impl<'a> Field<'a> {
 
     /// One of these words.
     pub(crate) fn one_of(&self, words: &[&str]) -> Result<(), Box<Wrong>> {
-        match words.iter().any(|word| self.text == word.as_bytes()) {
-            true => Ok(()),
-            false => Err(self.wrong_near(&format!("one of {}", words.join(", ")), words)),
+        if words.iter().any(|word| self.text == word.as_bytes()) {
+            Ok(())
+        } else {
+            Err(self.wrong_near(&format!("one of {}", words.join(", ")), words))
         }
     }
 
     /// A hash, or several without a gap, in hexadecimal digits.
     pub(crate) fn hash(&self) -> Result<(), Box<Wrong>> {
-        match self.text.len() >= 16 && self.text.iter().all(u8::is_ascii_hexdigit) {
-            true => Ok(()),
-            false => Err(self.wrong("a hash in hexadecimal")),
+        if self.text.len() >= 16 && self.text.iter().all(u8::is_ascii_hexdigit) {
+            Ok(())
+        } else {
+            Err(self.wrong("a hash in hexadecimal"))
         }
     }
 
@@ -165,10 +166,8 @@ impl<'a> Field<'a> {
     }
 
     fn stamp_with_fraction(&self, clock: Clock) -> Result<u64, Box<Wrong>> {
-        let expected = match clock.fractions {
-            true => "a decimal number, zero or more",
-            false => "a whole number",
-        };
+        let expected =
+            if clock.fractions { "a decimal number, zero or more" } else { "a whole number" };
         if self.text.starts_with(b"-") {
             return Err(self.wrong(expected));
         }
@@ -260,14 +259,14 @@ pub(crate) struct Clock {
     /// Whether the column may have a fraction.
     pub(crate) fractions: bool,
     /// Whether the unit is the user's word, not the format's.
-    pub(crate) is_said: bool,
+    pub(crate) is_set: bool,
 }
 
 impl Clock {
     /// The format's own unit, unless the user says another; who says one may use fractions of it.
-    pub(crate) fn new(own: Nanos, fractions: bool, said: Option<Nanos>) -> Clock {
-        let tick = said.unwrap_or(own).as_ns();
-        Clock { tick, fractions: fractions || said.is_some(), is_said: said.is_some() }
+    pub(crate) fn new(own: Nanos, fractions: bool, set: Option<Nanos>) -> Clock {
+        let tick = set.unwrap_or(own).as_ns();
+        Clock { tick, fractions: fractions || set.is_some(), is_set: set.is_some() }
     }
 }
 

@@ -67,9 +67,10 @@ impl Reader for Heimdall {
     }
 
     fn device(&self, line: &[u8], name: &mut Vec<u8>) {
-        match line.contains(&b',') {
-            true => name.push(b'0'),
-            false => name.extend_from_slice(Columns::nth(line, Separator::Space, 1)),
+        if line.contains(&b',') {
+            name.push(b'0');
+        } else {
+            name.extend_from_slice(Columns::nth(line, Separator::Space, 1));
         }
     }
 }

@@ -124,7 +124,7 @@ impl Mapping {
     /// How stamps are read: in the unit of the option `tick`, of the mapping, or in microseconds.
     pub(crate) fn clock(&self, clock: Clock) -> Clock {
         let tick = self.tick.map_or(clock.tick, Nanos::as_ns);
-        if clock.is_said { clock } else { Clock { tick, is_said: self.tick.is_some(), ..clock } }
+        if clock.is_set { clock } else { Clock { tick, is_set: self.tick.is_some(), ..clock } }
     }
 }
 

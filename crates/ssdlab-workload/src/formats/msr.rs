@@ -93,7 +93,7 @@ impl Reader for Msr {
     }
 
     fn remark(&self) -> Option<&'static str> {
-        (self.rebased && !self.clock.is_said).then_some(
+        (self.rebased && !self.clock.is_set).then_some(
             "the stamps are no Windows file times; read as units of 100 ns \
              (workload.trace.tick says otherwise, such as \"1s\" or \"1us\")",
         )
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     fn msr() -> Msr {
-        let clock = Clock { tick: 100, fractions: false, is_said: false };
+        let clock = Clock { tick: 100, fractions: false, is_set: false };
         Msr { clock, begun: false, rebased: false }
     }
 

@@ -70,8 +70,8 @@ impl Binding {
         let mut finder = Finder { table, places: Vec::new() };
         let bytes = |unit: Option<Unit>| unit.map(Unit::bytes);
         let of = |get: fn(&Mapping) -> &Place| mapping.map(get);
-        let said = tick.or(mapping.and_then(|mapping| mapping.tick)).map(Nanos::as_ns);
-        let time = finder.need("time", of(|m| &m.time), TIME, said)?;
+        let set = tick.or(mapping.and_then(|mapping| mapping.tick)).map(Nanos::as_ns);
+        let time = finder.need("time", of(|m| &m.time), TIME, set)?;
         let op = finder.need("op", of(|m| &m.op), OP, None)?;
         let unit = bytes(mapping.map(|mapping| mapping.offset_unit));
         let offset = finder.need("offset", of(|m| &m.offset), OFFSET, unit)?;
@@ -242,13 +242,13 @@ impl Finder<'_> {
 fn unit(
     what: &str,
     column: &ColumnDescriptor,
-    said: Option<u64>,
+    set: Option<u64>,
     own: Option<u64>,
 ) -> Result<u64, Fault> {
     if column.max_rep_level() > 0 {
         return Err(Fault::new("", column.name()).got("a list").expected("one value a row"));
     }
-    match said.or_else(|| timestamp_unit(column)).or(own) {
+    match set.or_else(|| timestamp_unit(column)).or(own) {
         Some(0) => Err(Fault::new("", column.name())
             .got("a number without unit")
             .expected("a timestamp, or time_us, time_ns, time_ms or time_s")

@@ -83,9 +83,10 @@ fn check(header: &[u8]) -> std::result::Result<(), String> {
         _ => ("a page", PAGE_MOST),
     };
     let size = u64::try_from(plain.max(stored)).unwrap_or(0);
-    match size > most {
-        true => Err(format!("{what} of {size} bytes, where a trace's have {most} at most")),
-        false => Ok(()),
+    if size > most {
+        Err(format!("{what} of {size} bytes, where a trace's have {most} at most"))
+    } else {
+        Ok(())
     }
 }
 

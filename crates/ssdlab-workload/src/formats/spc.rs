@@ -77,8 +77,9 @@ impl Reader for Spc {
 /// The layout of a file whose first request is in this line.
 fn layout_of(line: &[u8]) -> Layout {
     let third = line.split(|byte| *byte == b',').nth(2).unwrap_or_default().trim_ascii();
-    match third.eq_ignore_ascii_case(b"r") || third.eq_ignore_ascii_case(b"w") {
-        true => Layout::Bare,
-        false => Layout::Whole,
+    if third.eq_ignore_ascii_case(b"r") || third.eq_ignore_ascii_case(b"w") {
+        Layout::Bare
+    } else {
+        Layout::Whole
     }
 }

@@ -69,7 +69,7 @@ impl Wpa {
             offset: find("Min Offset")?,
             disk: self.cells.find(line, &["Disk"]),
         };
-        if !self.clock.is_said {
+        if !self.clock.is_set {
             self.clock.tick = nanoseconds_in(unit(self.cells.get(line, time, "unit of Init Time")?))?;
         }
         self.layout = Some(layout);

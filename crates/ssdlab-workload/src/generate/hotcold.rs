@@ -69,9 +69,10 @@ impl Addresses for Places {
     #[inline]
     fn next(&mut self, sectors: u32) -> u64 {
         let length = u64::from(sectors);
-        let index = match unit(self.stream.next_u64()) < self.hot_access_share {
-            true => below(self.stream.next_u64(), self.hot),
-            false => self.hot + below(self.stream.next_u64(), self.count - self.hot),
+        let index = if unit(self.stream.next_u64()) < self.hot_access_share {
+            below(self.stream.next_u64(), self.hot)
+        } else {
+            self.hot + below(self.stream.next_u64(), self.count - self.hot)
         };
         let within = match self.granule / length {
             1 => 0,

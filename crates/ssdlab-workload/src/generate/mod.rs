@@ -161,10 +161,7 @@ impl Rest {
             self.now += self.clock.next_gap();
             let sectors = self.sizes.draw();
             let lba = places.next(sectors);
-            let op = match unit(self.ops.next_u64()) < self.read_share {
-                true => Op::Read,
-                false => Op::Write,
-            };
+            let op = if unit(self.ops.next_u64()) < self.read_share { Op::Read } else { Op::Write };
             Record { at, lba, sectors, op, queue: self.queue, hint: self.hints.draw() }
         }));
         self.done += count as u64;

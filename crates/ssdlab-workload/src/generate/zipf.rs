@@ -119,18 +119,20 @@ impl Ranks {
         let log = math::ln(x);
         let power = (1.0 - self.theta) * log;
         // Near theta = 1 the quotient loses its digits: the series goes on where it fails.
-        match power.abs() > 1e-8 {
-            true => math::exp_m1(power) / power * log,
-            false => (1.0 + power * 0.5) * log,
+        if power.abs() > 1e-8 {
+            math::exp_m1(power) / power * log
+        } else {
+            (1.0 + power * 0.5) * log
         }
     }
 
     /// The x whose area this is.
     fn point(&self, area: f64) -> f64 {
         let part = (area * (1.0 - self.theta)).max(-1.0);
-        let log = match part.abs() > 1e-8 {
-            true => math::ln_1p(part) / part * area,
-            false => (1.0 - part * 0.5) * area,
+        let log = if part.abs() > 1e-8 {
+            math::ln_1p(part) / part * area
+        } else {
+            (1.0 - part * 0.5) * area
         };
         math::exp(log)
     }

@@ -44,14 +44,14 @@ pub(super) fn middle(bucket: usize) -> f64 {
 /// steps of a percent or so, finer towards the end. Empty if nothing was counted.
 pub(super) fn curve(buckets: &[u64], unit: f64) -> Vec<[f64; 2]> {
     let all: u64 = buckets.iter().sum();
-    let (mut below, mut told) = (0, 0.0);
+    let (mut below, mut shown) = (0, 0.0);
     let mut points = Vec::new();
     for (place, count) in buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
         below += count;
         let share = below as f64 / all as f64;
-        if points.is_empty() || share - told >= STEP || 1.0 - share <= 0.5 * (1.0 - told) {
+        if points.is_empty() || share - shown >= STEP || 1.0 - share <= 0.5 * (1.0 - shown) {
             points.push([middle(place) / unit, share]);
-            told = share;
+            shown = share;
         }
     }
     points
@@ -104,9 +104,10 @@ impl Gaps {
 
     /// Standard deviation over mean.
     pub(super) fn variation(&self) -> f64 {
-        match self.count > 1 && self.mean > 0.0 {
-            true => (self.squares / (self.count - 1) as f64).sqrt() / self.mean,
-            false => 0.0,
+        if self.count > 1 && self.mean > 0.0 {
+            (self.squares / (self.count - 1) as f64).sqrt() / self.mean
+        } else {
+            0.0
         }
     }
 

@@ -112,10 +112,10 @@ mod tests {
         let load = counting.finish();
         assert_eq!(load.requests.iter().sum::<u64>(), 10_000);
         assert_eq!(load.reads.iter().sum::<u64>(), 2_500);
-        let mut given = 0;
+        let mut total = 0;
         for (requests, touched) in load.requests.iter().zip(&load.footprint_pages) {
-            given += requests;
-            assert_eq!(*touched, (given - 1) / 2 + 1);
+            total += requests;
+            assert_eq!(*touched, (total - 1) / 2 + 1);
         }
         assert!((MOST / 2..=MOST).contains(&load.requests.len()));
         assert!((load.interval_s - (1 << 30) as f64 / 1e9).abs() < 1e-9);

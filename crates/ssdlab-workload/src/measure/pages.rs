@@ -43,10 +43,10 @@ impl Pages {
             let counts = &mut self.pages[run as usize];
             for count in &mut counts[(page % RUN) as usize..=(upto % RUN) as usize] {
                 self.touched += u64::from(*count == 0);
-                match read {
-                    true if *count & READS < READS => *count += 1,
-                    true => {}
-                    false => *count |= WRITTEN,
+                if !read {
+                    *count |= WRITTEN;
+                } else if *count & READS < READS {
+                    *count += 1;
                 }
             }
             page = upto + 1;

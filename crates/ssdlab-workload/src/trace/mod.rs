@@ -8,8 +8,8 @@ use std::sync::Arc;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault, Nanos, Stop};
 
-pub(crate) mod asked;
 pub(crate) mod counts;
+pub(crate) mod demand;
 pub(crate) mod device;
 pub(crate) mod input;
 pub(crate) mod lines;
@@ -24,8 +24,8 @@ pub(crate) mod write;
 use crate::formats::parquet::Table;
 use crate::formats::{Entry, Format, Framing};
 use crate::record::{Op, Record, Source};
-use asked::Asked;
 pub use counts::Counts;
+use demand::Demand;
 use device::DeviceFilter;
 use input::{Meter, Patient, open_file, plain, shown};
 pub use input::{Unpacked, sha256};
@@ -90,7 +90,7 @@ pub struct Trace {
     first: Option<Nanos>,
     counts: Counts,
     /// What the requests delivered so far ask of a drive.
-    asked: Asked,
+    demand: Demand,
     /// The line of each record of the batch filled last.
     batch_lines: Vec<u64>,
     /// The device of each, if devices are remembered.
@@ -150,7 +150,7 @@ impl Trace {
         Ok(Trace {
             meter,
             compression,
-            asked: Asked::in_ticks_of(tick),
+            demand: Demand::in_ticks_of(tick),
             ..Trace::new(name, Input::Pieces(pieces), recognised, options)
         })
     }
@@ -188,7 +188,7 @@ impl Trace {
             most: [Op::Read, Op::Trim].map(|op| options.most(op)),
             first: None,
             counts: Counts::default(),
-            asked: Asked::default(),
+            demand: Demand::default(),
             batch_lines: Vec::new(),
             batch_devices: Vec::new(),
             end: End::NotYet,
@@ -216,7 +216,10 @@ impl Trace {
     pub fn remarks(&self) -> Vec<String> {
         let remarks = self.recognised.remark().into_iter();
         let remarks = remarks.chain(self.recognised.remarks.iter().cloned());
-        remarks.chain(self.asked.doubt()).map(|remark| format!("{}: {remark}", self.name)).collect()
+        remarks
+            .chain(self.demand.warning())
+            .map(|remark| format!("{}: {remark}", self.name))
+            .collect()
     }
 
     /// From now on [`Source::device`] says of which device each request is.
@@ -335,7 +338,7 @@ impl Trace {
     fn deliver(&mut self, batch: &mut Vec<Record>, waiting: Waiting) {
         let first = *self.first.get_or_insert(waiting.record.at);
         let record = Record { at: waiting.record.at - first, ..waiting.record };
-        self.asked.count(&record);
+        self.demand.count(&record);
         batch.push(record);
         self.batch_lines.push(waiting.line);
         self.batch_devices.push(waiting.device);
@@ -390,8 +393,12 @@ impl Source for Trace {
         Some(self.recognised.format.name())
     }
 
-    fn doubts(&self) -> Vec<String> {
-        self.asked.doubt().map(|doubt| format!("{}: {doubt}", self.name)).into_iter().collect()
+    fn warnings(&self) -> Vec<String> {
+        self.demand
+            .warning()
+            .map(|warning| format!("{}: {warning}", self.name))
+            .into_iter()
+            .collect()
     }
 
     fn line(&self, index: usize) -> Option<u64> {
@@ -421,8 +428,8 @@ fn no_table(name: &str, start: &[u8], compression: Option<&str>) -> Fault {
 
 pub(crate) fn unreadable(name: &str, compression: Option<&str>, error: &io::Error) -> Fault {
     // How zstd and xz say that a stream asks for more memory than it may have.
-    let said = error.to_string();
-    let is_too_large = said.contains("too much memory") || said.contains("memory limit");
+    let message = error.to_string();
+    let is_too_large = message.contains("too much memory") || message.contains("memory limit");
     let what = match compression {
         None => format!("cannot be read: {error}"),
         Some(kind) if is_too_large => {
@@ -431,8 +438,9 @@ pub(crate) fn unreadable(name: &str, compression: Option<&str>, error: &io::Erro
         Some(kind) => format!("the {kind} stream is broken or cut short: {error}"),
     };
     let fault = Fault::new(name, what);
-    match is_too_large {
-        true => fault.expected("a window of at most 128 MiB (zstd) or 256 MiB in all (xz)"),
-        false => fault,
+    if is_too_large {
+        fault.expected("a window of at most 128 MiB (zstd) or 256 MiB in all (xz)")
+    } else {
+        fault
     }
 }

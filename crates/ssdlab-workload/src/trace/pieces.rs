@@ -56,9 +56,10 @@ impl Pieces {
             };
             let Some(entry) = entry else { continue };
             let reader = &self.reader;
-            return Ok(match device.wants(|name| reader.device(piece, name)) {
-                true => Next::Request(number, entry),
-                false => Next::OtherDevice,
+            return Ok(if device.wants(|name| reader.device(piece, name)) {
+                Next::Request(number, entry)
+            } else {
+                Next::OtherDevice
             });
         }
     }

@@ -48,12 +48,11 @@ impl Clock {
         let short = split as f64 / gaps.count() as f64;
         let wanted = span / 1e3 / left.max(1) as f64;
         // Bursts keep their times, unless they alone are longer than the whole.
-        let (short_scale, long_scale) = match wanted > 1.1 * below && above > 0.0 {
-            true => (1e3, 1e3 * (wanted - below) / above),
-            false => {
-                let scale = 1e3 * wanted / (below + above).max(1e-9);
-                (scale, scale)
-            }
+        let (short_scale, long_scale) = if wanted > 1.1 * below && above > 0.0 {
+            (1e3, 1e3 * (wanted - below) / above)
+        } else {
+            let scale = 1e3 * wanted / (below + above).max(1e-9);
+            (scale, scale)
         };
         let (row, _) = bursts.parts_of_mean(bursts.count());
         let burst_scale = if row > 0.0 { short / (1.0 - short) / row } else { 0.0 };
@@ -118,9 +117,10 @@ impl Clock {
             self.prevailed = (self.prevailed + 1) % 8;
         }
         if self.gap_run == 0.0 || draw() >= self.gap_run {
-            self.eighth = match self.gap_phase > 0.0 && draw() < self.gap_phase {
-                true => self.phase,
-                false => (8.0 * draw()).floor(),
+            self.eighth = if self.gap_phase > 0.0 && draw() < self.gap_phase {
+                self.phase
+            } else {
+                (8.0 * draw()).floor()
             };
         }
     }

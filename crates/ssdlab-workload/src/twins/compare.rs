@@ -25,9 +25,10 @@ impl Compared {
     /// By how much the achieved figure is off: of shares the difference, else as a part of the
     /// target.
     pub fn off(&self) -> f64 {
-        match self.is_share() || self.target == 0.0 {
-            true => self.achieved - self.target,
-            false => self.achieved / self.target - 1.0,
+        if self.is_share() || self.target == 0.0 {
+            self.achieved - self.target
+        } else {
+            self.achieved / self.target - 1.0
         }
     }
 
@@ -65,13 +66,13 @@ impl Twin {
 /// Where a figure comes from.
 fn source(targets: &Targets, what: &str) -> String {
     let list = targets.list();
-    let given = |name: &str| list.iter().find(|(given, ..)| *given == name);
+    let figure = |name: &str| list.iter().find(|(figure, ..)| *figure == name);
     let assumed = |names: &[&str]| {
         names
             .iter()
-            .any(|name| given(name).is_some_and(|(.., source)| source.starts_with("assumed")))
+            .any(|name| figure(name).is_some_and(|(.., source)| source.starts_with("assumed")))
     };
-    if let Some((.., source)) = given(what) {
+    if let Some((.., source)) = figure(what) {
         return (*source).to_owned();
     }
     let from: &[&str] = match what {
@@ -82,8 +83,9 @@ fn source(targets: &Targets, what: &str) -> String {
         "requests" | "read_ratio" => &["read_volume", "write_volume", "mean_read", "mean_write"],
         _ => return "assumed: a share of what is moved".to_owned(),
     };
-    match assumed(from) {
-        true => "derived, from what is partly assumed".to_owned(),
-        false => "derived".to_owned(),
+    if assumed(from) {
+        "derived, from what is partly assumed".to_owned()
+    } else {
+        "derived".to_owned()
     }
 }

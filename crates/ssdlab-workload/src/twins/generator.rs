@@ -132,9 +132,10 @@ impl Requests {
             self.phase = draw() * (left as f64) < reads_left as f64;
         }
         if draw() >= self.op_run {
-            self.was_read = match self.op_phase > 0.0 && draw() < self.op_phase {
-                true => self.phase,
-                false => draw() * (left as f64) < reads_left as f64,
+            self.was_read = if self.op_phase > 0.0 && draw() < self.op_phase {
+                self.phase
+            } else {
+                draw() * (left as f64) < reads_left as f64
             };
         }
         let read = match (reads_left == 0, reads_left == left) {
@@ -212,10 +213,11 @@ fn direction(
         stream,
         sizes: Sizes::new(&tilt::choices(&plan.mix), shape.extent, sizes)?,
         mean_taken: plan.taken,
-        cold: match ranges.cold.0 == ranges.cold.1 {
+        cold: if ranges.cold.0 == ranges.cold.1 {
             // Nothing new is asked for: where there is nothing to return to, all is looked at.
-            true => sweep((0, layout.extents), 0),
-            false => sweep(ranges.cold, 1),
+            sweep((0, layout.extents), 0)
+        } else {
+            sweep(ranges.cold, 1)
         },
         visit: sweep(ranges.hot, ranges.visits),
         hot,

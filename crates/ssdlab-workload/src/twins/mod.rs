@@ -181,11 +181,11 @@ impl Twin {
             }
             Parts::Mix(members) => {
                 // Rounded as a whole: together they are as many as were asked for.
-                let (mut whole, mut given) = (0, 0);
+                let (mut whole, mut shared) = (0, 0);
                 let share = |twin: &Twin| {
                     whole += twin.requests();
                     let upto = (whole as f64 * part).round() as u64;
-                    twin.scaled(upto - std::mem::replace(&mut given, upto))
+                    twin.scaled(upto - std::mem::replace(&mut shared, upto))
                 };
                 Parts::Mix(members.iter().map(share).collect())
             }

@@ -180,9 +180,10 @@ impl Shape {
 
 /// Refuses exponents of Zipf's law that no hot set has.
 pub(super) fn check_theta(theta: f64) -> Result<(), Fault> {
-    match (0.0..=10.0).contains(&theta) {
-        true => Ok(()),
-        false => Err(Fault::new("", "theta").got(theta).expected("from 0 to 10")),
+    if (0.0..=10.0).contains(&theta) {
+        Ok(())
+    } else {
+        Err(Fault::new("", "theta").got(theta).expected("from 0 to 10"))
     }
 }
 

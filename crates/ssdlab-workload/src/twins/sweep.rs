@@ -96,7 +96,7 @@ mod tests {
     use super::Sweep;
 
     #[test]
-    fn every_sector_is_asked_for_as_often_as_said() {
+    fn every_sector_is_requested_as_often_as_configured() {
         let mut sweep = Sweep::new(3, 40, 2, 64);
         let mut seen = vec![0; 50 * 64];
         let mut chance = stream(1, "test");

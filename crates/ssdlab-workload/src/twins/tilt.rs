@@ -27,9 +27,10 @@ pub(crate) fn to_mean(base: &[(Bytes, f64)], mean: f64) -> Result<Mix, Fault> {
     let (mut low, mut high) = (-3000.0, 3000.0);
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
-        match mean_of(&tilted(base, middle, most)) < mean {
-            true => low = middle,
-            false => high = middle,
+        if mean_of(&tilted(base, middle, most)) < mean {
+            low = middle;
+        } else {
+            high = middle;
         }
     }
     Ok(tilted(base, 0.5 * (low + high), most))

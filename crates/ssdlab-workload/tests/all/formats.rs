@@ -153,7 +153,7 @@ fn a_file_broken_further_down_is_still_recognised_and_its_line_named() {
 }
 
 #[test]
-fn one_device_is_read_where_it_is_asked_for() {
+fn one_device_is_read_where_it_is_selected() {
     let only = |device: &str| TraceOptions { device: Some(device.into()), ..Default::default() };
     let msr = "1,web,0,Read,0,512,0\n2,web,1,Read,512,512,0\n3,hm,1,Read,1024,512,0\n4,web,1,Read,1536,512,0\n";
     let mut t = trace(msr, None, &only("web_1")).unwrap();

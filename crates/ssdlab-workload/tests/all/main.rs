@@ -8,7 +8,6 @@ mod formats;
 mod generators;
 mod measure;
 mod merged;
-mod order;
 mod parts;
 mod profiles;
 mod properties;
@@ -16,10 +15,11 @@ mod readers;
 mod real_traces;
 mod recognition;
 mod regressions;
+mod round_trips;
 mod spec;
 mod tables;
 mod twins;
-mod written;
+mod unsorted;
 
 use std::io::Cursor;
 

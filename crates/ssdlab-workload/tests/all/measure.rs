@@ -56,7 +56,7 @@ fn a_write_of_one_page_may_lie_in_two() {
 }
 
 #[test]
-fn nothing_is_nothing() {
+fn a_measurement_of_no_requests_is_empty() {
     assert_eq!(of(&[]), Measured::default());
 }
 

@@ -5,11 +5,11 @@ use ssdlab_workload::{
     App, Format, Merge, Offset, Op, Placing, Reach, Record, Source, TraceOptions, lay_out,
 };
 
-use crate::written::Given;
+use crate::round_trips::Records;
 use crate::{drain, drain_by, record, trace};
 
 fn app(name: &str, records: &[Record], placing: Placing) -> App {
-    App { name: name.into(), source: Box::new(Given(records.to_vec())), placing }
+    App { name: name.into(), source: Box::new(Records(records.to_vec())), placing }
 }
 
 #[test]
@@ -26,10 +26,10 @@ fn requests_come_by_time_and_then_by_application() {
 
 #[test]
 fn times_are_scaled_and_begin_with_the_first_request_of_all() {
-    let given = [0, 10, 21].map(|at| record(at, 0, 8, Op::Read));
+    let records = [0, 10, 21].map(|at| record(at, 0, 8, Op::Read));
     let late = Placing { start: Nanos::from_ns(100), scale: 0.5, ..Placing::AS_IS };
     let later = Placing { start: Nanos::from_ns(110), scale: 3.0, ..Placing::AS_IS };
-    let mut merge = Merge::new(vec![app("a", &given, late), app("b", &given, later)]);
+    let mut merge = Merge::new(vec![app("a", &records, late), app("b", &records, later)]);
     let times: Vec<u64> = drain(&mut merge).unwrap().iter().map(|r| r.at.as_ns()).collect();
     assert_eq!(times, [0, 5, 10, 11, 40, 73]);
 }
@@ -88,7 +88,7 @@ fn an_address_that_cannot_be_moved_is_a_fault_after_those_before_it() {
     assert_eq!(got, [record(0, 40, 8, Op::Read), record(1, 0, 0, Op::Flush)]);
     assert_eq!(
         fault.unwrap().to_string(),
-        "given: an address that cannot be moved: got sector 9 moved by -10, \
+        "records: an address that cannot be moved: got sector 9 moved by -10, \
          expected a sector from 0 to 2^55"
     );
     let up = Placing { shift: i64::MAX, ..Placing::AS_IS };

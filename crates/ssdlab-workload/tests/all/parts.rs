@@ -3,11 +3,11 @@
 use ssdlab_base::{Fault, Nanos};
 use ssdlab_workload::{Format, Op, Record, Select, Selection, Source, TraceOptions};
 
-use crate::written::Given;
+use crate::round_trips::Records;
 use crate::{drain, drain_by, record, trace};
 
 fn part(records: &[Record], selection: Selection) -> Vec<Record> {
-    drain(&mut Select::new(Given(records.to_vec()), selection)).unwrap()
+    drain(&mut Select::new(Records(records.to_vec()), selection)).unwrap()
 }
 
 /// Requests to 10,000 pages, ten times each.
@@ -16,7 +16,7 @@ fn pages() -> Vec<Record> {
 }
 
 #[test]
-fn all_is_all() {
+fn a_selection_without_limits_takes_all() {
     assert!(part(&pages(), Selection::ALL) == pages());
 }
 
@@ -75,7 +75,7 @@ fn lines_and_devices_stay_known_and_faults_come_last() {
 #[test]
 fn small_batches_are_the_same() -> Result<(), Fault> {
     let selection = Selection { one_page_in: 3, limit: 20_000, ..Selection::ALL };
-    let (few, _, fault) = drain_by(&mut Select::new(Given(pages()), selection), 7);
+    let (few, _, fault) = drain_by(&mut Select::new(Records(pages()), selection), 7);
     assert!(fault.is_none() && few == part(&pages(), selection));
     Ok(())
 }

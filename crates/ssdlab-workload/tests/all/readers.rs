@@ -189,8 +189,8 @@ fn times_may_be_in_scientific_notation() {
     }
     for time in ["nan", "inf", "1e", "e5", "1e5.0", "1e--5", "-1e5", "1.e5", "0x1e5", "1e5e5"] {
         let [diskmon, _] = end(time);
-        let told = format!("Time: got {time}, expected a decimal number, zero or more");
-        assert!(fault(&diskmon, Format::Diskmon).contains(&told), "{time}");
+        let message = format!("Time: got {time}, expected a decimal number, zero or more");
+        assert!(fault(&diskmon, Format::Diskmon).contains(&message), "{time}");
     }
     let lines = [
         (Format::Spc, "0,1,512,r,0\n0,1,512,r,5e-05\n"),
@@ -240,8 +240,8 @@ fn wpa_units_are_those_of_its_header() {
         "t:3:8: Size: got 0.004, expected a size of whole bytes: a rounded one says less, \
          export it in B"
     );
-    let said = TraceOptions { tick: Some(Nanos::from_us(3)), ..TraceOptions::default() };
-    let mut t = trace(row(" (ticks)", " (KB)"), Some(Format::Wpa), &said).unwrap();
+    let options = TraceOptions { tick: Some(Nanos::from_us(3)), ..TraceOptions::default() };
+    let mut t = trace(row(" (ticks)", " (KB)"), Some(Format::Wpa), &options).unwrap();
     assert_eq!(drain(&mut t).unwrap(), at(6_000));
 }
 

@@ -173,11 +173,11 @@ fn five_columns_name_every_format_that_they_could_be() {
         let found = t.recognised();
         assert_eq!((found.format, &found.ambiguous_with[..]), (taken, others), "{text}");
         let names: Vec<&str> = others.iter().map(|other| other.name()).collect();
-        let said = format!(
+        let remark = format!(
             "t: read as {taken}, though it could be {} (FILE:format says which)",
             names.join(" or ")
         );
-        assert_eq!(t.remarks().contains(&said), !others.is_empty(), "{:?}", t.remarks());
+        assert_eq!(t.remarks().contains(&remark), !others.is_empty(), "{:?}", t.remarks());
         // Named, it is read so, and nothing is left to be said of it.
         for format in [&[taken], others].concat() {
             let named = trace(text.as_str(), Some(format), &TraceOptions::default()).unwrap();
@@ -188,7 +188,7 @@ fn five_columns_name_every_format_that_they_could_be() {
 }
 
 #[test]
-fn a_unit_that_looks_wrong_is_asked_about() {
+fn a_unit_that_looks_wrong_is_questioned() {
     let of = |step: u64, options: &TraceOptions| {
         let line = |n: u64| format!("{} 0 8 8 1\n", n * step);
         let text: String = (0..20).map(line).collect();
@@ -210,7 +210,7 @@ fn a_unit_that_looks_wrong_is_asked_about() {
 }
 
 #[test]
-fn a_unit_in_which_more_is_asked_than_any_link_carries_is_asked_about() {
+fn a_unit_that_gives_more_than_any_link_carries_is_questioned() {
     // 64 KiB every so many ticks, after a burst that may come at once.
     let of = |step: u64, requests: u64, options: &TraceOptions| {
         let line = |n: u64| format!("{} 0 8 128 1\n", n.saturating_sub(99) * step);
@@ -218,13 +218,13 @@ fn a_unit_in_which_more_is_asked_than_any_link_carries_is_asked_about() {
         let mut t = trace(text, Some(Mqsim), options).unwrap();
         assert_eq!(t.remarks(), Vec::<String>::new(), "not from the first lines");
         drain(&mut t).unwrap();
-        assert_eq!(Source::doubts(&t), t.remarks());
+        assert_eq!(Source::warnings(&t), t.remarks());
         t.remarks()
     };
     let plain = TraceOptions::default();
-    let doubts = of(2000, 1000, &plain);
+    let warnings = of(2000, 1000, &plain);
     assert_eq!(
-        doubts,
+        warnings,
         ["t: 36 GB/s over 1000 requests: is the time unit 1ns? (workload.trace.tick says another)"]
     );
     assert_eq!(of(2000, 999, &plain), Vec::<String>::new());

@@ -79,8 +79,8 @@ fn one_device_of_a_mapped_table() {
 fn queues_and_hints_of_a_mapped_table() {
     let text = "t,op,o,s,prio,lat\n1,R,0,512,2,3\n2,F,0,0,1,0\n3,W,100,512,255,1\n";
     let found = mapped(text, "time:t,op:op,offset:o,size:s,queue:prio,hint:lat").unwrap();
-    let told: Vec<(u8, u8)> = found.iter().map(|record| (record.queue, record.hint)).collect();
-    assert_eq!(told, [(2, 3), (1, 0), (255, 1)]);
+    let pairs: Vec<(u8, u8)> = found.iter().map(|record| (record.queue, record.hint)).collect();
+    assert_eq!(pairs, [(2, 3), (1, 0), (255, 1)]);
     let found = mapped(text, "time:0,op:1,offset:2,size:3,hint:5").unwrap();
     assert!(found.iter().all(|record| record.queue == 0));
     let by = |queue, hint| format!("time:0,op:1,offset:2,size:3,queue:{queue},hint:{hint}");
@@ -114,19 +114,19 @@ fn queues_and_hints_of_parquet() {
         columns.extend([Values::Long(queue), Values::Long(hint)]);
         write(&path, &schema, Compression::SNAPPY, vec![columns]);
     };
-    let told = |options: &TraceOptions| {
+    let queue_and_hint = |options: &TraceOptions| {
         let records = drain(&mut open_with(&path, None, options).unwrap());
         let pairs = |all: Vec<Record>| all.iter().map(|r| (r.queue, r.hint)).collect::<Vec<_>>();
         records.map(pairs).map_err(|fault| fault.to_string())
     };
     with(vec![4, 5], vec![0, 3]);
-    assert_eq!(told(&TraceOptions::default()).unwrap(), [(4, 0), (5, 3)]);
+    assert_eq!(queue_and_hint(&TraceOptions::default()).unwrap(), [(4, 0), (5, 3)]);
     let place = "time:time_us,op:op,offset:offset_bytes,size:size_bytes";
-    assert_eq!(told(&columns(place)).unwrap(), [(0, 0), (0, 0)]);
+    assert_eq!(queue_and_hint(&columns(place)).unwrap(), [(0, 0), (0, 0)]);
     let swapped = columns(&format!("{place},queue:hint,hint:hint"));
-    assert_eq!(told(&swapped).unwrap(), [(0, 0), (3, 3)]);
+    assert_eq!(queue_and_hint(&swapped).unwrap(), [(0, 0), (3, 3)]);
     with(vec![4, 5], vec![0, 4]);
-    let line = told(&TraceOptions::default()).unwrap_err();
+    let line = queue_and_hint(&TraceOptions::default()).unwrap_err();
     assert!(line.ends_with("t:2: hint: got 4, expected from 0 to 3"), "{line}");
 }
 

@@ -233,9 +233,10 @@ fn broken(from: &str, to: &str) -> String {
                   read_ratio = [0.5, \"t\"]\nmean_size = [\"8KiB\", \"t\"]\n\
                   footprint = [\"2MiB\", \"t\"]\nspan = [\"10s\", \"t\"]\n";
     assert!(from.is_empty() || shape.contains(from) || family.contains(from), "{from}");
-    let (shape, family) = match from.is_empty() {
-        true => (shape, family.to_owned()),
-        false => (shape.replacen(from, to, 1), family.replacen(from, to, 1)),
+    let (shape, family) = if from.is_empty() {
+        (shape, family.to_owned())
+    } else {
+        (shape.replacen(from, to, 1), family.replacen(from, to, 1))
     };
     match parse(&shape, &[], &[("f.toml", &family)]) {
         Ok(twins) => format!("{} twins", twins.len()),
@@ -417,7 +418,7 @@ fn the_less_its_hot_places_differ_the_more_of_what_a_twin_reads_is_read_often() 
 }
 
 #[test]
-fn of_what_a_twin_reads_as_much_is_written_as_is_asked() {
+fn a_twin_writes_the_share_of_its_reads_that_is_configured() {
     for name in ["pv-read/hm0", "hire/stg1", "dlv/hm0", "hire/fin1"] {
         let twin = find(name, None).unwrap().scaled(400_000);
         for share in [0.0, 0.2, 0.4] {

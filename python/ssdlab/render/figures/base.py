@@ -145,14 +145,14 @@ def _between(stops: Sequence[str], at: float) -> str:
 
 def colour(runs: Sequence[Labelled], symbol: str = "stroke") -> alt.Color:
     """Colour by run, the same all over the page; a legend shows it as a line or another symbol."""
-    given: dict[str, Any] = {"domain": [run.label for run in runs]}
+    scale: dict[str, Any] = {"domain": [run.label for run in runs]}
     tones = palette(len(runs))
     if tones:
-        given["range"] = tones
+        scale["range"] = tones
     legend = None
     if len(runs) > 1:
         legend = alt.Legend(title=None, symbolType=symbol, symbolOpacity=1)
-    return alt.Color("label:N", scale=alt.Scale(**given), legend=legend)
+    return alt.Color("label:N", scale=alt.Scale(**scale), legend=legend)
 
 
 def dash(names: Sequence[str], fieldname: str) -> alt.StrokeDash:

@@ -182,14 +182,16 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
     title = f"{kind.capitalize()} latency"
     # Each run's queues stand below one another: where they are as fast, each is still seen.
     lanes = [_lane(run, queue) for run in runs for queue in queues]
-    given: dict[str, Any] = {}
+    channels: dict[str, Any] = {}
     if len(lanes) > 1:
-        given["yOffset"] = alt.YOffset("lane:N", scale=alt.Scale(domain=lanes, paddingOuter=0.35))
+        channels["yOffset"] = alt.YOffset(
+            "lane:N", scale=alt.Scale(domain=lanes, paddingOuter=0.35)
+        )
     if len(queues) > 1:
         shapes = ("circle", "diamond", "square", "triangle-up", "cross")
         ranged = [shapes[at % len(shapes)] for at in range(len(queues))]
         scale = alt.Scale(domain=queues, range=ranged)
-        given["shape"] = alt.Shape("queue:N", scale=scale, legend=alt.Legend(title=None))
+        channels["shape"] = alt.Shape("queue:N", scale=scale, legend=alt.Legend(title=None))
     chart = (
         alt.Chart(inline_data(rows))
         .mark_point(filled=True, size=45 if len(lanes) <= _SIDE_BY_SIDE else 28, opacity=1)
@@ -207,7 +209,7 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
                 alt.Tooltip("what:N", title="percentile"),
                 alt.Tooltip("us:Q", title="latency in µs", format=",.4~g"),
             ],
-            **given,
+            **channels,
         )
     )
     names = f"{kind.capitalize()} latency, percentiles"

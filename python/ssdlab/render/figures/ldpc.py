@@ -107,16 +107,16 @@ def _failures(ldpc: Ldpc) -> Iterator[Figure]:
     low = min(row["least"] for row in rows)
     axis = alt.Axis(title="Raw bit error rate", tickCount=6, grid=False, format="~g")
     x = alt.X("x:Q", scale=alt.Scale(zero=False), axis=axis)
-    given = log_axis("Frame error rate", max(low, 1e-9), 1.0)
+    rates = log_axis("Frame error rate", max(low, 1e-9), 1.0)
     shades = colour(lines)
-    rate = alt.Y("rate:Q", **given)
+    rate = alt.Y("rate:Q", **rates)
     points = alt.Chart().mark_line(point=True, clip=True).transform_filter("datum.rate !== null")
     bars = alt.Chart().mark_rule(clip=True)
     aims = alt.Chart().mark_line(strokeDash=[2, 2], clip=True)
     layers = [
         points.encode(x=x, y=rate, color=shades),
-        bars.encode(x=x, y=alt.Y("least:Q", **given), y2="most:Q", color=shades),
-        aims.encode(x=x, y=alt.Y("aim:Q", **given), color=shades),
+        bars.encode(x=x, y=alt.Y("least:Q", **rates), y2="most:Q", color=shades),
+        aims.encode(x=x, y=alt.Y("aim:Q", **rates), color=shades),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
     what = "Frames of the real code that its min-sum decoder gets wrong, with exact 95 %"

@@ -14,7 +14,7 @@ _BARS = Bars(
     "read-levels",
     "Page reads",
     "The levels of reads",
-    "Share of the pages read for the host that decoded at each rung of the ladder.",
+    "Share of the pages read for the host that decoded at each sensing level or retry step.",
     "Share of the pages read",
     "~%",
 )

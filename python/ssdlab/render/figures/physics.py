@@ -16,7 +16,7 @@ from ssdlab.render.text.physics import anchor_figure, anchor_label
 ERRORS, READS, MADE = "Raw bit errors", "Reads", "Blocks as made"
 DIRECT, CLIMB = "from what is needed", "climbing from the first"
 _RULES = 8
-"""More rungs than this are not all drawn."""
+"""More levels than this are not all drawn."""
 
 _Points = Callable[[Group], Sequence[Point]]
 _Row = dict[str, Any]
@@ -37,7 +37,7 @@ def physics_figures(physics: Physics) -> list[Figure]:
         *_errors_over_age(physics, lines),
         *_errors_over_cycles(physics, lines),
         *_capability(physics),
-        *_rungs(physics, lines),
+        *_levels(physics, lines),
         *_times_over_age(physics, lines),
         *_times_over_errors(physics),
         *_base(physics),
@@ -67,7 +67,7 @@ def _marked(anchors: Sequence[Anchor], **fields: Callable[[Anchor], Any]) -> lis
             "kind": "anchor",
             "side": "below",
             **{name: field(anchor) for name, field in fields.items()},
-            "told": f"{anchor.source}: {anchor_figure(anchor, anchor.paper)}",
+            "paper": f"{anchor.source}: {anchor_figure(anchor, anchor.paper)}",
             "model": anchor_figure(anchor, anchor.model),
             "what": anchor_label(anchor),
         }
@@ -85,18 +85,18 @@ _SIDES: dict[str, dict[str, Any]] = {
 
 def _diamonds(x: str, y: str) -> list[alt.Chart]:
     """Draw what papers say: a diamond each, and its label on its side."""
-    given = {"x": alt.X(x), "y": alt.Y(y)}
+    position = {"x": alt.X(x), "y": alt.Y(y)}
     tooltip = [
         alt.Tooltip("what:N", title="what"),
-        alt.Tooltip("told:N", title="paper"),
+        alt.Tooltip("paper:N", title="paper"),
         alt.Tooltip("model:N", title="model"),
     ]
     points = alt.Chart().mark_point(shape="diamond", filled=True, opacity=1, style="anchor")
-    layers = [points.transform_filter(_of_kind("anchor")).encode(tooltip=tooltip, **given)]
+    layers = [points.transform_filter(_of_kind("anchor")).encode(tooltip=tooltip, **position)]
     for side, place in _SIDES.items():
         words = alt.Chart().mark_text(style="note", **place)
         only = words.transform_filter(f"{_of_kind('anchor')} && datum.side === '{side}'")
-        layers.append(only.encode(text="note:N", **given))
+        layers.append(only.encode(text="note:N", **position))
     return layers
 
 
@@ -138,21 +138,21 @@ def _rate(most: float, name: str = "rber:Q") -> alt.Y:
 
 
 def _limits(physics: Physics, most: float) -> list[_Row]:
-    """Return what the rungs decode, as rows of horizontal lines with their names."""
-    rungs = [rung for rung in physics.rungs if rung.capability <= most]
-    step = max(1, -(-len(rungs) // _RULES))
+    """Return what the levels decode, as rows of horizontal lines with their names."""
+    levels = [level for level in physics.levels if level.capability <= most]
+    step = max(1, -(-len(levels) // _RULES))
     rows: list[_Row] = []
-    for at, rung in enumerate(rungs):
+    for at, level in enumerate(levels):
         if at % step == 0:
             noun = {"levels": "level", "retries": "retry"}[physics.model]
-            one = f"{rung.needed} {noun if rung.needed == 1 else physics.model}"
-            name = one if not rows else str(rung.needed)
-            rows.append({"kind": "limit", "x": 0, "rber": rung.capability, "note": name})
+            one = f"{level.needed} {noun if level.needed == 1 else physics.model}"
+            name = one if not rows else str(level.needed)
+            rows.append({"kind": "limit", "x": 0, "rber": level.capability, "note": name})
     return rows
 
 
 def _ruled(most: float) -> list[alt.Chart]:
-    """Draw what the rungs decode: a line each, its name where it begins."""
+    """Draw what the levels decode: a line each, its name where it begins."""
     rules = alt.Chart().mark_rule(style="limit", strokeDash=[2, 2])
     words = alt.Chart().mark_text(style="faint", align="left", dx=2, dy=-4)
     y = _rate(most)
@@ -163,10 +163,10 @@ def _ruled(most: float) -> list[alt.Chart]:
 
 
 def _top(physics: Physics, rows: Sequence[_Row]) -> float:
-    """Return where an axis of error rates ends: above the lines, or a bit above the last rung."""
+    """Return where an axis of error rates ends: above the lines, or a bit above the last level."""
     highest = max(row["rber"] for row in rows)
-    last = physics.rungs[-1].capability
-    near = next((rung.capability for rung in physics.rungs if rung.capability >= highest), last)
+    last = physics.levels[-1].capability
+    near = next((level.capability for level in physics.levels if level.capability >= highest), last)
     return float(f"{1.12 * max(near, min(highest, 1.1 * last)):.3g}")
 
 
@@ -240,17 +240,17 @@ def _over_cycles(lines: Sequence[Line]) -> list[_Row]:
 def _capability(physics: Physics) -> Iterator[Figure]:
     """Draw what each sensing level decodes."""
     anchors = _anchors(physics, "capability")
-    if physics.model != "levels" or len(physics.rungs) == 1:
+    if physics.model != "levels" or len(physics.levels) == 1:
         return
-    rows = [{"kind": "line", "x": r.needed, "rber": r.capability} for r in physics.rungs]
-    most = float(f"{1.15 * physics.rungs[-1].capability:.3g}")
+    rows = [{"kind": "line", "x": r.needed, "rber": r.capability} for r in physics.levels]
+    most = float(f"{1.15 * physics.levels[-1].capability:.3g}")
     rows += _marked(
         anchors,
         x=lambda anchor: anchor.at,
         rber=lambda anchor: anchor.paper,
         note=lambda anchor: f"{anchor.paper:g}",
     )
-    last = physics.rungs[-1].needed
+    last = physics.levels[-1].needed
     axis = alt.Axis(title="Sensing levels", tickMinStep=1, grid=False, format="d")
     x = alt.X("x:Q", scale=alt.Scale(domain=[0.5, last + 1], nice=False), axis=axis)
     points = alt.OverlayMarkDef(style="model")
@@ -261,7 +261,7 @@ def _capability(physics: Physics) -> Iterator[Figure]:
     yield Figure("physics-capability", ERRORS, "What each level decodes", what, chart, keys)
 
 
-def _rungs(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]:
+def _levels(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]:
     """Draw the levels or retries needed, over age and over P/E cycles."""
     noun = {"levels": "Levels needed", "retries": "Retries needed"}[physics.model]
     axis = alt.Axis(title=noun, tickMinStep=1, tickCount=7, format="d")
@@ -342,11 +342,11 @@ def _times_over_errors(physics: Physics) -> Iterator[Figure]:
     rows: list[_Row] = []
     for way, attribute in ((DIRECT, "direct_us"), (CLIMB, "climb_us")):
         start = 0.0
-        for rung in physics.rungs:
-            us = getattr(rung, attribute)
-            ends = (start, rung.capability)
+        for level in physics.levels:
+            us = getattr(level, attribute)
+            ends = (start, level.capability)
             rows += [{"kind": "line", "way": way, "x": rounded(x), "us": us} for x in ends]
-            start = rung.capability
+            start = level.capability
     anchors = _anchors(physics, "read_time")
     rows += _marked(
         anchors,
@@ -354,9 +354,9 @@ def _times_over_errors(physics: Physics) -> Iterator[Figure]:
         us=lambda anchor: anchor.paper,
         note=lambda anchor: f"{anchor.paper:g} µs",
         # Between the two lines, where there is room.
-        side=lambda anchor: "above" if anchor.at <= physics.rungs[0].capability else "beside",
+        side=lambda anchor: "above" if anchor.at <= physics.levels[0].capability else "beside",
     )
-    most = physics.rungs[-1].capability
+    most = physics.levels[-1].capability
     axis = alt.Axis(title="Raw bit error rate", tickCount=6, grid=False, format="~g")
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, rounded(most * 1.02)], nice=False), axis=axis)
     y = alt.Y("us:Q", axis=alt.Axis(title="Time of a read (µs)", tickCount=5))

@@ -116,7 +116,7 @@ def _boxes(rows: list[dict[str, Any]], runs: Sequence[Run], names: Sequence[str]
     titles = {"label": "run", "queue": "queue", "pages": "pages read"}
     tooltip = [alt.Tooltip(f"{name}:N", title=head) for name, head in titles.items()]
     tooltip += [alt.Tooltip(f"{name}:Q") for name, _ in _QUANTILES]
-    given: dict[str, Any] = {"x": x, "xOffset": beside, "tooltip": tooltip}
+    channels: dict[str, Any] = {"x": x, "xOffset": beside, "tooltip": tooltip}
     line = alt.Chart().mark_rule(strokeWidth=1.2)
     box = alt.Chart().mark_bar(fillOpacity=0.45)
     # A box of no height is still seen by its edge.
@@ -125,10 +125,10 @@ def _boxes(rows: list[dict[str, Any]], runs: Sequence[Run], names: Sequence[str]
     return alt.LayerChart(
         data=inline_data(rows),
         layer=[
-            line.encode(y=low, y2="q1:Q", color=tone, **given),
-            line.encode(y="q3:Q", y2="p99:Q", color=tone, **given),
-            box.encode(y="q1:Q", y2="q3:Q", color=tone, **given),
-            edge.encode(y="q1:Q", y2="q3:Q", color=tone, **given),
-            across.encode(y="median:Q", **given),
+            line.encode(y=low, y2="q1:Q", color=tone, **channels),
+            line.encode(y="q3:Q", y2="p99:Q", color=tone, **channels),
+            box.encode(y="q1:Q", y2="q3:Q", color=tone, **channels),
+            edge.encode(y="q1:Q", y2="q3:Q", color=tone, **channels),
+            across.encode(y="median:Q", **channels),
         ],
     )

@@ -68,10 +68,10 @@ def _sizes(traces: Sequence[Trace]) -> Iterator[Figure]:
         bounds = [row["bytes"] for row in rows]
         octaves = range(min(bounds).bit_length() - 1, max(bounds).bit_length())
         sizes = [size(1 << octave) for octave in octaves]
-        given: dict[str, Any] = {}
+        channels: dict[str, Any] = {}
         if len(traces) > 1:
             lanes = [trace.label for trace in traces]
-            given["xOffset"] = alt.XOffset("label:N", scale=alt.Scale(domain=lanes))
+            channels["xOffset"] = alt.XOffset("label:N", scale=alt.Scale(domain=lanes))
         chart = (
             alt.Chart(inline_data(rows))
             .mark_bar(stroke=None)
@@ -93,7 +93,7 @@ def _sizes(traces: Sequence[Trace]) -> Iterator[Figure]:
                     alt.Tooltip("size:N", title="size up to"),
                     alt.Tooltip("share:Q", title=f"share of {kind}s", format=".3~%"),
                 ],
-                **given,
+                **channels,
             )
         )
         title = f"Sizes of {kind}s"

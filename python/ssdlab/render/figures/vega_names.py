@@ -107,7 +107,7 @@ def _channels(spec: _Dict, rows: list[_Dict]) -> Iterator[tuple[str, _Dict]]:
 def _order(channel: _Dict) -> list[Any]:
     """Return the names that a channel puts into an order."""
     lists = (channel.get("sort"), (channel.get("scale") or {}).get("domain"))
-    return [name for given in lists if isinstance(given, list) for name in given]
+    return [name for names in lists if isinstance(names, list) for name in names]
 
 
 def _number(channel: _Dict, label_of: str, numbers: dict[str, int]) -> None:
@@ -120,7 +120,7 @@ def _number(channel: _Dict, label_of: str, numbers: dict[str, int]) -> None:
         scale = channel["scale"]
         channel["scale"] = {**scale, "domain": [numbers[name] for name in scale["domain"]]}
     if label_of and channel.get(label_of, {}) is not None:
-        given = channel.get(label_of, {})
+        options = channel.get(label_of, {})
         name = f"{_LOOKED_UP[label_of]}[datum.value]"
-        label = given.get("labelExpr", "datum.label").replace("datum.label", name)
-        channel[label_of] = {"title": field, **given, "labelExpr": label}
+        label = options.get("labelExpr", "datum.label").replace("datum.label", name)
+        channel[label_of] = {"title": field, **options, "labelExpr": label}

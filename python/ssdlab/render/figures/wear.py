@@ -53,15 +53,15 @@ def _lines(rows: list[dict[str, Any]], runs: Sequence[Run], unit: str) -> alt.La
     """Draw a run's two lines so that each is seen where both are the same."""
     along = alt.Axis(title=f"Written by the host ({unit})", tickCount=6, grid=False)
     up = alt.Axis(title="Spread of P/E cycles", tickCount=5, tickMinStep=1, format=",d")
-    given = {
+    channels = {
         "x": alt.X("written:Q", scale=alt.Scale(zero=True, nice=False), axis=along),
         "y": alt.Y("spread:Q", scale=alt.Scale(zero=True), axis=up),
         "color": colour(runs),
         "strokeDash": dash((_ALL, _WITHIN), "of"),
     }
     points = alt.OverlayMarkDef(size=10, filled=True, opacity=1)
-    broad = alt.Chart().mark_line(strokeWidth=4, opacity=0.4).encode(**given)
-    thin = alt.Chart().mark_line(strokeWidth=1.2, point=points).encode(**given)
+    broad = alt.Chart().mark_line(strokeWidth=4, opacity=0.4).encode(**channels)
+    thin = alt.Chart().mark_line(strokeWidth=1.2, point=points).encode(**channels)
     return alt.LayerChart(
         data=inline_data(rows),
         layer=[

@@ -36,8 +36,8 @@ def ldpc_page(ldpc: Ldpc) -> str:
 
 def _summary(ldpc: Ldpc) -> list[Table]:
     """Return what levels decode, and which decoder meets what is published."""
-    given = [corrected_table(ldpc), hard_decision_table(ldpc), early_stop_table(ldpc)]
-    return [html_table(each) for each in [*given, *measured_tables(ldpc)]]
+    derived = [corrected_table(ldpc), hard_decision_table(ldpc), early_stop_table(ldpc)]
+    return [html_table(each) for each in [*derived, *measured_tables(ldpc)]]
 
 
 def _section_tables(ldpc: Ldpc) -> dict[str, Table]:

@@ -21,7 +21,7 @@ from ssdlab.render.process import Job, run_jobs
 _HEIGHT, _MAP_HEIGHT, _LANE, _LINE = 240, 300, 30, 14
 
 
-def render_page(template: str, figures: Sequence[Figure], **given: object) -> str:
+def render_page(template: str, figures: Sequence[Figure], **context: object) -> str:
     """Fill in a template with these figures and what else it asks for."""
     folder = files("ssdlab.render.html")
     loader = jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8"))
@@ -37,7 +37,7 @@ def render_page(template: str, figures: Sequence[Figure], **given: object) -> st
         script=_script((folder / "page.js").read_text(encoding="utf-8")),
         data=_data(figures),
         sections=_sections(figures),
-        **given,
+        **context,
     )
 
 
@@ -47,12 +47,12 @@ def _script(text: str) -> str:
     return run_jobs([Job("report", {"script": text, "version": LITE})])[0]["js"].decode()
 
 
-def _visible(given: object) -> object:
+def _visible(value: object) -> object:
     """Return what a template shows: what is no mark-up of ours, with every character visible."""
     return (
-        escaping.escape(given)
-        if isinstance(given, str) and not isinstance(given, Markup)
-        else given
+        escaping.escape(value)
+        if isinstance(value, str) and not isinstance(value, Markup)
+        else value
     )
 
 
@@ -64,9 +64,9 @@ def _sections(figures: Sequence[Figure]) -> dict[str, list[Figure]]:
     return sections
 
 
-def _colour(given: str | int | None) -> str:
+def _colour(tone: str | int | None) -> str:
     """Return a colour as CSS: those of the runs depend on whether the page is light or dark."""
-    return f"var(--run-{given})" if isinstance(given, int) else given or "currentColor"
+    return f"var(--run-{tone})" if isinstance(tone, int) else tone or "currentColor"
 
 
 def _data(figures: Sequence[Figure]) -> str:

@@ -35,12 +35,12 @@ class Table:
     """The columns that hold words, which are set from the left, not figures."""
 
 
-def html_table(given: TitledTable) -> Table:
+def html_table(titled: TitledTable) -> Table:
     """Return a table of text as one of the page."""
-    columns = [given.labels, *given.columns]
+    columns = [titled.labels, *titled.columns]
     rows = list(zip(*(column.cells for column in columns), strict=True))
-    words = frozenset({len(columns) - 1} if given.words else ())
-    return Table(given.title.capitalize(), [column.head for column in columns], rows, words)
+    words = frozenset({len(columns) - 1} if titled.words else ())
+    return Table(titled.title.capitalize(), [column.head for column in columns], rows, words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ def fit_text(fit: Fit) -> str:
 
 def split_line(fit: Fit) -> str:
     """Say how the chips were divided."""
-    said = ", ".join(f"{part.chips} to {part.name}" for part in fit.parts)
-    return f"chips: {said}; {sum(part.rows for part in fit.parts):,} rows"
+    counts = ", ".join(f"{part.chips} to {part.name}" for part in fit.parts)
+    return f"chips: {counts}; {sum(part.rows for part in fit.parts):,} rows"
 
 
 def fit_notes(fit: Fit) -> Iterator[str]:

@@ -20,7 +20,7 @@ _SHOWN = (0, 14, 28, 60, 112, 180, 240)
 """Of the points over age so many are shown, of those over cycles as many as evenly apart."""
 
 
-_RUNGS = 8
+_LEVELS = 8
 
 
 def physics_text(physics: Physics) -> str:
@@ -41,7 +41,7 @@ def physics_notes(physics: Physics) -> Iterator[str]:
     """List what the user should know beyond the figures, a line each."""
     names = [group.name for group in physics.groups]
     rates = [group.over_age[0].rber for group in physics.groups]
-    apart = (max(rates) - min(rates)) / physics.rungs[-1].capability
+    apart = (max(rates) - min(rates)) / physics.levels[-1].capability
     if len(physics.base.classes) > 1 and apart < _ALIKE:
         yield f"as programmed, {' and '.join(names)} read alike: their lines cover one another"
 
@@ -97,20 +97,20 @@ def program_table(physics: Physics) -> TitledTable:
 
 
 def ladder_table(physics: Physics) -> TitledTable:
-    """Set side by side what the rungs of a read decode and take."""
-    step = -(-len(physics.rungs) // _RUNGS)
-    rungs = [rung for at, rung in enumerate(physics.rungs) if at % step == 0]
-    rungs += [physics.rungs[-1]] if rungs[-1] is not physics.rungs[-1] else []
+    """Set side by side what the levels of a read decode and take."""
+    step = -(-len(physics.levels) // _LEVELS)
+    levels = [level for at, level in enumerate(physics.levels) if at % step == 0]
+    levels += [physics.levels[-1]] if levels[-1] is not physics.levels[-1] else []
     columns = [
-        Column("decodes RBER", [rber_text(rung.capability) for rung in rungs]),
-        Column("sensing", [span(rung.sense_us) for rung in rungs]),
-        Column("transfer", [span(rung.transfer_us) for rung in rungs]),
-        Column("decoding", [span(rung.decode_us) for rung in rungs]),
-        Column("read from it", [span(rung.direct_us) for rung in rungs]),
-        Column("climbing to it", [span(rung.climb_us) for rung in rungs]),
+        Column("decodes RBER", [rber_text(level.capability) for level in levels]),
+        Column("sensing", [span(level.sense_us) for level in levels]),
+        Column("transfer", [span(level.transfer_us) for level in levels]),
+        Column("decoding", [span(level.decode_us) for level in levels]),
+        Column("read from it", [span(level.direct_us) for level in levels]),
+        Column("climbing to it", [span(level.climb_us) for level in levels]),
     ]
     return TitledTable(
-        "a read", Column(physics.model, [str(rung.needed) for rung in rungs]), columns
+        "a read", Column(physics.model, [str(level.needed) for level in levels]), columns
     )
 
 

@@ -28,7 +28,7 @@ impl Cells {
         BlockProbe {
             erase_us: self.chip.erase_time(block, pe_cycles as f32).as_us(),
             first_errors: self.chip.errors(block, &at(PageInBlock(0))).into(),
-            fresh_retries: self.chip.rung_needed(block, &worst).unwrap_or(self.rungs()),
+            fresh_retries: self.chip.level_needed(block, &worst).unwrap_or(self.rungs()),
             fresh_rber: self.chip.rber(block, &worst),
         }
     }
@@ -44,7 +44,7 @@ impl Cells {
             dwell: Nanos::from_ns(past.dwell),
             ..Conditions::fresh(page, self.order.page_type(page), past.wear)
         };
-        self.chip.rung_needed(block, &conditions).unwrap_or(self.rungs())
+        self.chip.level_needed(block, &conditions).unwrap_or(self.rungs())
     }
 
     /// What a first reading of all blocks tells: the worst page of each, as it is worn now, right after
@@ -79,7 +79,7 @@ impl Cells {
                 reads: 0,
                 dwell: Nanos::from_ns(past.dwell),
             };
-            let rung = self.chip.rung_needed(block, &conditions).unwrap_or(u8::MAX);
+            let rung = self.chip.level_needed(block, &conditions).unwrap_or(u8::MAX);
             (rung, self.chip.errors(block, &conditions))
         };
         (0..geometry.cell.bits() as u8).map(of).max().expect("a type of page")

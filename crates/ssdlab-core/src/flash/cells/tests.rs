@@ -51,7 +51,7 @@ fn expect(cells: &mut Cells, now: u64, change: impl FnOnce(&mut Conditions)) {
     cells.reset_counts();
     let rung = cells.rung_needed(&txn, &geometry(8), now);
     let (chip, rber) = (&cells.chip, cells.chip.rber(BLOCK, &conditions));
-    assert_eq!(rung, chip.rung_needed(BLOCK, &conditions).unwrap_or(u8::MAX));
+    assert_eq!(rung, chip.level_needed(BLOCK, &conditions).unwrap_or(u8::MAX));
     assert_eq!(cells.errors(), Some((f64::from(chip.errors(BLOCK, &conditions)), rber)));
 }
 
@@ -140,7 +140,7 @@ fn the_pages_of_what_the_host_reads_are_compared() {
             reads: cells.facts.blocks[block.index()].reads,
             ..Conditions::fresh(PageInBlock(page), order.page_type(PageInBlock(page)), wear)
         };
-        let each = (0..6).map(|page| cells.chip.rung_needed(block, &at(page)).unwrap());
+        let each = (0..6).map(|page| cells.chip.level_needed(block, &at(page)).unwrap());
         let each: Vec<u8> = each.collect();
         (*each.iter().min().unwrap(), *each.iter().max().unwrap())
     };

@@ -6,7 +6,7 @@ use crate::record::{Op, Record};
 
 /// The requests of a trace so far.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Asked {
+pub(super) struct Demand {
     /// The unit of the stamps, where the format has one.
     tick: Option<Nanos>,
     requests: u64,
@@ -22,10 +22,10 @@ const MOST: f64 = 16e9;
 /// A burst may be faster than any link, since requests wait; so many requests are no burst.
 const ENOUGH: u64 = 1000;
 
-impl Asked {
+impl Demand {
     /// Nothing yet, with stamps in this unit.
-    pub(super) fn in_ticks_of(tick: Nanos) -> Asked {
-        Asked { tick: Some(tick), ..Asked::default() }
+    pub(super) fn in_ticks_of(tick: Nanos) -> Demand {
+        Demand { tick: Some(tick), ..Demand::default() }
     }
 
     /// One request more.
@@ -39,7 +39,7 @@ impl Asked {
     }
 
     /// A question about the unit of time, if the requests ask for more than is possible.
-    pub(super) fn doubt(&self) -> Option<String> {
+    pub(super) fn warning(&self) -> Option<String> {
         let rate = (self.sectors * SECTOR_BYTES) as f64 / (self.last.as_ns() as f64 / 1e9);
         let doubtful = self.requests >= ENOUGH && self.last > Nanos::ZERO && rate > MOST;
         let unit = self.tick.map_or_else(|| "right".into(), |tick| tick.to_string());

@@ -11,9 +11,9 @@ use ssdlab_workload::{
 use crate::{drain, record, trace};
 
 /// Records as a source.
-pub(crate) struct Given(pub(crate) Vec<Record>);
+pub(crate) struct Records(pub(crate) Vec<Record>);
 
-impl Source for Given {
+impl Source for Records {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         let count = most.min(self.0.len());
         batch.extend(self.0.drain(..count));
@@ -29,7 +29,7 @@ impl Source for Given {
     }
 
     fn name(&self) -> &str {
-        "given"
+        "records"
     }
 
     fn line(&self, _: usize) -> Option<u64> {
@@ -39,7 +39,7 @@ impl Source for Given {
 
 fn written(records: &[Record], format: Format) -> (Vec<u8>, Written) {
     let mut bytes = Vec::new();
-    let counts = write_trace(&mut Given(records.to_vec()), format, "t", &mut bytes).unwrap();
+    let counts = write_trace(&mut Records(records.to_vec()), format, "t", &mut bytes).unwrap();
     (bytes, counts)
 }
 
@@ -218,7 +218,7 @@ fn what_is_packed_reads_back() {
         let records: Vec<Record> = (0..5000).map(|n| record(n * 1000, n, 8, Op::Read)).collect();
         let mut bytes = Vec::new();
         let mut packed = Packed::new(packing, &mut bytes).unwrap();
-        let mut source = Given(records.clone());
+        let mut source = Records(records.clone());
         write_trace(&mut source, Format::Ssdlab, "t", &mut packed).unwrap();
         packed.finish().unwrap();
         assert!(
@@ -229,7 +229,7 @@ fn what_is_packed_reads_back() {
 
 #[test]
 fn a_format_that_is_not_written_is_refused_and_a_fault_of_the_source_passed_on() {
-    let mut none = Given(Vec::new());
+    let mut none = Records(Vec::new());
     let fault = write_trace(&mut none, Format::Vscsi, "out", Vec::new()).unwrap_err();
     assert_eq!(
         fault.to_string(),

@@ -88,7 +88,7 @@ proptest! {
 }
 
 #[test]
-fn a_trace_that_is_told_to_stop_ends_before_it_has_read_more() {
+fn a_trace_that_is_stopped_ends_before_it_has_read_more() {
     let request = "128166372003061629,hm,0,Read,0,512,0\n";
     // What was read is given; behind it are blank lines that no request ends.
     let text = [request.to_owned(), "\n".repeat(1 << 20)].concat();

@@ -41,7 +41,7 @@ fn plan(device: &str, scheme: &str, set: &[&str]) -> Plan {
 
 /// Runs them alone and together; how many began as another did.
 fn copied(plans: &[Plan]) -> usize {
-    let told = |result: &RunResult| {
+    let outcome = |result: &RunResult| {
         let settled = result.precondition.map(|settled| (settled.capacities, settled.waf));
         (result.scheme.clone(), result.results_digest.clone(), settled)
     };
@@ -52,7 +52,7 @@ fn copied(plans: &[Plan]) -> usize {
     for jobs in [1, 3] {
         let together = run_uninterrupted(plans, jobs).expect("runs");
         for (one, other) in alone.iter().zip(&together) {
-            assert_eq!(told(one), told(other), "with {jobs} at a time");
+            assert_eq!(outcome(one), outcome(other), "with {jobs} at a time");
         }
         copied = together.iter().filter(|result| result.sim.start_copied).count();
     }

@@ -241,6 +241,14 @@ pub(crate) const BY_HOTNESS: &[&str] = program_modes!(
     "program_mode=[\"per_hotness\"]",
     "start.program_mode=policy"
 );
+/// Skewed writes on a full drive, put into streams.
+pub(crate) const STREAMS: &[&str] = &[
+    "placement=[\"sepbit\"]",
+    "ftl.overprovisioning=0.4",
+    "start.fill=1",
+    "workload.kind=zipf",
+    "workload.read_share=0",
+];
 pub(crate) const WEARING: &[&str] = &[
     "background.static_wear_leveling.threshold=4",
     "workload.requests=20000",

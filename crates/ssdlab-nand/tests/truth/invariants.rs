@@ -38,14 +38,14 @@ fn every_kind(celsius: f64) -> Vec<Chip> {
     kinds.iter().map(chip).collect()
 }
 
-/// The rung needed, where "beyond the last" comes after the last.
+/// The level needed, where "beyond the last" comes after the last.
 fn height(chip: &Chip, block: BlockId, c: &Conditions) -> u8 {
-    chip.rung_needed(block, c).unwrap_or(chip.rungs())
+    chip.level_needed(block, c).unwrap_or(chip.levels())
 }
 
 proptest! {
     #[test]
-    fn more_of_anything_never_needs_a_lower_rung(
+    fn more_of_anything_never_needs_a_lower_level(
         block in 0u32..16_384,
         page in 0u16..576,
         cycles in (0f32..6_000.0, 0f32..2_000.0),
@@ -69,7 +69,7 @@ proptest! {
         let block = BlockId(block);
         for (chip, warmer) in every_kind(celsius).iter().zip(every_kind(celsius + 10.0)) {
             let here = height(chip, block, &c);
-            prop_assert!(here <= chip.rungs());
+            prop_assert!(here <= chip.levels());
             for worse in &worse {
                 prop_assert!(height(chip, block, worse) >= here, "{worse:?} after {c:?}");
                 prop_assert!(chip.rber(block, worse) >= chip.rber(block, &c));
@@ -103,13 +103,13 @@ proptest! {
 }
 
 #[test]
-fn what_a_block_is_does_not_depend_on_when_it_is_asked() {
+fn what_a_block_is_does_not_depend_on_the_order_of_queries() {
     let c = Conditions { retention: days(40.0), reads: 1_000, ..fresh(700.0) };
     for chip in every_kind(30.0) {
-        let ask = |block| (chip.rber(block, &c).to_bits(), chip.errors(block, &c));
-        let forwards: Vec<_> = blocks().map(ask).collect();
+        let errors_of = |block| (chip.rber(block, &c).to_bits(), chip.errors(block, &c));
+        let forwards: Vec<_> = blocks().map(errors_of).collect();
         let mut backwards: Vec<_> =
-            (0..forwards.len() as u32).rev().map(BlockId).map(ask).collect();
+            (0..forwards.len() as u32).rev().map(BlockId).map(errors_of).collect();
         backwards.reverse();
         assert_eq!(forwards, backwards);
     }
@@ -204,13 +204,14 @@ fn doubling_every_latency_doubles_every_time() {
             for page_type in (0..3).map(PageType) {
                 let program = |chip: &Chip| chip.program_time(page_type, program_mode);
                 assert!(is_double(program(&once), program(&twice)));
-                for rung in 0..once.rungs() {
-                    let sense = |chip: &Chip| chip.sense_time(page_type, program_mode, rung, false);
+                for level in 0..once.levels() {
+                    let sense =
+                        |chip: &Chip| chip.sense_time(page_type, program_mode, level, false);
                     assert!(is_double(sense(&once), sense(&twice)));
                     let moved =
-                        |chip: &Chip, bus| chip.transfer_time(program_mode, rung, 4096, bus);
+                        |chip: &Chip, bus| chip.transfer_time(program_mode, level, 4096, bus);
                     assert!(is_double(moved(&once, us(5)), moved(&twice, us(10))));
-                    assert!(is_double(once.decode_time(rung), twice.decode_time(rung)));
+                    assert!(is_double(once.decode_time(level), twice.decode_time(level)));
                 }
             }
         }
