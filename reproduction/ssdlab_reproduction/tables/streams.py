@@ -52,6 +52,7 @@ KINDS: Mapping[str, Sequence[str]] = {
     GC: ["placement=[{sepbit={host=false}}]"],
     BOTH: ["placement=[sepbit]"],
 }
+VICTIM = "background.gc.victim=cost_benefit"
 SHAPES = ((160, 512), (320, 256), (640, 128), (1280, 64), (2560, 32))
 """Blocks and pages of drives of the same size."""
 TRACES = "SSDLAB_TRACES"
@@ -128,7 +129,9 @@ def shape_for(footprint: int) -> Shape:
     return Shape(blocks, pages)
 
 
-def workload_plan(kind: str, workload: str, shape: Shape, seed: int) -> ssdlab.Plan:
+def workload_plan(
+    kind: str, workload: str, shape: Shape, seed: int, more: Sequence[str] = ()
+) -> ssdlab.Plan:
     """Return a run of a workload that writes page by page all over the drive."""
     return ssdlab.Plan(
         device=DEVICE,
@@ -138,6 +141,7 @@ def workload_plan(kind: str, workload: str, shape: Shape, seed: int) -> ssdlab.P
         set=[
             *shape.settings(),
             *KINDS[kind],
+            *more,
             f"workload.kind={WORKLOADS[workload]}",
             "workload.read_share=0",
             f"workload.sizes=[{PAGE}B]",
@@ -230,6 +234,18 @@ def about(values: Sequence[float], form: str = ".2f") -> str:
     return f"{found.mean:{form}} ± {found.half_width_95:{form.removeprefix('+')}}"
 
 
+def changes(own: Sequence[float], bases: Sequence[Sequence[float]]) -> list[str]:
+    """Write the changes in percent of each of some bases, seed by seed."""
+    return [
+        about([percent(*pair) for pair in zip(own, base, strict=True)], "+.1f") for base in bases
+    ]
+
+
+def first_pass(results: Sequence[ssdlab.Result]) -> list[float]:
+    """Return the write amplification of the first time that a trace is run."""
+    return [one.replays[0].waf or 1.0 for one in results]
+
+
 @dataclass(slots=True)
 class Study:
     """The runs."""
@@ -258,14 +274,12 @@ class Study:
         """Return a row for each of these loads."""
         for load in loads:
             each = {kind: [waf(one) for one in self.found[load, kind]] for kind in KINDS}
-            changes = [
-                about([percent(*pair) for pair in zip(each[BOTH], each[base], strict=True)], "+.1f")
-                for base in (NOT_APART, APART)
-            ]
-            yield [load, *map(about, each.values()), *changes]
+            against = changes(each[BOTH], [each[NOT_APART], each[APART]])
+            yield [load, *map(about, each.values()), *against]
 
 
-HEADS = ["", *KINDS, f"against {NOT_APART}, %", f"against {APART}, %"]
+AGAINST = [f"against {NOT_APART}, %", f"against {APART}, %"]
+HEADS = ["", *KINDS, *AGAINST]
 
 
 def by_workload(study: Study) -> Iterator[str]:
@@ -279,19 +293,17 @@ def by_trace(study: Study) -> Iterator[str]:
         yield from [f"`{TRACES}` named no folder of traces when these tables were written.", ""]
         return
     yield from grid(HEADS, study.rows([one.name for one in study.traces]))
-    rows = [
-        [
-            one.name,
-            f"{one.requests:,}",
-            f"{one.footprint * PAGE / 1e6:,.0f} MB",
-            f"{one.pages / one.footprint:.1f}",
-            f"{one.replays}",
-            f"{one.shape.blocks:,} of {one.shape.pages} pages, {one.shape.spare} spare",
-        ]
-        for one in study.traces
-    ]
-    heads = ["", "writes", "footprint", "written, in footprints", "replays", "blocks of the drive"]
-    yield from grid(heads, rows)
+    rows = []
+    for one in study.traces:
+        first = {kind: first_pass(study.found[one.name, kind]) for kind in KINDS}
+        cells = [f"{one.requests:,}", f"{one.footprint * PAGE / 1e6:,.0f} MB"]
+        cells += [f"{one.pages / one.footprint:.1f}", f"{one.replays}"]
+        drive = f"{one.shape.blocks:,} of {one.shape.pages} pages, {one.shape.spare} spare"
+        against = changes(first[BOTH], [first[NOT_APART], first[APART]])
+        rows.append([one.name, *cells, drive, *against])
+    heads = ["", "writes", "footprint", "written, in footprints", "times run"]
+    first_heads = [f"the first time, {against}" for against in AGAINST]
+    yield from grid([*heads, "blocks of the drive", *first_heads], rows)
 
 
 def by_stream(study: Study) -> Iterator[str]:
@@ -302,10 +314,30 @@ def by_stream(study: Study) -> Iterator[str]:
         streams = study.found[load, BOTH][0].streams
         programs = sum(one.host_pages + one.moved_pages for one in streams)
         cells = [f"{100 * (one.host_pages + one.moved_pages) / programs:.0f}" for one in streams]
-        valid = [f"{100 * one.valid_share:.0f}" if one.valid_share else "–" for one in streams]
+        valid = [
+            f"{100 * one.valid_share:.0f}" if one.valid_share is not None else "–"
+            for one in streams
+        ]
         rows.append([load, " / ".join(cells), " / ".join(valid)])
     heads = ["", "programs by class, %", "valid in blocks that are collected, %"]
     yield from grid(heads, rows)
+
+
+def by_victim(study: Study) -> Iterator[str]:
+    """Show the same workloads where a young block waits before it is collected."""
+    kinds = (NOT_APART, APART, BOTH)
+    drive = Shape(BLOCKS, PAGES)
+    plans = [
+        [workload_plan(kind, load, drive, seed, [VICTIM]) for seed in SEEDS]
+        for load in WORKLOADS
+        for kind in kinds
+    ]
+    found = iter(study.kept.groups(plans, "collection by cost and benefit"))
+    rows = []
+    for load in WORKLOADS:
+        each = [[waf(one) for one in next(found)] for _ in kinds]
+        rows.append([load, *map(about, each), *changes(each[-1], each[:-1])])
+    yield from grid(["", *kinds, *AGAINST], rows)
 
 
 def by_shape(study: Study) -> Iterator[str]:
@@ -323,9 +355,8 @@ def by_shape(study: Study) -> Iterator[str]:
     rows = []
     for shape in SHAPES:
         plain, own = next(found), next(found)
-        more = [percent(*pair) for pair in zip(own, plain, strict=True)]
         cells = [f"{shape[0]:,}", f"{Shape(*shape).spare}", about(plain), about(own)]
-        rows.append([*cells, about(more, "+.1f")])
+        rows.append([*cells, *changes(own, [plain])])
     yield from grid(["blocks", "spare", *kinds, "change, %"], rows)
 
 
@@ -339,6 +370,7 @@ def main() -> None:
         ("Workloads", by_workload),
         ("Real traces", by_trace),
         ("The classes", by_stream),
+        ("Collection by cost and benefit", by_victim),
         ("Open blocks, under uniform writes", by_shape),
     ]
     made = [(title, list(lines(study))) for title, lines in sections]
